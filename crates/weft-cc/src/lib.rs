@@ -1,0 +1,1 @@
+//! Congestion controllers and the pacer, one instance per path.

@@ -1,0 +1,1 @@
+//! Pure link models: capacity, queues, propagation, loss.

@@ -1,0 +1,1 @@
+//! Cameras, files, encoders, decoders and quality metrics.

@@ -1,0 +1,1 @@
+//! Sockets bound to interfaces, clock, entropy and the driver loop.

@@ -1,0 +1,1 @@
+//! Sans-IO peer: one association and one session behind one offer or answer.

@@ -1,0 +1,1 @@
+//! Sans-IO association: ICE with many valid pairs, DTLS, SRTP.

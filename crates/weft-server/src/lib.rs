@@ -1,0 +1,1 @@
+//! Conference server: HTTP, WHIP, WHEP, rooms, the embedded page.

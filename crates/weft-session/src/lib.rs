@@ -1,0 +1,1 @@
+//! Sans-IO multipath media session: streams, paths, schedulers, repair, receive buffers.

@@ -1,0 +1,1 @@
+//! Sans-IO selective forwarding: rooms, subscriptions, layer choice.

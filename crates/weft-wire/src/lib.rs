@@ -1,0 +1,1 @@
+//! RTP, RTCP, header extensions and the SDP subset: parse and emit.
