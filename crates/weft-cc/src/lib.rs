@@ -1,1 +1,19 @@
 //! Congestion controllers and the pacer, one instance per path.
+//!
+//! A [`Controller`] sees the packets of one path only: when each left and when
+//! it arrived. It answers with a target rate for the application, a pacing
+//! rate for the [`Pacer`] and, now and then, a [`ProbeCluster`]: a few packets
+//! to send faster than the target in order to learn whether the path carries
+//! more.
+
+mod controller;
+mod fixed;
+mod kind;
+mod pacer;
+
+pub use controller::{
+    Controller, Limits, PacketResult, ProbeCluster, ProbeId, SentPacket, Snapshot,
+};
+pub use fixed::Fixed;
+pub use kind::{ControllerKind, ControllerKindError, build};
+pub use pacer::Pacer;

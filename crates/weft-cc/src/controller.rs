@@ -1,0 +1,128 @@
+use weft_units::{Bytes, Deadline, Duration, Instant, Rate};
+
+/// One probe cluster of one controller, never reused by it.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct ProbeId(pub u32);
+
+/// Packets to be sent at a rate above the target. The probe is over when both
+/// minima are reached; where media does not suffice, the sender pads.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct ProbeCluster {
+    /// Goes into [`SentPacket::probe`] of the cluster's packets.
+    pub id: ProbeId,
+    /// The rate at which these packets leave.
+    pub rate: Rate,
+    /// At least so many packets.
+    pub packets: u32,
+    /// At least so many bytes.
+    pub bytes: Bytes,
+}
+
+/// A packet that left on the controller's path.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct SentPacket {
+    /// Counts the path's packets that get feedback, increasing.
+    pub number: u64,
+    /// When it was handed to the socket, in the sender's clock.
+    pub sent_at: Instant,
+    /// What it occupies on the link, with the IP and UDP headers if known.
+    pub size: Bytes,
+    /// The probe cluster that it belongs to.
+    pub probe: Option<ProbeId>,
+}
+
+/// What feedback says of one sent packet.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct PacketResult {
+    /// The packet as it was sent.
+    pub sent: SentPacket,
+    /// When it arrived, in the receiver's clock; `None`: reported as lost.
+    pub arrival: Option<Instant>,
+    /// What was sent on the path between this and the previous reported
+    /// packet without feedback of its own, such as duplicates. Counts as
+    /// delivered with this packet.
+    pub unmeasured_before: Bytes,
+}
+
+/// The range of a controller's target rate and where it starts.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Limits {
+    /// The target never falls below.
+    pub min: Rate,
+    /// The target before anything is known, and after a path came back.
+    pub start: Rate,
+    /// The target never rises above.
+    pub max: Rate,
+}
+
+impl Limits {
+    /// These limits with the inconsistent ones repaired: `max` is at least
+    /// `min`, `start` is between.
+    #[must_use]
+    pub(crate) fn ordered(self) -> Limits {
+        let max = self.max.max(self.min);
+        let start = self.start.clamp(self.min, max);
+        Limits { max, start, ..self }
+    }
+
+    pub(crate) fn clamp(&self, rate: Rate) -> Rate {
+        rate.clamp(self.min, self.max)
+    }
+}
+
+/// What a controller thinks of its path, for plots and statistics.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Snapshot {
+    /// As [`Controller::target_rate`].
+    pub target: Rate,
+    /// The measured delivery rate, once there is one.
+    pub acked: Option<Rate>,
+    /// The recent share of lost packets, 0 to 1.
+    pub loss: f64,
+    /// Growth of the queueing delay as the controller's detector sees it, in
+    /// milliseconds (compare with the detector's threshold); zero if the
+    /// controller does not measure it.
+    pub queue_trend: f64,
+    /// The controller's state in one word.
+    pub state: &'static str,
+}
+
+/// A congestion controller of one path.
+///
+/// The times given to all methods together never go back. After every call
+/// that takes `now`, the caller asks [`Controller::poll_probe`] and
+/// [`Controller::poll_timeout`] again; a call of [`Controller::on_timeout`]
+/// before its time does nothing. Nonsense in feedback (duplicates, reordering,
+/// absurd times) may mislead the estimate within the limits, no more.
+pub trait Controller: Send {
+    /// A packet of this path was handed to the socket.
+    fn on_packet_sent(&mut self, packet: &SentPacket);
+
+    /// Feedback came: its results in the order of sending. `rtt` is the
+    /// path's current round-trip time, if known.
+    fn on_feedback(&mut self, now: Instant, results: &[PacketResult], rtt: Option<Duration>);
+
+    /// The time of [`Controller::poll_timeout`] has come.
+    fn on_timeout(&mut self, now: Instant);
+
+    /// When [`Controller::on_timeout`] is wanted.
+    fn poll_timeout(&self) -> Option<Deadline>;
+
+    /// What the application would send at most on this path. Bounds probing.
+    fn set_demand(&mut self, now: Instant, demand: Rate);
+
+    /// The next probe to send; ask until `None`.
+    fn poll_probe(&mut self, now: Instant) -> Option<ProbeCluster>;
+
+    /// The path was dead and is back: what was known of it is forgotten.
+    fn on_path_restored(&mut self, now: Instant);
+
+    /// What the application should send on this path.
+    fn target_rate(&self) -> Rate;
+
+    /// How fast packets that are ready should leave, above the target.
+    fn pacing_rate(&self) -> Rate;
+
+    /// The controller's view of the path.
+    fn snapshot(&self) -> Snapshot;
+}

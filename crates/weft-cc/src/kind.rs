@@ -1,0 +1,87 @@
+use crate::{Controller, Fixed, Limits};
+use std::fmt;
+use std::str::FromStr;
+use weft_units::{Instant, Rate};
+
+/// Which controller, as named on the command line.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum ControllerKind {
+    /// `gcc`: Google congestion control as libwebrtc deploys it.
+    #[default]
+    Gcc,
+    /// `fixed:RATE`: always this rate, for instance `fixed:2mbit`.
+    Fixed(Rate),
+}
+
+/// The name of no controller.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+pub enum ControllerKindError {
+    /// The word before the colon.
+    #[error("unknown controller `{0}`: use `gcc` or `fixed:RATE`, such as `fixed:2mbit`")]
+    Unknown(String),
+    /// The rate after the colon.
+    #[error(
+        "`{0}` is not a rate above zero: write a number and `bit`, `kbit` or `mbit`, such as `fixed:2mbit`"
+    )]
+    Rate(String),
+}
+
+/// The controller of this kind for one path. Inconsistent limits are repaired
+/// in favour of `min`.
+#[must_use]
+pub fn build(kind: ControllerKind, limits: Limits, now: Instant) -> Box<dyn Controller> {
+    let limits = limits.ordered();
+    match kind {
+        // Replaced by the real one as soon as it is there.
+        ControllerKind::Gcc => {
+            let _ = now;
+            Box::new(Fixed::new(limits.start, limits))
+        }
+        ControllerKind::Fixed(rate) => Box::new(Fixed::new(rate, limits)),
+    }
+}
+
+impl fmt::Display for ControllerKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            ControllerKind::Gcc => f.write_str("gcc"),
+            ControllerKind::Fixed(rate) => {
+                let bps = rate.as_bps();
+                let (number, unit) = match bps {
+                    _ if bps % 1_000_000 == 0 => (bps / 1_000_000, "mbit"),
+                    _ if bps % 1_000 == 0 => (bps / 1_000, "kbit"),
+                    _ => (bps, "bit"),
+                };
+                write!(f, "fixed:{number}{unit}")
+            }
+        }
+    }
+}
+
+impl FromStr for ControllerKind {
+    type Err = ControllerKindError;
+
+    fn from_str(s: &str) -> Result<ControllerKind, ControllerKindError> {
+        match s.split_once(':') {
+            None if s == "gcc" => Ok(ControllerKind::Gcc),
+            Some(("fixed", rate)) => parse_rate(rate)
+                .map(ControllerKind::Fixed)
+                .ok_or_else(|| ControllerKindError::Rate(rate.to_owned())),
+            _ => Err(ControllerKindError::Unknown(s.to_owned())),
+        }
+    }
+}
+
+fn parse_rate(s: &str) -> Option<Rate> {
+    let s = s.strip_suffix("bit")?;
+    let (number, factor) = match s.as_bytes().last()? {
+        b'k' => (&s[..s.len() - 1], 1e3),
+        b'm' => (&s[..s.len() - 1], 1e6),
+        _ => (s, 1.0),
+    };
+    let bps = number.parse::<f64>().ok()? * factor;
+    (bps >= 1.0 && bps.is_finite()).then(|| Rate::from_bps(bps.round() as u64))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,152 @@
+use crate::{ProbeCluster, ProbeId};
+use std::collections::VecDeque;
+use weft_units::{Bytes, Duration, Instant, Rate};
+
+/// Pacing rate over target rate: libwebrtc `kDefaultPaceMultiplier`
+/// (`goog_cc_network_control.cc`).
+pub(crate) const PACING_FACTOR: f64 = 2.5;
+
+/// Packets leave together up to so much worth of the pacing rate: libwebrtc's
+/// pacer ran every 5 ms (`PacedSender`), and the receiving side groups bursts
+/// of this length (draft-ietf-rmcat-gcc-02 section 5.2).
+const BURST: Duration = Duration::from_millis(5);
+
+/// A probe that does not get its packets out within this time is given up:
+/// libwebrtc `kProbeClusterTimeout` (`bitrate_prober.cc`).
+const PROBE_TIMEOUT: Duration = Duration::from_secs(5);
+
+/// Waiting clusters; further ones push the oldest out. A controller asks for
+/// two at once at most.
+const MAX_PROBES: usize = 4;
+
+/// No path may come to a standstill by a pacing rate of zero.
+const MIN_RATE: Rate = Rate::from_kbps(5);
+
+/// A leaky bucket with a small burst: says when the next packet may leave.
+///
+/// Packets are the caller's. It asks [`Pacer::next_send`], sends when the time
+/// has come, marks the packet with [`Pacer::probe`] and reports it with
+/// [`Pacer::on_sent`]. While a probe cluster lasts, its rate counts if it is
+/// the higher one, and the caller pads when it has nothing else to send.
+#[derive(Debug)]
+pub struct Pacer {
+    rate: Rate,
+    /// When all that was sent would have left at exactly the rate.
+    drained_at: Instant,
+    probes: VecDeque<Probe>,
+}
+
+#[derive(Debug)]
+struct Probe {
+    id: ProbeId,
+    rate: Rate,
+    packets_left: u32,
+    bytes_left: Bytes,
+    expires_at: Instant,
+}
+
+impl Pacer {
+    /// A pacer that owes nothing yet.
+    #[must_use]
+    pub fn new(rate: Rate) -> Pacer {
+        Pacer {
+            rate: rate.max(MIN_RATE),
+            drained_at: Instant::ZERO,
+            probes: VecDeque::with_capacity(MAX_PROBES),
+        }
+    }
+
+    /// From `now` on packets leave at `rate`; what is owed is paid at it too.
+    pub fn set_rate(&mut self, now: Instant, rate: Rate) {
+        let before = self.rate();
+        self.rate = rate.max(MIN_RATE);
+        self.rescale(now, before);
+    }
+
+    /// The rate that counts now: the pacing rate or that of the probe.
+    #[must_use]
+    pub fn rate(&self) -> Rate {
+        match self.probes.front() {
+            Some(probe) => probe.rate.max(self.rate),
+            None => self.rate,
+        }
+    }
+
+    /// When the next packet may leave: `now` or later.
+    #[must_use]
+    pub fn next_send(&self, now: Instant) -> Instant {
+        // Bursts are for packets that are late; a probe wants even spacing.
+        let burst = match self.probes.front() {
+            Some(_) => Duration::ZERO,
+            None => BURST,
+        };
+        self.drained_at.saturating_sub(burst).max(now)
+    }
+
+    /// Queues a probe cluster; it begins with the next packet.
+    pub fn add_probe(&mut self, now: Instant, cluster: &ProbeCluster) {
+        let before = self.rate();
+        if self.probes.len() == MAX_PROBES {
+            self.probes.pop_front();
+        }
+        self.probes.push_back(Probe {
+            id: cluster.id,
+            rate: cluster.rate,
+            packets_left: cluster.packets,
+            bytes_left: cluster.bytes,
+            expires_at: now + PROBE_TIMEOUT,
+        });
+        self.rescale(now, before);
+    }
+
+    /// The probe that the next packet belongs to. While there is one, the
+    /// caller sends padding if it has no media.
+    #[must_use]
+    pub fn probe(&self) -> Option<ProbeId> {
+        self.probes.front().map(|probe| probe.id)
+    }
+
+    /// What the current probe still lacks, a hint for the size of padding;
+    /// zero without a probe.
+    #[must_use]
+    pub fn probe_bytes_left(&self) -> Bytes {
+        self.probes.front().map_or(Bytes::ZERO, |p| p.bytes_left)
+    }
+
+    /// A packet left; it belongs to the current probe if there is one.
+    pub fn on_sent(&mut self, now: Instant, size: Bytes) {
+        let before = self.rate();
+        let time = before.time_for(size).unwrap_or(Duration::ZERO);
+        self.drained_at = self.drained_at.max(now) + time;
+        if let Some(probe) = self.probes.front_mut() {
+            probe.packets_left = probe.packets_left.saturating_sub(1);
+            probe.bytes_left = probe.bytes_left.saturating_sub(size);
+        }
+        while let Some(probe) = self.probes.front() {
+            let done = probe.packets_left == 0 && probe.bytes_left == Bytes::ZERO;
+            if !done && now < probe.expires_at {
+                break;
+            }
+            self.probes.pop_front();
+        }
+        self.rescale(now, before);
+    }
+
+    /// Forgets debt and probes, for a path that was dead.
+    pub fn reset(&mut self) {
+        self.drained_at = Instant::ZERO;
+        self.probes.clear();
+    }
+
+    /// What is owed stays the same number of bytes when the rate changes.
+    fn rescale(&mut self, now: Instant, before: Rate) {
+        let after = self.rate();
+        if after != before && self.drained_at > now {
+            let owed = before * (self.drained_at - now);
+            self.drained_at = now + after.time_for(owed).unwrap_or(Duration::ZERO);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;
