@@ -1,1 +1,22 @@
-//! Sans-IO association: ICE with many valid pairs, DTLS, SRTP.
+//! Sans-IO association: one ICE session with many valid pairs, one DTLS
+//! association, one SRTP context per direction.
+//!
+//! The wire is plain WebRTC. A *path* is a candidate pair that is kept valid;
+//! media may leave on any of them, and whatever arrives on any of them is
+//! decrypted by the same context. See [`Association`].
+
+mod association;
+mod counters;
+mod dtls;
+pub mod fuzz;
+mod ice;
+mod srtp;
+
+pub use association::{Association, Config, Event, FailReason, Output, Received, Remote};
+pub use counters::{Counters, DropReason};
+pub use dtls::{Certificate, CertificateError, DtlsRole, Fingerprint, FingerprintError};
+pub use ice::{
+    Credentials, DownReason, IceRole, LinkId, LocalAddress, Path, PathState, RemoteCandidate,
+    RemoteFilter,
+};
+pub use srtp::{Profile, ProtectError};

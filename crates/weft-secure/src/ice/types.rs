@@ -1,0 +1,135 @@
+use std::net::{IpAddr, SocketAddr};
+use weft_units::{Duration, PathId};
+
+/// Which side decides on the selected pair (RFC 8445 section 6.1.1).
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum IceRole {
+    /// We nominate. The offerer controls.
+    Controlling,
+    /// The peer nominates.
+    Controlled,
+}
+
+/// A user name fragment and a password of one ICE session (RFC 8445 section 5.3).
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Credentials {
+    /// The user name fragment, `a=ice-ufrag`.
+    pub ufrag: String,
+    /// The password, `a=ice-pwd`.
+    pub pwd: String,
+}
+
+impl Credentials {
+    /// Credentials made of these random bytes, 6 bits to a character: 48 bits
+    /// of fragment, 144 bits of password (RFC 8445 section 5.3 asks for at
+    /// least 24 and 128). In production the bytes come from the system's
+    /// secure generator, in a simulation from the seed.
+    #[must_use]
+    pub fn from_entropy(bytes: &[u8; 32]) -> Credentials {
+        // ice-char = ALPHA / DIGIT / "+" / "/" (RFC 8839 section 5.4).
+        const CHARS: &[u8; 64] =
+            b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+        let text: String = bytes
+            .iter()
+            .map(|b| char::from(CHARS[usize::from(b & 63)]))
+            .collect();
+        Credentials {
+            ufrag: text[..8].to_owned(),
+            pwd: text[8..].to_owned(),
+        }
+    }
+}
+
+/// A link of this machine (WiFi, LTE, ...), numbered by the caller.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct LinkId(pub u8);
+
+/// One local address with its socket.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct LocalAddress {
+    /// Address and port of the socket.
+    pub addr: SocketAddr,
+    /// The link that the socket is bound to.
+    pub link: LinkId,
+    /// How dear the link is, 0..=999 as in libwebrtc's network cost; cheaper
+    /// paths are selected first.
+    pub cost: u16,
+    /// Remote addresses that pairs are made with.
+    pub remotes: RemoteFilter,
+}
+
+/// Which remote addresses a local address pairs with.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum RemoteFilter {
+    /// All of the same address family.
+    Any,
+    /// These only.
+    Only(Vec<SocketAddr>),
+}
+
+impl RemoteFilter {
+    pub(crate) fn allows(&self, remote: SocketAddr) -> bool {
+        match self {
+            RemoteFilter::Any => true,
+            RemoteFilter::Only(list) => list.contains(&remote),
+        }
+    }
+}
+
+/// A remote address from the peer's session description.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct RemoteCandidate {
+    /// Address and port.
+    pub addr: SocketAddr,
+    /// Candidate priority (RFC 8445 section 5.1.2).
+    pub priority: u32,
+}
+
+/// The state of a path.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum PathState {
+    /// No check of ours was answered yet.
+    Probing,
+    /// Valid: checks are answered, media may leave here.
+    Up,
+    /// Was up and stopped answering; checked until it comes back.
+    Down,
+}
+
+/// Why a path went down.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum DownReason {
+    /// Its checks went unanswered while another path's were answered.
+    Unanswered,
+    /// Nothing answered on any path until consent ran out (RFC 7675).
+    Expired,
+    /// Its local address was removed; the path does not come back.
+    Removed,
+}
+
+/// A candidate pair with an identity.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Path {
+    /// Its number, unique within the association.
+    pub id: PathId,
+    /// Our address.
+    pub local: SocketAddr,
+    /// The peer's address.
+    pub remote: SocketAddr,
+    /// The link of our address.
+    pub link: LinkId,
+    /// Up, down or not known yet.
+    pub state: PathState,
+    /// Smoothed round-trip time of the checks; `None` before the first answer.
+    pub rtt: Option<Duration>,
+}
+
+/// Whether a pair of these two addresses can work at all: the same family,
+/// and both of link-local scope or neither (RFC 8445 section 6.1.2.2).
+pub(crate) fn can_pair(local: SocketAddr, remote: SocketAddr) -> bool {
+    match (local.ip(), remote.ip()) {
+        (IpAddr::V4(_), IpAddr::V4(_)) => true,
+        (IpAddr::V6(l), IpAddr::V6(r)) => l.is_unicast_link_local() == r.is_unicast_link_local(),
+        _ => false,
+    }
+}
