@@ -1,1 +1,20 @@
-//! Pure link models: capacity, queues, propagation, loss.
+//! Pure models of one direction of a wired link: capacity over time, a
+//! drop-tail queue, propagation, random loss, jitter, and a switch.
+//!
+//! A [`Link`] takes packets with [`Link::enqueue`] and gives each one back
+//! exactly once, delivered or dropped with a reason, from [`Link::poll`]. It
+//! reads no clock: service is computed in virtual time, so a late caller
+//! delays what it polls late, and never the packets behind it.
+
+mod capacity;
+mod counters;
+mod line;
+mod link;
+mod queue;
+mod spec;
+
+pub use capacity::{Capacity, Schedule, ScheduleError};
+pub use counters::{Counters, DropReason, Tally};
+pub use link::{Departure, Link};
+pub use queue::QueueLimit;
+pub use spec::{LinkSpec, SpecError};

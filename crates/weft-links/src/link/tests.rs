@@ -1,0 +1,242 @@
+use super::{Departure, Link};
+use crate::{Capacity, DropReason, LinkSpec, QueueLimit, Schedule};
+use weft_units::{Bytes, Duration, Instant, Rate, Rng};
+
+mod properties;
+mod statistics;
+
+fn at_ms(ms: u64) -> Instant {
+    Instant::ZERO + Duration::from_millis(ms)
+}
+
+fn ms(n: u64) -> Duration {
+    Duration::from_millis(n)
+}
+
+fn link(spec: &str) -> Link<u32> {
+    Link::new(&spec.parse().unwrap(), Rng::new(1))
+}
+
+/// Everything until the link is silent, calling it only at its deadlines.
+fn drain(link: &mut Link<u32>) -> Vec<Departure<u32>> {
+    let mut out = Vec::new();
+    while let Some(deadline) = link.poll_timeout() {
+        out.extend(std::iter::from_fn(|| link.poll(deadline.at)));
+    }
+    out
+}
+
+fn delivered(packet: u32, at: Instant, queued_for: Duration) -> Departure<u32> {
+    Departure::Delivered {
+        packet,
+        at,
+        queued_for,
+    }
+}
+
+fn dropped(packet: u32, at: Instant, reason: DropReason) -> Departure<u32> {
+    Departure::Dropped { packet, at, reason }
+}
+
+/// 1500 bytes at 1 Mbps take 12 ms.
+const FULL: Bytes = Bytes(1500);
+
+#[test]
+fn packets_take_their_turn_and_propagation_is_not_queueing() {
+    let mut link = link("rate=1mbit,delay=100ms");
+    for packet in 0..3 {
+        link.enqueue(at_ms(5), FULL, packet);
+    }
+    assert_eq!(link.queue_delay(), Some(ms(36)));
+    let expected = [
+        delivered(0, at_ms(117), ms(0)),
+        delivered(1, at_ms(129), ms(12)),
+        delivered(2, at_ms(141), ms(24)),
+    ];
+    assert_eq!(drain(&mut link), expected);
+}
+
+#[test]
+fn a_late_caller_does_not_delay_the_packets_behind() {
+    let mut link = link("rate=1mbit");
+    link.enqueue(at_ms(0), FULL, 0);
+    // Nobody polls at 12 ms; the transmitter went on without.
+    link.enqueue(at_ms(20), FULL, 1);
+    assert_eq!(link.poll(at_ms(50)), Some(delivered(0, at_ms(12), ms(0))));
+    assert_eq!(link.poll(at_ms(50)), Some(delivered(1, at_ms(32), ms(0))));
+    assert_eq!(link.poll(at_ms(50)), None);
+}
+
+#[test]
+fn nothing_comes_out_before_its_time() {
+    let mut link = link("rate=1mbit,delay=1ms");
+    link.enqueue(at_ms(0), FULL, 0);
+    let early = Instant::from_nanos(at_ms(13).as_nanos() - 1);
+    assert_eq!(link.poll(early), None);
+    assert_eq!(link.poll_timeout().unwrap().at, at_ms(13));
+    assert!(link.poll(at_ms(13)).is_some());
+}
+
+#[test]
+fn the_capacity_changes_in_the_middle_of_a_packet() {
+    let mut link = link("rate=1mbit");
+    link.enqueue(at_ms(0), FULL, 0);
+    // After 6 ms half of it is out; the other half takes 1.5 ms at 4 Mbps.
+    link.set_capacity(at_ms(6), Rate::from_mbps(4));
+    let at = Instant::ZERO + Duration::from_micros(7_500);
+    assert_eq!(drain(&mut link), [delivered(0, at, ms(0))]);
+}
+
+#[test]
+fn a_schedule_changes_the_capacity_in_the_middle_of_a_packet() {
+    let mut spec: LinkSpec = "rate=1mbit".parse().unwrap();
+    let steps = vec![
+        (ms(0), Rate::from_mbps(1)),
+        (ms(6), Rate::ZERO),
+        (ms(100), Rate::from_kbps(500)),
+    ];
+    spec.capacity = Capacity::Schedule(Schedule::new(steps).unwrap());
+    let mut link = Link::new(&spec, Rng::new(1));
+    link.enqueue(at_ms(0), FULL, 0);
+    link.enqueue(at_ms(50), FULL, 1);
+    // Half out at 6 ms, outage, then 12 ms for the half and 24 ms for the next.
+    let expected = [
+        delivered(0, at_ms(112), ms(0)),
+        delivered(1, at_ms(136), ms(62)),
+    ];
+    assert_eq!(drain(&mut link), expected);
+}
+
+#[test]
+fn an_outage_keeps_what_waits() {
+    let mut link = link("rate=0bit,queue=3000B");
+    for packet in 0..3 {
+        link.enqueue(at_ms(0), FULL, packet);
+    }
+    let full = dropped(2, at_ms(0), DropReason::QueueFull);
+    assert_eq!(drain(&mut link), [full]);
+    assert_eq!(link.queue_delay(), None);
+    assert_eq!(link.in_flight().packets, 2);
+    link.set_capacity(at_ms(1_000), Rate::from_mbps(1));
+    let expected = [
+        delivered(0, at_ms(1_012), ms(1_000)),
+        delivered(1, at_ms(1_024), ms(1_012)),
+    ];
+    assert_eq!(drain(&mut link), expected);
+}
+
+#[test]
+fn the_queue_holds_its_bytes_beside_the_packet_in_transmission() {
+    let mut link = link("rate=1mbit,queue=3kB");
+    for packet in 0..4 {
+        link.enqueue(at_ms(0), FULL, packet);
+    }
+    assert_eq!(link.backlog(), Bytes(3_000));
+    let full = dropped(3, at_ms(0), DropReason::QueueFull);
+    assert_eq!(link.poll(at_ms(0)), Some(full));
+    assert_eq!(drain(&mut link).len(), 3);
+    // A packet beyond the limit still passes when nothing is before it.
+    link.enqueue(at_ms(100), Bytes(9_000), 4);
+    assert_eq!(drain(&mut link), [delivered(4, at_ms(172), ms(0))]);
+}
+
+#[test]
+fn queues_in_time_follow_the_capacity_and_in_products_do_not() {
+    // 5 Mbps x 2 x 25 ms x 2 = 62,500 bytes; 5 Mbps x 300 ms = 187,500 bytes.
+    let mut products = link("rate=5mbit,delay=25ms,queue=2bdp");
+    let mut time = link("rate=5mbit,delay=25ms,queue=300ms");
+    assert_eq!(products.queue_limit(), Bytes(62_500));
+    assert_eq!(time.queue_limit(), Bytes(187_500));
+    for link in [&mut products, &mut time] {
+        link.set_capacity(at_ms(1), Rate::from_mbps(1));
+        link.set_capacity(at_ms(2), Rate::ZERO);
+    }
+    assert_eq!(products.queue_limit(), Bytes(62_500));
+    assert_eq!(time.queue_limit(), Bytes(37_500));
+    time.set_queue(at_ms(3), QueueLimit::Bytes(Bytes(7)));
+    assert_eq!(time.queue_limit(), Bytes(7));
+}
+
+#[test]
+fn a_cut_drops_what_is_not_transmitted_and_a_restored_link_is_empty() {
+    let mut link = link("rate=1mbit,delay=20ms");
+    for packet in 0..3 {
+        link.enqueue(at_ms(0), FULL, packet);
+    }
+    // At 13 ms the first one is on its way and the second in transmission.
+    link.cut(at_ms(13));
+    link.enqueue(at_ms(14), FULL, 3);
+    let expected = [
+        dropped(1, at_ms(13), DropReason::LinkDown),
+        dropped(2, at_ms(13), DropReason::LinkDown),
+        dropped(3, at_ms(14), DropReason::LinkDown),
+        delivered(0, at_ms(32), ms(0)),
+    ];
+    assert_eq!(drain(&mut link), expected);
+    link.restore(at_ms(40));
+    link.enqueue(at_ms(40), FULL, 4);
+    assert_eq!(drain(&mut link), [delivered(4, at_ms(72), ms(0))]);
+    let counters = link.counters();
+    assert_eq!(counters.sent.packets, 5);
+    assert_eq!(counters.delivered.bytes, Bytes(3_000));
+    assert_eq!(counters.link_down.packets, 3);
+    assert_eq!(counters.dropped().bytes, Bytes(4_500));
+}
+
+#[test]
+fn a_lost_packet_has_used_the_link() {
+    let mut link = link("rate=1mbit,delay=5ms,loss=100%");
+    link.enqueue(at_ms(0), FULL, 0);
+    let mut out = vec![];
+    link.enqueue(at_ms(0), FULL, 1);
+    out.extend(drain(&mut link));
+    link.set_loss(at_ms(30), 0.0);
+    link.enqueue(at_ms(30), FULL, 2);
+    out.extend(drain(&mut link));
+    let expected = [
+        dropped(0, at_ms(17), DropReason::RandomLoss),
+        dropped(1, at_ms(29), DropReason::RandomLoss),
+        delivered(2, at_ms(47), ms(0)),
+    ];
+    assert_eq!(out, expected);
+}
+
+#[test]
+fn a_shorter_delay_does_not_overtake() {
+    let mut link = link("rate=1gbit,delay=100ms");
+    link.enqueue(at_ms(0), Bytes(125), 0);
+    link.set_delay(at_ms(1), ms(10));
+    link.enqueue(at_ms(1), Bytes(125), 1);
+    link.enqueue(at_ms(95), Bytes(125), 2);
+    // 125 bytes at 1 Gbps take 1 us.
+    let us = |n| Instant::ZERO + Duration::from_micros(n);
+    let expected = [
+        delivered(0, us(100_001), ms(0)),
+        delivered(1, us(100_001), ms(0)),
+        delivered(2, us(105_001), ms(0)),
+    ];
+    assert_eq!(drain(&mut link), expected);
+}
+
+#[test]
+fn a_clock_that_goes_back_stands_still() {
+    let mut link = link("rate=1mbit");
+    link.cut(at_ms(10));
+    link.restore(at_ms(5));
+    link.enqueue(at_ms(0), FULL, 0);
+    assert_eq!(drain(&mut link), [delivered(0, at_ms(22), ms(0))]);
+}
+
+#[test]
+fn the_same_seed_gives_the_same_departures() {
+    let run = |seed| {
+        let spec = "rate=1mbit,delay=20ms,jitter=5ms,loss=20%".parse().unwrap();
+        let mut link = Link::new(&spec, Rng::new(seed));
+        for packet in 0..100 {
+            link.enqueue(at_ms(u64::from(packet) * 15), FULL, packet);
+        }
+        drain(&mut link)
+    };
+    assert_eq!(run(1), run(1));
+    assert_ne!(run(1), run(2));
+}

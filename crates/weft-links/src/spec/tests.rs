@@ -1,0 +1,108 @@
+use super::{LinkSpec, SpecError};
+use crate::{Capacity, QueueLimit};
+use proptest::prelude::*;
+use weft_units::{Bytes, Duration, Rate};
+
+fn parse(text: &str) -> LinkSpec {
+    text.parse().unwrap()
+}
+
+fn message(text: &str) -> String {
+    text.parse::<LinkSpec>().unwrap_err().to_string()
+}
+
+#[test]
+fn every_key_is_read_in_its_units() {
+    let spec = parse("rate=2.5mbit, delay=25ms,loss=1%,queue=60kB,jitter=500us,aqm=droptail");
+    assert_eq!(spec.capacity, Capacity::Constant(Rate::from_kbps(2_500)));
+    assert_eq!(spec.delay, Duration::from_millis(25));
+    assert_eq!(spec.jitter, Duration::from_micros(500));
+    assert!((spec.loss - 0.01).abs() < 1e-12);
+    assert_eq!(spec.queue, QueueLimit::Bytes(Bytes(60_000)));
+}
+
+#[test]
+fn the_three_forms_of_a_queue_are_told_apart() {
+    let queue = |text: &str| parse(&format!("rate=1mbit,delay=1ms,queue={text}")).queue;
+    assert_eq!(queue("2bdp"), QueueLimit::Bdp(2.0));
+    assert_eq!(queue("1500B"), QueueLimit::Bytes(Bytes(1500)));
+    let limit = QueueLimit::Time(Duration::from_millis(1_500));
+    assert_eq!(queue("1.5s"), limit);
+}
+
+#[test]
+fn what_is_left_away_has_its_default() {
+    let spec = parse("rate=0bit");
+    assert_eq!(spec, LinkSpec::new(Rate::ZERO, Duration::ZERO));
+    let limit = QueueLimit::Time(Duration::from_millis(300));
+    assert_eq!(spec.queue, limit);
+}
+
+#[test]
+fn errors_name_the_key_the_value_and_the_remedy() {
+    for (text, parts) in [
+        ("rate=5", ["rate=5", "5mbit"]),
+        ("rate=5mbps", ["rate=5mbps", "5mbit"]),
+        ("rate=-5mbit", ["rate=-5mbit", "5mbit"]),
+        ("rate=infbit", ["rate=infbit", "5mbit"]),
+        ("rate=1e9bit", ["rate=1e9bit", "5mbit"]),
+        ("rate=mbit", ["rate=mbit", "5mbit"]),
+        ("rate=1mbit,loss=0.01", ["loss=0.01", "0.5%"]),
+        ("rate=1mbit,loss=101%", ["loss=101%", "100%"]),
+        ("rate=1mbit,delay=25", ["delay=25", "25ms"]),
+        ("rate=1mbit,queue=60kb", ["queue=60kb", "60kB"]),
+        ("rate=1mbit,queue=2bdp", ["queue=2bdp", "delay=25ms"]),
+        ("rate=1mbit,aqm=red", ["aqm=red", "droptail"]),
+        ("rate=1mbit,speed=2", ["speed", "rate, delay"]),
+        ("rate=1mbit,rate=2mbit", ["rate", "keep one"]),
+        ("delay=1ms", ["rate", "rate=5mbit"]),
+        ("", ["KEY=VALUE", "rate=5mbit"]),
+    ] {
+        let message = message(text);
+        for part in parts {
+            assert!(message.contains(part), "{text}: no '{part}' in: {message}");
+        }
+    }
+}
+
+#[test]
+fn keys_of_a_later_stage_are_refused_with_a_remedy() {
+    for (text, remedy) in [
+        ("trace=lte.up", "rate=5mbit"),
+        ("rate=1mbit,burst-loss=1%", "loss=1%"),
+        ("rate=1mbit,aqm=codel", "aqm=droptail"),
+        ("rate=1mbit,aqm=dualpi2", "aqm=droptail"),
+    ] {
+        let error = text.parse::<LinkSpec>().unwrap_err();
+        assert!(matches!(error, SpecError::NotSupportedYet { .. }), "{text}");
+        assert!(error.to_string().contains(remedy), "{error}");
+    }
+}
+
+proptest! {
+    #[test]
+    fn any_text_is_read_or_refused(text in "[a-z0-9.=,%\\- ]{0,60}|\\PC{0,40}") {
+        let _ = text.parse::<LinkSpec>();
+    }
+
+    #[test]
+    fn what_is_shown_reads_back_the_same(
+        bps in 0_u64..1_000_000_000_000,
+        delay_us in 1_u64..3_600_000_000,
+        jitter_us in 0_u64..1_000_000,
+        per_mille in 0_u32..=1000,
+        queue in prop_oneof![
+            (0_u64..1_000_000_000).prop_map(|b| QueueLimit::Bytes(Bytes(b))),
+            (0_u64..3_600_000_000).prop_map(|us| QueueLimit::Time(Duration::from_micros(us))),
+            (0_u32..8_000).prop_map(|n| QueueLimit::Bdp(f64::from(n) / 8.0)),
+        ],
+    ) {
+        let mut spec = LinkSpec::new(Rate::from_bps(bps), Duration::from_micros(delay_us));
+        spec.jitter = Duration::from_micros(jitter_us);
+        spec.loss = f64::from(per_mille) / 1e3;
+        spec.queue = queue;
+        let back = parse(&spec.to_string());
+        prop_assert!((back.loss - spec.loss).abs() < 1e-9);
+        prop_assert_eq!(LinkSpec { loss: spec.loss, ..back }, spec);
+    }
+}
