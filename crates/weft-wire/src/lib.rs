@@ -1,1 +1,17 @@
 //! RTP, RTCP, header extensions and the SDP subset: parse and emit.
+//!
+//! Pure functions over bytes and text: no state, no clock, no sockets. What
+//! comes from the network never panics and never allocates more than a small
+//! multiple of its own size (or of a limit named at the parser).
+
+mod error;
+#[doc(hidden)]
+pub mod fuzz;
+mod reader;
+pub mod rtcp;
+pub mod rtp;
+pub mod rtx;
+pub mod sequence;
+pub mod vp8;
+
+pub use error::ParseError;

@@ -1,0 +1,23 @@
+/// Why bytes from the network could not be read. The sender is at fault;
+/// drop the packet and count it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum ParseError {
+    /// The data ends before the named part does.
+    #[error("{what} is cut off")]
+    Truncated {
+        /// The part that did not fit.
+        what: &'static str,
+    },
+    /// A field holds a value that its specification forbids.
+    #[error("{what} is not valid")]
+    Invalid {
+        /// The field.
+        what: &'static str,
+    },
+    /// The data stands for more than we are ready to hold.
+    #[error("{what} exceeds the limit")]
+    TooLarge {
+        /// The part that is too large.
+        what: &'static str,
+    },
+}

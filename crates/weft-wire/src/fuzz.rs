@@ -1,0 +1,61 @@
+//! Bodies of the fuzz targets in `fuzz/`, which property tests run as well.
+//! Each feeds the bytes to a parser and checks what must hold of the result.
+
+use crate::rtp::ExtensionMap;
+use crate::{rtcp, rtp, vp8};
+
+const MAP: ExtensionMap = ExtensionMap {
+    transport_sequence: Some(1),
+    path: Some(2),
+    mid: Some(3),
+    audio_level: Some(4),
+};
+
+/// RTP: what was read can be written and read again.
+pub fn rtp(data: &[u8]) {
+    let peeked = rtp::peek(data);
+    let Ok((header, payload)) = rtp::parse(data, &MAP) else {
+        return;
+    };
+    let peeked = peeked.expect("what can be parsed can be peeked at");
+    assert!(peeked.header_len + payload.len() <= data.len());
+    assert_eq!(peeked.ssrc, header.ssrc);
+    let mut packet = Vec::new();
+    header.write(&MAP, &mut packet);
+    let (again, rest) = rtp::parse(&packet, &MAP).expect("what was written can be read");
+    assert_eq!((again, rest), (header, &[][..]));
+}
+
+/// RTCP: what was read can be written and read again.
+pub fn rtcp(data: &[u8]) {
+    let Ok(packets) = rtcp::parse_compound(data) else {
+        return;
+    };
+    assert!(packets.len() <= data.len() / 4);
+    let arrivals = |packet: &rtcp::Packet| match packet {
+        rtcp::Packet::TransportFeedback(feedback) => feedback.arrivals.len(),
+        rtcp::Packet::PathFeedback(feedback) => feedback.arrivals.len(),
+        _ => 0,
+    };
+    assert!(packets.iter().map(arrivals).sum::<usize>() <= rtcp::MAX_ARRIVALS);
+    for packet in packets {
+        let mut written = Vec::new();
+        packet.write(&mut written);
+        rtcp::parse_compound(&written).expect("what was written can be read");
+    }
+}
+
+/// VP8 descriptor: what was read can be written and read again.
+pub fn vp8(data: &[u8]) {
+    let Ok((descriptor, body)) = vp8::parse(data) else {
+        return;
+    };
+    assert!(!body.is_empty() && body.len() < data.len());
+    let _ = vp8::is_keyframe(&descriptor, body);
+    let _ = vp8::dimensions(body);
+    let mut written = Vec::new();
+    descriptor.write(&mut written);
+    assert_eq!(written.len(), descriptor.len());
+    written.extend_from_slice(body);
+    assert_eq!(vp8::parse(&written), Ok((descriptor, body)));
+}

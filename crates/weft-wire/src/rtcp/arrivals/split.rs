@@ -1,0 +1,113 @@
+use super::body::{HEADER_LEN, MAX_RUN, delta_fits, tick_of};
+use super::{MAX_ARRIVALS, PathFeedback, TransportFeedback, body};
+use weft_units::{Instant, PathId, Ssrc};
+
+/// RTCP header, and the two words in front of the body.
+const PACKET_OVERHEAD: usize = 12;
+
+/// A list of arrivals that fits into one feedback packet.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ArrivalBlock {
+    /// The extended sequence number of the first entry.
+    pub base_sequence: u64,
+    /// As in [`TransportFeedback`].
+    pub arrivals: Vec<Option<Instant>>,
+}
+
+/// Splits arrivals into blocks of which each makes a feedback packet of at
+/// most `max_len` octets.
+///
+/// `received` ascends strictly by sequence number. Reported are all packets
+/// from `first` to the last one received: those missing in between as not
+/// received, except in gaps too wide for one status chunk (8,191 packets),
+/// which are left unreported. A `max_len` too small for a single packet (less
+/// than about 32) is exceeded.
+#[must_use]
+pub fn split_arrivals(
+    first: u64,
+    received: &[(u64, Instant)],
+    max_len: usize,
+) -> Vec<ArrivalBlock> {
+    let mut blocks = Vec::new();
+    let mut next = first;
+    let mut rest = received;
+    while let Some(&(sequence, _)) = rest.first() {
+        if sequence.saturating_sub(next) >= MAX_RUN as u64 {
+            next = sequence;
+        }
+        let next_base = next.min(sequence);
+        let mut take = span(next_base, rest);
+        let mut block = fill(next_base, &rest[..take]);
+        while take > 1 && block.packet_len() > max_len {
+            take = take.div_ceil(2);
+            block = fill(next_base, &rest[..take]);
+        }
+        next = next_base + block.arrivals.len() as u64;
+        rest = &rest[take..];
+        blocks.push(block);
+    }
+    blocks
+}
+
+/// How many of `received`, at least one, can share a block that starts at
+/// `base`, its size in octets aside.
+fn span(base: u64, received: &[(u64, Instant)]) -> usize {
+    let fits = |pair: &[(u64, Instant)]| {
+        let ((s0, a0), (s1, a1)) = (pair[0], pair[1]);
+        s0 < s1
+            && s1 - s0 <= MAX_RUN as u64
+            && s1 - base < MAX_ARRIVALS as u64
+            && delta_fits(tick_of(a1) - tick_of(a0))
+    };
+    1 + received.windows(2).take_while(|pair| fits(pair)).count()
+}
+
+fn fill(base_sequence: u64, received: &[(u64, Instant)]) -> ArrivalBlock {
+    let mut arrivals = Vec::new();
+    for &(sequence, arrival) in received {
+        arrivals.resize((sequence - base_sequence) as usize, None);
+        arrivals.push(Some(arrival));
+    }
+    ArrivalBlock {
+        base_sequence,
+        arrivals,
+    }
+}
+
+impl ArrivalBlock {
+    /// Octets of the feedback packet, either kind.
+    #[must_use]
+    pub fn packet_len(&self) -> usize {
+        let mut body = Vec::with_capacity(HEADER_LEN + 2 * self.arrivals.len());
+        body::write(0, &self.arrivals, 0, &mut body);
+        (PACKET_OVERHEAD + body.len()).next_multiple_of(4)
+    }
+
+    /// As feedback over all paths.
+    #[must_use]
+    pub fn into_transport_feedback(
+        self,
+        sender: Ssrc,
+        media: Ssrc,
+        feedback_count: u8,
+    ) -> TransportFeedback {
+        TransportFeedback {
+            sender,
+            media,
+            feedback_count,
+            base_sequence: self.base_sequence as u16,
+            arrivals: self.arrivals,
+        }
+    }
+
+    /// As feedback on one path.
+    #[must_use]
+    pub fn into_path_feedback(self, sender: Ssrc, path: PathId) -> PathFeedback {
+        PathFeedback {
+            sender,
+            path,
+            base_sequence: self.base_sequence as u16,
+            arrivals: self.arrivals,
+        }
+    }
+}

@@ -1,0 +1,171 @@
+//! RTP packets (RFC 3550 section 5.1) and their header extensions (RFC 8285).
+//!
+//! [`peek`], [`parse`] and [`Header::write`] are the hot path: they allocate
+//! nothing but what `out` has to grow by.
+
+mod extension;
+
+pub use extension::{
+    AUDIO_LEVEL_URI, ExtensionMap, Extensions, MID_URI, Mid, PATH_URI, PathExtension,
+    TRANSPORT_SEQUENCE_URI,
+};
+
+use crate::ParseError;
+use crate::reader::Reader;
+use weft_units::Ssrc;
+
+const VERSION: u8 = 2;
+const FIXED_LEN: usize = 12;
+const PADDING_BIT: u8 = 0x20;
+const EXTENSION_BIT: u8 = 0x10;
+const MARKER_BIT: u8 = 0x80;
+
+/// What weft reads and writes of an RTP header. Contributing sources are
+/// skipped when read and never written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Header {
+    /// Last packet of a video frame; start of a talk spurt in audio.
+    pub marker: bool,
+    /// 7 bits.
+    pub payload_type: u8,
+    /// As on the wire; see [`crate::sequence`].
+    pub sequence: u16,
+    /// In units of the payload type's clock rate.
+    pub timestamp: u32,
+    /// The stream's source.
+    pub ssrc: Ssrc,
+    /// What the negotiated header extensions say.
+    pub extensions: Extensions,
+}
+
+impl Default for Header {
+    fn default() -> Header {
+        Header {
+            marker: false,
+            payload_type: 0,
+            sequence: 0,
+            timestamp: 0,
+            ssrc: Ssrc(0),
+            extensions: Extensions::default(),
+        }
+    }
+}
+
+/// What can be known of an SRTP packet before it is decrypted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Peek {
+    /// Fixed header, contributing sources and extension block: what SRTP
+    /// authenticates but does not encrypt (RFC 3711 section 3.1).
+    pub header_len: usize,
+    /// The stream's source.
+    pub ssrc: Ssrc,
+    /// As on the wire.
+    pub sequence: u16,
+    /// 7 bits.
+    pub payload_type: u8,
+}
+
+struct Fixed<'a> {
+    header: Header,
+    padded: bool,
+    /// Profile and content of the extension block.
+    extension: Option<(u16, &'a [u8])>,
+    rest: &'a [u8],
+}
+
+fn parse_fixed(datagram: &[u8]) -> Result<Fixed<'_>, ParseError> {
+    let mut reader = Reader::new(datagram, "RTP header");
+    let first = reader.u8()?;
+    if first >> 6 != VERSION {
+        return Err(ParseError::Invalid {
+            what: "RTP version",
+        });
+    }
+    let second = reader.u8()?;
+    let header = Header {
+        marker: second & MARKER_BIT != 0,
+        payload_type: second & !MARKER_BIT,
+        sequence: reader.u16()?,
+        timestamp: reader.u32()?,
+        ssrc: Ssrc(reader.u32()?),
+        extensions: Extensions::default(),
+    };
+    let contributing_sources = usize::from(first & 0x0f);
+    reader.take(4 * contributing_sources)?;
+    let extension = if first & EXTENSION_BIT == 0 {
+        None
+    } else {
+        let profile = reader.u16()?;
+        let words = usize::from(reader.u16()?);
+        Some((profile, reader.take(4 * words)?))
+    };
+    Ok(Fixed {
+        header,
+        padded: first & PADDING_BIT != 0,
+        extension,
+        rest: reader.rest(),
+    })
+}
+
+/// Reads what SRTP leaves in the clear. Works on protected and on plain
+/// packets.
+pub fn peek(datagram: &[u8]) -> Result<Peek, ParseError> {
+    let fixed = parse_fixed(datagram)?;
+    Ok(Peek {
+        header_len: datagram.len() - fixed.rest.len(),
+        ssrc: fixed.header.ssrc,
+        sequence: fixed.header.sequence,
+        payload_type: fixed.header.payload_type,
+    })
+}
+
+/// Reads a plain packet: its header and its payload without padding. The
+/// payload is empty in a packet that is only padding (a probe).
+///
+/// Extensions in the one-byte and in the two-byte form are read; those that
+/// are not in `map`, and those with content of a wrong size, are skipped.
+pub fn parse<'a>(packet: &'a [u8], map: &ExtensionMap) -> Result<(Header, &'a [u8]), ParseError> {
+    let fixed = parse_fixed(packet)?;
+    let mut header = fixed.header;
+    if let Some((profile, block)) = fixed.extension {
+        header.extensions = extension::read_block(profile, block, map);
+    }
+    let mut payload = fixed.rest;
+    if fixed.padded {
+        payload = strip_padding(payload)?;
+    }
+    Ok((header, payload))
+}
+
+/// RFC 3550 section 5.1: the last octet counts the padding, itself included.
+fn strip_padding(payload: &[u8]) -> Result<&[u8], ParseError> {
+    let what = "RTP padding";
+    let padding = usize::from(*payload.last().ok_or(ParseError::Truncated { what })?);
+    if padding == 0 || padding > payload.len() {
+        return Err(ParseError::Invalid { what });
+    }
+    Ok(&payload[..payload.len() - padding])
+}
+
+impl Header {
+    /// Appends the header in wire form, extensions in the one-byte form
+    /// (RFC 8285 section 4.2). An extension is written if it has a value and
+    /// `map` has an id for it that this form can hold (1 to 14).
+    pub fn write(&self, map: &ExtensionMap, out: &mut Vec<u8>) {
+        let start = out.len();
+        let marker = if self.marker { MARKER_BIT } else { 0 };
+        let mut fixed = [0; FIXED_LEN];
+        fixed[0] = VERSION << 6;
+        fixed[1] = marker | (self.payload_type & !MARKER_BIT);
+        fixed[2..4].copy_from_slice(&self.sequence.to_be_bytes());
+        fixed[4..8].copy_from_slice(&self.timestamp.to_be_bytes());
+        fixed[8..12].copy_from_slice(&self.ssrc.0.to_be_bytes());
+        out.extend_from_slice(&fixed);
+        if extension::write_block(&self.extensions, map, out) {
+            out[start] |= EXTENSION_BIT;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

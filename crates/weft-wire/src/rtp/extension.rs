@@ -1,0 +1,238 @@
+use std::fmt;
+use weft_units::PathId;
+
+/// Transport-wide sequence number
+/// (draft-holmer-rmcat-transport-wide-cc-extensions-01 section 2).
+pub const TRANSPORT_SEQUENCE_URI: &str =
+    "http://www.ietf.org/id/draft-holmer-rmcat-transport-wide-cc-extensions-01";
+/// Path and per-path sequence numbers, see [`PathExtension`].
+pub const PATH_URI: &str = "urn:weft:rtp-hdrext:path";
+/// Media identification (RFC 9143 section 15.2).
+pub const MID_URI: &str = "urn:ietf:params:rtp-hdrext:sdes:mid";
+/// Client-to-mixer audio level (RFC 6464 section 4).
+pub const AUDIO_LEVEL_URI: &str = "urn:ietf:params:rtp-hdrext:ssrc-audio-level";
+
+/// RFC 8285 section 4.2.
+const ONE_BYTE_PROFILE: u16 = 0xbede;
+/// RFC 8285 section 4.3: the low four bits are for the application.
+const TWO_BYTE_PROFILE: u16 = 0x1000;
+/// RFC 8285 section 4.2: this id ends the block in the one-byte form.
+const ONE_BYTE_STOP_ID: u8 = 15;
+
+/// Values of the header extensions that weft knows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub struct Extensions {
+    /// Sequence number over all streams of the transport.
+    pub transport_sequence: Option<u16>,
+    /// The path that the packet took, with its numbers on that path.
+    pub path: Option<PathExtension>,
+    /// The media section that the stream belongs to.
+    pub mid: Option<Mid>,
+    /// As on the wire: voice activity in the high bit, level in -dBov below.
+    pub audio_level: Option<u8>,
+}
+
+/// The path of a packet and its place on it (the header extension
+/// `urn:weft:rtp-hdrext:path`): path id, stream sequence, transport sequence,
+/// five octets in network order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PathExtension {
+    /// The sender's id of the path.
+    pub path: PathId,
+    /// Counts the packets of this SSRC on this path.
+    pub stream_sequence: u16,
+    /// Counts the packets of all SSRCs on this path.
+    pub transport_sequence: u16,
+}
+
+/// The negotiated id of each extension; without an id it is not used.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub struct ExtensionMap {
+    /// Of [`TRANSPORT_SEQUENCE_URI`].
+    pub transport_sequence: Option<u8>,
+    /// Of [`PATH_URI`].
+    pub path: Option<u8>,
+    /// Of [`MID_URI`].
+    pub mid: Option<u8>,
+    /// Of [`AUDIO_LEVEL_URI`].
+    pub audio_level: Option<u8>,
+}
+
+impl ExtensionMap {
+    /// The map for negotiated (id, URI) pairs, as in `a=extmap`. Ids that the
+    /// one-byte form cannot hold are left out.
+    #[must_use]
+    pub fn from_negotiated(pairs: &[(u8, String)]) -> ExtensionMap {
+        let id = |uri: &str| {
+            let writable = 1..ONE_BYTE_STOP_ID;
+            pairs
+                .iter()
+                .find(|(id, u)| u == uri && writable.contains(id))
+                .map(|(id, _)| *id)
+        };
+        ExtensionMap {
+            transport_sequence: id(TRANSPORT_SEQUENCE_URI),
+            path: id(PATH_URI),
+            mid: id(MID_URI),
+            audio_level: id(AUDIO_LEVEL_URI),
+        }
+    }
+}
+
+/// The identification of a media section (RFC 5888 `mid`), at most as long as
+/// a one-byte header extension holds.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Mid {
+    len: u8,
+    bytes: [u8; Mid::MAX_LEN],
+}
+
+impl Mid {
+    /// RFC 8285 section 4.2: the content of an element has 1 to 16 octets.
+    pub const MAX_LEN: usize = 16;
+
+    /// `None` if the text is empty, too long or not an SDP token
+    /// (RFC 8866 section 9).
+    #[must_use]
+    pub fn new(text: &str) -> Option<Mid> {
+        Mid::from_bytes(text.as_bytes())
+    }
+
+    fn from_bytes(text: &[u8]) -> Option<Mid> {
+        let fits = (1..=Mid::MAX_LEN).contains(&text.len());
+        if !fits || !text.iter().all(|&b| is_token(b)) {
+            return None;
+        }
+        let mut bytes = [0; Mid::MAX_LEN];
+        bytes[..text.len()].copy_from_slice(text);
+        let len = text.len() as u8;
+        Some(Mid { len, bytes })
+    }
+
+    fn as_bytes(&self) -> &[u8] {
+        &self.bytes[..usize::from(self.len)]
+    }
+
+    /// The text.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        // Only tokens come in, and these are ASCII.
+        std::str::from_utf8(self.as_bytes()).unwrap_or_default()
+    }
+}
+
+impl fmt::Debug for Mid {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "mid:{}", self.as_str())
+    }
+}
+
+impl fmt::Display for Mid {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+/// `token-char` of RFC 8866 section 9.
+const fn is_token(b: u8) -> bool {
+    b.is_ascii_graphic()
+        && !matches!(
+            b,
+            b'"' | b'(' | b')' | b',' | b'/' | b':'..=b'@' | b'['..=b']'
+        )
+}
+
+pub(super) fn read_block(profile: u16, block: &[u8], map: &ExtensionMap) -> Extensions {
+    let mut extensions = Extensions::default();
+    let one_byte = profile == ONE_BYTE_PROFILE;
+    if !one_byte && profile & 0xfff0 != TWO_BYTE_PROFILE {
+        return extensions;
+    }
+    let mut rest = block;
+    while let Some((&first, after)) = rest.split_first() {
+        if first == 0 {
+            rest = after; // a padding octet
+            continue;
+        }
+        let (id, len, after) = if one_byte {
+            (first >> 4, usize::from(first & 0x0f) + 1, after)
+        } else {
+            let Some((&len, after)) = after.split_first() else {
+                break;
+            };
+            (first, usize::from(len), after)
+        };
+        if one_byte && id == ONE_BYTE_STOP_ID {
+            break;
+        }
+        let Some((content, after)) = after.split_at_checked(len) else {
+            break;
+        };
+        extensions.read_element(id, content, map);
+        rest = after;
+    }
+    extensions
+}
+
+impl Extensions {
+    fn read_element(&mut self, id: u8, content: &[u8], map: &ExtensionMap) {
+        let is = |expected: Option<u8>| expected == Some(id);
+        if is(map.transport_sequence) {
+            if let Ok(bytes) = content.try_into() {
+                self.transport_sequence = Some(u16::from_be_bytes(bytes));
+            }
+        } else if is(map.path) {
+            if let &[path, s0, s1, t0, t1] = content {
+                self.path = Some(PathExtension {
+                    path: PathId(path),
+                    stream_sequence: u16::from_be_bytes([s0, s1]),
+                    transport_sequence: u16::from_be_bytes([t0, t1]),
+                });
+            }
+        } else if is(map.mid) {
+            self.mid = Mid::from_bytes(content);
+        } else if is(map.audio_level)
+            && let &[level] = content
+        {
+            self.audio_level = Some(level);
+        }
+    }
+}
+
+/// Appends the block in the one-byte form; false if there is nothing to say.
+pub(super) fn write_block(extensions: &Extensions, map: &ExtensionMap, out: &mut Vec<u8>) -> bool {
+    let start = out.len();
+    out.extend_from_slice(&ONE_BYTE_PROFILE.to_be_bytes());
+    out.extend_from_slice(&[0, 0]); // length, known below
+    let content = out.len();
+    if let Some(value) = extensions.transport_sequence {
+        write_element(map.transport_sequence, &value.to_be_bytes(), out);
+    }
+    if let Some(path) = extensions.path {
+        let [s0, s1] = path.stream_sequence.to_be_bytes();
+        let [t0, t1] = path.transport_sequence.to_be_bytes();
+        write_element(map.path, &[path.path.0, s0, s1, t0, t1], out);
+    }
+    if let Some(mid) = extensions.mid {
+        write_element(map.mid, mid.as_bytes(), out);
+    }
+    if let Some(level) = extensions.audio_level {
+        write_element(map.audio_level, &[level], out);
+    }
+    if out.len() == content {
+        out.truncate(start);
+        return false;
+    }
+    let words = (out.len() - content).div_ceil(4);
+    out.resize(content + 4 * words, 0);
+    out[content - 2..content].copy_from_slice(&(words as u16).to_be_bytes());
+    true
+}
+
+fn write_element(id: Option<u8>, content: &[u8], out: &mut Vec<u8>) {
+    let Some(id) = id.filter(|id| (1..ONE_BYTE_STOP_ID).contains(id)) else {
+        return;
+    };
+    out.push(id << 4 | (content.len() - 1) as u8);
+    out.extend_from_slice(content);
+}

@@ -1,0 +1,175 @@
+//! VP8 in RTP: the payload descriptor (RFC 7741 section 4.2) and the little of
+//! the frame header (RFC 6386 section 9.1) that a forwarder needs.
+
+use crate::ParseError;
+use crate::reader::Reader;
+
+// First octet.
+const EXTENDED: u8 = 0x80;
+const NON_REFERENCE: u8 = 0x20;
+const START_OF_PARTITION: u8 = 0x10;
+const PARTITION: u8 = 0x07;
+// Second octet: what follows.
+const HAS_PICTURE_ID: u8 = 0x80;
+const HAS_TL0_PICTURE_INDEX: u8 = 0x40;
+const HAS_TEMPORAL_LAYER: u8 = 0x20;
+const HAS_KEY_INDEX: u8 = 0x10;
+/// In the picture id: it has 15 bits rather than 7.
+const LONG_PICTURE_ID: u8 = 0x80;
+/// In the octet that temporal layer and key index share.
+const LAYER_SYNC: u8 = 0x20;
+const KEY_INDEX: u8 = 0x1f;
+
+/// The payload descriptor in front of each packet's share of a frame.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub struct Descriptor {
+    /// No later frame refers to this one: it may be dropped.
+    pub non_reference: bool,
+    /// The packet starts a partition (and, of partition 0, the frame).
+    pub start_of_partition: bool,
+    /// 3 bits.
+    pub partition: u8,
+    /// Frame counter of 15 bits. Read in both sizes, always written in the
+    /// long one.
+    pub picture_id: Option<u16>,
+    /// Counts the frames of the base temporal layer.
+    pub tl0_picture_index: Option<u8>,
+    /// 2 bits.
+    pub temporal_layer: Option<u8>,
+    /// The frame refers to the base layer only: a receiver may switch up
+    /// here. Means nothing without `temporal_layer`.
+    pub layer_sync: bool,
+    /// Counts keyframes, 5 bits.
+    pub key_index: Option<u8>,
+}
+
+/// Splits a payload into its descriptor and its share of the frame, which is
+/// never empty.
+pub fn parse(payload: &[u8]) -> Result<(Descriptor, &[u8]), ParseError> {
+    let mut reader = Reader::new(payload, "VP8 descriptor");
+    let first = reader.u8()?;
+    let mut descriptor = Descriptor {
+        non_reference: first & NON_REFERENCE != 0,
+        start_of_partition: first & START_OF_PARTITION != 0,
+        partition: first & PARTITION,
+        ..Descriptor::default()
+    };
+    if first & EXTENDED != 0 {
+        let present = reader.u8()?;
+        if present & HAS_PICTURE_ID != 0 {
+            let high = reader.u8()?;
+            descriptor.picture_id = Some(if high & LONG_PICTURE_ID == 0 {
+                u16::from(high)
+            } else {
+                u16::from_be_bytes([high & !LONG_PICTURE_ID, reader.u8()?])
+            });
+        }
+        if present & HAS_TL0_PICTURE_INDEX != 0 {
+            descriptor.tl0_picture_index = Some(reader.u8()?);
+        }
+        if present & (HAS_TEMPORAL_LAYER | HAS_KEY_INDEX) != 0 {
+            let shared = reader.u8()?;
+            if present & HAS_TEMPORAL_LAYER != 0 {
+                descriptor.temporal_layer = Some(shared >> 6);
+                descriptor.layer_sync = shared & LAYER_SYNC != 0;
+            }
+            if present & HAS_KEY_INDEX != 0 {
+                descriptor.key_index = Some(shared & KEY_INDEX);
+            }
+        }
+    }
+    if reader.is_empty() {
+        return Err(ParseError::Truncated {
+            what: "VP8 payload",
+        });
+    }
+    Ok((descriptor, reader.rest()))
+}
+
+impl Descriptor {
+    fn present(&self) -> u8 {
+        let bit = |present: bool, bit: u8| if present { bit } else { 0 };
+        bit(self.picture_id.is_some(), HAS_PICTURE_ID)
+            | bit(self.tl0_picture_index.is_some(), HAS_TL0_PICTURE_INDEX)
+            | bit(self.temporal_layer.is_some(), HAS_TEMPORAL_LAYER)
+            | bit(self.key_index.is_some(), HAS_KEY_INDEX)
+    }
+
+    /// Octets that [`Descriptor::write`] appends.
+    #[must_use]
+    #[expect(clippy::len_without_is_empty, reason = "a descriptor is never empty")]
+    pub fn len(&self) -> usize {
+        let present = self.present();
+        let octets = |bits: u8, octets: usize| if present & bits == 0 { 0 } else { octets };
+        1 + octets(present, 1)
+            + octets(HAS_PICTURE_ID, 2)
+            + octets(HAS_TL0_PICTURE_INDEX, 1)
+            + octets(HAS_TEMPORAL_LAYER | HAS_KEY_INDEX, 1)
+    }
+
+    /// Appends the descriptor in wire form. Values wider than their field
+    /// lose their high bits.
+    pub fn write(&self, out: &mut Vec<u8>) {
+        let present = self.present();
+        let mut first = self.partition & PARTITION;
+        if present != 0 {
+            first |= EXTENDED;
+        }
+        if self.non_reference {
+            first |= NON_REFERENCE;
+        }
+        if self.start_of_partition {
+            first |= START_OF_PARTITION;
+        }
+        out.push(first);
+        if present == 0 {
+            return;
+        }
+        out.push(present);
+        if let Some(id) = self.picture_id {
+            let [high, low] = id.to_be_bytes();
+            out.extend_from_slice(&[high | LONG_PICTURE_ID, low]);
+        }
+        if let Some(index) = self.tl0_picture_index {
+            out.push(index);
+        }
+        if self.temporal_layer.is_some() || self.key_index.is_some() {
+            let mut shared = self.key_index.unwrap_or(0) & KEY_INDEX;
+            if let Some(layer) = self.temporal_layer {
+                shared |= layer << 6;
+                if self.layer_sync {
+                    shared |= LAYER_SYNC;
+                }
+            }
+            out.push(shared);
+        }
+    }
+}
+
+/// Whether this packet starts a keyframe: the inverse key frame bit of
+/// RFC 7741 section 4.3, which only the first packet of a frame carries.
+#[must_use]
+pub fn is_keyframe(descriptor: &Descriptor, body: &[u8]) -> bool {
+    descriptor.start_of_partition
+        && descriptor.partition == 0
+        && body.first().is_some_and(|b| b & 1 == 0)
+}
+
+/// Width and height of the keyframe that starts with `body`, without the
+/// upscaling hint (RFC 6386 section 9.1). `None` if it is not a keyframe.
+#[must_use]
+pub fn dimensions(body: &[u8]) -> Option<(u16, u16)> {
+    const SIZE_BITS: u16 = 0x3fff;
+    let &[tag, _, _, 0x9d, 0x01, 0x2a, w0, w1, h0, h1, ..] = body else {
+        return None;
+    };
+    if tag & 1 != 0 {
+        return None;
+    }
+    let width = u16::from_le_bytes([w0, w1]) & SIZE_BITS;
+    let height = u16::from_le_bytes([h0, h1]) & SIZE_BITS;
+    Some((width, height))
+}
+
+#[cfg(test)]
+mod tests;
