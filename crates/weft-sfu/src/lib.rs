@@ -1,1 +1,23 @@
-//! Sans-IO selective forwarding: rooms, subscriptions, layer choice.
+//! Sans-IO selective forwarding: who is in which room ([`Registry`]), which
+//! packets go to which subscriber ([`Router`], one [`Forwarder`] per
+//! subscription), and how many keyframe requests go upstream
+//! ([`KeyframeAggregator`]).
+//!
+//! Nothing here knows sockets, crypto or HTTP. Time is given in and never
+//! goes backwards.
+
+mod forwarder;
+mod keyframes;
+mod layers;
+mod offset_map;
+mod registry;
+mod router;
+
+pub use forwarder::{Codec, Downlink, Forwarded, Forwarder, Forwarding, MediaPacket, Stats};
+pub use keyframes::KeyframeAggregator;
+pub use layers::LayerRates;
+pub use registry::{
+    Change, Join, JoinError, LinkReport, LinkState, Participant, ParticipantKind, Publishing,
+    Registry, RegistryLimits, RoomEvent, UnknownParticipant,
+};
+pub use router::{Output, Router, SubscriptionId, TrackId};

@@ -1,0 +1,507 @@
+use crate::layers::{LayerChoice, LayerRates};
+use crate::offset_map::{OffsetMap, Place, Seen};
+use pictures::{Pictures, Verdict};
+use std::collections::VecDeque;
+use std::sync::Arc;
+use weft_units::{Duration, Instant, Rate};
+use weft_wire::vp8;
+
+mod pictures;
+#[cfg(test)]
+mod tests;
+
+/// A jump of the incoming sequence number beyond this is an interruption and
+/// not loss: libwebrtc gives up its list of missing packets at the same length
+/// and asks for a keyframe (`kMaxNackPackets`,
+/// modules/video_coding/nack_requester.cc).
+const MAX_GAP: u64 = 1000;
+/// Packets held back while a keyframe's first packet is missing: the rest of
+/// a keyframe of 250 kB. Chosen by us.
+const MAX_HELD: usize = 256;
+/// How long they are held: a retransmission over a slow mobile link. Chosen
+/// by us.
+const MAX_HELD_FOR: Duration = Duration::from_millis(500);
+/// Sending stops when a subscriber's queue is longer than this: later than
+/// that, a picture is of no use in a conversation (ITU-T G.114 calls more
+/// than 400 ms unacceptable). Stopping is by whole pictures.
+const QUEUE_STOP: Duration = Duration::from_millis(400);
+/// Sending may begin again, with a keyframe, below this. Chosen by us.
+const QUEUE_RESUME: Duration = Duration::from_millis(100);
+
+/// How a track's payload is looked at.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Codec {
+    /// VP8 (RFC 7741), 90 kHz: starts at keyframes, temporal layers dropped
+    /// to fit.
+    Vp8,
+    /// Opus (RFC 7587), 48 kHz: every packet stands for itself.
+    Opus,
+}
+
+impl Codec {
+    /// RTP clock rate, ticks a second.
+    #[must_use]
+    pub const fn clock_rate(self) -> u32 {
+        match self {
+            Codec::Vp8 => 90_000,
+            Codec::Opus => 48_000,
+        }
+    }
+}
+
+/// A packet as it comes from a publisher.
+#[derive(Debug, Clone)]
+pub struct MediaPacket {
+    /// Extended sequence number.
+    pub sequence: u64,
+    /// RTP timestamp.
+    pub timestamp: u32,
+    /// RTP marker bit.
+    pub marker: bool,
+    /// RTP payload, padding removed.
+    pub payload: Arc<[u8]>,
+}
+
+/// A packet to send to a subscriber.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Forwarded {
+    /// Extended sequence number, contiguous for this subscriber but for what
+    /// was lost before it came here.
+    pub sequence: u64,
+    /// RTP timestamp.
+    pub timestamp: u32,
+    /// RTP marker bit.
+    pub marker: bool,
+    /// Part of a keyframe.
+    pub keyframe: bool,
+    /// RTP payload; empty for a packet that only fills a sequence number.
+    pub payload: Arc<[u8]>,
+}
+
+/// What comes out of a [`Forwarder`].
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Forwarding {
+    /// Send this.
+    Packet(Forwarded),
+    /// Nothing can be sent before the publisher makes a keyframe.
+    KeyframeNeeded,
+}
+
+/// What is known of the way to the subscriber.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Downlink {
+    /// What it carries of this track; `None` if not known yet.
+    pub target: Option<Rate>,
+    /// How long what waits in the subscriber's pacer takes to leave.
+    pub queued: Duration,
+}
+
+/// Counts of packets, by what became of them.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Stats {
+    /// Sent on.
+    pub forwarded: u64,
+    /// Empty packets sent in place of late ones that were not wanted.
+    pub fillers: u64,
+    /// Before the first keyframe, or while one was waited for.
+    pub before_keyframe: u64,
+    /// Of a temporal layer above what the subscriber can take.
+    pub layer: u64,
+    /// Dropped since the subscriber's queue was too long.
+    pub congested: u64,
+    /// Too late: what it belongs to is forgotten.
+    pub late: u64,
+    /// Came twice.
+    pub duplicate: u64,
+    /// Not a payload of the codec.
+    pub malformed: u64,
+}
+
+/// Forwards one track to one subscriber with sequence numbers, timestamps
+/// and picture ids of its own, so that the receiver sees one stream without
+/// gaps across dropped layers, pauses and changes of the source.
+///
+/// Feed [`handle_packet`](Forwarder::handle_packet), then drain
+/// [`poll_output`](Forwarder::poll_output) to `None`.
+#[derive(Debug)]
+pub struct Forwarder {
+    codec: Codec,
+    state: State,
+    choice: LayerChoice,
+    downlink: Downlink,
+    pictures: Pictures,
+    timestamps: Timestamps,
+    seen: Seen,
+    next_out: u64,
+    outputs: VecDeque<Forwarding>,
+    stats: Stats,
+}
+
+#[derive(Debug)]
+enum State {
+    /// For a place to start; what came already and may be needed is held.
+    Waiting(VecDeque<(Instant, Parsed)>),
+    /// For the queue to drain.
+    Congested,
+    Running(Running),
+}
+
+#[derive(Debug)]
+struct Running {
+    map: OffsetMap,
+    newest: Newest,
+}
+
+/// The newest packet that has a place.
+#[derive(Debug, Clone, Copy)]
+struct Newest {
+    picture: Option<u64>,
+    marker: bool,
+    dropped: bool,
+}
+
+/// A packet with what its payload says, found out once for all subscribers.
+#[derive(Debug, Clone)]
+pub(crate) struct Parsed {
+    pub(crate) packet: MediaPacket,
+    pub(crate) vp8: Option<Picture>,
+}
+
+/// The VP8 payload descriptor and what follows from it.
+#[derive(Debug, Clone)]
+pub(crate) struct Picture {
+    pub(crate) descriptor: vp8::Descriptor,
+    pub(crate) body_at: usize,
+    pub(crate) first_packet: bool,
+    pub(crate) keyframe_start: bool,
+}
+
+/// Outgoing timestamps: those of the source, moved so that they go on where
+/// the source before ended.
+#[derive(Debug, Default)]
+struct Timestamps {
+    /// `None` until the source's first packet is sent.
+    shift: Option<u32>,
+    last: Option<(u32, Instant)>,
+}
+
+impl Parsed {
+    /// `None` if this is no payload of the codec.
+    pub(crate) fn new(codec: Codec, packet: MediaPacket) -> Option<Parsed> {
+        let vp8 = match codec {
+            Codec::Opus => None,
+            Codec::Vp8 => {
+                let (descriptor, body) = vp8::parse(&packet.payload).ok()?;
+                let first_packet = descriptor.start_of_partition && descriptor.partition == 0;
+                Some(Picture {
+                    body_at: packet.payload.len() - body.len(),
+                    first_packet,
+                    keyframe_start: first_packet && vp8::is_keyframe(&descriptor, body),
+                    descriptor,
+                })
+            }
+        };
+        Some(Parsed { packet, vp8 })
+    }
+
+    fn starts(&self) -> bool {
+        self.vp8.as_ref().is_none_or(|v| v.keyframe_start)
+    }
+}
+
+impl Forwarder {
+    /// A forwarder that waits for the first keyframe.
+    #[must_use]
+    pub fn new(codec: Codec) -> Forwarder {
+        Forwarder {
+            codec,
+            state: State::Waiting(VecDeque::new()),
+            choice: LayerChoice::new(),
+            downlink: Downlink {
+                target: None,
+                queued: Duration::ZERO,
+            },
+            pictures: Pictures::default(),
+            timestamps: Timestamps::default(),
+            seen: Seen::new(),
+            next_out: 1,
+            outputs: VecDeque::new(),
+            stats: Stats::default(),
+        }
+    }
+
+    /// The track goes on from another source, with numbers that have nothing
+    /// to do with those before. The subscriber sees it from its first
+    /// keyframe on.
+    pub fn switch_source(&mut self) {
+        self.stop_running();
+        self.timestamps.source_ended();
+        self.state = State::Waiting(VecDeque::new());
+        self.outputs.push_back(Forwarding::KeyframeNeeded);
+    }
+
+    /// Tells what the way to the subscriber carries.
+    pub fn set_downlink(&mut self, downlink: Downlink) {
+        self.downlink = downlink;
+        if matches!(self.state, State::Congested) && downlink.queued <= QUEUE_RESUME {
+            self.state = State::Waiting(VecDeque::new());
+            self.outputs.push_back(Forwarding::KeyframeNeeded);
+        }
+    }
+
+    /// Takes a packet of the track; `rates` are those of all its layers.
+    pub fn handle_packet(&mut self, now: Instant, packet: &MediaPacket, rates: &LayerRates) {
+        match Parsed::new(self.codec, packet.clone()) {
+            Some(parsed) => self.handle_parsed(now, &parsed, rates),
+            None => self.handle_unusable(now, packet),
+        }
+    }
+
+    /// Counts by fate.
+    #[must_use]
+    pub fn stats(&self) -> Stats {
+        self.stats
+    }
+
+    /// The highest temporal layer that fits the subscriber.
+    #[must_use]
+    pub fn wanted_layer(&self) -> u8 {
+        self.choice.wanted()
+    }
+
+    /// The next packet to send, or the next wish.
+    pub fn poll_output(&mut self) -> Option<Forwarding> {
+        self.outputs.pop_front()
+    }
+
+    pub(crate) fn handle_parsed(&mut self, now: Instant, parsed: &Parsed, rates: &LayerRates) {
+        self.choice.update(now, self.downlink.target, rates);
+        match &mut self.state {
+            State::Congested => self.stats.congested += 1,
+            State::Running(running) => {
+                if parsed.packet.sequence > running.map.next() + MAX_GAP {
+                    self.stop_running();
+                    self.state = State::Waiting(VecDeque::new());
+                    self.outputs.push_back(Forwarding::KeyframeNeeded);
+                    self.wait(now, parsed, rates);
+                } else {
+                    self.run(now, parsed);
+                }
+            }
+            State::Waiting(_) => self.wait(now, parsed, rates),
+        }
+    }
+
+    /// Takes the sequence number of a packet that holds nothing to forward.
+    pub(crate) fn handle_unusable(&mut self, now: Instant, packet: &MediaPacket) {
+        self.stats.malformed += 1;
+        let State::Running(running) = &mut self.state else {
+            return;
+        };
+        let sequence = packet.sequence;
+        if sequence > running.map.next() + MAX_GAP || !self.seen.insert(sequence) {
+            return;
+        }
+        if sequence >= running.map.next() {
+            running.map.drop_range(sequence, sequence);
+        } else if let Place::Out(out) = running.map.place(sequence) {
+            self.fill(now, out, packet.timestamp);
+        }
+    }
+
+    /// Holds the packet, or starts with it and what is held after it.
+    fn wait(&mut self, now: Instant, parsed: &Parsed, rates: &LayerRates) {
+        let State::Waiting(held) = &mut self.state else {
+            return;
+        };
+        if !parsed.starts() {
+            held.push_back((now, parsed.clone()));
+            while held.len() > MAX_HELD
+                || held
+                    .front()
+                    .is_some_and(|(at, _)| now.saturating_since(*at) > MAX_HELD_FOR)
+            {
+                held.pop_front();
+                self.stats.before_keyframe += 1;
+            }
+            return;
+        }
+        let mut held: Vec<Parsed> = std::mem::take(held).into_iter().map(|(_, p)| p).collect();
+        let all = held.len();
+        held.retain(|p| p.packet.sequence > parsed.packet.sequence);
+        self.stats.before_keyframe += (all - held.len()) as u64;
+        held.sort_by_key(|p| p.packet.sequence);
+
+        self.start(now, parsed);
+        self.run(now, parsed);
+        for parsed in &held {
+            self.handle_parsed(now, parsed, rates);
+        }
+    }
+
+    fn start(&mut self, now: Instant, parsed: &Parsed) {
+        let packet = &parsed.packet;
+        self.timestamps
+            .start(now, packet.timestamp, self.codec.clock_rate());
+        self.seen = Seen::new();
+        if let Some(picture) = &parsed.vp8 {
+            self.pictures.start(&picture.descriptor);
+        }
+        self.state = State::Running(Running {
+            map: OffsetMap::new(packet.sequence, self.next_out),
+            newest: Newest {
+                picture: None,
+                marker: true,
+                dropped: false,
+            },
+        });
+    }
+
+    fn stop_running(&mut self) {
+        if let State::Running(running) = &self.state {
+            self.next_out = running.map.next_out();
+        }
+    }
+
+    fn run(&mut self, now: Instant, parsed: &Parsed) {
+        let State::Running(running) = &mut self.state else {
+            return;
+        };
+        let packet = &parsed.packet;
+        if running.map.place(packet.sequence) == Place::Forgotten {
+            self.stats.late += 1;
+            return;
+        }
+        if !self.seen.insert(packet.sequence) {
+            self.stats.duplicate += 1;
+            return;
+        }
+        let newest = packet.sequence >= running.map.next();
+        let verdict = match &parsed.vp8 {
+            None => Verdict::untouched(),
+            Some(picture) => {
+                let congested = self.downlink.queued > QUEUE_STOP;
+                if congested && newest && self.pictures.is_new(&picture.descriptor) {
+                    self.stop_running();
+                    self.state = State::Congested;
+                    self.stats.congested += 1;
+                    return;
+                }
+                self.pictures.decide(picture, newest, self.choice.wanted())
+            }
+        };
+        if newest {
+            running.place(parsed, &verdict);
+        }
+        match (running.map.place(packet.sequence), verdict.forward) {
+            (Place::Out(sequence), true) => {
+                let timestamp = self.timestamps.shifted(now, packet.timestamp, newest);
+                self.stats.forwarded += 1;
+                self.emit(Forwarded {
+                    sequence,
+                    timestamp,
+                    marker: packet.marker,
+                    keyframe: verdict.keyframe,
+                    payload: rewritten(parsed, &verdict),
+                });
+            }
+            // Its number was kept free, since nobody knew what it was.
+            (Place::Out(sequence), false) => {
+                self.stats.layer += 1;
+                self.fill(now, sequence, packet.timestamp);
+            }
+            _ => self.stats.layer += 1,
+        }
+    }
+
+    /// An empty packet, so that the receiver does not wait for the number.
+    fn fill(&mut self, now: Instant, sequence: u64, timestamp: u32) {
+        let timestamp = self.timestamps.shifted(now, timestamp, false);
+        self.stats.fillers += 1;
+        self.emit(Forwarded {
+            sequence,
+            timestamp,
+            marker: false,
+            keyframe: false,
+            payload: Arc::from([]),
+        });
+    }
+
+    fn emit(&mut self, packet: Forwarded) {
+        self.outputs.push_back(Forwarding::Packet(packet));
+    }
+}
+
+impl Running {
+    /// Gives the newest packet its place, or none, and decides about those
+    /// that are missing before it: they go with a dropped picture if they
+    /// can only belong to it, otherwise their places stay free.
+    fn place(&mut self, parsed: &Parsed, verdict: &Verdict) {
+        let (sequence, last) = (parsed.packet.sequence, self.newest);
+        let first_packet = parsed.vp8.as_ref().is_some_and(|v| v.first_packet);
+        let next_picture = match (last.picture, verdict.picture) {
+            (Some(a), Some(b)) => a + 1 == b,
+            _ => false,
+        };
+        let same_picture = last.picture.is_some() && last.picture == verdict.picture;
+        if verdict.forward {
+            if last.dropped && !last.marker && next_picture && first_packet && sequence > 0 {
+                self.map.drop_range(self.map.next(), sequence - 1);
+            }
+            self.map.keep_to(sequence);
+        } else {
+            let belongs = same_picture || (next_picture && last.marker);
+            let from = if belongs { self.map.next() } else { sequence };
+            self.map.drop_range(from, sequence);
+        }
+        self.newest = Newest {
+            picture: verdict.picture,
+            marker: parsed.packet.marker,
+            dropped: !verdict.forward,
+        };
+    }
+}
+
+impl Timestamps {
+    fn source_ended(&mut self) {
+        self.shift = None;
+    }
+
+    fn start(&mut self, now: Instant, timestamp: u32, clock_rate: u32) {
+        if self.shift.is_some() {
+            return;
+        }
+        self.shift = Some(self.last.map_or(0, |(last, at)| {
+            let passed = now.saturating_since(at).as_secs_f64() * f64::from(clock_rate);
+            let next = last.wrapping_add((passed.round() as u32).max(1));
+            next.wrapping_sub(timestamp)
+        }));
+    }
+
+    fn shifted(&mut self, now: Instant, timestamp: u32, newest: bool) -> u32 {
+        let out = timestamp.wrapping_add(self.shift.unwrap_or(0));
+        if newest {
+            self.last = Some((out, now));
+        }
+        out
+    }
+}
+
+fn rewritten(parsed: &Parsed, verdict: &Verdict) -> Arc<[u8]> {
+    let payload = &parsed.packet.payload;
+    match (&parsed.vp8, &verdict.rewrite) {
+        (Some(picture), Some(rewrite)) => {
+            let mut descriptor = picture.descriptor;
+            descriptor.picture_id = descriptor.picture_id.map(|_| rewrite.picture_id);
+            descriptor.tl0_picture_index = descriptor
+                .tl0_picture_index
+                .map(|tl0| tl0.wrapping_add(rewrite.tl0_shift));
+            let body = &payload[picture.body_at..];
+            let mut out = Vec::with_capacity(descriptor.len() + body.len());
+            descriptor.write(&mut out);
+            out.extend_from_slice(body);
+            Arc::from(out)
+        }
+        _ => Arc::clone(payload),
+    }
+}

@@ -1,0 +1,217 @@
+//! Which pictures of a VP8 stream go through, and under which numbers.
+
+use super::Picture;
+use crate::layers::LAYERS;
+use crate::offset_map::{OffsetMap, Place};
+use weft_wire::vp8::Descriptor;
+
+/// Picture ids have 15 bits on the wire (RFC 7741 section 4.2).
+const ID_SPAN: u64 = 1 << 15;
+/// Pictures whose fate is remembered, for packets that come late: some
+/// seconds. Chosen by us.
+const REMEMBERED: usize = 128;
+
+/// The fate of one packet, with what it needs to be sent.
+#[derive(Debug)]
+pub(super) struct Verdict {
+    pub(super) forward: bool,
+    pub(super) keyframe: bool,
+    /// Extended incoming picture id.
+    pub(super) picture: Option<u64>,
+    pub(super) rewrite: Option<Rewrite>,
+}
+
+/// New values for the payload descriptor.
+#[derive(Debug)]
+pub(super) struct Rewrite {
+    pub(super) picture_id: u16,
+    pub(super) tl0_shift: u8,
+}
+
+#[derive(Debug)]
+pub(super) struct Pictures {
+    ids: Option<OffsetMap>,
+    decided: [Option<Decided>; REMEMBERED],
+    /// Layers up to this one go through.
+    level: u8,
+    /// The picture at which the level last went up, and the level before.
+    raised: Option<(u64, u8)>,
+    tl0_shift: u8,
+    last_tl0_out: Option<u8>,
+    /// Whether the newest picture is a keyframe, for streams without ids.
+    keyframe: bool,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Decided {
+    picture: u64,
+    forward: bool,
+    keyframe: bool,
+}
+
+impl Verdict {
+    /// For payloads that are not changed and never dropped.
+    pub(super) fn untouched() -> Verdict {
+        Verdict {
+            forward: true,
+            keyframe: false,
+            picture: None,
+            rewrite: None,
+        }
+    }
+}
+
+impl Default for Pictures {
+    fn default() -> Pictures {
+        Pictures {
+            ids: None,
+            decided: [None; REMEMBERED],
+            level: LAYERS as u8 - 1,
+            raised: None,
+            tl0_shift: 0,
+            last_tl0_out: None,
+            keyframe: false,
+        }
+    }
+}
+
+impl Pictures {
+    /// Begins anew with this picture, its numbers joined to those given away
+    /// before.
+    pub(super) fn start(&mut self, descriptor: &Descriptor) {
+        self.decided = [None; REMEMBERED];
+        self.raised = None;
+        if let Some(id) = descriptor.picture_id {
+            // Far enough from zero for a late picture before it.
+            let first = u64::from(id) + ID_SPAN;
+            let out = self.ids.as_ref().map_or(first, OffsetMap::next_out);
+            self.ids = Some(OffsetMap::new(first, out));
+        }
+        if let (Some(last), Some(tl0)) = (self.last_tl0_out, descriptor.tl0_picture_index) {
+            self.tl0_shift = last.wrapping_add(1).wrapping_sub(tl0);
+        }
+    }
+
+    /// Whether the packet belongs to a picture after all that were seen.
+    pub(super) fn is_new(&self, descriptor: &Descriptor) -> bool {
+        match (&self.ids, descriptor.picture_id) {
+            (Some(ids), Some(id)) => extend(ids, id) >= ids.next(),
+            _ => descriptor.start_of_partition && descriptor.partition == 0,
+        }
+    }
+
+    /// The fate of a packet; `newest` if its sequence number is higher than
+    /// all before.
+    pub(super) fn decide(&mut self, picture: &Picture, newest: bool, wanted: u8) -> Verdict {
+        let descriptor = &picture.descriptor;
+        let (Some(ids), Some(id)) = (&self.ids, descriptor.picture_id) else {
+            return self.without_id(picture);
+        };
+        let mut id = extend(ids, id);
+        // The ids of a stream only go up. Where they do not, the sender has
+        // begun to count anew (or counts with seven bits and wrapped).
+        if newest && id + 1 < ids.next() {
+            self.start(descriptor);
+            id = self.ids.as_ref().map_or(id, OffsetMap::next);
+        }
+        let decided = match self.decided[slot(id)].filter(|d| d.picture == id) {
+            Some(decided) => Decided {
+                keyframe: decided.keyframe || picture.keyframe_start,
+                ..decided
+            },
+            None => self.decide_picture(id, picture, wanted),
+        };
+        let newest_picture = self.ids.as_ref().is_some_and(|ids| ids.next() == id + 1);
+        if picture.keyframe_start && newest_picture {
+            self.level = wanted;
+            self.raised = None;
+        }
+        self.decided[slot(id)] = Some(decided);
+        self.verdict(descriptor, decided)
+    }
+
+    fn decide_picture(&mut self, id: u64, picture: &Picture, wanted: u8) -> Decided {
+        let Some(ids) = &mut self.ids else {
+            unreachable!("called with ids only");
+        };
+        let descriptor = &picture.descriptor;
+        let layer = descriptor.temporal_layer.unwrap_or(0);
+        let forward = match ids.place(id) {
+            Place::Forgotten | Place::Dropped => false,
+            // A late picture: as decided at its time.
+            Place::Out(_) => match self.raised {
+                Some((at, before)) if id < at => layer <= before.min(self.level),
+                _ => layer <= self.level,
+            },
+            Place::New => {
+                self.level = self.level.min(wanted);
+                // Only a picture that refers to nothing but the base layer
+                // can be the first of its layer (RFC 7741 section 4.2, Y).
+                if layer == self.level + 1 && descriptor.layer_sync && layer <= wanted {
+                    self.raised = Some((id, self.level));
+                    self.level = layer;
+                }
+                let forward = layer <= self.level || picture.keyframe_start;
+                if forward {
+                    ids.keep_to(id);
+                } else {
+                    ids.drop_range(id, id);
+                }
+                forward
+            }
+        };
+        Decided {
+            picture: id,
+            forward,
+            keyframe: picture.keyframe_start,
+        }
+    }
+
+    fn verdict(&mut self, descriptor: &Descriptor, decided: Decided) -> Verdict {
+        let place = self.ids.as_ref().map(|ids| ids.place(decided.picture));
+        let (forward, rewrite) = match place {
+            Some(Place::Out(out)) if decided.forward => {
+                if let Some(tl0) = descriptor.tl0_picture_index {
+                    self.last_tl0_out = Some(tl0.wrapping_add(self.tl0_shift));
+                }
+                let rewrite = Rewrite {
+                    picture_id: (out % ID_SPAN) as u16,
+                    tl0_shift: self.tl0_shift,
+                };
+                (true, Some(rewrite))
+            }
+            _ => (false, None),
+        };
+        Verdict {
+            forward,
+            keyframe: decided.keyframe,
+            picture: Some(decided.picture),
+            rewrite,
+        }
+    }
+
+    fn without_id(&mut self, picture: &Picture) -> Verdict {
+        if picture.first_packet {
+            self.keyframe = picture.keyframe_start;
+        }
+        Verdict {
+            keyframe: self.keyframe,
+            ..Verdict::untouched()
+        }
+    }
+}
+
+fn slot(id: u64) -> usize {
+    (id % REMEMBERED as u64) as usize
+}
+
+/// The number nearest to the newest one with these low bits.
+fn extend(ids: &OffsetMap, id: u16) -> u64 {
+    let newest = ids.next();
+    let ahead = u64::from(id).wrapping_sub(newest) % ID_SPAN;
+    if ahead < ID_SPAN / 2 {
+        newest + ahead
+    } else {
+        (newest + ahead).saturating_sub(ID_SPAN)
+    }
+}

@@ -1,0 +1,139 @@
+use std::collections::VecDeque;
+use weft_units::{Bytes, Duration, Instant, Rate};
+
+#[cfg(test)]
+mod tests;
+
+/// Temporal layers that a VP8 payload descriptor can name (RFC 7741 section
+/// 4.2: TID has two bits).
+pub(crate) const LAYERS: usize = 4;
+
+/// Span over which a layer's rate is measured: longer than the swings of an
+/// encoder from picture to picture, shorter than its reaction to a new
+/// target. Chosen by us.
+const WINDOW: Duration = Duration::from_secs(1);
+/// Below this span a rate says nothing. Chosen by us.
+const SHORTEST_WINDOW: Duration = Duration::from_millis(200);
+/// Buckets per window.
+const BUCKETS: u64 = 10;
+
+/// What a target rate must exceed a layer's rate by before the layer is
+/// added. Chosen by us: below it, a layer would flap on every probe.
+const RAISE_MARGIN: f64 = 1.15;
+/// How long the target must stay there. Chosen by us: longer than one cycle
+/// of decrease and recovery of GCC on a filled link.
+const RAISE_AFTER: Duration = Duration::from_secs(1);
+
+/// The rate of each temporal layer of a track, as it comes in.
+#[derive(Debug, Clone, Default)]
+pub struct LayerRates {
+    buckets: VecDeque<(u64, [u64; LAYERS])>,
+    first: Option<Instant>,
+}
+
+impl LayerRates {
+    /// Counts a packet of the layer.
+    pub fn on_packet(&mut self, now: Instant, layer: u8, size: Bytes) {
+        let number = now.as_nanos() / (WINDOW / BUCKETS).as_nanos();
+        self.first.get_or_insert(now);
+        match self.buckets.back_mut() {
+            Some((last, sizes)) if *last >= number => sizes[slot(layer)] += size.0,
+            _ => {
+                let mut sizes = [0; LAYERS];
+                sizes[slot(layer)] = size.0;
+                self.buckets.push_back((number, sizes));
+            }
+        }
+        while self
+            .buckets
+            .front()
+            .is_some_and(|(n, _)| n + BUCKETS < number)
+        {
+            self.buckets.pop_front();
+        }
+    }
+
+    /// The rates of the layers up to each layer; `None` while too little was
+    /// seen.
+    #[must_use]
+    pub fn cumulative(&self, now: Instant) -> Option<[Rate; LAYERS]> {
+        let number = now.as_nanos() / (WINDOW / BUCKETS).as_nanos();
+        let seen = now.saturating_since(self.first?);
+        if seen < SHORTEST_WINDOW {
+            return None;
+        }
+        // The current bucket is filled in part only: leave it out, and count
+        // the ten before it, as far as there were any.
+        let span = seen.min(WINDOW);
+        let mut sum = [0_u64; LAYERS];
+        for (n, sizes) in &self.buckets {
+            if *n + BUCKETS >= number && (*n < number || seen < WINDOW) {
+                for (total, size) in sum.iter_mut().zip(sizes) {
+                    *total += size;
+                }
+            }
+        }
+        let mut below = 0;
+        Some(sum.map(|size| {
+            below += size;
+            Bytes(below) / span
+        }))
+    }
+
+    /// The rate of all layers together.
+    #[must_use]
+    pub fn total(&self, now: Instant) -> Option<Rate> {
+        self.cumulative(now).map(|rates| rates[LAYERS - 1])
+    }
+}
+
+fn slot(layer: u8) -> usize {
+    usize::from(layer).min(LAYERS - 1)
+}
+
+/// The highest layer that fits a subscriber's target rate: down at once, up
+/// after the target has exceeded the need for a while.
+#[derive(Debug, Clone)]
+pub(crate) struct LayerChoice {
+    wanted: u8,
+    raise_since: Option<Instant>,
+}
+
+impl LayerChoice {
+    pub(crate) fn new() -> LayerChoice {
+        LayerChoice {
+            wanted: LAYERS as u8 - 1,
+            raise_since: None,
+        }
+    }
+
+    /// The layer wanted last.
+    pub(crate) fn wanted(&self) -> u8 {
+        self.wanted
+    }
+
+    /// The layer to forward up to, from now on.
+    pub(crate) fn update(&mut self, now: Instant, target: Option<Rate>, rates: &LayerRates) -> u8 {
+        let (Some(target), Some(rates)) = (target, rates.cumulative(now)) else {
+            return self.wanted;
+        };
+        let fits = |factor: f64| {
+            let above = rates.iter().rposition(|r| r.mul_f64(factor) <= target);
+            above.unwrap_or(0) as u8
+        };
+        let (stay, raise) = (fits(1.0), fits(RAISE_MARGIN));
+        if stay < self.wanted {
+            self.wanted = stay;
+            self.raise_since = None;
+        } else if raise > self.wanted {
+            let since = *self.raise_since.get_or_insert(now);
+            if now.saturating_since(since) >= RAISE_AFTER {
+                self.wanted = raise;
+                self.raise_since = None;
+            }
+        } else {
+            self.raise_since = None;
+        }
+        self.wanted
+    }
+}

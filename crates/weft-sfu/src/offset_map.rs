@@ -1,0 +1,166 @@
+use std::collections::VecDeque;
+
+#[cfg(test)]
+mod tests;
+
+/// Segments that are remembered. One is added where forwarding starts or
+/// stops, twice per dropped picture at most: at 30 pictures a second this is
+/// some seconds of late packets. Chosen by us.
+const MAX_SEGMENTS: usize = 256;
+
+/// Maps the incoming numbers of one source to outgoing ones that are
+/// contiguous over what was dropped on purpose.
+///
+/// A number that did not come keeps its place, so a loss upstream stays
+/// visible as a gap downstream, and a late packet still fits.
+#[derive(Debug, Clone)]
+pub(crate) struct OffsetMap {
+    segments: VecDeque<Segment>,
+    next: u64,
+    next_out: u64,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Segment {
+    start: u64,
+    /// What `start` is sent as; `None` if the segment is dropped.
+    out: Option<u64>,
+}
+
+/// Where a number is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Place {
+    /// Sent under this number.
+    Out(u64),
+    /// Dropped on purpose, has no number.
+    Dropped,
+    /// Before what is remembered.
+    Forgotten,
+    /// Higher than all that were placed.
+    New,
+}
+
+impl OffsetMap {
+    /// The number `first` goes out as `first_out`, what is before it never.
+    pub(crate) fn new(first: u64, first_out: u64) -> OffsetMap {
+        OffsetMap {
+            segments: VecDeque::from([Segment {
+                start: first,
+                out: Some(first_out),
+            }]),
+            next: first,
+            next_out: first_out,
+        }
+    }
+
+    /// The lowest incoming number that has no place yet.
+    pub(crate) fn next(&self) -> u64 {
+        self.next
+    }
+
+    /// The outgoing number that comes after all that are given away.
+    pub(crate) fn next_out(&self) -> u64 {
+        self.next_out
+    }
+
+    /// Gives all numbers up to `number` an outgoing one.
+    pub(crate) fn keep_to(&mut self, number: u64) {
+        if number < self.next {
+            return;
+        }
+        if self.segments.back().is_some_and(|s| s.out.is_none()) {
+            self.push(Segment {
+                start: self.next,
+                out: Some(self.next_out),
+            });
+        }
+        self.next_out += number + 1 - self.next;
+        self.next = number + 1;
+    }
+
+    /// Drops the numbers `from..=to`; those that are missing before `from`
+    /// keep their places.
+    pub(crate) fn drop_range(&mut self, from: u64, to: u64) {
+        let from = from.max(self.next);
+        if from > to {
+            return;
+        }
+        if from > self.next {
+            self.keep_to(from - 1);
+        }
+        let dropped = Segment {
+            start: from,
+            out: None,
+        };
+        match self.segments.back_mut() {
+            Some(last) if last.start == from => *last = dropped,
+            Some(last) if last.out.is_none() => {}
+            _ => self.push(dropped),
+        }
+        self.next = to + 1;
+    }
+
+    /// Where `number` went.
+    pub(crate) fn place(&self, number: u64) -> Place {
+        if number >= self.next {
+            return Place::New;
+        }
+        match self.segments.iter().rev().find(|s| s.start <= number) {
+            None => Place::Forgotten,
+            Some(Segment { out: None, .. }) => Place::Dropped,
+            Some(Segment {
+                start,
+                out: Some(out),
+            }) => Place::Out(out + (number - start)),
+        }
+    }
+
+    fn push(&mut self, segment: Segment) {
+        self.segments.push_back(segment);
+        if self.segments.len() > MAX_SEGMENTS {
+            self.segments.pop_front();
+        }
+    }
+}
+
+/// Which of the latest numbers were seen already.
+#[derive(Debug, Clone)]
+pub(crate) struct Seen {
+    bits: Vec<u64>,
+    next: u64,
+}
+
+impl Seen {
+    /// How far back a number is remembered: seconds of video, and twice the
+    /// 1024 packets that libwebrtc's own replay window spans.
+    pub(crate) const WINDOW: u64 = 2048;
+
+    pub(crate) fn new() -> Seen {
+        Seen {
+            bits: vec![0; (Self::WINDOW / 64) as usize],
+            next: 0,
+        }
+    }
+
+    /// Marks `number`; false if it was marked before or is too old to tell.
+    pub(crate) fn insert(&mut self, number: u64) -> bool {
+        if number + Self::WINDOW < self.next {
+            return false;
+        }
+        let first_fresh = self.next.max(number.saturating_sub(Self::WINDOW - 1));
+        for fresh in first_fresh..=number {
+            let (word, bit) = Self::slot(fresh);
+            self.bits[word] &= !bit;
+        }
+        self.next = self.next.max(number + 1);
+        let (word, bit) = Self::slot(number);
+        let new = self.bits[word] & bit == 0;
+        self.bits[word] |= bit;
+        new
+    }
+
+    fn slot(number: u64) -> (usize, u64) {
+        let at = number % Self::WINDOW;
+        ((at / 64) as usize, 1 << (at % 64))
+    }
+}

@@ -1,0 +1,439 @@
+use serde::{Deserialize, Serialize};
+use std::collections::{BTreeMap, VecDeque};
+use thiserror::Error;
+use weft_units::{Deadline, Duration, Instant};
+
+#[cfg(test)]
+mod tests;
+
+/// How long somebody whose connection broke stays in the room: a reload of
+/// the page, a change of network. The HTTP interface promises it.
+const GRACE: Duration = Duration::from_secs(10);
+/// Longest name of a room or a participant, in characters. Chosen by us.
+const MAX_NAME: usize = 64;
+/// Most links that a participant can report. Chosen by us.
+const MAX_LINKS: usize = 16;
+
+/// Bounds of a registry.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct RegistryLimits {
+    /// Most rooms with somebody in them.
+    pub rooms: usize,
+    /// Most participants in one room.
+    pub participants_per_room: usize,
+}
+
+impl Default for RegistryLimits {
+    fn default() -> RegistryLimits {
+        RegistryLimits {
+            rooms: 1000,
+            participants_per_room: 100,
+        }
+    }
+}
+
+/// What a participant runs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ParticipantKind {
+    /// The page.
+    Browser,
+    /// A weft endpoint.
+    Native,
+    /// Another WHIP client.
+    Whip,
+}
+
+/// What a participant sends.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+pub struct Publishing {
+    /// Pictures.
+    pub video: bool,
+    /// Sound.
+    pub audio: bool,
+}
+
+/// The state of a link as its owner sees it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum LinkState {
+    /// Carries packets.
+    Up,
+    /// Silent; checks are on their way.
+    Suspect,
+    /// Dead.
+    Down,
+}
+
+/// One link of a sender, by its own figures.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct LinkReport {
+    /// As the sender named it.
+    pub name: String,
+    /// Whether it works.
+    pub state: LinkState,
+    /// Round-trip time in milliseconds.
+    #[serde(default)]
+    pub rtt_ms: f64,
+    /// Sent, in Mbit/s.
+    #[serde(default)]
+    pub sent_mbps: f64,
+    /// What the controller would send, in Mbit/s.
+    #[serde(default)]
+    pub target_mbps: f64,
+    /// Share of packets lost, 0 to 1.
+    #[serde(default)]
+    pub loss: f64,
+    /// Costs money.
+    #[serde(default)]
+    pub metered: bool,
+}
+
+/// Somebody in a room.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Participant {
+    /// Unique in the registry.
+    pub id: String,
+    /// As given.
+    pub name: String,
+    /// What it runs.
+    pub kind: ParticipantKind,
+    /// What it sends.
+    pub publishing: Publishing,
+    /// Its links, if it reports them.
+    pub links: Vec<LinkReport>,
+}
+
+/// A change in a room, to be told to all in it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct RoomEvent {
+    /// The room's name.
+    pub room: String,
+    /// What changed.
+    pub change: Change,
+}
+
+/// What changed in a room.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Change {
+    /// Somebody came.
+    Joined(Participant),
+    /// Somebody publishes more or less than before, or has another kind.
+    Changed(Participant),
+    /// Somebody's links have new figures.
+    Links {
+        /// Whose.
+        id: String,
+        /// The figures.
+        links: Vec<LinkReport>,
+    },
+    /// Somebody went.
+    Left {
+        /// Who.
+        id: String,
+    },
+}
+
+/// A wish to be in a room.
+#[derive(Debug, Clone, Copy)]
+pub struct Join<'a> {
+    /// The room, made if new.
+    pub room: &'a str,
+    /// The name to show.
+    pub name: &'a str,
+    /// What the participant runs.
+    pub kind: ParticipantKind,
+    /// The id to have: that of a participant who comes back, or one that
+    /// the caller has chosen.
+    pub id: Option<&'a str>,
+}
+
+/// Why somebody cannot join.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+pub enum JoinError {
+    /// The room's name is no name.
+    #[error("a room's name has 1 to 64 letters, digits, '-', '_' or '.'")]
+    BadRoomName,
+    /// The participant's name is no name.
+    #[error("a participant's name has 1 to 64 printable characters")]
+    BadName,
+    /// Too many are in the room.
+    #[error("the room is full")]
+    RoomFull,
+    /// Too many rooms are open.
+    #[error("too many rooms are open")]
+    TooManyRooms,
+}
+
+/// Nobody of that id is in that room.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[error("no participant '{id}' in room '{room}'")]
+pub struct UnknownParticipant {
+    /// The room that was asked for.
+    pub room: String,
+    /// The id that was asked for.
+    pub id: String,
+}
+
+/// Who is in which room.
+///
+/// A participant stays while something holds it: its event stream, its
+/// publication. When the last hold is released, it stays for a grace time
+/// and then leaves. A room exists while somebody is in it.
+#[derive(Debug, Default)]
+pub struct Registry {
+    limits: RegistryLimits,
+    rooms: BTreeMap<String, BTreeMap<String, Member>>,
+    events: VecDeque<RoomEvent>,
+    next_id: u64,
+}
+
+#[derive(Debug)]
+struct Member {
+    participant: Participant,
+    holds: u32,
+    leaves_at: Option<Instant>,
+}
+
+impl Registry {
+    /// An empty registry.
+    #[must_use]
+    pub fn new(limits: RegistryLimits) -> Registry {
+        Registry {
+            limits,
+            ..Registry::default()
+        }
+    }
+
+    /// Joins a room, or comes back to it, with one hold. Returns the
+    /// participant's id.
+    ///
+    /// Coming back needs the id and the name that one had; with another
+    /// name, or after the grace time, one is somebody new. An id that is
+    /// free is given as asked for.
+    ///
+    /// # Errors
+    /// See [`JoinError`].
+    pub fn join(&mut self, join: Join<'_>) -> Result<String, JoinError> {
+        if !is_room_name(join.room) {
+            return Err(JoinError::BadRoomName);
+        }
+        let name = join.name.trim();
+        if !is_name(name) {
+            return Err(JoinError::BadName);
+        }
+        if !self.rooms.contains_key(join.room) && self.rooms.len() >= self.limits.rooms {
+            return Err(JoinError::TooManyRooms);
+        }
+        let taken = match join.id.and_then(|id| self.member_mut(join.room, id)) {
+            Some(member) if member.participant.name == name => {
+                member.holds += 1;
+                member.leaves_at = None;
+                return Ok(member.participant.id.clone());
+            }
+            found => found.is_some(),
+        };
+        let members = self.rooms.get(join.room).map_or(0, BTreeMap::len);
+        if members >= self.limits.participants_per_room {
+            return Err(JoinError::RoomFull);
+        }
+        let id = match join.id.filter(|id| !taken && is_room_name(id)) {
+            Some(id) => id.to_owned(),
+            None => self.fresh_id(join.room),
+        };
+        let participant = Participant {
+            id: id.clone(),
+            name: name.to_owned(),
+            kind: join.kind,
+            publishing: Publishing::default(),
+            links: Vec::new(),
+        };
+        let member = Member {
+            participant: participant.clone(),
+            holds: 1,
+            leaves_at: None,
+        };
+        let room = self.rooms.entry(join.room.to_owned()).or_default();
+        room.insert(id.clone(), member);
+        self.tell(join.room, Change::Joined(participant));
+        Ok(id)
+    }
+
+    /// One more thing holds the participant.
+    ///
+    /// # Errors
+    /// If there is no such participant.
+    pub fn hold(&mut self, room: &str, id: &str) -> Result<(), UnknownParticipant> {
+        let member = self.known(room, id)?;
+        member.holds += 1;
+        member.leaves_at = None;
+        Ok(())
+    }
+
+    /// One thing less holds the participant; after the last one the grace
+    /// time runs.
+    pub fn release(&mut self, now: Instant, room: &str, id: &str) {
+        if let Some(member) = self.member_mut(room, id) {
+            member.holds = member.holds.saturating_sub(1);
+            if member.holds == 0 {
+                member.leaves_at = Some(now + GRACE);
+            }
+        }
+    }
+
+    /// The participant leaves at once.
+    pub fn leave(&mut self, room: &str, id: &str) {
+        let Some(members) = self.rooms.get_mut(room) else {
+            return;
+        };
+        if members.remove(id).is_none() {
+            return;
+        }
+        if members.is_empty() {
+            self.rooms.remove(room);
+        }
+        self.tell(room, Change::Left { id: id.to_owned() });
+    }
+
+    /// What the participant sends now.
+    ///
+    /// # Errors
+    /// If there is no such participant.
+    pub fn set_publishing(
+        &mut self,
+        room: &str,
+        id: &str,
+        publishing: Publishing,
+    ) -> Result<(), UnknownParticipant> {
+        let participant = &mut self.known(room, id)?.participant;
+        if participant.publishing != publishing {
+            participant.publishing = publishing;
+            let changed = participant.clone();
+            self.tell(room, Change::Changed(changed));
+        }
+        Ok(())
+    }
+
+    /// The participant's own figures of its links; only a weft endpoint has
+    /// them.
+    ///
+    /// # Errors
+    /// If there is no such participant.
+    pub fn set_links(
+        &mut self,
+        room: &str,
+        id: &str,
+        mut links: Vec<LinkReport>,
+    ) -> Result<(), UnknownParticipant> {
+        links.truncate(MAX_LINKS);
+        let participant = &mut self.known(room, id)?.participant;
+        participant.links.clone_from(&links);
+        if participant.kind == ParticipantKind::Whip {
+            participant.kind = ParticipantKind::Native;
+            let changed = participant.clone();
+            self.tell(room, Change::Changed(changed));
+        }
+        let id = id.to_owned();
+        self.tell(room, Change::Links { id, links });
+        Ok(())
+    }
+
+    /// All in a room, none if there is no such room.
+    pub fn participants(&self, room: &str) -> impl Iterator<Item = &Participant> {
+        let members = self.rooms.get(room).into_iter();
+        members.flat_map(|members| members.values().map(|m| &m.participant))
+    }
+
+    /// Finds by id, or by name where only one has it.
+    ///
+    /// # Errors
+    /// If there is no such participant, or several of that name.
+    pub fn find(&self, room: &str, wanted: &str) -> Result<&Participant, UnknownParticipant> {
+        let by_id = self.rooms.get(room).and_then(|members| members.get(wanted));
+        if let Some(member) = by_id {
+            return Ok(&member.participant);
+        }
+        let mut named = self.participants(room).filter(|p| p.name == wanted);
+        match (named.next(), named.next()) {
+            (Some(only), None) => Ok(only),
+            _ => Err(unknown(room, wanted)),
+        }
+    }
+
+    /// How many rooms and participants there are.
+    #[must_use]
+    pub fn count(&self) -> (usize, usize) {
+        let participants = self.rooms.values().map(BTreeMap::len).sum();
+        (self.rooms.len(), participants)
+    }
+
+    /// Lets those leave whose grace time is over.
+    pub fn handle_timeout(&mut self, now: Instant) {
+        let mut gone = Vec::new();
+        for (room, members) in &self.rooms {
+            for (id, member) in members {
+                if member.leaves_at.is_some_and(|at| at <= now) {
+                    gone.push((room.clone(), id.clone()));
+                }
+            }
+        }
+        for (room, id) in gone {
+            self.leave(&room, &id);
+        }
+    }
+
+    /// When [`handle_timeout`](Registry::handle_timeout) is due.
+    #[must_use]
+    pub fn poll_timeout(&self) -> Option<Deadline> {
+        let members = self.rooms.values().flat_map(BTreeMap::values);
+        let at = members.filter_map(|m| m.leaves_at).min()?;
+        Some(Deadline {
+            at,
+            reason: "presence grace",
+        })
+    }
+
+    /// The next change to tell.
+    pub fn poll_output(&mut self) -> Option<RoomEvent> {
+        self.events.pop_front()
+    }
+
+    fn tell(&mut self, room: &str, change: Change) {
+        let room = room.to_owned();
+        self.events.push_back(RoomEvent { room, change });
+    }
+
+    fn fresh_id(&mut self, room: &str) -> String {
+        loop {
+            self.next_id += 1;
+            let id = format!("p{}", self.next_id);
+            if self.member_mut(room, &id).is_none() {
+                return id;
+            }
+        }
+    }
+
+    fn member_mut(&mut self, room: &str, id: &str) -> Option<&mut Member> {
+        self.rooms.get_mut(room)?.get_mut(id)
+    }
+
+    fn known(&mut self, room: &str, id: &str) -> Result<&mut Member, UnknownParticipant> {
+        self.member_mut(room, id).ok_or_else(|| unknown(room, id))
+    }
+}
+
+fn unknown(room: &str, id: &str) -> UnknownParticipant {
+    UnknownParticipant {
+        room: room.to_owned(),
+        id: id.to_owned(),
+    }
+}
+
+fn is_room_name(name: &str) -> bool {
+    let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
+    (1..=MAX_NAME).contains(&name.len()) && name.chars().all(plain)
+}
+
+fn is_name(name: &str) -> bool {
+    (1..=MAX_NAME).contains(&name.chars().count()) && !name.chars().any(char::is_control)
+}

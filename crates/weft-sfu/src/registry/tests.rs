@@ -1,0 +1,147 @@
+use super::*;
+
+fn at(s: u64) -> Instant {
+    Instant::ZERO + Duration::from_secs(s)
+}
+
+fn browser<'a>(room: &'a str, name: &'a str, id: Option<&'a str>) -> Join<'a> {
+    Join {
+        room,
+        name,
+        kind: ParticipantKind::Browser,
+        id,
+    }
+}
+
+fn drain(registry: &mut Registry) -> Vec<String> {
+    std::iter::from_fn(|| registry.poll_output())
+        .map(|e| match e.change {
+            Change::Joined(p) => format!("{} joined {}", e.room, p.id),
+            Change::Changed(p) => format!("{} changed {}", e.room, p.id),
+            Change::Left { id } => format!("{} left {id}", e.room),
+            Change::Links { id, links } => format!("{} links {id} {}", e.room, links.len()),
+        })
+        .collect()
+}
+
+#[test]
+fn one_who_comes_back_in_the_grace_time_never_left() {
+    let mut registry = Registry::new(RegistryLimits::default());
+    let id = registry.join(browser("r", "Ada", None)).unwrap();
+    registry.release(at(5), "r", &id);
+    registry.handle_timeout(at(14));
+    let again = registry.join(browser("r", "Ada", Some(&id))).unwrap();
+    assert_eq!(again, id);
+    registry.handle_timeout(at(100));
+    assert_eq!(drain(&mut registry), ["r joined p1"]);
+}
+
+#[test]
+fn one_who_stays_away_leaves_when_the_grace_time_ends() {
+    let mut registry = Registry::new(RegistryLimits::default());
+    let id = registry.join(browser("r", "Ada", None)).unwrap();
+    registry.release(at(5), "r", &id);
+    assert_eq!(registry.poll_timeout().map(|d| d.at), Some(at(15)));
+    registry.handle_timeout(at(14));
+    assert_eq!(registry.count(), (1, 1));
+    registry.handle_timeout(at(15));
+    assert_eq!(registry.count(), (0, 0));
+    assert_eq!(drain(&mut registry), ["r joined p1", "r left p1"]);
+    assert_eq!(registry.poll_timeout(), None);
+}
+
+#[test]
+fn a_publication_holds_as_an_event_stream_does() {
+    let mut registry = Registry::new(RegistryLimits::default());
+    let id = registry.join(browser("r", "Ada", None)).unwrap();
+    registry.hold("r", &id).unwrap();
+    registry.release(at(1), "r", &id);
+    assert_eq!(registry.poll_timeout(), None);
+    registry.release(at(2), "r", &id);
+    assert_eq!(registry.poll_timeout().map(|d| d.at), Some(at(12)));
+}
+
+#[test]
+fn an_id_with_another_name_is_somebody_new() {
+    let mut registry = Registry::new(RegistryLimits::default());
+    let ada = registry.join(browser("r", "Ada", None)).unwrap();
+    let eve = registry.join(browser("r", "Eve", Some(&ada))).unwrap();
+    assert_ne!(ada, eve);
+    assert_eq!(registry.count(), (1, 2));
+}
+
+#[test]
+fn a_free_id_is_given_as_asked_for() {
+    let mut registry = Registry::new(RegistryLimits::default());
+    let id = registry
+        .join(browser("demo", "weft", Some("weft")))
+        .unwrap();
+    assert_eq!(id, "weft");
+    let odd = registry.join(browser("demo", "x", Some("a/b"))).unwrap();
+    assert_eq!(odd, "p1");
+}
+
+#[test]
+fn changes_are_told_once() {
+    let mut registry = Registry::new(RegistryLimits::default());
+    let id = registry.join(browser("r", "Ada", None)).unwrap();
+    let video = Publishing {
+        video: true,
+        audio: false,
+    };
+    registry.set_publishing("r", &id, video).unwrap();
+    registry.set_publishing("r", &id, video).unwrap();
+    assert_eq!(drain(&mut registry), ["r joined p1", "r changed p1"]);
+    assert!(registry.set_publishing("r", "p9", video).is_err());
+    assert!(registry.set_publishing("other", &id, video).is_err());
+}
+
+#[test]
+fn one_who_reports_links_is_a_native_sender() {
+    let mut registry = Registry::new(RegistryLimits::default());
+    let kind = ParticipantKind::Whip;
+    let join = Join {
+        kind,
+        ..browser("r", "van", None)
+    };
+    let id = registry.join(join).unwrap();
+    let links: Vec<LinkReport> =
+        serde_json::from_str(r#"[{"name":"wifi","state":"up","rtt_ms":12.5}]"#).unwrap();
+    registry.set_links("r", &id, links.clone()).unwrap();
+    let seen = registry.find("r", &id).unwrap();
+    assert_eq!(seen.kind, ParticipantKind::Native);
+    assert_eq!(seen.links, links);
+    assert_eq!(
+        drain(&mut registry),
+        ["r joined p1", "r changed p1", "r links p1 1"]
+    );
+}
+
+#[test]
+fn a_name_finds_only_when_it_is_unique() {
+    let mut registry = Registry::new(RegistryLimits::default());
+    let first = registry.join(browser("r", "Ada", None)).unwrap();
+    assert_eq!(registry.find("r", "Ada").unwrap().id, first);
+    let second = registry.join(browser("r", "Ada", None)).unwrap();
+    assert!(registry.find("r", "Ada").is_err());
+    assert_eq!(registry.find("r", &second).unwrap().id, second);
+}
+
+#[test]
+fn bad_names_and_full_rooms_are_refused() {
+    let mut registry = Registry::new(RegistryLimits {
+        rooms: 1,
+        participants_per_room: 2,
+    });
+    let long = "x".repeat(65);
+    let mut join = |room, name| registry.join(browser(room, name, None));
+    assert_eq!(join("a/b", "Ada"), Err(JoinError::BadRoomName));
+    assert_eq!(join("", "Ada"), Err(JoinError::BadRoomName));
+    assert_eq!(join("r", "  "), Err(JoinError::BadName));
+    assert_eq!(join("r", "a\nb"), Err(JoinError::BadName));
+    assert_eq!(join("r", &long), Err(JoinError::BadName));
+    assert!(join("r", "Zoë").is_ok());
+    assert!(join("r", "Ada").is_ok());
+    assert_eq!(join("r", "Bob"), Err(JoinError::RoomFull));
+    assert_eq!(join("s", "Bob"), Err(JoinError::TooManyRooms));
+}

@@ -1,0 +1,253 @@
+use crate::forwarder::{Codec, Downlink, Forwarded, Forwarder, Forwarding, MediaPacket, Parsed};
+use crate::{KeyframeAggregator, LayerRates, Stats};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use weft_units::{Bytes, Deadline, Instant, Rate};
+
+#[cfg(test)]
+mod tests;
+
+/// One media of one publisher. It lasts while its publisher does, through
+/// changes of the source.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct TrackId(pub u64);
+
+/// One track on its way to one subscriber.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct SubscriptionId(pub u64);
+
+/// What the router wants done.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Output {
+    /// Send the packet to the subscriber.
+    Forward {
+        /// To whom.
+        subscription: SubscriptionId,
+        /// What.
+        packet: Forwarded,
+    },
+    /// Ask the track's publisher for a keyframe.
+    RequestKeyframe {
+        /// Whose.
+        track: TrackId,
+    },
+}
+
+/// Takes the packets of all tracks and gives each subscription its own.
+///
+/// Call order: a `handle_`, then [`poll_output`](Router::poll_output) until
+/// `None`. Subscriptions know nothing of each other: one that is slow drops
+/// its own packets, counted in its [`Stats`].
+#[derive(Debug, Default)]
+pub struct Router {
+    tracks: BTreeMap<TrackId, Track>,
+    subscriptions: BTreeMap<SubscriptionId, Subscription>,
+    keyframes: KeyframeAggregator,
+    outputs: VecDeque<Output>,
+    next_id: u64,
+}
+
+#[derive(Debug)]
+struct Track {
+    codec: Codec,
+    rates: LayerRates,
+    subscriptions: BTreeSet<SubscriptionId>,
+}
+
+#[derive(Debug)]
+struct Subscription {
+    track: TrackId,
+    forwarder: Forwarder,
+}
+
+impl Router {
+    /// A new track, without packets so far.
+    pub fn add_track(&mut self, codec: Codec) -> TrackId {
+        self.next_id += 1;
+        let track = TrackId(self.next_id);
+        self.tracks.insert(
+            track,
+            Track {
+                codec,
+                rates: LayerRates::default(),
+                subscriptions: BTreeSet::new(),
+            },
+        );
+        track
+    }
+
+    /// The track's packets come from another source from now on.
+    pub fn switch_source(&mut self, now: Instant, track: TrackId) {
+        let Some(entry) = self.tracks.get_mut(&track) else {
+            return;
+        };
+        entry.rates = LayerRates::default();
+        for id in entry.subscriptions.clone() {
+            if let Some(subscription) = self.subscriptions.get_mut(&id) {
+                subscription.forwarder.switch_source();
+                self.collect(now, id);
+            }
+        }
+    }
+
+    /// The track ends, and with it its subscriptions, which are returned.
+    pub fn remove_track(&mut self, track: TrackId) -> Vec<SubscriptionId> {
+        self.keyframes.remove(track);
+        let Some(track) = self.tracks.remove(&track) else {
+            return Vec::new();
+        };
+        for id in &track.subscriptions {
+            self.subscriptions.remove(id);
+        }
+        track.subscriptions.into_iter().collect()
+    }
+
+    /// Subscribes to a track; `None` if there is no such track.
+    pub fn subscribe(&mut self, now: Instant, track: TrackId) -> Option<SubscriptionId> {
+        let entry = self.tracks.get_mut(&track)?;
+        self.next_id += 1;
+        let id = SubscriptionId(self.next_id);
+        entry.subscriptions.insert(id);
+        let forwarder = Forwarder::new(entry.codec);
+        self.subscriptions
+            .insert(id, Subscription { track, forwarder });
+        if entry.codec == Codec::Vp8 {
+            self.keyframes.request(now, track);
+            self.collect_keyframes();
+        }
+        Some(id)
+    }
+
+    /// Ends a subscription.
+    pub fn unsubscribe(&mut self, id: SubscriptionId) {
+        if let Some(subscription) = self.subscriptions.remove(&id)
+            && let Some(track) = self.tracks.get_mut(&subscription.track)
+        {
+            track.subscriptions.remove(&id);
+        }
+    }
+
+    /// The subscriber's receiver asks for a keyframe.
+    pub fn request_keyframe(&mut self, now: Instant, id: SubscriptionId) {
+        if let Some(subscription) = self.subscriptions.get(&id) {
+            self.keyframes.request(now, subscription.track);
+            self.collect_keyframes();
+        }
+    }
+
+    /// Tells what the way to the subscriber carries.
+    pub fn set_downlink(&mut self, now: Instant, id: SubscriptionId, downlink: Downlink) {
+        if let Some(subscription) = self.subscriptions.get_mut(&id) {
+            subscription.forwarder.set_downlink(downlink);
+            self.collect(now, id);
+        }
+    }
+
+    /// A packet of the track has come.
+    pub fn handle_packet(&mut self, now: Instant, track: TrackId, packet: MediaPacket) {
+        let Some(entry) = self.tracks.get_mut(&track) else {
+            return;
+        };
+        let size = Bytes(packet.payload.len() as u64);
+        let parsed = Parsed::new(entry.codec, packet.clone());
+        if let Some(parsed) = &parsed {
+            let vp8 = parsed.vp8.as_ref();
+            let layer = vp8.and_then(|v| v.descriptor.temporal_layer).unwrap_or(0);
+            entry.rates.on_packet(now, layer, size);
+            if vp8.is_some_and(|v| v.keyframe_start) {
+                self.keyframes.on_keyframe(track);
+            }
+        }
+        for id in &entry.subscriptions {
+            let Some(subscription) = self.subscriptions.get_mut(id) else {
+                continue;
+            };
+            let forwarder = &mut subscription.forwarder;
+            match &parsed {
+                Some(parsed) => forwarder.handle_parsed(now, parsed, &entry.rates),
+                None => forwarder.handle_unusable(now, &packet),
+            }
+            drain(
+                now,
+                *id,
+                subscription,
+                &mut self.keyframes,
+                &mut self.outputs,
+            );
+        }
+        self.collect_keyframes();
+    }
+
+    /// Does what is due.
+    pub fn handle_timeout(&mut self, now: Instant) {
+        self.keyframes.handle_timeout(now);
+        self.collect_keyframes();
+    }
+
+    /// When [`handle_timeout`](Router::handle_timeout) is due.
+    #[must_use]
+    pub fn poll_timeout(&self) -> Option<Deadline> {
+        self.keyframes.poll_timeout()
+    }
+
+    /// The next thing to do.
+    pub fn poll_output(&mut self) -> Option<Output> {
+        self.outputs.pop_front()
+    }
+
+    /// What all layers of the subscription's track take: more than this is
+    /// of no use to it.
+    #[must_use]
+    pub fn demand(&self, now: Instant, id: SubscriptionId) -> Option<Rate> {
+        let subscription = self.subscriptions.get(&id)?;
+        self.tracks.get(&subscription.track)?.rates.total(now)
+    }
+
+    /// The packet counts of a subscription.
+    #[must_use]
+    pub fn stats(&self, id: SubscriptionId) -> Option<Stats> {
+        Some(self.subscriptions.get(&id)?.forwarder.stats())
+    }
+
+    /// How many subscriptions there are.
+    #[must_use]
+    pub fn subscriptions(&self) -> usize {
+        self.subscriptions.len()
+    }
+
+    fn collect(&mut self, now: Instant, id: SubscriptionId) {
+        if let Some(subscription) = self.subscriptions.get_mut(&id) {
+            drain(
+                now,
+                id,
+                subscription,
+                &mut self.keyframes,
+                &mut self.outputs,
+            );
+        }
+        self.collect_keyframes();
+    }
+
+    fn collect_keyframes(&mut self) {
+        while let Some(track) = self.keyframes.poll_output() {
+            self.outputs.push_back(Output::RequestKeyframe { track });
+        }
+    }
+}
+
+fn drain(
+    now: Instant,
+    id: SubscriptionId,
+    subscription: &mut Subscription,
+    keyframes: &mut KeyframeAggregator,
+    outputs: &mut VecDeque<Output>,
+) {
+    while let Some(output) = subscription.forwarder.poll_output() {
+        match output {
+            Forwarding::Packet(packet) => outputs.push_back(Output::Forward {
+                subscription: id,
+                packet,
+            }),
+            Forwarding::KeyframeNeeded => keyframes.request(now, subscription.track),
+        }
+    }
+}

@@ -1,0 +1,121 @@
+use super::*;
+use std::sync::Arc;
+use weft_units::Duration;
+
+fn at(ms: u64) -> Instant {
+    Instant::ZERO + Duration::from_millis(ms)
+}
+
+/// One-packet pictures: descriptor octet with S = 1, then the frame header
+/// whose lowest bit is 0 in a keyframe (RFC 7741 section 4.3).
+fn picture(sequence: u64, keyframe: bool) -> MediaPacket {
+    MediaPacket {
+        sequence,
+        timestamp: sequence as u32 * 3_000,
+        marker: true,
+        payload: Arc::from([0x10, u8::from(!keyframe), 7]),
+    }
+}
+
+fn drain(router: &mut Router) -> Vec<Output> {
+    std::iter::from_fn(|| router.poll_output()).collect()
+}
+
+fn forwarded_to(outputs: &[Output], wanted: SubscriptionId) -> Vec<u64> {
+    let to = |o: &Output| match o {
+        Output::Forward {
+            subscription,
+            packet,
+        } if *subscription == wanted => Some(packet.sequence),
+        _ => None,
+    };
+    outputs.iter().filter_map(to).collect()
+}
+
+#[test]
+fn many_subscribers_make_one_keyframe_request() {
+    let mut router = Router::default();
+    let track = router.add_track(Codec::Vp8);
+    for ms in 0..50 {
+        router.subscribe(at(ms), track).unwrap();
+    }
+    assert_eq!(drain(&mut router), [Output::RequestKeyframe { track }]);
+    assert_eq!(router.subscriptions(), 50);
+}
+
+#[test]
+fn a_slow_subscriber_loses_its_own_packets_only() {
+    let mut router = Router::default();
+    let track = router.add_track(Codec::Vp8);
+    let slow = router.subscribe(at(0), track).unwrap();
+    let fast = router.subscribe(at(0), track).unwrap();
+    router.handle_packet(at(10), track, picture(100_000, true));
+    let downlink = Downlink {
+        target: None,
+        queued: Duration::from_secs(2),
+    };
+    router.set_downlink(at(20), slow, downlink);
+    for n in 1..100 {
+        router.handle_packet(at(20 + n), track, picture(100_000 + n, false));
+    }
+    let outputs = drain(&mut router);
+    assert_eq!(forwarded_to(&outputs, slow), [1]);
+    assert_eq!(
+        forwarded_to(&outputs, fast),
+        (1..=100).collect::<Vec<u64>>()
+    );
+    assert_eq!(router.stats(slow).unwrap().congested, 99);
+    assert_eq!(router.stats(fast).unwrap().congested, 0);
+}
+
+#[test]
+fn each_subscriber_starts_at_a_keyframe_with_its_own_numbers() {
+    let mut router = Router::default();
+    let track = router.add_track(Codec::Vp8);
+    let first = router.subscribe(at(0), track).unwrap();
+    router.handle_packet(at(10), track, picture(100_000, true));
+    router.handle_packet(at(40), track, picture(100_001, false));
+    let second = router.subscribe(at(50), track).unwrap();
+    router.handle_packet(at(70), track, picture(100_002, false));
+    router.handle_packet(at(100), track, picture(100_003, true));
+    let outputs = drain(&mut router);
+    assert_eq!(forwarded_to(&outputs, first), [1, 2, 3, 4]);
+    assert_eq!(forwarded_to(&outputs, second), [1]);
+}
+
+#[test]
+fn a_new_source_asks_for_a_keyframe_and_goes_on() {
+    let mut router = Router::default();
+    let track = router.add_track(Codec::Vp8);
+    let subscription = router.subscribe(at(0), track).unwrap();
+    router.handle_packet(at(10), track, picture(100_000, true));
+    drain(&mut router);
+    router.switch_source(at(1_000), track);
+    assert_eq!(drain(&mut router), [Output::RequestKeyframe { track }]);
+    router.handle_packet(at(1_100), track, picture(80_000, true));
+    assert_eq!(forwarded_to(&drain(&mut router), subscription), [2]);
+}
+
+#[test]
+fn a_track_takes_its_subscriptions_with_it() {
+    let mut router = Router::default();
+    let track = router.add_track(Codec::Opus);
+    let subscription = router.subscribe(at(0), track).unwrap();
+    assert_eq!(drain(&mut router), [], "sound needs no keyframe");
+    assert_eq!(router.remove_track(track), [subscription]);
+    assert_eq!(router.subscriptions(), 0);
+    assert_eq!(router.subscribe(at(1), track), None);
+    router.handle_packet(at(2), track, picture(100_000, true));
+    assert_eq!(drain(&mut router), []);
+}
+
+#[test]
+fn one_who_unsubscribed_gets_nothing() {
+    let mut router = Router::default();
+    let track = router.add_track(Codec::Opus);
+    let subscription = router.subscribe(at(0), track).unwrap();
+    router.unsubscribe(subscription);
+    router.handle_packet(at(2), track, picture(100_000, true));
+    assert_eq!(drain(&mut router), []);
+    assert_eq!(router.stats(subscription), None);
+}
