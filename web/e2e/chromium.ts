@@ -1,0 +1,126 @@
+// Starts the installed Chromium with made-up camera and microphone. No browser
+// is downloaded: WEFT_CHROMIUM names another one than Debian's.
+
+import { existsSync } from 'node:fs';
+import { chromium, type Browser, type BrowserContext, type BrowserContextOptions, type Page } from 'playwright-core';
+
+const KNOWN = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'];
+
+/** Quiet and alone: no background traffic of the browser's own. */
+const QUIET = [
+  '--no-sandbox',
+  '--disable-gpu',
+  '--disable-quic',
+  '--no-first-run',
+  '--disable-background-networking',
+  '--disable-component-update',
+  '--disable-sync',
+];
+
+const MEDIA = [
+  '--use-fake-device-for-media-stream',
+  '--use-fake-ui-for-media-stream',
+  '--autoplay-policy=no-user-gesture-required',
+  // Host candidates with addresses instead of names that only mDNS resolves.
+  '--disable-features=WebRtcHideLocalIpsWithMdns',
+];
+
+export interface Options {
+  /** A Y4M or MJPEG file instead of the browser's test picture. */
+  readonly video?: string;
+  /** A WAV file instead of the browser's beeps. */
+  readonly sound?: string;
+  readonly args?: readonly string[];
+}
+
+export function chromiumPath(): string {
+  const path = process.env['WEFT_CHROMIUM'] ?? KNOWN.find((each) => existsSync(each));
+  if (path === undefined) throw new Error(`no Chromium at ${KNOWN.join(', ')}: install one or set WEFT_CHROMIUM`);
+  return path;
+}
+
+/** A browser with a fresh profile; `close` it. */
+export function startChromium({ video, sound, args = [] }: Options = {}): Promise<Browser> {
+  return chromium.launch({
+    executablePath: chromiumPath(),
+    headless: true,
+    args: [
+      ...QUIET,
+      ...MEDIA,
+      ...(video === undefined ? [] : [`--use-file-for-fake-video-capture=${video}`]),
+      ...(sound === undefined ? [] : [`--use-file-for-fake-audio-capture=${sound}`]),
+      ...args,
+    ],
+  });
+}
+
+export interface PageOptions extends BrowserContextOptions {
+  /** Whether the page may use camera and microphone. */
+  readonly capture?: 'allowed' | 'refused';
+}
+
+export interface Opened {
+  readonly page: Page;
+  readonly context: BrowserContext;
+  /** What the page complained of: uncaught errors and console.error. */
+  readonly complaints: string[];
+}
+
+/** Opens a page that accepts a self-signed certificate. */
+export async function openPage(browser: Browser, url: string, { capture = 'allowed', ...rest }: PageOptions = {}): Promise<Opened> {
+  const context = await browser.newContext({ ignoreHTTPSErrors: true, viewport: { width: 1280, height: 860 }, ...rest });
+  if (capture === 'allowed') await context.grantPermissions(['camera', 'microphone'], { origin: new URL(url).origin });
+  else await context.addInitScript(refuseCapture);
+  const page = await context.newPage();
+  const complaints: string[] = [];
+  page.on('pageerror', (error) => complaints.push(error.message));
+  page.on('console', (message) => {
+    if (message.type() === 'error') complaints.push(message.text());
+  });
+  await page.goto(url);
+  return { page, context, complaints };
+}
+
+/** The fake permission prompt always allows, so a refusal is played. */
+function refuseCapture(): void {
+  navigator.mediaDevices.getUserMedia = () => Promise.reject(new DOMException('refused', 'NotAllowedError'));
+}
+
+/** Waits until the video with this label has shown `count` more frames. */
+export async function framesShown(page: Page, label: string, count: number, timeout = 15_000): Promise<void> {
+  const video = page.getByLabel(label, { exact: true });
+  await video.waitFor({ state: 'attached', timeout });
+  const start = await shown(page, label);
+  await page.waitForFunction(
+    ([of, goal]) => {
+      const found = document.querySelector<HTMLVideoElement>(`video[aria-label="${CSS.escape(of)}"]`);
+      return (found?.getVideoPlaybackQuality().totalVideoFrames ?? 0) >= goal;
+    },
+    [label, start + count] as const,
+    { timeout },
+  );
+}
+
+/** Frames that the video with this label has shown so far. */
+export function shown(page: Page, label: string): Promise<number> {
+  return page
+    .getByLabel(label, { exact: true })
+    .evaluate((video) => (video as HTMLVideoElement).getVideoPlaybackQuality().totalVideoFrames);
+}
+
+/** The brightness of the picture's pixels: mean and spread, 0 to 255. A spread near 0 is an empty picture. */
+export function brightness(page: Page, label: string): Promise<{ mean: number; spread: number }> {
+  return page.getByLabel(label, { exact: true }).evaluate((element) => {
+    const canvas = document.createElement('canvas');
+    canvas.width = 64;
+    canvas.height = 36;
+    const paint = canvas.getContext('2d');
+    if (paint === null) throw new Error('no canvas');
+    paint.drawImage(element as HTMLVideoElement, 0, 0, 64, 36);
+    const { data } = paint.getImageData(0, 0, 64, 36);
+    const values = Array.from({ length: data.length / 4 }, (_, at) => data[at * 4 + 1] ?? 0);
+    const mean = values.reduce((sum, each) => sum + each, 0) / values.length;
+    const spread = Math.sqrt(values.reduce((sum, each) => sum + (each - mean) ** 2, 0) / values.length);
+    return { mean, spread };
+  });
+}

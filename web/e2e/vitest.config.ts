@@ -1,0 +1,12 @@
+import { defineConfig } from 'vitest/config';
+
+export default defineConfig({
+  test: {
+    root: 'e2e',
+    include: ['*.e2e.ts'],
+    testTimeout: 60_000,
+    hookTimeout: 60_000,
+    // One browser at a time: they compete for the processor.
+    fileParallelism: false,
+  },
+});

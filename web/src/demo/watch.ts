@@ -1,0 +1,58 @@
+// The demo's event stream, and what one can do to its links.
+
+import { ProblemError, problemOf } from '../model/problem';
+import { Store } from '../model/store';
+import { readTick, type Forced, type Tick } from '../model/types';
+import type { Env } from '../signal/env';
+import { EventStream, type StreamState } from '../signal/sse';
+import { extend, type History } from './history';
+
+/** Ticks come four a second: this long without one is a broken connection, ms. */
+const SILENCE_MS = 5_000;
+
+export class DemoWatch {
+  readonly history = new Store<History>([]);
+  readonly #env: Env;
+  readonly #events: EventStream;
+
+  constructor(env: Env) {
+    this.#env = env;
+    this.#events = new EventStream(env, {
+      url: () => '/api/demo/events',
+      onMessage: (event, value) => this.#onEvent(event, value),
+      silenceMs: SILENCE_MS,
+    });
+  }
+
+  get state(): Store<StreamState> {
+    return this.#events.state;
+  }
+
+  get latest(): Tick | undefined {
+    return this.history.value.at(-1);
+  }
+
+  open(): void {
+    this.#events.open();
+  }
+
+  close(): void {
+    this.#events.close();
+  }
+
+  /** Throws a `ProblemError` when the server refuses. */
+  async force(link: string, forced: Forced): Promise<void> {
+    const response = await this.#env.fetch(`/api/demo/links/${encodeURIComponent(link)}`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ state: forced ?? 'auto' }),
+    });
+    if (!response.ok) throw new ProblemError(await problemOf(response, `change the link ${link}`));
+  }
+
+  #onEvent(event: string, value: unknown): void {
+    if (event !== 'tick') return;
+    const tick = readTick(value);
+    if (tick !== null) this.history.set(extend(this.history.value, tick));
+  }
+}

@@ -1,0 +1,87 @@
+import { render } from 'preact';
+import { useEffect, useState } from 'preact/hooks';
+import type { Call } from './call/call';
+import { fetchCall, WatchCall } from './call/call';
+import { missingInBrowser } from './model/problem';
+import { Room } from './room/room';
+import { roomPath, routeOf, type Route } from './routes';
+import { rememberName, Start } from './start/start';
+import './style/index.css';
+import { ProblemPage } from './view/parts';
+
+function App() {
+  const [route, setRoute] = useState<Route>(() => routeOf(location.pathname, location.search));
+  const [name, setName] = useState<string | null>(route.kind === 'room' ? route.name : null);
+  useEffect(() => {
+    const onPop = (): void => {
+      setName(null);
+      setRoute(routeOf(location.pathname, location.search));
+    };
+    addEventListener('popstate', onPop);
+    return () => removeEventListener('popstate', onPop);
+  }, []);
+
+  const join = (room: string, as: string): void => {
+    rememberName(as);
+    if (location.pathname !== roomPath(room)) history.pushState(null, '', roomPath(room));
+    setName(as);
+    setRoute({ kind: 'room', room, name: as });
+  };
+  const leave = (): void => {
+    history.pushState(null, '', '/');
+    setName(null);
+    setRoute({ kind: 'start' });
+  };
+
+  const missing = missingInBrowser(globalThis);
+  if (missing !== null) return <ProblemPage problem={missing} />;
+  switch (route.kind) {
+    case 'start':
+      return <StartOrCall onJoin={join} />;
+    case 'room':
+      return name === null ? (
+        <Start key="join" room={route.room} onJoin={join} />
+      ) : (
+        <Room key={route.room} room={route.room} name={name} onLeave={leave} />
+      );
+    case 'demo':
+      return <LazyDemo />;
+    default:
+      return (
+        <ProblemPage
+          problem={{ error: 'There is no such page here.', remedy: 'Begin at the start page.', temporary: false }}
+        >
+          <a class="button primary" href="/">
+            To the start
+          </a>
+        </ProblemPage>
+      );
+  }
+}
+
+/** The same page is served by `weft call`, where there is one picture to watch. */
+function StartOrCall({ onJoin }: { readonly onJoin: (room: string, name: string) => void }) {
+  const [call, setCall] = useState<Call | null | undefined>(undefined);
+  useEffect(() => {
+    fetchCall().then(setCall, () => setCall(null));
+  }, []);
+  if (call === undefined) return null;
+  return call === null ? <Start onJoin={onJoin} /> : <WatchCall first={call} />;
+}
+
+/** The plots are the larger half of the code: only the demo loads them. */
+function LazyDemo() {
+  const [demo, setDemo] = useState<{ readonly Demo: () => preact.VNode } | null>(null);
+  useEffect(() => {
+    void import('./demo/demo').then(setDemo);
+  }, []);
+  return demo === null ? null : <demo.Demo />;
+}
+
+// A page from the back-forward cache has left its call already.
+addEventListener('pageshow', (event) => {
+  if (event.persisted) location.reload();
+});
+
+const root = document.getElementById('app');
+if (root !== null) render(<App />, root);

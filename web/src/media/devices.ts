@@ -1,0 +1,118 @@
+// Camera and microphone, and what to do when they are not to be had.
+
+import type { Problem } from '../model/problem';
+
+export interface Captured {
+  readonly stream: MediaStream | null;
+  /** Why something is missing, if it is. */
+  readonly problem: Problem | null;
+}
+
+type Devices = Pick<MediaDevices, 'getUserMedia'> | undefined;
+
+const VIDEO: MediaTrackConstraints = {
+  width: { ideal: 1280 },
+  height: { ideal: 720 },
+  frameRate: { ideal: 30, max: 30 },
+};
+const AUDIO: MediaTrackConstraints = { echoCancellation: true, noiseSuppression: true, autoGainControl: true };
+
+/** Asks for both, then for what there is. Never throws. */
+export async function capture(devices: Devices, secure: boolean): Promise<Captured> {
+  if (devices === undefined) return { stream: null, problem: secure ? noDevices : insecure };
+  try {
+    return { stream: await devices.getUserMedia({ video: VIDEO, audio: AUDIO }), problem: null };
+  } catch (thrown) {
+    const problem = captureProblem(thrown);
+    // Refused by the person: asking again for half of it would only annoy.
+    if (problem === notAllowed) return { stream: null, problem };
+    for (const half of [{ audio: AUDIO }, { video: VIDEO }]) {
+      try {
+        const stream = await devices.getUserMedia(half);
+        return { stream, problem: 'audio' in half ? noCamera(thrown) : noMicrophone(thrown) };
+      } catch {
+        // The next half, or nothing.
+      }
+    }
+    return { stream: null, problem };
+  }
+}
+
+/** One kind alone, for switching the camera on again. */
+export async function captureVideo(devices: Devices): Promise<MediaStreamTrack | Problem> {
+  if (devices === undefined) return insecure;
+  try {
+    const stream = await devices.getUserMedia({ video: VIDEO });
+    return stream.getVideoTracks()[0] ?? noDevices;
+  } catch (thrown) {
+    return captureProblem(thrown);
+  }
+}
+
+const insecure: Problem = {
+  error: 'Camera and microphone are not available, because this page did not come over a secure connection.',
+  remedy: 'Open it by https://, or as http://localhost on the machine of the server. Until then you can watch and listen.',
+  temporary: false,
+};
+
+const noDevices: Problem = {
+  error: 'No camera and no microphone was found, so you can only watch and listen.',
+  remedy: 'Plug one in and press “Try again”.',
+  temporary: false,
+};
+
+const notAllowed: Problem = {
+  error: 'Camera and microphone are blocked for this page, so you can only watch and listen.',
+  remedy: 'Allow them by the icon beside the address, then press “Try again”.',
+  temporary: false,
+};
+
+function nameOf(thrown: unknown): string {
+  return thrown instanceof Error ? thrown.name : '';
+}
+
+export function captureProblem(thrown: unknown): Problem {
+  switch (nameOf(thrown)) {
+    case 'NotAllowedError':
+    case 'SecurityError':
+      return notAllowed;
+    case 'NotFoundError':
+    case 'OverconstrainedError':
+      return noDevices;
+    case 'NotReadableError':
+    case 'AbortError':
+      return {
+        error: 'Camera and microphone cannot be opened, so you can only watch and listen.',
+        remedy: 'Another program may use them: close it and press “Try again”.',
+        temporary: false,
+      };
+    default:
+      return {
+        error: `Camera and microphone cannot be opened: ${thrown instanceof Error ? thrown.message : String(thrown)}.`,
+        remedy: 'You can watch and listen, or press “Try again”.',
+        temporary: false,
+      };
+  }
+}
+
+function noCamera(thrown: unknown): Problem {
+  return {
+    error: 'The others hear you, but there is no camera that can be opened.',
+    remedy: remedyFor(thrown, 'camera'),
+    temporary: false,
+  };
+}
+
+function noMicrophone(thrown: unknown): Problem {
+  return {
+    error: 'The others see you, but there is no microphone that can be opened.',
+    remedy: remedyFor(thrown, 'microphone'),
+    temporary: false,
+  };
+}
+
+function remedyFor(thrown: unknown, device: string): string {
+  return nameOf(thrown) === 'NotReadableError'
+    ? `Another program may use the ${device}: close it and press “Try again”.`
+    : `Plug in a ${device} and press “Try again”.`;
+}

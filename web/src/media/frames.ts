@@ -1,0 +1,30 @@
+// When frames appear in a video element.
+
+/** Calls `onFrame` with the time of each frame until the returned function is called. */
+export function watchFrames(video: HTMLVideoElement, onFrame: (now: number) => void): () => void {
+  return 'requestVideoFrameCallback' in video ? byCallback(video, onFrame) : byCounting(video, onFrame);
+}
+
+function byCallback(video: HTMLVideoElement, onFrame: (now: number) => void): () => void {
+  let handle = 0;
+  const step = (now: number): void => {
+    onFrame(now);
+    handle = video.requestVideoFrameCallback(step);
+  };
+  handle = video.requestVideoFrameCallback(step);
+  return () => video.cancelVideoFrameCallback(handle);
+}
+
+/** For browsers without the callback: the count of frames, looked at as often as the screen is drawn. */
+function byCounting(video: HTMLVideoElement, onFrame: (now: number) => void): () => void {
+  let handle = 0;
+  let seen = 0;
+  const step = (now: number): void => {
+    const count = video.getVideoPlaybackQuality().totalVideoFrames;
+    if (count !== seen) onFrame(now);
+    seen = count;
+    handle = requestAnimationFrame(step);
+  };
+  handle = requestAnimationFrame(step);
+  return () => cancelAnimationFrame(handle);
+}

@@ -1,0 +1,77 @@
+// Freezes as a viewer sees them, from the times at which frames appear.
+
+/** Frames in the mean interval. The statistic of the W3C (webrtc-stats,
+ *  freezeCount) takes the mean of the last 30 frames before the freeze. */
+const WINDOW = 30;
+
+/** A gap is a freeze from max(3 δ, δ + 150 ms) on, δ the mean interval
+ *  (webrtc-stats, freezeCount). */
+const FACTOR = 3;
+const MARGIN_MS = 150;
+
+export interface Standing {
+  /** The picture stands still now. */
+  readonly frozen: boolean;
+  /** For how long now, ms; 0 when it moves. */
+  readonly forMs: number;
+  /** All freezes so far, the present one included, ms. */
+  readonly totalMs: number;
+  readonly count: number;
+  /** Frames that appeared in the last second. */
+  readonly fps: number;
+}
+
+export class FreezeMeter {
+  readonly #intervals: number[] = [];
+  #recent: number[] = [];
+  #last: number | null = null;
+  #totalMs = 0;
+  #count = 0;
+
+  /** A frame appeared at `now`, ms of any steady clock. */
+  onFrame(now: number): void {
+    if (this.#last !== null) {
+      const gap = now - this.#last;
+      if (gap >= this.#threshold()) {
+        this.#totalMs += gap;
+        this.#count += 1;
+      } else {
+        this.#intervals.push(gap);
+        if (this.#intervals.length > WINDOW) this.#intervals.shift();
+      }
+    }
+    this.#last = now;
+    this.#recent.push(now);
+    this.#forget(now);
+  }
+
+  /** The page was hidden or the connection is new: the next gap says nothing. */
+  interrupt(): void {
+    this.#last = null;
+    this.#recent = [];
+  }
+
+  at(now: number): Standing {
+    this.#forget(now);
+    const gap = this.#last === null ? 0 : now - this.#last;
+    const frozen = this.#last !== null && gap >= this.#threshold();
+    return {
+      frozen,
+      forMs: frozen ? gap : 0,
+      totalMs: this.#totalMs + (frozen ? gap : 0),
+      count: this.#count + (frozen ? 1 : 0),
+      fps: this.#recent.length,
+    };
+  }
+
+  #threshold(): number {
+    // Before there is a mean, that of the slowest picture worth the name, 10 a second.
+    const mean =
+      this.#intervals.length === 0 ? 100 : this.#intervals.reduce((sum, each) => sum + each, 0) / this.#intervals.length;
+    return Math.max(FACTOR * mean, mean + MARGIN_MS);
+  }
+
+  #forget(now: number): void {
+    while (this.#recent.length > 0 && (this.#recent[0] ?? now) <= now - 1000) this.#recent.shift();
+  }
+}

@@ -1,0 +1,75 @@
+// Everything that can go wrong is told as a sentence and a remedy.
+
+export interface Problem {
+  /** What happened, a sentence. */
+  readonly error: string;
+  /** What the person can do about it, a sentence. */
+  readonly remedy: string;
+  /** False where trying again by itself cannot help. */
+  readonly temporary: boolean;
+}
+
+/** A `Problem` on its way up as an exception. */
+export class ProblemError extends Error {
+  readonly problem: Problem;
+
+  constructor(problem: Problem) {
+    super(problem.error);
+    this.problem = problem;
+  }
+}
+
+/** The server did not answer at all. */
+export const unreachable: Problem = {
+  error: 'The weft server does not answer.',
+  remedy: 'Check your network, and that the server is running. weft keeps trying.',
+  temporary: true,
+};
+
+/** 408, 425, 429 and everything the server has on itself may be better later. */
+function isTemporary(status: number): boolean {
+  return status >= 500 || status === 408 || status === 425 || status === 429;
+}
+
+/** Reads the `{error, remedy}` body of a refusal; `doing` completes "The server refused to …". */
+export async function problemOf(response: Response, doing: string): Promise<Problem> {
+  let body: unknown = null;
+  try {
+    body = await response.json();
+  } catch {
+    // Not JSON: the sentence below stands for it.
+  }
+  const said = (typeof body === 'object' && body !== null ? body : {}) as Record<string, unknown>;
+  const temporary = isTemporary(response.status);
+  return {
+    error: typeof said['error'] === 'string' ? said['error'] : `The server refused to ${doing} (HTTP ${response.status}).`,
+    remedy:
+      typeof said['remedy'] === 'string'
+        ? said['remedy']
+        : temporary
+          ? 'weft tries again by itself.'
+          : 'Load the page again; if it stays so, ask whoever runs the server.',
+    temporary,
+  };
+}
+
+export function problemFrom(thrown: unknown): Problem {
+  if (thrown instanceof ProblemError) return thrown.problem;
+  // What fetch throws when there is no connection.
+  if (thrown instanceof TypeError) return unreachable;
+  return {
+    error: `Something unexpected happened: ${thrown instanceof Error ? thrown.message : String(thrown)}.`,
+    remedy: 'weft tries again by itself; if it stays so, load the page again.',
+    temporary: true,
+  };
+}
+
+/** What keeps this browser from any call at all, or null. */
+export function missingInBrowser(scope: { readonly RTCPeerConnection?: unknown }): Problem | null {
+  if (typeof scope.RTCPeerConnection === 'function') return null;
+  return {
+    error: 'This browser has no WebRTC, so it can neither show nor send video calls.',
+    remedy: 'Use a current Chrome, Edge, Firefox or Safari, or allow WebRTC in the settings or extensions of this one.',
+    temporary: false,
+  };
+}

@@ -1,0 +1,193 @@
+// What the server sends, and the readers that turn unknown JSON into it. A
+// reader never throws: what it cannot read becomes a neutral value or null.
+
+export type LinkState = 'up' | 'suspect' | 'down';
+
+/** One link of a native sender, as it measures it. */
+export interface Link {
+  readonly name: string;
+  readonly state: LinkState;
+  readonly rttMs: number | null;
+  readonly sentMbps: number | null;
+  readonly targetMbps: number | null;
+  /** Share of packets lost, 0 to 1. */
+  readonly loss: number | null;
+  readonly metered: boolean;
+}
+
+export type ParticipantKind = 'browser' | 'native' | 'whip';
+
+export interface Participant {
+  readonly id: string;
+  readonly name: string;
+  readonly kind: ParticipantKind;
+  readonly publishing: { readonly video: boolean; readonly audio: boolean };
+  readonly links: readonly Link[];
+}
+
+export interface Welcome {
+  readonly id: string;
+  readonly room: string;
+  readonly participants: readonly Participant[];
+}
+
+/** What a person forces upon a link of the demo; null leaves it to the ride. */
+export type Forced = 'cut' | 'up' | null;
+
+export interface DemoLink {
+  readonly name: string;
+  readonly up: boolean;
+  readonly forced: Forced;
+  readonly state: LinkState;
+  readonly capacityMbps: number | null;
+  readonly sentMbps: number | null;
+  readonly rttMs: number | null;
+  readonly loss: number | null;
+  readonly queueMs: number | null;
+}
+
+export interface CallFigures {
+  readonly fps: number | null;
+  readonly frozen: boolean;
+  readonly freezeS: number | null;
+  readonly freezeCount: number | null;
+  readonly e2eMs: number | null;
+  readonly throughputMbps: number | null;
+}
+
+/** One sample of the demo, four a second. */
+export interface Tick {
+  /** Seconds since the demo started. */
+  readonly t: number;
+  readonly phase: string;
+  readonly links: readonly DemoLink[];
+  readonly calls: ReadonlyMap<string, CallFigures>;
+  readonly scheduler: string;
+}
+
+type Fields = Readonly<Record<string, unknown>>;
+
+function fields(value: unknown): Fields | null {
+  return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Fields) : null;
+}
+
+function text(value: unknown, otherwise = ''): string {
+  return typeof value === 'string' ? value : otherwise;
+}
+
+function figure(value: unknown): number | null {
+  return typeof value === 'number' && Number.isFinite(value) ? value : null;
+}
+
+function list<T>(value: unknown, read: (item: unknown) => T | null): T[] {
+  if (!Array.isArray(value)) return [];
+  return value.map(read).filter((item): item is T => item !== null);
+}
+
+function linkState(value: unknown, up: unknown): LinkState {
+  if (value === 'up' || value === 'suspect' || value === 'down') return value;
+  return up === false ? 'down' : 'up';
+}
+
+export function readLink(value: unknown): Link | null {
+  const from = fields(value);
+  if (from === null || typeof from['name'] !== 'string') return null;
+  return {
+    name: from['name'],
+    state: linkState(from['state'], from['up']),
+    rttMs: figure(from['rtt_ms']),
+    sentMbps: figure(from['sent_mbps']),
+    targetMbps: figure(from['target_mbps']),
+    loss: figure(from['loss']),
+    metered: from['metered'] === true,
+  };
+}
+
+export function readLinks(value: unknown): Link[] {
+  return list(value, readLink);
+}
+
+export function readParticipant(value: unknown): Participant | null {
+  const from = fields(value);
+  if (from === null || typeof from['id'] !== 'string') return null;
+  const kind = from['kind'];
+  const publishing = fields(from['publishing']);
+  return {
+    id: from['id'],
+    name: text(from['name'], from['id']),
+    kind: kind === 'native' || kind === 'whip' ? kind : 'browser',
+    publishing: { video: publishing?.['video'] === true, audio: publishing?.['audio'] === true },
+    links: readLinks(from['links']),
+  };
+}
+
+export function readWelcome(value: unknown): Welcome | null {
+  const from = fields(value);
+  if (from === null || typeof from['id'] !== 'string') return null;
+  return {
+    id: from['id'],
+    room: text(from['room']),
+    participants: list(from['participants'], readParticipant),
+  };
+}
+
+/** The `links` event of a room: whose links, and how they do. */
+export function readLinksOf(value: unknown): { readonly id: string; readonly links: readonly Link[] } | null {
+  const from = fields(value);
+  if (from === null || typeof from['id'] !== 'string') return null;
+  return { id: from['id'], links: readLinks(from['links']) };
+}
+
+export function readId(value: unknown): string | null {
+  const id = fields(value)?.['id'];
+  return typeof id === 'string' ? id : null;
+}
+
+function readDemoLink(value: unknown): DemoLink | null {
+  const from = fields(value);
+  if (from === null || typeof from['name'] !== 'string') return null;
+  const forced = from['forced'];
+  const state = linkState(from['state'], from['up']);
+  return {
+    name: from['name'],
+    up: typeof from['up'] === 'boolean' ? from['up'] : state !== 'down',
+    forced: forced === 'cut' || forced === 'up' ? forced : null,
+    state,
+    capacityMbps: figure(from['capacity_mbps']),
+    sentMbps: figure(from['sent_mbps']),
+    rttMs: figure(from['rtt_ms']),
+    loss: figure(from['loss']),
+    queueMs: figure(from['queue_ms']),
+  };
+}
+
+function readCall(value: unknown): CallFigures | null {
+  const from = fields(value);
+  if (from === null) return null;
+  return {
+    fps: figure(from['fps']),
+    frozen: from['frozen'] === true,
+    freezeS: figure(from['freeze_s']),
+    freezeCount: figure(from['freeze_count']),
+    e2eMs: figure(from['e2e_ms']),
+    throughputMbps: figure(from['throughput_mbps']),
+  };
+}
+
+export function readTick(value: unknown): Tick | null {
+  const from = fields(value);
+  const t = figure(from?.['t']);
+  if (from === null || t === null) return null;
+  const calls = new Map<string, CallFigures>();
+  for (const [name, call] of Object.entries(fields(from['calls']) ?? {})) {
+    const figures = readCall(call);
+    if (figures !== null) calls.set(name, figures);
+  }
+  return {
+    t,
+    phase: text(from['phase']),
+    links: list(from['links'], readDemoLink),
+    calls,
+    scheduler: text(from['scheduler']),
+  };
+}

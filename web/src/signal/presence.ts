@@ -1,0 +1,79 @@
+// Who is in the room: a pure function of the events.
+
+import { readId, readLinksOf, readParticipant, readWelcome, type Link, type Participant } from '../model/types';
+
+export interface Presence {
+  /** Our own id, once the server has welcomed us. */
+  readonly self: string | null;
+  /** In order of arrival. */
+  readonly participants: ReadonlyMap<string, Participant>;
+}
+
+export const nobody: Presence = { self: null, participants: new Map() };
+
+/** The next state; the same object when the event says nothing new or makes no sense. */
+export function reduce(presence: Presence, event: string, value: unknown): Presence {
+  switch (event) {
+    case 'welcome': {
+      const welcome = readWelcome(value);
+      if (welcome === null) return presence;
+      return { self: welcome.id, participants: new Map(welcome.participants.map((each) => [each.id, each])) };
+    }
+    case 'joined':
+    case 'changed': {
+      const participant = readParticipant(value);
+      return participant === null ? presence : withParticipant(presence, participant);
+    }
+    case 'left': {
+      const id = readId(value);
+      if (id === null || !presence.participants.has(id)) return presence;
+      const participants = new Map(presence.participants);
+      participants.delete(id);
+      return { ...presence, participants };
+    }
+    case 'links': {
+      const update = readLinksOf(value);
+      const participant = update && presence.participants.get(update.id);
+      if (!update || !participant) return presence;
+      return withParticipant(presence, { ...participant, links: update.links });
+    }
+    default:
+      return presence;
+  }
+}
+
+function withParticipant(presence: Presence, participant: Participant): Presence {
+  return { ...presence, participants: new Map(presence.participants).set(participant.id, participant) };
+}
+
+/** Everybody but ourselves. */
+export function others(presence: Presence): Participant[] {
+  return [...presence.participants.values()].filter((each) => each.id !== presence.self);
+}
+
+/** What a listener should hear of a change, as short sentences. */
+export function news(before: Presence, after: Presence): string[] {
+  if (before.self === null) return [];
+  const said: string[] = [];
+  for (const participant of others(after)) {
+    const earlier = before.participants.get(participant.id);
+    if (earlier === undefined) said.push(`${participant.name} joined.`);
+    else said.push(...linkNews(participant.name, earlier.links, participant.links));
+  }
+  for (const participant of others(before)) {
+    if (!after.participants.has(participant.id)) said.push(`${participant.name} left.`);
+  }
+  return said;
+}
+
+function linkNews(name: string, before: readonly Link[], after: readonly Link[]): string[] {
+  const said: string[] = [];
+  for (const link of after) {
+    const earlier = before.find((each) => each.name === link.name);
+    if (earlier === undefined || earlier.state === link.state) continue;
+    // Suspicion lasts a fraction of a second; hearing of it would only disturb.
+    if (link.state === 'down') said.push(`${name}: link ${link.name} is down.`);
+    if (link.state === 'up' && earlier.state === 'down') said.push(`${name}: link ${link.name} is up again.`);
+  }
+  return said;
+}

@@ -1,0 +1,86 @@
+// WHEP (draft-ietf-wish-whep) in the form where the server offers: an empty
+// POST brings its offer, a PATCH takes our answer. So the server controls ICE
+// and can move the call between links.
+
+import { ProblemError, problemOf, type Problem } from '../model/problem';
+import { Store } from '../model/store';
+import type { Env } from './env';
+import { gathered, locate, PeerSession, type Attempt, type PeerState } from './peer';
+
+const SDP = 'application/sdp';
+
+/** Plays one participant, and plays it again when the connection broke. */
+export class Player {
+  /** What is received; stays with the last one while a new one is on its way. */
+  readonly stream = new Store<MediaStream | null>(null);
+  readonly #env: Env;
+  readonly #url: string;
+  readonly #session: PeerSession;
+  #incoming: MediaStream | null = null;
+
+  constructor(env: Env, url: string) {
+    this.#env = env;
+    this.#url = url;
+    this.#session = new PeerSession(env, (attempt) => this.#negotiate(attempt));
+    this.#session.state.subscribe(() => {
+      if (this.#session.state.value.kind === 'connected') this.stream.set(this.#incoming);
+    });
+  }
+
+  get state(): Store<PeerState> {
+    return this.#session.state;
+  }
+
+  /** Whether the server's offer had this kind. */
+  receives(kind: 'audio' | 'video'): boolean {
+    return this.#incoming?.getTracks().some((track) => track.kind === kind) ?? false;
+  }
+
+  start(): void {
+    this.#session.start();
+  }
+
+  close(): void {
+    this.#session.close();
+  }
+
+  async #negotiate({ peer, current, created, signal }: Attempt): Promise<void> {
+    const response = await this.#env.fetch(this.#url, { method: 'POST', headers: { accept: SDP } });
+    if (!response.ok) throw new ProblemError(await refusal(response));
+    const location = response.headers.get('location');
+    if (location === null) throw new ProblemError(noLocation);
+    const resource = locate(location, this.#url);
+    created(resource);
+    const offer = await response.text();
+    if (!current()) return;
+
+    const stream = this.#env.newStream();
+    peer.ontrack = (event) => stream.addTrack(event.track);
+    await peer.setRemoteDescription({ type: 'offer', sdp: offer });
+    await peer.setLocalDescription(await peer.createAnswer());
+    await gathered(peer, this.#env);
+    if (!current()) return;
+    this.#incoming = stream;
+
+    const answered = await this.#env.fetch(resource, {
+      method: 'PATCH',
+      headers: { 'content-type': SDP },
+      body: peer.localDescription?.sdp ?? '',
+      signal,
+    });
+    if (!answered.ok) throw new ProblemError(await refusal(answered));
+  }
+}
+
+/** A participant that is not there (yet, or just now) is asked for again: who
+ *  is to be played at all is decided by the room, not here. */
+async function refusal(response: Response): Promise<Problem> {
+  const problem = await problemOf(response, 'send this picture');
+  return response.status === 404 || response.status === 409 ? { ...problem, temporary: true } : problem;
+}
+
+const noLocation: Problem = {
+  error: 'The server answered without saying where the connection is kept.',
+  remedy: 'A proxy in between may remove the Location header: let it pass.',
+  temporary: false,
+};

@@ -1,0 +1,135 @@
+// WHIP (RFC 9725): the browser offers, the server answers.
+
+import { ProblemError, problemOf } from '../model/problem';
+import type { Store } from '../model/store';
+import type { Env } from './env';
+import { gathered, locate, PeerSession, type Attempt, type PeerState } from './peer';
+
+const SDP = 'application/sdp';
+
+/** Ceiling of the camera's rate, bits per second. Chosen by us: more than a
+ *  720p talking head in VP8 gains from. */
+const VIDEO_MAX_BITRATE = 2_500_000;
+
+/** Three temporal layers, so that the server can thin the picture for a slow
+ *  receiver (W3C webrtc-svc names). */
+const SCALABILITY = 'L1T3';
+
+export interface Tracks {
+  readonly video: MediaStreamTrack | null;
+  readonly audio: MediaStreamTrack | null;
+}
+
+/** Sends one camera and one microphone, and again when the connection broke. */
+export class Publisher {
+  readonly #env: Env;
+  readonly #url: () => string;
+  readonly #session: PeerSession;
+  readonly #senders: { video: RTCRtpSender | null; audio: RTCRtpSender | null } = { video: null, audio: null };
+  #tracks: Tracks = { video: null, audio: null };
+
+  /** `url` is asked before every attempt: it carries the participant's id. */
+  constructor(env: Env, url: () => string) {
+    this.#env = env;
+    this.#url = url;
+    this.#session = new PeerSession(env, (attempt) => this.#negotiate(attempt));
+  }
+
+  get state(): Store<PeerState> {
+    return this.#session.state;
+  }
+
+  start(tracks: Tracks): void {
+    this.#tracks = tracks;
+    this.#session.start();
+  }
+
+  /** With the same tracks, for instance under a new id. */
+  restart(): void {
+    this.#session.start();
+  }
+
+  close(): void {
+    this.#session.close();
+  }
+
+  /** Replaces what is sent without a new negotiation where that is possible. */
+  async setTracks(tracks: Tracks): Promise<void> {
+    const before = this.#tracks;
+    this.#tracks = tracks;
+    const missing = (['video', 'audio'] as const).some((kind) => tracks[kind] !== null && this.#senders[kind] === null);
+    if (missing) {
+      this.#session.start();
+      return;
+    }
+    for (const kind of ['video', 'audio'] as const) {
+      if (tracks[kind] !== before[kind]) await this.#senders[kind]?.replaceTrack(tracks[kind]);
+    }
+  }
+
+  /** Tells the others what is switched off, so that they need not guess it from
+   *  silence. A server without this answers 404 and no harm is done. */
+  async tell(publishing: { readonly video: boolean; readonly audio: boolean }): Promise<void> {
+    const resource = this.#session.resource;
+    if (resource === null) return;
+    await this.#env
+      .fetch(`${resource}/publishing`, {
+        method: 'PUT',
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify(publishing),
+      })
+      .catch(() => undefined);
+  }
+
+  async #negotiate({ peer, current, created }: Attempt): Promise<void> {
+    this.#senders.audio = addSender(peer, 'audio', this.#tracks.audio, this.#env);
+    this.#senders.video = addSender(peer, 'video', this.#tracks.video, this.#env);
+    await peer.setLocalDescription(await peer.createOffer());
+    await gathered(peer, this.#env);
+    if (!current()) return;
+
+    const url = this.#url();
+    const response = await this.#env.fetch(url, {
+      method: 'POST',
+      headers: { 'content-type': SDP, accept: SDP },
+      body: peer.localDescription?.sdp ?? '',
+    });
+    if (!response.ok) throw new ProblemError(await problemOf(response, 'take your picture and sound'));
+    const location = response.headers.get('location');
+    if (location !== null) created(locate(location, url));
+    const answer = await response.text();
+    if (!current()) return;
+    await peer.setRemoteDescription({ type: 'answer', sdp: answer });
+  }
+}
+
+function addSender(
+  peer: RTCPeerConnection,
+  kind: 'audio' | 'video',
+  track: MediaStreamTrack | null,
+  env: Env,
+): RTCRtpSender | null {
+  if (track === null) return null;
+  if (kind === 'audio') return peer.addTransceiver(track, { direction: 'sendonly' }).sender;
+  let transceiver: RTCRtpTransceiver;
+  try {
+    const encoding: RTCRtpEncodingParameters & { scalabilityMode: string } = {
+      maxBitrate: VIDEO_MAX_BITRATE,
+      scalabilityMode: SCALABILITY,
+    };
+    transceiver = peer.addTransceiver(track, { direction: 'sendonly', sendEncodings: [encoding] });
+  } catch {
+    // A browser that has no temporal layers sends one.
+    const encoding = { maxBitrate: VIDEO_MAX_BITRATE };
+    transceiver = peer.addTransceiver(track, { direction: 'sendonly', sendEncodings: [encoding] });
+  }
+  const codecs = vp8First(env.videoCodecs());
+  if (codecs.length > 0) transceiver.setCodecPreferences?.(codecs);
+  return transceiver.sender;
+}
+
+/** VP8 in front, everything else in its own order. */
+export function vp8First<C extends { readonly mimeType: string }>(codecs: readonly C[]): C[] {
+  const isVp8 = (codec: C): boolean => codec.mimeType.toLowerCase() === 'video/vp8';
+  return [...codecs.filter(isVp8), ...codecs.filter((codec) => !isVp8(codec))];
+}

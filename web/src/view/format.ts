@@ -1,0 +1,40 @@
+// Figures as people read them.
+
+const NONE = '–';
+
+export function mbps(value: number | null): string {
+  if (value === null) return NONE;
+  return value >= 10 ? `${value.toFixed(0)} Mbps` : `${value.toFixed(1)} Mbps`;
+}
+
+export function ms(value: number | null): string {
+  return value === null ? NONE : `${Math.round(value)} ms`;
+}
+
+export function seconds(value: number | null): string {
+  return value === null ? NONE : `${value.toFixed(1)} s`;
+}
+
+/** A share, 0 to 1, in percent. */
+export function percent(share: number | null): string {
+  if (share === null) return NONE;
+  const value = share * 100;
+  return `${value > 0 && value < 10 ? value.toFixed(1) : value.toFixed(0)} %`;
+}
+
+export function whole(value: number | null): string {
+  return value === null ? NONE : value.toFixed(0);
+}
+
+/** Minutes and seconds. */
+export function clock(s: number): string {
+  const all = Math.max(0, Math.floor(s));
+  return `${Math.floor(all / 60)}:${String(all % 60).padStart(2, '0')}`;
+}
+
+/** The first letters of a name, for a tile without a picture. */
+export function initials(name: string): string {
+  const words = name.trim().split(/[\s_-]+/u).filter((word) => word !== '');
+  const letters = words.length > 1 ? [words[0], words[words.length - 1]] : [words[0]];
+  return letters.map((word) => [...(word ?? '?')][0] ?? '?').join('').toUpperCase();
+}

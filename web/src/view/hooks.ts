@@ -1,0 +1,77 @@
+import { useEffect, useRef, useState } from 'preact/hooks';
+import type { Store } from '../model/store';
+import { FreezeMeter, type Standing } from '../media/freeze';
+import { watchFrames } from '../media/frames';
+
+/** The value of a store, drawn again when it changes. */
+export function useStore<T>(store: Store<T>): T {
+  const [, redraw] = useState({});
+  useEffect(() => {
+    let drawn = store.value;
+    // What changed between drawing and subscribing is drawn now.
+    redraw({});
+    return store.subscribe(() => {
+      if (Object.is(drawn, store.value)) return;
+      drawn = store.value;
+      redraw({});
+    });
+  }, [store]);
+  return store.value;
+}
+
+/** Whether a media query holds. */
+export function useMedia(query: string): boolean {
+  const [matches, setMatches] = useState(() => matchMedia(query).matches);
+  useEffect(() => {
+    const list = matchMedia(query);
+    const listen = (): void => setMatches(list.matches);
+    listen();
+    list.addEventListener('change', listen);
+    return () => list.removeEventListener('change', listen);
+  }, [query]);
+  return matches;
+}
+
+/** The inner size of an element. */
+export function useSize(): [(element: HTMLElement | null) => void, { width: number; height: number }] {
+  const [element, setElement] = useState<HTMLElement | null>(null);
+  const [size, setSize] = useState({ width: 0, height: 0 });
+  useEffect(() => {
+    if (element === null) return undefined;
+    const observer = new ResizeObserver(() => setSize({ width: element.clientWidth, height: element.clientHeight }));
+    observer.observe(element);
+    return () => observer.disconnect();
+  }, [element]);
+  return [setElement, size];
+}
+
+/** How often a standing picture's clock is drawn again. */
+const REDRAW_MS = 100;
+
+/** Measures the freezes of a video element; `stream` is what it plays. */
+export function useFreeze(video: HTMLVideoElement | null, stream: MediaStream | null): Standing {
+  const meter = useRef(new FreezeMeter());
+  const [standing, setStanding] = useState<Standing>(() => meter.current.at(0));
+  useEffect(() => {
+    if (video === null || stream === null) return undefined;
+    meter.current.interrupt();
+    const stop = watchFrames(video, (now) => meter.current.onFrame(now));
+    // A hidden page draws no frames: that is no freeze.
+    const onVisibility = (): void => meter.current.interrupt();
+    document.addEventListener('visibilitychange', onVisibility);
+    const timer = setInterval(() => {
+      const next = meter.current.at(performance.now());
+      setStanding((now) => (same(now, next) ? now : next));
+    }, REDRAW_MS);
+    return () => {
+      stop();
+      document.removeEventListener('visibilitychange', onVisibility);
+      clearInterval(timer);
+    };
+  }, [video, stream]);
+  return standing;
+}
+
+function same(a: Standing, b: Standing): boolean {
+  return a.frozen === b.frozen && a.forMs === b.forMs && a.totalMs === b.totalMs && a.count === b.count && a.fps === b.fps;
+}

@@ -1,0 +1,60 @@
+// Drawn for a 24 unit box with a line of 2; always beside or inside a label,
+// so hidden from screen readers.
+
+import type { ComponentChildren } from 'preact';
+
+function Icon({ children }: { readonly children: ComponentChildren }) {
+  return (
+    <svg class="icon" viewBox="0 0 24 24" aria-hidden="true" focusable="false">
+      {children}
+    </svg>
+  );
+}
+
+export const Microphone = ({ off = false }: { readonly off?: boolean }) => (
+  <Icon>
+    <rect x="9" y="3" width="6" height="11" rx="3" />
+    <path d="M5 11a7 7 0 0 0 14 0M12 18v3" />
+    {off && <path class="strike" d="M4 4l16 16" />}
+  </Icon>
+);
+
+export const Camera = ({ off = false }: { readonly off?: boolean }) => (
+  <Icon>
+    <rect x="3" y="7" width="12" height="10" rx="2" />
+    <path d="M15 11l6-3v8l-6-3" />
+    {off && <path class="strike" d="M4 4l16 16" />}
+  </Icon>
+);
+
+export const Leave = () => (
+  <Icon>
+    <path d="M10 4H6a2 2 0 0 0-2 2v12a2 2 0 0 0 2 2h4M15 8l4 4-4 4M19 12H9" />
+  </Icon>
+);
+
+export const Links = () => (
+  <Icon>
+    <path d="M4 8h5c4 0 2 8 6 8h5M4 16h5c1 0 1.6-.5 2-1.2M13 9.2c.4-.7 1-1.2 2-1.2h5" />
+  </Icon>
+);
+
+export const Sound = () => (
+  <Icon>
+    <path d="M4 10v4h3l5 4V6l-5 4H4zM16 9a4 4 0 0 1 0 6M18.5 6.5a8 8 0 0 1 0 11" />
+  </Icon>
+);
+
+export const Copy = () => (
+  <Icon>
+    <path d="M10 14a4 4 0 0 0 6 .4l3-3a4 4 0 0 0-5.7-5.7l-1 1M14 10a4 4 0 0 0-6-.4l-3 3a4 4 0 0 0 5.7 5.7l1-1" />
+  </Icon>
+);
+
+/** Two threads, woven: the mark of weft. */
+export const Mark = () => (
+  <svg class="mark" viewBox="0 0 32 32" aria-hidden="true" focusable="false">
+    <rect width="32" height="32" rx="8" />
+    <path d="M7 11h4m6 0h8M7 21h8m6 0h4M11 7v8m0 6v4M21 7v4m0 6v8" />
+  </svg>
+);

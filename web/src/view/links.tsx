@@ -1,0 +1,74 @@
+// The links of a native sender: a badge that opens into figures.
+
+import type { Link, LinkState } from '../model/types';
+import { mbps, ms, percent } from './format';
+import { Links as LinksIcon } from './icons';
+import { StateMark } from './parts';
+
+const RANK: Record<LinkState, number> = { up: 0, suspect: 1, down: 2 };
+
+function summary(links: readonly Link[]): string {
+  const up = links.filter((link) => link.state === 'up').length;
+  return up === links.length ? `${links.length} ${links.length === 1 ? 'link' : 'links'}` : `${up} of ${links.length} links up`;
+}
+
+export function LinkBadge({ links, who }: { readonly links: readonly Link[]; readonly who: string }) {
+  if (links.length === 0) return null;
+  const worst = links.reduce<LinkState>((state, link) => (RANK[link.state] > RANK[state] ? link.state : state), 'up');
+  return (
+    <details class="badge">
+      <summary aria-label={`Links of ${who}: ${summary(links)}`}>
+        <LinksIcon />
+        <span>{summary(links)}</span>
+        {links.map((link) => (
+          <span key={link.name} class={`dot dot-${link.state}`} />
+        ))}
+      </summary>
+      <LinkList links={links} />
+      {worst === 'down' && <p class="badge-note">The call goes on over what is left.</p>}
+    </details>
+  );
+}
+
+export function LinkList({ links }: { readonly links: readonly Link[] }) {
+  return (
+    <ul class="links">
+      {links.map((link) => (
+        <li key={link.name}>
+          <div class="links-head">
+            <strong>{link.name}</strong>
+            <StateMark state={link.state} />
+          </div>
+          <Bar sent={link.sentMbps} target={link.targetMbps} />
+          <dl class="links-figures">
+            <Figure term="sends" value={mbps(link.sentMbps)} />
+            <Figure term="could send" value={mbps(link.targetMbps)} />
+            <Figure term="round trip" value={ms(link.rttMs)} />
+            <Figure term="loss" value={percent(link.loss)} />
+          </dl>
+          {link.metered && <p class="links-note">Metered: used when it is needed.</p>}
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+function Figure({ term, value }: { readonly term: string; readonly value: string }) {
+  return (
+    <div>
+      <dt>{term}</dt>
+      <dd>{value}</dd>
+    </div>
+  );
+}
+
+/** How much of what the link could carry is used; the figures beside it say the same. */
+function Bar({ sent, target }: { readonly sent: number | null; readonly target: number | null }) {
+  const share = sent === null || target === null || target <= 0 ? 0 : Math.min(1, sent / target);
+  return (
+    <svg class="bar" viewBox="0 0 100 4" preserveAspectRatio="none" aria-hidden="true" focusable="false">
+      <rect class="bar-track" width="100" height="4" />
+      <rect class="bar-fill" width={share * 100} height="4" />
+    </svg>
+  );
+}
