@@ -2,6 +2,7 @@
 //! Each feeds the bytes to a parser and checks what must hold of the result.
 
 use crate::rtp::ExtensionMap;
+use crate::sdp::{Candidate, SessionDescription};
 use crate::{rtcp, rtp, vp8};
 
 const MAP: ExtensionMap = ExtensionMap {
@@ -10,6 +11,9 @@ const MAP: ExtensionMap = ExtensionMap {
     mid: Some(3),
     audio_level: Some(4),
 };
+
+/// Well below the longest text that the SDP parser takes.
+const MAX_EMITTED: usize = 100_000;
 
 /// RTP: what was read can be written and read again.
 pub fn rtp(data: &[u8]) {
@@ -58,4 +62,24 @@ pub fn vp8(data: &[u8]) {
     assert_eq!(written.len(), descriptor.len());
     written.extend_from_slice(body);
     assert_eq!(vp8::parse(&written), Ok((descriptor, body)));
+}
+
+/// SDP: what was read is emitted such that it reads the same.
+pub fn sdp(data: &[u8]) {
+    let Ok(text) = std::str::from_utf8(data) else {
+        return;
+    };
+    let _ = SessionDescription::parse_fragment(text);
+    if let Ok(candidate) = text.parse::<Candidate>() {
+        assert_eq!(candidate.to_string().parse(), Ok(candidate));
+    }
+    let Ok(description) = SessionDescription::parse(text) else {
+        return;
+    };
+    let emitted = description.to_string();
+    // What is said once for all sections is emitted for each one: the limits
+    // of the parser do not hold for that.
+    if emitted.len() <= MAX_EMITTED {
+        assert_eq!(SessionDescription::parse(&emitted), Ok(description));
+    }
 }

@@ -11,6 +11,7 @@ mod reader;
 pub mod rtcp;
 pub mod rtp;
 pub mod rtx;
+pub mod sdp;
 pub mod sequence;
 pub mod vp8;
 

@@ -1,0 +1,227 @@
+use super::{Candidate, Direction, Fingerprint, Msid, Setup, SsrcAttribute, SsrcGroup};
+use crate::rtp::Mid;
+use std::fmt;
+use weft_units::Ssrc;
+
+/// One `m=` section.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Media {
+    /// What flows.
+    pub kind: MediaKind,
+    /// Zero: rejected or stopped, unless `bundle_only`.
+    pub port: u16,
+    /// Such as `UDP/TLS/RTP/SAVPF`.
+    pub protocol: String,
+    /// Formats of the `m=` line if they are no RTP payload types.
+    pub formats: Vec<String>,
+    /// In the order of preference.
+    pub payloads: Vec<Payload>,
+    /// Identification of the section.
+    pub mid: Option<Mid>,
+    /// Which way media flows.
+    pub direction: Direction,
+    /// Header extensions: id and URI.
+    pub extensions: Vec<(u8, String)>,
+    /// Of the ICE session.
+    pub ice_ufrag: Option<String>,
+    /// Of the ICE session.
+    pub ice_pwd: Option<String>,
+    /// Such as `trickle`.
+    pub ice_options: Vec<String>,
+    /// Of the DTLS certificate; if several are given, SHA-256 wins.
+    pub fingerprint: Option<Fingerprint>,
+    /// Who starts the DTLS handshake.
+    pub setup: Option<Setup>,
+    /// Those known so far.
+    pub candidates: Vec<Candidate>,
+    /// No further candidates follow.
+    pub end_of_candidates: bool,
+    /// What is said of the section's sources.
+    pub ssrcs: Vec<SsrcAttribute>,
+    /// Which sources belong together.
+    pub ssrc_groups: Vec<SsrcGroup>,
+    /// Stream and track.
+    pub msid: Option<Msid>,
+    /// RTCP shares the port with RTP (RFC 5761).
+    pub rtcp_mux: bool,
+    /// RTCP may be sent outside of compounds (RFC 5506).
+    pub rtcp_rsize: bool,
+    /// Only usable within the bundle (RFC 9143 section 6).
+    pub bundle_only: bool,
+    /// All other attributes: name and value.
+    pub attributes: Vec<(String, Option<String>)>,
+}
+
+/// What a media section carries.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum MediaKind {
+    /// Audio.
+    Audio,
+    /// Video.
+    Video,
+    /// Data channels.
+    Application,
+    /// Another kind, which an answer must still repeat.
+    Other(String),
+}
+
+/// One RTP payload type of a section.
+#[derive(Clone, Debug, PartialEq, Eq, Default)]
+pub struct Payload {
+    /// 7 bits.
+    pub payload_type: u8,
+    /// Encoding name as written (it is compared without case, RFC 4855);
+    /// empty if the description does not name it.
+    pub codec: String,
+    /// Hz.
+    pub clock_rate: u32,
+    /// Of audio, if given.
+    pub channels: Option<u8>,
+    /// `a=fmtp`, as written.
+    pub parameters: String,
+    /// `a=rtcp-fb`, such as `nack pli`. Those for all payload types stand at
+    /// each one.
+    pub feedback: Vec<String>,
+}
+
+impl MediaKind {
+    pub(super) fn from_name(name: &str) -> MediaKind {
+        match name {
+            "audio" => MediaKind::Audio,
+            "video" => MediaKind::Video,
+            "application" => MediaKind::Application,
+            other => MediaKind::Other(other.to_owned()),
+        }
+    }
+}
+
+impl fmt::Display for MediaKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            MediaKind::Audio => "audio",
+            MediaKind::Video => "video",
+            MediaKind::Application => "application",
+            MediaKind::Other(name) => name,
+        })
+    }
+}
+
+impl Payload {
+    /// Whether this is `codec`, without regard to case.
+    #[must_use]
+    pub fn is(&self, codec: &str) -> bool {
+        self.codec.eq_ignore_ascii_case(codec)
+    }
+
+    /// The value of a `name=value` parameter.
+    #[must_use]
+    pub fn parameter(&self, name: &str) -> Option<&str> {
+        self.parameters.split(';').find_map(|pair| {
+            let (key, value) = pair.split_once('=')?;
+            key.trim().eq_ignore_ascii_case(name).then(|| value.trim())
+        })
+    }
+
+    /// Whether this kind of feedback, such as `transport-cc`, is listed.
+    #[must_use]
+    pub fn has_feedback(&self, feedback: &str) -> bool {
+        self.feedback.iter().any(|f| f == feedback)
+    }
+}
+
+impl Media {
+    /// A section over RTP with nothing in it yet: no payloads, both
+    /// directions, the discard port that stands for "see the candidates".
+    #[must_use]
+    pub fn new(kind: MediaKind) -> Media {
+        Media {
+            kind,
+            port: 9,                                  // RFC 8840 section 4.1.1
+            protocol: "UDP/TLS/RTP/SAVPF".to_owned(), // RFC 9429 section 5.1.2
+            formats: Vec::new(),
+            payloads: Vec::new(),
+            mid: None,
+            direction: Direction::SendRecv,
+            extensions: Vec::new(),
+            ice_ufrag: None,
+            ice_pwd: None,
+            ice_options: Vec::new(),
+            fingerprint: None,
+            setup: None,
+            candidates: Vec::new(),
+            end_of_candidates: false,
+            ssrcs: Vec::new(),
+            ssrc_groups: Vec::new(),
+            msid: None,
+            rtcp_mux: false,
+            rtcp_rsize: false,
+            bundle_only: false,
+            attributes: Vec::new(),
+        }
+    }
+
+    /// The section that rejects `offered` in an answer (RFC 9429 section
+    /// 5.3.1): the same kind, protocol, formats and mid, port zero.
+    #[must_use]
+    pub fn rejecting(offered: &Media) -> Media {
+        Media {
+            port: 0,
+            protocol: offered.protocol.clone(),
+            formats: offered.formats.clone(),
+            payloads: offered.payloads.clone(),
+            mid: offered.mid,
+            direction: Direction::Inactive,
+            ..Media::new(offered.kind.clone())
+        }
+    }
+
+    /// Rejected or stopped.
+    #[must_use]
+    pub fn is_rejected(&self) -> bool {
+        self.port == 0 && !self.bundle_only
+    }
+
+    /// The payload with this type.
+    #[must_use]
+    pub fn payload(&self, payload_type: u8) -> Option<&Payload> {
+        self.payloads
+            .iter()
+            .find(|p| p.payload_type == payload_type)
+    }
+
+    /// The retransmission payload type for a payload type (RFC 4588 section
+    /// 8.1).
+    #[must_use]
+    pub fn rtx_of(&self, payload_type: u8) -> Option<u8> {
+        let of_it = |p: &&Payload| {
+            p.is("rtx") && p.parameter("apt").and_then(|apt| apt.parse().ok()) == Some(payload_type)
+        };
+        self.payloads.iter().find(of_it).map(|p| p.payload_type)
+    }
+
+    /// The retransmission source of a source.
+    #[must_use]
+    pub fn rtx_ssrc_of(&self, ssrc: Ssrc) -> Option<Ssrc> {
+        self.ssrc_groups
+            .iter()
+            .filter(|group| group.semantics == "FID")
+            .find_map(|group| match group.ssrcs[..] {
+                [media, rtx] if media == ssrc => Some(rtx),
+                _ => None,
+            })
+    }
+
+    /// The section's sources without those that retransmit, in order.
+    #[must_use]
+    pub fn primary_ssrcs(&self) -> Vec<Ssrc> {
+        let fid = self.ssrc_groups.iter().filter(|g| g.semantics == "FID");
+        let repair: Vec<Ssrc> = fid.flat_map(|g| g.ssrcs.iter().skip(1).copied()).collect();
+        let mut primary = Vec::new();
+        for line in &self.ssrcs {
+            if !repair.contains(&line.ssrc) && !primary.contains(&line.ssrc) {
+                primary.push(line.ssrc);
+            }
+        }
+        primary
+    }
+}
