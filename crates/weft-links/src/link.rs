@@ -271,6 +271,14 @@ impl<P> Link<P> {
         time_for(work, self.rate)
     }
 
+    /// When the queue runs empty if nothing more comes and the capacity stays,
+    /// at the earliest the time of the latest call; `None` in an outage with
+    /// packets waiting.
+    #[must_use]
+    pub fn empty_at(&self) -> Option<Instant> {
+        Some(self.now + self.queue_delay()?)
+    }
+
     /// What the link has taken and given back.
     #[must_use]
     pub fn counters(&self) -> &Counters {

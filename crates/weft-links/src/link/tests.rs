@@ -48,6 +48,7 @@ fn packets_take_their_turn_and_propagation_is_not_queueing() {
         link.enqueue(at_ms(5), FULL, packet);
     }
     assert_eq!(link.queue_delay(), Some(ms(36)));
+    assert_eq!(link.empty_at(), Some(at_ms(41)));
     let expected = [
         delivered(0, at_ms(117), ms(0)),
         delivered(1, at_ms(129), ms(12)),
@@ -116,6 +117,7 @@ fn an_outage_keeps_what_waits() {
     let full = dropped(2, at_ms(0), DropReason::QueueFull);
     assert_eq!(drain(&mut link), [full]);
     assert_eq!(link.queue_delay(), None);
+    assert_eq!(link.empty_at(), None);
     assert_eq!(link.in_flight().packets, 2);
     link.set_capacity(at_ms(1_000), Rate::from_mbps(1));
     let expected = [
