@@ -1,0 +1,266 @@
+//! One relay: its sockets and its two links.
+
+use super::driver::{Clock, Driver, Sockets};
+use super::{Change, LATE, OVERHEAD_BYTES, Published, RelayCounters, Shared, Way, WayCounters};
+use socket2::SockRef;
+use std::collections::BTreeMap;
+use std::io;
+use std::net::{SocketAddr, UdpSocket};
+use std::sync::Arc;
+use weft_links::{Departure, Link, LinkSpec};
+use weft_units::{Bytes, Deadline, Duration, Instant, Rng};
+
+/// Client addresses remembered; the one that was silent longest makes room.
+/// Chosen by us: the demo has one or two.
+const MAX_CLIENTS: usize = 32;
+/// Packets read from one socket before the others have their turn; as in the
+/// emulator's measurements.
+const BATCH: usize = 64;
+/// Longer than any UDP payload (RFC 768: 16-bit length).
+const BUFFER_BYTES: usize = 65_536;
+/// Wanted of the system, so that a burst is dropped by the link model, which
+/// counts it, and not before: a second at the demo's best rate, with what the
+/// system adds to each packet. Chosen by us.
+const RECEIVE_BUFFER_BYTES: usize = 4_000_000;
+
+pub(super) struct Nat {
+    key: usize,
+    address: SocketAddr,
+    target: SocketAddr,
+    listener: UdpSocket,
+    sockets: Sockets,
+    clients: BTreeMap<usize, Client>,
+    up: Link<Packet>,
+    down: Link<Packet>,
+    buffer: Vec<u8>,
+    totals: Totals,
+    shared: Arc<Shared>,
+}
+
+/// A client address and its socket towards the target.
+struct Client {
+    address: SocketAddr,
+    socket: UdpSocket,
+    heard_at: Instant,
+}
+
+/// A packet of a client, by the client's key.
+struct Packet {
+    client: usize,
+    payload: Vec<u8>,
+}
+
+#[derive(Default)]
+struct Totals {
+    send_errors: u64,
+    late: u64,
+    lateness_max: Duration,
+}
+
+impl Nat {
+    pub fn open(
+        driver: &Driver,
+        up: &LinkSpec,
+        down: &LinkSpec,
+        target: SocketAddr,
+        rng: &Rng,
+        shared: Arc<Shared>,
+    ) -> io::Result<Nat> {
+        let sockets = driver.sockets().clone();
+        let listener = bind_beside(target)?;
+        let address = listener.local_addr()?;
+        let key = sockets.add(&listener)?;
+        let nat = Nat {
+            key,
+            address,
+            target,
+            listener,
+            sockets,
+            clients: BTreeMap::new(),
+            up: Link::new(up, rng.stream("up")),
+            down: Link::new(down, rng.stream("down")),
+            buffer: vec![0; BUFFER_BYTES],
+            totals: Totals::default(),
+            shared,
+        };
+        nat.publish();
+        Ok(nat)
+    }
+
+    pub fn key(&self) -> usize {
+        self.key
+    }
+
+    pub fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    pub fn owns(&self, key: usize) -> bool {
+        key == self.key || self.clients.contains_key(&key)
+    }
+
+    pub fn poll_timeout(&self) -> Option<Deadline> {
+        Deadline::earlier(self.up.poll_timeout(), self.down.poll_timeout())
+    }
+
+    pub fn change(&mut self, now: Instant, way: Way, change: Change) {
+        for (covered, link) in [(Way::Up, &mut self.up), (Way::Down, &mut self.down)] {
+            if !way.covers(covered) {
+                continue;
+            }
+            match change {
+                Change::Capacity(rate) => link.set_capacity(now, rate),
+                Change::Delay(delay) => link.set_delay(now, delay),
+                Change::Loss(loss) => link.set_loss(now, loss),
+                Change::Queue(limit) => link.set_queue(now, limit),
+                Change::Cut => link.cut(now),
+                Change::Restore => link.restore(now),
+            }
+        }
+    }
+
+    /// Reads what has come to the socket of this key into its link.
+    pub fn receive(&mut self, key: usize, clock: Clock) {
+        for _ in 0..BATCH {
+            let read = if key == self.key {
+                self.receive_up(clock)
+            } else {
+                self.receive_down(key, clock)
+            };
+            match read {
+                Ok(()) => {}
+                Err(e) if e.kind() == io::ErrorKind::WouldBlock => return,
+                // An earlier packet bounced (nobody listens there): the
+                // system tells it here, once.
+                Err(_) => self.totals.send_errors += 1,
+            }
+        }
+    }
+
+    fn receive_up(&mut self, clock: Clock) -> io::Result<()> {
+        let (length, from) = self.listener.recv_from(&mut self.buffer)?;
+        let now = clock.now();
+        let client = self.client_of(from, now)?;
+        let payload = self.buffer[..length].to_vec();
+        let packet = Packet { client, payload };
+        self.up.enqueue(now, packet.size(), packet);
+        Ok(())
+    }
+
+    fn receive_down(&mut self, client: usize, clock: Clock) -> io::Result<()> {
+        let Some(Client { socket, .. }) = self.clients.get(&client) else {
+            return Err(io::ErrorKind::WouldBlock.into());
+        };
+        let length = socket.recv(&mut self.buffer)?;
+        let payload = self.buffer[..length].to_vec();
+        let packet = Packet { client, payload };
+        self.down.enqueue(clock.now(), packet.size(), packet);
+        Ok(())
+    }
+
+    /// Sends what has left the links by now, and publishes the counters.
+    pub fn forward(&mut self, clock: Clock) {
+        while let Some(departure) = self.up.poll(clock.now()) {
+            if let Departure::Delivered { packet, at, .. } = departure
+                && let Some(client) = self.clients.get(&packet.client)
+            {
+                let sent = client.socket.send(&packet.payload);
+                self.totals.on_sent(at, clock.now(), sent);
+            }
+        }
+        while let Some(departure) = self.down.poll(clock.now()) {
+            if let Departure::Delivered { packet, at, .. } = departure
+                && let Some(client) = self.clients.get(&packet.client)
+            {
+                let sent = self.listener.send_to(&packet.payload, client.address);
+                self.totals.on_sent(at, clock.now(), sent);
+            }
+        }
+        self.publish();
+    }
+
+    /// The key of the client at this address, with a socket of its own.
+    fn client_of(&mut self, address: SocketAddr, now: Instant) -> io::Result<usize> {
+        let known = self.clients.iter_mut().find(|c| c.1.address == address);
+        if let Some((key, client)) = known {
+            client.heard_at = now;
+            return Ok(*key);
+        }
+        if self.clients.len() >= MAX_CLIENTS {
+            let silent = self.clients.iter().min_by_key(|c| c.1.heard_at);
+            if let Some(client) = silent.map(|c| *c.0).and_then(|k| self.clients.remove(&k)) {
+                self.sockets.remove(&client.socket);
+            }
+        }
+        let socket = bind_beside(self.target)?;
+        socket.connect(self.target)?;
+        let key = self.sockets.add(&socket)?;
+        let client = Client {
+            address,
+            socket,
+            heard_at: now,
+        };
+        self.clients.insert(key, client);
+        Ok(key)
+    }
+
+    fn publish(&self) {
+        let Totals {
+            send_errors,
+            late,
+            lateness_max,
+        } = self.totals;
+        let counters = RelayCounters {
+            up: state_of(&self.up),
+            down: state_of(&self.down),
+            send_errors,
+            late,
+            lateness_max,
+        };
+        let empty_at = [&self.up, &self.down].map(Link::empty_at);
+        self.shared.write(Published { counters, empty_at });
+    }
+}
+
+impl Drop for Nat {
+    fn drop(&mut self) {
+        self.sockets.remove(&self.listener);
+        for client in self.clients.values() {
+            self.sockets.remove(&client.socket);
+        }
+    }
+}
+
+impl Packet {
+    fn size(&self) -> Bytes {
+        Bytes(self.payload.len() as u64 + OVERHEAD_BYTES)
+    }
+}
+
+impl Totals {
+    fn on_sent(&mut self, due: Instant, now: Instant, sent: io::Result<usize>) {
+        let lateness = now.saturating_since(due);
+        self.lateness_max = self.lateness_max.max(lateness);
+        self.late += u64::from(lateness > LATE);
+        self.send_errors += u64::from(sent.is_err());
+    }
+}
+
+fn state_of(link: &Link<Packet>) -> WayCounters {
+    WayCounters {
+        up: link.is_up(),
+        capacity: link.capacity(),
+        delay: link.delay(),
+        link: *link.counters(),
+        queue_delay: link.queue_delay(),
+    }
+}
+
+/// A socket on the loopback address that the target is on.
+fn bind_beside(target: SocketAddr) -> io::Result<UdpSocket> {
+    let socket = UdpSocket::bind(SocketAddr::new(target.ip(), 0))?;
+    socket.set_nonblocking(true)?;
+    // The system cuts it down to its limit and refuses only nonsense.
+    SockRef::from(&socket).set_recv_buffer_size(RECEIVE_BUFFER_BYTES)?;
+    Ok(socket)
+}
