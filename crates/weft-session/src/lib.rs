@@ -1,1 +1,3 @@
 //! Sans-IO multipath media session: streams, paths, schedulers, repair, receive buffers.
+
+pub mod receive;

@@ -1,0 +1,127 @@
+//! Complete frames in the order of their timestamps, until they are released.
+
+use super::frame_assembly::{AssembledFrame, FrameAssembly};
+use super::packet_buffer::PacketBuffer;
+use super::references::{Hole, References};
+use std::collections::BTreeMap;
+
+/// Frames that may wait; chosen by us: two seconds of 60 Hz.
+const MAX_FRAMES: usize = 128;
+
+#[derive(Debug, Default)]
+pub(super) struct FrameBuffer {
+    frames: BTreeMap<u64, AssembledFrame>,
+    references: References,
+    bytes: usize,
+}
+
+impl FrameBuffer {
+    /// Adds a frame that is newer than the last released one. False if its
+    /// timestamp is taken.
+    pub(super) fn insert(&mut self, frame: AssembledFrame) -> bool {
+        if self.frames.contains_key(&frame.timestamp) {
+            return false;
+        }
+        self.bytes += frame.data.len();
+        self.frames.insert(frame.timestamp, frame);
+        true
+    }
+
+    /// Timestamp of the oldest frame that can be decoded next, whatever is
+    /// skipped for it, and what that is.
+    pub(super) fn next(
+        &self,
+        assembly: &FrameAssembly,
+        packets: &PacketBuffer,
+    ) -> Option<(u64, Hole)> {
+        let Some((released, sequence)) = self.references.last() else {
+            let first = self.frames.values().find(|f| f.keyframe)?;
+            return Some((first.timestamp, Hole::default()));
+        };
+        let mut skipped = Hole::default();
+        let mut previous = released;
+        for frame in self.frames.values() {
+            for partial in assembly.between(previous, frame.timestamp) {
+                skipped.add(&partial.info);
+            }
+            let mut hole = skipped.clone();
+            hole.unknown = self.is_unknown(frame, (released, sequence), assembly, packets);
+            if self.references.is_decodable(frame, &hole) {
+                return Some((frame.timestamp, hole));
+            }
+            skipped.add(&frame.info);
+            previous = frame.timestamp;
+        }
+        None
+    }
+
+    /// Takes out the frame to be released and drops the older ones. The
+    /// second figure is how many frames were skipped: those dropped here, or
+    /// more if picture numbers say so.
+    pub(super) fn release(
+        &mut self,
+        timestamp: u64,
+        hole: &Hole,
+        partials: u64,
+    ) -> Option<(AssembledFrame, u64)> {
+        let later = self.frames.split_off(&timestamp);
+        let dropped = std::mem::replace(&mut self.frames, later);
+        self.bytes -= dropped.values().map(|f| f.data.len()).sum::<usize>();
+        let frame = self.frames.remove(&timestamp)?;
+        self.bytes -= frame.data.len();
+        let known = dropped.len() as u64 + partials;
+        let counted = self.references.on_released(&frame, hole);
+        Some((frame, known.max(counted)))
+    }
+
+    /// Drops the oldest frames beyond what is kept; how many.
+    pub(super) fn bound(&mut self) -> u64 {
+        let mut dropped = 0;
+        while self.frames.len() > MAX_FRAMES {
+            if let Some((_, frame)) = self.frames.pop_first() {
+                self.bytes -= frame.data.len();
+                dropped += 1;
+            }
+        }
+        dropped
+    }
+
+    /// Drops every waiting frame; how many.
+    pub(super) fn clear(&mut self) -> u64 {
+        self.bytes = 0;
+        std::mem::take(&mut self.frames).len() as u64
+    }
+
+    /// Extended timestamp and last sequence number of the last release.
+    pub(super) fn released(&self) -> Option<(u64, u64)> {
+        self.references.last()
+    }
+
+    pub(super) fn oldest(&self) -> Option<&AssembledFrame> {
+        self.frames.values().next()
+    }
+
+    /// Payload bytes held.
+    pub(super) fn bytes(&self) -> usize {
+        self.bytes
+    }
+
+    /// Whether a sequence number is missing between the last release and
+    /// `frame` that belongs to no frame known in part.
+    fn is_unknown(
+        &self,
+        frame: &AssembledFrame,
+        (released, sequence): (u64, u64),
+        assembly: &FrameAssembly,
+        packets: &PacketBuffer,
+    ) -> bool {
+        let within = |missing: u64| {
+            assembly.between(released, frame.timestamp).any(
+                |p| matches!((p.first, p.last), (Some(a), Some(b)) if a < missing && missing < b),
+            )
+        };
+        packets
+            .missing_between(sequence, frame.first_sequence)
+            .any(|missing| !within(missing))
+    }
+}

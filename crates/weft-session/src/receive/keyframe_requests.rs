@@ -1,0 +1,129 @@
+//! When waiting for repair has lost its sense and a keyframe is asked for.
+
+use weft_units::{Duration, Instant};
+
+/// How long a hole may stop the picture before a keyframe is asked for; also
+/// three round trips at least, for two rounds of retransmission. Chosen by
+/// us; libwebrtc waits 200 ms for a keyframe that it has asked for.
+const PATIENCE: Duration = Duration::from_millis(200);
+const PATIENCE_ROUND_TRIPS: u64 = 3;
+/// Between two requests: time for one to be sent and answered; chosen by us.
+const INTERVAL: Duration = Duration::from_millis(300);
+const INTERVAL_ROUND_TRIPS: u64 = 2;
+
+/// Nothing at all arrives: an outage, in which a request cannot be answered
+/// and after which retransmission may be enough; chosen by us.
+const SILENCE: Duration = Duration::from_millis(100);
+/// Added to the round trip that repair gets after an outage; chosen by us.
+const GRACE: Duration = Duration::from_millis(50);
+
+/// A request is held back for one outage per stall: a stream may also be so
+/// slow that it looks like one.
+#[derive(Debug, Default, Clone, Copy)]
+enum Hold {
+    #[default]
+    Unused,
+    Silent,
+    Until(Instant),
+}
+
+#[derive(Debug, Default)]
+pub(super) struct KeyframeRequests {
+    requested_at: Option<Instant>,
+    stalled_since: Option<Instant>,
+    due: Option<Instant>,
+    hold: Hold,
+    unrecoverable: bool,
+}
+
+/// What stands in the way of the next frame.
+pub(super) struct Stall {
+    /// No repair can end it.
+    pub(super) is_hopeless: bool,
+    /// The last packet that brought its end nearer.
+    pub(super) progress_at: Option<Instant>,
+    /// The last packet at all.
+    pub(super) packet_at: Option<Instant>,
+}
+
+impl KeyframeRequests {
+    /// A frame that can be decoded is there.
+    pub(super) fn on_decodable(&mut self) {
+        self.stalled_since = None;
+        self.due = None;
+        self.hold = Hold::Unused;
+    }
+
+    /// A frame was released: what was lost before it does not matter.
+    pub(super) fn on_released(&mut self) {
+        self.on_decodable();
+        self.unrecoverable = false;
+    }
+
+    /// Packets were given up.
+    pub(super) fn on_unrecoverable(&mut self) {
+        self.unrecoverable = true;
+    }
+
+    pub(super) fn is_unrecoverable(&self) -> bool {
+        self.unrecoverable
+    }
+
+    /// Nothing can be decoded. True if a keyframe is to be asked for now.
+    pub(super) fn on_stalled(&mut self, now: Instant, rtt: Duration, stall: &Stall) -> bool {
+        let since = *self.stalled_since.get_or_insert(now);
+        let patience = PATIENCE.max(rtt * PATIENCE_ROUND_TRIPS);
+        let wanted = match stall.is_hopeless {
+            true => now,
+            false => stall.progress_at.map_or(since, |at| at.max(since)) + patience,
+        };
+        let due = self.allowed_at(rtt).map_or(wanted, |at| at.max(wanted));
+        self.due = if due > now {
+            Some(due)
+        } else {
+            self.held_back(now, rtt, stall)
+        };
+        let is_silent = due <= now && matches!(self.hold, Hold::Silent);
+        if self.due.is_some() || is_silent {
+            return false;
+        }
+        self.requested_at = Some(now);
+        self.due = self.allowed_at(rtt);
+        true
+    }
+
+    /// Asks at once, unless that was done just before.
+    pub(super) fn request(&mut self, now: Instant, rtt: Duration) -> bool {
+        let allowed = self.allowed_at(rtt).is_none_or(|at| at <= now);
+        if allowed {
+            self.requested_at = Some(now);
+        }
+        allowed
+    }
+
+    pub(super) fn due(&self) -> Option<Instant> {
+        self.due
+    }
+
+    /// Until when a request that is due is held back; `None` for not at all,
+    /// or until the silence ends.
+    fn held_back(&mut self, now: Instant, rtt: Duration, stall: &Stall) -> Option<Instant> {
+        let is_silent = stall
+            .packet_at
+            .is_none_or(|at| now.saturating_since(at) >= SILENCE);
+        self.hold = match (self.hold, is_silent) {
+            (Hold::Unused, true) => Hold::Silent,
+            (Hold::Silent, false) => Hold::Until(now + rtt + GRACE),
+            (hold, _) => hold,
+        };
+        match self.hold {
+            Hold::Until(at) if at > now => Some(at),
+            _ => None,
+        }
+    }
+
+    fn allowed_at(&self, rtt: Duration) -> Option<Instant> {
+        let interval = INTERVAL.max(rtt * INTERVAL_ROUND_TRIPS);
+        self.requested_at.map(|at| at + interval)
+    }
+}

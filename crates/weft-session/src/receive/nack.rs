@@ -1,0 +1,283 @@
+//! Which sequence numbers to ask for again, and when.
+//!
+//! Where the peer numbers its packets per path, a sequence number counts as
+//! lost only once a path shows a gap in its own numbering around it and no
+//! other path can still bring it: skew between paths is no loss. Elsewhere a
+//! small reordering tolerance decides.
+
+use super::numbering::{PathNumbers, REORDER_TIME};
+use std::collections::BTreeMap;
+use weft_units::{Duration, Instant, PathId};
+
+/// How long a packet may be in flight on a slower path at most. The sender
+/// keeps the skew of its paths below this; chosen by us, within the 100 to
+/// 200 ms that the replay window of libwebrtc leaves.
+pub(super) const SKEW_ALLOWANCE: Duration = Duration::from_millis(200);
+/// Packets behind a gap that confirm it: kPacketThreshold, RFC 9002 6.1.1.
+pub(super) const REORDER_PACKETS: u64 = 3;
+/// NACKs are collected for this long, so that a burst of losses makes one
+/// message; chosen by us (libwebrtc's NackRequester works every 20 ms).
+const CHECK_INTERVAL: Duration = Duration::from_millis(5);
+/// kMaxNackRetries of libwebrtc's NackRequester.
+const MAX_TRIES: u32 = 10;
+/// Half of libwebrtc's kMaxNackPackets: more than this is an outage that a
+/// keyframe ends sooner.
+const MAX_MISSING: usize = 500;
+/// Added to the round-trip time before asking again, for the sender's pacer
+/// and the collecting of NACKs; chosen by us.
+const RETRY_MARGIN: Duration = Duration::from_millis(10);
+/// The round-trip time until one is known: kDefaultRttMs of libwebrtc.
+pub(super) const DEFAULT_RTT: Duration = Duration::from_millis(100);
+const MAX_RTT: Duration = Duration::from_millis(1000);
+/// Requests are bounded to 500 a second with a burst of 250: one costs two
+/// milliseconds of a credit of at most half a second; chosen by us.
+const REQUEST_COST: Duration = Duration::from_millis(2);
+const MAX_CREDIT: Duration = Duration::from_millis(500);
+
+/// What a check found.
+#[derive(Default, PartialEq, Eq, Debug)]
+pub(super) struct Findings {
+    /// To be asked for now, ascending.
+    pub(super) requested: Vec<u64>,
+    /// Asked for in vain and given up.
+    pub(super) abandoned: Vec<u64>,
+}
+
+#[derive(Debug)]
+pub(super) struct NackTracker {
+    missing: BTreeMap<u64, Missing>,
+    paths: BTreeMap<PathId, PathNumbers>,
+    highest: Option<u64>,
+    rtt: Duration,
+    credit: Duration,
+    checked_at: Instant,
+    wake: Option<Instant>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Missing {
+    found_at: Instant,
+    asked_at: Option<Instant>,
+    tries: u32,
+}
+
+enum Verdict {
+    Lost,
+    Abandoned,
+    Wait(Instant),
+}
+
+/// A gap in one path's numbering, prepared for one check.
+struct GapView {
+    after: u64,
+    before: u64,
+    confirmed_at: Option<Instant>,
+    /// As many packets are missing in it as the path lost: it lost them all.
+    exclusive: bool,
+}
+
+impl NackTracker {
+    pub(super) fn new() -> NackTracker {
+        NackTracker {
+            missing: BTreeMap::new(),
+            paths: BTreeMap::new(),
+            highest: None,
+            rtt: DEFAULT_RTT,
+            credit: MAX_CREDIT,
+            checked_at: Instant::ZERO,
+            wake: None,
+        }
+    }
+
+    pub(super) fn set_rtt(&mut self, rtt: Duration) {
+        self.rtt = rtt.min(MAX_RTT);
+    }
+
+    pub(super) fn rtt(&self) -> Duration {
+        self.rtt
+    }
+
+    /// Takes note of an original packet. `number` is its number on `path`.
+    /// False if so much is missing that asking is pointless: all is given up.
+    pub(super) fn on_packet(
+        &mut self,
+        now: Instant,
+        path: PathId,
+        sequence: u64,
+        number: Option<u16>,
+    ) -> bool {
+        let in_time = self.on_sequence(now, sequence);
+        match number {
+            Some(number) => self
+                .paths
+                .entry(path)
+                .or_insert_with(|| PathNumbers::new(now, number, sequence))
+                .on_number(now, number, sequence),
+            None => self.fill_gap(sequence),
+        }
+        in_time
+    }
+
+    /// Takes note of a retransmission, which belongs to no path's numbering.
+    pub(super) fn on_recovered(&mut self, now: Instant, sequence: u64) -> bool {
+        self.fill_gap(sequence);
+        self.on_sequence(now, sequence)
+    }
+
+    /// Nothing before `sequence` is wanted any more.
+    pub(super) fn forget_before(&mut self, sequence: u64) {
+        self.missing = self.missing.split_off(&sequence);
+        for path in self.paths.values_mut() {
+            path.forget_before(sequence);
+        }
+        if self.missing.is_empty() {
+            self.wake = None;
+        }
+    }
+
+    /// When [`NackTracker::check`] has something to do.
+    pub(super) fn wake(&self) -> Option<Instant> {
+        self.wake
+    }
+
+    pub(super) fn check(&mut self, now: Instant) -> Findings {
+        let mut findings = Findings::default();
+        if self.wake.is_none_or(|at| now < at) {
+            return findings;
+        }
+        let since = now.saturating_since(self.checked_at);
+        self.credit = MAX_CREDIT.min(Duration::from_nanos(
+            self.credit.as_nanos().saturating_add(since.as_nanos()),
+        ));
+        self.checked_at = now;
+        let gaps = self.gap_views(now);
+        let mut wake: Option<Instant> = None;
+        let verdicts: Vec<(u64, Verdict)> = self
+            .missing
+            .iter()
+            .map(|(&sequence, missing)| (sequence, self.verdict(now, sequence, missing, &gaps)))
+            .collect();
+        let mut sooner = |at: Instant| wake = Some(wake.map_or(at, |w| w.min(at)));
+        for (sequence, verdict) in verdicts {
+            match verdict {
+                Verdict::Wait(at) => sooner(at),
+                Verdict::Abandoned => {
+                    self.missing.remove(&sequence);
+                    findings.abandoned.push(sequence);
+                }
+                Verdict::Lost if self.credit < REQUEST_COST => sooner(now + CHECK_INTERVAL),
+                Verdict::Lost => {
+                    self.credit -= REQUEST_COST;
+                    if let Some(missing) = self.missing.get_mut(&sequence) {
+                        missing.asked_at = Some(now);
+                        missing.tries += 1;
+                    }
+                    findings.requested.push(sequence);
+                    sooner(now + self.rtt + RETRY_MARGIN);
+                }
+            }
+        }
+        self.wake = wake;
+        findings
+    }
+
+    fn on_sequence(&mut self, now: Instant, sequence: u64) -> bool {
+        self.missing.remove(&sequence);
+        let highest = *self.highest.get_or_insert(sequence);
+        let mut in_time = true;
+        if sequence > highest {
+            self.highest = Some(sequence);
+            let gap = sequence - highest - 1;
+            if gap as usize + self.missing.len() > MAX_MISSING {
+                self.missing.clear();
+                in_time = false;
+            } else {
+                let missing = Missing {
+                    found_at: now,
+                    asked_at: None,
+                    tries: 0,
+                };
+                self.missing
+                    .extend((highest + 1..sequence).map(|s| (s, missing)));
+            }
+        }
+        self.wake = if self.missing.is_empty() {
+            None
+        } else {
+            let next = now.max(self.checked_at + CHECK_INTERVAL);
+            Some(self.wake.map_or(next, |w| w.min(next)))
+        };
+        in_time
+    }
+
+    /// A copy or a retransmission brought what some path lost: the first gap
+    /// around it has one packet less to explain.
+    fn fill_gap(&mut self, sequence: u64) {
+        for path in self.paths.values_mut() {
+            if path.fill_around(sequence) {
+                return;
+            }
+        }
+    }
+
+    fn gap_views(&self, now: Instant) -> Vec<GapView> {
+        let gaps = self
+            .paths
+            .values()
+            .flat_map(|path| path.gaps().map(move |gap| (gap, path.packets_after(gap))));
+        gaps.filter(|(gap, _)| gap.after + 1 < gap.before)
+            .map(|(gap, packets_after)| GapView {
+                after: gap.after,
+                before: gap.before,
+                confirmed_at: (packets_after < REORDER_PACKETS)
+                    .then(|| gap.seen_at + REORDER_TIME)
+                    .filter(|at| *at > now),
+                exclusive: self.missing.range(gap.after + 1..gap.before).count() as u64
+                    == gap.missing,
+            })
+            .collect()
+    }
+
+    fn verdict(&self, now: Instant, sequence: u64, missing: &Missing, gaps: &[GapView]) -> Verdict {
+        if let Some(asked_at) = missing.asked_at {
+            let retry_at = asked_at + self.rtt + RETRY_MARGIN;
+            return match retry_at > now {
+                true => Verdict::Wait(retry_at),
+                false if missing.tries >= MAX_TRIES => Verdict::Abandoned,
+                false => Verdict::Lost,
+            };
+        }
+        if self.paths.is_empty() {
+            return self.verdict_by_reordering(now, sequence, missing);
+        }
+        let limit = missing.found_at + SKEW_ALLOWANCE;
+        if limit <= now {
+            return Verdict::Lost;
+        }
+        let in_flight = self
+            .paths
+            .values()
+            .any(|path| path.may_bring(now, sequence, SKEW_ALLOWANCE));
+        let mut wake = limit;
+        for gap in gaps
+            .iter()
+            .filter(|g| g.after < sequence && sequence < g.before)
+        {
+            match gap.confirmed_at {
+                Some(at) => wake = wake.min(at),
+                None if gap.exclusive || !in_flight => return Verdict::Lost,
+                None => {}
+            }
+        }
+        Verdict::Wait(wake)
+    }
+
+    fn verdict_by_reordering(&self, now: Instant, sequence: u64, missing: &Missing) -> Verdict {
+        let limit = missing.found_at + REORDER_TIME;
+        let passed = self.highest.unwrap_or(sequence).saturating_sub(sequence);
+        match limit <= now || passed >= REORDER_PACKETS {
+            true => Verdict::Lost,
+            false => Verdict::Wait(limit),
+        }
+    }
+}

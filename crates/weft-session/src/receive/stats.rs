@@ -1,0 +1,202 @@
+//! What the receive side counts, by reason.
+
+use weft_units::{Duration, Instant};
+
+/// Counters and figures of one incoming stream.
+#[derive(Clone, Copy, Default, PartialEq, Eq, Debug)]
+pub struct ReceiverStats {
+    /// Packets by what became of them.
+    pub packets: PacketCounters,
+    /// What was asked of the sender.
+    pub repair: RepairCounters,
+    /// Frames by what became of them.
+    pub frames: FrameCounters,
+    /// Delays of frames.
+    pub delays: FrameDelays,
+    /// Interarrival jitter of the packets (RFC 3550 section 6.4.1).
+    pub jitter: Duration,
+}
+
+/// Packets by what became of them. Every sequence number from the first on is
+/// `received` or `missing`.
+#[derive(Clone, Copy, Default, PartialEq, Eq, Debug)]
+pub struct PacketCounters {
+    /// Each sequence number once, in time, retransmissions included.
+    pub received: u64,
+    /// Payload bytes of those.
+    pub bytes: u64,
+    /// How many of `received` came by retransmission only.
+    pub recovered: u64,
+    /// Copies of what had arrived.
+    pub duplicate: u64,
+    /// Arrived after their frame was given up, or older than the buffer
+    /// reaches: lost, for the decoder, and therefore among the `missing`.
+    pub late: u64,
+    /// No valid payload; among the `received`.
+    pub malformed: u64,
+    /// Sequence numbers that have not arrived, or too late.
+    pub missing: u64,
+}
+
+/// What was asked of the sender.
+#[derive(Clone, Copy, Default, PartialEq, Eq, Debug)]
+pub struct RepairCounters {
+    /// NACK messages.
+    pub nacks: u64,
+    /// Sequence numbers in them, repetitions included.
+    pub requested: u64,
+    /// Sequence numbers asked for in vain until the tries ran out.
+    pub abandoned: u64,
+    /// Keyframes asked for.
+    pub keyframes: u64,
+}
+
+/// Frames by what became of them.
+#[derive(Clone, Copy, Default, PartialEq, Eq, Debug)]
+pub struct FrameCounters {
+    /// All packets arrived.
+    pub complete: u64,
+    /// Handed on.
+    pub released: u64,
+    /// Of those, the keyframes.
+    pub keyframes: u64,
+    /// Handed on after their play-out time.
+    pub late: u64,
+    /// Given up: incomplete, not decodable, or known to be lost from the
+    /// picture numbers.
+    pub dropped: u64,
+}
+
+/// Delays of frames.
+#[derive(Clone, Copy, Default, PartialEq, Eq, Debug)]
+pub struct FrameDelays {
+    /// Frame construction delay: from a frame's first packet to its last.
+    pub construction: DelaySummary,
+    /// Inter-frame delay: from one frame's completion to the next one's.
+    pub inter_frame: DelaySummary,
+    /// How much later than the fastest packet possible a frame is played now.
+    pub playout: Duration,
+}
+
+/// A delay over the frames so far.
+#[derive(Clone, Copy, Default, PartialEq, Eq, Debug)]
+pub struct DelaySummary {
+    /// The newest value.
+    pub last: Duration,
+    /// The largest value.
+    pub max: Duration,
+    /// Sum of all values.
+    pub sum: Duration,
+    /// Number of values.
+    pub count: u64,
+}
+
+/// The figures of a receiver report block (RFC 3550 section 6.4.1).
+#[derive(Clone, Copy, Default, PartialEq, Eq, Debug)]
+pub struct ReportFigures {
+    /// Loss since the report before, in 1/256.
+    pub fraction_lost: u8,
+    /// Packets expected less packets received, in 24 bits.
+    pub cumulative_lost: i32,
+    /// Highest sequence number with its cycles.
+    pub highest_sequence: u32,
+    /// Interarrival jitter in timestamp ticks.
+    pub jitter: u32,
+}
+
+impl DelaySummary {
+    /// The mean value, zero without any.
+    #[must_use]
+    pub fn mean(&self) -> Duration {
+        match self.count {
+            0 => Duration::ZERO,
+            n => self.sum / n,
+        }
+    }
+
+    pub(super) fn add(&mut self, value: Duration) {
+        self.last = value;
+        self.max = self.max.max(value);
+        self.sum += value;
+        self.count += 1;
+    }
+}
+
+/// Reception statistics as RFC 3550 appendix A keeps them: of what the
+/// network did, so without retransmissions and without copies.
+#[derive(Debug)]
+pub(super) struct Reception {
+    clock_rate: f64,
+    span: Option<(u64, u64)>,
+    received: u64,
+    expected_before: u64,
+    received_before: u64,
+    last: Option<(Instant, u32)>,
+    jitter: f64,
+}
+
+const MAX_CUMULATIVE_LOST: i64 = 0x7f_ffff;
+const MIN_CUMULATIVE_LOST: i64 = -0x80_0000;
+
+impl Reception {
+    pub(super) fn new(clock_rate: u32) -> Reception {
+        Reception {
+            clock_rate: f64::from(clock_rate.max(1)),
+            span: None,
+            received: 0,
+            expected_before: 0,
+            received_before: 0,
+            last: None,
+            jitter: 0.0,
+        }
+    }
+
+    /// An original packet, not seen before.
+    pub(super) fn on_packet(&mut self, now: Instant, sequence: u64, timestamp: u32) {
+        self.received += 1;
+        self.span = Some(match self.span {
+            Some((first, highest)) => (first.min(sequence), highest.max(sequence)),
+            None => (sequence, sequence),
+        });
+        // RFC 3550 appendix A.8, with the difference of two transits.
+        if let Some((before, previous)) = self.last {
+            let arrival = now.saturating_since(before).as_secs_f64() * self.clock_rate;
+            let sent = f64::from(timestamp.wrapping_sub(previous).cast_signed());
+            self.jitter += ((arrival - sent).abs() - self.jitter) / 16.0;
+        }
+        self.last = Some((now, timestamp));
+    }
+
+    /// The sender started again: so do the statistics, jitter apart
+    /// (`init_seq` of appendix A.1).
+    pub(super) fn restart(&mut self) {
+        self.span = None;
+        self.last = None;
+        (self.received, self.received_before, self.expected_before) = (0, 0, 0);
+    }
+
+    pub(super) fn jitter(&self) -> Duration {
+        Duration::from_secs_f64(self.jitter / self.clock_rate)
+    }
+
+    /// The figures, and from here on a new interval for the fraction lost.
+    pub(super) fn take_report(&mut self) -> Option<ReportFigures> {
+        let (first, highest) = self.span?;
+        let expected = highest - first + 1;
+        let interval = expected.saturating_sub(self.expected_before);
+        let arrived = self.received - self.received_before;
+        let lost = interval.saturating_sub(arrived);
+        self.expected_before = expected;
+        self.received_before = self.received;
+        let cumulative = expected as i64 - self.received as i64;
+        let cycles = (highest >> 16).saturating_sub(first >> 16);
+        Some(ReportFigures {
+            fraction_lost: (lost * 256)
+                .checked_div(interval)
+                .map_or(0, |fraction| fraction.min(255) as u8),
+            cumulative_lost: cumulative.clamp(MIN_CUMULATIVE_LOST, MAX_CUMULATIVE_LOST) as i32,
+            highest_sequence: ((cycles << 16) | (highest & 0xffff)) as u32,
+            jitter: self.jitter as u32,
+        })
+    }
+}

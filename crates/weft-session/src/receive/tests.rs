@@ -1,0 +1,2 @@
+mod scenarios;
+mod support;

@@ -1,0 +1,248 @@
+//! A sender, links and an answering retransmitter, as small as they can be.
+
+use crate::receive::*;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+use weft_units::{Duration, Instant, PathId};
+use weft_wire::vp8::Descriptor;
+
+pub const A: PathId = PathId(1);
+pub const B: PathId = PathId(2);
+pub const FIRST: u64 = 65_536 + 65_500;
+pub const FRAME: Duration = Duration::from_micros(33_333);
+
+pub fn ms(n: u64) -> Duration {
+    Duration::from_millis(n)
+}
+
+pub fn at_ms(n: u64) -> Instant {
+    Instant::ZERO + ms(n)
+}
+
+pub fn video(delivery: Delivery) -> Receiver {
+    Receiver::new(ReceiveConfig {
+        kind: MediaKind::Video,
+        clock_rate: 90_000,
+        delivery,
+    })
+}
+
+pub fn audio(delivery: Delivery) -> Receiver {
+    Receiver::new(ReceiveConfig {
+        kind: MediaKind::Audio,
+        clock_rate: 48_000,
+        delivery,
+    })
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Layers {
+    /// Every frame refers to the one before.
+    One,
+    /// Every second frame is of temporal layer 1 and refers to the base only.
+    Two,
+}
+
+/// A VP8 sender's packetiser.
+pub struct Encoder {
+    pub layers: Layers,
+    sequence: u64,
+    frames: u32,
+    base_frames: u8,
+    numbers: BTreeMap<PathId, u16>,
+}
+
+impl Encoder {
+    pub fn new(layers: Layers) -> Encoder {
+        Encoder {
+            layers,
+            sequence: FIRST,
+            frames: 0,
+            base_frames: 250,
+            numbers: BTreeMap::new(),
+        }
+    }
+
+    /// The packets of the next frame, without path.
+    pub fn frame(&mut self, keyframe: bool, packets: u64) -> Vec<ReceivedPacket> {
+        let upper = self.layers == Layers::Two && self.frames % 2 == 1 && !keyframe;
+        if !upper {
+            self.base_frames = self.base_frames.wrapping_add(1);
+        }
+        let layered = self.layers == Layers::Two;
+        let out = (0..packets).map(|index| {
+            let descriptor = Descriptor {
+                start_of_partition: index == 0,
+                picture_id: Some((32_760 + self.frames as u16) % 32_768),
+                tl0_picture_index: layered.then_some(self.base_frames),
+                temporal_layer: layered.then_some(u8::from(upper)),
+                layer_sync: upper,
+                ..Descriptor::default()
+            };
+            let mut payload = Vec::new();
+            descriptor.write(&mut payload);
+            // The first byte's lowest bit is the inverse keyframe flag.
+            payload.push(u8::from(!keyframe));
+            payload.extend_from_slice(&(self.sequence + index).to_be_bytes());
+            ReceivedPacket {
+                path: A,
+                sequence: self.sequence + index,
+                stream_sequence: None,
+                timestamp: timestamp_of(self.frames),
+                marker: index + 1 == packets,
+                payload: Arc::from(payload),
+                recovered: false,
+            }
+        });
+        let out = out.collect();
+        self.sequence += packets;
+        self.frames += 1;
+        out
+    }
+
+    /// Sends the packet by `path`, numbered for it.
+    pub fn by(&mut self, path: PathId, mut packet: ReceivedPacket) -> ReceivedPacket {
+        let number = self.numbers.entry(path).or_insert(65_530);
+        packet.path = path;
+        packet.stream_sequence = Some(*number);
+        *number = number.wrapping_add(1);
+        packet
+    }
+}
+
+/// Of the frame with this number, at 30 Hz; wraps in the first second.
+pub fn timestamp_of(frame: u32) -> u32 {
+    (u32::MAX - 30_000).wrapping_add(frame.wrapping_mul(3_000))
+}
+
+/// Delivers packets and timeouts in the order of time.
+pub struct Wire {
+    pub receiver: Receiver,
+    pub events: Vec<(Instant, ReceiveEvent)>,
+    /// Sequence numbers asked for, in all NACKs.
+    pub nacked: BTreeSet<u64>,
+    /// What the sender can send again, and after what time it arrives.
+    pub history: BTreeMap<u64, ReceivedPacket>,
+    pub answer_after: Option<Duration>,
+    /// True to lose this many-th answer.
+    pub answer_lost: fn(u64) -> bool,
+    queue: BTreeMap<(Instant, u64), ReceivedPacket>,
+    order: u64,
+    answers: u64,
+}
+
+impl Wire {
+    pub fn new(receiver: Receiver) -> Wire {
+        Wire {
+            receiver,
+            events: Vec::new(),
+            nacked: BTreeSet::new(),
+            history: BTreeMap::new(),
+            answer_after: None,
+            answer_lost: |_| false,
+            queue: BTreeMap::new(),
+            order: 0,
+            answers: 0,
+        }
+    }
+
+    /// A packet that arrives.
+    pub fn deliver(&mut self, at: Instant, packet: ReceivedPacket) {
+        self.history.insert(packet.sequence, packet.clone());
+        self.enqueue(at, packet);
+    }
+
+    /// A packet that is lost, but can be sent again.
+    pub fn lose(&mut self, packet: ReceivedPacket) {
+        self.history.insert(packet.sequence, packet);
+    }
+
+    pub fn run(&mut self, until: Instant) {
+        loop {
+            let packet_at = self.queue.keys().next().map(|(at, _)| *at);
+            let timeout = self.receiver.poll_timeout().map(|d| d.at);
+            let now = match (packet_at, timeout) {
+                (Some(p), Some(t)) => p.min(t),
+                (p, t) => match p.or(t) {
+                    Some(at) => at,
+                    None => return,
+                },
+            };
+            if now > until {
+                return;
+            }
+            if packet_at == Some(now) {
+                if let Some((_, packet)) = self.queue.pop_first() {
+                    self.receiver.handle_packet(now, packet);
+                }
+            } else {
+                self.receiver.handle_timeout(now);
+                let next = self.receiver.poll_timeout();
+                assert!(
+                    next.is_none_or(|d| d.at > now),
+                    "{next:?} is still due after the timeout at {now:?}"
+                );
+            }
+            self.drain(now);
+        }
+    }
+
+    pub fn frames(&self) -> Vec<(Instant, &ReceivedFrame)> {
+        let frame = |(at, event): &'_ (Instant, ReceiveEvent)| match event {
+            ReceiveEvent::Frame(_) => Some(*at),
+            _ => None,
+        };
+        self.events
+            .iter()
+            .filter_map(|entry| {
+                let at = frame(entry)?;
+                match &entry.1 {
+                    ReceiveEvent::Frame(frame) => Some((at, frame)),
+                    _ => None,
+                }
+            })
+            .collect()
+    }
+
+    /// The longest time between two releases.
+    pub fn largest_gap(&self) -> Duration {
+        let frames = self.frames();
+        let gaps = frames.windows(2).map(|w| w[1].0.saturating_since(w[0].0));
+        gaps.max().unwrap_or(Duration::ZERO)
+    }
+
+    fn drain(&mut self, now: Instant) {
+        while let Some(event) = self.receiver.poll_event() {
+            if let ReceiveEvent::Nack { sequences } = &event {
+                for sequence in sequences {
+                    self.answer(now, *sequence);
+                }
+            }
+            self.events.push((now, event));
+        }
+    }
+
+    fn answer(&mut self, now: Instant, sequence: u16) {
+        let known = self.history.iter().rev();
+        let packet = known
+            .map(|(_, p)| p)
+            .find(|p| p.sequence as u16 == sequence);
+        let Some(packet) = packet else {
+            return;
+        };
+        self.nacked.insert(packet.sequence);
+        self.answers += 1;
+        let mut packet = packet.clone();
+        packet.recovered = true;
+        if let Some(after) = self.answer_after
+            && !(self.answer_lost)(self.answers)
+        {
+            self.enqueue(now + after, packet);
+        }
+    }
+
+    fn enqueue(&mut self, at: Instant, packet: ReceivedPacket) {
+        self.order += 1;
+        self.queue.insert((at, self.order), packet);
+    }
+}

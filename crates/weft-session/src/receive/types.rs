@@ -1,0 +1,151 @@
+use std::sync::Arc;
+use weft_units::{Duration, Instant, PathId};
+
+/// What a stream carries.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum MediaKind {
+    /// Every packet is a frame of its own (Opus).
+    Audio,
+    /// Frames of several packets that refer to each other (VP8).
+    Video,
+}
+
+/// In what form a stream is handed on.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Delivery {
+    /// Packets, each once and at once, in the order of arrival: for a server
+    /// that forwards them.
+    Packets,
+    /// Complete frames, in order, decodable, at their play-out time.
+    Frames,
+}
+
+/// What the receive side has to know about a stream.
+#[derive(Clone, Copy, Debug)]
+pub struct ReceiveConfig {
+    /// Audio or video.
+    pub kind: MediaKind,
+    /// Ticks of the RTP timestamp per second; zero is taken as one.
+    pub clock_rate: u32,
+    /// Packets or frames.
+    pub delivery: Delivery,
+}
+
+/// One RTP packet of the stream, decrypted and with its numbers extended.
+#[derive(Clone, Debug)]
+pub struct ReceivedPacket {
+    /// The path whose numbering `stream_sequence` belongs to; without one, the
+    /// path that it came by.
+    pub path: PathId,
+    /// Extended sequence number in the stream.
+    pub sequence: u64,
+    /// Its number among the packets of this stream on `path`. `None` where
+    /// the peer does not number its paths, and for a copy that came by another
+    /// path than the one it was numbered for; ignored for a recovered packet.
+    pub stream_sequence: Option<u16>,
+    /// RTP timestamp.
+    pub timestamp: u32,
+    /// RTP marker bit: for video, the last packet of a frame.
+    pub marker: bool,
+    /// Payload without padding; an empty one carries no media and only takes
+    /// a sequence number.
+    pub payload: Arc<[u8]>,
+    /// It came as a retransmission (RFC 4588), not as the original.
+    pub recovered: bool,
+}
+
+/// One media packet as it is handed on to a forwarder.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct MediaPacket {
+    /// Extended sequence number in the stream.
+    pub sequence: u64,
+    /// RTP timestamp.
+    pub timestamp: u32,
+    /// RTP marker bit.
+    pub marker: bool,
+    /// Payload without padding.
+    pub payload: Arc<[u8]>,
+    /// When it arrived.
+    pub arrived: Instant,
+}
+
+/// One complete frame.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct ReceivedFrame {
+    /// The coded frame without payload descriptors.
+    pub data: Vec<u8>,
+    /// RTP timestamp.
+    pub timestamp: u32,
+    /// Decodable without any other frame; always true for audio.
+    pub keyframe: bool,
+    /// Temporal layer, if the payload names one.
+    pub temporal_layer: Option<u8>,
+    /// Picture number of the payload descriptor, if it has one.
+    pub picture_id: Option<u16>,
+    /// Extended sequence number of its first packet.
+    pub first_sequence: u64,
+    /// Number of packets it was made of.
+    pub packets: u32,
+    /// How many of them came as retransmissions.
+    pub recovered_packets: u32,
+    /// Arrival of its first packet.
+    pub first_arrival: Instant,
+    /// Arrival of its last packet.
+    pub complete_at: Instant,
+    /// The play-out time that the jitter buffer gave it.
+    pub release_at: Instant,
+    /// How far `complete_at`, or the repair of a frame that it refers to, was
+    /// behind `release_at`; zero for a frame in time.
+    pub lateness: Duration,
+    /// What each path brought of it, retransmissions left out.
+    pub paths: Vec<PathShare>,
+}
+
+impl ReceivedFrame {
+    /// Frame construction delay: from the first packet to the last.
+    #[must_use]
+    pub fn construction_delay(&self) -> Duration {
+        self.complete_at.saturating_since(self.first_arrival)
+    }
+
+    /// Between the paths' last packets, the earliest and the latest: how long
+    /// the frame waited for its slowest path. `None` if it came by one path.
+    #[must_use]
+    pub fn path_skew(&self) -> Option<Duration> {
+        let last = self.paths.iter().map(|p| p.last_arrival);
+        let (earliest, latest) = (last.clone().min()?, last.max()?);
+        (self.paths.len() > 1).then(|| latest.saturating_since(earliest))
+    }
+}
+
+/// One path's part of a frame.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct PathShare {
+    /// The path.
+    pub path: PathId,
+    /// Packets of the frame that it brought.
+    pub packets: u32,
+    /// Packets that it brought after every other path had brought its last:
+    /// those that the frame had to wait for.
+    pub late_packets: u32,
+    /// Arrival of the first.
+    pub first_arrival: Instant,
+    /// Arrival of the last.
+    pub last_arrival: Instant,
+}
+
+/// What the receive side of a stream wants or has.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum ReceiveEvent {
+    /// Ask the sender for these sequence numbers (RFC 4585 generic NACK).
+    Nack {
+        /// Ascending, without repetition.
+        sequences: Vec<u16>,
+    },
+    /// Ask the sender for a keyframe (RFC 4585 picture loss indication).
+    KeyframeNeeded,
+    /// A packet ([`Delivery::Packets`]).
+    Packet(MediaPacket),
+    /// A frame whose play-out time has come ([`Delivery::Frames`]).
+    Frame(ReceivedFrame),
+}
