@@ -12,7 +12,7 @@ use weft_units::{Bytes, Deadline, Duration, Instant, Rng};
 
 /// Client addresses remembered; the one that was silent longest makes room.
 /// Chosen by us: the demo has one or two.
-const MAX_CLIENTS: usize = 32;
+pub(super) const MAX_CLIENTS: usize = 32;
 /// Packets read from one socket before the others have their turn; as in the
 /// emulator's measurements.
 const BATCH: usize = 64;
@@ -161,18 +161,16 @@ impl Nat {
     /// Sends what has left the links by now, and publishes the counters.
     pub fn forward(&mut self, clock: Clock) {
         while let Some(departure) = self.up.poll(clock.now()) {
-            if let Departure::Delivered { packet, at, .. } = departure
-                && let Some(client) = self.clients.get(&packet.client)
-            {
-                let sent = client.socket.send(&packet.payload);
+            if let Departure::Delivered { packet, at, .. } = departure {
+                let client = self.clients.get(&packet.client).ok_or_else(gone);
+                let sent = client.and_then(|c| c.socket.send(&packet.payload));
                 self.totals.on_sent(at, clock.now(), sent);
             }
         }
         while let Some(departure) = self.down.poll(clock.now()) {
-            if let Departure::Delivered { packet, at, .. } = departure
-                && let Some(client) = self.clients.get(&packet.client)
-            {
-                let sent = self.listener.send_to(&packet.payload, client.address);
+            if let Departure::Delivered { packet, at, .. } = departure {
+                let client = self.clients.get(&packet.client).ok_or_else(gone);
+                let sent = client.and_then(|c| self.listener.send_to(&packet.payload, c.address));
                 self.totals.on_sent(at, clock.now(), sent);
             }
         }
@@ -254,6 +252,11 @@ fn state_of(link: &Link<Packet>) -> WayCounters {
         link: *link.counters(),
         queue_delay: link.queue_delay(),
     }
+}
+
+/// Its client made room for another one while the packet was on the link.
+fn gone() -> io::Error {
+    io::ErrorKind::NotConnected.into()
 }
 
 /// A socket on the loopback address that the target is on.

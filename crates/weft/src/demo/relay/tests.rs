@@ -1,6 +1,7 @@
 //! Over real loopback sockets; every wait is bounded by [`PATIENCE`]. Lower
 //! bounds are strict. Upper bounds leave [`SLACK`] for a busy machine.
 
+use super::nat::MAX_CLIENTS;
 use super::{Relay, RelayCounters, RelayError, RelayHandle, Way};
 use crate::demo::ride::{LinkName, Ride};
 use std::net::{SocketAddr, UdpSocket};
@@ -171,6 +172,33 @@ fn each_client_has_its_own_way_back() {
     target.send_to(b"to 1", first_seen).unwrap();
     assert_eq!(receive(&second).0, b"to 2");
     assert_eq!(receive(&first).0, b"to 1");
+}
+
+#[test]
+fn the_client_that_was_silent_longest_makes_room() {
+    let (relay, target, first) = network("rate=1gbit", "127.0.0.1");
+    let seen = |client: &UdpSocket| {
+        client.send(b"here").unwrap();
+        receive(&target).1
+    };
+    let others: Vec<UdpSocket> = (0..MAX_CLIENTS).map(|_| socket("127.0.0.1")).collect();
+    let (newcomer, others) = others.split_last().unwrap();
+    let (first_seen, mut others_seen) = (seen(&first), vec![]);
+    for client in others {
+        client.connect(relay.address()).unwrap();
+        others_seen.push(seen(client));
+    }
+    assert_eq!(
+        seen(&first),
+        first_seen,
+        "it speaks again, the second is the oldest"
+    );
+    newcomer.connect(relay.address()).unwrap();
+    seen(newcomer);
+    assert_eq!(seen(&first), first_seen);
+    assert_eq!(seen(&others[1]), others_seen[1]);
+    // The system gives out its ports at random: the same one is unlikely.
+    assert_ne!(seen(&others[0]), others_seen[0], "it is new to the relay");
 }
 
 #[test]
