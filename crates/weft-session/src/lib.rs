@@ -1,3 +1,25 @@
-//! Sans-IO multipath media session: streams, paths, schedulers, repair, receive buffers.
+//! Sans-IO multipath media session: streams, paths, schedulers, repair,
+//! receive buffers.
+//!
+//! A [`Session`] turns frames into packets on paths and packets from paths
+//! into frames. It decides everything and touches nothing: time comes in with
+//! every call, randomness at construction, packets go out through
+//! [`Session::poll_output`].
 
+mod config;
+mod event;
+mod path;
 pub mod receive;
+mod receive_log;
+pub mod schedule;
+mod send;
+mod session;
+mod stats;
+
+pub use config::{Config, Level, ReceiveStreamConfig, SendStreamConfig};
+pub use event::{Event, ForwardedPacket, Frame, Input, Output, Protocol, Transmit};
+pub use path::PathState;
+pub use receive::{Delivery, MediaKind};
+pub use schedule::SchedulerKind;
+pub use session::{Drops, Error, Session};
+pub use stats::{PathStats, SenderStats, Stats};

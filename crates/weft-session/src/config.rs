@@ -1,0 +1,121 @@
+use weft_cc::{ControllerKind, Limits};
+use weft_units::{Bytes, Duration, Rate, Ssrc};
+use weft_wire::rtp::{ExtensionMap, Mid};
+
+use crate::receive::{Delivery, MediaKind};
+use crate::schedule::SchedulerKind;
+
+/// How a session sends and what was negotiated for it.
+#[derive(Clone, Debug)]
+pub struct Config {
+    /// Negotiated header extension ids; they decide the [`Level`].
+    pub extensions: ExtensionMap,
+    /// Which packets go over which path.
+    pub scheduler: SchedulerKind,
+    /// The congestion controller that every path gets one of.
+    pub controller: ControllerKind,
+    /// Bounds of one path's rate. The start rate is spent before anything is
+    /// known of a path: too high floods a slow link, too low delays a sharp
+    /// picture by a probe or two.
+    pub path_limits: Limits,
+    /// What the application sends at most over all paths, media and audio
+    /// together.
+    pub max_rate: Rate,
+    /// RTP packets (header, extensions, payload; without SRTP tag, UDP and IP)
+    /// are at most this long. Default: 1200 bytes, libwebrtc's packet size,
+    /// which passes IPv6's minimum MTU of 1280.
+    pub max_packet: Bytes,
+    /// RTCP canonical name of this endpoint (RFC 3550 section 6.5.1).
+    pub cname: String,
+    /// SSRC of RTCP that belongs to no stream of ours.
+    pub feedback_ssrc: Ssrc,
+    /// The wall clock as one explicit input: NTP time (32.32 bits, RFC 5905)
+    /// at `Instant::ZERO`.
+    pub ntp_at_zero: u64,
+}
+
+impl Config {
+    /// The defaults for a video call over the negotiated extensions.
+    #[must_use]
+    pub fn new(extensions: ExtensionMap, feedback_ssrc: Ssrc) -> Config {
+        Config {
+            extensions,
+            scheduler: SchedulerKind::Converge,
+            controller: ControllerKind::Gcc,
+            path_limits: Limits {
+                min: Rate::from_kbps(50),
+                start: Rate::from_kbps(600),
+                max: Rate::from_mbps(20),
+            },
+            max_rate: Rate::from_mbps(4),
+            max_packet: Bytes(1200),
+            cname: String::from("weft"),
+            feedback_ssrc,
+            ntp_at_zero: 0,
+        }
+    }
+
+    /// What both sides agreed on, read off the extensions.
+    #[must_use]
+    pub fn level(&self) -> Level {
+        match (self.extensions.path, self.extensions.transport_sequence) {
+            (Some(_), _) => Level::Full,
+            (None, Some(_)) => Level::SenderSide,
+            (None, None) => Level::Single,
+        }
+    }
+}
+
+/// How much of multipath the two sides negotiated.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Level {
+    /// Both sides know paths: per-path numbers and feedback on every path.
+    Full,
+    /// The peer gives transport-wide feedback only: the sender remembers the
+    /// path of each number.
+    SenderSide,
+    /// No per-packet feedback: one path carries everything.
+    Single,
+}
+
+/// One stream that this side sends.
+#[derive(Clone, Debug)]
+pub struct SendStreamConfig {
+    /// SSRC of the media packets.
+    pub ssrc: Ssrc,
+    /// SSRC and payload type of retransmissions (RFC 4588). Without it nothing
+    /// is sent again.
+    pub rtx: Option<(Ssrc, u8)>,
+    /// Payload type of the media packets.
+    pub payload_type: u8,
+    /// What it carries.
+    pub kind: MediaKind,
+    /// Ticks per second of the RTP timestamp.
+    pub clock_rate: u32,
+    /// Media identification (RFC 8843), sent with every packet if negotiated.
+    pub mid: Option<Mid>,
+}
+
+/// One stream that this side receives.
+#[derive(Clone, Debug)]
+pub struct ReceiveStreamConfig {
+    /// SSRC as signalled; without it the stream is recognised by `mid` or
+    /// payload type at its first packet.
+    pub ssrc: Option<Ssrc>,
+    /// Media identification (RFC 8843).
+    pub mid: Option<Mid>,
+    /// Payload type of the media packets.
+    pub payload_type: u8,
+    /// SSRC (if signalled) and payload type of retransmissions.
+    pub rtx: Option<(Option<Ssrc>, u8)>,
+    /// What it carries.
+    pub kind: MediaKind,
+    /// Ticks per second of the RTP timestamp.
+    pub clock_rate: u32,
+    /// Whole frames in play-out order, or packets as they come.
+    pub delivery: Delivery,
+}
+
+/// Retransmissions older than this help no frame: the jitter buffer's cap plus
+/// a round trip. Chosen by us.
+pub(crate) const RETRANSMISSION_AGE: Duration = Duration::from_millis(1000);

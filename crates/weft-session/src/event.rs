@@ -1,0 +1,148 @@
+use std::sync::Arc;
+
+use weft_units::{Instant, PathId, Rate, StreamId};
+
+use crate::path::PathState;
+use crate::receive::{MediaPacket, ReceivedFrame};
+
+/// What comes into a session.
+#[derive(Debug)]
+pub enum Input<'a> {
+    /// An RTP packet, decrypted, from this path.
+    Rtp {
+        /// The path that it came by.
+        path: PathId,
+        /// Header and payload.
+        packet: &'a [u8],
+    },
+    /// A compound RTCP packet, decrypted, from this path.
+    Rtcp {
+        /// The path that it came by.
+        path: PathId,
+        /// The whole compound packet.
+        packet: &'a [u8],
+    },
+    /// The association found the path valid, for the first time or again.
+    PathUp {
+        /// The path.
+        path: PathId,
+        /// Round-trip time of its checks.
+        rtt: weft_units::Duration,
+    },
+    /// The association found the path dead, or it was taken away.
+    PathDown {
+        /// The path.
+        path: PathId,
+    },
+    /// The time of the last polled deadline has come. A spurious one does
+    /// nothing.
+    Timeout,
+}
+
+/// What a session wants done.
+#[derive(Debug)]
+pub enum Output {
+    /// Send this packet.
+    Transmit(Transmit),
+    /// Silence on this path: have the association check all of them.
+    SuspectPath(PathId),
+    /// Something that the application may want to know.
+    Event(Event),
+}
+
+/// A packet to protect once and send.
+#[derive(Debug)]
+pub struct Transmit {
+    /// The path to send it on.
+    pub path: PathId,
+    /// Paths that get the same protected bytes as well.
+    pub copies: Vec<PathId>,
+    /// RTP or RTCP, not yet protected.
+    pub packet: Vec<u8>,
+    /// Which of the two.
+    pub protocol: Protocol,
+}
+
+/// RTP or RTCP: they are protected differently.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Protocol {
+    /// A media packet.
+    Rtp,
+    /// A control packet.
+    Rtcp,
+}
+
+/// What happened.
+#[derive(Debug)]
+pub enum Event {
+    /// The peer needs a keyframe of this stream of ours.
+    KeyframeRequested {
+        /// The sending stream.
+        stream: StreamId,
+    },
+    /// The sum of what may be sent changed; encoders follow at once.
+    TargetRateChanged {
+        /// For all streams together, without retransmissions.
+        rate: Rate,
+    },
+    /// A frame is due for decoding.
+    FrameReceived {
+        /// The receiving stream.
+        stream: StreamId,
+        /// The frame.
+        frame: ReceivedFrame,
+    },
+    /// A packet came (streams with packet delivery).
+    PacketReceived {
+        /// The receiving stream.
+        stream: StreamId,
+        /// The packet, once each, in the order of arrival.
+        packet: MediaPacket,
+    },
+    /// A path changed its state.
+    PathStateChanged {
+        /// The path.
+        path: PathId,
+        /// Its new state.
+        state: PathState,
+    },
+    /// The peer said that this stream has ended (RTCP BYE).
+    StreamEnded {
+        /// The receiving stream.
+        stream: StreamId,
+    },
+}
+
+/// An encoded frame to send.
+#[derive(Clone, Copy, Debug)]
+pub struct Frame<'a> {
+    /// The encoder's bytes: a VP8 frame, or one Opus packet.
+    pub data: &'a [u8],
+    /// RTP timestamp in the stream's clock.
+    pub timestamp: u32,
+    /// Can be decoded without any other.
+    pub keyframe: bool,
+    /// VP8 temporal layer, if there are any.
+    pub temporal_layer: Option<u8>,
+    /// The frame refers to the base layer only (RFC 7741 section 4.2, `Y`).
+    pub layer_sync: bool,
+    /// No later frame refers to it.
+    pub non_reference: bool,
+    /// When the picture was taken or the sound heard.
+    pub captured_at: Instant,
+}
+
+/// A packet that a server passes on, already packetised.
+#[derive(Clone, Debug)]
+pub struct ForwardedPacket {
+    /// Outgoing extended sequence number, chosen by the forwarder; each once.
+    pub sequence: u64,
+    /// Outgoing RTP timestamp.
+    pub timestamp: u32,
+    /// Last packet of its frame.
+    pub marker: bool,
+    /// Payload with its descriptor.
+    pub payload: Arc<[u8]>,
+    /// Belongs to a keyframe.
+    pub keyframe: bool,
+}

@@ -1,0 +1,104 @@
+//! Round-trip time and one-way delay of one path.
+
+use std::collections::VecDeque;
+
+use weft_units::{Duration, Instant};
+
+/// Smoothed round-trip time (RFC 6298 section 2).
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct RoundTrip {
+    smoothed: Duration,
+    variation: Duration,
+    measured: bool,
+}
+
+impl RoundTrip {
+    /// An estimate that the first sample replaces.
+    pub fn assumed(rtt: Duration) -> RoundTrip {
+        RoundTrip {
+            smoothed: rtt,
+            variation: rtt / 2,
+            measured: false,
+        }
+    }
+
+    pub fn on_sample(&mut self, sample: Duration) {
+        if !self.measured {
+            *self = RoundTrip {
+                smoothed: sample,
+                variation: sample / 2,
+                measured: true,
+            };
+            return;
+        }
+        let error = self
+            .smoothed
+            .saturating_sub(sample)
+            .max(sample.saturating_sub(self.smoothed));
+        self.variation = (self.variation * 3 + error) / 4;
+        self.smoothed = (self.smoothed * 7 + sample) / 8;
+    }
+
+    pub fn smoothed(&self) -> Duration {
+        self.smoothed
+    }
+
+    /// The time after which an answer is overdue (RFC 6298 section 2.3,
+    /// without its one-second floor).
+    pub fn overdue(&self) -> Duration {
+        self.smoothed + (self.variation * 4).max(Duration::from_millis(10))
+    }
+}
+
+/// One-way delay of a path, of which only differences between paths mean
+/// anything: the two clocks' offset is in it.
+///
+/// The peer's arrival times come from one clock for all paths, so the
+/// difference of two paths' values is their skew, without the return path's
+/// share that half a round trip would carry.
+#[derive(Debug, Default)]
+pub(crate) struct OneWay {
+    samples: VecDeque<(Instant, i64)>,
+}
+
+/// Samples older than this say nothing of the queue as it stands now.
+const WINDOW: Duration = Duration::from_millis(500);
+const MAX_SAMPLES: usize = 32;
+
+impl OneWay {
+    /// A packet left at `sent` (our clock) and came at `arrival` (the peer's).
+    pub fn on_sample(&mut self, now: Instant, sent: Instant, arrival: Instant) {
+        while self
+            .samples
+            .front()
+            .is_some_and(|(at, _)| now.saturating_since(*at) > WINDOW)
+            || self.samples.len() >= MAX_SAMPLES
+        {
+            self.samples.pop_front();
+        }
+        self.samples
+            .push_back((now, arrival.signed_nanos_since(sent)));
+    }
+
+    /// Mean over the newest samples in nanoseconds plus an unknown constant
+    /// that all paths share.
+    pub fn recent(&self) -> Option<i64> {
+        const NEWEST: usize = 4;
+        let take = self.samples.len().min(NEWEST);
+        if take == 0 {
+            return None;
+        }
+        let sum: i128 = self
+            .samples
+            .iter()
+            .rev()
+            .take(take)
+            .map(|(_, d)| i128::from(*d))
+            .sum();
+        Some((sum / take as i128) as i64)
+    }
+
+    pub fn clear(&mut self) {
+        self.samples.clear();
+    }
+}

@@ -1,0 +1,209 @@
+//! What was sent on one path and what became of it.
+
+use std::collections::VecDeque;
+
+use weft_cc::{PacketResult, SentPacket};
+use weft_units::{Bytes, Duration, Instant, StreamId};
+
+/// The media packet that a transmission carried.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Carried {
+    pub stream: StreamId,
+    /// Extended sequence number of the media packet, also for its
+    /// retransmissions.
+    pub sequence: u64,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Fate {
+    InFlight,
+    /// The peer said that it has not come: provisional until a later packet of
+    /// the path has.
+    Missing,
+    Lost,
+    Acknowledged,
+}
+
+#[derive(Debug)]
+struct Record {
+    sent: SentPacket,
+    carried: Carried,
+    unmeasured_before: Bytes,
+    fate: Fate,
+}
+
+/// What one feedback message changed.
+#[derive(Default, Debug)]
+pub(crate) struct Outcome {
+    /// For the controller, in send order.
+    pub results: Vec<PacketResult>,
+    /// Media packets whose transmission arrived.
+    pub acknowledged: Vec<(u64, Carried)>,
+    /// Media packets whose transmission is lost.
+    pub lost: Vec<(u64, Carried)>,
+    /// When the newest acknowledged packet was sent, and when it arrived in
+    /// the peer's clock.
+    pub newest: Option<(Instant, Instant)>,
+}
+
+/// Transmissions of one path by path number, oldest first.
+#[derive(Debug)]
+pub(crate) struct History {
+    records: VecDeque<Record>,
+    /// Path number of the first record.
+    first: u64,
+    highest_acknowledged: Option<u64>,
+    /// A packet is lost when one sent this many later has arrived. One on a
+    /// path that keeps order; grows with every spurious loss, as RFC 8985
+    /// section 6.2 adapts its window.
+    reordering: u64,
+    in_flight: Bytes,
+}
+
+/// Records older than this are given up: feedback reports late arrivals for
+/// up to 3 s (measured with Chromium 156).
+const MEMORY: Duration = Duration::from_secs(3);
+const MAX_REORDERING: u64 = 32;
+
+impl History {
+    pub fn new() -> History {
+        History {
+            records: VecDeque::new(),
+            first: 0,
+            highest_acknowledged: None,
+            reordering: 1,
+            in_flight: Bytes::ZERO,
+        }
+    }
+
+    /// The number of the next packet.
+    pub fn next_number(&self) -> u64 {
+        self.first + self.records.len() as u64
+    }
+
+    pub fn push(&mut self, sent: SentPacket, carried: Carried, unmeasured_before: Bytes) {
+        debug_assert_eq!(sent.number, self.next_number());
+        self.in_flight += sent.size;
+        self.records.push_back(Record {
+            sent,
+            carried,
+            unmeasured_before,
+            fate: Fate::InFlight,
+        });
+    }
+
+    pub fn in_flight(&self) -> Bytes {
+        self.in_flight
+    }
+
+    /// Whether a packet sent later on this path has arrived.
+    pub fn overtaken(&self, number: u64) -> bool {
+        self.highest_acknowledged
+            .is_some_and(|h| h >= number + self.reordering)
+    }
+
+    /// Takes in one feedback message: path numbers in any order, each with its
+    /// arrival in the peer's clock or none.
+    pub fn on_feedback(&mut self, reports: &[(u64, Option<Instant>)]) -> Outcome {
+        let mut out = Outcome::default();
+        for &(number, arrival) in reports {
+            self.on_report(number, arrival, &mut out);
+        }
+        self.find_losses(&mut out);
+        out.results.sort_unstable_by_key(|r| r.sent.number);
+        out
+    }
+
+    fn on_report(&mut self, number: u64, arrival: Option<Instant>, out: &mut Outcome) {
+        let Some(index) = number.checked_sub(self.first) else {
+            return;
+        };
+        let Some(record) = self.records.get_mut(index as usize) else {
+            return;
+        };
+        let Some(arrival) = arrival else {
+            if record.fate == Fate::InFlight {
+                record.fate = Fate::Missing;
+            }
+            return;
+        };
+        match record.fate {
+            Fate::Acknowledged => return,
+            Fate::Lost => {
+                // Spurious: the controller has counted it, the application has
+                // sent it again; only the threshold learns.
+                self.reordering = (self.reordering * 2).min(MAX_REORDERING);
+            }
+            Fate::InFlight | Fate::Missing => {
+                self.in_flight -= record.sent.size;
+                out.results.push(PacketResult {
+                    sent: record.sent,
+                    arrival: Some(arrival),
+                    unmeasured_before: record.unmeasured_before,
+                });
+            }
+        }
+        record.fate = Fate::Acknowledged;
+        out.acknowledged.push((number, record.carried));
+        if out
+            .newest
+            .is_none_or(|(sent_at, _)| sent_at < record.sent.sent_at)
+        {
+            out.newest = Some((record.sent.sent_at, arrival));
+        }
+        self.highest_acknowledged = self.highest_acknowledged.max(Some(number));
+    }
+
+    fn find_losses(&mut self, out: &mut Outcome) {
+        let Some(highest) = self.highest_acknowledged else {
+            return;
+        };
+        let end = (highest + 1).saturating_sub(self.reordering);
+        let count = end
+            .saturating_sub(self.first)
+            .min(self.records.len() as u64) as usize;
+        for record in self.records.range_mut(..count) {
+            if record.fate == Fate::Missing {
+                record.fate = Fate::Lost;
+                self.in_flight -= record.sent.size;
+                out.lost.push((record.sent.number, record.carried));
+                out.results.push(PacketResult {
+                    sent: record.sent,
+                    arrival: None,
+                    unmeasured_before: record.unmeasured_before,
+                });
+            }
+        }
+    }
+
+    /// Forgets what is settled or too old to be heard of again.
+    pub fn prune(&mut self, now: Instant) {
+        while let Some(record) = self.records.front() {
+            let old = now.saturating_since(record.sent.sent_at) > MEMORY;
+            if !old {
+                break;
+            }
+            if matches!(record.fate, Fate::InFlight | Fate::Missing) {
+                self.in_flight -= record.sent.size;
+            }
+            self.records.pop_front();
+            self.first += 1;
+        }
+    }
+
+    /// Gives up everything in flight (the path died): newest first.
+    pub fn abandon(&mut self) -> Vec<(u64, Carried)> {
+        let mut lost = Vec::new();
+        for record in self.records.iter_mut().rev() {
+            if matches!(record.fate, Fate::InFlight | Fate::Missing) {
+                record.fate = Fate::Lost;
+                self.in_flight -= record.sent.size;
+                lost.push((record.sent.number, record.carried));
+            }
+        }
+        lost
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,248 @@
+//! One path as the session sees it: its controller, pacer, queue and memory.
+
+mod estimate;
+mod history;
+mod queue;
+
+use weft_cc::{Controller, Pacer, SentPacket};
+use weft_units::{Bytes, Duration, Instant, PathId, Ssrc};
+
+pub(crate) use estimate::{OneWay, RoundTrip};
+pub(crate) use history::{Carried, History, Outcome};
+pub(crate) use queue::{PathQueue, Purpose, Waiting};
+
+/// Whether a path carries packets.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum PathState {
+    /// Feedback comes, or nothing is waited for.
+    Up,
+    /// Feedback is overdue; new packets avoid the path until the association's
+    /// checks have spoken.
+    Suspect,
+    /// Found dead by the association.
+    Down,
+}
+
+#[derive(Default, Clone, Copy, Debug)]
+pub(crate) struct PathCounters {
+    pub sent_packets: u64,
+    pub sent_bytes: Bytes,
+    pub lost_packets: u64,
+    pub acknowledged_packets: u64,
+    pub received_packets: u64,
+    pub received_bytes: Bytes,
+}
+
+/// How long after the association last raised no verdict a suspicion lapses:
+/// twice the time that a verdict may take (DESIGN.md: 200 ms).
+const SUSPICION_LAPSES: Duration = Duration::from_millis(400);
+
+pub(crate) struct Path {
+    pub id: PathId,
+    pub state: PathState,
+    pub controller: Box<dyn Controller>,
+    pub queue: PathQueue,
+    pub history: History,
+    pub rtt: RoundTrip,
+    pub one_way: OneWay,
+    pub counters: PathCounters,
+    pub last_sent: Option<Instant>,
+    pacer: Pacer,
+    /// Next per-path sequence number of each SSRC.
+    stream_sequences: Vec<(Ssrc, u16)>,
+    /// Copies sent here that no feedback will mention.
+    unmeasured: Bytes,
+    /// Since when something is in flight and nothing was acknowledged.
+    waiting_since: Option<Instant>,
+    suspect_since: Option<Instant>,
+    /// Smoothed time between feedback messages that concern this path.
+    feedback_interval: Duration,
+    last_feedback: Option<Instant>,
+}
+
+impl Path {
+    pub fn new(id: PathId, controller: Box<dyn Controller>, rtt: Duration) -> Path {
+        let pacer = Pacer::new(controller.pacing_rate());
+        Path {
+            id,
+            state: PathState::Up,
+            controller,
+            queue: PathQueue::default(),
+            history: History::new(),
+            rtt: RoundTrip::assumed(rtt),
+            one_way: OneWay::default(),
+            counters: PathCounters::default(),
+            last_sent: None,
+            pacer,
+            stream_sequences: Vec::new(),
+            unmeasured: Bytes::ZERO,
+            waiting_since: None,
+            suspect_since: None,
+            feedback_interval: Duration::from_millis(50),
+            last_feedback: None,
+        }
+    }
+
+    /// When the pacer lets the next packet go.
+    pub fn next_send(&self, now: Instant) -> Instant {
+        self.pacer.next_send(now)
+    }
+
+    /// Sets the pacer for what waits: the controller's rate, and never so slow
+    /// that the queue stands for long. Takes new probes.
+    pub fn refresh_pacing(&mut self, now: Instant) {
+        /// An encoder overshoots its target for a few frames; what it made
+        /// leaves within this time. Chosen by us: the start rate's queue on a
+        /// dying path must not outlive the skew cap by much.
+        const DRAIN: Duration = Duration::from_millis(250);
+        while let Some(cluster) = self.controller.poll_probe(now) {
+            self.pacer.add_probe(now, &cluster);
+        }
+        let needed = self.queue.bytes() / DRAIN;
+        self.pacer
+            .set_rate(now, self.controller.pacing_rate().max(needed));
+    }
+
+    /// Whether a probe wants packets, padding if there is nothing else.
+    pub fn wants_padding(&self) -> bool {
+        self.state == PathState::Up && self.pacer.probe().is_some()
+    }
+
+    /// The per-path number of the next packet of this SSRC.
+    pub fn next_stream_sequence(&mut self, ssrc: Ssrc) -> u16 {
+        if let Some((_, next)) = self.stream_sequences.iter_mut().find(|(s, _)| *s == ssrc) {
+            let sequence = *next;
+            *next = next.wrapping_add(1);
+            return sequence;
+        }
+        self.stream_sequences.push((ssrc, 1));
+        0
+    }
+
+    /// A packet with feedback of its own leaves; returns its path number.
+    pub fn on_sent(&mut self, now: Instant, size: Bytes, carried: Carried) -> u64 {
+        let number = self.history.next_number();
+        let sent = SentPacket {
+            number,
+            sent_at: now,
+            size,
+            probe: self.pacer.probe(),
+        };
+        self.controller.on_packet_sent(&sent);
+        let unmeasured = std::mem::take(&mut self.unmeasured);
+        self.history.push(sent, carried, unmeasured);
+        self.account(now, size);
+        if self.waiting_since.is_none() {
+            self.waiting_since = Some(now);
+        }
+        number
+    }
+
+    /// A copy of another path's packet leaves here.
+    pub fn on_copy_sent(&mut self, now: Instant, size: Bytes) {
+        self.unmeasured += size;
+        self.account(now, size);
+    }
+
+    fn account(&mut self, now: Instant, size: Bytes) {
+        self.pacer.on_sent(now, size);
+        self.counters.sent_packets += 1;
+        self.counters.sent_bytes += size;
+        self.last_sent = Some(now);
+    }
+
+    pub fn on_feedback(&mut self, now: Instant, reports: &[(u64, Option<Instant>)]) -> Outcome {
+        let outcome = self.history.on_feedback(reports);
+        if let Some(last) = self.last_feedback {
+            let gap = now.saturating_since(last).min(Duration::from_millis(500));
+            self.feedback_interval = (self.feedback_interval * 7 + gap) / 8;
+        }
+        self.last_feedback = Some(now);
+        self.counters.acknowledged_packets += outcome.acknowledged.len() as u64;
+        self.counters.lost_packets += outcome.lost.len() as u64;
+        let mut sample = None;
+        if let Some((sent_at, arrival)) = outcome.newest {
+            let rtt = now.saturating_since(sent_at);
+            self.rtt.on_sample(rtt);
+            self.one_way.on_sample(now, sent_at, arrival);
+            sample = Some(self.rtt.smoothed());
+            self.suspect_since = None;
+            if self.state == PathState::Suspect {
+                self.state = PathState::Up;
+            }
+            self.waiting_since = (self.history.in_flight() > Bytes::ZERO).then_some(now);
+        }
+        if !outcome.results.is_empty() {
+            self.controller.on_feedback(now, &outcome.results, sample);
+        }
+        self.history.prune(now);
+        outcome
+    }
+
+    /// When silence becomes suspicious.
+    pub fn suspicion_due(&self) -> Option<Instant> {
+        /// The verdict must fall within 200 ms of a death (DESIGN.md), of which
+        /// the checks need a round trip; feedback below one frame interval
+        /// apart cannot be expected.
+        const FLOOR: Duration = Duration::from_millis(80);
+        const CEILING: Duration = Duration::from_millis(500);
+        if self.state != PathState::Up {
+            return None;
+        }
+        let expected = self.rtt.overdue() + self.feedback_interval * 3 / 2;
+        Some(self.waiting_since? + expected.clamp(FLOOR, CEILING))
+    }
+
+    /// Marks the path suspect if its silence is overdue; true when it became
+    /// so now.
+    pub fn check_silence(&mut self, now: Instant) -> bool {
+        if self
+            .suspect_since
+            .is_some_and(|since| now >= since + SUSPICION_LAPSES)
+            && self.state == PathState::Suspect
+        {
+            // The checks were answered, or no verdict was possible: back in
+            // use, and watched anew.
+            self.state = PathState::Up;
+            self.suspect_since = None;
+            self.waiting_since = (self.history.in_flight() > Bytes::ZERO).then_some(now);
+        }
+        if self.suspicion_due().is_none_or(|due| now < due) {
+            return false;
+        }
+        self.state = PathState::Suspect;
+        self.suspect_since = Some(now);
+        true
+    }
+
+    /// When [`Path::check_silence`] has something to do.
+    pub fn silence_deadline(&self) -> Option<Instant> {
+        match self.state {
+            PathState::Up => self.suspicion_due(),
+            PathState::Suspect => self.suspect_since.map(|since| since + SUSPICION_LAPSES),
+            PathState::Down => None,
+        }
+    }
+
+    /// The path is dead: everything waiting and in flight must go elsewhere.
+    pub fn on_down(&mut self) -> (Vec<Waiting>, Vec<(u64, Carried)>) {
+        self.state = PathState::Down;
+        self.waiting_since = None;
+        self.suspect_since = None;
+        self.pacer.reset();
+        self.one_way.clear();
+        (self.queue.drain(), self.history.abandon())
+    }
+
+    /// The path is valid (again).
+    pub fn on_up(&mut self, now: Instant, rtt: Duration) {
+        if self.state == PathState::Down {
+            self.controller.on_path_restored(now);
+            self.rtt = RoundTrip::assumed(rtt);
+            self.last_feedback = None;
+            self.feedback_interval = Duration::from_millis(50);
+        }
+        self.state = PathState::Up;
+        self.suspect_since = None;
+    }
+}

@@ -1,0 +1,61 @@
+//! Packets that wait for the pacer of one path.
+
+use std::collections::VecDeque;
+
+use weft_units::{Bytes, PathId, StreamId};
+
+/// Why a packet goes out; the order is the order of sending.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub(crate) enum Purpose {
+    /// Audio: small, and what one misses first.
+    Audio,
+    /// A packet that was lost, sent again.
+    Retransmission,
+    /// Video for the first time.
+    Video,
+}
+
+/// A packet to be sent, by reference into its stream's store.
+#[derive(Clone, Debug)]
+pub(crate) struct Waiting {
+    pub stream: StreamId,
+    pub sequence: u64,
+    pub purpose: Purpose,
+    pub size: Bytes,
+    /// Paths that get the same bytes at the same time.
+    pub copies: Vec<PathId>,
+}
+
+/// One first-in-first-out queue per purpose.
+#[derive(Default, Debug)]
+pub(crate) struct PathQueue {
+    lanes: [VecDeque<Waiting>; 3],
+    bytes: Bytes,
+}
+
+impl PathQueue {
+    pub fn push(&mut self, waiting: Waiting) {
+        self.bytes += waiting.size;
+        self.lanes[waiting.purpose as usize].push_back(waiting);
+    }
+
+    pub fn pop(&mut self) -> Option<Waiting> {
+        let waiting = self.lanes.iter_mut().find_map(VecDeque::pop_front)?;
+        self.bytes -= waiting.size;
+        Some(waiting)
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.lanes.iter().all(VecDeque::is_empty)
+    }
+
+    pub fn bytes(&self) -> Bytes {
+        self.bytes
+    }
+
+    /// Takes everything, in sending order (the path died).
+    pub fn drain(&mut self) -> Vec<Waiting> {
+        self.bytes = Bytes::ZERO;
+        self.lanes.iter_mut().flat_map(std::mem::take).collect()
+    }
+}

@@ -1,0 +1,69 @@
+//! Which packets have come, for the feedback to the sender.
+
+use std::collections::BTreeMap;
+
+use weft_units::Instant;
+use weft_wire::sequence;
+
+/// Arrivals of one numbering (one path's, or the transport-wide one) that are
+/// still to be reported or repeated.
+#[derive(Default, Debug)]
+pub(crate) struct ReceiveLog {
+    arrivals: BTreeMap<u64, Instant>,
+    highest: Option<u64>,
+    /// Arrivals since the last report.
+    fresh: usize,
+    /// Every report repeats what came since here, so that one lost report
+    /// takes nothing away.
+    repeat_from: u64,
+    reported_to: u64,
+}
+
+/// Arrivals beyond this are forgotten unreported: a second at 4,000 packets/s.
+const MAX_ARRIVALS: usize = 4096;
+/// An arrival further behind than this is no news to a sender that has sent
+/// it again long since.
+const MAX_LATENESS: u64 = 1000;
+
+impl ReceiveLog {
+    pub fn on_packet(&mut self, now: Instant, number: u16) {
+        let number = sequence::extend(self.highest, number);
+        self.highest = self.highest.max(Some(number));
+        if self.arrivals.insert(number, now).is_none() {
+            self.fresh += 1;
+        }
+        // A late arrival is reported again from its own number on.
+        let news = self
+            .highest
+            .is_none_or(|highest| number + MAX_LATENESS > highest);
+        if self.repeat_from == 0 || (news && number < self.repeat_from) {
+            self.repeat_from = number;
+        }
+        while self.arrivals.len() > MAX_ARRIVALS {
+            self.arrivals.pop_first();
+        }
+    }
+
+    pub fn has_fresh(&self) -> bool {
+        self.fresh > 0
+    }
+
+    /// What the next report says: the number it begins with, and the arrivals
+    /// from there on, in order.
+    pub fn take_report(&mut self) -> (u64, Vec<(u64, Instant)>) {
+        self.fresh = 0;
+        let from = self.repeat_from;
+        let report = self
+            .arrivals
+            .range(from..)
+            .map(|(n, at)| (*n, *at))
+            .collect();
+        self.repeat_from = self.reported_to.max(from);
+        self.reported_to = self.highest.map_or(0, |h| h + 1);
+        self.arrivals = self.arrivals.split_off(&self.repeat_from);
+        (from, report)
+    }
+}
+
+#[cfg(test)]
+mod tests;

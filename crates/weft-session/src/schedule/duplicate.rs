@@ -1,0 +1,34 @@
+use weft_units::{Instant, Rate};
+
+use super::{Assignment, Batch, PathView, Scheduler};
+
+/// The same bytes on every path: the receiver keeps what comes first.
+///
+/// The packet's numbers belong to one path, in turn, so that feedback measures
+/// all of them.
+#[derive(Default)]
+pub(super) struct Duplicate {
+    turn: usize,
+}
+
+impl Scheduler for Duplicate {
+    fn assign(&mut self, _now: Instant, batch: &Batch<'_>, paths: &[PathView]) -> Vec<Assignment> {
+        let assign_one = |_| {
+            self.turn = (self.turn + 1) % paths.len();
+            let path = paths[self.turn].id;
+            let copies = paths
+                .iter()
+                .map(|p| p.id)
+                .filter(|id| *id != path)
+                .collect();
+            Assignment { path, copies }
+        };
+        batch.sizes.iter().map(assign_one).collect()
+    }
+
+    /// The widest path sets the rate: a narrow one then drops copies, which
+    /// costs nothing but the copies.
+    fn rate(&self, paths: &[PathView]) -> Rate {
+        paths.iter().map(|p| p.rate).max().unwrap_or(Rate::ZERO)
+    }
+}

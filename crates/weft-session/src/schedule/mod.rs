@@ -1,0 +1,153 @@
+//! Schedulers decide which packet goes over which path.
+//!
+//! To add one: a file here, a line in [`SchedulerKind`].
+
+mod converge;
+mod duplicate;
+mod single;
+
+use std::fmt;
+use std::str::FromStr;
+
+use weft_units::{Bytes, Duration, Instant, PathId, Rate};
+
+/// The built-in schedulers, by their names on the command line.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum SchedulerKind {
+    /// One path; the next one when it dies.
+    Single,
+    /// The same bytes on every path.
+    Duplicate,
+    /// Seed 004 section 4.1 in its basic form.
+    Converge,
+}
+
+impl SchedulerKind {
+    /// All of them, for help texts.
+    pub const ALL: [SchedulerKind; 3] = [
+        SchedulerKind::Single,
+        SchedulerKind::Duplicate,
+        SchedulerKind::Converge,
+    ];
+
+    /// The name on the command line and in reports.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            SchedulerKind::Single => "single",
+            SchedulerKind::Duplicate => "duplicate",
+            SchedulerKind::Converge => "converge",
+        }
+    }
+
+    pub(crate) fn build(self) -> Box<dyn Scheduler> {
+        match self {
+            SchedulerKind::Single => Box::<single::Single>::default(),
+            SchedulerKind::Duplicate => Box::<duplicate::Duplicate>::default(),
+            SchedulerKind::Converge => Box::<converge::Converge>::default(),
+        }
+    }
+}
+
+impl fmt::Display for SchedulerKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// There is no scheduler of this name.
+#[derive(Debug, thiserror::Error)]
+#[error("no scheduler is called `{0}`; there are: single, duplicate, converge")]
+pub struct UnknownScheduler(String);
+
+impl FromStr for SchedulerKind {
+    type Err = UnknownScheduler;
+    fn from_str(s: &str) -> Result<SchedulerKind, UnknownScheduler> {
+        let found = SchedulerKind::ALL.into_iter().find(|k| k.name() == s);
+        found.ok_or_else(|| UnknownScheduler(s.to_owned()))
+    }
+}
+
+/// What a scheduler may know of a live path.
+#[derive(Clone, Copy, Debug)]
+pub struct PathView {
+    /// The path.
+    pub id: PathId,
+    /// The controller's target rate.
+    pub rate: Rate,
+    /// One-way delay over that of the quickest path, as the newest feedback
+    /// shows it: standing queues of the link are in it.
+    pub delay: Duration,
+    /// What waits for the pacer.
+    pub queued: Bytes,
+}
+
+impl PathView {
+    /// When `size` more bytes would have arrived (seed 004, algorithm 1, with
+    /// what waits already added to N·k and measured one-way delay for half a
+    /// round trip).
+    #[must_use]
+    pub fn completion(&self, size: Bytes) -> Duration {
+        let transmission = self.rate.time_for(self.queued + size);
+        transmission.unwrap_or(Duration::from_secs(3600)) + self.delay
+    }
+}
+
+/// What a batch of packets is, in the order of priority of seed 004 table 2.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Class {
+    /// One audio packet.
+    Audio,
+    /// Packets sent again.
+    Retransmission,
+    /// A keyframe.
+    Keyframe,
+    /// A frame that refers to others.
+    Delta,
+}
+
+/// Packets that are scheduled together: a frame, as a rule.
+#[derive(Clone, Copy, Debug)]
+pub struct Batch<'a> {
+    /// What they are.
+    pub class: Class,
+    /// Their sizes, in sending order.
+    pub sizes: &'a [Bytes],
+}
+
+/// Where one packet goes.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Assignment {
+    /// The path whose numbers it bears.
+    pub path: PathId,
+    /// Paths that get the same bytes as well.
+    pub copies: Vec<PathId>,
+}
+
+impl From<PathId> for Assignment {
+    fn from(path: PathId) -> Assignment {
+        Assignment {
+            path,
+            copies: Vec::new(),
+        }
+    }
+}
+
+/// Decides which packet goes over which path, and what the paths are worth
+/// together.
+pub trait Scheduler: Send {
+    /// One assignment for each packet of the batch, in order. `paths` are live,
+    /// in ascending order of id, and never empty.
+    fn assign(&mut self, now: Instant, batch: &Batch<'_>, paths: &[PathView]) -> Vec<Assignment>;
+
+    /// What may be sent over these paths together.
+    fn rate(&self, paths: &[PathView]) -> Rate;
+}
+
+/// Arrival within this of the quickest path is worth waiting for. The cap on
+/// skew of `Chromium`'s replay window and jitter buffer; chosen by us within
+/// the measured 100 to 200 ms.
+pub(crate) const SKEW_CAP: Duration = Duration::from_millis(100);
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,30 @@
+use weft_units::{Instant, PathId, Rate};
+
+use super::{Assignment, Batch, PathView, Scheduler};
+
+/// Stays on one path as long as it lives, as an ordinary call does.
+#[derive(Default)]
+pub(super) struct Single {
+    path: Option<PathId>,
+}
+
+impl Single {
+    fn chosen<'a>(&self, paths: &'a [PathView]) -> &'a PathView {
+        paths
+            .iter()
+            .find(|p| Some(p.id) == self.path)
+            .unwrap_or(&paths[0])
+    }
+}
+
+impl Scheduler for Single {
+    fn assign(&mut self, _now: Instant, batch: &Batch<'_>, paths: &[PathView]) -> Vec<Assignment> {
+        let path = self.chosen(paths).id;
+        self.path = Some(path);
+        vec![Assignment::from(path); batch.sizes.len()]
+    }
+
+    fn rate(&self, paths: &[PathView]) -> Rate {
+        self.chosen(paths).rate
+    }
+}

@@ -1,0 +1,7 @@
+//! The sending side of one stream: packetisation, memory for retransmission.
+
+mod packetize;
+mod stream;
+
+pub(crate) use packetize::{HEADROOM, packetize};
+pub(crate) use stream::{SendStream, Stored, Transmission};

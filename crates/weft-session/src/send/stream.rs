@@ -1,0 +1,193 @@
+use std::collections::VecDeque;
+
+use weft_units::{Bytes, Duration, Instant, PathId};
+
+use crate::config::SendStreamConfig;
+use crate::receive::MediaKind;
+
+/// One transmission of a packet: on which path, under which path number.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Transmission {
+    pub path: PathId,
+    pub number: u64,
+    pub at: Instant,
+}
+
+/// A packet kept for retransmission.
+#[derive(Debug)]
+pub(crate) struct Stored {
+    pub timestamp: u32,
+    pub marker: bool,
+    pub payload: Vec<u8>,
+    pub keyframe: bool,
+    pub created_at: Instant,
+    pub last: Option<Transmission>,
+    pub acknowledged: bool,
+    pub retransmissions: u8,
+    /// A retransmission waits in some queue.
+    pub queued_again: bool,
+}
+
+#[derive(Default, Clone, Copy, Debug)]
+pub(crate) struct SendCounters {
+    pub packets: u32,
+    pub octets: u32,
+    pub frames: u64,
+    pub retransmissions: u64,
+    pub nacked: u64,
+    pub nacks_ignored: u64,
+    pub keyframes_requested: u64,
+}
+
+/// The sending side of one stream.
+pub(crate) struct SendStream {
+    pub config: SendStreamConfig,
+    pub counters: SendCounters,
+    pub rtx_sequence: u16,
+    /// RTP timestamp and time of the newest packet, for sender reports.
+    pub newest: Option<(u32, Instant)>,
+    pub last_keyframe_request: Option<Instant>,
+    picture_id: u16,
+    tl0_picture_index: u8,
+    packets: VecDeque<Stored>,
+    /// Extended sequence number of the first stored packet.
+    first: u64,
+}
+
+/// Packets older than this cannot help any receiver: libwebrtc keeps one
+/// second at least (`kMinPacketDuration`), ours looks no further back.
+const MEMORY: Duration = Duration::from_millis(2000);
+const MAX_STORED: usize = 4096;
+
+impl SendStream {
+    /// `first_sequence` and `picture_id` are random (RFC 3550 section 5.1).
+    pub fn new(config: SendStreamConfig, first_sequence: u16, picture_id: u16) -> SendStream {
+        SendStream {
+            config,
+            counters: SendCounters::default(),
+            rtx_sequence: first_sequence ^ 0x5555,
+            newest: None,
+            last_keyframe_request: None,
+            picture_id: picture_id & 0x7fff,
+            tl0_picture_index: 0,
+            packets: VecDeque::new(),
+            first: (1 << 16) + u64::from(first_sequence & 0x7fff),
+        }
+    }
+
+    pub fn is_audio(&self) -> bool {
+        self.config.kind == MediaKind::Audio
+    }
+
+    /// The numbers of the next frame's descriptor.
+    pub fn next_picture(&mut self, base_layer: bool) -> (u16, u8) {
+        self.picture_id = (self.picture_id + 1) & 0x7fff;
+        if base_layer {
+            self.tl0_picture_index = self.tl0_picture_index.wrapping_add(1);
+        }
+        (self.picture_id, self.tl0_picture_index)
+    }
+
+    pub fn next_sequence(&self) -> u64 {
+        self.first + self.packets.len() as u64
+    }
+
+    /// Stores a packet under the next sequence number.
+    pub fn store(&mut self, now: Instant, stored: Stored) -> u64 {
+        let sequence = self.next_sequence();
+        self.newest = Some((stored.timestamp, now));
+        self.packets.push_back(stored);
+        self.prune(now);
+        sequence
+    }
+
+    /// Stores a packet under a number that a forwarder chose. Numbers that it
+    /// left out become packets that do not exist; a number that has passed is
+    /// refused.
+    pub fn store_at(&mut self, now: Instant, sequence: u64, stored: Stored) -> bool {
+        if sequence >= self.next_sequence() + MAX_STORED as u64 || self.packets.is_empty() {
+            self.packets.clear();
+            self.first = sequence;
+        }
+        if let Some(existing) = self.get_mut(sequence) {
+            let vacant = existing.payload.is_empty() && existing.last.is_none();
+            if vacant {
+                *existing = stored;
+            }
+            return vacant;
+        }
+        if sequence < self.first {
+            return false;
+        }
+        while self.next_sequence() < sequence {
+            self.packets.push_back(Stored::vacant(now));
+        }
+        self.store(now, stored);
+        true
+    }
+
+    pub fn get(&self, sequence: u64) -> Option<&Stored> {
+        self.packets
+            .get(usize::try_from(sequence.checked_sub(self.first)?).ok()?)
+    }
+
+    pub fn get_mut(&mut self, sequence: u64) -> Option<&mut Stored> {
+        self.packets
+            .get_mut(usize::try_from(sequence.checked_sub(self.first)?).ok()?)
+    }
+
+    /// The extended sequence number that a peer means by these 16 bits.
+    pub fn extend(&self, sequence: u16) -> u64 {
+        weft_wire::sequence::extend(Some(self.next_sequence()), sequence)
+    }
+
+    /// The newest packet that has been sent, to be sent again as padding.
+    pub fn newest_sent(&self) -> Option<u64> {
+        let back = self.packets.iter().rev().position(|p| p.last.is_some())?;
+        Some(self.next_sequence() - 1 - back as u64)
+    }
+
+    pub fn packet_size(&self, sequence: u64) -> Bytes {
+        Bytes(
+            self.get(sequence)
+                .map_or(0, |p| p.payload.len() + super::HEADROOM) as u64,
+        )
+    }
+
+    fn prune(&mut self, now: Instant) {
+        while let Some(oldest) = self.packets.front() {
+            let aged = now.saturating_since(oldest.created_at) > MEMORY;
+            if !aged && self.packets.len() <= MAX_STORED {
+                break;
+            }
+            self.packets.pop_front();
+            self.first += 1;
+        }
+    }
+}
+
+impl Stored {
+    pub fn new(
+        now: Instant,
+        timestamp: u32,
+        marker: bool,
+        payload: Vec<u8>,
+        keyframe: bool,
+    ) -> Stored {
+        Stored {
+            timestamp,
+            marker,
+            payload,
+            keyframe,
+            created_at: now,
+            last: None,
+            acknowledged: false,
+            retransmissions: 0,
+            queued_again: false,
+        }
+    }
+
+    fn vacant(now: Instant) -> Stored {
+        Stored::new(now, 0, false, Vec::new(), false)
+    }
+}

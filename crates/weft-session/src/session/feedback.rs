@@ -1,0 +1,177 @@
+//! What the peer's RTCP says of our packets.
+
+use std::collections::BTreeMap;
+
+use weft_units::{Duration, Instant, PathId, Ssrc, StreamId};
+use weft_wire::rtcp::{self, Packet};
+use weft_wire::sequence;
+
+use super::Session;
+use crate::config::Level;
+use crate::event::Event;
+use crate::path::Outcome;
+
+/// Keyframe requests of one stream closer together than this are one: an
+/// encoder needs a frame time to answer, and each costs several frames' bytes.
+const KEYFRAME_INTERVAL: Duration = Duration::from_millis(300);
+
+impl Session {
+    pub(super) fn on_rtcp(&mut self, now: Instant, path: PathId, data: &[u8]) {
+        let Ok(packets) = rtcp::parse_compound(data) else {
+            self.drops.malformed += 1;
+            return;
+        };
+        for packet in packets {
+            match packet {
+                Packet::SenderReport(report) => {
+                    self.on_sender_report(now, &report);
+                    self.on_report_blocks(now, &report.reports);
+                }
+                Packet::ReceiverReport(report) => self.on_report_blocks(now, &report.reports),
+                Packet::Nack(nack) => self.on_nack(now, nack.media, &nack.lost),
+                Packet::PictureLoss { media, .. } | Packet::FullIntraRequest { media, .. } => {
+                    self.on_keyframe_request(now, media);
+                }
+                Packet::TransportFeedback(feedback) => {
+                    self.on_transport_feedback(now, feedback.base_sequence, &feedback.arrivals);
+                }
+                Packet::PathFeedback(feedback) => self.on_path_feedback(
+                    now,
+                    feedback.path,
+                    feedback.base_sequence,
+                    &feedback.arrivals,
+                ),
+                Packet::Remb(remb) => self.remote_limit = Some(remb.rate),
+                Packet::Goodbye(ssrcs) => self.on_goodbye(&ssrcs),
+                _ => {}
+            }
+        }
+        let _ = path;
+    }
+
+    fn on_transport_feedback(&mut self, now: Instant, base: u16, arrivals: &[Option<Instant>]) {
+        let base = sequence::extend(Some(self.transport.next()), base);
+        let mut reports: BTreeMap<PathId, Vec<(u64, Option<Instant>)>> = BTreeMap::new();
+        for (offset, arrival) in arrivals.iter().enumerate() {
+            match self.transport.find(base + offset as u64) {
+                Some((path, number)) => reports.entry(path).or_default().push((number, *arrival)),
+                None => self.drops.stale_feedback += 1,
+            }
+        }
+        for (path, reports) in reports {
+            self.on_path_reports(now, path, &reports);
+        }
+    }
+
+    fn on_path_feedback(
+        &mut self,
+        now: Instant,
+        id: PathId,
+        base: u16,
+        arrivals: &[Option<Instant>],
+    ) {
+        let Some(path) = self.paths.get(&id) else {
+            self.drops.stale_feedback += 1;
+            return;
+        };
+        let next = path.history.next_number();
+        // Path numbers begin at zero: a base beyond the next number is of a
+        // time before, or a lie.
+        let extended = sequence::extend(Some(next + (1 << 16)), base);
+        let Some(base) = extended.checked_sub(1 << 16).filter(|b| *b <= next) else {
+            self.drops.stale_feedback += 1;
+            return;
+        };
+        let reports: Vec<(u64, Option<Instant>)> = arrivals
+            .iter()
+            .enumerate()
+            .map(|(i, a)| (base + i as u64, *a))
+            .collect();
+        self.on_path_reports(now, id, &reports);
+    }
+
+    fn on_path_reports(&mut self, now: Instant, id: PathId, reports: &[(u64, Option<Instant>)]) {
+        let Some(path) = self.paths.get_mut(&id) else {
+            return;
+        };
+        let Outcome {
+            acknowledged, lost, ..
+        } = path.on_feedback(now, reports);
+        for (_, carried) in acknowledged {
+            let stream = self.senders.get_mut(&carried.stream);
+            if let Some(packet) = stream.and_then(|s| s.get_mut(carried.sequence)) {
+                packet.acknowledged = true;
+            }
+        }
+        for (number, carried) in lost {
+            self.retransmit_if_current(now, id, number, carried);
+        }
+    }
+
+    /// A NACK is answered only for what is really lost: not for what was
+    /// acknowledged, nor for what is still in flight on a slower path.
+    fn on_nack(&mut self, now: Instant, media: Ssrc, lost: &[u16]) {
+        let Some((id, stream)) = self.sender_of(media) else {
+            self.drops.unknown_stream += 1;
+            return;
+        };
+        let wanted: Vec<u64> = lost.iter().map(|s| stream.extend(*s)).collect();
+        for sequence in wanted {
+            let answer = self.is_really_lost(now, id, sequence);
+            let Some(stream) = self.senders.get_mut(&id) else {
+                return;
+            };
+            stream.counters.nacked += 1;
+            if answer {
+                self.retransmit(now, id, sequence);
+            } else {
+                stream.counters.nacks_ignored += 1;
+            }
+        }
+    }
+
+    fn is_really_lost(&self, now: Instant, id: StreamId, sequence: u64) -> bool {
+        let packet = self.senders.get(&id).and_then(|s| s.get(sequence));
+        let Some(packet) = packet.filter(|p| !p.acknowledged) else {
+            return false;
+        };
+        let Some(last) = packet.last else {
+            return false;
+        };
+        let Some(path) = self.paths.get(&last.path) else {
+            return true;
+        };
+        let age = now.saturating_since(last.at);
+        if self.level == Level::Single {
+            return age > path.rtt.smoothed();
+        }
+        // Feedback may have been lost: after this time silence says the same.
+        path.history.overtaken(last.number) || age > path.rtt.overdue() * 2
+    }
+
+    fn on_keyframe_request(&mut self, now: Instant, media: Ssrc) {
+        let Some((id, _)) = self.sender_of(media) else {
+            self.drops.unknown_stream += 1;
+            return;
+        };
+        let Some(stream) = self.senders.get_mut(&id) else {
+            return;
+        };
+        stream.counters.keyframes_requested += 1;
+        let last = stream.last_keyframe_request;
+        if last.is_none_or(|at| now.saturating_since(at) >= KEYFRAME_INTERVAL) {
+            stream.last_keyframe_request = Some(now);
+            self.event(Event::KeyframeRequested { stream: id });
+        }
+    }
+
+    fn sender_of(&self, ssrc: Ssrc) -> Option<(StreamId, &crate::send::SendStream)> {
+        let matches = |s: &crate::send::SendStream| {
+            s.config.ssrc == ssrc || s.config.rtx.is_some_and(|(rtx, _)| rtx == ssrc)
+        };
+        self.senders
+            .iter()
+            .find(|(_, s)| matches(s))
+            .map(|(id, s)| (*id, s))
+    }
+}

@@ -1,0 +1,135 @@
+//! Paths that come, fall silent, die and return.
+
+use weft_units::{Duration, Instant, PathId};
+
+use super::Session;
+use crate::config::{Level, RETRANSMISSION_AGE};
+use crate::event::{Event, Output};
+use crate::path::{Carried, Path, PathState, Purpose, Waiting};
+
+/// A live path that sent nothing for this long gets a duplicate, so that its
+/// delay and rate are known when it is needed (seed 004 section 4.2). Four per
+/// second cost about 40 kbps at full packets; chosen by us.
+const KEEP_MEASURED: Duration = Duration::from_millis(250);
+
+impl Session {
+    pub(super) fn on_path_up(&mut self, now: Instant, id: PathId, rtt: Duration) {
+        let config = &self.config;
+        let path = self.paths.entry(id).or_insert_with(|| {
+            let mut controller = weft_cc::build(config.controller, config.path_limits, now);
+            controller.set_demand(now, config.max_rate);
+            Path::new(id, controller, rtt)
+        });
+        path.on_up(now, rtt);
+        self.event(Event::PathStateChanged {
+            path: id,
+            state: PathState::Up,
+        });
+        self.announce_rate(now);
+    }
+
+    pub(super) fn on_path_down(&mut self, now: Instant, id: PathId) {
+        let Some(path) = self.paths.get_mut(&id) else {
+            return;
+        };
+        if path.state == PathState::Down {
+            return;
+        }
+        let (waiting, in_flight) = path.on_down();
+        self.event(Event::PathStateChanged {
+            path: id,
+            state: PathState::Down,
+        });
+        self.send_elsewhere(now, id, waiting, in_flight);
+        self.announce_rate(now);
+    }
+
+    /// What was waiting or in flight on a dead path goes out on the others at
+    /// once, the newest frame's packets first.
+    fn send_elsewhere(
+        &mut self,
+        now: Instant,
+        dead: PathId,
+        waiting: Vec<Waiting>,
+        in_flight: Vec<(u64, Carried)>,
+    ) {
+        let newest_first = self.newest_frames_first(in_flight);
+        for (number, carried) in newest_first {
+            self.retransmit_if_current(now, dead, number, carried);
+        }
+        for waiting in waiting {
+            if waiting.purpose == Purpose::Retransmission {
+                self.clear_queued_again(waiting.stream, waiting.sequence);
+                self.retransmit(now, waiting.stream, waiting.sequence);
+            } else {
+                self.requeue(now, waiting);
+            }
+        }
+    }
+
+    /// Frames from new to old, the packets of each in order.
+    fn newest_frames_first(&self, mut lost: Vec<(u64, Carried)>) -> Vec<(u64, Carried)> {
+        let timestamp = |c: &Carried| {
+            let packet = self.senders.get(&c.stream).and_then(|s| s.get(c.sequence));
+            packet.map_or(Instant::ZERO, |p| p.created_at)
+        };
+        lost.sort_by_cached_key(|(_, c)| (std::cmp::Reverse(timestamp(c)), c.stream, c.sequence));
+        lost
+    }
+
+    pub(super) fn check_silence(&mut self, now: Instant) {
+        if self.level == Level::Single {
+            return;
+        }
+        let mut suspects = Vec::new();
+        for path in self.paths.values_mut() {
+            let before = path.state;
+            if path.check_silence(now) {
+                suspects.push(path.id);
+            }
+            if path.state != before {
+                let event = Event::PathStateChanged {
+                    path: path.id,
+                    state: path.state,
+                };
+                self.outputs.push_back(Output::Event(event));
+            }
+        }
+        for id in suspects {
+            self.outputs.push_back(Output::SuspectPath(id));
+        }
+    }
+
+    /// Sends a duplicate of a recent packet on live paths that stand idle.
+    pub(super) fn keep_paths_measured(&mut self, now: Instant) {
+        let due: Vec<PathId> = self
+            .paths
+            .values()
+            .filter(|p| self.keep_alive_due(p).is_some_and(|at| at <= now))
+            .map(|p| p.id)
+            .collect();
+        for id in due {
+            self.send_padding(now, id);
+            if let Some(path) = self.paths.get_mut(&id) {
+                path.last_sent = Some(now);
+            }
+        }
+    }
+
+    /// When an idle path wants a duplicate. Only while there is recent media
+    /// and a choice of paths.
+    pub(super) fn keep_alive_due(&self, path: &Path) -> Option<Instant> {
+        let idle = path.state == PathState::Up && path.queue.is_empty();
+        if !idle || self.paths.len() < 2 || self.level == Level::Single {
+            return None;
+        }
+        let newest = self
+            .senders
+            .values()
+            .filter_map(|s| s.newest)
+            .map(|(_, at)| at)
+            .max()?;
+        let due = path.last_sent.map_or(newest, |at| at + KEEP_MEASURED);
+        (due <= newest + RETRANSMISSION_AGE).then_some(due)
+    }
+}

@@ -1,0 +1,355 @@
+//! The session: streams and paths behind three methods.
+
+mod feedback;
+mod liveness;
+mod receiving;
+mod reports;
+mod sending;
+
+use std::collections::{BTreeMap, VecDeque};
+
+use weft_units::{Deadline, Duration, Instant, PathId, Rate, Rng, Ssrc, StreamId};
+
+use crate::config::{Config, Level, ReceiveStreamConfig, SendStreamConfig};
+use crate::event::{Event, Input, Output};
+use crate::path::{Path, PathState};
+use crate::receive_log::ReceiveLog;
+use crate::schedule::{PathView, Scheduler, SchedulerKind};
+use crate::send::SendStream;
+use crate::stats::Stats;
+
+use receiving::ReceiveStream;
+
+/// A multipath media session, without sockets, crypto or codecs.
+///
+/// Order of calls: any input ([`Session::handle_input`], [`Session::send_frame`],
+/// …), then [`Session::poll_output`] until `None`, then
+/// [`Session::poll_timeout`]. Time never goes back; a deadline in the past
+/// means "at once".
+pub struct Session {
+    config: Config,
+    level: Level,
+    rng: Rng,
+    scheduler: Box<dyn Scheduler>,
+    scheduler_kind: SchedulerKind,
+    paths: BTreeMap<PathId, Path>,
+    senders: BTreeMap<StreamId, SendStream>,
+    receivers: BTreeMap<StreamId, ReceiveStream>,
+    next_stream: u32,
+    outputs: VecDeque<Output>,
+    /// Transport-wide numbers: the path and path number behind each.
+    transport: TransportNumbers,
+    /// What has come by each path (full level).
+    path_logs: BTreeMap<PathId, ReceiveLog>,
+    /// What has come by transport-wide number (sender-side level).
+    transport_log: ReceiveLog,
+    feedback_count: u8,
+    next_feedback: Option<Instant>,
+    next_report: Instant,
+    /// What the peer said we may send (RTCP REMB), if it did.
+    remote_limit: Option<Rate>,
+    announced_rate: Rate,
+    drops: Drops,
+}
+
+/// Packets from the network that were dropped, by reason.
+#[derive(Clone, Copy, Default, PartialEq, Eq, Debug)]
+pub struct Drops {
+    /// Not RTP or RTCP, truncated, or of absurd size.
+    pub malformed: u64,
+    /// Of no stream that was negotiated.
+    pub unknown_stream: u64,
+    /// Feedback for packets that were never sent or are long forgotten.
+    pub stale_feedback: u64,
+}
+
+/// Which path and path number each transport-wide number was.
+#[derive(Debug, Default)]
+struct TransportNumbers {
+    sent: VecDeque<(PathId, u64)>,
+    first: u64,
+}
+
+impl TransportNumbers {
+    /// TWCC numbers are compared within half their space; twice what any
+    /// feedback spans.
+    const MEMORY: usize = 16_384;
+
+    fn next(&self) -> u64 {
+        self.first + self.sent.len() as u64
+    }
+
+    fn push(&mut self, path: PathId, number: u64) -> u64 {
+        let transport = self.next();
+        self.sent.push_back((path, number));
+        if self.sent.len() > Self::MEMORY {
+            self.sent.pop_front();
+            self.first += 1;
+        }
+        transport
+    }
+
+    fn find(&self, transport: u64) -> Option<(PathId, u64)> {
+        self.sent
+            .get(usize::try_from(transport.checked_sub(self.first)?).ok()?)
+            .copied()
+    }
+}
+
+/// The call of this session's interface was wrong.
+#[derive(Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Error {
+    /// The stream does not exist, or not in this direction.
+    #[error("the session has no such stream in this direction: {0:?}")]
+    UnknownStream(StreamId),
+}
+
+impl Session {
+    /// A session without streams and paths.
+    #[must_use]
+    pub fn new(now: Instant, config: Config, rng: Rng) -> Session {
+        let level = config.level();
+        let kind = if level == Level::Single {
+            SchedulerKind::Single
+        } else {
+            config.scheduler
+        };
+        Session {
+            level,
+            rng: rng.stream("session"),
+            scheduler: kind.build(),
+            scheduler_kind: kind,
+            paths: BTreeMap::new(),
+            senders: BTreeMap::new(),
+            receivers: BTreeMap::new(),
+            next_stream: 0,
+            outputs: VecDeque::new(),
+            transport: TransportNumbers {
+                sent: VecDeque::new(),
+                first: 1 << 16,
+            },
+            path_logs: BTreeMap::new(),
+            transport_log: ReceiveLog::default(),
+            feedback_count: 0,
+            next_feedback: None,
+            next_report: now + reports::INTERVAL,
+            remote_limit: None,
+            announced_rate: Rate::ZERO,
+            drops: Drops::default(),
+            config,
+        }
+    }
+
+    /// What was negotiated.
+    #[must_use]
+    pub fn level(&self) -> Level {
+        self.level
+    }
+
+    /// Adds a stream that this side sends.
+    pub fn add_send_stream(&mut self, config: SendStreamConfig) -> StreamId {
+        let (sequence, picture) = (self.rng.next_u32() as u16, self.rng.next_u32() as u16);
+        let id = self.next_stream_id();
+        self.senders
+            .insert(id, SendStream::new(config, sequence, picture));
+        id
+    }
+
+    /// Adds a stream that this side receives.
+    pub fn add_receive_stream(&mut self, config: ReceiveStreamConfig) -> StreamId {
+        let id = self.next_stream_id();
+        self.receivers.insert(id, ReceiveStream::new(config));
+        id
+    }
+
+    /// Removes a stream of either direction; unknown ones are ignored.
+    pub fn remove_stream(&mut self, stream: StreamId) {
+        self.senders.remove(&stream);
+        self.receivers.remove(&stream);
+    }
+
+    fn next_stream_id(&mut self) -> StreamId {
+        let id = StreamId(self.next_stream);
+        self.next_stream += 1;
+        id
+    }
+
+    /// Changes the scheduler during the call. At [`Level::Single`] there is
+    /// nothing to choose.
+    pub fn set_scheduler(&mut self, kind: SchedulerKind) {
+        if self.level != Level::Single {
+            self.scheduler = kind.build();
+            self.scheduler_kind = kind;
+        }
+    }
+
+    /// The scheduler that runs.
+    #[must_use]
+    pub fn scheduler(&self) -> SchedulerKind {
+        self.scheduler_kind
+    }
+
+    /// Bounds what is sent over all paths together.
+    pub fn set_max_rate(&mut self, now: Instant, rate: Rate) {
+        self.config.max_rate = rate;
+        self.announce_rate(now);
+    }
+
+    /// Takes in what came from outside. Nonsense from the network is a counted
+    /// drop, never an error.
+    pub fn handle_input(&mut self, now: Instant, input: Input<'_>) {
+        match input {
+            Input::Rtp { path, packet } => self.on_rtp(now, path, packet),
+            Input::Rtcp { path, packet } => self.on_rtcp(now, path, packet),
+            Input::PathUp { path, rtt } => self.on_path_up(now, path, rtt),
+            Input::PathDown { path } => self.on_path_down(now, path),
+            Input::Timeout => {}
+        }
+        self.advance(now);
+    }
+
+    /// The next thing to do; drain it to `None`.
+    pub fn poll_output(&mut self) -> Option<Output> {
+        self.outputs.pop_front()
+    }
+
+    /// When [`Input::Timeout`] is wanted.
+    #[must_use]
+    pub fn poll_timeout(&self) -> Option<Deadline> {
+        let mut next = Some(Deadline {
+            at: self.next_report,
+            reason: "report",
+        });
+        let mut consider = |at: Option<Instant>, reason| {
+            next = Deadline::earlier(next, at.map(|at| Deadline { at, reason }));
+        };
+        consider(self.next_feedback, "feedback");
+        for path in self.paths.values() {
+            consider(path.silence_deadline(), "silence");
+            consider(path.controller.poll_timeout().map(|d| d.at), "controller");
+            if !path.queue.is_empty() || self.can_pad(path) {
+                consider(Some(path.next_send(Instant::ZERO)), "pacer");
+            }
+            consider(self.keep_alive_due(path), "keep-alive");
+        }
+        for stream in self.receivers.values() {
+            consider(stream.receiver.poll_timeout().map(|d| d.at), "receiver");
+        }
+        next
+    }
+
+    /// What all streams together should send: the paths' worth, the peer's
+    /// limit and the application's.
+    #[must_use]
+    pub fn target_rate(&self) -> Rate {
+        let views = self.path_views();
+        let paths = if views.is_empty() {
+            Rate::ZERO
+        } else {
+            self.scheduler.rate(&views)
+        };
+        let limit = self.remote_limit.unwrap_or(self.config.max_rate);
+        paths.min(limit).min(self.config.max_rate)
+    }
+
+    /// A snapshot of everything countable.
+    #[must_use]
+    pub fn stats(&self) -> Stats {
+        Stats::of(self)
+    }
+
+    /// Runs everything that is due.
+    fn advance(&mut self, now: Instant) {
+        self.check_silence(now);
+        for path in self.paths.values_mut() {
+            if path.controller.poll_timeout().is_some_and(|d| d.at <= now) {
+                path.controller.on_timeout(now);
+            }
+        }
+        self.poll_receivers(now);
+        self.keep_paths_measured(now);
+        self.transmit_due(now);
+        self.send_due_feedback(now);
+        self.send_due_reports(now);
+        self.announce_rate(now);
+    }
+
+    /// Tells the application of a target that moved by a hundredth or more.
+    fn announce_rate(&mut self, now: Instant) {
+        let rate = self.target_rate();
+        let moved = rate.as_bps().abs_diff(self.announced_rate.as_bps());
+        if moved * 100 <= self.announced_rate.as_bps() && self.announced_rate != Rate::ZERO {
+            return;
+        }
+        if rate == self.announced_rate {
+            return;
+        }
+        self.announced_rate = rate;
+        for path in self.paths.values_mut() {
+            path.controller.set_demand(now, self.config.max_rate);
+        }
+        self.event(Event::TargetRateChanged { rate });
+    }
+
+    fn event(&mut self, event: Event) {
+        self.outputs.push_back(Output::Event(event));
+    }
+
+    /// The paths that may carry packets, as the scheduler sees them: those that
+    /// are up, or else those that are suspect.
+    fn path_views(&self) -> Vec<PathView> {
+        let in_state = |s| self.paths.values().filter(move |p| p.state == s);
+        let mut live: Vec<&Path> = in_state(PathState::Up).collect();
+        if live.is_empty() {
+            live = in_state(PathState::Suspect).collect();
+        }
+        let measured = live
+            .iter()
+            .map(|p| p.one_way.recent())
+            .collect::<Option<Vec<i64>>>();
+        let delays: Vec<i64> = measured.unwrap_or_else(|| {
+            live.iter()
+                .map(|p| (p.rtt.smoothed() / 2).as_nanos() as i64)
+                .collect()
+        });
+        let least = delays.iter().copied().min().unwrap_or(0);
+        let view = |(path, delay): (&&Path, &i64)| PathView {
+            id: path.id,
+            rate: path.controller.target_rate(),
+            delay: Duration::from_nanos(delay.abs_diff(least)),
+            queued: path.queue.bytes(),
+        };
+        live.iter().zip(&delays).map(view).collect()
+    }
+
+    /// The SSRC that stands as sender in RTCP.
+    fn rtcp_ssrc(&self) -> Ssrc {
+        self.senders
+            .values()
+            .next()
+            .map_or(self.config.feedback_ssrc, |s| s.config.ssrc)
+    }
+
+    /// Largest payload that fits a packet with all that goes around it.
+    fn max_payload(&self) -> usize {
+        (self.config.max_packet.0 as usize)
+            .saturating_sub(crate::send::HEADROOM)
+            .max(100)
+    }
+
+    pub(crate) fn paths(&self) -> impl Iterator<Item = &Path> {
+        self.paths.values()
+    }
+
+    pub(crate) fn senders(&self) -> impl Iterator<Item = (StreamId, &SendStream)> {
+        self.senders.iter().map(|(id, s)| (*id, s))
+    }
+
+    pub(crate) fn receivers(&self) -> impl Iterator<Item = (StreamId, &ReceiveStream)> {
+        self.receivers.iter().map(|(id, s)| (*id, s))
+    }
+
+    pub(crate) fn drops(&self) -> Drops {
+        self.drops
+    }
+}

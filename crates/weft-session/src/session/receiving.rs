@@ -1,0 +1,282 @@
+//! From packets on paths to streams, and the feedback they call for.
+
+use std::sync::Arc;
+
+use weft_units::{Duration, Instant, PathId, Ssrc, StreamId};
+use weft_wire::rtcp::{Nack, Packet, split_arrivals};
+use weft_wire::rtp::{self, Header};
+use weft_wire::{rtx, sequence};
+
+use super::Session;
+use crate::config::{Level, ReceiveStreamConfig};
+use crate::event::{Event, Output, Protocol, Transmit};
+use crate::path::PathState;
+use crate::receive::{ReceiveConfig, ReceiveEvent, ReceivedPacket, Receiver};
+
+/// Time between feedback messages while packets come. Often enough that a
+/// loss is known within a frame time, seldom enough that it costs little: 40
+/// reports a second of about 60 bytes are 20 kbps. Chosen by us; libwebrtc
+/// sends one each 50 to 250 ms.
+const FEEDBACK_INTERVAL: Duration = Duration::from_millis(25);
+
+/// One stream that comes in.
+pub(crate) struct ReceiveStream {
+    pub config: ReceiveStreamConfig,
+    pub receiver: Receiver,
+    /// As signalled, or learned from the first packet.
+    pub ssrc: Option<Ssrc>,
+    pub rtx_ssrc: Option<Ssrc>,
+    highest: Option<u64>,
+    /// Middle 32 bits of the NTP time of the last sender report, and when it
+    /// came (RFC 3550 section 6.4.1).
+    pub last_sender_report: Option<(u32, Instant)>,
+}
+
+impl ReceiveStream {
+    pub fn new(config: ReceiveStreamConfig) -> ReceiveStream {
+        let receiver = Receiver::new(ReceiveConfig {
+            kind: config.kind,
+            clock_rate: config.clock_rate,
+            delivery: config.delivery,
+        });
+        ReceiveStream {
+            ssrc: config.ssrc,
+            rtx_ssrc: config.rtx.and_then(|(ssrc, _)| ssrc),
+            receiver,
+            highest: None,
+            last_sender_report: None,
+            config,
+        }
+    }
+
+    fn is_rtx(&self, header: &Header) -> bool {
+        self.config
+            .rtx
+            .is_some_and(|(_, payload_type)| payload_type == header.payload_type)
+    }
+
+    fn claims(&self, header: &Header) -> bool {
+        let ours = header.payload_type == self.config.payload_type || self.is_rtx(header);
+        let bound = if self.is_rtx(header) {
+            self.rtx_ssrc
+        } else {
+            self.ssrc
+        };
+        let mid = match (self.config.mid, header.extensions.mid) {
+            (Some(ours), Some(theirs)) => ours == theirs,
+            _ => true,
+        };
+        ours && mid && bound.is_none_or(|ssrc| ssrc == header.ssrc)
+    }
+}
+
+impl Session {
+    pub(super) fn on_rtp(&mut self, now: Instant, path: PathId, packet: &[u8]) {
+        let Ok((header, payload)) = rtp::parse(packet, &self.config.extensions) else {
+            self.drops.malformed += 1;
+            return;
+        };
+        self.log_arrival(now, path, &header, packet.len());
+        let Some(id) = self.receiver_of(&header) else {
+            self.drops.unknown_stream += 1;
+            return;
+        };
+        let Some(stream) = self.receivers.get_mut(&id) else {
+            return;
+        };
+        if payload.is_empty() {
+            // Padding only: a probe.
+            return;
+        }
+        let recovered = stream.is_rtx(&header);
+        let (number, payload) = if recovered {
+            stream.rtx_ssrc = Some(header.ssrc);
+            let Ok((original, payload)) = rtx::parse(payload) else {
+                self.drops.malformed += 1;
+                return;
+            };
+            (original, payload)
+        } else {
+            stream.ssrc = Some(header.ssrc);
+            (header.sequence, payload)
+        };
+        if recovered && stream.highest.is_none() {
+            // A repair of what we never heard the beginning of.
+            return;
+        }
+        let extended = sequence::extend(stream.highest, number);
+        stream.highest = stream.highest.max(Some(extended));
+        let extension = header.extensions.path.filter(|_| !recovered);
+        let received = ReceivedPacket {
+            path: extension.map_or(path, |e| e.path),
+            sequence: extended,
+            stream_sequence: extension.map(|e| e.stream_sequence),
+            timestamp: header.timestamp,
+            marker: header.marker,
+            payload: Arc::from(payload),
+            recovered,
+        };
+        if let Some(path) = self.paths.get(&path) {
+            stream.receiver.set_rtt(path.rtt.smoothed());
+        }
+        stream.receiver.handle_packet(now, received);
+    }
+
+    fn log_arrival(&mut self, now: Instant, path: PathId, header: &Header, size: usize) {
+        if let Some(path) = self.paths.get_mut(&path) {
+            path.counters.received_packets += 1;
+            path.counters.received_bytes += weft_units::Bytes(size as u64);
+        }
+        match self.level {
+            Level::Full => {
+                if let Some(extension) = header.extensions.path {
+                    let log = self.path_logs.entry(extension.path).or_default();
+                    log.on_packet(now, extension.transport_sequence);
+                }
+            }
+            Level::SenderSide => {
+                if let Some(number) = header.extensions.transport_sequence {
+                    self.transport_log.on_packet(now, number);
+                }
+            }
+            Level::Single => {}
+        }
+        if self.next_feedback.is_none() && self.level != Level::Single {
+            self.next_feedback = Some(now + FEEDBACK_INTERVAL);
+        }
+    }
+
+    /// The stream of a packet: by SSRC, else by MID and payload type.
+    fn receiver_of(&self, header: &Header) -> Option<StreamId> {
+        let known =
+            |s: &ReceiveStream| s.ssrc == Some(header.ssrc) || s.rtx_ssrc == Some(header.ssrc);
+        let by_ssrc = self.receivers.iter().find(|(_, s)| known(s));
+        let found = by_ssrc.or_else(|| self.receivers.iter().find(|(_, s)| s.claims(header)));
+        found.map(|(id, _)| *id)
+    }
+
+    pub(super) fn poll_receivers(&mut self, now: Instant) {
+        let ids: Vec<StreamId> = self.receivers.keys().copied().collect();
+        for id in ids {
+            let Some(stream) = self.receivers.get_mut(&id) else {
+                continue;
+            };
+            if stream.receiver.poll_timeout().is_some_and(|d| d.at <= now) {
+                stream.receiver.handle_timeout(now);
+            }
+            while let Some(event) = self
+                .receivers
+                .get_mut(&id)
+                .and_then(|s| s.receiver.poll_event())
+            {
+                self.on_receive_event(now, id, event);
+            }
+        }
+    }
+
+    fn on_receive_event(&mut self, now: Instant, id: StreamId, event: ReceiveEvent) {
+        match event {
+            ReceiveEvent::Nack { sequences } => {
+                let media = self.receivers.get(&id).and_then(|s| s.ssrc);
+                let (Some(media), sender) = (media, self.rtcp_ssrc()) else {
+                    return;
+                };
+                self.send_rtcp(&[Packet::Nack(Nack {
+                    sender,
+                    media,
+                    lost: sequences,
+                })]);
+            }
+            ReceiveEvent::KeyframeNeeded => self.request_keyframe(now, id),
+            ReceiveEvent::Packet(packet) => {
+                self.event(Event::PacketReceived { stream: id, packet })
+            }
+            ReceiveEvent::Frame(frame) => self.event(Event::FrameReceived { stream: id, frame }),
+        }
+    }
+
+    /// Asks the sender of this incoming stream for a keyframe (RTCP PLI).
+    pub fn request_keyframe(&mut self, _now: Instant, stream: StreamId) {
+        let media = self.receivers.get(&stream).and_then(|s| s.ssrc);
+        if let Some(media) = media {
+            let sender = self.rtcp_ssrc();
+            self.send_rtcp(&[Packet::PictureLoss { sender, media }]);
+        }
+    }
+
+    pub(super) fn on_goodbye(&mut self, ssrcs: &[Ssrc]) {
+        let ended: Vec<StreamId> = self
+            .receivers
+            .iter()
+            .filter(|(_, s)| s.ssrc.is_some_and(|ssrc| ssrcs.contains(&ssrc)))
+            .map(|(id, _)| *id)
+            .collect();
+        for stream in ended {
+            self.event(Event::StreamEnded { stream });
+        }
+    }
+
+    pub(super) fn send_due_feedback(&mut self, now: Instant) {
+        if self.next_feedback.is_none_or(|at| now < at) {
+            return;
+        }
+        self.next_feedback = None;
+        let sender = self.rtcp_ssrc();
+        let max_len = self.max_payload();
+        let mut packets = Vec::new();
+        for (path, log) in &mut self.path_logs {
+            if log.has_fresh() {
+                let (first, report) = log.take_report();
+                for block in split_arrivals(first, &report, max_len) {
+                    packets.push(Packet::PathFeedback(
+                        block.into_path_feedback(sender, *path),
+                    ));
+                }
+            }
+        }
+        if self.transport_log.has_fresh() {
+            let media = self
+                .receivers
+                .values()
+                .find_map(|s| s.ssrc)
+                .unwrap_or(Ssrc(0));
+            let (first, report) = self.transport_log.take_report();
+            for block in split_arrivals(first, &report, max_len) {
+                let count = self.feedback_count;
+                self.feedback_count = count.wrapping_add(1);
+                packets.push(Packet::TransportFeedback(
+                    block.into_transport_feedback(sender, media, count),
+                ));
+            }
+        }
+        for packet in packets {
+            self.send_rtcp(&[packet]);
+        }
+    }
+
+    /// Sends a compound packet on the quickest live path, and once more on the
+    /// second: what it says is needed most when a path is dying.
+    pub(super) fn send_rtcp(&mut self, packets: &[Packet]) {
+        let mut live: Vec<_> = self
+            .paths
+            .values()
+            .filter(|p| p.state != PathState::Down)
+            .collect();
+        live.sort_by_key(|p| (p.state == PathState::Suspect, p.rtt.smoothed(), p.id));
+        let Some(best) = live.first().map(|p| p.id) else {
+            return;
+        };
+        let copies = live.get(1).map(|p| p.id).into_iter().collect();
+        let mut packet = Vec::with_capacity(256);
+        for part in packets {
+            part.write(&mut packet);
+        }
+        let protocol = Protocol::Rtcp;
+        self.outputs.push_back(Output::Transmit(Transmit {
+            path: best,
+            copies,
+            packet,
+            protocol,
+        }));
+    }
+}

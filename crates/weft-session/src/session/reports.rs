@@ -1,0 +1,128 @@
+//! Sender and receiver reports (RFC 3550 section 6).
+
+use weft_units::{Duration, Instant, Ssrc};
+use weft_wire::rtcp::{Packet, ReceiverReport, ReportBlock, SenderReport, SourceDescription};
+
+use super::Session;
+
+/// Reports go out this often: libwebrtc's interval for video. Chosen below the
+/// five seconds of RFC 3550 so that a player can align sound and picture soon.
+pub(super) const INTERVAL: Duration = Duration::from_secs(1);
+
+/// Seconds of NTP time, as 32.32 fixed point.
+fn ntp_span(d: Duration) -> u64 {
+    ((u128::from(d.as_nanos()) << 32) / 1_000_000_000) as u64
+}
+
+impl Session {
+    /// NTP time of `at` (32.32 bits).
+    fn ntp(&self, at: Instant) -> u64 {
+        self.config
+            .ntp_at_zero
+            .wrapping_add(ntp_span(at.saturating_since(Instant::ZERO)))
+    }
+
+    pub(super) fn send_due_reports(&mut self, now: Instant) {
+        if now < self.next_report {
+            return;
+        }
+        // A tenth more or less, so that many sessions do not beat together.
+        let spread = 0.9 + 0.2 * self.rng.unit();
+        self.next_report = now + INTERVAL.mul_f64(spread);
+        let mut blocks = self.report_blocks(now);
+        let ntp = self.ntp(now);
+        let cname = self.config.cname.clone();
+        let mut compounds = Vec::new();
+        for stream in self.senders.values() {
+            let Some((timestamp, at)) = stream.newest else {
+                continue;
+            };
+            let elapsed = now.saturating_since(at).as_secs_f64();
+            let ticks = (elapsed * f64::from(stream.config.clock_rate)) as u32;
+            let ssrc = stream.config.ssrc;
+            let report = Packet::SenderReport(SenderReport {
+                ssrc,
+                ntp,
+                rtp_timestamp: timestamp.wrapping_add(ticks),
+                packet_count: stream.counters.packets,
+                octet_count: stream.counters.octets,
+                reports: std::mem::take(&mut blocks),
+            });
+            compounds.push([report, source_description(ssrc, &cname)]);
+        }
+        if compounds.is_empty() && !blocks.is_empty() {
+            let ssrc = self.config.feedback_ssrc;
+            let report = Packet::ReceiverReport(ReceiverReport {
+                ssrc,
+                reports: blocks,
+            });
+            compounds.push([report, source_description(ssrc, &cname)]);
+        }
+        for compound in compounds {
+            self.send_rtcp(&compound);
+        }
+    }
+
+    fn report_blocks(&mut self, now: Instant) -> Vec<ReportBlock> {
+        /// RFC 3550 section 6.4.1: the count has five bits.
+        const MAX_BLOCKS: usize = 31;
+        let mut blocks = Vec::new();
+        for stream in self.receivers.values_mut().take(MAX_BLOCKS) {
+            let Some(ssrc) = stream.ssrc else { continue };
+            let Some(figures) = stream.receiver.take_report() else {
+                continue;
+            };
+            let (last, delay) = match stream.last_sender_report {
+                Some((ntp, at)) => (ntp, (ntp_span(now.saturating_since(at)) >> 16) as u32),
+                None => (0, 0),
+            };
+            blocks.push(ReportBlock {
+                ssrc,
+                fraction_lost: figures.fraction_lost,
+                cumulative_lost: figures.cumulative_lost,
+                highest_sequence: figures.highest_sequence,
+                jitter: figures.jitter,
+                last_sender_report: last,
+                delay_since_last: delay,
+            });
+        }
+        blocks
+    }
+
+    pub(super) fn on_sender_report(&mut self, now: Instant, report: &SenderReport) {
+        let stream = self
+            .receivers
+            .values_mut()
+            .find(|s| s.ssrc == Some(report.ssrc));
+        if let Some(stream) = stream {
+            stream.last_sender_report = Some(((report.ntp >> 16) as u32, now));
+        }
+    }
+
+    /// Round-trip time from the peer's report blocks; only needed where no
+    /// per-packet feedback gives it.
+    pub(super) fn on_report_blocks(&mut self, now: Instant, blocks: &[ReportBlock]) {
+        if self.level != crate::config::Level::Single {
+            return;
+        }
+        let now_middle = (self.ntp(now) >> 16) as u32;
+        for block in blocks.iter().filter(|b| b.last_sender_report != 0) {
+            let rtt = now_middle
+                .wrapping_sub(block.last_sender_report)
+                .wrapping_sub(block.delay_since_last);
+            let rtt = Duration::from_secs_f64(f64::from(rtt) / 65_536.0);
+            if rtt < Duration::from_secs(10) {
+                for path in self.paths.values_mut() {
+                    path.rtt.on_sample(rtt);
+                }
+            }
+        }
+    }
+}
+
+fn source_description(ssrc: Ssrc, cname: &str) -> Packet {
+    Packet::SourceDescription(vec![SourceDescription {
+        ssrc,
+        cname: cname.to_owned(),
+    }])
+}

@@ -1,0 +1,117 @@
+use weft_units::{Bytes, Duration, PathId, Rate, StreamId};
+
+use crate::Session;
+use crate::path::PathState;
+use crate::receive::ReceiverStats;
+use crate::session::Drops;
+
+/// A snapshot of a session's counters. Counters only grow; rates are the
+/// reader's to form from two snapshots.
+#[derive(Clone, Debug)]
+pub struct Stats {
+    /// Every path that was ever up.
+    pub paths: Vec<PathStats>,
+    /// Every sending stream.
+    pub senders: Vec<SenderStats>,
+    /// Every receiving stream.
+    pub receivers: Vec<(StreamId, ReceiverStats)>,
+    /// What may be sent over all paths together.
+    pub target_rate: Rate,
+    /// Packets dropped at the door.
+    pub drops: Drops,
+}
+
+/// One path.
+#[derive(Clone, Copy, Debug)]
+pub struct PathStats {
+    /// The path.
+    pub path: PathId,
+    /// Its state.
+    pub state: PathState,
+    /// Smoothed round-trip time.
+    pub rtt: Duration,
+    /// The controller's target rate.
+    pub target_rate: Rate,
+    /// What the controller measured to arrive.
+    pub acknowledged_rate: Option<Rate>,
+    /// The controller's loss fraction, 0 to 1.
+    pub loss: f64,
+    /// The controller's state in one word.
+    pub controller_state: &'static str,
+    /// RTP packets sent, copies included.
+    pub sent_packets: u64,
+    /// RTP bytes sent, copies included; without SRTP, UDP and IP.
+    pub sent_bytes: Bytes,
+    /// Packets that the peer reported received.
+    pub acknowledged_packets: u64,
+    /// Packets found lost on this path.
+    pub lost_packets: u64,
+    /// RTP packets received on this path.
+    pub received_packets: u64,
+    /// RTP bytes received on this path.
+    pub received_bytes: Bytes,
+    /// Bytes that wait for the pacer.
+    pub queued: Bytes,
+}
+
+/// One sending stream.
+#[derive(Clone, Copy, Debug)]
+pub struct SenderStats {
+    /// The stream.
+    pub stream: StreamId,
+    /// Frames sent.
+    pub frames: u64,
+    /// Packets sent, retransmissions and probes included.
+    pub packets: u32,
+    /// Packets sent again because they were lost.
+    pub retransmissions: u64,
+    /// Sequence numbers that the peer asked for.
+    pub nacked: u64,
+    /// Of those, not answered: they had arrived or were under way.
+    pub nacks_ignored: u64,
+    /// Keyframe requests received.
+    pub keyframes_requested: u64,
+}
+
+impl Stats {
+    pub(crate) fn of(session: &Session) -> Stats {
+        let paths = session.paths().map(|path| {
+            let snapshot = path.controller.snapshot();
+            PathStats {
+                path: path.id,
+                state: path.state,
+                rtt: path.rtt.smoothed(),
+                target_rate: snapshot.target,
+                acknowledged_rate: snapshot.acked,
+                loss: snapshot.loss,
+                controller_state: snapshot.state,
+                sent_packets: path.counters.sent_packets,
+                sent_bytes: path.counters.sent_bytes,
+                acknowledged_packets: path.counters.acknowledged_packets,
+                lost_packets: path.counters.lost_packets,
+                received_packets: path.counters.received_packets,
+                received_bytes: path.counters.received_bytes,
+                queued: path.queue.bytes(),
+            }
+        });
+        let senders = session.senders().map(|(stream, s)| SenderStats {
+            stream,
+            frames: s.counters.frames,
+            packets: s.counters.packets,
+            retransmissions: s.counters.retransmissions,
+            nacked: s.counters.nacked,
+            nacks_ignored: s.counters.nacks_ignored,
+            keyframes_requested: s.counters.keyframes_requested,
+        });
+        Stats {
+            paths: paths.collect(),
+            senders: senders.collect(),
+            receivers: session
+                .receivers()
+                .map(|(id, s)| (id, s.receiver.stats()))
+                .collect(),
+            target_rate: session.target_rate(),
+            drops: session.drops(),
+        }
+    }
+}
