@@ -1,14 +1,16 @@
 //! RTCP: reports (RFC 3550 section 6), feedback (RFC 4585, RFC 5104,
-//! draft-holmer-rmcat-transport-wide-cc-extensions-01) and weft's own
-//! per-path feedback. Reduced-size packets (RFC 5506) are read like compounds.
+//! draft-holmer-rmcat-transport-wide-cc-extensions-01, RFC 8888) and weft's
+//! own per-path feedback. Reduced-size packets (RFC 5506) are read like compounds.
 
 mod arrivals;
+mod congestion;
 mod feedback;
 mod report;
 
 pub use arrivals::{
     ArrivalBlock, MAX_ARRIVALS, PathFeedback, TransportFeedback, split_arrivals, unwrap_arrival,
 };
+pub use congestion::{CongestionFeedback, PacketArrival, StreamArrivals};
 pub use feedback::{Nack, Remb};
 pub use report::{ReceiverReport, ReportBlock, SenderReport, SourceDescription};
 
@@ -33,6 +35,7 @@ const PAYLOAD_FEEDBACK: u8 = 206;
 
 // Feedback message types of transport layer feedback.
 const NACK: u8 = 1; // RFC 4585 section 6.2.1
+const CONGESTION_CONTROL: u8 = 11; // RFC 8888 section 3.1
 const TRANSPORT_WIDE: u8 = 15; // draft-holmer section 3.1
 // Feedback message types of payload-specific feedback.
 const PICTURE_LOSS: u8 = 1; // RFC 4585 section 6.3.1
@@ -77,6 +80,8 @@ pub enum Packet {
     Remb(Remb),
     /// Arrival times by transport-wide sequence number.
     TransportFeedback(TransportFeedback),
+    /// Arrival times by the streams' sequence numbers.
+    CongestionFeedback(CongestionFeedback),
     /// Arrival times by one path's transport sequence number.
     PathFeedback(PathFeedback),
     /// Another packet type or feedback message type. Its content is not kept,
@@ -151,6 +156,9 @@ fn parse_packet(
             Packet::PathFeedback(PathFeedback::parse(body, arrivals_left)?)
         }
         (TRANSPORT_LAYER_FEEDBACK, NACK) => Packet::Nack(Nack::parse(body)?),
+        (TRANSPORT_LAYER_FEEDBACK, CONGESTION_CONTROL) => {
+            Packet::CongestionFeedback(CongestionFeedback::parse(body)?)
+        }
         (TRANSPORT_LAYER_FEEDBACK, TRANSPORT_WIDE) => {
             Packet::TransportFeedback(TransportFeedback::parse(body, arrivals_left)?)
         }
@@ -191,6 +199,7 @@ impl Packet {
             } => feedback::write_full_intra_request(*sender, *media, *sequence, out),
             Packet::Remb(remb) => remb.write(out),
             Packet::TransportFeedback(feedback) => feedback.write(out),
+            Packet::CongestionFeedback(feedback) => feedback.write(out),
             Packet::PathFeedback(feedback) => feedback.write(out),
             Packet::Unknown { .. } => {}
         }

@@ -119,3 +119,6 @@ impl PathFeedback {
         });
     }
 }
+
+#[cfg(test)]
+mod tests;

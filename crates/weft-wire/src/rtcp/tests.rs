@@ -1,4 +1,5 @@
 use super::*;
+use proptest::prelude::*;
 use weft_units::{Duration, Instant, PathId, Rate};
 
 fn written(packet: &Packet) -> Vec<u8> {
@@ -396,4 +397,122 @@ fn rtcp_is_told_from_rtp_by_the_packet_type() {
     assert!(!is_rtcp(&[0x80, 96]));
     assert!(!is_rtcp(&[0x80, 0x80 | 96]));
     assert!(!is_rtcp(&[0x80]));
+}
+
+fn report_block() -> impl Strategy<Value = ReportBlock> {
+    (
+        any::<(u32, u8, u32, u32, u32, u32)>(),
+        -0x80_0000..0x80_0000_i32,
+    )
+        .prop_map(
+            |((ssrc, fraction, highest, jitter, last, delay), lost)| ReportBlock {
+                ssrc: Ssrc(ssrc),
+                fraction_lost: fraction,
+                cumulative_lost: lost,
+                highest_sequence: highest,
+                jitter,
+                last_sender_report: last,
+                delay_since_last: delay,
+            },
+        )
+}
+
+fn packet() -> impl Strategy<Value = Packet> {
+    let ssrc = || any::<u32>().prop_map(Ssrc);
+    let reports = || proptest::collection::vec(report_block(), 0..=31);
+    let sender_report = (ssrc(), any::<(u64, u32, u32, u32)>(), reports()).prop_map(
+        |(ssrc, (ntp, rtp_timestamp, packet_count, octet_count), reports)| {
+            Packet::SenderReport(SenderReport {
+                ssrc,
+                ntp,
+                rtp_timestamp,
+                packet_count,
+                octet_count,
+                reports,
+            })
+        },
+    );
+    let receiver_report = (ssrc(), reports())
+        .prop_map(|(ssrc, reports)| Packet::ReceiverReport(ReceiverReport { ssrc, reports }));
+    let description =
+        (ssrc(), "[a-z@]{0,255}").prop_map(|(ssrc, cname)| SourceDescription { ssrc, cname });
+    let descriptions =
+        proptest::collection::vec(description, 0..=31).prop_map(Packet::SourceDescription);
+    let goodbye = proptest::collection::vec(ssrc(), 0..=31).prop_map(Packet::Goodbye);
+    let lost = proptest::collection::btree_set(any::<u16>(), 0..50);
+    let nack = (ssrc(), ssrc(), lost).prop_map(|(sender, media, lost)| {
+        let lost = lost.into_iter().collect();
+        Packet::Nack(Nack {
+            sender,
+            media,
+            lost,
+        })
+    });
+    let request = (ssrc(), ssrc(), any::<u8>());
+    let picture_loss = request
+        .clone()
+        .prop_map(|(sender, media, _)| Packet::PictureLoss { sender, media });
+    let intra = request.prop_map(|(sender, media, sequence)| Packet::FullIntraRequest {
+        sender,
+        media,
+        sequence,
+    });
+    let ssrcs = proptest::collection::vec(ssrc(), 0..=255);
+    let remb = (ssrc(), 0..1_u64 << 18, 0..46_u32, ssrcs).prop_map(
+        |(sender, mantissa, exponent, ssrcs)| {
+            let rate = Rate::from_bps(mantissa << exponent);
+            Packet::Remb(Remb {
+                sender,
+                rate,
+                ssrcs,
+            })
+        },
+    );
+    prop_oneof![
+        sender_report,
+        receiver_report,
+        descriptions,
+        goodbye,
+        nack,
+        picture_loss,
+        intra,
+        remb
+    ]
+}
+
+proptest! {
+    #[test]
+    fn a_compound_is_read_back_as_it_was_written(
+        packets in proptest::collection::vec(packet(), 0..8),
+    ) {
+        let mut octets = Vec::new();
+        for packet in &packets {
+            packet.write(&mut octets);
+        }
+        prop_assert_eq!(parse_compound(&octets), Ok(packets));
+    }
+
+    #[test]
+    fn no_bytes_panic(
+        data: Vec<u8>,
+        packet_type in 200..208_u8,
+        count in 0..32_u8,
+        named: bool,
+    ) {
+        crate::fuzz::rtcp(&data);
+        // The same as the body of a message of each kind.
+        let mut body = data;
+        if named && body.len() >= 12 {
+            let at = if packet_type == APPLICATION { 4 } else { 8 };
+            let name = if packet_type == APPLICATION { b"WEFT" } else { b"REMB" };
+            body[at..at + 4].copy_from_slice(name);
+        }
+        body.resize(body.len().next_multiple_of(4), 1);
+        let mut octets = vec![0x80 | count, packet_type];
+        octets.extend(((body.len() / 4) as u16).to_be_bytes());
+        octets.extend(body);
+        crate::fuzz::rtcp(&octets);
+        octets[0] |= PADDING_BIT;
+        crate::fuzz::rtcp(&octets);
+    }
 }

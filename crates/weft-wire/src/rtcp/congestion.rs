@@ -1,0 +1,175 @@
+//! Congestion control feedback (RFC 8888): arrival times and ECN marks by
+//! each stream's own sequence numbers.
+
+use super::{CONGESTION_CONTROL, TRANSPORT_LAYER_FEEDBACK, write_packet, write_ssrcs};
+use crate::ParseError;
+use crate::reader::Reader;
+use weft_units::{Duration, Ssrc};
+
+/// RFC 8888 section 3.1.
+const MAX_REPORTS: usize = 16_384;
+/// Words of a packet behind its header: a length of 16 bits.
+const MAX_WORDS: usize = 65_535;
+
+const RECEIVED_BIT: u16 = 0x8000;
+const OFFSET_MASK: u16 = 0x1fff;
+/// Unit of the offset: 1/1024 s.
+const OFFSETS_PER_SECOND: u64 = 1024;
+/// The packet arrived longer ago than can be said.
+const OFFSET_TOO_LONG: u16 = 0x1ffe;
+/// The time is not known, or is later than the report.
+const OFFSET_UNAVAILABLE: u16 = 0x1fff;
+
+/// A report on the packets of some streams.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CongestionFeedback {
+    /// Who reports.
+    pub sender: Ssrc,
+    /// When: the middle 32 bits of an NTP time, as in sender reports.
+    pub report_timestamp: u32,
+    /// One block per stream.
+    pub streams: Vec<StreamArrivals>,
+}
+
+/// The packets of one stream.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StreamArrivals {
+    /// The stream.
+    pub ssrc: Ssrc,
+    /// The sequence number of the first entry of `packets`.
+    pub begin_sequence: u16,
+    /// What is known of each packet; `None`: it has not arrived. At most
+    /// 16,384.
+    pub packets: Vec<Option<PacketArrival>>,
+}
+
+/// One packet that arrived.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PacketArrival {
+    /// The two ECN bits of the IP header (RFC 3168 section 5).
+    pub ecn: u8,
+    /// 13 bits as on the wire, see [`PacketArrival::before_report`].
+    pub offset: u16,
+}
+
+impl PacketArrival {
+    /// How long before the report's timestamp the packet arrived, in steps of
+    /// 1/1024 s; `None` if unknown or too long ago.
+    #[must_use]
+    pub fn before_report(self) -> Option<Duration> {
+        if self.offset >= OFFSET_TOO_LONG {
+            return None;
+        }
+        let nanos = u64::from(self.offset) * 1_000_000_000 / OFFSETS_PER_SECOND;
+        Some(Duration::from_nanos(nanos))
+    }
+
+    /// A packet that arrived so long before the report; `None`: not known.
+    #[must_use]
+    pub fn new(ecn: u8, before_report: Option<Duration>) -> PacketArrival {
+        let offset = before_report.map_or(OFFSET_UNAVAILABLE, |duration| {
+            let steps = u128::from(duration.as_nanos()) * u128::from(OFFSETS_PER_SECOND);
+            let steps = (steps / 1_000_000_000).min(u128::from(OFFSET_TOO_LONG));
+            steps as u16
+        });
+        PacketArrival {
+            ecn: ecn & 3,
+            offset,
+        }
+    }
+
+    fn from_bits(bits: u16) -> Option<PacketArrival> {
+        (bits & RECEIVED_BIT != 0).then_some(PacketArrival {
+            ecn: (bits >> 13 & 3) as u8,
+            offset: bits & OFFSET_MASK,
+        })
+    }
+
+    fn bits(self) -> u16 {
+        RECEIVED_BIT | u16::from(self.ecn & 3) << 13 | self.offset & OFFSET_MASK
+    }
+}
+
+impl CongestionFeedback {
+    pub(super) fn parse(body: &[u8]) -> Result<CongestionFeedback, ParseError> {
+        let what = "congestion feedback";
+        let timestamp_at = body.len().checked_sub(4);
+        let (blocks, timestamp) = timestamp_at
+            .and_then(|at| body.split_at_checked(at))
+            .ok_or(ParseError::Truncated { what })?;
+        let mut reader = Reader::new(blocks, what);
+        let sender = Ssrc(reader.u32()?);
+        let mut streams = Vec::new();
+        while !reader.is_empty() {
+            streams.push(StreamArrivals::parse(&mut reader)?);
+        }
+        Ok(CongestionFeedback {
+            sender,
+            report_timestamp: Reader::new(timestamp, what).u32()?,
+            streams,
+        })
+    }
+
+    pub(super) fn write(&self, out: &mut Vec<u8>) {
+        write_packet(TRANSPORT_LAYER_FEEDBACK, CONGESTION_CONTROL, out, |out| {
+            write_ssrcs(&[self.sender], out);
+            let mut words_left = MAX_WORDS - 2;
+            for stream in &self.streams {
+                let Some(left) = words_left.checked_sub(stream.words()) else {
+                    break;
+                };
+                words_left = left;
+                stream.write(out);
+            }
+            out.extend_from_slice(&self.report_timestamp.to_be_bytes());
+        });
+    }
+}
+
+impl StreamArrivals {
+    fn parse(reader: &mut Reader<'_>) -> Result<StreamArrivals, ParseError> {
+        let ssrc = Ssrc(reader.u32()?);
+        let begin_sequence = reader.u16()?;
+        let count = usize::from(reader.u16()?);
+        if count > MAX_REPORTS {
+            return Err(ParseError::TooLarge {
+                what: "arrival list",
+            });
+        }
+        // Pairs of reports fill words.
+        let mut reports = Reader::new(reader.take(count.div_ceil(2) * 4)?, "arrival list");
+        let packets = (0..count)
+            .map(|_| reports.u16().map(PacketArrival::from_bits))
+            .collect::<Result<_, _>>()?;
+        Ok(StreamArrivals {
+            ssrc,
+            begin_sequence,
+            packets,
+        })
+    }
+
+    fn reports(&self) -> &[Option<PacketArrival>] {
+        &self.packets[..self.packets.len().min(MAX_REPORTS)]
+    }
+
+    fn words(&self) -> usize {
+        2 + self.reports().len().div_ceil(2)
+    }
+
+    fn write(&self, out: &mut Vec<u8>) {
+        let reports = self.reports();
+        write_ssrcs(&[self.ssrc], out);
+        out.extend_from_slice(&self.begin_sequence.to_be_bytes());
+        out.extend_from_slice(&(reports.len() as u16).to_be_bytes());
+        for packet in reports {
+            let bits = packet.map_or(0, PacketArrival::bits);
+            out.extend_from_slice(&bits.to_be_bytes());
+        }
+        if reports.len() % 2 == 1 {
+            out.extend_from_slice(&[0, 0]);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;
