@@ -1,4 +1,4 @@
-use crate::{Controller, Fixed, Limits};
+use crate::{Controller, Fixed, Gcc, Limits};
 use std::fmt;
 use std::str::FromStr;
 use weft_units::{Instant, Rate};
@@ -30,13 +30,8 @@ pub enum ControllerKindError {
 /// in favour of `min`.
 #[must_use]
 pub fn build(kind: ControllerKind, limits: Limits, now: Instant) -> Box<dyn Controller> {
-    let limits = limits.ordered();
     match kind {
-        // Replaced by the real one as soon as it is there.
-        ControllerKind::Gcc => {
-            let _ = now;
-            Box::new(Fixed::new(limits.start, limits))
-        }
+        ControllerKind::Gcc => Box::new(Gcc::new(limits, now)),
         ControllerKind::Fixed(rate) => Box::new(Fixed::new(rate, limits)),
     }
 }

@@ -8,6 +8,7 @@
 
 mod controller;
 mod fixed;
+mod gcc;
 mod kind;
 mod pacer;
 
@@ -15,5 +16,6 @@ pub use controller::{
     Controller, Limits, PacketResult, ProbeCluster, ProbeId, SentPacket, Snapshot,
 };
 pub use fixed::Fixed;
+pub use gcc::Gcc;
 pub use kind::{ControllerKind, ControllerKindError, build};
 pub use pacer::Pacer;

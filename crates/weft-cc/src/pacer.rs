@@ -26,8 +26,8 @@ const MIN_RATE: Rate = Rate::from_kbps(5);
 ///
 /// Packets are the caller's. It asks [`Pacer::next_send`], sends when the time
 /// has come, marks the packet with [`Pacer::probe`] and reports it with
-/// [`Pacer::on_sent`]. While a probe cluster lasts, its rate counts if it is
-/// the higher one, and the caller pads when it has nothing else to send.
+/// [`Pacer::on_sent`]. While a probe cluster lasts, its rate counts, and the
+/// caller pads when it has nothing else to send.
 #[derive(Debug)]
 pub struct Pacer {
     rate: Rate,
@@ -43,6 +43,7 @@ struct Probe {
     packets_left: u32,
     bytes_left: Bytes,
     expires_at: Instant,
+    started: bool,
 }
 
 impl Pacer {
@@ -63,13 +64,11 @@ impl Pacer {
         self.rescale(now, before);
     }
 
-    /// The rate that counts now: the pacing rate or that of the probe.
+    /// The rate that counts now: the pacing rate, or that of the probe even
+    /// if it is lower, since a probe sent faster would measure another rate.
     #[must_use]
     pub fn rate(&self) -> Rate {
-        match self.probes.front() {
-            Some(probe) => probe.rate.max(self.rate),
-            None => self.rate,
-        }
+        self.probes.front().map_or(self.rate, |probe| probe.rate)
     }
 
     /// When the next packet may leave: `now` or later.
@@ -91,10 +90,11 @@ impl Pacer {
         }
         self.probes.push_back(Probe {
             id: cluster.id,
-            rate: cluster.rate,
+            rate: cluster.rate.max(MIN_RATE),
             packets_left: cluster.packets,
             bytes_left: cluster.bytes,
             expires_at: now + PROBE_TIMEOUT,
+            started: false,
         });
         self.rescale(now, before);
     }
@@ -117,8 +117,14 @@ impl Pacer {
     pub fn on_sent(&mut self, now: Instant, size: Bytes) {
         let before = self.rate();
         let time = before.time_for(size).unwrap_or(Duration::ZERO);
-        self.drained_at = self.drained_at.max(now) + time;
+        // A probe catches up after a late timer (the schedule counts from its
+        // first packet, as in libwebrtc's prober); otherwise late is late.
+        if !self.probes.front().is_some_and(|probe| probe.started) {
+            self.drained_at = self.drained_at.max(now);
+        }
+        self.drained_at += time;
         if let Some(probe) = self.probes.front_mut() {
+            probe.started = true;
             probe.packets_left = probe.packets_left.saturating_sub(1);
             probe.bytes_left = probe.bytes_left.saturating_sub(size);
         }

@@ -75,6 +75,28 @@ fn a_probe_is_evenly_spaced_at_its_rate_and_ends() {
 }
 
 #[test]
+fn a_probe_keeps_its_rate_with_a_coarse_timer() {
+    // 1.6 ms per packet, but the caller looks every millisecond only.
+    let mut pacer = Pacer::new(Rate::from_mbps(1));
+    let cluster = ProbeCluster {
+        id: ProbeId(7),
+        rate: Rate::from_kbps(6_250),
+        packets: 11,
+        bytes: Bytes(0),
+    };
+    pacer.add_probe(ms(0), &cluster);
+    let mut times = Vec::new();
+    for now in 0..100 {
+        while pacer.probe().is_some() && pacer.next_send(ms(now)) == ms(now) {
+            pacer.on_sent(ms(now), PACKET);
+            times.push(now);
+        }
+    }
+    // 0, 1.6, 3.2, .. 16 ms, rounded up.
+    assert_eq!(times, [0, 2, 4, 5, 7, 8, 10, 12, 13, 15, 16]);
+}
+
+#[test]
 fn a_probe_without_packets_is_given_up() {
     let mut pacer = Pacer::new(Rate::from_mbps(1));
     let cluster = ProbeCluster {

@@ -1,0 +1,264 @@
+//! Google congestion control as libwebrtc deploys it (send side).
+
+mod aimd;
+mod alr;
+mod delay_based;
+mod inter_arrival;
+mod loss_based;
+mod loss_model;
+mod overuse;
+mod probe;
+mod probe_estimator;
+mod throughput;
+mod trendline;
+
+use crate::pacer::PACING_FACTOR;
+use crate::{Controller, Limits, PacketResult, ProbeCluster, SentPacket, Snapshot};
+use alr::Alr;
+use delay_based::DelayBased;
+use loss_based::LossBased;
+use overuse::Usage;
+use probe::{ProbeController, Reason};
+use probe_estimator::ProbeEstimator;
+use throughput::Throughput;
+use weft_units::{Bytes, Deadline, Duration, Instant, Rate};
+
+/// Without feedback for what is sent during this time the rate decreases:
+/// `kDefaultRttLimit` of libwebrtc `RttBasedBackoff`
+/// (`send_side_bandwidth_estimation.cc`), by this factor per interval:
+/// `drop_fraction`, `drop_interval` (ibid.).
+const SILENCE: Duration = Duration::from_secs(3);
+const SILENCE_DROP: f64 = 0.8;
+const SILENCE_INTERVAL: Duration = Duration::from_secs(1);
+
+/// A probe after a drop is sent while the application limits or shortly
+/// after: `kAlrEndedTimeout` (libwebrtc `probe_controller.cc`).
+const ALR_GRACE: Duration = Duration::from_secs(3);
+
+/// A probe this much above the target makes older measurements useless: the
+/// step is larger than a usual decrease.
+const PROBE_RESTART: f64 = 1.2;
+
+/// Sizes beyond an IP packet are nonsense and would only overflow sums.
+const MAX_SIZE: u64 = 1 << 16;
+/// The same for what goes unmeasured between two packets.
+const MAX_UNMEASURED: u64 = 1 << 24;
+
+/// Google congestion control: the delay gradient sets the rate, loss bounds
+/// it, probes raise it.
+///
+/// It differs from libwebrtc where this says so: probing also goes on when
+/// the rate grows without a known capacity (libwebrtc probes again only when
+/// the application limits, and needs tens of seconds after an outage), and
+/// feedback after a long silence starts probing as a new path does.
+#[derive(Debug)]
+pub struct Gcc {
+    limits: Limits,
+    target: Rate,
+    delay: DelayBased,
+    loss: LossBased,
+    throughput: Throughput,
+    acked: Option<Rate>,
+    probe_estimator: ProbeEstimator,
+    probes: ProbeController,
+    alr: Alr,
+    silence: Silence,
+}
+
+/// What was sent since the last feedback.
+#[derive(Debug, Default)]
+struct Silence {
+    /// The first packet sent since.
+    since: Option<Instant>,
+    /// The last decrease for it.
+    dropped: Option<Instant>,
+}
+
+impl Silence {
+    fn next_drop(&self) -> Option<Instant> {
+        let first = self.since? + SILENCE;
+        Some(match self.dropped {
+            Some(at) => first.max(at + SILENCE_INTERVAL),
+            None => first,
+        })
+    }
+}
+
+impl Gcc {
+    /// Starts at the start rate and probes at once.
+    #[must_use]
+    pub fn new(limits: Limits, now: Instant) -> Gcc {
+        let limits = limits.ordered();
+        Gcc {
+            limits,
+            target: limits.start,
+            delay: DelayBased::new(&limits),
+            loss: LossBased::new(limits.start, limits.min, limits.max),
+            throughput: Throughput::new(),
+            acked: None,
+            probe_estimator: ProbeEstimator::default(),
+            probes: ProbeController::new(limits, now),
+            alr: Alr::new(now, limits.start),
+            silence: Silence::default(),
+        }
+    }
+
+    fn take_result(&mut self, now: Instant, result: &PacketResult) {
+        let sent = &result.sent;
+        let own = Bytes(sent.size.0.min(MAX_SIZE));
+        let size = own + Bytes(result.unmeasured_before.0.min(MAX_UNMEASURED));
+        let lost = result.arrival.is_none();
+        self.loss.on_packet(sent.number, sent.sent_at, size, lost);
+        let Some(arrival) = result.arrival else {
+            return;
+        };
+        self.throughput.on_packet(sent.sent_at, arrival, size);
+        self.delay.on_packet(now, sent.sent_at, arrival);
+        if let Some(id) = sent.probe {
+            self.probe_estimator
+                .on_packet(id, sent.sent_at, arrival, size);
+        }
+    }
+
+    /// The delivery rate, or that of the probe until there is a new one.
+    fn measure(&mut self, now: Instant, probe: Option<Rate>) {
+        if let Some(rate) = probe.filter(|rate| *rate > self.target.mul_f64(PROBE_RESTART)) {
+            self.throughput.restart(now);
+            self.acked = Some(rate);
+        }
+        self.acked = self.throughput.rate().or(self.acked);
+    }
+
+    fn set_target(&mut self, now: Instant, target: Rate) {
+        self.target = self.limits.clamp(target);
+        self.alr.set_target(self.target);
+        self.probes.set_estimate(now, self.target);
+    }
+
+    fn periodic_reason(&self) -> Reason {
+        match self.alr.since() {
+            Some(since) => Reason::ApplicationLimited(since),
+            None if self.delay.aimd().is_searching() && !self.loss.is_limiting() => {
+                Reason::Searching
+            }
+            None => Reason::None,
+        }
+    }
+
+    /// Feedback after a long silence: what was lost in it says nothing about
+    /// the path as it is now.
+    fn resume(&mut self, now: Instant) {
+        self.loss = LossBased::new(self.target, self.limits.min, self.limits.max);
+        self.throughput.restart(now);
+        self.acked = None;
+        let rate = self.target.max(self.limits.start);
+        self.probes.start_from(now, rate);
+    }
+
+    fn drop_in_silence(&mut self, now: Instant) {
+        if self.silence.next_drop().is_some_and(|at| now >= at) && self.target > self.limits.min {
+            self.silence.dropped = Some(now);
+            let rate = self.target.mul_f64(SILENCE_DROP);
+            self.delay.aimd_mut().set_rate(now, rate);
+            self.set_target(now, rate);
+        }
+    }
+}
+
+impl Controller for Gcc {
+    fn on_packet_sent(&mut self, packet: &SentPacket) {
+        let size = Bytes(packet.size.0.min(MAX_SIZE));
+        self.alr.on_sent(packet.sent_at, size);
+        self.silence.since.get_or_insert(packet.sent_at);
+    }
+
+    fn on_feedback(&mut self, now: Instant, results: &[PacketResult], rtt: Option<Duration>) {
+        if results.is_empty() {
+            return;
+        }
+        if let Some(rtt) = rtt {
+            self.delay.aimd_mut().set_rtt(rtt);
+        }
+        let silence = std::mem::take(&mut self.silence);
+        for result in results {
+            self.take_result(now, result);
+        }
+        let probe = self.probe_estimator.take();
+        self.measure(now, probe);
+        let recovered = self.delay.update(now, self.acked, probe);
+        let delay_based = self.delay.aimd().rate();
+        let in_alr = self.alr.since().is_some();
+        self.loss.update(delay_based, self.acked, in_alr);
+        self.set_target(now, self.loss.bound(delay_based));
+        if recovered && self.alr.now_or_within(now, ALR_GRACE) {
+            self.probes.on_recovered(now);
+        }
+        if silence.dropped.is_some() {
+            self.resume(now);
+        }
+    }
+
+    fn on_timeout(&mut self, now: Instant) {
+        self.alr.on_sent(now, Bytes::ZERO);
+        self.drop_in_silence(now);
+        let (reason, loss_limited) = (self.periodic_reason(), self.loss.is_limiting());
+        self.probes.on_timeout(now, reason, loss_limited);
+    }
+
+    fn poll_timeout(&self) -> Option<Deadline> {
+        let drop = self.silence.next_drop().map(|at| Deadline {
+            at,
+            reason: "no feedback",
+        });
+        let drop = drop.filter(|_| self.target > self.limits.min);
+        Deadline::earlier(drop, self.probes.poll_timeout())
+    }
+
+    fn set_demand(&mut self, now: Instant, demand: Rate) {
+        let in_alr = self.alr.since().is_some();
+        self.probes.set_demand(now, demand, in_alr);
+    }
+
+    fn poll_probe(&mut self, _now: Instant) -> Option<ProbeCluster> {
+        let cluster = self.probes.poll_probe()?;
+        self.probe_estimator.expect(&cluster);
+        Some(cluster)
+    }
+
+    fn on_path_restored(&mut self, now: Instant) {
+        *self = Gcc {
+            probes: self.probes.restarted(now),
+            ..Gcc::new(self.limits, now)
+        };
+    }
+
+    fn target_rate(&self) -> Rate {
+        self.target
+    }
+
+    fn pacing_rate(&self) -> Rate {
+        self.target.mul_f64(PACING_FACTOR)
+    }
+
+    fn snapshot(&self) -> Snapshot {
+        let state = match self.delay.usage() {
+            _ if self.silence.dropped.is_some() => "silence",
+            Usage::Over => "overuse",
+            _ if self.loss.is_limiting() => "loss",
+            Usage::Under => "drain",
+            Usage::Normal => self.delay.aimd().state(),
+        };
+        Snapshot {
+            target: self.target,
+            acked: self.acked,
+            loss: self.loss.average_loss(),
+            queue_trend: self.delay.trend(),
+            state,
+        }
+    }
+}
+
+#[cfg(test)]
+mod testbed;
+#[cfg(test)]
+mod tests;
