@@ -16,7 +16,7 @@ const MAP: ExtensionMap = ExtensionMap {
 const MAX_EMITTED: usize = 100_000;
 
 /// RTP: what was read can be written and read again.
-pub fn rtp(data: &[u8]) {
+pub fn fuzz_rtp(data: &[u8]) {
     let peeked = rtp::peek(data);
     let Ok((header, payload)) = rtp::parse(data, &MAP) else {
         return;
@@ -31,7 +31,7 @@ pub fn rtp(data: &[u8]) {
 }
 
 /// RTCP: what was read can be written and read again.
-pub fn rtcp(data: &[u8]) {
+pub fn fuzz_rtcp(data: &[u8]) {
     let Ok(packets) = rtcp::parse_compound(data) else {
         return;
     };
@@ -50,7 +50,7 @@ pub fn rtcp(data: &[u8]) {
 }
 
 /// VP8 descriptor: what was read can be written and read again.
-pub fn vp8(data: &[u8]) {
+pub fn fuzz_vp8(data: &[u8]) {
     let Ok((descriptor, body)) = vp8::parse(data) else {
         return;
     };
@@ -65,7 +65,7 @@ pub fn vp8(data: &[u8]) {
 }
 
 /// SDP: what was read is emitted such that it reads the same.
-pub fn sdp(data: &[u8]) {
+pub fn fuzz_sdp(data: &[u8]) {
     let Ok(text) = std::str::from_utf8(data) else {
         return;
     };

@@ -499,7 +499,7 @@ proptest! {
         count in 0..32_u8,
         named: bool,
     ) {
-        crate::fuzz::rtcp(&data);
+        crate::fuzz::fuzz_rtcp(&data);
         // The same as the body of a message of each kind.
         let mut body = data;
         if named && body.len() >= 12 {
@@ -511,8 +511,8 @@ proptest! {
         let mut octets = vec![0x80 | count, packet_type];
         octets.extend(((body.len() / 4) as u16).to_be_bytes());
         octets.extend(body);
-        crate::fuzz::rtcp(&octets);
+        crate::fuzz::fuzz_rtcp(&octets);
         octets[0] |= PADDING_BIT;
-        crate::fuzz::rtcp(&octets);
+        crate::fuzz::fuzz_rtcp(&octets);
     }
 }

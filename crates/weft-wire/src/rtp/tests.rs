@@ -202,10 +202,10 @@ proptest! {
 
     #[test]
     fn no_bytes_panic(mut data: Vec<u8>, first in 0x80..0xc0_u8) {
-        crate::fuzz::rtp(&data);
+        crate::fuzz::fuzz_rtp(&data);
         if let Some(octet) = data.first_mut() {
             *octet = first;
         }
-        crate::fuzz::rtp(&data);
+        crate::fuzz::fuzz_rtp(&data);
     }
 }

@@ -117,6 +117,6 @@ proptest! {
 
     #[test]
     fn no_bytes_panic(data: Vec<u8>) {
-        crate::fuzz::vp8(&data);
+        crate::fuzz::fuzz_vp8(&data);
     }
 }
