@@ -1,0 +1,22 @@
+//! Compiles the libvpx shim against the system's library.
+
+fn main() {
+    println!("cargo:rerun-if-changed=csrc/vpx.c");
+    let vpx = match pkg_config::Config::new()
+        .atleast_version("1.10")
+        .probe("vpx")
+    {
+        Ok(vpx) => vpx,
+        Err(error) => panic!(
+            "libvpx 1.10 or later is needed to build weft-media. On Debian and Ubuntu: \
+             apt install libvpx-dev pkg-config build-essential. pkg-config said: {error}"
+        ),
+    };
+    cc::Build::new()
+        .includes(&vpx.include_paths)
+        .file("csrc/vpx.c")
+        .compile("weftvpx");
+    // The shim is linked before this line is read, so the library it needs
+    // has to be named again behind it.
+    println!("cargo:rustc-link-lib=vpx");
+}

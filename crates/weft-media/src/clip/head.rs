@@ -1,0 +1,263 @@
+//! The head as a texture that is turned, zoomed and stretched into place.
+
+use super::compose::{Placement, paint_pixels, put_over};
+use super::face::{Base, Face};
+use super::motion::Expression;
+use super::palette::Palette;
+use crate::Picture;
+
+/// Where the neck's joint is in the scene when nothing moves.
+pub const NECK: (f32, f32) = (640.0, 426.0);
+/// The same joint in the face's coordinates (origin between the eyes).
+const JOINT: (f32, f32) = (0.0, 120.0);
+/// The texture's part of the face's coordinates.
+const LEFT: f32 = -176.0;
+const TOP: f32 = -216.0;
+const WIDTH: f32 = 352.0;
+const HEIGHT: f32 = 432.0;
+
+/// Parts of the face that change, in face coordinates: left, top, right, bottom.
+const EYES: Area = [-90.0, -44.0, 90.0, 14.0];
+const MOUTH: Area = [-64.0, 72.0, 64.0, 142.0];
+type Area = [f32; 4];
+
+/// Prepared steps of each movement.
+const LIDS: usize = 5;
+const GAZES: usize = 5;
+const OPENINGS: usize = 12;
+const WIDTHS: usize = 3;
+
+/// Fixed point of texture coordinates.
+const ONE: i32 = 1 << 16;
+
+/// Face length below the mouth and how far the jaw stretches it.
+const MOUTH_LINE: f32 = 96.0;
+const JAW: f32 = 16.0;
+const CHIN: f32 = 80.0;
+
+/// Opacity, V, U, Y from the top lane of 16 bits down: bilinear sums of all
+/// four fit into one multiplication.
+type Texel = u64;
+
+struct Patch {
+    left: usize,
+    top: usize,
+    width: usize,
+    texels: Vec<Texel>,
+}
+
+pub struct Head {
+    scale: f32,
+    width: usize,
+    height: usize,
+    texels: Vec<Texel>,
+    eyes: Vec<Patch>,
+    mouths: Vec<Patch>,
+    shown: (usize, usize),
+}
+
+impl Head {
+    pub fn new(scale: f32, palette: &Palette, seed: u32) -> Head {
+        let (width, height) = ((WIDTH * scale) as usize, (HEIGHT * scale) as usize);
+        let face = Face::new(palette.clone(), seed);
+        let size = (width, height);
+        // What no expression changes is computed once for every pixel.
+        let mut bases: Vec<Base> = Vec::with_capacity(width * height);
+        for row in 0..height {
+            for column in 0..width {
+                let (x, y) = position(column, row, scale);
+                bases.push(face.base(x, y, 1.0 / scale));
+            }
+        }
+        let neutral = Expression {
+            open: 0.0,
+            wide: 0.0,
+            lid: 0.0,
+            gaze: 0.0,
+        };
+        let patch = |area: Area, expression: Expression| -> Patch {
+            let left = ((area[0] - LEFT) * scale) as usize;
+            let top = ((area[1] - TOP) * scale) as usize;
+            let right = (((area[2] - LEFT) * scale) as usize).min(size.0);
+            let bottom = (((area[3] - TOP) * scale) as usize).min(size.1);
+            let origin = (LEFT + left as f32 / scale, TOP + top as f32 / scale);
+            let pixels = paint_pixels(
+                (right - left, bottom - top),
+                origin,
+                scale,
+                |x, y, pixel| {
+                    let column = ((x - LEFT) * scale) as usize;
+                    let row = ((y - TOP) * scale) as usize;
+                    face.paint(x, y, pixel, &bases[row * size.0 + column], &expression)
+                },
+            );
+            Patch {
+                left,
+                top,
+                width: right - left,
+                texels: pixels.into_iter().map(texel).collect(),
+            }
+        };
+        let whole = patch([LEFT, TOP, LEFT + WIDTH, TOP + HEIGHT], neutral);
+        let eyes = (0..LIDS * GAZES).map(|i| {
+            patch(
+                EYES,
+                Expression {
+                    lid: (i % LIDS) as f32 / (LIDS - 1) as f32,
+                    gaze: (i / LIDS) as f32 / (GAZES - 1) as f32 * 2.0 - 1.0,
+                    ..neutral
+                },
+            )
+        });
+        let mouths = (0..OPENINGS * WIDTHS).map(|i| {
+            patch(
+                MOUTH,
+                Expression {
+                    open: (i % OPENINGS) as f32 / (OPENINGS - 1) as f32,
+                    wide: (i / OPENINGS) as f32 / (WIDTHS - 1) as f32 * 2.0 - 1.0,
+                    ..neutral
+                },
+            )
+        });
+        Head {
+            scale,
+            width,
+            height,
+            eyes: eyes.collect(),
+            mouths: mouths.collect(),
+            texels: whole.texels,
+            shown: (usize::MAX, usize::MAX),
+        }
+    }
+
+    /// Sets the eyes and the mouth.
+    pub fn express(&mut self, face: &Expression) {
+        let step = |value: f32, steps: usize| (value * (steps - 1) as f32).round() as usize;
+        let eyes = step(face.lid, LIDS) + LIDS * step((face.gaze + 1.0) / 2.0, GAZES);
+        let mouth = step(face.open, OPENINGS) + OPENINGS * step((face.wide + 1.0) / 2.0, WIDTHS);
+        let patches = [
+            (eyes != self.shown.0).then(|| &self.eyes[eyes]),
+            (mouth != self.shown.1).then(|| &self.mouths[mouth]),
+        ];
+        for patch in patches.into_iter().flatten() {
+            for (row, texels) in patch.texels.chunks_exact(patch.width).enumerate() {
+                let start = (patch.top + row) * self.width + patch.left;
+                self.texels[start..start + patch.width].copy_from_slice(texels);
+            }
+        }
+        self.shown = (eyes, mouth);
+    }
+
+    /// Draws the head over the picture; `place` is where the neck's joint goes.
+    pub fn draw(&self, picture: &mut Picture, place: &Placement) {
+        let (width, height) = (picture.width, picture.height);
+        let chroma = (picture.chroma_width(), picture.chroma_height());
+        self.draw_plane((width, height), 1.0, place, |at, texel| {
+            let sample = &mut picture.y[at];
+            *sample = put_over(*sample, lane(texel, 0), lane(texel, 3));
+        });
+        let (u, v) = (&mut picture.u, &mut picture.v);
+        self.draw_plane(chroma, 2.0, place, |at, texel| {
+            u[at] = put_over(u[at], lane(texel, 1), lane(texel, 3));
+            v[at] = put_over(v[at], lane(texel, 2), lane(texel, 3));
+        });
+    }
+
+    /// Visits every sample of a plane that the head covers; a sample is `step`
+    /// pixels apart from the next.
+    fn draw_plane(
+        &self,
+        (columns, rows): (usize, usize),
+        step: f32,
+        place: &Placement,
+        mut visit: impl FnMut(usize, Texel),
+    ) {
+        let scale = self.scale;
+        // The texture's extent around the joint, with room for the movements.
+        let range = |center: f32, before: f32, after: f32, limit: usize| {
+            let first = ((center - before * scale) / step).max(0.0) as usize;
+            let end = ((center + after * scale) / step).max(0.0) as usize;
+            first..end.min(limit)
+        };
+        let up = 1.05 * (JOINT.1 - TOP) + 16.0;
+        let down = 1.05 * (TOP + HEIGHT - JOINT.1) + 32.0;
+        let side = 0.55 * WIDTH + 16.0;
+        let (sin, cos) = place.angle.sin_cos();
+        let (sin, cos) = (sin / place.zoom, cos / place.zoom);
+        // The turn moves the middle of the face and leaves its outline: the
+        // shift is a parabola over the width, and one over the height.
+        let half = WIDTH * scale * 0.4;
+        let bend = place.turn / (half * half);
+        for row in range(place.y, up, down, rows) {
+            let dy = (row as f32 + 0.5) * step - place.y;
+            let left = range(place.x, side, side, columns);
+            if left.is_empty() {
+                return;
+            }
+            let dx = (left.start as f32 + 0.5) * step - place.x;
+            // Face coordinates in pixels, relative to its origin.
+            let x = cos * dx + sin * dy + JOINT.0 * scale;
+            let y = -sin * dx + cos * dy + JOINT.1 * scale;
+            let middle = cos * dy + JOINT.1 * scale;
+            let fade = 1.0 - (middle / (180.0 * scale)).powi(2);
+            let down = self.jaw_shift(middle, place.jaw) - place.nod * fade.max(0.0);
+            let turn = fade.max(0.0);
+            // x(n) = x + a n, then minus turn (1 - (x / half)^2).
+            let a = cos * step;
+            let fixed = |v: f32| (v * ONE as f32) as i32;
+            let mut u = fixed(x - turn * (place.turn - bend * x * x) - (LEFT * scale) - 0.5);
+            let mut du = fixed(a + turn * bend * (2.0 * x * a + a * a));
+            let ddu = fixed(turn * 2.0 * bend * a * a);
+            let mut v = fixed(y + down - TOP * scale - 0.5);
+            let dv = fixed(-sin * step);
+            for column in left {
+                if let Some(texel) = self.sample(u, v) {
+                    visit(row * columns + column, texel);
+                }
+                u += du;
+                du += ddu;
+                v += dv;
+            }
+        }
+    }
+
+    /// Below the mouth the open jaw stretches the face.
+    fn jaw_shift(&self, y: f32, open: f32) -> f32 {
+        let below = (y / self.scale - MOUTH_LINE).max(0.0);
+        let stretched = below * CHIN / (CHIN + JAW * open);
+        (stretched - below) * self.scale
+    }
+
+    #[inline]
+    fn sample(&self, u: i32, v: i32) -> Option<Texel> {
+        let (column, row) = ((u >> 16) as usize, (v >> 16) as usize);
+        if column >= self.width - 1 || row >= self.height - 1 {
+            return None;
+        }
+        let (fx, fy) = ((u >> 12 & 15) as u64, (v >> 12 & 15) as u64);
+        let at = row * self.width + column;
+        let above = &self.texels[at..at + 2];
+        let below = &self.texels[at + self.width..at + self.width + 2];
+        if (above[0] | above[1] | below[0] | below[1]) == 0 {
+            return None;
+        }
+        let sum = (above[0] * (16 - fx) + above[1] * fx) * (16 - fy)
+            + (below[0] * (16 - fx) + below[1] * fx) * fy;
+        Some(sum >> 8 & 0x00ff_00ff_00ff_00ff)
+    }
+}
+
+fn position(column: usize, row: usize, scale: f32) -> (f32, f32) {
+    (
+        LEFT + (column as f32 + 0.5) / scale,
+        TOP + (row as f32 + 0.5) / scale,
+    )
+}
+
+fn texel([y, u, v, alpha]: [u8; 4]) -> Texel {
+    u64::from(y) | u64::from(u) << 16 | u64::from(v) << 32 | u64::from(alpha) << 48
+}
+
+fn lane(texel: Texel, lane: u32) -> u8 {
+    (texel >> (16 * lane)) as u8
+}

@@ -1,0 +1,185 @@
+//! How good a picture is, and how smooth a sequence of them.
+
+use weft_units::{Duration, Instant};
+
+use crate::Picture;
+
+#[cfg(test)]
+mod tests;
+
+/// What [`psnr`] gives for equal pictures, instead of infinity.
+pub const PSNR_EQUAL: f64 = 99.0;
+
+/// Peak signal to noise ratio of luma in dB: `10 log10(255^2 / mse)`
+/// (ITU-T J.340 without alignment). Panics when the sizes differ.
+#[must_use]
+pub fn psnr(reference: &Picture, picture: &Picture) -> f64 {
+    same_size(reference, picture);
+    let sum: u64 = reference
+        .y
+        .chunks(4096)
+        .zip(picture.y.chunks(4096))
+        .map(|(a, b)| {
+            let square = |(a, b): (&u8, &u8)| u32::from(a.abs_diff(*b)) * u32::from(a.abs_diff(*b));
+            u64::from(a.iter().zip(b).map(square).sum::<u32>())
+        })
+        .sum();
+    if sum == 0 {
+        return PSNR_EQUAL;
+    }
+    let mse = sum as f64 / reference.y.len() as f64;
+    10.0 * (255.0 * 255.0 / mse).log10()
+}
+
+/// Structural similarity of luma, 1 for equal pictures: Wang et al. 2004,
+/// equation 13 with K1 = 0.01, K2 = 0.03, mean over windows of 8 x 8 at every
+/// fourth sample without weights, as x264 and FFmpeg count it.
+///
+/// Panics when the sizes differ or a side is shorter than 8.
+#[must_use]
+pub fn ssim(reference: &Picture, picture: &Picture) -> f64 {
+    same_size(reference, picture);
+    let (columns, rows) = (reference.width / 4, reference.height / 4);
+    assert!(columns > 1 && rows > 1, "SSIM needs at least 8 x 8 samples");
+    let mut above = vec![Sums::default(); columns];
+    let mut current = above.clone();
+    let mut total = 0.0;
+    for row in 0..rows {
+        std::mem::swap(&mut above, &mut current);
+        block_sums(reference, picture, row * 4, &mut current);
+        if row == 0 {
+            continue;
+        }
+        for (a, b) in above.windows(2).zip(current.windows(2)) {
+            total += similarity(&[a[0], a[1], b[0], b[1]]);
+        }
+    }
+    total / ((columns - 1) * (rows - 1)) as f64
+}
+
+/// Sums over a block of samples x (reference) and y.
+#[derive(Clone, Copy, Default)]
+struct Sums {
+    x: u32,
+    y: u32,
+    squares: u32,
+    product: u32,
+}
+
+fn block_sums(reference: &Picture, picture: &Picture, top: usize, out: &mut [Sums]) {
+    out.fill(Sums::default());
+    for row in top..top + 4 {
+        let range = row * reference.width..(row + 1) * reference.width;
+        let (xs, ys) = (&reference.y[range.clone()], &picture.y[range]);
+        for (sums, (xs, ys)) in out
+            .iter_mut()
+            .zip(xs.chunks_exact(4).zip(ys.chunks_exact(4)))
+        {
+            for (x, y) in xs.iter().zip(ys) {
+                let (x, y) = (u32::from(*x), u32::from(*y));
+                sums.x += x;
+                sums.y += y;
+                sums.squares += x * x + y * y;
+                sums.product += x * y;
+            }
+        }
+    }
+}
+
+fn similarity(blocks: &[Sums; 4]) -> f64 {
+    const N: f64 = 64.0;
+    // Both scaled to sums over N samples; variances are unbiased (N - 1).
+    const C1: f64 = 0.01 * 0.01 * 255.0 * 255.0 * N * N;
+    const C2: f64 = 0.03 * 0.03 * 255.0 * 255.0 * N * (N - 1.0);
+    let sum = |get: fn(&Sums) -> u32| f64::from(blocks.iter().map(get).sum::<u32>());
+    let (x, y) = (sum(|s| s.x), sum(|s| s.y));
+    let variances = sum(|s| s.squares) * N - x * x - y * y;
+    let covariance = sum(|s| s.product) * N - x * y;
+    (2.0 * x * y + C1) * (2.0 * covariance + C2) / ((x * x + y * y + C1) * (variances + C2))
+}
+
+fn same_size(a: &Picture, b: &Picture) {
+    assert_eq!(
+        (a.width, a.height),
+        (b.width, b.height),
+        "pictures to compare need one size: scale one of them"
+    );
+}
+
+/// Freezes of a displayed video, as the W3C counts them (Identifiers for
+/// WebRTC's Statistics API, `freezeCount` and `totalFreezesDuration`): the
+/// time between two pictures is a freeze when it is at least
+/// `max(3 d, d + 150 ms)`, d being the mean of the last 30 such times.
+#[derive(Clone, Debug, Default)]
+pub struct Freezes {
+    last: Option<Instant>,
+    /// The last intervals, at most [`Freezes::WINDOW`].
+    intervals: std::collections::VecDeque<Duration>,
+    count: u32,
+    total: Duration,
+    pictures: u64,
+}
+
+impl Freezes {
+    /// Intervals that the mean is taken over.
+    const WINDOW: usize = 30;
+    const MARGIN: Duration = Duration::from_millis(150);
+
+    /// Nothing displayed yet.
+    #[must_use]
+    pub fn new() -> Freezes {
+        Freezes::default()
+    }
+
+    /// A picture is displayed. Times must not go back.
+    pub fn on_picture(&mut self, now: Instant) {
+        self.pictures += 1;
+        let Some(last) = self.last.replace(now) else {
+            return;
+        };
+        let interval = now.saturating_since(last);
+        if self.is_freeze(interval) {
+            self.count += 1;
+            self.total += interval;
+        }
+        if self.intervals.len() == Self::WINDOW {
+            self.intervals.pop_front();
+        }
+        self.intervals.push_back(interval);
+    }
+
+    /// Whether the picture on display stands for so long that a freeze will
+    /// be counted: for live displays.
+    #[must_use]
+    pub fn is_frozen(&self, now: Instant) -> bool {
+        self.last
+            .is_some_and(|last| self.is_freeze(now.saturating_since(last)))
+    }
+
+    /// Freezes that ended.
+    #[must_use]
+    pub fn count(&self) -> u32 {
+        self.count
+    }
+
+    /// Their durations together.
+    #[must_use]
+    pub fn total(&self) -> Duration {
+        self.total
+    }
+
+    /// Pictures displayed.
+    #[must_use]
+    pub fn pictures(&self) -> u64 {
+        self.pictures
+    }
+
+    fn is_freeze(&self, interval: Duration) -> bool {
+        if self.intervals.is_empty() {
+            return false;
+        }
+        let nanos: u64 = self.intervals.iter().map(|i| i.as_nanos()).sum();
+        let mean = Duration::from_nanos(nanos / self.intervals.len() as u64);
+        interval >= (mean * 3).max(mean + Self::MARGIN)
+    }
+}

@@ -1,0 +1,94 @@
+use std::os::raw::c_void;
+
+use super::{Vp8Error, ffi, message};
+use crate::Picture;
+
+/// A VP8 decoder.
+///
+/// It does not notice every missing frame: whoever feeds it tracks the
+/// dependencies and gives it only frames whose references it has seen.
+pub struct Vp8Decoder {
+    raw: *mut c_void,
+}
+
+// SAFETY: as for the encoder, one owner at a time and no thread-local state.
+unsafe impl Send for Vp8Decoder {}
+
+impl Vp8Decoder {
+    /// A decoder that waits for a keyframe.
+    ///
+    /// # Errors
+    /// [`Vp8Error::Config`] when libvpx has no memory.
+    pub fn new() -> Result<Vp8Decoder, Vp8Error> {
+        let mut error = 0;
+        // SAFETY: no precondition.
+        let raw = unsafe { ffi::weft_vpx_decoder_new(&raw mut error) };
+        if raw.is_null() {
+            return Err(Vp8Error::Config(message(error)));
+        }
+        Ok(Vp8Decoder { raw })
+    }
+
+    /// Decodes one frame; `None` when it is not to be shown.
+    ///
+    /// # Errors
+    /// [`Vp8Error::Decode`] for data that is no VP8 frame or refers to what
+    /// is missing; the decoder stays usable from the next keyframe on.
+    pub fn decode(&mut self, frame: &[u8]) -> Result<Option<Picture>, Vp8Error> {
+        // libvpx would take an empty frame for a lost one and invent a picture.
+        let Some(len) = u32::try_from(frame.len()).ok().filter(|len| *len > 0) else {
+            return Err(Vp8Error::Decode("empty".into()));
+        };
+        let mut out = ffi::Decoded {
+            planes: [std::ptr::null(); 3],
+            strides: [0; 3],
+            width: 0,
+            height: 0,
+            corrupted: 0,
+        };
+        // SAFETY: `raw` is a live decoder, the data outlives the call.
+        let code = unsafe { ffi::weft_vpx_decode(self.raw, frame.as_ptr(), len, &raw mut out) };
+        if code != 0 {
+            return Err(Vp8Error::Decode(message(code)));
+        }
+        if out.corrupted != 0 {
+            return Err(Vp8Error::Decode("corrupted reference".into()));
+        }
+        if out.width == 0 {
+            return Ok(None);
+        }
+        Ok(Some(copy_out(&out)))
+    }
+}
+
+impl Drop for Vp8Decoder {
+    fn drop(&mut self) {
+        // SAFETY: `raw` is live and not used again.
+        unsafe { ffi::weft_vpx_decoder_free(self.raw) };
+    }
+}
+
+fn copy_out(out: &ffi::Decoded) -> Picture {
+    let (width, height) = (out.width as usize, out.height as usize);
+    let chroma = (width.div_ceil(2), height.div_ceil(2));
+    let plane = |index: usize, (width, height): (usize, usize)| {
+        let mut samples = Vec::with_capacity(width * height);
+        for row in 0..height {
+            // SAFETY: libvpx holds `height` rows of at least `width` samples,
+            // `stride` apart, until the next call on this decoder.
+            let row = unsafe {
+                let start = out.planes[index].offset(row as isize * out.strides[index] as isize);
+                std::slice::from_raw_parts(start, width)
+            };
+            samples.extend_from_slice(row);
+        }
+        samples
+    };
+    Picture {
+        width,
+        height,
+        y: plane(0, (width, height)),
+        u: plane(1, chroma),
+        v: plane(2, chroma),
+    }
+}

@@ -1,0 +1,294 @@
+use std::os::raw::c_void;
+
+use weft_units::Rate;
+
+use super::{Vp8Error, ffi, message};
+use crate::Picture;
+
+/// What a [`Vp8Encoder`] is built for.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct EncoderConfig {
+    /// Width of the first picture in pixels; later ones may differ.
+    pub width: usize,
+    /// Height of the first picture in pixels.
+    pub height: usize,
+    /// Expected pictures per second. Only a hint: rate control goes by the
+    /// pictures' timestamps.
+    pub fps: u32,
+    /// First target rate.
+    pub rate: Rate,
+    /// Temporal layers: 1, or 3 (a quarter, half and all of the pictures), so
+    /// that a forwarder may drop layers without hurting the others.
+    pub temporal_layers: u8,
+}
+
+/// Whether this picture has to be a keyframe.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Keyframe {
+    /// A keyframe, whatever it costs.
+    Force,
+    /// The first picture is a keyframe, and the first of another size;
+    /// otherwise none.
+    Auto,
+}
+
+/// One compressed picture.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct EncodedFrame {
+    /// The VP8 bitstream.
+    pub data: Vec<u8>,
+    /// Decodable by itself.
+    pub keyframe: bool,
+    /// Temporal layer, `None` without layers.
+    pub temporal_layer: Option<u8>,
+    /// This picture depends on the base layer only, so that a receiver may
+    /// go up to this layer here (the Y bit of RFC 7741).
+    pub layer_sync: bool,
+    /// No other picture depends on this one (the N bit of RFC 7741).
+    pub non_reference: bool,
+    /// Quantizer index, 0 (finest) to 127.
+    pub quantizer: u8,
+}
+
+/// A real-time VP8 encoder at a constant bit rate, which may be changed at
+/// any time. Below the rate it needs, it drops pictures.
+pub struct Vp8Encoder {
+    raw: *mut c_void,
+    config: EncoderConfig,
+    last_timestamp: Option<u32>,
+    pts: i64,
+    /// Place in the pattern of temporal layers.
+    position: usize,
+}
+
+// SAFETY: libvpx keeps no thread-local state; the pointer is used by one
+// owner at a time.
+unsafe impl Send for Vp8Encoder {}
+
+/// Temporal layer of each place in the pattern; `csrc/vpx.c` has the
+/// reference buffers that go with it. The pattern is the short one of
+/// libwebrtc's default_temporal_layers.cc for three layers.
+const LAYERS: [u8; 4] = [0, 2, 1, 2];
+/// Which of them depend on the base layer only.
+const LAYER_SYNC: [bool; 4] = [false, true, true, false];
+/// Share of the rate up to each layer, libwebrtc
+/// temporal_layers_checker / simulcast_rate_allocator.cc for three layers.
+const LAYER_PERCENT: [i32; 3] = [40, 60, 100];
+/// Speed setting; more negative is faster. libwebrtc uses -6 on desktop CPUs
+/// (vp8_encoder: GetCpuSpeed); one core does 720p at 175 pictures/s with it.
+const CPU_USED: i32 = -6;
+const TICKS_PER_SECOND: u32 = 90_000;
+
+impl Vp8Encoder {
+    /// An encoder whose first picture will be a keyframe.
+    ///
+    /// # Errors
+    /// [`Vp8Error::Config`] when a field is out of range.
+    pub fn new(config: EncoderConfig) -> Result<Vp8Encoder, Vp8Error> {
+        let raw = open(&config)?;
+        Ok(Vp8Encoder {
+            raw,
+            config,
+            last_timestamp: None,
+            pts: 0,
+            position: 0,
+        })
+    }
+
+    /// The present configuration: size of the last picture, present rate.
+    #[must_use]
+    pub fn config(&self) -> &EncoderConfig {
+        &self.config
+    }
+
+    /// Changes the target rate from the next picture on, without a keyframe.
+    /// Less than 1 kbps counts as 1 kbps.
+    ///
+    /// # Errors
+    /// [`Vp8Error::Config`] when libvpx refuses the rate.
+    pub fn set_rate(&mut self, rate: Rate) -> Result<(), Vp8Error> {
+        if rate == self.config.rate {
+            return Ok(());
+        }
+        // SAFETY: `raw` is a live encoder; the percentages outlive the call.
+        let code = unsafe { ffi::weft_vpx_set_rate(self.raw, kbps(rate), LAYER_PERCENT.as_ptr()) };
+        if code != 0 {
+            return Err(Vp8Error::Config(message(code)));
+        }
+        self.config.rate = rate;
+        Ok(())
+    }
+
+    /// Encodes one picture; `None` when rate control drops it.
+    /// `timestamp90k` is the picture's RTP timestamp, which may wrap.
+    ///
+    /// A picture of another size than the last restarts the encoder with a
+    /// keyframe (libvpx cannot grow past its first size in place).
+    ///
+    /// # Errors
+    /// [`Vp8Error::PictureSize`] for a picture with wrong planes,
+    /// [`Vp8Error::Encode`] when libvpx fails.
+    pub fn encode(
+        &mut self,
+        picture: &Picture,
+        timestamp90k: u32,
+        keyframe: Keyframe,
+    ) -> Result<Option<EncodedFrame>, Vp8Error> {
+        check_planes(picture)?;
+        if (picture.width, picture.height) != (self.config.width, self.config.height) {
+            self.reopen(picture.width, picture.height)?;
+        }
+        let nominal = TICKS_PER_SECOND / self.config.fps;
+        let elapsed = match self.last_timestamp {
+            // A repeated or backward timestamp still has to move time on.
+            Some(last) => i64::from(timestamp90k.wrapping_sub(last) as i32).max(1),
+            None => 0,
+        };
+        self.pts += elapsed;
+        self.last_timestamp = Some(timestamp90k);
+        let force = keyframe == Keyframe::Force;
+        if force {
+            self.position = 0;
+        }
+        let layered = self.config.temporal_layers == 3;
+        let layer = LAYERS[self.position];
+        let mut out = ffi::Encoded {
+            data: std::ptr::null(),
+            len: 0,
+            keyframe: 0,
+            droppable: 0,
+            quantizer: 0,
+        };
+        // SAFETY: `raw` is a live encoder of this picture's size, the planes
+        // were checked above and outlive the call.
+        let code = unsafe {
+            ffi::weft_vpx_encode(
+                self.raw,
+                picture.y.as_ptr(),
+                picture.u.as_ptr(),
+                picture.v.as_ptr(),
+                self.pts,
+                nominal,
+                i32::from(force),
+                if layered { i32::from(layer) } else { -1 },
+                self.position as i32,
+                &raw mut out,
+            )
+        };
+        if code != 0 {
+            return Err(Vp8Error::Encode(message(code)));
+        }
+        if out.len == 0 {
+            return Ok(None);
+        }
+        // SAFETY: libvpx owns `len` bytes there until the next call.
+        let data = unsafe { std::slice::from_raw_parts(out.data, out.len) }.to_vec();
+        let key = out.keyframe != 0;
+        let frame = EncodedFrame {
+            data,
+            keyframe: key,
+            temporal_layer: layered.then_some(layer),
+            layer_sync: layered && !key && LAYER_SYNC[self.position],
+            non_reference: out.droppable != 0,
+            quantizer: out.quantizer.clamp(0, 127) as u8,
+        };
+        if layered {
+            self.position = (self.position + 1) % LAYERS.len();
+        }
+        Ok(Some(frame))
+    }
+
+    fn reopen(&mut self, width: usize, height: usize) -> Result<(), Vp8Error> {
+        let config = EncoderConfig {
+            width,
+            height,
+            ..self.config
+        };
+        let raw = open(&config)?;
+        // SAFETY: the old encoder is not used after this.
+        unsafe { ffi::weft_vpx_encoder_free(self.raw) };
+        self.raw = raw;
+        self.config = config;
+        self.position = 0;
+        Ok(())
+    }
+}
+
+impl Drop for Vp8Encoder {
+    fn drop(&mut self) {
+        // SAFETY: `raw` is live and not used again.
+        unsafe { ffi::weft_vpx_encoder_free(self.raw) };
+    }
+}
+
+fn kbps(rate: Rate) -> i32 {
+    (rate.as_bps() / 1000).clamp(1, 1_000_000) as i32
+}
+
+fn open(config: &EncoderConfig) -> Result<*mut c_void, Vp8Error> {
+    // VP8 frame headers have 14 bits for each dimension (RFC 6386 section 9.1).
+    let sizes = 2..=16_383;
+    if !sizes.contains(&config.width) || !sizes.contains(&config.height) {
+        return Err(Vp8Error::Config(format!(
+            "{}x{} is not a VP8 picture size (2 to 16383 each way)",
+            config.width, config.height
+        )));
+    }
+    if !(1..=240).contains(&config.fps) {
+        return Err(Vp8Error::Config(format!(
+            "fps = {} is not between 1 and 240",
+            config.fps
+        )));
+    }
+    if ![1, 3].contains(&config.temporal_layers) {
+        return Err(Vp8Error::Config(format!(
+            "temporal_layers = {} is neither 1 nor 3",
+            config.temporal_layers
+        )));
+    }
+    let fps = config.fps as i32;
+    // The values without a comment are libwebrtc's (libvpx_vp8_encoder.cc).
+    let raw_config = ffi::Config {
+        width: config.width as i32,
+        height: config.height as i32,
+        fps,
+        kbps: kbps(config.rate),
+        layers: i32::from(config.temporal_layers),
+        threads: 1,
+        cpu_used: CPU_USED,
+        min_quantizer: 2,
+        max_quantizer: 56,
+        drop_threshold: 30,
+        undershoot_pct: 100,
+        overshoot_pct: 15,
+        buffer_initial_ms: 500,
+        buffer_optimal_ms: 600,
+        buffer_ms: 1000,
+        // A keyframe takes at most half of the optimal buffer, at least three
+        // pictures' worth (libvpx_vp8_encoder.cc, MaxIntraTarget).
+        max_intra_pct: (600 * fps / 20).max(300),
+        static_threshold: 1,
+        layer_pct: LAYER_PERCENT,
+    };
+    let mut error = 0;
+    // SAFETY: the structure mirrors the one in the shim and outlives the call.
+    let raw = unsafe { ffi::weft_vpx_encoder_new(&raw const raw_config, &raw mut error) };
+    if raw.is_null() {
+        return Err(Vp8Error::Config(message(error)));
+    }
+    Ok(raw)
+}
+
+fn check_planes(picture: &Picture) -> Result<(), Vp8Error> {
+    let chroma = picture.chroma_width() * picture.chroma_height();
+    if picture.y.len() == picture.width * picture.height
+        && picture.u.len() == chroma
+        && picture.v.len() == chroma
+    {
+        return Ok(());
+    }
+    Err(Vp8Error::PictureSize {
+        width: picture.width,
+        height: picture.height,
+    })
+}

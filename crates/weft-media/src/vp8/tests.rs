@@ -1,0 +1,232 @@
+use weft_units::Rate;
+
+use super::{EncodedFrame, EncoderConfig, Keyframe, Vp8Decoder, Vp8Encoder, Vp8Error};
+use crate::Picture;
+use crate::clip::{Clip, ClipConfig};
+use crate::metrics::psnr;
+
+const FPS: u32 = 30;
+
+fn config(kbps: u64, temporal_layers: u8) -> EncoderConfig {
+    EncoderConfig {
+        width: 640,
+        height: 360,
+        fps: FPS,
+        rate: Rate::from_kbps(kbps),
+        temporal_layers,
+    }
+}
+
+fn clip() -> Clip {
+    Clip::new(ClipConfig {
+        width: 640,
+        height: 360,
+        fps: FPS,
+        seed: 0,
+    })
+}
+
+fn pictures(count: u64) -> Vec<Picture> {
+    let mut clip = clip();
+    (0..count)
+        .map(|n| clip.picture(n, n * 1000 / u64::from(FPS)))
+        .collect()
+}
+
+/// Encodes the pictures, which are numbered from `first` on.
+fn encode(encoder: &mut Vp8Encoder, pictures: &[Picture], first: u32) -> Vec<EncodedFrame> {
+    let encode = |(n, picture)| {
+        let timestamp = (first + n as u32) * (90_000 / FPS);
+        encoder.encode(picture, timestamp, Keyframe::Auto).unwrap()
+    };
+    pictures.iter().enumerate().filter_map(encode).collect()
+}
+
+/// The rate of frames that were made from so many pictures.
+fn kbps(frames: &[EncodedFrame], pictures: u32) -> f64 {
+    let bytes: usize = frames.iter().map(|f| f.data.len()).sum();
+    bytes as f64 * 8.0 * f64::from(FPS) / f64::from(pictures) / 1000.0
+}
+
+#[test]
+fn decoded_pictures_resemble_what_was_encoded() {
+    let pictures = pictures(60);
+    let mut encoder = Vp8Encoder::new(config(600, 1)).unwrap();
+    let frames = encode(&mut encoder, &pictures, 0);
+    assert_eq!(frames.len(), 60);
+    let mut decoder = Vp8Decoder::new().unwrap();
+    for (n, (frame, picture)) in frames.iter().zip(&pictures).enumerate() {
+        let decoded = decoder.decode(&frame.data).unwrap().unwrap();
+        let quality = psnr(picture, &decoded);
+        assert!((33.0..48.0).contains(&quality), "picture {n}: {quality} dB");
+    }
+    let keyframes: Vec<bool> = frames.iter().map(|f| f.keyframe).collect();
+    assert!(keyframes[0] && keyframes[1..].iter().all(|k| !k));
+}
+
+#[test]
+fn a_new_rate_is_met_in_place_within_a_second() {
+    let pictures = pictures(180);
+    let mut encoder = Vp8Encoder::new(config(800, 1)).unwrap();
+    let before = encode(&mut encoder, &pictures[..30], 0);
+    let steady = encode(&mut encoder, &pictures[30..90], 30);
+    encoder.set_rate(Rate::from_kbps(300)).unwrap();
+    let change = encode(&mut encoder, &pictures[90..120], 90);
+    let settled = encode(&mut encoder, &pictures[120..], 120);
+    // Both of two seconds; dropped pictures count as nothing sent.
+    let (steady_kbps, settled_kbps) = (kbps(&steady, 60), kbps(&settled, 60));
+    assert!(
+        (720.0..880.0).contains(&steady_kbps),
+        "{steady_kbps} kbps for 800"
+    );
+    // What the encoder's buffer held of the old rate is spent in this time.
+    assert!(
+        (270.0..360.0).contains(&settled_kbps),
+        "{settled_kbps} kbps for 300"
+    );
+    let later = steady.iter().chain(&change).chain(&settled);
+    assert!(before[0].keyframe && later.into_iter().all(|frame| !frame.keyframe));
+}
+
+#[test]
+fn a_forced_keyframe_decodes_alone() {
+    let pictures = pictures(12);
+    let mut encoder = Vp8Encoder::new(config(600, 3)).unwrap();
+    encode(&mut encoder, &pictures[..10], 0);
+    let frame = encoder
+        .encode(&pictures[10], 30_000, Keyframe::Force)
+        .unwrap()
+        .unwrap();
+    assert!(frame.keyframe && !frame.non_reference && !frame.layer_sync);
+    assert_eq!(frame.temporal_layer, Some(0));
+    let decoded = Vp8Decoder::new()
+        .unwrap()
+        .decode(&frame.data)
+        .unwrap()
+        .unwrap();
+    assert!(psnr(&pictures[10], &decoded) > 30.0);
+}
+
+/// The layers' pattern, and that dropping upper layers leaves an exact
+/// decode of the lower ones.
+#[test]
+fn lower_temporal_layers_decode_the_same_without_the_upper_ones() {
+    let pictures = pictures(48);
+    let mut encoder = Vp8Encoder::new(config(600, 3)).unwrap();
+    let frames = encode(&mut encoder, &pictures, 0);
+    let layers: Vec<u8> = frames.iter().map(|f| f.temporal_layer.unwrap()).collect();
+    assert_eq!(layers[..8], [0, 2, 1, 2, 0, 2, 1, 2]);
+    let decode = |highest: u8| -> Vec<(usize, Picture)> {
+        let mut decoder = Vp8Decoder::new().unwrap();
+        let kept = frames
+            .iter()
+            .enumerate()
+            .filter(|(_, f)| f.temporal_layer <= Some(highest));
+        kept.map(|(n, f)| (n, decoder.decode(&f.data).unwrap().unwrap()))
+            .collect()
+    };
+    let (all, half, quarter) = (decode(2), decode(1), decode(0));
+    assert_eq!((all.len(), half.len(), quarter.len()), (48, 24, 12));
+    for (n, picture) in half.iter().chain(&quarter) {
+        assert_eq!(*picture, all[*n].1, "picture {n} depends on a dropped one");
+    }
+}
+
+#[test]
+fn flags_tell_what_nothing_depends_on_and_where_layers_may_be_joined() {
+    let pictures = pictures(16);
+    let mut encoder = Vp8Encoder::new(config(600, 3)).unwrap();
+    let frames = encode(&mut encoder, &pictures, 0);
+    for (n, frame) in frames.iter().enumerate() {
+        assert_eq!(
+            frame.non_reference,
+            frame.temporal_layer == Some(2),
+            "picture {n}"
+        );
+        assert_eq!(frame.layer_sync, [1, 2].contains(&(n % 4)), "picture {n}");
+    }
+    // Joining layer 2 at its sync point needs layer 0 only: picture 5 after
+    // 0 and 4.
+    let mut whole = Vp8Decoder::new().unwrap();
+    let expected: Vec<_> = frames
+        .iter()
+        .map(|f| whole.decode(&f.data).unwrap())
+        .collect();
+    let mut joining = Vp8Decoder::new().unwrap();
+    let got = [0, 4, 5].map(|n| joining.decode(&frames[n].data).unwrap());
+    assert_eq!(got[2], expected[5]);
+}
+
+#[test]
+fn a_picture_of_another_size_restarts_with_a_keyframe() {
+    let mut encoder = Vp8Encoder::new(config(600, 1)).unwrap();
+    let mut decoder = Vp8Decoder::new().unwrap();
+    let pictures = pictures(2);
+    for (n, (width, height)) in [(640, 360), (1280, 720), (321, 181)]
+        .into_iter()
+        .enumerate()
+    {
+        let picture = pictures[0].scaled(width, height);
+        let frame = encoder
+            .encode(&picture, n as u32 * 3000, Keyframe::Auto)
+            .unwrap()
+            .unwrap();
+        assert!(frame.keyframe);
+        let decoded = decoder.decode(&frame.data).unwrap().unwrap();
+        assert_eq!((decoded.width, decoded.height), (width, height));
+        assert!(psnr(&picture, &decoded) > 28.0);
+    }
+}
+
+#[test]
+fn timestamps_may_wrap() {
+    let pictures = pictures(40);
+    let mut encoder = Vp8Encoder::new(config(600, 1)).unwrap();
+    let mut sizes = Vec::new();
+    for (n, picture) in pictures.iter().enumerate() {
+        let timestamp = (u32::MAX - 30_000).wrapping_add(n as u32 * 3000);
+        let frame = encoder
+            .encode(picture, timestamp, Keyframe::Auto)
+            .unwrap()
+            .unwrap();
+        sizes.push(frame.data.len());
+    }
+    let mut steady = Vp8Encoder::new(config(600, 1)).unwrap();
+    let expected: Vec<_> = encode(&mut steady, &pictures, 0)
+        .iter()
+        .map(|f| f.data.len())
+        .collect();
+    assert_eq!(sizes, expected);
+}
+
+#[test]
+fn bad_input_is_an_error_with_a_reason() {
+    let mut decoder = Vp8Decoder::new().unwrap();
+    for bytes in [&[][..], &[0xff; 3], &[1; 200]] {
+        assert!(
+            matches!(decoder.decode(bytes), Err(Vp8Error::Decode(_))),
+            "{bytes:?}"
+        );
+    }
+    let message = |config| Vp8Encoder::new(config).err().unwrap().to_string();
+    assert!(message(config(600, 2)).contains("temporal_layers = 2"));
+    assert!(
+        message(EncoderConfig {
+            fps: 0,
+            ..config(600, 1)
+        })
+        .contains("fps = 0")
+    );
+    assert!(
+        message(EncoderConfig {
+            width: 20_000,
+            ..config(600, 1)
+        })
+        .contains("20000x360")
+    );
+    let mut encoder = Vp8Encoder::new(config(600, 1)).unwrap();
+    let mut picture = Picture::new(640, 360);
+    picture.v.pop();
+    let error = encoder.encode(&picture, 0, Keyframe::Auto);
+    assert!(matches!(error, Err(Vp8Error::PictureSize { .. })));
+}
