@@ -1,7 +1,13 @@
+#[cfg(test)]
+mod tests;
+
 use crate::counters::{Counters, DropReason};
-use crate::dtls::{Certificate, DtlsRole, Fingerprint};
-use crate::ice::{Credentials, DownReason, IceRole, LinkId, LocalAddress, Path, RemoteCandidate};
-use crate::srtp::{Profile, ProtectError};
+use crate::dtls::{Certificate, DtlsRole, Fingerprint, Handshake, Wanted};
+use crate::ice::{
+    Agent, Credentials, DownReason, IceRole, LinkId, LocalAddress, Path, Phase, RemoteCandidate,
+};
+use crate::outbox::Outbox;
+use crate::srtp::{Profile, ProtectError, Srtp};
 use std::net::SocketAddr;
 use weft_units::{Deadline, Duration, Instant, PathId, Rng};
 
@@ -136,20 +142,39 @@ pub enum FailReason {
 /// then [`Association::poll_timeout`]. Time never goes back between calls. A
 /// call of [`Association::handle_timeout`] before the deadline does nothing.
 pub struct Association {
-    credentials: Credentials,
+    ice: Agent,
+    dtls: Handshake,
+    srtp: Option<Box<Srtp>>,
+    out: Outbox,
     fingerprint: Fingerprint,
-    counters: Counters,
+    /// Where the peer's last DTLS record came from, for when it comes before
+    /// our own check is answered.
+    dtls_route: Option<(SocketAddr, SocketAddr)>,
+    deadline: Option<Deadline>,
 }
 
-#[allow(unused_variables)]
+/// The protocol of a datagram by its first byte (RFC 7983 section 7) and, for
+/// RTP and RTCP on one port, its second (RFC 5761 section 4).
+enum Protocol {
+    Stun,
+    Dtls,
+    Rtp,
+    Rtcp,
+}
+
 impl Association {
     /// An association without addresses and without a peer.
     #[must_use]
     pub fn new(now: Instant, config: Config) -> Association {
+        let rng = config.rng.stream("ice");
         Association {
             fingerprint: config.certificate.fingerprint(),
-            credentials: config.credentials,
-            counters: Counters::default(),
+            dtls: Handshake::new(now, config.epoch, &config.certificate),
+            ice: Agent::new(config.role, config.tie_breaker, config.credentials, rng),
+            srtp: None,
+            out: Outbox::default(),
+            dtls_route: None,
+            deadline: None,
         }
     }
 
@@ -162,22 +187,42 @@ impl Association {
     /// Our credentials, for our session description.
     #[must_use]
     pub fn credentials(&self) -> &Credentials {
-        &self.credentials
+        self.ice.credentials()
     }
 
     /// Tells who the peer is. Checks start, and the ones that came too early
-    /// are answered. A second call is ignored.
-    pub fn set_remote(&mut self, now: Instant, remote: Remote) {}
+    /// are answered. Only the first call counts.
+    pub fn set_remote(&mut self, now: Instant, remote: Remote) {
+        if self.dtls.is_started() {
+            return;
+        }
+        self.dtls.start(now, remote.dtls, remote.fingerprint);
+        self.ice
+            .set_remote(now, &remote.credentials, &remote.candidates, &mut self.out);
+        self.settle(now);
+    }
 
     /// Adds a local address; paths to the known remote addresses are tried.
-    /// An address that is there already only changes its cost and filter.
-    pub fn add_local(&mut self, now: Instant, local: LocalAddress) {}
+    /// An address that is there already changes its link, cost and filter.
+    pub fn add_local(&mut self, now: Instant, local: LocalAddress) {
+        self.ice.add_local(now, local, &mut self.out);
+        self.settle(now);
+    }
 
     /// Removes a local address with its paths.
-    pub fn remove_local(&mut self, now: Instant, addr: SocketAddr) {}
+    pub fn remove_local(&mut self, now: Instant, addr: SocketAddr) {
+        self.ice.remove_local(now, addr, &mut self.out);
+        if self.dtls_route.is_some_and(|(local, _)| local == addr) {
+            self.dtls_route = None;
+        }
+        self.settle(now);
+    }
 
-    /// Adds a remote address that arrived after the description.
-    pub fn add_remote_candidate(&mut self, now: Instant, candidate: RemoteCandidate) {}
+    /// Adds a remote address that came after the description, or before it.
+    pub fn add_remote_candidate(&mut self, now: Instant, candidate: RemoteCandidate) {
+        self.ice.add_remote(now, candidate, &mut self.out);
+        self.settle(now);
+    }
 
     /// Takes a datagram that arrived on the socket of `local` from `remote`.
     pub fn handle_datagram<'a>(
@@ -185,9 +230,23 @@ impl Association {
         now: Instant,
         local: SocketAddr,
         remote: SocketAddr,
-        datagram: &'a [u8],
+        datagram: &[u8],
     ) -> Received<'a> {
-        Received::Dropped(DropReason::Unrecognised)
+        let Some(protocol) = Protocol::of(datagram) else {
+            return self.dropped(DropReason::Unrecognised);
+        };
+        match protocol {
+            Protocol::Stun => {
+                let route = (local, remote);
+                let handled = self.ice.handle_stun(now, route, datagram, &mut self.out);
+                self.settle(now);
+                handled.map_or_else(|reason| self.dropped(reason), |()| Received::Handled)
+            }
+            Protocol::Dtls => self.handle_dtls(now, (local, remote), datagram),
+            Protocol::Rtp | Protocol::Rtcp => {
+                self.handle_media(protocol, (local, remote), datagram)
+            }
+        }
     }
 
     /// Encrypts an RTP packet in place and appends the tag. Each (SSRC,
@@ -196,7 +255,8 @@ impl Association {
     /// # Errors
     /// See [`ProtectError`]; the packet is untouched then.
     pub fn protect_rtp(&mut self, packet: &mut Vec<u8>) -> Result<(), ProtectError> {
-        Err(ProtectError::NotConnected)
+        let srtp = self.srtp.as_mut().ok_or(ProtectError::NotConnected)?;
+        srtp.protect_rtp(packet)
     }
 
     /// Encrypts a compound RTCP packet in place and appends index and tag.
@@ -204,51 +264,157 @@ impl Association {
     /// # Errors
     /// See [`ProtectError`]; the packet is untouched then.
     pub fn protect_rtcp(&mut self, packet: &mut Vec<u8>) -> Result<(), ProtectError> {
-        Err(ProtectError::NotConnected)
+        let srtp = self.srtp.as_mut().ok_or(ProtectError::NotConnected)?;
+        srtp.protect_rtcp(packet)
     }
 
     /// A path by its number.
     #[must_use]
     pub fn path(&self, id: PathId) -> Option<&Path> {
-        None
+        self.ice.path(id)
     }
 
-    /// Every path that was valid once or heard the peer, in any state.
+    /// Every path that was valid once or brought media, in any state.
     pub fn paths(&self) -> impl Iterator<Item = &Path> {
-        std::iter::empty()
+        self.ice.paths()
     }
 
-    /// The selected path.
+    /// The selected path; it may be down when all are.
     #[must_use]
     pub fn selected(&self) -> Option<PathId> {
-        None
+        self.ice.selected()
     }
 
-    /// Says that a path looks dead. Every valid path is checked at once; what
-    /// does not answer while another does goes down. Never the last one.
-    pub fn suspect(&mut self, now: Instant, path: PathId) {}
+    /// Says that a path looks dead. Every path that is up is checked at once;
+    /// what does not answer while another does goes down. Never the last one.
+    pub fn suspect(&mut self, now: Instant, path: PathId) {
+        self.ice.suspect(now, path, &mut self.out);
+        self.settle(now);
+    }
 
     /// Nominates a path that is up: the peer sends there. Only the
     /// controlling side can; otherwise, and for other paths, nothing happens.
-    pub fn select(&mut self, now: Instant, path: PathId) {}
+    pub fn select(&mut self, now: Instant, path: PathId) {
+        self.ice.select(now, path, &mut self.out);
+        self.settle(now);
+    }
+
+    /// Says goodbye to the peer.
+    pub fn close(&mut self, now: Instant) {
+        self.dtls.close();
+        self.settle(now);
+    }
 
     /// Lets time pass.
-    pub fn handle_timeout(&mut self, now: Instant) {}
+    pub fn handle_timeout(&mut self, now: Instant) {
+        self.ice.handle_timeout(now, &mut self.out);
+        self.dtls.handle_timeout(now);
+        self.settle(now);
+    }
 
     /// When [`Association::handle_timeout`] is wanted.
     #[must_use]
     pub fn poll_timeout(&self) -> Option<Deadline> {
-        None
+        self.deadline
     }
 
     /// The next datagram or event.
     pub fn poll_output(&mut self) -> Option<Output> {
-        None
+        self.out.pop()
     }
 
     /// What was counted so far.
     #[must_use]
     pub fn counters(&self) -> &Counters {
-        &self.counters
+        &self.out.counters
+    }
+
+    fn handle_dtls(
+        &mut self,
+        now: Instant,
+        (local, remote): (SocketAddr, SocketAddr),
+        datagram: &[u8],
+    ) -> Received<'static> {
+        // Whoever answers our checks or sends its own may speak; a stranger
+        // may not even make us spend time on it.
+        if self.ice.find(local, remote).is_none() {
+            return self.dropped(DropReason::UnknownPath);
+        }
+        if !self.dtls.handle_packet(now, datagram) {
+            self.settle(now);
+            return self.dropped(DropReason::DtlsRefused);
+        }
+        self.dtls_route = Some((local, remote));
+        self.settle(now);
+        Received::Handled
+    }
+
+    fn handle_media<'a>(
+        &'a mut self,
+        protocol: Protocol,
+        (local, remote): (SocketAddr, SocketAddr),
+        datagram: &[u8],
+    ) -> Received<'a> {
+        let Some(index) = self.ice.find(local, remote) else {
+            return self.dropped(DropReason::UnknownPath);
+        };
+        let counters = &mut self.out.counters;
+        let result = match (&mut self.srtp, &protocol) {
+            (None, _) => Err(DropReason::NoKeys),
+            (Some(srtp), Protocol::Rtcp) => srtp.unprotect_rtcp(datagram),
+            (Some(srtp), _) => srtp.unprotect_rtp(datagram),
+        };
+        let packet = match result {
+            Ok(packet) => packet,
+            Err(reason) => {
+                counters.count_drop(reason);
+                return Received::Dropped(reason);
+            }
+        };
+        let path = self.ice.number(index);
+        if matches!(protocol, Protocol::Rtcp) {
+            counters.rtcp_received += 1;
+            Received::Rtcp { path, packet }
+        } else {
+            counters.rtp_received += 1;
+            Received::Rtp { path, packet }
+        }
+    }
+
+    fn dropped(&mut self, reason: DropReason) -> Received<'static> {
+        self.out.counters.count_drop(reason);
+        Received::Dropped(reason)
+    }
+
+    /// Sends what DTLS has to send, takes its result, renews the deadline.
+    fn settle(&mut self, now: Instant) {
+        let route = self.ice.route().or(self.dtls_route);
+        while let Some(wanted) = self.dtls.poll(now, route) {
+            match wanted {
+                Wanted::Send(route, datagram) => self.out.transmit(route, datagram),
+                Wanted::Connected(profile, srtp) => {
+                    self.srtp = Some(srtp);
+                    self.ice.set_phase(Phase::Media);
+                    self.out.event(Event::Connected { profile });
+                }
+                Wanted::Failed(reason) => {
+                    self.srtp = None;
+                    self.out.event(Event::Failed { reason });
+                }
+            }
+        }
+        self.deadline = Deadline::earlier(self.ice.deadline(), self.dtls.deadline());
+    }
+}
+
+impl Protocol {
+    fn of(datagram: &[u8]) -> Option<Protocol> {
+        match datagram {
+            [0..=3, ..] => Some(Protocol::Stun),
+            [20..=63, ..] => Some(Protocol::Dtls),
+            [128..=191, 192..=223, ..] => Some(Protocol::Rtcp),
+            [128..=191, ..] => Some(Protocol::Rtp),
+            _ => None,
+        }
     }
 }

@@ -1,6 +1,28 @@
+use crate::association::FailReason;
+use crate::srtp::{Profile, Side, Srtp};
+use dimpl::{Dtls, SrtpProfile};
 use std::fmt;
+use std::net::SocketAddr;
 use std::str::FromStr;
+use std::sync::Arc;
+use std::time::Instant as StdInstant;
 use thiserror::Error;
+use weft_units::{Deadline, Duration, Instant};
+
+/// Largest datagram of a flight: fits every link that carries 1,280 bytes of
+/// IPv6 (RFC 8200 section 5) with its headers and a tunnel's.
+const MTU: usize = 1200;
+
+/// First retransmission of a flight. libwebrtc starts at 50 ms
+/// (p2p/dtls/dtls_transport.cc, kMinHandshakeTimeoutMs); this spares most
+/// paths a needless repetition, and a flight lost with its path moves soon.
+const FIRST_RETRANSMISSION: std::time::Duration = std::time::Duration::from_millis(200);
+/// Doubled from there, so that a handshake goes on for [`HANDSHAKE_TIMEOUT`].
+const RETRANSMISSIONS: usize = 8;
+const HANDSHAKE_TIMEOUT: std::time::Duration = std::time::Duration::from_secs(40);
+
+/// The library speaks of timers years away when none runs.
+const NEVER: Duration = Duration::from_secs(24 * 3600);
 
 /// Our certificate with its private key.
 #[derive(Clone, Debug)]
@@ -117,4 +139,233 @@ impl FromStr for Fingerprint {
             .collect();
         Fingerprint::new(algorithm, &bytes.ok_or(FingerprintError::Format)?)
     }
+}
+
+/// The DTLS association: makes the keys, then stays for the closing alert.
+pub(crate) struct Handshake {
+    dtls: Dtls,
+    epoch: StdInstant,
+    state: State,
+    timer: Option<Instant>,
+    buffer: Vec<u8>,
+    progress: Progress,
+    failure: Option<FailReason>,
+    last_error: Option<String>,
+}
+
+/// What of the handshake was seen; all of it makes the connection.
+#[derive(Default)]
+struct Progress {
+    peer: Option<Fingerprint>,
+    finished: Option<Finished>,
+    keys: Option<(Profile, Box<Srtp>)>,
+}
+
+struct Finished;
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum State {
+    /// Waiting for the remote description.
+    Idle,
+    Running(Side, Fingerprint),
+    Connected,
+    Failed,
+}
+
+/// From which of our addresses to which of the peer's.
+pub(crate) type Route = (SocketAddr, SocketAddr);
+
+/// What the handshake wants.
+pub(crate) enum Wanted {
+    Send(Route, Vec<u8>),
+    Connected(Profile, Box<Srtp>),
+    Failed(FailReason),
+}
+
+impl Handshake {
+    pub fn new(now: Instant, epoch: StdInstant, certificate: &Certificate) -> Handshake {
+        let config = dimpl::Config::builder()
+            .mtu(MTU)
+            // ICE has proved the peer's address before.
+            .use_server_cookie(false)
+            .flight_start_rto(FIRST_RETRANSMISSION)
+            .flight_retries(RETRANSMISSIONS)
+            .handshake_timeout(HANDSHAKE_TIMEOUT)
+            .build()
+            .expect("the configuration is constant and valid");
+        let certificate = certificate.0.clone();
+        Handshake {
+            dtls: Dtls::new_auto(Arc::new(config), certificate, at(epoch, now)),
+            epoch,
+            state: State::Idle,
+            timer: None,
+            buffer: vec![0; 2048],
+            progress: Progress::default(),
+            failure: None,
+            last_error: None,
+        }
+    }
+
+    pub fn start(&mut self, now: Instant, role: DtlsRole, expected: Fingerprint) {
+        let side = match role {
+            DtlsRole::Client => Side::Client,
+            DtlsRole::Server => Side::Server,
+        };
+        self.dtls.set_active(side == Side::Client);
+        self.state = State::Running(side, expected);
+        self.tick(now);
+    }
+
+    /// Whether the remote description is known.
+    pub fn is_started(&self) -> bool {
+        self.state != State::Idle
+    }
+
+    fn is_running(&self) -> bool {
+        matches!(self.state, State::Running(..))
+    }
+
+    /// Takes a record of the peer; `false` if it was refused.
+    pub fn handle_packet(&mut self, now: Instant, packet: &[u8]) -> bool {
+        if matches!(self.state, State::Idle | State::Failed) {
+            return false;
+        }
+        self.tick(now);
+        // An error is no end: anybody can inject a record that is refused.
+        match self.dtls.handle_packet(packet) {
+            Ok(()) => true,
+            Err(error) => {
+                self.last_error = Some(error.to_string());
+                false
+            }
+        }
+    }
+
+    pub fn handle_timeout(&mut self, now: Instant) {
+        if self.timer.is_some_and(|at| at <= now) {
+            self.timer = None;
+            self.tick(now);
+        }
+    }
+
+    pub fn close(&mut self) {
+        if self.state == State::Connected {
+            // Not connected any more: there is nobody to tell.
+            let _ = self.dtls.close();
+        }
+    }
+
+    pub fn deadline(&self) -> Option<Deadline> {
+        self.timer.map(|at| Deadline { at, reason: "dtls" })
+    }
+
+    /// The next thing it wants, given where it may send. Without a route
+    /// nothing is taken from the library: its retransmission timer starts when
+    /// a flight is handed out.
+    pub fn poll(&mut self, now: Instant, route: Option<Route>) -> Option<Wanted> {
+        if let Some(reason) = self.failure.take() {
+            self.state = State::Failed;
+            self.timer = None;
+            return Some(Wanted::Failed(reason));
+        }
+        let route = route?;
+        let (side, expected) = match self.state {
+            State::Idle | State::Failed => return None,
+            State::Running(side, expected) => (side, expected),
+            State::Connected => return self.poll_connected(now, route),
+        };
+        loop {
+            match self.dtls.poll_output(&mut self.buffer) {
+                dimpl::Output::Packet(packet) => return Some(Wanted::Send(route, packet.to_vec())),
+                dimpl::Output::BufferTooSmall { needed } => self.buffer.resize(needed, 0),
+                dimpl::Output::Timeout(timer) => {
+                    self.set_timer(now, timer);
+                    return self.finish();
+                }
+                dimpl::Output::PeerCert(certificate) => {
+                    let peer = Fingerprint::of(certificate);
+                    if peer != expected {
+                        return self.fail(FailReason::Fingerprint);
+                    }
+                    self.progress.peer = Some(peer);
+                }
+                dimpl::Output::KeyingMaterial(material, profile) => {
+                    let profile = profile_of(profile);
+                    let keys =
+                        profile.and_then(|p| Some((p, Box::new(Srtp::new(p, &material, side)?))));
+                    self.progress.keys = keys;
+                }
+                dimpl::Output::Connected => self.progress.finished = Some(Finished),
+                dimpl::Output::CloseNotify => return self.fail(FailReason::Closed),
+                _ => {}
+            }
+        }
+    }
+
+    fn poll_connected(&mut self, now: Instant, route: Route) -> Option<Wanted> {
+        loop {
+            match self.dtls.poll_output(&mut self.buffer) {
+                dimpl::Output::Packet(packet) => return Some(Wanted::Send(route, packet.to_vec())),
+                dimpl::Output::BufferTooSmall { needed } => self.buffer.resize(needed, 0),
+                dimpl::Output::Timeout(timer) => {
+                    self.set_timer(now, timer);
+                    return None;
+                }
+                dimpl::Output::CloseNotify => return self.fail(FailReason::Closed),
+                // Nobody speaks to us over DTLS itself.
+                _ => {}
+            }
+        }
+    }
+
+    /// Connected only when finished, with keys and with a verified peer. Keys
+    /// are exported after the library's event.
+    fn finish(&mut self) -> Option<Wanted> {
+        self.progress.finished.as_ref()?;
+        let progress = std::mem::take(&mut self.progress);
+        match (progress.peer, progress.keys) {
+            (Some(_), Some((profile, srtp))) => {
+                self.state = State::Connected;
+                Some(Wanted::Connected(profile, srtp))
+            }
+            (None, _) => self.fail(FailReason::Fingerprint),
+            (_, None) => self.fail(FailReason::Profile),
+        }
+    }
+
+    fn fail(&mut self, reason: FailReason) -> Option<Wanted> {
+        self.state = State::Failed;
+        self.timer = None;
+        Some(Wanted::Failed(reason))
+    }
+
+    fn set_timer(&mut self, now: Instant, timer: StdInstant) {
+        let since_epoch = timer.saturating_duration_since(self.epoch);
+        let timer = Instant::ZERO + Duration::from(since_epoch);
+        self.timer = (timer.saturating_since(now) < NEVER).then_some(timer);
+    }
+
+    /// Lets time pass; a failure is kept for [`Handshake::poll`].
+    fn tick(&mut self, now: Instant) {
+        let ticked = self.dtls.handle_timeout(at(self.epoch, now));
+        if let (Err(error), true) = (ticked, self.is_running()) {
+            let last = self.last_error.take();
+            let after = last.map(|e| format!(" (before that: {e})"));
+            let text = format!("{error}{}", after.unwrap_or_default());
+            self.failure = Some(FailReason::Handshake(text));
+        }
+    }
+}
+
+fn at(epoch: StdInstant, now: Instant) -> StdInstant {
+    epoch + std::time::Duration::from_nanos(now.as_nanos())
+}
+
+fn profile_of(profile: SrtpProfile) -> Option<Profile> {
+    Some(match profile {
+        SrtpProfile::AES128_CM_SHA1_80 => Profile::Aes128CmSha1_80,
+        SrtpProfile::AEAD_AES_128_GCM => Profile::AeadAes128Gcm,
+        SrtpProfile::AEAD_AES_256_GCM => Profile::AeadAes256Gcm,
+        _ => return None,
+    })
 }

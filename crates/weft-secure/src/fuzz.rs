@@ -1,4 +1,80 @@
-//! Bodies of the fuzz targets.
+//! Bodies of the fuzz targets, so that tests can call them, too.
 
-/// Feeds the bytes to an association as datagrams; must never panic.
-pub fn datagrams(_data: &[u8]) {}
+use crate::{
+    Association, Certificate, Config, Credentials, DtlsRole, IceRole, LinkId, LocalAddress,
+    Received, Remote, RemoteCandidate, RemoteFilter,
+};
+use std::net::SocketAddr;
+use std::sync::OnceLock;
+use weft_units::{Duration, Instant, Rng};
+
+/// Feeds the bytes to an association as datagrams: each is a byte of length,
+/// a byte that chooses the sender and the time, and the content. Must never
+/// panic, and time must never stand still.
+pub fn datagrams(data: &[u8]) {
+    let mut association = association();
+    let local = SocketAddr::from(([10, 0, 0, 1], 1));
+    let mut now = Instant::ZERO;
+    let mut rest = data;
+    while let [len, how, tail @ ..] = rest {
+        let (datagram, tail) = tail.split_at(tail.len().min(usize::from(*len)));
+        rest = tail;
+        let remote = SocketAddr::from(([10, 0, 0, 9], 1 + u16::from(how & 3)));
+        now += Duration::from_millis(u64::from(how >> 2));
+        let received = association.handle_datagram(now, local, remote, datagram);
+        assert!(
+            !matches!(received, Received::Rtp { .. } | Received::Rtcp { .. }),
+            "media without keys"
+        );
+        association.handle_timeout(now);
+        while association.poll_output().is_some() {}
+        let next = association.poll_timeout();
+        assert!(next.is_none_or(|d| d.at > now), "spins: {next:?}");
+    }
+}
+
+fn association() -> Association {
+    static KEYS: OnceLock<(Certificate, std::time::Instant)> = OnceLock::new();
+    // The only clock here: the DTLS library wants an origin, whichever.
+    #[allow(clippy::disallowed_methods)]
+    let (certificate, epoch) = KEYS.get_or_init(|| {
+        let certificate = Certificate::generate().expect("the system gives random bytes");
+        (certificate, std::time::Instant::now())
+    });
+    let credentials = Credentials {
+        ufrag: "fuzz".to_owned(),
+        pwd: "fuzz".repeat(6),
+    };
+    let config = Config {
+        role: IceRole::Controlled,
+        credentials: credentials.clone(),
+        tie_breaker: 1,
+        certificate: certificate.clone(),
+        epoch: *epoch,
+        rng: Rng::new(1),
+    };
+    let mut association = Association::new(Instant::ZERO, config);
+    association.add_local(
+        Instant::ZERO,
+        LocalAddress {
+            addr: SocketAddr::from(([10, 0, 0, 1], 1)),
+            link: LinkId(0),
+            cost: 0,
+            remotes: RemoteFilter::Any,
+        },
+    );
+    let fingerprint = association.fingerprint();
+    association.set_remote(
+        Instant::ZERO,
+        Remote {
+            credentials,
+            fingerprint,
+            dtls: DtlsRole::Server,
+            candidates: vec![RemoteCandidate {
+                addr: SocketAddr::from(([10, 0, 0, 9], 1)),
+                priority: 1,
+            }],
+        },
+    );
+    association
+}

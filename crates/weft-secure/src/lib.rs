@@ -10,6 +10,7 @@ mod counters;
 mod dtls;
 pub mod fuzz;
 mod ice;
+mod outbox;
 mod srtp;
 
 pub use association::{Association, Config, Event, FailReason, Output, Received, Remote};

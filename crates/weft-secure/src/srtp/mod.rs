@@ -1,6 +1,41 @@
+mod cm;
+mod gcm;
+mod kdf;
+mod replay;
+#[cfg(test)]
+mod tests;
+
+use crate::counters::DropReason;
+use cm::Cm;
+use gcm::Gcm;
+use replay::{Refused, ReplayWindow};
+use std::collections::BTreeMap;
 use std::fmt;
 use thiserror::Error;
 use weft_units::Ssrc;
+
+/// Streams of one direction: bounds memory against a peer that makes up
+/// SSRCs. A conference of 100 with three layers, their retransmissions and
+/// audio stays below.
+const MAX_STREAMS: usize = 1024;
+
+/// Fixed part of an RTCP header with the sender's SSRC, which SRTCP leaves in
+/// clear (RFC 3711 section 3.4).
+const RTCP_HEADER: usize = 8;
+
+/// The SRTCP index: 31 bits behind a flag (RFC 3711 section 3.4).
+const RTCP_INDEX: RtcpIndex = RtcpIndex {
+    len: 4,
+    encrypted: 0x8000_0000,
+};
+
+struct RtcpIndex {
+    len: usize,
+    encrypted: u32,
+}
+
+/// RTP packets per key (RFC 3711 section 9.2).
+const MAX_RTP_INDEX: u64 = (1 << 48) - 1;
 
 /// The negotiated SRTP protection profile (RFC 5764, RFC 7714).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -57,4 +92,244 @@ pub enum ProtectError {
     /// All indices of this key are used up: a new association is needed.
     #[error("the key is used up: make a new association")]
     Exhausted,
+}
+
+/// Both directions of one SRTP session.
+pub(crate) struct Srtp {
+    send: Direction,
+    send_rtcp_index: u32,
+    receive: Direction,
+    receive_rtcp: BTreeMap<u32, ReplayWindow>,
+    scratch: Vec<u8>,
+}
+
+struct Direction {
+    cipher: Cipher,
+    streams: BTreeMap<u32, ReplayWindow>,
+}
+
+enum Cipher {
+    Gcm(Gcm),
+    Cm(Cm),
+}
+
+/// Which half of the keying material encrypts (RFC 5764 section 4.2).
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Side {
+    Client,
+    Server,
+}
+
+impl Profile {
+    /// Lengths of master key and master salt (RFC 5764 section 4.1.2,
+    /// RFC 7714 section 12).
+    fn lengths(self) -> (usize, usize) {
+        match self {
+            Profile::Aes128CmSha1_80 => (16, 14),
+            Profile::AeadAes128Gcm => (16, 12),
+            Profile::AeadAes256Gcm => (32, 12),
+        }
+    }
+}
+
+impl Srtp {
+    /// From the keying material that DTLS exports: both keys, then both
+    /// salts, the client's first. `None` if its length is not the profile's.
+    pub fn new(profile: Profile, material: &[u8], side: Side) -> Option<Srtp> {
+        let (key, salt) = profile.lengths();
+        if material.len() != 2 * (key + salt) {
+            return None;
+        }
+        let (keys, salts) = material.split_at(2 * key);
+        let client = (&keys[..key], &salts[..salt]);
+        let server = (&keys[key..], &salts[salt..]);
+        let (ours, theirs) = match side {
+            Side::Client => (client, server),
+            Side::Server => (server, client),
+        };
+        Some(Srtp {
+            send: Direction::new(profile, ours, true),
+            send_rtcp_index: 0,
+            receive: Direction::new(profile, theirs, false),
+            receive_rtcp: BTreeMap::new(),
+            scratch: Vec::with_capacity(2048),
+        })
+    }
+
+    pub fn protect_rtp(&mut self, packet: &mut Vec<u8>) -> Result<(), ProtectError> {
+        let header = header(packet).ok_or(ProtectError::Malformed)?;
+        let (ssrc, sequence) = (Ssrc(header.ssrc), header.sequence);
+        let streams = &mut self.send.streams;
+        if streams.len() >= MAX_STREAMS && !streams.contains_key(&header.ssrc) {
+            return Err(ProtectError::TooManyStreams);
+        }
+        let window = streams.entry(header.ssrc).or_insert_with(ReplayWindow::new);
+        let too_old = ProtectError::TooOld { ssrc, sequence };
+        let index = window.extend(sequence).ok_or(too_old)?;
+        if index > MAX_RTP_INDEX {
+            return Err(ProtectError::Exhausted);
+        }
+        window.check(index).map_err(|refused| match refused {
+            Refused::Seen => ProtectError::Reused { ssrc, sequence },
+            Refused::TooOld => too_old,
+        })?;
+        window.accept(index);
+        let id = (header.ssrc, index);
+        match &mut self.send.cipher {
+            Cipher::Gcm(c) => c.protect_rtp(packet, header.len, id, &mut self.scratch),
+            Cipher::Cm(c) => c.protect_rtp(packet, header.len, id, &mut self.scratch),
+        }
+        Ok(())
+    }
+
+    pub fn unprotect_rtp(&mut self, packet: &[u8]) -> Result<&[u8], DropReason> {
+        let header = header(packet).ok_or(DropReason::Truncated)?;
+        let streams = &mut self.receive.streams;
+        let window = streams.get_mut(&header.ssrc);
+        let index = match &window {
+            None => u64::from(header.sequence),
+            Some(window) => {
+                let index = window.extend(header.sequence).ok_or(DropReason::TooOld)?;
+                window.check(index)?;
+                index
+            }
+        };
+        if index > MAX_RTP_INDEX {
+            return Err(DropReason::TooOld);
+        }
+        let id = (header.ssrc, index);
+        let authentic = match &mut self.receive.cipher {
+            Cipher::Gcm(c) => c.unprotect_rtp(packet, header.len, id, &mut self.scratch),
+            Cipher::Cm(c) => c.unprotect_rtp(packet, header.len, id, &mut self.scratch),
+        };
+        if !authentic {
+            return Err(DropReason::Authentication);
+        }
+        match window {
+            Some(window) => window.accept(index),
+            None => insert(streams, id)?,
+        }
+        Ok(&self.scratch)
+    }
+
+    pub fn protect_rtcp(&mut self, packet: &mut Vec<u8>) -> Result<(), ProtectError> {
+        let ssrc = rtcp_ssrc(packet).ok_or(ProtectError::Malformed)?;
+        // One counter for all senders: indices only need to differ.
+        let index = self.send_rtcp_index;
+        if index & RTCP_INDEX.encrypted != 0 {
+            return Err(ProtectError::Exhausted);
+        }
+        self.send_rtcp_index += 1;
+        match &mut self.send.cipher {
+            Cipher::Gcm(c) => c.protect_rtcp(packet, (ssrc, index), &mut self.scratch),
+            Cipher::Cm(c) => c.protect_rtcp(packet, (ssrc, index), &mut self.scratch),
+        }
+        Ok(())
+    }
+
+    pub fn unprotect_rtcp(&mut self, packet: &[u8]) -> Result<&[u8], DropReason> {
+        let ssrc = rtcp_ssrc(packet).ok_or(DropReason::Truncated)?;
+        let at = match &self.receive.cipher {
+            Cipher::Gcm(_) => Gcm::rtcp_index_at(packet.len()),
+            Cipher::Cm(_) => Cm::rtcp_index_at(packet.len()),
+        };
+        let at = at.filter(|&at| at >= RTCP_HEADER);
+        let field = at.and_then(|at| packet[at..].first_chunk());
+        let field = u32::from_be_bytes(*field.ok_or(DropReason::Truncated)?);
+        // RTCP in clear is not what was negotiated (RFC 3711 section 3.4, E flag).
+        if field & RTCP_INDEX.encrypted == 0 {
+            return Err(DropReason::Authentication);
+        }
+        let index = u64::from(field & !RTCP_INDEX.encrypted);
+        let window = self.receive_rtcp.get_mut(&ssrc);
+        if let Some(window) = &window {
+            window.check(index)?;
+        }
+        let authentic = match &mut self.receive.cipher {
+            Cipher::Gcm(c) => c.unprotect_rtcp(packet, (ssrc, field), &mut self.scratch),
+            Cipher::Cm(c) => c.unprotect_rtcp(packet, (ssrc, field), &mut self.scratch),
+        };
+        if !authentic {
+            return Err(DropReason::Authentication);
+        }
+        match window {
+            Some(window) => window.accept(index),
+            None => insert(&mut self.receive_rtcp, (ssrc, index))?,
+        }
+        Ok(&self.scratch)
+    }
+}
+
+impl Direction {
+    fn new(profile: Profile, (key, salt): (&[u8], &[u8]), encrypt: bool) -> Direction {
+        let provider = str0m_aws_lc_rs::default_provider();
+        let srtp = provider.srtp_provider;
+        let cipher = match profile {
+            Profile::Aes128CmSha1_80 => {
+                let hmac = provider.sha1_hmac_provider;
+                Cipher::Cm(Cm::new(srtp, hmac, key, salt, encrypt))
+            }
+            Profile::AeadAes128Gcm | Profile::AeadAes256Gcm => {
+                Cipher::Gcm(Gcm::new(srtp, key, salt, encrypt))
+            }
+        };
+        Direction {
+            cipher,
+            streams: BTreeMap::new(),
+        }
+    }
+}
+
+impl From<Refused> for DropReason {
+    fn from(refused: Refused) -> DropReason {
+        match refused {
+            Refused::Seen => DropReason::Replayed,
+            Refused::TooOld => DropReason::TooOld,
+        }
+    }
+}
+
+/// Starts the window of a stream whose first packet was authentic.
+fn insert(
+    streams: &mut BTreeMap<u32, ReplayWindow>,
+    (ssrc, index): (u32, u64),
+) -> Result<(), DropReason> {
+    if streams.len() >= MAX_STREAMS {
+        return Err(DropReason::TooManyStreams);
+    }
+    let mut window = ReplayWindow::new();
+    window.accept(index);
+    streams.insert(ssrc, window);
+    Ok(())
+}
+
+struct Header {
+    len: usize,
+    sequence: u16,
+    ssrc: u32,
+}
+
+/// What SRTP leaves in clear: fixed header, contributing sources, extension
+/// (RFC 3711 section 3.1).
+fn header(packet: &[u8]) -> Option<Header> {
+    let fixed: &[u8; 12] = packet.first_chunk()?;
+    if fixed[0] >> 6 != 2 {
+        return None;
+    }
+    let mut len = 12 + 4 * usize::from(fixed[0] & 0x0f);
+    if fixed[0] & 0x10 != 0 {
+        let words: &[u8; 2] = packet.get(len + 2..)?.first_chunk()?;
+        len += 4 + 4 * usize::from(u16::from_be_bytes(*words));
+    }
+    (len <= packet.len()).then(|| Header {
+        len,
+        sequence: u16::from_be_bytes([fixed[2], fixed[3]]),
+        ssrc: u32::from_be_bytes([fixed[8], fixed[9], fixed[10], fixed[11]]),
+    })
+}
+
+fn rtcp_ssrc(packet: &[u8]) -> Option<u32> {
+    let header: &[u8; RTCP_HEADER] = packet.first_chunk()?;
+    let ssrc = header.last_chunk().expect("8 bytes end in 4");
+    (header[0] >> 6 == 2).then_some(u32::from_be_bytes(*ssrc))
 }

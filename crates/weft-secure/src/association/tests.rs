@@ -1,0 +1,6 @@
+mod hostile;
+mod media;
+mod net;
+mod paths;
+
+use super::*;

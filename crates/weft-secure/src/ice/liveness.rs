@@ -1,0 +1,178 @@
+//! Which paths are alive. Silence of feedback accuses the wrong path, since
+//! the feedback itself dies with the path that it travels on; so suspicion
+//! only starts checks on every path that is up, and the answers decide.
+
+use super::Agent;
+use super::pair::Pair;
+use crate::ice::{DownReason, PathState};
+use crate::outbox::Outbox;
+use weft_units::{Deadline, Duration, Instant, PathId};
+
+/// Between rounds of checks under suspicion, and after [`URGENT`] without any
+/// answer at all.
+const ROUND: Duration = Duration::from_millis(25);
+const ROUND_SLOW: Duration = Duration::from_millis(100);
+const URGENT: Duration = Duration::from_secs(1);
+
+/// Bounds of the verdict: three round trips, but time for three rounds to be
+/// answered on a fast path, and done within 200 ms on one of up to 120 ms.
+/// Measured between Chromium and a native sender: verdicts after 40 to 60 ms
+/// on an idle path without loss.
+const VERDICT_MIN: Duration = Duration::from_millis(75);
+const VERDICT_MAX: Duration = Duration::from_millis(150);
+/// On a slower path an answer needs its round trip and some jitter.
+const VERDICT_JITTER: Duration = Duration::from_millis(10);
+
+/// A scheduled check that is unanswered for so long, or three round trips,
+/// raises suspicion by itself.
+const OVERDUE: Duration = Duration::from_millis(500);
+
+/// Consent expires without an answer (RFC 7675 section 5.1).
+const CONSENT: Duration = Duration::from_secs(30);
+
+/// Some path looks dead since `since`.
+pub(super) struct Suspicion {
+    since: Instant,
+    next_round: Instant,
+}
+
+impl Agent {
+    /// Checks every path that is up at once; see [`Agent::conclude`].
+    pub fn suspect(&mut self, now: Instant, path: PathId, out: &mut Outbox) {
+        if self.by_id(path).is_some_and(|i| self.pairs[i].is_up()) {
+            self.raise_suspicion(now, out);
+        }
+    }
+
+    fn raise_suspicion(&mut self, now: Instant, out: &mut Outbox) {
+        if self.suspicion.is_some() {
+            return;
+        }
+        for pair in &mut self.pairs {
+            pair.cleared = None;
+        }
+        self.suspicion = Some(Suspicion {
+            since: now,
+            next_round: now,
+        });
+        self.send_round(now, out);
+    }
+
+    pub(super) fn watch(&mut self, now: Instant, out: &mut Outbox) {
+        let expired = |p: &Pair| p.is_up() && expiry(p).is_some_and(|at| at <= now);
+        let expired: Vec<usize> = self.indices(expired).collect();
+        self.take_down(now, &expired, DownReason::Expired, out);
+        if self.suspicion.is_none()
+            && self
+                .pairs
+                .iter()
+                .any(|p| overdue(p).is_some_and(|t| t <= now))
+        {
+            self.raise_suspicion(now, out);
+        }
+        self.conclude(now, out);
+        self.send_round(now, out);
+    }
+
+    /// A path answered a check that left at `sent_at`.
+    pub(super) fn clear(&mut self, now: Instant, index: usize, sent_at: Instant, out: &mut Outbox) {
+        let Some(suspicion) = &self.suspicion else {
+            return;
+        };
+        if sent_at >= suspicion.since {
+            self.pairs[index].cleared.get_or_insert(sent_at);
+            self.conclude(now, out);
+        }
+    }
+
+    /// Takes down the paths whose checks went unanswered while another's were
+    /// answered, counting from the first check that was: after an outage of
+    /// all, each gets the same chance. So one always stays.
+    fn conclude(&mut self, now: Instant, out: &mut Outbox) {
+        if self.suspicion.is_none() {
+            return;
+        }
+        let dead = |p: &Pair| self.verdict_at(p).is_some_and(|at| at <= now);
+        let dead: Vec<usize> = self.indices(dead).collect();
+        self.take_down(now, &dead, DownReason::Unanswered, out);
+        if self.pairs.iter().all(|p| !p.is_up() || p.cleared.is_some()) {
+            self.suspicion = None;
+        }
+    }
+
+    fn send_round(&mut self, now: Instant, out: &mut Outbox) {
+        let Some(suspicion) = &mut self.suspicion else {
+            return;
+        };
+        if suspicion.next_round > now {
+            return;
+        }
+        let urgent = now.saturating_since(suspicion.since) < URGENT;
+        suspicion.next_round = now + if urgent { ROUND } else { ROUND_SLOW };
+        let suspects: Vec<usize> = self.indices(|p| p.is_up() && p.cleared.is_none()).collect();
+        for index in suspects {
+            self.send_check(now, index, out);
+        }
+    }
+
+    /// When the path is to be taken down if it does not answer.
+    fn verdict_at(&self, pair: &Pair) -> Option<Instant> {
+        if !pair.is_up() || pair.cleared.is_some() {
+            return None;
+        }
+        let up = self.pairs.iter().filter(|p| p.is_up());
+        let alive_since = up.filter_map(|p| p.cleared).min()?;
+        Some(pair.unanswered_from(alive_since)? + patience(pair))
+    }
+
+    fn take_down(&mut self, now: Instant, indices: &[usize], reason: DownReason, out: &mut Outbox) {
+        for &index in indices {
+            let unconfirmed = false;
+            let pair = &mut self.pairs[index];
+            pair.path.state = PathState::Down;
+            pair.next_check = now + super::schedule::interval(now, pair, self.phase, unconfirmed);
+            out.event(crate::Event::PathDown {
+                path: pair.path.id,
+                reason,
+            });
+        }
+        if !indices.is_empty() {
+            self.reselect(now, out);
+        }
+    }
+
+    pub(super) fn liveness_deadline(&self) -> Option<Deadline> {
+        let deadline = |at, reason| Some(Deadline { at, reason });
+        let up = || self.pairs.iter().filter(|p| p.is_up());
+        let mut next = up()
+            .filter_map(expiry)
+            .min()
+            .and_then(|at| deadline(at, "consent"));
+        let Some(suspicion) = &self.suspicion else {
+            let overdue = up().filter_map(overdue).min();
+            return Deadline::earlier(next, overdue.and_then(|at| deadline(at, "check overdue")));
+        };
+        next = Deadline::earlier(next, deadline(suspicion.next_round, "suspicion round"));
+        let verdict = up().filter_map(|p| self.verdict_at(p)).min();
+        Deadline::earlier(next, verdict.and_then(|at| deadline(at, "path verdict")))
+    }
+}
+
+fn expiry(pair: &Pair) -> Option<Instant> {
+    pair.heard_at().map(|at| at + CONSENT)
+}
+
+fn overdue(pair: &Pair) -> Option<Instant> {
+    if !pair.is_up() {
+        return None;
+    }
+    let rtt = pair.path.rtt.unwrap_or_default();
+    pair.unanswered_since().map(|at| at + OVERDUE.max(rtt * 3))
+}
+
+fn patience(pair: &Pair) -> Duration {
+    let rtt = pair.path.rtt.unwrap_or_default();
+    (rtt * 3)
+        .clamp(VERDICT_MIN, VERDICT_MAX)
+        .max(rtt + rtt / 2 + VERDICT_JITTER)
+}

@@ -1,0 +1,141 @@
+//! Which pair is selected: the one that the peer sends on.
+//!
+//! When we control, exactly one pair's checks carry NOMINATION, whose highest
+//! value wins in libwebrtc, and USE-CANDIDATE for the others: on several
+//! pairs either makes the peer flip between them (measured with Chromium 156:
+//! some 60 flips a second).
+
+use super::{Agent, stun};
+use crate::Event;
+use crate::ice::IceRole;
+use crate::outbox::Outbox;
+use weft_units::{Instant, PathId};
+
+/// libwebrtc, rtc_base/network_constants.h, kNetworkCostMax.
+const MAX_COST: u16 = 999;
+
+/// The present selection.
+#[derive(Default)]
+pub(super) struct Selection {
+    /// The selected path; may be down.
+    pub path: Option<PathId>,
+    /// Value of the last nomination of ours.
+    pub nomination: u32,
+    /// Whether the peer answered a check with it.
+    pub confirmed: bool,
+    /// As controlled side: what the peer selected, with its value.
+    wanted: Option<(PathId, u32)>,
+}
+
+impl Agent {
+    /// Selects a path that is up, if that is ours to do.
+    pub fn select(&mut self, now: Instant, path: PathId, out: &mut Outbox) {
+        let index = self.by_id(path).filter(|&i| self.pairs[i].is_up());
+        if let (Some(index), IceRole::Controlling) = (index, self.role)
+            && self.selection.path != Some(path)
+        {
+            self.nominate(now, index, out);
+        }
+    }
+
+    /// Selects anew if the selected path is not up: the cheapest link's, then
+    /// the fastest. As controlled side only until the peer says otherwise.
+    pub(super) fn reselect(&mut self, now: Instant, out: &mut Outbox) {
+        if self.role == IceRole::Controlled {
+            self.follow(out);
+        }
+        let selected = self.selection.path.and_then(|id| self.by_id(id));
+        if selected.is_some_and(|i| self.pairs[i].is_up()) {
+            return;
+        }
+        let up = self.indices(|p| p.is_up());
+        let best = up.min_by_key(|&i| {
+            let pair = &self.pairs[i];
+            (pair.link_cost, pair.path.rtt, pair.path.id)
+        });
+        let Some(best) = best else { return };
+        match self.role {
+            IceRole::Controlling => self.nominate(now, best, out),
+            IceRole::Controlled => self.mark_selected(self.pairs[best].path.id, out),
+        }
+    }
+
+    /// Says to the peer: this pair. With the nomination goes a cost above the
+    /// other pairs', or Chromium prunes those as no better than the selected
+    /// one, and refuses to switch to a pair that became dearer later.
+    fn nominate(&mut self, now: Instant, index: usize, out: &mut Outbox) {
+        let others = self.pairs.iter().enumerate().filter(|(i, _)| *i != index);
+        let dearest = others.map(|(_, p)| p.wire_cost).max().unwrap_or(0);
+        if dearest >= MAX_COST {
+            self.pairs.iter_mut().for_each(|p| p.wire_cost = 0);
+        }
+        self.pairs[index].wire_cost = if dearest >= MAX_COST { 1 } else { dearest + 1 };
+        self.selection.nomination += 1;
+        self.selection.confirmed = false;
+        self.mark_selected(self.pairs[index].path.id, out);
+        self.send_check(now, index, out);
+    }
+
+    fn mark_selected(&mut self, path: PathId, out: &mut Outbox) {
+        self.selection.path = Some(path);
+        out.event(Event::Selected { path });
+    }
+
+    /// The peer's check asks to select its pair, or not.
+    pub(super) fn on_use_candidate(
+        &mut self,
+        index: usize,
+        request: &stun::Request,
+        out: &mut Outbox,
+    ) {
+        let asked = request.use_candidate || request.nomination.is_some();
+        let newly = asked && !self.pairs[index].use_candidate;
+        self.pairs[index].use_candidate = asked;
+        if !asked || self.role == IceRole::Controlling {
+            return;
+        }
+        // Without values the pair that was asked for last counts; a peer that
+        // asks for several at once (RFC 5245's aggressive nomination) must
+        // not make us flip with each of its checks.
+        let value = request.nomination.unwrap_or(0);
+        let follow = match self.selection.wanted {
+            None => true,
+            Some((_, last)) => value > last || value == last && newly,
+        };
+        if follow {
+            self.selection.wanted = Some((self.number(index), value));
+            self.follow(out);
+        }
+    }
+
+    fn follow(&mut self, out: &mut Outbox) {
+        let Some((path, _)) = self.selection.wanted else {
+            return;
+        };
+        let up = self.by_id(path).is_some_and(|i| self.pairs[i].is_up());
+        if up && self.selection.path != Some(path) {
+            self.mark_selected(path, out);
+        }
+    }
+
+    pub(super) fn switch_role(&mut self, now: Instant, role: IceRole, out: &mut Outbox) {
+        if self.role == role {
+            return;
+        }
+        self.role = role;
+        self.selection.wanted = None;
+        let selected = self.selection.path.and_then(|id| self.by_id(id));
+        if let (IceRole::Controlling, Some(index)) = (role, selected)
+            && self.pairs[index].is_up()
+        {
+            self.nominate(now, index, out);
+        }
+    }
+
+    /// The nomination that this pair's checks carry.
+    pub(super) fn nomination(&self, index: usize) -> Option<u32> {
+        let pair = &self.pairs[index];
+        let selected = pair.is_up() && self.selection.path.is_some_and(|id| pair.has_id(id));
+        (selected && self.role == IceRole::Controlling).then_some(self.selection.nomination)
+    }
+}

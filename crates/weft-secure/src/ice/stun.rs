@@ -1,0 +1,199 @@
+//! The STUN messages of ICE. The codec is `stun-types`; what is ours here is
+//! the choice of attributes and two of libwebrtc that no codec knows.
+
+use crate::counters::DropReason;
+use crate::ice::IceRole;
+use std::net::SocketAddr;
+use stun_types::attribute::{
+    AttributeStaticType, AttributeType, ErrorCode, RawAttribute, Username, XorMappedAddress,
+};
+use stun_types::message::{
+    BINDING, IntegrityAlgorithm, IntegrityKey, Message, MessageClass, MessageHeader, MessageType,
+    MessageWrite, MessageWriteExt, MessageWriteVec, ShortTermCredentials,
+};
+
+// RFC 8445 section 16.1.
+const PRIORITY: AttributeType = AttributeType::new(0x0024);
+const USE_CANDIDATE: AttributeType = AttributeType::new(0x0025);
+const ICE_CONTROLLED: AttributeType = AttributeType::new(0x8029);
+const ICE_CONTROLLING: AttributeType = AttributeType::new(0x802a);
+/// libwebrtc, api/transport/stun.h, STUN_ATTR_NOMINATION: u32, the highest
+/// one wins.
+const NOMINATION: AttributeType = AttributeType::new(0xc001);
+/// libwebrtc, api/transport/stun.h, STUN_ATTR_GOOG_NETWORK_INFO: network id,
+/// then cost, 16 bits each.
+const NETWORK_INFO: AttributeType = AttributeType::new(0xc057);
+
+/// RFC 8445 section 7.3.1.1.
+pub(super) const ROLE_CONFLICT: u16 = 487;
+
+/// A check that we send.
+pub(super) struct Check<'a> {
+    pub transaction: u128,
+    /// `remote:local`
+    pub username: &'a str,
+    pub priority: u32,
+    pub role: IceRole,
+    pub tie_breaker: u64,
+    pub network: (u16, u16),
+    /// `Some` on the selected pair only.
+    pub nomination: Option<u32>,
+}
+
+/// A check of the peer, authenticated.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Request {
+    pub transaction: u128,
+    pub priority: u32,
+    /// The peer's role and its tie breaker.
+    pub role: Option<(IceRole, u64)>,
+    pub use_candidate: bool,
+    pub nomination: Option<u32>,
+}
+
+/// A message that parses; not authenticated yet.
+pub(super) enum Incoming<'a> {
+    Request(Message<'a>),
+    Response(Response<'a>),
+    /// Keep-alives: nothing to do.
+    Indication,
+}
+
+pub(super) struct Response<'a> {
+    pub transaction: u128,
+    /// The error code; `None` is success.
+    pub error: Option<u16>,
+    message: Message<'a>,
+}
+
+pub(super) fn key(password: &str) -> IntegrityKey {
+    ShortTermCredentials::new(password.to_owned()).make_key()
+}
+
+pub(super) fn parse(datagram: &[u8]) -> Result<Incoming<'_>, DropReason> {
+    let malformed = |_| DropReason::StunMalformed;
+    let header = MessageHeader::from_bytes(datagram).map_err(malformed)?;
+    // The codec reads attributes up to the end of what it is given.
+    if MessageHeader::LENGTH + usize::from(header.data_length()) != datagram.len() {
+        return Err(DropReason::StunMalformed);
+    }
+    let message = Message::from_bytes(datagram).map_err(malformed)?;
+    if !message.has_method(BINDING) {
+        return Err(DropReason::StunMalformed);
+    }
+    Ok(match message.class() {
+        MessageClass::Request => Incoming::Request(message),
+        MessageClass::Indication => Incoming::Indication,
+        MessageClass::Success => Incoming::Response(Response {
+            transaction: message.transaction_id().into(),
+            error: None,
+            message,
+        }),
+        MessageClass::Error => Incoming::Response(Response {
+            transaction: message.transaction_id().into(),
+            error: Some(message.attribute::<ErrorCode>().map_err(malformed)?.code()),
+            message,
+        }),
+    })
+}
+
+impl Response<'_> {
+    /// Whether the peer signed it.
+    pub fn is_signed(&self, key: &IntegrityKey) -> bool {
+        self.message.validate_integrity_with_key(key).is_ok()
+    }
+}
+
+impl Request {
+    /// Reads a check that is for us (RFC 8445 section 7.3): the first half of
+    /// the user name is our fragment, the signature is made with our password.
+    pub fn read(
+        message: &Message<'_>,
+        ufrag: &str,
+        key: &IntegrityKey,
+    ) -> Result<Request, DropReason> {
+        let value = |kind| message.raw_attribute(kind).map(|a| a.value);
+        let username = value(Username::TYPE).ok_or(DropReason::StunUsername)?;
+        let ours = username.split(|&b| b == b':').next();
+        if ours != Some(ufrag.as_bytes()) {
+            return Err(DropReason::StunUsername);
+        }
+        message
+            .validate_integrity_with_key(key)
+            .map_err(|_| DropReason::StunIntegrity)?;
+        let u32_of = |kind| value(kind).map(|v| number(&v).map(u32::from_be_bytes));
+        let u64_of = |kind| value(kind).map(|v| number(&v).map(u64::from_be_bytes));
+        let controlling = u64_of(ICE_CONTROLLING).transpose()?;
+        let controlled = u64_of(ICE_CONTROLLED).transpose()?;
+        Ok(Request {
+            transaction: message.transaction_id().into(),
+            priority: u32_of(PRIORITY).ok_or(DropReason::StunMalformed)??,
+            role: (controlling.map(|t| (IceRole::Controlling, t)))
+                .or(controlled.map(|t| (IceRole::Controlled, t))),
+            use_candidate: message.has_attribute(USE_CANDIDATE),
+            nomination: u32_of(NOMINATION).transpose()?,
+        })
+    }
+}
+
+impl Check<'_> {
+    pub fn write(&self, key: &IntegrityKey) -> Vec<u8> {
+        let kind = MessageType::from_class_method(MessageClass::Request, BINDING);
+        let mut out = Message::builder(kind, self.transaction.into(), writer());
+        let (id, cost) = self.network;
+        let network = (u32::from(id) << 16 | u32::from(cost)).to_be_bytes();
+        let role = match self.role {
+            IceRole::Controlling => ICE_CONTROLLING,
+            IceRole::Controlled => ICE_CONTROLLED,
+        };
+        push(&mut out, Username::TYPE, self.username.as_bytes());
+        push(&mut out, PRIORITY, &self.priority.to_be_bytes());
+        push(&mut out, role, &self.tie_breaker.to_be_bytes());
+        push(&mut out, NETWORK_INFO, &network);
+        if let Some(value) = self.nomination {
+            push(&mut out, NOMINATION, &value.to_be_bytes());
+            push(&mut out, USE_CANDIDATE, &[]);
+        }
+        sign(out, key)
+    }
+}
+
+/// The answer to a check that came from `source`.
+pub(super) fn success(transaction: u128, source: SocketAddr, key: &IntegrityKey) -> Vec<u8> {
+    let kind = MessageType::from_class_method(MessageClass::Success, BINDING);
+    let mut out = Message::builder(kind, transaction.into(), writer());
+    let mapped = XorMappedAddress::new(source, transaction.into());
+    out.add_attribute(&mapped)
+        .expect("a fresh message takes it");
+    sign(out, key)
+}
+
+/// The answer to a check whose sender must change its role.
+pub(super) fn role_conflict(transaction: u128, key: &IntegrityKey) -> Vec<u8> {
+    let kind = MessageType::from_class_method(MessageClass::Error, BINDING);
+    let mut out = Message::builder(kind, transaction.into(), writer());
+    let code = ErrorCode::new(ROLE_CONFLICT, "Role Conflict").expect("487 is in range");
+    out.add_attribute(&code).expect("a fresh message takes it");
+    sign(out, key)
+}
+
+fn writer() -> MessageWriteVec {
+    // A check with everything has 128 bytes with fragments of 8 characters.
+    MessageWriteVec::with_capacity(160)
+}
+
+fn push(out: &mut MessageWriteVec, kind: AttributeType, value: &[u8]) {
+    out.add_attribute(&RawAttribute::new(kind, value))
+        .expect("attributes come before the signature");
+}
+
+fn sign(mut out: MessageWriteVec, key: &IntegrityKey) -> Vec<u8> {
+    out.add_message_integrity_with_key(key, IntegrityAlgorithm::Sha1)
+        .expect("signed once");
+    out.add_fingerprint().expect("one fingerprint");
+    out.finish()
+}
+
+fn number<const N: usize>(value: &[u8]) -> Result<[u8; N], DropReason> {
+    value.try_into().map_err(|_| DropReason::StunMalformed)
+}
