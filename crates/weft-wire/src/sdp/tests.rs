@@ -276,6 +276,23 @@ fn the_direction_of_the_session_holds_where_a_section_has_none() {
 }
 
 #[test]
+fn of_several_groups_the_bundle_counts() {
+    let text = format!("{MINIMAL}a=group:LS 0 1\na=group:BUNDLE 0\na=group:BUNDLE 1\n");
+    assert_eq!(parse(&text).bundle, [mid("0")]);
+}
+
+#[test]
+fn of_several_fingerprints_sha_256_counts() {
+    let section = format!("{MINIMAL}m=video 9 UDP/TLS/RTP/SAVPF 96\n");
+    let (sha_1, sha_256) = ("a=fingerprint:sha-1 01\n", "a=fingerprint:sha-256 02\n");
+    for lines in [[sha_1, sha_256], [sha_256, sha_1]] {
+        let description = parse(&format!("{section}{}", lines.concat()));
+        let fingerprint = description.media[0].fingerprint.as_ref().unwrap();
+        assert_eq!(fingerprint.bytes, [2]);
+    }
+}
+
+#[test]
 fn errors_name_the_line_and_what_is_wrong() {
     let section = format!("{MINIMAL}m=video 9 UDP/TLS/RTP/SAVPF 96\n");
     let error = |line: &str| SessionDescription::parse(&format!("{section}{line}\n")).unwrap_err();
