@@ -14,6 +14,7 @@ mod trendline;
 
 use crate::pacer::PACING_FACTOR;
 use crate::{Controller, Limits, PacketResult, ProbeCluster, SentPacket, Snapshot};
+use aimd::Growth;
 use alr::Alr;
 use delay_based::DelayBased;
 use loss_based::LossBased;
@@ -35,6 +36,10 @@ const SILENCE_INTERVAL: Duration = Duration::from_secs(1);
 /// after: `kAlrEndedTimeout` (libwebrtc `probe_controller.cc`).
 const ALR_GRACE: Duration = Duration::from_secs(3);
 
+/// Periodic probes while the rate grows and no capacity is known: chosen by
+/// us, `a_capacity_that_comes_back_is_found_again`.
+const SEARCH_PERIOD: Duration = Duration::from_secs(2);
+
 /// A probe this much above the target makes older measurements useless: the
 /// step is larger than a usual decrease.
 const PROBE_RESTART: f64 = 1.2;
@@ -44,16 +49,26 @@ const MAX_SIZE: u64 = 1 << 16;
 /// The same for what goes unmeasured between two packets.
 const MAX_UNMEASURED: u64 = 1 << 24;
 
+/// Whether to keep what is known to be weak in libwebrtc.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Behaviour {
+    /// As deployed, for comparisons.
+    Deployed,
+    /// With these repairs: probing goes on while the rate grows (libwebrtc
+    /// probes later on only when the application limits, and needs tens of
+    /// seconds to find a capacity that rose); a successful probe restarts the
+    /// throughput window (an overuse shortly after would undo the probe); no
+    /// further decrease while the queue drains (the rate would end at 60 to
+    /// 70 %); feedback after a long silence probes as a new path does.
+    Repaired,
+}
+
 /// Google congestion control: the delay gradient sets the rate, loss bounds
 /// it, probes raise it.
-///
-/// It differs from libwebrtc where this says so: probing also goes on when
-/// the rate grows without a known capacity (libwebrtc probes again only when
-/// the application limits, and needs tens of seconds after an outage), and
-/// feedback after a long silence starts probing as a new path does.
 #[derive(Debug)]
 pub struct Gcc {
     limits: Limits,
+    behaviour: Behaviour,
     target: Rate,
     delay: DelayBased,
     loss: LossBased,
@@ -68,31 +83,40 @@ pub struct Gcc {
 /// What was sent since the last feedback.
 #[derive(Debug, Default)]
 struct Silence {
-    /// The first packet sent since.
-    since: Option<Instant>,
+    /// The first packet sent since, and the last one.
+    sent: Option<(Instant, Instant)>,
     /// The last decrease for it.
     dropped: Option<Instant>,
 }
 
 impl Silence {
+    fn on_sent(&mut self, at: Instant) {
+        let (first, last) = self.sent.unwrap_or((at, at));
+        self.sent = Some((first, last.max(at)));
+    }
+
+    /// When to decrease; not while nothing is sent that could be answered.
     fn next_drop(&self) -> Option<Instant> {
-        let first = self.since? + SILENCE;
-        Some(match self.dropped {
-            Some(at) => first.max(at + SILENCE_INTERVAL),
-            None => first,
-        })
+        let (first, last) = self.sent?;
+        let next = match self.dropped {
+            Some(at) => at + SILENCE_INTERVAL,
+            None => first + SILENCE,
+        };
+        let unanswered = self.dropped.unwrap_or(next);
+        (last >= unanswered).then_some(next)
     }
 }
 
 impl Gcc {
     /// Starts at the start rate and probes at once.
     #[must_use]
-    pub fn new(limits: Limits, now: Instant) -> Gcc {
+    pub fn new(behaviour: Behaviour, limits: Limits, now: Instant) -> Gcc {
         let limits = limits.ordered();
         Gcc {
             limits,
+            behaviour,
             target: limits.start,
-            delay: DelayBased::new(&limits),
+            delay: DelayBased::new(&limits, behaviour),
             loss: LossBased::new(limits.start, limits.min, limits.max),
             throughput: Throughput::new(),
             acked: None,
@@ -122,11 +146,16 @@ impl Gcc {
 
     /// The delivery rate, or that of the probe until there is a new one.
     fn measure(&mut self, now: Instant, probe: Option<Rate>) {
-        if let Some(rate) = probe.filter(|rate| *rate > self.target.mul_f64(PROBE_RESTART)) {
+        let much_more = probe.filter(|rate| *rate > self.target.mul_f64(PROBE_RESTART));
+        if let Some(rate) = much_more
+            && self.behaviour == Behaviour::Repaired
+        {
             self.throughput.restart(now);
             self.acked = Some(rate);
         }
         self.acked = self.throughput.rate().or(self.acked);
+        let arriving = self.throughput.arriving();
+        self.delay.aimd_mut().set_arriving(arriving);
     }
 
     fn set_target(&mut self, now: Instant, target: Rate) {
@@ -138,10 +167,13 @@ impl Gcc {
     fn periodic_reason(&self) -> Reason {
         match self.alr.since() {
             Some(since) => Reason::ApplicationLimited(since),
-            None if self.delay.aimd().is_searching() && !self.loss.is_limiting() => {
-                Reason::Searching
+            None if self.behaviour == Behaviour::Deployed || self.loss.is_limiting() => {
+                Reason::None
             }
-            None => Reason::None,
+            None => match self.delay.aimd().growth() {
+                Some(Growth::Searching) => Reason::Growing(SEARCH_PERIOD),
+                Some(Growth::NearMax) | None => Reason::None,
+            },
         }
     }
 
@@ -169,7 +201,7 @@ impl Controller for Gcc {
     fn on_packet_sent(&mut self, packet: &SentPacket) {
         let size = Bytes(packet.size.0.min(MAX_SIZE));
         self.alr.on_sent(packet.sent_at, size);
-        self.silence.since.get_or_insert(packet.sent_at);
+        self.silence.on_sent(packet.sent_at);
     }
 
     fn on_feedback(&mut self, now: Instant, results: &[PacketResult], rtt: Option<Duration>) {
@@ -193,7 +225,7 @@ impl Controller for Gcc {
         if recovered && self.alr.now_or_within(now, ALR_GRACE) {
             self.probes.on_recovered(now);
         }
-        if silence.dropped.is_some() {
+        if silence.dropped.is_some() && self.behaviour == Behaviour::Repaired {
             self.resume(now);
         }
     }
@@ -228,7 +260,7 @@ impl Controller for Gcc {
     fn on_path_restored(&mut self, now: Instant) {
         *self = Gcc {
             probes: self.probes.restarted(now),
-            ..Gcc::new(self.limits, now)
+            ..Gcc::new(self.behaviour, self.limits, now)
         };
     }
 

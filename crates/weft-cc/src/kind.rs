@@ -1,4 +1,4 @@
-use crate::{Controller, Fixed, Gcc, Limits};
+use crate::{Behaviour, Controller, Fixed, Gcc, Limits};
 use std::fmt;
 use std::str::FromStr;
 use weft_units::{Instant, Rate};
@@ -6,9 +6,12 @@ use weft_units::{Instant, Rate};
 /// Which controller, as named on the command line.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum ControllerKind {
-    /// `gcc`: Google congestion control as libwebrtc deploys it.
+    /// `gcc`: Google congestion control, with its known weaknesses repaired
+    /// (see [`Behaviour::Repaired`]).
     #[default]
     Gcc,
+    /// `gcc-deployed`: the same as libwebrtc deploys it, for comparisons.
+    GccDeployed,
     /// `fixed:RATE`: always this rate, for instance `fixed:2mbit`.
     Fixed(Rate),
 }
@@ -17,7 +20,9 @@ pub enum ControllerKind {
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum ControllerKindError {
     /// The word before the colon.
-    #[error("unknown controller `{0}`: use `gcc` or `fixed:RATE`, such as `fixed:2mbit`")]
+    #[error(
+        "unknown controller `{0}`: use `gcc`, `gcc-deployed` or `fixed:RATE`, such as `fixed:2mbit`"
+    )]
     Unknown(String),
     /// The rate after the colon.
     #[error(
@@ -31,7 +36,8 @@ pub enum ControllerKindError {
 #[must_use]
 pub fn build(kind: ControllerKind, limits: Limits, now: Instant) -> Box<dyn Controller> {
     match kind {
-        ControllerKind::Gcc => Box::new(Gcc::new(limits, now)),
+        ControllerKind::Gcc => Box::new(Gcc::new(Behaviour::Repaired, limits, now)),
+        ControllerKind::GccDeployed => Box::new(Gcc::new(Behaviour::Deployed, limits, now)),
         ControllerKind::Fixed(rate) => Box::new(Fixed::new(rate, limits)),
     }
 }
@@ -40,6 +46,7 @@ impl fmt::Display for ControllerKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             ControllerKind::Gcc => f.write_str("gcc"),
+            ControllerKind::GccDeployed => f.write_str("gcc-deployed"),
             ControllerKind::Fixed(rate) => {
                 let bps = rate.as_bps();
                 let (number, unit) = match bps {
@@ -59,6 +66,7 @@ impl FromStr for ControllerKind {
     fn from_str(s: &str) -> Result<ControllerKind, ControllerKindError> {
         match s.split_once(':') {
             None if s == "gcc" => Ok(ControllerKind::Gcc),
+            None if s == "gcc-deployed" => Ok(ControllerKind::GccDeployed),
             Some(("fixed", rate)) => parse_rate(rate)
                 .map(ControllerKind::Fixed)
                 .ok_or_else(|| ControllerKindError::Rate(rate.to_owned())),

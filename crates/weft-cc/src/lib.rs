@@ -16,6 +16,6 @@ pub use controller::{
     Controller, Limits, PacketResult, ProbeCluster, ProbeId, SentPacket, Snapshot,
 };
 pub use fixed::Fixed;
-pub use gcc::Gcc;
+pub use gcc::{Behaviour, Gcc};
 pub use kind::{ControllerKind, ControllerKindError, build};
 pub use pacer::Pacer;

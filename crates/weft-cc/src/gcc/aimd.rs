@@ -1,3 +1,4 @@
+use super::Behaviour;
 use super::overuse::Usage;
 use weft_units::{Duration, Instant, Rate};
 
@@ -27,6 +28,13 @@ const LEAD_MORE: Rate = Rate::from_kbps(10);
 /// Bounds of `bitrate_reduction_interval` (ibid.).
 const REDUCTION_INTERVAL: (Duration, Duration) =
     (Duration::from_millis(10), Duration::from_millis(200));
+/// How long a queue may take to drain before overuse counts again. Chosen by
+/// us: `a_decrease_does_not_repeat_while_the_queue_drains`.
+const DRAIN: Duration = Duration::from_secs(2);
+/// So much more arrives than is sent if the queue drains soon; the usual
+/// decrease leaves more. Chosen by us:
+/// `the_target_follows_a_halved_capacity_within_a_second`.
+const DRAIN_LEAD: f64 = 1.1;
 /// `TimeToReduceFurther` (ibid.).
 const REDUCE_AT_ONCE: f64 = 0.5;
 
@@ -34,6 +42,15 @@ const REDUCE_AT_ONCE: f64 = 0.5;
 enum State {
     Hold,
     Increase,
+}
+
+/// How the rate grows.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Growth {
+    /// Slowly, towards the known capacity.
+    NearMax,
+    /// By a factor: the capacity may be anywhere above.
+    Searching,
 }
 
 /// Additive or multiplicative increase, multiplicative decrease, driven by
@@ -48,11 +65,16 @@ pub(super) struct Aimd {
     throughput: Rate,
     state: State,
     changed: Option<Instant>,
+    /// The rate at which packets arrive just now.
+    arriving: Option<Rate>,
+    /// The last decrease for overuse.
+    decreased: Option<Instant>,
     capacity: LinkCapacity,
+    behaviour: Behaviour,
 }
 
 impl Aimd {
-    pub(super) fn new(start: Rate, min: Rate, max: Rate) -> Aimd {
+    pub(super) fn new(start: Rate, min: Rate, max: Rate, behaviour: Behaviour) -> Aimd {
         Aimd {
             rate: start,
             min,
@@ -61,6 +83,9 @@ impl Aimd {
             throughput: start,
             state: State::Hold,
             changed: None,
+            arriving: None,
+            decreased: None,
+            behaviour,
             capacity: LinkCapacity::default(),
         }
     }
@@ -73,23 +98,31 @@ impl Aimd {
         self.rtt = rtt.min(MAX_RTT);
     }
 
+    /// See [`super::throughput::Throughput::arriving`].
+    pub(super) fn set_arriving(&mut self, arriving: Option<Rate>) {
+        self.arriving = arriving;
+    }
+
     /// From a probe or another source than the detector.
     pub(super) fn set_rate(&mut self, now: Instant, rate: Rate) {
         self.rate = rate.clamp(self.min, self.max);
         self.changed = Some(now);
     }
 
-    /// No overuse since the path proved to carry more than was known: the
-    /// capacity may be anywhere above.
-    pub(super) fn is_searching(&self) -> bool {
-        self.state == State::Increase && self.capacity.estimate.is_none()
+    /// The rate grows, and whether the capacity is known meanwhile.
+    pub(super) fn growth(&self) -> Option<Growth> {
+        match (self.state, self.capacity.estimate) {
+            (State::Hold, _) => None,
+            (State::Increase, Some(_)) => Some(Growth::NearMax),
+            (State::Increase, None) => Some(Growth::Searching),
+        }
     }
 
     pub(super) fn state(&self) -> &'static str {
-        match self.state {
-            State::Hold => "hold",
-            State::Increase if self.capacity.estimate.is_some() => "near-max",
-            State::Increase => "increase",
+        match self.growth() {
+            None => "hold",
+            Some(Growth::NearMax) => "near-max",
+            Some(Growth::Searching) => "increase",
         }
     }
 
@@ -147,7 +180,24 @@ impl Aimd {
         (packet * 8.0 / response).max(MIN_ADDITIVE_BPS)
     }
 
+    /// What is sent since the last decrease is less than what arrives: the
+    /// queue drains, and the trend, whose memory is long, will tell later.
+    fn drains(&self, now: Instant) -> bool {
+        self.behaviour == Behaviour::Repaired
+            && self
+                .arriving
+                .is_some_and(|rate| rate > self.rate.mul_f64(DRAIN_LEAD))
+            && self
+                .decreased
+                .is_some_and(|at| now.saturating_since(at) < DRAIN)
+    }
+
     fn decrease(&mut self, now: Instant) {
+        if self.drains(now) {
+            self.state = State::Hold;
+            return;
+        }
+        self.decreased = Some(now);
         // Below what arrives, so that the queue drains.
         let mut decreased = self.throughput.mul_f64(BACKOFF);
         if decreased > self.rate

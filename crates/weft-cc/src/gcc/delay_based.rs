@@ -1,3 +1,4 @@
+use super::Behaviour;
 use super::aimd::Aimd;
 use super::inter_arrival::InterArrival;
 use super::overuse::{OveruseDetector, Usage};
@@ -26,12 +27,12 @@ pub(super) struct DelayBased {
 }
 
 impl DelayBased {
-    pub(super) fn new(limits: &Limits) -> DelayBased {
+    pub(super) fn new(limits: &Limits, behaviour: Behaviour) -> DelayBased {
         DelayBased {
             inter_arrival: InterArrival::default(),
             trendline: Trendline::new(),
             detector: OveruseDetector::new(),
-            aimd: Aimd::new(limits.start, limits.min, limits.max),
+            aimd: Aimd::new(limits.start, limits.min, limits.max, behaviour),
             last_packet: None,
             recovered: false,
         }

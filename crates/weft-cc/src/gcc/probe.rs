@@ -39,8 +39,8 @@ const MAX_PENDING: usize = 4;
 pub(super) enum Reason {
     /// The application sends little since then.
     ApplicationLimited(Instant),
-    /// The rate grows and no capacity is known.
-    Searching,
+    /// The rate grows: how often to look for more.
+    Growing(Duration),
     /// Neither: no periodic probe.
     None,
 }
@@ -86,7 +86,7 @@ impl ProbeController {
             estimate: limits.start,
             further_above: None,
             initiated: now,
-            recheck_at: now + PERIOD,
+            recheck_at: now + RECHECK,
             last_drop: None,
             last_drop_probe: None,
             next_id,
@@ -158,12 +158,12 @@ impl ProbeController {
             return;
         }
         self.recheck_at = now + RECHECK;
-        let since = match reason {
-            Reason::ApplicationLimited(since) => since.max(self.initiated),
-            Reason::Searching if self.estimate < self.cap() => self.initiated,
-            Reason::Searching | Reason::None => return,
+        let (since, period) = match reason {
+            Reason::ApplicationLimited(since) => (since.max(self.initiated), PERIOD),
+            Reason::Growing(period) if self.estimate < self.cap() => (self.initiated, period),
+            Reason::Growing(_) | Reason::None => return,
         };
-        if now.saturating_since(since) < PERIOD {
+        if now.saturating_since(since) < period {
             return;
         }
         let scale = if loss_limited { 1.0 } else { PERIODIC_SCALE };

@@ -1,7 +1,7 @@
 //! A virtual sender, bottleneck and receiver in one, in steps of a
 //! millisecond.
 
-use crate::{Controller, Gcc, Limits, Pacer, PacketResult, ProbeCluster, SentPacket};
+use crate::{Behaviour, Controller, Gcc, Limits, Pacer, PacketResult, ProbeCluster, SentPacket};
 use std::collections::VecDeque;
 use weft_units::{Bytes, Duration, Instant, Rate, Rng};
 
@@ -85,6 +85,10 @@ impl Link {
 
 impl Testbed {
     pub(super) fn new(link: Rate) -> Testbed {
+        Testbed::with(Behaviour::Repaired, link)
+    }
+
+    pub(super) fn with(behaviour: Behaviour, link: Rate) -> Testbed {
         let limits = Limits {
             min: Rate::from_kbps(50),
             start: Rate::from_kbps(300),
@@ -92,7 +96,7 @@ impl Testbed {
         };
         Testbed {
             now: Instant::ZERO,
-            gcc: Gcc::new(limits, Instant::ZERO),
+            gcc: Gcc::new(behaviour, limits, Instant::ZERO),
             link: Link::new(link),
             demand: Rate::from_mbps(20),
             usage: 1.0,

@@ -9,10 +9,13 @@ const MAX_PACKETS: usize = 500;
 const REQUIRED_PACKETS: usize = 10;
 const MAX_WINDOW: Duration = Duration::from_secs(5);
 
-/// Half a second as in libwebrtc's first version; later ones keep a second
-/// and need about as much longer to follow a halved capacity. Chosen by us:
-/// `the_target_follows_a_halved_capacity_within_a_second`.
+/// `window_duration` (libwebrtc `acknowledged_bitrate_estimator_interface.h`,
+/// 2019); later revisions keep twice as much, we want the shorter memory.
 const MIN_WINDOW: Duration = Duration::from_millis(500);
+
+/// The window for what arrives just now: `kDefaultRateWindow` of libwebrtc's
+/// older estimator (`bitrate_estimator.cc`).
+const RECENT: Duration = Duration::from_millis(150);
 
 /// Reordering beyond this is a jump of the receiver's clock:
 /// `kMaxReorderingTime` (libwebrtc `robust_throughput_estimator.cc`).
@@ -93,6 +96,21 @@ impl Throughput {
         self.window.len() > MAX_PACKETS
             || span > MAX_WINDOW
             || (self.window.len() > WINDOW_PACKETS && span > MIN_WINDOW)
+    }
+
+    /// At which rate the last packets arrived, whenever they were sent: while
+    /// a queue stands, this is the path's capacity.
+    pub(super) fn arriving(&self) -> Option<Rate> {
+        let last = self.window.back()?.arrival;
+        let mut size = Bytes::ZERO;
+        for packet in self.window.iter().rev() {
+            let span = last.saturating_since(packet.arrival);
+            if span >= RECENT {
+                return Some(size / span);
+            }
+            size += packet.size;
+        }
+        None
     }
 
     /// The delivery rate, once there are enough packets. Linear in the

@@ -2,7 +2,13 @@ use super::*;
 
 #[test]
 fn names_survive_a_round_trip() {
-    for name in ["gcc", "fixed:2mbit", "fixed:1500kbit", "fixed:1234567bit"] {
+    for name in [
+        "gcc",
+        "gcc-deployed",
+        "fixed:2mbit",
+        "fixed:1500kbit",
+        "fixed:1234567bit",
+    ] {
         let kind: ControllerKind = name.parse().unwrap();
         assert_eq!(kind.to_string(), name);
     }

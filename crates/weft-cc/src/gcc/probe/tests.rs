@@ -66,7 +66,7 @@ fn periodic(reason: Reason, loss_limited: bool, estimate: u64) -> Vec<(f64, u64)
 
 #[test]
 fn it_probes_periodically_where_media_cannot_tell_the_capacity() {
-    for reason in [Reason::ApplicationLimited(at(0)), Reason::Searching] {
+    for reason in [Reason::ApplicationLimited(at(0)), Reason::Growing(PERIOD)] {
         let probes = periodic(reason, false, 500);
         assert_eq!(probes.len(), 5, "{probes:?}");
         for (i, (time, rate)) in probes.iter().enumerate() {
@@ -76,7 +76,7 @@ fn it_probes_periodically_where_media_cannot_tell_the_capacity() {
         }
     }
     assert_eq!(periodic(Reason::None, false, 500), []);
-    assert_eq!(periodic(Reason::Searching, false, 5000), []);
+    assert_eq!(periodic(Reason::Growing(PERIOD), false, 5000), []);
 }
 
 #[test]

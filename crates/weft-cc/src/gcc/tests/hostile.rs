@@ -86,6 +86,7 @@ proptest! {
     #[test]
     fn any_sequence_keeps_the_rate_within_the_limits(
         ops in proptest::collection::vec(op(), 1..200),
+        behaviour in prop_oneof![Just(Behaviour::Repaired), Just(Behaviour::Deployed)],
     ) {
         let limits = Limits {
             min: Rate::from_kbps(50),
@@ -93,7 +94,7 @@ proptest! {
             max: Rate::from_mbps(20),
         };
         let mut now = Instant::from_nanos(1);
-        let mut gcc = Gcc::new(limits, now);
+        let mut gcc = Gcc::new(behaviour, limits, now);
         for op in ops {
             apply(&mut gcc, &mut now, op);
             let target = gcc.target_rate();
