@@ -41,7 +41,7 @@ async function answer(request, response, demo, mode) {
   const room = /^\/api\/rooms\/([^/]+)\/events$/.exec(pathname)?.[1];
   const link = /^\/api\/demo\/links\/([^/]+)$/.exec(pathname)?.[1];
   if (pathname === '/api/call') {
-    if (mode !== 'call') return problem(response, 404, 'This is no direct call.', 'Choose a room.');
+    if (mode !== 'call') return json(response, { mode: 'rooms' });
     return json(response, { mode: 'call', name: 'Rover 7', links: roverLinks() });
   }
   if (pathname === '/api/demo/events') return demo.follow(response, !searchParams.has('mock'));

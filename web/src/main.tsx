@@ -33,6 +33,10 @@ function App() {
     setRoute({ kind: 'start' });
   };
 
+  useEffect(() => {
+    document.title = titleOf(route);
+  }, [route]);
+
   const missing = missingInBrowser(globalThis);
   if (missing !== null) return <ProblemPage problem={missing} />;
   switch (route.kind) {
@@ -57,6 +61,11 @@ function App() {
         </ProblemPage>
       );
   }
+}
+
+function titleOf(route: Route): string {
+  if (route.kind === 'room') return `${route.room} · weft`;
+  return route.kind === 'demo' ? 'Demo · weft' : 'weft';
 }
 
 /** The same page is served by `weft call`, where there is one picture to watch. */

@@ -59,6 +59,7 @@ export function WatchCall({ first }: { readonly first: Call }) {
         <div class="tile">
           <Picture stream={stream} label={`Picture of ${call.name}`} onElement={setVideo} />
           {words !== null && <p class="veil">{words}</p>}
+          {words === null && !standing.seen && <p class="veil">Waiting for the first picture…</p>}
           {words === null && standing.frozen && standing.forMs >= TELL_MS && (
             <p class="veil light">No new picture for {Math.floor(standing.forMs / 1000)} s</p>
           )}

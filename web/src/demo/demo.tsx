@@ -51,7 +51,8 @@ export function Demo() {
     <div class="demo">
       <header class="bar-top">
         <Brand />
-        <h1 class="demo-title">One call, two ways to send it</h1>
+        <h1 class="hidden-visually">One call, two ways to send it</h1>
+        <Phase tick={tick} />
         {tick !== undefined && (
           <span class="quiet count">
             {clock(tick.t)} {tick.scheduler !== '' && `· scheduler ${tick.scheduler}`}
@@ -61,7 +62,6 @@ export function Demo() {
       <main class="demo-body">
         <StreamNotice state={state} retry={() => watch.open()} />
         {problem !== null && <Notice problem={problem} onDismiss={() => setProblem(null)} />}
-        <Phase tick={tick} />
         <div class="calls">
           <CallPicture
             kind="weft"
@@ -128,15 +128,14 @@ function StreamNotice({ state, retry }: { readonly state: StreamState; readonly 
 function Phase({ tick }: { readonly tick: Tick | undefined }) {
   return (
     <p class="phase" aria-live="polite">
-      <span class="phase-label">The ride</span>
-      <span class="phase-text">{tick === undefined ? 'Waiting for the first figures…' : tick.phase}</span>
+      {tick === undefined ? 'Waiting for the first figures…' : tick.phase}
     </p>
   );
 }
 
 const FRAMES: readonly Series[] = [
-  { name: 'weft', colour: 'call-weft', pick: (tick) => tick.calls.get(WEFT)?.fps ?? null, show: whole },
-  { name: 'wifi alone', colour: 'call-single', pick: (tick) => tick.calls.get(SINGLE)?.fps ?? null, show: whole, dashed: true },
+  { name: 'weft', colour: 'call-weft', pick: (tick) => tick.calls.get(WEFT)?.fps ?? null, show: whole, chars: 2 },
+  { name: 'wifi alone', colour: 'call-single', pick: (tick) => tick.calls.get(SINGLE)?.fps ?? null, show: whole, chars: 2, dashed: true },
 ];
 
 const MOVING = { moving: 'moves', frozen: 'frozen' };
@@ -150,7 +149,7 @@ function FramesPanel({ history, palette }: { readonly history: History; readonly
     });
   return (
     <section class="card" aria-label="Frame rate and freezes of both calls">
-      <Plot title="Frames shown" unit="a second" series={FRAMES} history={history} palette={palette} height={130} atLeast={30} timeAxis />
+      <Plot title="Frame rate" unit="fps" series={FRAMES} history={history} palette={palette} height={104} atLeast={30} timeAxis />
       <Strip label="weft" now={now} runs={motion(WEFT)} words={MOVING} />
       <Strip label="wifi" now={now} runs={motion(SINGLE)} words={MOVING} />
     </section>

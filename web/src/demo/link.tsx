@@ -29,7 +29,7 @@ export function LinkPanel({ link, history, palette, onForce }: LinkPanelProps) {
         <Force link={link} onForce={onForce} />
       </header>
       <Plot {...common} title="Rate" unit="Mbps" series={series.rate} height={132} atLeast={4} />
-      <Plot {...common} title="Round trip" unit="ms" series={series.rtt} height={76} atLeast={100} />
+      <Plot {...common} title="Delay" unit="ms" series={series.rtt} height={76} atLeast={100} />
       <Plot {...common} title="Loss" unit="%" series={series.loss} height={76} atLeast={10} timeAxis />
       <Strip label="state" now={now} runs={runs(history, (tick) => find(tick, name)?.state ?? null)} />
     </section>
@@ -49,12 +49,12 @@ function seriesOf(name: string): { rate: Series[]; rtt: Series[]; loss: Series[]
     };
   return {
     rate: [
-      { name: 'capacity', colour: 'plot-capacity', pick: of((link) => (link.up ? link.capacityMbps : 0)), show: mbps, area: true },
-      { name: 'sent', colour: 'plot-sent', pick: of((link) => link.sentMbps), show: mbps },
+      { name: 'capacity', colour: 'plot-capacity', pick: of((link) => (link.up ? link.capacityMbps : 0)), show: mbps, chars: 8, area: true },
+      { name: 'sent', colour: 'plot-sent', pick: of((link) => link.sentMbps), show: mbps, chars: 8 },
     ],
     rtt: [
-      { name: 'round trip', colour: 'plot-rtt', pick: of((link) => (link.up ? link.rttMs : null)), show: ms },
-      { name: 'queue', colour: 'plot-queue', pick: of((link) => (link.up ? link.queueMs : null)), show: ms, dashed: true },
+      { name: 'round trip', colour: 'plot-rtt', pick: of((link) => (link.up ? link.rttMs : null)), show: ms, chars: 6 },
+      { name: 'queue', colour: 'plot-queue', pick: of((link) => (link.up ? link.queueMs : null)), show: ms, chars: 6, dashed: true },
     ],
     loss: [
       {
@@ -62,6 +62,7 @@ function seriesOf(name: string): { rate: Series[]; rtt: Series[]; loss: Series[]
         colour: 'plot-loss',
         pick: of((link) => (link.loss === null ? null : link.loss * 100)),
         show: (value) => percent(value === null ? null : value / 100),
+        chars: 5,
       },
     ],
   };

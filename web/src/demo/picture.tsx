@@ -3,7 +3,7 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { CallFigures } from '../model/types';
 import type { Player } from '../signal/whep';
-import { mbps, ms, seconds, whole } from '../view/format';
+import { fps, mbps, ms, seconds, whole } from '../view/format';
 import { useFreeze, useStore } from '../view/hooks';
 import { peerWords, Picture } from '../view/parts';
 
@@ -45,6 +45,7 @@ export function CallPicture({ kind, caption, player, figures, say }: CallPicture
       <div class={frozen ? 'tile frozen' : 'tile'}>
         <Picture stream={stream} label={caption} muted onElement={setVideo} />
         {words !== null && <p class="veil">{words}</p>}
+        {words === null && !standing.seen && <p class="veil">Waiting for the first picture…</p>}
         {words === null && frozen && (
           <p class="freeze" aria-hidden="true">
             <svg viewBox="0 0 24 24" class="icon" focusable="false">
@@ -57,7 +58,7 @@ export function CallPicture({ kind, caption, player, figures, say }: CallPicture
       <dl class="figures">
         <Figure term="Frozen so far" value={seconds(figures?.freezeS ?? null)} loud />
         <Figure term="Freezes" value={whole(figures?.freezeCount ?? null)} />
-        <Figure term="Frames a second" value={whole(figures?.fps ?? null)} />
+        <Figure term="Frame rate" value={fps(figures?.fps ?? null)} />
         <Figure term="Delay" value={ms(figures?.e2eMs ?? null)} />
         <Figure term="Rate" value={mbps(figures?.throughputMbps ?? null)} />
       </dl>

@@ -4,6 +4,7 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import uPlot from 'uplot';
 import { columns, WINDOW_S, type History } from './history';
+import { niceTop } from './scale';
 import type { Palette } from './theme';
 import type { Tick } from '../model/types';
 
@@ -17,7 +18,9 @@ export interface Series {
   readonly colour: string;
   readonly pick: (tick: Tick) => number | null;
   readonly show: (value: number | null) => string;
-  /** A filled step: what could be, behind what is. */
+  /** Room for the value in the legend, characters, so that it does not jump. */
+  readonly chars: number;
+  /** A filled step: what could be, behind what is. Its edge has the colour `…-edge`. */
   readonly area?: boolean;
   readonly dashed?: boolean;
 }
@@ -72,9 +75,9 @@ export function Plot(props: PlotProps) {
         {told.map((each) => (
           <span key={each.name} class="key">
             <svg viewBox="0 0 16 8" aria-hidden="true" focusable="false" style={{ color: `var(--${each.colour})` }}>
-              {each.area === true ? <rect width="16" height="8" rx="2" /> : <path class={each.dashed ? 'dashed' : ''} d="M0 4h16" />}
+              {each.area === true ? <rect x="0.5" y="0.5" width="15" height="7" rx="2" style={{ stroke: `var(--${each.colour}-edge)` }} /> : <path class={each.dashed ? 'dashed' : ''} d="M0 4h16" />}
             </svg>
-            {each.name} <strong>{each.value}</strong>
+            {each.name} <strong style={{ minWidth: `${each.chars}ch` }}>{each.value}</strong>
           </span>
         ))}
       </figcaption>
@@ -115,7 +118,7 @@ function options(
     cursor: { y: false, drag: { x: false, y: false }, points: { size: 6 }, sync: { key: 'demo', scales: ['x', null] } },
     scales: {
       x: { time: false, range: () => [now() - WINDOW_S, now()] },
-      y: { range: (_, __, max) => [0, Math.max(atLeast, (max ?? 0) * 1.1)] },
+      y: { range: (_, __, max) => [0, niceTop(max ?? 0, atLeast)] },
     },
     axes: [
       {
@@ -127,7 +130,7 @@ function options(
         splits: () => [-60, -45, -30, -15, 0].map((back) => now() + back),
         values: (_, splits) => splits.map((at) => (at === now() ? 'now' : `−${Math.round(now() - at)} s`)),
       },
-      { ...axis, size: AXIS_PX, gap: 6, grid, space: 28, incrs: [1, 2, 5, 10, 20, 25, 50, 100, 200, 250, 500, 1000, 2000, 5000] },
+      { ...axis, size: AXIS_PX, gap: 6, grid, splits: (_, __, ___, top) => [0, top / 2, top] },
     ],
     series: [{}, ...series.map((each) => seriesOptions(each, palette))],
     hooks: {
@@ -144,7 +147,7 @@ function options(
 function seriesOptions(series: Series, palette: Palette): uPlot.Series {
   const colour = palette(series.colour);
   return {
-    stroke: colour,
+    stroke: series.area ? palette(`${series.colour}-edge`) : colour,
     width: series.area ? 1 : 2,
     points: { show: false },
     ...(series.area ? { fill: colour, paths: stepped() } : {}),

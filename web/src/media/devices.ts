@@ -67,6 +67,15 @@ const notAllowed: Problem = {
   temporary: false,
 };
 
+/** A device of this kind went away while it was used. */
+export function unplugged(kind: string): Problem {
+  return {
+    error: kind === 'video' ? 'The camera has gone, so the others no longer see you.' : 'The microphone has gone, so the others no longer hear you.',
+    remedy: 'Plug it in again and press “Try again”.',
+    temporary: false,
+  };
+}
+
 function nameOf(thrown: unknown): string {
   return thrown instanceof Error ? thrown.name : '';
 }

@@ -10,6 +10,8 @@ const FACTOR = 3;
 const MARGIN_MS = 150;
 
 export interface Standing {
+  /** There has been a picture since `begin`. */
+  readonly seen: boolean;
   /** The picture stands still now. */
   readonly frozen: boolean;
   /** For how long now, ms; 0 when it moves. */
@@ -27,9 +29,11 @@ export class FreezeMeter {
   #last: number | null = null;
   #totalMs = 0;
   #count = 0;
+  #seen = false;
 
   /** A frame appeared at `now`, ms of any steady clock. */
   onFrame(now: number): void {
+    this.#seen = true;
     if (this.#last !== null) {
       const gap = now - this.#last;
       if (gap >= this.#threshold()) {
@@ -45,7 +49,13 @@ export class FreezeMeter {
     this.#forget(now);
   }
 
-  /** The page was hidden or the connection is new: the next gap says nothing. */
+  /** Something new is played: no picture of it was seen yet. */
+  begin(): void {
+    this.interrupt();
+    this.#seen = false;
+  }
+
+  /** The page was hidden: the next gap says nothing. */
   interrupt(): void {
     this.#last = null;
     this.#recent = [];
@@ -56,6 +66,7 @@ export class FreezeMeter {
     const gap = this.#last === null ? 0 : now - this.#last;
     const frozen = this.#last !== null && gap >= this.#threshold();
     return {
+      seen: this.#seen,
       frozen,
       forMs: frozen ? gap : 0,
       totalMs: this.#totalMs + (frozen ? gap : 0),

@@ -1,19 +1,15 @@
 /** Width to height of a tile. */
 const ASPECT = 16 / 9;
 
-/** How many columns make `count` tiles largest in a box. */
-export function columnsFor(count: number, width: number, height: number, gap: number): number {
-  let best = 1;
-  let bestWidth = 0;
-  for (let columns = 1; columns <= Math.max(1, count); columns += 1) {
+/** The largest width of a tile such that `count` of them fit into a box. */
+export function tileWidth(count: number, width: number, height: number, gap: number): number {
+  let best = 0;
+  for (let columns = 1; columns <= count; columns += 1) {
     const rows = Math.ceil(count / columns);
     const byWidth = (width - gap * (columns - 1)) / columns;
     const byHeight = ((height - gap * (rows - 1)) / rows) * ASPECT;
-    const tile = Math.min(byWidth, byHeight);
-    if (tile > bestWidth) {
-      best = columns;
-      bestWidth = tile;
-    }
+    best = Math.max(best, Math.min(byWidth, byHeight));
   }
-  return best;
+  // A multiple of 16 has a whole height: no line between picture and tile.
+  return Math.floor(best / 16) * 16;
 }

@@ -1,7 +1,7 @@
 // Our own camera and microphone in a room, as one hook.
 
 import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
-import { capture, captureVideo } from '../media/devices';
+import { capture, captureVideo, unplugged } from '../media/devices';
 import type { Problem } from '../model/problem';
 import type { RoomSession } from '../signal/session';
 
@@ -42,6 +42,22 @@ export function useOwnMedia(session: RoomSession): OwnMedia {
     await session.publish({ video, audio });
   }, [session]);
 
+  // A device that is pulled out; our own `stop` does not come by here.
+  useEffect(() => {
+    const tracks = stream?.getTracks() ?? [];
+    const onEnded = (event: Event): void => {
+      const { kind } = event.target as MediaStreamTrack;
+      setProblem(unplugged(kind));
+      if (kind === 'video') setCameraOn(false);
+      else setSoundOn(false);
+      session.publisher.tell({ video: kind !== 'video' && cameraOn, audio: kind !== 'audio' && soundOn });
+    };
+    for (const track of tracks) track.addEventListener('ended', onEnded);
+    return () => {
+      for (const track of tracks) track.removeEventListener('ended', onEnded);
+    };
+  }, [session, stream, cameraOn, soundOn]);
+
   useEffect(() => {
     void ask();
     return () => stop(latest.current);
@@ -54,7 +70,7 @@ export function useOwnMedia(session: RoomSession): OwnMedia {
       const video = next.getVideoTracks()[0] ?? null;
       setCameraOn(video !== null);
       await session.publish({ video, audio: next.getAudioTracks()[0] ?? null });
-      await session.publisher.tell({ video: video !== null, audio: soundNow });
+      session.publisher.tell({ video: video !== null, audio: soundNow });
     },
     [session],
   );
@@ -77,10 +93,10 @@ export function useOwnMedia(session: RoomSession): OwnMedia {
 
   const toggleSound = useCallback(() => {
     const track = latest.current?.getAudioTracks()[0];
-    if (track === undefined) return void ask();
+    if (track === undefined || track.readyState === 'ended') return void ask();
     track.enabled = !soundOn;
     setSoundOn(!soundOn);
-    void session.publisher.tell({ video: cameraOn, audio: !soundOn });
+    session.publisher.tell({ video: cameraOn, audio: !soundOn });
   }, [ask, session, cameraOn, soundOn]);
 
   return {

@@ -1,4 +1,4 @@
-import { useEffect, useMemo, useState } from 'preact/hooks';
+import { useCallback, useEffect, useMemo, useState } from 'preact/hooks';
 import type { Problem } from '../model/problem';
 import { browserEnv } from '../signal/env';
 import { others } from '../signal/presence';
@@ -6,11 +6,12 @@ import { RoomSession } from '../signal/session';
 import { useSize, useStore } from '../view/hooks';
 import { Camera, Copy, Leave, Microphone, Sound } from '../view/icons';
 import { Announcer, Brand, Notice, soundBlocked } from '../view/parts';
-import { columnsFor } from './layout';
+import { tileWidth } from './layout';
 import { useOwnMedia, type OwnMedia } from './media';
 import { RemoteTile, SelfTile } from './tile';
 
-const GAP = 12;
+/** Between tiles, CSS pixels. */
+const GAP = 10;
 
 interface RoomProps {
   readonly room: string;
@@ -30,8 +31,16 @@ export function Room({ room, name, onLeave }: RoomProps) {
   const own = useOwnMedia(session);
   useShortcuts(own);
   const [setGrid, size] = useSize();
+  const stage = useCallback(
+    (element: HTMLElement | null) => {
+      setGrid(element);
+      // Where a form was before: keyboard and screen reader go on here.
+      element?.focus();
+    },
+    [setGrid],
+  );
   const people = others(presence);
-  const columns = columnsFor(people.length + 1, size.width, size.height, GAP);
+  const tile = tileWidth(people.length + 1, size.width, size.height, GAP);
 
   const problems: { problem: Problem; action?: { label: string; run: () => void }; onDismiss?: () => void }[] = [];
   if (events.kind === 'waiting' || events.kind === 'failed') {
@@ -53,8 +62,8 @@ export function Room({ room, name, onLeave }: RoomProps) {
         <CopyLink />
       </header>
       {problems.length > 0 && <div class="notices">{problems.map((each) => <Notice key={each.problem.error} {...each} />)}</div>}
-      <main class="stage" ref={setGrid}>
-        <ul class="tiles" aria-label="Participants" style={{ '--columns': columns, '--rows': Math.ceil((people.length + 1) / columns) }}>
+      <main class="stage" ref={stage} tabIndex={-1}>
+        <ul class="tiles" aria-label="Participants" style={{ gap: `${GAP}px`, '--tile': `${tile}px` }}>
           {people.map((each) => (
             <RemoteTile key={each.id} participant={each} player={players.get(each.id)} />
           ))}

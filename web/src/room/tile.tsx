@@ -35,6 +35,9 @@ export function RemoteTile({ participant, player }: RemoteTileProps) {
       <Picture stream={stream} label={`Picture of ${name}`} onElement={setVideo} />
       {!publishing.video && <Avatar name={name} />}
       {words !== null && <p class="veil">{words}</p>}
+      {words === null && publishing.video && stream !== null && !standing.seen && (
+        <p class="veil">Waiting for the first picture…</p>
+      )}
       {stands && <p class="veil light">No new picture for {Math.floor(standing.forMs / 1000)} s</p>}
       <div class="tile-foot">
         <span class="nameplate">

@@ -20,6 +20,12 @@ export interface Tracks {
   readonly audio: MediaStreamTrack | null;
 }
 
+/** What of it is switched on. */
+export interface Publishing {
+  readonly video: boolean;
+  readonly audio: boolean;
+}
+
 /** Sends one camera and one microphone, and again when the connection broke. */
 export class Publisher {
   readonly #env: Env;
@@ -27,12 +33,17 @@ export class Publisher {
   readonly #session: PeerSession;
   readonly #senders: { video: RTCRtpSender | null; audio: RTCRtpSender | null } = { video: null, audio: null };
   #tracks: Tracks = { video: null, audio: null };
+  #told: Publishing | null = null;
 
   /** `url` is asked before every attempt: it carries the participant's id. */
   constructor(env: Env, url: () => string) {
     this.#env = env;
     this.#url = url;
     this.#session = new PeerSession(env, (attempt) => this.#negotiate(attempt));
+    // A new connection knows nothing of what was told on the one before.
+    this.#session.state.subscribe(() => {
+      if (this.#session.state.value.kind === 'connected') this.#tellServer();
+    });
   }
 
   get state(): Store<PeerState> {
@@ -69,14 +80,19 @@ export class Publisher {
 
   /** Tells the others what is switched off, so that they need not guess it from
    *  silence. A server without this answers 404 and no harm is done. */
-  async tell(publishing: { readonly video: boolean; readonly audio: boolean }): Promise<void> {
+  tell(publishing: Publishing): void {
+    this.#told = publishing;
+    this.#tellServer();
+  }
+
+  #tellServer(): void {
     const resource = this.#session.resource;
-    if (resource === null) return;
-    await this.#env
+    if (resource === null || this.#told === null) return;
+    void this.#env
       .fetch(`${resource}/publishing`, {
         method: 'PUT',
         headers: { 'content-type': 'application/json' },
-        body: JSON.stringify(publishing),
+        body: JSON.stringify(this.#told),
       })
       .catch(() => undefined);
   }

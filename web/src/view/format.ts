@@ -22,6 +22,10 @@ export function percent(share: number | null): string {
   return `${value > 0 && value < 10 ? value.toFixed(1) : value.toFixed(0)} %`;
 }
 
+export function fps(value: number | null): string {
+  return value === null ? NONE : `${value.toFixed(0)} fps`;
+}
+
 export function whole(value: number | null): string {
   return value === null ? NONE : value.toFixed(0);
 }

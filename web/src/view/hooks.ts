@@ -54,7 +54,7 @@ export function useFreeze(video: HTMLVideoElement | null, stream: MediaStream | 
   const [standing, setStanding] = useState<Standing>(() => meter.current.at(0));
   useEffect(() => {
     if (video === null || stream === null) return undefined;
-    meter.current.interrupt();
+    meter.current.begin();
     const stop = watchFrames(video, (now) => meter.current.onFrame(now));
     // A hidden page draws no frames: that is no freeze.
     const onVisibility = (): void => meter.current.interrupt();
@@ -73,5 +73,5 @@ export function useFreeze(video: HTMLVideoElement | null, stream: MediaStream | 
 }
 
 function same(a: Standing, b: Standing): boolean {
-  return a.frozen === b.frozen && a.forMs === b.forMs && a.totalMs === b.totalMs && a.count === b.count && a.fps === b.fps;
+  return (Object.keys(a) as (keyof Standing)[]).every((key) => a[key] === b[key]);
 }

@@ -24,8 +24,10 @@ export function LinkBadge({ links, who }: { readonly links: readonly Link[]; rea
           <span key={link.name} class={`dot dot-${link.state}`} />
         ))}
       </summary>
-      <LinkList links={links} />
-      {worst === 'down' && <p class="badge-note">The call goes on over what is left.</p>}
+      <div class="badge-panel">
+        <LinkList links={links} />
+        {worst === 'down' && <p class="links-note">The call goes on over what is left.</p>}
+      </div>
     </details>
   );
 }
@@ -42,7 +44,7 @@ export function LinkList({ links }: { readonly links: readonly Link[] }) {
           <Bar sent={link.sentMbps} target={link.targetMbps} />
           <dl class="links-figures">
             <Figure term="sends" value={mbps(link.sentMbps)} />
-            <Figure term="could send" value={mbps(link.targetMbps)} />
+            <Figure term="could send" value={mbps(link.targetMbps)} minor />
             <Figure term="round trip" value={ms(link.rttMs)} />
             <Figure term="loss" value={percent(link.loss)} />
           </dl>
@@ -53,9 +55,16 @@ export function LinkList({ links }: { readonly links: readonly Link[] }) {
   );
 }
 
-function Figure({ term, value }: { readonly term: string; readonly value: string }) {
+interface FigureProps {
+  readonly term: string;
+  readonly value: string;
+  /** Left out where there is little room. */
+  readonly minor?: boolean;
+}
+
+function Figure({ term, value, minor = false }: FigureProps) {
   return (
-    <div>
+    <div class={minor ? 'minor' : ''}>
       <dt>{term}</dt>
       <dd>{value}</dd>
     </div>

@@ -1,0 +1,54 @@
+import { expect, it } from 'vitest';
+import { readParticipant, readTick, readWelcome } from './types';
+
+it('reads a participant as the server sends it', () => {
+  const sent = {
+    id: 'p2',
+    name: 'Rover',
+    kind: 'native',
+    publishing: { video: true, audio: false },
+    links: [{ name: 'wlan0', state: 'suspect', rtt_ms: 21.5, sent_mbps: 1.25, target_mbps: 3, loss: 0.01, metered: true }],
+  };
+  expect(readParticipant(sent)).toEqual({
+    id: 'p2',
+    name: 'Rover',
+    kind: 'native',
+    publishing: { video: true, audio: false },
+    links: [{ name: 'wlan0', state: 'suspect', rttMs: 21.5, sentMbps: 1.25, targetMbps: 3, loss: 0.01, metered: true }],
+  });
+});
+
+it('reads a tick as the server sends it', () => {
+  const sent = {
+    t: 12.25,
+    phase: 'wifi fades',
+    links: [
+      { name: 'wifi', up: false, forced: 'cut', capacity_mbps: 0, sent_mbps: 0, rtt_ms: null, loss: 1, queue_ms: null, state: 'down' },
+    ],
+    calls: { weft: { fps: 30, frozen: false, freeze_s: 0.2, freeze_count: 1, e2e_ms: 91, throughput_mbps: 2.2 } },
+    scheduler: 'converge',
+  };
+  const tick = readTick(sent);
+  expect(tick).toMatchObject({ t: 12.25, phase: 'wifi fades', scheduler: 'converge' });
+  expect(tick?.links).toEqual([
+    { name: 'wifi', up: false, forced: 'cut', capacityMbps: 0, sentMbps: 0, rttMs: null, loss: 1, queueMs: null, state: 'down' },
+  ]);
+  expect(tick?.calls.get('weft')).toEqual({ fps: 30, frozen: false, freezeS: 0.2, freezeCount: 1, e2eMs: 91, throughputMbps: 2.2 });
+});
+
+it('derives the state of a link that only says whether it is up', () => {
+  expect(readTick({ t: 0, links: [{ name: 'a', up: false }, { name: 'b', up: true }] })?.links.map((each) => each.state)).toEqual(['down', 'up']);
+});
+
+it.each([null, undefined, 7, 'x', [], [{}], {}, { id: 5 }, { t: 'x' }, { t: Number.NaN }])('makes nothing of %j', (value) => {
+  expect(readParticipant(value)).toBeNull();
+  expect(readWelcome(value)).toBeNull();
+  expect(readTick(value)).toBeNull();
+});
+
+it('passes over what it cannot read inside', () => {
+  const welcome = readWelcome({ id: 'p1', participants: [null, { id: 'p2', kind: 'martian', links: 'none' }, 5] });
+  expect(welcome?.participants).toEqual([
+    { id: 'p2', name: 'p2', kind: 'browser', publishing: { video: false, audio: false }, links: [] },
+  ]);
+});

@@ -1,0 +1,29 @@
+import { expect, it } from 'vitest';
+import { tileWidth } from './layout';
+
+it.each([
+  // 790 = (1600 - 10) / 2 columns, 791 = (900 - 10) / 2 rows of 16 : 9; 784 is the multiple of 16 below.
+  [1, 1600, 900, 1600],
+  [2, 1600, 900, 784],
+  [4, 1600, 900, 784],
+  [2, 390, 700, 384],
+  [3, 390, 700, 384],
+  [1, 1600, 450, 800],
+])('%i tiles in %i × %i are %i wide', (count, width, height, expected) => {
+  expect(tileWidth(count, width, height, 10)).toBe(expected);
+});
+
+it('is nothing before the box has a size', () => {
+  expect(tileWidth(3, 0, 0, 10)).toBeLessThanOrEqual(0);
+});
+
+it('always fits', () => {
+  for (let count = 1; count < 30; count += 1) {
+    for (const [width, height] of [[390, 640], [1280, 700], [700, 1200]] as const) {
+      const tile = tileWidth(count, width, height, 10);
+      const columns = Math.floor((width + 10) / (tile + 10));
+      const rows = Math.ceil(count / columns);
+      expect(rows * ((tile * 9) / 16) + (rows - 1) * 10).toBeLessThanOrEqual(height);
+    }
+  }
+});

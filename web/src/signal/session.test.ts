@@ -1,0 +1,128 @@
+import { expect, it } from 'vitest';
+import { created, FakeBody, FakeEnv, settle, track } from '../testing/fakes';
+import { RoomSession } from './session';
+
+const person = (id: string, video = true, audio = true) => ({ id, name: id, kind: 'browser', publishing: { video, audio }, links: [] });
+
+async function inRoom(...participants: object[]) {
+  const env = new FakeEnv();
+  const bodies: FakeBody[] = [];
+  let number = 0;
+  env.answer(({ method, url }, signal) => {
+    if (url.startsWith('/api/rooms/')) {
+      const body = new FakeBody(signal);
+      bodies.push(body);
+      return body.response;
+    }
+    if (method === 'POST') return created(`${url.split('?')[0]}/${(number += 1)}`, 'sdp');
+    return new Response(null, { status: 204 });
+  });
+  const session = new RoomSession(env, 'our room', 'Kim');
+  session.join();
+  await settle();
+  const say = async (name: string, value: unknown): Promise<void> => bodies.at(-1)?.event(name, value);
+  await say('welcome', { id: 'p1', room: 'our room', participants: [person('p1', false, false), ...participants] });
+  const posts = () => env.requests.filter((request) => request.startsWith('POST'));
+  return { env, session, bodies, say, posts };
+}
+
+it('asks for events by room and name, and comes back as the same person', async () => {
+  const { env, bodies } = await inRoom();
+  await bodies[0]?.end();
+  await env.pass(500);
+  expect(env.requests).toEqual(['GET /api/rooms/our%20room/events?name=Kim', 'GET /api/rooms/our%20room/events?name=Kim&id=p1']);
+});
+
+it('plays everybody who publishes, but not itself and not who only watches', async () => {
+  const { session, posts, say } = await inRoom(person('ada'), person('bob', false, false));
+  expect(posts()).toEqual(['POST /whep/our%20room/ada']);
+  await say('changed', person('bob', false, true));
+  expect(posts()).toEqual(['POST /whep/our%20room/ada', 'POST /whep/our%20room/bob']);
+  expect([...session.players.value.keys()]).toEqual(['ada', 'bob']);
+});
+
+it('ends the player of who left', async () => {
+  const { env, session, say } = await inRoom(person('ada'));
+  const player = session.players.value.get('ada');
+  await say('left', { id: 'ada' });
+  expect(player?.state.value.kind).toBe('closed');
+  expect(session.players.value.size).toBe(0);
+  expect(env.requests.at(-1)).toBe('DELETE /whep/our%20room/ada/1');
+});
+
+it('keeps the player while a camera is off, and links do not disturb it', async () => {
+  const { env, posts, say } = await inRoom(person('ada'));
+  env.peer.become('connected');
+  await say('changed', person('ada', false, true));
+  await say('links', { id: 'ada', links: [] });
+  await say('changed', person('ada', true, true));
+  expect(posts()).toHaveLength(1);
+});
+
+it('asks again for a kind that the connection does not have, once', async () => {
+  const { env, posts, say } = await inRoom();
+  env.offered = ['audio'];
+  await say('joined', person('ada', false, true));
+  env.peer.become('connected');
+  expect(posts()).toHaveLength(1);
+  // Still without a picture after that: no reason to ask for ever.
+  for (let time = 0; time < 3; time += 1) {
+    await say('changed', person('ada', true, true));
+    env.peer.become('connected');
+  }
+  expect(posts()).toHaveLength(2);
+});
+
+it('publishes under its id once welcomed, and anew under a new id', async () => {
+  const { env, session, bodies, say, posts } = await inRoom();
+  await session.publish({ video: track('video'), audio: track('audio') });
+  await settle();
+  expect(posts()).toEqual(['POST /whip/our%20room?participant=p1']);
+  await bodies[0]?.end();
+  await env.pass(500);
+  await say('welcome', { id: 'p1', room: 'our room', participants: [] });
+  expect(posts()).toHaveLength(1);
+  await bodies[1]?.end();
+  await env.pass(500);
+  await say('welcome', { id: 'p2', room: 'our room', participants: [] });
+  await settle();
+  expect(posts()).toEqual(['POST /whip/our%20room?participant=p1', 'POST /whip/our%20room?participant=p2']);
+});
+
+it('publishes what it was given before the welcome', async () => {
+  const env = new FakeEnv();
+  let body: FakeBody | null = null;
+  env.answer(({ url }, signal) => {
+    if (url.startsWith('/api/')) return (body = new FakeBody(signal)).response;
+    return created('/whip/r/1', 'sdp');
+  });
+  const session = new RoomSession(env, 'r', 'Kim');
+  await session.publish({ video: track('video'), audio: null });
+  session.join();
+  await settle();
+  expect(env.peers).toHaveLength(0);
+  await (body as FakeBody | null)?.event('welcome', { id: 'p1', room: 'r', participants: [] });
+  expect(env.requests.at(-1)).toBe('POST /whip/r?participant=p1');
+});
+
+it('hurries what waits when the network is back', async () => {
+  const { env, session, posts } = await inRoom(person('ada'));
+  env.peer.become('failed');
+  expect(session.players.value.get('ada')?.state.value.kind).toBe('waiting');
+  session.hurry();
+  await settle();
+  expect(posts()).toHaveLength(2);
+});
+
+it('leaves nothing behind', async () => {
+  const { env, session } = await inRoom(person('ada'));
+  await session.publish({ video: track('video'), audio: null });
+  await settle();
+  session.leave();
+  await settle();
+  const deleted = env.requests.filter((request) => request.startsWith('DELETE'));
+  expect(deleted.sort()).toEqual(['DELETE /whep/our%20room/ada/1', 'DELETE /whip/our%20room/2']);
+  const before = env.calls.length;
+  await env.pass(60_000);
+  expect(env.calls).toHaveLength(before);
+});

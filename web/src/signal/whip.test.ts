@@ -1,0 +1,100 @@
+import { describe, expect, it } from 'vitest';
+import { created, FakeEnv, refused, settle, track } from '../testing/fakes';
+import { locate } from './peer';
+import { Publisher, vp8First } from './whip';
+
+const codecs = ['video/VP9', 'video/rtx', 'video/VP8', 'video/H264'].map((mimeType) => ({ mimeType }));
+
+function publishing(tracks = { video: track('video'), audio: track('audio') } as Parameters<Publisher['start']>[0]) {
+  const env = new FakeEnv();
+  env.codecs = [...codecs];
+  env.answer(({ method }) => (method === 'POST' ? created('/whip/r/1', 'their answer') : new Response(null, { status: 204 })));
+  const publisher = new Publisher(env, () => '/whip/r?participant=p1');
+  publisher.start(tracks);
+  return { env, publisher };
+}
+
+it('puts VP8 in front and keeps the order of the others', () => {
+  expect(vp8First(codecs).map((codec) => codec.mimeType)).toEqual(['video/VP8', 'video/VP9', 'video/rtx', 'video/H264']);
+});
+
+it('offers both tracks, send only, and takes the answer', async () => {
+  const { env, publisher } = publishing();
+  await settle();
+  expect(env.calls).toEqual([{ method: 'POST', url: '/whip/r?participant=p1', body: 'our offer' }]);
+  expect(env.peer.log).toEqual(['local offer', 'remote answer their answer']);
+  const [audio, video] = env.peer.transceivers;
+  expect([audio?.track.kind, video?.track.kind]).toEqual(['audio', 'video']);
+  expect([audio?.init.direction, video?.init.direction]).toEqual(['sendonly', 'sendonly']);
+  expect(video?.codecs?.[0]?.mimeType).toBe('video/VP8');
+  env.peer.become('connected');
+  expect(publisher.state.value.kind).toBe('connected');
+});
+
+it('switches the camera off and on without a new negotiation', async () => {
+  const { env, publisher } = publishing();
+  await settle();
+  env.peer.become('connected');
+  const audio = env.peer.transceivers[0]?.track as MediaStreamTrack;
+  await publisher.setTracks({ video: null, audio });
+  expect(env.peer.transceivers[1]?.sender.track).toBeNull();
+  const again = track('video');
+  await publisher.setTracks({ video: again, audio });
+  expect(env.peer.transceivers[1]?.sender.track).toBe(again);
+  expect(env.peers).toHaveLength(1);
+});
+
+it('negotiates afresh for a kind that was not sent before', async () => {
+  const audio = track('audio');
+  const { env, publisher } = publishing({ video: null, audio });
+  await settle();
+  await publisher.setTracks({ video: track('video'), audio });
+  await settle();
+  expect(env.peers).toHaveLength(2);
+  expect(env.peer.transceivers).toHaveLength(2);
+  expect(env.requests).toEqual(['POST /whip/r?participant=p1', 'DELETE /whip/r/1', 'POST /whip/r?participant=p1']);
+});
+
+it('tells what is switched off, and a server that knows nothing of it does no harm', async () => {
+  const { env, publisher } = publishing();
+  await settle();
+  env.answer(() => refused(404, 'No.', 'No.'));
+  publisher.tell({ video: false, audio: true });
+  await settle();
+  expect(env.calls.at(-1)).toEqual({ method: 'PUT', url: '/whip/r/1/publishing', body: '{"video":false,"audio":true}' });
+  expect(publisher.state.value.kind).toBe('connecting');
+});
+
+it('tells it again on a new connection', async () => {
+  const { env, publisher } = publishing();
+  await settle();
+  env.peer.become('connected');
+  expect(env.requests).toHaveLength(1);
+  publisher.tell({ video: true, audio: false });
+  env.peer.become('failed');
+  await env.pass(500);
+  env.peer.become('connected');
+  expect(env.calls.at(-1)).toEqual({ method: 'PUT', url: '/whip/r/1/publishing', body: '{"video":true,"audio":false}' });
+});
+
+it('fails with the words of the server when it may not publish', async () => {
+  const env = new FakeEnv();
+  env.answer(() => refused(403, 'You may only watch here.', 'Ask for a token.'));
+  const publisher = new Publisher(env, () => '/whip/r?participant=p1');
+  publisher.start({ video: track('video'), audio: null });
+  await settle();
+  expect(publisher.state.value).toMatchObject({ kind: 'failed', problem: { error: 'You may only watch here.' } });
+  expect(env.waits).toEqual([]);
+});
+
+describe('locate', () => {
+  it.each([
+    ['/whip/r/1', '/whip/r?participant=p1', '/whip/r/1'],
+    ['1', '/whip/r/', '/whip/r/1'],
+    ['/whip/r/1?key=x', '/whip/r', '/whip/r/1?key=x'],
+    ['https://other.example/x/1', '/whip/r', 'https://other.example/x/1'],
+    ['/x/1', 'https://other.example/whip/r', 'https://other.example/x/1'],
+  ])('%s from %s is %s', (location, request, resource) => {
+    expect(locate(location, request)).toBe(resource);
+  });
+});

@@ -1,0 +1,221 @@
+// Stand-ins for what the machines need of a browser, driven by hand.
+
+import type { Env } from '../signal/env';
+
+export interface Call {
+  readonly method: string;
+  readonly url: string;
+  readonly body: unknown;
+}
+
+type Handler = (call: Call, signal: AbortSignal | null) => Response | Promise<Response>;
+
+export class FakeTransceiver {
+  readonly sender: { replaceTrack: (track: unknown) => Promise<void>; track: unknown };
+  codecs: readonly { mimeType: string }[] | null = null;
+
+  constructor(
+    readonly track: { kind: string },
+    readonly init: RTCRtpTransceiverInit,
+  ) {
+    this.sender = {
+      track,
+      replaceTrack: (next) => {
+        this.sender.track = next;
+        return Promise.resolve();
+      },
+    };
+  }
+
+  setCodecPreferences(codecs: { mimeType: string }[]): void {
+    this.codecs = codecs;
+  }
+}
+
+/** Remembers what was done to it; candidates are complete at once. */
+export class FakePeer {
+  readonly log: string[] = [];
+  readonly transceivers: FakeTransceiver[] = [];
+  connectionState: RTCPeerConnectionState = 'new';
+  iceGatheringState: RTCIceGatheringState = 'complete';
+  localDescription: { type: string; sdp: string } | null = null;
+  onconnectionstatechange: (() => void) | null = null;
+  onicegatheringstatechange: (() => void) | null = null;
+  ontrack: ((event: { track: { kind: string } }) => void) | null = null;
+
+  constructor(readonly offered: readonly string[]) {}
+
+  addTransceiver(track: { kind: string }, init: RTCRtpTransceiverInit): FakeTransceiver {
+    const transceiver = new FakeTransceiver(track, init);
+    this.transceivers.push(transceiver);
+    return transceiver;
+  }
+
+  setRemoteDescription(description: { type: string; sdp: string }): Promise<void> {
+    this.log.push(`remote ${description.type} ${description.sdp}`);
+    if (description.type === 'offer') for (const kind of this.offered) this.ontrack?.({ track: { kind } });
+    return Promise.resolve();
+  }
+
+  createOffer(): Promise<{ type: string; sdp: string }> {
+    return Promise.resolve({ type: 'offer', sdp: 'our offer' });
+  }
+
+  createAnswer(): Promise<{ type: string; sdp: string }> {
+    return Promise.resolve({ type: 'answer', sdp: 'our answer' });
+  }
+
+  setLocalDescription(description: { type: string; sdp: string }): Promise<void> {
+    this.log.push(`local ${description.type}`);
+    this.localDescription = description;
+    return Promise.resolve();
+  }
+
+  close(): void {
+    this.log.push('close');
+  }
+
+  /** The transport reaches a state. */
+  become(state: RTCPeerConnectionState): void {
+    this.connectionState = state;
+    this.onconnectionstatechange?.();
+  }
+}
+
+class FakeStream {
+  readonly #tracks: { kind: string }[] = [];
+
+  addTrack(track: { kind: string }): void {
+    this.#tracks.push(track);
+  }
+
+  getTracks(): readonly { kind: string }[] {
+    return this.#tracks;
+  }
+}
+
+export class FakeEnv implements Env {
+  readonly calls: Call[] = [];
+  readonly peers: FakePeer[] = [];
+  codecs: { mimeType: string }[] = [];
+  /** Kinds that offers of the server bring from now on. */
+  offered: readonly string[] = ['audio', 'video'];
+  #handler: Handler = () => new Response(null, { status: 404 });
+  #now = 0;
+  #timers: { at: number; what: () => void }[] = [];
+
+  /** Answers every request from now on. */
+  answer(handler: Handler): void {
+    this.#handler = handler;
+  }
+
+  async fetch(url: string, init: RequestInit = {}): Promise<Response> {
+    const call = { method: init.method ?? 'GET', url, body: init.body ?? null };
+    this.calls.push(call);
+    return this.#handler(call, init.signal ?? null);
+  }
+
+  newPeer(): RTCPeerConnection {
+    const peer = new FakePeer(this.offered);
+    this.peers.push(peer);
+    return peer as unknown as RTCPeerConnection;
+  }
+
+  newStream(): MediaStream {
+    return new FakeStream() as unknown as MediaStream;
+  }
+
+  videoCodecs(): RTCRtpCodec[] {
+    return this.codecs as RTCRtpCodec[];
+  }
+
+  after(ms: number, what: () => void): () => void {
+    const timer = { at: this.#now + ms, what };
+    this.#timers.push(timer);
+    return () => {
+      this.#timers = this.#timers.filter((each) => each !== timer);
+    };
+  }
+
+  /** Timers that wait, as ms from now. */
+  get waits(): number[] {
+    return this.#timers.map((timer) => timer.at - this.#now).sort((a, b) => a - b);
+  }
+
+  /** Lets `ms` pass, timers in order, and what follows from each. */
+  async pass(ms: number): Promise<void> {
+    const end = this.#now + ms;
+    for (;;) {
+      const due = this.#timers.filter((timer) => timer.at <= end).sort((a, b) => a.at - b.at)[0];
+      if (due === undefined) break;
+      this.#now = due.at;
+      this.#timers = this.#timers.filter((timer) => timer !== due);
+      due.what();
+      await settle();
+    }
+    this.#now = end;
+    await settle();
+  }
+
+  /** The requests as "METHOD url". */
+  get requests(): string[] {
+    return this.calls.map((call) => `${call.method} ${call.url}`);
+  }
+
+  get peer(): FakePeer {
+    const peer = this.peers.at(-1);
+    if (peer === undefined) throw new Error('no peer connection was made');
+    return peer;
+  }
+}
+
+/** Lets promises that are ready run to their end. */
+export async function settle(): Promise<void> {
+  for (let turn = 0; turn < 50; turn += 1) await Promise.resolve();
+  await new Promise((resolve) => setImmediate(resolve));
+}
+
+/** A 201 with SDP, as WHIP and WHEP answer. */
+export function created(location: string, sdp: string): Response {
+  return new Response(sdp, { status: 201, headers: { location, 'content-type': 'application/sdp' } });
+}
+
+/** A refusal with the server's words. */
+export function refused(status: number, error: string, remedy: string): Response {
+  return new Response(JSON.stringify({ error, remedy }), { status, headers: { 'content-type': 'application/json' } });
+}
+
+/** A response whose body is written piece by piece. */
+export class FakeBody {
+  readonly response: Response;
+  #controller: ReadableStreamDefaultController<Uint8Array> | null = null;
+
+  /** Breaks like a real one when `signal` aborts. */
+  constructor(signal: AbortSignal | null) {
+    const stream = new ReadableStream<Uint8Array>({
+      start: (controller) => {
+        this.#controller = controller;
+      },
+    });
+    signal?.addEventListener('abort', () => this.#controller?.error(new DOMException('aborted', 'AbortError')));
+    this.response = new Response(stream, { headers: { 'content-type': 'text/event-stream' } });
+  }
+
+  async write(text: string): Promise<void> {
+    this.#controller?.enqueue(new TextEncoder().encode(text));
+    await settle();
+  }
+
+  async event(name: string, value: unknown): Promise<void> {
+    await this.write(`event: ${name}\ndata: ${JSON.stringify(value)}\n\n`);
+  }
+
+  async end(): Promise<void> {
+    this.#controller?.close();
+    await settle();
+  }
+}
+
+export function track(kind: 'audio' | 'video'): MediaStreamTrack {
+  return { kind } as MediaStreamTrack;
+}

@@ -1,0 +1,20 @@
+import { expect, it } from 'vitest';
+import { clock, fps, initials, mbps, ms, percent, seconds } from './format';
+
+it.each([
+  [mbps(0.54), '0.5 Mbps'],
+  [mbps(12.3), '12 Mbps'],
+  [mbps(null), '–'],
+  [ms(20.6), '21 ms'],
+  [seconds(0), '0.0 s'],
+  [percent(0.0123), '1.2 %'],
+  [percent(1), '100 %'],
+  [percent(0), '0 %'],
+  [fps(29.7), '30 fps'],
+  [clock(125.9), '2:05'],
+  [initials('Ada King Lovelace'), 'AL'],
+  [initials('rover'), 'R'],
+  [initials('  '), '?'],
+])('%s is %s', (formatted, expected) => {
+  expect(formatted).toBe(expected);
+});
