@@ -1,1 +1,12 @@
-//! Sockets bound to interfaces, clock, entropy and the driver loop.
+//! Sockets bound to interfaces, clock, entropy and the driver loop: the one
+//! place where the sans-IO core meets the machine.
+
+mod clock;
+mod driver;
+mod entropy;
+mod link;
+
+pub use clock::Clock;
+pub use driver::{Application, Context, Driver, DriverError, Remote};
+pub use entropy::{EntropyError, association_secrets, rng};
+pub use link::{Link, LinkError, LinkSpec, LinkSpecError, Target};

@@ -63,6 +63,14 @@ impl Session {
         }
     }
 
+    /// Says goodbye for all sending streams (RFC 3550 section 6.6).
+    pub fn close(&mut self) {
+        let ssrcs: Vec<Ssrc> = self.senders.values().map(|s| s.config.ssrc).collect();
+        if !ssrcs.is_empty() {
+            self.send_rtcp(&[Packet::Goodbye(ssrcs)]);
+        }
+    }
+
     fn report_blocks(&mut self, now: Instant) -> Vec<ReportBlock> {
         /// RFC 3550 section 6.4.1: the count has five bits.
         const MAX_BLOCKS: usize = 31;

@@ -1,0 +1,48 @@
+use std::time::{Instant as StdInstant, SystemTime, UNIX_EPOCH};
+
+use weft_units::Instant;
+
+/// The run's clock: monotonic time since its epoch, and the wall clock at the
+/// epoch, read once.
+#[derive(Clone, Copy, Debug)]
+pub struct Clock {
+    epoch: StdInstant,
+    ntp_at_zero: u64,
+}
+
+impl Clock {
+    /// A clock whose epoch is now.
+    #[must_use]
+    pub fn start() -> Clock {
+        /// From the NTP era (1900) to the Unix epoch (RFC 5905 figure 4).
+        const NTP_TO_UNIX_SECONDS: u64 = 2_208_988_800;
+        let unix = SystemTime::now()
+            .duration_since(UNIX_EPOCH)
+            .unwrap_or_default();
+        let seconds = unix.as_secs().wrapping_add(NTP_TO_UNIX_SECONDS);
+        let fraction = (u64::from(unix.subsec_nanos()) << 32) / 1_000_000_000;
+        Clock {
+            epoch: StdInstant::now(),
+            ntp_at_zero: (seconds << 32) | fraction,
+        }
+    }
+
+    /// Now, since the epoch.
+    #[must_use]
+    pub fn now(&self) -> Instant {
+        let nanos = self.epoch.elapsed().as_nanos();
+        Instant::from_nanos(u64::try_from(nanos).unwrap_or(u64::MAX))
+    }
+
+    /// The epoch for libraries that count in `std::time`.
+    #[must_use]
+    pub fn epoch(&self) -> StdInstant {
+        self.epoch
+    }
+
+    /// NTP time (32.32 bits) at the epoch.
+    #[must_use]
+    pub fn ntp_at_zero(&self) -> u64 {
+        self.ntp_at_zero
+    }
+}

@@ -1,0 +1,382 @@
+use std::collections::{BTreeMap, BTreeSet};
+use std::io;
+use std::net::{SocketAddr, UdpSocket as StdUdpSocket};
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, Sender, TryRecvError, channel};
+use std::thread::JoinHandle;
+
+use mio::net::UdpSocket;
+use mio::{Events, Interest, Poll, Token, Waker};
+use weft_peer::{Event, Output, Peer, PeerKey, PeerSet};
+use weft_units::{Deadline, Instant};
+
+use crate::Clock;
+
+/// What runs on a driver: a call, a server. It is called on the driver's
+/// thread and must not block.
+pub trait Application {
+    /// What other threads ask of it.
+    type Command: Send + 'static;
+
+    /// Another thread asks for something.
+    fn on_command(&mut self, context: &mut Context<'_>, command: Self::Command);
+
+    /// A peer has something to say.
+    fn on_event(&mut self, context: &mut Context<'_>, peer: PeerKey, event: Event);
+
+    /// When [`Application::on_timeout`] is wanted.
+    fn poll_timeout(&self) -> Option<Deadline>;
+
+    /// The deadline has come; a spurious call does nothing.
+    fn on_timeout(&mut self, context: &mut Context<'_>);
+}
+
+/// What an application may do during a call.
+pub struct Context<'a> {
+    /// The time of the call.
+    pub now: Instant,
+    /// The clock, for what needs its epoch.
+    pub clock: Clock,
+    peers: &'a mut PeerSet,
+    sockets: &'a mut Sockets,
+    /// Peers that may have output.
+    touched: &'a mut BTreeSet<PeerKey>,
+    stop: &'a mut bool,
+}
+
+impl Context<'_> {
+    /// A peer, to be driven; what it wants done is done after the call.
+    pub fn peer(&mut self, key: PeerKey) -> Option<&mut Peer> {
+        self.touched.insert(key);
+        self.peers.get_mut(key)
+    }
+
+    /// All peers, to look at.
+    #[must_use]
+    pub fn peers(&self) -> &PeerSet {
+        self.peers
+    }
+
+    /// Takes a peer in.
+    pub fn insert(&mut self, peer: Peer) -> PeerKey {
+        let key = self.peers.insert(peer);
+        self.touched.insert(key);
+        key
+    }
+
+    /// Takes a peer out; what it still wanted to send is sent.
+    pub fn remove(&mut self, key: PeerKey) {
+        if let Some(peer) = self.peers.get_mut(key) {
+            peer.close(self.now);
+        }
+        while let Some(output) = self.peers.poll_output(key) {
+            if let Output::Transmit {
+                local,
+                remote,
+                datagram,
+            } = output
+            {
+                self.sockets.send(local, remote, &datagram);
+            }
+        }
+        self.peers.remove(key);
+    }
+
+    /// Adds a socket to receive on and send from.
+    ///
+    /// # Errors
+    /// If the system refuses to watch it.
+    pub fn add_socket(&mut self, socket: StdUdpSocket) -> io::Result<SocketAddr> {
+        self.sockets.add(socket)
+    }
+
+    /// Closes the socket of a local address.
+    pub fn remove_socket(&mut self, local: SocketAddr) {
+        self.sockets.remove(local);
+    }
+
+    /// Ends the driver after this call.
+    pub fn stop(&mut self) {
+        *self.stop = true;
+    }
+}
+
+/// Other threads' way to an application on its driver.
+#[derive(Debug)]
+pub struct Remote<C> {
+    commands: Sender<C>,
+    waker: Arc<Waker>,
+}
+
+impl<C> Clone for Remote<C> {
+    fn clone(&self) -> Remote<C> {
+        Remote {
+            commands: self.commands.clone(),
+            waker: Arc::clone(&self.waker),
+        }
+    }
+}
+
+impl<C> Remote<C> {
+    /// Hands over a command; false if the driver has ended.
+    pub fn send(&self, command: C) -> bool {
+        self.commands.send(command).is_ok() && self.waker.wake().is_ok()
+    }
+}
+
+/// A driver cannot start.
+#[derive(Debug, thiserror::Error)]
+pub enum DriverError {
+    /// The system's readiness queue or a thread cannot be had.
+    #[error(
+        "cannot start the network loop: {0}; the limit of open files may be reached (`ulimit -n`)"
+    )]
+    System(#[from] io::Error),
+}
+
+/// A running driver: its thread ends when the application says so, or all its
+/// [`Remote`]s are gone.
+#[derive(Debug)]
+pub struct Driver<C> {
+    /// The way to the application.
+    pub remote: Remote<C>,
+    thread: JoinHandle<()>,
+}
+
+impl<C: Send + 'static> Driver<C> {
+    /// Starts a thread that runs `application` on these sockets.
+    ///
+    /// # Errors
+    /// If the system cannot provide a readiness queue or a thread.
+    pub fn start<A>(
+        name: &str,
+        clock: Clock,
+        sockets: Vec<StdUdpSocket>,
+        application: A,
+    ) -> Result<Driver<C>, DriverError>
+    where
+        A: Application<Command = C> + Send + 'static,
+    {
+        let poll = Poll::new()?;
+        let waker = Arc::new(Waker::new(poll.registry(), WAKE)?);
+        let (sender, commands) = channel();
+        let mut watched = Sockets::new(poll.registry().try_clone()?);
+        for socket in sockets {
+            watched.add(socket)?;
+        }
+        let event_loop = EventLoop {
+            clock,
+            poll,
+            commands,
+            application,
+            peers: PeerSet::default(),
+            sockets: watched,
+            touched: BTreeSet::new(),
+            stop: false,
+        };
+        let thread = std::thread::Builder::new()
+            .name(name.to_owned())
+            .spawn(move || event_loop.run())?;
+        Ok(Driver {
+            remote: Remote {
+                commands: sender,
+                waker,
+            },
+            thread,
+        })
+    }
+
+    /// Waits until the driver has ended.
+    pub fn join(self) {
+        drop(self.remote);
+        // A panic of the thread has been reported by the panic hook.
+        let _ = self.thread.join();
+    }
+}
+
+const WAKE: Token = Token(usize::MAX);
+
+struct Sockets {
+    registry: mio::Registry,
+    by_address: BTreeMap<SocketAddr, (Token, UdpSocket)>,
+    next: usize,
+    /// Datagrams that the system did not take.
+    unsent: u64,
+}
+
+impl Sockets {
+    fn new(registry: mio::Registry) -> Sockets {
+        Sockets {
+            registry,
+            by_address: BTreeMap::new(),
+            next: 0,
+            unsent: 0,
+        }
+    }
+
+    fn add(&mut self, socket: StdUdpSocket) -> io::Result<SocketAddr> {
+        socket.set_nonblocking(true)?;
+        let address = socket.local_addr()?;
+        let mut socket = UdpSocket::from_std(socket);
+        let token = Token(self.next);
+        self.next += 1;
+        self.registry
+            .register(&mut socket, token, Interest::READABLE)?;
+        self.by_address.insert(address, (token, socket));
+        Ok(address)
+    }
+
+    fn remove(&mut self, local: SocketAddr) {
+        if let Some((_, mut socket)) = self.by_address.remove(&local) {
+            // Closing the descriptor deregisters it in any case.
+            let _ = self.registry.deregister(&mut socket);
+        }
+    }
+
+    fn send(&mut self, local: SocketAddr, remote: SocketAddr, datagram: &[u8]) {
+        let sent = self
+            .by_address
+            .get(&local)
+            .map(|(_, s)| s.send_to(datagram, remote));
+        // A full buffer or a dead interface loses the packet as the network
+        // would; liveness and loss detection see to it.
+        if !matches!(sent, Some(Ok(_))) {
+            self.unsent += 1;
+        }
+    }
+}
+
+struct EventLoop<A: Application> {
+    clock: Clock,
+    poll: Poll,
+    commands: Receiver<A::Command>,
+    application: A,
+    peers: PeerSet,
+    sockets: Sockets,
+    touched: BTreeSet<PeerKey>,
+    stop: bool,
+}
+
+impl<A: Application> EventLoop<A> {
+    fn run(mut self) {
+        let mut events = Events::with_capacity(256);
+        let mut buffer = vec![0; 65_536];
+        while !self.stop {
+            self.flush();
+            let timeout = self.timeout();
+            if let Err(error) = self.poll.poll(&mut events, timeout) {
+                assert!(
+                    error.kind() == io::ErrorKind::Interrupted,
+                    "readiness queue: {error}"
+                );
+            }
+            let ready: Vec<Token> = events.iter().map(mio::event::Event::token).collect();
+            for token in ready {
+                if token == WAKE {
+                    self.take_commands();
+                } else {
+                    self.receive(token, &mut buffer);
+                }
+            }
+            self.take_deadlines();
+        }
+        self.flush();
+    }
+
+    fn timeout(&self) -> Option<std::time::Duration> {
+        let next = Deadline::earlier(self.peers.poll_timeout(), self.application.poll_timeout())?;
+        Some(next.at.saturating_since(self.clock.now()).into())
+    }
+
+    fn take_deadlines(&mut self) {
+        let now = self.clock.now();
+        self.touched.extend(self.peers.handle_timeout(now));
+        if self.application.poll_timeout().is_some_and(|d| d.at <= now) {
+            self.with_application(now, |application, context| application.on_timeout(context));
+        }
+    }
+
+    fn take_commands(&mut self) {
+        loop {
+            match self.commands.try_recv() {
+                Ok(command) => {
+                    let now = self.clock.now();
+                    self.with_application(now, |a, context| a.on_command(context, command));
+                    self.flush();
+                }
+                Err(TryRecvError::Empty) => return,
+                Err(TryRecvError::Disconnected) => {
+                    self.stop = true;
+                    return;
+                }
+            }
+        }
+    }
+
+    /// Reads one socket empty.
+    fn receive(&mut self, token: Token, buffer: &mut [u8]) {
+        let found = self
+            .sockets
+            .by_address
+            .iter()
+            .find(|(_, (t, _))| *t == token);
+        let Some(local) = found.map(|(address, _)| *address) else {
+            return;
+        };
+        loop {
+            let Some((_, socket)) = self.sockets.by_address.get(&local) else {
+                return;
+            };
+            match socket.recv_from(buffer) {
+                Ok((len, remote)) => {
+                    let now = self.clock.now();
+                    let key = self
+                        .peers
+                        .handle_datagram(now, local, remote, &buffer[..len]);
+                    self.touched.extend(key);
+                    self.flush();
+                }
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => return,
+                // A refused port or an interrupted call: the next datagram may
+                // be fine.
+                Err(error) if error.kind() == io::ErrorKind::ConnectionRefused => {}
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                // The interface went away under the socket.
+                Err(_) => return,
+            }
+        }
+    }
+
+    /// Does what the touched peers want, until none wants anything.
+    fn flush(&mut self) {
+        while let Some(key) = self.touched.pop_first() {
+            while let Some(output) = self.peers.poll_output(key) {
+                match output {
+                    Output::Transmit {
+                        local,
+                        remote,
+                        datagram,
+                    } => {
+                        self.sockets.send(local, remote, &datagram);
+                    }
+                    Output::Event(event) => {
+                        let now = self.clock.now();
+                        self.with_application(now, |a, context| a.on_event(context, key, event));
+                    }
+                }
+            }
+        }
+    }
+
+    fn with_application(&mut self, now: Instant, call: impl FnOnce(&mut A, &mut Context<'_>)) {
+        let mut context = Context {
+            now,
+            clock: self.clock,
+            peers: &mut self.peers,
+            sockets: &mut self.sockets,
+            touched: &mut self.touched,
+            stop: &mut self.stop,
+        };
+        call(&mut self.application, &mut context);
+    }
+}

@@ -1,0 +1,223 @@
+use std::fmt;
+use std::io;
+use std::net::{IpAddr, Ipv6Addr, SocketAddr, UdpSocket};
+use std::str::FromStr;
+
+use socket2::{Domain, Protocol, Socket, Type};
+
+/// A link as the user names it: `[NAME=]INTERFACE` or `[NAME=]ADDRESS`.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct LinkSpec {
+    /// What people call it: the given name, or the interface or address.
+    pub name: String,
+    /// Where it is.
+    pub target: Target,
+    /// The one address at which every peer is reached over this link, if the
+    /// link is a tunnel or a relay.
+    pub via: Option<SocketAddr>,
+}
+
+/// Where a link is.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Target {
+    /// A network interface, with all its addresses.
+    Interface(String),
+    /// One local address.
+    Address(IpAddr),
+}
+
+/// A link specification that says nothing.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+pub enum LinkSpecError {
+    /// Neither an interface name nor an address.
+    #[error("link `{0}` is neither an interface name nor an IP address; try `weft doctor`")]
+    Empty(String),
+}
+
+impl FromStr for LinkSpec {
+    type Err = LinkSpecError;
+    fn from_str(s: &str) -> Result<LinkSpec, LinkSpecError> {
+        let (name, place) = s.split_once('=').unwrap_or((s, s));
+        let valid = |c: char| c.is_ascii_graphic() && !"/,=".contains(c);
+        if place.is_empty() || name.is_empty() || !place.chars().all(valid) {
+            return Err(LinkSpecError::Empty(s.to_owned()));
+        }
+        let target = match place.parse() {
+            Ok(address) => Target::Address(address),
+            Err(_) => Target::Interface(place.to_owned()),
+        };
+        Ok(LinkSpec {
+            name: name.to_owned(),
+            target,
+            via: None,
+        })
+    }
+}
+
+impl fmt::Display for Target {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Target::Interface(name) => f.write_str(name),
+            Target::Address(address) => address.fmt(f),
+        }
+    }
+}
+
+/// A link cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub enum LinkError {
+    /// No interface of this name.
+    #[error("there is no interface `{name}`; this machine has: {present}")]
+    UnknownInterface {
+        /// The name asked for.
+        name: String,
+        /// The interfaces that are there.
+        present: String,
+    },
+    /// The interface has no usable address.
+    #[error(
+        "interface `{0}` has no IP address; bring it up (`ip link set {0} up`) and let it get one"
+    )]
+    NoAddress(String),
+    /// Binding failed.
+    #[error(
+        "cannot bind to {address} on link `{link}`: {error}; is the address one of this machine's?"
+    )]
+    Bind {
+        /// The link.
+        link: String,
+        /// The address.
+        address: SocketAddr,
+        /// What the system said.
+        error: io::Error,
+    },
+    /// The system does not list its interfaces.
+    #[error("cannot list the network interfaces: {0}")]
+    List(io::Error),
+}
+
+/// Whether the system let a socket be tied to its interface.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Binding {
+    /// Packets leave by this interface whatever the routes say.
+    Interface,
+    /// Only the source address is fixed: the routes must know it
+    /// (`ip rule add from ADDRESS`).
+    SourceAddress,
+}
+
+/// An open link: its sockets, one per address.
+#[derive(Debug)]
+pub struct Link {
+    /// As the user named it.
+    pub spec: LinkSpec,
+    /// How its sockets are tied.
+    pub binding: Binding,
+    /// Non-blocking sockets, each bound to one address.
+    pub sockets: Vec<UdpSocket>,
+}
+
+impl Link {
+    /// Opens a socket on every address of the link, on `port` or any.
+    ///
+    /// # Errors
+    /// If the interface or address is not there or cannot be bound.
+    pub fn open(spec: &LinkSpec, port: u16) -> Result<Link, LinkError> {
+        let (interface, addresses) = resolve(spec)?;
+        let mut binding = Binding::Interface;
+        let mut sockets = Vec::new();
+        for address in addresses {
+            let address = SocketAddr::new(address, port);
+            let (socket, bound) =
+                bind(address, interface.as_deref()).map_err(|error| LinkError::Bind {
+                    link: spec.name.clone(),
+                    address,
+                    error,
+                })?;
+            if bound == Binding::SourceAddress {
+                binding = bound;
+            }
+            sockets.push(socket);
+        }
+        Ok(Link {
+            spec: spec.clone(),
+            binding,
+            sockets,
+        })
+    }
+
+    /// The local addresses, with their ports.
+    #[must_use]
+    pub fn addresses(&self) -> Vec<SocketAddr> {
+        self.sockets
+            .iter()
+            .filter_map(|s| s.local_addr().ok())
+            .collect()
+    }
+}
+
+/// The interface's name, if known, and the addresses to bind.
+fn resolve(spec: &LinkSpec) -> Result<(Option<String>, Vec<IpAddr>), LinkError> {
+    let interfaces = if_addrs::get_if_addrs().map_err(LinkError::List)?;
+    match &spec.target {
+        Target::Address(address) => {
+            let owner = interfaces
+                .iter()
+                .find(|i| i.ip() == *address && !address.is_loopback());
+            Ok((owner.map(|i| i.name.clone()), vec![*address]))
+        }
+        Target::Interface(name) => {
+            if !interfaces.iter().any(|i| i.name == *name) && !exists(name) {
+                let mut present: Vec<&str> = interfaces.iter().map(|i| i.name.as_str()).collect();
+                present.dedup();
+                let present = present.join(", ");
+                return Err(LinkError::UnknownInterface {
+                    name: name.clone(),
+                    present,
+                });
+            }
+            let usable = |ip: &IpAddr| !matches!(ip, IpAddr::V6(ip) if is_link_local(*ip));
+            let addresses: Vec<IpAddr> = interfaces
+                .iter()
+                .filter(|i| i.name == *name)
+                .map(if_addrs::Interface::ip)
+                .filter(usable)
+                .collect();
+            if addresses.is_empty() {
+                return Err(LinkError::NoAddress(name.clone()));
+            }
+            Ok((Some(name.clone()), addresses))
+        }
+    }
+}
+
+/// An interface without addresses is not listed, but it is there.
+fn exists(interface: &str) -> bool {
+    std::path::Path::new("/sys/class/net")
+        .join(interface)
+        .exists()
+}
+
+fn is_link_local(ip: Ipv6Addr) -> bool {
+    ip.is_unicast_link_local()
+}
+
+fn bind(address: SocketAddr, interface: Option<&str>) -> io::Result<(UdpSocket, Binding)> {
+    /// Room for a burst of half a second at 30 Mbps while the loop is busy.
+    const BUFFER: usize = 2 << 20;
+    let domain = Domain::for_address(address);
+    let socket = Socket::new(domain, Type::DGRAM, Some(Protocol::UDP))?;
+    if address.is_ipv6() {
+        socket.set_only_v6(true)?;
+    }
+    // Smaller buffers work too: the system may cap them.
+    let _ = socket.set_recv_buffer_size(BUFFER);
+    let _ = socket.set_send_buffer_size(BUFFER);
+    let binding = match interface {
+        Some(name) if socket.bind_device(Some(name.as_bytes())).is_ok() => Binding::Interface,
+        _ => Binding::SourceAddress,
+    };
+    socket.set_nonblocking(true)?;
+    socket.bind(&address.into())?;
+    Ok((socket.into(), binding))
+}

@@ -1,0 +1,133 @@
+use weft_secure::{Association, DtlsRole};
+use weft_session::{Delivery, MediaKind, Session};
+use weft_units::Instant;
+use weft_wire::rtp;
+use weft_wire::sdp::{self, Media, SessionDescription, Setup};
+
+use super::describe::{Transported, announce, bundle, payloads};
+use super::offer::{add_receiver, add_sender, fresh_ssrc};
+use super::{
+    Codec, NegotiatedStream, NegotiationError, dtls_role_for_answer, extension_map,
+    remote_transport,
+};
+use crate::peer::{Peer, PeerConfig};
+
+/// What an answer takes of an offer.
+#[derive(Clone, Debug)]
+pub struct AnswerPolicy {
+    /// Take in what the offerer sends, in this form.
+    pub receive: Option<Delivery>,
+    /// Send what the offerer would receive, one stream per kind.
+    pub send: Vec<MediaKind>,
+}
+
+/// The peer of an offer, and the answer to send.
+///
+/// # Errors
+/// If the offer cannot be read or nothing in it can be used.
+pub fn answer(
+    now: Instant,
+    mut config: PeerConfig,
+    offer: &str,
+    policy: &AnswerPolicy,
+) -> Result<(Peer, String), NegotiationError> {
+    let offer = SessionDescription::parse(offer)?;
+    let dtls = dtls_role_for_answer(offer.media.iter().find_map(|m| m.setup));
+    let remote = remote_transport(&offer, dtls)?;
+    let mut association = Association::new(now, config.association.clone());
+    for local in &config.locals {
+        association.add_local(now, local.clone());
+    }
+    config.session.extensions = extension_map(&offer);
+    let session = Session::new(now, config.session.clone(), config.rng.clone());
+    let mut peer = Peer::assemble(association, session);
+    peer.locals.clone_from(&config.locals);
+    let setup = match dtls {
+        DtlsRole::Client => Setup::Active,
+        DtlsRole::Server => Setup::Passive,
+    };
+    let transported = Transported {
+        config: &config,
+        setup,
+    };
+    let mut to_send = policy.send.clone();
+    let mut rng = config.rng.stream("ssrc");
+    let mut media = Vec::with_capacity(offer.media.len());
+    for offered in &offer.media {
+        let mut section = Answering {
+            peer: &mut peer,
+            config: &config,
+            policy,
+        };
+        let answered = section.answer(offered, &transported, &mut to_send, &mut rng);
+        media.push(answered.unwrap_or_else(|| Media::rejecting(offered)));
+    }
+    if peer.streams.is_empty() {
+        return Err(NegotiationError::NoCommonCodec);
+    }
+    let description = bundle(rng.next_u64(), media);
+    peer.association.set_remote(now, remote);
+    peer.pump(now);
+    Ok((peer, description.to_string()))
+}
+
+struct Answering<'a> {
+    peer: &'a mut Peer,
+    config: &'a PeerConfig,
+    policy: &'a AnswerPolicy,
+}
+
+impl Answering<'_> {
+    /// The answer to one section, or none if there is nothing in it for us.
+    fn answer(
+        &mut self,
+        offered: &Media,
+        transported: &Transported<'_>,
+        to_send: &mut Vec<MediaKind>,
+        rng: &mut weft_units::Rng,
+    ) -> Option<Media> {
+        let codec = Codec::of(offered).filter(|_| !offered.is_rejected())?;
+        let mut media = Media::new(offered.kind.clone());
+        media.mid = offered.mid;
+        media.payloads = payloads(codec);
+        media.extensions = offered
+            .extensions
+            .iter()
+            .filter(|(_, u)| known(u))
+            .cloned()
+            .collect();
+        transported.describe(&mut media);
+        let mut streams: Vec<NegotiatedStream> = Vec::new();
+        let wanted = to_send.iter().position(|k| *k == codec.kind);
+        if let Some(index) = wanted.filter(|_| offered.direction.receives()) {
+            to_send.remove(index);
+            let ssrc = fresh_ssrc(rng);
+            let rtx = codec.rtx.map(|_| fresh_ssrc(rng));
+            announce(&mut media, &self.config.session.cname, ssrc, rtx);
+            let session = &mut self.peer.session;
+            streams.push(add_sender(session, codec, offered.mid, ssrc, rtx));
+        }
+        if let Some(delivery) = self.policy.receive.filter(|_| offered.direction.sends()) {
+            streams.push(add_receiver(
+                &mut self.peer.session,
+                codec,
+                offered,
+                delivery,
+            ));
+        }
+        let sending = streams.iter().any(|s| s.ssrc.is_some());
+        let receiving = streams.iter().any(|s| s.ssrc.is_none());
+        media.direction = match (sending, receiving) {
+            (true, true) => sdp::Direction::SendRecv,
+            (true, false) => sdp::Direction::SendOnly,
+            (false, true) => sdp::Direction::RecvOnly,
+            (false, false) => return None,
+        };
+        self.peer.streams.extend(streams);
+        Some(media)
+    }
+}
+
+fn known(uri: &str) -> bool {
+    [rtp::MID_URI, rtp::TRANSPORT_SEQUENCE_URI, rtp::PATH_URI].contains(&uri)
+}

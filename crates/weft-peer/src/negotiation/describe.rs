@@ -1,0 +1,129 @@
+//! Our side of a description: transport, codecs, sources.
+
+use weft_session::MediaKind;
+use weft_units::Ssrc;
+use weft_wire::sdp::{
+    self, Candidate, CandidateKind, Media, Msid, Payload, SessionDescription, Setup, SsrcAttribute,
+    SsrcGroup, Transport,
+};
+
+use super::{Codec, clock_rate};
+use crate::peer::PeerConfig;
+
+/// What our description says beside the sections.
+pub(super) struct Transported<'a> {
+    pub config: &'a PeerConfig,
+    pub setup: Setup,
+}
+
+impl Transported<'_> {
+    /// Writes ICE, DTLS and candidates into a section.
+    pub fn describe(&self, media: &mut Media) {
+        let association = &self.config.association;
+        media.ice_ufrag = Some(association.credentials.ufrag.clone());
+        media.ice_pwd = Some(association.credentials.pwd.clone());
+        media.ice_options = vec!["trickle".to_owned()];
+        media.fingerprint = association
+            .certificate
+            .fingerprint()
+            .to_string()
+            .parse()
+            .ok();
+        media.setup = Some(self.setup);
+        media.rtcp_mux = true;
+        media.rtcp_rsize = true;
+        media.candidates = self.candidates();
+        media.end_of_candidates = true;
+    }
+
+    fn candidates(&self) -> Vec<Candidate> {
+        let offered = self.config.locals.iter().enumerate();
+        offered
+            .map(|(index, local)| candidate(index, local.addr))
+            .collect()
+    }
+}
+
+/// Host candidate priority (RFC 8445 section 5.1.2.1): the order of the links
+/// is the order of preference, and IPv6 stands before IPv4 of the same link.
+fn candidate(index: usize, addr: std::net::SocketAddr) -> Candidate {
+    const HOST_PREFERENCE: u32 = 126;
+    let local_preference = 65_535_u32.saturating_sub(index as u32);
+    Candidate {
+        foundation: (index + 1).to_string(),
+        component: 1,
+        transport: Transport::Udp,
+        priority: (HOST_PREFERENCE << 24) | (local_preference << 8) | 255,
+        address: addr.ip().to_string(),
+        port: addr.port(),
+        kind: CandidateKind::Host,
+        related: None,
+        extensions: Vec::new(),
+    }
+}
+
+/// The payloads of a codec with the feedback that we understand.
+pub(super) fn payloads(codec: Codec) -> Vec<Payload> {
+    let payload = |payload_type, name: &str| Payload {
+        payload_type,
+        codec: name.to_owned(),
+        clock_rate: clock_rate(codec.kind),
+        ..Payload::default()
+    };
+    match codec.kind {
+        MediaKind::Audio => vec![Payload {
+            channels: Some(2),
+            parameters: "minptime=10;useinbandfec=1".to_owned(),
+            feedback: vec!["transport-cc".to_owned()],
+            ..payload(codec.payload_type, "opus")
+        }],
+        MediaKind::Video => {
+            let feedback = ["transport-cc", "ccm fir", "nack", "nack pli"];
+            let mut all = vec![Payload {
+                feedback: feedback.map(str::to_owned).to_vec(),
+                ..payload(codec.payload_type, "VP8")
+            }];
+            all.extend(codec.rtx.map(|rtx| Payload {
+                parameters: format!("apt={}", codec.payload_type),
+                ..payload(rtx, "rtx")
+            }));
+            all
+        }
+    }
+}
+
+/// Announces a source and its retransmission source.
+pub(super) fn announce(media: &mut Media, cname: &str, ssrc: Ssrc, rtx: Option<Ssrc>) {
+    let kind = media.kind.to_string();
+    media.msid = Some(Msid {
+        stream: cname.to_owned(),
+        track: Some(format!("{cname}-{kind}-{}", ssrc.0)),
+    });
+    if let Some(rtx) = rtx {
+        media.ssrc_groups = vec![SsrcGroup {
+            semantics: "FID".to_owned(),
+            ssrcs: vec![ssrc, rtx],
+        }];
+    }
+    let cname = |ssrc| SsrcAttribute {
+        ssrc,
+        name: "cname".to_owned(),
+        value: Some(cname.to_owned()),
+    };
+    media.ssrcs = std::iter::once(ssrc).chain(rtx).map(cname).collect();
+}
+
+/// A description around the sections, all in one bundle.
+pub(super) fn bundle(session_id: u64, media: Vec<Media>) -> SessionDescription {
+    let used = media.iter().filter(|m| !m.is_rejected());
+    SessionDescription {
+        origin: sdp::Origin {
+            session_id: session_id >> 1,
+            version: 1,
+        },
+        bundle: used.filter_map(|m| m.mid).collect(),
+        extmap_allow_mixed: false,
+        ice_lite: false,
+        media,
+    }
+}

@@ -1,0 +1,173 @@
+//! Offer and answer (RFC 8829, the part that a call needs): VP8 with RTX and
+//! Opus, one bundle, the header extensions that decide the level.
+
+mod answer;
+mod describe;
+mod offer;
+
+pub use answer::{AnswerPolicy, answer};
+pub use offer::Offer;
+
+use weft_secure::{DtlsRole, Fingerprint, Remote, RemoteCandidate};
+use weft_session::MediaKind;
+use weft_units::{Ssrc, StreamId};
+use weft_wire::rtp::{self, ExtensionMap, Mid};
+use weft_wire::sdp::{self, Media, SdpError, SessionDescription, Setup};
+
+/// A media section that an offer shall have.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Section {
+    /// What flows.
+    pub kind: MediaKind,
+    /// Which way it flows, seen from the offerer.
+    pub direction: Direction,
+}
+
+/// Which way media flows in a section, seen from this side.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Direction {
+    /// We send.
+    Send,
+    /// We receive.
+    Receive,
+}
+
+/// A stream that both sides agreed on.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct NegotiatedStream {
+    /// Its id in the session.
+    pub stream: StreamId,
+    /// Audio or video.
+    pub kind: MediaKind,
+    /// Which way it flows.
+    pub direction: Direction,
+    /// Its media section.
+    pub mid: Option<Mid>,
+    /// SSRC of what we send.
+    pub ssrc: Option<Ssrc>,
+}
+
+/// A description cannot be agreed on.
+#[derive(Debug, thiserror::Error)]
+pub enum NegotiationError {
+    /// It cannot be read.
+    #[error("the session description cannot be read: {0}")]
+    Syntax(#[from] SdpError),
+    /// ICE or DTLS attributes are missing.
+    #[error(
+        "the session description has no {0}; WebRTC needs ICE credentials and a DTLS fingerprint"
+    )]
+    MissingTransport(&'static str),
+    /// The fingerprint cannot be used.
+    #[error("{0}")]
+    Fingerprint(#[from] weft_secure::FingerprintError),
+    /// Nothing in it can be sent or received here.
+    #[error("no media section can be used: weft needs VP8 (video/90000) or Opus (audio/48000/2)")]
+    NoCommonCodec,
+    /// The answer does not fit the offer.
+    #[error("the answer has {answered} media sections for {offered} offered ones")]
+    SectionCount {
+        /// Sections in our offer.
+        offered: usize,
+        /// Sections in the answer.
+        answered: usize,
+    },
+}
+
+/// Clock rates of the two codecs (RFC 7741 section 6.1, RFC 7587 section 4.1).
+pub(crate) const fn clock_rate(kind: MediaKind) -> u32 {
+    match kind {
+        MediaKind::Video => 90_000,
+        MediaKind::Audio => 48_000,
+    }
+}
+
+/// What a section's payload types are, for a codec that we have.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Codec {
+    pub kind: MediaKind,
+    pub payload_type: u8,
+    pub rtx: Option<u8>,
+}
+
+impl Codec {
+    /// The first codec of the section that we have too.
+    fn of(media: &Media) -> Option<Codec> {
+        let (kind, name) = match media.kind {
+            sdp::MediaKind::Video => (MediaKind::Video, "VP8"),
+            sdp::MediaKind::Audio => (MediaKind::Audio, "opus"),
+            _ => return None,
+        };
+        let payload = media.payloads.iter().find(|p| p.is(name))?;
+        let payload_type = payload.payload_type;
+        Some(Codec {
+            kind,
+            payload_type,
+            rtx: media.rtx_of(payload_type),
+        })
+    }
+}
+
+/// The ids of the extensions that we have too, as the sections list them.
+fn extension_map(description: &SessionDescription) -> ExtensionMap {
+    let id = |uri: &str| {
+        let mut all = description.media.iter().flat_map(|m| &m.extensions);
+        all.find(|(_, u)| u == uri).map(|(id, _)| *id)
+    };
+    ExtensionMap {
+        transport_sequence: id(rtp::TRANSPORT_SEQUENCE_URI),
+        path: id(rtp::PATH_URI),
+        mid: id(rtp::MID_URI),
+        audio_level: None,
+    }
+}
+
+/// The peer's transport as the first usable section describes it.
+fn remote_transport(
+    description: &SessionDescription,
+    dtls: DtlsRole,
+) -> Result<Remote, NegotiationError> {
+    let missing = NegotiationError::MissingTransport;
+    let media = description.media.iter().find(|m| m.ice_ufrag.is_some());
+    let media = media.ok_or(missing("a=ice-ufrag"))?;
+    let ufrag = media.ice_ufrag.clone().ok_or(missing("a=ice-ufrag"))?;
+    let pwd = media.ice_pwd.clone().ok_or(missing("a=ice-pwd"))?;
+    let fingerprint = media.fingerprint.as_ref().ok_or(missing("a=fingerprint"))?;
+    let all = description.media.iter().flat_map(|m| &m.candidates);
+    let candidates = all.filter_map(remote_candidate).collect();
+    Ok(Remote {
+        credentials: weft_secure::Credentials { ufrag, pwd },
+        fingerprint: fingerprint.to_string().parse::<Fingerprint>()?,
+        dtls,
+        candidates,
+    })
+}
+
+/// A UDP candidate with an address; names (mDNS) are learned from the peer's
+/// own checks instead.
+pub(crate) fn remote_candidate(candidate: &sdp::Candidate) -> Option<RemoteCandidate> {
+    let addr = candidate.socket_addr()?;
+    let usable = candidate.transport == sdp::Transport::Udp && candidate.component == 1;
+    usable.then_some(RemoteCandidate {
+        addr,
+        priority: candidate.priority,
+    })
+}
+
+/// Our DTLS role against what the peer wrote (RFC 8842 section 5).
+fn dtls_role_for_answer(setup: Option<Setup>) -> DtlsRole {
+    match setup {
+        Some(Setup::Active | Setup::ActPass) | None => DtlsRole::Server,
+        Some(_) => DtlsRole::Client,
+    }
+}
+
+/// The trickle-ICE fragment's candidates (RFC 8840 section 9).
+///
+/// # Errors
+/// If it cannot be read.
+pub fn fragment_candidates(text: &str) -> Result<Vec<RemoteCandidate>, NegotiationError> {
+    let fragment = SessionDescription::parse_fragment(text)?;
+    let all = fragment.media.iter().flat_map(|m| &m.candidates);
+    Ok(all.filter_map(remote_candidate).collect())
+}

@@ -1,0 +1,238 @@
+use weft_secure::{Association, DtlsRole};
+use weft_session::{Delivery, MediaKind, ReceiveStreamConfig, SendStreamConfig, Session};
+use weft_units::{Instant, Rng, Ssrc};
+use weft_wire::rtp::{self, Mid};
+use weft_wire::sdp::{self, Media, SessionDescription, Setup};
+
+use super::describe::{Transported, announce, bundle, payloads};
+use super::{
+    Codec, Direction, NegotiatedStream, NegotiationError, Section, clock_rate, extension_map,
+    remote_transport,
+};
+use crate::peer::{Peer, PeerConfig};
+
+/// Payload types of our offers, from the dynamic range (RFC 3551 section 6),
+/// the ones that browsers use for the same codecs.
+const VP8: u8 = 96;
+const VP8_RTX: u8 = 97;
+const OPUS: u8 = 111;
+
+/// Extension ids of our offers (RFC 8285: 1 to 14).
+const EXTENSIONS: [(u8, &str); 3] = [
+    (1, rtp::MID_URI),
+    (3, rtp::TRANSPORT_SEQUENCE_URI),
+    (5, rtp::PATH_URI),
+];
+
+/// An offer that waits for its answer.
+pub struct Offer {
+    config: PeerConfig,
+    association: Association,
+    sections: Vec<OfferedSection>,
+    description: SessionDescription,
+}
+
+struct OfferedSection {
+    section: Section,
+    delivery: Delivery,
+    mid: Option<Mid>,
+    ssrc: Ssrc,
+    rtx_ssrc: Option<Ssrc>,
+}
+
+impl Offer {
+    /// Describes these sections. The association begins at once: its
+    /// addresses may be checked as soon as the answer is there.
+    #[must_use]
+    pub fn new(
+        now: Instant,
+        config: PeerConfig,
+        sections: &[Section],
+        delivery: Delivery,
+    ) -> Offer {
+        let mut association = Association::new(now, config.association.clone());
+        for local in &config.locals {
+            association.add_local(now, local.clone());
+        }
+        let mut rng = config.rng.stream("ssrc");
+        let sections: Vec<OfferedSection> = sections
+            .iter()
+            .enumerate()
+            .map(|(index, section)| OfferedSection {
+                section: *section,
+                delivery,
+                mid: Mid::new(&index.to_string()),
+                ssrc: fresh_ssrc(&mut rng),
+                rtx_ssrc: (section.kind == MediaKind::Video).then(|| fresh_ssrc(&mut rng)),
+            })
+            .collect();
+        let transported = Transported {
+            config: &config,
+            setup: Setup::ActPass,
+        };
+        let cname = &config.session.cname;
+        let media = sections
+            .iter()
+            .map(|s| s.describe(&transported, cname))
+            .collect();
+        let description = bundle(rng.next_u64(), media);
+        Offer {
+            config,
+            association,
+            sections,
+            description,
+        }
+    }
+
+    /// The description to send.
+    #[must_use]
+    pub fn sdp(&self) -> String {
+        self.description.to_string()
+    }
+
+    /// Takes in the answer.
+    ///
+    /// # Errors
+    /// If it cannot be read or does not fit.
+    pub fn accept(self, now: Instant, answer: &str) -> Result<Peer, NegotiationError> {
+        let answer = SessionDescription::parse(answer)?;
+        let (offered, answered) = (self.sections.len(), answer.media.len());
+        if offered != answered {
+            return Err(NegotiationError::SectionCount { offered, answered });
+        }
+        let setup = answer.media.iter().find_map(|m| m.setup);
+        let dtls = match setup {
+            Some(Setup::Passive) => DtlsRole::Client,
+            _ => DtlsRole::Server,
+        };
+        let remote = remote_transport(&answer, dtls)?;
+        let mut config = self.config;
+        config.session.extensions = extension_map(&answer);
+        let session = Session::new(now, config.session, config.rng);
+        let mut peer = Peer::assemble(self.association, session);
+        peer.locals = config.locals;
+        for (section, media) in self.sections.iter().zip(&answer.media) {
+            if let Some(codec) = Codec::of(media).filter(|_| !media.is_rejected()) {
+                let stream = section.add_to(&mut peer.session, media, codec);
+                peer.streams.extend(stream);
+            }
+        }
+        if peer.streams.is_empty() {
+            return Err(NegotiationError::NoCommonCodec);
+        }
+        peer.association.set_remote(now, remote);
+        peer.pump(now);
+        Ok(peer)
+    }
+}
+
+pub(super) fn fresh_ssrc(rng: &mut Rng) -> Ssrc {
+    Ssrc(rng.next_u32() | 1)
+}
+
+impl OfferedSection {
+    fn describe(&self, transported: &Transported<'_>, cname: &str) -> Media {
+        let (kind, codec) = match self.section.kind {
+            MediaKind::Video => {
+                let rtx = Some(VP8_RTX);
+                (
+                    sdp::MediaKind::Video,
+                    Codec {
+                        kind: MediaKind::Video,
+                        payload_type: VP8,
+                        rtx,
+                    },
+                )
+            }
+            MediaKind::Audio => {
+                let codec = Codec {
+                    kind: MediaKind::Audio,
+                    payload_type: OPUS,
+                    rtx: None,
+                };
+                (sdp::MediaKind::Audio, codec)
+            }
+        };
+        let mut media = Media::new(kind);
+        media.mid = self.mid;
+        media.payloads = payloads(codec);
+        media.extensions = EXTENSIONS.map(|(id, uri)| (id, uri.to_owned())).to_vec();
+        transported.describe(&mut media);
+        match self.section.direction {
+            Direction::Send => {
+                media.direction = sdp::Direction::SendOnly;
+                announce(&mut media, cname, self.ssrc, self.rtx_ssrc);
+            }
+            Direction::Receive => media.direction = sdp::Direction::RecvOnly,
+        }
+        media
+    }
+
+    fn add_to(
+        &self,
+        session: &mut Session,
+        media: &Media,
+        codec: Codec,
+    ) -> Option<NegotiatedStream> {
+        let flows = match self.section.direction {
+            Direction::Send => media.direction.receives(),
+            Direction::Receive => media.direction.sends(),
+        };
+        flows.then(|| match self.section.direction {
+            Direction::Send => add_sender(session, codec, self.mid, self.ssrc, self.rtx_ssrc),
+            Direction::Receive => add_receiver(session, codec, media, self.delivery),
+        })
+    }
+}
+
+pub(super) fn add_sender(
+    session: &mut Session,
+    codec: Codec,
+    mid: Option<Mid>,
+    ssrc: Ssrc,
+    rtx_ssrc: Option<Ssrc>,
+) -> NegotiatedStream {
+    let stream = session.add_send_stream(SendStreamConfig {
+        ssrc,
+        rtx: rtx_ssrc.zip(codec.rtx),
+        payload_type: codec.payload_type,
+        kind: codec.kind,
+        clock_rate: clock_rate(codec.kind),
+        mid,
+    });
+    let direction = Direction::Send;
+    NegotiatedStream {
+        stream,
+        kind: codec.kind,
+        direction,
+        mid,
+        ssrc: Some(ssrc),
+    }
+}
+
+pub(super) fn add_receiver(
+    session: &mut Session,
+    codec: Codec,
+    media: &Media,
+    delivery: Delivery,
+) -> NegotiatedStream {
+    let ssrc = media.primary_ssrcs().first().copied();
+    let rtx_ssrc = ssrc.and_then(|s| media.rtx_ssrc_of(s));
+    let stream = session.add_receive_stream(ReceiveStreamConfig {
+        ssrc,
+        mid: media.mid,
+        payload_type: codec.payload_type,
+        rtx: codec.rtx.map(|payload_type| (rtx_ssrc, payload_type)),
+        kind: codec.kind,
+        clock_rate: clock_rate(codec.kind),
+        delivery,
+    });
+    let direction = Direction::Receive;
+    NegotiatedStream {
+        stream,
+        kind: codec.kind,
+        direction,
+        mid: media.mid,
+        ssrc: None,
+    }
+}

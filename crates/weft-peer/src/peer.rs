@@ -1,0 +1,328 @@
+use std::collections::VecDeque;
+use std::net::SocketAddr;
+
+use weft_secure::{Association, Config as AssociationConfig, LocalAddress, Received};
+use weft_session::{
+    ForwardedPacket, Frame, Input, Output as SessionOutput, Protocol, Session, Transmit,
+};
+use weft_units::{Deadline, Duration, Instant, PathId, Rng, StreamId};
+
+use crate::negotiation::NegotiatedStream;
+
+/// What a peer is made of before anything is negotiated.
+#[derive(Clone, Debug)]
+pub struct PeerConfig {
+    /// Role, credentials, certificate of the association.
+    pub association: AssociationConfig,
+    /// The session's settings; extensions are filled in by negotiation.
+    pub session: weft_session::Config,
+    /// Addresses to offer and to make paths from.
+    pub locals: Vec<LocalAddress>,
+    /// Seed of everything random in the session.
+    pub rng: Rng,
+}
+
+/// What a peer wants done.
+#[derive(Debug)]
+pub enum Output {
+    /// Send this datagram.
+    Transmit {
+        /// From this local address.
+        local: SocketAddr,
+        /// To this remote address.
+        remote: SocketAddr,
+        /// Protected and complete.
+        datagram: Vec<u8>,
+    },
+    /// Something that the application may want to know.
+    Event(Event),
+}
+
+/// What happened.
+#[derive(Debug)]
+pub enum Event {
+    /// Of the association: paths, connection, failure.
+    Association(weft_secure::Event),
+    /// Of the session: frames, rates, requests.
+    Session(weft_session::Event),
+}
+
+/// Assumed until a check or feedback has measured it: libwebrtc's default
+/// round trip for a connection that it knows nothing of is longer, and only
+/// the first retransmissions depend on it.
+const UNKNOWN_RTT: Duration = Duration::from_millis(100);
+
+/// One association with one session on top.
+///
+/// Order of calls: any input, then [`Peer::poll_output`] until `None`, then
+/// [`Peer::poll_timeout`]. Time never goes back.
+pub struct Peer {
+    pub(crate) association: Association,
+    pub(crate) session: Session,
+    pub(crate) locals: Vec<LocalAddress>,
+    pub(crate) streams: Vec<NegotiatedStream>,
+    connected: bool,
+    outputs: VecDeque<Output>,
+}
+
+impl Peer {
+    pub(crate) fn assemble(association: Association, session: Session) -> Peer {
+        Peer {
+            association,
+            session,
+            locals: Vec::new(),
+            streams: Vec::new(),
+            connected: false,
+            outputs: VecDeque::new(),
+        }
+    }
+
+    /// The streams that were agreed on, in the order of the description.
+    #[must_use]
+    pub fn streams(&self) -> &[NegotiatedStream] {
+        &self.streams
+    }
+
+    /// The session, to look at.
+    #[must_use]
+    pub fn session(&self) -> &Session {
+        &self.session
+    }
+
+    /// The association, to look at.
+    #[must_use]
+    pub fn association(&self) -> &Association {
+        &self.association
+    }
+
+    /// Whether media can flow.
+    #[must_use]
+    pub fn is_connected(&self) -> bool {
+        self.connected
+    }
+
+    /// A datagram came in. Its bytes are decrypted in passing; nonsense is a
+    /// counted drop.
+    pub fn handle_datagram(
+        &mut self,
+        now: Instant,
+        local: SocketAddr,
+        remote: SocketAddr,
+        datagram: &[u8],
+    ) {
+        match self
+            .association
+            .handle_datagram(now, local, remote, datagram)
+        {
+            Received::Rtp { path, packet } => {
+                self.session.handle_input(now, Input::Rtp { path, packet });
+            }
+            Received::Rtcp { path, packet } => {
+                self.session.handle_input(now, Input::Rtcp { path, packet });
+            }
+            Received::Handled | Received::Dropped(_) => {}
+        }
+        self.pump(now);
+    }
+
+    /// The time of the last polled deadline has come; a spurious call does
+    /// nothing.
+    pub fn handle_timeout(&mut self, now: Instant) {
+        self.association.handle_timeout(now);
+        self.session.handle_input(now, Input::Timeout);
+        self.pump(now);
+    }
+
+    /// When [`Peer::handle_timeout`] is wanted.
+    #[must_use]
+    pub fn poll_timeout(&self) -> Option<Deadline> {
+        let session = if self.connected {
+            self.session.poll_timeout()
+        } else {
+            None
+        };
+        Deadline::earlier(self.association.poll_timeout(), session)
+    }
+
+    /// The next thing to do; drain it to `None`.
+    pub fn poll_output(&mut self) -> Option<Output> {
+        self.outputs.pop_front()
+    }
+
+    /// Sends a frame on a sending stream.
+    ///
+    /// # Errors
+    /// If there is no such stream.
+    pub fn send_frame(
+        &mut self,
+        now: Instant,
+        stream: StreamId,
+        frame: &Frame<'_>,
+    ) -> Result<(), weft_session::Error> {
+        self.session.send_frame(now, stream, frame)?;
+        self.pump(now);
+        Ok(())
+    }
+
+    /// Passes a packet on that came from elsewhere.
+    ///
+    /// # Errors
+    /// If there is no such stream.
+    pub fn send_packet(
+        &mut self,
+        now: Instant,
+        stream: StreamId,
+        packet: &ForwardedPacket,
+    ) -> Result<(), weft_session::Error> {
+        self.session.send_packet(now, stream, packet)?;
+        self.pump(now);
+        Ok(())
+    }
+
+    /// Asks the sender of an incoming stream for a keyframe.
+    pub fn request_keyframe(&mut self, now: Instant, stream: StreamId) {
+        self.session.request_keyframe(now, stream);
+        self.pump(now);
+    }
+
+    /// Changes the scheduler during the call.
+    pub fn set_scheduler(&mut self, scheduler: weft_session::SchedulerKind) {
+        self.session.set_scheduler(scheduler);
+    }
+
+    /// Bounds what is sent over all paths together.
+    pub fn set_max_rate(&mut self, now: Instant, rate: weft_units::Rate) {
+        self.session.set_max_rate(now, rate);
+        self.pump(now);
+    }
+
+    /// A local address appeared: a path more, without renegotiation (the peer
+    /// learns it from the check).
+    pub fn add_local(&mut self, now: Instant, local: LocalAddress) {
+        self.association.add_local(now, local.clone());
+        self.locals.push(local);
+        self.pump(now);
+    }
+
+    /// A local address is gone, its paths with it.
+    pub fn remove_local(&mut self, now: Instant, addr: SocketAddr) {
+        self.locals.retain(|l| l.addr != addr);
+        self.association.remove_local(now, addr);
+        self.pump(now);
+    }
+
+    /// A candidate of the peer's that came after its description.
+    pub fn add_remote_candidate(&mut self, now: Instant, candidate: weft_secure::RemoteCandidate) {
+        self.association.add_remote_candidate(now, candidate);
+        self.pump(now);
+    }
+
+    /// Says goodbye on all sending streams, as well as it can.
+    pub fn close(&mut self, now: Instant) {
+        self.session.close();
+        self.pump(now);
+    }
+
+    /// Carries what one layer wants to the other and out.
+    pub(crate) fn pump(&mut self, now: Instant) {
+        loop {
+            let mut progressed = false;
+            while let Some(output) = self.association.poll_output() {
+                progressed = true;
+                match output {
+                    weft_secure::Output::Transmit {
+                        local,
+                        remote,
+                        datagram,
+                    } => {
+                        self.outputs.push_back(Output::Transmit {
+                            local,
+                            remote,
+                            datagram,
+                        });
+                    }
+                    weft_secure::Output::Event(event) => self.on_association(now, event),
+                }
+            }
+            while let Some(output) = self.session.poll_output() {
+                progressed = true;
+                match output {
+                    SessionOutput::Transmit(transmit) => self.transmit(transmit),
+                    SessionOutput::SuspectPath(path) => self.association.suspect(now, path),
+                    SessionOutput::Event(event) => {
+                        self.outputs.push_back(Output::Event(Event::Session(event)));
+                    }
+                }
+            }
+            if !progressed {
+                return;
+            }
+        }
+    }
+
+    fn on_association(&mut self, now: Instant, event: weft_secure::Event) {
+        match &event {
+            weft_secure::Event::Connected { .. } => {
+                self.connected = true;
+                let up: Vec<(PathId, Duration)> = self
+                    .association
+                    .paths()
+                    .filter(|p| p.state == weft_secure::PathState::Up)
+                    .map(|p| (p.id, p.rtt.unwrap_or(UNKNOWN_RTT)))
+                    .collect();
+                for (path, rtt) in up {
+                    self.session.handle_input(now, Input::PathUp { path, rtt });
+                }
+            }
+            weft_secure::Event::PathUp { path, rtt, .. } if self.connected => {
+                self.session.handle_input(
+                    now,
+                    Input::PathUp {
+                        path: *path,
+                        rtt: *rtt,
+                    },
+                );
+            }
+            weft_secure::Event::PathDown { path, .. } => {
+                self.session
+                    .handle_input(now, Input::PathDown { path: *path });
+            }
+            _ => {}
+        }
+        self.outputs
+            .push_back(Output::Event(Event::Association(event)));
+    }
+
+    /// Protects once, sends on the path and its copies.
+    fn transmit(&mut self, transmit: Transmit) {
+        let Transmit {
+            path,
+            copies,
+            mut packet,
+            protocol,
+        } = transmit;
+        let protected = match protocol {
+            Protocol::Rtp => self.association.protect_rtp(&mut packet),
+            Protocol::Rtcp => self.association.protect_rtcp(&mut packet),
+        };
+        if protected.is_err() {
+            // Not connected yet or an index used up: counted by the association.
+            return;
+        }
+        for copy in copies {
+            self.push_on(copy, packet.clone());
+        }
+        self.push_on(path, packet);
+    }
+
+    fn push_on(&mut self, path: PathId, datagram: Vec<u8>) {
+        if let Some(path) = self.association.path(path) {
+            let (local, remote) = (path.local, path.remote);
+            self.outputs.push_back(Output::Transmit {
+                local,
+                remote,
+                datagram,
+            });
+        }
+    }
+}
