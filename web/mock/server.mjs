@@ -15,6 +15,8 @@ import { tickAt } from './ride.mjs';
 const HERE = fileURLToPath(new URL('.', import.meta.url));
 const DIST = join(HERE, '..', 'dist');
 const TYPES = { '.html': 'text/html', '.js': 'text/javascript', '.css': 'text/css', '.svg': 'image/svg+xml' };
+/** As strict as the server's own, so that the tests see what it would refuse. */
+const POLICY = "default-src 'self'; media-src 'self' blob: mediastream:; object-src 'none'; base-uri 'none'";
 const TICK_MS = 250;
 
 /** Starts the mock; resolves with its address and a way to end it. */
@@ -124,7 +126,7 @@ async function page(pathname, response) {
   if (pathname === '/mock/pictures.js') return file(join(HERE, 'pictures.js'), response);
   if (pathname.startsWith('/assets/')) return file(join(DIST, normalize(pathname)), response);
   const html = await readFile(join(DIST, 'index.html'), 'utf8');
-  response.writeHead(200, { 'content-type': 'text/html; charset=utf-8' });
+  response.writeHead(200, { 'content-type': 'text/html; charset=utf-8', 'content-security-policy': POLICY });
   response.end(html.replace('<script type="module"', '<script src="/mock/pictures.js"></script><script type="module"'));
 }
 
