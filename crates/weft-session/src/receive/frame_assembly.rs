@@ -9,7 +9,7 @@ use weft_wire::vp8::{self, Descriptor};
 
 /// Frames in the making; a sender has few at a time, an outage leaves one per
 /// frame interval. Chosen by us: two seconds of 60 Hz.
-const MAX_PARTIALS: usize = 128;
+pub(super) const MAX_PARTIALS: usize = 128;
 
 /// What the decoder's gate has to know about a frame; the names are those of
 /// the VP8 payload descriptor. All `None` for audio.
@@ -124,7 +124,6 @@ impl FrameAssembly {
             return Assembled::Malformed;
         }
         if !complete {
-            self.bound(buffer);
             return Assembled::Pending;
         }
         match self.partials.remove(&timestamp) {
@@ -136,6 +135,12 @@ impl FrameAssembly {
     /// Frames in the making, oldest first, with their extended timestamps.
     pub(super) fn partials(&self) -> impl Iterator<Item = (u64, &Partial)> {
         self.partials.iter().map(|(&t, p)| (t, p))
+    }
+
+    /// When the last packet of a keyframe in the making came.
+    pub(super) fn keyframe_progress(&self) -> Option<Instant> {
+        let keyframes = self.partials.values().filter(|p| p.keyframe);
+        keyframes.map(|p| p.last_arrival).max()
     }
 
     /// Frames in the making strictly between two timestamps.
@@ -165,6 +170,19 @@ impl FrameAssembly {
         abandoned
     }
 
+    /// Gives up the oldest frames beyond what is kept; how many.
+    pub(super) fn bound(&mut self, buffer: &mut PacketBuffer) -> u64 {
+        let mut abandoned = 0;
+        while self.partials.len() > MAX_PARTIALS {
+            if let Some((_, partial)) = self.partials.pop_first() {
+                partial.discard(buffer);
+                abandoned += 1;
+            }
+        }
+        abandoned
+    }
+
+    /// Forgets every frame in the making, but not its packets; how many.
     pub(super) fn clear(&mut self) -> u64 {
         std::mem::take(&mut self.partials).len() as u64
     }
@@ -172,14 +190,6 @@ impl FrameAssembly {
     fn abandon(&mut self, buffer: &mut PacketBuffer, timestamp: u64) {
         if let Some(partial) = self.partials.remove(&timestamp) {
             partial.discard(buffer);
-        }
-    }
-
-    fn bound(&mut self, buffer: &mut PacketBuffer) {
-        while self.partials.len() > MAX_PARTIALS {
-            if let Some((_, partial)) = self.partials.pop_first() {
-                partial.discard(buffer);
-            }
         }
     }
 }

@@ -6,7 +6,7 @@ use super::references::{Hole, References};
 use std::collections::BTreeMap;
 
 /// Frames that may wait; chosen by us: two seconds of 60 Hz.
-const MAX_FRAMES: usize = 128;
+pub(super) const MAX_FRAMES: usize = 128;
 
 #[derive(Debug, Default)]
 pub(super) struct FrameBuffer {
@@ -99,6 +99,11 @@ impl FrameBuffer {
 
     pub(super) fn oldest(&self) -> Option<&AssembledFrame> {
         self.frames.values().next()
+    }
+
+    #[cfg(test)]
+    pub(super) fn len(&self) -> usize {
+        self.frames.len()
     }
 
     /// Payload bytes held.

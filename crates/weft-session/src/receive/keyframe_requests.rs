@@ -7,6 +7,9 @@ use weft_units::{Duration, Instant};
 /// us; libwebrtc waits 200 ms for a keyframe that it has asked for.
 const PATIENCE: Duration = Duration::from_millis(200);
 const PATIENCE_ROUND_TRIPS: u64 = 3;
+/// The same for a stream that did not start with a keyframe, as far as is
+/// known: one may still come by a slower path. Chosen by us.
+const START_PATIENCE: Duration = Duration::from_millis(100);
 /// Between two requests: time for one to be sent and answered; chosen by us.
 const INTERVAL: Duration = Duration::from_millis(300);
 const INTERVAL_ROUND_TRIPS: u64 = 2;
@@ -36,10 +39,20 @@ pub(super) struct KeyframeRequests {
     unrecoverable: bool,
 }
 
+/// Whether waiting can help.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Outlook {
+    /// Retransmission may fill the hole.
+    Repairable,
+    /// There was no keyframe yet.
+    Headless,
+    /// Packets of the hole were given up.
+    Lost,
+}
+
 /// What stands in the way of the next frame.
 pub(super) struct Stall {
-    /// No repair can end it.
-    pub(super) is_hopeless: bool,
+    pub(super) outlook: Outlook,
     /// The last packet that brought its end nearer.
     pub(super) progress_at: Option<Instant>,
     /// The last packet at all.
@@ -73,9 +86,10 @@ impl KeyframeRequests {
     pub(super) fn on_stalled(&mut self, now: Instant, rtt: Duration, stall: &Stall) -> bool {
         let since = *self.stalled_since.get_or_insert(now);
         let patience = PATIENCE.max(rtt * PATIENCE_ROUND_TRIPS);
-        let wanted = match stall.is_hopeless {
-            true => now,
-            false => stall.progress_at.map_or(since, |at| at.max(since)) + patience,
+        let wanted = match stall.outlook {
+            Outlook::Lost => now,
+            Outlook::Headless => since + START_PATIENCE,
+            Outlook::Repairable => stall.progress_at.map_or(since, |at| at.max(since)) + patience,
         };
         let due = self.allowed_at(rtt).map_or(wanted, |at| at.max(wanted));
         self.due = if due > now {

@@ -27,7 +27,7 @@ pub use types::{
 use frame_assembly::{Assembled, AssembledFrame, FrameAssembly, FrameInfo};
 use frame_buffer::FrameBuffer;
 use jitter_buffer::JitterBuffer;
-use keyframe_requests::{KeyframeRequests, Stall};
+use keyframe_requests::{KeyframeRequests, Outlook, Stall};
 use nack::NackTracker;
 use packet_buffer::{Arrival, Held, PacketBuffer};
 use references::Hole;
@@ -208,10 +208,8 @@ impl Receiver {
     fn restart(&mut self) {
         let expected = self.clock.expected + self.packets.expected();
         self.counted.frames.dropped += self.frames.clear() + self.assembly.clear();
-        let rtt = self.nack.rtt();
         self.packets = PacketBuffer::new();
-        self.nack = NackTracker::new();
-        self.nack.set_rtt(rtt);
+        self.nack.restart();
         self.frames = FrameBuffer::default();
         self.jitter = JitterBuffer::new(self.config.kind, self.config.clock_rate);
         self.reception.restart();
@@ -318,7 +316,7 @@ impl Receiver {
             self.packets.release_all();
             self.assembly.clear() + self.frames.clear()
         } else {
-            self.frames.bound()
+            self.frames.bound() + self.assembly.bound(&mut self.packets)
         };
         if dropped > 0 {
             self.counted.frames.dropped += dropped;
@@ -383,20 +381,22 @@ impl Receiver {
             self.keyframes.on_decodable();
             return;
         }
-        let partials = || self.assembly.partials().map(|(_, partial)| partial);
-        let keyframe_at = partials()
-            .filter(|partial| partial.keyframe)
-            .map(|partial| partial.last_arrival)
-            .max();
-        let refers_to_nothing = self.frames.released().is_none()
-            && (oldest_frame.is_some() || partials().any(|p| p.first.is_some() && !p.keyframe));
-        let lost_reference = self.keyframes.is_unrecoverable() && oldest_frame.is_some();
-        let blocking_at = oldest_partial
+        let keyframe_at = self.assembly.keyframe_progress();
+        // A frame that is complete and not decodable is no keyframe.
+        let blocking = oldest_partial
             .filter(|(at, _)| oldest_frame.is_none_or(|frame| *at < frame.timestamp))
-            .map(|(_, partial)| partial.last_arrival);
+            .map(|(_, partial)| partial);
+        let is_headless = self.frames.released().is_none()
+            && blocking.is_none_or(|partial| partial.first.is_some());
+        let outlook = match keyframe_at {
+            Some(_) => Outlook::Repairable,
+            None if self.keyframes.is_unrecoverable() && oldest_frame.is_some() => Outlook::Lost,
+            None if is_headless => Outlook::Headless,
+            None => Outlook::Repairable,
+        };
         let stall = Stall {
-            is_hopeless: keyframe_at.is_none() && (refers_to_nothing || lost_reference),
-            progress_at: keyframe_at.max(blocking_at),
+            outlook,
+            progress_at: keyframe_at.max(blocking.map(|partial| partial.last_arrival)),
             packet_at: self.clock.current_at,
         };
         if self.keyframes.on_stalled(now, self.nack.rtt(), &stall) {
@@ -440,6 +440,18 @@ impl Receiver {
     fn push_keyframe_request(&mut self) {
         self.counted.repair.keyframes += 1;
         self.events.push_back(ReceiveEvent::KeyframeNeeded);
+    }
+}
+
+#[cfg(test)]
+impl Receiver {
+    /// Memory stays within what the parts promise.
+    fn assert_bounded(&self) {
+        assert!(self.packets.bytes() + self.frames.bytes() <= MAX_BYTES);
+        assert!(self.packets.bytes() as u64 <= packet_buffer::CAPACITY * 1_500);
+        assert!(self.assembly.partials().count() <= frame_assembly::MAX_PARTIALS);
+        assert!(self.frames.len() <= frame_buffer::MAX_FRAMES);
+        assert!(self.nack.outstanding() <= nack::MAX_MISSING);
     }
 }
 

@@ -22,7 +22,7 @@ const CHECK_INTERVAL: Duration = Duration::from_millis(5);
 const MAX_TRIES: u32 = 10;
 /// Half of libwebrtc's kMaxNackPackets: more than this is an outage that a
 /// keyframe ends sooner.
-const MAX_MISSING: usize = 500;
+pub(super) const MAX_MISSING: usize = 500;
 /// Added to the round-trip time before asking again, for the sender's pacer
 /// and the collecting of NACKs; chosen by us.
 const RETRY_MARGIN: Duration = Duration::from_millis(10);
@@ -89,6 +89,14 @@ impl NackTracker {
         }
     }
 
+    /// Forgets all packets and paths, but not what was asked for lately.
+    pub(super) fn restart(&mut self) {
+        self.missing.clear();
+        self.paths.clear();
+        self.highest = None;
+        self.wake = None;
+    }
+
     pub(super) fn set_rtt(&mut self, rtt: Duration) {
         self.rtt = rtt.min(MAX_RTT);
     }
@@ -138,6 +146,11 @@ impl NackTracker {
     /// When [`NackTracker::check`] has something to do.
     pub(super) fn wake(&self) -> Option<Instant> {
         self.wake
+    }
+
+    #[cfg(test)]
+    pub(super) fn outstanding(&self) -> usize {
+        self.missing.len()
     }
 
     pub(super) fn check(&mut self, now: Instant) -> Findings {

@@ -1,2 +1,4 @@
+mod properties;
 mod scenarios;
 mod support;
+mod units;

@@ -63,7 +63,8 @@ pub struct MediaPacket {
     pub timestamp: u32,
     /// RTP marker bit.
     pub marker: bool,
-    /// Payload without padding.
+    /// Payload without padding; empty for a packet of padding only, which a
+    /// forwarder needs for its sequence number.
     pub payload: Arc<[u8]>,
     /// When it arrived.
     pub arrived: Instant,

@@ -35,19 +35,28 @@ pub fn audio(delivery: Delivery) -> Receiver {
     })
 }
 
-#[derive(Clone, Copy, PartialEq, Eq)]
+/// How frames refer to each other.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Layers {
     /// Every frame refers to the one before.
     One,
+    /// The same, without picture numbers: only sequence numbers tell.
+    Plain,
+    /// Every third frame is referred to by no other, and says so.
+    Droppable,
     /// Every second frame is of temporal layer 1 and refers to the base only.
     Two,
+    /// Layers 0 2 1 2; the second of layer 2 refers to layer 1.
+    Three,
 }
 
 /// A VP8 sender's packetiser.
 pub struct Encoder {
     pub layers: Layers,
+    /// Per frame: the frames that it refers to.
+    pub references: Vec<Vec<u32>>,
     sequence: u64,
-    frames: u32,
+    since_keyframe: u32,
     base_frames: u8,
     numbers: BTreeMap<PathId, u16>,
 }
@@ -56,27 +65,56 @@ impl Encoder {
     pub fn new(layers: Layers) -> Encoder {
         Encoder {
             layers,
+            references: Vec::new(),
             sequence: FIRST,
-            frames: 0,
+            since_keyframe: 0,
             base_frames: 250,
             numbers: BTreeMap::new(),
         }
     }
 
+    /// Layer, layer sync, and the frames referred to by their distance.
+    fn pattern(&self) -> (u8, bool, &'static [u32]) {
+        match (self.layers, self.since_keyframe) {
+            (_, 0) => (0, false, &[]),
+            (Layers::One | Layers::Plain, _) => (0, false, &[1]),
+            // 0 1 d 3 4 d: the frame behind a droppable one skips it.
+            (Layers::Droppable, n) if n % 3 == 0 => (0, false, &[2]),
+            (Layers::Droppable, _) => (0, false, &[1]),
+            (Layers::Two, n) if n % 2 == 1 => (1, true, &[1]),
+            (Layers::Two, _) => (0, false, &[2]),
+            (Layers::Three, n) => match n % 4 {
+                0 => (0, false, &[4]),
+                1 => (2, true, &[1]),
+                2 => (1, true, &[2]),
+                _ => (2, false, &[1, 3]),
+            },
+        }
+    }
+
     /// The packets of the next frame, without path.
     pub fn frame(&mut self, keyframe: bool, packets: u64) -> Vec<ReceivedPacket> {
-        let upper = self.layers == Layers::Two && self.frames % 2 == 1 && !keyframe;
-        if !upper {
+        if keyframe {
+            self.since_keyframe = 0;
+        }
+        let number = self.references.len() as u32;
+        let (layer, layer_sync, distances) = self.pattern();
+        let references = distances.iter().map(|d| number - d).collect();
+        self.references.push(references);
+        if layer == 0 {
             self.base_frames = self.base_frames.wrapping_add(1);
         }
-        let layered = self.layers == Layers::Two;
+        let layered = matches!(self.layers, Layers::Two | Layers::Three);
+        let droppable = self.layers == Layers::Droppable && self.since_keyframe % 3 == 2;
         let out = (0..packets).map(|index| {
             let descriptor = Descriptor {
                 start_of_partition: index == 0,
-                picture_id: Some((32_760 + self.frames as u16) % 32_768),
+                non_reference: droppable,
+                picture_id: (self.layers != Layers::Plain)
+                    .then_some((32_760 + number as u16) % 32_768),
                 tl0_picture_index: layered.then_some(self.base_frames),
-                temporal_layer: layered.then_some(u8::from(upper)),
-                layer_sync: upper,
+                temporal_layer: layered.then_some(layer),
+                layer_sync,
                 ..Descriptor::default()
             };
             let mut payload = Vec::new();
@@ -88,7 +126,7 @@ impl Encoder {
                 path: A,
                 sequence: self.sequence + index,
                 stream_sequence: None,
-                timestamp: timestamp_of(self.frames),
+                timestamp: timestamp_of(number),
                 marker: index + 1 == packets,
                 payload: Arc::from(payload),
                 recovered: false,
@@ -96,7 +134,7 @@ impl Encoder {
         });
         let out = out.collect();
         self.sequence += packets;
-        self.frames += 1;
+        self.since_keyframe += 1;
         out
     }
 
@@ -108,6 +146,11 @@ impl Encoder {
         *number = number.wrapping_add(1);
         packet
     }
+}
+
+/// The frame with this timestamp.
+pub fn number_of(timestamp: u32) -> u32 {
+    timestamp.wrapping_sub(timestamp_of(0)) / 3_000
 }
 
 /// Of the frame with this number, at 30 Hz; wraps in the first second.
@@ -187,21 +230,13 @@ impl Wire {
         }
     }
 
+    /// The frames that were released, and when.
     pub fn frames(&self) -> Vec<(Instant, &ReceivedFrame)> {
-        let frame = |(at, event): &'_ (Instant, ReceiveEvent)| match event {
-            ReceiveEvent::Frame(_) => Some(*at),
+        let released = self.events.iter().filter_map(|(at, event)| match event {
+            ReceiveEvent::Frame(frame) => Some((*at, frame)),
             _ => None,
-        };
-        self.events
-            .iter()
-            .filter_map(|entry| {
-                let at = frame(entry)?;
-                match &entry.1 {
-                    ReceiveEvent::Frame(frame) => Some((at, frame)),
-                    _ => None,
-                }
-            })
-            .collect()
+        });
+        released.collect()
     }
 
     /// The longest time between two releases.
