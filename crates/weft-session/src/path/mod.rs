@@ -6,6 +6,7 @@ mod queue;
 
 use weft_cc::{Controller, Pacer, SentPacket};
 use weft_units::{Bytes, Duration, Instant, PathId, Ssrc};
+use weft_wire::rtcp::unwrap_arrival;
 
 pub(crate) use estimate::{OneWay, RoundTrip};
 pub(crate) use history::{Carried, History, Outcome};
@@ -58,6 +59,8 @@ pub(crate) struct Path {
     /// Smoothed time between feedback messages that concern this path.
     feedback_interval: Duration,
     last_feedback: Option<Instant>,
+    /// In the peer's clock.
+    last_arrival: Option<Instant>,
 }
 
 impl Path {
@@ -80,6 +83,7 @@ impl Path {
             suspect_since: None,
             feedback_interval: Duration::from_millis(50),
             last_feedback: None,
+            last_arrival: None,
         }
     }
 
@@ -151,8 +155,22 @@ impl Path {
         self.last_sent = Some(now);
     }
 
-    pub fn on_feedback(&mut self, now: Instant, reports: &[(u64, Option<Instant>)]) -> Outcome {
-        let outcome = self.history.on_feedback(reports);
+    /// Path numbers with their arrivals as the wire has them: in the peer's
+    /// clock, which wraps.
+    pub fn on_feedback(
+        &mut self,
+        now: Instant,
+        mut reports: Vec<(u64, Option<Instant>)>,
+    ) -> Outcome {
+        for arrival in reports
+            .iter_mut()
+            .filter_map(|(_, arrival)| arrival.as_mut())
+        {
+            let previous = *self.last_arrival.get_or_insert(*arrival);
+            *arrival = unwrap_arrival(previous, *arrival);
+            self.last_arrival = Some(*arrival);
+        }
+        let outcome = self.history.on_feedback(&reports);
         if let Some(last) = self.last_feedback {
             let gap = now.saturating_since(last).min(Duration::from_millis(500));
             self.feedback_interval = (self.feedback_interval * 7 + gap) / 8;

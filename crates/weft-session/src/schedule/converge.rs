@@ -64,11 +64,11 @@ impl Converge {
             return vec![Assignment::from(only.id); sizes.len()];
         }
         self.grant(total, &usable);
-        let owed = |p: &&PathView| self.credit.get(&p.id).copied().unwrap_or(0.0);
+        let owed = |p: &PathView| self.credit.get(&p.id).copied().unwrap_or(0.0);
         let most_owed = usable
             .iter()
             .copied()
-            .max_by(|a, b| owed(&a).total_cmp(&owed(&b)).then(b.id.cmp(&a.id)));
+            .max_by(|a, b| owed(a).total_cmp(&owed(b)).then(b.id.cmp(&a.id)));
         let Some(most_owed) = most_owed else {
             return Vec::new();
         };

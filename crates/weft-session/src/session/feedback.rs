@@ -16,7 +16,7 @@ use crate::path::Outcome;
 const KEYFRAME_INTERVAL: Duration = Duration::from_millis(300);
 
 impl Session {
-    pub(super) fn on_rtcp(&mut self, now: Instant, path: PathId, data: &[u8]) {
+    pub(super) fn on_rtcp(&mut self, now: Instant, data: &[u8]) {
         let Ok(packets) = rtcp::parse_compound(data) else {
             self.drops.malformed += 1;
             return;
@@ -46,7 +46,6 @@ impl Session {
                 _ => {}
             }
         }
-        let _ = path;
     }
 
     fn on_transport_feedback(&mut self, now: Instant, base: u16, arrivals: &[Option<Instant>]) {
@@ -59,7 +58,7 @@ impl Session {
             }
         }
         for (path, reports) in reports {
-            self.on_path_reports(now, path, &reports);
+            self.on_path_reports(now, path, reports);
         }
     }
 
@@ -87,10 +86,10 @@ impl Session {
             .enumerate()
             .map(|(i, a)| (base + i as u64, *a))
             .collect();
-        self.on_path_reports(now, id, &reports);
+        self.on_path_reports(now, id, reports);
     }
 
-    fn on_path_reports(&mut self, now: Instant, id: PathId, reports: &[(u64, Option<Instant>)]) {
+    fn on_path_reports(&mut self, now: Instant, id: PathId, reports: Vec<(u64, Option<Instant>)>) {
         let Some(path) = self.paths.get_mut(&id) else {
             return;
         };

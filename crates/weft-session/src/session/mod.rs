@@ -200,7 +200,7 @@ impl Session {
     pub fn handle_input(&mut self, now: Instant, input: Input<'_>) {
         match input {
             Input::Rtp { path, packet } => self.on_rtp(now, path, packet),
-            Input::Rtcp { path, packet } => self.on_rtcp(now, path, packet),
+            Input::Rtcp { packet, .. } => self.on_rtcp(now, packet),
             Input::PathUp { path, rtt } => self.on_path_up(now, path, rtt),
             Input::PathDown { path } => self.on_path_down(now, path),
             Input::Timeout => {}

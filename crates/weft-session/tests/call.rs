@@ -1,0 +1,127 @@
+//! A call in virtual time: two sessions over links of `weft-links`.
+
+mod world;
+
+use weft_session::SchedulerKind;
+use weft_units::{Duration, Rate};
+use world::{World, link};
+
+fn seconds(n: u64) -> Duration {
+    Duration::from_secs(n)
+}
+
+#[test]
+fn one_clean_link_carries_every_frame_without_repair() {
+    let mut world = World::new(1, &[link("rate=8mbit,delay=20ms")], SchedulerKind::Single);
+    world.run(seconds(20));
+    let shown = world.frames_between(seconds(1), seconds(20));
+    assert!((565..=571).contains(&shown), "{shown} frames in 19 s");
+    assert_eq!(world.sender_stats().retransmissions, 0);
+    assert_eq!(world.sender_stats().nacked, 0);
+    let latency = world.latency_quantile(0.95);
+    assert!(latency < Duration::from_millis(80), "p95 {latency:?}");
+}
+
+#[test]
+fn two_links_with_skew_need_neither_nacks_nor_retransmissions() {
+    let links = [link("rate=3mbit,delay=15ms"), link("rate=3mbit,delay=55ms")];
+    let mut world = World::new(2, &links, SchedulerKind::Converge);
+    world.run(seconds(20));
+    let sent = world.sender_stats();
+    // A controller that feels for the capacity may lose a packet or two.
+    assert!(sent.nacked < 20, "{} NACKed", sent.nacked);
+    assert!(world.frames_between(seconds(2), seconds(20)) >= 530);
+    let used = world.bytes_per_link();
+    let share = used[0] as f64 / (used[0] + used[1]) as f64;
+    assert!((0.25..=0.85).contains(&share), "link 0 carried {share}");
+}
+
+#[test]
+fn random_loss_is_repaired_within_a_round_trip() {
+    let links = [
+        link("rate=6mbit,delay=20ms,loss=3%"),
+        link("rate=6mbit,delay=30ms,loss=3%"),
+    ];
+    let mut world = World::new(3, &links, SchedulerKind::Converge);
+    world.run(seconds(20));
+    assert!(world.sender_stats().retransmissions > 50);
+    let shown = world.frames_between(seconds(2), seconds(20));
+    assert!(shown >= 530, "{shown} frames in 18 s");
+    let latency = world.latency_quantile(0.95);
+    assert!(latency < Duration::from_millis(250), "p95 {latency:?}");
+}
+
+#[test]
+fn cutting_either_link_leaves_no_visible_gap() {
+    for cut in [0, 1] {
+        let links = [link("rate=6mbit,delay=15ms"), link("rate=4mbit,delay=35ms")];
+        let mut world = World::new(4, &links, SchedulerKind::Converge);
+        world.run(seconds(5));
+        world.cut(cut);
+        world.run(seconds(5));
+        world.restore(cut);
+        world.run(seconds(5));
+        let gap = world.longest_gap(seconds(2), seconds(15));
+        assert!(
+            gap <= Duration::from_millis(350),
+            "cut {cut}: gap of {gap:?}"
+        );
+        let shown = world.frames_between(seconds(5), seconds(15));
+        assert!(shown >= 290, "cut {cut}: {shown} frames in 10 s");
+    }
+}
+
+#[test]
+fn the_sum_of_the_links_is_used_when_it_is_wanted() {
+    let links = [link("rate=2mbit,delay=20ms"), link("rate=2mbit,delay=30ms")];
+    let mut world = World::new(5, &links, SchedulerKind::Converge);
+    world.set_max_rate(Rate::from_mbps(8));
+    world.run(seconds(30));
+    let rate = world.received_rate(seconds(15), seconds(30));
+    assert!(rate > Rate::from_kbps(2600), "{rate:?} over 2 + 2 Mbps");
+    assert!(rate <= Rate::from_kbps(4000), "{rate:?} over 2 + 2 Mbps");
+}
+
+#[test]
+fn duplicates_cost_a_copy_and_a_cut_leaves_no_trace() {
+    let links = [link("rate=4mbit,delay=20ms"), link("rate=4mbit,delay=25ms")];
+    let mut world = World::new(6, &links, SchedulerKind::Duplicate);
+    world.set_max_rate(Rate::from_mbps(2));
+    world.run(seconds(5));
+    world.cut(0);
+    world.run(seconds(5));
+    let gap = world.longest_gap(seconds(2), seconds(10));
+    assert!(gap <= Duration::from_millis(100), "gap of {gap:?}");
+}
+
+#[test]
+fn all_links_down_and_back_resumes_by_itself() {
+    let links = [link("rate=4mbit,delay=20ms"), link("rate=4mbit,delay=25ms")];
+    let mut world = World::new(7, &links, SchedulerKind::Converge);
+    world.run(seconds(3));
+    world.cut(0);
+    world.cut(1);
+    world.run(seconds(30));
+    world.restore(1);
+    world.run(seconds(3));
+    let shown = world.frames_between(seconds(34), seconds(36));
+    assert!(
+        shown >= 50,
+        "{shown} frames in the 2 s after the first second back"
+    );
+}
+
+#[test]
+fn the_same_seed_gives_the_same_call() {
+    let run = |seed| {
+        let links = [
+            link("rate=3mbit,delay=15ms,loss=2%"),
+            link("rate=2mbit,delay=40ms,loss=1%"),
+        ];
+        let mut world = World::new(seed, &links, SchedulerKind::Converge);
+        world.run(seconds(5));
+        world.trace()
+    };
+    assert_eq!(run(8), run(8));
+    assert_ne!(run(8), run(9));
+}

@@ -1,0 +1,382 @@
+//! Two sessions and the links between them, in virtual time.
+
+use weft_cc::Limits;
+use weft_links::{Departure, Link, LinkSpec};
+use weft_session::{
+    Config, Delivery, Event, Frame, Input, MediaKind, Output, Protocol, ReceiveStreamConfig,
+    SchedulerKind, SendStreamConfig, SenderStats, Session, Transmit,
+};
+use weft_units::{Bytes, Duration, Instant, PathId, Rate, Rng, Ssrc, StreamId};
+use weft_wire::rtp::ExtensionMap;
+
+pub fn link(spec: &str) -> LinkSpec {
+    spec.parse().expect("a link specification")
+}
+
+/// UDP, IP and SRTP tag around a packet.
+const OVERHEAD: u64 = 28 + 16;
+const FRAME_INTERVAL: Duration = Duration::from_nanos(33_333_333);
+/// What an association needs for its verdict, and between checks of a dead
+/// path.
+const VERDICT: Duration = Duration::from_millis(60);
+const CHECKS: Duration = Duration::from_millis(300);
+
+struct Packet {
+    protocol: Protocol,
+    bytes: Vec<u8>,
+}
+
+struct Pair {
+    up: Link<Packet>,
+    down: Link<Packet>,
+    rtt: Duration,
+    reported_down: bool,
+    verdict_at: Option<Instant>,
+    next_check: Instant,
+}
+
+pub struct Shown {
+    pub at: Instant,
+    pub captured: Instant,
+    pub bytes: usize,
+}
+
+pub struct World {
+    pub now: Instant,
+    sender: Session,
+    receiver: Session,
+    links: Vec<Pair>,
+    stream: StreamId,
+    next_frame: Instant,
+    frame_number: u64,
+    keyframe_wanted: bool,
+    rate: Rate,
+    rng: Rng,
+    shown: Vec<Shown>,
+    keyframe_in: bool,
+}
+
+impl World {
+    pub fn new(seed: u64, specs: &[LinkSpec], scheduler: SchedulerKind) -> World {
+        let rng = Rng::new(seed);
+        let extensions = ExtensionMap {
+            path: Some(5),
+            transport_sequence: Some(3),
+            ..ExtensionMap::default()
+        };
+        let mut config = Config::new(extensions, Ssrc(1));
+        config.scheduler = scheduler;
+        config.path_limits = Limits {
+            min: Rate::from_kbps(50),
+            start: Rate::from_kbps(600),
+            max: Rate::from_mbps(20),
+        };
+        config.max_rate = Rate::from_kbps(2500);
+        let mut sender = Session::new(Instant::ZERO, config.clone(), rng.stream("a"));
+        let mut receiver = Session::new(Instant::ZERO, config, rng.stream("b"));
+        let stream = sender.add_send_stream(SendStreamConfig {
+            ssrc: Ssrc(100),
+            rtx: Some((Ssrc(101), 97)),
+            payload_type: 96,
+            kind: MediaKind::Video,
+            clock_rate: 90_000,
+            mid: None,
+        });
+        receiver.add_receive_stream(ReceiveStreamConfig {
+            ssrc: Some(Ssrc(100)),
+            mid: None,
+            payload_type: 96,
+            rtx: Some((Some(Ssrc(101)), 97)),
+            kind: MediaKind::Video,
+            clock_rate: 90_000,
+            delivery: Delivery::Frames,
+        });
+        let mut links = Vec::new();
+        for (index, spec) in specs.iter().enumerate() {
+            let path = PathId(index as u8);
+            let up = Link::new(spec, rng.stream(&format!("up{index}")));
+            let rtt = up.delay() * 2;
+            sender.handle_input(Instant::ZERO, Input::PathUp { path, rtt });
+            receiver.handle_input(Instant::ZERO, Input::PathUp { path, rtt });
+            links.push(Pair {
+                up,
+                down: Link::new(spec, rng.stream(&format!("down{index}"))),
+                rtt,
+                reported_down: false,
+                verdict_at: None,
+                next_check: Instant::ZERO,
+            });
+        }
+        World {
+            now: Instant::ZERO,
+            sender,
+            receiver,
+            links,
+            stream,
+            next_frame: Instant::ZERO,
+            frame_number: 0,
+            keyframe_wanted: true,
+            rate: Rate::from_kbps(600),
+            rng: rng.stream("frames"),
+            shown: Vec::new(),
+            keyframe_in: false,
+        }
+    }
+
+    pub fn set_max_rate(&mut self, rate: Rate) {
+        self.sender.set_max_rate(self.now, rate);
+    }
+
+    pub fn cut(&mut self, link: usize) {
+        let now = self.now;
+        self.links[link].up.cut(now);
+        self.links[link].down.cut(now);
+    }
+
+    pub fn restore(&mut self, link: usize) {
+        let now = self.now;
+        self.links[link].up.restore(now);
+        self.links[link].down.restore(now);
+    }
+
+    pub fn run(&mut self, span: Duration) {
+        let end = self.now + span;
+        while self.now < end {
+            self.step();
+            self.now = self.next_event().clamp(self.now, end);
+        }
+    }
+
+    fn next_event(&self) -> Instant {
+        let mut next = self.next_frame;
+        let mut consider = |at: Option<Instant>| {
+            if let Some(at) = at {
+                next = next.min(at);
+            }
+        };
+        consider(self.sender.poll_timeout().map(|d| d.at));
+        consider(self.receiver.poll_timeout().map(|d| d.at));
+        for link in &self.links {
+            consider(link.up.poll_timeout().map(|d| d.at));
+            consider(link.down.poll_timeout().map(|d| d.at));
+            consider(link.verdict_at);
+            consider(link.reported_down.then_some(link.next_check));
+        }
+        next.max(self.now + Duration::from_nanos(1))
+    }
+
+    fn step(&mut self) {
+        let now = self.now;
+        if now >= self.next_frame {
+            self.send_frame();
+        }
+        self.deliver();
+        self.check_links();
+        self.sender.handle_input(now, Input::Timeout);
+        self.receiver.handle_input(now, Input::Timeout);
+        self.drain();
+    }
+
+    fn send_frame(&mut self) {
+        let now = self.now;
+        self.next_frame += FRAME_INTERVAL;
+        let keyframe = std::mem::take(&mut self.keyframe_wanted);
+        let mean = (self.rate * FRAME_INTERVAL).0 as f64;
+        let factor = if keyframe {
+            3.0
+        } else {
+            (self.rng.normal() * 0.2).exp()
+        };
+        let size = (mean * factor).max(50.0) as usize;
+        let mut data = vec![0; size];
+        // A VP8 frame header: the lowest bit is 0 for a keyframe.
+        data[0] = u8::from(!keyframe);
+        let number = self.frame_number;
+        self.frame_number += 1;
+        data[10..18].copy_from_slice(&number.to_be_bytes());
+        data[18..26].copy_from_slice(&now.as_nanos().to_be_bytes());
+        let frame = Frame {
+            data: &data,
+            timestamp: (number * 3000) as u32,
+            keyframe,
+            temporal_layer: None,
+            layer_sync: false,
+            non_reference: false,
+            captured_at: now,
+        };
+        self.sender
+            .send_frame(now, self.stream, &frame)
+            .expect("the stream exists");
+    }
+
+    fn deliver(&mut self) {
+        let now = self.now;
+        for (index, link) in self.links.iter_mut().enumerate() {
+            let path = PathId(index as u8);
+            for (direction, session) in [
+                (&mut link.up, &mut self.receiver),
+                (&mut link.down, &mut self.sender),
+            ] {
+                while let Some(departure) = direction.poll(now) {
+                    let Departure::Delivered { packet, .. } = departure else {
+                        continue;
+                    };
+                    let packet_bytes = &packet.bytes;
+                    let input = match packet.protocol {
+                        Protocol::Rtp => Input::Rtp {
+                            path,
+                            packet: packet_bytes,
+                        },
+                        Protocol::Rtcp => Input::Rtcp {
+                            path,
+                            packet: packet_bytes,
+                        },
+                    };
+                    session.handle_input(now, input);
+                }
+            }
+        }
+    }
+
+    /// Plays the association: verdicts on suspicion, checks of dead paths.
+    fn check_links(&mut self) {
+        let now = self.now;
+        let others_up = |links: &[Pair], not: usize| {
+            links
+                .iter()
+                .enumerate()
+                .any(|(i, l)| i != not && l.up.is_up())
+        };
+        for index in 0..self.links.len() {
+            let path = PathId(index as u8);
+            let alive_elsewhere = others_up(&self.links, index);
+            let link = &mut self.links[index];
+            if link.verdict_at.is_some_and(|at| at <= now) {
+                link.verdict_at = None;
+                if !link.up.is_up() && alive_elsewhere && !link.reported_down {
+                    link.reported_down = true;
+                    link.next_check = now + CHECKS;
+                    self.sender.handle_input(now, Input::PathDown { path });
+                    self.receiver.handle_input(now, Input::PathDown { path });
+                }
+            }
+            if link.reported_down && link.next_check <= now {
+                link.next_check = now + CHECKS;
+                if link.up.is_up() {
+                    link.reported_down = false;
+                    let rtt = link.rtt;
+                    self.sender.handle_input(now, Input::PathUp { path, rtt });
+                    self.receiver.handle_input(now, Input::PathUp { path, rtt });
+                }
+            }
+        }
+    }
+
+    fn drain(&mut self) {
+        while let Some(output) = self.sender.poll_output() {
+            match output {
+                Output::Transmit(transmit) => self.transmit(transmit, true),
+                Output::SuspectPath(path) => {
+                    let link = &mut self.links[usize::from(path.0)];
+                    link.verdict_at = Some(self.now + VERDICT + link.rtt);
+                }
+                Output::Event(Event::KeyframeRequested { .. }) => self.keyframe_wanted = true,
+                Output::Event(Event::TargetRateChanged { rate }) => self.rate = rate,
+                Output::Event(_) => {}
+            }
+        }
+        while let Some(output) = self.receiver.poll_output() {
+            match output {
+                Output::Transmit(transmit) => self.transmit(transmit, false),
+                Output::Event(Event::FrameReceived { frame, .. }) => {
+                    let word = |from: usize| {
+                        u64::from_be_bytes(frame.data[from..from + 8].try_into().expect("8 bytes"))
+                    };
+                    self.keyframe_in |= frame.keyframe;
+                    assert!(self.keyframe_in, "a delta frame before any keyframe");
+                    let captured = Instant::from_nanos(word(18));
+                    self.shown.push(Shown {
+                        at: self.now,
+                        captured,
+                        bytes: frame.data.len(),
+                    });
+                }
+                _ => {}
+            }
+        }
+    }
+
+    fn transmit(&mut self, transmit: Transmit, upward: bool) {
+        let now = self.now;
+        let Transmit {
+            path,
+            copies,
+            packet,
+            protocol,
+        } = transmit;
+        for id in std::iter::once(path).chain(copies) {
+            let link = &mut self.links[usize::from(id.0)];
+            let size = Bytes(packet.len() as u64 + OVERHEAD);
+            let copy = Packet {
+                protocol,
+                bytes: packet.clone(),
+            };
+            let direction = if upward { &mut link.up } else { &mut link.down };
+            direction.enqueue(now, size, copy);
+        }
+    }
+
+    pub fn frames_between(&self, from: Duration, to: Duration) -> usize {
+        let (from, to) = (Instant::ZERO + from, Instant::ZERO + to);
+        self.shown
+            .iter()
+            .filter(|s| (from..to).contains(&s.at))
+            .count()
+    }
+
+    pub fn longest_gap(&self, from: Duration, to: Duration) -> Duration {
+        let (from, to) = (Instant::ZERO + from, Instant::ZERO + to);
+        let times: Vec<Instant> = self.shown.iter().map(|s| s.at).collect();
+        let within = times.windows(2).filter(|w| w[0] >= from && w[1] < to);
+        within
+            .map(|w| w[1] - w[0])
+            .max()
+            .unwrap_or(Duration::from_secs(3600))
+    }
+
+    pub fn latency_quantile(&self, q: f64) -> Duration {
+        let mut all: Vec<Duration> = self.shown.iter().map(|s| s.at - s.captured).collect();
+        all.sort();
+        all[((all.len() - 1) as f64 * q) as usize]
+    }
+
+    pub fn received_rate(&self, from: Duration, to: Duration) -> Rate {
+        let span = to - from;
+        let (from, to) = (Instant::ZERO + from, Instant::ZERO + to);
+        let bytes: usize = self
+            .shown
+            .iter()
+            .filter(|s| (from..to).contains(&s.at))
+            .map(|s| s.bytes)
+            .sum();
+        Bytes(bytes as u64) / span
+    }
+
+    pub fn bytes_per_link(&self) -> Vec<u64> {
+        self.links
+            .iter()
+            .map(|l| l.up.counters().delivered.bytes.0)
+            .collect()
+    }
+
+    pub fn sender_stats(&self) -> SenderStats {
+        self.sender.stats().senders[0]
+    }
+
+    pub fn trace(&self) -> Vec<(u64, u64, usize)> {
+        self.shown
+            .iter()
+            .map(|s| (s.at.as_nanos(), s.captured.as_nanos(), s.bytes))
+            .collect()
+    }
+}
