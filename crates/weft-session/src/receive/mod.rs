@@ -449,6 +449,9 @@ impl Receiver {
     fn assert_bounded(&self) {
         assert!(self.packets.bytes() + self.frames.bytes() <= MAX_BYTES);
         assert!(self.packets.bytes() as u64 <= packet_buffer::CAPACITY * 1_500);
+        assert!(
+            self.packets.missing_between(0, u64::MAX).count() < packet_buffer::CAPACITY as usize
+        );
         assert!(self.assembly.partials().count() <= frame_assembly::MAX_PARTIALS);
         assert!(self.frames.len() <= frame_buffer::MAX_FRAMES);
         assert!(self.nack.outstanding() <= nack::MAX_MISSING);

@@ -382,3 +382,37 @@ fn a_sender_that_starts_again_is_followed() {
     wire.run(at_ms(20_000));
     assert_eq!(wire.receiver.stats().frames.released, 60);
 }
+
+#[test]
+fn a_frame_that_says_that_nothing_refers_to_it_is_skipped_in_time() {
+    let mut wire = Wire::new(video(Delivery::Frames));
+    let mut encoder = Encoder::new(Layers::Droppable);
+    send(&mut wire, &mut encoder, 60, |_, sequence| {
+        // One packet of frame 32, which is droppable.
+        (A, (sequence != FIRST + 325).then_some(ms(20)))
+    });
+    wire.run(at_ms(20_000));
+    let stats = wire.receiver.stats();
+    assert_eq!((stats.frames.released, stats.frames.dropped), (59, 1));
+    assert!(wire.largest_gap() <= FRAME * 2 + ms(1));
+    // Asked for while it was of use, and no longer.
+    assert_eq!(stats.repair.requested, 1);
+    assert_eq!(stats.repair.keyframes, 0);
+}
+
+#[test]
+fn timestamps_that_leap_ahead_do_not_stop_the_picture() {
+    let mut wire = Wire::new(video(Delivery::Frames));
+    let mut encoder = Encoder::new(Layers::One);
+    for frame in 0..120_u64 {
+        for mut packet in encoder.frame(frame == 0, PACKETS) {
+            if frame >= 60 {
+                packet.timestamp = packet.timestamp.wrapping_add(5 * 90_000);
+            }
+            wire.deliver(at_ms(1000) + FRAME * frame, packet);
+        }
+    }
+    wire.run(at_ms(20_000));
+    assert_eq!(wire.receiver.stats().frames.released, 120);
+    assert!(wire.largest_gap() < ms(450), "{:?}", wire.largest_gap());
+}

@@ -205,6 +205,24 @@ fn a_gap_that_explains_all_that_is_missing_does_not_wait() {
 }
 
 #[test]
+fn what_every_path_has_passed_does_not_wait() {
+    let mut tracker = NackTracker::new();
+    // A loses 4 and B loses 3: neither gap explains both.
+    for (number, sequence) in [(0, 0), (1, 2), (3, 6), (4, 8), (5, 10)] {
+        tracker.on_packet(at_ms(100), A, FIRST + sequence, Some(number));
+    }
+    for (number, sequence) in [(0, 1), (2, 5), (3, 7), (4, 9)] {
+        tracker.on_packet(at_ms(101), B, FIRST + sequence, Some(number));
+    }
+    let found = asked(&mut tracker, at_ms(115));
+    let requested: Vec<u64> = found
+        .iter()
+        .flat_map(|(_, f)| f.requested.clone())
+        .collect();
+    assert_eq!(requested, [FIRST + 3, FIRST + 4]);
+}
+
+#[test]
 fn what_no_path_explains_is_asked_for_after_the_allowance() {
     let mut tracker = NackTracker::new();
     tracker.on_packet(at_ms(100), A, FIRST, Some(0));
