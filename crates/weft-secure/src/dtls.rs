@@ -1,12 +1,10 @@
 use crate::association::FailReason;
+use crate::certificate::{Certificate, Fingerprint};
 use crate::srtp::{Profile, Side, Srtp};
 use dimpl::{Dtls, SrtpProfile};
-use std::fmt;
 use std::net::SocketAddr;
-use std::str::FromStr;
 use std::sync::Arc;
 use std::time::Instant as StdInstant;
-use thiserror::Error;
 use weft_units::{Deadline, Duration, Instant};
 
 /// Largest datagram of a flight: fits every link that carries 1,280 bytes of
@@ -24,37 +22,6 @@ const HANDSHAKE_TIMEOUT: std::time::Duration = std::time::Duration::from_secs(40
 /// The library speaks of timers years away when none runs.
 const NEVER: Duration = Duration::from_secs(24 * 3600);
 
-/// Our certificate with its private key.
-#[derive(Clone, Debug)]
-pub struct Certificate(pub(crate) dimpl::DtlsCertificate);
-
-/// A certificate could not be made.
-#[derive(Debug, Error)]
-pub enum CertificateError {
-    /// The system's random generator or the key generation failed.
-    #[error("making a certificate failed: {0}; the system's random generator may be unavailable")]
-    Generation(dimpl::certificate::CertificateError),
-}
-
-impl Certificate {
-    /// A new self-signed certificate (ECDSA on P-256) from the system's
-    /// secure generator. One can serve many associations.
-    ///
-    /// # Errors
-    /// [`CertificateError::Generation`] if the system gives no key.
-    pub fn generate() -> Result<Certificate, CertificateError> {
-        dimpl::certificate::generate_self_signed_certificate()
-            .map(Certificate)
-            .map_err(CertificateError::Generation)
-    }
-
-    /// Its fingerprint for the session description.
-    #[must_use]
-    pub fn fingerprint(&self) -> Fingerprint {
-        Fingerprint::of(&self.0.certificate)
-    }
-}
-
 /// Which side opens the DTLS handshake.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum DtlsRole {
@@ -62,83 +29,6 @@ pub enum DtlsRole {
     Client,
     /// The peer opens it: `a=setup:passive`.
     Server,
-}
-
-/// SHA-256 fingerprint of a certificate (RFC 8122).
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub struct Fingerprint([u8; 32]);
-
-/// A fingerprint that cannot be used.
-#[derive(Clone, PartialEq, Eq, Debug, Error)]
-pub enum FingerprintError {
-    /// Another hash than SHA-256, which every WebRTC endpoint must support
-    /// (RFC 8826 section 4.1).
-    #[error("fingerprint algorithm {0:?} is not supported: the peer must offer sha-256")]
-    Algorithm(String),
-    /// Not 32 bytes of hexadecimal digits.
-    #[error("a sha-256 fingerprint has 32 bytes as colon-separated hexadecimal digits")]
-    Format,
-}
-
-impl Fingerprint {
-    /// A fingerprint from the session description.
-    ///
-    /// # Errors
-    /// Another algorithm than `sha-256`, or not 32 bytes.
-    pub fn new(algorithm: &str, bytes: &[u8]) -> Result<Fingerprint, FingerprintError> {
-        if !algorithm.eq_ignore_ascii_case("sha-256") {
-            return Err(FingerprintError::Algorithm(algorithm.to_owned()));
-        }
-        bytes
-            .try_into()
-            .map(Fingerprint)
-            .map_err(|_| FingerprintError::Format)
-    }
-
-    /// The hash itself.
-    #[must_use]
-    pub fn as_bytes(&self) -> &[u8; 32] {
-        &self.0
-    }
-
-    pub(crate) fn of(certificate: &[u8]) -> Fingerprint {
-        let hash = dimpl::certificate::calculate_fingerprint(certificate);
-        Fingerprint(hash.try_into().expect("SHA-256 has 32 bytes"))
-    }
-}
-
-/// As in `a=fingerprint`: `sha-256 AB:CD:...`.
-impl fmt::Display for Fingerprint {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("sha-256 ")?;
-        for (i, byte) in self.0.iter().enumerate() {
-            let colon = if i == 0 { "" } else { ":" };
-            write!(f, "{colon}{byte:02X}")?;
-        }
-        Ok(())
-    }
-}
-
-impl fmt::Debug for Fingerprint {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{self}")
-    }
-}
-
-impl FromStr for Fingerprint {
-    type Err = FingerprintError;
-    fn from_str(text: &str) -> Result<Fingerprint, FingerprintError> {
-        let (algorithm, hex) = text
-            .trim()
-            .split_once(' ')
-            .ok_or(FingerprintError::Format)?;
-        let bytes: Option<Vec<u8>> = hex
-            .trim()
-            .split(':')
-            .map(|b| u8::from_str_radix(b, 16).ok().filter(|_| b.len() == 2))
-            .collect();
-        Fingerprint::new(algorithm, &bytes.ok_or(FingerprintError::Format)?)
-    }
 }
 
 /// The DTLS association: makes the keys, then stays for the closing alert.
@@ -193,9 +83,8 @@ impl Handshake {
             .handshake_timeout(HANDSHAKE_TIMEOUT)
             .build()
             .expect("the configuration is constant and valid");
-        let certificate = certificate.0.clone();
         Handshake {
-            dtls: Dtls::new_auto(Arc::new(config), certificate, at(epoch, now)),
+            dtls: Dtls::new_auto(Arc::new(config), certificate.for_library(), at(epoch, now)),
             epoch,
             state: State::Idle,
             timer: None,

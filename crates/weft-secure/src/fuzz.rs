@@ -1,4 +1,4 @@
-//! Bodies of the fuzz targets, so that tests can call them, too.
+//! Bodies of the fuzz targets in `fuzz/`, which property tests run as well.
 
 use crate::{
     Association, Certificate, Config, Credentials, DtlsRole, IceRole, LinkId, LocalAddress,
@@ -11,7 +11,7 @@ use weft_units::{Duration, Instant, Rng};
 /// Feeds the bytes to an association as datagrams: each is a byte of length,
 /// a byte that chooses the sender and the time, and the content. Must never
 /// panic, and time must never stand still.
-pub fn datagrams(data: &[u8]) {
+pub fn fuzz_datagrams(data: &[u8]) {
     let mut association = association();
     let local = SocketAddr::from(([10, 0, 0, 1], 1));
     let mut now = Instant::ZERO;

@@ -6,6 +6,7 @@
 //! decrypted by the same context. See [`Association`].
 
 mod association;
+mod certificate;
 mod counters;
 mod dtls;
 pub mod fuzz;
@@ -14,8 +15,9 @@ mod outbox;
 mod srtp;
 
 pub use association::{Association, Config, Event, FailReason, Output, Received, Remote};
+pub use certificate::{Certificate, CertificateError, Fingerprint, FingerprintError};
 pub use counters::{Counters, DropReason};
-pub use dtls::{Certificate, CertificateError, DtlsRole, Fingerprint, FingerprintError};
+pub use dtls::DtlsRole;
 pub use ice::{
     Credentials, DownReason, IceRole, LinkId, LocalAddress, Path, PathState, RemoteCandidate,
     RemoteFilter,

@@ -4,3 +4,5 @@ mod net;
 mod paths;
 
 use super::*;
+use crate::{Certificate, DtlsRole, IceRole, LinkId};
+use weft_units::{Duration, Rng};

@@ -5,14 +5,13 @@
 //! pairs either makes the peer flip between them (measured with Chromium 156:
 //! some 60 flips a second).
 
+use super::types::MAX_COST;
 use super::{Agent, stun};
 use crate::Event;
 use crate::ice::IceRole;
 use crate::outbox::Outbox;
+use std::net::SocketAddr;
 use weft_units::{Instant, PathId};
-
-/// libwebrtc, rtc_base/network_constants.h, kNetworkCostMax.
-const MAX_COST: u16 = 999;
 
 /// The present selection.
 #[derive(Default)]
@@ -24,7 +23,7 @@ pub(super) struct Selection {
     /// Whether the peer answered a check with it.
     pub confirmed: bool,
     /// As controlled side: what the peer selected, with its value.
-    wanted: Option<(PathId, u32)>,
+    wanted: Option<((SocketAddr, SocketAddr), u32)>,
 }
 
 impl Agent {
@@ -53,7 +52,11 @@ impl Agent {
             let pair = &self.pairs[i];
             (pair.link_cost, pair.path.rtt, pair.path.id)
         });
-        let Some(best) = best else { return };
+        let Some(best) = best else {
+            // Keep a path that may come back, not one that is gone.
+            self.selection.path = self.selection.path.filter(|_| selected.is_some());
+            return;
+        };
         match self.role {
             IceRole::Controlling => self.nominate(now, best, out),
             IceRole::Controlled => self.mark_selected(self.pairs[best].path.id, out),
@@ -77,8 +80,10 @@ impl Agent {
     }
 
     fn mark_selected(&mut self, path: PathId, out: &mut Outbox) {
-        self.selection.path = Some(path);
-        out.event(Event::Selected { path });
+        if self.selection.path != Some(path) {
+            self.selection.path = Some(path);
+            out.event(Event::Selected { path });
+        }
     }
 
     /// The peer's check asks to select its pair, or not.
@@ -103,18 +108,16 @@ impl Agent {
             Some((_, last)) => value > last || value == last && newly,
         };
         if follow {
-            self.selection.wanted = Some((self.number(index), value));
+            self.selection.wanted = Some((self.pairs[index].addresses(), value));
             self.follow(out);
         }
     }
 
     fn follow(&mut self, out: &mut Outbox) {
-        let Some((path, _)) = self.selection.wanted else {
-            return;
-        };
-        let up = self.by_id(path).is_some_and(|i| self.pairs[i].is_up());
-        if up && self.selection.path != Some(path) {
-            self.mark_selected(path, out);
+        let wanted = self.selection.wanted;
+        let wanted = wanted.and_then(|((local, remote), _)| self.find(local, remote));
+        if let Some(pair) = wanted.map(|i| &self.pairs[i]).filter(|p| p.is_up()) {
+            self.mark_selected(pair.path.id, out);
         }
     }
 

@@ -66,8 +66,10 @@ pub(super) fn interval(now: Instant, pair: &Pair, phase: Phase, unconfirmed: boo
     }
 }
 
-/// Whether a pair is so unlikely to work that a new one may take its place.
+/// Whether a pair is so unlikely to work that a new one may take its place:
+/// no answer for long, and no media.
 pub(super) fn is_hopeless(now: Instant, pair: &Pair) -> bool {
     pair.path.state == PathState::Probing
+        && !pair.numbered
         && now.saturating_since(pair.probing_since) >= PROBE_PATIENT
 }

@@ -1,6 +1,9 @@
 use std::net::{IpAddr, SocketAddr};
 use weft_units::{Duration, PathId};
 
+/// libwebrtc, rtc_base/network_constants.h, kNetworkCostMax.
+pub(super) const MAX_COST: u16 = 999;
+
 /// Which side decides on the selected pair (RFC 8445 section 6.1.1).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum IceRole {

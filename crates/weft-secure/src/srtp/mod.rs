@@ -13,6 +13,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use thiserror::Error;
 use weft_units::Ssrc;
+use weft_wire::rtp;
 
 /// Streams of one direction: bounds memory against a peer that makes up
 /// SSRCs. A conference of 100 with three layers, their retransmissions and
@@ -157,13 +158,13 @@ impl Srtp {
     }
 
     pub fn protect_rtp(&mut self, packet: &mut Vec<u8>) -> Result<(), ProtectError> {
-        let header = header(packet).ok_or(ProtectError::Malformed)?;
-        let (ssrc, sequence) = (Ssrc(header.ssrc), header.sequence);
+        let header = rtp::peek(packet).map_err(|_| ProtectError::Malformed)?;
+        let (ssrc, sequence) = (header.ssrc, header.sequence);
         let streams = &mut self.send.streams;
-        if streams.len() >= MAX_STREAMS && !streams.contains_key(&header.ssrc) {
+        if streams.len() >= MAX_STREAMS && !streams.contains_key(&ssrc.0) {
             return Err(ProtectError::TooManyStreams);
         }
-        let window = streams.entry(header.ssrc).or_insert_with(ReplayWindow::new);
+        let window = streams.entry(ssrc.0).or_insert_with(ReplayWindow::new);
         let too_old = ProtectError::TooOld { ssrc, sequence };
         let index = window.extend(sequence).ok_or(too_old)?;
         if index > MAX_RTP_INDEX {
@@ -174,18 +175,18 @@ impl Srtp {
             Refused::TooOld => too_old,
         })?;
         window.accept(index);
-        let id = (header.ssrc, index);
+        let id = (header.ssrc.0, index);
         match &mut self.send.cipher {
-            Cipher::Gcm(c) => c.protect_rtp(packet, header.len, id, &mut self.scratch),
-            Cipher::Cm(c) => c.protect_rtp(packet, header.len, id, &mut self.scratch),
+            Cipher::Gcm(c) => c.protect_rtp(packet, header.header_len, id, &mut self.scratch),
+            Cipher::Cm(c) => c.protect_rtp(packet, header.header_len, id, &mut self.scratch),
         }
         Ok(())
     }
 
     pub fn unprotect_rtp(&mut self, packet: &[u8]) -> Result<&[u8], DropReason> {
-        let header = header(packet).ok_or(DropReason::Truncated)?;
+        let header = rtp::peek(packet).map_err(|_| DropReason::Truncated)?;
         let streams = &mut self.receive.streams;
-        let window = streams.get_mut(&header.ssrc);
+        let window = streams.get_mut(&header.ssrc.0);
         let index = match &window {
             None => u64::from(header.sequence),
             Some(window) => {
@@ -197,10 +198,10 @@ impl Srtp {
         if index > MAX_RTP_INDEX {
             return Err(DropReason::TooOld);
         }
-        let id = (header.ssrc, index);
+        let id = (header.ssrc.0, index);
         let authentic = match &mut self.receive.cipher {
-            Cipher::Gcm(c) => c.unprotect_rtp(packet, header.len, id, &mut self.scratch),
-            Cipher::Cm(c) => c.unprotect_rtp(packet, header.len, id, &mut self.scratch),
+            Cipher::Gcm(c) => c.unprotect_rtp(packet, header.header_len, id, &mut self.scratch),
+            Cipher::Cm(c) => c.unprotect_rtp(packet, header.header_len, id, &mut self.scratch),
         };
         if !authentic {
             return Err(DropReason::Authentication);
@@ -301,31 +302,6 @@ fn insert(
     window.accept(index);
     streams.insert(ssrc, window);
     Ok(())
-}
-
-struct Header {
-    len: usize,
-    sequence: u16,
-    ssrc: u32,
-}
-
-/// What SRTP leaves in clear: fixed header, contributing sources, extension
-/// (RFC 3711 section 3.1).
-fn header(packet: &[u8]) -> Option<Header> {
-    let fixed: &[u8; 12] = packet.first_chunk()?;
-    if fixed[0] >> 6 != 2 {
-        return None;
-    }
-    let mut len = 12 + 4 * usize::from(fixed[0] & 0x0f);
-    if fixed[0] & 0x10 != 0 {
-        let words: &[u8; 2] = packet.get(len + 2..)?.first_chunk()?;
-        len += 4 + 4 * usize::from(u16::from_be_bytes(*words));
-    }
-    (len <= packet.len()).then(|| Header {
-        len,
-        sequence: u16::from_be_bytes([fixed[2], fixed[3]]),
-        ssrc: u32::from_be_bytes([fixed[8], fixed[9], fixed[10], fixed[11]]),
-    })
 }
 
 fn rtcp_ssrc(packet: &[u8]) -> Option<u32> {

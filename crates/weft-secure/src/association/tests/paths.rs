@@ -104,7 +104,8 @@ fn a_path_under_suspicion_that_answers_stays_up() {
 #[test]
 fn loss_is_not_death() {
     // Each check is answered with probability 0.81; a verdict needs three in
-    // a row unanswered: 0.7 % on each of two paths, 20 suspicions, 10 seeds.
+    // a row unanswered: 0.7 %, so about 3 of 400 (two paths, 20 suspicions,
+    // 10 seeds).
     let mut false_alarms = 0;
     for seed in 0..10 {
         let mut net = two_links(10, 15);
@@ -120,7 +121,7 @@ fn loss_is_not_death() {
         }
         false_alarms += downs(&net.events_since(Side::A, at)).len();
     }
-    assert!(false_alarms <= 12, "{false_alarms} of 400");
+    assert!(false_alarms <= 8, "{false_alarms} of 400");
 }
 
 #[test]

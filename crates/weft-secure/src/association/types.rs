@@ -1,0 +1,131 @@
+use crate::certificate::{Certificate, Fingerprint};
+use crate::counters::DropReason;
+use crate::dtls::DtlsRole;
+use crate::ice::{Credentials, DownReason, IceRole, LinkId, RemoteCandidate};
+use crate::srtp::Profile;
+use std::net::SocketAddr;
+use weft_units::{Duration, PathId, Rng};
+
+/// What an association is made of.
+#[derive(Clone, Debug)]
+pub struct Config {
+    /// Whether we nominate. The offerer is controlling.
+    pub role: IceRole,
+    /// Our credentials, the ones in our session description.
+    pub credentials: Credentials,
+    /// Decides who keeps its role when both claim the same one; random, the
+    /// higher one wins (RFC 8445 section 16.1).
+    pub tie_breaker: u64,
+    /// Our certificate.
+    pub certificate: Certificate,
+    /// What [`weft_units::Instant::ZERO`] is on the system's clock, for the DTLS library.
+    /// Any value will do as long as it does not change.
+    pub epoch: std::time::Instant,
+    /// Draws transaction ids.
+    pub rng: Rng,
+}
+
+/// What the peer's session description says.
+#[derive(Clone, Debug)]
+pub struct Remote {
+    /// The peer's credentials.
+    pub credentials: Credentials,
+    /// The peer's fingerprint.
+    pub fingerprint: Fingerprint,
+    /// Our side in the DTLS handshake.
+    pub dtls: DtlsRole,
+    /// The peer's addresses; may be empty, may be added to.
+    pub candidates: Vec<RemoteCandidate>,
+}
+
+/// What became of a datagram.
+#[derive(Debug)]
+pub enum Received<'a> {
+    /// An authenticated RTP packet, decrypted.
+    Rtp {
+        /// The path it came on.
+        path: PathId,
+        /// Header and payload.
+        packet: &'a [u8],
+    },
+    /// An authenticated compound RTCP packet, decrypted.
+    Rtcp {
+        /// The path it came on.
+        path: PathId,
+        /// The compound packet.
+        packet: &'a [u8],
+    },
+    /// STUN or DTLS; outputs and deadlines may have changed.
+    Handled,
+    /// Refused and counted.
+    Dropped(DropReason),
+}
+
+/// What the association wants done or known.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Output {
+    /// A datagram to send.
+    Transmit {
+        /// From this address's socket.
+        local: SocketAddr,
+        /// To this address.
+        remote: SocketAddr,
+        /// The bytes.
+        datagram: Vec<u8>,
+    },
+    /// Something happened.
+    Event(Event),
+}
+
+/// Something happened.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Event {
+    /// A path became valid, for the first time or again.
+    PathUp {
+        /// Its number.
+        path: PathId,
+        /// The link of our address.
+        link: LinkId,
+        /// Our address.
+        local: SocketAddr,
+        /// The peer's address.
+        remote: SocketAddr,
+        /// Smoothed round-trip time.
+        rtt: Duration,
+    },
+    /// A path that was up is not any more.
+    PathDown {
+        /// Its number.
+        path: PathId,
+        /// How that was found.
+        reason: DownReason,
+    },
+    /// The handshake is done and the peer is who its fingerprint says.
+    Connected {
+        /// What protects the media.
+        profile: Profile,
+    },
+    /// The association is unusable for good.
+    Failed {
+        /// Why.
+        reason: FailReason,
+    },
+    /// The selected pair changed, by us or by the peer.
+    Selected {
+        /// The new one.
+        path: PathId,
+    },
+}
+
+/// Why an association failed.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum FailReason {
+    /// The peer's certificate is not the one of its fingerprint.
+    Fingerprint,
+    /// The handshake failed or timed out; the library's words.
+    Handshake(String),
+    /// No SRTP profile in common.
+    Profile,
+    /// The peer closed the association.
+    Closed,
+}

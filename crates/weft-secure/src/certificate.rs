@@ -1,0 +1,134 @@
+#[cfg(test)]
+mod tests;
+
+use std::fmt;
+use std::str::FromStr;
+use thiserror::Error;
+
+/// Our certificate with its private key.
+#[derive(Clone, Debug)]
+pub struct Certificate(dimpl::DtlsCertificate);
+
+/// A certificate could not be made.
+#[derive(Debug, Error)]
+pub enum CertificateError {
+    /// The system's random generator or the key generation failed.
+    #[error("making a certificate failed: {0}; the system's random generator may be unavailable")]
+    Generation(dimpl::certificate::CertificateError),
+}
+
+impl Certificate {
+    /// A new self-signed certificate (ECDSA on P-256) from the system's
+    /// secure generator. One can serve many associations.
+    ///
+    /// # Errors
+    /// [`CertificateError::Generation`] if the system gives no key.
+    pub fn generate() -> Result<Certificate, CertificateError> {
+        dimpl::certificate::generate_self_signed_certificate()
+            .map(Certificate)
+            .map_err(CertificateError::Generation)
+    }
+
+    /// Its fingerprint for the session description.
+    #[must_use]
+    pub fn fingerprint(&self) -> Fingerprint {
+        Fingerprint::of(&self.0.certificate)
+    }
+
+    pub(crate) fn for_library(&self) -> dimpl::DtlsCertificate {
+        self.0.clone()
+    }
+}
+
+/// SHA-256 fingerprint of a certificate (RFC 8122).
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub struct Fingerprint([u8; 32]);
+
+/// A fingerprint that cannot be used.
+#[derive(Clone, PartialEq, Eq, Debug, Error)]
+pub enum FingerprintError {
+    /// Another hash than SHA-256, which every WebRTC endpoint must support
+    /// (RFC 8826 section 4.1).
+    #[error("fingerprint algorithm {0:?} is not supported: the peer must offer sha-256")]
+    Algorithm(String),
+    /// Not 32 bytes of hexadecimal digits.
+    #[error("a sha-256 fingerprint has 32 bytes as colon-separated hexadecimal digits")]
+    Format,
+}
+
+impl Fingerprint {
+    /// A fingerprint from the session description.
+    ///
+    /// # Errors
+    /// Another algorithm than `sha-256`, or not 32 bytes.
+    pub fn new(algorithm: &str, bytes: &[u8]) -> Result<Fingerprint, FingerprintError> {
+        if !algorithm.eq_ignore_ascii_case("sha-256") {
+            return Err(FingerprintError::Algorithm(algorithm.to_owned()));
+        }
+        bytes
+            .try_into()
+            .map(Fingerprint)
+            .map_err(|_| FingerprintError::Format)
+    }
+
+    /// The hash itself.
+    #[must_use]
+    pub fn as_bytes(&self) -> &[u8; 32] {
+        &self.0
+    }
+
+    pub(crate) fn of(certificate: &[u8]) -> Fingerprint {
+        let hash = dimpl::certificate::calculate_fingerprint(certificate);
+        Fingerprint(hash.try_into().expect("SHA-256 has 32 bytes"))
+    }
+}
+
+/// As in `a=fingerprint`: `sha-256 AB:CD:...`.
+impl fmt::Display for Fingerprint {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("sha-256 ")?;
+        for (i, byte) in self.0.iter().enumerate() {
+            let colon = if i == 0 { "" } else { ":" };
+            write!(f, "{colon}{byte:02X}")?;
+        }
+        Ok(())
+    }
+}
+
+impl fmt::Debug for Fingerprint {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{self}")
+    }
+}
+
+impl FromStr for Fingerprint {
+    type Err = FingerprintError;
+    fn from_str(text: &str) -> Result<Fingerprint, FingerprintError> {
+        let (algorithm, hex) = text
+            .trim()
+            .split_once(' ')
+            .ok_or(FingerprintError::Format)?;
+        let bytes: Option<Vec<u8>> = hex
+            .trim()
+            .split(':')
+            .map(|b| u8::from_str_radix(b, 16).ok().filter(|_| b.len() == 2))
+            .collect();
+        Fingerprint::new(algorithm, &bytes.ok_or(FingerprintError::Format)?)
+    }
+}
+
+impl TryFrom<&weft_wire::sdp::Fingerprint> for Fingerprint {
+    type Error = FingerprintError;
+    fn try_from(of: &weft_wire::sdp::Fingerprint) -> Result<Fingerprint, FingerprintError> {
+        Fingerprint::new(&of.algorithm, &of.bytes)
+    }
+}
+
+impl From<Fingerprint> for weft_wire::sdp::Fingerprint {
+    fn from(of: Fingerprint) -> weft_wire::sdp::Fingerprint {
+        weft_wire::sdp::Fingerprint {
+            algorithm: "sha-256".to_owned(),
+            bytes: of.0.to_vec(),
+        }
+    }
+}

@@ -1,0 +1,177 @@
+//! Checks and their answers (RFC 8445 section 7).
+
+use super::pair::Sent;
+use super::types::MAX_COST;
+use super::{Agent, schedule, stun};
+use crate::Event;
+use crate::counters::DropReason;
+use crate::ice::{IceRole, Path, PathState, RemoteCandidate};
+use crate::outbox::Outbox;
+use std::net::SocketAddr;
+use weft_units::Instant;
+
+impl Agent {
+    pub(super) fn send_check(&mut self, now: Instant, index: usize, out: &mut Outbox) {
+        let Some(peer) = &self.remote else { return };
+        let random = u128::from(self.rng.next_u64()) << 32 | u128::from(self.rng.next_u32());
+        let nomination = self.nomination(index);
+        let pair = &self.pairs[index];
+        let cost = match self.role {
+            IceRole::Controlling => pair.wire_cost,
+            IceRole::Controlled => pair.link_cost.min(MAX_COST),
+        };
+        let check = stun::Check {
+            transaction: random,
+            username: &peer.username,
+            priority: priority(pair.link_cost),
+            role: self.role,
+            tie_breaker: self.tie_breaker,
+            network: (u16::from(pair.path.link.0) + 1, cost),
+            nomination,
+        };
+        out.transmit(pair.addresses(), check.write(&peer.key));
+        out.counters.checks_sent += 1;
+        let unconfirmed = nomination.is_some() && !self.selection.confirmed;
+        let (phase, role) = (self.phase, self.role);
+        let pair = &mut self.pairs[index];
+        pair.next_check = now + schedule::interval(now, pair, phase, unconfirmed);
+        pair.on_sent(Sent {
+            transaction: random,
+            at: now,
+            role,
+            nomination,
+        });
+    }
+
+    pub(super) fn on_request(
+        &mut self,
+        now: Instant,
+        local: SocketAddr,
+        remote: SocketAddr,
+        request: &stun::Request,
+        out: &mut Outbox,
+    ) -> Result<(), DropReason> {
+        let at = self.locals.iter().position(|l| l.addr == local);
+        let at = at.ok_or(DropReason::UnknownPath)?;
+        if !self.locals[at].remotes.allows(remote) {
+            return Err(DropReason::StunFiltered);
+        }
+        if let Some((role, tie_breaker)) = request.role.filter(|(role, _)| *role == self.role) {
+            if self.keeps_role(role, tie_breaker) {
+                let refusal = stun::role_conflict(request.transaction, &self.local.key);
+                out.transmit((local, remote), refusal);
+                return Ok(());
+            }
+            self.switch_role(now, other(role), out);
+        }
+        if self.find(local, remote).is_none() {
+            self.make_pair(now, at, remote, out);
+            // Peer reflexive: our other addresses may reach it, too.
+            let priority = request.priority;
+            self.add_remote(
+                now,
+                RemoteCandidate {
+                    addr: remote,
+                    priority,
+                },
+                out,
+            );
+        }
+        let index = self.find(local, remote).ok_or(DropReason::TooManyPairs)?;
+        let answer = stun::success(request.transaction, remote, &self.local.key);
+        out.transmit((local, remote), answer);
+        self.on_use_candidate(index, request, out);
+        let pair = &mut self.pairs[index];
+        let gap = |at: Instant| now.saturating_since(at) >= schedule::TRIGGERED_GAP;
+        if !pair.is_up() && pair.last_sent().is_none_or(gap) {
+            pair.probing_since = now;
+            self.send_check(now, index, out);
+        }
+        Ok(())
+    }
+
+    /// Who claims the same role decides by the tie breaker (RFC 8445
+    /// section 7.3.1.1).
+    fn keeps_role(&self, role: IceRole, theirs: u64) -> bool {
+        let higher = self.tie_breaker >= theirs;
+        match role {
+            IceRole::Controlling => higher,
+            IceRole::Controlled => !higher,
+        }
+    }
+
+    pub(super) fn on_response(
+        &mut self,
+        now: Instant,
+        (local, remote): (SocketAddr, SocketAddr),
+        response: &stun::Response<'_>,
+        out: &mut Outbox,
+    ) -> Result<(), DropReason> {
+        let (Some(index), Some(peer)) = (self.find(local, remote), &self.remote) else {
+            return Err(DropReason::StunUnexpected);
+        };
+        let transaction = response.transaction;
+        if self.pairs[index].in_flight(transaction).is_none() {
+            return Err(DropReason::StunUnexpected);
+        }
+        if !response.is_signed(&peer.key) {
+            return Err(DropReason::StunIntegrity);
+        }
+        let sent = self.pairs[index].take(transaction);
+        let sent = sent.ok_or(DropReason::StunUnexpected)?;
+        match response.error {
+            None => self.on_answer(now, index, sent, out),
+            Some(stun::ROLE_CONFLICT) if sent.role == self.role => {
+                self.switch_role(now, other(self.role), out);
+                self.send_check(now, index, out);
+            }
+            // Refused for another reason: the schedule goes on.
+            Some(_) => {}
+        }
+        Ok(())
+    }
+
+    fn on_answer(&mut self, now: Instant, index: usize, sent: Sent, out: &mut Outbox) {
+        out.counters.checks_answered += 1;
+        if sent.nomination == Some(self.selection.nomination) {
+            self.selection.confirmed = true;
+        }
+        let path = self.number(index);
+        let (phase, pair) = (self.phase, &mut self.pairs[index]);
+        pair.on_answer(now, sent.at);
+        if !pair.is_up() {
+            pair.path.state = PathState::Up;
+            pair.next_check = now + schedule::interval(now, pair, phase, false);
+            let Path {
+                link,
+                local,
+                remote,
+                rtt,
+                ..
+            } = pair.path;
+            out.event(Event::PathUp {
+                path,
+                link,
+                local,
+                remote,
+                rtt: rtt.unwrap_or_default(),
+            });
+            self.reselect(now, out);
+        }
+        self.clear(now, index, sent.at, out);
+    }
+}
+
+fn other(role: IceRole) -> IceRole {
+    match role {
+        IceRole::Controlling => IceRole::Controlled,
+        IceRole::Controlled => IceRole::Controlling,
+    }
+}
+
+/// Priority of the peer-reflexive candidate that a check may reveal, component
+/// 1 (RFC 8445 sections 5.1.2 and 7.1.1); a cheaper link is preferred.
+fn priority(link_cost: u16) -> u32 {
+    const PEER_REFLEXIVE: u32 = 110;
+    PEER_REFLEXIVE << 24 | u32::from(u16::MAX - link_cost) << 8 | 255
+}

@@ -1,0 +1,97 @@
+//! Which pairs exist and what they are called.
+
+use super::pair::Pair;
+use super::types::can_pair;
+use super::{Agent, MAX_PAIRS, schedule};
+use crate::Event;
+use crate::ice::{DownReason, PathState};
+use crate::outbox::Outbox;
+use std::net::SocketAddr;
+use weft_units::{Instant, PathId};
+
+impl Agent {
+    pub fn find(&self, local: SocketAddr, remote: SocketAddr) -> Option<usize> {
+        self.pairs.iter().position(|p| p.is(local, remote))
+    }
+
+    /// Gives the pair a number if it has none yet. A number is used again
+    /// only when all 256 were, so that late packets are not taken for a new
+    /// path's.
+    pub fn number(&mut self, index: usize) -> PathId {
+        if !self.pairs[index].numbered {
+            let taken = |id| self.pairs.iter().any(|p| p.has_id(id));
+            let mut id = self.next_id;
+            while taken(PathId(id)) {
+                id = id.wrapping_add(1);
+            }
+            self.next_id = id.wrapping_add(1);
+            let pair = &mut self.pairs[index];
+            pair.path.id = PathId(id);
+            pair.numbered = true;
+        }
+        self.pairs[index].path.id
+    }
+
+    pub(super) fn by_id(&self, id: PathId) -> Option<usize> {
+        self.pairs.iter().position(|p| p.has_id(id))
+    }
+
+    /// Pairs all addresses that may be and are not paired yet.
+    pub(super) fn make_pairs(&mut self, now: Instant, out: &mut Outbox) {
+        if self.remote.is_none() {
+            return;
+        }
+        for remote in 0..self.remotes.len() {
+            for local in 0..self.locals.len() {
+                let remote = self.remotes[remote].addr;
+                let address = &self.locals[local];
+                let may = can_pair(address.addr, remote) && address.remotes.allows(remote);
+                if may && self.find(address.addr, remote).is_none() {
+                    self.make_pair(now, local, remote, out);
+                }
+            }
+        }
+    }
+
+    pub(super) fn make_pair(
+        &mut self,
+        now: Instant,
+        local: usize,
+        remote: SocketAddr,
+        out: &mut Outbox,
+    ) {
+        if self.pairs.len() == MAX_PAIRS {
+            let Some(hopeless) = self.indices(|p| schedule::is_hopeless(now, p)).next() else {
+                out.counters.pairs_refused += 1;
+                return;
+            };
+            self.pairs.remove(hopeless);
+        }
+        let mut pair = Pair::new(now, &self.locals[local], remote);
+        pair.next_check = self.next_first_check.max(now);
+        self.next_first_check = pair.next_check + schedule::STAGGER;
+        self.pairs.push(pair);
+    }
+
+    pub(super) fn remove_pairs(
+        &mut self,
+        now: Instant,
+        which: impl Fn(&Pair) -> bool,
+        out: &mut Outbox,
+    ) {
+        let before = self.pairs.len();
+        self.pairs.retain(|pair| {
+            let remove = which(pair);
+            if remove && pair.path.state != PathState::Probing {
+                out.event(Event::PathDown {
+                    path: pair.path.id,
+                    reason: DownReason::Removed,
+                });
+            }
+            !remove
+        });
+        if self.pairs.len() < before {
+            self.reselect(now, out);
+        }
+    }
+}
