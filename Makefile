@@ -1,0 +1,99 @@
+# `make help` lists the targets.
+SHELL := /bin/bash
+.SHELLFLAGS := -euo pipefail -c
+MAKEFLAGS += --no-print-directory
+.DEFAULT_GOAL := help
+
+# Where scripts/setup puts what the machine lacks.
+export PATH := $(CURDIR)/.tools/node_modules/.bin:$(or $(CARGO_HOME),$(HOME)/.cargo)/bin:$(PATH)
+
+TARGET_DIR := $(or $(CARGO_TARGET_DIR),target)
+WEFT := $(TARGET_DIR)/release/weft
+CARGO_FLAGS := --locked
+FUZZ_SECONDS ?= 60
+OUT ?= out
+
+.PHONY: help
+help: ## this list
+	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "make %-13s %s\n", $$1, $$2 }' Makefile
+
+.PHONY: setup setup-build
+setup: ## install what building and testing need and this machine lacks
+	@scripts/setup --tests
+setup-build: # without what only tests need
+	@scripts/setup
+
+# --- the page ----------------------------------------------------------------
+
+WEB_SOURCES := $(shell find web/src web/public web/index.html web/vite.config.ts web/tsconfig.json -type f 2>/dev/null)
+
+.PHONY: web
+web: web/dist/index.html ## build the page that the server embeds
+
+web/node_modules/.package-lock.json: web/package.json web/package-lock.json
+	npm --prefix web ci --no-audit --no-fund
+	touch $@
+
+web/dist/index.html: web/node_modules/.package-lock.json $(WEB_SOURCES)
+	npm --prefix web run build
+	touch $@
+
+# --- running -----------------------------------------------------------------
+
+.PHONY: build
+build: setup-build
+	$(MAKE) web
+	cargo build --release $(CARGO_FLAGS) --package weft
+
+.PHONY: demo
+demo: build ## the call over two links beside the call over one, at one URL
+	$(WEFT) demo
+
+# --- checking ----------------------------------------------------------------
+
+.PHONY: test
+test: setup ## everything that a change has to pass
+	$(MAKE) web
+	$(MAKE) check-web
+	$(MAKE) check-rust
+	$(MAKE) e2e
+
+.PHONY: check-web
+check-web: web
+	npm --prefix web run check
+	npm --prefix web test
+
+.PHONY: check-rust
+check-rust: web
+	cargo fmt --all --check
+	cargo clippy --workspace --all-targets $(CARGO_FLAGS) -- -D warnings
+	cargo test --workspace $(CARGO_FLAGS)
+	RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps $(CARGO_FLAGS)
+
+.PHONY: e2e
+e2e: web ## the built page in a real browser
+	npm --prefix web run e2e --if-present
+
+# --- measuring ---------------------------------------------------------------
+
+.PHONY: bench
+bench: web ## the speeds in BENCHMARKING.md
+	cargo bench --workspace $(CARGO_FLAGS) --benches
+
+.PHONY: experiments
+experiments: build ## the results in BENCHMARKING.md, written to out/
+	mkdir -p $(OUT)
+	$(WEFT) demo --headless --seconds 60 --json $(OUT)/demo.json
+
+.PHONY: fuzz
+fuzz: ## every fuzz target for FUZZ_SECONDS; needs nightly Rust and cargo-fuzz
+	@cargo +nightly fuzz --version >/dev/null 2>&1 || { \
+	  echo "fuzz: needs 'rustup toolchain install nightly' and 'cargo install cargo-fuzz'" >&2; exit 3; }
+	for target in $$(cargo +nightly fuzz list); do \
+	  cargo +nightly fuzz run "$$target" -- -max_total_time=$(FUZZ_SECONDS); \
+	done
+
+.PHONY: clean
+clean: ## remove what was built
+	cargo clean
+	rm -rf web/dist web/node_modules .tools $(OUT)
