@@ -1,0 +1,185 @@
+//! ARCHITECTURE.md is checked against the manifests: its crate table is the
+//! list of permitted arrows, its library table the list of permitted
+//! libraries. A change that adds either has to say so there.
+
+mod document;
+mod licence;
+mod manifests;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+
+use document::Document;
+use manifests::{DependencyKind, Manifests};
+
+/// Permissive licences, and MPL-2.0, whose duties end at its own files.
+const PERMITTED_LICENCES: [&str; 15] = [
+    "0BSD",
+    "Apache-2.0",
+    "Apache-2.0 WITH LLVM-exception",
+    "BSD-2-Clause",
+    "BSD-3-Clause",
+    "BSL-1.0",
+    "CC0-1.0",
+    "CDLA-Permissive-2.0",
+    "ISC",
+    "MIT",
+    "MIT-0",
+    "MPL-2.0",
+    "Unicode-3.0",
+    "Unlicense",
+    "Zlib",
+];
+
+#[test]
+fn crate_table_lists_exactly_the_workspace() {
+    let listed: BTreeSet<_> = Document::read().crates.into_keys().collect();
+    let present: BTreeSet<_> = Manifests::workspace().crates.into_keys().collect();
+    assert_eq!(
+        listed, present,
+        "left: crate table of ARCHITECTURE.md, right: crates/"
+    );
+}
+
+#[test]
+fn every_arrow_is_in_the_crate_table() {
+    let document = Document::read();
+    let mut strangers = Vec::new();
+    for (name, manifest) in Manifests::workspace().crates {
+        let row = &document.crates[&name];
+        for (dependency, kind) in &manifest.arrows {
+            let permitted = row.arrows.contains(dependency)
+                || (*kind == DependencyKind::Dev && row.test_arrows.contains(dependency));
+            if !permitted {
+                strangers.push(format!("{name} -> {dependency} ({kind:?})"));
+            }
+        }
+    }
+    assert!(
+        strangers.is_empty(),
+        "arrows that the crate table of ARCHITECTURE.md does not permit: {strangers:#?}"
+    );
+}
+
+#[test]
+fn crate_table_has_no_cycle() {
+    let rows = Document::read().crates;
+    let mut placed = BTreeSet::new();
+    while placed.len() < rows.len() {
+        let ready: Vec<_> = rows
+            .iter()
+            .filter(|(name, row)| !placed.contains(*name) && row.arrows.is_subset(&placed))
+            .map(|(name, _)| name.clone())
+            .collect();
+        assert!(
+            !ready.is_empty(),
+            "a cycle, or an arrow to a crate without a row, below {placed:?}"
+        );
+        placed.extend(ready);
+    }
+}
+
+#[test]
+fn core_crates_know_only_core_crates() {
+    let rows = Document::read().crates;
+    for (name, row) in rows.iter().filter(|(_, row)| row.core) {
+        for arrow in &row.arrows {
+            assert!(rows[arrow].core, "core crate {name} -> {arrow}");
+        }
+    }
+}
+
+/// The lints that keep clocks and global randomness out stand in one file per
+/// crate, because clippy reads no other place; they must not drift apart.
+#[test]
+fn core_crates_share_their_lints() {
+    let manifests = Manifests::workspace();
+    let lints = |name: &str| {
+        let path = manifests.crates[name].folder.join("clippy.toml");
+        fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+    };
+    let first = lints("units");
+    for clock in ["std::time::Instant::now", "std::time::SystemTime::now"] {
+        assert!(
+            first.contains(clock),
+            "clippy.toml of units permits {clock}"
+        );
+    }
+    for (name, row) in Document::read().crates {
+        if row.core {
+            assert!(
+                lints(&name) == first,
+                "crates/weft-{name}/clippy.toml differs from crates/weft-units/clippy.toml"
+            );
+        }
+    }
+}
+
+#[test]
+fn library_table_is_what_the_manifests_use() {
+    let mut used: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+    for (name, manifest) in Manifests::workspace().crates {
+        for library in manifest.libraries {
+            used.entry(library).or_default().insert(name.clone());
+        }
+    }
+    for library in manifests::page_libraries() {
+        used.entry(library).or_default().insert("web".to_owned());
+    }
+    let rows = Document::read().libraries;
+    let mut wrong = Vec::new();
+    for (library, users) in &used {
+        match rows.get(library) {
+            None => wrong.push(format!("no row: `{library}`, used by {users:?}")),
+            Some(row) => match &row.users {
+                Some(listed) if listed != users => wrong.push(format!(
+                    "`{library}`: used by {users:?}, the row says {listed:?}"
+                )),
+                _ => {}
+            },
+        }
+    }
+    for library in rows.keys().filter(|name| !used.contains_key(*name)) {
+        wrong.push(format!("`{library}`: nobody uses it"));
+    }
+    assert!(
+        wrong.is_empty(),
+        "the library table of ARCHITECTURE.md drifted: {wrong:#?}"
+    );
+}
+
+#[test]
+fn library_table_states_the_licences() {
+    let licences = manifests::licences();
+    let mut wrong = Vec::new();
+    for (library, row) in Document::read().libraries {
+        let found: BTreeSet<_> = licences
+            .iter()
+            .filter(|(name, _)| *name == library)
+            .map(|(_, licence)| licence.replace('/', " OR "))
+            .collect();
+        if !found.contains(&row.licence) {
+            wrong.push(format!(
+                "`{library}`: {found:?}, the row says {}",
+                row.licence
+            ));
+        }
+    }
+    assert!(
+        wrong.is_empty(),
+        "the library table of ARCHITECTURE.md drifted: {wrong:#?}"
+    );
+}
+
+/// Everything that is linked or bundled, also what libraries bring along.
+#[test]
+fn every_licence_is_permitted() {
+    let refused: Vec<_> = manifests::licences()
+        .into_iter()
+        .filter(|(_, licence)| !licence::permits(licence, &PERMITTED_LICENCES))
+        .collect();
+    assert!(
+        refused.is_empty(),
+        "not among the permitted licences: {refused:#?}"
+    );
+}
