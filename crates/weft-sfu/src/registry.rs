@@ -152,7 +152,7 @@ pub struct Join<'a> {
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum JoinError {
     /// The room's name is no name.
-    #[error("a room's name has 1 to 64 letters, digits, '-', '_' or '.'")]
+    #[error("a room's name has 1 to 64 letters, digits, '-', '_' or '.', and is not only dots")]
     BadRoomName,
     /// The participant's name is no name.
     #[error("a participant's name has 1 to 64 printable characters")]
@@ -278,6 +278,18 @@ impl Registry {
             if member.holds == 0 {
                 member.leaves_at = Some(now + GRACE);
             }
+        }
+    }
+
+    /// One thing less holds the participant, on purpose: after the last one
+    /// it leaves at once, unless it has a page that may be loading again.
+    pub fn finish(&mut self, now: Instant, room: &str, id: &str) {
+        self.release(now, room, id);
+        let done = self.member_mut(room, id).is_some_and(|member| {
+            member.holds == 0 && member.participant.kind != ParticipantKind::Browser
+        });
+        if done {
+            self.leave(room, id);
         }
     }
 
@@ -429,9 +441,12 @@ fn unknown(room: &str, id: &str) -> UnknownParticipant {
     }
 }
 
+/// Names that stand in an address as they are; dots alone would be taken for
+/// folders.
 fn is_room_name(name: &str) -> bool {
-    let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
-    (1..=MAX_NAME).contains(&name.len()) && name.chars().all(plain)
+    let plain = |c: char| c.is_alphanumeric() || matches!(c, '-' | '_' | '.');
+    let length = name.chars().count();
+    (1..=MAX_NAME).contains(&length) && name.chars().all(plain) && name.chars().any(|c| c != '.')
 }
 
 fn is_name(name: &str) -> bool {

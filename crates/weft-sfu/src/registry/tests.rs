@@ -62,6 +62,26 @@ fn a_publication_holds_as_an_event_stream_does() {
 }
 
 #[test]
+fn a_sender_that_ends_on_purpose_leaves_at_once_and_a_page_after_the_grace_time() {
+    let mut registry = Registry::new(RegistryLimits::default());
+    let page = registry.join(browser("r", "Ada", None)).unwrap();
+    let kind = ParticipantKind::Native;
+    let van = Join {
+        kind,
+        ..browser("r", "van", None)
+    };
+    let van = registry.join(van).unwrap();
+    registry.hold("r", &van).unwrap();
+    registry.finish(at(1), "r", &van);
+    assert_eq!(registry.count(), (1, 2), "something holds it still");
+    registry.finish(at(2), "r", &van);
+    registry.finish(at(2), "r", &page);
+    assert_eq!(registry.count(), (1, 1));
+    registry.handle_timeout(at(12));
+    assert_eq!(registry.count(), (0, 0));
+}
+
+#[test]
 fn an_id_with_another_name_is_somebody_new() {
     let mut registry = Registry::new(RegistryLimits::default());
     let ada = registry.join(browser("r", "Ada", None)).unwrap();
@@ -137,11 +157,12 @@ fn bad_names_and_full_rooms_are_refused() {
     let mut join = |room, name| registry.join(browser(room, name, None));
     assert_eq!(join("a/b", "Ada"), Err(JoinError::BadRoomName));
     assert_eq!(join("", "Ada"), Err(JoinError::BadRoomName));
+    assert_eq!(join("..", "Ada"), Err(JoinError::BadRoomName));
     assert_eq!(join("r", "  "), Err(JoinError::BadName));
     assert_eq!(join("r", "a\nb"), Err(JoinError::BadName));
     assert_eq!(join("r", &long), Err(JoinError::BadName));
-    assert!(join("r", "Zoë").is_ok());
-    assert!(join("r", "Ada").is_ok());
-    assert_eq!(join("r", "Bob"), Err(JoinError::RoomFull));
+    assert!(join("küche", "Zoë").is_ok());
+    assert!(join("küche", "Ada").is_ok());
+    assert_eq!(join("küche", "Bob"), Err(JoinError::RoomFull));
     assert_eq!(join("s", "Bob"), Err(JoinError::TooManyRooms));
 }
