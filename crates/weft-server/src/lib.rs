@@ -1,1 +1,29 @@
 //! Conference server: HTTP, WHIP, WHEP, rooms, the embedded page.
+//!
+//! [`Server::start_with`] runs the HTTP side on a thread of its own. Media is
+//! behind a channel: HTTP handlers send [`media_plane::Command`]s and the
+//! plane reports [`media_plane::Event`]s, so a slow request never delays a
+//! packet.
+
+mod auth;
+mod clock;
+mod config;
+mod error;
+mod hub;
+mod listener;
+pub mod media_plane;
+mod page;
+mod problem;
+mod routes;
+mod server;
+mod tls;
+
+pub use axum;
+pub use config::{Limits, Security, ServerConfig};
+pub use error::ServerError;
+pub use problem::Problem;
+pub use server::{Resident, Server, ServerHandle};
+pub use weft_sfu::{LinkReport, LinkState, ParticipantKind, Publishing};
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,76 @@
+use crate::problem::Problem;
+use aws_lc_rs::{constant_time, digest};
+use axum::http::{HeaderMap, StatusCode, header};
+
+/// The cookie that carries the token for the page, which opens streams and
+/// sends requests without headers of its own.
+const COOKIE: &str = "weft_token";
+
+/// The operator's token, if there is one; only its hash is kept.
+#[derive(Clone, Default)]
+pub(crate) struct Token(Option<digest::Digest>);
+
+impl Token {
+    pub(crate) fn new(token: Option<&str>) -> Token {
+        Token(token.map(hash))
+    }
+
+    /// Whether a request with these headers may go on.
+    pub(crate) fn check(&self, headers: &HeaderMap) -> Result<(), Problem> {
+        let Some(wanted) = &self.0 else {
+            return Ok(());
+        };
+        let given = bearer(headers).or_else(|| cookie(headers));
+        match given {
+            Some(given) if same(wanted, given) => Ok(()),
+            _ => Err(Problem::new(
+                StatusCode::UNAUTHORIZED,
+                "This server asks for a token.",
+                "Open the link with ?token=… that you were given; other clients send it as `Authorization: Bearer`.",
+            )),
+        }
+    }
+
+    /// The `Set-Cookie` header for a page that was opened with `?token=`, if
+    /// it is the right one.
+    pub(crate) fn cookie_for(&self, given: &str, secure: bool) -> Option<String> {
+        let wanted = self.0.as_ref()?;
+        // A right token that cannot stand in a cookie is for other clients.
+        let plain = given
+            .bytes()
+            .all(|b| b.is_ascii_graphic() && !b";,\"\\".contains(&b));
+        (plain && same(wanted, given)).then(|| {
+            let secure = if secure { "; Secure" } else { "" };
+            format!("{COOKIE}={given}; Path=/; HttpOnly; SameSite=Strict{secure}")
+        })
+    }
+}
+
+fn hash(token: &str) -> digest::Digest {
+    digest::digest(&digest::SHA256, token.as_bytes())
+}
+
+/// Hashes first, so that the time tells neither content nor length.
+fn same(wanted: &digest::Digest, given: &str) -> bool {
+    constant_time::verify_slices_are_equal(wanted.as_ref(), hash(given).as_ref()).is_ok()
+}
+
+fn bearer(headers: &HeaderMap) -> Option<&str> {
+    let (scheme, token) = headers
+        .get(header::AUTHORIZATION)?
+        .to_str()
+        .ok()?
+        .split_once(' ')?;
+    scheme.eq_ignore_ascii_case("bearer").then(|| token.trim())
+}
+
+fn cookie(headers: &HeaderMap) -> Option<&str> {
+    let values = headers.get_all(header::COOKIE).into_iter();
+    let mut pairs = values
+        .filter_map(|v| v.to_str().ok())
+        .flat_map(|v| v.split(';'));
+    pairs.find_map(|pair| {
+        let (name, value) = pair.trim().split_once('=')?;
+        (name == COOKIE).then_some(value)
+    })
+}

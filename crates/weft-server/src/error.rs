@@ -1,0 +1,105 @@
+use std::io;
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+use thiserror::Error;
+
+/// Why a server does not start. [`ServerError::remedy`] says what to do.
+#[derive(Debug, Error)]
+pub enum ServerError {
+    /// Another program listens there.
+    #[error("{address} is taken by another program")]
+    PortTaken {
+        /// Where.
+        address: SocketAddr,
+    },
+    /// No interface of this machine has the address.
+    #[error("this machine has no address {}", address.ip())]
+    AddressUnavailable {
+        /// Where.
+        address: SocketAddr,
+    },
+    /// The system does not let us listen there.
+    #[error("listening on {address} is not allowed")]
+    NotAllowed {
+        /// Where.
+        address: SocketAddr,
+    },
+    /// Something else is wrong with listening.
+    #[error("cannot listen on {address}: {source}")]
+    Listen {
+        /// Where.
+        address: SocketAddr,
+        /// What the system says.
+        source: io::Error,
+    },
+    /// A certificate or key file cannot be read.
+    #[error("cannot read {}: {reason}", path.display())]
+    CertificateUnreadable {
+        /// Which file.
+        path: PathBuf,
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// Certificate and key are readable and of no use.
+    #[error("the certificate in {} cannot be used: {reason}", path.display())]
+    CertificateUnusable {
+        /// The certificate's file.
+        path: PathBuf,
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// The system gives no thread or no random numbers.
+    #[error("the system refuses what a server needs: {reason}")]
+    System {
+        /// What it says.
+        reason: String,
+    },
+}
+
+impl ServerError {
+    /// What the operator can do, a sentence.
+    #[must_use]
+    pub fn remedy(&self) -> String {
+        match self {
+            ServerError::PortTaken { address } => format!(
+                "Stop the other program (`ss -ltnup 'sport = :{}'` shows it), or choose another port with --listen.",
+                address.port()
+            ),
+            ServerError::AddressUnavailable { .. } => {
+                "Take an address that `ip address` shows, or 0.0.0.0 for all of them.".to_owned()
+            }
+            ServerError::NotAllowed { address } if address.port() < 1024 => format!(
+                "Ports below 1024 need a privilege: use a higher one with --listen, or run `sudo setcap cap_net_bind_service+ep $(command -v weft)`; asked for was {}.",
+                address.port()
+            ),
+            ServerError::NotAllowed { .. } | ServerError::Listen { .. } => {
+                "Choose another address and port with --listen.".to_owned()
+            }
+            ServerError::CertificateUnreadable { .. } => {
+                "Give PEM files that this user may read: the certificate chain, and its private key.".to_owned()
+            }
+            ServerError::CertificateUnusable { .. } => {
+                "Check that the key belongs to the first certificate of the file, or leave both out for a self-signed one.".to_owned()
+            }
+            ServerError::System { .. } => {
+                "Check the limits of this user and container (`ulimit -a`).".to_owned()
+            }
+        }
+    }
+
+    pub(crate) fn listen(address: SocketAddr, source: io::Error) -> ServerError {
+        match source.kind() {
+            io::ErrorKind::AddrInUse => ServerError::PortTaken { address },
+            io::ErrorKind::AddrNotAvailable => ServerError::AddressUnavailable { address },
+            io::ErrorKind::PermissionDenied => ServerError::NotAllowed { address },
+            _ => ServerError::Listen { address, source },
+        }
+    }
+
+    pub(crate) fn unreadable(path: &Path, reason: impl ToString) -> ServerError {
+        ServerError::CertificateUnreadable {
+            path: path.to_owned(),
+            reason: reason.to_string(),
+        }
+    }
+}

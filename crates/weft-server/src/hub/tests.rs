@@ -1,0 +1,49 @@
+use super::{FEED_LENGTH, Hub, unguessable};
+use crate::clock::Clock;
+use crate::config::Limits;
+use crate::media_plane::{Command, MediaPlane};
+use std::sync::Arc;
+use weft_sfu::{Join, ParticipantKind};
+
+struct Deaf;
+
+impl MediaPlane for Deaf {
+    fn send(&self, _: Command) {}
+}
+
+#[test]
+fn a_reader_that_does_not_read_is_cut_off_and_the_others_are_not() {
+    let limits = Limits {
+        participants_per_room: 1000,
+        ..Limits::default()
+    };
+    let hub = Hub::new(limits, Arc::new(Deaf), Clock::machine());
+    let join = |name: &str| {
+        hub.join(Join {
+            room: "r",
+            name,
+            kind: ParticipantKind::Browser,
+            id: None,
+        })
+        .unwrap()
+    };
+    let (_, mut messages) = join("slow");
+    let (_, mut other) = join("other");
+    for n in 0..FEED_LENGTH {
+        drop(join(&format!("n{n}")));
+        while other.try_recv().is_ok() {}
+    }
+    let mut read = 0;
+    while messages.try_recv().is_ok() {
+        read += 1;
+    }
+    assert_eq!(read, FEED_LENGTH);
+    assert!(messages.is_closed());
+    assert!(!other.is_closed());
+}
+
+#[test]
+fn names_of_resources_do_not_repeat() {
+    let names: std::collections::BTreeSet<_> = (0..100).map(|_| unguessable()).collect();
+    assert_eq!(names.len(), 100);
+}

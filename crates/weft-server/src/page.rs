@@ -1,0 +1,60 @@
+//! The page, built by Vite and embedded by `build.rs`.
+
+use axum::http::header::{
+    CACHE_CONTROL, CONTENT_SECURITY_POLICY, CONTENT_TYPE, REFERRER_POLICY, X_CONTENT_TYPE_OPTIONS,
+};
+use axum::http::{HeaderName, HeaderValue, StatusCode};
+use axum::response::{IntoResponse, Response};
+
+/// Path below `web/dist`, content.
+static FILES: &[(&str, &[u8])] = include!(concat!(env!("OUT_DIR"), "/page.rs"));
+
+/// Only our own files, no frames, no inline code.
+const POLICY: &str = "default-src 'self'; img-src 'self' data: blob:; media-src 'self' blob: mediastream:; \
+object-src 'none'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'";
+
+/// The page itself, which finds out by its address what to show.
+pub(crate) fn page(status: StatusCode) -> Response {
+    let mut response = file("index.html").unwrap_or_else(|| StatusCode::NOT_FOUND.into_response());
+    *response.status_mut() = status;
+    let headers = response.headers_mut();
+    headers.insert(CONTENT_SECURITY_POLICY, HeaderValue::from_static(POLICY));
+    headers.insert(REFERRER_POLICY, HeaderValue::from_static("no-referrer"));
+    headers.insert(
+        HeaderName::from_static("permissions-policy"),
+        HeaderValue::from_static("camera=(self), microphone=(self), display-capture=(self)"),
+    );
+    response
+}
+
+/// A file of the page by its path, without a slash in front.
+pub(crate) fn file(path: &str) -> Option<Response> {
+    let (name, content) = FILES.iter().find(|(name, _)| *name == path)?;
+    // Vite puts a hash of the content into the names in assets/.
+    let cache = if name.starts_with("assets/") {
+        "public, max-age=31536000, immutable"
+    } else {
+        "no-cache"
+    };
+    let headers = [
+        (CONTENT_TYPE, content_type(name)),
+        (CACHE_CONTROL, cache),
+        (X_CONTENT_TYPE_OPTIONS, "nosniff"),
+    ];
+    Some((headers, *content).into_response())
+}
+
+fn content_type(name: &str) -> &'static str {
+    match name.rsplit_once('.').map(|(_, extension)| extension) {
+        Some("html") => "text/html; charset=utf-8",
+        Some("js") => "text/javascript; charset=utf-8",
+        Some("css") => "text/css; charset=utf-8",
+        Some("svg") => "image/svg+xml",
+        Some("png") => "image/png",
+        Some("ico") => "image/x-icon",
+        Some("woff2") => "font/woff2",
+        Some("json" | "map" | "webmanifest") => "application/json",
+        Some("txt") => "text/plain; charset=utf-8",
+        _ => "application/octet-stream",
+    }
+}

@@ -1,0 +1,139 @@
+use crate::media_plane::MediaError;
+use axum::Json;
+use axum::http::StatusCode;
+use axum::response::{IntoResponse, Response};
+use serde::Serialize;
+use weft_sfu::{JoinError, UnknownParticipant};
+
+/// A refusal as JSON: `{"error": .., "remedy": ..}`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Problem {
+    /// HTTP status.
+    pub status: StatusCode,
+    /// What is wrong, a sentence.
+    pub error: String,
+    /// What to do, a sentence.
+    pub remedy: String,
+}
+
+#[derive(Serialize)]
+struct Body<'a> {
+    error: &'a str,
+    remedy: &'a str,
+}
+
+impl Problem {
+    /// A refusal with this status.
+    #[must_use]
+    pub fn new(status: StatusCode, error: impl Into<String>, remedy: impl Into<String>) -> Problem {
+        Problem {
+            status,
+            error: error.into(),
+            remedy: remedy.into(),
+        }
+    }
+
+    pub(crate) fn no_resource() -> Problem {
+        Problem::new(
+            StatusCode::NOT_FOUND,
+            "There is no such connection (any more).",
+            "Publish or play again.",
+        )
+    }
+
+    pub(crate) fn no_path(path: &str) -> Problem {
+        Problem::new(
+            StatusCode::NOT_FOUND,
+            format!("There is nothing at {path}."),
+            "Check the address; the start page is at /.",
+        )
+    }
+
+    pub(crate) fn bad_body(expected: &str) -> Problem {
+        Problem::new(
+            StatusCode::UNSUPPORTED_MEDIA_TYPE,
+            format!("The request's body is not {expected}."),
+            format!("Send the header `Content-Type: {expected}`."),
+        )
+    }
+
+    pub(crate) fn overloaded(what: &str) -> Problem {
+        Problem::new(
+            StatusCode::SERVICE_UNAVAILABLE,
+            format!("The server has no room for {what}."),
+            "Try again later, or ask whoever runs the server to raise its limits.",
+        )
+    }
+}
+
+impl IntoResponse for Problem {
+    fn into_response(self) -> Response {
+        let body = Json(Body {
+            error: &self.error,
+            remedy: &self.remedy,
+        });
+        (self.status, body).into_response()
+    }
+}
+
+impl From<JoinError> for Problem {
+    fn from(error: JoinError) -> Problem {
+        let (status, remedy) = match error {
+            JoinError::BadRoomName => {
+                (StatusCode::BAD_REQUEST, "Choose another name for the room.")
+            }
+            JoinError::BadName => (StatusCode::BAD_REQUEST, "Give a name with ?name=."),
+            JoinError::RoomFull => (
+                StatusCode::SERVICE_UNAVAILABLE,
+                "Wait until somebody leaves.",
+            ),
+            JoinError::TooManyRooms => (StatusCode::SERVICE_UNAVAILABLE, "Try again later."),
+        };
+        Problem::new(status, sentence(&error.to_string()), remedy)
+    }
+}
+
+impl From<UnknownParticipant> for Problem {
+    fn from(error: UnknownParticipant) -> Problem {
+        Problem::new(
+            StatusCode::NOT_FOUND,
+            sentence(&error.to_string()),
+            "Check the room and the participant: the room's event stream lists who is there.",
+        )
+    }
+}
+
+impl From<MediaError> for Problem {
+    fn from(error: MediaError) -> Problem {
+        let (status, remedy) = match &error {
+            MediaError::BadDescription { .. } => (
+                StatusCode::BAD_REQUEST,
+                "Send the session description as the client library makes it.",
+            ),
+            MediaError::NoCodec => (
+                StatusCode::UNPROCESSABLE_ENTITY,
+                "Let the client offer VP8 and Opus.",
+            ),
+            MediaError::NothingPublished => (StatusCode::CONFLICT, "Wait until they publish."),
+            MediaError::UnknownResource => return Problem::no_resource(),
+            MediaError::WrongState { .. } => (StatusCode::CONFLICT, "Publish or play again."),
+            MediaError::Busy => return Problem::overloaded("another media connection"),
+            MediaError::Gone => (
+                StatusCode::INTERNAL_SERVER_ERROR,
+                "Ask whoever runs the server to start it again.",
+            ),
+        };
+        Problem::new(status, sentence(&error.to_string()), remedy)
+    }
+}
+
+/// With a capital letter and a full stop.
+fn sentence(words: &str) -> String {
+    let mut characters = words.chars();
+    let first: String = characters
+        .next()
+        .into_iter()
+        .flat_map(char::to_uppercase)
+        .collect();
+    format!("{first}{}.", characters.as_str().trim_end_matches('.'))
+}

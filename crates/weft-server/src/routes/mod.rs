@@ -1,0 +1,249 @@
+mod operator;
+mod rooms;
+mod whep;
+mod whip;
+
+use crate::auth::Token;
+use crate::hub::Hub;
+use crate::media_plane::{Command, MediaError, Reply, ResourceId};
+use crate::page;
+use crate::problem::Problem;
+use axum::Router;
+use axum::body::Bytes;
+use axum::extract::rejection::BytesRejection;
+use axum::extract::{DefaultBodyLimit, Request, State};
+use axum::http::header::{
+    ALLOW, CACHE_CONTROL, CONTENT_TYPE, LOCATION, SET_COOKIE, WWW_AUTHENTICATE,
+};
+use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, Uri};
+use axum::middleware::{self, Next};
+use axum::response::{IntoResponse, Redirect, Response};
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::sync::oneshot;
+
+/// Longest request body: an SDP of a browser with many interfaces has 10 kB.
+const MAX_BODY: usize = 64 * 1024;
+/// Longest wait for the media plane, which answers within milliseconds.
+const MEDIA_TIMEOUT: Duration = Duration::from_secs(5);
+
+const SDP: &str = "application/sdp";
+const FRAGMENT: &str = "application/trickle-ice-sdpfrag";
+
+/// What the handlers need.
+#[derive(Clone)]
+pub(crate) struct App {
+    pub(crate) hub: Arc<Hub>,
+    pub(crate) token: Token,
+    pub(crate) secure: bool,
+}
+
+/// All routes; `extra` are added as they are.
+pub(crate) fn router(app: App, extra: Option<Router>) -> Router {
+    let guarded = Router::new()
+        .merge(rooms::routes())
+        .merge(whip::routes())
+        .merge(whep::routes())
+        .route_layer(middleware::from_fn_with_state(app.clone(), check_token));
+    Router::new()
+        .merge(guarded)
+        .merge(operator::routes())
+        .fallback(page_or_problem)
+        .method_not_allowed_fallback(wrong_method)
+        .layer(DefaultBodyLimit::max(MAX_BODY))
+        .with_state(app)
+        .merge(extra.unwrap_or_default())
+}
+
+async fn check_token(State(app): State<App>, request: Request, next: Next) -> Response {
+    match app.token.check(request.headers()) {
+        Ok(()) => next.run(request).await,
+        Err(problem) => ([(WWW_AUTHENTICATE, "Bearer")], problem).into_response(),
+    }
+}
+
+/// Everything that is no interface is the page or a file of it.
+async fn page_or_problem(State(app): State<App>, method: Method, uri: Uri) -> Response {
+    let path = uri.path();
+    let is_interface = ["/api", "/whip", "/whep", "/metrics", "/healthz"]
+        .iter()
+        .any(|p| {
+            path.strip_prefix(p)
+                .is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+        });
+    if is_interface {
+        return Problem::no_path(path).into_response();
+    }
+    if method != Method::GET && method != Method::HEAD {
+        return wrong_method().await;
+    }
+    let wanted = path.trim_start_matches('/');
+    if wanted != "index.html"
+        && let Some(file) = page::file(wanted)
+    {
+        return file;
+    }
+    let segments: Vec<&str> = wanted.trim_end_matches('/').split('/').collect();
+    match segments[..] {
+        ["" | "index.html" | "demo"] | ["r", _] => with_cookie(&app, &uri),
+        _ if wanted.starts_with("assets/") => Problem::no_path(path).into_response(),
+        _ => page::page(StatusCode::NOT_FOUND),
+    }
+}
+
+/// The page; where its address has the right token, the token moves into a
+/// cookie and out of the address.
+fn with_cookie(app: &App, uri: &Uri) -> Response {
+    let pairs: Vec<&str> = uri
+        .query()
+        .unwrap_or("")
+        .split('&')
+        .filter(|p| !p.is_empty())
+        .collect();
+    let given = pairs.iter().find_map(|p| p.strip_prefix("token="));
+    let cookie = given.and_then(|given| app.token.cookie_for(given, app.secure));
+    let Some(cookie) = cookie.and_then(|c| HeaderValue::from_str(&c).ok()) else {
+        return page::page(StatusCode::OK);
+    };
+    let rest: Vec<&str> = pairs
+        .into_iter()
+        .filter(|p| !p.starts_with("token="))
+        .collect();
+    let target = match rest.is_empty() {
+        true => uri.path().to_owned(),
+        false => format!("{}?{}", uri.path(), rest.join("&")),
+    };
+    ([(SET_COOKIE, cookie)], Redirect::to(&target)).into_response()
+}
+
+async fn wrong_method() -> Response {
+    Problem::new(
+        StatusCode::METHOD_NOT_ALLOWED,
+        "This address does not take requests of this kind.",
+        "The documentation lists which requests there are.",
+    )
+    .into_response()
+}
+
+/// A body of the media type as text.
+fn text_body(
+    headers: &HeaderMap,
+    body: Result<Bytes, BytesRejection>,
+    expected: &str,
+) -> Result<String, Problem> {
+    if !is_type(headers, expected) {
+        return Err(Problem::bad_body(expected));
+    }
+    let body = body_of(body)?;
+    String::from_utf8(body.into()).map_err(|_| {
+        Problem::new(
+            StatusCode::BAD_REQUEST,
+            "The request's body is not text.",
+            "Send UTF-8.",
+        )
+    })
+}
+
+fn body_of(body: Result<Bytes, BytesRejection>) -> Result<Bytes, Problem> {
+    body.map_err(|rejection| {
+        Problem::new(
+            rejection.status(),
+            "The request's body is too long or broken off.",
+            format!("Send at most {MAX_BODY} bytes."),
+        )
+    })
+}
+
+fn json_body<T: serde::de::DeserializeOwned>(
+    headers: &HeaderMap,
+    body: Result<Bytes, BytesRejection>,
+) -> Result<T, Problem> {
+    let text = text_body(headers, body, "application/json")?;
+    serde_json::from_str(&text).map_err(|error| {
+        Problem::new(
+            StatusCode::BAD_REQUEST,
+            format!("The request's body cannot be read: {error}."),
+            "Send JSON of the documented form.",
+        )
+    })
+}
+
+fn is_type(headers: &HeaderMap, expected: &str) -> bool {
+    let value = headers.get(CONTENT_TYPE).and_then(|v| v.to_str().ok());
+    let kind = value.and_then(|v| v.split(';').next()).unwrap_or("");
+    kind.trim().eq_ignore_ascii_case(expected)
+}
+
+/// Asks the media plane and waits for the answer.
+async fn ask<T>(hub: &Hub, command: impl FnOnce(Reply<T>) -> Command) -> Result<T, Problem> {
+    let (reply, answer) = oneshot::channel();
+    hub.media().send(command(reply));
+    match tokio::time::timeout(MEDIA_TIMEOUT, answer).await {
+        Ok(Ok(result)) => Ok(result?),
+        Ok(Err(_)) => Err(MediaError::Gone.into()),
+        Err(_) => Err(Problem::overloaded("this request in time")),
+    }
+}
+
+/// A resource under construction: closed again if the request fails, or its
+/// sender goes away meanwhile.
+struct Pending {
+    hub: Arc<Hub>,
+    resource: Option<ResourceId>,
+}
+
+impl Pending {
+    fn new(hub: &Arc<Hub>, resource: ResourceId) -> Pending {
+        Pending {
+            hub: Arc::clone(hub),
+            resource: Some(resource),
+        }
+    }
+
+    fn done(mut self) {
+        self.resource = None;
+    }
+}
+
+impl Drop for Pending {
+    fn drop(&mut self) {
+        if let Some(resource) = &self.resource {
+            self.hub.close(resource);
+        }
+    }
+}
+
+/// 201 with a description and the place of the new resource.
+fn created(location: &str, sdp: String) -> Response {
+    let Ok(location) = HeaderValue::from_str(location) else {
+        return Problem::no_path(location).into_response();
+    };
+    let headers = [
+        (CONTENT_TYPE, HeaderValue::from_static(SDP)),
+        (CACHE_CONTROL, HeaderValue::from_static("no-store")),
+        (LOCATION, location),
+    ];
+    (StatusCode::CREATED, headers, sdp).into_response()
+}
+
+/// What an endpoint takes (RFC 9725 section 4.2).
+fn accepts_sdp() -> Response {
+    let headers = [
+        ("accept-post", HeaderValue::from_static(SDP)),
+        (ALLOW.as_str(), HeaderValue::from_static("POST, OPTIONS")),
+    ];
+    (StatusCode::NO_CONTENT, headers).into_response()
+}
+
+/// One segment of a path, escaped (RFC 3986 section 2.3).
+fn segment(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for byte in text.bytes() {
+        if byte.is_ascii_alphanumeric() || b"-._~".contains(&byte) {
+            out.push(char::from(byte));
+        } else {
+            out.push_str(&format!("%{byte:02X}"));
+        }
+    }
+    out
+}

@@ -1,0 +1,92 @@
+use super::App;
+use crate::hub::{Hub, Message};
+use crate::problem::Problem;
+use axum::Router;
+use axum::extract::rejection::QueryRejection;
+use axum::extract::{Path, Query, State};
+use axum::http::StatusCode;
+use axum::http::header::CACHE_CONTROL;
+use axum::response::sse::{Event, KeepAlive, Sse};
+use axum::response::{IntoResponse, Response};
+use axum::routing::get;
+use futures_core::Stream;
+use serde::Deserialize;
+use std::convert::Infallible;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+use std::time::Duration;
+use tokio::sync::mpsc;
+use weft_sfu::{Join, ParticipantKind};
+
+/// A comment goes out after this much silence, so that proxies and the page
+/// know that the stream lives.
+const KEEP_ALIVE: Duration = Duration::from_secs(15);
+
+pub(super) fn routes() -> Router<App> {
+    Router::new().route("/api/rooms/{room}/events", get(events))
+}
+
+#[derive(Deserialize)]
+struct Who {
+    name: String,
+    id: Option<String>,
+    kind: Option<ParticipantKind>,
+}
+
+async fn events(
+    State(app): State<App>,
+    Path(room): Path<String>,
+    who: Result<Query<Who>, QueryRejection>,
+) -> Result<Response, Problem> {
+    let Query(who) = who.map_err(|_| {
+        Problem::new(
+            StatusCode::BAD_REQUEST,
+            "The room does not know who comes.",
+            "Give a name with ?name=; the kind is browser, native or whip.",
+        )
+    })?;
+    let (id, messages) = app.hub.join(Join {
+        room: &room,
+        name: &who.name,
+        kind: who.kind.unwrap_or(ParticipantKind::Browser),
+        id: who.id.as_deref(),
+    })?;
+    let stream = Presence {
+        hub: Arc::clone(&app.hub),
+        room,
+        id,
+        messages,
+    };
+    let sse = Sse::new(stream).keep_alive(KeepAlive::new().interval(KEEP_ALIVE));
+    // Proxies that collect answers would hold the events back.
+    let headers = [
+        (CACHE_CONTROL.as_str(), "no-store"),
+        ("x-accel-buffering", "no"),
+    ];
+    Ok((headers, sse).into_response())
+}
+
+/// The events of a room; while it lives, its participant is present.
+struct Presence {
+    hub: Arc<Hub>,
+    room: String,
+    id: String,
+    messages: mpsc::Receiver<Message>,
+}
+
+impl Stream for Presence {
+    type Item = Result<Event, Infallible>;
+
+    fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Self::Item>> {
+        self.messages
+            .poll_recv(cx)
+            .map(|message| message.map(|m| Ok(Event::default().event(m.event).data(&*m.data))))
+    }
+}
+
+impl Drop for Presence {
+    fn drop(&mut self) {
+        self.hub.leave(&self.room, &self.id);
+    }
+}

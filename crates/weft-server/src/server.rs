@@ -1,0 +1,228 @@
+use crate::auth::Token;
+use crate::clock::Clock;
+use crate::config::ServerConfig;
+use crate::error::ServerError;
+use crate::hub::Hub;
+use crate::listener::Connections;
+use crate::media_plane::{EventReceiver, MediaPlane};
+use crate::problem::Problem;
+use crate::routes::{self, App};
+use crate::tls;
+use axum::Router;
+use std::net::{Ipv4Addr, SocketAddr, TcpListener};
+use std::sync::Arc;
+use std::thread::{self, JoinHandle};
+use std::time::Duration;
+use tokio::sync::watch;
+use tokio_rustls::TlsAcceptor;
+use weft_sfu::{Join, ParticipantKind, Publishing};
+
+/// How long requests may go on when the server ends.
+const LAST_REQUESTS: Duration = Duration::from_secs(2);
+
+/// A server, to be started.
+#[derive(Debug)]
+pub struct Server;
+
+/// A running server; dropping it ends it.
+pub struct ServerHandle {
+    /// Where HTTP listens.
+    pub local_addr: SocketAddr,
+    /// What to open in a browser on this machine.
+    pub url: String,
+    hub: Arc<Hub>,
+    stop: watch::Sender<bool>,
+    thread: Option<JoinHandle<()>>,
+}
+
+/// A participant who belongs to the process and stays while it runs.
+#[derive(Debug, Clone)]
+pub struct Resident<'a> {
+    /// The room.
+    pub room: &'a str,
+    /// Id and name.
+    pub name: &'a str,
+    /// What it runs.
+    pub kind: ParticipantKind,
+    /// What it publishes.
+    pub publishing: Publishing,
+}
+
+impl Server {
+    /// Starts a server before another media plane than the forwarding one.
+    /// `events` is the other end of what the plane tells its events to.
+    ///
+    /// # Errors
+    /// See [`ServerError`].
+    pub fn start_with(
+        config: ServerConfig,
+        media: Arc<dyn MediaPlane>,
+        events: EventReceiver,
+    ) -> Result<ServerHandle, ServerError> {
+        Server::start_at(config, media, events, Clock::machine())
+    }
+
+    pub(crate) fn start_at(
+        config: ServerConfig,
+        media: Arc<dyn MediaPlane>,
+        events: EventReceiver,
+        clock: Clock,
+    ) -> Result<ServerHandle, ServerError> {
+        let address = config.listen;
+        let tls = tls::acceptor(&config.security, address.ip())?;
+        let listen = |error| ServerError::listen(address, error);
+        let listener = TcpListener::bind(address).map_err(listen)?;
+        listener.set_nonblocking(true).map_err(listen)?;
+        let local_addr = listener.local_addr().map_err(listen)?;
+
+        let hub = Arc::new(Hub::new(config.limits, media, clock));
+        let app = App {
+            hub: Arc::clone(&hub),
+            token: Token::new(config.token.as_deref()),
+            secure: tls.is_some(),
+        };
+        let url = url_of(local_addr, tls.is_some());
+        let (stop, stopped) = watch::channel(false);
+        let run = Run {
+            listener,
+            tls,
+            connections: config.limits.http_connections,
+            router: routes::router(app, config.extra),
+            hub: Arc::clone(&hub),
+            events,
+            stopped,
+        };
+        let system = |e: std::io::Error| ServerError::System {
+            reason: e.to_string(),
+        };
+        let runtime = tokio::runtime::Builder::new_multi_thread()
+            .worker_threads(2)
+            .thread_name("weft-http")
+            .enable_all()
+            .build()
+            .map_err(system)?;
+        let thread = thread::Builder::new()
+            .name("weft-server".to_owned())
+            .spawn(move || {
+                runtime.block_on(run.until_stopped());
+                runtime.shutdown_timeout(LAST_REQUESTS);
+            })
+            .map_err(system)?;
+        Ok(ServerHandle {
+            local_addr,
+            url,
+            hub,
+            stop,
+            thread: Some(thread),
+        })
+    }
+}
+
+impl ServerHandle {
+    /// Puts a participant of this process into a room. Returns its id, which
+    /// is its name where that is free and fit for an address.
+    ///
+    /// # Errors
+    /// If the names are no names, or the room is full.
+    pub fn add_resident(&self, resident: &Resident<'_>) -> Result<String, Problem> {
+        let join = Join {
+            room: resident.room,
+            name: resident.name,
+            kind: resident.kind,
+            id: Some(resident.name),
+        };
+        self.hub.add_resident(join, resident.publishing)
+    }
+
+    /// Ends the server: event streams end, requests may finish.
+    pub fn shutdown(mut self) {
+        self.stop();
+    }
+
+    fn stop(&mut self) {
+        let _ = self.stop.send(true);
+        if let Some(thread) = self.thread.take() {
+            let _ = thread.join();
+        }
+    }
+
+    #[cfg(test)]
+    pub(crate) fn hub(&self) -> &Hub {
+        &self.hub
+    }
+}
+
+impl Drop for ServerHandle {
+    fn drop(&mut self) {
+        self.stop();
+    }
+}
+
+struct Run {
+    listener: TcpListener,
+    tls: Option<TlsAcceptor>,
+    connections: usize,
+    router: Router,
+    hub: Arc<Hub>,
+    events: EventReceiver,
+    stopped: watch::Receiver<bool>,
+}
+
+impl Run {
+    async fn until_stopped(self) {
+        // Registering a bound socket fails only without a runtime.
+        let Ok(connections) = Connections::start(self.listener, self.tls, self.connections) else {
+            return;
+        };
+        tokio::spawn(watch_presence(Arc::clone(&self.hub)));
+        tokio::spawn(take_events(Arc::clone(&self.hub), self.events));
+        let mut stopped = self.stopped.clone();
+        let hub = self.hub;
+        let stop = async move {
+            let _ = stopped.wait_for(|stopped| *stopped).await;
+            hub.shut();
+        };
+        let mut deadline = self.stopped;
+        let serve = axum::serve(connections, self.router).with_graceful_shutdown(stop);
+        tokio::select! {
+            _ = serve => {}
+            () = async {
+                let _ = deadline.wait_for(|stopped| *stopped).await;
+                tokio::time::sleep(LAST_REQUESTS).await;
+            } => {}
+        }
+    }
+}
+
+/// Lets those leave who stay away.
+async fn watch_presence(hub: Arc<Hub>) {
+    loop {
+        let rescheduled = hub.rescheduled.notified();
+        match hub.poll_timeout() {
+            None => rescheduled.await,
+            Some(deadline) => {
+                let wait = deadline.at.saturating_since(hub.now());
+                tokio::select! {
+                    () = rescheduled => {}
+                    () = tokio::time::sleep(wait.into()) => hub.handle_timeout(hub.now()),
+                }
+            }
+        }
+    }
+}
+
+async fn take_events(hub: Arc<Hub>, mut events: EventReceiver) {
+    while let Some(event) = events.recv().await {
+        hub.handle_media_event(event);
+    }
+}
+
+fn url_of(address: SocketAddr, tls: bool) -> String {
+    let scheme = if tls { "https" } else { "http" };
+    let reachable = if address.ip().is_unspecified() {
+        SocketAddr::from((Ipv4Addr::LOCALHOST, address.port()))
+    } else {
+        address
+    };
+    format!("{scheme}://{reachable}/")
+}

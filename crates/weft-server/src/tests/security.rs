@@ -1,0 +1,270 @@
+use super::client::{exchange, request};
+use super::stub::{Rig, Stub, config};
+use crate::media_plane::events;
+use crate::{Security, Server, ServerConfig, ServerError};
+use std::net::{Ipv4Addr, SocketAddr, TcpStream};
+use std::path::PathBuf;
+use std::sync::Arc;
+use tokio_rustls::rustls::client::danger::{
+    HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier,
+};
+use tokio_rustls::rustls::crypto::aws_lc_rs::default_provider;
+use tokio_rustls::rustls::pki_types::{CertificateDer, ServerName, UnixTime};
+use tokio_rustls::rustls::{
+    ClientConfig, ClientConnection, DigitallySignedStruct, Error, SignatureScheme, StreamOwned,
+};
+
+/// What a person does who accepts the browser's warning: takes any
+/// certificate, and remembers which.
+#[derive(Debug, Default)]
+struct Trusting(std::sync::Mutex<Vec<u8>>);
+
+impl ServerCertVerifier for Trusting {
+    fn verify_server_cert(
+        &self,
+        certificate: &CertificateDer<'_>,
+        _: &[CertificateDer<'_>],
+        _: &ServerName<'_>,
+        _: &[u8],
+        _: UnixTime,
+    ) -> Result<ServerCertVerified, Error> {
+        *self.0.lock().unwrap() = certificate.to_vec();
+        Ok(ServerCertVerified::assertion())
+    }
+
+    fn verify_tls12_signature(
+        &self,
+        _: &[u8],
+        _: &CertificateDer<'_>,
+        _: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, Error> {
+        Ok(HandshakeSignatureValid::assertion())
+    }
+
+    fn verify_tls13_signature(
+        &self,
+        _: &[u8],
+        _: &CertificateDer<'_>,
+        _: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, Error> {
+        Ok(HandshakeSignatureValid::assertion())
+    }
+
+    fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
+        default_provider()
+            .signature_verification_algorithms
+            .supported_schemes()
+    }
+}
+
+/// Status of the start page over TLS, and the certificate.
+fn page_over_tls(port: u16) -> (u16, Vec<u8>) {
+    let seen = Arc::new(Trusting::default());
+    let config = ClientConfig::builder_with_provider(Arc::new(default_provider()))
+        .with_safe_default_protocol_versions()
+        .unwrap()
+        .dangerous()
+        .with_custom_certificate_verifier(Arc::clone(&seen) as Arc<dyn ServerCertVerifier>)
+        .with_no_client_auth();
+    let name = ServerName::try_from("localhost").unwrap();
+    let tls = ClientConnection::new(Arc::new(config), name).unwrap();
+    let tcp = TcpStream::connect((Ipv4Addr::LOCALHOST, port)).unwrap();
+    let mut stream = StreamOwned::new(tls, tcp);
+    let status = exchange(&mut stream, "GET /", &[], "").status;
+    let certificate = seen.0.lock().unwrap().clone();
+    (status, certificate)
+}
+
+fn start(config: ServerConfig) -> Result<crate::ServerHandle, ServerError> {
+    Server::start_with(config, Arc::new(Stub::default()), events().1)
+}
+
+struct Folder(PathBuf);
+
+impl Folder {
+    fn new(name: &str) -> Folder {
+        let path = std::env::temp_dir().join(format!("weft-server-{name}-{}", std::process::id()));
+        std::fs::create_dir_all(&path).unwrap();
+        Folder(path)
+    }
+
+    fn file(&self, name: &str, content: &str) -> PathBuf {
+        let path = self.0.join(name);
+        std::fs::write(&path, content).unwrap();
+        path
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
+
+#[test]
+fn beyond_loopback_it_makes_itself_a_certificate() {
+    let rig = Rig::secure(Security::Auto, SocketAddr::from((Ipv4Addr::UNSPECIFIED, 0)));
+    let port = rig.address().port();
+    assert_eq!(rig.handle.url, format!("https://127.0.0.1:{port}/"));
+    assert_eq!(page_over_tls(port).0, 200);
+    let plain = request(
+        SocketAddr::from((Ipv4Addr::LOCALHOST, port)),
+        "GET /",
+        &[],
+        "",
+    );
+    assert_eq!(plain.status, 400);
+}
+
+#[test]
+fn on_loopback_and_where_asked_for_it_is_plain() {
+    let rig = Rig::start();
+    assert_eq!(rig.handle.url, format!("http://{}/", rig.address()));
+    let any = SocketAddr::from((Ipv4Addr::UNSPECIFIED, 0));
+    let rig = Rig::secure(Security::InsecureHttp, any);
+    let to = SocketAddr::from((Ipv4Addr::LOCALHOST, rig.address().port()));
+    assert_eq!(request(to, "GET /", &[], "").status, 200);
+}
+
+#[test]
+fn a_given_certificate_is_the_one_that_is_shown() {
+    let made = rcgen::generate_simple_self_signed(["example.org".to_owned()]).unwrap();
+    let folder = Folder::new("given");
+    let security = Security::Certificate {
+        certificate: folder.file("cert.pem", &made.cert.pem()),
+        key: folder.file("key.pem", &made.signing_key.serialize_pem()),
+    };
+    let rig = Rig::secure(security, config().listen);
+    let (status, shown) = page_over_tls(rig.address().port());
+    assert_eq!(status, 200);
+    assert_eq!(shown, made.cert.der().to_vec());
+}
+
+#[test]
+fn certificates_that_cannot_be_used_are_told_apart() {
+    let folder = Folder::new("unusable");
+    let make = || rcgen::generate_simple_self_signed(["example.org".to_owned()]).unwrap();
+    let (one, other) = (make(), make());
+    let good = folder.file("cert.pem", &one.cert.pem());
+    let attempt = |certificate: &PathBuf, key: PathBuf| {
+        let security = Security::Certificate {
+            certificate: certificate.clone(),
+            key,
+        };
+        let error = start(ServerConfig {
+            security,
+            ..config()
+        });
+        let error = error.err().expect("does not start");
+        assert!(!error.remedy().is_empty());
+        error
+    };
+    let missing = attempt(&folder.0.join("none.pem"), folder.0.join("key.pem"));
+    assert!(
+        matches!(&missing, ServerError::CertificateUnreadable { path, reason }
+            if path.ends_with("none.pem") && reason.contains("No such file")),
+        "{missing}"
+    );
+    let empty = attempt(
+        &folder.file("empty.pem", "nothing"),
+        folder.0.join("key.pem"),
+    );
+    assert!(
+        matches!(empty, ServerError::CertificateUnreadable { .. }),
+        "{empty}"
+    );
+    let no_key = attempt(&good, good.clone());
+    assert!(
+        matches!(&no_key, ServerError::CertificateUnreadable { reason, .. }
+            if reason.contains("no such PEM section")),
+        "{no_key}"
+    );
+    let wrong = attempt(
+        &good,
+        folder.file("key.pem", &other.signing_key.serialize_pem()),
+    );
+    assert!(
+        matches!(wrong, ServerError::CertificateUnusable { .. }),
+        "{wrong}"
+    );
+}
+
+#[test]
+fn a_taken_port_is_told_with_what_to_do() {
+    let first = start(config()).unwrap();
+    let taken = ServerConfig {
+        listen: first.local_addr,
+        ..config()
+    };
+    let error = start(taken).err().expect("does not start");
+    assert_eq!(
+        error.to_string(),
+        format!("{} is taken by another program", first.local_addr)
+    );
+    let shows = format!("sport = :{}", first.local_addr.port());
+    assert!(error.remedy().contains(&shows), "{}", error.remedy());
+}
+
+#[test]
+fn an_address_of_another_machine_is_told() {
+    // TEST-NET-1 (RFC 5737): nobody has it.
+    let elsewhere = ServerConfig {
+        listen: "192.0.2.1:0".parse().unwrap(),
+        ..config()
+    };
+    let error = start(elsewhere).err().expect("does not start");
+    assert!(
+        matches!(error, ServerError::AddressUnavailable { .. }),
+        "{error}"
+    );
+}
+
+#[test]
+fn a_token_is_asked_for_where_there_is_one() {
+    let rig = Rig::with(ServerConfig {
+        token: Some("s3cret".to_owned()),
+        ..config()
+    });
+    let post = |headers: &[(&str, &str)]| {
+        let mut all = vec![("content-type", "application/sdp")];
+        all.extend_from_slice(headers);
+        request(rig.address(), "POST /whip/r?name=van", &all, "v=0")
+    };
+    let refused = post(&[]);
+    assert_eq!(refused.status, 401);
+    assert_eq!(refused.header("www-authenticate"), "Bearer");
+    assert_eq!(refused.error(), "This server asks for a token.");
+    assert_eq!(post(&[("authorization", "Bearer s3cre")]).status, 401);
+    assert_eq!(post(&[("authorization", "Basic s3cret")]).status, 401);
+    assert_eq!(post(&[("cookie", "weft_token=wrong")]).status, 401);
+    assert_eq!(post(&[("authorization", "bearer s3cret")]).status, 201);
+    assert_eq!(post(&[("cookie", "a=b; weft_token=s3cret")]).status, 201);
+    for guarded in ["GET /api/rooms/r/events?name=Ada", "POST /whep/r/van"] {
+        assert_eq!(
+            request(rig.address(), guarded, &[], "").status,
+            401,
+            "{guarded}"
+        );
+    }
+    for open in ["GET /", "GET /healthz", "GET /metrics"] {
+        assert_eq!(request(rig.address(), open, &[], "").status, 200, "{open}");
+    }
+}
+
+#[test]
+fn the_page_takes_its_token_from_the_address_into_a_cookie() {
+    let rig = Rig::with(ServerConfig {
+        token: Some("s3cret".to_owned()),
+        ..config()
+    });
+    let opened = request(rig.address(), "GET /r/room?name=Ada&token=s3cret", &[], "");
+    assert_eq!(opened.status, 303);
+    assert_eq!(opened.header("location"), "/r/room?name=Ada");
+    let cookie = opened.header("set-cookie");
+    assert_eq!(
+        cookie,
+        "weft_token=s3cret; Path=/; HttpOnly; SameSite=Strict"
+    );
+    let wrong = request(rig.address(), "GET /?token=wrong", &[], "");
+    assert_eq!((wrong.status, wrong.header("set-cookie")), (200, ""));
+}
