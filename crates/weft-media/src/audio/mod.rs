@@ -1,0 +1,90 @@
+//! Sound: microphones and files in, Opus both ways. Always 48 kHz stereo in
+//! pieces of 20 ms, what WebRTC sends (RFC 7587 section 4.1).
+
+mod alsa;
+mod codec;
+mod spec;
+#[cfg(test)]
+mod tests;
+mod wav;
+
+pub use codec::{OpusDecoder, OpusEncoder, OpusError};
+pub use spec::MicrophoneSpec;
+
+use crate::{Pace, SpecError};
+
+/// Samples per second and channel.
+pub const SAMPLE_RATE: u32 = 48_000;
+/// Channels of every frame.
+pub const CHANNELS: usize = 2;
+/// Samples per channel in a frame of 20 ms; also its length in RTP time.
+pub const FRAME_SAMPLES: usize = 960;
+
+/// 20 ms of sound, left and right alternating.
+pub type AudioFrame = [i16; FRAME_SAMPLES * CHANNELS];
+
+/// A source of sound.
+pub trait Microphone: Send {
+    /// Whether [`Microphone::read`] waits for the sound by itself. If not,
+    /// it wants to be called every 20 ms.
+    fn pace(&self) -> Pace;
+    /// The next 20 ms.
+    ///
+    /// # Errors
+    /// [`MicrophoneError::Lost`] when there will be no more.
+    fn read(&mut self) -> Result<AudioFrame, MicrophoneError>;
+}
+
+/// Why a microphone gives no sound. Each text says what can be done.
+#[derive(Debug, thiserror::Error)]
+pub enum MicrophoneError {
+    /// The name is not understood.
+    #[error(transparent)]
+    Spec(#[from] SpecError),
+    /// There is nothing of this name, or it may not be opened.
+    #[error("microphone `{name}`: {reason}; {remedy}")]
+    Open {
+        /// The device or file.
+        name: String,
+        /// What the system said.
+        reason: String,
+        /// What the user can do.
+        remedy: &'static str,
+    },
+    /// The microphone worked and does no more.
+    #[error("microphone `{name}` stopped: {reason}; check its connection, then start again")]
+    Lost {
+        /// The device.
+        name: String,
+        /// What the system said.
+        reason: String,
+    },
+}
+
+/// A steady tone, for tests and for finding the loudspeaker.
+struct Tone {
+    phase: u32,
+}
+
+/// Concert pitch; 48,000 / 440 is no whole number, so frames differ.
+const TONE_HERTZ: u32 = 440;
+/// A fifth of full scale: -14 dBFS.
+const TONE_AMPLITUDE: f64 = 6553.0;
+
+impl Microphone for Tone {
+    fn pace(&self) -> Pace {
+        Pace::Caller
+    }
+
+    fn read(&mut self) -> Result<AudioFrame, MicrophoneError> {
+        let mut frame = [0; FRAME_SAMPLES * CHANNELS];
+        for sample in frame.chunks_exact_mut(CHANNELS) {
+            let turns = f64::from(self.phase) / f64::from(SAMPLE_RATE);
+            let level = (turns * std::f64::consts::TAU).sin() * TONE_AMPLITUDE;
+            sample.fill(level.round() as i16);
+            // In units of a turn per second: exact for ever.
+            self.phase = (self.phase + TONE_HERTZ) % SAMPLE_RATE;
+        }
+        Ok(frame)
+    }
+}

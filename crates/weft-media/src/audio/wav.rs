@@ -1,0 +1,91 @@
+use std::path::Path;
+
+use hound::{SampleFormat, WavReader};
+
+use super::{AudioFrame, CHANNELS, FRAME_SAMPLES, Microphone, MicrophoneError, SAMPLE_RATE};
+use crate::Pace;
+
+/// A WAV file in memory, converted and played in a loop, paced by the caller.
+pub struct WavMicrophone {
+    samples: Vec<[i16; CHANNELS]>,
+    at: usize,
+}
+
+impl WavMicrophone {
+    pub fn open(path: &Path) -> Result<WavMicrophone, MicrophoneError> {
+        let failed = |reason: String| MicrophoneError::Open {
+            name: path.display().to_string(),
+            reason,
+            remedy: "it has to be a readable WAV file: ffmpeg -i FILE OUT.wav makes one",
+        };
+        let reader = WavReader::open(path).map_err(|error| failed(error.to_string()))?;
+        let rate = reader.spec().sample_rate;
+        let samples = decode(reader).map_err(|error| failed(error.to_string()))?;
+        if samples.is_empty() || rate == 0 {
+            return Err(failed("there is no sound in it".into()));
+        }
+        Ok(WavMicrophone {
+            samples: resample(&samples, rate),
+            at: 0,
+        })
+    }
+}
+
+impl Microphone for WavMicrophone {
+    fn pace(&self) -> Pace {
+        Pace::Caller
+    }
+
+    fn read(&mut self) -> Result<AudioFrame, MicrophoneError> {
+        let mut frame = [0; FRAME_SAMPLES * CHANNELS];
+        for out in frame.chunks_exact_mut(CHANNELS) {
+            out.copy_from_slice(&self.samples[self.at]);
+            self.at = (self.at + 1) % self.samples.len();
+        }
+        Ok(frame)
+    }
+}
+
+/// The first two channels; one channel goes to both sides.
+fn decode<R: std::io::Read>(
+    mut reader: WavReader<R>,
+) -> Result<Vec<[i16; CHANNELS]>, hound::Error> {
+    let spec = reader.spec();
+    let flat: Vec<i16> = match spec.sample_format {
+        SampleFormat::Float => reader
+            .samples::<f32>()
+            .map(|sample| Ok((sample? * f32::from(i16::MAX)) as i16))
+            .collect::<Result<_, hound::Error>>()?,
+        SampleFormat::Int => {
+            let bits = i32::from(spec.bits_per_sample);
+            let scale = |sample: i32| (i64::from(sample) << 16 >> bits) as i16;
+            reader
+                .samples::<i32>()
+                .map(|sample| Ok(scale(sample?)))
+                .collect::<Result<_, hound::Error>>()?
+        }
+    };
+    let channels = usize::from(spec.channels).max(1);
+    let pair = |sample: &[i16]| [sample[0], sample[1.min(channels - 1)]];
+    Ok(flat.chunks_exact(channels).map(pair).collect())
+}
+
+/// To 48 kHz by straight lines: good enough for speech, and files for tests
+/// have that rate anyway.
+fn resample(samples: &[[i16; CHANNELS]], rate: u32) -> Vec<[i16; CHANNELS]> {
+    if rate == SAMPLE_RATE {
+        return samples.to_vec();
+    }
+    let count = samples.len() as u64 * u64::from(SAMPLE_RATE) / u64::from(rate);
+    (0..count.max(1))
+        .map(|n| {
+            let position = n as f64 * f64::from(rate) / f64::from(SAMPLE_RATE);
+            let index = (position as usize).min(samples.len() - 1);
+            let (a, b) = (samples[index], samples[(index + 1) % samples.len()]);
+            let part = position.fract();
+            std::array::from_fn(|c| {
+                (f64::from(a[c]) * (1.0 - part) + f64::from(b[c]) * part).round() as i16
+            })
+        })
+        .collect()
+}

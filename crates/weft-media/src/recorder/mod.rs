@@ -1,0 +1,279 @@
+//! Recording of what is received into a WebM file, without decoding.
+
+#[cfg(test)]
+mod tests;
+mod timeline;
+
+use std::fs::File;
+use std::path::{Path, PathBuf};
+
+use webm::mux::{
+    AudioCodecId, AudioTrack, Segment, SegmentBuilder, SegmentMode, VideoCodecId, VideoTrack,
+    Writer,
+};
+use weft_units::Instant;
+
+use crate::audio::{CHANNELS, SAMPLE_RATE};
+use timeline::{Kind, Queue, Sample, Timeline};
+
+/// What a recording contains.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Tracks {
+    /// VP8 only.
+    Video,
+    /// Opus only.
+    Audio,
+    /// Both.
+    Both,
+}
+
+/// Why a recording ended early.
+#[derive(Debug, thiserror::Error)]
+pub enum RecorderError {
+    /// The file cannot be made.
+    #[error("recording `{}`: {reason}; choose a directory that exists and may be written", .path.display())]
+    Create {
+        /// The file.
+        path: PathBuf,
+        /// What the system said.
+        reason: std::io::Error,
+    },
+    /// The file was open and takes no more; what is in it stays playable.
+    #[error("recording `{}`: {reason}; is the disk full?", .path.display())]
+    Write {
+        /// The file.
+        path: PathBuf,
+        /// What the library said.
+        reason: String,
+    },
+}
+
+/// Writes VP8 and Opus as they arrive to a `.webm` file.
+///
+/// The file begins with the first video keyframe (with sound only: with the
+/// first packet). Everything is on disk half a second after its arrival, in
+/// units that players read one by one: after a crash the file still plays.
+/// [`Recorder::finish`] adds the duration and the index for jumping.
+pub struct Recorder {
+    path: PathBuf,
+    /// Holds the file until the first keyframe says how large pictures are.
+    file: Option<File>,
+    output: Option<Output>,
+    tracks: Tracks,
+    video: Timeline,
+    audio: Timeline,
+    queue: Queue,
+}
+
+struct Output {
+    segment: Segment<File>,
+    video: Option<VideoTrack>,
+    audio: Option<AudioTrack>,
+    /// Time of the first sample: zero in the file.
+    start: u64,
+    written: u64,
+}
+
+impl Recorder {
+    /// A recording that begins with the first keyframe or sound.
+    ///
+    /// # Errors
+    /// [`RecorderError::Create`] when the file cannot be made.
+    pub fn create(path: &Path, tracks: Tracks) -> Result<Recorder, RecorderError> {
+        let file = File::create(path).map_err(|reason| RecorderError::Create {
+            path: path.into(),
+            reason,
+        })?;
+        Ok(Recorder {
+            path: path.into(),
+            file: Some(file),
+            output: None,
+            tracks,
+            video: Timeline::new(90_000),
+            audio: Timeline::new(SAMPLE_RATE),
+            queue: Queue::default(),
+        })
+    }
+
+    /// A complete VP8 frame that arrived at `now` with this RTP timestamp.
+    ///
+    /// # Errors
+    /// [`RecorderError::Write`] when the file takes no more.
+    pub fn video(
+        &mut self,
+        now: Instant,
+        timestamp: u32,
+        keyframe: bool,
+        frame: &[u8],
+    ) -> Result<(), RecorderError> {
+        if self.tracks == Tracks::Audio {
+            return Ok(());
+        }
+        let at = self.video.place(now, timestamp);
+        if self.output.is_none() {
+            match dimensions(frame) {
+                Some(size) if keyframe => self.open(at, Some(size))?,
+                _ => return Ok(()),
+            }
+        }
+        self.push(now, at, Kind::Video { keyframe }, frame)
+    }
+
+    /// An Opus packet that arrived at `now` with this RTP timestamp.
+    ///
+    /// # Errors
+    /// [`RecorderError::Write`] when the file takes no more.
+    pub fn audio(
+        &mut self,
+        now: Instant,
+        timestamp: u32,
+        packet: &[u8],
+    ) -> Result<(), RecorderError> {
+        if self.tracks == Tracks::Video {
+            return Ok(());
+        }
+        let at = self.audio.place(now, timestamp);
+        if self.output.is_none() {
+            if self.tracks == Tracks::Both {
+                return Ok(());
+            }
+            self.open(at, None)?;
+        }
+        self.push(now, at, Kind::Audio, packet)
+    }
+
+    /// Ends the recording. Without this the file plays, but has no duration
+    /// and no index.
+    ///
+    /// # Errors
+    /// [`RecorderError::Write`] when the file takes no more.
+    pub fn finish(mut self) -> Result<(), RecorderError> {
+        self.close()
+    }
+
+    fn close(&mut self) -> Result<(), RecorderError> {
+        while let Some(sample) = self.queue.pop(None) {
+            self.write(&sample)?;
+        }
+        let Some(output) = self.output.take() else {
+            return Ok(());
+        };
+        let duration_ms = output.written / 1_000_000;
+        match output.segment.finalize(Some(duration_ms)) {
+            Ok(_) => Ok(()),
+            Err(_) => Err(self.failed(&webm::mux::Error::Unknown)),
+        }
+    }
+
+    fn push(
+        &mut self,
+        now: Instant,
+        at: u64,
+        kind: Kind,
+        data: &[u8],
+    ) -> Result<(), RecorderError> {
+        self.queue.push(at, kind, data.to_vec());
+        while let Some(sample) = self.queue.pop(Some(now)) {
+            self.write(&sample)?;
+        }
+        Ok(())
+    }
+
+    fn write(&mut self, sample: &Sample) -> Result<(), RecorderError> {
+        let Some(output) = &mut self.output else {
+            return Ok(());
+        };
+        // Sound from before the first picture.
+        let Some(time) = sample.at.checked_sub(output.start) else {
+            return Ok(());
+        };
+        // The container wants times that never go back.
+        let time = time.max(output.written);
+        output.written = time;
+        let result = match (sample.kind, output.video, output.audio) {
+            (Kind::Video { keyframe }, Some(track), _) => {
+                output
+                    .segment
+                    .add_frame(track, &sample.data, time, keyframe)
+            }
+            (Kind::Audio, _, Some(track)) => {
+                output.segment.add_frame(track, &sample.data, time, true)
+            }
+            _ => Ok(()),
+        };
+        result.map_err(|reason| self.failed(&reason))
+    }
+
+    fn open(&mut self, start: u64, size: Option<(u32, u32)>) -> Result<(), RecorderError> {
+        let Some(file) = self.file.take() else {
+            return Ok(());
+        };
+        let with_audio = self.tracks != Tracks::Video;
+        let output = build(file, size, with_audio, start).map_err(|reason| self.failed(&reason))?;
+        self.output = Some(output);
+        Ok(())
+    }
+
+    fn failed(&self, reason: &webm::mux::Error) -> RecorderError {
+        RecorderError::Write {
+            path: self.path.clone(),
+            reason: reason.to_string(),
+        }
+    }
+}
+
+/// As [`Recorder::finish`], for callers that end by an error of their own.
+impl Drop for Recorder {
+    fn drop(&mut self) {
+        let _ = self.close();
+    }
+}
+
+fn build(
+    file: File,
+    size: Option<(u32, u32)>,
+    with_audio: bool,
+    start: u64,
+) -> Result<Output, webm::mux::Error> {
+    let mut builder = SegmentBuilder::new(Writer::new(file))?
+        .set_writing_app("weft")?
+        .set_mode(SegmentMode::File)?;
+    let (mut video, mut audio) = (None, None);
+    if let Some((width, height)) = size {
+        let (next, track) = builder.add_video_track(width, height, VideoCodecId::VP8, None)?;
+        (builder, video) = (next, Some(track));
+    }
+    if with_audio {
+        let (next, track) =
+            builder.add_audio_track(SAMPLE_RATE, CHANNELS as u32, AudioCodecId::Opus, None)?;
+        builder = next.set_codec_private(track, &opus_head())?;
+        audio = Some(track);
+    }
+    Ok(Output {
+        segment: builder.build(),
+        video,
+        audio,
+        start,
+        written: 0,
+    })
+}
+
+/// The identification header that players want (RFC 7845 section 5.1).
+fn opus_head() -> [u8; 19] {
+    let mut head = [0; 19];
+    head[..8].copy_from_slice(b"OpusHead");
+    head[8] = 1;
+    head[9] = CHANNELS as u8;
+    head[12..16].copy_from_slice(&SAMPLE_RATE.to_le_bytes());
+    head
+}
+
+/// Picture size in a VP8 keyframe's header (RFC 6386 section 9.1).
+fn dimensions(frame: &[u8]) -> Option<(u32, u32)> {
+    let header: &[u8; 10] = frame.first_chunk()?;
+    if header[0] & 1 != 0 || header[3..6] != [0x9d, 0x01, 0x2a] {
+        return None;
+    }
+    let side = |at: usize| u32::from(u16::from_le_bytes([header[at], header[at + 1]]) & 0x3fff);
+    Some((side(6), side(8))).filter(|(width, height)| *width > 0 && *height > 0)
+}
