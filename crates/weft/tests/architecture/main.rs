@@ -13,7 +13,7 @@ use document::Document;
 use manifests::{DependencyKind, Manifests};
 
 /// Permissive licences, and MPL-2.0, whose duties end at its own files.
-const PERMITTED_LICENCES: [&str; 15] = [
+const PERMITTED_LICENCES: [&str; 16] = [
     "0BSD",
     "Apache-2.0",
     "Apache-2.0 WITH LLVM-exception",
@@ -22,6 +22,7 @@ const PERMITTED_LICENCES: [&str; 15] = [
     "BSL-1.0",
     "CC0-1.0",
     "CDLA-Permissive-2.0",
+    "IJG",
     "ISC",
     "MIT",
     "MIT-0",
