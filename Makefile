@@ -71,8 +71,9 @@ check-rust: web
 	RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps $(CARGO_FLAGS)
 
 .PHONY: e2e
-e2e: web ## the built page in a real browser
-	npm --prefix web run e2e --if-present
+e2e: web ## page and program together, with a real browser
+	cargo build $(CARGO_FLAGS) --package weft
+	WEFT_BIN=$(abspath $(TARGET_DIR)/debug/weft) npm --prefix web run e2e
 
 # --- measuring ---------------------------------------------------------------
 
