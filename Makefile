@@ -79,7 +79,7 @@ e2e: web ## page and program together, with a real browser
 
 .PHONY: bench
 bench: web ## the speeds in BENCHMARKING.md
-	cargo bench --workspace $(CARGO_FLAGS) --benches
+	cargo bench --workspace $(CARGO_FLAGS) --bench "*"
 
 .PHONY: experiments
 experiments: build ## the results in BENCHMARKING.md, written to out/
