@@ -32,7 +32,8 @@ pub fn answer(
     policy: &AnswerPolicy,
 ) -> Result<(Peer, String), NegotiationError> {
     let offer = SessionDescription::parse(offer)?;
-    let dtls = dtls_role_for_answer(offer.media.iter().find_map(|m| m.setup));
+    let setup = offer.media.iter().find_map(|m| m.setup);
+    let dtls = dtls_role_for_answer(setup, !policy.send.is_empty());
     let remote = remote_transport(&offer, dtls)?;
     let mut association = Association::new(now, config.association.clone());
     for local in &config.locals {

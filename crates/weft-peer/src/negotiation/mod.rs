@@ -154,9 +154,12 @@ pub(crate) fn remote_candidate(candidate: &sdp::Candidate) -> Option<RemoteCandi
     })
 }
 
-/// Our DTLS role against what the peer wrote (RFC 8842 section 5).
-fn dtls_role_for_answer(setup: Option<Setup>) -> DtlsRole {
+/// Our DTLS role against what the peer wrote (RFC 8842 section 5). Given the
+/// choice, who sends media opens the handshake: with DTLS 1.3 the client has
+/// keys half a round trip before the server, and the first frame follows.
+fn dtls_role_for_answer(setup: Option<Setup>, sends: bool) -> DtlsRole {
     match setup {
+        Some(Setup::ActPass) if sends => DtlsRole::Client,
         Some(Setup::Active | Setup::ActPass) | None => DtlsRole::Server,
         Some(_) => DtlsRole::Client,
     }
