@@ -110,6 +110,7 @@ impl Peer {
         remote: SocketAddr,
         datagram: &[u8],
     ) {
+        self.testify();
         match self
             .association
             .handle_datagram(now, local, remote, datagram)
@@ -128,6 +129,7 @@ impl Peer {
     /// The time of the last polled deadline has come; a spurious call does
     /// nothing.
     pub fn handle_timeout(&mut self, now: Instant) {
+        self.testify();
         self.association.handle_timeout(now);
         self.session.handle_input(now, Input::Timeout);
         self.pump(now);
@@ -256,6 +258,15 @@ impl Peer {
             }
             if !progressed {
                 return;
+            }
+        }
+    }
+
+    /// Before a verdict the association hears what media says.
+    fn testify(&mut self) {
+        if self.association.is_suspicious() {
+            for (path, rtt, heard_at) in self.session.signs_of_life() {
+                self.association.set_media(path, rtt, heard_at);
             }
         }
     }

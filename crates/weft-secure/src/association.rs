@@ -11,7 +11,7 @@ use crate::ice::{Agent, Credentials, LocalAddress, Path, Phase, RemoteCandidate}
 use crate::outbox::Outbox;
 use crate::srtp::{ProtectError, Srtp};
 use std::net::SocketAddr;
-use weft_units::{Deadline, Instant, PathId};
+use weft_units::{Deadline, Duration, Instant, PathId};
 
 /// One ICE session with many valid pairs, one DTLS association, one SRTP
 /// context per direction.
@@ -168,6 +168,20 @@ impl Association {
     pub fn suspect(&mut self, now: Instant, path: PathId) {
         self.ice.suspect(now, path, &mut self.out);
         self.settle(now);
+    }
+
+    /// Whether paths are being checked because one looks dead: the time for
+    /// [`Association::set_media`].
+    #[must_use]
+    pub fn is_suspicious(&self) -> bool {
+        self.ice.is_suspicious()
+    }
+
+    /// Tells what media knows of a path: its round trip, in whose queues the
+    /// checks stand too, and when feedback last spoke of something new. What
+    /// is heard of by media is not taken down.
+    pub fn set_media(&mut self, path: PathId, rtt: Duration, heard_at: Option<Instant>) {
+        self.ice.set_media(path, rtt, heard_at);
     }
 
     /// Nominates a path that is up: the peer sends there. Only the

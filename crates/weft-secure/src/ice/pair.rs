@@ -31,6 +31,8 @@ pub(super) struct Pair {
     /// When the first check was sent that was answered since the suspicion
     /// began.
     pub cleared: Option<Instant>,
+    /// Round trip of media when last told, queues included.
+    pub media_rtt: Duration,
     sent: VecDeque<Sent>,
     heard_at: Option<Instant>,
     answered: Option<Instant>,
@@ -63,6 +65,7 @@ impl Pair {
             probing_since: now,
             use_candidate: false,
             cleared: None,
+            media_rtt: Duration::ZERO,
             sent: VecDeque::new(),
             heard_at: None,
             answered: None,

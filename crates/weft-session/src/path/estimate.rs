@@ -43,6 +43,10 @@ impl RoundTrip {
         self.smoothed
     }
 
+    pub fn variation(&self) -> Duration {
+        self.variation
+    }
+
     /// The time after which an answer is overdue (RFC 6298 section 2.3,
     /// without its one-second floor).
     pub fn overdue(&self) -> Duration {

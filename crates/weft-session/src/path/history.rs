@@ -44,6 +44,8 @@ pub(crate) struct Outcome {
     /// When the newest acknowledged packet was sent, and when it arrived in
     /// the peer's clock.
     pub newest: Option<(Instant, Instant)>,
+    /// When the oldest of those left that no feedback had reached before.
+    pub oldest_news: Option<Instant>,
 }
 
 /// Transmissions of one path by path number, oldest first.
@@ -53,6 +55,8 @@ pub(crate) struct History {
     /// Path number of the first record.
     first: u64,
     highest_acknowledged: Option<u64>,
+    /// Nothing was heard of packets from here on.
+    unheard_from: u64,
     /// A packet is lost when one sent this many later has arrived. One on a
     /// path that keeps order; grows with every spurious loss, as RFC 8985
     /// section 6.2 adapts its window.
@@ -71,6 +75,7 @@ impl History {
             records: VecDeque::new(),
             first: 0,
             highest_acknowledged: None,
+            unheard_from: 0,
             reordering: 1,
             in_flight: Bytes::ZERO,
         }
@@ -96,6 +101,12 @@ impl History {
         self.in_flight
     }
 
+    /// When the first packet left of which, and after which, nothing was heard.
+    pub fn unheard_since(&self) -> Option<Instant> {
+        let index = self.unheard_from.saturating_sub(self.first);
+        self.records.get(index as usize).map(|r| r.sent.sent_at)
+    }
+
     /// Whether a packet sent later on this path has arrived.
     pub fn overtaken(&self, number: u64) -> bool {
         self.highest_acknowledged
@@ -110,6 +121,10 @@ impl History {
             self.on_report(number, arrival, &mut out);
         }
         self.find_losses(&mut out);
+        self.unheard_from = self
+            .highest_acknowledged
+            .map_or(0, |h| h + 1)
+            .max(self.unheard_from);
         out.results.sort_unstable_by_key(|r| r.sent.number);
         out
     }
@@ -145,6 +160,10 @@ impl History {
         }
         record.fate = Fate::Acknowledged;
         out.acknowledged.push((number, record.carried));
+        if number >= self.unheard_from {
+            let sent_at = record.sent.sent_at;
+            out.oldest_news = Some(out.oldest_news.map_or(sent_at, |at| at.min(sent_at)));
+        }
         if out
             .newest
             .is_none_or(|(sent_at, _)| sent_at < record.sent.sent_at)
@@ -194,6 +213,7 @@ impl History {
     /// Gives up everything in flight (the path died): newest first.
     pub fn abandon(&mut self) -> Vec<(u64, Carried)> {
         let mut lost = Vec::new();
+        self.unheard_from = self.next_number();
         for record in self.records.iter_mut().rev() {
             if matches!(record.fate, Fate::InFlight | Fate::Missing) {
                 record.fate = Fate::Lost;

@@ -38,6 +38,10 @@ pub(crate) struct PathCounters {
 /// twice the time that a verdict may take (DESIGN.md: 200 ms).
 const SUSPICION_LAPSES: Duration = Duration::from_millis(400);
 
+/// How long a peer may collect before it reports, until measured: libwebrtc
+/// sends feedback every 50 to 250 ms.
+const FEEDBACK_WAIT: Duration = Duration::from_millis(100);
+
 pub(crate) struct Path {
     pub id: PathId,
     pub state: PathState,
@@ -56,9 +60,10 @@ pub(crate) struct Path {
     /// Since when something is in flight and nothing was acknowledged.
     waiting_since: Option<Instant>,
     suspect_since: Option<Instant>,
-    /// Smoothed time between feedback messages that concern this path.
-    feedback_interval: Duration,
-    last_feedback: Option<Instant>,
+    /// From sending a packet to the feedback that names it, the peer's wait for
+    /// more to report included.
+    answer: RoundTrip,
+    heard_at: Option<Instant>,
     /// In the peer's clock.
     last_arrival: Option<Instant>,
 }
@@ -81,8 +86,8 @@ impl Path {
             unmeasured: Bytes::ZERO,
             waiting_since: None,
             suspect_since: None,
-            feedback_interval: Duration::from_millis(50),
-            last_feedback: None,
+            answer: RoundTrip::assumed(rtt + FEEDBACK_WAIT),
+            heard_at: None,
             last_arrival: None,
         }
     }
@@ -171,13 +176,12 @@ impl Path {
             self.last_arrival = Some(*arrival);
         }
         let outcome = self.history.on_feedback(&reports);
-        if let Some(last) = self.last_feedback {
-            let gap = now.saturating_since(last).min(Duration::from_millis(500));
-            self.feedback_interval = (self.feedback_interval * 7 + gap) / 8;
-        }
-        self.last_feedback = Some(now);
         self.counters.acknowledged_packets += outcome.acknowledged.len() as u64;
         self.counters.lost_packets += outcome.lost.len() as u64;
+        if let Some(sent_at) = outcome.oldest_news {
+            self.answer.on_sample(now.saturating_since(sent_at));
+            self.heard_at = Some(now);
+        }
         let mut sample = None;
         if let Some((sent_at, arrival)) = outcome.newest {
             let rtt = now.saturating_since(sent_at);
@@ -197,18 +201,27 @@ impl Path {
         outcome
     }
 
+    /// When feedback last named a packet for the first time.
+    pub fn heard_at(&self) -> Option<Instant> {
+        self.heard_at
+    }
+
     /// When silence becomes suspicious.
     pub fn suspicion_due(&self) -> Option<Instant> {
-        /// The verdict must fall within 200 ms of a death (DESIGN.md), of which
-        /// the checks need a round trip; feedback below one frame interval
-        /// apart cannot be expected.
-        const FLOOR: Duration = Duration::from_millis(80);
+        /// Suspicion costs a few checks, a false one no more than that; a late
+        /// one delays the verdict, which must fall within 200 ms of a death
+        /// (DESIGN.md). Hence half of RFC 6298's allowance for variation.
+        const LEAST_VARIATION: Duration = Duration::from_millis(10);
         const CEILING: Duration = Duration::from_millis(500);
+        /// While feedback keeps coming, a queue grows, and nothing has died.
+        const QUIET: Duration = Duration::from_millis(30);
         if self.state != PathState::Up {
             return None;
         }
-        let expected = self.rtt.overdue() + self.feedback_interval * 3 / 2;
-        Some(self.waiting_since? + expected.clamp(FLOOR, CEILING))
+        let variation = (self.answer.variation() * 2).max(LEAST_VARIATION);
+        let expected = (self.answer.smoothed() + variation).min(CEILING);
+        let overdue = self.history.unheard_since()? + expected;
+        Some(overdue.max(self.waiting_since? + QUIET))
     }
 
     /// Marks the path suspect if its silence is overdue; true when it became
@@ -257,8 +270,7 @@ impl Path {
         if self.state == PathState::Down {
             self.controller.on_path_restored(now);
             self.rtt = RoundTrip::assumed(rtt);
-            self.last_feedback = None;
-            self.feedback_interval = Duration::from_millis(50);
+            self.answer = RoundTrip::assumed(rtt + FEEDBACK_WAIT);
         }
         self.state = PathState::Up;
         self.suspect_since = None;

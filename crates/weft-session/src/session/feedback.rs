@@ -93,9 +93,14 @@ impl Session {
         let Some(path) = self.paths.get_mut(&id) else {
             return;
         };
+        let before = path.state;
         let Outcome {
             acknowledged, lost, ..
         } = path.on_feedback(now, reports);
+        if path.state != before {
+            let state = path.state;
+            self.event(Event::PathStateChanged { path: id, state });
+        }
         for (_, carried) in acknowledged {
             let stream = self.senders.get_mut(&carried.stream);
             if let Some(packet) = stream.and_then(|s| s.get_mut(carried.sequence)) {

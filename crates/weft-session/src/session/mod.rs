@@ -225,7 +225,9 @@ impl Session {
         };
         consider(self.next_feedback, "feedback");
         for path in self.paths.values() {
-            consider(path.silence_deadline(), "silence");
+            if self.level != Level::Single {
+                consider(path.silence_deadline(), "silence");
+            }
             consider(path.controller.poll_timeout().map(|d| d.at), "controller");
             if !path.queue.is_empty() || self.can_pad(path) {
                 consider(Some(path.next_send(Instant::ZERO)), "pacer");
@@ -236,6 +238,13 @@ impl Session {
             consider(stream.receiver.poll_timeout().map(|d| d.at), "receiver");
         }
         next
+    }
+
+    /// What media says of each path's life: its smoothed round trip, queues
+    /// included, and when feedback last named a packet for the first time.
+    pub fn signs_of_life(&self) -> impl Iterator<Item = (PathId, Duration, Option<Instant>)> {
+        let paths = self.paths.values();
+        paths.map(|p| (p.id, p.rtt.smoothed(), p.heard_at()))
     }
 
     /// What all streams together should send: the paths' worth, the peer's
