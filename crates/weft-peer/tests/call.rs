@@ -1,0 +1,193 @@
+//! Calls of two whole peers in virtual time: descriptions as text, ICE, DTLS,
+//! SRTP, over links of `weft-links`.
+
+mod common;
+mod world;
+
+use common::{Allowance, Side, Stage, survives_a_cut};
+use weft_session::{Level, PathState};
+use weft_units::{Duration, Instant};
+use world::{Family, Setup, World};
+
+const EXACT: Allowance = Allowance {
+    time: Duration::ZERO,
+    frames: 0.95,
+};
+
+fn seconds(n: u64) -> Duration {
+    Duration::from_secs(n)
+}
+
+fn two_links(seed: u64) -> Setup {
+    Setup::new(seed, &["rate=6mbit,delay=15ms", "rate=4mbit,delay=20ms"])
+}
+
+fn live_paths(world: &World) -> usize {
+    let stats = world.sender().session().stats();
+    let up = stats.paths.iter().filter(|p| p.state == PathState::Up);
+    up.count()
+}
+
+/// Link 0's part of what came through.
+fn share_of_first(world: &World) -> f64 {
+    let bytes = world.delivered();
+    bytes[0] as f64 / bytes.iter().sum::<u64>() as f64
+}
+
+#[test]
+fn a_call_over_two_links_is_full_and_uses_both() {
+    let mut world = World::new(&two_links(1));
+    world.run(seconds(10));
+    assert_eq!(world.sender().session().level(), Level::Full);
+    assert_eq!(world.receiver().session().level(), Level::Full);
+    let shown = world.record().shown_between(Instant::ZERO, world.now());
+    assert!((285..=300).contains(&shown), "{shown} frames in 10 s");
+    let share = share_of_first(&world);
+    assert!((0.25..=0.85).contains(&share), "link 0 carried {share}");
+    let latency = world.record().latency(0.95);
+    let least = Duration::from_millis(15);
+    assert!(
+        latency > least && latency < Duration::from_millis(100),
+        "p95 {latency:?}"
+    );
+    let sent = world.sender().session().stats().senders[0];
+    assert!(sent.nacked < 20, "{} NACKed", sent.nacked);
+}
+
+#[test]
+fn cutting_either_link_is_found_within_200_ms_and_leaves_no_visible_gap() {
+    for cut in [0, 1] {
+        for seed in 100..108 {
+            survives_a_cut(&mut World::new(&two_links(seed)), cut, EXACT);
+        }
+    }
+}
+
+#[test]
+fn lossy_and_crowded_links_are_hardly_ever_taken_for_dead() {
+    let links = [
+        "rate=1mbit,delay=20ms,loss=5%,queue=300ms",
+        "rate=700kbit,delay=50ms,loss=2%,queue=300ms,jitter=5ms",
+    ];
+    // A queue that fills within a round trip can hide a path for longer than a
+    // verdict may wait: rarely, and it is back with the next check.
+    let mut mistaken = 0;
+    for seed in 200..220 {
+        let mut world = World::new(&Setup::new(seed, &links));
+        world.run(seconds(20));
+        let down = world.record().path_down(Side::Sender, Instant::ZERO);
+        mistaken += u32::from(down.is_some());
+    }
+    assert!(mistaken <= 1, "{mistaken} of 20 calls lost a living path");
+}
+
+#[test]
+fn a_sender_that_answers_survives_a_cut_as_well() {
+    let setup = Setup {
+        offerer: Side::Receiver,
+        ..two_links(5)
+    };
+    survives_a_cut(&mut World::new(&setup), 0, EXACT);
+}
+
+#[test]
+fn a_call_over_ipv6_survives_a_cut() {
+    let setup = Setup {
+        family: Family::V6,
+        ..two_links(6)
+    };
+    survives_a_cut(&mut World::new(&setup), 0, EXACT);
+}
+
+#[test]
+fn an_address_added_in_mid_call_becomes_a_path_and_takes_over() {
+    let mut world = World::new(&Setup::new(7, &["rate=3mbit,delay=20ms"]));
+    world.run(seconds(3));
+    assert_eq!(live_paths(&world), 1);
+    let added_at = world.now();
+    world.add_link("rate=5mbit,delay=30ms");
+    world.run(seconds(3));
+    let up = world.record().path_up(Side::Sender, added_at);
+    let up = up.expect("the new address is a path") - added_at;
+    assert!(up <= Duration::from_millis(100), "a path after {up:?}");
+    assert_eq!(live_paths(&world), 2);
+    assert!(world.delivered()[1] > 100_000, "{:?}", world.delivered());
+    let removed_at = world.now();
+    world.remove_link(0);
+    world.run(seconds(3));
+    assert_eq!(live_paths(&world), 1);
+    let gap = world.record().longest_gap(removed_at, world.now());
+    assert!(gap <= Duration::from_millis(250), "no frame for {gap:?}");
+}
+
+fn without_line(sdp: &str, mark: &str) -> String {
+    let kept = sdp.split_inclusive('\n').filter(|l| !l.contains(mark));
+    let text: String = kept.collect();
+    assert!(text.len() < sdp.len(), "{mark} was not in {sdp}");
+    text
+}
+
+#[test]
+fn a_peer_that_knows_no_paths_is_served_over_both_and_survives_a_cut() {
+    let setup = Setup {
+        edit_offer: |sdp| without_line(&sdp, "urn:weft:rtp-hdrext:path"),
+        ..two_links(8)
+    };
+    for cut in [0, 1] {
+        let mut world = World::new(&setup);
+        survives_a_cut(&mut world, cut, EXACT);
+        assert_eq!(world.sender().session().level(), Level::SenderSide);
+        let share = share_of_first(&world);
+        assert!((0.2..=0.9).contains(&share), "link 0 carried {share}");
+    }
+}
+
+#[test]
+fn a_peer_without_transport_feedback_is_served_over_one_path() {
+    let setup = Setup {
+        edit_offer: |sdp| {
+            let sdp = without_line(&sdp, "urn:weft:rtp-hdrext:path");
+            without_line(&sdp, "transport-wide-cc")
+        },
+        ..two_links(9)
+    };
+    let mut world = World::new(&setup);
+    world.run(seconds(5));
+    assert_eq!(world.sender().session().level(), Level::Single);
+    let shown = world.record().shown_between(Instant::ZERO, world.now());
+    assert!((135..=150).contains(&shown), "{shown} frames in 5 s");
+    let bytes = world.delivered();
+    let less = bytes[0].min(bytes[1]) as f64;
+    assert!(less < 0.02 * (bytes[0] + bytes[1]) as f64, "{bytes:?}");
+}
+
+#[test]
+fn the_first_frame_is_there_a_few_round_trips_after_the_answer() {
+    for (offerer, least, most) in [(Side::Sender, 2.4, 2.9), (Side::Receiver, 2.4, 2.9)] {
+        for rtt_ms in [100, 200, 300] {
+            let link = format!("rate=100mbit,delay={}ms", rtt_ms / 2);
+            let setup = Setup {
+                offerer,
+                ..Setup::new(10, &[&link])
+            };
+            let mut world = World::new(&setup);
+            world.run(seconds(5));
+            let record = world.record();
+            let trips =
+                |at: Instant| (at - Instant::ZERO).as_secs_f64() / world.rtt().as_secs_f64();
+            let connected = |side| trips(record.connected(side).expect("connected"));
+            let first = trips(record.shown[0].at);
+            println!(
+                "offer by {offerer:?}, RTT {rtt_ms} ms: sender connected after {:.2}, receiver \
+                 after {:.2}, first frame after {first:.2} round trips",
+                connected(Side::Sender),
+                connected(Side::Receiver)
+            );
+            assert_eq!(record.shown[0].number, 0, "the first frame sent is shown");
+            assert!(
+                (least..=most).contains(&first),
+                "offer by {offerer:?}, RTT {rtt_ms} ms: {first} round trips"
+            );
+        }
+    }
+}

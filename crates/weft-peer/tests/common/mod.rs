@@ -1,0 +1,280 @@
+//! What calls have in common, in virtual time and over sockets: the picture
+//! source, what is written down, and the bodies of the tests.
+
+use std::net::SocketAddr;
+
+use weft_peer::{Event, PeerConfig};
+use weft_secure::{
+    Certificate, Config as AssociationConfig, Credentials, IceRole, LinkId, LocalAddress,
+    RemoteFilter,
+};
+use weft_session::{Config as SessionConfig, Frame};
+use weft_units::{Duration, Instant, Rate, Rng, Ssrc};
+use weft_wire::rtp::ExtensionMap;
+
+pub const FRAME_INTERVAL: Duration = Duration::from_nanos(33_333_333);
+
+/// Which end of the call.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum Side {
+    /// Sends the video.
+    Sender,
+    /// Receives it.
+    Receiver,
+}
+
+/// A frame that came out at the receiver.
+#[derive(Clone, Copy, Debug)]
+pub struct Shown {
+    pub at: Instant,
+    pub number: u64,
+    pub captured: Instant,
+}
+
+/// What happened in a call.
+#[derive(Default)]
+pub struct Record {
+    pub shown: Vec<Shown>,
+    /// Of both associations.
+    pub events: Vec<(Instant, Side, weft_secure::Event)>,
+    keyframe_in: bool,
+}
+
+impl Record {
+    /// Takes down an event of the receiver's or the sender's.
+    pub fn on_event(&mut self, now: Instant, side: Side, event: &Event) {
+        match event {
+            Event::Association(event) => self.events.push((now, side, event.clone())),
+            Event::Session(weft_session::Event::FrameReceived { frame, .. }) => {
+                self.keyframe_in |= frame.keyframe;
+                assert!(self.keyframe_in, "a delta frame before any keyframe");
+                let (number, captured) = Source::read(&frame.data);
+                let at = now;
+                self.shown.push(Shown {
+                    at,
+                    number,
+                    captured,
+                });
+            }
+            Event::Session(_) => {}
+        }
+    }
+
+    pub fn shown_between(&self, from: Instant, to: Instant) -> usize {
+        let within = |s: &&Shown| (from..to).contains(&s.at);
+        self.shown.iter().filter(within).count()
+    }
+
+    /// The longest time without a frame, the ends of the span counted in.
+    pub fn longest_gap(&self, from: Instant, to: Instant) -> Duration {
+        let within = self.shown.iter().map(|s| s.at);
+        let within = within.filter(|at| (from..to).contains(at));
+        let times: Vec<Instant> = [from].into_iter().chain(within).chain([to]).collect();
+        let gaps = times.windows(2).map(|w| w[1] - w[0]);
+        gaps.max().unwrap_or_default()
+    }
+
+    /// From capture to release, the `q` quantile.
+    pub fn latency(&self, q: f64) -> Duration {
+        let mut all: Vec<Duration> = self.shown.iter().map(|s| s.at - s.captured).collect();
+        all.sort();
+        all[((all.len() - 1) as f64 * q) as usize]
+    }
+
+    /// When the first event of one side after `from` was that satisfies.
+    pub fn first_event(
+        &self,
+        side: Side,
+        from: Instant,
+        which: impl Fn(&weft_secure::Event) -> bool,
+    ) -> Option<Instant> {
+        let found = self
+            .events
+            .iter()
+            .find(|(at, s, e)| *s == side && *at >= from && which(e));
+        found.map(|(at, ..)| *at)
+    }
+
+    pub fn path_down(&self, side: Side, from: Instant) -> Option<Instant> {
+        self.first_event(side, from, |e| {
+            matches!(e, weft_secure::Event::PathDown { .. })
+        })
+    }
+
+    pub fn path_up(&self, side: Side, from: Instant) -> Option<Instant> {
+        self.first_event(side, from, |e| {
+            matches!(e, weft_secure::Event::PathUp { .. })
+        })
+    }
+
+    pub fn connected(&self, side: Side) -> Option<Instant> {
+        self.first_event(side, Instant::ZERO, |e| {
+            matches!(e, weft_secure::Event::Connected { .. })
+        })
+    }
+}
+
+/// Frames of the size that the rate asks for, with number and time in them.
+pub struct Source {
+    pub rate: Rate,
+    pub keyframe_wanted: bool,
+    number: u64,
+    rng: Rng,
+}
+
+impl Source {
+    /// Number and time follow what a VP8 keyframe begins with.
+    const STAMP: usize = 10;
+
+    pub fn new(rng: Rng) -> Source {
+        Source {
+            rate: Rate::from_kbps(600),
+            keyframe_wanted: true,
+            number: 0,
+            rng,
+        }
+    }
+
+    /// What the session wants of its encoder.
+    pub fn on_event(&mut self, event: &Event) {
+        match event {
+            Event::Session(weft_session::Event::KeyframeRequested { .. }) => {
+                self.keyframe_wanted = true;
+            }
+            Event::Session(weft_session::Event::TargetRateChanged { rate }) => self.rate = *rate,
+            _ => {}
+        }
+    }
+
+    /// Makes the next frame and hands it to `send`.
+    pub fn capture(&mut self, now: Instant, send: impl FnOnce(&Frame<'_>)) {
+        let keyframe = std::mem::take(&mut self.keyframe_wanted);
+        let mean = (self.rate * FRAME_INTERVAL).0 as f64;
+        let factor = if keyframe {
+            3.0
+        } else {
+            (self.rng.normal() * 0.2).exp()
+        };
+        let mut data = vec![0; (mean * factor).max(50.0) as usize];
+        // RFC 6386 section 9.1: the lowest bit is 0 in a keyframe.
+        data[0] = u8::from(!keyframe);
+        data[Self::STAMP..][..8].copy_from_slice(&self.number.to_be_bytes());
+        data[Self::STAMP + 8..][..8].copy_from_slice(&now.as_nanos().to_be_bytes());
+        let timestamp = (self.number * 3000) as u32;
+        self.number += 1;
+        send(&Frame {
+            data: &data,
+            timestamp,
+            keyframe,
+            temporal_layer: None,
+            layer_sync: false,
+            non_reference: false,
+            captured_at: now,
+        });
+    }
+
+    fn read(data: &[u8]) -> (u64, Instant) {
+        let word = |from: usize| {
+            u64::from_be_bytes(
+                data[from..][..8]
+                    .try_into()
+                    .expect("eight bytes were asked for"),
+            )
+        };
+        let number = word(Self::STAMP);
+        (number, Instant::from_nanos(word(Self::STAMP + 8)))
+    }
+}
+
+/// A peer of a test call: everything random from the seed, except for the
+/// certificate.
+pub fn config(role: IceRole, epoch: std::time::Instant, rng: &Rng) -> PeerConfig {
+    let mut entropy = [0; 32];
+    rng.stream("credentials").fill(&mut entropy);
+    let mut session = SessionConfig::new(ExtensionMap::default(), Ssrc(1));
+    session.max_rate = Rate::from_kbps(2500);
+    PeerConfig {
+        association: AssociationConfig {
+            role,
+            credentials: Credentials::from_entropy(&entropy),
+            tie_breaker: rng.stream("tie").next_u64(),
+            certificate: Certificate::generate().expect("the system has randomness"),
+            epoch,
+            rng: rng.stream("association"),
+        },
+        session,
+        locals: Vec::new(),
+        rng: rng.stream("session"),
+    }
+}
+
+pub fn local(addr: SocketAddr, link: u8) -> LocalAddress {
+    LocalAddress {
+        addr,
+        link: LinkId(link),
+        cost: 10,
+        remotes: RemoteFilter::Any,
+    }
+}
+
+/// A call that a test body can run: in virtual time or over sockets.
+pub trait Stage {
+    fn now(&self) -> Instant;
+    fn run(&mut self, span: Duration);
+    fn cut(&mut self, link: usize);
+    fn restore(&mut self, link: usize);
+    fn record(&self) -> &Record;
+}
+
+/// How much a busy machine may add to what is measured.
+#[derive(Clone, Copy)]
+pub struct Allowance {
+    pub time: Duration,
+    /// Part of the frames that must be there.
+    pub frames: f64,
+}
+
+/// A link is cut and restored: the picture goes on, the death is found out in
+/// time, the path comes back.
+pub fn survives_a_cut(stage: &mut impl Stage, cut: usize, allowance: Allowance) {
+    let seconds = Duration::from_secs;
+    stage.run(seconds(2));
+    let start = stage.now();
+    stage.run(seconds(1));
+    let cut_at = stage.now();
+    stage.cut(cut);
+    stage.run(seconds(2));
+    let restored_at = stage.now();
+    stage.restore(cut);
+    stage.run(seconds(2));
+    let end = stage.now();
+
+    let record = stage.record();
+    let dead = record.path_down(Side::Sender, cut_at).expect("a verdict");
+    let verdict = dead - cut_at;
+    assert!(
+        verdict <= Duration::from_millis(200) + allowance.time,
+        "link {cut}: verdict after {verdict:?}"
+    );
+    let before = record.path_down(Side::Sender, start).expect("a verdict");
+    assert_eq!(before, dead, "link {cut}: a living path was taken for dead");
+    let gap = record.longest_gap(start, end);
+    assert!(
+        gap <= Duration::from_millis(350) + allowance.time,
+        "link {cut}: no frame for {gap:?}"
+    );
+    let back = record
+        .path_up(Side::Sender, restored_at)
+        .expect("it is back");
+    let back = back - restored_at;
+    assert!(
+        back <= Duration::from_millis(600) + allowance.time,
+        "link {cut}: back after {back:?}"
+    );
+    let shown = record.shown_between(start, end) as f64;
+    let captured = (end - start).as_secs_f64() / FRAME_INTERVAL.as_secs_f64();
+    assert!(
+        shown >= captured * allowance.frames && shown <= captured + 15.0,
+        "link {cut}: {shown} frames of {captured}"
+    );
+}
