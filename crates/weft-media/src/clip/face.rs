@@ -98,7 +98,7 @@ impl Face {
             colour[1] * light * (1.0 - 0.05 * shadow),
             colour[2] * light * (1.0 - 0.07 * shadow),
         ];
-        let grain = 1.6 * fractal(x, y, 24.0, 0.8, seed + 37) + 1.4 * noise(x / 1.7, y / 1.7, seed);
+        let grain = 2.0 * fractal(x, y, 24.0, 0.8, seed + 37) + 1.4 * noise(x / 1.7, y / 1.7, seed);
         colour = lift(colour, 26.0 * gloss + grain);
         colour = shade(colour, 1.0 - 0.22 * ramp(16.0, -6.0, y - hairline(x)));
         if face < 0.5 {
@@ -271,7 +271,7 @@ impl Face {
             self.palette.gloss,
             (0.16 + 0.62 * gloss + 0.3 * strand * (0.4 + gloss)).clamp(0.0, 1.0),
         );
-        shade(base, (depth * inner * (1.0 + 0.22 * strand)).max(0.2))
+        shade(base, (depth * inner * (1.0 + 0.3 * strand)).max(0.2))
     }
 }
 

@@ -27,8 +27,10 @@ const GAZES: usize = 5;
 const OPENINGS: usize = 12;
 const WIDTHS: usize = 3;
 
-/// Fixed point of texture coordinates.
-const ONE: i32 = 1 << 16;
+/// Fixed point of texture coordinates: the second difference of a row is far
+/// below a thousandth of a texel.
+const ONE: f64 = (1_u64 << FRACTION) as f64;
+const FRACTION: u32 = 32;
 
 /// Face length below the mouth and how far the jaw stretches it.
 const MOUTH_LINE: f32 = 96.0;
@@ -49,8 +51,10 @@ struct Patch {
 pub struct Head {
     scale: f32,
     width: usize,
-    height: usize,
     texels: Vec<Texel>,
+    /// Of each row of texels, from the first to behind the last that needs
+    /// drawing.
+    spans: Vec<(u32, u32)>,
     eyes: Vec<Patch>,
     mouths: Vec<Patch>,
     shown: (usize, usize),
@@ -69,12 +73,6 @@ impl Head {
                 bases.push(face.base(x, y, 1.0 / scale));
             }
         }
-        let neutral = Expression {
-            open: 0.0,
-            wide: 0.0,
-            lid: 0.0,
-            gaze: 0.0,
-        };
         let patch = |area: Area, expression: Expression| -> Patch {
             let left = ((area[0] - LEFT) * scale) as usize;
             let top = ((area[1] - TOP) * scale) as usize;
@@ -98,33 +96,13 @@ impl Head {
                 texels: pixels.into_iter().map(texel).collect(),
             }
         };
-        let whole = patch([LEFT, TOP, LEFT + WIDTH, TOP + HEIGHT], neutral);
-        let eyes = (0..LIDS * GAZES).map(|i| {
-            patch(
-                EYES,
-                Expression {
-                    lid: (i % LIDS) as f32 / (LIDS - 1) as f32,
-                    gaze: (i / LIDS) as f32 / (GAZES - 1) as f32 * 2.0 - 1.0,
-                    ..neutral
-                },
-            )
-        });
-        let mouths = (0..OPENINGS * WIDTHS).map(|i| {
-            patch(
-                MOUTH,
-                Expression {
-                    open: (i % OPENINGS) as f32 / (OPENINGS - 1) as f32,
-                    wide: (i / OPENINGS) as f32 / (WIDTHS - 1) as f32 * 2.0 - 1.0,
-                    ..neutral
-                },
-            )
-        });
+        let whole = patch([LEFT, TOP, LEFT + WIDTH, TOP + HEIGHT], NEUTRAL);
         Head {
             scale,
             width,
-            height,
-            eyes: eyes.collect(),
-            mouths: mouths.collect(),
+            eyes: eyes().map(|eyes| patch(EYES, eyes)).collect(),
+            mouths: mouths().map(|mouth| patch(MOUTH, mouth)).collect(),
+            spans: whole.texels.chunks_exact(width).map(span).collect(),
             texels: whole.texels,
             shown: (usize::MAX, usize::MAX),
         }
@@ -204,7 +182,7 @@ impl Head {
             let turn = fade.max(0.0);
             // x(n) = x + a n, then minus turn (1 - (x / half)^2).
             let a = cos * step;
-            let fixed = |v: f32| (v * ONE as f32) as i32;
+            let fixed = |v: f32| (f64::from(v) * ONE) as i64;
             let mut u = fixed(x - turn * (place.turn - bend * x * x) - (LEFT * scale) - 0.5);
             let mut du = fixed(a + turn * bend * (2.0 * x * a + a * a));
             let ddu = fixed(turn * 2.0 * bend * a * a);
@@ -229,22 +207,60 @@ impl Head {
     }
 
     #[inline]
-    fn sample(&self, u: i32, v: i32) -> Option<Texel> {
-        let (column, row) = ((u >> 16) as usize, (v >> 16) as usize);
-        if column >= self.width - 1 || row >= self.height - 1 {
+    fn sample(&self, u: i64, v: i64) -> Option<Texel> {
+        let (column, row) = ((u >> FRACTION) as i32, (v >> FRACTION) as i32);
+        let (start, end) = *self.spans.get(row as usize)?;
+        if (column as u32).wrapping_sub(start) >= end.saturating_sub(start) {
             return None;
         }
-        let (fx, fy) = ((u >> 12 & 15) as u64, (v >> 12 & 15) as u64);
-        let at = row * self.width + column;
-        let above = &self.texels[at..at + 2];
-        let below = &self.texels[at + self.width..at + self.width + 2];
-        if (above[0] | above[1] | below[0] | below[1]) == 0 {
-            return None;
-        }
+        let (fx, fy) = (
+            (u >> (FRACTION - 4) & 15) as u64,
+            (v >> (FRACTION - 4) & 15) as u64,
+        );
+        let at = row as usize * self.width + column as usize;
+        let above = self.texels.get(at..at + 2)?;
+        let below = self.texels.get(at + self.width..at + self.width + 2)?;
         let sum = (above[0] * (16 - fx) + above[1] * fx) * (16 - fy)
             + (below[0] * (16 - fx) + below[1] * fx) * fy;
         Some(sum >> 8 & 0x00ff_00ff_00ff_00ff)
     }
+}
+
+const NEUTRAL: Expression = Expression {
+    open: 0.0,
+    wide: 0.0,
+    lid: 0.0,
+    gaze: 0.0,
+};
+
+/// All prepared eyes, in the order that [`Head::express`] counts.
+fn eyes() -> impl Iterator<Item = Expression> {
+    (0..LIDS * GAZES).map(|i| Expression {
+        lid: (i % LIDS) as f32 / (LIDS - 1) as f32,
+        gaze: (i / LIDS) as f32 / (GAZES - 1) as f32 * 2.0 - 1.0,
+        ..NEUTRAL
+    })
+}
+
+/// All prepared mouths, in the order that [`Head::express`] counts.
+fn mouths() -> impl Iterator<Item = Expression> {
+    (0..OPENINGS * WIDTHS).map(|i| Expression {
+        open: (i % OPENINGS) as f32 / (OPENINGS - 1) as f32,
+        wide: (i / OPENINGS) as f32 / (WIDTHS - 1) as f32 * 2.0 - 1.0,
+        ..NEUTRAL
+    })
+}
+
+/// Where a row has something, with one texel more on the left for the
+/// interpolation; never the last column.
+fn span(row: &[Texel]) -> (u32, u32) {
+    let first = row
+        .iter()
+        .position(|texel| *texel != 0)
+        .unwrap_or(row.len());
+    let last = row.iter().rposition(|texel| *texel != 0).unwrap_or(0);
+    let end = (last + 1).min(row.len() - 1);
+    (first.saturating_sub(1) as u32, end as u32)
 }
 
 fn position(column: usize, row: usize, scale: f32) -> (f32, f32) {

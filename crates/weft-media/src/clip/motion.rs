@@ -38,7 +38,7 @@ pub struct Motion {
 
 /// Hand-held or desk camera: amplitude of the main component. Together with
 /// the sub-pixel motion this decides most of the bits that the clip takes.
-const SHAKE: f32 = 0.7;
+const SHAKE: f32 = 1.1;
 /// Seconds between blinks, on average (15 to 20 a minute in conversation:
 /// Bentivoglio et al. 1997).
 const BLINK_EVERY: f64 = 3.4;
@@ -58,8 +58,8 @@ impl Motion {
         let wave = |i: usize, hertz: f64| (TAU * (hertz * t).fract() + self.phases[i]).sin() as f32;
         // Phrases with pauses between; the head moves more while speaking.
         let speech = (0.6 + 0.55 * wave(0, 0.11) + 0.35 * wave(1, 0.29)).clamp(0.0, 1.0);
-        let sway = 30.0 * wave(2, 0.13) + 12.0 * wave(3, 0.37);
-        let bob = 10.0 * wave(5, 0.17) + speech * (7.0 * wave(6, 0.9) + 3.0 * wave(7, 2.3));
+        let sway = 34.0 * wave(2, 0.15) + 14.0 * wave(3, 0.41);
+        let bob = 10.0 * wave(5, 0.17) + speech * (8.0 * wave(6, 0.9) + 4.0 * wave(7, 2.3));
         let syllable = 0.5 + 0.5 * wave(13, 3.7) * wave(14, 1.3) + 0.3 * wave(15, 5.1);
         Pose {
             camera: (
@@ -67,7 +67,7 @@ impl Motion {
                 SHAKE * (wave(23, 1.1) + 0.7 * wave(24, 2.7) + 0.4 * wave(25, 6.1)),
             ),
             torso: (0.62 * sway, 4.0 * wave(11, 0.25) + 5.0 * wave(12, 0.08)),
-            head: (sway + speech * 5.0 * wave(4, 1.1), bob),
+            head: (sway + speech * 7.0 * wave(4, 1.1), bob),
             tilt: 0.045 * wave(8, 0.15) + speech * 0.03 * wave(9, 0.7),
             zoom: 1.0 + 0.03 * wave(10, 0.11),
             turn: 9.0 * wave(16, 0.19) + speech * 5.0 * wave(17, 0.61),

@@ -6,7 +6,7 @@ use super::paint::{
 use super::palette::Palette;
 
 /// The lens is focused on the person: edges behind are this wide at least.
-const BLUR: f32 = 3.0;
+const BLUR: f32 = 2.0;
 
 pub fn paint(x: f32, y: f32, pixel: f32, palette: &Palette, seed: u32) -> (Rgb, f32) {
     let soft = pixel.max(BLUR);
@@ -17,7 +17,7 @@ pub fn paint(x: f32, y: f32, pixel: f32, palette: &Palette, seed: u32) -> (Rgb, 
     colour = plant(colour, x, y, soft, seed);
     // Light falls off from the window, corners darken as in any lens.
     let far = ((x - 640.0) / 640.0).hypot((y - 360.0) / 420.0);
-    let grain = 1.3 * fractal(x, y, 8.0, 0.9, seed + 3);
+    let grain = 2.9 * fractal(x, y, 8.0, 0.9, seed + 3);
     (
         colour.map(|c| c * (1.0 - 0.16 * ramp(0.7, 1.5, far)) + grain),
         1.0,
@@ -27,7 +27,7 @@ pub fn paint(x: f32, y: f32, pixel: f32, palette: &Palette, seed: u32) -> (Rgb, 
 fn wall(x: f32, y: f32, palette: &Palette, seed: u32) -> Rgb {
     let light = 0.98 - 0.30 * ramp(250.0, 1300.0, x) - 0.12 * ramp(300.0, 760.0, y);
     let lamp = 0.16 * bell((x - 770.0) / 180.0, 1.0) * bell((y - 120.0) / 220.0, 1.0);
-    let plaster = 2.6 * fractal(x, y, 64.0, 0.8, seed + 1);
+    let plaster = 3.8 * fractal(x, y, 64.0, 0.8, seed + 1);
     shade(palette.wall, light + lamp).map(|c| c + plaster)
 }
 

@@ -64,9 +64,9 @@ fn sweater(x: f32, y: f32, collar: f32, palette: &Palette, seed: u32) -> Rgb {
         let stitch =
             ((column + 0.25 * (row * std::f32::consts::TAU).sin()) * std::f32::consts::TAU).sin();
         let v = (row * std::f32::consts::TAU).cos();
-        0.035 * stitch * v + 0.03 * v
+        0.05 * stitch * v + 0.045 * v
     };
     let wool = fractal(x, y, 16.0, 0.85, seed + 19);
     let colour = shade(palette.sweater, (light + knit).max(0.12));
-    colour.map(|c| c + 3.4 * wool)
+    colour.map(|c| c + 4.6 * wool)
 }
