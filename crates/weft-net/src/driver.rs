@@ -105,14 +105,25 @@ impl Context<'_> {
 #[derive(Debug)]
 pub struct Remote<C> {
     commands: Sender<C>,
-    waker: Arc<Waker>,
+    waker: WakeOnDrop,
+}
+
+/// Dropped after the sender beside it, so that the loop sees that it is gone.
+#[derive(Clone, Debug)]
+struct WakeOnDrop(Arc<Waker>);
+
+impl Drop for WakeOnDrop {
+    fn drop(&mut self) {
+        // A loop that has ended needs no waking.
+        let _ = self.0.wake();
+    }
 }
 
 impl<C> Clone for Remote<C> {
     fn clone(&self) -> Remote<C> {
         Remote {
             commands: self.commands.clone(),
-            waker: Arc::clone(&self.waker),
+            waker: self.waker.clone(),
         }
     }
 }
@@ -120,7 +131,7 @@ impl<C> Clone for Remote<C> {
 impl<C> Remote<C> {
     /// Hands over a command; false if the driver has ended.
     pub fn send(&self, command: C) -> bool {
-        self.commands.send(command).is_ok() && self.waker.wake().is_ok()
+        self.commands.send(command).is_ok() && self.waker.0.wake().is_ok()
     }
 }
 
@@ -180,7 +191,7 @@ impl<C: Send + 'static> Driver<C> {
         Ok(Driver {
             remote: Remote {
                 commands: sender,
-                waker,
+                waker: WakeOnDrop(waker),
             },
             thread,
         })

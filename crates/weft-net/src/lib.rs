@@ -9,4 +9,6 @@ mod link;
 pub use clock::Clock;
 pub use driver::{Application, Context, Driver, DriverError, Remote};
 pub use entropy::{EntropyError, association_secrets, rng};
-pub use link::{Link, LinkError, LinkSpec, LinkSpecError, Target};
+pub use link::{
+    Binding, Link, LinkError, LinkSpec, LinkSpecError, Target, machine_addresses, open_address,
+};

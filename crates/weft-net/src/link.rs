@@ -1,6 +1,6 @@
 use std::fmt;
 use std::io;
-use std::net::{IpAddr, Ipv6Addr, SocketAddr, UdpSocket};
+use std::net::{IpAddr, SocketAddr, UdpSocket};
 use std::str::FromStr;
 
 use socket2::{Domain, Protocol, Socket, Type};
@@ -156,6 +156,24 @@ impl Link {
     }
 }
 
+/// A socket on this address, tied to no interface: for who answers wherever
+/// it is asked, also from this machine itself.
+///
+/// # Errors
+/// What the system says.
+pub fn open_address(address: SocketAddr) -> io::Result<UdpSocket> {
+    bind(address, None).map(|(socket, _)| socket)
+}
+
+/// The addresses of this machine, those of link-local scope left out.
+///
+/// # Errors
+/// If the system does not list its interfaces.
+pub fn machine_addresses() -> io::Result<Vec<IpAddr>> {
+    let all = if_addrs::get_if_addrs()?.into_iter().map(|i| i.ip());
+    Ok(all.filter(is_usable).collect())
+}
+
 /// The interface's name, if known, and the addresses to bind.
 fn resolve(spec: &LinkSpec) -> Result<(Option<String>, Vec<IpAddr>), LinkError> {
     let interfaces = if_addrs::get_if_addrs().map_err(LinkError::List)?;
@@ -176,12 +194,11 @@ fn resolve(spec: &LinkSpec) -> Result<(Option<String>, Vec<IpAddr>), LinkError> 
                     present,
                 });
             }
-            let usable = |ip: &IpAddr| !matches!(ip, IpAddr::V6(ip) if is_link_local(*ip));
             let addresses: Vec<IpAddr> = interfaces
                 .iter()
                 .filter(|i| i.name == *name)
                 .map(if_addrs::Interface::ip)
-                .filter(usable)
+                .filter(is_usable)
                 .collect();
             if addresses.is_empty() {
                 return Err(LinkError::NoAddress(name.clone()));
@@ -198,8 +215,9 @@ fn exists(interface: &str) -> bool {
         .exists()
 }
 
-fn is_link_local(ip: Ipv6Addr) -> bool {
-    ip.is_unicast_link_local()
+/// A link-local IPv6 address needs its scope to be of use.
+fn is_usable(ip: &IpAddr) -> bool {
+    !matches!(ip, IpAddr::V6(ip) if ip.is_unicast_link_local())
 }
 
 fn bind(address: SocketAddr, interface: Option<&str>) -> io::Result<(UdpSocket, Binding)> {
