@@ -223,6 +223,8 @@ impl Peer {
     pub fn close(&mut self, now: Instant) {
         self.session.close();
         self.pump(now);
+        self.association.close(now);
+        self.pump(now);
     }
 
     /// Carries what one layer wants to the other and out.

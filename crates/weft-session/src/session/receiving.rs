@@ -84,11 +84,12 @@ impl Session {
         let Some(stream) = self.receivers.get_mut(&id) else {
             return;
         };
-        if payload.is_empty() {
-            // Padding only: a probe.
+        let recovered = stream.is_rtx(&header);
+        if recovered && payload.is_empty() {
+            // Padding only: a probe. On the stream itself an empty packet
+            // takes a number, which would be missed.
             return;
         }
-        let recovered = stream.is_rtx(&header);
         let (number, payload) = if recovered {
             stream.rtx_ssrc = Some(header.ssrc);
             let Ok((original, payload)) = rtx::parse(payload) else {

@@ -344,6 +344,18 @@ impl Session {
         copies
     }
 
+    /// How long what waits takes to leave the pacers, the longest over all
+    /// paths: what a forwarder should stop for.
+    #[must_use]
+    pub fn queue_time(&self) -> Duration {
+        let drain = |p: &Path| p.controller.pacing_rate().time_for(p.queue.bytes());
+        self.paths
+            .values()
+            .filter_map(drain)
+            .max()
+            .unwrap_or_default()
+    }
+
     /// How long what waits would take at the current target, the longest over
     /// all paths: what an encoder that overshoots should skip a frame for.
     #[must_use]
