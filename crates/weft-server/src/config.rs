@@ -1,4 +1,4 @@
-use std::net::{Ipv4Addr, SocketAddr};
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
 use weft_sfu::RegistryLimits;
 
@@ -13,6 +13,8 @@ pub struct ServerConfig {
     /// What rooms, WHIP and WHEP ask for as bearer token. Default none:
     /// everybody who can reach the server may join.
     pub token: Option<String>,
+    /// Where media comes and goes. Default [`MediaConfig::default`].
+    pub media: MediaConfig,
     /// Bounds. Default [`Limits::default`].
     pub limits: Limits,
     /// More routes, on paths that the server does not have itself. Default
@@ -26,10 +28,22 @@ impl Default for ServerConfig {
             listen: SocketAddr::from((Ipv4Addr::LOCALHOST, 8080)),
             security: Security::Auto,
             token: None,
+            media: MediaConfig::default(),
             limits: Limits::default(),
             extra: None,
         }
     }
+}
+
+/// Where media comes and goes, over UDP: one port for all peers.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct MediaConfig {
+    /// Local addresses, all of which peers are told. Default none given:
+    /// loopback if HTTP listens there only, otherwise every address of the
+    /// machine.
+    pub addresses: Vec<IpAddr>,
+    /// The port, the same on each address; 0 takes a free one. Default 0.
+    pub port: u16,
 }
 
 /// How the server proves who it is. Browsers give camera and microphone only

@@ -1,14 +1,16 @@
 //! Conference server: HTTP, WHIP, WHEP, rooms, the embedded page.
 //!
-//! [`Server::start_with`] runs the HTTP side on a thread of its own. Media is
-//! behind a channel: HTTP handlers send [`media_plane::Command`]s and the
-//! plane reports [`media_plane::Event`]s, so a slow request never delays a
-//! packet.
+//! [`Server::start`] runs HTTP and the forwarding of media, each on threads of
+//! its own; [`Server::start_with`] puts HTTP before another media plane. The
+//! two are joined by channels: HTTP handlers send [`media_plane::Command`]s
+//! and the plane reports [`media_plane::Event`]s, so a slow request never
+//! delays a packet.
 
 mod auth;
 mod clock;
 mod config;
 mod error;
+mod forwarding;
 mod hub;
 mod listener;
 pub mod media_plane;
@@ -19,7 +21,7 @@ mod server;
 mod tls;
 
 pub use axum;
-pub use config::{Limits, Security, ServerConfig};
+pub use config::{Limits, MediaConfig, Security, ServerConfig};
 pub use error::ServerError;
 pub use problem::Problem;
 pub use server::{Resident, Server, ServerHandle};

@@ -2,9 +2,10 @@ use crate::auth::Token;
 use crate::clock::Clock;
 use crate::config::ServerConfig;
 use crate::error::ServerError;
+use crate::forwarding::Forwarding;
 use crate::hub::Hub;
 use crate::listener::Connections;
-use crate::media_plane::{EventReceiver, MediaPlane};
+use crate::media_plane::{self, EventReceiver, MediaPlane};
 use crate::problem::Problem;
 use crate::routes::{self, App};
 use crate::tls;
@@ -33,6 +34,8 @@ pub struct ServerHandle {
     hub: Arc<Hub>,
     stop: watch::Sender<bool>,
     thread: Option<JoinHandle<()>>,
+    /// Ends after HTTP has.
+    forwarding: Option<Forwarding>,
 }
 
 /// A participant who belongs to the process and stays while it runs.
@@ -49,6 +52,18 @@ pub struct Resident<'a> {
 }
 
 impl Server {
+    /// Starts a server that forwards media between those in its rooms.
+    ///
+    /// # Errors
+    /// See [`ServerError`].
+    pub fn start(config: ServerConfig) -> Result<ServerHandle, ServerError> {
+        let (events, receiver) = media_plane::events();
+        let forwarding = Forwarding::start(&config, events)?;
+        let mut handle = Server::start_with(config, forwarding.plane(), receiver)?;
+        handle.forwarding = Some(forwarding);
+        Ok(handle)
+    }
+
     /// Starts a server before another media plane than the forwarding one.
     /// `events` is the other end of what the plane tells its events to.
     ///
@@ -114,11 +129,19 @@ impl Server {
             hub,
             stop,
             thread: Some(thread),
+            forwarding: None,
         })
     }
 }
 
 impl ServerHandle {
+    /// Where media comes and goes, over UDP; none before another media plane
+    /// than the forwarding one.
+    #[must_use]
+    pub fn media_addresses(&self) -> &[SocketAddr] {
+        self.forwarding.as_ref().map_or(&[], Forwarding::addresses)
+    }
+
     /// Puts a participant of this process into a room. Returns its id, which
     /// is its name where that is free and fit for an address.
     ///

@@ -1,0 +1,176 @@
+//! What HTTP asks for, as descriptions and peers.
+
+use super::connection::{Connection, Publishing, Role, State};
+use super::plane::Plane;
+use super::publication::{PerKind, Publisher};
+use super::traffic::LEAST_MAX_RATE;
+use crate::media_plane::{MediaError, Negotiated, ResourceId};
+use weft_net::Context;
+use weft_peer::{AnswerPolicy, Direction, NegotiationError, Offer, Peer, Section};
+use weft_secure::IceRole;
+use weft_session::{Delivery, MediaKind};
+
+impl Plane {
+    pub(super) fn publish(
+        &mut self,
+        context: &mut Context<'_>,
+        resource: ResourceId,
+        publisher: Publisher,
+        offer: &str,
+    ) -> Result<Negotiated, MediaError> {
+        let config = self.settings.peer(IceRole::Controlled, LEAST_MAX_RATE)?;
+        let policy = AnswerPolicy {
+            receive: Some(Delivery::Packets),
+            send: Vec::new(),
+        };
+        let (peer, sdp) = weft_peer::answer(context.now, config, offer, &policy)?;
+        let negotiated = negotiated(sdp, peer.streams().iter().map(|s| s.kind));
+        let streams = peer.streams().iter().map(|s| s.stream).collect();
+        let role = Role::Publish(Publishing {
+            streams,
+            ..Publishing::default()
+        });
+        self.add_peer(context, resource, publisher, role, peer);
+        Ok(negotiated)
+    }
+
+    pub(super) fn play(
+        &mut self,
+        context: &mut Context<'_>,
+        resource: ResourceId,
+        publisher: Publisher,
+        offer: Option<&str>,
+    ) -> Result<Negotiated, MediaError> {
+        let publication = self.publications.get(&publisher);
+        let kinds: Vec<MediaKind> = publication.into_iter().flat_map(|p| p.kinds()).collect();
+        if kinds.is_empty() {
+            return Err(MediaError::NothingPublished);
+        }
+        if let Some(offer) = offer {
+            let config = self.settings.peer(IceRole::Controlled, LEAST_MAX_RATE)?;
+            let policy = AnswerPolicy {
+                receive: None,
+                send: kinds,
+            };
+            let (peer, sdp) = weft_peer::answer(context.now, config, offer, &policy)?;
+            let negotiated = negotiated(sdp, peer.streams().iter().map(|s| s.kind));
+            self.add_peer(context, resource, publisher, Role::Play, peer);
+            return Ok(negotiated);
+        }
+        let config = self.settings.peer(IceRole::Controlling, LEAST_MAX_RATE)?;
+        let sections: Vec<Section> = kinds
+            .iter()
+            .map(|kind| Section {
+                kind: *kind,
+                direction: Direction::Send,
+            })
+            .collect();
+        let offer = Offer::new(context.now, config, &sections, Delivery::Packets);
+        let negotiated = negotiated(offer.sdp(), kinds.into_iter());
+        let connection = Connection {
+            publisher,
+            state: State::Offered(Box::new(offer)),
+            since: context.now,
+            connected: false,
+            role: Role::Play,
+        };
+        self.connections.insert(resource, connection);
+        Ok(negotiated)
+    }
+
+    /// The player's answer to our offer. One that cannot be used ends the
+    /// connection: an offer is good for one answer.
+    pub(super) fn accept(
+        &mut self,
+        context: &mut Context<'_>,
+        resource: ResourceId,
+        answer: &str,
+    ) -> Result<(), MediaError> {
+        let found = self.connections.remove(&resource);
+        let connection = found.ok_or(MediaError::UnknownResource)?;
+        let offer = match connection.state {
+            State::Offered(offer) => offer,
+            State::Peer(_) => {
+                self.connections.insert(resource, connection);
+                return Err(MediaError::WrongState {
+                    reason: "it has its answer already".to_owned(),
+                });
+            }
+        };
+        match offer.accept(context.now, answer) {
+            Ok(peer) => {
+                let (publisher, role) = (connection.publisher, connection.role);
+                self.add_peer(context, resource, publisher, role, peer);
+                Ok(())
+            }
+            Err(error) => {
+                self.tell_ended(resource, error.to_string());
+                Err(error.into())
+            }
+        }
+    }
+
+    pub(super) fn add_candidates(
+        &mut self,
+        context: &mut Context<'_>,
+        resource: &ResourceId,
+        fragment: &str,
+    ) -> Result<(), MediaError> {
+        let found = self.connections.get(resource);
+        let connection = found.ok_or(MediaError::UnknownResource)?;
+        let key = connection.peer().ok_or_else(|| MediaError::WrongState {
+            reason: "the answer to the offer comes first".to_owned(),
+        })?;
+        let candidates = weft_peer::fragment_candidates(fragment)?;
+        let now = context.now;
+        if let Some(peer) = context.peer(key) {
+            for candidate in candidates {
+                peer.add_remote_candidate(now, candidate);
+            }
+        }
+        Ok(())
+    }
+
+    fn add_peer(
+        &mut self,
+        context: &mut Context<'_>,
+        resource: ResourceId,
+        publisher: Publisher,
+        role: Role,
+        peer: Peer,
+    ) {
+        let key = context.insert(peer);
+        self.resources.insert(key, resource.clone());
+        let connection = Connection {
+            publisher,
+            state: State::Peer(key),
+            since: context.now,
+            connected: false,
+            role,
+        };
+        self.connections.insert(resource, connection);
+    }
+}
+
+fn negotiated(sdp: String, kinds: impl Iterator<Item = MediaKind>) -> Negotiated {
+    let mut found = PerKind::default();
+    for kind in kinds {
+        *found.of_mut(kind) = true;
+    }
+    Negotiated {
+        sdp,
+        video: found.video,
+        audio: found.audio,
+    }
+}
+
+impl From<NegotiationError> for MediaError {
+    fn from(error: NegotiationError) -> MediaError {
+        match error {
+            NegotiationError::NoCommonCodec => MediaError::NoCodec,
+            other => MediaError::BadDescription {
+                reason: other.to_string(),
+            },
+        }
+    }
+}

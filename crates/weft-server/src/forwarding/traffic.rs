@@ -1,0 +1,374 @@
+//! The packets: from publishers through the router to players.
+
+use super::publication::{PerKind, Publication};
+use std::collections::{BTreeMap, BTreeSet};
+use weft_net::Context;
+use weft_peer::{Direction, NegotiatedStream, PeerKey};
+use weft_session::ForwardedPacket;
+use weft_session::receive::MediaPacket;
+use weft_sfu::{Downlink, Forwarded, Output, Router, SubscriptionId, TrackId};
+use weft_units::{Deadline, Duration, Instant, Rate, StreamId};
+
+/// Least bound of what a player is sent. The bound follows what is published,
+/// and this much is needed before anything is known of that.
+pub(super) const LEAST_MAX_RATE: Rate = Rate::from_kbps(2_500);
+/// What a player may be sent, over what is published for it: the rest is for
+/// probes. libwebrtc probes up to twice what its application allocates
+/// (probe_controller.cc, `second_probe_allocation_scale`).
+const HEADROOM: f64 = 2.0;
+/// For so long after a player is connected its target rate is a guess, and a
+/// layer that is dropped for it comes back after a second only. Chosen by us:
+/// the first probes are over then, also on a slow mobile link.
+const GUESSING: Duration = Duration::from_millis(500);
+/// How often a player with a queue is looked at again: a fraction of the
+/// queue at which the router resumes.
+const WATCH: Duration = Duration::from_millis(20);
+/// A queue this much longer or shorter is news to the router.
+const QUEUE_STEP: Duration = Duration::from_millis(10);
+
+/// Where the packets of an incoming stream go.
+struct Incoming {
+    track: TrackId,
+    packets: u64,
+}
+
+/// A peer that packets go to.
+struct Player {
+    since: Instant,
+    subscriptions: PerKind<Option<SubscriptionId>>,
+    /// What all paths to it carry.
+    target: Option<Rate>,
+    /// Its pacers' queue as the router knows it.
+    queued: Duration,
+    /// The bound that its session has.
+    max_rate: Rate,
+}
+
+/// Totals since the start.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Totals {
+    pub(super) received: u64,
+    pub(super) forwarded: u64,
+    pub(super) keyframe_requests: u64,
+    /// Of players that are gone.
+    thinned: u64,
+}
+
+/// The router, and which streams of which peers its tracks and subscriptions
+/// are.
+#[derive(Default)]
+pub(super) struct Traffic {
+    router: Router,
+    incoming: BTreeMap<(PeerKey, StreamId), Incoming>,
+    /// Where keyframes of a track are asked for.
+    sources: BTreeMap<TrackId, (PeerKey, StreamId)>,
+    outgoing: BTreeMap<SubscriptionId, (PeerKey, StreamId)>,
+    subscriptions: BTreeMap<(PeerKey, StreamId), SubscriptionId>,
+    players: BTreeMap<PeerKey, Player>,
+    /// Players whose pacers have a queue.
+    watched: BTreeSet<PeerKey>,
+    next_watch: Option<Instant>,
+    totals: Totals,
+}
+
+impl Traffic {
+    /// A publisher is connected: its packets are the publication's from now
+    /// on.
+    pub(super) fn connect_source(
+        &mut self,
+        context: &mut Context<'_>,
+        publication: &mut Publication,
+        peer: PeerKey,
+    ) {
+        let mut streams = PerKind::<Option<StreamId>>::default();
+        for agreed in streams_of(context, peer, Direction::Receive) {
+            streams.of_mut(agreed.kind).get_or_insert(agreed.stream);
+        }
+        let routes = publication.switch_source(context.now, &mut self.router, peer, streams);
+        for (stream, track) in routes {
+            self.incoming
+                .insert((peer, stream), Incoming { track, packets: 0 });
+            if let Some(before) = self.sources.insert(track, (peer, stream)) {
+                self.incoming.remove(&before);
+            }
+        }
+        for player in publication.players() {
+            self.subscribe(context, publication, player);
+        }
+        self.deliver(context);
+    }
+
+    /// A publisher is gone.
+    pub(super) fn remove_source(&mut self, peer: PeerKey) {
+        self.sources.retain(|_, (source, _)| *source != peer);
+        self.incoming.retain(|(source, _), _| *source != peer);
+    }
+
+    /// A player is connected: it gets the publication's tracks from now on.
+    pub(super) fn connect_player(
+        &mut self,
+        context: &mut Context<'_>,
+        publication: &Publication,
+        peer: PeerKey,
+    ) {
+        self.players.insert(
+            peer,
+            Player {
+                since: context.now,
+                subscriptions: PerKind::default(),
+                target: None,
+                queued: Duration::ZERO,
+                max_rate: LEAST_MAX_RATE,
+            },
+        );
+        self.subscribe(context, publication, peer);
+        self.deliver(context);
+    }
+
+    /// Subscribes a player to the tracks that it has streams for and does not
+    /// get yet.
+    fn subscribe(&mut self, context: &Context<'_>, publication: &Publication, peer: PeerKey) {
+        let Some(player) = self.players.get_mut(&peer) else {
+            return;
+        };
+        for agreed in streams_of(context, peer, Direction::Send) {
+            let slot = player.subscriptions.of_mut(agreed.kind);
+            let Some(track) = publication.track(agreed.kind).filter(|_| slot.is_none()) else {
+                continue;
+            };
+            if let Some(id) = self.router.subscribe(context.now, track) {
+                *slot = Some(id);
+                self.outgoing.insert(id, (peer, agreed.stream));
+                self.subscriptions.insert((peer, agreed.stream), id);
+            }
+        }
+    }
+
+    /// A player is gone.
+    pub(super) fn remove_player(&mut self, peer: PeerKey) {
+        self.watched.remove(&peer);
+        let Some(player) = self.players.remove(&peer) else {
+            return;
+        };
+        let PerKind { video, audio } = player.subscriptions;
+        for id in [video, audio].into_iter().flatten() {
+            self.totals.thinned += self.thinned(id);
+            self.router.unsubscribe(id);
+            if let Some(route) = self.outgoing.remove(&id) {
+                self.subscriptions.remove(&route);
+            }
+        }
+    }
+
+    /// Nobody publishes or plays it any more.
+    pub(super) fn remove_publication(&mut self, publication: &Publication) {
+        publication.remove_tracks(&mut self.router);
+    }
+
+    /// A packet came from a publisher.
+    pub(super) fn on_packet(
+        &mut self,
+        context: &mut Context<'_>,
+        peer: PeerKey,
+        stream: StreamId,
+        packet: MediaPacket,
+    ) {
+        let Some(incoming) = self.incoming.get_mut(&(peer, stream)) else {
+            return;
+        };
+        incoming.packets += 1;
+        self.totals.received += 1;
+        let packet = weft_sfu::MediaPacket {
+            sequence: packet.sequence,
+            timestamp: packet.timestamp,
+            marker: packet.marker,
+            payload: packet.payload,
+        };
+        self.router
+            .handle_packet(context.now, incoming.track, packet);
+        self.deliver(context);
+    }
+
+    /// A player's receiver asks for a keyframe.
+    pub(super) fn on_keyframe_request(
+        &mut self,
+        context: &mut Context<'_>,
+        peer: PeerKey,
+        stream: StreamId,
+    ) {
+        if let Some(id) = self.subscriptions.get(&(peer, stream)) {
+            self.router.request_keyframe(context.now, *id);
+            self.deliver(context);
+        }
+    }
+
+    /// A player's paths carry more or less than before.
+    pub(super) fn on_target_rate(&mut self, context: &mut Context<'_>, peer: PeerKey, rate: Rate) {
+        if let Some(player) = self.players.get_mut(&peer) {
+            player.target = Some(rate);
+            self.tell_downlink(context.now, peer);
+            self.deliver(context);
+        }
+    }
+
+    /// Packets that came by these streams of a peer.
+    pub(super) fn packets_of(&self, peer: PeerKey, streams: &[StreamId]) -> u64 {
+        let found = streams
+            .iter()
+            .filter_map(|s| self.incoming.get(&(peer, *s)));
+        found.map(|incoming| incoming.packets).sum()
+    }
+
+    /// Fits each player's rates to what is published for it.
+    pub(super) fn adapt_rates(&mut self, context: &mut Context<'_>) {
+        self.adapt_bounds(context);
+        for peer in self.players.keys().copied().collect::<Vec<_>>() {
+            self.tell_downlink(context.now, peer);
+        }
+        self.deliver(context);
+    }
+
+    fn adapt_bounds(&mut self, context: &mut Context<'_>) {
+        let now = context.now;
+        for (peer, player) in &mut self.players {
+            let PerKind { video, audio } = player.subscriptions;
+            let demand = [video, audio].into_iter().flatten();
+            let demand: Rate = demand.filter_map(|id| self.router.demand(now, id)).sum();
+            let wanted = demand.mul_f64(HEADROOM).max(LEAST_MAX_RATE);
+            let moved = wanted.as_bps().abs_diff(player.max_rate.as_bps());
+            if moved * 10 > player.max_rate.as_bps()
+                && let Some(peer) = context.peer(*peer)
+            {
+                player.max_rate = wanted;
+                peer.set_max_rate(now, wanted);
+            }
+        }
+    }
+
+    pub(super) fn totals(&self) -> Totals {
+        self.totals
+    }
+
+    /// Packets kept from players who cannot take them.
+    pub(super) fn total_thinned(&self) -> u64 {
+        let live = self.outgoing.keys().map(|id| self.thinned(*id));
+        self.totals.thinned + live.sum::<u64>()
+    }
+
+    pub(super) fn poll_timeout(&self) -> Option<Deadline> {
+        let watch = self.next_watch.map(|at| Deadline {
+            at,
+            reason: "player with a queue",
+        });
+        Deadline::earlier(watch, self.router.poll_timeout())
+    }
+
+    pub(super) fn on_timeout(&mut self, context: &mut Context<'_>) {
+        let now = context.now;
+        if self.next_watch.is_some_and(|at| at <= now) {
+            for peer in self.watched.clone() {
+                self.watch(context, peer);
+            }
+            self.next_watch = (!self.watched.is_empty()).then_some(now + WATCH);
+        }
+        if self.router.poll_timeout().is_some_and(|d| d.at <= now) {
+            self.router.handle_timeout(now);
+        }
+        self.deliver(context);
+    }
+
+    /// Does what the router wants.
+    fn deliver(&mut self, context: &mut Context<'_>) {
+        while let Some(output) = self.router.poll_output() {
+            match output {
+                Output::Forward {
+                    subscription,
+                    packet,
+                } => self.forward(context, subscription, packet),
+                Output::RequestKeyframe { track } => {
+                    let now = context.now;
+                    if let Some((key, stream)) = self.sources.get(&track).copied()
+                        && let Some(peer) = context.peer(key)
+                    {
+                        self.totals.keyframe_requests += 1;
+                        peer.request_keyframe(now, stream);
+                    }
+                }
+            }
+        }
+    }
+
+    fn forward(&mut self, context: &mut Context<'_>, id: SubscriptionId, packet: Forwarded) {
+        let Some((key, stream)) = self.outgoing.get(&id).copied() else {
+            return;
+        };
+        let now = context.now;
+        let Some(peer) = context.peer(key) else {
+            return;
+        };
+        let packet = ForwardedPacket {
+            sequence: packet.sequence,
+            timestamp: packet.timestamp,
+            marker: packet.marker,
+            payload: packet.payload,
+            keyframe: packet.keyframe,
+        };
+        if peer.send_packet(now, stream, &packet).is_ok() {
+            self.totals.forwarded += 1;
+        }
+        self.watch(context, key);
+    }
+
+    /// Tells the router of a player's queue, if it is news.
+    fn watch(&mut self, context: &Context<'_>, key: PeerKey) {
+        let Some(player) = self.players.get_mut(&key) else {
+            return;
+        };
+        let peer = context.peers().get(key);
+        let queued = peer.map_or(Duration::ZERO, |p| p.session().queue_time());
+        let step = queued.as_nanos().abs_diff(player.queued.as_nanos());
+        let emptied = queued == Duration::ZERO && player.queued != queued;
+        if step < QUEUE_STEP.as_nanos() && !emptied {
+            return;
+        }
+        player.queued = queued;
+        if queued == Duration::ZERO {
+            self.watched.remove(&key);
+        } else {
+            self.watched.insert(key);
+            self.next_watch.get_or_insert(context.now + WATCH);
+        }
+        self.tell_downlink(context.now, key);
+    }
+
+    /// Sound has the right of way; pictures get the rest.
+    fn tell_downlink(&mut self, now: Instant, key: PeerKey) {
+        let Some(player) = self.players.get(&key) else {
+            return;
+        };
+        let PerKind { video, audio } = player.subscriptions;
+        let Some(video) = video else { return };
+        let sound = audio.and_then(|id| self.router.demand(now, id));
+        let measured = now.saturating_since(player.since) >= GUESSING;
+        let target = player.target.filter(|_| measured);
+        let downlink = Downlink {
+            target: target.map(|rate| rate.saturating_sub(sound.unwrap_or(Rate::ZERO))),
+            queued: player.queued,
+        };
+        self.router.set_downlink(now, video, downlink);
+    }
+
+    fn thinned(&self, id: SubscriptionId) -> u64 {
+        let stats = self.router.stats(id).unwrap_or_default();
+        stats.layer + stats.congested
+    }
+}
+
+fn streams_of(context: &Context<'_>, peer: PeerKey, direction: Direction) -> Vec<NegotiatedStream> {
+    let streams = context.peers().get(peer).map_or(&[][..], |p| p.streams());
+    streams
+        .iter()
+        .filter(|s| s.direction == direction)
+        .copied()
+        .collect()
+}

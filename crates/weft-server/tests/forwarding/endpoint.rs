@@ -1,0 +1,361 @@
+//! A native endpoint on a driver of its own: sends numbered frames, checks
+//! those that it gets.
+
+use std::net::SocketAddr;
+use std::sync::{Arc, Mutex, mpsc};
+use weft_net::{Application, Clock, Context, Driver};
+use weft_peer::{
+    AnswerPolicy, Direction, Event as PeerEvent, Offer, Peer, PeerConfig, PeerKey, Section,
+};
+use weft_secure::{
+    Certificate, Config as AssociationConfig, Event as AssociationEvent, IceRole, LinkId,
+    LocalAddress, RemoteFilter,
+};
+use weft_session::receive::ReceivedFrame;
+use weft_session::{Delivery, Event as SessionEvent, Frame, MediaKind, PathStats};
+use weft_units::{Deadline, Duration, Instant, Rate, Ssrc, StreamId};
+use weft_wire::rtp::ExtensionMap;
+
+const FRAME_INTERVAL: Duration = Duration::from_millis(33);
+const SOUND_INTERVAL: Duration = Duration::from_millis(20);
+/// 1.4 Mbps at 30 frames a second.
+const FRAME_SIZE: usize = 6_000;
+
+/// What an endpoint has seen and done so far.
+#[derive(Clone, Default)]
+pub(crate) struct Seen {
+    /// Numbers of the pictures that came.
+    pub(crate) frames: Vec<u64>,
+    /// Pictures whose bytes are not those that were sent.
+    pub(crate) spoiled: u64,
+    pub(crate) sounds: u64,
+    pub(crate) keyframes_sent: u64,
+    /// The peer ended the association.
+    pub(crate) closed: bool,
+}
+
+/// What an endpoint sends.
+pub(crate) struct Source {
+    next: Option<u64>,
+    /// Place in the pattern of temporal layers.
+    phase: usize,
+    keyframe_wanted: bool,
+}
+
+impl Source {
+    /// Frames numbered from here.
+    pub(crate) fn new(first: u64) -> Source {
+        Source {
+            next: Some(first),
+            ..Source::none()
+        }
+    }
+
+    pub(crate) fn none() -> Source {
+        Source {
+            next: None,
+            phase: 0,
+            keyframe_wanted: true,
+        }
+    }
+}
+
+pub(crate) struct Endpoint {
+    driver: Driver<Order>,
+    seen: Arc<Mutex<Seen>>,
+    location: Mutex<String>,
+}
+
+enum Order {
+    Offer(Direction, mpsc::Sender<String>),
+    Answer(String, Option<SocketAddr>, mpsc::Sender<String>),
+    Accept(String),
+    Paths(mpsc::Sender<Vec<PathStats>>),
+    Close,
+}
+
+impl Endpoint {
+    pub(crate) fn start(addresses: &[&str], source: Source) -> Endpoint {
+        let sockets: Vec<_> = addresses
+            .iter()
+            .map(|ip| weft_net::open_address(SocketAddr::new(ip.parse().unwrap(), 0)).unwrap())
+            .collect();
+        let clock = Clock::start();
+        let seen = Arc::new(Mutex::new(Seen::default()));
+        let node = Node {
+            clock,
+            locals: sockets.iter().map(|s| s.local_addr().unwrap()).collect(),
+            certificate: Certificate::generate().unwrap(),
+            source,
+            seen: Arc::clone(&seen),
+            offer: None,
+            peer: None,
+            next_frame: None,
+            next_sound: None,
+        };
+        Endpoint {
+            driver: Driver::start("endpoint", clock, sockets, node).unwrap(),
+            seen,
+            location: Mutex::default(),
+        }
+    }
+
+    pub(crate) fn seen(&self) -> Seen {
+        self.seen.lock().unwrap().clone()
+    }
+
+    pub(crate) fn location(&self) -> String {
+        self.location.lock().unwrap().clone()
+    }
+
+    pub(crate) fn offer_to_send(&self) -> String {
+        self.ask(|reply| Order::Offer(Direction::Send, reply))
+    }
+
+    pub(crate) fn offer_to_receive(&self) -> String {
+        self.ask(|reply| Order::Offer(Direction::Receive, reply))
+    }
+
+    pub(crate) fn accept(&self, answer: &str, location: &str) {
+        location.clone_into(&mut self.location.lock().unwrap());
+        self.driver.remote.send(Order::Accept(answer.to_owned()));
+    }
+
+    /// The answer to an offer; through `relay` only, if there is one.
+    pub(crate) fn answer(&self, offer: &str, location: &str, relay: Option<SocketAddr>) -> String {
+        location.clone_into(&mut self.location.lock().unwrap());
+        self.ask(|reply| Order::Answer(offer.to_owned(), relay, reply))
+    }
+
+    pub(crate) fn paths(&self) -> Vec<PathStats> {
+        self.ask(Order::Paths)
+    }
+
+    pub(crate) fn close(&self) {
+        self.driver.remote.send(Order::Close);
+    }
+
+    fn ask<T>(&self, order: impl FnOnce(mpsc::Sender<T>) -> Order) -> T {
+        let (reply, answer) = mpsc::channel();
+        assert!(self.driver.remote.send(order(reply)));
+        answer.recv().unwrap()
+    }
+
+    /// Waits until so many pictures came; the first and last number.
+    pub(crate) fn wait_for_frames(&self, count: u64) -> (u64, u64) {
+        crate::room::wait_for(&format!("{count} frames"), || {
+            self.seen.lock().unwrap().frames.len() as u64 >= count
+        });
+        let frames = self.seen().frames;
+        (frames[0], frames[frames.len() - 1])
+    }
+}
+
+struct Node {
+    clock: Clock,
+    locals: Vec<SocketAddr>,
+    certificate: Certificate,
+    source: Source,
+    seen: Arc<Mutex<Seen>>,
+    offer: Option<Offer>,
+    peer: Option<PeerKey>,
+    next_frame: Option<Instant>,
+    next_sound: Option<Instant>,
+}
+
+impl Node {
+    fn config(&self, role: IceRole, relay: Option<SocketAddr>) -> PeerConfig {
+        let (credentials, tie_breaker) = weft_net::association_secrets().unwrap();
+        let rng = weft_net::rng().unwrap();
+        let mut session = weft_session::Config::new(ExtensionMap::default(), Ssrc(77));
+        session.path_limits.start = Rate::from_mbps(2);
+        session.max_rate = Rate::from_mbps(4);
+        let local = |(addr, link): (&SocketAddr, u8)| LocalAddress {
+            addr: *addr,
+            link: LinkId(link),
+            cost: 0,
+            remotes: relay.map_or(RemoteFilter::Any, |relay| RemoteFilter::Only(vec![relay])),
+        };
+        PeerConfig {
+            association: AssociationConfig {
+                role,
+                credentials,
+                tie_breaker,
+                certificate: self.certificate.clone(),
+                epoch: self.clock.epoch(),
+                rng: rng.stream("association"),
+            },
+            session,
+            locals: self.locals.iter().zip(0..).map(local).collect(),
+            rng,
+        }
+    }
+
+    fn send_frame(&mut self, now: Instant, peer: &mut Peer) {
+        /// Three temporal layers as encoders have them.
+        const LAYERS: [u8; 4] = [0, 2, 1, 2];
+        let Some(number) = self.source.next else {
+            return;
+        };
+        let keyframe = std::mem::take(&mut self.source.keyframe_wanted);
+        let phase = if keyframe { 0 } else { self.source.phase };
+        self.source.phase = (phase + 1) % LAYERS.len();
+        self.source.next = Some(number + 1);
+        if keyframe {
+            self.seen.lock().unwrap().keyframes_sent += 1;
+        }
+        let frame = Frame {
+            data: &picture(number, keyframe),
+            timestamp: (number * 2_970) as u32,
+            keyframe,
+            temporal_layer: Some(LAYERS[phase]),
+            layer_sync: phase == 1 || phase == 2,
+            non_reference: LAYERS[phase] == 2,
+            captured_at: now,
+        };
+        let stream = stream_of(peer, MediaKind::Video);
+        peer.send_frame(now, stream, &frame).unwrap();
+    }
+
+    fn send_sound(&mut self, now: Instant, peer: &mut Peer) {
+        let frame = Frame {
+            data: &[0xfc; 80],
+            timestamp: (now.as_nanos() / 1_000_000 * 48) as u32,
+            keyframe: true,
+            temporal_layer: None,
+            layer_sync: false,
+            non_reference: false,
+            captured_at: now,
+        };
+        let stream = stream_of(peer, MediaKind::Audio);
+        peer.send_frame(now, stream, &frame).unwrap();
+    }
+}
+
+fn stream_of(peer: &Peer, kind: MediaKind) -> StreamId {
+    let found = peer.streams().iter().find(|s| s.kind == kind);
+    found.unwrap().stream
+}
+
+/// As much of a VP8 frame as anybody but a decoder looks at (RFC 6386 section
+/// 9.1), then its number and bytes that follow from it.
+fn picture(number: u64, keyframe: bool) -> Vec<u8> {
+    let mut data = match keyframe {
+        true => vec![0x10, 0, 0, 0x9d, 0x01, 0x2a, 64, 1, 180, 0],
+        false => vec![0x11, 0, 0],
+    };
+    data.extend(number.to_be_bytes());
+    data.resize(FRAME_SIZE, number as u8);
+    data
+}
+
+fn check(frame: &ReceivedFrame) -> Option<u64> {
+    let at = if frame.keyframe { 10 } else { 3 };
+    let number = frame.data.get(at..at + 8)?;
+    let number = u64::from_be_bytes(number.try_into().ok()?);
+    (frame.data == picture(number, frame.keyframe)).then_some(number)
+}
+
+impl Application for Node {
+    type Command = Order;
+
+    fn on_command(&mut self, context: &mut Context<'_>, order: Order) {
+        match order {
+            Order::Offer(direction, reply) => {
+                let config = self.config(IceRole::Controlling, None);
+                let sections = [MediaKind::Video, MediaKind::Audio];
+                let sections = sections.map(|kind| Section { kind, direction });
+                let offer = Offer::new(context.now, config, &sections, Delivery::Frames);
+                reply.send(offer.sdp()).unwrap();
+                self.offer = Some(offer);
+            }
+            Order::Accept(answer) => {
+                let offer = self.offer.take().unwrap();
+                let peer = offer.accept(context.now, &answer).unwrap();
+                self.peer = Some(context.insert(peer));
+            }
+            Order::Answer(offer, relay, reply) => {
+                let config = self.config(IceRole::Controlled, relay);
+                let policy = AnswerPolicy {
+                    receive: Some(Delivery::Frames),
+                    send: Vec::new(),
+                };
+                let (peer, mut answer) =
+                    weft_peer::answer(context.now, config, &offer, &policy).unwrap();
+                if relay.is_some() {
+                    let lines = answer.lines().filter(|l| !l.starts_with("a=candidate"));
+                    answer = lines.flat_map(|l| [l, "\r\n"]).collect();
+                }
+                self.peer = Some(context.insert(peer));
+                reply.send(answer).unwrap();
+            }
+            Order::Paths(reply) => {
+                let peer = self.peer.and_then(|key| context.peer(key));
+                let stats = peer.map(|p| p.session().stats().paths);
+                reply.send(stats.unwrap_or_default()).unwrap();
+            }
+            Order::Close => {
+                self.next_frame = None;
+                self.next_sound = None;
+                if let Some(key) = self.peer.take() {
+                    context.remove(key);
+                }
+            }
+        }
+    }
+
+    fn on_event(&mut self, context: &mut Context<'_>, key: PeerKey, event: PeerEvent) {
+        let mut seen = self.seen.lock().unwrap();
+        match event {
+            PeerEvent::Association(AssociationEvent::Connected { .. })
+                if self.source.next.is_some() =>
+            {
+                self.next_frame = Some(context.now);
+                self.next_sound = Some(context.now);
+            }
+            PeerEvent::Association(AssociationEvent::Failed { .. }) => {
+                seen.closed = true;
+                self.next_frame = None;
+                self.next_sound = None;
+            }
+            PeerEvent::Session(SessionEvent::KeyframeRequested { .. }) => {
+                self.source.keyframe_wanted = true;
+            }
+            PeerEvent::Session(SessionEvent::FrameReceived { stream, frame }) => {
+                let peer = context.peers().get(key).unwrap();
+                if stream == stream_of(peer, MediaKind::Audio) {
+                    seen.sounds += 1;
+                } else if let Some(number) = check(&frame) {
+                    seen.frames.push(number);
+                } else {
+                    seen.spoiled += 1;
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn poll_timeout(&self) -> Option<Deadline> {
+        let reason = "next frame";
+        let at = [self.next_frame, self.next_sound]
+            .into_iter()
+            .flatten()
+            .min()?;
+        Some(Deadline { at, reason })
+    }
+
+    fn on_timeout(&mut self, context: &mut Context<'_>) {
+        let now = context.now;
+        let Some(peer) = self.peer.and_then(|key| context.peer(key)) else {
+            return;
+        };
+        if let Some(at) = self.next_frame.filter(|at| *at <= now) {
+            self.next_frame = Some(at + FRAME_INTERVAL);
+            self.send_frame(now, peer);
+        }
+        if let Some(at) = self.next_sound.filter(|at| *at <= now) {
+            self.next_sound = Some(at + SOUND_INTERVAL);
+            self.send_sound(now, peer);
+        }
+    }
+}

@@ -1,0 +1,179 @@
+//! Native endpoints publish and play through the real server, over loopback
+//! sockets.
+
+#[path = "../../src/tests/client.rs"]
+#[allow(dead_code)]
+mod client;
+mod endpoint;
+mod relay;
+mod room;
+
+use endpoint::{Endpoint, Source};
+use relay::Relay;
+use room::{Room, wait_for};
+use weft_units::Rate;
+
+/// One second of pictures.
+const SECOND: u64 = 30;
+
+#[test]
+fn frames_arrive_at_players_of_both_forms() {
+    let room = Room::open();
+    let publisher = room.publish("ada", &["127.0.0.1"]);
+    let offering = room.play("ada", &["127.0.0.1"]);
+    let answering = room.play_offered("ada", &["127.0.0.1"], None);
+    for player in [&offering, &answering] {
+        let (first, last) = player.wait_for_frames(2 * SECOND);
+        let seen = player.seen();
+        let expected: Vec<u64> = (first..=last).collect();
+        assert_eq!(seen.frames, expected, "every frame once, in order");
+        assert_eq!(seen.spoiled, 0, "frames whose bytes changed");
+        assert!(seen.sounds > 2 * 50 / 2, "{} sounds", seen.sounds);
+    }
+    // A sharp keyframe for each player that came, and no flood of them.
+    let keyframes = publisher.seen().keyframes_sent;
+    assert!((1..=5).contains(&keyframes), "{keyframes} keyframes");
+    assert_eq!(room.metric("weft_publications"), 1);
+    assert_eq!(room.metric("weft_playbacks"), 2);
+}
+
+#[test]
+fn a_slow_player_does_not_slow_the_other() {
+    let room = Room::open();
+    let _publisher = room.publish("ada", &["127.0.0.1"]);
+    // The base layer alone is a quarter of the 1.4 Mbps that are published.
+    let relay = Relay::start(room.media(), Rate::from_kbps(600));
+    let slow = room.play_offered("ada", &["127.0.0.1"], Some(&relay));
+    let fast = room.play_offered("ada", &["127.0.0.1"], None);
+    let (first, last) = fast.wait_for_frames(6 * SECOND);
+    let expected: Vec<u64> = (first..=last).collect();
+    assert_eq!(
+        fast.seen().frames,
+        expected,
+        "the fast player misses nothing"
+    );
+    let shown = slow.seen().frames;
+    let shown = shown.iter().filter(|n| **n > last - 3 * SECOND).count() as u64;
+    assert!(
+        (SECOND / 4..=3 * SECOND * 2 / 3).contains(&shown),
+        "the slow player shows {shown} frames in three seconds"
+    );
+    assert!(room.metric("weft_packets_thinned_total") > 0);
+}
+
+#[test]
+fn both_addresses_of_a_publisher_and_of_a_player_are_used() {
+    let room = Room::open();
+    let publisher = room.publish("ada", &["127.0.0.1", "127.0.0.2"]);
+    let player = room.play("ada", &["127.0.0.1", "127.0.0.2"]);
+    player.wait_for_frames(3 * SECOND);
+    let sent = publisher.paths();
+    assert_eq!(sent.len(), 2, "{sent:?}");
+    for path in sent {
+        assert!(path.acknowledged_packets > 50, "{path:?}");
+    }
+    let received = player.paths();
+    assert_eq!(received.len(), 2, "{received:?}");
+    for path in received {
+        assert!(path.received_packets > 50, "{path:?}");
+    }
+}
+
+#[test]
+fn another_connection_of_the_publisher_takes_over() {
+    let room = Room::open();
+    let _first = room.publish("ada", &["127.0.0.1"]);
+    let player = room.play("ada", &["127.0.0.1"]);
+    player.wait_for_frames(SECOND);
+    let second = Endpoint::start(&["127.0.0.1"], Source::new(1_000_000));
+    room.publish_again(&second);
+    wait_for("frames of the second connection", || {
+        let frames = player.seen().frames;
+        let new = frames.iter().filter(|n| **n >= 1_000_000).count();
+        new as u64 > SECOND
+    });
+    let frames = player.seen().frames;
+    let new: Vec<u64> = frames.into_iter().filter(|n| *n >= 1_000_000).collect();
+    let expected: Vec<u64> = (new[0]..).take(new.len()).collect();
+    assert_eq!(new, expected, "no gap after the change");
+}
+
+#[test]
+fn what_cannot_be_used_is_refused_with_a_reason() {
+    let room = Room::open();
+    let nonsense = room.request("POST /whip/r?name=eve", "this is no SDP");
+    assert_eq!(nonsense.status, 400);
+    assert!(nonsense.error().contains("session description"));
+    let endpoint = Endpoint::start(&["127.0.0.1"], Source::new(0));
+    let offer = endpoint.offer_to_send();
+    let h264 = offer
+        .replace("VP8/90000", "H264/90000")
+        .replace("opus/48000", "G722/8000");
+    let no_codec = room.request("POST /whip/r?name=eve", &h264);
+    assert_eq!(no_codec.status, 422, "{}", no_codec.body);
+    let naked: String = offer
+        .lines()
+        .filter(|l| !l.starts_with("a=fingerprint"))
+        .flat_map(|l| [l, "\r\n"])
+        .collect();
+    let naked = room.request("POST /whip/r?name=eve", &naked);
+    assert_eq!(naked.status, 400);
+    assert!(naked.error().contains("fingerprint"), "{}", naked.body);
+    assert_eq!(room.request("POST /whep/r/nobody", "").status, 404);
+
+    let _publisher = room.publish("ada", &["127.0.0.1"]);
+    let offered = room.request("POST /whep/r/ada", "");
+    assert_eq!(offered.status, 201);
+    let location = offered.header("location").to_owned();
+    assert_eq!(
+        room.request(&format!("PATCH {location}"), "v=1").status,
+        400
+    );
+    wait_for("an end of what was answered with nonsense", || {
+        room.request(&format!("PATCH {location}"), "v=0").status == 404
+    });
+}
+
+#[test]
+fn delete_ends_both_kinds_of_connections() {
+    let room = Room::open();
+    let publisher = room.publish("ada", &["127.0.0.1"]);
+    let leaving = room.play("ada", &["127.0.0.1"]);
+    let staying = room.play("ada", &["127.0.0.1"]);
+    leaving.wait_for_frames(SECOND);
+    assert_eq!(room.delete(&leaving), 200);
+    wait_for("a goodbye to the player", || leaving.seen().closed);
+    assert_eq!(room.delete(&leaving), 404);
+    let before = staying.seen().frames.len() as u64;
+    staying.wait_for_frames(before + SECOND);
+
+    assert_eq!(room.delete(&publisher), 200);
+    wait_for("a goodbye to the publisher", || publisher.seen().closed);
+    wait_for("an empty plane", || {
+        room.metric("weft_publications") == 0 && room.metric("weft_playbacks") == 0
+    });
+    assert_eq!(room.request("POST /whep/r/ada", "").status, 404);
+}
+
+#[test]
+fn a_publisher_that_says_goodbye_has_ended() {
+    let room = Room::open();
+    let publisher = room.publish("ada", &["127.0.0.1"]);
+    assert_eq!(room.metric("weft_publications"), 1);
+    publisher.close();
+    wait_for("an end of the publication", || {
+        room.metric("weft_publications") == 0
+    });
+}
+
+#[test]
+fn a_server_that_ends_says_goodbye() {
+    let room = Room::open();
+    let publisher = room.publish("ada", &["127.0.0.1"]);
+    let player = room.play("ada", &["127.0.0.1"]);
+    player.wait_for_frames(1);
+    room.shut();
+    for endpoint in [&publisher, &player] {
+        wait_for("a goodbye", || endpoint.seen().closed);
+    }
+}

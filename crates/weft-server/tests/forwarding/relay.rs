@@ -1,0 +1,126 @@
+//! A slow way to a player: a queue of bounded length before a bounded rate,
+//! from the server's side; nothing but distance from the player's.
+
+use std::collections::VecDeque;
+use std::net::{SocketAddr, UdpSocket};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+use weft_units::{Bytes, Rate};
+
+/// What waits at most, at the rate of the relay.
+const QUEUE: Duration = Duration::from_millis(150);
+
+pub(crate) struct Relay {
+    address: SocketAddr,
+    stop: Arc<AtomicBool>,
+    threads: Vec<JoinHandle<()>>,
+}
+
+impl Relay {
+    pub(crate) fn start(server: SocketAddr, rate: Rate) -> Relay {
+        let bind = || UdpSocket::bind("127.0.0.1:0").unwrap();
+        let (to_player, to_server) = (Arc::new(bind()), Arc::new(bind()));
+        to_server.connect(server).unwrap();
+        for socket in [&to_player, &to_server] {
+            let patience = Some(Duration::from_millis(5));
+            socket.set_read_timeout(patience).unwrap();
+        }
+        let stop = Arc::new(AtomicBool::new(false));
+        let address = to_player.local_addr().unwrap();
+        let (player, announced) = std::sync::mpsc::channel();
+        let up = {
+            let (from, to, stop) = (to_player.clone(), to_server.clone(), stop.clone());
+            move || {
+                let mut buffer = [0; 2000];
+                while !stop.load(Ordering::Relaxed) {
+                    if let Ok((len, player_address)) = from.recv_from(&mut buffer) {
+                        let _ = player.send(player_address);
+                        let _ = to.send(&buffer[..len]);
+                    }
+                }
+            }
+        };
+        let down = {
+            let stop = stop.clone();
+            move || {
+                let Ok(player) = announced.recv() else { return };
+                let mut queue = Queue::new(rate);
+                let mut buffer = [0; 2000];
+                while !stop.load(Ordering::Relaxed) {
+                    queue.release(|datagram| {
+                        let _ = to_player.send_to(datagram, player);
+                    });
+                    let wait = queue.wait().max(Duration::from_micros(100));
+                    to_server.set_read_timeout(Some(wait)).unwrap();
+                    if let Ok(len) = to_server.recv(&mut buffer) {
+                        queue.push(&buffer[..len]);
+                    }
+                }
+            }
+        };
+        let threads = vec![std::thread::spawn(up), std::thread::spawn(down)];
+        Relay {
+            address,
+            stop,
+            threads,
+        }
+    }
+
+    pub(crate) fn address(&self) -> SocketAddr {
+        self.address
+    }
+}
+
+impl Drop for Relay {
+    fn drop(&mut self) {
+        self.stop.store(true, Ordering::Relaxed);
+        for thread in self.threads.drain(..) {
+            let _ = thread.join();
+        }
+    }
+}
+
+struct Queue {
+    rate: Rate,
+    waiting: VecDeque<(Instant, Vec<u8>)>,
+    free_at: Instant,
+}
+
+impl Queue {
+    fn new(rate: Rate) -> Queue {
+        Queue {
+            rate,
+            waiting: VecDeque::new(),
+            free_at: Instant::now(),
+        }
+    }
+
+    fn push(&mut self, datagram: &[u8]) {
+        let now = Instant::now();
+        let begin = self.free_at.max(now);
+        if begin - now > QUEUE {
+            return;
+        }
+        let size = Bytes(datagram.len() as u64);
+        self.free_at = begin + Duration::from(self.rate.time_for(size).unwrap());
+        self.waiting.push_back((self.free_at, datagram.to_vec()));
+    }
+
+    fn release(&mut self, mut send: impl FnMut(&[u8])) {
+        let now = Instant::now();
+        while self.waiting.front().is_some_and(|(at, _)| *at <= now) {
+            if let Some((_, datagram)) = self.waiting.pop_front() {
+                send(&datagram);
+            }
+        }
+    }
+
+    fn wait(&self) -> Duration {
+        let next = self.waiting.front().map(|(at, _)| *at);
+        next.map_or(Duration::from_millis(5), |at| {
+            at.saturating_duration_since(Instant::now())
+        })
+    }
+}

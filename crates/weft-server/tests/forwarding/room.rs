@@ -1,0 +1,117 @@
+//! A server with one room, and what endpoints do in it.
+
+use crate::client::{Answer, Events, request};
+use crate::endpoint::{Endpoint, Source};
+use crate::relay::Relay;
+use std::net::{Ipv4Addr, SocketAddr};
+use weft_server::{Server, ServerConfig, ServerHandle};
+
+pub(crate) struct Room(ServerHandle);
+
+impl Room {
+    pub(crate) fn open() -> Room {
+        let config = ServerConfig {
+            listen: SocketAddr::from((Ipv4Addr::LOCALHOST, 0)),
+            ..ServerConfig::default()
+        };
+        Room(Server::start(config).unwrap())
+    }
+
+    pub(crate) fn shut(self) {
+        self.0.shutdown();
+    }
+
+    pub(crate) fn media(&self) -> SocketAddr {
+        self.0.media_addresses()[0]
+    }
+
+    pub(crate) fn request(&self, line: &str, body: &str) -> Answer {
+        let headers = [("content-type", "application/sdp")];
+        request(self.0.local_addr, line, &headers, body)
+    }
+
+    /// A publisher that is connected.
+    pub(crate) fn publish(&self, name: &str, addresses: &[&str]) -> Endpoint {
+        let endpoint = Endpoint::start(addresses, Source::new(0));
+        let answer = self.request(
+            &format!("POST /whip/r?name={name}"),
+            &endpoint.offer_to_send(),
+        );
+        self.take(&endpoint, &answer);
+        wait_for("a connected publisher", || {
+            self.metric("weft_publications") > 0
+        });
+        endpoint
+    }
+
+    /// Another connection of ada's.
+    pub(crate) fn publish_again(&self, endpoint: &Endpoint) {
+        let mut events = Events::open(self.0.local_addr, "/api/rooms/r/events?name=eve");
+        let welcome = events.expect("welcome");
+        let all = welcome["participants"].as_array().unwrap();
+        let ada = all.iter().find(|p| p["name"] == "ada").unwrap();
+        let participant = ada["id"].as_str().unwrap();
+        let answer = self.request(
+            &format!("POST /whip/r?participant={participant}&name=ada"),
+            &endpoint.offer_to_send(),
+        );
+        self.take(endpoint, &answer);
+    }
+
+    /// A player that offers.
+    pub(crate) fn play(&self, who: &str, addresses: &[&str]) -> Endpoint {
+        let endpoint = Endpoint::start(addresses, Source::none());
+        let answer = self.request(&format!("POST /whep/r/{who}"), &endpoint.offer_to_receive());
+        self.take(&endpoint, &answer);
+        endpoint
+    }
+
+    fn take(&self, endpoint: &Endpoint, answer: &Answer) {
+        assert_eq!(answer.status, 201, "{}", answer.body);
+        endpoint.accept(&answer.body, answer.header("location"));
+    }
+
+    /// A player that lets the server offer, maybe behind a relay.
+    pub(crate) fn play_offered(
+        &self,
+        who: &str,
+        addresses: &[&str],
+        relay: Option<&Relay>,
+    ) -> Endpoint {
+        let endpoint = Endpoint::start(addresses, Source::none());
+        let offer = self.request(&format!("POST /whep/r/{who}"), "");
+        assert_eq!(offer.status, 201, "{}", offer.body);
+        let location = offer.header("location").to_owned();
+        let mut sdp = offer.body;
+        if let Some(relay) = relay {
+            let port = |port: u16| format!(" {port} typ host");
+            let (direct, relayed) = (port(self.media().port()), port(relay.address().port()));
+            assert!(sdp.contains(&direct));
+            sdp = sdp.replace(&direct, &relayed);
+        }
+        let answer = endpoint.answer(&sdp, &location, relay.map(Relay::address));
+        let taken = self.request(&format!("PATCH {location}"), &answer);
+        assert_eq!(taken.status, 204, "{}", taken.body);
+        endpoint
+    }
+
+    pub(crate) fn delete(&self, endpoint: &Endpoint) -> u16 {
+        let location = endpoint.location();
+        self.request(&format!("DELETE {location}"), "").status
+    }
+
+    pub(crate) fn metric(&self, name: &str) -> u64 {
+        let text = self.request("GET /metrics", "").body;
+        let line = text.lines().find_map(|l| l.strip_prefix(name));
+        line.unwrap().trim().parse().unwrap()
+    }
+}
+
+/// Waits for something that other threads do, at most twenty seconds.
+pub(crate) fn wait_for(what: &str, mut done: impl FnMut() -> bool) {
+    let start = std::time::Instant::now();
+    while !done() {
+        assert!(start.elapsed().as_secs() < 20, "never happened: {what}");
+        std::thread::park_timeout(std::time::Duration::from_millis(10));
+    }
+}
