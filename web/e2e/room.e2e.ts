@@ -1,0 +1,85 @@
+// Browsers in a room of the real server.
+
+import type { Browser } from 'playwright-core';
+import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
+import { brightness, framesShown, openPage, shown, startChromium } from './chromium';
+import { startServer, type Server } from './server';
+
+/** Building the server may be part of starting it. */
+const BUILD = 600_000;
+
+let browser: Browser;
+let server: Server;
+
+beforeAll(async () => {
+  browser = await startChromium();
+});
+afterAll(() => browser.close());
+beforeEach(async () => {
+  server = await startServer();
+}, BUILD);
+afterEach(() => server.close());
+
+const enter = (name: string) => openPage(browser, `${server.url}/r/e2e?name=${name}`);
+
+it('two see each other move, and a third who comes later sees both', async () => {
+  const ada = await enter('Ada');
+  const bob = await enter('Bob');
+  await framesShown(ada.page, 'Picture of Bob', 60);
+  await framesShown(bob.page, 'Picture of Ada', 60);
+  expect((await brightness(bob.page, 'Picture of Ada')).spread).toBeGreaterThan(15);
+
+  const eve = await enter('Eve');
+  for (const name of ['Ada', 'Bob']) await framesShown(eve.page, `Picture of ${name}`, 30);
+  // Each of three publishes once and plays two others.
+  expect(await server.metric('weft_publications')).toBe(3);
+  expect(await server.metric('weft_playbacks')).toBe(6);
+
+  await eve.context.close();
+  const before = await shown(bob.page, 'Picture of Ada');
+  await framesShown(bob.page, 'Picture of Ada', 30);
+  expect(await shown(bob.page, 'Picture of Ada')).toBeGreaterThan(before);
+  for (const each of [ada, bob, eve]) expect(each.complaints).toEqual([]);
+  await ada.context.close();
+  await bob.context.close();
+});
+
+it('one who reloads the page is seen again', async () => {
+  const ada = await enter('Ada');
+  const bob = await enter('Bob');
+  await framesShown(bob.page, 'Picture of Ada', 30);
+  await ada.page.reload();
+  await framesShown(ada.page, 'Picture of Bob', 30);
+  // Who she was before stays for a grace time, as if the network had broken.
+  const tiles = bob.page.getByLabel('Picture of Ada', { exact: true });
+  await expect.poll(() => tiles.count(), { timeout: 20_000 }).toBe(1);
+  await framesShown(bob.page, 'Picture of Ada', 30);
+  await ada.context.close();
+  await bob.context.close();
+});
+
+it('sound arrives with the picture', async () => {
+  const ada = await enter('Ada');
+  const bob = await enter('Bob');
+  await framesShown(bob.page, 'Picture of Ada', 30);
+  const heard = (): Promise<number> =>
+    bob.page.getByLabel('Picture of Ada', { exact: true }).evaluate(async (element) => {
+      const stream = (element as HTMLVideoElement).srcObject as MediaStream;
+      const audio = new AudioContext();
+      const analyser = audio.createAnalyser();
+      audio.createMediaStreamSource(stream).connect(analyser);
+      const samples = new Float32Array(analyser.fftSize);
+      let loudest = 0;
+      // The made-up microphone beeps once a second.
+      for (const start = performance.now(); performance.now() - start < 2_500; ) {
+        await new Promise(requestAnimationFrame);
+        analyser.getFloatTimeDomainData(samples);
+        loudest = Math.max(loudest, ...samples.map(Math.abs));
+      }
+      await audio.close();
+      return loudest;
+    });
+  expect(await heard()).toBeGreaterThan(0.01);
+  await ada.context.close();
+  await bob.context.close();
+});
