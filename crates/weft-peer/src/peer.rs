@@ -101,7 +101,7 @@ impl Peer {
         self.connected
     }
 
-    /// A datagram came in. Its bytes are decrypted in passing; nonsense is a
+    /// A datagram came in. Says whether it was genuine; what was not is a
     /// counted drop.
     pub fn handle_datagram(
         &mut self,
@@ -109,21 +109,25 @@ impl Peer {
         local: SocketAddr,
         remote: SocketAddr,
         datagram: &[u8],
-    ) {
+    ) -> bool {
         self.testify();
-        match self
+        let genuine = match self
             .association
             .handle_datagram(now, local, remote, datagram)
         {
             Received::Rtp { path, packet } => {
                 self.session.handle_input(now, Input::Rtp { path, packet });
+                true
             }
             Received::Rtcp { path, packet } => {
                 self.session.handle_input(now, Input::Rtcp { path, packet });
+                true
             }
-            Received::Handled | Received::Dropped(_) => {}
-        }
+            Received::Handled => true,
+            Received::Dropped(_) => false,
+        };
         self.pump(now);
+        genuine
     }
 
     /// The time of the last polled deadline has come; a spurious call does

@@ -85,12 +85,12 @@ impl PeerSet {
             self.strays += 1;
             return None;
         };
-        if routed != Some(key) {
+        let peer = self.peers.get_mut(&key)?;
+        let genuine = peer.handle_datagram(now, local, remote, datagram);
+        // Names are no secret: only what is signed may move a route.
+        if genuine && routed != Some(key) {
             self.routes.insert((local, remote), key);
         }
-        self.peers
-            .get_mut(&key)?
-            .handle_datagram(now, local, remote, datagram);
         Some(key)
     }
 
