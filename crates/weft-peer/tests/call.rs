@@ -175,7 +175,14 @@ fn the_first_frame_is_there_a_few_round_trips_after_the_answer() {
             let record = world.record();
             let trips =
                 |at: Instant| (at - Instant::ZERO).as_secs_f64() / world.rtt().as_secs_f64();
-            let connected = |side| trips(record.connected(side).expect("connected"));
+            let connected = |side| {
+                let which = |e: &_| matches!(e, weft_secure::Event::Connected { .. });
+                trips(
+                    record
+                        .first_event(side, Instant::ZERO, which)
+                        .expect("connected"),
+                )
+            };
             let first = trips(record.shown[0].at);
             println!(
                 "offer by {offerer:?}, RTT {rtt_ms} ms: sender connected after {:.2}, receiver \

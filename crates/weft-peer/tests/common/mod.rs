@@ -49,6 +49,8 @@ impl Record {
                 self.keyframe_in |= frame.keyframe;
                 assert!(self.keyframe_in, "a delta frame before any keyframe");
                 let (number, captured) = Source::read(&frame.data);
+                let before = self.shown.last().map(|s| s.number);
+                assert!(before < Some(number), "{before:?} before {number}");
                 let at = now;
                 self.shown.push(Shown {
                     at,
@@ -104,12 +106,6 @@ impl Record {
     pub fn path_up(&self, side: Side, from: Instant) -> Option<Instant> {
         self.first_event(side, from, |e| {
             matches!(e, weft_secure::Event::PathUp { .. })
-        })
-    }
-
-    pub fn connected(&self, side: Side) -> Option<Instant> {
-        self.first_event(side, Instant::ZERO, |e| {
-            matches!(e, weft_secure::Event::Connected { .. })
         })
     }
 }
