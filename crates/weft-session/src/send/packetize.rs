@@ -1,3 +1,5 @@
+use std::sync::Arc;
+
 use weft_wire::vp8::Descriptor;
 
 use crate::Frame;
@@ -13,7 +15,7 @@ pub(crate) fn packetize(
     picture_id: u16,
     tl0_picture_index: u8,
     max_payload: usize,
-) -> Vec<Vec<u8>> {
+) -> Vec<Arc<[u8]>> {
     let count = frame.data.len().div_ceil(max_payload).max(1);
     let size = frame.data.len().div_ceil(count).max(1);
     let layered = frame.temporal_layer.is_some();
@@ -32,7 +34,7 @@ pub(crate) fn packetize(
         let mut payload = Vec::with_capacity(descriptor.len() + chunk.len());
         descriptor.write(&mut payload);
         payload.extend_from_slice(chunk);
-        payloads.push(payload);
+        payloads.push(Arc::from(payload));
         descriptor.start_of_partition = false;
     }
     payloads

@@ -1,4 +1,5 @@
 use std::collections::VecDeque;
+use std::sync::Arc;
 
 use weft_units::{Bytes, Duration, Instant, PathId};
 
@@ -18,7 +19,8 @@ pub(crate) struct Transmission {
 pub(crate) struct Stored {
     pub timestamp: u32,
     pub marker: bool,
-    pub payload: Vec<u8>,
+    /// Shared with the other receivers of a forwarded packet.
+    pub payload: Arc<[u8]>,
     pub keyframe: bool,
     pub created_at: Instant,
     pub last: Option<Transmission>,
@@ -171,7 +173,7 @@ impl Stored {
         now: Instant,
         timestamp: u32,
         marker: bool,
-        payload: Vec<u8>,
+        payload: Arc<[u8]>,
         keyframe: bool,
     ) -> Stored {
         Stored {
@@ -188,6 +190,6 @@ impl Stored {
     }
 
     fn vacant(now: Instant) -> Stored {
-        Stored::new(now, 0, false, Vec::new(), false)
+        Stored::new(now, 0, false, Arc::from([]), false)
     }
 }

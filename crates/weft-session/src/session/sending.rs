@@ -1,5 +1,7 @@
 //! From a frame to packets on paths.
 
+use std::sync::Arc;
+
 use weft_units::{Bytes, Duration, Instant, PathId, StreamId};
 use weft_wire::rtp::{Extensions, Header, PathExtension};
 use weft_wire::rtx;
@@ -31,7 +33,7 @@ impl Session {
         let stream = self.senders.get_mut(&id).ok_or(Error::UnknownStream(id))?;
         stream.counters.frames += 1;
         let payloads = if stream.is_audio() {
-            vec![frame.data.to_vec()]
+            vec![Arc::from(frame.data)]
         } else {
             let base_layer = frame.temporal_layer.unwrap_or(0) == 0;
             let (picture_id, tl0) = stream.next_picture(base_layer);
@@ -67,7 +69,7 @@ impl Session {
         packet: &ForwardedPacket,
     ) -> Result<(), Error> {
         let stream = self.senders.get_mut(&id).ok_or(Error::UnknownStream(id))?;
-        let payload = packet.payload.to_vec();
+        let payload = Arc::clone(&packet.payload);
         let stored = Stored::new(
             now,
             packet.timestamp,
