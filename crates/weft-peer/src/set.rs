@@ -1,4 +1,4 @@
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::net::SocketAddr;
 
 use weft_units::{Deadline, Instant};
@@ -11,14 +11,24 @@ pub struct PeerKey(pub u64);
 
 /// Peers that share sockets: a datagram finds its peer by its addresses, or,
 /// for the first check of a pair, by the ICE user name in it.
+///
+/// Whoever drives a peer drains [`PeerSet::poll_output`] for it: its deadline
+/// is taken down then.
 #[derive(Default)]
 pub struct PeerSet {
-    peers: BTreeMap<PeerKey, Peer>,
+    peers: BTreeMap<PeerKey, Member>,
+    deadlines: BTreeSet<(Instant, PeerKey)>,
     routes: BTreeMap<(SocketAddr, SocketAddr), PeerKey>,
     names: BTreeMap<String, PeerKey>,
     next: u64,
     /// Datagrams that belong to no peer.
     strays: u64,
+}
+
+struct Member {
+    peer: Peer,
+    /// As it stands in the set of all.
+    due: Option<Instant>,
 }
 
 impl PeerSet {
@@ -28,7 +38,8 @@ impl PeerSet {
         self.next += 1;
         self.names
             .insert(peer.association.credentials().ufrag.clone(), key);
-        self.peers.insert(key, peer);
+        self.peers.insert(key, Member { peer, due: None });
+        self.reschedule(key);
         key
     }
 
@@ -36,28 +47,27 @@ impl PeerSet {
     pub fn remove(&mut self, key: PeerKey) -> Option<Peer> {
         self.names.retain(|_, k| *k != key);
         self.routes.retain(|_, k| *k != key);
-        self.peers.remove(&key)
+        let member = self.peers.remove(&key)?;
+        if let Some(at) = member.due {
+            self.deadlines.remove(&(at, key));
+        }
+        Some(member.peer)
     }
 
     /// The peer of this key.
     #[must_use]
     pub fn get(&self, key: PeerKey) -> Option<&Peer> {
-        self.peers.get(&key)
+        self.peers.get(&key).map(|m| &m.peer)
     }
 
     /// The peer of this key, to be driven.
     pub fn get_mut(&mut self, key: PeerKey) -> Option<&mut Peer> {
-        self.peers.get_mut(&key)
-    }
-
-    /// All peers in order of their keys.
-    pub fn iter_mut(&mut self) -> impl Iterator<Item = (PeerKey, &mut Peer)> {
-        self.peers.iter_mut().map(|(k, p)| (*k, p))
+        self.peers.get_mut(&key).map(|m| &mut m.peer)
     }
 
     /// All peers in order of their keys.
     pub fn iter(&self) -> impl Iterator<Item = (PeerKey, &Peer)> {
-        self.peers.iter().map(|(k, p)| (*k, p))
+        self.peers.iter().map(|(k, m)| (*k, &m.peer))
     }
 
     /// Datagrams so far that belonged to no peer.
@@ -85,7 +95,7 @@ impl PeerSet {
             self.strays += 1;
             return None;
         };
-        let peer = self.peers.get_mut(&key)?;
+        let peer = &mut self.peers.get_mut(&key)?.peer;
         let genuine = peer.handle_datagram(now, local, remote, datagram);
         // Names are no secret: only what is signed may move a route.
         if genuine && routed != Some(key) {
@@ -97,7 +107,10 @@ impl PeerSet {
     /// The next thing that this peer wants done; drain it to `None` after
     /// every call that drove it.
     pub fn poll_output(&mut self, key: PeerKey) -> Option<Output> {
-        let output = self.peers.get_mut(&key)?.poll_output();
+        let output = self.peers.get_mut(&key)?.peer.poll_output();
+        if output.is_none() {
+            self.reschedule(key);
+        }
         if let Some(Output::Transmit {
             local,
             remote,
@@ -116,21 +129,40 @@ impl PeerSet {
     /// The earliest deadline of all peers.
     #[must_use]
     pub fn poll_timeout(&self) -> Option<Deadline> {
-        self.peers
-            .values()
-            .fold(None, |next, p| Deadline::earlier(next, p.poll_timeout()))
+        let (at, key) = *self.deadlines.first()?;
+        let deadline = self.get(key).and_then(Peer::poll_timeout);
+        let reason = deadline.map_or("peer", |d| d.reason);
+        Some(Deadline { at, reason })
     }
 
     /// Wakes the peers whose deadline has come and says which.
     pub fn handle_timeout(&mut self, now: Instant) -> Vec<PeerKey> {
-        let mut woken = Vec::new();
-        for (key, peer) in &mut self.peers {
-            if peer.poll_timeout().is_some_and(|d| d.at <= now) {
+        let due = self.deadlines.iter().take_while(|(at, _)| *at <= now);
+        let due: Vec<PeerKey> = due.map(|(_, key)| *key).collect();
+        for key in &due {
+            if let Some(peer) = self.get_mut(*key) {
                 peer.handle_timeout(now);
-                woken.push(*key);
             }
         }
-        woken
+        due
+    }
+
+    /// Takes down when the peer wants to be woken.
+    fn reschedule(&mut self, key: PeerKey) {
+        let Some(member) = self.peers.get_mut(&key) else {
+            return;
+        };
+        let due = member.peer.poll_timeout().map(|d| d.at);
+        if due == member.due {
+            return;
+        }
+        if let Some(at) = member.due {
+            self.deadlines.remove(&(at, key));
+        }
+        if let Some(at) = due {
+            self.deadlines.insert((at, key));
+        }
+        member.due = due;
     }
 }
 
