@@ -189,3 +189,6 @@ fn stun_username(datagram: &[u8]) -> Option<&str> {
     }
     None
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,13 +1,12 @@
 use weft_secure::{Association, DtlsRole};
 use weft_session::{Delivery, MediaKind, Session};
 use weft_units::Instant;
-use weft_wire::rtp;
 use weft_wire::sdp::{self, Media, SessionDescription, Setup};
 
 use super::describe::{Transported, announce, bundle, payloads};
 use super::offer::{add_receiver, add_sender, fresh_ssrc};
 use super::{
-    Codec, NegotiatedStream, NegotiationError, dtls_role_for_answer, extension_map,
+    Codec, NegotiatedStream, NegotiationError, dtls_role_for_answer, extension_map, extensions,
     remote_transport,
 };
 use crate::peer::{Peer, PeerConfig};
@@ -91,12 +90,7 @@ impl Answering<'_> {
         let mut media = Media::new(offered.kind.clone());
         media.mid = offered.mid;
         media.payloads = payloads(codec);
-        media.extensions = offered
-            .extensions
-            .iter()
-            .filter(|(_, u)| known(u))
-            .cloned()
-            .collect();
+        media.extensions = extensions(offered).cloned().collect();
         transported.describe(&mut media);
         let mut streams: Vec<NegotiatedStream> = Vec::new();
         let wanted = to_send.iter().position(|k| *k == codec.kind);
@@ -127,8 +121,4 @@ impl Answering<'_> {
         self.peer.streams.extend(streams);
         Some(media)
     }
-}
-
-fn known(uri: &str) -> bool {
-    [rtp::MID_URI, rtp::TRANSPORT_SEQUENCE_URI, rtp::PATH_URI].contains(&uri)
 }

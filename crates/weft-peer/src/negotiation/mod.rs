@@ -4,6 +4,8 @@
 mod answer;
 mod describe;
 mod offer;
+#[cfg(test)]
+pub(crate) mod tests;
 
 pub use answer::{AnswerPolicy, answer};
 pub use offer::Offer;
@@ -108,10 +110,30 @@ impl Codec {
     }
 }
 
-/// The ids of the extensions that we have too, as the sections list them.
+/// The extensions of a section that we have too. Numbers for feedback that the
+/// peer does not give would be taken for a level that is not there.
+fn extensions(media: &Media) -> impl Iterator<Item = &(u8, String)> {
+    /// What fits a one-byte header (RFC 8285 section 4.2).
+    const IDS: std::ops::RangeInclusive<u8> = 1..=14;
+    let feedback = media
+        .payloads
+        .iter()
+        .any(|p| p.has_feedback("transport-cc"));
+    let known = move |uri: &str| match uri {
+        rtp::MID_URI | rtp::PATH_URI => true,
+        rtp::TRANSPORT_SEQUENCE_URI => feedback,
+        _ => false,
+    };
+    let all = media.extensions.iter();
+    all.filter(move |(id, uri)| IDS.contains(id) && known(uri))
+}
+
+/// The ids of the extensions that we have too, as the sections in use list
+/// them.
 fn extension_map(description: &SessionDescription) -> ExtensionMap {
+    let used = || description.media.iter().filter(|m| !m.is_rejected());
     let id = |uri: &str| {
-        let mut all = description.media.iter().flat_map(|m| &m.extensions);
+        let mut all = used().flat_map(extensions);
         all.find(|(_, u)| u == uri).map(|(id, _)| *id)
     };
     ExtensionMap {

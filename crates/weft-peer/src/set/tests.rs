@@ -1,0 +1,207 @@
+use std::net::SocketAddr;
+
+use weft_secure::{IceRole, PathState};
+use weft_session::{Delivery, MediaKind};
+use weft_units::{Duration, Instant};
+
+use super::*;
+use crate::negotiation::tests::config;
+use crate::{AnswerPolicy, Direction, Offer, Section, answer};
+
+const SERVER: &str = "192.0.2.1:5000";
+
+fn addr(text: &str) -> SocketAddr {
+    text.parse().expect("an address")
+}
+
+/// A client at `local` that offered video, and its peer on the server.
+fn pair(seed: u64, local: &str) -> (Peer, Peer) {
+    let section = Section {
+        kind: MediaKind::Video,
+        direction: Direction::Send,
+    };
+    let client = config(IceRole::Controlling, seed, local);
+    let server = config(IceRole::Controlled, seed + 100, SERVER);
+    let policy = AnswerPolicy {
+        receive: Some(Delivery::Frames),
+        send: Vec::new(),
+    };
+    let offer = Offer::new(Instant::ZERO, client, &[section], Delivery::Frames);
+    let (server, text) = answer(Instant::ZERO, server, &offer.sdp(), &policy).expect("answered");
+    let client = offer.accept(Instant::ZERO, &text).expect("accepted");
+    (client, server)
+}
+
+/// A server's peers and their clients, without any delay between them.
+#[derive(Default)]
+struct House {
+    now: Instant,
+    set: PeerSet,
+    clients: Vec<Peer>,
+    /// The last check that a client sent, for replays.
+    last_check: Vec<u8>,
+}
+
+impl House {
+    fn admit(&mut self, (client, server): (Peer, Peer)) -> PeerKey {
+        self.clients.push(client);
+        self.set.insert(server)
+    }
+
+    /// Everything sent arrives; time passes in steps of 10 ms.
+    fn run(&mut self, ms: u64) {
+        for _ in 0..ms / 10 {
+            while self.exchange() {}
+            self.now += Duration::from_millis(10);
+            for client in &mut self.clients {
+                client.handle_timeout(self.now);
+            }
+            self.set.handle_timeout(self.now);
+        }
+    }
+
+    fn exchange(&mut self) -> bool {
+        let mut moved = false;
+        for client in &mut self.clients {
+            while let Some(output) = client.poll_output() {
+                if let Output::Transmit {
+                    local,
+                    remote,
+                    datagram,
+                } = output
+                {
+                    moved = true;
+                    if datagram[0] == 0 {
+                        self.last_check.clone_from(&datagram);
+                    }
+                    self.set.handle_datagram(self.now, remote, local, &datagram);
+                }
+            }
+        }
+        let keys: Vec<PeerKey> = self.set.iter().map(|(key, _)| key).collect();
+        for key in keys {
+            while let Some(output) = self.set.poll_output(key) {
+                if let Output::Transmit {
+                    local,
+                    remote,
+                    datagram,
+                } = output
+                {
+                    moved = true;
+                    let at = |c: &&mut Peer| c.locals.iter().any(|l| l.addr == remote);
+                    if let Some(client) = self.clients.iter_mut().find(at) {
+                        client.handle_datagram(self.now, remote, local, &datagram);
+                    }
+                }
+            }
+        }
+        moved
+    }
+
+    fn is_connected(&self, key: PeerKey) -> bool {
+        self.set.get(key).is_some_and(Peer::is_connected)
+    }
+}
+
+#[test]
+fn peers_on_one_socket_are_told_apart_by_name_and_then_by_address() {
+    let mut house = House::default();
+    let first = house.admit(pair(1, "198.51.100.1:1000"));
+    let second = house.admit(pair(2, "198.51.100.2:1000"));
+    house.run(500);
+    assert!(house.is_connected(first) && house.is_connected(second));
+    assert!(house.clients.iter().all(Peer::is_connected));
+    assert_eq!(house.set.strays(), 0);
+    for key in [first, second] {
+        let counters = house.set.get(key).expect("there").association().counters();
+        let drops: u64 = counters.drops().map(|(_, n)| n).sum();
+        assert_eq!(drops, 0, "{key:?} got what was not its own: {counters:?}");
+    }
+}
+
+#[test]
+fn what_belongs_to_nobody_is_a_counted_stray() {
+    let mut house = House::default();
+    house.admit(pair(1, "198.51.100.1:1000"));
+    house.run(500);
+    let (server, stranger) = (addr(SERVER), addr("203.0.113.9:9"));
+    let media = [0x80, 96, 0, 1, 0, 0, 0, 0, 0, 0, 0, 1, 1, 2, 3];
+    for nonsense in [&media[..], &[], &[0; 3], &[0, 1, 0xff, 0xff]] {
+        let found = house
+            .set
+            .handle_datagram(house.now, server, stranger, nonsense);
+        assert_eq!(found, None);
+    }
+    assert_eq!(house.set.strays(), 4);
+}
+
+#[test]
+fn a_forged_check_with_a_known_name_takes_no_route_over() {
+    let mut house = House::default();
+    let victim = house.admit(pair(1, "198.51.100.1:1000"));
+    house.run(500);
+    let attacker = house.admit(pair(2, "198.51.100.2:1000"));
+    house.run(500);
+    // The other peer's name in a check from the victim's address, unsigned.
+    let mut forged = house.last_check.clone();
+    let last = forged.len() - 1;
+    forged[last] ^= 1;
+    let (server, client) = (addr(SERVER), addr("198.51.100.1:1000"));
+    let names = |peer: &Peer| peer.association().credentials().ufrag.clone();
+    let named = stun_username(&forged).map(str::to_owned);
+    assert_eq!(named, house.set.get(attacker).map(names));
+    house
+        .set
+        .handle_datagram(house.now, server, client, &forged);
+    let nonsense = [0x80; 40];
+    let routed = house
+        .set
+        .handle_datagram(house.now, server, client, &nonsense);
+    assert_eq!(routed, Some(victim));
+    let peer = house.set.get(attacker).expect("there");
+    let drops = peer.association().counters().drops();
+    let drops: u64 = drops.map(|(_, n)| n).sum();
+    assert_eq!(drops, 1, "the forged check");
+}
+
+#[test]
+fn a_port_used_again_for_a_new_call_belongs_to_the_new_one() {
+    let mut house = House::default();
+    let old = house.admit(pair(1, "198.51.100.1:1000"));
+    house.run(500);
+    house.clients.clear();
+    let new = house.admit(pair(3, "198.51.100.1:1000"));
+    house.run(500);
+    assert!(
+        house.is_connected(new),
+        "the old peer swallowed the new call"
+    );
+    assert!(house.is_connected(old), "it does not know yet");
+}
+
+#[test]
+fn a_removed_peer_leaves_neither_name_nor_route() {
+    let mut house = House::default();
+    let key = house.admit(pair(1, "198.51.100.1:1000"));
+    house.run(500);
+    assert!(house.set.remove(key).is_some());
+    let before = house.set.strays();
+    let (server, client) = (addr(SERVER), addr("198.51.100.1:1000"));
+    let check = house.last_check.clone();
+    let found = house.set.handle_datagram(house.now, server, client, &check);
+    assert_eq!(found, None);
+    assert_eq!(house.set.strays(), before + 1);
+    assert_eq!(house.set.poll_timeout(), None);
+    assert!(house.set.names.is_empty() && house.set.routes.is_empty());
+}
+
+#[test]
+fn a_path_of_a_peer_is_up_on_both_sides() {
+    let mut house = House::default();
+    let key = house.admit(pair(1, "198.51.100.1:1000"));
+    house.run(500);
+    let states =
+        |peer: &Peer| -> Vec<PathState> { peer.association().paths().map(|p| p.state).collect() };
+    assert_eq!(states(&house.clients[0]), [PathState::Up]);
+    assert_eq!(states(house.set.get(key).expect("there")), [PathState::Up]);
+}
