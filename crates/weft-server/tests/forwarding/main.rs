@@ -11,6 +11,8 @@ mod room;
 use endpoint::{Endpoint, Source};
 use relay::Relay;
 use room::{Room, wait_for};
+use std::net::{Ipv4Addr, SocketAddr};
+use weft_server::{MediaConfig, Security, Server, ServerConfig, ServerError};
 use weft_units::Rate;
 
 /// One second of pictures.
@@ -176,4 +178,61 @@ fn a_server_that_ends_says_goodbye() {
     for endpoint in [&publisher, &player] {
         wait_for("a goodbye", || endpoint.seen().closed);
     }
+}
+
+fn config(listen: Ipv4Addr) -> ServerConfig {
+    ServerConfig {
+        listen: SocketAddr::from((listen, 0)),
+        security: Security::InsecureHttp,
+        ..ServerConfig::default()
+    }
+}
+
+#[test]
+fn media_is_on_loopback_where_http_is_and_else_on_all_addresses() {
+    let local = Server::start(config(Ipv4Addr::LOCALHOST)).unwrap();
+    let addresses: Vec<_> = local.media_addresses().iter().map(SocketAddr::ip).collect();
+    assert_eq!(addresses, [Ipv4Addr::LOCALHOST]);
+
+    let public = Server::start(config(Ipv4Addr::UNSPECIFIED)).unwrap();
+    let ports: Vec<u16> = public
+        .media_addresses()
+        .iter()
+        .map(SocketAddr::port)
+        .collect();
+    assert!(
+        !ports.is_empty() && ports.iter().all(|port| *port == ports[0]),
+        "{ports:?}"
+    );
+    let mut all = weft_net::machine_addresses().unwrap();
+    if all.iter().any(|ip| !ip.is_loopback()) {
+        all.retain(|ip| !ip.is_loopback());
+    }
+    let addresses: Vec<_> = public
+        .media_addresses()
+        .iter()
+        .map(SocketAddr::ip)
+        .collect();
+    assert!(all.starts_with(&addresses), "{addresses:?} of {all:?}");
+}
+
+#[test]
+fn a_media_port_that_is_taken_is_told_and_a_server_that_ended_frees_its_own() {
+    let first = Server::start(config(Ipv4Addr::LOCALHOST)).unwrap();
+    let taken = first.media_addresses()[0];
+    let wanted = || ServerConfig {
+        media: MediaConfig {
+            port: taken.port(),
+            ..MediaConfig::default()
+        },
+        ..config(Ipv4Addr::LOCALHOST)
+    };
+    let refused = Server::start(wanted()).err();
+    assert!(
+        matches!(refused, Some(ServerError::PortTaken { address }) if address == taken),
+        "{refused:?}"
+    );
+    first.shutdown();
+    let second = Server::start(wanted()).unwrap();
+    assert_eq!(second.media_addresses(), [taken]);
 }
