@@ -46,20 +46,24 @@ impl Record {
         match event {
             Event::Association(event) => self.events.push((now, side, event.clone())),
             Event::Session(weft_session::Event::FrameReceived { frame, .. }) => {
-                self.keyframe_in |= frame.keyframe;
-                assert!(self.keyframe_in, "a delta frame before any keyframe");
-                let (number, captured) = Source::read(&frame.data);
-                let before = self.shown.last().map(|s| s.number);
-                assert!(before < Some(number), "{before:?} before {number}");
-                let at = now;
-                self.shown.push(Shown {
-                    at,
-                    number,
-                    captured,
-                });
+                self.on_frame(now, &frame.data);
             }
             Event::Session(_) => {}
         }
+    }
+
+    /// A frame came out, with its number and time in it.
+    pub fn on_frame(&mut self, at: Instant, data: &[u8]) {
+        self.keyframe_in |= Source::is_keyframe(data);
+        assert!(self.keyframe_in, "a delta frame before any keyframe");
+        let (number, captured) = Source::read(data);
+        let before = self.shown.last().map(|s| s.number);
+        assert!(before < Some(number), "{before:?} before {number}");
+        self.shown.push(Shown {
+            at,
+            number,
+            captured,
+        });
     }
 
     pub fn shown_between(&self, from: Instant, to: Instant) -> usize {
@@ -152,7 +156,6 @@ impl Source {
             (self.rng.normal() * 0.2).exp()
         };
         let mut data = vec![0; (mean * factor).max(50.0) as usize];
-        // RFC 6386 section 9.1: the lowest bit is 0 in a keyframe.
         data[0] = u8::from(!keyframe);
         data[Self::STAMP..][..8].copy_from_slice(&self.number.to_be_bytes());
         data[Self::STAMP + 8..][..8].copy_from_slice(&now.as_nanos().to_be_bytes());
@@ -167,6 +170,11 @@ impl Source {
             non_reference: false,
             captured_at: now,
         });
+    }
+
+    /// RFC 6386 section 9.1: the lowest bit is 0 in a keyframe.
+    fn is_keyframe(data: &[u8]) -> bool {
+        data[0] & 1 == 0
     }
 
     fn read(data: &[u8]) -> (u64, Instant) {

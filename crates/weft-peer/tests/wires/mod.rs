@@ -1,0 +1,159 @@
+//! The links of one end of a call: an address on each, the other end has one
+//! address that all of them reach.
+
+use std::net::{IpAddr, SocketAddr};
+
+use weft_links::{Departure, Link, LinkSpec};
+use weft_secure::LocalAddress;
+use weft_units::{Bytes, Duration, Instant, Rng};
+
+use crate::common::local;
+
+/// UDP and IP header.
+const OVERHEAD: u64 = 28;
+
+/// Of all addresses of a call.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Family {
+    V4,
+    V6,
+}
+
+impl Family {
+    /// The address of the end without links of its own.
+    pub fn hub(self) -> SocketAddr {
+        self.address("198.51.100.1", "2001:db8::1", 5000)
+    }
+
+    fn spoke(self, index: usize) -> SocketAddr {
+        let (v4, v6) = (format!("10.0.{index}.2"), format!("fd00:{index}::2"));
+        self.address(&v4, &v6, 4000 + index as u16)
+    }
+
+    fn address(self, v4: &str, v6: &str, port: u16) -> SocketAddr {
+        let text = match self {
+            Family::V4 => v4,
+            Family::V6 => v6,
+        };
+        let ip: IpAddr = text.parse().expect("an address");
+        SocketAddr::new(ip, port)
+    }
+}
+
+pub struct Datagram {
+    pub from: SocketAddr,
+    pub to: SocketAddr,
+    pub bytes: Vec<u8>,
+}
+
+struct Wire {
+    spoke: SocketAddr,
+    /// Towards the hub.
+    up: Link<Datagram>,
+    down: Link<Datagram>,
+}
+
+pub struct Wires {
+    family: Family,
+    rng: Rng,
+    wires: Vec<Wire>,
+}
+
+impl Wires {
+    pub fn new(family: Family, specs: &[&str], rng: &Rng) -> Wires {
+        let mut wires = Wires {
+            family,
+            rng: rng.clone(),
+            wires: Vec::new(),
+        };
+        for spec in specs {
+            wires.add(spec);
+        }
+        wires
+    }
+
+    /// One more; its address.
+    pub fn add(&mut self, spec: &str) -> LocalAddress {
+        let spec: LinkSpec = spec.parse().expect("a link specification");
+        let index = self.wires.len();
+        let link = |name| Link::new(&spec, self.rng.stream(&format!("{name}{index}")));
+        let spoke = self.family.spoke(index);
+        self.wires.push(Wire {
+            spoke,
+            up: link("up"),
+            down: link("down"),
+        });
+        local(spoke, index as u8)
+    }
+
+    pub fn locals(&self) -> Vec<LocalAddress> {
+        let spokes = (0..).zip(&self.wires);
+        spokes.map(|(i, w)| local(w.spoke, i)).collect()
+    }
+
+    pub fn spoke(&self, link: usize) -> SocketAddr {
+        self.wires[link].spoke
+    }
+
+    /// Round trip of the first link, without its queue.
+    pub fn rtt(&self) -> Duration {
+        self.wires[0].up.delay() * 2
+    }
+
+    /// Bytes that came through each link towards the hub and back.
+    pub fn delivered(&self) -> Vec<(u64, u64)> {
+        let bytes = |link: &Link<_>| link.counters().delivered.bytes.0;
+        let both = |w: &Wire| (bytes(&w.up), bytes(&w.down));
+        self.wires.iter().map(both).collect()
+    }
+
+    pub fn cut(&mut self, now: Instant, link: usize) {
+        self.wires[link].up.cut(now);
+        self.wires[link].down.cut(now);
+    }
+
+    pub fn restore(&mut self, now: Instant, link: usize) {
+        self.wires[link].up.restore(now);
+        self.wires[link].down.restore(now);
+    }
+
+    /// From the hub or from a spoke; what no link carries is lost.
+    pub fn send(&mut self, now: Instant, from: SocketAddr, to: SocketAddr, bytes: Vec<u8>) {
+        let upwards = to == self.family.hub();
+        let spoke = if upwards { from } else { to };
+        let Some(wire) = self.wires.iter_mut().find(|w| w.spoke == spoke) else {
+            return;
+        };
+        let link = if upwards {
+            &mut wire.up
+        } else {
+            &mut wire.down
+        };
+        let size = Bytes(bytes.len() as u64 + OVERHEAD);
+        link.enqueue(now, size, Datagram { from, to, bytes });
+    }
+
+    /// The next datagram that has arrived.
+    pub fn poll(&mut self, now: Instant) -> Option<Datagram> {
+        let links = self.wires.iter_mut().flat_map(|w| [&mut w.up, &mut w.down]);
+        for link in links {
+            while let Some(departure) = link.poll(now) {
+                if let Departure::Delivered { packet, .. } = departure {
+                    return Some(packet);
+                }
+            }
+        }
+        None
+    }
+
+    pub fn poll_timeout(&self) -> Option<Instant> {
+        let links = self.wires.iter().flat_map(|w| [&w.up, &w.down]);
+        links.filter_map(Link::poll_timeout).map(|d| d.at).min()
+    }
+}
+
+/// Any value will do where time is virtual.
+#[allow(clippy::disallowed_methods)]
+pub fn any_epoch() -> std::time::Instant {
+    std::time::Instant::now()
+}
