@@ -2,6 +2,9 @@ use std::time::{Instant as StdInstant, SystemTime, UNIX_EPOCH};
 
 use weft_units::Instant;
 
+/// From the NTP era (1900) to the Unix epoch (RFC 5905 figure 4).
+const NTP_TO_UNIX_SECONDS: u64 = 2_208_988_800;
+
 /// The run's clock: monotonic time since its epoch, and the wall clock at the
 /// epoch, read once.
 #[derive(Clone, Copy, Debug)]
@@ -14,8 +17,6 @@ impl Clock {
     /// A clock whose epoch is now.
     #[must_use]
     pub fn start() -> Clock {
-        /// From the NTP era (1900) to the Unix epoch (RFC 5905 figure 4).
-        const NTP_TO_UNIX_SECONDS: u64 = 2_208_988_800;
         let unix = SystemTime::now()
             .duration_since(UNIX_EPOCH)
             .unwrap_or_default();
@@ -38,6 +39,14 @@ impl Clock {
     #[must_use]
     pub fn epoch(&self) -> StdInstant {
         self.epoch
+    }
+
+    /// The wall clock at `at`: milliseconds since the Unix epoch.
+    #[must_use]
+    pub fn unix_millis(&self, at: Instant) -> u64 {
+        let ntp_millis = (u128::from(self.ntp_at_zero) * 1000) >> 32;
+        let unix = (ntp_millis as u64).saturating_sub(NTP_TO_UNIX_SECONDS * 1000);
+        unix + at.as_nanos() / 1_000_000
     }
 
     /// NTP time (32.32 bits) at the epoch.

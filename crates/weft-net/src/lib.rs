@@ -10,5 +10,6 @@ pub use clock::Clock;
 pub use driver::{Application, Context, Driver, DriverError, Remote};
 pub use entropy::{EntropyError, association_secrets, rng};
 pub use link::{
-    Binding, Link, LinkError, LinkSpec, LinkSpecError, Target, machine_addresses, open_address,
+    Binding, Link, LinkError, LinkSpec, LinkSpecError, Target, interface_names, link_addresses,
+    machine_addresses, open_address,
 };

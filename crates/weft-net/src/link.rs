@@ -174,6 +174,30 @@ pub fn machine_addresses() -> io::Result<Vec<IpAddr>> {
     Ok(all.filter(is_usable).collect())
 }
 
+/// The interfaces that have an address, loopback left out.
+///
+/// # Errors
+/// If the system does not list them.
+pub fn interface_names() -> Result<Vec<String>, LinkError> {
+    let interfaces = if_addrs::get_if_addrs().map_err(LinkError::List)?;
+    let mut names: Vec<String> = interfaces
+        .into_iter()
+        .filter(|i| !i.is_loopback())
+        .map(|i| i.name)
+        .collect();
+    names.sort();
+    names.dedup();
+    Ok(names)
+}
+
+/// The addresses that a link has now.
+///
+/// # Errors
+/// If its interface is not there or has none.
+pub fn link_addresses(spec: &LinkSpec) -> Result<Vec<IpAddr>, LinkError> {
+    Ok(resolve(spec)?.1)
+}
+
 /// The interface's name, if known, and the addresses to bind.
 fn resolve(spec: &LinkSpec) -> Result<(Option<String>, Vec<IpAddr>), LinkError> {
     let interfaces = if_addrs::get_if_addrs().map_err(LinkError::List)?;

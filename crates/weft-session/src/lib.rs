@@ -19,7 +19,7 @@ mod stats;
 pub use config::{Config, Level, ReceiveStreamConfig, SendStreamConfig};
 pub use event::{Event, ForwardedPacket, Frame, Input, Output, Protocol, Transmit};
 pub use path::PathState;
-pub use receive::{Delivery, MediaKind};
+pub use receive::{Delivery, MediaKind, MediaPacket, ReceivedFrame, ReceiverStats};
 pub use schedule::SchedulerKind;
 pub use session::{Drops, Error, Session};
 pub use stats::{PathStats, SenderStats, Stats};

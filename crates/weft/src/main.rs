@@ -1,6 +1,38 @@
 //! A video call over every link a machine has at once.
 
-#[allow(dead_code, reason = "the command that uses it is still to come")]
+mod call;
+mod cli;
 mod demo;
+mod doctor;
+mod endpoint;
+mod exit;
+mod interrupt;
+mod join;
+mod sender;
+mod serve;
+mod signalling;
+mod statistics;
 
-fn main() {}
+use std::process::ExitCode;
+
+use clap::Parser;
+
+use cli::{Cli, Command};
+
+fn main() -> ExitCode {
+    let cli = Cli::parse();
+    let result = match cli.command {
+        Command::Demo(args) => demo::run(args),
+        Command::Serve(args) => serve::run(args),
+        Command::Join(args) => join::run(args),
+        Command::Call(args) => call::run(args),
+        Command::Doctor => doctor::run(),
+    };
+    match result {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(failure) => {
+            eprintln!("weft: {failure}");
+            failure.code()
+        }
+    }
+}

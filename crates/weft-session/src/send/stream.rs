@@ -67,7 +67,9 @@ impl SendStream {
         SendStream {
             config,
             counters: SendCounters::default(),
-            rtx_sequence: first_sequence ^ 0x5555,
+            // Below half the space, as RFC 3711 section 3.3.1 wants of a first
+            // number.
+            rtx_sequence: (first_sequence ^ 0x5555) & 0x7fff,
             newest: None,
             last_keyframe_request: None,
             picture_id: picture_id & 0x7fff,

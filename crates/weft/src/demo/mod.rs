@@ -1,4 +1,128 @@
 //! `weft demo`: one call over two emulated links, a plain one beside it.
 
-pub mod relay;
-pub mod ride;
+mod calls;
+mod figures;
+mod page;
+mod relay;
+mod ride;
+mod terminal;
+
+use std::sync::mpsc::{Receiver, channel};
+use std::time::{Duration, Instant};
+
+use weft_net::Clock;
+use weft_server::{Server, ServerConfig};
+
+use crate::cli::DemoArgs;
+use crate::exit::Failure;
+use crate::interrupt;
+
+use calls::Stage;
+use figures::Figures;
+use page::Board;
+use ride::LinkName;
+
+/// The ride moves on this often: a fade looks smooth and a cut is sharp.
+const RIDE_STEP: Duration = Duration::from_millis(50);
+/// The page and the terminal hear of it this often.
+const TICK: Duration = Duration::from_millis(250);
+/// Headless runs last this long unless told: one whole ride.
+const HEADLESS_SECONDS: u64 = 60;
+/// Both calls must show a picture within this time, or the demo cannot run.
+const SETUP: Duration = Duration::from_secs(20);
+
+pub fn run(args: DemoArgs) -> Result<(), Failure> {
+    let clock = Clock::start();
+    let board = Board::new();
+    let mut listen = args.listen;
+    if args.headless {
+        // Nobody opens the page: any port will do.
+        listen.set_port(0);
+    }
+    let config = ServerConfig {
+        listen,
+        extra: Some(page::router(&board)),
+        ..ServerConfig::default()
+    };
+    let server = Server::start(config)
+        .map_err(|error| Failure::Usage(format!("{error}; {}", error.remedy())))?;
+    let mut stage = Stage::set(&args, clock, &server)?;
+    if args.headless {
+        eprintln!("weft: both calls are being set up");
+    } else {
+        println!("{}/demo", server.url.trim_end_matches('/'));
+    }
+    let (stop, stopped) = channel();
+    interrupt::on_ctrl_c(move || {
+        let _ = stop.send(());
+    });
+    if let Err(failure) = wait_for_pictures(&stage, &stopped) {
+        stage.end();
+        server.shutdown();
+        return Err(failure);
+    }
+    let length = match (args.seconds, args.headless) {
+        (Some(seconds), _) => Some(Duration::from_secs(seconds)),
+        (None, true) => Some(Duration::from_secs(HEADLESS_SECONDS)),
+        (None, false) => None,
+    };
+    let mut figures = Figures::begin(clock.now(), &stage);
+    let began = Instant::now();
+    let mut next_tick = began;
+    let mut screen = terminal::Screen::new(args.headless);
+    loop {
+        let elapsed = began.elapsed();
+        if length.is_some_and(|l| elapsed >= l) {
+            break;
+        }
+        for (link, to) in board.take_wishes() {
+            stage.ride.set(link, to);
+        }
+        let state = stage.ride.at(elapsed.into());
+        stage.apply(&state);
+        if Instant::now() >= next_tick {
+            next_tick += TICK;
+            let tick = figures.tick(clock.now(), elapsed, state.phase, &stage);
+            screen.show(&tick, length);
+            board.publish(&tick);
+        }
+        if stopped.recv_timeout(RIDE_STEP).is_ok() {
+            break;
+        }
+    }
+    screen.end();
+    let result = figures.result(clock.now(), began.elapsed(), &stage);
+    match &args.json {
+        Some(path) => std::fs::write(path, format!("{result:#}\n")).map_err(|error| {
+            Failure::Run(format!(
+                "--json {}: {error}; choose a directory that exists and may be written",
+                path.display()
+            ))
+        })?,
+        None if args.headless => println!("{result:#}"),
+        None => {}
+    }
+    stage.end();
+    server.shutdown();
+    Ok(())
+}
+
+/// Measuring begins when both calls stand.
+fn wait_for_pictures(stage: &Stage, stopped: &Receiver<()>) -> Result<(), Failure> {
+    let deadline = Instant::now() + SETUP;
+    while !stage.both_show_pictures() {
+        if stopped.recv_timeout(RIDE_STEP).is_ok() {
+            return Err(Failure::Run("stopped before the calls stood".to_owned()));
+        }
+        if Instant::now() > deadline {
+            return Err(Failure::Run(format!(
+                "no picture arrived within {} s; is the machine overloaded?",
+                SETUP.as_secs()
+            )));
+        }
+    }
+    Ok(())
+}
+
+/// The two links in the order of the page.
+const LINKS: [LinkName; 2] = LinkName::ALL;

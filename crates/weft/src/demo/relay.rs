@@ -14,7 +14,7 @@ use nat::Nat;
 use std::io;
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex, PoisonError};
-use weft_links::{Counters, LinkSpec, QueueLimit};
+use weft_links::{Counters, LinkSpec};
 use weft_units::{Duration, Instant, Rate, Rng};
 
 /// What a UDP packet adds to its payload on the emulated link: an IPv4 header
@@ -31,7 +31,6 @@ pub struct Relay;
 
 /// A running relay, which ends with the handle.
 pub struct RelayHandle {
-    name: String,
     address: SocketAddr,
     key: usize,
     shared: Arc<Shared>,
@@ -124,7 +123,6 @@ enum Change {
     Capacity(Rate),
     Delay(Duration),
     Loss(f64),
-    Queue(QueueLimit),
     Cut,
     Restore,
 }
@@ -156,7 +154,6 @@ impl Relay {
         let rng = Rng::new(seed).stream(name);
         let nat = Nat::open(&driver, up, down, target, &rng, shared.clone()).map_err(system)?;
         let handle = RelayHandle {
-            name: name.into(),
             address: nat.address(),
             key: nat.key(),
             shared,
@@ -174,12 +171,6 @@ impl RelayHandle {
         self.address
     }
 
-    /// The name it was started with.
-    #[must_use]
-    pub fn name(&self) -> &str {
-        &self.name
-    }
-
     /// Changes the capacity; zero is an outage in which packets wait.
     pub fn set_capacity(&self, way: Way, rate: Rate) {
         self.change(way, Change::Capacity(rate));
@@ -193,11 +184,6 @@ impl RelayHandle {
     /// Changes the probability, 0 to 1, that a packet is lost.
     pub fn set_loss(&self, way: Way, loss: f64) {
         self.change(way, Change::Loss(loss));
-    }
-
-    /// Changes the limit of the queue.
-    pub fn set_queue(&self, way: Way, limit: QueueLimit) {
-        self.change(way, Change::Queue(limit));
     }
 
     /// Switches both directions off: what waits and what comes is dropped.

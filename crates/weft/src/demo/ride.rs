@@ -24,7 +24,7 @@ const LTE_GOOD: LinkState = link(4_500, 35, 0.0);
 const LTE_CONGESTED: LinkState = link(1_200, 60, 0.01);
 
 /// The two links of the demo.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum LinkName {
     /// Fast and near, dies first.
     Wifi,

@@ -112,7 +112,6 @@ impl Nat {
                 Change::Capacity(rate) => link.set_capacity(now, rate),
                 Change::Delay(delay) => link.set_delay(now, delay),
                 Change::Loss(loss) => link.set_loss(now, loss),
-                Change::Queue(limit) => link.set_queue(now, limit),
                 Change::Cut => link.cut(now),
                 Change::Restore => link.restore(now),
             }

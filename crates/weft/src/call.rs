@@ -1,0 +1,263 @@
+//! `weft call`: straight to a browser. The page and the signalling come from
+//! a server in this process whose media plane is this one sender; no packet
+//! passes through a media server.
+
+use std::collections::BTreeMap;
+use std::sync::mpsc::channel;
+use std::sync::{Arc, Mutex};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use serde_json::json;
+use weft_net::{Clock, Remote};
+use weft_peer::{Direction, PeerKey, Section};
+use weft_server::axum::routing::get;
+use weft_server::axum::{Json, Router};
+use weft_server::media_plane::{
+    self, Command as MediaCommand, Event as MediaEvent, EventSender, MediaError, MediaPlane,
+    Negotiated, ResourceId, Stats,
+};
+use weft_server::{ParticipantKind, Publishing, Resident, Security, Server, ServerConfig};
+use weft_session::MediaKind;
+
+use crate::cli::CallArgs;
+use crate::endpoint::caller::{CallError, Command, News, OfferId, Sending, ask};
+use crate::endpoint::links::Links;
+use crate::exit::Failure;
+use crate::interrupt;
+use crate::sender::{self, Sources};
+use crate::statistics::{self, StatsFile};
+
+/// The page plays `/whep/call/sender`.
+const ROOM: &str = "call";
+const SENDER: &str = "sender";
+const FIGURES: Duration = Duration::from_secs(1);
+
+pub fn run(args: CallArgs) -> Result<(), Failure> {
+    let clock = Clock::start();
+    let send = &args.send;
+    if send.cameras.is_empty() && send.mic.is_none() {
+        return Err(Failure::Usage(
+            "there is nothing to send: name a --camera (try `--camera clip`) or a --mic".to_owned(),
+        ));
+    }
+    let specs = sender::links_or_all(&send.links, args.listen.ip().is_loopback())?;
+    let links = Links::check(specs).map_err(Failure::usage)?;
+    let names = links.names();
+    // One layer: there is no server to thin anything out.
+    let sources = Sources::open(&send.cameras, send.mic.clone(), 1, clock)?;
+    let kinds = sources.kinds();
+    let mut stats = send.stats.as_deref().map(StatsFile::create).transpose()?;
+    let sending = Sending {
+        scheduler: send.scheduler,
+        controller: send.controller,
+        max_rate: send.max_rate,
+        cname: send.name.clone(),
+    };
+    let driver = sender::start(clock, links, sending, sources)?;
+    let (events, incoming) = media_plane::events();
+    let board = Arc::new(Mutex::new(json!([])));
+    let plane = Arc::new(DirectPlane {
+        remote: driver.remote.clone(),
+        kinds: kinds.clone(),
+        events,
+        connections: Arc::default(),
+    });
+    let config = ServerConfig {
+        listen: args.listen,
+        security: Security::Auto,
+        extra: Some(router(&send.name, &board)),
+        ..ServerConfig::default()
+    };
+    let server = Server::start_with(config, plane, incoming)
+        .map_err(|error| Failure::Usage(format!("{error}; {}", error.remedy())))?;
+    let publishing = Publishing {
+        video: kinds.contains(&MediaKind::Video),
+        audio: kinds.contains(&MediaKind::Audio),
+    };
+    let resident = Resident {
+        room: ROOM,
+        name: SENDER,
+        kind: ParticipantKind::Native,
+        publishing,
+    };
+    server
+        .add_resident(&resident)
+        .map_err(|problem| Failure::Run(format!("{problem:?}")))?;
+    println!("{}", server.url);
+    let (stop, stopped) = channel();
+    interrupt::on_ctrl_c(move || {
+        let _ = stop.send(());
+    });
+    let started = Instant::now();
+    let end = send.seconds.map(|s| started + Duration::from_secs(s));
+    while stopped.recv_timeout(FIGURES).is_err() {
+        if end.is_some_and(|end| Instant::now() >= end) {
+            break;
+        }
+        let Ok(reports) = ask(&driver.remote, Command::Report) else {
+            break;
+        };
+        if let Some(report) = reports.iter().find(|r| r.connected) {
+            let figures = statistics::links(report, &names);
+            *board.lock().expect("nothing panics with the board in hand") = figures;
+        }
+        if let Some(stats) = &mut stats {
+            stats.write(started.elapsed(), &reports)?;
+        }
+    }
+    server.shutdown();
+    driver.remote.send(Command::Stop);
+    driver.join();
+    Ok(())
+}
+
+fn router(name: &str, links: &Arc<Mutex<serde_json::Value>>) -> Router {
+    let (name, links) = (name.to_owned(), Arc::clone(links));
+    let call = move || {
+        let links = links
+            .lock()
+            .expect("nothing panics with the board in hand")
+            .clone();
+        let answer = json!({ "mode": "call", "name": name, "links": links });
+        async move { Json(answer) }
+    };
+    Router::new().route("/api/call", get(call))
+}
+
+/// A media plane with one publisher: this endpoint.
+struct DirectPlane {
+    remote: Remote<Command>,
+    kinds: Vec<MediaKind>,
+    events: EventSender,
+    connections: Arc<Mutex<BTreeMap<ResourceId, Connection>>>,
+}
+
+enum Connection {
+    Offered(OfferId),
+    Up(PeerKey),
+}
+
+impl MediaPlane for DirectPlane {
+    fn send(&self, command: MediaCommand) {
+        match command {
+            MediaCommand::Publish { reply, .. } => {
+                let reason = "this is a call to watch; it takes no other publisher".to_owned();
+                let _ = reply.send(Err(MediaError::WrongState { reason }));
+            }
+            MediaCommand::Play {
+                resource,
+                offer: None,
+                reply,
+                ..
+            } => {
+                let _ = reply.send(self.offer(resource));
+            }
+            MediaCommand::Play { reply, .. } => {
+                let reason = "the sender makes the offer: POST without a body".to_owned();
+                let _ = reply.send(Err(MediaError::WrongState { reason }));
+            }
+            MediaCommand::Answer {
+                resource,
+                sdp,
+                reply,
+            } => {
+                let _ = reply.send(self.accept(&resource, sdp));
+            }
+            MediaCommand::Candidates { reply, .. } => {
+                // The browser's checks tell its addresses.
+                let _ = reply.send(Ok(()));
+            }
+            MediaCommand::Close { resource } => {
+                let connection = self.lock().remove(&resource);
+                if let Some(Connection::Up(peer)) = connection {
+                    self.remote.send(Command::Close(peer));
+                }
+            }
+            MediaCommand::Stats { reply } => {
+                let playbacks = self.lock().len() as u64;
+                let _ = reply.send(Ok(Stats {
+                    publications: 1,
+                    playbacks,
+                    ..Stats::default()
+                }));
+            }
+        }
+    }
+}
+
+impl DirectPlane {
+    fn lock(&self) -> std::sync::MutexGuard<'_, BTreeMap<ResourceId, Connection>> {
+        self.connections
+            .lock()
+            .expect("nothing panics with the connections in hand")
+    }
+
+    fn offer(&self, resource: ResourceId) -> Result<Negotiated, MediaError> {
+        let section = |kind: &MediaKind| Section {
+            kind: *kind,
+            direction: Direction::Send,
+        };
+        let sections = self.kinds.iter().map(section).collect();
+        let offered = ask(&self.remote, |reply| Command::Offer { sections, reply });
+        let (id, sdp) = offered.map_err(|_| MediaError::Gone)?.map_err(describe)?;
+        self.lock().insert(resource, Connection::Offered(id));
+        Ok(Negotiated {
+            sdp,
+            video: self.kinds.contains(&MediaKind::Video),
+            audio: self.kinds.contains(&MediaKind::Audio),
+        })
+    }
+
+    fn accept(&self, resource: &ResourceId, answer: String) -> Result<(), MediaError> {
+        let offer = match self.lock().get(resource) {
+            Some(Connection::Offered(id)) => *id,
+            Some(Connection::Up(_)) => {
+                let reason = "it has its answer already".to_owned();
+                return Err(MediaError::WrongState { reason });
+            }
+            None => return Err(MediaError::UnknownResource),
+        };
+        let (news, incoming) = channel();
+        let accepted = ask(&self.remote, |reply| Command::Accept {
+            offer,
+            answer,
+            news,
+            reply,
+        });
+        let peer = accepted.map_err(|_| MediaError::Gone)?.map_err(describe)?;
+        self.lock().insert(resource.clone(), Connection::Up(peer));
+        let (events, resource) = (self.events.clone(), resource.clone());
+        let (remote, connections) = (self.remote.clone(), Arc::clone(&self.connections));
+        thread::spawn(move || {
+            while let Ok(news) = incoming.recv() {
+                match news {
+                    News::Connected => {
+                        let _ = events.send(MediaEvent::Connected {
+                            resource: resource.clone(),
+                        });
+                    }
+                    News::Failed(reason) => {
+                        remote.send(Command::Close(peer));
+                        let gone = connections.lock().map(|mut c| c.remove(&resource));
+                        if gone.is_ok() {
+                            let _ = events.send(MediaEvent::Ended { resource, reason });
+                        }
+                        return;
+                    }
+                    News::Path { link, up } => {
+                        eprintln!("weft: link `{link}` is {}", if up { "up" } else { "down" });
+                    }
+                    News::Frame { .. } | News::Ended => {}
+                }
+            }
+        });
+        Ok(())
+    }
+}
+
+fn describe(error: CallError) -> MediaError {
+    MediaError::BadDescription {
+        reason: error.to_string(),
+    }
+}

@@ -1,0 +1,153 @@
+//! The command line (DESIGN.md: a contract).
+
+use std::net::SocketAddr;
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand};
+use weft_cc::ControllerKind;
+use weft_media::{CameraSpec, MicrophoneSpec};
+use weft_net::LinkSpec;
+use weft_session::SchedulerKind;
+use weft_units::Rate;
+
+/// A video call over every link a machine has at once.
+#[derive(Debug, Parser)]
+#[command(name = "weft", version, about, max_term_width = 100)]
+pub struct Cli {
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Two emulated links, one call over both, a plain WebRTC call beside it
+    Demo(DemoArgs),
+    /// Conference server and page
+    Serve(ServeArgs),
+    /// Join a room over all links: publish cameras and sound, receive the others
+    Join(JoinArgs),
+    /// Call straight to a browser: serves its own page, no media server between
+    Call(CallArgs),
+    /// Links, privileges, codecs, clock: what works here and what to do
+    Doctor,
+}
+
+#[derive(Debug, Args)]
+pub struct DemoArgs {
+    /// No browser: receive the calls here and measure them
+    #[arg(long)]
+    pub headless: bool,
+    /// End after so many seconds (default: run until Ctrl-C; headless: 60)
+    #[arg(long, value_name = "S")]
+    pub seconds: Option<u64>,
+    /// Write the measurements to this file at the end
+    #[arg(long, value_name = "FILE")]
+    pub json: Option<PathBuf>,
+    /// Where the page is served
+    #[arg(long, value_name = "ADDR", default_value = "127.0.0.1:8080")]
+    pub listen: SocketAddr,
+    /// Which packets go over which path: single, duplicate or converge
+    #[arg(long, value_name = "NAME", default_value_t = SchedulerKind::Converge)]
+    pub scheduler: SchedulerKind,
+    /// Congestion controller of every path: gcc, gcc-deployed or fixed:RATE
+    #[arg(long, value_name = "NAME", default_value_t = ControllerKind::Gcc)]
+    pub controller: ControllerKind,
+    /// Size of the pictures: 360p, 720p or 1080p
+    #[arg(long, value_name = "SIZE", default_value = "720p")]
+    pub size: String,
+}
+
+#[derive(Debug, Args)]
+pub struct ServeArgs {
+    /// Where to listen; loopback speaks http, other addresses https
+    #[arg(long, value_name = "ADDR", default_value = "127.0.0.1:8080")]
+    pub listen: SocketAddr,
+    /// Certificate chain (PEM); without it the server makes one for itself
+    #[arg(long, value_name = "FILE", requires = "key")]
+    pub certificate: Option<PathBuf>,
+    /// Private key of the certificate (PEM)
+    #[arg(long, value_name = "FILE", requires = "certificate")]
+    pub key: Option<PathBuf>,
+    /// Plain http everywhere, for a proxy in front that does TLS
+    #[arg(long, conflicts_with = "certificate")]
+    pub insecure_http: bool,
+    /// What participants must show as bearer token (or `?token=` in the page's address)
+    #[arg(long, value_name = "TOKEN", env = "WEFT_TOKEN", hide_env_values = true)]
+    pub token: Option<String>,
+}
+
+/// What `join` and `call` send, and how.
+#[derive(Debug, Args)]
+pub struct SendArgs {
+    /// A link: [NAME=]INTERFACE or [NAME=]ADDRESS; repeat for each (default: every interface)
+    #[arg(long = "link", value_name = "IF|ADDR")]
+    pub links: Vec<LinkSpec>,
+    /// A camera: clip[:360p|720p|1080p][@FPS], /dev/videoN or FILE.y4m; repeat for more
+    #[arg(long = "camera", value_name = "SRC")]
+    pub cameras: Vec<CameraSpec>,
+    /// Sound: alsa[:DEVICE], FILE.wav or tone
+    #[arg(long, value_name = "SRC")]
+    pub mic: Option<MicrophoneSpec>,
+    /// Which packets go over which path: single, duplicate or converge
+    #[arg(long, value_name = "NAME", default_value_t = SchedulerKind::Converge)]
+    pub scheduler: SchedulerKind,
+    /// Congestion controller of every path: gcc, gcc-deployed or fixed:RATE
+    #[arg(long, value_name = "NAME", default_value_t = ControllerKind::Gcc)]
+    pub controller: ControllerKind,
+    /// Most that is sent over all links together, such as 4mbit or 800kbit
+    #[arg(long, value_name = "RATE", default_value = "4mbit", value_parser = rate)]
+    pub max_rate: Rate,
+    /// Write statistics, a line of JSON each second, to this file
+    #[arg(long, value_name = "FILE")]
+    pub stats: Option<PathBuf>,
+    /// End after so many seconds (default: run until Ctrl-C)
+    #[arg(long, value_name = "S")]
+    pub seconds: Option<u64>,
+    /// The name that the others see
+    #[arg(long, value_name = "NAME", default_value = "weft")]
+    pub name: String,
+}
+
+#[derive(Debug, Args)]
+pub struct JoinArgs {
+    /// The server, such as https://HOST:PORT
+    #[arg(value_name = "URL")]
+    pub url: String,
+    /// The room
+    #[arg(long, value_name = "R")]
+    pub room: String,
+    #[command(flatten)]
+    pub send: SendArgs,
+    /// Record what is received to this .webm file; further participants get files beside it
+    #[arg(long, value_name = "FILE")]
+    pub record: Option<PathBuf>,
+    /// The server's bearer token
+    #[arg(long, value_name = "TOKEN", env = "WEFT_TOKEN", hide_env_values = true)]
+    pub token: Option<String>,
+    /// Accept a certificate that the server made for itself
+    #[arg(long)]
+    pub insecure: bool,
+    /// Only publish, receive nobody
+    #[arg(long, conflicts_with = "record")]
+    pub send_only: bool,
+}
+
+#[derive(Debug, Args)]
+pub struct CallArgs {
+    /// Where the page is served
+    #[arg(long, value_name = "ADDR", default_value = "127.0.0.1:8080")]
+    pub listen: SocketAddr,
+    #[command(flatten)]
+    pub send: SendArgs,
+}
+
+/// A rate as in link specifications: `4mbit`, `800kbit`.
+fn rate(text: &str) -> Result<Rate, String> {
+    let lower = text.to_ascii_lowercase();
+    let units = [("mbit", 1_000_000.0), ("kbit", 1000.0), ("bit", 1.0)];
+    let parsed = units.into_iter().find_map(|(unit, factor)| {
+        let number: f64 = lower.strip_suffix(unit)?.trim().parse().ok()?;
+        (number > 0.0 && number.is_finite()).then(|| Rate::from_bps((number * factor) as u64))
+    });
+    parsed.ok_or_else(|| format!("`{text}` is no rate; write it like 4mbit or 800kbit"))
+}

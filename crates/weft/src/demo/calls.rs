@@ -1,0 +1,260 @@
+//! The two calls and everything between their cameras and their viewers.
+
+use std::collections::BTreeMap;
+use std::net::SocketAddr;
+use std::sync::mpsc::{Sender, channel};
+use std::thread;
+
+use weft_media::CameraSpec;
+use weft_net::{Clock, Driver, LinkSpec, Remote, Target};
+use weft_peer::{Direction, PeerKey, Section};
+use weft_server::ServerHandle;
+use weft_session::{MediaKind, SchedulerKind};
+use weft_units::Rate;
+
+use super::relay::{Relay, RelayHandle};
+use super::ride::{LinkName, Ride, RideState};
+use crate::cli::DemoArgs;
+use crate::endpoint::caller::{self, Command, News, PeerReport, Sending, ask};
+use crate::endpoint::feed::Feed;
+use crate::endpoint::links::Links;
+use crate::endpoint::video::{self, VideoControl};
+use crate::endpoint::watch::Watcher;
+use crate::exit::Failure;
+use crate::signalling::Room;
+
+/// The room of the demo, and its two participants.
+const ROOM: &str = "demo";
+pub const WEFT: &str = "weft";
+pub const SINGLE: &str = "single:wifi";
+
+/// Most that a call sends: a sharp 720p picture. Either link alone carries it
+/// while it is good, so what the demo shows is the deaths and the congestion.
+const MAX_RATE: Rate = Rate::from_kbps(2500);
+
+/// One call: a sender over its links, a viewer behind the server.
+pub struct Call {
+    pub name: &'static str,
+    pub relays: BTreeMap<LinkName, RelayHandle>,
+    pub watcher: Watcher,
+    pub scheduler: &'static str,
+    sender: Driver<Command>,
+    peer: PeerKey,
+}
+
+/// Everything that runs during the demo.
+pub struct Stage {
+    pub ride: Ride,
+    pub calls: Vec<Call>,
+    viewer: Driver<Command>,
+}
+
+impl Stage {
+    /// Builds links, calls and viewers, and publishes both calls.
+    pub fn set(args: &DemoArgs, clock: Clock, server: &ServerHandle) -> Result<Stage, Failure> {
+        let target = *server
+            .media_addresses()
+            .first()
+            .ok_or_else(|| Failure::machine("the server has no media address"))?;
+        let camera: CameraSpec = format!("clip:{}", args.size)
+            .parse()
+            .map_err(Failure::usage)?;
+        let mut feed = Feed::open(&camera, clock).map_err(Failure::usage)?;
+        let room = Room::new(&server.url, ROOM, None, true).map_err(Failure::run)?;
+        let viewer = start_viewer(clock)?;
+        let ride = Ride::default();
+        let start = ride.at(weft_units::Duration::ZERO);
+        let mut calls = Vec::new();
+        let plans: [(&'static str, &[LinkName], SchedulerKind); 2] = [
+            (WEFT, &LinkName::ALL, args.scheduler),
+            (SINGLE, &[LinkName::Wifi], SchedulerKind::Single),
+        ];
+        for (name, links, scheduler) in plans {
+            let sending = Sending {
+                scheduler,
+                controller: args.controller,
+                max_rate: MAX_RATE,
+                cname: name.to_owned(),
+            };
+            let relays = start_relays(name, links, target, &start)?;
+            let control = VideoControl::new(Rate::from_kbps(500));
+            let open = Links::check(specs(&relays)).map_err(Failure::machine)?;
+            let sender = caller::start(clock, open, sending, vec![control.clone()])
+                .map_err(Failure::machine)?;
+            let remote = sender.remote.clone();
+            let send = move |frame| remote.send(Command::Video { camera: 0, frame });
+            let shots = feed.subscribe();
+            video::start(feed.format(), 3, control, shots, send).map_err(Failure::machine)?;
+            let peer = publish(&sender.remote, &room, name)?;
+            let watcher = Watcher::start(clock).map_err(Failure::machine)?;
+            calls.push(Call {
+                name,
+                relays,
+                watcher,
+                scheduler: scheduler.name(),
+                sender,
+                peer,
+            });
+        }
+        feed.start(|error| eprintln!("weft: {error}"));
+        for call in &calls {
+            watch(&viewer.remote, &room, call)?;
+        }
+        Ok(Stage {
+            ride,
+            calls,
+            viewer,
+        })
+    }
+
+    /// Makes the links what the ride says.
+    pub fn apply(&self, state: &RideState) {
+        for call in &self.calls {
+            for (name, relay) in &call.relays {
+                relay.apply(&state.link(*name));
+            }
+        }
+    }
+
+    pub fn call(&self, name: &str) -> Option<&Call> {
+        self.calls.iter().find(|c| c.name == name)
+    }
+
+    pub fn both_show_pictures(&self) -> bool {
+        self.calls
+            .iter()
+            .all(|c| c.watcher.look(|s| !s.all.is_empty()))
+    }
+
+    pub fn end(self) {
+        for call in self.calls {
+            call.sender.remote.send(Command::Stop);
+            call.sender.join();
+        }
+        self.viewer.remote.send(Command::Stop);
+        self.viewer.join();
+    }
+}
+
+impl Call {
+    /// The sending peer's figures.
+    pub fn report(&self) -> Option<PeerReport> {
+        let reports = ask(&self.sender.remote, Command::Report).ok()?;
+        reports.into_iter().find(|r| r.peer == self.peer)
+    }
+}
+
+fn start_relays(
+    call: &str,
+    links: &[LinkName],
+    target: SocketAddr,
+    start: &RideState,
+) -> Result<BTreeMap<LinkName, RelayHandle>, Failure> {
+    let mut relays = BTreeMap::new();
+    for (index, link) in links.iter().enumerate() {
+        let name = format!("{call}/{}", link.as_str());
+        let spec = link.spec();
+        // Each call has links of its own with the same script: they do not
+        // compete, so each shows what it would do alone.
+        let relay =
+            Relay::start(&name, &spec, &spec, target, index as u64).map_err(Failure::machine)?;
+        relay.apply(&start.link(*link));
+        relays.insert(*link, relay);
+    }
+    Ok(relays)
+}
+
+/// Each link is a loopback socket whose packets all go through its relay.
+fn specs(relays: &BTreeMap<LinkName, RelayHandle>) -> Vec<LinkSpec> {
+    let spec = |(name, relay): (&LinkName, &RelayHandle)| LinkSpec {
+        name: name.as_str().to_owned(),
+        target: Target::Address(relay.address().ip()),
+        via: Some(relay.address()),
+    };
+    relays.iter().map(spec).collect()
+}
+
+fn start_viewer(clock: Clock) -> Result<Driver<Command>, Failure> {
+    let loopback: LinkSpec = "127.0.0.1".parse().map_err(Failure::machine)?;
+    let links = Links::check(vec![loopback]).map_err(Failure::machine)?;
+    let sending = Sending {
+        scheduler: SchedulerKind::Single,
+        controller: weft_cc::ControllerKind::Gcc,
+        max_rate: MAX_RATE,
+        cname: "viewer".to_owned(),
+    };
+    caller::start(clock, links, sending, Vec::new()).map_err(Failure::machine)
+}
+
+fn publish(remote: &Remote<Command>, room: &Room, name: &'static str) -> Result<PeerKey, Failure> {
+    let sections = vec![Section {
+        kind: MediaKind::Video,
+        direction: Direction::Send,
+    }];
+    let query = format!("participant={0}&name={0}&kind=native", participant(name));
+    // What becomes of the connection shows in its figures.
+    let (news, _) = channel();
+    connect(remote, sections, news, |offer| room.publish(&query, offer))
+}
+
+/// The participant of a call: names in addresses have no colon.
+pub fn participant(call: &str) -> &str {
+    call.split(':').next().unwrap_or(call)
+}
+
+fn watch(remote: &Remote<Command>, room: &Room, call: &Call) -> Result<(), Failure> {
+    let sections = vec![Section {
+        kind: MediaKind::Video,
+        direction: Direction::Receive,
+    }];
+    let (news, incoming) = channel();
+    let watcher = call.watcher.clone();
+    thread::spawn(move || {
+        while let Ok(news) = incoming.recv() {
+            if let News::Frame { frame, .. } = news {
+                watcher.show(frame);
+            }
+        }
+    });
+    connect(remote, sections, news, |offer| {
+        play_when_published(room, participant(call.name), offer)
+    })
+    .map(|_| ())
+}
+
+/// The server knows the publisher only once its connection stands.
+fn play_when_published(
+    room: &Room,
+    participant: &str,
+    offer: &str,
+) -> Result<crate::signalling::Created, crate::signalling::SignallingError> {
+    let deadline = std::time::Instant::now() + super::SETUP;
+    loop {
+        match room.play(participant, offer) {
+            Err(error) if error.is_passing() && std::time::Instant::now() < deadline => {
+                thread::sleep(std::time::Duration::from_millis(50));
+            }
+            result => return result,
+        }
+    }
+}
+
+fn connect(
+    remote: &Remote<Command>,
+    sections: Vec<Section>,
+    news: Sender<News>,
+    exchange: impl FnOnce(
+        &str,
+    ) -> Result<crate::signalling::Created, crate::signalling::SignallingError>,
+) -> Result<PeerKey, Failure> {
+    let offered = ask(remote, |reply| Command::Offer { sections, reply });
+    let (offer, sdp) = offered.map_err(Failure::run)?.map_err(Failure::run)?;
+    let answer = exchange(&sdp).map_err(Failure::run)?.sdp;
+    let accepted = ask(remote, |reply| Command::Accept {
+        offer,
+        answer,
+        news,
+        reply,
+    });
+    accepted.map_err(Failure::run)?.map_err(Failure::run)
+}

@@ -1,0 +1,347 @@
+//! What is measured during the demo.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration as StdDuration;
+
+use serde::Serialize;
+use serde_json::{Value, json};
+use weft_session::{PathState, PathStats};
+use weft_units::{Bytes, Duration, Instant, Rate};
+
+use super::LINKS;
+use super::calls::{Call, Stage, WEFT};
+use super::ride::{LinkName, Override};
+use crate::endpoint::watch::{Sight, Sights};
+use crate::statistics::{round, state_name};
+
+/// What the page hears four times a second.
+#[derive(Clone, Debug, Serialize)]
+pub struct Tick {
+    pub t: f64,
+    pub phase: &'static str,
+    pub links: Vec<LinkTick>,
+    pub calls: BTreeMap<&'static str, CallTick>,
+    pub scheduler: &'static str,
+}
+
+/// One link of the weft call.
+#[derive(Clone, Debug, Serialize)]
+pub struct LinkTick {
+    pub name: &'static str,
+    pub up: bool,
+    pub forced: Option<&'static str>,
+    pub capacity_mbps: f64,
+    pub sent_mbps: f64,
+    pub rtt_ms: Option<f64>,
+    pub loss: f64,
+    pub queue_ms: Option<f64>,
+    pub state: &'static str,
+}
+
+/// One call as its viewer sees it.
+#[derive(Clone, Debug, Serialize)]
+pub struct CallTick {
+    pub fps: usize,
+    pub frozen: bool,
+    pub freeze_s: f64,
+    pub freeze_count: u32,
+    pub e2e_ms: Option<f64>,
+    pub throughput_mbps: f64,
+}
+
+/// The run so far.
+pub struct Figures {
+    began: Instant,
+    scheduler: &'static str,
+    last_tick: Instant,
+    /// Bytes into each link of each call at the last tick.
+    last_sent: BTreeMap<(&'static str, LinkName), Bytes>,
+    /// Each link's totals: for its mean capacity, and whether it was up.
+    links: BTreeMap<LinkName, LinkTotals>,
+    sent_at_begin: BTreeMap<(&'static str, LinkName), Bytes>,
+    frames_at_begin: BTreeMap<&'static str, u64>,
+}
+
+#[derive(Default)]
+struct LinkTotals {
+    /// Per second of the run: mean capacity in Mbps over the second's ticks.
+    capacity: Vec<Mean>,
+    /// Per second of the run: up at every tick of it.
+    up: Vec<bool>,
+}
+
+#[derive(Clone, Copy, Default)]
+struct Mean {
+    sum: f64,
+    count: u32,
+}
+
+impl Mean {
+    fn value(self) -> f64 {
+        if self.count == 0 {
+            0.0
+        } else {
+            self.sum / f64::from(self.count)
+        }
+    }
+}
+
+impl Figures {
+    pub fn begin(now: Instant, stage: &Stage) -> Figures {
+        let sent = sent_bytes(stage);
+        let frames = stage
+            .calls
+            .iter()
+            .map(|c| (c.name, frames_sent(c)))
+            .collect();
+        let scheduler = stage.call(WEFT).map_or("", |c| c.scheduler);
+        Figures {
+            began: now,
+            scheduler,
+            last_tick: now,
+            last_sent: sent.clone(),
+            links: BTreeMap::new(),
+            sent_at_begin: sent,
+            frames_at_begin: frames,
+        }
+    }
+
+    /// Measures the present moment.
+    pub fn tick(
+        &mut self,
+        now: Instant,
+        elapsed: StdDuration,
+        phase: &'static str,
+        stage: &Stage,
+    ) -> Tick {
+        let sent = sent_bytes(stage);
+        let span = now
+            .saturating_since(self.last_tick)
+            .max(Duration::from_millis(1));
+        let report = stage.call(WEFT).and_then(Call::report);
+        let mut links = Vec::new();
+        for name in LINKS {
+            let Some(relay) = stage.call(WEFT).and_then(|c| c.relays.get(&name)) else {
+                continue;
+            };
+            let way = relay.counters().up;
+            let key = (WEFT, name);
+            let before = self.last_sent.get(&key).copied().unwrap_or_default();
+            let now_sent = sent.get(&key).copied().unwrap_or_default();
+            let path = report.as_ref().and_then(|r| {
+                let of_link =
+                    |p: &&PathStats| r.links.get(&p.path).is_some_and(|l| l == name.as_str());
+                r.stats
+                    .paths
+                    .iter()
+                    .filter(of_link)
+                    .min_by_key(|p| p.state == PathState::Down)
+            });
+            let capacity = if way.up { way.capacity.as_mbps() } else { 0.0 };
+            self.links
+                .entry(name)
+                .or_default()
+                .add(elapsed, capacity, way.up);
+            links.push(LinkTick {
+                name: name.as_str(),
+                up: way.up,
+                forced: match stage.ride.forced(name) {
+                    Override::Auto => None,
+                    Override::Cut => Some("cut"),
+                    Override::Up => Some("up"),
+                },
+                capacity_mbps: round(capacity),
+                sent_mbps: round(((now_sent.saturating_sub(before)) / span).as_mbps()),
+                rtt_ms: path.map(|p| round(p.rtt.as_millis_f64())),
+                loss: path.map_or(0.0, |p| round(p.loss)),
+                queue_ms: way.queue_delay.map(|d| round(d.as_millis_f64())),
+                state: path.map_or("down", |p| state_name(p.state)),
+            });
+        }
+        let calls = stage
+            .calls
+            .iter()
+            .map(|c| (c.name, self.call_tick(now, c)))
+            .collect();
+        self.last_tick = now;
+        self.last_sent = sent;
+        Tick {
+            t: elapsed.as_secs_f64(),
+            phase,
+            links,
+            calls,
+            scheduler: self.scheduler,
+        }
+    }
+
+    fn call_tick(&self, now: Instant, call: &Call) -> CallTick {
+        const SECOND: Duration = Duration::from_secs(1);
+        call.watcher.look(|sights| {
+            let since = now.saturating_sub(SECOND);
+            let recent: Vec<&Sight> = sights
+                .all
+                .iter()
+                .rev()
+                .take_while(|s| s.at > since)
+                .collect();
+            let bytes: usize = recent.iter().map(|s| s.bytes).sum();
+            let (freeze, count) = freezes(sights, self.began, now);
+            CallTick {
+                fps: recent.len(),
+                frozen: sights.freezes.is_frozen(now),
+                freeze_s: round(freeze.as_secs_f64()),
+                freeze_count: count,
+                e2e_ms: mean(recent.iter().filter_map(|s| s.latency)).map(round),
+                throughput_mbps: round((Bytes(bytes as u64) / SECOND).as_mbps()),
+            }
+        })
+    }
+
+    /// The whole run.
+    pub fn result(&self, now: Instant, elapsed: StdDuration, stage: &Stage) -> Value {
+        let seconds = elapsed.as_secs_f64();
+        let mut calls = serde_json::Map::new();
+        for call in &stage.calls {
+            calls.insert(call.name.to_owned(), self.call_result(now, elapsed, call));
+        }
+        json!({
+            "seconds": round(seconds),
+            "scheduler": self.scheduler,
+            "version": env!("CARGO_PKG_VERSION"),
+            "calls": calls,
+            "links": self.link_results(elapsed, stage, WEFT),
+        })
+    }
+
+    fn call_result(&self, now: Instant, elapsed: StdDuration, call: &Call) -> Value {
+        let whole_seconds = elapsed.as_secs() as usize;
+        let frames_sent =
+            frames_sent(call) - self.frames_at_begin.get(call.name).copied().unwrap_or(0);
+        call.watcher.look(|sights| {
+            let seen: Vec<&Sight> = sights.all.iter().filter(|s| s.at >= self.began).collect();
+            let mut per_second = vec![0_u32; whole_seconds];
+            for sight in &seen {
+                let second = sight.at.saturating_since(self.began).as_secs_f64() as usize;
+                if let Some(count) = per_second.get_mut(second) {
+                    *count += 1;
+                }
+            }
+            let mut latencies: Vec<Duration> = seen.iter().filter_map(|s| s.latency).collect();
+            latencies.sort();
+            let quantile = |q: f64| {
+                let index = (latencies.len().saturating_sub(1) as f64 * q).round() as usize;
+                latencies.get(index).map(|l| round(l.as_millis_f64()))
+            };
+            let bytes: usize = seen.iter().map(|s| s.bytes).sum();
+            let span = Duration::from(elapsed).max(Duration::from_millis(1));
+            let (freeze, count) = freezes(sights, self.began, now);
+            json!({
+                "fps": round(seen.len() as f64 / elapsed.as_secs_f64().max(0.001)),
+                "fps_per_second": per_second,
+                "freeze_s": round(freeze.as_secs_f64()),
+                "freeze_count": count,
+                "e2e_ms_mean": mean(latencies.iter().copied()).map(round),
+                "e2e_ms_p95": quantile(0.95),
+                "throughput_mbps": round((Bytes(bytes as u64) / span).as_mbps()),
+                "frames_sent": frames_sent,
+                "frames_shown": distinct(&seen),
+                "undecodable": sights.undecodable,
+                "links": self.links_of(elapsed, call),
+            })
+        })
+    }
+
+    fn link_results(&self, elapsed: StdDuration, stage: &Stage, call: &str) -> Value {
+        stage
+            .call(call)
+            .map_or(Value::Null, |c| self.links_of(elapsed, c))
+    }
+
+    fn links_of(&self, elapsed: StdDuration, call: &Call) -> Value {
+        let span = Duration::from(elapsed).max(Duration::from_millis(1));
+        let mut links = serde_json::Map::new();
+        for (name, relay) in &call.relays {
+            let counters = relay.counters();
+            let begin = self
+                .sent_at_begin
+                .get(&(call.name, *name))
+                .copied()
+                .unwrap_or_default();
+            let sent: Rate = counters.up.link.sent.bytes.saturating_sub(begin) / span;
+            let Some(totals) = self.links.get(name) else {
+                continue;
+            };
+            let capacity: Vec<f64> = totals.capacity.iter().map(|m| round(m.value())).collect();
+            links.insert(
+                name.as_str().to_owned(),
+                json!({
+                    "capacity_mbps": mean_of(&capacity).map(round),
+                    "capacity_mbps_per_second": capacity,
+                    "up_per_second": totals.up,
+                    "sent_mbps": round(sent.as_mbps()),
+                    "delay_ms": round(counters.up.delay.as_millis_f64()),
+                    "late_packets": counters.late,
+                    "lateness_max_ms": round(counters.lateness_max.as_millis_f64()),
+                    "send_errors": counters.send_errors,
+                }),
+            );
+        }
+        Value::Object(links)
+    }
+}
+
+impl LinkTotals {
+    fn add(&mut self, elapsed: StdDuration, capacity: f64, up: bool) {
+        let second = elapsed.as_secs() as usize;
+        self.capacity
+            .resize(self.capacity.len().max(second + 1), Mean::default());
+        self.up.resize(self.up.len().max(second + 1), true);
+        self.capacity[second].sum += capacity;
+        self.capacity[second].count += 1;
+        self.up[second] &= up;
+    }
+}
+
+/// Freezes from `began` on, one that lasts included, by the W3C's rule.
+fn freezes(sights: &Sights, began: Instant, now: Instant) -> (Duration, u32) {
+    let mut total = sights.freezes.total();
+    let mut count = sights.freezes.count();
+    if sights.freezes.is_frozen(now) {
+        let last = sights.all.last().map_or(began, |s| s.at);
+        total += now.saturating_since(last);
+        count += 1;
+    }
+    (total, count)
+}
+
+/// Pictures by their stamped numbers: one shown twice counts once.
+fn distinct(seen: &[&Sight]) -> usize {
+    seen.iter()
+        .filter_map(|s| s.number)
+        .collect::<BTreeSet<u32>>()
+        .len()
+}
+
+fn sent_bytes(stage: &Stage) -> BTreeMap<(&'static str, LinkName), Bytes> {
+    let of_call = |call: &Call| {
+        let name = call.name;
+        let one = move |(link, relay): (&LinkName, &super::relay::RelayHandle)| {
+            ((name, *link), relay.counters().up.link.sent.bytes)
+        };
+        call.relays.iter().map(one).collect::<Vec<_>>()
+    };
+    stage.calls.iter().flat_map(of_call).collect()
+}
+
+fn frames_sent(call: &Call) -> u64 {
+    call.report()
+        .map_or(0, |r| r.stats.senders.iter().map(|s| s.frames).sum())
+}
+
+fn mean(values: impl Iterator<Item = Duration>) -> Option<f64> {
+    mean_of(&values.map(Duration::as_millis_f64).collect::<Vec<f64>>())
+}
+
+fn mean_of(values: &[f64]) -> Option<f64> {
+    (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
+}

@@ -1,0 +1,108 @@
+//! A camera on a thread of its own, for any number of encoders.
+
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel};
+use std::thread;
+
+use weft_media::{Camera, CameraError, CameraSpec, Format, Pace, Picture, stamp};
+use weft_net::Clock;
+use weft_units::{Duration, Instant};
+
+/// A picture and when it was taken.
+#[derive(Clone, Debug)]
+pub struct Shot {
+    pub picture: Arc<Picture>,
+    pub taken_at: Instant,
+}
+
+/// A camera that is not running yet.
+pub struct Feed {
+    camera: Box<dyn Camera>,
+    clock: Clock,
+    stamped: bool,
+    takers: Vec<SyncSender<Shot>>,
+}
+
+/// A slow encoder misses pictures rather than seeing old ones.
+const WAITING_SHOTS: usize = 2;
+
+impl Feed {
+    /// Opens the camera.
+    pub fn open(spec: &CameraSpec, clock: Clock) -> Result<Feed, CameraError> {
+        let stamped = matches!(spec, CameraSpec::Clip(_));
+        Ok(Feed {
+            camera: spec.open()?,
+            clock,
+            stamped,
+            takers: Vec::new(),
+        })
+    }
+
+    pub fn format(&self) -> Format {
+        self.camera.format()
+    }
+
+    /// Every picture from the start on, dropped when the taker is slow.
+    pub fn subscribe(&mut self) -> Receiver<Shot> {
+        let (sender, receiver) = sync_channel(WAITING_SHOTS);
+        self.takers.push(sender);
+        receiver
+    }
+
+    /// Runs until the camera ends or nobody takes its pictures any more.
+    pub fn start(mut self, on_end: impl FnOnce(CameraError) + Send + 'static) {
+        thread::Builder::new()
+            .name("camera".to_owned())
+            .spawn(move || {
+                if let Err(error) = self.run() {
+                    on_end(error);
+                }
+            })
+            .expect("the system gives a thread");
+    }
+
+    fn run(&mut self) -> Result<(), CameraError> {
+        let interval = Duration::from_secs_f64(1.0 / self.camera.format().fps.max(1.0));
+        let mut due = self.clock.now();
+        while !self.takers.is_empty() {
+            if self.camera.pace() == Pace::Caller {
+                due = wait_until(&self.clock, due) + interval;
+            }
+            let taken_at = self.clock.now();
+            let captured = self.camera.capture()?;
+            let mut picture = captured.picture;
+            if self.stamped {
+                let time_ms = self.clock.unix_millis(taken_at) as u32;
+                let number = captured.number as u32;
+                stamp::write(
+                    Arc::make_mut(&mut picture),
+                    stamp::Stamp { number, time_ms },
+                );
+            }
+            let shot = Shot { picture, taken_at };
+            self.takers.retain(|taker| {
+                !matches!(
+                    taker.try_send(shot.clone()),
+                    Err(TrySendError::Disconnected(_))
+                )
+            });
+        }
+        Ok(())
+    }
+}
+
+/// Sleeps until `due`; returns it, or the present if that is long past.
+pub fn wait_until(clock: &Clock, due: Instant) -> Instant {
+    /// After a pause this long (a suspended machine) nothing is caught up.
+    const LOST: Duration = Duration::from_millis(500);
+    let now = clock.now();
+    if now < due {
+        thread::sleep((due - now).into());
+        return due;
+    }
+    if now.saturating_since(due) > LOST {
+        now
+    } else {
+        due
+    }
+}

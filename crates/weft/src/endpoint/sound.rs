@@ -1,0 +1,73 @@
+//! A microphone and its Opus encoder on a thread of their own.
+
+use std::thread;
+
+use weft_media::{MicrophoneError, MicrophoneSpec, OpusEncoder, OpusError, Pace};
+use weft_net::Clock;
+use weft_units::{Duration, Instant, Rate};
+
+use super::feed::wait_until;
+
+/// The rate of the sound: transparent speech, good music (RFC 7587 section
+/// 3.1.1 recommends 28 to 40 kbps for fullband speech).
+pub const RATE: Rate = Rate::from_kbps(40);
+/// Ticks of one frame and its length (RFC 7587 section 4.1).
+const FRAME_TICKS: u32 = 960;
+const FRAME: Duration = Duration::from_millis(20);
+
+/// One Opus packet on its way to the network.
+#[derive(Debug)]
+pub struct SoundFrame {
+    pub data: Vec<u8>,
+    pub timestamp: u32,
+    pub taken_at: Instant,
+}
+
+/// Sound cannot be sent.
+#[derive(Debug, thiserror::Error)]
+pub enum SoundError {
+    #[error(transparent)]
+    Microphone(#[from] MicrophoneError),
+    #[error(transparent)]
+    Opus(#[from] OpusError),
+}
+
+/// Runs until the microphone ends or `send` says that nobody listens.
+pub fn start(
+    spec: &MicrophoneSpec,
+    clock: Clock,
+    mut send: impl FnMut(SoundFrame) -> bool + Send + 'static,
+    on_end: impl FnOnce(SoundError) + Send + 'static,
+) -> Result<(), SoundError> {
+    let mut microphone = spec.open()?;
+    let mut encoder = OpusEncoder::new(RATE)?;
+    let mut run = move || -> Result<(), SoundError> {
+        let mut due = clock.now();
+        let mut timestamp = super::video::rtp_timestamp(due, 48_000);
+        loop {
+            if microphone.pace() == Pace::Caller {
+                due = wait_until(&clock, due) + FRAME;
+            }
+            let samples = microphone.read()?;
+            let taken_at = clock.now();
+            let data = encoder.encode(&samples)?;
+            if !send(SoundFrame {
+                data,
+                timestamp,
+                taken_at,
+            }) {
+                return Ok(());
+            }
+            timestamp = timestamp.wrapping_add(FRAME_TICKS);
+        }
+    };
+    thread::Builder::new()
+        .name("microphone".to_owned())
+        .spawn(move || {
+            if let Err(error) = run() {
+                on_end(error);
+            }
+        })
+        .expect("the system gives a thread");
+    Ok(())
+}

@@ -1,0 +1,101 @@
+//! What a player sees of one incoming stream of pictures, measured from the
+//! decoded pixels.
+
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::{Arc, Mutex};
+use std::thread;
+
+use weft_media::metrics::Freezes;
+use weft_media::{Vp8Decoder, Vp8Error, stamp};
+use weft_net::Clock;
+use weft_session::ReceivedFrame;
+use weft_units::{Duration, Instant};
+
+/// One picture shown.
+#[derive(Clone, Copy, Debug)]
+pub struct Sight {
+    pub at: Instant,
+    /// Frame number from its stamp, if it has one.
+    pub number: Option<u32>,
+    /// From capture to here, by the stamp's wall clock.
+    pub latency: Option<Duration>,
+    pub bytes: usize,
+}
+
+/// Everything seen so far.
+#[derive(Debug)]
+pub struct Sights {
+    pub all: Vec<Sight>,
+    pub freezes: Freezes,
+    pub undecodable: u64,
+}
+
+/// A decoder on a thread of its own, and what it has seen.
+#[derive(Clone)]
+pub struct Watcher {
+    frames: Sender<ReceivedFrame>,
+    sights: Arc<Mutex<Sights>>,
+}
+
+impl Watcher {
+    pub fn start(clock: Clock) -> Result<Watcher, Vp8Error> {
+        let decoder = Vp8Decoder::new()?;
+        let (frames, incoming) = channel();
+        let sights = Arc::new(Mutex::new(Sights {
+            all: Vec::new(),
+            freezes: Freezes::new(),
+            undecodable: 0,
+        }));
+        let shared = Arc::clone(&sights);
+        thread::Builder::new()
+            .name("decoder".to_owned())
+            .spawn(move || decode(decoder, clock, &incoming, &shared))
+            .expect("the system gives a thread");
+        Ok(Watcher { frames, sights })
+    }
+
+    /// A frame whose time has come.
+    pub fn show(&self, frame: ReceivedFrame) {
+        // The decoder thread lives as long as its sender.
+        let _ = self.frames.send(frame);
+    }
+
+    pub fn look<T>(&self, at: impl FnOnce(&Sights) -> T) -> T {
+        at(&self
+            .sights
+            .lock()
+            .expect("no thread panics with the sights in hand"))
+    }
+}
+
+fn decode(
+    mut decoder: Vp8Decoder,
+    clock: Clock,
+    frames: &Receiver<ReceivedFrame>,
+    sights: &Mutex<Sights>,
+) {
+    while let Ok(frame) = frames.recv() {
+        let decoded = decoder.decode(&frame.data);
+        let now = clock.now();
+        let mut sights = sights
+            .lock()
+            .expect("no thread panics with the sights in hand");
+        let Ok(Some(picture)) = decoded else {
+            sights.undecodable += 1;
+            continue;
+        };
+        let seen = stamp::read(&picture);
+        let latency = seen.map(|s| {
+            let behind = (clock.unix_millis(now) as u32).wrapping_sub(s.time_ms);
+            Duration::from_millis(u64::from(behind))
+        });
+        sights.freezes.on_picture(now);
+        let number = seen.map(|s| s.number);
+        sights.all.push(Sight {
+            at: now,
+            number,
+            latency,
+            bytes: frame.data.len(),
+        });
+    }
+}

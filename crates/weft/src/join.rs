@@ -1,0 +1,402 @@
+//! `weft join`: publish over all links, receive everybody else.
+
+mod record;
+
+use std::collections::BTreeMap;
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use weft_net::{Clock, Remote};
+use weft_peer::{Direction, PeerKey, Section};
+use weft_session::MediaKind;
+
+use crate::cli::JoinArgs;
+use crate::endpoint::caller::{CallError, Command, News, OfferId, Sending, ask};
+use crate::endpoint::links::Links;
+use crate::exit::Failure;
+use crate::interrupt;
+use crate::sender::{self, Sources};
+use crate::signalling::{Created, Participant, Room, RoomEvent, SignallingError, query_value};
+use crate::statistics::{self, StatsFile};
+
+use record::Recording;
+
+/// Between attempts to reach the server or to play somebody again.
+const RETRY: Duration = Duration::from_secs(1);
+/// Between figures for the room and the statistics file.
+const FIGURES: Duration = Duration::from_secs(1);
+
+pub fn run(args: JoinArgs) -> Result<(), Failure> {
+    let clock = Clock::start();
+    let send = &args.send;
+    let room = Room::new(&args.url, &args.room, args.token.clone(), args.insecure)
+        .map_err(Failure::usage)?;
+    let loopback = ["//127.", "//localhost", "//[::1]"]
+        .iter()
+        .any(|l| args.url.contains(l));
+    let specs = sender::links_or_all(&send.links, loopback)?;
+    let links = Links::check(specs).map_err(Failure::usage)?;
+    let names = links.names();
+    let sources = Sources::open(&send.cameras, send.mic.clone(), 3, clock)?;
+    let kinds = sources.kinds();
+    let stats = send.stats.as_deref().map(StatsFile::create).transpose()?;
+    let recording = args.record.as_deref().map(Recording::new).transpose()?;
+    let sending = Sending {
+        scheduler: send.scheduler,
+        controller: send.controller,
+        max_rate: send.max_rate,
+        cname: send.name.clone(),
+    };
+    let driver = sender::start(clock, links, sending, sources)?;
+    let (wishes, inbox) = channel();
+    interrupt::on_ctrl_c({
+        let wishes = wishes.clone();
+        move || {
+            let _ = wishes.send(Wish::End);
+        }
+    });
+    let mut call = Joined {
+        clock,
+        room,
+        remote: driver.remote.clone(),
+        wishes,
+        name: send.name.clone(),
+        kinds,
+        receiving: !args.send_only,
+        own_id: None,
+        publication: None,
+        players: BTreeMap::new(),
+        others: BTreeMap::new(),
+        recording,
+        stats,
+        links: names,
+        first_frame: None,
+        started: Instant::now(),
+    };
+    let ended = call.run(&inbox, send.seconds.map(Duration::from_secs));
+    call.leave();
+    drop(call);
+    driver.join();
+    ended
+}
+
+/// What the main loop is told.
+enum Wish {
+    Room(RoomEvent),
+    RoomLost(SignallingError),
+    Publication(News),
+    Player(String, News),
+    End,
+}
+
+struct Publication {
+    location: String,
+    peer: PeerKey,
+}
+
+struct Player {
+    location: String,
+    peer: PeerKey,
+}
+
+struct Joined {
+    clock: Clock,
+    room: Room,
+    remote: Remote<Command>,
+    wishes: Sender<Wish>,
+    name: String,
+    kinds: Vec<MediaKind>,
+    receiving: bool,
+    own_id: Option<String>,
+    publication: Option<Publication>,
+    players: BTreeMap<String, Player>,
+    others: BTreeMap<String, Participant>,
+    recording: Option<Recording>,
+    stats: Option<StatsFile>,
+    links: Vec<String>,
+    first_frame: Option<Duration>,
+    started: Instant,
+}
+
+impl Joined {
+    fn run(&mut self, inbox: &Receiver<Wish>, limit: Option<Duration>) -> Result<(), Failure> {
+        self.listen_to_room();
+        let end = limit.map(|l| self.started + l);
+        let mut next_figures = Instant::now() + FIGURES;
+        let mut retry_at = None;
+        loop {
+            let now = Instant::now();
+            if end.is_some_and(|end| now >= end) {
+                return Ok(());
+            }
+            if now >= next_figures {
+                next_figures += FIGURES;
+                self.tell_figures()?;
+            }
+            if retry_at.is_some_and(|at| now >= at) {
+                retry_at = None;
+                self.listen_to_room();
+            }
+            let mut wait = next_figures.saturating_duration_since(now);
+            if let Some(end) = end {
+                wait = wait.min(end - now);
+            }
+            match inbox.recv_timeout(wait) {
+                Ok(Wish::End) | Err(RecvTimeoutError::Disconnected) => return Ok(()),
+                Ok(Wish::RoomLost(error)) if error.is_passing() && self.own_id.is_some() => {
+                    eprintln!("weft: {error}; trying again");
+                    retry_at = Some(Instant::now() + RETRY);
+                }
+                Ok(Wish::RoomLost(error)) => return Err(Failure::run(error)),
+                Ok(wish) => self.on_wish(wish)?,
+                Err(RecvTimeoutError::Timeout) => self.play_missing(),
+            }
+        }
+    }
+
+    fn on_wish(&mut self, wish: Wish) -> Result<(), Failure> {
+        match wish {
+            Wish::Room(event) => self.on_room(event),
+            Wish::Publication(news) => self.on_publication(news),
+            Wish::Player(id, news) => self.on_player(&id, news),
+            Wish::RoomLost(_) | Wish::End => Ok(()),
+        }
+    }
+
+    /// A thread that reads the room's events until they end.
+    fn listen_to_room(&self) {
+        let (room, wishes) = (self.room.clone(), self.wishes.clone());
+        let mut query = format!("kind=native&name={}", query_value(&self.name));
+        if let Some(id) = &self.own_id {
+            query.push_str(&format!("&id={}", query_value(id)));
+        }
+        thread::spawn(move || {
+            let told = wishes.clone();
+            let ended = room.events(&query, move |event| told.send(Wish::Room(event)).is_ok());
+            let error = ended.err().unwrap_or_else(|| SignallingError::Unreachable {
+                url: "the room".to_owned(),
+                error: "its event stream ended".to_owned(),
+            });
+            let _ = wishes.send(Wish::RoomLost(error));
+        });
+    }
+
+    fn on_room(&mut self, event: RoomEvent) -> Result<(), Failure> {
+        match event {
+            RoomEvent::Welcome { id, participants } => {
+                self.others.clear();
+                for other in participants.into_iter().filter(|p| p.id != id) {
+                    self.others.insert(other.id.clone(), other);
+                }
+                self.own_id = Some(id);
+                if self.publication.is_none() && !self.kinds.is_empty() {
+                    self.publish()?;
+                }
+            }
+            RoomEvent::Changed(participant) => {
+                if Some(&participant.id) != self.own_id.as_ref() {
+                    self.others.insert(participant.id.clone(), participant);
+                }
+            }
+            RoomEvent::Left(id) => {
+                self.others.remove(&id);
+                self.stop_playing(&id);
+            }
+        }
+        self.play_missing();
+        Ok(())
+    }
+
+    fn publish(&mut self) -> Result<(), Failure> {
+        let sections: Vec<Section> = self
+            .kinds
+            .iter()
+            .map(|kind| Section {
+                kind: *kind,
+                direction: Direction::Send,
+            })
+            .collect();
+        let mut query = format!("kind=native&name={}", query_value(&self.name));
+        if let Some(id) = &self.own_id {
+            query.push_str(&format!("&participant={}", query_value(id)));
+        }
+        let room = self.room.clone();
+        let wishes = self.wishes.clone();
+        let made = self.connect(sections, Wish::Publication, wishes, |offer| {
+            room.publish(&query, offer)
+        });
+        let (location, peer) = made.map_err(Failure::run)?;
+        self.publication = Some(Publication { location, peer });
+        Ok(())
+    }
+
+    /// Plays everybody who publishes and is not played yet.
+    fn play_missing(&mut self) {
+        if !self.receiving {
+            return;
+        }
+        let wanted: Vec<Participant> = self
+            .others
+            .values()
+            .filter(|p| {
+                (p.publishing.video || p.publishing.audio) && !self.players.contains_key(&p.id)
+            })
+            .cloned()
+            .collect();
+        for participant in wanted {
+            let mut sections = Vec::new();
+            for (wanted, kind) in [
+                (participant.publishing.video, MediaKind::Video),
+                (participant.publishing.audio, MediaKind::Audio),
+            ] {
+                if wanted {
+                    sections.push(Section {
+                        kind,
+                        direction: Direction::Receive,
+                    });
+                }
+            }
+            let id = participant.id.clone();
+            let tag = id.clone();
+            let (room, wishes) = (self.room.clone(), self.wishes.clone());
+            let made = self.connect(
+                sections,
+                move |news| Wish::Player(tag.clone(), news),
+                wishes,
+                |offer| room.play(&id, offer),
+            );
+            match made {
+                Ok((location, peer)) => {
+                    if let Some(recording) = &mut self.recording {
+                        recording.begin(&participant);
+                    }
+                    self.players.insert(id, Player { location, peer });
+                }
+                // They may be about to publish: tried again with the next figures.
+                Err(ConnectError::Signalling(error)) if error.is_passing() => {}
+                Err(error) => eprintln!("weft: {}: {error}", participant.name),
+            }
+        }
+    }
+
+    /// Offer, exchange, accept. News of the peer go through `tag` to `wishes`.
+    fn connect(
+        &self,
+        sections: Vec<Section>,
+        tag: impl Fn(News) -> Wish + Send + 'static,
+        wishes: Sender<Wish>,
+        exchange: impl FnOnce(&str) -> Result<Created, SignallingError>,
+    ) -> Result<(String, PeerKey), ConnectError> {
+        let (offer, sdp): (OfferId, String) =
+            ask(&self.remote, |reply| Command::Offer { sections, reply })??;
+        let created = exchange(&sdp)?;
+        let (news, incoming) = channel();
+        thread::spawn(move || {
+            while let Ok(news) = incoming.recv() {
+                if wishes.send(tag(news)).is_err() {
+                    return;
+                }
+            }
+        });
+        let answer = created.sdp;
+        let peer = ask(&self.remote, |reply| Command::Accept {
+            offer,
+            answer,
+            news,
+            reply,
+        })??;
+        Ok((created.location, peer))
+    }
+
+    fn on_publication(&mut self, news: News) -> Result<(), Failure> {
+        match news {
+            News::Connected => eprintln!("weft: connected, publishing as `{}`", self.name),
+            News::Path { link, up } => {
+                eprintln!("weft: link `{link}` is {}", if up { "up" } else { "down" });
+            }
+            News::Failed(reason) => {
+                eprintln!("weft: publishing failed ({reason}); trying again");
+                if let Some(publication) = self.publication.take() {
+                    self.remote.send(Command::Close(publication.peer));
+                    let _ = self.room.delete(&publication.location);
+                }
+                return self.publish();
+            }
+            News::Frame { .. } | News::Ended => {}
+        }
+        Ok(())
+    }
+
+    fn on_player(&mut self, id: &str, news: News) -> Result<(), Failure> {
+        match news {
+            News::Frame { kind, frame } => {
+                if self.first_frame.is_none() {
+                    self.first_frame = Some(self.started.elapsed());
+                }
+                if let Some(recording) = &mut self.recording {
+                    recording.take(id, kind, self.clock.now(), &frame)?;
+                }
+                if let Some(stats) = &mut self.stats {
+                    stats.on_frame(id, kind, &frame);
+                }
+            }
+            News::Failed(reason) => {
+                eprintln!("weft: receiving `{id}` failed ({reason}); trying again");
+                self.stop_playing(id);
+            }
+            News::Ended => self.stop_playing(id),
+            News::Connected | News::Path { .. } => {}
+        }
+        Ok(())
+    }
+
+    fn stop_playing(&mut self, id: &str) {
+        if let Some(player) = self.players.remove(id) {
+            self.remote.send(Command::Close(player.peer));
+            let _ = self.room.delete(&player.location);
+        }
+        if let Some(recording) = &mut self.recording {
+            recording.end(id);
+        }
+    }
+
+    /// Tells the room how the links are, and the statistics file everything.
+    fn tell_figures(&mut self) -> Result<(), Failure> {
+        let Ok(reports) = ask(&self.remote, Command::Report) else {
+            return Ok(());
+        };
+        if let Some(publication) = &self.publication {
+            let own = reports.iter().find(|r| r.peer == publication.peer);
+            if let Some(own) = own.filter(|r| r.connected) {
+                let figures = statistics::links(own, &self.links);
+                let (room, location) = (self.room.clone(), publication.location.clone());
+                // Beside the call: a slow server must not hold up the frames.
+                thread::spawn(move || room.put_links(&location, &figures));
+            }
+        }
+        match &mut self.stats {
+            Some(stats) => stats.write(self.started.elapsed(), &reports),
+            None => Ok(()),
+        }
+    }
+
+    fn leave(&mut self) {
+        for id in self.players.keys().cloned().collect::<Vec<_>>() {
+            self.stop_playing(&id);
+        }
+        if let Some(publication) = self.publication.take() {
+            self.remote.send(Command::Close(publication.peer));
+            let _ = self.room.delete(&publication.location);
+        }
+        self.remote.send(Command::Stop);
+    }
+}
+
+#[derive(Debug, thiserror::Error)]
+enum ConnectError {
+    #[error(transparent)]
+    Signalling(#[from] SignallingError),
+    #[error(transparent)]
+    Call(#[from] CallError),
+}

@@ -1,0 +1,105 @@
+//! Cameras and a microphone on an endpoint: what `join`, `call` and the demo
+//! have in common.
+
+use std::sync::Arc;
+
+use weft_media::{CameraSpec, MicrophoneSpec};
+use weft_net::{Clock, Driver, LinkSpec, Target};
+use weft_session::MediaKind;
+use weft_units::Rate;
+
+use crate::endpoint::caller::{self, Command, Sending};
+use crate::endpoint::feed::Feed;
+use crate::endpoint::links::Links;
+use crate::endpoint::sound;
+use crate::endpoint::video::{self, VideoControl};
+use crate::exit::Failure;
+
+/// What to send.
+pub struct Sources {
+    pub feeds: Vec<Feed>,
+    pub microphone: Option<MicrophoneSpec>,
+    /// VP8 temporal layers: three where a server may thin them out.
+    pub layers: u8,
+}
+
+impl Sources {
+    pub fn open(
+        cameras: &[CameraSpec],
+        microphone: Option<MicrophoneSpec>,
+        layers: u8,
+        clock: Clock,
+    ) -> Result<Sources, Failure> {
+        let open = |spec| Feed::open(spec, clock).map_err(Failure::usage);
+        let feeds = cameras.iter().map(open).collect::<Result<_, _>>()?;
+        Ok(Sources {
+            feeds,
+            microphone,
+            layers,
+        })
+    }
+
+    /// The kinds of the sections to offer.
+    pub fn kinds(&self) -> Vec<MediaKind> {
+        let video = self.feeds.iter().map(|_| MediaKind::Video);
+        video
+            .chain(self.microphone.as_ref().map(|_| MediaKind::Audio))
+            .collect()
+    }
+}
+
+/// Starts the endpoint, then everything that feeds it.
+pub fn start(
+    clock: Clock,
+    links: Links,
+    sending: Sending,
+    sources: Sources,
+) -> Result<Driver<Command>, Failure> {
+    let share = sending.max_rate.as_bps() / sources.feeds.len().max(1) as u64;
+    // Low until the paths are known: the first keyframe must not flood them.
+    let first = Rate::from_bps(share).min(Rate::from_kbps(500));
+    let controls: Vec<Arc<VideoControl>> = sources
+        .feeds
+        .iter()
+        .map(|_| VideoControl::new(first))
+        .collect();
+    let driver =
+        caller::start(clock, links, sending, controls.clone()).map_err(Failure::machine)?;
+    for (camera, (mut feed, control)) in sources.feeds.into_iter().zip(controls).enumerate() {
+        let remote = driver.remote.clone();
+        let format = feed.format();
+        let shots = feed.subscribe();
+        let send = move |frame| remote.send(Command::Video { camera, frame });
+        video::start(format, sources.layers, control, shots, send).map_err(Failure::machine)?;
+        feed.start(|error| eprintln!("weft: {error}"));
+    }
+    if let Some(microphone) = sources.microphone {
+        let remote = driver.remote.clone();
+        let send = move |frame| remote.send(Command::Sound(frame));
+        sound::start(&microphone, clock, send, |error| eprintln!("weft: {error}"))
+            .map_err(Failure::usage)?;
+    }
+    Ok(driver)
+}
+
+/// The links that were named, or every interface that has an address.
+pub fn links_or_all(named: &[LinkSpec], loopback: bool) -> Result<Vec<LinkSpec>, Failure> {
+    if !named.is_empty() {
+        return Ok(named.to_vec());
+    }
+    if loopback {
+        return Ok(vec!["127.0.0.1".parse().map_err(Failure::usage)?]);
+    }
+    let names = weft_net::interface_names().map_err(Failure::machine)?;
+    if names.is_empty() {
+        return Err(Failure::Machine(
+            "no network interface has an address; connect one, or name a --link".to_owned(),
+        ));
+    }
+    let spec = |name: String| LinkSpec {
+        target: Target::Interface(name.clone()),
+        name,
+        via: None,
+    };
+    Ok(names.into_iter().map(spec).collect())
+}

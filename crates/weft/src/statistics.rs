@@ -1,0 +1,173 @@
+//! Figures for the room and for the statistics file.
+
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::{BufWriter, Write};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use weft_session::{MediaKind, PathState, PathStats, ReceivedFrame};
+
+use crate::endpoint::caller::PeerReport;
+use crate::exit::Failure;
+
+/// The links of a publication as the room's API wants them. Several paths may
+/// run over one link (IPv4 and IPv6): the best state counts, rates add up.
+pub fn links(report: &PeerReport, names: &[String]) -> Value {
+    let link = |name: &String| {
+        let of_link = |p: &&PathStats| report.links.get(&p.path) == Some(name);
+        let paths: Vec<&PathStats> = report.stats.paths.iter().filter(of_link).collect();
+        let best = paths.iter().min_by_key(|p| (rank(p.state), p.rtt));
+        let live = paths.iter().filter(|p| p.state != PathState::Down);
+        let target: f64 = live.map(|p| p.target_rate.as_mbps()).sum();
+        json!({
+            "name": name,
+            "state": best.map_or("down", |p| state_name(p.state)),
+            "rtt_ms": best.map(|p| round(p.rtt.as_millis_f64())),
+            "sent_mbps": round(paths.iter().filter_map(|p| p.acknowledged_rate).map(|r| r.as_mbps()).sum()),
+            "target_mbps": round(target),
+            "loss": best.map_or(0.0, |p| round(p.loss)),
+            "metered": false,
+        })
+    };
+    Value::Array(names.iter().map(link).collect())
+}
+
+fn rank(state: PathState) -> u8 {
+    match state {
+        PathState::Up => 0,
+        PathState::Suspect => 1,
+        PathState::Down => 2,
+    }
+}
+
+pub fn state_name(state: PathState) -> &'static str {
+    match state {
+        PathState::Up => "up",
+        PathState::Suspect => "suspect",
+        PathState::Down => "down",
+    }
+}
+
+/// To three decimals: more would be noise.
+pub fn round(value: f64) -> f64 {
+    (value * 1000.0).round() / 1000.0
+}
+
+/// One line of JSON a second.
+pub struct StatsFile {
+    path: PathBuf,
+    file: BufWriter<File>,
+    received: BTreeMap<String, Received>,
+}
+
+#[derive(Default)]
+struct Received {
+    frames: u64,
+    sound: u64,
+    bytes: u64,
+}
+
+impl StatsFile {
+    pub fn create(path: &Path) -> Result<StatsFile, Failure> {
+        let file = File::create(path).map_err(|error| {
+            Failure::Usage(format!(
+                "--stats {}: {error}; choose a directory that exists and may be written",
+                path.display()
+            ))
+        })?;
+        let (path, file) = (path.to_owned(), BufWriter::new(file));
+        Ok(StatsFile {
+            path,
+            file,
+            received: BTreeMap::new(),
+        })
+    }
+
+    pub fn on_frame(&mut self, from: &str, kind: MediaKind, frame: &ReceivedFrame) {
+        let received = self.received.entry(from.to_owned()).or_default();
+        match kind {
+            MediaKind::Video => received.frames += 1,
+            MediaKind::Audio => received.sound += 1,
+        }
+        received.bytes += frame.data.len() as u64;
+    }
+
+    pub fn write(&mut self, elapsed: Duration, reports: &[PeerReport]) -> Result<(), Failure> {
+        let received: BTreeMap<&String, Value> = self
+            .received
+            .iter()
+            .map(|(id, r)| {
+                (
+                    id,
+                    json!({ "frames": r.frames, "audio_packets": r.sound, "bytes": r.bytes }),
+                )
+            })
+            .collect();
+        let line = json!({
+            "t": elapsed.as_secs_f64(),
+            "peers": reports.iter().map(peer).collect::<Vec<Value>>(),
+            "received": received,
+        });
+        let written = writeln!(self.file, "{line}").and_then(|()| self.file.flush());
+        written.map_err(|error| {
+            Failure::Run(format!(
+                "--stats {}: {error}; is the disk full?",
+                self.path.display()
+            ))
+        })
+    }
+}
+
+fn peer(report: &PeerReport) -> Value {
+    let path = |p: &PathStats| {
+        json!({
+            "path": p.path.0,
+            "link": report.links.get(&p.path),
+            "state": state_name(p.state),
+            "rtt_ms": round(p.rtt.as_millis_f64()),
+            "target_mbps": round(p.target_rate.as_mbps()),
+            "acknowledged_mbps": p.acknowledged_rate.map(|r| round(r.as_mbps())),
+            "loss": round(p.loss),
+            "controller": p.controller_state,
+            "sent_packets": p.sent_packets,
+            "sent_bytes": p.sent_bytes.0,
+            "lost_packets": p.lost_packets,
+            "received_packets": p.received_packets,
+            "received_bytes": p.received_bytes.0,
+            "queued_bytes": p.queued.0,
+        })
+    };
+    let sender = |s: &weft_session::SenderStats| {
+        json!({
+            "frames": s.frames,
+            "packets": s.packets,
+            "retransmissions": s.retransmissions,
+            "nacked": s.nacked,
+            "nacks_ignored": s.nacks_ignored,
+            "keyframes_requested": s.keyframes_requested,
+        })
+    };
+    let receiver = |r: &weft_session::ReceiverStats| {
+        json!({
+            "packets": r.packets.received,
+            "recovered": r.packets.recovered,
+            "missing": r.packets.missing,
+            "late": r.packets.late,
+            "frames": r.frames.released,
+            "frames_dropped": r.frames.dropped,
+            "keyframe_requests": r.repair.keyframes,
+            "fcd_ms": round(r.delays.construction.mean().as_millis_f64()),
+            "ifd_ms": round(r.delays.inter_frame.mean().as_millis_f64()),
+            "playout_ms": round(r.delays.playout.as_millis_f64()),
+        })
+    };
+    json!({
+        "connected": report.connected,
+        "target_mbps": round(report.stats.target_rate.as_mbps()),
+        "paths": report.stats.paths.iter().map(path).collect::<Vec<Value>>(),
+        "sent": report.stats.senders.iter().map(sender).collect::<Vec<Value>>(),
+        "received": report.stats.receivers.iter().map(|(_, r)| receiver(r)).collect::<Vec<Value>>(),
+    })
+}
