@@ -2,7 +2,7 @@
 // is downloaded: WEFT_CHROMIUM names another one than Debian's.
 
 import { existsSync } from 'node:fs';
-import { chromium, type Browser, type BrowserContext, type BrowserContextOptions, type Page } from 'playwright-core';
+import { chromium, type Browser, type BrowserContext, type BrowserContextOptions, type JSHandle, type Page } from 'playwright-core';
 
 const KNOWN = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'];
 
@@ -31,6 +31,8 @@ export interface Options {
   /** A WAV file instead of the browser's beeps. */
   readonly sound?: string;
   readonly args?: readonly string[];
+  /** A program that runs the browser, if not the browser itself. */
+  readonly program?: string;
 }
 
 export function chromiumPath(): string {
@@ -40,9 +42,9 @@ export function chromiumPath(): string {
 }
 
 /** A browser with a fresh profile; `close` it. */
-export function startChromium({ video, sound, args = [] }: Options = {}): Promise<Browser> {
+export function startChromium({ video, sound, args = [], program = chromiumPath() }: Options = {}): Promise<Browser> {
   return chromium.launch({
-    executablePath: chromiumPath(),
+    executablePath: program,
     headless: true,
     args: [
       ...QUIET,
@@ -57,6 +59,8 @@ export function startChromium({ video, sound, args = [] }: Options = {}): Promis
 export interface PageOptions extends BrowserContextOptions {
   /** Whether the page may use camera and microphone. */
   readonly capture?: 'allowed' | 'refused';
+  /** Runs in the page before anything of its own. */
+  readonly before?: () => void;
 }
 
 export interface Opened {
@@ -67,10 +71,11 @@ export interface Opened {
 }
 
 /** Opens a page that accepts a self-signed certificate. */
-export async function openPage(browser: Browser, url: string, { capture = 'allowed', ...rest }: PageOptions = {}): Promise<Opened> {
+export async function openPage(browser: Browser, url: string, { capture = 'allowed', before, ...rest }: PageOptions = {}): Promise<Opened> {
   const context = await browser.newContext({ ignoreHTTPSErrors: true, viewport: { width: 1280, height: 860 }, ...rest });
   if (capture === 'allowed') await context.grantPermissions(['camera', 'microphone'], { origin: new URL(url).origin });
   else await context.addInitScript(refuseCapture);
+  if (before !== undefined) await context.addInitScript(before);
   const page = await context.newPage();
   const complaints: string[] = [];
   page.on('pageerror', (error) => complaints.push(error.message));
@@ -123,4 +128,58 @@ export function brightness(page: Page, label: string): Promise<{ mean: number; s
     const spread = Math.sqrt(values.reduce((sum, each) => sum + (each - mean) ** 2, 0) / values.length);
     return { mean, spread };
   });
+}
+
+/** The loudest sample within 2.5 s: the made-up microphone beeps once a second. */
+export function loudest(page: Page, label: string): Promise<number> {
+  return page.getByLabel(label, { exact: true }).evaluate(async (element) => {
+    const stream = (element as HTMLVideoElement).srcObject as MediaStream;
+    const audio = new AudioContext();
+    const analyser = audio.createAnalyser();
+    audio.createMediaStreamSource(stream).connect(analyser);
+    const samples = new Float32Array(analyser.fftSize);
+    let peak = 0;
+    for (const start = performance.now(); performance.now() - start < 2_500; ) {
+      await new Promise(requestAnimationFrame);
+      analyser.getFloatTimeDomainData(samples);
+      peak = Math.max(peak, ...samples.map(Math.abs));
+    }
+    await audio.close();
+    return peak;
+  });
+}
+
+/** The frames of a video as they appear. */
+export interface Frames {
+  readonly count: number;
+  /** The longest time without a new frame, up to now, ms. */
+  readonly largestGap: number;
+}
+
+interface Watched {
+  count: number;
+  last: number;
+  largestGap: number;
+}
+
+/** Watches the video with this label from now on; each look begins a new stretch. */
+export async function watchFrames(page: Page, label: string): Promise<() => Promise<Frames>> {
+  const watched: JSHandle<Watched> = await page.getByLabel(label, { exact: true }).evaluateHandle((element) => {
+    const video = element as HTMLVideoElement;
+    const state: Watched = { count: 0, last: performance.now(), largestGap: 0 };
+    const step = (now: number): void => {
+      state.count += 1;
+      state.largestGap = Math.max(state.largestGap, now - state.last);
+      state.last = now;
+      video.requestVideoFrameCallback(step);
+    };
+    video.requestVideoFrameCallback(step);
+    return state;
+  });
+  return () =>
+    watched.evaluate((state) => {
+      const seen = { count: state.count, largestGap: Math.max(state.largestGap, performance.now() - state.last) };
+      Object.assign(state, { count: 0, largestGap: 0 });
+      return seen;
+    });
 }

@@ -2,7 +2,7 @@
 
 import type { Browser } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
-import { brightness, framesShown, openPage, shown, startChromium } from './chromium';
+import { brightness, framesShown, loudest, openPage, shown, startChromium } from './chromium';
 import { startServer, type Server } from './server';
 
 /** Building the server may be part of starting it. */
@@ -62,24 +62,7 @@ it('sound arrives with the picture', async () => {
   const ada = await enter('Ada');
   const bob = await enter('Bob');
   await framesShown(bob.page, 'Picture of Ada', 30);
-  const heard = (): Promise<number> =>
-    bob.page.getByLabel('Picture of Ada', { exact: true }).evaluate(async (element) => {
-      const stream = (element as HTMLVideoElement).srcObject as MediaStream;
-      const audio = new AudioContext();
-      const analyser = audio.createAnalyser();
-      audio.createMediaStreamSource(stream).connect(analyser);
-      const samples = new Float32Array(analyser.fftSize);
-      let loudest = 0;
-      // The made-up microphone beeps once a second.
-      for (const start = performance.now(); performance.now() - start < 2_500; ) {
-        await new Promise(requestAnimationFrame);
-        analyser.getFloatTimeDomainData(samples);
-        loudest = Math.max(loudest, ...samples.map(Math.abs));
-      }
-      await audio.close();
-      return loudest;
-    });
-  expect(await heard()).toBeGreaterThan(0.01);
+  expect(await loudest(bob.page, 'Picture of Ada')).toBeGreaterThan(0.01);
   await ada.context.close();
   await bob.context.close();
 });

@@ -1,0 +1,127 @@
+// A network of its own for a test: a sender with two interfaces, a viewer with
+// one, and a router between them, each in a network namespace. Nothing of the
+// machine's own network is touched.
+//
+//   sender  a0 10.77.1.2 ── 10.77.1.1 a1  router  c1 10.77.3.1 ── 10.77.3.2 c0  viewer
+//           b0 10.77.2.2 ── 10.77.2.1 b1
+
+import { execFileSync } from 'node:child_process';
+import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+export const SENDER = { a: '10.77.1.2', b: '10.77.2.2' } as const;
+export const VIEWER = '10.77.3.2';
+
+export type Side = keyof typeof SENDER;
+type Place = 'sender' | 'router' | 'viewer';
+
+const GATEWAY = { a: '10.77.1.1', b: '10.77.2.1' } as const;
+
+const run = (program: string, ...args: string[]): string => execFileSync(program, args, { encoding: 'utf8', stdio: 'pipe' });
+
+/** Whether namespaces can be made; if not, tells so, for the test to be skipped. */
+export function mayMakeNamespaces(): boolean {
+  const name = `weft-${process.pid}-probe`;
+  try {
+    run('ip', 'netns', 'add', name);
+    run('ip', 'netns', 'del', name);
+    return true;
+  } catch {
+    console.log('skipped: no right to make network namespaces (run as root, with iproute2)');
+    return false;
+  }
+}
+
+export class TwoLinks {
+  readonly #prefix = `weft-${process.pid}`;
+  readonly #directory = mkdtempSync(join(tmpdir(), 'weft-e2e-'));
+
+  constructor() {
+    for (const place of ['sender', 'router', 'viewer'] as const) {
+      run('ip', 'netns', 'add', this.#name(place));
+      this.#ip(place, 'link', 'set', 'lo', 'up');
+    }
+    this.#cable('sender', 'a0', `${SENDER.a}/24`, 'router', 'a1', `${GATEWAY.a}/24`);
+    this.#cable('sender', 'b0', `${SENDER.b}/24`, 'router', 'b1', `${GATEWAY.b}/24`);
+    this.#cable('viewer', 'c0', `${VIEWER}/24`, 'router', 'c1', '10.77.3.1/24');
+    run('ip', 'netns', 'exec', this.#name('router'), 'sysctl', '-qw', 'net.ipv4.ip_forward=1');
+    this.#ip('viewer', 'route', 'add', 'default', 'via', '10.77.3.1');
+    // What is sent from the second address leaves by its interface, also where no socket is tied to it.
+    this.#ip('sender', 'rule', 'add', 'from', SENDER.b, 'table', '2');
+    for (const side of ['a', 'b'] as const) this.#route(side);
+  }
+
+  /** The command that runs a program there. */
+  enter(place: Place): string[] {
+    return ['ip', 'netns', 'exec', this.#name(place)];
+  }
+
+  /** A program that is another one there: for who starts programs by path. */
+  wrap(place: Place, program: string): string {
+    const path = join(this.#directory, place);
+    writeFileSync(path, `#!/bin/sh\nexec ${this.enter(place).join(' ')} ${program} "$@"\n`);
+    chmodSync(path, 0o755);
+    return path;
+  }
+
+  /** A path for a file that goes with the network. */
+  file(name: string): string {
+    return join(this.#directory, name);
+  }
+
+  /** Bytes that the sender has put on this link. */
+  sent(side: Side): number {
+    const [link] = JSON.parse(this.#ip('sender', '-j', '-s', 'link', 'show', 'dev', `${side}0`)) as [{ stats64: { tx: { bytes: number } } }];
+    return link.stats64.tx.bytes;
+  }
+
+  /** Bytes of this link that have come through to the router. */
+  arrived(side: Side): number {
+    const [link] = JSON.parse(this.#ip('router', '-j', '-s', 'link', 'show', 'dev', `${side}1`)) as [{ stats64: { rx: { bytes: number } } }];
+    return link.stats64.rx.bytes;
+  }
+
+  /** Far: beyond the first hop, so that the sender's interface stays as it is but for its carrier. Near: the sender's own interface goes down. */
+  cut(side: Side, where: 'near' | 'far'): void {
+    if (where === 'far') this.#ip('router', 'link', 'set', `${side}1`, 'down');
+    else this.#ip('sender', 'link', 'set', `${side}0`, 'down');
+  }
+
+  restore(side: Side, where: 'near' | 'far'): void {
+    if (where === 'far') {
+      this.#ip('router', 'link', 'set', `${side}1`, 'up');
+      return;
+    }
+    this.#ip('sender', 'link', 'set', `${side}0`, 'up');
+    // Routes go with the interface; whoever manages a machine's network adds them again.
+    this.#route(side);
+  }
+
+  close(): void {
+    for (const place of ['sender', 'router', 'viewer'] as const) run('ip', 'netns', 'del', this.#name(place));
+    rmSync(this.#directory, { recursive: true, force: true });
+  }
+
+  #name(place: Place): string {
+    return `${this.#prefix}-${place}`;
+  }
+
+  #ip(place: Place, ...args: string[]): string {
+    return run('ip', '-n', this.#name(place), ...args);
+  }
+
+  #cable(here: Place, name: string, address: string, there: Place, peer: string, gateway: string): void {
+    run('ip', 'link', 'add', name, 'netns', this.#name(here), 'type', 'veth', 'peer', 'name', peer, 'netns', this.#name(there));
+    for (const [place, end, its] of [[here, name, address], [there, peer, gateway]] as const) {
+      this.#ip(place, 'address', 'add', its, 'dev', end);
+      this.#ip(place, 'link', 'set', end, 'up');
+    }
+  }
+
+  #route(side: Side): void {
+    const metric = side === 'a' ? '100' : '200';
+    this.#ip('sender', 'route', 'replace', 'default', 'via', GATEWAY[side], 'dev', `${side}0`, 'metric', metric);
+    if (side === 'b') this.#ip('sender', 'route', 'replace', 'default', 'via', GATEWAY.b, 'dev', 'b0', 'table', '2');
+  }
+}
