@@ -1,0 +1,81 @@
+// `weft demo` as it is, in a browser: both calls through the real server, the
+// links cut by the page's own buttons. WEFT_SCREENSHOT names a file for the
+// picture of the page that the documentation shows.
+
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { brightness, framesShown, openPage, shown, startChromium, watchFrames } from './chromium';
+import { startWeft, type Program } from './program';
+
+const WEFT = 'weft over wifi + lte';
+const SINGLE = 'plain WebRTC over wifi alone';
+
+/** So long the cut is watched, ms. */
+const CUT_MS = 5_000;
+
+const screenshot = process.env['WEFT_SCREENSHOT'];
+const VIEWPORT = { width: 1280, height: 1250 };
+
+let browser: Browser;
+let demo: Program;
+
+beforeAll(async () => {
+  browser = await startChromium();
+  demo = startWeft(['demo', '--listen', '127.0.0.1:0', '--size', screenshot === undefined ? '360p' : '720p']);
+});
+afterAll(async () => {
+  await browser.close();
+  expect(await demo.close()).toBe(0);
+});
+
+/** Different colours in each plot: an empty one has the background and little else. */
+function plotColours(page: Page): Promise<number[]> {
+  return page.locator('.plot canvas').evaluateAll((canvases) =>
+    canvases.map((element) => {
+      const canvas = element as HTMLCanvasElement;
+      const { data } = canvas.getContext('2d')!.getImageData(0, 0, canvas.width, canvas.height);
+      return new Set(new Uint32Array(data.buffer)).size;
+    }),
+  );
+}
+
+it('shows both calls, freezes only the one whose one link is cut, and brings it back', async () => {
+  const { page, complaints, context } = await openPage(browser, await demo.url(), { viewport: VIEWPORT });
+  for (const label of [WEFT, SINGLE]) {
+    await framesShown(page, label, 30);
+    expect((await brightness(page, label)).spread, label).toBeGreaterThan(15);
+  }
+  const wifi = page.getByRole('group', { name: 'Link wifi' });
+  const single = page.locator('.call-single');
+
+  const frames = await watchFrames(page, WEFT);
+  await wifi.getByRole('button', { name: 'Cut' }).click();
+  await single.getByText(/^Frozen [1-9]/).waitFor();
+  const standing = await shown(page, SINGLE);
+  await page.waitForTimeout(CUT_MS);
+
+  expect(await shown(page, SINGLE)).toBe(standing);
+  expect((await brightness(page, SINGLE)).spread, 'the frozen picture stays').toBeGreaterThan(15);
+  const seen = await frames();
+  expect(seen.count).toBeGreaterThan((CUT_MS / 1000) * 15);
+  expect(seen.largestGap).toBeLessThan(1_000);
+  // One of frame rates, and rate, delay and loss of two links.
+  const plots = await plotColours(page);
+  expect(plots.length).toBe(7);
+  for (const colours of plots) expect(colours).toBeGreaterThan(8);
+
+  await wifi.getByRole('button', { name: 'Restore' }).click();
+  await framesShown(page, SINGLE, 30);
+  expect(await single.locator('.freeze').count()).toBe(0);
+  await wifi.getByRole('button', { name: 'Auto' }).click();
+  expect(complaints).toEqual([]);
+  await context.close();
+});
+
+it.runIf(screenshot !== undefined)('is pictured in its second ride, when only one of the calls goes on', { timeout: 120_000 }, async () => {
+  const { page, context } = await openPage(browser, await demo.url(), { viewport: VIEWPORT });
+  await page.getByText(/^1:1\d/).waitFor({ timeout: 100_000 });
+  await page.locator('.call-single').getByText(/^Frozen [5-9]/).waitFor();
+  await page.screenshot({ path: screenshot! });
+  await context.close();
+});
