@@ -1,20 +1,20 @@
-// A network of its own for a test: a sender with two interfaces, a viewer with
-// one, and a router between them, each in a network namespace. Nothing of the
+// A network of its own for a test: one host with two interfaces, one with one,
+// and a router between them, each in a network namespace. Nothing of the
 // machine's own network is touched.
 //
-//   sender  a0 10.77.1.2 ── 10.77.1.1 a1  router  c1 10.77.3.1 ── 10.77.3.2 c0  viewer
-//           b0 10.77.2.2 ── 10.77.2.1 b1
+//   two  a0 10.77.1.2 ── 10.77.1.1 a1  router  c1 10.77.3.1 ── 10.77.3.2 c0  one
+//        b0 10.77.2.2 ── 10.77.2.1 b1
 
 import { execFileSync } from 'node:child_process';
 import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-export const SENDER = { a: '10.77.1.2', b: '10.77.2.2' } as const;
-export const VIEWER = '10.77.3.2';
+export const TWO = { a: '10.77.1.2', b: '10.77.2.2' } as const;
+export const ONE = '10.77.3.2';
 
-export type Side = keyof typeof SENDER;
-type Place = 'sender' | 'router' | 'viewer';
+export type Side = keyof typeof TWO;
+export type Place = 'two' | 'router' | 'one';
 
 const GATEWAY = { a: '10.77.1.1', b: '10.77.2.1' } as const;
 
@@ -38,17 +38,17 @@ export class TwoLinks {
   readonly #directory = mkdtempSync(join(tmpdir(), 'weft-e2e-'));
 
   constructor() {
-    for (const place of ['sender', 'router', 'viewer'] as const) {
+    for (const place of ['two', 'router', 'one'] as const) {
       run('ip', 'netns', 'add', this.#name(place));
       this.#ip(place, 'link', 'set', 'lo', 'up');
     }
-    this.#cable('sender', 'a0', `${SENDER.a}/24`, 'router', 'a1', `${GATEWAY.a}/24`);
-    this.#cable('sender', 'b0', `${SENDER.b}/24`, 'router', 'b1', `${GATEWAY.b}/24`);
-    this.#cable('viewer', 'c0', `${VIEWER}/24`, 'router', 'c1', '10.77.3.1/24');
+    this.#cable('two', 'a0', `${TWO.a}/24`, 'router', 'a1', `${GATEWAY.a}/24`);
+    this.#cable('two', 'b0', `${TWO.b}/24`, 'router', 'b1', `${GATEWAY.b}/24`);
+    this.#cable('one', 'c0', `${ONE}/24`, 'router', 'c1', '10.77.3.1/24');
     run('ip', 'netns', 'exec', this.#name('router'), 'sysctl', '-qw', 'net.ipv4.ip_forward=1');
-    this.#ip('viewer', 'route', 'add', 'default', 'via', '10.77.3.1');
+    this.#ip('one', 'route', 'add', 'default', 'via', '10.77.3.1');
     // What is sent from the second address leaves by its interface, also where no socket is tied to it.
-    this.#ip('sender', 'rule', 'add', 'from', SENDER.b, 'table', '2');
+    this.#ip('two', 'rule', 'add', 'from', TWO.b, 'table', '2');
     for (const side of ['a', 'b'] as const) this.#route(side);
   }
 
@@ -70,22 +70,18 @@ export class TwoLinks {
     return join(this.#directory, name);
   }
 
-  /** Bytes that the sender has put on this link. */
-  sent(side: Side): number {
-    const [link] = JSON.parse(this.#ip('sender', '-j', '-s', 'link', 'show', 'dev', `${side}0`)) as [{ stats64: { tx: { bytes: number } } }];
-    return link.stats64.tx.bytes;
+  /** Bytes that have crossed this link, either way. */
+  carried(side: Side): number {
+    const [link] = JSON.parse(this.#ip('router', '-j', '-s', 'link', 'show', 'dev', `${side}1`)) as [
+      { stats64: { rx: { bytes: number }; tx: { bytes: number } } },
+    ];
+    return link.stats64.rx.bytes + link.stats64.tx.bytes;
   }
 
-  /** Bytes of this link that have come through to the router. */
-  arrived(side: Side): number {
-    const [link] = JSON.parse(this.#ip('router', '-j', '-s', 'link', 'show', 'dev', `${side}1`)) as [{ stats64: { rx: { bytes: number } } }];
-    return link.stats64.rx.bytes;
-  }
-
-  /** Far: beyond the first hop, so that the sender's interface stays as it is but for its carrier. Near: the sender's own interface goes down. */
+  /** Far: the router's end goes down; the host's interface stays, without carrier. Near: the host's own interface goes down. */
   cut(side: Side, where: 'near' | 'far'): void {
     if (where === 'far') this.#ip('router', 'link', 'set', `${side}1`, 'down');
-    else this.#ip('sender', 'link', 'set', `${side}0`, 'down');
+    else this.#ip('two', 'link', 'set', `${side}0`, 'down');
   }
 
   restore(side: Side, where: 'near' | 'far'): void {
@@ -93,13 +89,13 @@ export class TwoLinks {
       this.#ip('router', 'link', 'set', `${side}1`, 'up');
       return;
     }
-    this.#ip('sender', 'link', 'set', `${side}0`, 'up');
+    this.#ip('two', 'link', 'set', `${side}0`, 'up');
     // Routes go with the interface; whoever manages a machine's network adds them again.
     this.#route(side);
   }
 
   close(): void {
-    for (const place of ['sender', 'router', 'viewer'] as const) run('ip', 'netns', 'del', this.#name(place));
+    for (const place of ['two', 'router', 'one'] as const) run('ip', 'netns', 'del', this.#name(place));
     rmSync(this.#directory, { recursive: true, force: true });
   }
 
@@ -121,7 +117,7 @@ export class TwoLinks {
 
   #route(side: Side): void {
     const metric = side === 'a' ? '100' : '200';
-    this.#ip('sender', 'route', 'replace', 'default', 'via', GATEWAY[side], 'dev', `${side}0`, 'metric', metric);
-    if (side === 'b') this.#ip('sender', 'route', 'replace', 'default', 'via', GATEWAY.b, 'dev', 'b0', 'table', '2');
+    this.#ip('two', 'route', 'replace', 'default', 'via', GATEWAY[side], 'dev', `${side}0`, 'metric', metric);
+    if (side === 'b') this.#ip('two', 'route', 'replace', 'default', 'via', GATEWAY.b, 'dev', 'b0', 'table', '2');
   }
 }
