@@ -263,3 +263,6 @@ fn bind(address: SocketAddr, interface: Option<&str>) -> io::Result<(UdpSocket, 
     socket.bind(&address.into())?;
     Ok((socket.into(), binding))
 }
+
+#[cfg(test)]
+mod tests;

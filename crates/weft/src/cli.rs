@@ -151,3 +151,6 @@ fn rate(text: &str) -> Result<Rate, String> {
     });
     parsed.ok_or_else(|| format!("`{text}` is no rate; write it like 4mbit or 800kbit"))
 }
+
+#[cfg(test)]
+mod tests;

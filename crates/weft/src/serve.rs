@@ -2,6 +2,8 @@
 
 use std::sync::mpsc::channel;
 
+use weft_server::axum::routing::get;
+use weft_server::axum::{Json, Router};
 use weft_server::{Security, Server, ServerConfig};
 
 use crate::cli::ServeArgs;
@@ -18,6 +20,7 @@ pub fn run(args: ServeArgs) -> Result<(), Failure> {
         listen: args.listen,
         security,
         token: args.token,
+        extra: Some(rooms_mode()),
         ..ServerConfig::default()
     };
     let server = Server::start(config)
@@ -31,4 +34,10 @@ pub fn run(args: ServeArgs) -> Result<(), Failure> {
     let _ = ended.recv();
     server.shutdown();
     Ok(())
+}
+
+/// Tells the page that it is one of rooms, not of a single call.
+pub fn rooms_mode() -> Router {
+    let mode = || async { Json(serde_json::json!({ "mode": "rooms" })) };
+    Router::new().route("/api/call", get(mode))
 }

@@ -328,3 +328,6 @@ pub fn query_value(text: &str) -> String {
         })
         .collect()
 }
+
+#[cfg(test)]
+mod tests;

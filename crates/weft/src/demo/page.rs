@@ -91,11 +91,8 @@ pub fn router(board: &Board) -> Router {
     Router::new()
         .route("/api/demo/events", get(events))
         .route("/api/demo/links/{name}", post(switch))
-        .route(
-            "/api/call",
-            get(|| async { Json(serde_json::json!({ "mode": "rooms" })) }),
-        )
         .with_state(board.clone())
+        .merge(crate::serve::rooms_mode())
 }
 
 async fn events(State(board): State<Board>) -> impl IntoResponse {

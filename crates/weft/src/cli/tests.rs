@@ -1,0 +1,69 @@
+use clap::{CommandFactory, Parser};
+use weft_session::SchedulerKind;
+use weft_units::Rate;
+
+use super::{Cli, Command};
+
+fn parse(line: &str) -> Result<Cli, String> {
+    Cli::try_parse_from(line.split(' ')).map_err(|error| error.to_string())
+}
+
+#[test]
+fn the_definition_is_sound() {
+    Cli::command().debug_assert();
+}
+
+#[test]
+fn the_contract_of_join_is_understood() {
+    let line = "weft join http://h:1 --room r --link wlan0 --link lte=10.0.0.2 --camera clip:360p \
+                --camera clip --mic tone --scheduler duplicate --controller fixed:2mbit \
+                --record r.webm --stats s.json";
+    let Ok(Cli {
+        command: Command::Join(args),
+    }) = parse(line)
+    else {
+        panic!("not understood: {:?}", parse(line).err());
+    };
+    let links: Vec<&str> = args.send.links.iter().map(|l| l.name.as_str()).collect();
+    assert_eq!(links, ["wlan0", "lte"]);
+    assert_eq!(args.send.cameras.len(), 2);
+    assert_eq!(args.send.scheduler, SchedulerKind::Duplicate);
+    assert_eq!(args.send.max_rate, Rate::from_mbps(4));
+}
+
+#[test]
+fn the_contract_of_demo_is_understood() {
+    let line = "weft demo --headless --seconds 60 --json out.json";
+    let Ok(Cli {
+        command: Command::Demo(args),
+    }) = parse(line)
+    else {
+        panic!("not understood: {:?}", parse(line).err());
+    };
+    assert!(args.headless);
+    assert_eq!(args.seconds, Some(60));
+}
+
+#[test]
+fn bad_arguments_say_what_there_is_instead() {
+    let bad = [
+        (
+            "weft join http://h --room r --scheduler best",
+            "single, duplicate, converge",
+        ),
+        ("weft join http://h --room r --camera x.mov", "clip"),
+        (
+            "weft join http://h --room r --link wlan0/",
+            "interface name",
+        ),
+        ("weft join http://h --room r --max-rate fast", "4mbit"),
+        ("weft join http://h", "--room"),
+        ("weft serve --certificate c.pem", "--key"),
+    ];
+    for (line, remedy) in bad {
+        let Err(error) = parse(line) else {
+            panic!("accepted: {line}")
+        };
+        assert!(error.contains(remedy), "`{line}` says: {error}");
+    }
+}
