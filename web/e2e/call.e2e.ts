@@ -105,6 +105,7 @@ async function survives(page: Page, deaths: readonly (readonly [Side, 'near' | '
     network.cut(side, where);
     const carried = await carriedWithin(4_000);
     const seen = await frames();
+    console.log(`link ${side} cut (${where}): ${seen.count} frames in 4 s, the largest gap ${Math.round(seen.largestGap)} ms`);
     expect(seen.largestGap, `the largest gap after link ${side} was cut`).toBeLessThan(LARGEST_GAP_MS);
     expect(seen.count, `frames in 4 s without link ${side}`).toBeGreaterThan(60);
     expect(carried[side], 'a link that is cut carries nothing').toBeLessThan(MEDIA_PER_SECOND);
@@ -114,6 +115,7 @@ async function survives(page: Page, deaths: readonly (readonly [Side, 'near' | '
     expect((await frames()).largestGap, `the largest gap while link ${side} came back`).toBeLessThan(LARGEST_GAP_MS);
   }
   const { connections, pairChanges } = await statistics(page);
+  console.log(`${pairChanges} changes of the selected pair`);
   expect(connections, 'nothing was negotiated anew').toBe(1);
   // One to begin with, and away and back for each cut: a second nominated pair
   // would make hundreds.
