@@ -17,7 +17,9 @@ use crate::endpoint::links::Links;
 use crate::exit::Failure;
 use crate::interrupt;
 use crate::sender::{self, Sources};
-use crate::signalling::{Created, Participant, Room, RoomEvent, SignallingError, query_value};
+use crate::signalling::{
+    Created, Participant, Room, RoomEvent, SILENCE, SignallingError, query_value,
+};
 use crate::statistics::{self, StatsFile};
 
 use record::Recording;
@@ -65,6 +67,8 @@ pub fn run(args: JoinArgs) -> Result<(), Failure> {
         kinds,
         receiving: !args.send_only,
         own_id: None,
+        stream: 0,
+        heard: Instant::now(),
         publication: None,
         players: BTreeMap::new(),
         others: BTreeMap::new(),
@@ -83,8 +87,9 @@ pub fn run(args: JoinArgs) -> Result<(), Failure> {
 
 /// What the main loop is told.
 enum Wish {
-    Room(RoomEvent),
-    RoomLost(SignallingError),
+    /// From the room's event stream with this number.
+    Room(u32, RoomEvent),
+    RoomLost(u32, SignallingError),
     Publication(News),
     Player(String, News),
     End,
@@ -109,6 +114,9 @@ struct Joined {
     kinds: Vec<MediaKind>,
     receiving: bool,
     own_id: Option<String>,
+    /// The number of the event stream that counts, and when it last spoke.
+    stream: u32,
+    heard: Instant,
     publication: Option<Publication>,
     players: BTreeMap<String, Player>,
     others: BTreeMap<String, Participant>,
@@ -137,6 +145,9 @@ impl Joined {
             if retry_at.is_some_and(|at| now >= at) {
                 retry_at = None;
                 self.listen_to_room();
+            } else if retry_at.is_none() && self.heard.elapsed() > SILENCE {
+                eprintln!("weft: nothing heard of the room for a while; asking again");
+                self.listen_to_room();
             }
             let mut wait = next_figures.saturating_duration_since(now);
             if let Some(end) = end {
@@ -144,11 +155,12 @@ impl Joined {
             }
             match inbox.recv_timeout(wait) {
                 Ok(Wish::End) | Err(RecvTimeoutError::Disconnected) => return Ok(()),
-                Ok(Wish::RoomLost(error)) if error.is_passing() && self.own_id.is_some() => {
+                Ok(Wish::RoomLost(stream, _)) if stream != self.stream => {}
+                Ok(Wish::RoomLost(_, error)) if error.is_passing() && self.own_id.is_some() => {
                     eprintln!("weft: {error}; trying again");
                     retry_at = Some(Instant::now() + RETRY);
                 }
-                Ok(Wish::RoomLost(error)) => return Err(Failure::run(error)),
+                Ok(Wish::RoomLost(_, error)) => return Err(Failure::run(error)),
                 Ok(wish) => self.on_wish(wish)?,
                 Err(RecvTimeoutError::Timeout) => self.play_missing(),
             }
@@ -157,15 +169,22 @@ impl Joined {
 
     fn on_wish(&mut self, wish: Wish) -> Result<(), Failure> {
         match wish {
-            Wish::Room(event) => self.on_room(event),
+            Wish::Room(stream, event) if stream == self.stream => {
+                self.heard = Instant::now();
+                self.on_room(event)
+            }
             Wish::Publication(news) => self.on_publication(news),
             Wish::Player(id, news) => self.on_player(&id, news),
-            Wish::RoomLost(_) | Wish::End => Ok(()),
+            Wish::Room(..) | Wish::RoomLost(..) | Wish::End => Ok(()),
         }
     }
 
-    /// A thread that reads the room's events until they end.
-    fn listen_to_room(&self) {
+    /// A thread that reads the room's events until they end. What an earlier
+    /// one still says, if it hangs on a dead link, no longer counts.
+    fn listen_to_room(&mut self) {
+        self.stream += 1;
+        self.heard = Instant::now();
+        let stream = self.stream;
         let (room, wishes) = (self.room.clone(), self.wishes.clone());
         let mut query = format!("kind=native&name={}", query_value(&self.name));
         if let Some(id) = &self.own_id {
@@ -173,12 +192,14 @@ impl Joined {
         }
         thread::spawn(move || {
             let told = wishes.clone();
-            let ended = room.events(&query, move |event| told.send(Wish::Room(event)).is_ok());
+            let ended = room.events(&query, move |event| {
+                told.send(Wish::Room(stream, event)).is_ok()
+            });
             let error = ended.err().unwrap_or_else(|| SignallingError::Unreachable {
                 url: "the room".to_owned(),
                 error: "its event stream ended".to_owned(),
             });
-            let _ = wishes.send(Wish::RoomLost(error));
+            let _ = wishes.send(Wish::RoomLost(stream, error));
         });
     }
 
@@ -203,6 +224,7 @@ impl Joined {
                 self.others.remove(&id);
                 self.stop_playing(&id);
             }
+            RoomEvent::Alive => {}
         }
         self.play_missing();
         Ok(())

@@ -9,6 +9,17 @@ use ureq::http::Response;
 use ureq::tls::{TlsConfig, TlsProvider};
 use ureq::{Agent, Body};
 
+/// A connection that takes longer than this stands on a dead link. Chosen by us.
+const CONNECT: Duration = Duration::from_secs(5);
+
+/// A whole request and its answer: without a bound, one that was under way when
+/// its link died would wait for TCP to give up, a quarter of an hour. Chosen by us.
+const REQUEST: Duration = Duration::from_secs(10);
+
+/// The server writes to an event stream at least every 15 s; two misses and a
+/// little more mean that nothing comes through.
+pub const SILENCE: Duration = Duration::from_secs(35);
+
 /// The server's side of a room, over HTTP.
 #[derive(Clone)]
 pub struct Room {
@@ -43,6 +54,8 @@ pub enum RoomEvent {
     },
     Changed(Participant),
     Left(String),
+    /// Nothing of interest, but the stream is alive.
+    Alive,
 }
 
 #[derive(Deserialize)]
@@ -128,7 +141,8 @@ impl Room {
         let config = Agent::config_builder()
             .tls_config(tls)
             .http_status_as_error(false)
-            .timeout_connect(Some(Duration::from_secs(5)))
+            .timeout_connect(Some(CONNECT))
+            .timeout_global(Some(REQUEST))
             .build();
         let agent = config.new_agent();
         Ok(Room {
@@ -221,6 +235,9 @@ impl Room {
         let request = self
             .agent
             .get(&url)
+            .config()
+            .timeout_global(None)
+            .build()
             .header("Authorization", self.authorization());
         let response = self.check("to join", &url, request.call())?;
         let mut name = String::new();
@@ -232,7 +249,7 @@ impl Room {
             } else if let Some(value) = line.strip_prefix("data:") {
                 data.push_str(value.trim());
             } else if line.is_empty() {
-                let go_on = room_event(&name, &data).is_none_or(&mut take);
+                let go_on = take(room_event(&name, &data).unwrap_or(RoomEvent::Alive));
                 name.clear();
                 data.clear();
                 if !go_on {
