@@ -107,7 +107,7 @@ async function survives(page: Page, deaths: readonly (readonly [Side, 'near' | '
     const seen = await frames();
     console.log(`link ${side} cut (${where}): ${seen.count} frames in 4 s, the largest gap ${Math.round(seen.largestGap)} ms`);
     expect(seen.largestGap, `the largest gap after link ${side} was cut`).toBeLessThan(LARGEST_GAP_MS);
-    expect(seen.count, `frames in 4 s without link ${side}`).toBeGreaterThan(60);
+    expect(seen.count, `frames in 4 s without link ${side}`).toBeGreaterThan(40);
     expect(carried[side], 'a link that is cut carries nothing').toBeLessThan(MEDIA_PER_SECOND);
     expect(carried[other]).toBeGreaterThan(4 * MEDIA_PER_SECOND);
     network.restore(side, where);

@@ -21,7 +21,7 @@ let demo: Program;
 
 beforeAll(async () => {
   browser = await startChromium();
-  demo = startWeft(['demo', '--listen', '127.0.0.1:0', '--size', screenshot === undefined ? '360p' : '720p']);
+  demo = startWeft(['demo', '--listen', '127.0.0.1:0', '--size', '360p']);
 });
 afterAll(async () => {
   await browser.close();
@@ -57,7 +57,8 @@ it('shows both calls, freezes only the one whose one link is cut, and brings it 
   expect(await shown(page, SINGLE)).toBe(standing);
   expect((await brightness(page, SINGLE)).spread, 'the frozen picture stays').toBeGreaterThan(15);
   const seen = await frames();
-  expect(seen.count).toBeGreaterThan((CUT_MS / 1000) * 15);
+  // 30 are sent; a loaded machine shows fewer, a call that stopped far fewer.
+  expect(seen.count).toBeGreaterThan((CUT_MS / 1000) * 10);
   expect(seen.largestGap).toBeLessThan(1_000);
   // One of frame rates, and rate, delay and loss of two links.
   const plots = await plotColours(page);
