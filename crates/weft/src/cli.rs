@@ -79,14 +79,24 @@ pub struct ServeArgs {
 /// What `join` and `call` send, and how.
 #[derive(Debug, Args)]
 pub struct SendArgs {
-    /// A link: [NAME=]INTERFACE or [NAME=]ADDRESS; repeat for each (default: every interface)
-    #[arg(long = "link", value_name = "IF|ADDR")]
+    // Brackets would be links to rustdoc.
+    #[arg(
+        long = "link",
+        help = "A link: [NAME=]INTERFACE or [NAME=]ADDRESS; repeat for each (default: every interface)",
+        value_name = "IF|ADDR"
+    )]
     pub links: Vec<LinkSpec>,
-    /// A camera: clip[:360p|720p|1080p][@FPS], /dev/videoN or FILE.y4m; repeat for more
-    #[arg(long = "camera", value_name = "SRC")]
+    #[arg(
+        long = "camera",
+        help = "A camera: clip[:360p|720p|1080p][@FPS], /dev/videoN or FILE.y4m; repeat for more",
+        value_name = "SRC"
+    )]
     pub cameras: Vec<CameraSpec>,
-    /// Sound: alsa[:DEVICE], FILE.wav or tone
-    #[arg(long, value_name = "SRC")]
+    #[arg(
+        help = "Sound: alsa[:DEVICE], FILE.wav or tone",
+        long,
+        value_name = "SRC"
+    )]
     pub mic: Option<MicrophoneSpec>,
     /// Which packets go over which path: single, duplicate or converge
     #[arg(long, value_name = "NAME", default_value_t = SchedulerKind::Converge)]
