@@ -55,6 +55,9 @@ pub(crate) struct History {
     /// Path number of the first record.
     first: u64,
     highest_acknowledged: Option<u64>,
+    /// Packets that were reported missing and are not settled yet; may name
+    /// some that are by now.
+    missing: Vec<u64>,
     /// Nothing was heard of packets from here on.
     unheard_from: u64,
     /// A packet is lost when one sent this many later has arrived. One on a
@@ -75,6 +78,7 @@ impl History {
             records: VecDeque::new(),
             first: 0,
             highest_acknowledged: None,
+            missing: Vec::new(),
             unheard_from: 0,
             reordering: 1,
             in_flight: Bytes::ZERO,
@@ -139,6 +143,7 @@ impl History {
         let Some(arrival) = arrival else {
             if record.fate == Fate::InFlight {
                 record.fate = Fate::Missing;
+                self.missing.push(number);
             }
             return;
         };
@@ -178,21 +183,31 @@ impl History {
             return;
         };
         let end = (highest + 1).saturating_sub(self.reordering);
-        let count = end
-            .saturating_sub(self.first)
-            .min(self.records.len() as u64) as usize;
-        for record in self.records.range_mut(..count) {
-            if record.fate == Fate::Missing {
-                record.fate = Fate::Lost;
-                self.in_flight -= record.sent.size;
-                out.lost.push((record.sent.number, record.carried));
-                out.results.push(PacketResult {
-                    sent: record.sent,
-                    arrival: None,
-                    unmeasured_before: record.unmeasured_before,
-                });
-            }
+        let mut missing = std::mem::take(&mut self.missing);
+        missing.sort_unstable();
+        missing.retain(|&number| self.is_still_missing(number, end, out));
+        self.missing = missing;
+    }
+
+    /// Settles a missing packet if it was sent before `end`.
+    fn is_still_missing(&mut self, number: u64, end: u64, out: &mut Outcome) -> bool {
+        let index = number.checked_sub(self.first);
+        let record = index.and_then(|i| self.records.get_mut(i as usize));
+        let Some(record) = record.filter(|r| r.fate == Fate::Missing) else {
+            return false;
+        };
+        if number >= end {
+            return true;
         }
+        record.fate = Fate::Lost;
+        self.in_flight -= record.sent.size;
+        out.lost.push((number, record.carried));
+        out.results.push(PacketResult {
+            sent: record.sent,
+            arrival: None,
+            unmeasured_before: record.unmeasured_before,
+        });
+        false
     }
 
     /// Forgets what is settled or too old to be heard of again.

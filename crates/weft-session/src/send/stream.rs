@@ -60,6 +60,9 @@ pub(crate) struct SendStream {
 /// second at least (`kMinPacketDuration`), ours looks no further back.
 const MEMORY: Duration = Duration::from_millis(2000);
 const MAX_STORED: usize = 4096;
+/// The newest packets keep their payload though they have arrived, to be sent
+/// again as padding. Chosen by us: a large frame.
+const KEPT_FOR_PADDING: u64 = 32;
 
 impl SendStream {
     /// `first_sequence` and `picture_id` are random (RFC 3550 section 5.1).
@@ -145,9 +148,21 @@ impl SendStream {
         weft_wire::sequence::extend(Some(self.next_sequence()), sequence)
     }
 
+    /// The packet has arrived: its payload is not needed again.
+    pub fn acknowledge(&mut self, sequence: u64) {
+        let newest = self.next_sequence();
+        if let Some(packet) = self.get_mut(sequence) {
+            packet.acknowledged = true;
+            if sequence + KEPT_FOR_PADDING < newest {
+                packet.payload = Arc::default();
+            }
+        }
+    }
+
     /// The newest packet that has been sent, to be sent again as padding.
     pub fn newest_sent(&self) -> Option<u64> {
-        let back = self.packets.iter().rev().position(|p| p.last.is_some())?;
+        let sent = |p: &Stored| p.last.is_some() && !p.payload.is_empty();
+        let back = self.packets.iter().rev().position(sent)?;
         Some(self.next_sequence() - 1 - back as u64)
     }
 

@@ -21,6 +21,7 @@ impl Session {
             self.drops.malformed += 1;
             return;
         };
+        self.rate_moved = true;
         for packet in packets {
             match packet {
                 Packet::SenderReport(report) => {
@@ -102,9 +103,8 @@ impl Session {
             self.event(Event::PathStateChanged { path: id, state });
         }
         for (_, carried) in acknowledged {
-            let stream = self.senders.get_mut(&carried.stream);
-            if let Some(packet) = stream.and_then(|s| s.get_mut(carried.sequence)) {
-                packet.acknowledged = true;
+            if let Some(stream) = self.senders.get_mut(&carried.stream) {
+                stream.acknowledge(carried.sequence);
             }
         }
         for (number, carried) in lost {

@@ -81,34 +81,27 @@ impl Session {
         if self.level == Level::Single {
             return;
         }
-        let mut suspects = Vec::new();
         for path in self.paths.values_mut() {
             let before = path.state;
-            if path.check_silence(now) {
-                suspects.push(path.id);
-            }
+            let suspect = path.check_silence(now);
             if path.state != before {
+                self.rate_moved = true;
                 let event = Event::PathStateChanged {
                     path: path.id,
                     state: path.state,
                 };
                 self.outputs.push_back(Output::Event(event));
             }
-        }
-        for id in suspects {
-            self.outputs.push_back(Output::SuspectPath(id));
+            if suspect {
+                self.outputs.push_back(Output::SuspectPath(path.id));
+            }
         }
     }
 
     /// Sends a duplicate of a recent packet on live paths that stand idle.
     pub(super) fn keep_paths_measured(&mut self, now: Instant) {
-        let due: Vec<PathId> = self
-            .paths
-            .values()
-            .filter(|p| self.keep_alive_due(p).is_some_and(|at| at <= now))
-            .map(|p| p.id)
-            .collect();
-        for id in due {
+        let due = |s: &Session, p: &Path| s.keep_alive_due(p).is_some_and(|at| at <= now);
+        while let Some(id) = self.paths.values().find(|p| due(self, p)).map(|p| p.id) {
             self.send_padding(now, id);
             if let Some(path) = self.paths.get_mut(&id) {
                 path.last_sent = Some(now);

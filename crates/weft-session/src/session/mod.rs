@@ -49,6 +49,8 @@ pub struct Session {
     /// What the peer said we may send (RTCP REMB), if it did.
     remote_limit: Option<Rate>,
     announced_rate: Rate,
+    /// Something that the target rate depends on may have changed.
+    rate_moved: bool,
     drops: Drops,
 }
 
@@ -135,6 +137,7 @@ impl Session {
             next_report: now + reports::INTERVAL,
             remote_limit: None,
             announced_rate: Rate::ZERO,
+            rate_moved: true,
             drops: Drops::default(),
             config,
         }
@@ -180,6 +183,7 @@ impl Session {
         if self.level != Level::Single {
             self.scheduler = kind.build();
             self.scheduler_kind = kind;
+            self.rate_moved = true;
         }
     }
 
@@ -273,6 +277,7 @@ impl Session {
         for path in self.paths.values_mut() {
             if path.controller.poll_timeout().is_some_and(|d| d.at <= now) {
                 path.controller.on_timeout(now);
+                self.rate_moved = true;
             }
         }
         self.poll_receivers(now);
@@ -280,11 +285,14 @@ impl Session {
         self.transmit_due(now);
         self.send_due_feedback(now);
         self.send_due_reports(now);
-        self.announce_rate(now);
+        if self.rate_moved {
+            self.announce_rate(now);
+        }
     }
 
     /// Tells the application of a target that moved by a hundredth or more.
     fn announce_rate(&mut self, now: Instant) {
+        self.rate_moved = false;
         let rate = self.target_rate();
         let moved = rate.as_bps().abs_diff(self.announced_rate.as_bps());
         if moved * 100 <= self.announced_rate.as_bps() && self.announced_rate != Rate::ZERO {

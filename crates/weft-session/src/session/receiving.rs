@@ -157,22 +157,19 @@ impl Session {
     }
 
     pub(super) fn poll_receivers(&mut self, now: Instant) {
-        let ids: Vec<StreamId> = self.receivers.keys().copied().collect();
-        for id in ids {
-            let Some(stream) = self.receivers.get_mut(&id) else {
-                continue;
-            };
+        for stream in self.receivers.values_mut() {
             if stream.receiver.poll_timeout().is_some_and(|d| d.at <= now) {
                 stream.receiver.handle_timeout(now);
             }
-            while let Some(event) = self
-                .receivers
-                .get_mut(&id)
-                .and_then(|s| s.receiver.poll_event())
-            {
-                self.on_receive_event(now, id, event);
-            }
         }
+        while let Some((id, event)) = self.poll_receive_event() {
+            self.on_receive_event(now, id, event);
+        }
+    }
+
+    fn poll_receive_event(&mut self) -> Option<(StreamId, ReceiveEvent)> {
+        let mut streams = self.receivers.iter_mut();
+        streams.find_map(|(id, s)| Some((*id, s.receiver.poll_event()?)))
     }
 
     fn on_receive_event(&mut self, now: Instant, id: StreamId, event: ReceiveEvent) {

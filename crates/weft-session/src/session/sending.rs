@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use std::ops::Bound;
+
 use weft_units::{Bytes, Duration, Instant, PathId, StreamId};
 use weft_wire::rtp::{Extensions, Header, PathExtension};
 use weft_wire::rtx;
@@ -193,9 +195,11 @@ impl Session {
 
     /// Sends what the pacers let go.
     pub(super) fn transmit_due(&mut self, now: Instant) {
-        let ids: Vec<PathId> = self.paths.keys().copied().collect();
-        for id in ids {
+        let mut next = self.paths.keys().next().copied();
+        while let Some(id) = next {
             self.transmit_path(now, id);
+            let mut after = self.paths.range((Bound::Excluded(id), Bound::Unbounded));
+            next = after.next().map(|(id, _)| *id);
         }
     }
 
@@ -265,8 +269,16 @@ impl Session {
         let Some(stream) = self.senders.get_mut(&waiting.stream) else {
             return;
         };
-        let config = &stream.config;
         let again = waiting.purpose == Purpose::Retransmission;
+        let Some(packet) = stream.get_mut(waiting.sequence) else {
+            return;
+        };
+        if again && packet.payload.is_empty() {
+            // It has arrived after all.
+            packet.queued_again = false;
+            return;
+        }
+        let config = &stream.config;
         let (ssrc, payload_type, sequence) = match (again, config.rtx) {
             (true, Some((ssrc, payload_type))) => {
                 stream.rtx_sequence = stream.rtx_sequence.wrapping_add(1);
