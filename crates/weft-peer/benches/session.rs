@@ -1,0 +1,228 @@
+//! A whole call on one core: frames in, packets scheduled over two paths,
+//! paced, protected, carried over ten milliseconds, read, reported on, put
+//! together to frames. One element is one RTP packet sent and received.
+//! Instructions, which a busy machine does not change, are counted by
+//! `valgrind --tool=callgrind --toggle-collect=session::Call::run` with
+//! `--bench --test`: a run of 20,001 packets per rate.
+
+use std::collections::VecDeque;
+use std::net::SocketAddr;
+
+use criterion::{Criterion, Throughput, criterion_group, criterion_main};
+use weft_peer::{AnswerPolicy, Direction, Event, Offer, Output, Peer, PeerConfig, Section, answer};
+use weft_secure::{
+    Certificate, Config as AssociationConfig, Credentials, IceRole, LinkId, LocalAddress,
+    RemoteFilter,
+};
+use weft_session::{Config as SessionConfig, Delivery, Frame, MediaKind};
+use weft_units::{Duration, Instant, Rate, Rng, Ssrc, StreamId};
+use weft_wire::rtp::ExtensionMap;
+
+const DELAY: Duration = Duration::from_millis(10);
+const FRAME_INTERVAL: Duration = Duration::from_nanos(33_333_333);
+
+struct Datagram {
+    at: Instant,
+    from: SocketAddr,
+    to: SocketAddr,
+    bytes: Vec<u8>,
+}
+
+struct Call {
+    now: Instant,
+    sender: Peer,
+    receiver: Peer,
+    stream: StreamId,
+    flights: VecDeque<Datagram>,
+    next_frame: Instant,
+    frame_number: u32,
+    keyframe_wanted: bool,
+    data: Vec<u8>,
+    rate: Rate,
+    received: u64,
+    frames: u64,
+}
+
+fn hub() -> SocketAddr {
+    SocketAddr::from(([10, 0, 0, 9], 1))
+}
+
+fn config(role: IceRole, addresses: &[SocketAddr], rate: Rate, seed: u64) -> PeerConfig {
+    let rng = Rng::new(seed);
+    let mut entropy = [0; 32];
+    rng.stream("credentials").fill(&mut entropy);
+    let mut session = SessionConfig::new(ExtensionMap::default(), Ssrc(1));
+    session.max_rate = rate;
+    session.path_limits.start = rate;
+    session.path_limits.max = rate;
+    #[allow(clippy::disallowed_methods)]
+    let epoch = std::time::Instant::now();
+    let local = |(link, addr): (u8, &SocketAddr)| LocalAddress {
+        addr: *addr,
+        link: LinkId(link),
+        cost: 10,
+        remotes: RemoteFilter::Any,
+    };
+    PeerConfig {
+        association: AssociationConfig {
+            role,
+            credentials: Credentials::from_entropy(&entropy),
+            tie_breaker: seed,
+            certificate: Certificate::generate().expect("the system has randomness"),
+            epoch,
+            rng: rng.stream("association"),
+        },
+        session,
+        locals: (0..).zip(addresses).map(local).collect(),
+        rng: rng.stream("session"),
+    }
+}
+
+impl Call {
+    fn new(rate: Rate) -> Call {
+        let clients = [1, 2].map(|host| SocketAddr::from(([10, 0, 0, host], 1)));
+        let sender = config(IceRole::Controlling, &clients, rate, 1);
+        let receiver = config(IceRole::Controlled, &[hub()], rate, 2);
+        let section = Section {
+            kind: MediaKind::Video,
+            direction: Direction::Send,
+        };
+        let policy = AnswerPolicy {
+            receive: Some(Delivery::Frames),
+            send: Vec::new(),
+        };
+        let offer = Offer::new(Instant::ZERO, sender, &[section], Delivery::Frames);
+        let (receiver, text) =
+            answer(Instant::ZERO, receiver, &offer.sdp(), &policy).expect("it is good");
+        let sender = offer.accept(Instant::ZERO, &text).expect("it is good");
+        Call {
+            now: Instant::ZERO,
+            stream: sender.streams()[0].stream,
+            sender,
+            receiver,
+            flights: VecDeque::new(),
+            next_frame: Instant::ZERO + Duration::from_secs(1),
+            frame_number: 0,
+            keyframe_wanted: true,
+            data: vec![1; 1 << 20],
+            rate,
+            received: 0,
+            frames: 0,
+        }
+    }
+
+    /// Until this many packets more have arrived.
+    fn run(&mut self, packets: u64) {
+        let end = self.received + packets;
+        while self.received < end {
+            self.drain();
+            let peers = [self.sender.poll_timeout(), self.receiver.poll_timeout()];
+            let peers = peers.into_iter().flatten().map(|d| d.at);
+            let arrival = self.flights.front().map(|d| d.at);
+            let next = peers.chain(arrival).chain([self.next_frame]).min();
+            self.now = self.now.max(next.expect("there is always a next frame"));
+            self.step();
+        }
+    }
+
+    fn step(&mut self) {
+        let now = self.now;
+        while self.flights.front().is_some_and(|d| d.at <= now) {
+            let datagram = self.flights.pop_front().expect("it is there");
+            let upwards = datagram.to == hub();
+            let peer = if upwards {
+                &mut self.receiver
+            } else {
+                &mut self.sender
+            };
+            peer.handle_datagram(now, datagram.to, datagram.from, &datagram.bytes);
+            // RFC 7983: media.
+            self.received += u64::from(upwards && datagram.bytes[0] >= 128);
+        }
+        for peer in [&mut self.sender, &mut self.receiver] {
+            if peer.poll_timeout().is_some_and(|d| d.at <= now) {
+                peer.handle_timeout(now);
+            }
+        }
+        if self.next_frame <= now {
+            self.send_frame();
+        }
+    }
+
+    fn send_frame(&mut self) {
+        let keyframe = std::mem::take(&mut self.keyframe_wanted);
+        self.data[0] = u8::from(!keyframe);
+        let size = (self.rate * FRAME_INTERVAL).0 as usize;
+        let frame = Frame {
+            data: &self.data[..size],
+            timestamp: self.frame_number.wrapping_mul(3000),
+            keyframe,
+            temporal_layer: None,
+            layer_sync: false,
+            non_reference: false,
+            captured_at: self.now,
+        };
+        self.sender
+            .send_frame(self.now, self.stream, &frame)
+            .expect("the stream was negotiated");
+        self.frame_number += 1;
+        self.next_frame += FRAME_INTERVAL;
+    }
+
+    fn drain(&mut self) {
+        for (peer, sends) in [(&mut self.sender, true), (&mut self.receiver, false)] {
+            while let Some(output) = peer.poll_output() {
+                match output {
+                    Output::Transmit {
+                        local,
+                        remote,
+                        datagram,
+                    } => self.flights.push_back(Datagram {
+                        at: self.now + DELAY,
+                        from: local,
+                        to: remote,
+                        bytes: datagram,
+                    }),
+                    Output::Event(Event::Session(event)) => match event {
+                        weft_session::Event::KeyframeRequested { .. } if sends => {
+                            self.keyframe_wanted = true;
+                        }
+                        weft_session::Event::FrameReceived { .. } => self.frames += 1,
+                        _ => {}
+                    },
+                    Output::Event(_) => {}
+                }
+            }
+        }
+    }
+}
+
+fn whole_call(criterion: &mut Criterion) {
+    let mut group = criterion.benchmark_group("call");
+    group.throughput(Throughput::Elements(1));
+    for mbps in [5, 40] {
+        let mut call = Call::new(Rate::from_mbps(mbps));
+        call.run(20_000);
+        group.bench_function(format!("{mbps} Mbps over two paths"), |bencher| {
+            #[allow(clippy::disallowed_methods)]
+            bencher.iter_custom(|packets| {
+                let start = std::time::Instant::now();
+                call.run(packets);
+                start.elapsed()
+            });
+        });
+        let sent = u64::from(call.frame_number);
+        assert!(
+            call.frames + 60 >= sent,
+            "{} frames of {sent} came out",
+            call.frames
+        );
+        let paths = call.sender.session().stats().paths;
+        let both = paths.iter().all(|p| p.sent_packets > call.received / 5);
+        assert!(both, "both paths carry packets: {paths:?}");
+    }
+    group.finish();
+}
+
+criterion_group!(benches, whole_call);
+criterion_main!(benches);
