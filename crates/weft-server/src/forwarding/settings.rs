@@ -9,10 +9,10 @@ use weft_secure::{
 use weft_units::{Rate, Rng, Ssrc};
 use weft_wire::rtp::ExtensionMap;
 
-/// What a path to a player may carry when nothing is known of it: a keyframe
-/// of a sharp picture should not wait, and the first probes correct it within
-/// a few round trips. Chosen by us.
-const START_RATE: Rate = Rate::from_mbps(1);
+/// What a path to a player may carry when nothing is known of it: a sharp
+/// picture whole, since thinning it out on a guess shows, and a link that is
+/// slower says so within a few round trips. Chosen by us.
+const START_RATE: Rate = Rate::from_kbps(2_500);
 /// Most that one path carries. Chosen by us: ten sharp pictures.
 const MAX_PATH_RATE: Rate = Rate::from_mbps(20);
 

@@ -19,7 +19,12 @@ const HEADROOM: f64 = 2.0;
 /// For so long after a player is connected its target rate is a guess, and a
 /// layer that is dropped for it comes back after a second only. Chosen by us:
 /// the first probes are over then, also on a slow mobile link.
-const GUESSING: Duration = Duration::from_millis(500);
+const GUESSING: Duration = Duration::from_millis(2000);
+/// A layer is dropped when the stream is over the target by more than this. An
+/// encoder is 15 % over its own target for seconds after each change, and a
+/// controller that is still feeling its way is off by more; a link that
+/// really is too slow lowers the target further. Chosen by us.
+const TOLERANCE: f64 = 1.3;
 /// How often a player with a queue is looked at again: a fraction of the
 /// queue at which the router resumes.
 const WATCH: Duration = Duration::from_millis(20);
@@ -352,7 +357,10 @@ impl Traffic {
         let measured = now.saturating_since(player.since) >= GUESSING;
         let target = player.target.filter(|_| measured);
         let downlink = Downlink {
-            target: target.map(|rate| rate.saturating_sub(sound.unwrap_or(Rate::ZERO))),
+            target: target.map(|rate| {
+                rate.mul_f64(TOLERANCE)
+                    .saturating_sub(sound.unwrap_or(Rate::ZERO))
+            }),
             queued: player.queued,
         };
         self.router.set_downlink(now, video, downlink);
