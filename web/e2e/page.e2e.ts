@@ -111,6 +111,8 @@ describe('a room', () => {
     const microphone = page.getByRole('button', { name: 'Microphone' });
     const camera = page.getByRole('button', { name: 'Camera' });
     await page.getByText('Camera on').waitFor();
+    // Keys are listened to once the room has been drawn.
+    await framesShown(page, 'Your own picture', 1);
     await page.keyboard.press('m');
     await page.getByText('Microphone off').waitFor();
     expect(await microphone.getAttribute('aria-pressed')).toBe('false');

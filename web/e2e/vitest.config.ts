@@ -6,6 +6,8 @@ export default defineConfig({
     include: ['*.e2e.ts'],
     testTimeout: 60_000,
     hookTimeout: 60_000,
+    // A browser and a call on two shared cores can miss a deadline once.
+    retry: 1,
     // One browser at a time: they compete for the processor.
     fileParallelism: false,
   },
