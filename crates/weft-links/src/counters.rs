@@ -6,8 +6,12 @@ use weft_units::Bytes;
 pub enum DropReason {
     /// The queue had no room for it on arrival.
     QueueFull,
+    /// The queue discipline dropped it to keep the queue short.
+    Aqm,
     /// It was transmitted and lost on the way.
     RandomLoss,
+    /// It was transmitted and lost on the way, in a burst of losses.
+    BurstLoss,
     /// The link was down on its arrival, or went down before it was
     /// transmitted.
     LinkDown,
@@ -32,10 +36,17 @@ pub struct Counters {
     pub delivered: Tally,
     /// Given back as dropped because the queue was full.
     pub queue_full: Tally,
+    /// Given back as dropped by the queue discipline.
+    pub aqm: Tally,
     /// Given back as dropped by random loss.
     pub random_loss: Tally,
+    /// Given back as dropped by burst loss.
+    pub burst_loss: Tally,
     /// Given back as dropped because the link was down.
     pub link_down: Tally,
+    /// Marked with congestion experienced by the queue discipline; each ends
+    /// as delivered or dropped too.
+    pub marked: Tally,
 }
 
 impl DropReason {
@@ -44,7 +55,9 @@ impl DropReason {
     pub const fn as_str(self) -> &'static str {
         match self {
             DropReason::QueueFull => "queue_full",
+            DropReason::Aqm => "aqm",
             DropReason::RandomLoss => "random_loss",
+            DropReason::BurstLoss => "burst_loss",
             DropReason::LinkDown => "link_down",
         }
     }
@@ -77,13 +90,15 @@ impl Counters {
     /// Everything given back as dropped, for whatever reason.
     #[must_use]
     pub fn dropped(&self) -> Tally {
-        self.queue_full + self.random_loss + self.link_down
+        self.queue_full + self.aqm + self.random_loss + self.burst_loss + self.link_down
     }
 
     pub(crate) fn on_drop(&mut self, reason: DropReason, size: Bytes) {
         match reason {
             DropReason::QueueFull => self.queue_full.add(size),
+            DropReason::Aqm => self.aqm.add(size),
             DropReason::RandomLoss => self.random_loss.add(size),
+            DropReason::BurstLoss => self.burst_loss.add(size),
             DropReason::LinkDown => self.link_down.add(size),
         }
     }

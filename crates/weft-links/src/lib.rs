@@ -10,11 +10,13 @@ mod capacity;
 mod counters;
 mod line;
 mod link;
+mod packet;
 mod queue;
 mod spec;
 
 pub use capacity::{Capacity, Schedule, ScheduleError};
 pub use counters::{Counters, DropReason, Tally};
 pub use link::{Departure, Link};
+pub use packet::{Ecn, FlowId, PacketInfo};
 pub use queue::QueueLimit;
 pub use spec::{LinkSpec, SpecError};

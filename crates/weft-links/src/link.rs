@@ -1,6 +1,6 @@
 use crate::line::{Fate, Line};
 use crate::queue::{Item, Queue};
-use crate::{Capacity, Counters, DropReason, LinkSpec, QueueLimit, Tally};
+use crate::{Capacity, Counters, DropReason, Ecn, LinkSpec, PacketInfo, QueueLimit, Tally};
 use std::collections::VecDeque;
 use weft_units::{Bytes, Deadline, Duration, Instant, Rate, Rng};
 
@@ -37,6 +37,8 @@ pub enum Departure<P> {
         at: Instant,
         /// How long it waited before its transmission began.
         queued_for: Duration,
+        /// Its ECN field on arrival: [`Ecn::Ce`] when it was marked.
+        ecn: Ecn,
     },
     /// It did not.
     Dropped {
@@ -92,19 +94,21 @@ impl<P> Link<P> {
         }
     }
 
-    /// Gives a packet of `size` bytes on the link to its queue.
-    pub fn enqueue(&mut self, now: Instant, size: Bytes, packet: P) {
+    /// Gives a packet to the link's queue. Its size alone will do for
+    /// `info`.
+    pub fn enqueue(&mut self, now: Instant, info: impl Into<PacketInfo>, packet: P) {
         let now = self.advance(now);
-        self.counters.sent.add(size);
+        let info = info.into();
+        self.counters.sent.add(info.size);
         let item = Item {
             packet,
-            size,
+            info,
             enqueued: now,
         };
         let idle = self.service.is_none() && self.rate > Rate::ZERO;
         if self.switch == Switch::Down {
             self.refuse(item, DropReason::LinkDown);
-        } else if idle || self.queue.has_room_for(size) {
+        } else if idle || self.queue.has_room_for(info.size) {
             self.queue.push(item);
             self.start_service(now);
         } else {
@@ -120,22 +124,23 @@ impl<P> Link<P> {
         match (refusal, arrival) {
             (Some(refusal), arrival) if arrival.is_none_or(|at| refusal <= at) => {
                 let Refused { item, at, reason } = self.refused.pop_front()?;
-                self.counters.on_drop(reason, item.size);
+                self.counters.on_drop(reason, item.info.size);
                 Some(dropped(item.packet, at, reason))
             }
             (_, Some(at)) => {
                 let travelling = self.line.pop()?;
-                let Item { packet, size, .. } = travelling.item;
+                let Item { packet, info, .. } = travelling.item;
                 if travelling.fate == Fate::IsLost {
-                    self.counters.on_drop(DropReason::RandomLoss, size);
+                    self.counters.on_drop(DropReason::RandomLoss, info.size);
                     return Some(dropped(packet, at, DropReason::RandomLoss));
                 }
-                self.counters.delivered.add(size);
+                self.counters.delivered.add(info.size);
                 let queued_for = travelling.queued_for;
                 Some(Departure::Delivered {
                     packet,
                     at,
                     queued_for,
+                    ecn: info.ecn,
                 })
             }
             _ => None,
@@ -289,9 +294,9 @@ impl<P> Link<P> {
     /// but not polled yet.
     #[must_use]
     pub fn in_flight(&self) -> Tally {
-        let serving = self.service.iter().map(|s| s.item.size);
-        let travelling = self.line.iter().map(|t| t.item.size);
-        let refused = self.refused.iter().map(|r| r.item.size);
+        let serving = self.service.iter().map(|s| s.item.info.size);
+        let travelling = self.line.iter().map(|t| t.item.info.size);
+        let refused = self.refused.iter().map(|r| r.item.info.size);
         let mut tally = Tally {
             packets: self.queue.len(),
             bytes: self.queue.backlog(),
@@ -350,7 +355,7 @@ impl<P> Link<P> {
             return;
         }
         self.service = self.queue.pop().map(|item| Service {
-            work: u128::from(item.size.0) * WORK_PER_BYTE,
+            work: u128::from(item.info.size.0) * WORK_PER_BYTE,
             since: at,
             queued_for: at.saturating_since(item.enqueued),
             item,

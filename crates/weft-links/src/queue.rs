@@ -1,4 +1,4 @@
-use crate::Capacity;
+use crate::{Capacity, PacketInfo};
 use std::collections::VecDeque;
 use weft_units::{Bytes, Duration, Instant, Rate};
 
@@ -34,7 +34,7 @@ impl QueueLimit {
 /// A packet with what the link must know of it.
 pub(crate) struct Item<P> {
     pub packet: P,
-    pub size: Bytes,
+    pub info: PacketInfo,
     pub enqueued: Instant,
 }
 
@@ -76,13 +76,13 @@ impl<P> Queue<P> {
     }
 
     pub fn push(&mut self, item: Item<P>) {
-        self.backlog += item.size;
+        self.backlog += item.info.size;
         self.items.push_back(item);
     }
 
     pub fn pop(&mut self) -> Option<Item<P>> {
         let item = self.items.pop_front()?;
-        self.backlog -= item.size;
+        self.backlog -= item.info.size;
         Some(item)
     }
 

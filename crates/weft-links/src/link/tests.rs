@@ -1,5 +1,5 @@
 use super::{Departure, Link};
-use crate::{Capacity, DropReason, LinkSpec, QueueLimit, Schedule};
+use crate::{Capacity, DropReason, Ecn, LinkSpec, PacketInfo, QueueLimit, Schedule, Tally};
 use weft_units::{Bytes, Duration, Instant, Rate, Rng};
 
 mod properties;
@@ -31,6 +31,7 @@ fn delivered(packet: u32, at: Instant, queued_for: Duration) -> Departure<u32> {
         packet,
         at,
         queued_for,
+        ecn: Ecn::NotEct,
     }
 }
 
@@ -55,6 +56,21 @@ fn packets_take_their_turn_and_propagation_is_not_queueing() {
         delivered(2, at_ms(141), ms(24)),
     ];
     assert_eq!(drain(&mut link), expected);
+}
+
+#[test]
+fn the_ecn_field_passes_a_queue_that_does_not_mark() {
+    let mut link = link("rate=1mbit");
+    for (packet, bits) in (0..4).zip(0..4) {
+        let info = PacketInfo::new(FULL).with_ecn(Ecn::from_bits(bits));
+        link.enqueue(at_ms(0), info, packet);
+    }
+    let fields = drain(&mut link).into_iter().map(|d| match d {
+        Departure::Delivered { ecn, .. } => ecn.bits(),
+        Departure::Dropped { reason, .. } => panic!("dropped: {reason}"),
+    });
+    assert!(fields.eq(0..4));
+    assert_eq!(link.counters().marked, Tally::default());
 }
 
 #[test]
