@@ -1,7 +1,8 @@
-use weft_units::{Duration, Instant, Rate};
+use std::sync::Arc;
+use weft_units::{Duration, Instant, Rate, Rng};
 
 /// How fast a link transmits, over the run.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Debug)]
 pub enum Capacity {
     /// Always the same rate. Zero is an outage without end.
     Constant(Rate),
@@ -10,10 +11,10 @@ pub enum Capacity {
 }
 
 /// Capacity in steps, counted from the run's epoch. Zero is an outage: what
-/// waits stays in the queue.
+/// waits stays in the queue. Copies share the steps.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Schedule {
-    steps: Vec<(Duration, Rate)>,
+    steps: Arc<[(Duration, Rate)]>,
     period: Option<Duration>,
 }
 
@@ -44,8 +45,10 @@ impl Schedule {
         if let Some(i) = steps.windows(2).position(|w| w[1].0 <= w[0].0) {
             return Err(ScheduleError::NotIncreasing(i + 1));
         }
-        let period = None;
-        Ok(Schedule { steps, period })
+        Ok(Schedule {
+            steps: steps.into(),
+            period: None,
+        })
     }
 
     /// The same steps again and again, each round `period` long.
@@ -60,43 +63,54 @@ impl Schedule {
         Ok(self)
     }
 
+    /// The steps: when each begins and its rate.
+    #[must_use]
+    pub fn steps(&self) -> &[(Duration, Rate)] {
+        &self.steps
+    }
+
+    /// How long a round is, if it repeats.
+    #[must_use]
+    pub fn period(&self) -> Option<Duration> {
+        self.period
+    }
+
     /// The rate at `at`, and the next step after it: its time and rate.
     #[must_use]
     pub fn at(&self, at: Instant) -> (Rate, Option<(Instant, Rate)>) {
-        let since = at.saturating_since(Instant::ZERO);
+        let since = at.saturating_since(Instant::ZERO).as_nanos();
         let (round, offset) = match self.period {
-            Some(p) => (
-                since.as_nanos() / p.as_nanos(),
-                since.as_nanos() % p.as_nanos(),
-            ),
-            None => (0, since.as_nanos()),
+            Some(p) => (since / p.as_nanos(), since % p.as_nanos()),
+            None => (0, since),
         };
-        let begin = |round| Instant::ZERO + self.period.map_or(Duration::ZERO, |p| p * round);
         // The first step is at zero, so at least one step has begun.
         let next = self.steps.partition_point(|s| s.0.as_nanos() <= offset);
-        let rate = self.steps[next - 1].1;
-        let after = match (self.steps.get(next), self.period) {
-            (Some(step), _) => Some((begin(round) + step.0, step.1)),
-            (None, Some(_)) => Some((begin(round + 1), self.steps[0].1)),
-            (None, None) => None,
-        };
-        (rate, after)
+        (self.steps[next - 1].1, self.step(round, next))
+    }
+
+    /// Step `index` of a round, in which the one after the last is the first
+    /// of the next round.
+    fn step(&self, round: u64, index: usize) -> Option<(Instant, Rate)> {
+        let begin = |round| Instant::ZERO + self.period.map_or(Duration::ZERO, |p| p * round);
+        match self.steps.get(index) {
+            Some(step) => Some((begin(round) + step.0, step.1)),
+            None => self.period.map(|_| (begin(round + 1), self.steps[0].1)),
+        }
     }
 }
 
 impl Capacity {
-    /// The rate at `at`, and the next change after it: its time and rate.
-    #[must_use]
-    pub fn at(&self, at: Instant) -> (Rate, Option<(Instant, Rate)>) {
+    /// Whether somebody chose each of its rates, unlike those of a trace.
+    pub(crate) fn is_planned(&self) -> bool {
         match self {
-            Capacity::Constant(rate) => (*rate, None),
-            Capacity::Schedule(schedule) => schedule.at(at),
+            Capacity::Constant(_) | Capacity::Schedule(_) => true,
         }
     }
 
-    /// The highest rate it ever has.
+    /// The rate that queues in bandwidth-delay products are sized by: the
+    /// highest one of a schedule.
     #[must_use]
-    pub fn highest(&self) -> Rate {
+    pub fn reference(&self) -> Rate {
         match self {
             Capacity::Constant(rate) => *rate,
             Capacity::Schedule(s) => s.steps.iter().map(|s| s.1).max().unwrap_or_default(),
@@ -107,6 +121,60 @@ impl Capacity {
 impl From<Rate> for Capacity {
     fn from(rate: Rate) -> Capacity {
         Capacity::Constant(rate)
+    }
+}
+
+/// Gives the changes of a capacity one after the other.
+pub(crate) enum Player {
+    /// Nothing changes any more.
+    Ended,
+    Steps {
+        schedule: Schedule,
+        round: u64,
+        next: usize,
+    },
+}
+
+impl Player {
+    /// The player and the rate at the run's epoch.
+    pub fn new(capacity: &Capacity, _rng: &Rng) -> (Player, Rate) {
+        match capacity {
+            Capacity::Constant(rate) => (Player::Ended, *rate),
+            Capacity::Schedule(schedule) => Player::of(schedule),
+        }
+    }
+
+    /// The next change: its time and rate.
+    pub fn next(&mut self) -> Option<(Instant, Rate)> {
+        match self {
+            Player::Ended => None,
+            Player::Steps {
+                schedule,
+                round,
+                next,
+            } => {
+                let step = schedule.step(*round, *next);
+                *next += 1;
+                if *next > schedule.steps.len() {
+                    *next = 1;
+                    *round += 1;
+                }
+                if step.is_none() {
+                    *self = Player::Ended;
+                }
+                step
+            }
+        }
+    }
+
+    fn of(schedule: &Schedule) -> (Player, Rate) {
+        let rate = schedule.steps[0].1;
+        let player = Player::Steps {
+            schedule: schedule.clone(),
+            round: 0,
+            next: 1,
+        };
+        (player, rate)
     }
 }
 

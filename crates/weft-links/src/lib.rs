@@ -8,14 +8,17 @@
 
 mod capacity;
 mod counters;
+mod discipline;
 mod line;
 mod link;
 mod packet;
 mod queue;
 mod spec;
+mod transmitter;
 
 pub use capacity::{Capacity, Schedule, ScheduleError};
 pub use counters::{Counters, DropReason, Tally};
+pub use discipline::{Aqm, EcnMarking};
 pub use link::{Departure, Link};
 pub use packet::{Ecn, FlowId, PacketInfo};
 pub use queue::QueueLimit;

@@ -1,29 +1,27 @@
+use crate::discipline::Discipline;
 use crate::line::{Fate, Line};
-use crate::queue::{Item, Queue};
+use crate::queue::{Exits, Item, Limit, Refused};
+use crate::transmitter::{Step, Transmitter};
 use crate::{Capacity, Counters, DropReason, Ecn, LinkSpec, PacketInfo, QueueLimit, Tally};
-use std::collections::VecDeque;
 use weft_units::{Bytes, Deadline, Duration, Instant, Rate, Rng};
 
-/// Bits of work are counted in units of rate (bits per second) times
-/// nanoseconds, so that service is exact integer arithmetic.
-const WORK_PER_BYTE: u128 = 8 * 1_000_000_000;
-
-/// One direction of a link: drop-tail queue, transmitter, propagation.
+/// One direction of a link: queue, transmitter, propagation.
 ///
 /// Order of calls: any, with `now` never going back (an earlier `now` counts
 /// as the latest one). Poll until `None` whenever the deadline is reached and
 /// after every call that changes something.
+///
+/// A packet that a discipline drops when its turn comes is given back with
+/// the packet that was transmitted in its place, at the time of its drop.
 pub struct Link<P> {
     now: Instant,
     switch: Switch,
     capacity: Capacity,
-    rate: Rate,
-    next_rate: Option<(Instant, Rate)>,
-    queue: Queue<P>,
-    service: Option<Service<P>>,
+    transmitter: Transmitter<P>,
+    limit: Limit,
+    queue: Discipline<P>,
     line: Line<P>,
-    refused: VecDeque<Refused<P>>,
-    counters: Counters,
+    exits: Exits<P>,
 }
 
 /// The end of a packet on the link.
@@ -58,40 +56,22 @@ enum Switch {
     Down,
 }
 
-/// The packet being transmitted: `work` is left as of `since`.
-struct Service<P> {
-    item: Item<P>,
-    work: u128,
-    since: Instant,
-    queued_for: Duration,
-}
-
-struct Refused<P> {
-    item: Item<P>,
-    at: Instant,
-    reason: DropReason,
-}
-
 impl<P> Link<P> {
     /// A link that is up and empty at the run's epoch.
     #[must_use]
     pub fn new(spec: &LinkSpec, rng: Rng) -> Link<P> {
-        let capacity = spec.capacity.clone();
-        let (rate, next_rate) = capacity.at(Instant::ZERO);
-        let mut queue = Queue::new(spec.queue, &capacity, spec.delay);
-        queue.on_rate(rate);
-        Link {
+        let mut link = Link {
             now: Instant::ZERO,
             switch: Switch::Up,
-            capacity,
-            rate,
-            next_rate,
-            queue,
-            service: None,
+            capacity: spec.capacity.clone(),
+            transmitter: Transmitter::new(&spec.capacity, spec.burst, &rng),
+            limit: Limit::new(spec.queue, &spec.capacity, spec.delay),
+            queue: Discipline::new(spec.aqm, &rng),
             line: Line::new(spec.delay, spec.jitter, spec.loss, &rng),
-            refused: VecDeque::new(),
-            counters: Counters::default(),
-        }
+            exits: Exits::new(),
+        };
+        link.limit_follows_rate();
+        link
     }
 
     /// Gives a packet to the link's queue. Its size alone will do for
@@ -99,20 +79,22 @@ impl<P> Link<P> {
     pub fn enqueue(&mut self, now: Instant, info: impl Into<PacketInfo>, packet: P) {
         let now = self.advance(now);
         let info = info.into();
-        self.counters.sent.add(info.size);
+        self.exits.counters.sent.add(info.size);
         let item = Item {
             packet,
             info,
             enqueued: now,
         };
-        let idle = self.service.is_none() && self.rate > Rate::ZERO;
         if self.switch == Switch::Down {
-            self.refuse(item, DropReason::LinkDown);
-        } else if idle || self.queue.has_room_for(info.size) {
-            self.queue.push(item);
+            self.exits.drop(now, item, DropReason::LinkDown);
+            return;
+        }
+        if self.transmitter.is_idle() {
+            // What goes straight through needs no room.
+            self.queue.push(item, Bytes(u64::MAX), &mut self.exits);
             self.start_service(now);
         } else {
-            self.refuse(item, DropReason::QueueFull);
+            self.queue.push(item, self.limit.bytes(), &mut self.exits);
         }
     }
 
@@ -120,21 +102,23 @@ impl<P> Link<P> {
     pub fn poll(&mut self, now: Instant) -> Option<Departure<P>> {
         let now = self.advance(now);
         let arrival = self.line.front().map(|t| t.at).filter(|at| *at <= now);
-        let refusal = self.refused.front().map(|r| r.at);
+        let refusal = self.exits.refused.front().map(|r| r.at);
         match (refusal, arrival) {
             (Some(refusal), arrival) if arrival.is_none_or(|at| refusal <= at) => {
-                let Refused { item, at, reason } = self.refused.pop_front()?;
-                self.counters.on_drop(reason, item.info.size);
+                let Refused { item, at, reason } = self.exits.refused.pop_front()?;
+                self.exits.counters.on_drop(reason, item.info.size);
                 Some(dropped(item.packet, at, reason))
             }
             (_, Some(at)) => {
                 let travelling = self.line.pop()?;
                 let Item { packet, info, .. } = travelling.item;
                 if travelling.fate == Fate::IsLost {
-                    self.counters.on_drop(DropReason::RandomLoss, info.size);
+                    self.exits
+                        .counters
+                        .on_drop(DropReason::RandomLoss, info.size);
                     return Some(dropped(packet, at, DropReason::RandomLoss));
                 }
-                self.counters.delivered.add(info.size);
+                self.exits.counters.delivered.add(info.size);
                 let queued_for = travelling.queued_for;
                 Some(Departure::Delivered {
                     packet,
@@ -152,19 +136,23 @@ impl<P> Link<P> {
     #[must_use]
     pub fn poll_timeout(&self) -> Option<Deadline> {
         let deadline = |at, reason| Some(Deadline { at, reason });
-        if let Some(refused) = self.refused.front() {
+        if let Some(refused) = self.exits.refused.front() {
             return deadline(refused.at, "drop");
         }
         // The line keeps the order: nothing arrives before its front.
         if let Some(first) = self.line.front() {
             return deadline(first.at, "arrival");
         }
-        if self.service.is_none() && self.queue.is_empty() {
+        if self.transmitter.is_empty() && self.queue.is_empty() {
             return None;
         }
-        let change = self.next_rate.and_then(|(at, _)| deadline(at, "capacity"));
-        let earliest = self.finish().map(|at| at + self.line.shortest());
-        Deadline::earlier(change, earliest.and_then(|at| deadline(at, "arrival")))
+        let change = self.transmitter.next_change();
+        let arrival = self.transmitter.finish();
+        let arrival = arrival.map(|at| at + self.line.shortest());
+        Deadline::earlier(
+            change.and_then(|at| deadline(at, "capacity")),
+            arrival.and_then(|at| deadline(at, "arrival")),
+        )
     }
 
     /// From now on the capacity is `rate`, in place of any schedule. A packet
@@ -173,8 +161,9 @@ impl<P> Link<P> {
     pub fn set_capacity(&mut self, now: Instant, rate: Rate) {
         let now = self.advance(now);
         self.capacity = Capacity::Constant(rate);
-        self.next_rate = None;
-        self.change_rate(now, rate);
+        self.transmitter.set_capacity(now, rate);
+        self.limit_follows_rate();
+        self.start_service(now);
     }
 
     /// Switches the link off: what waits or is being transmitted is dropped,
@@ -182,15 +171,11 @@ impl<P> Link<P> {
     pub fn cut(&mut self, now: Instant) {
         let now = self.advance(now);
         self.switch = Switch::Down;
-        let in_service = self.service.take().map(|s| s.item);
-        let waiting = std::iter::from_fn(|| self.queue.pop());
-        let reason = DropReason::LinkDown;
-        let refused = in_service.into_iter().chain(waiting);
-        self.refused.extend(refused.map(|item| Refused {
-            item,
-            at: now,
-            reason,
-        }));
+        let in_service = self.transmitter.abort(now);
+        let waiting = std::iter::from_fn(|| self.queue.remove());
+        for item in in_service.into_iter().chain(waiting) {
+            self.exits.drop(now, item, DropReason::LinkDown);
+        }
     }
 
     /// Switches the link on again.
@@ -224,9 +209,8 @@ impl<P> Link<P> {
     /// Changes the limit of the queue; what waits stays.
     pub fn set_queue(&mut self, now: Instant, limit: QueueLimit) {
         self.advance(now);
-        let delay = self.line.delay();
-        self.queue.set_limit(limit, &self.capacity, delay);
-        self.queue.on_rate(self.rate);
+        self.limit = Limit::new(limit, &self.capacity, self.line.delay());
+        self.limit_follows_rate();
     }
 
     /// Whether the switch is on.
@@ -238,7 +222,7 @@ impl<P> Link<P> {
     /// Capacity as of the latest call, whatever the switch.
     #[must_use]
     pub fn capacity(&self) -> Rate {
-        self.rate
+        self.transmitter.rate()
     }
 
     /// One-way propagation delay.
@@ -257,23 +241,14 @@ impl<P> Link<P> {
     /// What may wait at present.
     #[must_use]
     pub fn queue_limit(&self) -> Bytes {
-        self.queue.limit_bytes()
+        self.limit.bytes()
     }
 
     /// How long a packet enqueued at the time of the latest call would wait
     /// at the present capacity; `None` in an outage with packets waiting.
     #[must_use]
     pub fn queue_delay(&self) -> Option<Duration> {
-        let work = self.service.as_ref().map_or(0, |s| {
-            let done = u128::from(self.rate.as_bps())
-                * u128::from(self.now.saturating_since(s.since).as_nanos());
-            s.work.saturating_sub(done)
-        });
-        let work = work + u128::from(self.queue.backlog().0) * WORK_PER_BYTE;
-        if work == 0 {
-            return Some(Duration::ZERO);
-        }
-        time_for(work, self.rate)
+        self.transmitter.time_for(self.now, self.queue.backlog())
     }
 
     /// When the queue runs empty if nothing more comes and the capacity stays,
@@ -287,105 +262,70 @@ impl<P> Link<P> {
     /// What the link has taken and given back.
     #[must_use]
     pub fn counters(&self) -> &Counters {
-        &self.counters
+        &self.exits.counters
     }
 
     /// What the link holds: waiting, being transmitted, travelling, or ended
     /// but not polled yet.
     #[must_use]
     pub fn in_flight(&self) -> Tally {
-        let serving = self.service.iter().map(|s| s.item.info.size);
+        let serving = self.transmitter.size_in_service();
         let travelling = self.line.iter().map(|t| t.item.info.size);
-        let refused = self.refused.iter().map(|r| r.item.info.size);
+        let refused = self.exits.refused.iter().map(|r| r.item.info.size);
         let mut tally = Tally {
-            packets: self.queue.len(),
+            packets: self.queue.len() as u64,
             bytes: self.queue.backlog(),
         };
         serving
+            .into_iter()
             .chain(travelling)
             .chain(refused)
             .for_each(|size| tally.add(size));
         tally
     }
 
-    /// Runs the transmitter to `now`: free = max(free, arrival) + size / rate,
-    /// in virtual time, with every change of capacity at its own time.
+    /// Runs the transmitter to `now`.
     fn advance(&mut self, now: Instant) -> Instant {
         let now = self.now.max(now);
-        loop {
-            let finish = self.finish().filter(|at| *at <= now);
-            let change = self.next_rate.filter(|(at, _)| *at <= now);
-            match (finish, change) {
-                (Some(finish), change) if change.is_none_or(|(at, _)| finish <= at) => {
-                    self.complete_service(finish);
+        while let Some(step) = self.transmitter.step(now) {
+            let at = match step {
+                Step::Sent {
+                    at,
+                    item,
+                    queued_for,
+                } => {
+                    self.line.send(at, item, queued_for);
+                    at
                 }
-                (_, Some((at, rate))) => {
-                    self.change_rate(at, rate);
-                    self.next_rate = self.capacity.at(at).1;
+                Step::RateChanged { at } => {
+                    self.limit_follows_rate();
+                    at
                 }
-                _ => break,
-            }
+            };
+            self.start_service(at);
         }
         self.now = now;
         now
     }
 
-    /// When the present transmission ends if the rate stays.
-    fn finish(&self) -> Option<Instant> {
-        let service = self.service.as_ref()?;
-        let nanos = time_for(service.work, self.rate)?.as_nanos();
-        let at = service.since.as_nanos().checked_add(nanos)?;
-        Some(Instant::from_nanos(at))
-    }
-
-    fn change_rate(&mut self, at: Instant, rate: Rate) {
-        if let Some(service) = &mut self.service {
-            let time = at.saturating_since(service.since).as_nanos();
-            let done = u128::from(self.rate.as_bps()) * u128::from(time);
-            service.work = service.work.saturating_sub(done);
-            service.since = at;
-        }
-        self.rate = rate;
-        self.queue.on_rate(rate);
-        self.start_service(at);
-    }
-
     fn start_service(&mut self, at: Instant) {
-        if self.service.is_some() || self.rate == Rate::ZERO {
-            return;
+        if self.transmitter.is_idle()
+            && let Some(item) = self.queue.pop(at, &mut self.exits)
+        {
+            self.transmitter.start(at, item);
         }
-        self.service = self.queue.pop().map(|item| Service {
-            work: u128::from(item.info.size.0) * WORK_PER_BYTE,
-            since: at,
-            queued_for: at.saturating_since(item.enqueued),
-            item,
-        });
     }
 
-    fn complete_service(&mut self, at: Instant) {
-        if let Some(service) = self.service.take() {
-            self.line.send(at, service.item, service.queued_for);
+    /// A queue in time follows a schedule, not the swings of a trace.
+    fn limit_follows_rate(&mut self) {
+        if self.capacity.is_planned() {
+            self.limit.on_rate(self.transmitter.rate());
         }
-        self.start_service(at);
-    }
-
-    fn refuse(&mut self, item: Item<P>, reason: DropReason) {
-        let at = item.enqueued;
-        self.refused.push_back(Refused { item, at, reason });
     }
 }
 
 fn dropped<P>(packet: P, at: Instant, reason: DropReason) -> Departure<P> {
     Departure::Dropped { packet, at, reason }
-}
-
-/// Rounded up; `None` at rate zero and where it leaves no room on the clock
-/// for the propagation after it.
-fn time_for(work: u128, rate: Rate) -> Option<Duration> {
-    let rate = u128::from(rate.as_bps());
-    let nanos = (rate > 0).then(|| work.div_ceil(rate))?;
-    let nanos = u64::try_from(nanos).ok()?;
-    (nanos < u64::MAX / 4).then_some(Duration::from_nanos(nanos))
 }
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-use crate::{Capacity, PacketInfo};
+use crate::{Capacity, Counters, DropReason, Ecn, PacketInfo};
 use std::collections::VecDeque;
 use weft_units::{Bytes, Duration, Instant, Rate};
 
@@ -9,26 +9,20 @@ pub enum QueueLimit {
     /// So many bytes.
     Bytes(Bytes),
     /// What the link transmits in this time at its present capacity (in an
-    /// outage: at the capacity before it). When the capacity falls, what
-    /// waits stays and newcomers are refused until there is room.
+    /// outage: at the capacity before it; by a trace: at its mean capacity).
+    /// When the capacity falls, what waits stays and newcomers are refused
+    /// until there is room.
     Time(Duration),
-    /// So many bandwidth-delay products: highest capacity of the schedule
-    /// times twice the one-way delay, both as configured. The bytes stay the
-    /// same when the capacity changes.
+    /// So many bandwidth-delay products: [`Capacity::reference`] times twice
+    /// the one-way delay, both as configured. The bytes stay the same when
+    /// the capacity changes.
     Bdp(f64),
 }
 
-impl QueueLimit {
-    fn bytes(self, capacity: &Capacity, delay: Duration) -> Bytes {
-        match self {
-            QueueLimit::Bytes(bytes) => bytes,
-            QueueLimit::Time(time) => capacity.highest() * time,
-            QueueLimit::Bdp(factor) => {
-                let product = capacity.highest() * (delay * 2);
-                Bytes((product.0 as f64 * factor).round() as u64)
-            }
-        }
-    }
+/// The limit of a queue and what it comes to at present.
+pub(crate) struct Limit {
+    configured: QueueLimit,
+    bytes: Bytes,
 }
 
 /// A packet with what the link must know of it.
@@ -38,67 +32,113 @@ pub(crate) struct Item<P> {
     pub enqueued: Instant,
 }
 
-/// Drop-tail queue in bytes.
-pub(crate) struct Queue<P> {
-    limit: QueueLimit,
-    limit_bytes: Bytes,
-    backlog: Bytes,
+/// Packets in the order of their arrival, and their bytes.
+pub(crate) struct Fifo<P> {
     items: VecDeque<Item<P>>,
+    bytes: Bytes,
 }
 
-impl<P> Queue<P> {
-    pub fn new(limit: QueueLimit, capacity: &Capacity, delay: Duration) -> Queue<P> {
-        Queue {
-            limit,
-            limit_bytes: limit.bytes(capacity, delay),
-            backlog: Bytes::ZERO,
-            items: VecDeque::new(),
+/// Where the packets go that end before their transmission, and who counts
+/// the marks.
+pub(crate) struct Exits<P> {
+    pub refused: VecDeque<Refused<P>>,
+    pub counters: Counters,
+}
+
+/// A packet that ended before its transmission.
+pub(crate) struct Refused<P> {
+    pub item: Item<P>,
+    pub at: Instant,
+    pub reason: DropReason,
+}
+
+impl QueueLimit {
+    fn bytes(self, capacity: &Capacity, delay: Duration) -> Bytes {
+        let reference = capacity.reference();
+        match self {
+            QueueLimit::Bytes(bytes) => bytes,
+            QueueLimit::Time(time) => reference * time,
+            QueueLimit::Bdp(factor) => {
+                let product = reference * (delay * 2);
+                Bytes((product.0 as f64 * factor).round() as u64)
+            }
+        }
+    }
+}
+
+impl Limit {
+    pub fn new(configured: QueueLimit, capacity: &Capacity, delay: Duration) -> Limit {
+        Limit {
+            configured,
+            bytes: configured.bytes(capacity, delay),
         }
     }
 
     /// The link now transmits at `rate`.
     pub fn on_rate(&mut self, rate: Rate) {
-        if let QueueLimit::Time(time) = self.limit
+        if let QueueLimit::Time(time) = self.configured
             && rate > Rate::ZERO
         {
-            self.limit_bytes = rate * time;
+            self.bytes = rate * time;
         }
     }
 
-    /// Changes the limit; what waits stays.
-    pub fn set_limit(&mut self, limit: QueueLimit, capacity: &Capacity, delay: Duration) {
-        self.limit = limit;
-        self.limit_bytes = limit.bytes(capacity, delay);
+    pub fn bytes(&self) -> Bytes {
+        self.bytes
     }
+}
 
-    pub fn has_room_for(&self, size: Bytes) -> bool {
-        self.backlog.0.saturating_add(size.0) <= self.limit_bytes.0
+impl<P> Item<P> {
+    /// How long it has been waiting.
+    pub fn age(&self, now: Instant) -> Duration {
+        now.saturating_since(self.enqueued)
+    }
+}
+
+impl<P> Fifo<P> {
+    pub fn new() -> Fifo<P> {
+        Fifo {
+            items: VecDeque::new(),
+            bytes: Bytes::ZERO,
+        }
     }
 
     pub fn push(&mut self, item: Item<P>) {
-        self.backlog += item.info.size;
+        self.bytes += item.info.size;
         self.items.push_back(item);
     }
 
     pub fn pop(&mut self) -> Option<Item<P>> {
         let item = self.items.pop_front()?;
-        self.backlog -= item.info.size;
+        self.bytes -= item.info.size;
         Some(item)
     }
 
-    pub fn backlog(&self) -> Bytes {
-        self.backlog
+    pub fn bytes(&self) -> Bytes {
+        self.bytes
     }
 
-    pub fn limit_bytes(&self) -> Bytes {
-        self.limit_bytes
+    pub fn len(&self) -> usize {
+        self.items.len()
+    }
+}
+
+impl<P> Exits<P> {
+    pub fn new() -> Exits<P> {
+        Exits {
+            refused: VecDeque::new(),
+            counters: Counters::default(),
+        }
     }
 
-    pub fn len(&self) -> u64 {
-        self.items.len() as u64
+    pub fn drop(&mut self, at: Instant, item: Item<P>, reason: DropReason) {
+        self.refused.push_back(Refused { item, at, reason });
     }
 
-    pub fn is_empty(&self) -> bool {
-        self.items.is_empty()
+    /// Marks an ECN-capable packet. One that came with a mark counts too: the
+    /// discipline has signalled congestion by it.
+    pub fn mark(&mut self, item: &mut Item<P>) {
+        item.info.ecn = Ecn::Ce;
+        self.counters.marked.add(item.info.size);
     }
 }

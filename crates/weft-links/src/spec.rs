@@ -1,24 +1,14 @@
-use crate::{Capacity, QueueLimit};
-use std::fmt;
+mod show;
+mod values;
+
+use crate::{Aqm, Capacity, EcnMarking, QueueLimit};
 use std::str::FromStr;
+use values::AqmName;
 use weft_units::{Bytes, Duration, Rate};
 
 /// RFC 8867's default bottleneck queue.
 const DEFAULT_QUEUE: QueueLimit = QueueLimit::Time(Duration::from_millis(300));
-/// Largest values that are taken for meant; chosen by us, so that arithmetic
-/// on the clock never comes near its range.
-const MAX_TIME_S: f64 = 3_600.0;
-const MAX_RATE_BPS: f64 = 1e12;
-const MAX_BYTES: f64 = 1e12;
-const MAX_BDP: f64 = 1_000.0;
-
-const RATE_UNITS: Units = &[("gbit", 1e9), ("mbit", 1e6), ("kbit", 1e3), ("bit", 1.0)];
-const TIME_UNITS: Units = &[("ms", 1e-3), ("us", 1e-6), ("s", 1.0)];
-const SIZE_UNITS: Units = &[("MB", 1e6), ("kB", 1e3), ("B", 1.0)];
-const KEYS: &str = "rate, delay, loss, queue, jitter, aqm";
-
-/// Unit names and factors; a name that ends like another one comes first.
-type Units = &'static [(&'static str, f64)];
+const KEYS: &str = "rate, delay, loss, queue, jitter, aqm, ecn, burst";
 
 /// One direction of a link, as a person writes it:
 /// `rate=5mbit,delay=25ms,loss=1%,queue=2bdp,jitter=5ms`.
@@ -36,8 +26,15 @@ pub struct LinkSpec {
     /// `loss=1%`: probability, 0 to 1, that a transmitted packet is lost,
     /// each for itself. Default zero.
     pub loss: f64,
-    /// `queue=2bdp|60kB|300ms`: drop-tail limit. Default 300 ms (RFC 8867).
+    /// `queue=2bdp|60kB|300ms`: what may wait. Default 300 ms (RFC 8867).
     pub queue: QueueLimit,
+    /// `aqm=droptail|codel|fq_codel`, `ecn=on|off`: the queue discipline and whether it
+    /// marks. Default drop-tail.
+    pub aqm: Aqm,
+    /// `burst=30kB`: depth of a token bucket that fills at the link's rate
+    /// while nothing is transmitted; what it covers is transmitted at once.
+    /// Default none.
+    pub burst: Bytes,
 }
 
 /// A link specification that cannot be used; the message names the place and
@@ -103,6 +100,8 @@ impl LinkSpec {
             jitter: Duration::ZERO,
             loss: 0.0,
             queue: DEFAULT_QUEUE,
+            aqm: Aqm::DropTail,
+            burst: Bytes::ZERO,
         }
     }
 }
@@ -115,7 +114,9 @@ struct Parts {
     jitter: Option<Duration>,
     loss: Option<f64>,
     queue: Option<QueueLimit>,
-    aqm: Option<()>,
+    aqm: Option<AqmName>,
+    ecn: Option<EcnMarking>,
+    burst: Option<Bytes>,
 }
 
 impl FromStr for LinkSpec {
@@ -137,13 +138,15 @@ impl FromStr for LinkSpec {
         spec.jitter = parts.jitter.unwrap_or_default();
         spec.loss = parts.loss.unwrap_or_default();
         spec.queue = parts.queue.unwrap_or(DEFAULT_QUEUE);
+        spec.aqm = values::aqm_with(parts.aqm.unwrap_or(AqmName::DropTail), parts.ecn)?;
+        spec.burst = parts.burst.unwrap_or_default();
         if let QueueLimit::Bdp(factor) = spec.queue
             && spec.delay == Duration::ZERO
         {
             let value = format!("{factor}bdp");
             let remedy = "a bandwidth-delay product needs a delay: add delay=25ms, or give the \
                           queue in bytes or time";
-            return Err(bad("queue", &value, remedy));
+            return Err(values::bad("queue", &value, remedy));
         }
         Ok(spec)
     }
@@ -152,12 +155,14 @@ impl FromStr for LinkSpec {
 impl Parts {
     fn read(&mut self, key: &str, value: &str) -> Result<(), SpecError> {
         match key {
-            "rate" => set(&mut self.rate, "rate", rate(value)?),
-            "delay" => set(&mut self.delay, "delay", time("delay", value)?),
-            "jitter" => set(&mut self.jitter, "jitter", time("jitter", value)?),
-            "loss" => set(&mut self.loss, "loss", loss(value)?),
-            "queue" => set(&mut self.queue, "queue", queue(value)?),
-            "aqm" => set(&mut self.aqm, "aqm", aqm(value)?),
+            "rate" => set(&mut self.rate, "rate", values::rate(value)?),
+            "delay" => set(&mut self.delay, "delay", values::time("delay", value)?),
+            "jitter" => set(&mut self.jitter, "jitter", values::time("jitter", value)?),
+            "loss" => set(&mut self.loss, "loss", values::loss(value)?),
+            "queue" => set(&mut self.queue, "queue", values::queue(value)?),
+            "aqm" => set(&mut self.aqm, "aqm", values::aqm(value)?),
+            "ecn" => set(&mut self.ecn, "ecn", values::ecn(value)?),
+            "burst" => set(&mut self.burst, "burst", values::burst(value)?),
             "trace" => Err(later("trace", value, "give a constant rate=5mbit")),
             "burst-loss" => Err(later("burst-loss", value, "give random loss, loss=1%")),
             _ => Err(SpecError::UnknownKey { key: key.into() }),
@@ -172,98 +177,9 @@ fn set<T>(slot: &mut Option<T>, key: &'static str, value: T) -> Result<(), SpecE
     }
 }
 
-fn rate(value: &str) -> Result<Rate, SpecError> {
-    let remedy =
-        "write a rate as 5mbit, 500kbit, 1gbit or 9600bit (powers of ten, at most 1 Tbit/s)";
-    let bps = quantity(value, RATE_UNITS, MAX_RATE_BPS);
-    bps.map(|b| Rate::from_bps(b.round() as u64))
-        .ok_or_else(|| bad("rate", value, remedy))
-}
-
-fn time(key: &'static str, value: &str) -> Result<Duration, SpecError> {
-    let remedy = "write a time as 25ms, 500us or 1.5s (at most an hour)";
-    let seconds = quantity(value, TIME_UNITS, MAX_TIME_S);
-    seconds
-        .map(Duration::from_secs_f64)
-        .ok_or_else(|| bad(key, value, remedy))
-}
-
-fn loss(value: &str) -> Result<f64, SpecError> {
-    let remedy = "write a loss probability as 1% or 0.5%, from 0% to 100%";
-    quantity(value, &[("%", 0.01)], 1.0).ok_or_else(|| bad("loss", value, remedy))
-}
-
-fn queue(value: &str) -> Result<QueueLimit, SpecError> {
-    let remedy = "write a queue limit as 2bdp (bandwidth times round trip), 60kB or 300ms";
-    if let Some(factor) = quantity(value, &[("bdp", 1.0)], MAX_BDP) {
-        return Ok(QueueLimit::Bdp(factor));
-    }
-    if let Some(bytes) = quantity(value, SIZE_UNITS, MAX_BYTES) {
-        return Ok(QueueLimit::Bytes(Bytes(bytes.round() as u64)));
-    }
-    time("queue", value)
-        .map(QueueLimit::Time)
-        .map_err(|_| bad("queue", value, remedy))
-}
-
-fn aqm(value: &str) -> Result<(), SpecError> {
-    match value {
-        "droptail" => Ok(()),
-        "codel" | "fq_codel" | "pie" | "dualpi2" => {
-            Err(later("aqm", value, "leave aqm away or write aqm=droptail"))
-        }
-        _ => Err(bad("aqm", value, "the queue discipline is droptail")),
-    }
-}
-
-/// A decimal number and its unit, scaled; `None` unless it is from zero to
-/// `max`.
-fn quantity(value: &str, units: Units, max: f64) -> Option<f64> {
-    let (number, factor) = units
-        .iter()
-        .find_map(|(unit, factor)| Some((value.strip_suffix(unit)?, factor)))?;
-    // Only digits and a point: `f64` also reads "inf", "nan", "1e9" and signs.
-    if !number.bytes().all(|b| b.is_ascii_digit() || b == b'.') {
-        return None;
-    }
-    let scaled = number.parse::<f64>().ok()? * factor;
-    (scaled <= max).then_some(scaled)
-}
-
-fn bad(key: &'static str, value: &str, remedy: &'static str) -> SpecError {
-    let value = value.into();
-    SpecError::BadValue { key, value, remedy }
-}
-
 fn later(key: &'static str, value: &str, remedy: &'static str) -> SpecError {
     let value = value.into();
     SpecError::NotSupportedYet { key, value, remedy }
-}
-
-/// The text form; a schedule, which has none, is shown by its highest rate.
-impl fmt::Display for LinkSpec {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let rate = self.capacity.highest().as_bps();
-        match rate {
-            0 => write!(f, "rate=0bit")?,
-            _ if rate.is_multiple_of(1_000_000) => write!(f, "rate={}mbit", rate / 1_000_000)?,
-            _ if rate.is_multiple_of(1_000) => write!(f, "rate={}kbit", rate / 1_000)?,
-            _ => write!(f, "rate={rate}bit")?,
-        }
-        write!(f, ",delay={}ms", self.delay.as_millis_f64())?;
-        match self.queue {
-            QueueLimit::Bytes(bytes) => write!(f, ",queue={}B", bytes.0)?,
-            QueueLimit::Time(time) => write!(f, ",queue={}ms", time.as_millis_f64())?,
-            QueueLimit::Bdp(factor) => write!(f, ",queue={factor}bdp")?,
-        }
-        if self.loss > 0.0 {
-            write!(f, ",loss={}%", self.loss * 100.0)?;
-        }
-        if self.jitter > Duration::ZERO {
-            write!(f, ",jitter={}ms", self.jitter.as_millis_f64())?;
-        }
-        Ok(())
-    }
 }
 
 #[cfg(test)]

@@ -1,5 +1,5 @@
-use super::{Capacity, Schedule, ScheduleError};
-use weft_units::{Duration, Instant, Rate};
+use super::{Capacity, Player, Schedule, ScheduleError};
+use weft_units::{Duration, Instant, Rate, Rng};
 
 fn at_ms(ms: u64) -> Instant {
     Instant::ZERO + Duration::from_millis(ms)
@@ -53,5 +53,22 @@ fn a_schedule_without_meaning_is_refused() {
 #[test]
 fn the_highest_rate_is_that_of_the_best_step() {
     let capacity = Capacity::Schedule(Schedule::new(steps()).unwrap());
-    assert_eq!(capacity.highest(), Rate::from_mbps(3));
+    assert_eq!(capacity.reference(), Rate::from_mbps(3));
+}
+
+#[test]
+fn a_player_gives_the_steps_that_the_schedule_has() {
+    let once = Schedule::new(steps()).unwrap();
+    let again = once.clone().repeat_every(Duration::from_millis(200));
+    for schedule in [once, again.unwrap()] {
+        let capacity = Capacity::Schedule(schedule.clone());
+        let (mut player, mut rate) = Player::new(&capacity, &Rng::new(0));
+        let mut at = Instant::ZERO;
+        for _ in 0..10 {
+            let next = player.next();
+            assert_eq!(schedule.at(at), (rate, next));
+            let Some(step) = next else { break };
+            (at, rate) = step;
+        }
+    }
 }

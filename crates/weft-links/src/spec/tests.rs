@@ -1,5 +1,5 @@
 use super::{LinkSpec, SpecError};
-use crate::{Capacity, QueueLimit};
+use crate::{Aqm, Capacity, EcnMarking, QueueLimit};
 use proptest::prelude::*;
 use weft_units::{Bytes, Duration, Rate};
 
@@ -13,12 +13,25 @@ fn message(text: &str) -> String {
 
 #[test]
 fn every_key_is_read_in_its_units() {
-    let spec = parse("rate=2.5mbit, delay=25ms,loss=1%,queue=60kB,jitter=500us,aqm=droptail");
+    let spec =
+        parse("rate=2.5mbit, delay=25ms,loss=1%,queue=60kB,jitter=500us,aqm=droptail,burst=3kB");
     assert_eq!(spec.capacity, Capacity::Constant(Rate::from_kbps(2_500)));
     assert_eq!(spec.delay, Duration::from_millis(25));
     assert_eq!(spec.jitter, Duration::from_micros(500));
     assert!((spec.loss - 0.01).abs() < 1e-12);
     assert_eq!(spec.queue, QueueLimit::Bytes(Bytes(60_000)));
+    assert_eq!(spec.burst, Bytes(3_000));
+    assert_eq!(spec.aqm, Aqm::DropTail);
+}
+
+#[test]
+fn disciplines_mark_by_default_as_their_sources_do() {
+    let aqm = |text: &str| parse(&format!("rate=1mbit,{text}")).aqm;
+    assert_eq!(aqm("aqm=codel"), Aqm::CoDel(EcnMarking::Off));
+    assert_eq!(aqm("ecn=on,aqm=codel"), Aqm::CoDel(EcnMarking::On));
+    assert_eq!(aqm("aqm=fq_codel"), Aqm::FqCodel(EcnMarking::On));
+    assert_eq!(aqm("aqm=fq_codel,ecn=off"), Aqm::FqCodel(EcnMarking::Off));
+    assert_eq!(aqm("aqm=droptail,ecn=off"), Aqm::DropTail);
 }
 
 #[test]
@@ -52,7 +65,10 @@ fn errors_name_the_key_the_value_and_the_remedy() {
         ("rate=1mbit,delay=25", ["delay=25", "25ms"]),
         ("rate=1mbit,queue=60kb", ["queue=60kb", "60kB"]),
         ("rate=1mbit,queue=2bdp", ["queue=2bdp", "delay=25ms"]),
-        ("rate=1mbit,aqm=red", ["aqm=red", "droptail"]),
+        ("rate=1mbit,aqm=red", ["aqm=red", "fq_codel"]),
+        ("rate=1mbit,ecn=1", ["ecn=1", "ecn=on"]),
+        ("rate=1mbit,ecn=on", ["ecn=on", "aqm=codel"]),
+        ("rate=1mbit,burst=10", ["burst=10", "30kB"]),
         ("rate=1mbit,speed=2", ["speed", "rate, delay"]),
         ("rate=1mbit,rate=2mbit", ["rate", "keep one"]),
         ("delay=1ms", ["rate", "rate=5mbit"]),
@@ -70,13 +86,22 @@ fn keys_of_a_later_stage_are_refused_with_a_remedy() {
     for (text, remedy) in [
         ("trace=lte.up", "rate=5mbit"),
         ("rate=1mbit,burst-loss=1%", "loss=1%"),
-        ("rate=1mbit,aqm=codel", "aqm=droptail"),
-        ("rate=1mbit,aqm=dualpi2", "aqm=droptail"),
     ] {
         let error = text.parse::<LinkSpec>().unwrap_err();
         assert!(matches!(error, SpecError::NotSupportedYet { .. }), "{text}");
         assert!(error.to_string().contains(remedy), "{error}");
     }
+}
+
+fn any_aqm() -> impl Strategy<Value = Aqm> {
+    use EcnMarking::{Off, On};
+    prop::sample::select(vec![
+        Aqm::DropTail,
+        Aqm::CoDel(Off),
+        Aqm::CoDel(On),
+        Aqm::FqCodel(Off),
+        Aqm::FqCodel(On),
+    ])
 }
 
 proptest! {
@@ -96,11 +121,15 @@ proptest! {
             (0_u64..3_600_000_000).prop_map(|us| QueueLimit::Time(Duration::from_micros(us))),
             (0_u32..8_000).prop_map(|n| QueueLimit::Bdp(f64::from(n) / 8.0)),
         ],
+        aqm in any_aqm(),
+        burst in 0_u64..1_000_000,
     ) {
         let mut spec = LinkSpec::new(Rate::from_bps(bps), Duration::from_micros(delay_us));
         spec.jitter = Duration::from_micros(jitter_us);
         spec.loss = f64::from(per_mille) / 1e3;
         spec.queue = queue;
+        spec.aqm = aqm;
+        spec.burst = Bytes(burst);
         let back = parse(&spec.to_string());
         prop_assert!((back.loss - spec.loss).abs() < 1e-9);
         prop_assert_eq!(LinkSpec { loss: spec.loss, ..back }, spec);

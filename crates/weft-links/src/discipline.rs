@@ -1,0 +1,142 @@
+//! Queue disciplines: who may wait, who leaves next, who is dropped or marked.
+
+mod codel;
+mod droptail;
+mod fq_codel;
+
+use crate::DropReason;
+use crate::queue::{Exits, Item};
+use codel::CoDel;
+use droptail::DropTail;
+use fq_codel::FqCodel;
+use std::fmt;
+use weft_units::{Bytes, Instant, Rng};
+
+/// The queue discipline of a link. Each keeps the parameters that its source
+/// recommends; the limit of the queue stands beside it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Aqm {
+    /// First come, first served; a full queue drops what comes.
+    #[default]
+    DropTail,
+    /// Drops from the head while the delay stays above 5 ms (RFC 8289).
+    CoDel(EcnMarking),
+    /// Flows take turns, each under CoDel (RFC 8290).
+    FqCodel(EcnMarking),
+}
+
+/// Whether a discipline marks ECN-capable packets where it would drop others.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum EcnMarking {
+    /// It drops all alike.
+    #[default]
+    Off,
+    /// It marks them.
+    On,
+}
+
+/// A discipline and the packets that wait in it. Time never goes back from
+/// one call to the next.
+pub(crate) enum Discipline<P> {
+    DropTail(DropTail<P>),
+    CoDel(CoDel<P>),
+    FqCodel(FqCodel<P>),
+}
+
+impl<P> Discipline<P> {
+    pub fn new(aqm: Aqm, rng: &Rng) -> Discipline<P> {
+        match aqm {
+            Aqm::DropTail => Discipline::DropTail(DropTail::new()),
+            Aqm::CoDel(marking) => Discipline::CoDel(CoDel::new(marking)),
+            Aqm::FqCodel(marking) => Discipline::FqCodel(FqCodel::new(marking, rng)),
+        }
+    }
+
+    /// Takes a packet that comes at `item.enqueued`. Whatever the limit has
+    /// no room for afterwards leaves by `exits`.
+    pub fn push(&mut self, item: Item<P>, limit: Bytes, exits: &mut Exits<P>) {
+        match self {
+            Discipline::DropTail(q) => q.push(item, limit, exits),
+            Discipline::CoDel(q) => q.push(item, limit, exits),
+            Discipline::FqCodel(q) => q.push(item, limit, exits),
+        }
+    }
+
+    /// The packet to transmit from `now` on. What is dropped in its place
+    /// leaves by `exits`.
+    pub fn pop(&mut self, now: Instant, exits: &mut Exits<P>) -> Option<Item<P>> {
+        match self {
+            Discipline::DropTail(q) => q.pop(),
+            Discipline::CoDel(q) => q.pop(now, exits),
+            Discipline::FqCodel(q) => q.pop(now, exits),
+        }
+    }
+
+    /// Any waiting packet, without the discipline's judgement.
+    pub fn remove(&mut self) -> Option<Item<P>> {
+        match self {
+            Discipline::DropTail(q) => q.pop(),
+            Discipline::CoDel(q) => q.fifo.pop(),
+            Discipline::FqCodel(q) => q.remove(),
+        }
+    }
+
+    /// Bytes that wait.
+    pub fn backlog(&self) -> Bytes {
+        match self {
+            Discipline::DropTail(q) => q.fifo.bytes(),
+            Discipline::CoDel(q) => q.fifo.bytes(),
+            Discipline::FqCodel(q) => q.bytes(),
+        }
+    }
+
+    /// Packets that wait.
+    pub fn len(&self) -> usize {
+        match self {
+            Discipline::DropTail(q) => q.fifo.len(),
+            Discipline::CoDel(q) => q.fifo.len(),
+            Discipline::FqCodel(q) => q.len(),
+        }
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+}
+
+/// Marks a packet where that is allowed and possible; drops it by `exits`
+/// otherwise.
+fn signal<P>(
+    mut item: Item<P>,
+    marking: EcnMarking,
+    now: Instant,
+    exits: &mut Exits<P>,
+) -> Option<Item<P>> {
+    if marking == EcnMarking::On && item.info.ecn.is_capable() {
+        exits.mark(&mut item);
+        return Some(item);
+    }
+    exits.drop(now, item, DropReason::Aqm);
+    None
+}
+
+/// As in a link specification, with its `ecn` where it has the choice.
+impl fmt::Display for Aqm {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Aqm::DropTail => f.write_str("droptail"),
+            Aqm::CoDel(marking) => write!(f, "codel,ecn={marking}"),
+            Aqm::FqCodel(marking) => write!(f, "fq_codel,ecn={marking}"),
+        }
+    }
+}
+
+/// As in a link specification.
+impl fmt::Display for EcnMarking {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            EcnMarking::Off => "off",
+            EcnMarking::On => "on",
+        })
+    }
+}

@@ -1,0 +1,218 @@
+use crate::Capacity;
+use crate::capacity::Player;
+use crate::queue::Item;
+use weft_units::{Bytes, Duration, Instant, Rate, Rng};
+
+/// Bits of work are counted in units of rate (bits per second) times
+/// nanoseconds, so that service is exact integer arithmetic.
+const WORK_PER_BYTE: u128 = 8 * 1_000_000_000;
+
+/// What transmits one packet after the other, in virtual time: free =
+/// max(free, arrival) + size / rate, with every change of capacity at its own
+/// time.
+pub(crate) struct Transmitter<P> {
+    player: Player,
+    rate: Rate,
+    next_rate: Option<(Instant, Rate)>,
+    service: Option<Service<P>>,
+    bucket: Bucket,
+}
+
+/// What happens next at the transmitter.
+pub(crate) enum Step<P> {
+    /// The last bit of a packet left it.
+    Sent {
+        at: Instant,
+        item: Item<P>,
+        queued_for: Duration,
+    },
+    /// It has another capacity.
+    RateChanged { at: Instant },
+}
+
+/// The packet being transmitted: `work` is left as of `since`.
+struct Service<P> {
+    item: Item<P>,
+    work: u128,
+    since: Instant,
+    finish: Option<Instant>,
+    queued_for: Duration,
+}
+
+/// Tokens saved while nothing was transmitted, in units of work, as of
+/// `since`.
+struct Bucket {
+    depth: u128,
+    saved: u128,
+    since: Instant,
+}
+
+impl<P> Transmitter<P> {
+    pub fn new(capacity: &Capacity, burst: Bytes, rng: &Rng) -> Transmitter<P> {
+        let (player, rate) = Player::new(capacity, rng);
+        let depth = work_of(burst);
+        let mut transmitter = Transmitter {
+            player,
+            rate,
+            next_rate: None,
+            service: None,
+            bucket: Bucket {
+                depth,
+                saved: depth,
+                since: Instant::ZERO,
+            },
+        };
+        transmitter.next_rate = transmitter.player.next();
+        transmitter
+    }
+
+    pub fn rate(&self) -> Rate {
+        self.rate
+    }
+
+    /// Whether a packet that comes now begins at once.
+    pub fn is_idle(&self) -> bool {
+        self.service.is_none() && self.rate > Rate::ZERO
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.service.is_none()
+    }
+
+    pub fn size_in_service(&self) -> Option<Bytes> {
+        self.service.as_ref().map(|s| s.item.info.size)
+    }
+
+    /// When the present transmission ends if the rate stays.
+    pub fn finish(&self) -> Option<Instant> {
+        self.service.as_ref()?.finish
+    }
+
+    /// The next change of capacity.
+    pub fn next_change(&self) -> Option<Instant> {
+        self.next_rate.map(|(at, _)| at)
+    }
+
+    /// The next thing that happens until `now`.
+    pub fn step(&mut self, now: Instant) -> Option<Step<P>> {
+        let change = self.next_rate.filter(|(at, _)| *at <= now);
+        let finish = self.finish().filter(|at| *at <= now);
+        match (finish, change) {
+            (Some(finish), change) if change.is_none_or(|(at, _)| finish <= at) => {
+                let service = self.service.take()?;
+                self.bucket.since = finish;
+                Some(Step::Sent {
+                    at: finish,
+                    item: service.item,
+                    queued_for: service.queued_for,
+                })
+            }
+            (_, Some((at, rate))) => {
+                self.change_rate(at, rate);
+                self.next_rate = self.player.next();
+                Some(Step::RateChanged { at })
+            }
+            _ => None,
+        }
+    }
+
+    /// Begins with a packet; the transmitter must be idle.
+    pub fn start(&mut self, at: Instant, item: Item<P>) {
+        let work = self.bucket.pay(work_of(item.info.size), self.rate, at);
+        self.service = Some(Service {
+            work,
+            since: at,
+            finish: end(at, work, self.rate),
+            queued_for: item.age(at),
+            item,
+        });
+    }
+
+    /// From now on the capacity is `rate`, in place of any schedule.
+    pub fn set_capacity(&mut self, at: Instant, rate: Rate) {
+        self.player = Player::Ended;
+        self.next_rate = None;
+        self.change_rate(at, rate);
+    }
+
+    /// The packet in transmission, which is not transmitted.
+    pub fn abort(&mut self, at: Instant) -> Option<Item<P>> {
+        let service = self.service.take()?;
+        self.bucket.since = at;
+        Some(service.item)
+    }
+
+    /// How long it takes from `now` at the present rate to transmit what is
+    /// left of the present packet and `backlog` after it; `None` in an
+    /// outage.
+    pub fn time_for(&self, now: Instant, backlog: Bytes) -> Option<Duration> {
+        let left = self.service.as_ref().map_or(0, |s| {
+            s.work.saturating_sub(work_done(self.rate, s.since, now))
+        });
+        let work = left + work_of(backlog);
+        if work == 0 {
+            return Some(Duration::ZERO);
+        }
+        time_for(work, self.rate)
+    }
+
+    fn change_rate(&mut self, at: Instant, rate: Rate) {
+        match &mut self.service {
+            Some(service) => {
+                let done = work_done(self.rate, service.since, at);
+                service.work = service.work.saturating_sub(done);
+                service.since = at;
+                service.finish = end(at, service.work, rate);
+            }
+            None => self.bucket.fill(self.rate, at),
+        }
+        self.rate = rate;
+    }
+}
+
+impl Bucket {
+    /// Saves what the idle transmitter could have done since the last time.
+    fn fill(&mut self, rate: Rate, at: Instant) {
+        if self.depth > 0 {
+            let more = work_done(rate, self.since, at);
+            self.saved = (self.saved + more).min(self.depth);
+            self.since = at;
+        }
+    }
+
+    /// What is left of `work` after the saved tokens have paid for it.
+    fn pay(&mut self, work: u128, rate: Rate, at: Instant) -> u128 {
+        self.fill(rate, at);
+        let paid = self.saved.min(work);
+        self.saved -= paid;
+        work - paid
+    }
+}
+
+fn work_of(size: Bytes) -> u128 {
+    u128::from(size.0) * WORK_PER_BYTE
+}
+
+fn work_done(rate: Rate, since: Instant, at: Instant) -> u128 {
+    u128::from(rate.as_bps()) * u128::from(at.saturating_since(since).as_nanos())
+}
+
+fn end(at: Instant, work: u128, rate: Rate) -> Option<Instant> {
+    let nanos = time_for(work, rate)?.as_nanos();
+    at.as_nanos().checked_add(nanos).map(Instant::from_nanos)
+}
+
+/// Rounded up; `None` at rate zero and where it leaves no room on the clock
+/// for the propagation after it.
+fn time_for(work: u128, rate: Rate) -> Option<Duration> {
+    let rate = rate.as_bps();
+    if rate == 0 {
+        return None;
+    }
+    // A division of 64 bits is several times faster than one of 128.
+    let nanos = match u64::try_from(work) {
+        Ok(work) => work.div_ceil(rate),
+        Err(_) => u64::try_from(work.div_ceil(u128::from(rate))).ok()?,
+    };
+    (nanos < u64::MAX / 4).then_some(Duration::from_nanos(nanos))
+}

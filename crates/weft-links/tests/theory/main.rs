@@ -1,0 +1,6 @@
+//! Link models against what theory and their specifications say of them.
+
+mod codel;
+mod droptail;
+mod fq_codel;
+mod world;
