@@ -85,6 +85,7 @@ bench: web ## the speeds in BENCHMARKING.md
 experiments: build ## the results in BENCHMARKING.md, written to out/
 	mkdir -p $(OUT)
 	$(WEFT) demo --headless --seconds 60 --json $(OUT)/demo.json
+	scripts/measure-join $(WEFT) 600 | tee $(OUT)/join.txt
 
 .PHONY: fuzz
 fuzz: ## every fuzz target for FUZZ_SECONDS; needs nightly Rust and cargo-fuzz
