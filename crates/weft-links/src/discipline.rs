@@ -3,12 +3,14 @@
 mod codel;
 mod droptail;
 mod fq_codel;
+mod pie;
 
 use crate::DropReason;
 use crate::queue::{Exits, Item};
 use codel::CoDel;
 use droptail::DropTail;
 use fq_codel::FqCodel;
+use pie::Pie;
 use std::fmt;
 use weft_units::{Bytes, Instant, Rng};
 
@@ -23,6 +25,9 @@ pub enum Aqm {
     CoDel(EcnMarking),
     /// Flows take turns, each under CoDel (RFC 8290).
     FqCodel(EcnMarking),
+    /// Drops at random what comes, so that the delay stays about 15 ms (RFC
+    /// 8033).
+    Pie(EcnMarking),
 }
 
 /// Whether a discipline marks ECN-capable packets where it would drop others.
@@ -41,6 +46,7 @@ pub(crate) enum Discipline<P> {
     DropTail(DropTail<P>),
     CoDel(CoDel<P>),
     FqCodel(FqCodel<P>),
+    Pie(Pie<P>),
 }
 
 impl<P> Discipline<P> {
@@ -49,6 +55,7 @@ impl<P> Discipline<P> {
             Aqm::DropTail => Discipline::DropTail(DropTail::new()),
             Aqm::CoDel(marking) => Discipline::CoDel(CoDel::new(marking)),
             Aqm::FqCodel(marking) => Discipline::FqCodel(FqCodel::new(marking, rng)),
+            Aqm::Pie(marking) => Discipline::Pie(Pie::new(marking, rng)),
         }
     }
 
@@ -59,6 +66,7 @@ impl<P> Discipline<P> {
             Discipline::DropTail(q) => q.push(item, limit, exits),
             Discipline::CoDel(q) => q.push(item, limit, exits),
             Discipline::FqCodel(q) => q.push(item, limit, exits),
+            Discipline::Pie(q) => q.push(item, limit, exits),
         }
     }
 
@@ -69,6 +77,7 @@ impl<P> Discipline<P> {
             Discipline::DropTail(q) => q.pop(),
             Discipline::CoDel(q) => q.pop(now, exits),
             Discipline::FqCodel(q) => q.pop(now, exits),
+            Discipline::Pie(q) => q.pop(now),
         }
     }
 
@@ -78,6 +87,7 @@ impl<P> Discipline<P> {
             Discipline::DropTail(q) => q.pop(),
             Discipline::CoDel(q) => q.fifo.pop(),
             Discipline::FqCodel(q) => q.remove(),
+            Discipline::Pie(q) => q.fifo.pop(),
         }
     }
 
@@ -87,6 +97,7 @@ impl<P> Discipline<P> {
             Discipline::DropTail(q) => q.fifo.bytes(),
             Discipline::CoDel(q) => q.fifo.bytes(),
             Discipline::FqCodel(q) => q.bytes(),
+            Discipline::Pie(q) => q.fifo.bytes(),
         }
     }
 
@@ -96,6 +107,7 @@ impl<P> Discipline<P> {
             Discipline::DropTail(q) => q.fifo.len(),
             Discipline::CoDel(q) => q.fifo.len(),
             Discipline::FqCodel(q) => q.len(),
+            Discipline::Pie(q) => q.fifo.len(),
         }
     }
 
@@ -127,6 +139,7 @@ impl fmt::Display for Aqm {
             Aqm::DropTail => f.write_str("droptail"),
             Aqm::CoDel(marking) => write!(f, "codel,ecn={marking}"),
             Aqm::FqCodel(marking) => write!(f, "fq_codel,ecn={marking}"),
+            Aqm::Pie(marking) => write!(f, "pie,ecn={marking}"),
         }
     }
 }

@@ -114,12 +114,21 @@ impl<P> Fifo<P> {
         Some(item)
     }
 
+    /// How long the first packet has been waiting; zero if there is none.
+    pub fn age(&self, now: Instant) -> Duration {
+        self.items.front().map_or(Duration::ZERO, |i| i.age(now))
+    }
+
     pub fn bytes(&self) -> Bytes {
         self.bytes
     }
 
     pub fn len(&self) -> usize {
         self.items.len()
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.items.is_empty()
     }
 }
 

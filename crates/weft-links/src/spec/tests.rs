@@ -31,6 +31,7 @@ fn disciplines_mark_by_default_as_their_sources_do() {
     assert_eq!(aqm("ecn=on,aqm=codel"), Aqm::CoDel(EcnMarking::On));
     assert_eq!(aqm("aqm=fq_codel"), Aqm::FqCodel(EcnMarking::On));
     assert_eq!(aqm("aqm=fq_codel,ecn=off"), Aqm::FqCodel(EcnMarking::Off));
+    assert_eq!(aqm("aqm=pie"), Aqm::Pie(EcnMarking::Off));
     assert_eq!(aqm("aqm=droptail,ecn=off"), Aqm::DropTail);
 }
 
@@ -101,6 +102,8 @@ fn any_aqm() -> impl Strategy<Value = Aqm> {
         Aqm::CoDel(On),
         Aqm::FqCodel(Off),
         Aqm::FqCodel(On),
+        Aqm::Pie(Off),
+        Aqm::Pie(On),
     ])
 }
 

@@ -25,6 +25,7 @@ pub(super) enum AqmName {
     DropTail,
     CoDel,
     FqCodel,
+    Pie,
 }
 
 pub(super) fn rate(value: &str) -> Result<Rate, SpecError> {
@@ -71,10 +72,11 @@ pub(super) fn aqm(value: &str) -> Result<AqmName, SpecError> {
         "droptail" => Ok(AqmName::DropTail),
         "codel" => Ok(AqmName::CoDel),
         "fq_codel" => Ok(AqmName::FqCodel),
+        "pie" => Ok(AqmName::Pie),
         _ => Err(bad(
             "aqm",
             value,
-            "the queue disciplines are droptail, codel and fq_codel",
+            "the queue disciplines are droptail, codel, fq_codel and pie",
         )),
     }
 }
@@ -98,6 +100,7 @@ pub(super) fn aqm_with(name: AqmName, ecn: Option<EcnMarking>) -> Result<Aqm, Sp
         )),
         (AqmName::DropTail, _) => Ok(Aqm::DropTail),
         (AqmName::CoDel, _) => Ok(Aqm::CoDel(or(EcnMarking::Off))),
+        (AqmName::Pie, _) => Ok(Aqm::Pie(or(EcnMarking::Off))),
         // As deployed (Linux, tc-fq_codel(8)).
         (AqmName::FqCodel, _) => Ok(Aqm::FqCodel(or(EcnMarking::On))),
     }

@@ -3,4 +3,5 @@
 mod codel;
 mod droptail;
 mod fq_codel;
+mod pie;
 mod world;

@@ -39,6 +39,7 @@ fn aqm() -> impl Strategy<Value = Aqm> {
         Just(Aqm::DropTail),
         marking().prop_map(Aqm::CoDel),
         marking().prop_map(Aqm::FqCodel),
+        marking().prop_map(Aqm::Pie),
     ]
 }
 
@@ -150,7 +151,7 @@ proptest! {
             };
             prop_assert!(in_order(&of_flow(false)) && in_order(&of_flow(true)), "a flow's order");
         }
-        if matches!(spec.aqm, Aqm::DropTail | Aqm::CoDel(_)) {
+        if matches!(spec.aqm, Aqm::DropTail | Aqm::CoDel(_) | Aqm::Pie(_)) {
             prop_assert!(in_order(&|_| true), "FIFO");
         }
         prop_assert!(delivered.windows(2).all(|w| w[0].1 <= w[1].1), "times");
