@@ -2,6 +2,7 @@
 
 mod codel;
 mod droptail;
+mod dualpi2;
 mod fq_codel;
 mod pie;
 
@@ -9,6 +10,7 @@ use crate::DropReason;
 use crate::queue::{Exits, Item};
 use codel::CoDel;
 use droptail::DropTail;
+use dualpi2::DualPi2;
 use fq_codel::FqCodel;
 use pie::Pie;
 use std::fmt;
@@ -28,6 +30,9 @@ pub enum Aqm {
     /// Drops at random what comes, so that the delay stays about 15 ms (RFC
     /// 8033).
     Pie(EcnMarking),
+    /// A queue for scalable flows (L4S) beside one for all others, coupled
+    /// (RFC 9332). It always marks.
+    DualPi2,
 }
 
 /// Whether a discipline marks ECN-capable packets where it would drop others.
@@ -47,6 +52,7 @@ pub(crate) enum Discipline<P> {
     CoDel(CoDel<P>),
     FqCodel(FqCodel<P>),
     Pie(Pie<P>),
+    DualPi2(DualPi2<P>),
 }
 
 impl<P> Discipline<P> {
@@ -56,6 +62,7 @@ impl<P> Discipline<P> {
             Aqm::CoDel(marking) => Discipline::CoDel(CoDel::new(marking)),
             Aqm::FqCodel(marking) => Discipline::FqCodel(FqCodel::new(marking, rng)),
             Aqm::Pie(marking) => Discipline::Pie(Pie::new(marking, rng)),
+            Aqm::DualPi2 => Discipline::DualPi2(DualPi2::new()),
         }
     }
 
@@ -67,6 +74,7 @@ impl<P> Discipline<P> {
             Discipline::CoDel(q) => q.push(item, limit, exits),
             Discipline::FqCodel(q) => q.push(item, limit, exits),
             Discipline::Pie(q) => q.push(item, limit, exits),
+            Discipline::DualPi2(q) => q.push(item, limit, exits),
         }
     }
 
@@ -78,6 +86,7 @@ impl<P> Discipline<P> {
             Discipline::CoDel(q) => q.pop(now, exits),
             Discipline::FqCodel(q) => q.pop(now, exits),
             Discipline::Pie(q) => q.pop(now),
+            Discipline::DualPi2(q) => q.pop(now, exits),
         }
     }
 
@@ -88,6 +97,7 @@ impl<P> Discipline<P> {
             Discipline::CoDel(q) => q.fifo.pop(),
             Discipline::FqCodel(q) => q.remove(),
             Discipline::Pie(q) => q.fifo.pop(),
+            Discipline::DualPi2(q) => q.remove(),
         }
     }
 
@@ -98,6 +108,7 @@ impl<P> Discipline<P> {
             Discipline::CoDel(q) => q.fifo.bytes(),
             Discipline::FqCodel(q) => q.bytes(),
             Discipline::Pie(q) => q.fifo.bytes(),
+            Discipline::DualPi2(q) => q.bytes(),
         }
     }
 
@@ -108,6 +119,7 @@ impl<P> Discipline<P> {
             Discipline::CoDel(q) => q.fifo.len(),
             Discipline::FqCodel(q) => q.len(),
             Discipline::Pie(q) => q.fifo.len(),
+            Discipline::DualPi2(q) => q.len(),
         }
     }
 
@@ -140,6 +152,7 @@ impl fmt::Display for Aqm {
             Aqm::CoDel(marking) => write!(f, "codel,ecn={marking}"),
             Aqm::FqCodel(marking) => write!(f, "fq_codel,ecn={marking}"),
             Aqm::Pie(marking) => write!(f, "pie,ecn={marking}"),
+            Aqm::DualPi2 => f.write_str("dualpi2"),
         }
     }
 }

@@ -28,7 +28,7 @@ pub struct LinkSpec {
     pub loss: f64,
     /// `queue=2bdp|60kB|300ms`: what may wait. Default 300 ms (RFC 8867).
     pub queue: QueueLimit,
-    /// `aqm=droptail|codel|fq_codel|pie`, `ecn=on|off`: the queue discipline and whether it
+    /// `aqm=droptail|codel|fq_codel|pie|dualpi2`, `ecn=on|off`: the queue discipline and whether it
     /// marks. Default drop-tail.
     pub aqm: Aqm,
     /// `burst=30kB`: depth of a token bucket that fills at the link's rate

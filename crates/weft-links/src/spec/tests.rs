@@ -32,6 +32,7 @@ fn disciplines_mark_by_default_as_their_sources_do() {
     assert_eq!(aqm("aqm=fq_codel"), Aqm::FqCodel(EcnMarking::On));
     assert_eq!(aqm("aqm=fq_codel,ecn=off"), Aqm::FqCodel(EcnMarking::Off));
     assert_eq!(aqm("aqm=pie"), Aqm::Pie(EcnMarking::Off));
+    assert_eq!(aqm("aqm=dualpi2"), Aqm::DualPi2);
     assert_eq!(aqm("aqm=droptail,ecn=off"), Aqm::DropTail);
 }
 
@@ -69,6 +70,7 @@ fn errors_name_the_key_the_value_and_the_remedy() {
         ("rate=1mbit,aqm=red", ["aqm=red", "fq_codel"]),
         ("rate=1mbit,ecn=1", ["ecn=1", "ecn=on"]),
         ("rate=1mbit,ecn=on", ["ecn=on", "aqm=codel"]),
+        ("rate=1mbit,aqm=dualpi2,ecn=off", ["ecn=off", "aqm=pie"]),
         ("rate=1mbit,burst=10", ["burst=10", "30kB"]),
         ("rate=1mbit,speed=2", ["speed", "rate, delay"]),
         ("rate=1mbit,rate=2mbit", ["rate", "keep one"]),
@@ -104,6 +106,7 @@ fn any_aqm() -> impl Strategy<Value = Aqm> {
         Aqm::FqCodel(On),
         Aqm::Pie(Off),
         Aqm::Pie(On),
+        Aqm::DualPi2,
     ])
 }
 

@@ -26,6 +26,7 @@ pub(super) enum AqmName {
     CoDel,
     FqCodel,
     Pie,
+    DualPi2,
 }
 
 pub(super) fn rate(value: &str) -> Result<Rate, SpecError> {
@@ -73,10 +74,11 @@ pub(super) fn aqm(value: &str) -> Result<AqmName, SpecError> {
         "codel" => Ok(AqmName::CoDel),
         "fq_codel" => Ok(AqmName::FqCodel),
         "pie" => Ok(AqmName::Pie),
+        "dualpi2" => Ok(AqmName::DualPi2),
         _ => Err(bad(
             "aqm",
             value,
-            "the queue disciplines are droptail, codel, fq_codel and pie",
+            "the queue disciplines are droptail, codel, fq_codel, pie and dualpi2",
         )),
     }
 }
@@ -99,6 +101,12 @@ pub(super) fn aqm_with(name: AqmName, ecn: Option<EcnMarking>) -> Result<Aqm, Sp
             "drop-tail never marks: add aqm=codel, or leave ecn away",
         )),
         (AqmName::DropTail, _) => Ok(Aqm::DropTail),
+        (AqmName::DualPi2, Some(EcnMarking::Off)) => Err(bad(
+            "ecn",
+            "off",
+            "dualpi2 works by marks: leave ecn away, or write aqm=pie",
+        )),
+        (AqmName::DualPi2, _) => Ok(Aqm::DualPi2),
         (AqmName::CoDel, _) => Ok(Aqm::CoDel(or(EcnMarking::Off))),
         (AqmName::Pie, _) => Ok(Aqm::Pie(or(EcnMarking::Off))),
         // As deployed (Linux, tc-fq_codel(8)).

@@ -2,6 +2,7 @@
 
 mod codel;
 mod droptail;
+mod dualpi2;
 mod fq_codel;
 mod pie;
 mod world;

@@ -1,5 +1,5 @@
 //! Flows over one link in virtual time: constant, of a Reno that knows
-//! nothing but its window.
+//! nothing but its window, and scalable.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -15,6 +15,9 @@ pub enum Kind {
     /// Halves its window once a round trip on loss or mark, adds a packet a
     /// round trip otherwise.
     Reno,
+    /// Takes half a packet off its window on every mark (RFC 9332 section
+    /// 1.2: two marks a round trip), adds a packet a round trip otherwise.
+    Scalable,
 }
 
 #[derive(Clone, Copy)]
@@ -154,6 +157,10 @@ impl World {
                 flow.in_flight -= 1;
                 match (flow.source.kind, ecn) {
                     (Kind::Reno, Ecn::Ce) => flow.halve(now),
+                    (Kind::Scalable, Ecn::Ce) => {
+                        flow.threshold = 0.0;
+                        flow.window = (flow.window - 0.5).max(2.0);
+                    }
                     _ if flow.window < flow.threshold => flow.window += 1.0,
                     _ => flow.window += 1.0 / flow.window,
                 }

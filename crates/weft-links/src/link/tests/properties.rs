@@ -40,6 +40,7 @@ fn aqm() -> impl Strategy<Value = Aqm> {
         marking().prop_map(Aqm::CoDel),
         marking().prop_map(Aqm::FqCodel),
         marking().prop_map(Aqm::Pie),
+        Just(Aqm::DualPi2),
     ]
 }
 
