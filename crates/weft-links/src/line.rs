@@ -1,3 +1,5 @@
+use crate::DropReason;
+use crate::loss::Losses;
 use crate::queue::Item;
 use std::collections::VecDeque;
 use weft_units::{Duration, Instant, Rng};
@@ -11,9 +13,8 @@ const JITTER_SIGMAS: f64 = 3.0;
 pub(crate) struct Line<P> {
     delay: Duration,
     jitter: Duration,
-    loss: f64,
+    losses: Losses,
     jitter_rng: Rng,
-    loss_rng: Rng,
     latest: Instant,
     packets: VecDeque<Travelling<P>>,
 }
@@ -21,26 +22,19 @@ pub(crate) struct Line<P> {
 /// A transmitted packet on its way.
 pub(crate) struct Travelling<P> {
     pub at: Instant,
-    pub fate: Fate,
+    /// Why it will not arrive, if it will not.
+    pub lost: Option<DropReason>,
     pub item: Item<P>,
     pub queued_for: Duration,
 }
 
-/// What becomes of a travelling packet at its arrival time.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Fate {
-    Arrives,
-    IsLost,
-}
-
 impl<P> Line<P> {
-    pub fn new(delay: Duration, jitter: Duration, loss: f64, rng: &Rng) -> Line<P> {
+    pub fn new(delay: Duration, jitter: Duration, losses: Losses, rng: &Rng) -> Line<P> {
         Line {
             delay,
             jitter,
-            loss,
+            losses,
             jitter_rng: rng.stream("jitter"),
-            loss_rng: rng.stream("loss"),
             latest: Instant::ZERO,
             packets: VecDeque::new(),
         }
@@ -48,16 +42,12 @@ impl<P> Line<P> {
 
     /// Takes a packet whose last bit left the transmitter at `sent`.
     pub fn send(&mut self, sent: Instant, item: Item<P>, queued_for: Duration) {
-        let fate = if self.loss_rng.chance(self.loss) {
-            Fate::IsLost
-        } else {
-            Fate::Arrives
-        };
+        let lost = self.losses.judge();
         let way = self.draw_delay();
         self.latest = self.latest.max(sent + way);
         self.packets.push_back(Travelling {
             at: self.latest,
-            fate,
+            lost,
             item,
             queued_for,
         });
@@ -93,8 +83,8 @@ impl<P> Line<P> {
         self.jitter = jitter;
     }
 
-    pub fn set_loss(&mut self, loss: f64) {
-        self.loss = loss;
+    pub fn losses(&mut self) -> &mut Losses {
+        &mut self.losses
     }
 
     fn draw_delay(&mut self) -> Duration {

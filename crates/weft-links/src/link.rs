@@ -1,8 +1,11 @@
 use crate::discipline::Discipline;
-use crate::line::{Fate, Line};
+use crate::line::Line;
+use crate::loss::Losses;
 use crate::queue::{Exits, Item, Limit, Refused};
 use crate::transmitter::{Step, Transmitter};
-use crate::{Capacity, Counters, DropReason, Ecn, LinkSpec, PacketInfo, QueueLimit, Tally};
+use crate::{
+    Capacity, Counters, DropReason, Ecn, GilbertElliott, LinkSpec, PacketInfo, QueueLimit, Tally,
+};
 use weft_units::{Bytes, Deadline, Duration, Instant, Rate, Rng};
 
 /// One direction of a link: queue, transmitter, propagation.
@@ -67,7 +70,12 @@ impl<P> Link<P> {
             transmitter: Transmitter::new(&spec.capacity, spec.burst, &rng),
             limit: Limit::new(spec.queue, &spec.capacity, spec.delay),
             queue: Discipline::new(spec.aqm, &rng),
-            line: Line::new(spec.delay, spec.jitter, spec.loss, &rng),
+            line: Line::new(
+                spec.delay,
+                spec.jitter,
+                Losses::new(spec.loss, spec.burst_loss, &rng),
+                &rng,
+            ),
             exits: Exits::new(),
         };
         link.limit_follows_rate();
@@ -112,11 +120,9 @@ impl<P> Link<P> {
             (_, Some(at)) => {
                 let travelling = self.line.pop()?;
                 let Item { packet, info, .. } = travelling.item;
-                if travelling.fate == Fate::IsLost {
-                    self.exits
-                        .counters
-                        .on_drop(DropReason::RandomLoss, info.size);
-                    return Some(dropped(packet, at, DropReason::RandomLoss));
+                if let Some(reason) = travelling.lost {
+                    self.exits.counters.on_drop(reason, info.size);
+                    return Some(dropped(packet, at, reason));
                 }
                 self.exits.counters.delivered.add(info.size);
                 let queued_for = travelling.queued_for;
@@ -203,7 +209,13 @@ impl<P> Link<P> {
     /// is lost.
     pub fn set_loss(&mut self, now: Instant, loss: f64) {
         self.advance(now);
-        self.line.set_loss(loss);
+        self.line.losses().set_random(loss);
+    }
+
+    /// Changes the losses in bursts of what is transmitted from now on.
+    pub fn set_burst_loss(&mut self, now: Instant, model: Option<GilbertElliott>) {
+        self.advance(now);
+        self.line.losses().set_bursts(model);
     }
 
     /// Changes the limit of the queue; what waits stays.

@@ -1,14 +1,14 @@
 mod show;
 mod values;
 
-use crate::{Aqm, Capacity, EcnMarking, QueueLimit};
+use crate::{Aqm, Capacity, EcnMarking, GilbertElliott, QueueLimit};
 use std::str::FromStr;
 use values::AqmName;
 use weft_units::{Bytes, Duration, Rate};
 
 /// RFC 8867's default bottleneck queue.
 const DEFAULT_QUEUE: QueueLimit = QueueLimit::Time(Duration::from_millis(300));
-const KEYS: &str = "rate, delay, loss, queue, jitter, aqm, ecn, burst";
+const KEYS: &str = "rate, delay, loss, burst-loss, queue, jitter, aqm, ecn, burst";
 
 /// One direction of a link, as a person writes it:
 /// `rate=5mbit,delay=25ms,loss=1%,queue=2bdp,jitter=5ms`.
@@ -26,6 +26,9 @@ pub struct LinkSpec {
     /// `loss=1%`: probability, 0 to 1, that a transmitted packet is lost,
     /// each for itself. Default zero.
     pub loss: f64,
+    /// `burst-loss=2%/5`: losses in bursts, beside the random ones. Default
+    /// none.
+    pub burst_loss: Option<GilbertElliott>,
     /// `queue=2bdp|60kB|300ms`: what may wait. Default 300 ms (RFC 8867).
     pub queue: QueueLimit,
     /// `aqm=droptail|codel|fq_codel|pie|dualpi2`, `ecn=on|off`: the queue discipline and whether it
@@ -99,6 +102,7 @@ impl LinkSpec {
             delay,
             jitter: Duration::ZERO,
             loss: 0.0,
+            burst_loss: None,
             queue: DEFAULT_QUEUE,
             aqm: Aqm::DropTail,
             burst: Bytes::ZERO,
@@ -113,6 +117,7 @@ struct Parts {
     delay: Option<Duration>,
     jitter: Option<Duration>,
     loss: Option<f64>,
+    burst_loss: Option<GilbertElliott>,
     queue: Option<QueueLimit>,
     aqm: Option<AqmName>,
     ecn: Option<EcnMarking>,
@@ -137,6 +142,7 @@ impl FromStr for LinkSpec {
         let mut spec = LinkSpec::new(rate, parts.delay.unwrap_or_default());
         spec.jitter = parts.jitter.unwrap_or_default();
         spec.loss = parts.loss.unwrap_or_default();
+        spec.burst_loss = parts.burst_loss;
         spec.queue = parts.queue.unwrap_or(DEFAULT_QUEUE);
         spec.aqm = values::aqm_with(parts.aqm.unwrap_or(AqmName::DropTail), parts.ecn)?;
         spec.burst = parts.burst.unwrap_or_default();
@@ -164,7 +170,10 @@ impl Parts {
             "ecn" => set(&mut self.ecn, "ecn", values::ecn(value)?),
             "burst" => set(&mut self.burst, "burst", values::burst(value)?),
             "trace" => Err(later("trace", value, "give a constant rate=5mbit")),
-            "burst-loss" => Err(later("burst-loss", value, "give random loss, loss=1%")),
+            "burst-loss" => {
+                let model = values::burst_loss(value)?;
+                set(&mut self.burst_loss, "burst-loss", model)
+            }
             _ => Err(SpecError::UnknownKey { key: key.into() }),
         }
     }

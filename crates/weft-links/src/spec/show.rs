@@ -26,6 +26,9 @@ impl fmt::Display for LinkSpec {
         if self.loss > 0.0 {
             write!(f, ",loss={}%", self.loss * 100.0)?;
         }
+        if let Some(model) = self.burst_loss {
+            write!(f, ",burst-loss={model}")?;
+        }
         if self.jitter > Duration::ZERO {
             write!(f, ",jitter={}ms", self.jitter.as_millis_f64())?;
         }

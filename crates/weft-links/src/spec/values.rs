@@ -1,7 +1,7 @@
 //! The values of a link specification, each with its remedy.
 
 use super::SpecError;
-use crate::{Aqm, EcnMarking, QueueLimit};
+use crate::{Aqm, EcnMarking, GilbertElliott, QueueLimit};
 use weft_units::{Bytes, Duration, Rate};
 
 /// Largest values that are taken for meant; chosen by us, so that arithmetic
@@ -10,6 +10,7 @@ const MAX_TIME_S: f64 = 3_600.0;
 const MAX_RATE_BPS: f64 = 1e12;
 const MAX_BYTES: f64 = 1e12;
 const MAX_BDP: f64 = 1_000.0;
+const MAX_BURST_PACKETS: f64 = 1e6;
 
 const RATE_UNITS: Units = &[("gbit", 1e9), ("mbit", 1e6), ("kbit", 1e3), ("bit", 1.0)];
 const TIME_UNITS: Units = &[("ms", 1e-3), ("us", 1e-6), ("s", 1.0)];
@@ -48,6 +49,33 @@ pub(super) fn time(key: &'static str, value: &str) -> Result<Duration, SpecError
 pub(super) fn loss(value: &str) -> Result<f64, SpecError> {
     let remedy = "write a loss probability as 1% or 0.5%, from 0% to 100%";
     percentage(value).ok_or_else(|| bad("loss", value, remedy))
+}
+
+/// `SHARE%/LENGTH`, or the chain's probabilities in percent: to bad, to good,
+/// loss when bad and, if not zero, loss when good.
+pub(super) fn burst_loss(value: &str) -> Result<GilbertElliott, SpecError> {
+    let remedy = "write 2%/5 (2% of all packets, in bursts of 5), or the probabilities to become \
+                  bad and good again and of a loss when bad and when good: 0.4%/20%/100%/0%";
+    let bad = || bad("burst-loss", value, remedy);
+    let parts: Vec<&str> = value.split('/').collect();
+    if let [share, length] = parts[..]
+        && !length.ends_with('%')
+    {
+        let share = percentage(share).ok_or_else(bad)?;
+        let length = decimal(length).filter(|l| *l <= MAX_BURST_PACKETS);
+        let model = GilbertElliott::of_bursts(share, length.ok_or_else(bad)?);
+        return model.ok_or_else(bad);
+    }
+    let percentages: Option<Vec<f64>> = parts.into_iter().map(percentage).collect();
+    match percentages.as_deref() {
+        Some([to_bad, to_good, bad_loss, rest @ ..]) if rest.len() <= 1 => Ok(GilbertElliott {
+            to_bad: *to_bad,
+            to_good: *to_good,
+            bad_loss: *bad_loss,
+            good_loss: rest.first().copied().unwrap_or_default(),
+        }),
+        _ => Err(bad()),
+    }
 }
 
 pub(super) fn queue(value: &str) -> Result<QueueLimit, SpecError> {

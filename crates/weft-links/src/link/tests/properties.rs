@@ -1,7 +1,9 @@
 //! What holds for any sequence of calls.
 
 use super::{Departure, Link, ms};
-use crate::{Aqm, DropReason, Ecn, EcnMarking, FlowId, LinkSpec, PacketInfo, QueueLimit};
+use crate::{
+    Aqm, DropReason, Ecn, EcnMarking, FlowId, GilbertElliott, LinkSpec, PacketInfo, QueueLimit,
+};
 use proptest::prelude::*;
 use weft_units::{Bytes, Duration, Instant, Rate, Rng};
 
@@ -13,6 +15,7 @@ enum Call {
     Delay(u64),
     Jitter(u64),
     Loss(f64),
+    BurstLoss(Option<GilbertElliott>),
     Cut,
     Restore,
     Poll,
@@ -31,6 +34,18 @@ fn info() -> impl Strategy<Value = PacketInfo> {
         let info = PacketInfo::new(Bytes(size)).with_flow(FlowId(flow));
         info.with_ecn(Ecn::from_bits(ecn))
     })
+}
+
+fn burst_loss() -> impl Strategy<Value = Option<GilbertElliott>> {
+    let share = || 0.0..=1.0;
+    let model = (share(), share(), share(), share());
+    let model = model.prop_map(|(to_bad, to_good, bad_loss, good_loss)| GilbertElliott {
+        to_bad,
+        to_good,
+        bad_loss,
+        good_loss,
+    });
+    prop::option::of(model)
 }
 
 fn aqm() -> impl Strategy<Value = Aqm> {
@@ -52,6 +67,7 @@ fn call() -> impl Strategy<Value = Call> {
         1 => (0_u64..100).prop_map(Call::Delay),
         1 => (0_u64..30).prop_map(Call::Jitter),
         1 => (0.0..=1.0).prop_map(Call::Loss),
+        1 => burst_loss().prop_map(Call::BurstLoss),
         1 => Just(Call::Cut),
         2 => Just(Call::Restore),
         4 => Just(Call::Poll),
@@ -67,15 +83,19 @@ fn spec() -> impl Strategy<Value = LinkSpec> {
         queue_limit(),
         aqm(),
         prop_oneof![Just(0), 0_u64..20_000],
+        burst_loss(),
     );
-    parts.prop_map(|(kbps, delay, jitter, loss, queue, aqm, burst)| LinkSpec {
-        jitter: ms(jitter),
-        loss,
-        queue,
-        aqm,
-        burst: Bytes(burst),
-        ..LinkSpec::new(Rate::from_kbps(kbps), ms(delay))
-    })
+    parts.prop_map(
+        |(kbps, delay, jitter, loss, queue, aqm, burst, burst_loss)| LinkSpec {
+            burst_loss,
+            jitter: ms(jitter),
+            loss,
+            queue,
+            aqm,
+            burst: Bytes(burst),
+            ..LinkSpec::new(Rate::from_kbps(kbps), ms(delay))
+        },
+    )
 }
 
 fn apply(link: &mut Link<u32>, now: Instant, call: &Call, next: &mut u32) {
@@ -89,6 +109,7 @@ fn apply(link: &mut Link<u32>, now: Instant, call: &Call, next: &mut u32) {
         Call::Delay(n) => link.set_delay(now, ms(n)),
         Call::Jitter(n) => link.set_jitter(now, ms(n)),
         Call::Loss(p) => link.set_loss(now, p),
+        Call::BurstLoss(model) => link.set_burst_loss(now, model),
         Call::Cut => link.cut(now),
         Call::Restore => link.restore(now),
         Call::Poll => {}

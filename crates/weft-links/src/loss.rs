@@ -1,0 +1,130 @@
+use crate::DropReason;
+use std::fmt;
+use weft_units::Rng;
+
+/// Losses in bursts: a link is good or bad, and each packet is lost with the
+/// probability of its state (Gilbert 1960, Elliott 1963). The state may
+/// change after each transmitted packet, however long the next one takes to
+/// come. All are probabilities, 0 to 1.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct GilbertElliott {
+    /// From good to bad, after a packet.
+    pub to_bad: f64,
+    /// From bad to good, after a packet.
+    pub to_good: f64,
+    /// Of a loss in the bad state.
+    pub bad_loss: f64,
+    /// Of a loss in the good state.
+    pub good_loss: f64,
+}
+
+impl GilbertElliott {
+    /// The model that loses this share of all packets, 0 to 1, in bursts of
+    /// so many on average, at least one: all in the bad state and none in the
+    /// good one. `None` if the good state would have to be left more often
+    /// than after each packet: bursts are too short for so many losses.
+    #[must_use]
+    pub fn of_bursts(share: f64, mean_length: f64) -> Option<GilbertElliott> {
+        let to_good = 1.0 / mean_length;
+        let to_bad = to_good * share / (1.0 - share);
+        let possible = (0.0..=1.0).contains(&to_good) && (0.0..=1.0).contains(&to_bad);
+        possible.then_some(GilbertElliott {
+            to_bad,
+            to_good,
+            bad_loss: 1.0,
+            good_loss: 0.0,
+        })
+    }
+
+    /// Share of packets in the bad state, in the long run. A link that never
+    /// changes its state is good.
+    #[must_use]
+    pub fn bad_share(&self) -> f64 {
+        let moves = self.to_bad + self.to_good;
+        if moves > 0.0 {
+            self.to_bad / moves
+        } else {
+            0.0
+        }
+    }
+
+    /// Share of packets that are lost, in the long run.
+    #[must_use]
+    pub fn mean_loss(&self) -> f64 {
+        let bad = self.bad_share();
+        bad * self.bad_loss + (1.0 - bad) * self.good_loss
+    }
+}
+
+/// The losses of one link.
+pub(crate) struct Losses {
+    random: f64,
+    random_rng: Rng,
+    bursts: Option<GilbertElliott>,
+    burst_rng: Rng,
+    state: State,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum State {
+    Good,
+    Bad,
+}
+
+impl Losses {
+    pub fn new(random: f64, bursts: Option<GilbertElliott>, rng: &Rng) -> Losses {
+        let mut losses = Losses {
+            random,
+            random_rng: rng.stream("loss"),
+            bursts: None,
+            burst_rng: rng.stream("burst loss"),
+            state: State::Good,
+        };
+        losses.set_bursts(bursts);
+        losses
+    }
+
+    pub fn set_random(&mut self, random: f64) {
+        self.random = random;
+    }
+
+    /// Begins in the state of a link that has been running for ever.
+    pub fn set_bursts(&mut self, bursts: Option<GilbertElliott>) {
+        self.bursts = bursts;
+        let bad = bursts.is_some_and(|m| self.burst_rng.chance(m.bad_share()));
+        self.state = if bad { State::Bad } else { State::Good };
+    }
+
+    /// Why the next packet is lost, if it is.
+    pub fn judge(&mut self) -> Option<DropReason> {
+        let in_burst = self.bursts.is_some_and(|model| {
+            let (loss, change, other) = match self.state {
+                State::Good => (model.good_loss, model.to_bad, State::Bad),
+                State::Bad => (model.bad_loss, model.to_good, State::Good),
+            };
+            let lost = self.burst_rng.chance(loss);
+            if self.burst_rng.chance(change) {
+                self.state = other;
+            }
+            lost
+        });
+        let at_random = self.random_rng.chance(self.random);
+        match (in_burst, at_random) {
+            (true, _) => Some(DropReason::BurstLoss),
+            (false, true) => Some(DropReason::RandomLoss),
+            (false, false) => None,
+        }
+    }
+}
+
+/// As in a link specification, in its form with all probabilities.
+impl fmt::Display for GilbertElliott {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let all = [self.to_bad, self.to_good, self.bad_loss, self.good_loss];
+        let [to_bad, to_good, bad_loss, good_loss] = all.map(|p| p * 100.0);
+        write!(f, "{to_bad}%/{to_good}%/{bad_loss}%/{good_loss}%")
+    }
+}
+
+#[cfg(test)]
+mod tests;
