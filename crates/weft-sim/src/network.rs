@@ -1,0 +1,428 @@
+//! Nodes joined by links: what is sent goes over the links of its leg and
+//! ends once, delivered or dropped.
+
+use std::collections::VecDeque;
+
+use weft_links::{Departure, DropReason, Ecn, FlowId, Link, PacketInfo, Tally};
+use weft_units::{Bytes, Duration, Instant, Rng};
+
+use crate::agenda::{Agenda, Slot};
+use crate::packet::{Body, LegId, Packet};
+use crate::record::{DirectionRecord, DropRecord, LegRecord, LegSample, LinkRecord, LinkSample};
+use crate::setup::{Direction, LinkSetup, Route};
+use crate::statistics::Delays;
+
+/// All links and all packets on their way, and the agenda of the whole run.
+pub(crate) struct Network {
+    agenda: Agenda,
+    owners: Vec<Owner>,
+    directions: Vec<OneWay>,
+    legs: Vec<Leg>,
+}
+
+/// Who is called when a slot's time has come.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Owner {
+    /// A direction of a link.
+    Link(usize),
+    /// The access delay of a leg.
+    Access(LegId),
+    /// A timer of a flow; the number is the flow's own.
+    Flow(usize, u32),
+    /// The next sample.
+    Sample,
+}
+
+/// How a packet ended.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Ended {
+    pub packet: Packet,
+    pub flow: usize,
+    pub fate: Fate,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Fate {
+    Delivered,
+    Dropped,
+}
+
+struct OneWay {
+    link: Link<Packet>,
+    slot: Slot,
+    delays: Delays,
+    delivered: Bytes,
+    drops: u32,
+    series: Vec<LinkSample>,
+}
+
+struct Leg {
+    flow: usize,
+    hops: Vec<Crossing>,
+    access: Access,
+    delay: Duration,
+    /// What is within the access delay, in order.
+    line: VecDeque<(Instant, Packet)>,
+    slot: Slot,
+    counts: Counts,
+    series: Vec<LegSample>,
+}
+
+#[derive(Clone, Copy)]
+struct Crossing {
+    link: usize,
+    direction: Direction,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Access {
+    None,
+    BeforeLinks,
+    AfterLinks,
+}
+
+#[derive(Default)]
+struct Counts {
+    sent: Tally,
+    delivered: Tally,
+    queue_delay: Delays,
+    one_way_delay: Delays,
+    drops: u32,
+    dropped: Vec<DropRecord>,
+    sent_before: Bytes,
+    delivered_before: Bytes,
+}
+
+impl Crossing {
+    fn index(self) -> usize {
+        2 * self.link + usize::from(self.direction == Direction::Backward)
+    }
+}
+
+impl Network {
+    pub fn new(links: &[LinkSetup], rng: &Rng) -> Network {
+        let mut network = Network {
+            agenda: Agenda::new(),
+            owners: Vec::new(),
+            directions: Vec::new(),
+            legs: Vec::new(),
+        };
+        for setup in links {
+            let rng = rng.stream(&setup.name);
+            for (spec, name) in [(&setup.forward, "forward"), (&setup.backward, "backward")] {
+                let slot = network.add_slot(Owner::Link(network.directions.len()));
+                network.directions.push(OneWay {
+                    link: Link::new(spec, rng.stream(name)),
+                    slot,
+                    delays: Delays::default(),
+                    delivered: Bytes::ZERO,
+                    drops: 0,
+                    series: Vec::new(),
+                });
+            }
+        }
+        network
+    }
+
+    /// A slot of the agenda for `owner`.
+    pub fn add_slot(&mut self, owner: Owner) -> Slot {
+        self.owners.push(owner);
+        self.agenda.add()
+    }
+
+    /// The legs of a route: from the source to the sink, and back.
+    pub fn add_route(&mut self, flow: usize, route: &Route) -> (LegId, LegId) {
+        let there = route.hops.iter().map(|h| Crossing {
+            link: h.link,
+            direction: h.direction,
+        });
+        let back = there.clone().rev().map(|c| Crossing {
+            direction: c.direction.reversed(),
+            ..c
+        });
+        let (there, back) = (there.collect(), back.collect());
+        let delay = route.access_delay;
+        let access = |access| {
+            if delay == Duration::ZERO {
+                Access::None
+            } else {
+                access
+            }
+        };
+        (
+            self.add_leg(flow, there, access(Access::BeforeLinks), delay),
+            self.add_leg(flow, back, access(Access::AfterLinks), delay),
+        )
+    }
+
+    fn add_leg(
+        &mut self,
+        flow: usize,
+        hops: Vec<Crossing>,
+        access: Access,
+        delay: Duration,
+    ) -> LegId {
+        let id = LegId(self.legs.len() as u32);
+        let slot = self.add_slot(Owner::Access(id));
+        self.legs.push(Leg {
+            flow,
+            hops,
+            access,
+            delay,
+            line: VecDeque::new(),
+            slot,
+            counts: Counts::default(),
+            series: Vec::new(),
+        });
+        id
+    }
+
+    /// Whose turn it is, and when.
+    pub fn next(&self) -> Option<(Slot, Owner, Instant)> {
+        let (slot, at) = self.agenda.first()?;
+        Some((slot, self.owners[slot.0 as usize], at))
+    }
+
+    /// Sets the deadline of a slot of a flow.
+    pub fn set_timer(&mut self, slot: Slot, at: Option<Instant>) {
+        self.agenda.set(slot, at);
+    }
+
+    /// Sets the deadline of a slot to `at` unless it is earlier already.
+    pub fn hasten_timer(&mut self, slot: Slot, at: Instant) {
+        self.agenda.hasten(slot, at);
+    }
+
+    /// Sends a packet of `size` bytes on the link.
+    pub fn send(
+        &mut self,
+        now: Instant,
+        leg: LegId,
+        connection: u32,
+        size: u16,
+        ecn: Ecn,
+        body: Body,
+    ) {
+        let packet = Packet {
+            leg,
+            hop: 0,
+            ecn,
+            size,
+            connection,
+            sent_at: now,
+            queued: Duration::ZERO,
+            body,
+        };
+        let entry = &mut self.legs[leg.0 as usize];
+        add(&mut entry.counts.sent, size);
+        if entry.access == Access::BeforeLinks {
+            entry.delay(now, packet);
+            let due = entry.line.front().map(|(at, _)| *at);
+            self.agenda.set(entry.slot, due);
+        } else {
+            self.enqueue(now, packet);
+        }
+    }
+
+    /// The next packet that has ended on this link, or gone on from it and
+    /// ended elsewhere at once. Call until `None`.
+    pub fn poll_link(&mut self, now: Instant, index: usize) -> Option<Ended> {
+        loop {
+            let one_way = &mut self.directions[index];
+            let Some(departure) = one_way.link.poll(now) else {
+                let next = one_way.link.poll_timeout().map(|d| d.at);
+                self.agenda.set(one_way.slot, next);
+                return None;
+            };
+            match departure {
+                Departure::Delivered {
+                    mut packet,
+                    queued_for,
+                    ecn,
+                    ..
+                } => {
+                    packet.ecn = ecn;
+                    one_way.delivered += Bytes(u64::from(packet.size));
+                    one_way.delays.add(queued_for);
+                    packet.hop += 1;
+                    packet.queued += queued_for;
+                    if let Some(ended) = self.go_on(now, packet) {
+                        return Some(ended);
+                    }
+                }
+                Departure::Dropped { packet, reason, .. } => {
+                    one_way.drops += 1;
+                    return Some(self.drop_packet(packet, reason));
+                }
+            }
+        }
+    }
+
+    /// The next packet that has come out of the access delay of a leg.
+    pub fn poll_access(&mut self, now: Instant, leg: LegId) -> Option<Ended> {
+        loop {
+            let entry = &mut self.legs[leg.0 as usize];
+            let due = entry.line.front().map(|(at, _)| *at);
+            if due.is_none_or(|at| at > now) {
+                self.agenda.set(entry.slot, due);
+                return None;
+            }
+            let (_, packet) = entry.line.pop_front()?;
+            if entry.access == Access::AfterLinks {
+                return Some(self.deliver(now, packet));
+            }
+            self.enqueue(now, packet);
+        }
+    }
+
+    fn enqueue(&mut self, now: Instant, packet: Packet) {
+        let crossing = self.legs[packet.leg.0 as usize].hops[usize::from(packet.hop)];
+        let one_way = &mut self.directions[crossing.index()];
+        // Two ends and a connection make a flow to a router.
+        let flow = u64::from(packet.leg.0) << 32 | u64::from(packet.connection);
+        let info = PacketInfo::new(Bytes(u64::from(packet.size)))
+            .with_flow(FlowId(flow))
+            .with_ecn(packet.ecn);
+        one_way.link.enqueue(now, info, packet);
+        let next = one_way.link.poll_timeout().map(|d| d.at);
+        self.agenda.set(one_way.slot, next);
+    }
+
+    /// A packet has come over a link.
+    fn go_on(&mut self, now: Instant, packet: Packet) -> Option<Ended> {
+        let leg = &mut self.legs[packet.leg.0 as usize];
+        if usize::from(packet.hop) < leg.hops.len() {
+            self.enqueue(now, packet);
+            return None;
+        }
+        if leg.access == Access::AfterLinks {
+            leg.delay(now, packet);
+            let due = leg.line.front().map(|(at, _)| *at);
+            self.agenda.set(leg.slot, due);
+            return None;
+        }
+        Some(self.deliver(now, packet))
+    }
+
+    fn deliver(&mut self, now: Instant, packet: Packet) -> Ended {
+        let leg = &mut self.legs[packet.leg.0 as usize];
+        add(&mut leg.counts.delivered, packet.size);
+        leg.counts.queue_delay.add(packet.queued);
+        leg.counts.one_way_delay.add(now - packet.sent_at);
+        Ended {
+            packet,
+            flow: leg.flow,
+            fate: Fate::Delivered,
+        }
+    }
+
+    fn drop_packet(&mut self, packet: Packet, reason: DropReason) -> Ended {
+        let leg = &mut self.legs[packet.leg.0 as usize];
+        let Crossing { link, direction } = leg.hops[usize::from(packet.hop)];
+        leg.counts.drops += 1;
+        let rows = &mut leg.counts.dropped;
+        let same =
+            |d: &&mut DropRecord| (d.link, d.direction, d.reason) == (link, direction, reason);
+        match rows.iter_mut().find(same) {
+            Some(row) => row.packets += 1,
+            None => rows.push(DropRecord {
+                link,
+                direction,
+                reason,
+                packets: 1,
+            }),
+        }
+        Ended {
+            packet,
+            flow: leg.flow,
+            fate: Fate::Dropped,
+        }
+    }
+
+    /// The end of a period.
+    pub fn sample(&mut self, at: Instant) {
+        for one_way in &mut self.directions {
+            one_way.series.push(LinkSample {
+                at,
+                delivered: std::mem::take(&mut one_way.delivered),
+                drops: std::mem::take(&mut one_way.drops),
+                queue_delay: one_way.delays.take_period(),
+            });
+        }
+        for leg in &mut self.legs {
+            let sample = leg.counts.take_period(at);
+            leg.series.push(sample);
+        }
+    }
+
+    /// What the links measured. Call after the last sample.
+    pub fn link_records(&mut self, links: &[LinkSetup]) -> Vec<LinkRecord> {
+        let record = |(index, setup): (usize, &LinkSetup)| {
+            let mut take = |index: usize| self.directions[index].take_record();
+            LinkRecord {
+                name: setup.name.clone(),
+                forward: take(2 * index),
+                backward: take(2 * index + 1),
+            }
+        };
+        links.iter().enumerate().map(record).collect()
+    }
+
+    /// What became of the packets of a leg. Call after the last sample.
+    pub fn leg_record(&mut self, id: LegId) -> LegRecord {
+        let leg = &mut self.legs[id.0 as usize];
+        let counts = &mut leg.counts;
+        counts
+            .dropped
+            .sort_by_key(|d| (d.link, d.direction, d.reason));
+        let mut in_access = Tally::default();
+        leg.line
+            .iter()
+            .for_each(|(_, p)| add(&mut in_access, p.size));
+        LegRecord {
+            sent: counts.sent,
+            delivered: counts.delivered,
+            dropped: std::mem::take(&mut counts.dropped),
+            in_access,
+            queue_delay: counts.queue_delay.distribution(),
+            one_way_delay: counts.one_way_delay.distribution(),
+            series: std::mem::take(&mut leg.series),
+        }
+    }
+}
+
+impl OneWay {
+    fn take_record(&mut self) -> DirectionRecord {
+        DirectionRecord {
+            counters: *self.link.counters(),
+            in_flight: self.link.in_flight(),
+            queue_delay: self.delays.distribution(),
+            series: std::mem::take(&mut self.series),
+        }
+    }
+}
+
+impl Leg {
+    fn delay(&mut self, now: Instant, packet: Packet) {
+        self.line.push_back((now + self.delay, packet));
+    }
+}
+
+impl Counts {
+    fn take_period(&mut self, at: Instant) -> LegSample {
+        let since = |now: Bytes, before: &mut Bytes| now - std::mem::replace(before, now);
+        LegSample {
+            at,
+            sent: since(self.sent.bytes, &mut self.sent_before),
+            delivered: since(self.delivered.bytes, &mut self.delivered_before),
+            drops: std::mem::take(&mut self.drops),
+            queue_delay: self.queue_delay.take_period(),
+            one_way_delay: self.one_way_delay.take_period(),
+        }
+    }
+}
+
+fn add(tally: &mut Tally, size: u16) {
+    tally.packets += 1;
+    tally.bytes += Bytes(u64::from(size));
+}

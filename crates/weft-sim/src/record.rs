@@ -1,0 +1,235 @@
+//! What a run leaves behind: plain data, the same for the same setup and seed.
+
+use weft_links::{Counters, DropReason, Tally};
+use weft_units::{Bytes, Duration, Instant};
+
+use crate::setup::Direction;
+
+/// Everything that was measured in a run.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Record {
+    /// When it ended: the setup's duration, or earlier if it was stopped.
+    pub ended_at: Instant,
+    /// The period of the time series; the last sample may cover less.
+    pub sample_every: Duration,
+    /// One for each link of the setup, in its order.
+    pub links: Vec<LinkRecord>,
+    /// One for each flow of the setup, in its order.
+    pub flows: Vec<FlowRecord>,
+    /// Events that were processed: the work behind the run.
+    pub events: u64,
+}
+
+/// A link's two directions.
+#[derive(Clone, PartialEq, Debug)]
+pub struct LinkRecord {
+    /// Its name in the setup.
+    pub name: String,
+    /// From left to right.
+    pub forward: DirectionRecord,
+    /// From right to left.
+    pub backward: DirectionRecord,
+}
+
+/// One direction of a link.
+#[derive(Clone, PartialEq, Debug)]
+pub struct DirectionRecord {
+    /// What it took and gave back, drops by reason:
+    /// `sent = delivered + dropped + in_flight`.
+    pub counters: Counters,
+    /// What it holds at the end of the run.
+    pub in_flight: Tally,
+    /// How long its delivered packets waited in the queue, over the whole run.
+    pub queue_delay: Distribution,
+    /// One for each period.
+    pub series: Vec<LinkSample>,
+}
+
+/// A link's direction in one period. Packets count in the period in which
+/// they ended.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct LinkSample {
+    /// The end of the period.
+    pub at: Instant,
+    /// Bytes delivered at the other end.
+    pub delivered: Bytes,
+    /// Packets dropped, for whatever reason.
+    pub drops: u32,
+    /// Waiting time in the queue of the packets delivered.
+    pub queue_delay: DelaySample,
+}
+
+/// Delays within one period; all zero when there were none.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct DelaySample {
+    /// Packets.
+    pub count: u32,
+    /// Their mean.
+    pub mean: Duration,
+    /// The smallest that at least 95 % of them do not exceed.
+    pub p95: Duration,
+    /// The largest.
+    pub max: Duration,
+}
+
+/// Delays over the whole run; all zero when there were none. Quantiles are
+/// exact within one part in 128, see [`Distribution::RESOLUTION`].
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Distribution {
+    /// Packets.
+    pub count: u64,
+    /// Their mean, exact.
+    pub mean: Duration,
+    /// 5 % of them are at most this.
+    pub p5: Duration,
+    /// The median.
+    pub p50: Duration,
+    /// 95 % of them are at most this.
+    pub p95: Duration,
+    /// 99 % of them are at most this.
+    pub p99: Duration,
+    /// The largest, exact.
+    pub max: Duration,
+}
+
+impl Distribution {
+    /// Relative error of the quantiles.
+    pub const RESOLUTION: f64 = 1.0 / 128.0;
+}
+
+/// One flow.
+#[derive(Clone, PartialEq, Debug)]
+pub struct FlowRecord {
+    /// Its name in the setup.
+    pub name: String,
+    /// One for each of its routes, in their order.
+    pub routes: Vec<RouteRecord>,
+    /// What only flows of this kind have.
+    pub detail: FlowDetail,
+}
+
+/// The packets of a flow on one of its routes.
+#[derive(Clone, PartialEq, Debug)]
+pub struct RouteRecord {
+    /// From the source to the sink.
+    pub there: LegRecord,
+    /// From the sink to the source.
+    pub back: LegRecord,
+}
+
+/// One direction of a route.
+#[derive(Clone, PartialEq, Debug)]
+pub struct LegRecord {
+    /// Sizes on the link of what was sent.
+    pub sent: Tally,
+    /// What reached the other end.
+    pub delivered: Tally,
+    /// What ended on the way, by link and reason; rows of zero are left out.
+    pub dropped: Vec<DropRecord>,
+    /// What is within the access delay at the end of the run.
+    pub in_access: Tally,
+    /// How long delivered packets waited in the queues of all links together.
+    pub queue_delay: Distribution,
+    /// From sending to delivery.
+    pub one_way_delay: Distribution,
+    /// One for each period of the run, from its beginning.
+    pub series: Vec<LegSample>,
+}
+
+/// Packets of one flow that one link dropped for one reason.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct DropRecord {
+    /// Position of the link in the setup.
+    pub link: usize,
+    /// The direction that they went.
+    pub direction: Direction,
+    /// Why.
+    pub reason: DropReason,
+    /// How many.
+    pub packets: u64,
+}
+
+/// One direction of a route in one period.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct LegSample {
+    /// The end of the period.
+    pub at: Instant,
+    /// Bytes sent.
+    pub sent: Bytes,
+    /// Bytes that reached the other end.
+    pub delivered: Bytes,
+    /// Packets dropped on the way.
+    pub drops: u32,
+    /// Waiting time in queues of what was delivered.
+    pub queue_delay: DelaySample,
+    /// From sending to delivery.
+    pub one_way_delay: DelaySample,
+}
+
+/// What only flows of one kind have.
+#[derive(Clone, PartialEq, Debug)]
+pub enum FlowDetail {
+    /// TCP connections.
+    Tcp(TcpRecord),
+    /// Constant-rate packets have nothing more.
+    Udp,
+}
+
+/// The connections of a TCP flow together.
+#[derive(Clone, PartialEq, Debug)]
+pub struct TcpRecord {
+    /// Bytes that the receivers handed to their applications, in order: the
+    /// goodput is this over time.
+    pub delivered: Bytes,
+    /// Segments that were sent again.
+    pub retransmissions: u64,
+    /// Retransmission timeouts.
+    pub timeouts: u64,
+    /// Times that loss or a mark reduced the window.
+    pub reductions: u64,
+    /// Transfers that ended, in the order in which they did.
+    pub transfers: Vec<Transfer>,
+    /// One for each period of the run, from its beginning.
+    pub series: Vec<TcpSample>,
+}
+
+/// A transfer of a known size that ended: everything was acknowledged.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Transfer {
+    /// When its connection was opened.
+    pub started_at: Instant,
+    /// When its sender knew of its end.
+    pub ended_at: Instant,
+    /// Its size.
+    pub size: Bytes,
+}
+
+/// The connections of a TCP flow in one period.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct TcpSample {
+    /// The end of the period.
+    pub at: Instant,
+    /// Bytes that the receivers handed to their applications within it.
+    pub delivered: Bytes,
+    /// Segments that were sent again within it.
+    pub retransmissions: u32,
+    /// Congestion windows at its end, in segments, of all connections.
+    pub window: u64,
+    /// Largest smoothed round-trip time at its end.
+    pub smoothed_rtt: Duration,
+}
+
+impl LegRecord {
+    /// Packets that ended on the way.
+    #[must_use]
+    pub fn drops(&self) -> u64 {
+        self.dropped.iter().map(|d| d.packets).sum()
+    }
+
+    /// Packets that are still on their way at the end of the run, on links or
+    /// within the access delay.
+    #[must_use]
+    pub fn in_flight(&self) -> u64 {
+        self.sent.packets - self.delivered.packets - self.drops()
+    }
+}

@@ -1,0 +1,123 @@
+//! The loop: the earliest deadline, and what follows from it.
+
+use std::ops::ControlFlow;
+
+use weft_units::{Instant, Rng};
+
+use crate::flow::Running;
+use crate::network::{Ended, Fate, Network, Owner};
+use crate::record::Record;
+use crate::setup::{Setup, SetupError};
+
+/// Somebody who watches a run.
+pub trait Observer {
+    /// A period of the time series has ended. [`ControlFlow::Break`] ends the
+    /// run here; its record covers what was until now.
+    fn on_sample(&mut self, at: Instant) -> ControlFlow<()>;
+}
+
+/// Nobody watches.
+impl Observer for () {
+    fn on_sample(&mut self, _at: Instant) -> ControlFlow<()> {
+        ControlFlow::Continue(())
+    }
+}
+
+/// Runs `setup` in virtual time. The same setup and seed give the same record.
+///
+/// # Errors
+/// When the setup cannot be run; nothing has been done then.
+pub fn run(setup: &Setup, seed: u64, observer: &mut dyn Observer) -> Result<Record, SetupError> {
+    setup.check()?;
+    let rng = Rng::new(seed);
+    let mut network = Network::new(&setup.links, &rng.stream("links"));
+    let flows_rng = rng.stream("flows");
+    let flow = |(index, flow)| Running::new(index, flow, &flows_rng, &mut network);
+    let flows = setup.flows.iter().enumerate().map(flow).collect();
+    Ok(World {
+        setup,
+        network,
+        flows,
+        now: Instant::ZERO,
+        events: 0,
+    }
+    .run(observer))
+}
+
+struct World<'a> {
+    setup: &'a Setup,
+    network: Network,
+    flows: Vec<Running>,
+    now: Instant,
+    events: u64,
+}
+
+impl World<'_> {
+    fn run(mut self, observer: &mut dyn Observer) -> Record {
+        let end = Instant::ZERO + self.setup.duration;
+        let period = self.setup.sample_every;
+        let sampler = self.network.add_slot(Owner::Sample);
+        let first = (Instant::ZERO + period).min(end);
+        self.network.set_timer(sampler, Some(first));
+        while let Some((slot, owner, at)) = self.network.next() {
+            if at > end {
+                break;
+            }
+            self.now = at;
+            self.events += 1;
+            match owner {
+                Owner::Link(index) => {
+                    while let Some(ended) = self.network.poll_link(at, index) {
+                        self.dispatch(&ended);
+                    }
+                }
+                Owner::Access(leg) => {
+                    while let Some(ended) = self.network.poll_access(at, leg) {
+                        self.dispatch(&ended);
+                    }
+                }
+                Owner::Flow(flow, key) => {
+                    // The flow sets the slot anew.
+                    self.network.set_timer(slot, None);
+                    self.flows[flow].flow.on_timer(at, key, &mut self.network);
+                }
+                Owner::Sample => {
+                    self.sample(at);
+                    let next = (at + period).min(end);
+                    self.network.set_timer(slot, (next > at).then_some(next));
+                    if observer.on_sample(at).is_break() {
+                        break;
+                    }
+                }
+            }
+        }
+        self.into_record()
+    }
+
+    fn dispatch(&mut self, ended: &Ended) {
+        let flow = &mut self.flows[ended.flow].flow;
+        match ended.fate {
+            Fate::Delivered => flow.on_packet(self.now, &ended.packet, &mut self.network),
+            Fate::Dropped => flow.on_dropped(&ended.packet),
+        }
+    }
+
+    fn sample(&mut self, at: Instant) {
+        self.network.sample(at);
+        for running in &mut self.flows {
+            running.flow.sample(at);
+        }
+    }
+
+    fn into_record(mut self) -> Record {
+        let links = self.network.link_records(&self.setup.links);
+        let flows = self.flows.into_iter();
+        Record {
+            ended_at: self.now,
+            sample_every: self.setup.sample_every,
+            links,
+            flows: flows.map(|f| f.into_record(&mut self.network)).collect(),
+            events: self.events,
+        }
+    }
+}

@@ -1,0 +1,464 @@
+//! What a run consists of: links, and flows over them.
+
+use std::collections::BTreeSet;
+
+use weft_links::LinkSpec;
+use weft_units::{Bytes, Duration, Rate};
+
+/// One run of the simulator. [`Setup::check`] says what is wrong with it.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Setup {
+    /// How long the run lasts in virtual time.
+    pub duration: Duration,
+    /// The period of every time series. RFC 8868 section 3 computes its
+    /// metrics from rates per 200 ms.
+    pub sample_every: Duration,
+    /// The links, which routes name by their position here.
+    pub links: Vec<LinkSetup>,
+    /// The flows. Their order breaks ties of time, nothing else.
+    pub flows: Vec<FlowSetup>,
+}
+
+/// A link with its two directions, which share nothing.
+#[derive(Clone, PartialEq, Debug)]
+pub struct LinkSetup {
+    /// Unique among the links of the run.
+    pub name: String,
+    /// From left to right.
+    pub forward: LinkSpec,
+    /// From right to left.
+    pub backward: LinkSpec,
+}
+
+/// A direction of a link.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum Direction {
+    /// From left to right.
+    Forward,
+    /// From right to left.
+    Backward,
+}
+
+/// One link of a route, and the direction in which the source's packets
+/// cross it. What comes back crosses it the other way.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Hop {
+    /// Position in [`Setup::links`].
+    pub link: usize,
+    /// The way of the source's packets.
+    pub direction: Direction,
+}
+
+/// The way from a flow's source to its sink; back it is the same in reverse.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Route {
+    /// The links in the order of the source's packets; at least one.
+    pub hops: Vec<Hop>,
+    /// One-way delay between the source and the first hop, each way: an access
+    /// link without queue, loss and limit of rate. Default zero.
+    pub access_delay: Duration,
+}
+
+/// One flow: a source, a sink, and what runs between them.
+#[derive(Clone, PartialEq, Debug)]
+pub struct FlowSetup {
+    /// Unique among the flows of the run. Randomness of the flow depends on
+    /// the seed and this name only.
+    pub name: String,
+    /// When it begins, from the beginning of the run.
+    pub start: Duration,
+    /// When its source stops sending anything new, from the beginning of the
+    /// run; `None`: with the run.
+    pub stop: Option<Duration>,
+    /// A call takes one route for each path; every other flow has one.
+    pub routes: Vec<Route>,
+    /// What runs.
+    pub kind: FlowKind,
+}
+
+/// What a flow carries and how.
+#[derive(Clone, PartialEq, Debug)]
+pub enum FlowKind {
+    /// TCP connections.
+    Tcp(TcpSetup),
+    /// Packets of one size at a constant rate.
+    Udp(UdpSetup),
+}
+
+/// TCP connections that do the same, side by side.
+#[derive(Clone, PartialEq, Debug)]
+pub struct TcpSetup {
+    /// Congestion control of the sender.
+    pub congestion: CongestionKind,
+    /// What the connections have to send.
+    pub application: Application,
+    /// How many connections; each has its own randomness. Default one.
+    pub connections: u32,
+    /// Whether data packets can be marked in place of dropped (RFC 3168).
+    pub ecn: EcnMode,
+}
+
+/// Use of explicit congestion notification.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum EcnMode {
+    /// Packets are not ECN-capable.
+    #[default]
+    Off,
+    /// Data packets are ECT(0), marks are echoed and answered like a loss.
+    On,
+}
+
+/// The congestion control algorithms, by their names in files.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum CongestionKind {
+    /// `reno`: RFC 5681.
+    Reno,
+    /// `cubic`: RFC 9438.
+    Cubic,
+    /// `bbr1`: BBR as Linux has it, draft-cardwell-iccrg-bbr-congestion-control-00.
+    Bbr1,
+}
+
+/// What a TCP connection has to send.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Application {
+    /// As much as the network takes.
+    LongLived,
+    /// So many bytes, once.
+    Upload(Bytes),
+    /// Transfers with pauses between them, each on a new connection: sizes
+    /// uniform within the bounds, pauses exponential, the first one before the
+    /// first transfer (RFC 8867 section 5.7).
+    OnOff {
+        /// Smallest and largest transfer.
+        size: (Bytes, Bytes),
+        /// Mean of the pauses.
+        mean_pause: Duration,
+    },
+}
+
+/// Packets of one size at a constant rate.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct UdpSetup {
+    /// Rate on the link, IP and UDP headers included.
+    pub rate: Rate,
+    /// Size of a packet on the link. Default 1500 bytes.
+    pub packet: Bytes,
+}
+
+/// A setup that cannot be run; the message names the place and the remedy.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+pub enum SetupError {
+    /// A time that must be positive is not.
+    #[error("{place} is zero: give a time above zero")]
+    Zero {
+        /// The field.
+        place: &'static str,
+    },
+    /// Two links or flows have one name.
+    #[error("two {place} are called '{name}': rename one")]
+    Repeated {
+        /// Links or flows.
+        place: &'static str,
+        /// The name.
+        name: String,
+    },
+    /// A route that leads nowhere.
+    #[error("flow '{flow}' takes link {link}, and there are {links}, counted from 0")]
+    UnknownLink {
+        /// The flow.
+        flow: String,
+        /// What was asked for.
+        link: usize,
+        /// How many there are.
+        links: usize,
+    },
+    /// A route without links.
+    #[error("a route of flow '{flow}' has no link: give at least one")]
+    EmptyRoute {
+        /// The flow.
+        flow: String,
+    },
+    /// A number of routes that does not fit the kind of flow.
+    #[error("flow '{flow}' has {routes} routes, and its kind takes {wanted}")]
+    Routes {
+        /// The flow.
+        flow: String,
+        /// How many it has.
+        routes: usize,
+        /// What it should have.
+        wanted: &'static str,
+    },
+    /// A flow that never runs.
+    #[error("flow '{flow}' starts at {start:?} and ends at {end:?}: it must start earlier")]
+    NeverRuns {
+        /// The flow.
+        flow: String,
+        /// Its start.
+        start: Duration,
+        /// Its stop, or the end of the run.
+        end: Duration,
+    },
+    /// A value of the flow's kind that has no meaning.
+    #[error("flow '{flow}': {what}")]
+    BadFlow {
+        /// The flow.
+        flow: String,
+        /// What is wrong and what would be right.
+        what: &'static str,
+    },
+}
+
+/// RFC 8868 section 3: rates in windows of 200 ms.
+const DEFAULT_SAMPLE: Duration = Duration::from_millis(200);
+
+impl Setup {
+    /// A run of this length without links and flows, sampled every 200 ms.
+    #[must_use]
+    pub fn new(duration: Duration) -> Setup {
+        Setup {
+            duration,
+            sample_every: DEFAULT_SAMPLE,
+            links: Vec::new(),
+            flows: Vec::new(),
+        }
+    }
+
+    /// Whether the setup can be run.
+    ///
+    /// # Errors
+    /// The first thing that is wrong.
+    pub fn check(&self) -> Result<(), SetupError> {
+        for (time, place) in [
+            (self.duration, "the duration of the run"),
+            (self.sample_every, "the sample period"),
+        ] {
+            if time == Duration::ZERO {
+                return Err(SetupError::Zero { place });
+            }
+        }
+        unique("links", self.links.iter().map(|l| &l.name))?;
+        unique("flows", self.flows.iter().map(|f| &f.name))?;
+        self.flows.iter().try_for_each(|f| self.check_flow(f))
+    }
+
+    fn check_flow(&self, flow: &FlowSetup) -> Result<(), SetupError> {
+        let name = || flow.name.clone();
+        for route in &flow.routes {
+            if route.hops.is_empty() {
+                return Err(SetupError::EmptyRoute { flow: name() });
+            }
+            let links = self.links.len();
+            if let Some(hop) = route.hops.iter().find(|h| h.link >= links) {
+                let (flow, link) = (name(), hop.link);
+                return Err(SetupError::UnknownLink { flow, link, links });
+            }
+        }
+        let end = flow.stop.unwrap_or(self.duration).min(self.duration);
+        if flow.start >= end {
+            let (flow, start) = (name(), flow.start);
+            return Err(SetupError::NeverRuns { flow, start, end });
+        }
+        let wrong = match &flow.kind {
+            FlowKind::Tcp(tcp) => tcp.wrong(),
+            FlowKind::Udp(udp) => udp.wrong(),
+        };
+        if let Some(what) = wrong {
+            return Err(SetupError::BadFlow { flow: name(), what });
+        }
+        let routes = flow.routes.len();
+        if routes != 1 {
+            let (flow, wanted) = (name(), "one");
+            return Err(SetupError::Routes {
+                flow,
+                routes,
+                wanted,
+            });
+        }
+        Ok(())
+    }
+}
+
+fn unique<'a>(
+    place: &'static str,
+    names: impl Iterator<Item = &'a String>,
+) -> Result<(), SetupError> {
+    let mut seen = BTreeSet::new();
+    for name in names {
+        if !seen.insert(name) {
+            let name = name.clone();
+            return Err(SetupError::Repeated { place, name });
+        }
+    }
+    Ok(())
+}
+
+impl LinkSetup {
+    /// A link that is the same in both directions.
+    #[must_use]
+    pub fn symmetric(name: &str, spec: &LinkSpec) -> LinkSetup {
+        LinkSetup {
+            name: name.to_owned(),
+            forward: spec.clone(),
+            backward: spec.clone(),
+        }
+    }
+}
+
+impl Direction {
+    /// The other one.
+    #[must_use]
+    pub const fn reversed(self) -> Direction {
+        match self {
+            Direction::Forward => Direction::Backward,
+            Direction::Backward => Direction::Forward,
+        }
+    }
+}
+
+impl Route {
+    /// Over these links from left to right, without access delay.
+    #[must_use]
+    pub fn forward(links: &[usize]) -> Route {
+        let hop = |&link| Hop {
+            link,
+            direction: Direction::Forward,
+        };
+        Route {
+            hops: links.iter().map(hop).collect(),
+            access_delay: Duration::ZERO,
+        }
+    }
+
+    /// Over these links from right to left, the first one named first.
+    #[must_use]
+    pub fn backward(links: &[usize]) -> Route {
+        let mut route = Route::forward(links);
+        for hop in &mut route.hops {
+            hop.direction = Direction::Backward;
+        }
+        route
+    }
+
+    /// The same with an access delay.
+    #[must_use]
+    pub fn with_access(self, access_delay: Duration) -> Route {
+        Route {
+            access_delay,
+            ..self
+        }
+    }
+}
+
+impl FlowSetup {
+    /// A flow over one route for the whole run.
+    #[must_use]
+    pub fn new(name: &str, route: Route, kind: FlowKind) -> FlowSetup {
+        FlowSetup {
+            name: name.to_owned(),
+            start: Duration::ZERO,
+            stop: None,
+            routes: vec![route],
+            kind,
+        }
+    }
+
+    /// The same from `start` to `stop`, counted from the beginning of the run.
+    #[must_use]
+    pub fn between(self, start: Duration, stop: Duration) -> FlowSetup {
+        let stop = Some(stop);
+        FlowSetup {
+            start,
+            stop,
+            ..self
+        }
+    }
+}
+
+impl TcpSetup {
+    /// One long-lived connection without ECN.
+    #[must_use]
+    pub fn long_lived(congestion: CongestionKind) -> TcpSetup {
+        TcpSetup {
+            congestion,
+            application: Application::LongLived,
+            connections: 1,
+            ecn: EcnMode::Off,
+        }
+    }
+
+    fn wrong(&self) -> Option<&'static str> {
+        /// Chosen by us: more than any experiment of the literature, and what
+        /// fits in memory.
+        const MOST_CONNECTIONS: u32 = 100_000;
+        if !(1..=MOST_CONNECTIONS).contains(&self.connections) {
+            return Some("give it 1 to 100,000 connections");
+        }
+        match self.application {
+            Application::LongLived => None,
+            Application::Upload(size) => (size == Bytes::ZERO).then_some("an upload needs bytes"),
+            Application::OnOff { size, .. } => (size.0 == Bytes::ZERO || size.1 < size.0)
+                .then_some("transfer sizes need bytes, and the larger bound second"),
+        }
+    }
+}
+
+impl UdpSetup {
+    /// This rate in packets of 1500 bytes.
+    #[must_use]
+    pub fn new(rate: Rate) -> UdpSetup {
+        UdpSetup {
+            rate,
+            packet: Bytes(1500),
+        }
+    }
+
+    fn wrong(&self) -> Option<&'static str> {
+        // IPv4 and UDP headers at least, and what fits 16 bits of length.
+        if !(28..=65_535).contains(&self.packet.0) {
+            return Some("UDP packets have 28 to 65,535 bytes, headers included");
+        }
+        (self.rate == Rate::ZERO).then_some("give it a rate above zero")
+    }
+}
+
+impl CongestionKind {
+    /// All of them, for help texts.
+    pub const ALL: [CongestionKind; 3] = [
+        CongestionKind::Reno,
+        CongestionKind::Cubic,
+        CongestionKind::Bbr1,
+    ];
+
+    /// The name in files and reports.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            CongestionKind::Reno => "reno",
+            CongestionKind::Cubic => "cubic",
+            CongestionKind::Bbr1 => "bbr1",
+        }
+    }
+}
+
+impl std::fmt::Display for CongestionKind {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// There is no congestion control of this name.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+#[error("no congestion control is called `{0}`: there are reno, cubic, bbr1")]
+pub struct UnknownCongestion(String);
+
+impl std::str::FromStr for CongestionKind {
+    type Err = UnknownCongestion;
+    fn from_str(s: &str) -> Result<CongestionKind, UnknownCongestion> {
+        let found = CongestionKind::ALL.into_iter().find(|k| k.name() == s);
+        found.ok_or_else(|| UnknownCongestion(s.to_owned()))
+    }
+}
+
+#[cfg(test)]
+mod tests;

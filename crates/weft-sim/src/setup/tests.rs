@@ -1,0 +1,83 @@
+use super::{
+    Application, CongestionKind, FlowKind, FlowSetup, LinkSetup, Route, Setup, SetupError,
+    TcpSetup, UdpSetup,
+};
+use weft_links::LinkSpec;
+use weft_units::{Bytes, Duration, Rate};
+
+fn good() -> Setup {
+    let mut setup = Setup::new(Duration::from_secs(10));
+    let link = LinkSpec::new(Rate::from_mbps(1), Duration::ZERO);
+    setup.links.push(LinkSetup::symmetric("link", &link));
+    let udp = FlowKind::Udp(UdpSetup::new(Rate::from_kbps(100)));
+    let flow = FlowSetup::new("udp", Route::forward(&[0]), udp);
+    setup.flows.push(flow);
+    setup
+}
+
+fn broken(change: impl FnOnce(&mut Setup)) -> String {
+    let mut setup = good();
+    change(&mut setup);
+    let error: SetupError = setup.check().expect_err("a broken setup");
+    error.to_string()
+}
+
+#[test]
+fn each_mistake_is_named_with_its_place() {
+    assert_eq!(good().check(), Ok(()));
+    let says = |text: &str, change: fn(&mut Setup)| {
+        let message = broken(change);
+        assert!(message.contains(text), "{message}");
+    };
+    says("duration", |s| s.duration = Duration::ZERO);
+    says("sample period", |s| s.sample_every = Duration::ZERO);
+    says("two links are called 'link'", |s| {
+        s.links.push(s.links[0].clone());
+    });
+    says("two flows are called 'udp'", |s| {
+        s.flows.push(s.flows[0].clone());
+    });
+    says("'udp' takes link 3, and there are 1", |s| {
+        s.flows[0].routes[0].hops[0].link = 3;
+    });
+    says("no link", |s| s.flows[0].routes[0].hops.clear());
+    says("has 0 routes", |s| s.flows[0].routes.clear());
+    says("must start earlier", |s| {
+        s.flows[0].start = Duration::from_secs(10);
+    });
+    says("must start earlier", |s| {
+        s.flows[0].stop = Some(Duration::ZERO);
+    });
+    says("28 to 65,535", |s| {
+        s.flows[0].kind = FlowKind::Udp(UdpSetup {
+            rate: Rate::from_mbps(1),
+            packet: Bytes(20),
+        });
+    });
+    says("rate above zero", |s| {
+        s.flows[0].kind = FlowKind::Udp(UdpSetup::new(Rate::ZERO));
+    });
+    says("an upload needs bytes", |s| {
+        s.flows[0].kind = FlowKind::Tcp(TcpSetup {
+            application: Application::Upload(Bytes::ZERO),
+            ..TcpSetup::long_lived(CongestionKind::Cubic)
+        });
+    });
+    says("connections", |s| {
+        s.flows[0].kind = FlowKind::Tcp(TcpSetup {
+            connections: 0,
+            ..TcpSetup::long_lived(CongestionKind::Cubic)
+        });
+    });
+}
+
+#[test]
+fn algorithms_are_read_by_the_names_that_they_print() {
+    for kind in CongestionKind::ALL {
+        assert_eq!(kind.to_string().parse(), Ok(kind));
+    }
+    let error = "vegas".parse::<CongestionKind>().expect_err("no such");
+    for kind in CongestionKind::ALL {
+        assert!(error.to_string().contains(kind.name()), "{error}");
+    }
+}

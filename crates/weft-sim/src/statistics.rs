@@ -1,0 +1,119 @@
+//! Delays summed up: by period, and over the run.
+
+use weft_units::Duration;
+
+use crate::record::{DelaySample, Distribution};
+
+/// Delays of one period, kept until it ends; and of the run, in buckets.
+#[derive(Default)]
+pub(crate) struct Delays {
+    period: Vec<u64>,
+    run: Histogram,
+}
+
+impl Delays {
+    pub fn add(&mut self, delay: Duration) {
+        self.period.push(delay.as_nanos());
+    }
+
+    /// The end of a period.
+    pub fn take_period(&mut self) -> DelaySample {
+        let all = &mut self.period;
+        if all.is_empty() {
+            return DelaySample::default();
+        }
+        let count = all.len();
+        let (mut sum, mut max) = (0, 0);
+        for &nanos in all.iter() {
+            sum += u128::from(nanos);
+            max = max.max(nanos);
+            self.run.add(nanos);
+        }
+        // Nearest rank: the ceil(0.95 n)-th smallest.
+        let rank = (count * 95).div_ceil(100) - 1;
+        let p95 = *all.select_nth_unstable(rank).1;
+        all.clear();
+        DelaySample {
+            count: u32::try_from(count).unwrap_or(u32::MAX),
+            mean: Duration::from_nanos((sum / count as u128) as u64),
+            p95: Duration::from_nanos(p95),
+            max: Duration::from_nanos(max),
+        }
+    }
+
+    /// All periods that were taken.
+    pub fn distribution(&self) -> Distribution {
+        self.run.distribution()
+    }
+}
+
+/// Buckets of a width that grows with the value: each power of two is cut
+/// into `1 << FINE` of them.
+#[derive(Default)]
+struct Histogram {
+    buckets: Vec<u64>,
+    count: u64,
+    sum: u128,
+    max: u64,
+}
+
+/// A bucket is at most a 64th of its values wide, and stands for its middle.
+const FINE: u32 = 6;
+
+impl Histogram {
+    fn add(&mut self, value: u64) {
+        let bucket = bucket_of(value);
+        if bucket >= self.buckets.len() {
+            self.buckets.resize(bucket + 1, 0);
+        }
+        self.buckets[bucket] += 1;
+        self.count += 1;
+        self.sum += u128::from(value);
+        self.max = self.max.max(value);
+    }
+
+    fn distribution(&self) -> Distribution {
+        let mean = self.sum.checked_div(u128::from(self.count)).unwrap_or(0);
+        Distribution {
+            count: self.count,
+            mean: Duration::from_nanos(mean as u64),
+            p5: self.quantile(5),
+            p50: self.quantile(50),
+            p95: self.quantile(95),
+            p99: self.quantile(99),
+            max: Duration::from_nanos(self.max),
+        }
+    }
+
+    fn quantile(&self, percent: u64) -> Duration {
+        let rank = (self.count * percent).div_ceil(100).max(1);
+        let mut below = 0;
+        let found = self.buckets.iter().position(|n| {
+            below += n;
+            below >= rank
+        });
+        Duration::from_nanos(found.map_or(0, middle_of).min(self.max))
+    }
+}
+
+fn bucket_of(value: u64) -> usize {
+    let power = value.checked_ilog2().unwrap_or(0);
+    if power <= FINE {
+        return value as usize;
+    }
+    let shift = power - FINE;
+    ((u64::from(shift) << FINE) + (value >> shift)) as usize
+}
+
+fn middle_of(bucket: usize) -> u64 {
+    let bucket = bucket as u64;
+    if bucket < 2 << FINE {
+        return bucket;
+    }
+    let shift = (bucket >> FINE) - 1;
+    let mantissa = bucket - (shift << FINE);
+    (mantissa << shift) + (1 << shift) / 2
+}
+
+#[cfg(test)]
+mod tests;

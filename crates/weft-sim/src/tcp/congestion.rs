@@ -1,0 +1,130 @@
+//! Congestion control: how much may be under way, and how fast it leaves.
+//!
+//! To add an algorithm: a file here, a variant in
+//! [`CongestionKind`](crate::CongestionKind).
+
+mod bbr1;
+mod cubic;
+mod filter;
+mod hystart;
+mod reno;
+
+use weft_units::{Duration, Instant, Rate, Rng};
+
+use super::rate::RateSample;
+use crate::setup::CongestionKind;
+
+/// RFC 6928.
+pub(crate) const INITIAL_WINDOW: u32 = 10;
+
+/// One algorithm at work on one connection. Windows count segments.
+pub(crate) trait CongestionControl {
+    /// An acknowledgement was taken in, losses that it showed included.
+    fn on_ack(&mut self, ack: &AckSample);
+
+    /// Loss or a mark was found while not recovering: once per round trip at
+    /// most. `in_flight` is as before the acknowledgement that showed it.
+    fn on_congestion(&mut self, now: Instant, in_flight: u32);
+
+    /// The retransmission timer ran out, for the first time in a row.
+    fn on_timeout(&mut self, now: Instant, in_flight: u32);
+
+    /// Everything that was outstanding at the beginning of the recovery is
+    /// acknowledged.
+    fn on_recovered(&mut self, now: Instant);
+
+    /// How much may be in flight.
+    fn window(&self) -> u32;
+
+    /// How fast segments may leave, headers included; `None`: as they come.
+    fn pacing_rate(&self) -> Option<Rate> {
+        None
+    }
+
+    /// Who sets the window during recovery.
+    fn recovery(&self) -> RecoveryWindow {
+        RecoveryWindow::Proportional
+    }
+}
+
+/// Who sets the window during recovery.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum RecoveryWindow {
+    /// Proportional rate reduction to [`CongestionControl::window`] (RFC 6937).
+    Proportional,
+    /// [`CongestionControl::window`] holds throughout.
+    Own,
+}
+
+/// What the sender is doing.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Phase {
+    /// Nothing is missing.
+    Open,
+    /// Less is sent because of marks.
+    Reduced,
+    /// Lost segments are sent again.
+    Recovery,
+    /// Everything outstanding is sent again.
+    Timeout,
+}
+
+/// What one acknowledgement tells the algorithm.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct AckSample {
+    pub now: Instant,
+    /// Segments newly known to be delivered.
+    pub delivered: u32,
+    /// Segments newly found to be lost.
+    pub lost: u32,
+    /// All segments delivered on the connection.
+    pub total_delivered: u64,
+    /// As of after it.
+    pub in_flight: u32,
+    pub rtt: Option<Duration>,
+    pub min_rtt: Option<Duration>,
+    pub rate: Option<RateSample>,
+    pub phase: Phase,
+    /// Whether the window was all that held the sender back.
+    pub window_was_full: bool,
+}
+
+/// The algorithm of this kind at the beginning of a connection, whose
+/// handshake took one round trip of `handshake`.
+pub(crate) fn build(
+    kind: CongestionKind,
+    now: Instant,
+    handshake: Duration,
+    rng: &Rng,
+) -> Box<dyn CongestionControl> {
+    match kind {
+        CongestionKind::Bbr1 => Box::new(bbr1::Bbr1::new(now, handshake, rng.stream("bbr"))),
+        CongestionKind::Reno => Box::new(reno::Reno::new()),
+        CongestionKind::Cubic => Box::new(cubic::Cubic::new()),
+    }
+}
+
+/// Counts round trips: one is over when a segment that was sent after its
+/// beginning is delivered.
+#[derive(Clone, Copy, Default, Debug)]
+pub(crate) struct Rounds {
+    ends_at: u64,
+    pub count: u64,
+}
+
+impl Rounds {
+    /// Whether this acknowledgement begins a round.
+    pub fn on_ack(&mut self, ack: &AckSample) -> bool {
+        let begins = ack.rate.is_some_and(|r| r.prior_delivered >= self.ends_at);
+        if begins {
+            self.ends_at = ack.total_delivered;
+            self.count += 1;
+        }
+        begins
+    }
+
+    /// A round begins with this acknowledgement, whatever the last one.
+    pub fn restart(&mut self, ack: &AckSample) {
+        self.ends_at = ack.total_delivered;
+    }
+}

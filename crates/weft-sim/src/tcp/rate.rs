@@ -1,0 +1,108 @@
+//! Delivery rate estimation (draft-cheng-iccrg-delivery-rate-estimation-02).
+
+use weft_units::{Duration, Instant};
+
+/// What a segment remembers of the connection at the time it was sent.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct SentState {
+    pub delivered: u64,
+    pub delivered_at: Instant,
+    pub first_sent_at: Instant,
+    pub limit: Limit,
+}
+
+/// What kept the sender from sending more.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Limit {
+    Network,
+    Application,
+}
+
+/// Counts what is delivered; one for each connection.
+#[derive(Clone, Debug)]
+pub(crate) struct DeliveryRate {
+    pub delivered: u64,
+    delivered_at: Instant,
+    first_sent_at: Instant,
+    /// Samples are limited by the application until so much is delivered.
+    limited_until: u64,
+}
+
+/// How fast segments were delivered between two acknowledgements, one round
+/// trip apart.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct RateSample {
+    /// `P.delivered` of the newest segment that was delivered.
+    pub prior_delivered: u64,
+    /// Segments delivered over `interval`; the interval is zero when there is
+    /// no valid rate.
+    pub delivered: u64,
+    pub interval: Duration,
+    pub limit: Limit,
+}
+
+/// Gathers the newest segment of one acknowledgement.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Newest {
+    pub sent_at: Instant,
+    pub state: SentState,
+}
+
+impl DeliveryRate {
+    pub fn new() -> DeliveryRate {
+        DeliveryRate {
+            delivered: 0,
+            delivered_at: Instant::ZERO,
+            first_sent_at: Instant::ZERO,
+            limited_until: 0,
+        }
+    }
+
+    /// A segment leaves while `in_flight` others are under way.
+    pub fn on_sent(&mut self, now: Instant, in_flight: u32) -> SentState {
+        if in_flight == 0 {
+            self.first_sent_at = now;
+            self.delivered_at = now;
+        }
+        SentState {
+            delivered: self.delivered,
+            delivered_at: self.delivered_at,
+            first_sent_at: self.first_sent_at,
+            limit: if self.limited_until > self.delivered {
+                Limit::Application
+            } else {
+                Limit::Network
+            },
+        }
+    }
+
+    /// There was nothing to send though the window had room.
+    pub fn on_application_limited(&mut self, in_flight: u32) {
+        self.limited_until = (self.delivered + u64::from(in_flight)).max(1);
+    }
+
+    /// The sample of an acknowledgement that delivered `count` segments.
+    pub fn on_delivered(
+        &mut self,
+        now: Instant,
+        count: u32,
+        newest: &Newest,
+        min_rtt: Option<Duration>,
+    ) -> RateSample {
+        self.delivered += u64::from(count);
+        self.delivered_at = now;
+        let state = newest.state;
+        self.first_sent_at = newest.sent_at;
+        let sending = newest.sent_at.saturating_since(state.first_sent_at);
+        let acknowledging = now.saturating_since(state.delivered_at);
+        let interval = sending.max(acknowledging);
+        // Shorter than any round trip: nothing to learn (section 3.3).
+        let valid = min_rtt.is_none_or(|min| interval >= min);
+        RateSample {
+            prior_delivered: state.delivered,
+            delivered: self.delivered - state.delivered,
+            interval: if valid { interval } else { Duration::ZERO },
+            limit: state.limit,
+        }
+    }
+}

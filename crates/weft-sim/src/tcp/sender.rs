@@ -1,0 +1,355 @@
+//! The sending side: what goes out, what is lost, when to try again.
+
+mod prr;
+
+use weft_units::{Bytes, Duration, Instant};
+
+use super::congestion::{AckSample, CongestionControl, Phase, RecoveryWindow};
+use super::rate::{DeliveryRate, RateSample};
+use super::rtt::Rtt;
+use super::scoreboard::{Progress, Scoreboard};
+use super::{Acknowledgement, HEADERS, PAYLOAD, Segment};
+use prr::Proportional;
+
+/// RFC 8985 section 7.2: what a lone segment's acknowledgement may be delayed
+/// by; Linux takes its least retransmission timeout.
+const MAX_ACK_DELAY: Duration = Duration::from_millis(200);
+/// The same section's two, of smoothed round trips.
+const PROBE_AFTER: u64 = 2;
+
+pub(crate) struct Sender {
+    board: Scoreboard,
+    rtt: Rtt,
+    rate: DeliveryRate,
+    congestion: Box<dyn CongestionControl>,
+    phase: Phase,
+    /// Recovery ends when everything below is acknowledged.
+    recovery_point: u32,
+    proportional: Proportional,
+    /// The first segment that there is no data for.
+    end: u32,
+    probe: Probe,
+    timers: Timers,
+    /// The pacer lets the next segment go.
+    paced_until: Instant,
+    /// The next new segment tells that the window was reduced (CWR).
+    tell_reduced: bool,
+    window_was_full: bool,
+    pub counters: SenderCounters,
+}
+
+#[derive(Clone, Copy, Default, Debug)]
+pub(crate) struct SenderCounters {
+    pub retransmissions: u64,
+    pub timeouts: u64,
+    pub reductions: u64,
+}
+
+impl SenderCounters {
+    pub fn plus(self, other: SenderCounters) -> SenderCounters {
+        SenderCounters {
+            retransmissions: self.retransmissions + other.retransmissions,
+            timeouts: self.timeouts + other.timeouts,
+            reductions: self.reductions + other.reductions,
+        }
+    }
+}
+
+/// Tail loss probe (RFC 8985 section 7).
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Probe {
+    None,
+    /// To be sent as soon as asked for a segment.
+    Wanted,
+    /// The probe went out when so much was outstanding.
+    Sent {
+        below: u32,
+        again: bool,
+    },
+}
+
+#[derive(Default)]
+struct Timers {
+    retransmission: Option<Instant>,
+    probe: Option<Instant>,
+    reordering: Option<Instant>,
+    /// The pacer lets the next segment go, and there is one.
+    pacing: Option<Instant>,
+}
+
+impl Sender {
+    /// A sender of segments `first` up to `end`, with the round trip of the
+    /// handshake.
+    pub fn new(
+        now: Instant,
+        congestion: Box<dyn CongestionControl>,
+        first: u32,
+        end: u32,
+        handshake: Duration,
+    ) -> Sender {
+        let mut rtt = Rtt::new();
+        rtt.on_sample(now, handshake);
+        Sender {
+            board: Scoreboard::new(first),
+            rtt,
+            rate: DeliveryRate::new(),
+            congestion,
+            phase: Phase::Open,
+            recovery_point: first,
+            proportional: Proportional::default(),
+            end,
+            probe: Probe::None,
+            timers: Timers::default(),
+            paced_until: Instant::ZERO,
+            tell_reduced: false,
+            window_was_full: false,
+            counters: SenderCounters::default(),
+        }
+    }
+
+    /// Nothing new after what was sent.
+    pub fn stop(&mut self) {
+        self.end = self.end.min(self.board.next());
+    }
+
+    /// Whether everything is acknowledged.
+    pub fn is_done(&self) -> bool {
+        self.board.first() >= self.end
+    }
+
+    pub fn window(&self) -> u32 {
+        match (self.phase, self.congestion.recovery()) {
+            (Phase::Recovery | Phase::Reduced, RecoveryWindow::Proportional) => {
+                self.proportional.window()
+            }
+            _ => self.congestion.window(),
+        }
+    }
+
+    pub fn smoothed_rtt(&self) -> Duration {
+        self.rtt.smoothed().unwrap_or_default()
+    }
+
+    /// The next segment to send now, if any.
+    pub fn poll_transmit(&mut self, now: Instant) -> Option<Segment> {
+        let in_flight = self.board.in_flight();
+        self.timers.pacing = None;
+        if self.probe == Probe::Wanted {
+            return self.send_probe(now);
+        }
+        if in_flight >= self.window() {
+            self.window_was_full = true;
+            return None;
+        }
+        let lost = self.board.next_lost();
+        let number = lost.unwrap_or(self.board.next());
+        if lost.is_none() && number >= self.end {
+            self.window_was_full = false;
+            self.rate.on_application_limited(in_flight);
+            return None;
+        }
+        if now < self.paced_until {
+            self.timers.pacing = Some(self.paced_until);
+            return None;
+        }
+        Some(self.transmit(now, number))
+    }
+
+    fn transmit(&mut self, now: Instant, number: u32) -> Segment {
+        let again = number < self.board.next();
+        let state = self.rate.on_sent(now, self.board.in_flight());
+        self.board.on_sent(now, number, state);
+        self.proportional.on_sent();
+        self.counters.retransmissions += u64::from(again);
+        if let Some(rate) = self.congestion.pacing_rate() {
+            let size = Bytes(u64::from(HEADERS + PAYLOAD));
+            let gap = rate.time_for(size).unwrap_or(Duration::from_secs(1));
+            self.paced_until = self.paced_until.max(now) + gap;
+        }
+        if self.timers.retransmission.is_none() {
+            self.arm(now);
+        }
+        let reduced = !again && std::mem::take(&mut self.tell_reduced);
+        Segment { number, reduced }
+    }
+
+    /// New data if there is some, else the newest segment again (section 7.3).
+    fn send_probe(&mut self, now: Instant) -> Option<Segment> {
+        self.probe = Probe::None;
+        if self.board.is_empty() {
+            return None;
+        }
+        let next = self.board.next();
+        let again = next >= self.end;
+        let number = if again { next - 1 } else { next };
+        let below = next.max(number + 1);
+        self.probe = Probe::Sent { below, again };
+        let segment = self.transmit(now, number);
+        self.timers.probe = None;
+        self.timers.retransmission = Some(now + self.rtt.timeout());
+        Some(segment)
+    }
+
+    /// Takes in an acknowledgement.
+    pub fn on_acknowledgement(&mut self, now: Instant, ack: &Acknowledgement) {
+        let before = self.board.in_flight();
+        let min_rtt = self.rtt.min();
+        let progress = self.board.on_acknowledgement(now, ack, min_rtt);
+        if let Some(rtt) = progress.rtt {
+            self.rtt.on_sample(now, rtt);
+        }
+        let rate = progress.newest.map(|newest| {
+            self.rate
+                .on_delivered(now, progress.delivered, &newest, min_rtt)
+        });
+        let lost = self.find_losses(now);
+        self.settle_probe(now, ack, before);
+        self.change_phase(now, ack, lost, before);
+        self.inform(now, &progress, lost, rate);
+        if self.phase == Phase::Recovery || self.phase == Phase::Reduced {
+            let safe = progress.advanced > 0 && lost == 0;
+            let (flight, goal) = (self.board.in_flight(), self.congestion.window());
+            self.proportional
+                .on_ack(progress.delivered, flight, goal, safe);
+        }
+        if progress.advanced > 0 {
+            self.rtt.on_progress();
+        }
+        if progress.delivered > 0 {
+            self.arm(now);
+        }
+    }
+
+    fn find_losses(&mut self, now: Instant) -> u32 {
+        let recovering = matches!(self.phase, Phase::Recovery | Phase::Timeout);
+        let (min, smoothed) = (self.rtt.min(), self.rtt.smoothed());
+        let window = self.board.reordering_window(recovering, min, smoothed);
+        let (lost, due) = self.board.detect_losses(now, window);
+        self.timers.reordering = due;
+        lost
+    }
+
+    /// Section 7.4: a probe that was a retransmission and is acknowledged
+    /// without D-SACK has repaired a loss, which calls for a reduction.
+    fn settle_probe(&mut self, now: Instant, ack: &Acknowledgement, in_flight: u32) {
+        let Probe::Sent { below, again } = self.probe else {
+            return;
+        };
+        if ack.duplicate {
+            self.probe = Probe::None;
+        } else if ack.next >= below {
+            self.probe = Probe::None;
+            if again && self.phase == Phase::Open {
+                self.reduce(now, Phase::Reduced, in_flight);
+            }
+        }
+    }
+
+    fn change_phase(&mut self, now: Instant, ack: &Acknowledgement, lost: u32, in_flight: u32) {
+        if self.phase != Phase::Open && self.board.first() >= self.recovery_point {
+            self.phase = Phase::Open;
+            self.congestion.on_recovered(now);
+        }
+        match self.phase {
+            Phase::Open if lost > 0 => self.reduce(now, Phase::Recovery, in_flight),
+            // Reduced already in this round trip.
+            Phase::Reduced if lost > 0 => self.phase = Phase::Recovery,
+            Phase::Open if ack.echo => {
+                self.reduce(now, Phase::Reduced, in_flight);
+                self.tell_reduced = true;
+            }
+            _ => {}
+        }
+    }
+
+    fn reduce(&mut self, now: Instant, phase: Phase, in_flight: u32) {
+        self.counters.reductions += 1;
+        self.phase = phase;
+        self.recovery_point = self.board.next();
+        self.congestion.on_congestion(now, in_flight);
+        self.proportional.begin(in_flight, self.board.in_flight());
+        self.timers.probe = None;
+    }
+
+    fn inform(&mut self, now: Instant, progress: &Progress, lost: u32, rate: Option<RateSample>) {
+        self.congestion.on_ack(&AckSample {
+            now,
+            delivered: progress.delivered,
+            lost,
+            total_delivered: self.rate.delivered,
+            in_flight: self.board.in_flight(),
+            rtt: progress.newest_rtt,
+            min_rtt: self.rtt.min(),
+            rate,
+            phase: self.phase,
+            window_was_full: self.window_was_full,
+        });
+    }
+
+    /// The time for the next retransmission, and for a probe before it if
+    /// nothing is missing.
+    fn arm(&mut self, now: Instant) {
+        self.timers.retransmission = None;
+        self.timers.probe = None;
+        if self.board.is_empty() {
+            return;
+        }
+        let timeout = now + self.rtt.timeout();
+        self.timers.retransmission = Some(timeout);
+        if self.phase == Phase::Open && self.probe == Probe::None {
+            let mut patience = self.rtt.smoothed().unwrap_or(MAX_ACK_DELAY) * PROBE_AFTER;
+            if self.board.in_flight() <= 1 {
+                patience += MAX_ACK_DELAY;
+            }
+            self.timers.probe = Some(now + patience).filter(|at| *at < timeout);
+        }
+    }
+
+    /// When [`Sender::on_timer`] has something to do.
+    pub fn due(&self) -> Option<Instant> {
+        let timers = [
+            self.timers.retransmission,
+            self.timers.probe,
+            self.timers.reordering,
+            self.timers.pacing,
+        ];
+        timers.into_iter().flatten().min()
+    }
+
+    /// Runs what is due; ask for segments afterwards.
+    pub fn on_timer(&mut self, now: Instant) {
+        let due = |at: Option<Instant>| at.is_some_and(|at| at <= now);
+        if due(self.timers.reordering) {
+            let before = self.board.in_flight();
+            let lost = self.find_losses(now);
+            if lost > 0 && matches!(self.phase, Phase::Open) {
+                self.reduce(now, Phase::Recovery, before);
+                self.proportional
+                    .on_ack(0, self.board.in_flight(), self.congestion.window(), true);
+            }
+        }
+        if due(self.timers.probe) {
+            self.timers.probe = None;
+            self.probe = Probe::Wanted;
+        }
+        if due(self.timers.retransmission) {
+            self.on_timeout(now);
+        }
+    }
+
+    fn on_timeout(&mut self, now: Instant) {
+        self.counters.timeouts += 1;
+        self.rtt.on_timeout();
+        let before = self.board.in_flight();
+        self.board.lose_all();
+        self.probe = Probe::None;
+        self.timers.reordering = None;
+        if self.phase != Phase::Timeout {
+            self.counters.reductions += 1;
+            self.congestion.on_timeout(now, before);
+        }
+        self.phase = Phase::Timeout;
+        self.recovery_point = self.board.next();
+        self.arm(now);
+    }
+}
