@@ -44,16 +44,33 @@ it('two see each other move, and a third who comes later sees both', async () =>
   await bob.context.close();
 });
 
-it('one who reloads the page is seen again', async () => {
+it('one who reloads the page is the same person, at once', async () => {
   const ada = await enter('Ada');
   const bob = await enter('Bob');
   await framesShown(bob.page, 'Picture of Ada', 30);
+  const tiles = bob.page.getByLabel('Picture of Ada', { exact: true });
   await ada.page.reload();
   await framesShown(ada.page, 'Picture of Bob', 30);
-  // Who she was before stays for a grace time, as if the network had broken.
-  const tiles = bob.page.getByLabel('Picture of Ada', { exact: true });
-  await expect.poll(() => tiles.count(), { timeout: 20_000 }).toBe(1);
+  expect(await tiles.count()).toBe(1);
   await framesShown(bob.page, 'Picture of Ada', 30);
+  expect(await tiles.count()).toBe(1);
+  await ada.context.close();
+  await bob.context.close();
+});
+
+it('a duplicated tab is somebody else and leaves the first one its call', async () => {
+  const ada = await enter('Ada');
+  const bob = await enter('Bob');
+  await framesShown(bob.page, 'Picture of Ada', 30);
+  // Opened by a script, a tab gets a copy of the opener's storage, as a duplicate does.
+  const opened = ada.context.waitForEvent('page');
+  await ada.page.evaluate(() => void window.open(location.href));
+  const twin = await opened;
+  await framesShown(twin, 'Picture of Ada', 30);
+  await framesShown(ada.page, 'Picture of Bob', 30);
+  const tiles = bob.page.getByLabel('Picture of Ada', { exact: true });
+  await expect.poll(() => tiles.count(), { timeout: 20_000 }).toBe(2);
+  expect(await server.metric('weft_publications')).toBe(3);
   await ada.context.close();
   await bob.context.close();
 });

@@ -1,10 +1,28 @@
 use crate::problem::Problem;
 use aws_lc_rs::{constant_time, digest};
 use axum::http::{HeaderMap, StatusCode, header};
+use weft_sfu::Proof;
 
 /// The cookie that carries the token for the page, which opens streams and
 /// sends requests without headers of its own.
 const COOKIE: &str = "weft_token";
+
+/// The header with which a participant proves to be who they were before: in
+/// the address it would stand in the logs of proxies.
+pub(crate) const SECRET: &str = "weft-secret";
+
+/// The proof that a participant's secret is. What is compared is its hash, so
+/// that the time which that takes tells nothing of the secret.
+pub(crate) fn proof_of(secret: &str) -> Proof {
+    let mut proof = [0; 32];
+    proof.copy_from_slice(hash(secret).as_ref());
+    Proof(proof)
+}
+
+/// The secret that comes with a request.
+pub(crate) fn secret_of(headers: &HeaderMap) -> Option<&str> {
+    headers.get(SECRET)?.to_str().ok()
+}
 
 /// The operator's token, if there is one; only its hash is kept.
 #[derive(Clone, Default)]

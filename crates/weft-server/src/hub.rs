@@ -1,17 +1,20 @@
 //! Rooms, media connections and event streams, behind one lock that is never
 //! held across an await.
 
+mod resources;
+
+use crate::auth::proof_of;
 use crate::clock::Clock;
 use crate::config::Limits;
 use crate::media_plane::{Command, Event, MediaPlane, Negotiated, ResourceId};
 use crate::problem::Problem;
+use resources::{Resource, Resources, Role};
 use serde_json::{Value, json};
-use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::sync::{Notify, mpsc};
 use weft_sfu::{
-    Change, Join, LinkReport, Participant, ParticipantKind, Publishing, Registry, RegistryLimits,
-    RoomEvent,
+    Change, HoldError, Join, Joined, LinkReport, Participant, ParticipantKind, Publishing,
+    Registry, RegistryLimits, RoomEvent,
 };
 use weft_units::{Deadline, Instant};
 
@@ -34,7 +37,7 @@ pub(crate) struct Hub {
 
 struct State {
     registry: Registry,
-    resources: BTreeMap<ResourceId, Resource>,
+    resources: Resources,
     feeds: Vec<Feed>,
     open: bool,
 }
@@ -44,26 +47,6 @@ struct Feed {
     sender: mpsc::Sender<Message>,
 }
 
-/// One media connection, as HTTP knows it.
-#[derive(Debug, Clone)]
-struct Resource {
-    room: String,
-    /// Who publishes: also for one that plays.
-    participant: String,
-    role: Role,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Role {
-    Publish {
-        negotiated: Publishing,
-        /// What the publisher has not switched off.
-        enabled: Publishing,
-        connected: bool,
-    },
-    Play,
-}
-
 /// One event for a stream.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Message {
@@ -71,12 +54,16 @@ pub(crate) struct Message {
     pub(crate) data: Arc<str>,
 }
 
-/// Who wants to publish.
-pub(crate) struct Publisher<'a> {
+/// Who comes to a room, to be there or to publish.
+#[derive(Clone, Copy)]
+pub(crate) struct Arrival<'a> {
     pub(crate) room: &'a str,
-    pub(crate) participant: Option<&'a str>,
     pub(crate) name: Option<&'a str>,
     pub(crate) kind: ParticipantKind,
+    /// Who they were before.
+    pub(crate) id: Option<&'a str>,
+    /// What the welcome gave to who they were.
+    pub(crate) secret: Option<&'a str>,
 }
 
 /// What a resource's path leads to.
@@ -85,11 +72,6 @@ pub(crate) enum RoleOf {
     Publish,
     Play,
 }
-
-const EVERYTHING: Publishing = Publishing {
-    video: true,
-    audio: true,
-};
 
 impl Hub {
     pub(crate) fn new(limits: Limits, media: Arc<dyn MediaPlane>, clock: Clock) -> Hub {
@@ -100,7 +82,7 @@ impl Hub {
         Hub {
             state: Mutex::new(State {
                 registry,
-                resources: BTreeMap::new(),
+                resources: Resources::default(),
                 feeds: Vec::new(),
                 open: true,
             }),
@@ -119,19 +101,21 @@ impl Hub {
     /// welcome.
     pub(crate) fn join(
         &self,
-        join: Join<'_>,
+        who: Arrival<'_>,
     ) -> Result<(String, mpsc::Receiver<Message>), Problem> {
         let mut state = self.lock();
         if !state.open {
             return Err(Problem::overloaded("anybody: it is about to stop"));
         }
-        let id = state.registry.join(join)?;
+        let (id, secret) = state.join(&who)?;
         self.tell(&mut state);
         let (sender, receiver) = mpsc::channel(FEED_LENGTH);
-        let participants: Vec<&Participant> = state.registry.participants(join.room).collect();
-        let welcome = json!({"id": id, "room": join.room, "participants": participants});
+        let participants: Vec<&Participant> = state.registry.participants(who.room).collect();
+        let welcome = json!({
+            "id": id, "secret": secret, "room": who.room, "participants": participants
+        });
         let _ = sender.try_send(message("welcome", &welcome));
-        let room = join.room.to_owned();
+        let room = who.room.to_owned();
         state.feeds.push(Feed { room, sender });
         Ok((id, receiver))
     }
@@ -147,27 +131,21 @@ impl Hub {
     /// [`Hub::close`].
     pub(crate) fn open_publication(
         &self,
-        who: &Publisher<'_>,
+        who: &Arrival<'_>,
     ) -> Result<(ResourceId, String), Problem> {
         let mut state = self.lock();
         state.check_room_for_one(&self.limits)?;
-        let known = who.participant.map(|id| state.registry.hold(who.room, id));
-        let id = match (known, who.participant, who.name) {
-            (Some(Ok(())), Some(id), _) => id.to_owned(),
-            (Some(Err(unknown)), _, None) => return Err(unknown.into()),
-            (_, id, name) => state.registry.join(Join {
-                room: who.room,
-                name: name.unwrap_or_default(),
-                kind: who.kind,
-                id,
-            })?,
+        let proof = who.secret.map(proof_of);
+        let held = who.id.map(|id| state.registry.hold(who.room, id, proof));
+        let id = match (held, who.id) {
+            (Some(Ok(())), Some(id)) => id.to_owned(),
+            (Some(Err(HoldError::Unknown(unknown))), _) if who.name.is_none() => {
+                return Err(unknown.into());
+            }
+            (Some(Err(stranger @ HoldError::Stranger { .. })), _) => return Err(stranger.into()),
+            _ => state.join(who)?.0,
         };
-        let role = Role::Publish {
-            negotiated: Publishing::default(),
-            enabled: EVERYTHING,
-            connected: false,
-        };
-        let resource = state.add(who.room, &id, role);
+        let resource = state.open(who.room, &id, Role::PUBLISH);
         self.tell(&mut state);
         Ok((resource, id))
     }
@@ -185,48 +163,24 @@ impl Hub {
             return Err(crate::media_plane::MediaError::NothingPublished.into());
         }
         let id = publisher.id.clone();
-        let resource = state.add(room, &id, Role::Play);
+        let resource = state.open(room, &id, Role::Play);
         Ok((resource, id))
     }
 
     /// What was agreed on for a publication. An earlier one of the same
-    /// participant ends.
+    /// participant goes on until this one is connected.
     pub(crate) fn negotiated(&self, resource: &ResourceId, agreed: &Negotiated) {
-        let mut state = self.lock();
-        let Some(Resource {
-            room, participant, ..
-        }) = state.resources.get(resource).cloned()
-        else {
-            return;
+        let agreed = Publishing {
+            video: agreed.video,
+            audio: agreed.audio,
         };
-        if let Some(found) = state.resources.get_mut(resource)
-            && let Role::Publish { negotiated, .. } = &mut found.role
-        {
-            *negotiated = Publishing {
-                video: agreed.video,
-                audio: agreed.audio,
-            };
-        }
-        let earlier: Vec<ResourceId> = state
-            .resources
-            .iter()
-            .filter(|(id, r)| *id != resource && r.is_publication_of(&room, &participant))
-            .map(|(id, _)| id.clone())
-            .collect();
-        for id in earlier {
-            state.resources.remove(&id);
-            state
-                .registry
-                .release(self.clock.now(), &room, &participant);
-            self.media.send(Command::Close { resource: id });
-        }
-        self.tell(&mut state);
+        self.lock().resources.set_negotiated(resource, agreed);
     }
 
     /// Whether the resource is there, in this room and role.
     pub(crate) fn check(&self, room: &str, id: &ResourceId, role: RoleOf) -> Result<(), Problem> {
         let state = self.lock();
-        let found = state.resources.get(id).filter(|r| r.room == room);
+        let found = state.resources.find(id).filter(|r| r.room == room);
         match found.map(|r| (r.role, role)) {
             Some((Role::Publish { .. }, RoleOf::Publish) | (Role::Play, RoleOf::Play)) => Ok(()),
             _ => Err(Problem::no_resource()),
@@ -239,7 +193,7 @@ impl Hub {
             resource: id.clone(),
         });
         let mut state = self.lock();
-        if let Some(resource) = state.resources.remove(id)
+        if let Some(resource) = state.resources.take(id)
             && resource.role != Role::Play
         {
             let (room, participant) = (&resource.room, &resource.participant);
@@ -252,12 +206,8 @@ impl Hub {
     /// The publisher switches pictures or sound off or on.
     pub(crate) fn set_enabled(&self, id: &ResourceId, wanted: Publishing) {
         let mut state = self.lock();
-        if let Some(resource) = state.resources.get_mut(id)
-            && let Role::Publish { enabled, .. } = &mut resource.role
-        {
-            *enabled = wanted;
-            let (room, participant) = (resource.room.clone(), resource.participant.clone());
-            state.show_publishing(&room, &participant);
+        if state.resources.set_enabled(id, wanted) {
+            state.show_publishing_of(id);
         }
         self.tell(&mut state);
     }
@@ -265,22 +215,27 @@ impl Hub {
     /// A sender's figures of its links.
     pub(crate) fn set_links(&self, id: &ResourceId, links: Vec<LinkReport>) -> Result<(), Problem> {
         let mut state = self.lock();
-        let resource = state.resources.get(id).ok_or_else(Problem::no_resource)?;
-        let (room, participant) = (resource.room.clone(), resource.participant.clone());
+        let Some(Resource {
+            room, participant, ..
+        }) = state.resources.find(id).cloned()
+        else {
+            return Err(Problem::no_resource());
+        };
         state.registry.set_links(&room, &participant, links)?;
         self.tell(&mut state);
         Ok(())
     }
 
-    /// Somebody who is in a room as long as the server runs.
+    /// Somebody who is in a room as long as the server runs. Nobody is told
+    /// their secret.
     pub(crate) fn add_resident(
         &self,
-        join: Join<'_>,
+        who: &Arrival<'_>,
         publishing: Publishing,
     ) -> Result<String, Problem> {
         let mut state = self.lock();
-        let id = state.registry.join(join)?;
-        state.registry.set_publishing(join.room, &id, publishing)?;
+        let (id, _) = state.join(who)?;
+        state.registry.set_publishing(who.room, &id, publishing)?;
         self.tell(&mut state);
         Ok(id)
     }
@@ -290,16 +245,14 @@ impl Hub {
         let mut state = self.lock();
         match event {
             Event::Connected { resource } => {
-                if let Some(found) = state.resources.get_mut(&resource)
-                    && let Role::Publish { connected, .. } = &mut found.role
-                {
-                    *connected = true;
-                    let (room, participant) = (found.room.clone(), found.participant.clone());
-                    state.show_publishing(&room, &participant);
+                for earlier in state.resources.connect(&resource) {
+                    state.release_publisher_of(self.clock.now(), &resource);
+                    self.media.send(Command::Close { resource: earlier });
                 }
+                state.show_publishing_of(&resource);
             }
             Event::Ended { resource, .. } => {
-                if let Some(found) = state.resources.remove(&resource)
+                if let Some(found) = state.resources.take(&resource)
                     && found.role != Role::Play
                 {
                     state.show_publishing(&found.room, &found.participant);
@@ -344,7 +297,7 @@ impl Hub {
     fn tell(&self, state: &mut State) {
         while let Some(RoomEvent { room, change }) = state.registry.poll_output() {
             if let Change::Left { id } = &change {
-                for resource in state.take_resources_of(&room, id) {
+                for resource in state.resources.take_all_of(&room, id) {
                     self.media.send(Command::Close { resource });
                 }
             }
@@ -366,54 +319,58 @@ impl Hub {
 
 impl State {
     fn check_room_for_one(&self, limits: &Limits) -> Result<(), Problem> {
-        if !self.open || self.resources.len() >= limits.media_connections {
+        if !self.open || self.resources.count() >= limits.media_connections {
             return Err(Problem::overloaded("another media connection"));
         }
         Ok(())
     }
 
-    fn add(&mut self, room: &str, participant: &str, role: Role) -> ResourceId {
-        let id = unguessable();
-        let resource = Resource {
-            room: room.to_owned(),
-            participant: participant.to_owned(),
-            role,
+    /// Joins the registry. Returns the id, and the secret that proves it.
+    fn join(&mut self, who: &Arrival<'_>) -> Result<(String, String), Problem> {
+        let fresh = unguessable();
+        let joined = self.registry.join(Join {
+            room: who.room,
+            name: who.name.unwrap_or_default(),
+            kind: who.kind,
+            id: who.id,
+            proof: who.secret.map(proof_of),
+            fresh: proof_of(&fresh),
+        })?;
+        let secret = match (&joined, who.secret) {
+            (Joined::Back(_), Some(shown)) => shown.to_owned(),
+            _ => fresh,
         };
-        self.resources.insert(id.clone(), resource);
+        Ok((joined.into_id(), secret))
+    }
+
+    fn open(&mut self, room: &str, participant: &str, role: Role) -> ResourceId {
+        let id = ResourceId(unguessable());
+        self.resources.open(id.clone(), room, participant, role);
         id
+    }
+
+    fn show_publishing_of(&mut self, id: &ResourceId) {
+        let found = self.resources.find(id).filter(|r| r.role != Role::Play);
+        if let Some(Resource {
+            room, participant, ..
+        }) = found.cloned()
+        {
+            self.show_publishing(&room, &participant);
+        }
     }
 
     /// What the participant's connected publications show together.
     fn show_publishing(&mut self, room: &str, participant: &str) {
-        let mut shown = Publishing::default();
-        for resource in self.resources.values() {
-            if let Role::Publish {
-                negotiated,
-                enabled,
-                connected: true,
-            } = resource.role
-                && resource.is_publication_of(room, participant)
-            {
-                shown.video |= negotiated.video && enabled.video;
-                shown.audio |= negotiated.audio && enabled.audio;
-            }
-        }
+        let shown = self.resources.shown(room, participant);
         // Somebody who is gone publishes nothing: no error.
         let _ = self.registry.set_publishing(room, participant, shown);
     }
 
-    fn take_resources_of(&mut self, room: &str, participant: &str) -> Vec<ResourceId> {
-        let of = |r: &Resource| r.room == room && r.participant == participant;
-        let gone = self.resources.iter().filter(|(_, r)| of(r));
-        let gone: Vec<ResourceId> = gone.map(|(id, _)| id.clone()).collect();
-        self.resources.retain(|_, r| !of(r));
-        gone
-    }
-}
-
-impl Resource {
-    fn is_publication_of(&self, room: &str, participant: &str) -> bool {
-        self.role != Role::Play && self.room == room && self.participant == participant
+    /// The hold of a publication that another one of theirs replaces.
+    fn release_publisher_of(&mut self, now: Instant, id: &ResourceId) {
+        if let Some(found) = self.resources.find(id) {
+            self.registry.release(now, &found.room, &found.participant);
+        }
     }
 }
 
@@ -434,8 +391,8 @@ fn change_message(change: &Change) -> Message {
 }
 
 /// 128 random bits in hexadecimal.
-fn unguessable() -> ResourceId {
+fn unguessable() -> String {
     let mut bytes = [0; 16];
     aws_lc_rs::rand::fill(&mut bytes).expect("the system's random generator works");
-    ResourceId(bytes.iter().map(|b| format!("{b:02x}")).collect())
+    bytes.iter().map(|b| format!("{b:02x}")).collect()
 }

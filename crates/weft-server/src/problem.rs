@@ -3,7 +3,7 @@ use axum::Json;
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
 use serde::Serialize;
-use weft_sfu::{JoinError, UnknownParticipant};
+use weft_sfu::{HoldError, JoinError, UnknownParticipant};
 
 /// A refusal as JSON: `{"error": .., "remedy": ..}`.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -100,6 +100,22 @@ impl From<UnknownParticipant> for Problem {
             sentence(&error.to_string()),
             "Check the room and the participant: the room's event stream lists who is there.",
         )
+    }
+}
+
+impl From<HoldError> for Problem {
+    fn from(error: HoldError) -> Problem {
+        match error {
+            HoldError::Unknown(unknown) => unknown.into(),
+            HoldError::Stranger { .. } => Problem::new(
+                StatusCode::FORBIDDEN,
+                sentence(&error.to_string()),
+                format!(
+                    "Send the secret from the welcome of the room's event stream in the header `{}`, or publish with ?name= as somebody new.",
+                    crate::auth::SECRET
+                ),
+            ),
+        }
     }
 }
 

@@ -3,7 +3,7 @@ use crate::clock::Clock;
 use crate::config::ServerConfig;
 use crate::error::ServerError;
 use crate::forwarding::Forwarding;
-use crate::hub::Hub;
+use crate::hub::{Arrival, Hub};
 use crate::listener::Connections;
 use crate::media_plane::{self, EventReceiver, MediaPlane};
 use crate::problem::Problem;
@@ -16,7 +16,7 @@ use std::thread::{self, JoinHandle};
 use std::time::Duration;
 use tokio::sync::watch;
 use tokio_rustls::TlsAcceptor;
-use weft_sfu::{Join, ParticipantKind, Publishing};
+use weft_sfu::{ParticipantKind, Publishing};
 
 /// How long requests may go on when the server ends.
 const LAST_REQUESTS: Duration = Duration::from_secs(2);
@@ -148,13 +148,14 @@ impl ServerHandle {
     /// # Errors
     /// If the names are no names, or the room is full.
     pub fn add_resident(&self, resident: &Resident<'_>) -> Result<String, Problem> {
-        let join = Join {
+        let who = Arrival {
             room: resident.room,
-            name: resident.name,
+            name: Some(resident.name),
             kind: resident.kind,
             id: Some(resident.name),
+            secret: None,
         };
-        self.hub.add_resident(join, resident.publishing)
+        self.hub.add_resident(&who, resident.publishing)
     }
 
     /// Ends the server: event streams end, requests may finish.

@@ -17,7 +17,7 @@ pub use forwarder::{Codec, Downlink, Forwarded, Forwarder, Forwarding, MediaPack
 pub use keyframes::KeyframeAggregator;
 pub use layers::LayerRates;
 pub use registry::{
-    Change, Join, JoinError, LinkReport, LinkState, Participant, ParticipantKind, Publishing,
-    Registry, RegistryLimits, RoomEvent, UnknownParticipant,
+    Change, HoldError, Join, JoinError, Joined, LinkReport, LinkState, Participant,
+    ParticipantKind, Proof, Publishing, Registry, RegistryLimits, RoomEvent, UnknownParticipant,
 };
 pub use router::{Output, Router, SubscriptionId, TrackId};

@@ -118,7 +118,8 @@ pub struct RoomEvent {
 pub enum Change {
     /// Somebody came.
     Joined(Participant),
-    /// Somebody publishes more or less than before, or has another kind.
+    /// Somebody publishes more or less than before, or has another kind or
+    /// name.
     Changed(Participant),
     /// Somebody's links have new figures.
     Links {
@@ -134,6 +135,12 @@ pub enum Change {
     },
 }
 
+/// What proves that somebody is the participant they say: a hash of a secret
+/// that only they were told. Hashing is for the caller to do, and to make the
+/// secret unguessable.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Proof(pub [u8; 32]);
+
 /// A wish to be in a room.
 #[derive(Debug, Clone, Copy)]
 pub struct Join<'a> {
@@ -146,6 +153,28 @@ pub struct Join<'a> {
     /// The id to have: that of a participant who comes back, or one that
     /// the caller has chosen.
     pub id: Option<&'a str>,
+    /// Shown by somebody who comes back.
+    pub proof: Option<Proof>,
+    /// Will prove who they are if they are somebody new.
+    pub fresh: Proof,
+}
+
+/// Who came.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Joined {
+    /// Somebody new, with this id.
+    New(String),
+    /// Somebody who was there already.
+    Back(String),
+}
+
+impl Joined {
+    /// The participant's id.
+    #[must_use]
+    pub fn into_id(self) -> String {
+        let (Joined::New(id) | Joined::Back(id)) = self;
+        id
+    }
 }
 
 /// Why somebody cannot join.
@@ -175,6 +204,22 @@ pub struct UnknownParticipant {
     pub id: String,
 }
 
+/// Why somebody may not act as a participant.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+pub enum HoldError {
+    /// There is no such participant.
+    #[error(transparent)]
+    Unknown(#[from] UnknownParticipant),
+    /// There is, and it is somebody else.
+    #[error("participant '{id}' in room '{room}' is somebody else")]
+    Stranger {
+        /// The room that was asked for.
+        room: String,
+        /// The id that was asked for.
+        id: String,
+    },
+}
+
 /// Who is in which room.
 ///
 /// A participant stays while something holds it: its event stream, its
@@ -191,6 +236,7 @@ pub struct Registry {
 #[derive(Debug)]
 struct Member {
     participant: Participant,
+    proof: Proof,
     holds: u32,
     leaves_at: Option<Instant>,
 }
@@ -205,16 +251,15 @@ impl Registry {
         }
     }
 
-    /// Joins a room, or comes back to it, with one hold. Returns the
-    /// participant's id.
+    /// Joins a room, or comes back to it, with one hold.
     ///
-    /// Coming back needs the id and the name that one had; with another
-    /// name, or after the grace time, one is somebody new. An id that is
-    /// free is given as asked for.
+    /// Coming back needs the id and its proof, and may bring another name;
+    /// without them, or after the grace time, one is somebody new. An id that
+    /// is free is given as asked for.
     ///
     /// # Errors
     /// See [`JoinError`].
-    pub fn join(&mut self, join: Join<'_>) -> Result<String, JoinError> {
+    pub fn join(&mut self, join: Join<'_>) -> Result<Joined, JoinError> {
         if !is_room_name(join.room) {
             return Err(JoinError::BadRoomName);
         }
@@ -222,22 +267,21 @@ impl Registry {
         if !is_name(name) {
             return Err(JoinError::BadName);
         }
+        let wanted = join.id.filter(|id| is_room_name(id));
+        if let Some(id) = wanted
+            && self.hold(join.room, id, join.proof).is_ok()
+        {
+            self.rename(join.room, id, name);
+            return Ok(Joined::Back(id.to_owned()));
+        }
         if !self.rooms.contains_key(join.room) && self.rooms.len() >= self.limits.rooms {
             return Err(JoinError::TooManyRooms);
         }
-        let taken = match join.id.and_then(|id| self.member_mut(join.room, id)) {
-            Some(member) if member.participant.name == name => {
-                member.holds += 1;
-                member.leaves_at = None;
-                return Ok(member.participant.id.clone());
-            }
-            found => found.is_some(),
-        };
         let members = self.rooms.get(join.room).map_or(0, BTreeMap::len);
         if members >= self.limits.participants_per_room {
             return Err(JoinError::RoomFull);
         }
-        let id = match join.id.filter(|id| !taken && is_room_name(id)) {
+        let id = match wanted.filter(|id| self.member_mut(join.room, id).is_none()) {
             Some(id) => id.to_owned(),
             None => self.fresh_id(join.room),
         };
@@ -250,21 +294,26 @@ impl Registry {
         };
         let member = Member {
             participant: participant.clone(),
+            proof: join.fresh,
             holds: 1,
             leaves_at: None,
         };
         let room = self.rooms.entry(join.room.to_owned()).or_default();
         room.insert(id.clone(), member);
         self.tell(join.room, Change::Joined(participant));
-        Ok(id)
+        Ok(Joined::New(id))
     }
 
-    /// One more thing holds the participant.
+    /// One more thing holds the participant, for who proves to be it.
     ///
     /// # Errors
-    /// If there is no such participant.
-    pub fn hold(&mut self, room: &str, id: &str) -> Result<(), UnknownParticipant> {
+    /// See [`HoldError`].
+    pub fn hold(&mut self, room: &str, id: &str, proof: Option<Proof>) -> Result<(), HoldError> {
         let member = self.known(room, id)?;
+        if proof != Some(member.proof) {
+            let (room, id) = (room.to_owned(), id.to_owned());
+            return Err(HoldError::Stranger { room, id });
+        }
         member.holds += 1;
         member.leaves_at = None;
         Ok(())
@@ -413,6 +462,17 @@ impl Registry {
     fn tell(&mut self, room: &str, change: Change) {
         let room = room.to_owned();
         self.events.push_back(RoomEvent { room, change });
+    }
+
+    fn rename(&mut self, room: &str, id: &str, name: &str) {
+        let Some(member) = self.member_mut(room, id) else {
+            return;
+        };
+        if member.participant.name != name {
+            name.clone_into(&mut member.participant.name);
+            let changed = member.participant.clone();
+            self.tell(room, Change::Changed(changed));
+        }
     }
 
     fn fresh_id(&mut self, room: &str) -> String {

@@ -8,17 +8,18 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use weft_net::{Clock, Remote};
-use weft_peer::{Direction, PeerKey, Section};
+use weft_peer::{Direction, Section};
 use weft_session::MediaKind;
 
 use crate::cli::JoinArgs;
-use crate::endpoint::caller::{CallError, Command, News, OfferId, Sending, ask};
+use crate::endpoint::caller::{Command, News, Sending, ask};
+use crate::endpoint::connect::{ConnectError, Connection, connect};
 use crate::endpoint::links::Links;
 use crate::exit::Failure;
 use crate::interrupt;
 use crate::sender::{self, Sources};
 use crate::signalling::{
-    Created, Participant, Room, RoomEvent, SILENCE, SignallingError, query_value,
+    Identity, Participant, Room, RoomEvent, SILENCE, SignallingError, query_value,
 };
 use crate::statistics::{self, StatsFile};
 
@@ -66,7 +67,7 @@ pub fn run(args: JoinArgs) -> Result<(), Failure> {
         name: send.name.clone(),
         kinds,
         receiving: !args.send_only,
-        own_id: None,
+        own: None,
         stream: 0,
         heard: Instant::now(),
         publication: None,
@@ -95,16 +96,6 @@ enum Wish {
     End,
 }
 
-struct Publication {
-    location: String,
-    peer: PeerKey,
-}
-
-struct Player {
-    location: String,
-    peer: PeerKey,
-}
-
 struct Joined {
     clock: Clock,
     room: Room,
@@ -113,12 +104,12 @@ struct Joined {
     name: String,
     kinds: Vec<MediaKind>,
     receiving: bool,
-    own_id: Option<String>,
+    own: Option<Identity>,
     /// The number of the event stream that counts, and when it last spoke.
     stream: u32,
     heard: Instant,
-    publication: Option<Publication>,
-    players: BTreeMap<String, Player>,
+    publication: Option<Connection>,
+    players: BTreeMap<String, Connection>,
     others: BTreeMap<String, Participant>,
     recording: Option<Recording>,
     stats: Option<StatsFile>,
@@ -156,7 +147,7 @@ impl Joined {
             match inbox.recv_timeout(wait) {
                 Ok(Wish::End) | Err(RecvTimeoutError::Disconnected) => return Ok(()),
                 Ok(Wish::RoomLost(stream, _)) if stream != self.stream => {}
-                Ok(Wish::RoomLost(_, error)) if error.is_passing() && self.own_id.is_some() => {
+                Ok(Wish::RoomLost(_, error)) if error.is_passing() && self.own.is_some() => {
                     eprintln!("weft: {error}; trying again");
                     retry_at = Some(Instant::now() + RETRY);
                 }
@@ -187,12 +178,13 @@ impl Joined {
         let stream = self.stream;
         let (room, wishes) = (self.room.clone(), self.wishes.clone());
         let mut query = format!("kind=native&name={}", query_value(&self.name));
-        if let Some(id) = &self.own_id {
-            query.push_str(&format!("&id={}", query_value(id)));
+        let own = self.own.clone();
+        if let Some(own) = &own {
+            query.push_str(&format!("&id={}", query_value(&own.id)));
         }
         thread::spawn(move || {
             let told = wishes.clone();
-            let ended = room.events(&query, move |event| {
+            let ended = room.events(&query, own.as_ref(), move |event| {
                 told.send(Wish::Room(stream, event)).is_ok()
             });
             let error = ended.err().unwrap_or_else(|| SignallingError::Unreachable {
@@ -205,18 +197,18 @@ impl Joined {
 
     fn on_room(&mut self, event: RoomEvent) -> Result<(), Failure> {
         match event {
-            RoomEvent::Welcome { id, participants } => {
+            RoomEvent::Welcome { own, participants } => {
                 self.others.clear();
-                for other in participants.into_iter().filter(|p| p.id != id) {
+                for other in participants.into_iter().filter(|p| p.id != own.id) {
                     self.others.insert(other.id.clone(), other);
                 }
-                self.own_id = Some(id);
+                self.own = Some(own);
                 if self.publication.is_none() && !self.kinds.is_empty() {
                     self.publish()?;
                 }
             }
             RoomEvent::Changed(participant) => {
-                if Some(&participant.id) != self.own_id.as_ref() {
+                if Some(&participant.id) != self.own.as_ref().map(|own| &own.id) {
                     self.others.insert(participant.id.clone(), participant);
                 }
             }
@@ -240,16 +232,14 @@ impl Joined {
             })
             .collect();
         let mut query = format!("kind=native&name={}", query_value(&self.name));
-        if let Some(id) = &self.own_id {
-            query.push_str(&format!("&participant={}", query_value(id)));
+        if let Some(own) = &self.own {
+            query.push_str(&format!("&participant={}", query_value(&own.id)));
         }
-        let room = self.room.clone();
-        let wishes = self.wishes.clone();
-        let made = self.connect(sections, Wish::Publication, wishes, |offer| {
-            room.publish(&query, offer)
+        let news = self.news(Wish::Publication);
+        let made = connect(&self.remote, sections, news, |offer| {
+            self.room.publish(&query, self.own.as_ref(), offer)
         });
-        let (location, peer) = made.map_err(Failure::run)?;
-        self.publication = Some(Publication { location, peer });
+        self.publication = Some(made.map_err(Failure::run)?);
         Ok(())
     }
 
@@ -281,19 +271,16 @@ impl Joined {
             }
             let id = participant.id.clone();
             let tag = id.clone();
-            let (room, wishes) = (self.room.clone(), self.wishes.clone());
-            let made = self.connect(
-                sections,
-                move |news| Wish::Player(tag.clone(), news),
-                wishes,
-                |offer| room.play(&id, offer),
-            );
+            let news = self.news(move |news| Wish::Player(tag.clone(), news));
+            let made = connect(&self.remote, sections, news, |offer| {
+                self.room.play(&id, offer)
+            });
             match made {
-                Ok((location, peer)) => {
+                Ok(connection) => {
                     if let Some(recording) = &mut self.recording {
                         recording.begin(&participant);
                     }
-                    self.players.insert(id, Player { location, peer });
+                    self.players.insert(id, connection);
                 }
                 // They may be about to publish: tried again with the next figures.
                 Err(ConnectError::Signalling(error)) if error.is_passing() => {}
@@ -302,18 +289,10 @@ impl Joined {
         }
     }
 
-    /// Offer, exchange, accept. News of the peer go through `tag` to `wishes`.
-    fn connect(
-        &self,
-        sections: Vec<Section>,
-        tag: impl Fn(News) -> Wish + Send + 'static,
-        wishes: Sender<Wish>,
-        exchange: impl FnOnce(&str) -> Result<Created, SignallingError>,
-    ) -> Result<(String, PeerKey), ConnectError> {
-        let (offer, sdp): (OfferId, String) =
-            ask(&self.remote, |reply| Command::Offer { sections, reply })??;
-        let created = exchange(&sdp)?;
+    /// A channel for a peer's news that puts `tag` on them for the main loop.
+    fn news(&self, tag: impl Fn(News) -> Wish + Send + 'static) -> Sender<News> {
         let (news, incoming) = channel();
+        let wishes = self.wishes.clone();
         thread::spawn(move || {
             while let Ok(news) = incoming.recv() {
                 if wishes.send(tag(news)).is_err() {
@@ -321,14 +300,7 @@ impl Joined {
                 }
             }
         });
-        let answer = created.sdp;
-        let peer = ask(&self.remote, |reply| Command::Accept {
-            offer,
-            answer,
-            news,
-            reply,
-        })??;
-        Ok((created.location, peer))
+        news
     }
 
     fn on_publication(&mut self, news: News) -> Result<(), Failure> {
@@ -413,12 +385,4 @@ impl Joined {
         }
         self.remote.send(Command::Stop);
     }
-}
-
-#[derive(Debug, thiserror::Error)]
-enum ConnectError {
-    #[error(transparent)]
-    Signalling(#[from] SignallingError),
-    #[error(transparent)]
-    Call(#[from] CallError),
 }

@@ -20,6 +20,9 @@ const REQUEST: Duration = Duration::from_secs(10);
 /// little more mean that nothing comes through.
 pub const SILENCE: Duration = Duration::from_secs(35);
 
+/// Carries what proves who we are.
+const SECRET: &str = "Weft-Secret";
+
 /// The server's side of a room, over HTTP.
 #[derive(Clone)]
 pub struct Room {
@@ -27,6 +30,15 @@ pub struct Room {
     base: String,
     room: String,
     token: Option<String>,
+}
+
+/// Who we are in a room.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Identity {
+    /// What the others see.
+    pub id: String,
+    /// What proves it, for who comes back and who publishes.
+    pub secret: String,
 }
 
 /// Somebody in the room.
@@ -49,7 +61,7 @@ pub struct Publishing {
 #[derive(Clone, Debug)]
 pub enum RoomEvent {
     Welcome {
-        id: String,
+        own: Identity,
         participants: Vec<Participant>,
     },
     Changed(Participant),
@@ -61,6 +73,8 @@ pub enum RoomEvent {
 #[derive(Deserialize)]
 struct Welcome {
     id: String,
+    #[serde(default)]
+    secret: String,
     participants: Vec<Participant>,
 }
 
@@ -160,23 +174,35 @@ impl Room {
             .unwrap_or_default()
     }
 
-    /// Publishes this offer under a name or as a participant who is there.
-    pub fn publish(&self, query: &str, offer: &str) -> Result<Created, SignallingError> {
+    /// Publishes this offer under a name, or as the participant who we are.
+    pub fn publish(
+        &self,
+        query: &str,
+        own: Option<&Identity>,
+        offer: &str,
+    ) -> Result<Created, SignallingError> {
         let url = format!("{}/whip/{}?{query}", self.base, self.room);
-        self.post("to publish", &url, offer)
+        self.post("to publish", &url, own, offer)
     }
 
     /// Plays what a participant publishes.
     pub fn play(&self, participant: &str, offer: &str) -> Result<Created, SignallingError> {
         let url = format!("{}/whep/{}/{participant}", self.base, self.room);
-        self.post("to play", &url, offer)
+        self.post("to play", &url, None, offer)
     }
 
-    fn post(&self, what: &'static str, url: &str, sdp: &str) -> Result<Created, SignallingError> {
+    fn post(
+        &self,
+        what: &'static str,
+        url: &str,
+        own: Option<&Identity>,
+        sdp: &str,
+    ) -> Result<Created, SignallingError> {
         let request = self
             .agent
             .post(url)
-            .header("Content-Type", "application/sdp");
+            .header("Content-Type", "application/sdp")
+            .header(SECRET, proof(own));
         let mut response = self.check(
             what,
             url,
@@ -229,6 +255,7 @@ impl Room {
     pub fn events(
         &self,
         query: &str,
+        own: Option<&Identity>,
         mut take: impl FnMut(RoomEvent) -> bool,
     ) -> Result<(), SignallingError> {
         let url = format!("{}/api/rooms/{}/events?{query}", self.base, self.room);
@@ -238,6 +265,7 @@ impl Room {
             .config()
             .timeout_global(None)
             .build()
+            .header(SECRET, proof(own))
             .header("Authorization", self.authorization());
         let response = self.check("to join", &url, request.call())?;
         let mut name = String::new();
@@ -310,6 +338,10 @@ impl Room {
     }
 }
 
+fn proof(own: Option<&Identity>) -> &str {
+    own.map_or("", |own| &own.secret)
+}
+
 fn unreachable(url: &str, error: &dyn std::fmt::Display) -> SignallingError {
     SignallingError::Unreachable {
         url: url.to_owned(),
@@ -322,7 +354,10 @@ fn room_event(name: &str, data: &str) -> Option<RoomEvent> {
         "welcome" => {
             let welcome: Welcome = serde_json::from_str(data).ok()?;
             Some(RoomEvent::Welcome {
-                id: welcome.id,
+                own: Identity {
+                    id: welcome.id,
+                    secret: welcome.secret,
+                },
                 participants: welcome.participants,
             })
         }

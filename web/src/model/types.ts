@@ -27,6 +27,8 @@ export interface Participant {
 
 export interface Welcome {
   readonly id: string;
+  /** Proves to the server that we are who we were; nobody else is told it. */
+  readonly secret: string;
   readonly room: string;
   readonly participants: readonly Participant[];
 }
@@ -126,6 +128,7 @@ export function readWelcome(value: unknown): Welcome | null {
   if (from === null || typeof from['id'] !== 'string') return null;
   return {
     id: from['id'],
+    secret: text(from['secret']),
     room: text(from['room']),
     participants: list(from['participants'], readParticipant),
   };

@@ -146,12 +146,12 @@ function useSessionLife(session: RoomSession): void {
   useEffect(() => {
     session.join();
     const hurry = (): void => session.hurry();
-    const leave = (): void => session.leave();
+    const suspend = (): void => session.suspend();
     addEventListener('online', hurry);
-    addEventListener('pagehide', leave);
+    addEventListener('pagehide', suspend);
     return () => {
       removeEventListener('online', hurry);
-      removeEventListener('pagehide', leave);
+      removeEventListener('pagehide', suspend);
       session.leave();
     };
   }, [session]);

@@ -5,6 +5,8 @@ export interface Env {
   newStream(): MediaStream;
   /** The video codecs that can be sent, in the browser's own order. */
   videoCodecs(): RTCRtpCodec[];
+  /** What this tab remembers from one page to the next; null where that is forbidden. */
+  readonly storage: Pick<Storage, 'getItem' | 'setItem' | 'removeItem'> | null;
   /** Runs `what` after `ms`; returns the function that takes it back. */
   after(ms: number, what: () => void): () => void;
 }
@@ -16,9 +18,18 @@ export function browserEnv(): Env {
     newPeer: () => new RTCPeerConnection({ bundlePolicy: 'max-bundle' }),
     newStream: () => new MediaStream(),
     videoCodecs: () => RTCRtpReceiver.getCapabilities('video')?.codecs ?? [],
+    storage: tabStorage(),
     after: (ms, what) => {
       const timer = globalThis.setTimeout(what, ms);
       return () => globalThis.clearTimeout(timer);
     },
   };
+}
+
+function tabStorage(): Storage | null {
+  try {
+    return globalThis.sessionStorage;
+  } catch {
+    return null;
+  }
 }

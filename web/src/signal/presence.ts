@@ -5,11 +5,13 @@ import { readId, readLinksOf, readParticipant, readWelcome, type Link, type Part
 export interface Presence {
   /** Our own id, once the server has welcomed us. */
   readonly self: string | null;
+  /** What proves that we are it. */
+  readonly secret: string;
   /** In order of arrival. */
   readonly participants: ReadonlyMap<string, Participant>;
 }
 
-export const nobody: Presence = { self: null, participants: new Map() };
+export const nobody: Presence = { self: null, secret: '', participants: new Map() };
 
 /** The next state; the same object when the event says nothing new or makes no sense. */
 export function reduce(presence: Presence, event: string, value: unknown): Presence {
@@ -17,7 +19,11 @@ export function reduce(presence: Presence, event: string, value: unknown): Prese
     case 'welcome': {
       const welcome = readWelcome(value);
       if (welcome === null) return presence;
-      return { self: welcome.id, participants: new Map(welcome.participants.map((each) => [each.id, each])) };
+      return {
+        self: welcome.id,
+        secret: welcome.secret,
+        participants: new Map(welcome.participants.map((each) => [each.id, each])),
+      };
     }
     case 'joined':
     case 'changed': {

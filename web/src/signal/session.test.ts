@@ -5,7 +5,10 @@ import { RoomSession } from './session';
 const person = (id: string, video = true, audio = true) => ({ id, name: id, kind: 'browser', publishing: { video, audio }, links: [] });
 
 async function inRoom(...participants: object[]) {
-  const env = new FakeEnv();
+  return inRoomOf(new FakeEnv(), ...participants);
+}
+
+async function inRoomOf(env: FakeEnv, ...participants: object[]) {
   const bodies: FakeBody[] = [];
   let number = 0;
   env.answer(({ method, url }, signal) => {
@@ -21,7 +24,7 @@ async function inRoom(...participants: object[]) {
   session.join();
   await settle();
   const say = async (name: string, value: unknown): Promise<void> => bodies.at(-1)?.event(name, value);
-  await say('welcome', { id: 'p1', room: 'our room', participants: [person('p1', false, false), ...participants] });
+  await say('welcome', { id: 'p1', secret: 's1', room: 'our room', participants: [person('p1', false, false), ...participants] });
   const posts = () => env.requests.filter((request) => request.startsWith('POST'));
   return { env, session, bodies, say, posts };
 }
@@ -31,6 +34,32 @@ it('asks for events by room and name, and comes back as the same person', async 
   await bodies[0]?.end();
   await env.pass(500);
   expect(env.requests).toEqual(['GET /api/rooms/our%20room/events?name=Kim', 'GET /api/rooms/our%20room/events?name=Kim&id=p1']);
+  expect(env.calls.map((call) => call.secret)).toEqual([null, 's1']);
+});
+
+it('is the same person after a reload', async () => {
+  const { env, session } = await inRoom();
+  session.suspend();
+  const { env: after } = await inRoomOf(env);
+  expect(after.requests.at(-1)).toBe('GET /api/rooms/our%20room/events?name=Kim&id=p1');
+  expect(after.calls.at(-1)?.secret).toBe('s1');
+});
+
+it('is somebody new in a duplicated tab, after leaving, and in another room', async () => {
+  const { env, session } = await inRoom();
+  const duplicate = new FakeEnv();
+  for (const [key, value] of env.stored) duplicate.storage.setItem(key, value);
+  await inRoomOf(duplicate);
+  expect(duplicate.requests).toEqual(['GET /api/rooms/our%20room/events?name=Kim']);
+
+  session.leave();
+  await inRoomOf(env);
+  expect(env.requests.at(-1)).toBe('GET /api/rooms/our%20room/events?name=Kim');
+
+  const other = new FakeEnv();
+  other.storage.setItem('weft.identity', JSON.stringify({ room: 'other', id: 'p1', secret: 's1' }));
+  await inRoomOf(other);
+  expect(other.requests).toEqual(['GET /api/rooms/our%20room/events?name=Kim']);
 });
 
 it('plays everybody who publishes, but not itself and not who only watches', async () => {
@@ -78,6 +107,7 @@ it('publishes under its id once welcomed, and anew under a new id', async () => 
   await session.publish({ video: track('video'), audio: track('audio') });
   await settle();
   expect(posts()).toEqual(['POST /whip/our%20room?participant=p1']);
+  expect(env.calls.at(-1)?.secret).toBe('s1');
   await bodies[0]?.end();
   await env.pass(500);
   await say('welcome', { id: 'p1', room: 'our room', participants: [] });

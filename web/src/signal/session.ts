@@ -4,6 +4,7 @@
 import { Store } from '../model/store';
 import type { Participant } from '../model/types';
 import type { Env } from './env';
+import { leaveIdentity, proof, takeIdentity, type Identity } from './identity';
 import { news, nobody, others, reduce, type Presence } from './presence';
 import { EventStream, type StreamState } from './sse';
 import { Player } from './whep';
@@ -22,6 +23,8 @@ export class RoomSession {
   readonly #room: string;
   readonly #name: string;
   readonly #events: EventStream;
+  /** Who an earlier page of this tab was. */
+  #before: Identity | null;
   #publishing: Tracks | null = null;
   #publishedAs: string | null = null;
 
@@ -29,9 +32,15 @@ export class RoomSession {
     this.#env = env;
     this.#room = room;
     this.#name = name;
-    this.publisher = new Publisher(env, () => `${this.#path('whip')}?participant=${encodeURIComponent(this.#self)}`);
+    this.#before = takeIdentity(env.storage, room);
+    this.publisher = new Publisher(
+      env,
+      () => `${this.#path('whip')}?participant=${encodeURIComponent(this.#identity?.id ?? '')}`,
+      () => proof(this.#identity),
+    );
     this.#events = new EventStream(env, {
       url: () => this.#eventsUrl(),
+      headers: () => proof(this.#identity),
       onMessage: (event, value) => this.#onEvent(event, value),
       silenceMs: SILENCE_MS,
     });
@@ -60,15 +69,24 @@ export class RoomSession {
     else await this.publisher.setTracks(tracks);
   }
 
+  /** The page goes away, and may be back at once. */
+  suspend(): void {
+    const identity = this.#identity;
+    if (identity !== null) leaveIdentity(this.#env.storage, this.#room, identity);
+    this.leave();
+  }
+
   leave(): void {
+    this.#before = null;
     this.#events.close();
     this.publisher.close();
     for (const player of this.players.value.values()) player.close();
     this.players.set(new Map());
   }
 
-  get #self(): string {
-    return this.presence.value.self ?? '';
+  get #identity(): Identity | null {
+    const { self, secret } = this.presence.value;
+    return self === null ? this.#before : { id: self, secret };
   }
 
   #path(what: 'whip' | 'whep'): string {
@@ -77,7 +95,7 @@ export class RoomSession {
 
   #eventsUrl(): string {
     const query = new URLSearchParams({ name: this.#name });
-    if (this.presence.value.self !== null) query.set('id', this.presence.value.self);
+    if (this.#identity !== null) query.set('id', this.#identity.id);
     return `/api/rooms/${encodeURIComponent(this.#room)}/events?${query}`;
   }
 

@@ -78,6 +78,8 @@ export type StreamState =
 export interface StreamOptions {
   /** Asked before every attempt. */
   readonly url: () => string;
+  /** Further headers, asked before every attempt. */
+  readonly headers?: () => Record<string, string>;
   readonly onMessage: (name: string, value: unknown) => void;
   /** No byte for this long (ms): the connection counts as broken. */
   readonly silenceMs: number;
@@ -138,7 +140,7 @@ export class EventStream {
   async #read(abort: AbortController): Promise<void> {
     this.#watch(abort);
     const response = await this.#env.fetch(this.#options.url(), {
-      headers: { accept: 'text/event-stream' },
+      headers: { accept: 'text/event-stream', ...this.#options.headers?.() },
       cache: 'no-store',
       signal: abort.signal,
     });

@@ -16,7 +16,7 @@ function playing(env = new FakeEnv()) {
 it('asks with an empty body, answers the offer, plays when connected', async () => {
   const { env, player } = playing();
   await settle();
-  expect(env.calls).toEqual([
+  expect(env.calls).toMatchObject([
     { method: 'POST', url: '/whep/r/ada', body: null },
     { method: 'PATCH', url: '/whep/r/ada/1', body: 'our answer' },
   ]);

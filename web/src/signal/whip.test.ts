@@ -21,7 +21,7 @@ it('puts VP8 in front and keeps the order of the others', () => {
 it('offers both tracks, send only, and takes the answer', async () => {
   const { env, publisher } = publishing();
   await settle();
-  expect(env.calls).toEqual([{ method: 'POST', url: '/whip/r?participant=p1', body: 'our offer' }]);
+  expect(env.calls).toEqual([{ method: 'POST', url: '/whip/r?participant=p1', body: 'our offer', secret: null }]);
   expect(env.peer.log).toEqual(['local offer', 'remote answer their answer']);
   const [audio, video] = env.peer.transceivers;
   expect([audio?.track.kind, video?.track.kind]).toEqual(['audio', 'video']);
@@ -61,7 +61,7 @@ it('tells what is switched off, and a server that knows nothing of it does no ha
   env.answer(() => refused(404, 'No.', 'No.'));
   publisher.tell({ video: false, audio: true });
   await settle();
-  expect(env.calls.at(-1)).toEqual({ method: 'PUT', url: '/whip/r/1/publishing', body: '{"video":false,"audio":true}' });
+  expect(env.calls.at(-1)).toMatchObject({ method: 'PUT', url: '/whip/r/1/publishing', body: '{"video":false,"audio":true}' });
   expect(publisher.state.value.kind).toBe('connecting');
 });
 
@@ -74,7 +74,7 @@ it('tells it again on a new connection', async () => {
   env.peer.become('failed');
   await env.pass(500);
   env.peer.become('connected');
-  expect(env.calls.at(-1)).toEqual({ method: 'PUT', url: '/whip/r/1/publishing', body: '{"video":true,"audio":false}' });
+  expect(env.calls.at(-1)).toMatchObject({ method: 'PUT', url: '/whip/r/1/publishing', body: '{"video":true,"audio":false}' });
 });
 
 it('fails with the words of the server when it may not publish', async () => {

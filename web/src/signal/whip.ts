@@ -30,15 +30,18 @@ export interface Publishing {
 export class Publisher {
   readonly #env: Env;
   readonly #url: () => string;
+  readonly #proof: () => Record<string, string>;
   readonly #session: PeerSession;
   readonly #senders: { video: RTCRtpSender | null; audio: RTCRtpSender | null } = { video: null, audio: null };
   #tracks: Tracks = { video: null, audio: null };
   #told: Publishing | null = null;
 
-  /** `url` is asked before every attempt: it carries the participant's id. */
-  constructor(env: Env, url: () => string) {
+  /** Both are asked before every attempt: the address carries the participant's
+   *  id, the headers prove it. */
+  constructor(env: Env, url: () => string, proof: () => Record<string, string> = () => ({})) {
     this.#env = env;
     this.#url = url;
+    this.#proof = proof;
     this.#session = new PeerSession(env, (attempt) => this.#negotiate(attempt));
     // A new connection knows nothing of what was told on the one before.
     this.#session.state.subscribe(() => {
@@ -107,7 +110,7 @@ export class Publisher {
     const url = this.#url();
     const response = await this.#env.fetch(url, {
       method: 'POST',
-      headers: { 'content-type': SDP, accept: SDP },
+      headers: { 'content-type': SDP, accept: SDP, ...this.#proof() },
       body: peer.localDescription?.sdp ?? '',
     });
     if (!response.ok) throw new ProblemError(await problemOf(response, 'take your picture and sound'));

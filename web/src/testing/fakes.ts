@@ -6,6 +6,8 @@ export interface Call {
   readonly method: string;
   readonly url: string;
   readonly body: unknown;
+  /** What proves who asks. */
+  readonly secret: string | null;
 }
 
 type Handler = (call: Call, signal: AbortSignal | null) => Response | Promise<Response>;
@@ -97,6 +99,12 @@ class FakeStream {
 export class FakeEnv implements Env {
   readonly calls: Call[] = [];
   readonly peers: FakePeer[] = [];
+  readonly stored = new Map<string, string>();
+  readonly storage = {
+    getItem: (key: string): string | null => this.stored.get(key) ?? null,
+    setItem: (key: string, value: string): void => void this.stored.set(key, value),
+    removeItem: (key: string): void => void this.stored.delete(key),
+  };
   codecs: { mimeType: string }[] = [];
   /** Kinds that offers of the server bring from now on. */
   offered: readonly string[] = ['audio', 'video'];
@@ -110,7 +118,8 @@ export class FakeEnv implements Env {
   }
 
   async fetch(url: string, init: RequestInit = {}): Promise<Response> {
-    const call = { method: init.method ?? 'GET', url, body: init.body ?? null };
+    const secret = new Headers(init.headers).get('weft-secret');
+    const call = { method: init.method ?? 'GET', url, body: init.body ?? null, secret };
     this.calls.push(call);
     return this.#handler(call, init.signal ?? null);
   }

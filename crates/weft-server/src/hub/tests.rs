@@ -1,9 +1,9 @@
-use super::{FEED_LENGTH, Hub, unguessable};
+use super::{Arrival, FEED_LENGTH, Hub, unguessable};
 use crate::clock::Clock;
 use crate::config::Limits;
 use crate::media_plane::{Command, MediaPlane};
 use std::sync::Arc;
-use weft_sfu::{Join, ParticipantKind};
+use weft_sfu::ParticipantKind;
 
 struct Deaf;
 
@@ -19,11 +19,12 @@ fn a_reader_that_does_not_read_is_cut_off_and_the_others_are_not() {
     };
     let hub = Hub::new(limits, Arc::new(Deaf), Clock::machine());
     let join = |name: &str| {
-        hub.join(Join {
+        hub.join(Arrival {
             room: "r",
-            name,
+            name: Some(name),
             kind: ParticipantKind::Browser,
             id: None,
+            secret: None,
         })
         .unwrap()
     };

@@ -1,3 +1,4 @@
+mod existing;
 mod operator;
 mod rooms;
 mod whep;
@@ -125,12 +126,11 @@ async fn wrong_method() -> Response {
     .into_response()
 }
 
+/// A body, or why there is none.
+type Body = Result<Bytes, BytesRejection>;
+
 /// A body of the media type as text.
-fn text_body(
-    headers: &HeaderMap,
-    body: Result<Bytes, BytesRejection>,
-    expected: &str,
-) -> Result<String, Problem> {
+fn text_body(headers: &HeaderMap, body: Body, expected: &str) -> Result<String, Problem> {
     if !is_type(headers, expected) {
         return Err(Problem::bad_body(expected));
     }
@@ -144,7 +144,7 @@ fn text_body(
     })
 }
 
-fn body_of(body: Result<Bytes, BytesRejection>) -> Result<Bytes, Problem> {
+fn body_of(body: Body) -> Result<Bytes, Problem> {
     body.map_err(|rejection| {
         Problem::new(
             rejection.status(),
@@ -156,7 +156,7 @@ fn body_of(body: Result<Bytes, BytesRejection>) -> Result<Bytes, Problem> {
 
 fn json_body<T: serde::de::DeserializeOwned>(
     headers: &HeaderMap,
-    body: Result<Bytes, BytesRejection>,
+    body: Body,
 ) -> Result<T, Problem> {
     let text = text_body(headers, body, "application/json")?;
     serde_json::from_str(&text).map_err(|error| {

@@ -1,11 +1,12 @@
 use super::App;
-use crate::hub::{Hub, Message};
+use crate::auth::secret_of;
+use crate::hub::{Arrival, Hub, Message};
 use crate::problem::Problem;
 use axum::Router;
 use axum::extract::rejection::QueryRejection;
 use axum::extract::{Path, Query, State};
-use axum::http::StatusCode;
 use axum::http::header::CACHE_CONTROL;
+use axum::http::{HeaderMap, StatusCode};
 use axum::response::sse::{Event, KeepAlive, Sse};
 use axum::response::{IntoResponse, Response};
 use axum::routing::get;
@@ -17,7 +18,7 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::Duration;
 use tokio::sync::mpsc;
-use weft_sfu::{Join, ParticipantKind};
+use weft_sfu::ParticipantKind;
 
 /// A comment goes out after this much silence, so that proxies and the page
 /// know that the stream lives.
@@ -38,6 +39,7 @@ async fn events(
     State(app): State<App>,
     Path(room): Path<String>,
     who: Result<Query<Who>, QueryRejection>,
+    headers: HeaderMap,
 ) -> Result<Response, Problem> {
     let Query(who) = who.map_err(|_| {
         Problem::new(
@@ -46,11 +48,12 @@ async fn events(
             "Give a name with ?name=; the kind is browser, native or whip.",
         )
     })?;
-    let (id, messages) = app.hub.join(Join {
+    let (id, messages) = app.hub.join(Arrival {
         room: &room,
-        name: &who.name,
+        name: Some(&who.name),
         kind: who.kind.unwrap_or(ParticipantKind::Browser),
         id: who.id.as_deref(),
+        secret: secret_of(&headers),
     })?;
     let stream = Presence {
         hub: Arc::clone(&app.hub),

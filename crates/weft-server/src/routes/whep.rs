@@ -1,21 +1,18 @@
 //! WHEP (draft-ietf-wish-whep-03): play by one HTTP request with an offer,
 //! or by two where the server offers.
 
+use super::existing::Playback;
 use super::{
-    App, FRAGMENT, Pending, SDP, accepts_sdp, ask, body_of, created, is_type, segment, text_body,
+    App, Body, FRAGMENT, Pending, SDP, accepts_sdp, ask, body_of, created, is_type, segment,
+    text_body,
 };
-use crate::hub::RoleOf;
-use crate::media_plane::{Command, ResourceId};
+use crate::media_plane::Command;
 use crate::problem::Problem;
 use axum::Router;
-use axum::body::Bytes;
-use axum::extract::rejection::BytesRejection;
 use axum::extract::{Path, State};
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::Response;
 use axum::routing::{delete, post};
-
-type Body = Result<Bytes, BytesRejection>;
 
 pub(super) fn routes() -> Router<App> {
     let resource = "/whep/{room}/{participant}/{resource}";
@@ -58,41 +55,26 @@ async fn play(
     Ok(created(&location, agreed.sdp))
 }
 
-async fn end(
-    State(app): State<App>,
-    Path((room, _, resource)): Path<(String, String, String)>,
-) -> Result<StatusCode, Problem> {
-    let resource = ResourceId(resource);
-    app.hub.check(&room, &resource, RoleOf::Play)?;
-    app.hub.close(&resource);
-    Ok(StatusCode::OK)
+async fn end(Playback(playback): Playback) -> StatusCode {
+    playback.end()
 }
 
 /// The answer to our offer, or candidates.
 async fn change(
-    State(app): State<App>,
-    Path((room, _, resource)): Path<(String, String, String)>,
+    Playback(playback): Playback,
     headers: HeaderMap,
     body: Body,
 ) -> Result<StatusCode, Problem> {
-    let resource = ResourceId(resource);
-    app.hub.check(&room, &resource, RoleOf::Play)?;
     if is_type(&headers, FRAGMENT) {
-        let fragment = text_body(&headers, body, FRAGMENT)?;
-        ask(&app.hub, |reply| Command::Candidates {
-            resource,
-            fragment,
-            reply,
-        })
-        .await?;
-    } else {
-        let sdp = text_body(&headers, body, SDP)?;
-        ask(&app.hub, |reply| Command::Answer {
-            resource,
-            sdp,
-            reply,
-        })
-        .await?;
+        return playback.trickle(&headers, body).await;
     }
+    let sdp = text_body(&headers, body, SDP)?;
+    let resource = playback.resource;
+    ask(&playback.hub, |reply| Command::Answer {
+        resource,
+        sdp,
+        reply,
+    })
+    .await?;
     Ok(StatusCode::NO_CONTENT)
 }

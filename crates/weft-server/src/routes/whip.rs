@@ -1,22 +1,19 @@
 //! WHIP (RFC 9725): publish by one HTTP request.
 
-use super::{
-    App, FRAGMENT, Pending, SDP, accepts_sdp, ask, created, json_body, segment, text_body,
-};
-use crate::hub::{Publisher, RoleOf};
-use crate::media_plane::{Command, ResourceId};
+use super::existing::Publication;
+use super::{App, Body, Pending, SDP, accepts_sdp, ask, created, json_body, segment, text_body};
+use crate::auth::secret_of;
+use crate::hub::Arrival;
+use crate::media_plane::Command;
 use crate::problem::Problem;
 use axum::Router;
-use axum::body::Bytes;
-use axum::extract::rejection::{BytesRejection, QueryRejection};
+use axum::extract::rejection::QueryRejection;
 use axum::extract::{Path, Query, State};
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::Response;
 use axum::routing::{delete, post, put};
 use serde::Deserialize;
 use weft_sfu::{LinkReport, ParticipantKind, Publishing};
-
-type Body = Result<Bytes, BytesRejection>;
 
 pub(super) fn routes() -> Router<App> {
     Router::new()
@@ -56,11 +53,12 @@ async fn publish(
         Some(_) => None,
         None => Some("WHIP"),
     });
-    let (resource, participant) = app.hub.open_publication(&Publisher {
+    let (resource, participant) = app.hub.open_publication(&Arrival {
         room: &room,
-        participant: who.participant.as_deref(),
         name,
         kind: who.kind.unwrap_or(ParticipantKind::Whip),
+        id: who.participant.as_deref(),
+        secret: secret_of(&headers),
     })?;
     let pending = Pending::new(&app.hub, resource.clone());
     let location = format!("/whip/{}/{}", segment(&room), resource.0);
@@ -77,44 +75,25 @@ async fn publish(
     Ok(created(&location, agreed.sdp))
 }
 
-async fn end(
-    State(app): State<App>,
-    Path((room, resource)): Path<(String, String)>,
-) -> Result<StatusCode, Problem> {
-    let resource = ResourceId(resource);
-    app.hub.check(&room, &resource, RoleOf::Publish)?;
-    app.hub.close(&resource);
-    Ok(StatusCode::OK)
+async fn end(Publication(publication): Publication) -> StatusCode {
+    publication.end()
 }
 
 async fn trickle(
-    State(app): State<App>,
-    Path((room, resource)): Path<(String, String)>,
+    Publication(publication): Publication,
     headers: HeaderMap,
     body: Body,
 ) -> Result<StatusCode, Problem> {
-    let resource = ResourceId(resource);
-    app.hub.check(&room, &resource, RoleOf::Publish)?;
-    let fragment = text_body(&headers, body, FRAGMENT)?;
-    ask(&app.hub, |reply| Command::Candidates {
-        resource,
-        fragment,
-        reply,
-    })
-    .await?;
-    Ok(StatusCode::NO_CONTENT)
+    publication.trickle(&headers, body).await
 }
 
 async fn links(
-    State(app): State<App>,
-    Path((room, resource)): Path<(String, String)>,
+    Publication(publication): Publication,
     headers: HeaderMap,
     body: Body,
 ) -> Result<StatusCode, Problem> {
-    let resource = ResourceId(resource);
-    app.hub.check(&room, &resource, RoleOf::Publish)?;
     let links: Vec<LinkReport> = json_body(&headers, body)?;
-    app.hub.set_links(&resource, links)?;
+    publication.hub.set_links(&publication.resource, links)?;
     Ok(StatusCode::NO_CONTENT)
 }
 
@@ -126,14 +105,12 @@ struct Enabled {
 
 /// The publisher switched its camera or microphone off or on.
 async fn publishing(
-    State(app): State<App>,
-    Path((room, resource)): Path<(String, String)>,
+    Publication(publication): Publication,
     headers: HeaderMap,
     body: Body,
 ) -> Result<StatusCode, Problem> {
-    let resource = ResourceId(resource);
-    app.hub.check(&room, &resource, RoleOf::Publish)?;
     let Enabled { video, audio } = json_body(&headers, body)?;
-    app.hub.set_enabled(&resource, Publishing { video, audio });
+    let wanted = Publishing { video, audio };
+    publication.hub.set_enabled(&publication.resource, wanted);
     Ok(StatusCode::NO_CONTENT)
 }

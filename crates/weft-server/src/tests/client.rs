@@ -88,12 +88,16 @@ pub(crate) struct Events(BufReader<TcpStream>);
 
 impl Events {
     pub(crate) fn open(to: SocketAddr, path: &str) -> Events {
+        Events::open_with(to, path, &[])
+    }
+
+    pub(crate) fn open_with(to: SocketAddr, path: &str, headers: &[(&str, &str)]) -> Events {
         let mut stream = TcpStream::connect(to).unwrap();
         stream
             .set_read_timeout(Some(Duration::from_secs(5)))
             .unwrap();
         stream
-            .write_all(head(&format!("GET {path}"), &[], 0).as_bytes())
+            .write_all(head(&format!("GET {path}"), headers, 0).as_bytes())
             .unwrap();
         let mut reader = BufReader::new(stream);
         let (status, headers) = read_head(&mut reader);

@@ -126,22 +126,6 @@ fn whip_refuses_what_it_cannot_take_and_leaves_nobody_behind() {
 }
 
 #[test]
-fn a_second_publication_replaces_the_first() {
-    let rig = Rig::start();
-    let first = request(rig.address(), "POST /whip/r?name=van", &[SDP], "v=0");
-    let first = first.header("location").to_owned();
-    let second = request(rig.address(), "POST /whip/r?participant=p1", &[SDP], "v=1");
-    assert_eq!(second.status, 201);
-    let gone = first.rsplit('/').next().unwrap();
-    assert_eq!(rig.log().last().unwrap(), &format!("close {gone}"));
-    assert_eq!(
-        request(rig.address(), &format!("DELETE {first}"), &[], "").status,
-        404
-    );
-    assert_eq!(rig.handle.hub().counts(), (1, 1, 0));
-}
-
-#[test]
 fn whep_plays_in_both_forms() {
     let rig = Rig::start();
     resident(&rig);

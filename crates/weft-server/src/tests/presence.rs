@@ -7,6 +7,18 @@ use weft_units::Duration;
 const SDP: (&str, &str) = ("content-type", "application/sdp");
 const JSON: (&str, &str) = ("content-type", "application/json");
 
+/// What a welcome gave to prove who one is, as a request's header.
+fn secret(welcome: &serde_json::Value) -> (&'static str, String) {
+    (
+        "weft-secret",
+        welcome["secret"].as_str().unwrap().to_owned(),
+    )
+}
+
+fn resource(location: &str) -> ResourceId {
+    ResourceId(location.rsplit('/').next().unwrap().to_owned())
+}
+
 fn join(rig: &Rig, query: &str) -> Events {
     Events::open(rig.address(), &format!("/api/rooms/r/events?{query}"))
 }
@@ -19,7 +31,9 @@ fn everybody_hears_who_comes_and_who_is_there() {
         json!({"id": id, "name": name, "kind": "browser",
             "publishing": {"video": false, "audio": false}, "links": []})
     };
-    let welcome = ada.expect("welcome");
+    let mut welcome = ada.expect("welcome");
+    let secret = welcome.as_object_mut().unwrap().remove("secret");
+    assert_eq!(secret.unwrap().as_str().unwrap().len(), 32, "128 bits");
     assert_eq!(
         welcome,
         json!({"id": "p1", "room": "r", "participants": [participant("p1", "Ada")]})
@@ -59,15 +73,20 @@ fn one_who_comes_back_in_time_keeps_the_id_and_nobody_notices() {
     let mut ada = join(&rig, "name=Ada");
     ada.expect("welcome");
     let mut bob = join(&rig, "name=Bob");
-    bob.expect("welcome");
+    let (header, known) = secret(&bob.expect("welcome"));
     ada.expect("joined");
     drop(bob);
     wait_for("the broken stream is noticed", || {
         rig.handle.hub().poll_timeout().is_some()
     });
     rig.advance(Duration::from_secs(9));
-    let mut again = join(&rig, "name=Bob&id=p2");
-    assert_eq!(again.expect("welcome")["id"], "p2");
+    let back = "/api/rooms/r/events?name=Bob&id=p2";
+    let mut again = Events::open_with(rig.address(), back, &[(header, &known)]);
+    let welcome = again.expect("welcome");
+    assert_eq!(
+        (&welcome["id"], &welcome["secret"]),
+        (&json!("p2"), &json!(known))
+    );
     rig.advance(Duration::from_secs(60));
     join(&rig, "name=Eve").expect("welcome");
     assert_eq!(ada.expect("joined")["name"], "Eve", "no event in between");
@@ -77,10 +96,16 @@ fn one_who_comes_back_in_time_keeps_the_id_and_nobody_notices() {
 fn publications_show_when_they_are_connected_and_not_before() {
     let rig = Rig::start();
     let mut ada = join(&rig, "name=Ada");
-    ada.expect("welcome");
-    let made = request(rig.address(), "POST /whip/r?participant=p1", &[SDP], "v=0");
+    let (header, known) = secret(&ada.expect("welcome"));
+    let headers = [SDP, (header, &*known)];
+    let made = request(
+        rig.address(),
+        "POST /whip/r?participant=p1",
+        &headers,
+        "v=0",
+    );
     let location = made.header("location").to_owned();
-    let resource = ResourceId(location.rsplit('/').next().unwrap().to_owned());
+    let resource = resource(&location);
     rig.tell(Event::Connected {
         resource: resource.clone(),
     });
@@ -102,6 +127,69 @@ fn publications_show_when_they_are_connected_and_not_before() {
         ada.expect("changed")["publishing"],
         publishing(false, false)
     );
+}
+
+#[test]
+fn nobody_acts_as_somebody_else() {
+    let rig = Rig::start();
+    let mut ada = join(&rig, "name=Ada");
+    let told = secret(&ada.expect("welcome")).1;
+    let mut eve = join(&rig, "name=Ada&id=p1");
+    let welcome = eve.expect("welcome");
+    assert_eq!(
+        welcome["id"], "p2",
+        "without the secret one is somebody new"
+    );
+    assert!(!welcome.to_string().contains(&told), "{welcome}");
+    ada.expect("joined");
+    let hers = secret(&welcome).1;
+    for headers in [&[SDP][..], &[SDP, ("weft-secret", &hers)][..]] {
+        for query in ["participant=p1", "participant=p1&name=Ada"] {
+            let line = format!("POST /whip/r?{query}");
+            let refused = request(rig.address(), &line, headers, "v=0");
+            assert_eq!(refused.status, 403);
+            assert_eq!(
+                refused.error(),
+                "Participant 'p1' in room 'r' is somebody else."
+            );
+        }
+    }
+    assert!(rig.log().is_empty(), "nothing reached the media");
+}
+
+#[test]
+fn a_publication_goes_on_until_its_successor_is_connected() {
+    let rig = Rig::start();
+    let mut ada = join(&rig, "name=Ada");
+    let (header, known) = secret(&ada.expect("welcome"));
+    let headers = [SDP, (header, &*known)];
+    let publish = || {
+        let line = "POST /whip/r?participant=p1";
+        let made = request(rig.address(), line, &headers, "v=0");
+        resource(made.header("location"))
+    };
+    let closed = || rig.log().iter().filter(|l| l.starts_with("close")).count();
+    let both = json!({"video": true, "audio": true});
+
+    let first = publish();
+    rig.tell(Event::Connected {
+        resource: first.clone(),
+    });
+    assert_eq!(ada.expect("changed")["publishing"], both);
+    let failed = publish();
+    rig.tell(Event::Ended {
+        resource: failed,
+        reason: "no connection came about".to_owned(),
+    });
+    let second = publish();
+    assert_eq!(closed(), 0, "the first goes on");
+    rig.tell(Event::Connected { resource: second });
+    wait_for("the first ends", || closed() == 1);
+    assert_eq!(rig.log().last().unwrap(), &format!("close {}", first.0));
+    let put = format!("PUT /whip/r/{}/publishing", first.0);
+    assert_eq!(request(rig.address(), &put, &[JSON], "{}").status, 404);
+    join(&rig, "name=Eve").expect("welcome");
+    assert_eq!(ada.expect("joined")["name"], "Eve", "and nobody noticed");
 }
 
 #[test]
@@ -138,13 +226,7 @@ fn a_dead_sender_may_come_back_and_else_leaves() {
     let made = request(rig.address(), "POST /whip/r?name=van", &[SDP], "v=0");
     ada.expect("joined");
     rig.tell(Event::Ended {
-        resource: ResourceId(
-            made.header("location")
-                .rsplit('/')
-                .next()
-                .unwrap()
-                .to_owned(),
-        ),
+        resource: resource(made.header("location")),
         reason: "silence".to_owned(),
     });
     wait_for("the end is noticed", || {

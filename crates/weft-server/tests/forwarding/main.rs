@@ -84,11 +84,14 @@ fn both_addresses_of_a_publisher_and_of_a_player_are_used() {
 #[test]
 fn another_connection_of_the_publisher_takes_over() {
     let room = Room::open();
-    let _first = room.publish("ada", &["127.0.0.1"]);
+    let ada = room.enter("ada");
+    let first = Endpoint::start(&["127.0.0.1"], Source::new(0));
+    room.publish_as(&ada, &first);
+    wait_for("the publication", || room.metric("weft_publications") > 0);
     let player = room.play("ada", &["127.0.0.1"]);
     player.wait_for_frames(SECOND);
     let second = Endpoint::start(&["127.0.0.1"], Source::new(1_000_000));
-    room.publish_again(&second);
+    room.publish_as(&ada, &second);
     wait_for("frames of the second connection", || {
         let frames = player.seen().frames;
         let new = frames.iter().filter(|n| **n >= 1_000_000).count();
@@ -98,6 +101,26 @@ fn another_connection_of_the_publisher_takes_over() {
     let new: Vec<u64> = frames.into_iter().filter(|n| *n >= 1_000_000).collect();
     let expected: Vec<u64> = (new[0]..).take(new.len()).collect();
     assert_eq!(new, expected, "no gap after the change");
+    wait_for("the end of the first", || {
+        room.metric("weft_publications") == 1
+    });
+}
+
+#[test]
+fn a_connection_that_never_comes_up_takes_nothing_over() {
+    let room = Room::open();
+    let ada = room.enter("ada");
+    let first = Endpoint::start(&["127.0.0.1"], Source::new(0));
+    room.publish_as(&ada, &first);
+    wait_for("the publication", || room.metric("weft_publications") > 0);
+    let player = room.play("ada", &["127.0.0.1"]);
+    player.wait_for_frames(SECOND);
+    let mute = Endpoint::start(&["127.0.0.1"], Source::new(1_000_000));
+    let offered = room.offer_as(&ada, &mute.offer_to_send());
+    assert_eq!(offered.status, 201, "{}", offered.body);
+    let (first, last) = player.wait_for_frames(3 * SECOND);
+    let expected: Vec<u64> = (first..=last).collect();
+    assert_eq!(player.seen().frames, expected, "every frame, all the while");
 }
 
 #[test]

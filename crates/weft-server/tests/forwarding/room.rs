@@ -8,6 +8,13 @@ use weft_server::{Server, ServerConfig, ServerHandle};
 
 pub(crate) struct Room(ServerHandle);
 
+/// A participant with an open event stream.
+pub(crate) struct Present {
+    id: String,
+    secret: String,
+    _events: Events,
+}
+
 impl Room {
     pub(crate) fn open() -> Room {
         let config = ServerConfig {
@@ -44,18 +51,32 @@ impl Room {
         endpoint
     }
 
-    /// Another connection of ada's.
-    pub(crate) fn publish_again(&self, endpoint: &Endpoint) {
-        let mut events = Events::open(self.0.local_addr, "/api/rooms/r/events?name=eve");
+    /// Somebody who is in the room, and may publish more than once.
+    pub(crate) fn enter(&self, name: &str) -> Present {
+        let path = format!("/api/rooms/r/events?name={name}");
+        let mut events = Events::open(self.0.local_addr, &path);
         let welcome = events.expect("welcome");
-        let all = welcome["participants"].as_array().unwrap();
-        let ada = all.iter().find(|p| p["name"] == "ada").unwrap();
-        let participant = ada["id"].as_str().unwrap();
-        let answer = self.request(
-            &format!("POST /whip/r?participant={participant}&name=ada"),
-            &endpoint.offer_to_send(),
-        );
+        let text = |key: &str| welcome[key].as_str().unwrap().to_owned();
+        Present {
+            id: text("id"),
+            secret: text("secret"),
+            _events: events,
+        }
+    }
+
+    /// A connection of somebody present, who may have another one.
+    pub(crate) fn publish_as(&self, who: &Present, endpoint: &Endpoint) {
+        let answer = self.offer_as(who, &endpoint.offer_to_send());
         self.take(endpoint, &answer);
+    }
+
+    pub(crate) fn offer_as(&self, who: &Present, offer: &str) -> Answer {
+        let headers = [
+            ("content-type", "application/sdp"),
+            ("weft-secret", &*who.secret),
+        ];
+        let line = format!("POST /whip/r?participant={}", who.id);
+        request(self.0.local_addr, &line, &headers, offer)
     }
 
     /// A player that offers.

@@ -10,7 +10,24 @@ fn browser<'a>(room: &'a str, name: &'a str, id: Option<&'a str>) -> Join<'a> {
         name,
         kind: ParticipantKind::Browser,
         id,
+        proof: None,
+        fresh: SECRET,
     }
+}
+
+const SECRET: Proof = Proof([7; 32]);
+
+/// Comes back with this proof.
+fn back<'a>(room: &'a str, name: &'a str, id: &'a str, proof: Proof) -> Join<'a> {
+    Join {
+        proof: Some(proof),
+        ..browser(room, name, Some(id))
+    }
+}
+
+/// The id of who joins.
+fn join(registry: &mut Registry, join: Join<'_>) -> String {
+    registry.join(join).unwrap().into_id()
 }
 
 fn drain(registry: &mut Registry) -> Vec<String> {
@@ -27,11 +44,11 @@ fn drain(registry: &mut Registry) -> Vec<String> {
 #[test]
 fn one_who_comes_back_in_the_grace_time_never_left() {
     let mut registry = Registry::new(RegistryLimits::default());
-    let id = registry.join(browser("r", "Ada", None)).unwrap();
+    let id = join(&mut registry, browser("r", "Ada", None));
     registry.release(at(5), "r", &id);
     registry.handle_timeout(at(14));
-    let again = registry.join(browser("r", "Ada", Some(&id))).unwrap();
-    assert_eq!(again, id);
+    let again = registry.join(back("r", "Ada", &id, SECRET)).unwrap();
+    assert_eq!(again, Joined::Back(id));
     registry.handle_timeout(at(100));
     assert_eq!(drain(&mut registry), ["r joined p1"]);
 }
@@ -39,7 +56,7 @@ fn one_who_comes_back_in_the_grace_time_never_left() {
 #[test]
 fn one_who_stays_away_leaves_when_the_grace_time_ends() {
     let mut registry = Registry::new(RegistryLimits::default());
-    let id = registry.join(browser("r", "Ada", None)).unwrap();
+    let id = join(&mut registry, browser("r", "Ada", None));
     registry.release(at(5), "r", &id);
     assert_eq!(registry.poll_timeout().map(|d| d.at), Some(at(15)));
     registry.handle_timeout(at(14));
@@ -53,8 +70,8 @@ fn one_who_stays_away_leaves_when_the_grace_time_ends() {
 #[test]
 fn a_publication_holds_as_an_event_stream_does() {
     let mut registry = Registry::new(RegistryLimits::default());
-    let id = registry.join(browser("r", "Ada", None)).unwrap();
-    registry.hold("r", &id).unwrap();
+    let id = join(&mut registry, browser("r", "Ada", None));
+    registry.hold("r", &id, Some(SECRET)).unwrap();
     registry.release(at(1), "r", &id);
     assert_eq!(registry.poll_timeout(), None);
     registry.release(at(2), "r", &id);
@@ -64,14 +81,14 @@ fn a_publication_holds_as_an_event_stream_does() {
 #[test]
 fn a_sender_that_ends_on_purpose_leaves_at_once_and_a_page_after_the_grace_time() {
     let mut registry = Registry::new(RegistryLimits::default());
-    let page = registry.join(browser("r", "Ada", None)).unwrap();
+    let page = join(&mut registry, browser("r", "Ada", None));
     let kind = ParticipantKind::Native;
     let van = Join {
         kind,
         ..browser("r", "van", None)
     };
-    let van = registry.join(van).unwrap();
-    registry.hold("r", &van).unwrap();
+    let van = join(&mut registry, van);
+    registry.hold("r", &van, Some(SECRET)).unwrap();
     registry.finish(at(1), "r", &van);
     assert_eq!(registry.count(), (1, 2), "something holds it still");
     registry.finish(at(2), "r", &van);
@@ -82,29 +99,53 @@ fn a_sender_that_ends_on_purpose_leaves_at_once_and_a_page_after_the_grace_time(
 }
 
 #[test]
-fn an_id_with_another_name_is_somebody_new() {
+fn an_id_without_its_proof_is_of_no_use() {
     let mut registry = Registry::new(RegistryLimits::default());
-    let ada = registry.join(browser("r", "Ada", None)).unwrap();
-    let eve = registry.join(browser("r", "Eve", Some(&ada))).unwrap();
-    assert_ne!(ada, eve);
-    assert_eq!(registry.count(), (1, 2));
+    let ada = join(&mut registry, browser("r", "Ada", None));
+    let wrong = Proof([8; 32]);
+    for proof in [None, Some(wrong)] {
+        let eve = Join {
+            proof,
+            ..browser("r", "Ada", Some(&ada))
+        };
+        assert!(matches!(registry.join(eve), Ok(Joined::New(id)) if id != ada));
+        let stranger = HoldError::Stranger {
+            room: "r".to_owned(),
+            id: ada.clone(),
+        };
+        assert_eq!(registry.hold("r", &ada, proof), Err(stranger));
+    }
+    assert_eq!(registry.count(), (1, 3));
+    let nobody = registry.hold("r", "p9", Some(SECRET));
+    assert!(matches!(nobody, Err(HoldError::Unknown(_))));
+}
+
+#[test]
+fn one_who_comes_back_may_bring_another_name_also_to_a_full_room() {
+    let mut registry = Registry::new(RegistryLimits {
+        rooms: 1,
+        participants_per_room: 1,
+    });
+    let id = join(&mut registry, browser("r", "Ada", None));
+    let again = registry.join(back("r", "Ada L.", &id, SECRET));
+    assert_eq!(again, Ok(Joined::Back(id.clone())));
+    assert_eq!(registry.find("r", &id).unwrap().name, "Ada L.");
+    assert_eq!(drain(&mut registry), ["r joined p1", "r changed p1"]);
 }
 
 #[test]
 fn a_free_id_is_given_as_asked_for() {
     let mut registry = Registry::new(RegistryLimits::default());
-    let id = registry
-        .join(browser("demo", "weft", Some("weft")))
-        .unwrap();
+    let id = join(&mut registry, browser("demo", "weft", Some("weft")));
     assert_eq!(id, "weft");
-    let odd = registry.join(browser("demo", "x", Some("a/b"))).unwrap();
+    let odd = join(&mut registry, browser("demo", "x", Some("a/b")));
     assert_eq!(odd, "p1");
 }
 
 #[test]
 fn changes_are_told_once() {
     let mut registry = Registry::new(RegistryLimits::default());
-    let id = registry.join(browser("r", "Ada", None)).unwrap();
+    let id = join(&mut registry, browser("r", "Ada", None));
     let video = Publishing {
         video: true,
         audio: false,
@@ -120,11 +161,11 @@ fn changes_are_told_once() {
 fn one_who_reports_links_is_a_native_sender() {
     let mut registry = Registry::new(RegistryLimits::default());
     let kind = ParticipantKind::Whip;
-    let join = Join {
+    let van = Join {
         kind,
         ..browser("r", "van", None)
     };
-    let id = registry.join(join).unwrap();
+    let id = join(&mut registry, van);
     let links: Vec<LinkReport> =
         serde_json::from_str(r#"[{"name":"wifi","state":"up","rtt_ms":12.5}]"#).unwrap();
     registry.set_links("r", &id, links.clone()).unwrap();
@@ -140,9 +181,9 @@ fn one_who_reports_links_is_a_native_sender() {
 #[test]
 fn a_name_finds_only_when_it_is_unique() {
     let mut registry = Registry::new(RegistryLimits::default());
-    let first = registry.join(browser("r", "Ada", None)).unwrap();
+    let first = join(&mut registry, browser("r", "Ada", None));
     assert_eq!(registry.find("r", "Ada").unwrap().id, first);
-    let second = registry.join(browser("r", "Ada", None)).unwrap();
+    let second = join(&mut registry, browser("r", "Ada", None));
     assert!(registry.find("r", "Ada").is_err());
     assert_eq!(registry.find("r", &second).unwrap().id, second);
 }

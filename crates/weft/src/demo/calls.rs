@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
-use std::sync::mpsc::{Sender, channel};
+use std::sync::mpsc::channel;
 use std::thread;
 
 use weft_media::CameraSpec;
@@ -16,12 +16,13 @@ use super::relay::{Relay, RelayHandle};
 use super::ride::{LinkName, Ride, RideState};
 use crate::cli::DemoArgs;
 use crate::endpoint::caller::{self, Command, News, PeerReport, Sending, ask};
+use crate::endpoint::connect::connect;
 use crate::endpoint::feed::Feed;
 use crate::endpoint::links::Links;
 use crate::endpoint::video::{self, VideoControl};
 use crate::endpoint::watch::Watcher;
 use crate::exit::Failure;
-use crate::signalling::Room;
+use crate::signalling::{Created, Room, SignallingError};
 
 /// The room of the demo, and its two participants.
 const ROOM: &str = "demo";
@@ -194,7 +195,11 @@ fn publish(remote: &Remote<Command>, room: &Room, name: &'static str) -> Result<
     let query = format!("participant={0}&name={0}&kind=native", participant(name));
     // What becomes of the connection shows in its figures.
     let (news, _) = channel();
-    connect(remote, sections, news, |offer| room.publish(&query, offer))
+    connect(remote, sections, news, |offer| {
+        room.publish(&query, None, offer)
+    })
+    .map(|connection| connection.peer)
+    .map_err(Failure::run)
 }
 
 /// The participant of a call: names in addresses have no colon.
@@ -220,6 +225,7 @@ fn watch(remote: &Remote<Command>, room: &Room, call: &Call) -> Result<(), Failu
         play_when_published(room, participant(call.name), offer)
     })
     .map(|_| ())
+    .map_err(Failure::run)
 }
 
 /// The server knows the publisher only once its connection stands.
@@ -227,7 +233,7 @@ fn play_when_published(
     room: &Room,
     participant: &str,
     offer: &str,
-) -> Result<crate::signalling::Created, crate::signalling::SignallingError> {
+) -> Result<Created, SignallingError> {
     let deadline = std::time::Instant::now() + super::SETUP;
     loop {
         match room.play(participant, offer) {
@@ -237,24 +243,4 @@ fn play_when_published(
             result => return result,
         }
     }
-}
-
-fn connect(
-    remote: &Remote<Command>,
-    sections: Vec<Section>,
-    news: Sender<News>,
-    exchange: impl FnOnce(
-        &str,
-    ) -> Result<crate::signalling::Created, crate::signalling::SignallingError>,
-) -> Result<PeerKey, Failure> {
-    let offered = ask(remote, |reply| Command::Offer { sections, reply });
-    let (offer, sdp) = offered.map_err(Failure::run)?.map_err(Failure::run)?;
-    let answer = exchange(&sdp).map_err(Failure::run)?.sdp;
-    let accepted = ask(remote, |reply| Command::Accept {
-        offer,
-        answer,
-        news,
-        reply,
-    });
-    accepted.map_err(Failure::run)?.map_err(Failure::run)
 }

@@ -6,6 +6,7 @@
 //! through channels; nothing is locked for longer than a copy.
 
 pub mod caller;
+pub mod connect;
 pub mod feed;
 pub mod links;
 pub mod sound;

@@ -7,12 +7,13 @@ fn names_survive_a_query() {
 
 #[test]
 fn events_of_a_room_are_read_and_others_passed_over() {
-    let welcome = r#"{"id":"p1","participants":[{"id":"p2","name":"Ann",
+    let welcome = r#"{"id":"p1","secret":"s1","participants":[{"id":"p2","name":"Ann",
         "publishing":{"video":true,"audio":false},"links":[]}]}"#;
-    let Some(RoomEvent::Welcome { id, participants }) = room_event("welcome", welcome) else {
+    let Some(RoomEvent::Welcome { own, participants }) = room_event("welcome", welcome) else {
         panic!("no welcome");
     };
-    assert_eq!((id.as_str(), participants[0].name.as_str()), ("p1", "Ann"));
+    assert_eq!((&*own.id, &*own.secret), ("p1", "s1"));
+    assert_eq!(participants[0].name, "Ann");
     assert!(participants[0].publishing.video && !participants[0].publishing.audio);
     assert!(
         matches!(room_event("left", r#"{"id":"p2"}"#), Some(RoomEvent::Left(id)) if id == "p2")
@@ -39,7 +40,10 @@ fn an_address_without_scheme_is_refused_with_an_example() {
 fn nobody_listening_is_worth_another_try() {
     // Port 9 (discard) is privileged and unused on loopback.
     let room = Room::new("http://127.0.0.1:9", "r", None, false).expect("an address");
-    let error = room.publish("name=a", "v=0").err().expect("nobody listens");
+    let error = room
+        .publish("name=a", None, "v=0")
+        .err()
+        .expect("nobody listens");
     assert!(error.is_passing(), "{error}");
     assert!(
         error.to_string().contains("is the server running"),

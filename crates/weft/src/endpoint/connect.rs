@@ -1,0 +1,43 @@
+//! A connection to a server: our offer, its answer.
+
+use std::sync::mpsc::Sender;
+
+use weft_net::Remote;
+use weft_peer::{PeerKey, Section};
+
+use super::caller::{CallError, Command, News, OfferId, ask};
+use crate::signalling::{Created, SignallingError};
+
+/// A connection under way; its news tell when it is up.
+pub struct Connection {
+    pub peer: PeerKey,
+    /// The server's address of it.
+    pub location: String,
+}
+
+/// Why there is none.
+#[derive(Debug, thiserror::Error)]
+pub enum ConnectError {
+    #[error(transparent)]
+    Signalling(#[from] SignallingError),
+    #[error(transparent)]
+    Call(#[from] CallError),
+}
+
+/// Offers these sections through `exchange` and accepts the answer.
+pub fn connect(
+    remote: &Remote<Command>,
+    sections: Vec<Section>,
+    news: Sender<News>,
+    exchange: impl FnOnce(&str) -> Result<Created, SignallingError>,
+) -> Result<Connection, ConnectError> {
+    let (offer, sdp): (OfferId, String) = ask(remote, |reply| Command::Offer { sections, reply })??;
+    let Created { sdp, location } = exchange(&sdp)?;
+    let peer = ask(remote, |reply| Command::Accept {
+        offer,
+        answer: sdp,
+        news,
+        reply,
+    })??;
+    Ok(Connection { peer, location })
+}
