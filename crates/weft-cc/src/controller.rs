@@ -98,9 +98,22 @@ pub trait Controller: Send {
     /// A packet of this path was handed to the socket.
     fn on_packet_sent(&mut self, packet: &SentPacket);
 
+    /// A packet of this path was handed to the socket that no feedback of its
+    /// own will follow. Does nothing unless the controller lives on reports.
+    fn on_unreported_sent(&mut self, now: Instant) {
+        let _ = now;
+    }
+
     /// Feedback came: its results in the order of sending. `rtt` is the
     /// path's current round-trip time, if known.
     fn on_feedback(&mut self, now: Instant, results: &[PacketResult], rtt: Option<Duration>);
+
+    /// A receiver report came, from a peer that gives no feedback for each
+    /// packet: so many packets were `expected` since the last one and so many
+    /// of them `lost`. Does nothing unless the controller lives on reports.
+    fn on_report(&mut self, now: Instant, expected: u32, lost: u32, rtt: Option<Duration>) {
+        let _ = (now, expected, lost, rtt);
+    }
 
     /// The time of [`Controller::poll_timeout`] has come.
     fn on_timeout(&mut self, now: Instant);

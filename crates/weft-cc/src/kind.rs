@@ -1,4 +1,4 @@
-use crate::{Behaviour, Controller, Fixed, Gcc, Limits};
+use crate::{Behaviour, Controller, Fixed, Gcc, Limits, Reports};
 use std::fmt;
 use std::str::FromStr;
 use weft_units::{Instant, Rate};
@@ -29,6 +29,20 @@ pub enum ControllerKindError {
         "`{0}` is not a rate above zero: write a number and `bit`, `kbit` or `mbit`, such as `fixed:2mbit`"
     )]
     Rate(String),
+}
+
+/// As [`build`], for a path whose packets get no feedback of their own: what
+/// needs it gives way to [`Reports`].
+#[must_use]
+pub fn build_without_feedback(
+    kind: ControllerKind,
+    limits: Limits,
+    now: Instant,
+) -> Box<dyn Controller> {
+    match kind {
+        ControllerKind::Gcc | ControllerKind::GccDeployed => Box::new(Reports::new(limits, now)),
+        ControllerKind::Fixed(_) => build(kind, limits, now),
+    }
 }
 
 /// The controller of this kind for one path. Inconsistent limits are repaired

@@ -11,11 +11,13 @@ mod fixed;
 mod gcc;
 mod kind;
 mod pacer;
+mod reports;
 
 pub use controller::{
     Controller, Limits, PacketResult, ProbeCluster, ProbeId, SentPacket, Snapshot,
 };
 pub use fixed::Fixed;
 pub use gcc::{Behaviour, Gcc};
-pub use kind::{ControllerKind, ControllerKindError, build};
+pub use kind::{ControllerKind, ControllerKindError, build, build_without_feedback};
 pub use pacer::Pacer;
+pub use reports::Reports;

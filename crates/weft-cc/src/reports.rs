@@ -1,0 +1,176 @@
+use crate::controller::{Controller, Limits, PacketResult, ProbeCluster, SentPacket, Snapshot};
+use crate::pacer::PACING_FACTOR;
+use weft_units::{Deadline, Duration, Instant, Rate};
+
+/// Above this share of loss the rate falls, by half of it; below the other
+/// the rate grows (draft-ietf-rmcat-gcc-02 section 6).
+const HIGH_LOSS: f64 = 0.10;
+const LOW_LOSS: f64 = 0.02;
+/// Growth with every report: `kIncreaseFactor` and 1 kbps (libwebrtc
+/// `send_side_bandwidth_estimation.cc`), at intervals of
+/// `kBweIncreaseInterval` at least (ibid.).
+const GROWTH: f64 = 1.08;
+const GROWTH_LEAST: Rate = Rate::from_kbps(1);
+const GROWTH_INTERVAL: Duration = Duration::from_secs(1);
+/// Fewer packets say nothing of loss: `kLimitNumPackets` (ibid.).
+const LEAST_PACKETS: u32 = 20;
+
+/// Reports say nothing of the delay of packets, so the round trip has to: a
+/// queue of this length over the shortest round trip holds the rate, one of
+/// twice the length lowers it. Chosen by us: half of what ITU-T G.114 calls
+/// the limit of a conversation, and GCC's decrease.
+const QUEUE: Duration = Duration::from_millis(100);
+const BACKOFF: f64 = 0.85;
+
+/// Without reports for so long the rate falls by a factor every second, as
+/// GCC's does without feedback. Video's reports come every second (RFC 4585
+/// section 3.4 and libwebrtc), audio's every five (RFC 3550 section 6.2).
+const SILENCE: Duration = Duration::from_secs(6);
+const SILENCE_DROP: f64 = 0.8;
+const SILENCE_INTERVAL: Duration = Duration::from_secs(1);
+
+/// For a path whose packets get no feedback of their own: RTCP receiver
+/// reports tell the share of loss and the round trip, about once a second.
+#[derive(Debug)]
+pub struct Reports {
+    limits: Limits,
+    target: Rate,
+    /// Of the packets since the last verdict.
+    expected: u32,
+    lost: u32,
+    loss: f64,
+    least_rtt: Option<Duration>,
+    grown_at: Instant,
+    /// The first packet since the last report, and the last decrease for
+    /// silence.
+    sent_at: Option<Instant>,
+    dropped_at: Option<Instant>,
+    state: &'static str,
+}
+
+impl Reports {
+    /// Starts at the start rate.
+    #[must_use]
+    pub fn new(limits: Limits, now: Instant) -> Reports {
+        let limits = limits.ordered();
+        Reports {
+            limits,
+            target: limits.start,
+            expected: 0,
+            lost: 0,
+            loss: 0.0,
+            least_rtt: None,
+            grown_at: now,
+            sent_at: None,
+            dropped_at: None,
+            state: "increase",
+        }
+    }
+
+    fn set_target(&mut self, rate: Rate, state: &'static str) {
+        self.target = self.limits.clamp(rate);
+        self.state = state;
+    }
+
+    fn next_drop(&self) -> Option<Instant> {
+        let sent_at = self.sent_at?;
+        let next = match self.dropped_at {
+            Some(at) => at + SILENCE_INTERVAL,
+            None => sent_at + SILENCE,
+        };
+        (self.target > self.limits.min).then_some(next)
+    }
+
+    /// How long the path's queue is, as far as the round trip shows it.
+    fn queue(&mut self, rtt: Option<Duration>) -> Duration {
+        let Some(rtt) = rtt else {
+            return Duration::ZERO;
+        };
+        let least = self.least_rtt.map_or(rtt, |least| least.min(rtt));
+        self.least_rtt = Some(least);
+        rtt - least
+    }
+}
+
+impl Controller for Reports {
+    fn on_packet_sent(&mut self, _packet: &SentPacket) {}
+
+    fn on_unreported_sent(&mut self, now: Instant) {
+        self.sent_at.get_or_insert(now);
+    }
+
+    fn on_feedback(&mut self, _now: Instant, _results: &[PacketResult], _rtt: Option<Duration>) {}
+
+    fn on_report(&mut self, now: Instant, expected: u32, lost: u32, rtt: Option<Duration>) {
+        self.sent_at = None;
+        if self.dropped_at.take().is_some() {
+            // What was lost in an outage says nothing about the path now.
+            (self.expected, self.lost) = (0, 0);
+            self.set_target(self.target.max(self.limits.start), "increase");
+            return;
+        }
+        let queue = self.queue(rtt);
+        self.expected = self.expected.saturating_add(expected);
+        self.lost = self.lost.saturating_add(lost.min(expected));
+        if self.expected < LEAST_PACKETS {
+            return;
+        }
+        self.loss = f64::from(self.lost) / f64::from(self.expected);
+        (self.expected, self.lost) = (0, 0);
+        if self.loss > HIGH_LOSS {
+            self.set_target(self.target.mul_f64(1.0 - 0.5 * self.loss), "loss");
+        } else if queue > QUEUE * 2 {
+            self.set_target(self.target.mul_f64(BACKOFF), "overuse");
+        } else if self.loss > LOW_LOSS || queue > QUEUE {
+            self.state = "hold";
+        } else if now.saturating_since(self.grown_at) >= GROWTH_INTERVAL {
+            self.grown_at = now;
+            self.set_target(self.target.mul_f64(GROWTH) + GROWTH_LEAST, "increase");
+        }
+    }
+
+    fn on_timeout(&mut self, now: Instant) {
+        if self.next_drop().is_some_and(|at| now >= at) {
+            self.dropped_at = Some(now);
+            self.set_target(self.target.mul_f64(SILENCE_DROP), "silence");
+        }
+    }
+
+    fn poll_timeout(&self) -> Option<Deadline> {
+        self.next_drop().map(|at| Deadline {
+            at,
+            reason: "no report",
+        })
+    }
+
+    fn set_demand(&mut self, _now: Instant, _demand: Rate) {}
+
+    fn poll_probe(&mut self, _now: Instant) -> Option<ProbeCluster> {
+        None
+    }
+
+    fn on_path_restored(&mut self, now: Instant) {
+        *self = Reports::new(self.limits, now);
+    }
+
+    fn target_rate(&self) -> Rate {
+        self.target
+    }
+
+    fn pacing_rate(&self) -> Rate {
+        self.target.mul_f64(PACING_FACTOR)
+    }
+
+    fn snapshot(&self) -> Snapshot {
+        Snapshot {
+            target: self.target,
+            acked: None,
+            loss: self.loss,
+            queue_trend: 0.0,
+            state: self.state,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;
