@@ -8,7 +8,7 @@ mod link;
 
 pub use clock::Clock;
 pub use driver::{Application, Context, Driver, DriverError, Remote};
-pub use entropy::{EntropyError, association_secrets, rng};
+pub use entropy::{EntropyError, peer_config, rng};
 pub use link::{
     Binding, Link, LinkError, LinkSpec, LinkSpecError, Target, interface_names, link_addresses,
     machine_addresses, open_address,

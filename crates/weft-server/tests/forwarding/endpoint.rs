@@ -8,13 +8,11 @@ use weft_peer::{
     AnswerPolicy, Direction, Event as PeerEvent, Offer, Peer, PeerConfig, PeerKey, Section,
 };
 use weft_secure::{
-    Certificate, Config as AssociationConfig, Event as AssociationEvent, IceRole, LinkId,
-    LocalAddress, RemoteFilter,
+    Certificate, Event as AssociationEvent, IceRole, LinkId, LocalAddress, RemoteFilter,
 };
 use weft_session::receive::ReceivedFrame;
 use weft_session::{Delivery, Event as SessionEvent, Frame, MediaKind, PathStats};
-use weft_units::{Deadline, Duration, Instant, Rate, Ssrc, StreamId};
-use weft_wire::rtp::ExtensionMap;
+use weft_units::{Deadline, Duration, Instant, Rate, StreamId};
 
 const FRAME_INTERVAL: Duration = Duration::from_millis(33);
 const SOUND_INTERVAL: Duration = Duration::from_millis(20);
@@ -165,30 +163,18 @@ struct Node {
 
 impl Node {
     fn config(&self, role: IceRole, relay: Option<SocketAddr>) -> PeerConfig {
-        let (credentials, tie_breaker) = weft_net::association_secrets().unwrap();
-        let rng = weft_net::rng().unwrap();
-        let mut session = weft_session::Config::new(ExtensionMap::default(), Ssrc(77));
-        session.path_limits.start = Rate::from_mbps(2);
-        session.max_rate = Rate::from_mbps(4);
         let local = |(addr, link): (&SocketAddr, u8)| LocalAddress {
             addr: *addr,
             link: LinkId(link),
             cost: 0,
             remotes: relay.map_or(RemoteFilter::Any, |relay| RemoteFilter::Only(vec![relay])),
         };
-        PeerConfig {
-            association: AssociationConfig {
-                role,
-                credentials,
-                tie_breaker,
-                certificate: self.certificate.clone(),
-                epoch: self.clock.epoch(),
-                rng: rng.stream("association"),
-            },
-            session,
-            locals: self.locals.iter().zip(0..).map(local).collect(),
-            rng,
-        }
+        let locals = self.locals.iter().zip(0..).map(local).collect();
+        let mut config =
+            weft_net::peer_config(role, self.clock, self.certificate.clone(), locals).unwrap();
+        config.session.path_limits.start = Rate::from_mbps(2);
+        config.session.max_rate = Rate::from_mbps(4);
+        config
     }
 
     fn send_frame(&mut self, now: Instant, peer: &mut Peer) {

@@ -6,12 +6,12 @@ use std::sync::Arc;
 use std::sync::mpsc::{Sender, channel};
 
 use weft_net::{Application, Clock, Context, Driver, DriverError, Remote};
-use weft_peer::{Direction, Event, NegotiationError, Offer, Peer, PeerConfig, PeerKey, Section};
+use weft_peer::{Direction, Event, NegotiationError, Offer, Peer, PeerKey, Section};
 use weft_secure::{Certificate, IceRole, RemoteCandidate};
 use weft_session::{
     Delivery, Event as SessionEvent, Frame, MediaKind, ReceivedFrame, SchedulerKind, Stats,
 };
-use weft_units::{Deadline, Duration, Instant, PathId, Rate, Ssrc, StreamId};
+use weft_units::{Deadline, Duration, Instant, PathId, Rate, StreamId};
 
 use super::links::Links;
 use super::sound::{self, SoundFrame};
@@ -247,28 +247,14 @@ impl Caller {
                 locals.push(access.local);
             }
         }
-        let (credentials, tie_breaker) = weft_net::association_secrets()?;
-        let rng = weft_net::rng()?;
-        let ssrc = Ssrc(rng.stream("feedback").next_u32() | 1);
-        let mut session = weft_session::Config::new(Default::default(), ssrc);
+        let (certificate, offered) = (self.certificate.clone(), locals.clone());
+        let mut config =
+            weft_net::peer_config(IceRole::Controlling, context.clock, certificate, offered)?;
+        let session = &mut config.session;
         session.scheduler = self.sending.scheduler;
         session.controller = self.sending.controller;
         session.max_rate = self.sending.max_rate;
         session.cname.clone_from(&self.sending.cname);
-        session.ntp_at_zero = context.clock.ntp_at_zero();
-        let config = PeerConfig {
-            association: weft_secure::Config {
-                role: IceRole::Controlling,
-                credentials,
-                tie_breaker,
-                certificate: self.certificate.clone(),
-                epoch: context.clock.epoch(),
-                rng: rng.stream("association"),
-            },
-            session,
-            locals: locals.clone(),
-            rng,
-        };
         let offer = Offer::new(context.now, config, sections, Delivery::Frames);
         let id = OfferId(self.next_offer);
         self.next_offer += 1;
