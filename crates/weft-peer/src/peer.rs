@@ -300,6 +300,10 @@ impl Peer {
                     },
                 );
             }
+            weft_secure::Event::PathSilent { path } => {
+                self.session
+                    .handle_input(now, Input::PathSilent { path: *path });
+            }
             weft_secure::Event::PathDown { path, .. } => {
                 self.session
                     .handle_input(now, Input::PathDown { path: *path });

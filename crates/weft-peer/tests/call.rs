@@ -3,6 +3,7 @@
 
 mod common;
 mod interop;
+mod outage;
 mod wires;
 mod world;
 

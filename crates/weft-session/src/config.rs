@@ -94,6 +94,18 @@ pub struct SendStreamConfig {
     pub clock_rate: u32,
     /// Media identification (RFC 8843), sent with every packet if negotiated.
     pub mid: Option<Mid>,
+    /// What the peer tells of this stream's packets.
+    pub feedback: Feedback,
+}
+
+/// What a peer tells of a stream's packets: negotiated for each media section.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Feedback {
+    /// What became of each, by the numbers of the session's [`Level`].
+    EachPacket,
+    /// Nothing but receiver reports: the stream's packets get no numbers.
+    /// What a bundle's other streams measure counts for it too.
+    Reports,
 }
 
 /// One stream that this side receives.

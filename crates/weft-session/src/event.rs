@@ -29,6 +29,12 @@ pub enum Input<'a> {
         /// Round-trip time of its checks.
         rtt: weft_units::Duration,
     },
+    /// No check is answered any more, on this path or any other: nothing can be
+    /// sent until [`Input::PathUp`], but no path is better.
+    PathSilent {
+        /// The path.
+        path: PathId,
+    },
     /// The association found the path dead, or it was taken away.
     PathDown {
         /// The path.

@@ -16,7 +16,7 @@ mod send;
 mod session;
 mod stats;
 
-pub use config::{Config, Level, ReceiveStreamConfig, SendStreamConfig};
+pub use config::{Config, Feedback, Level, ReceiveStreamConfig, SendStreamConfig};
 pub use event::{Event, ForwardedPacket, Frame, Input, Output, Protocol, Transmit};
 pub use path::PathState;
 pub use receive::{Delivery, MediaKind, MediaPacket, ReceivedFrame, ReceiverStats};

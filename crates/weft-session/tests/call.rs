@@ -112,6 +112,26 @@ fn all_links_down_and_back_resumes_by_itself() {
 }
 
 #[test]
+fn receiver_reports_alone_find_a_sane_rate() {
+    let run = |spec: &str| {
+        let mut world = World::with_reports_only(9, &[link(spec)]);
+        world.run(seconds(60));
+        let rate = world.received_rate(seconds(40), seconds(60));
+        (world, rate)
+    };
+    // 600 kbps grow by 8 % a second: 2.5 Mbps after 19 s.
+    let (_, wide) = run("rate=5mbit,delay=25ms");
+    assert!(wide >= Rate::from_kbps(2250), "{wide:?} over 5 Mbps");
+    let (world, narrow) = run("rate=1200kbit,delay=25ms,queue=400ms");
+    assert!(narrow >= Rate::from_kbps(700), "{narrow:?} over 1.2 Mbps");
+    let shown = world.frames_between(seconds(40), seconds(60));
+    // Without delays only loss says that the link is full.
+    assert!(shown >= 500, "{shown} frames in 20 s over 1.2 Mbps");
+    let latency = world.latency_quantile(0.95);
+    assert!(latency <= Duration::from_millis(450), "p95 {latency:?}");
+}
+
+#[test]
 fn the_same_seed_gives_the_same_call() {
     let run = |seed| {
         let links = [

@@ -1,7 +1,7 @@
 use weft_secure::{Association, DtlsRole};
 use weft_session::{Delivery, MediaKind, Session};
 use weft_units::Instant;
-use weft_wire::sdp::{self, Media, SessionDescription, Setup};
+use weft_wire::sdp::{self, Media, Payload, SessionDescription, Setup};
 
 use super::describe::{Transported, announce, bundle, payloads};
 use super::offer::{add_receiver, add_sender, fresh_ssrc};
@@ -90,6 +90,7 @@ impl Answering<'_> {
         let mut media = Media::new(offered.kind.clone());
         media.mid = offered.mid;
         media.payloads = payloads(codec);
+        keep_offered_feedback(&mut media, offered);
         media.extensions = extensions(offered).cloned().collect();
         transported.describe(&mut media);
         let mut streams: Vec<NegotiatedStream> = Vec::new();
@@ -100,7 +101,8 @@ impl Answering<'_> {
             let rtx = codec.rtx.map(|_| fresh_ssrc(rng));
             announce(&mut media, &self.config.session.cname, ssrc, rtx);
             let session = &mut self.peer.session;
-            streams.push(add_sender(session, codec, offered.mid, ssrc, rtx));
+            let ssrcs = (ssrc, rtx);
+            streams.push(add_sender(session, codec, offered, offered.mid, ssrcs));
         }
         if let Some(delivery) = self.policy.receive.filter(|_| offered.direction.sends()) {
             streams.push(add_receiver(
@@ -120,5 +122,15 @@ impl Answering<'_> {
         };
         self.peer.streams.extend(streams);
         Some(media)
+    }
+}
+
+/// An answer lists no feedback that was not offered (RFC 4585 section 4.2).
+fn keep_offered_feedback(media: &mut Media, offered: &Media) {
+    for payload in &mut media.payloads {
+        let same = |p: &&Payload| p.payload_type == payload.payload_type;
+        let offered = offered.payloads.iter().find(same);
+        let offered = offered.map(|p| p.feedback.clone()).unwrap_or_default();
+        payload.feedback.retain(|f| offered.contains(f));
     }
 }

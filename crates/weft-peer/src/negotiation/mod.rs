@@ -11,7 +11,7 @@ pub use answer::{AnswerPolicy, answer};
 pub use offer::Offer;
 
 use weft_secure::{DtlsRole, Fingerprint, Remote, RemoteCandidate};
-use weft_session::MediaKind;
+use weft_session::{Feedback, Level, MediaKind};
 use weft_units::{Ssrc, StreamId};
 use weft_wire::rtp::{self, ExtensionMap, Mid};
 use weft_wire::sdp::{self, Media, SdpError, SessionDescription, Setup};
@@ -128,17 +128,39 @@ fn extensions(media: &Media) -> impl Iterator<Item = &(u8, String)> {
     all.filter(move |(id, uri)| IDS.contains(id) && known(uri))
 }
 
+/// What the peer will tell of the packets that we send in this section:
+/// Firefox, for one, counts those of video only.
+fn feedback(level: Level, media: &Media) -> Feedback {
+    let lists = |uri: &str| extensions(media).any(|(_, u)| u == uri);
+    let each = match level {
+        Level::Full => lists(rtp::PATH_URI),
+        Level::SenderSide => lists(rtp::TRANSPORT_SEQUENCE_URI),
+        Level::Single => false,
+    };
+    match each {
+        true => Feedback::EachPacket,
+        false => Feedback::Reports,
+    }
+}
+
 /// The ids of the extensions that we have too, as the sections in use list
-/// them.
+/// them. Numbers make a level only if the video has them: it is what loads
+/// the paths, and what audio measures says nothing of that.
 fn extension_map(description: &SessionDescription) -> ExtensionMap {
     let used = || description.media.iter().filter(|m| !m.is_rejected());
     let id = |uri: &str| {
         let mut all = used().flat_map(extensions);
         all.find(|(_, u)| u == uri).map(|(id, _)| *id)
     };
+    let numbered = |uri: &str| {
+        let is_video = |m: &&Media| Codec::of(m).is_some_and(|c| c.kind == MediaKind::Video);
+        let mut video = used().filter(is_video);
+        let all = video.all(|m| extensions(m).any(|(_, u)| u == uri));
+        id(uri).filter(|_| all)
+    };
     ExtensionMap {
-        transport_sequence: id(rtp::TRANSPORT_SEQUENCE_URI),
-        path: id(rtp::PATH_URI),
+        transport_sequence: numbered(rtp::TRANSPORT_SEQUENCE_URI),
+        path: numbered(rtp::PATH_URI),
         mid: id(rtp::MID_URI),
         audio_level: None,
     }

@@ -7,7 +7,7 @@ use weft_wire::sdp::{self, Media, SessionDescription, Setup};
 use super::describe::{Transported, announce, bundle, payloads};
 use super::{
     Codec, Direction, NegotiatedStream, NegotiationError, Section, clock_rate, extension_map,
-    remote_transport,
+    feedback, remote_transport,
 };
 use crate::peer::{Peer, PeerConfig};
 
@@ -179,7 +179,9 @@ impl OfferedSection {
             Direction::Receive => media.direction.sends(),
         };
         flows.then(|| match self.section.direction {
-            Direction::Send => add_sender(session, codec, self.mid, self.ssrc, self.rtx_ssrc),
+            Direction::Send => {
+                add_sender(session, codec, media, self.mid, (self.ssrc, self.rtx_ssrc))
+            }
             Direction::Receive => add_receiver(session, codec, media, self.delivery),
         })
     }
@@ -188,9 +190,9 @@ impl OfferedSection {
 pub(super) fn add_sender(
     session: &mut Session,
     codec: Codec,
+    media: &Media,
     mid: Option<Mid>,
-    ssrc: Ssrc,
-    rtx_ssrc: Option<Ssrc>,
+    (ssrc, rtx_ssrc): (Ssrc, Option<Ssrc>),
 ) -> NegotiatedStream {
     let stream = session.add_send_stream(SendStreamConfig {
         ssrc,
@@ -199,6 +201,7 @@ pub(super) fn add_sender(
         kind: codec.kind,
         clock_rate: clock_rate(codec.kind),
         mid,
+        feedback: feedback(session.level(), media),
     });
     let direction = Direction::Send;
     NegotiatedStream {

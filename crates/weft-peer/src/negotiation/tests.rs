@@ -4,8 +4,8 @@ use weft_secure::{
     Certificate, Config as AssociationConfig, Credentials, IceRole, LinkId, LocalAddress,
     RemoteFilter,
 };
-use weft_session::{Delivery, Level, MediaKind};
-use weft_units::{Instant, Rng, Ssrc};
+use weft_session::{Delivery, Frame, Input, Level, MediaKind, Output};
+use weft_units::{Duration, Instant, PathId, Rng, Ssrc};
 use weft_wire::rtp::ExtensionMap;
 use weft_wire::sdp::{SessionDescription, Setup};
 
@@ -132,6 +132,150 @@ fn firefox_keeps_its_own_numbers_and_its_rejected_section() {
         .collect();
     assert_eq!(types, [120, 124]);
     assert_eq!(peer.session().level(), Level::SenderSide);
+}
+
+/// What Firefox 99 offers for playing: transport-wide numbers for video, none
+/// for audio (payloads and extensions shortened to those that matter here).
+const FIREFOX_PLAYS: &str = "\
+v=0\r
+o=mozilla...THIS_IS_SDPARTA-99.0 8833763482153536527 0 IN IP4 0.0.0.0\r
+s=-\r
+t=0 0\r
+a=fingerprint:sha-256 C8:44:FD:0C:0B:CF:3B:89:FF:0A:8E:B8:14:95:FA:88:AC:C2:D0:AA:3B:BF:89:9C:D8:44:2D:01:EE:8D:A9:23\r
+a=group:BUNDLE 0 1\r
+m=audio 9 UDP/TLS/RTP/SAVPF 109\r
+c=IN IP4 0.0.0.0\r
+a=recvonly\r
+a=extmap:1 urn:ietf:params:rtp-hdrext:ssrc-audio-level\r
+a=extmap:2/recvonly urn:ietf:params:rtp-hdrext:csrc-audio-level\r
+a=extmap:3 urn:ietf:params:rtp-hdrext:sdes:mid\r
+a=fmtp:109 maxplaybackrate=48000;stereo=1;useinbandfec=1\r
+a=ice-pwd:4004efda41b34c10e03993e414163889\r
+a=ice-ufrag:145f5126\r
+a=mid:0\r
+a=rtcp-mux\r
+a=rtpmap:109 opus/48000/2\r
+a=setup:actpass\r
+m=video 9 UDP/TLS/RTP/SAVPF 120 124\r
+c=IN IP4 0.0.0.0\r
+a=recvonly\r
+a=extmap:3 urn:ietf:params:rtp-hdrext:sdes:mid\r
+a=extmap:7 http://www.ietf.org/id/draft-holmer-rmcat-transport-wide-cc-extensions-01\r
+a=fmtp:124 apt=120\r
+a=ice-pwd:4004efda41b34c10e03993e414163889\r
+a=ice-ufrag:145f5126\r
+a=mid:1\r
+a=rtcp-fb:120 nack\r
+a=rtcp-fb:120 nack pli\r
+a=rtcp-fb:120 ccm fir\r
+a=rtcp-fb:120 goog-remb\r
+a=rtcp-fb:120 transport-cc\r
+a=rtcp-mux\r
+a=rtpmap:120 VP8/90000\r
+a=rtpmap:124 rtx/90000\r
+a=setup:actpass\r
+";
+
+const SEND_BOTH: fn() -> AnswerPolicy = || AnswerPolicy {
+    receive: None,
+    send: vec![MediaKind::Audio, MediaKind::Video],
+};
+
+/// Sends one frame of each stream and says which bear a transport-wide number.
+fn numbered(peer: &mut Peer, extensions: &ExtensionMap) -> Vec<(MediaKind, bool)> {
+    let (path, rtt) = (PathId(0), Duration::from_millis(50));
+    let mut now = Instant::ZERO;
+    peer.session.handle_input(now, Input::PathUp { path, rtt });
+    let mut seen = Vec::new();
+    for stream in peer.streams.clone() {
+        // The pacer has long forgotten the one before.
+        now += Duration::from_secs(1);
+        let frame = Frame {
+            data: &[0; 100],
+            timestamp: 0,
+            keyframe: true,
+            temporal_layer: None,
+            layer_sync: false,
+            non_reference: false,
+            captured_at: now,
+        };
+        while peer.session.poll_output().is_some() {}
+        peer.session
+            .send_frame(now, stream.stream, &frame)
+            .expect("it is a sending stream");
+        let outputs = std::iter::from_fn(|| peer.session.poll_output());
+        let packets = outputs.filter_map(|output| match output {
+            Output::Transmit(transmit) => Some(transmit.packet),
+            _ => None,
+        });
+        for packet in packets {
+            let (header, _) = rtp::parse(&packet, extensions).expect("our packets can be read");
+            if Some(header.ssrc) == stream.ssrc {
+                seen.push((stream.kind, header.extensions.transport_sequence.is_some()));
+            }
+        }
+    }
+    seen
+}
+
+#[test]
+fn firefox_gets_transport_numbers_on_video_only() {
+    let (mut peer, answer) = answer_to(FIREFOX_PLAYS, &SEND_BOTH()).expect("it is usable");
+    assert_eq!(peer.session().level(), Level::SenderSide);
+    let [audio, video] = &answer.media[..] else {
+        panic!("two sections were offered")
+    };
+    let ids = |media: &Media| {
+        media
+            .extensions
+            .iter()
+            .map(|(id, _)| *id)
+            .collect::<Vec<_>>()
+    };
+    assert_eq!((ids(audio), ids(video)), (vec![3], vec![3, 7]));
+    assert!(!audio.payloads[0].has_feedback("transport-cc"));
+    assert!(video.payloads[0].has_feedback("transport-cc"));
+    let extensions = ExtensionMap {
+        transport_sequence: Some(7),
+        mid: Some(3),
+        ..ExtensionMap::default()
+    };
+    let expected = [(MediaKind::Audio, false), (MediaKind::Video, true)];
+    assert_eq!(numbered(&mut peer, &extensions), expected);
+}
+
+#[test]
+fn chromium_gets_transport_numbers_on_audio_too() {
+    let both =
+        "a=extmap:7 http://www.ietf.org/id/draft-holmer-rmcat-transport-wide-cc-extensions-01";
+    let offer = FIREFOX_PLAYS.replace(
+        "a=rtpmap:109 opus/48000/2\r\n",
+        &format!("{both}\r\na=rtcp-fb:109 transport-cc\r\na=rtpmap:109 opus/48000/2\r\n"),
+    );
+    let (mut peer, _) = answer_to(&offer, &SEND_BOTH()).expect("it is usable");
+    let extensions = ExtensionMap {
+        transport_sequence: Some(7),
+        mid: Some(3),
+        ..ExtensionMap::default()
+    };
+    let expected = [(MediaKind::Audio, true), (MediaKind::Video, true)];
+    assert_eq!(numbered(&mut peer, &extensions), expected);
+}
+
+#[test]
+fn numbers_on_audio_alone_are_no_level() {
+    let (mark, audio) = ("transport-wide-cc", "a=extmap:1 urn");
+    let lines = FIREFOX_PLAYS.split_inclusive('\n');
+    let without: String = lines.filter(|l| !l.contains(mark)).collect();
+    let both =
+        "a=extmap:7 http://www.ietf.org/id/draft-holmer-rmcat-transport-wide-cc-extensions-01";
+    let offer = without.replacen(
+        audio,
+        &format!("{both}\r\na=rtcp-fb:109 transport-cc\r\n{audio}"),
+        1,
+    );
+    let (peer, _) = answer_to(&offer, &SEND_BOTH()).expect("it is usable");
+    assert_eq!(peer.session().level(), Level::Single);
 }
 
 #[test]

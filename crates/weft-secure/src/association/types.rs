@@ -80,7 +80,8 @@ pub enum Output {
 /// Something happened.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Event {
-    /// A path became valid, for the first time or again.
+    /// A path became valid, for the first time or again, or answers again
+    /// after [`Event::PathSilent`].
     PathUp {
         /// Its number.
         path: PathId,
@@ -99,6 +100,13 @@ pub enum Event {
         path: PathId,
         /// How that was found.
         reason: DownReason,
+    },
+    /// For a second no path at all has answered. This one stays, as there is
+    /// nothing better, but what is sent on it is lost; it is checked ten times
+    /// a second.
+    PathSilent {
+        /// Its number.
+        path: PathId,
     },
     /// The handshake is done and the peer is who its fingerprint says.
     Connected {

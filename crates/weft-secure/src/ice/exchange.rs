@@ -3,9 +3,8 @@
 use super::pair::Sent;
 use super::types::MAX_COST;
 use super::{Agent, schedule, stun};
-use crate::Event;
 use crate::counters::DropReason;
-use crate::ice::{IceRole, Path, PathState, RemoteCandidate};
+use crate::ice::{IceRole, PathState, RemoteCandidate};
 use crate::outbox::Outbox;
 use std::net::SocketAddr;
 use weft_units::Instant;
@@ -136,26 +135,14 @@ impl Agent {
         if sent.nomination == Some(self.selection.nomination) {
             self.selection.confirmed = true;
         }
-        let path = self.number(index);
+        self.number(index);
         let (phase, pair) = (self.phase, &mut self.pairs[index]);
         pair.on_answer(now, sent.at);
         if !pair.is_up() {
             pair.path.state = PathState::Up;
             pair.next_check = now + schedule::interval(now, pair, phase, false);
-            let Path {
-                link,
-                local,
-                remote,
-                rtt,
-                ..
-            } = pair.path;
-            out.event(Event::PathUp {
-                path,
-                link,
-                local,
-                remote,
-                rtt: rtt.unwrap_or_default(),
-            });
+            let up = pair.up_event();
+            out.event(up);
             self.reselect(now, out);
         }
         self.clear(now, index, sent.at, out);

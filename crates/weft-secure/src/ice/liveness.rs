@@ -10,7 +10,7 @@ use weft_units::{Deadline, Duration, Instant, PathId};
 
 /// Between rounds of checks under suspicion: the first three, so that one lost
 /// check decides nothing, then up to [`URGENT`], then without any answer at
-/// all.
+/// all. What was sent so long ago is too late to be sent again.
 const FIRST_ROUND: Duration = Duration::from_millis(10);
 const ROUND: Duration = Duration::from_millis(25);
 const ROUND_SLOW: Duration = Duration::from_millis(100);
@@ -91,7 +91,32 @@ impl Agent {
             self.raise_suspicion(now, out);
         }
         self.conclude(now, out);
+        self.fall_silent(now, out);
         self.send_round(now, out);
+    }
+
+    /// No path at all has answered for long: none is taken down, since there
+    /// is nothing better, but what is sent now is lost.
+    fn fall_silent(&mut self, now: Instant, out: &mut Outbox) {
+        let since = self.suspicion.as_ref().map(|s| s.since);
+        let is_long = since.is_some_and(|at| now.saturating_since(at) >= URGENT);
+        let up = || self.pairs.iter().filter(|p| p.is_up());
+        if !is_long || up().any(|p| p.cleared.is_some()) {
+            return;
+        }
+        for pair in self.pairs.iter_mut().filter(|p| p.is_up() && !p.silent) {
+            pair.silent = true;
+            out.event(crate::Event::PathSilent { path: pair.path.id });
+        }
+    }
+
+    /// Paths that answer again.
+    fn end_silence(&mut self, out: &mut Outbox) {
+        let answers = |p: &&mut Pair| p.is_up() && p.silent && p.cleared.is_some();
+        for pair in self.pairs.iter_mut().filter(answers) {
+            pair.silent = false;
+            out.event(pair.up_event());
+        }
     }
 
     /// A path answered a check that left at `sent_at`.
@@ -115,6 +140,7 @@ impl Agent {
         let dead = |p: &Pair| self.verdict_at(p).is_some_and(|at| at <= now);
         let dead: Vec<usize> = self.indices(dead).collect();
         self.take_down(now, &dead, DownReason::Unanswered, out);
+        self.end_silence(out);
         if self.pairs.iter().all(|p| !p.is_up() || p.cleared.is_some()) {
             self.suspicion = None;
         }
@@ -157,6 +183,7 @@ impl Agent {
             let unconfirmed = false;
             let pair = &mut self.pairs[index];
             pair.path.state = PathState::Down;
+            pair.silent = false;
             pair.next_check = now + super::schedule::interval(now, pair, self.phase, unconfirmed);
             out.event(crate::Event::PathDown {
                 path: pair.path.id,

@@ -1,3 +1,4 @@
+use crate::Event;
 use crate::ice::{IceRole, LocalAddress, Path, PathState};
 use std::collections::VecDeque;
 use std::net::SocketAddr;
@@ -31,6 +32,8 @@ pub(super) struct Pair {
     /// When the first check was sent that was answered since the suspicion
     /// began.
     pub cleared: Option<Instant>,
+    /// Fell silent together with every other path.
+    pub silent: bool,
     /// Round trip of media when last told, queues included.
     pub media_rtt: Duration,
     sent: VecDeque<Sent>,
@@ -65,6 +68,7 @@ impl Pair {
             probing_since: now,
             use_candidate: false,
             cleared: None,
+            silent: false,
             media_rtt: Duration::ZERO,
             sent: VecDeque::new(),
             heard_at: None,
@@ -121,6 +125,18 @@ impl Pair {
         });
         self.heard_at = Some(now);
         self.answered = self.answered.max(Some(sent_at));
+    }
+
+    /// That the path answers, for the first time or again.
+    pub fn up_event(&self) -> Event {
+        let path = &self.path;
+        Event::PathUp {
+            path: path.id,
+            link: path.link,
+            local: path.local,
+            remote: path.remote,
+            rtt: path.rtt.unwrap_or_default(),
+        }
     }
 
     pub fn last_sent(&self) -> Option<Instant> {

@@ -21,6 +21,9 @@ enum Fate {
     /// the path has.
     Missing,
     Lost,
+    /// The path died under it. If it has arrived after all, it stood in a
+    /// queue meanwhile, which says nothing of the path as it is.
+    Abandoned,
     Acknowledged,
 }
 
@@ -149,6 +152,11 @@ impl History {
         };
         match record.fate {
             Fate::Acknowledged => return,
+            Fate::Abandoned => {
+                record.fate = Fate::Acknowledged;
+                out.acknowledged.push((number, record.carried));
+                return;
+            }
             Fate::Lost => {
                 // Spurious: the controller has counted it, the application has
                 // sent it again; only the threshold learns.
@@ -231,7 +239,7 @@ impl History {
         self.unheard_from = self.next_number();
         for record in self.records.iter_mut().rev() {
             if matches!(record.fate, Fate::InFlight | Fate::Missing) {
-                record.fate = Fate::Lost;
+                record.fate = Fate::Abandoned;
                 self.in_flight -= record.sent.size;
                 lost.push((record.sent.number, record.carried));
             }

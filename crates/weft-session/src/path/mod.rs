@@ -4,7 +4,7 @@ mod estimate;
 mod history;
 mod queue;
 
-use weft_cc::{Controller, Pacer, SentPacket};
+use weft_cc::{Controller, Pacer, PacketResult, SentPacket};
 use weft_units::{Bytes, Duration, Instant, PathId, Ssrc};
 use weft_wire::rtcp::unwrap_arrival;
 
@@ -42,6 +42,11 @@ const SUSPICION_LAPSES: Duration = Duration::from_millis(400);
 /// sends feedback every 50 to 250 ms.
 const FEEDBACK_WAIT: Duration = Duration::from_millis(100);
 
+/// Of what was sent during so long a time nothing arrived: the path was gone.
+/// Congestion loses some packets, and no queue overflows without a break for
+/// ten frames. Chosen by us: `a_short_outage_is_no_congestion`.
+const OUTAGE: Duration = Duration::from_millis(300);
+
 pub(crate) struct Path {
     pub id: PathId,
     pub state: PathState,
@@ -60,10 +65,17 @@ pub(crate) struct Path {
     /// Since when something is in flight and nothing was acknowledged.
     waiting_since: Option<Instant>,
     suspect_since: Option<Instant>,
+    /// Suspect as all paths are, and for so long that sending is in vain.
+    silent: bool,
     /// From sending a packet to the feedback that names it, the peer's wait for
     /// more to report included.
     answer: RoundTrip,
     heard_at: Option<Instant>,
+    /// When the newest packet left that has arrived.
+    delivered: Option<Instant>,
+    /// When the last packet left that arrived before the last outage, and the
+    /// first one that arrived after.
+    outage: Option<(Instant, Instant)>,
     /// In the peer's clock.
     last_arrival: Option<Instant>,
 }
@@ -86,8 +98,11 @@ impl Path {
             unmeasured: Bytes::ZERO,
             waiting_since: None,
             suspect_since: None,
+            silent: false,
             answer: RoundTrip::assumed(rtt + FEEDBACK_WAIT),
             heard_at: None,
+            delivered: None,
+            outage: None,
             last_arrival: None,
         }
     }
@@ -147,6 +162,12 @@ impl Path {
         number
     }
 
+    /// A packet leaves that no feedback will name.
+    pub fn on_unreported_sent(&mut self, now: Instant, size: Bytes) {
+        self.controller.on_unreported_sent(now);
+        self.on_copy_sent(now, size);
+    }
+
     /// A copy of another path's packet leaves here.
     pub fn on_copy_sent(&mut self, now: Instant, size: Bytes) {
         self.unmeasured += size;
@@ -175,13 +196,14 @@ impl Path {
             *arrival = unwrap_arrival(previous, *arrival);
             self.last_arrival = Some(*arrival);
         }
-        let outcome = self.history.on_feedback(&reports);
+        let mut outcome = self.history.on_feedback(&reports);
         self.counters.acknowledged_packets += outcome.acknowledged.len() as u64;
         self.counters.lost_packets += outcome.lost.len() as u64;
         if let Some(sent_at) = outcome.oldest_news {
             self.answer.on_sample(now.saturating_since(sent_at));
             self.heard_at = Some(now);
         }
+        self.forgive_outage(&mut outcome.results);
         let mut sample = None;
         if let Some((sent_at, arrival)) = outcome.newest {
             let rtt = now.saturating_since(sent_at);
@@ -189,7 +211,7 @@ impl Path {
             self.one_way.on_sample(now, sent_at, arrival);
             sample = Some(self.rtt.smoothed());
             self.suspect_since = None;
-            if self.state == PathState::Suspect {
+            if self.state == PathState::Suspect && !self.silent {
                 self.state = PathState::Up;
             }
             self.waiting_since = (self.history.in_flight() > Bytes::ZERO).then_some(now);
@@ -199,6 +221,22 @@ impl Path {
         }
         self.history.prune(now);
         outcome
+    }
+
+    /// Takes out what was lost in an outage. `results` are in send order.
+    fn forgive_outage(&mut self, results: &mut Vec<PacketResult>) {
+        for arrived in results.iter().filter(|r| r.arrival.is_some()) {
+            let sent_at = arrived.sent.sent_at;
+            let before = self.delivered.unwrap_or(sent_at);
+            if sent_at.saturating_since(before) > OUTAGE {
+                self.outage = Some((before, sent_at));
+            }
+            self.delivered = Some(before.max(sent_at));
+        }
+        if let Some((from, until)) = self.outage {
+            let in_outage = |at: Instant| from < at && at < until;
+            results.retain(|r| r.arrival.is_some() || !in_outage(r.sent.sent_at));
+        }
     }
 
     /// When feedback last named a packet for the first time.
@@ -258,6 +296,24 @@ impl Path {
     /// The path is dead: everything waiting and in flight must go elsewhere.
     pub fn on_down(&mut self) -> (Vec<Waiting>, Vec<(u64, Carried)>) {
         self.state = PathState::Down;
+        self.silent = false;
+        self.clear()
+    }
+
+    /// The path is as good as dead, and so are all others: what waits is stale
+    /// before it can leave. Returns that.
+    pub fn on_silent(&mut self) -> Vec<Waiting> {
+        self.state = PathState::Suspect;
+        self.silent = true;
+        self.clear().0
+    }
+
+    /// Whether what is sent here may arrive.
+    pub fn is_usable(&self) -> bool {
+        self.state != PathState::Down && !self.silent
+    }
+
+    fn clear(&mut self) -> (Vec<Waiting>, Vec<(u64, Carried)>) {
         self.waiting_since = None;
         self.suspect_since = None;
         self.pacer.reset();
@@ -265,14 +321,15 @@ impl Path {
         (self.queue.drain(), self.history.abandon())
     }
 
-    /// The path is valid (again).
+    /// The path is valid (again). What was known of it before it died is old.
     pub fn on_up(&mut self, now: Instant, rtt: Duration) {
-        if self.state == PathState::Down {
+        if !self.is_usable() {
             self.controller.on_path_restored(now);
             self.rtt = RoundTrip::assumed(rtt);
             self.answer = RoundTrip::assumed(rtt + FEEDBACK_WAIT);
         }
         self.state = PathState::Up;
+        self.silent = false;
         self.suspect_since = None;
     }
 }

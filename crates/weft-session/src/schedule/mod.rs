@@ -11,6 +11,8 @@ use std::str::FromStr;
 
 use weft_units::{Bytes, Duration, Instant, PathId, Rate};
 
+use crate::receive::MediaKind;
+
 /// The built-in schedulers, by their names on the command line.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum SchedulerKind {
@@ -104,6 +106,18 @@ pub enum Class {
     Keyframe,
     /// A frame that refers to others.
     Delta,
+}
+
+impl Class {
+    /// What a stream's frame is when it goes out for the first time.
+    #[must_use]
+    pub fn of(kind: MediaKind, keyframe: bool) -> Class {
+        match (kind, keyframe) {
+            (MediaKind::Audio, _) => Class::Audio,
+            (MediaKind::Video, true) => Class::Keyframe,
+            (MediaKind::Video, false) => Class::Delta,
+        }
+    }
 }
 
 /// Packets that are scheduled together: a frame, as a rule.

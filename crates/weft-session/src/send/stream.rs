@@ -2,15 +2,17 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 use weft_units::{Bytes, Duration, Instant, PathId};
+use weft_wire::rtcp::ReportBlock;
 
 use crate::config::SendStreamConfig;
 use crate::receive::MediaKind;
 
-/// One transmission of a packet: on which path, under which path number.
+/// One transmission of a packet: on which path, under which path number if
+/// feedback will name it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Transmission {
     pub path: PathId,
-    pub number: u64,
+    pub number: Option<u64>,
     pub at: Instant,
 }
 
@@ -49,6 +51,10 @@ pub(crate) struct SendStream {
     /// RTP timestamp and time of the newest packet, for sender reports.
     pub newest: Option<(u32, Instant)>,
     pub last_keyframe_request: Option<Instant>,
+    /// Frames were left out for want of a path.
+    pub awaits_keyframe: bool,
+    /// Highest sequence number and cumulative loss of the last report block.
+    reported: Option<(u32, i32)>,
     picture_id: u16,
     tl0_picture_index: u8,
     packets: VecDeque<Stored>,
@@ -75,6 +81,8 @@ impl SendStream {
             rtx_sequence: (first_sequence ^ 0x5555) & 0x7fff,
             newest: None,
             last_keyframe_request: None,
+            awaits_keyframe: false,
+            reported: None,
             picture_id: picture_id & 0x7fff,
             tl0_picture_index: 0,
             packets: VecDeque::new(),
@@ -143,9 +151,34 @@ impl SendStream {
             .get_mut(usize::try_from(sequence.checked_sub(self.first)?).ok()?)
     }
 
+    /// Packets expected since the last report and those of them that are lost;
+    /// nothing with the first report, nor with one that goes back.
+    pub fn on_report(&mut self, block: &ReportBlock) -> Option<(u32, u32)> {
+        let report = (block.highest_sequence, block.cumulative_lost);
+        let before = self.reported.replace(report)?;
+        let expected = report.0.wrapping_sub(before.0);
+        // Copies and late arrivals lower the sum (RFC 3550 section 6.4.1).
+        let lost = report.1.saturating_sub(before.1).max(0).unsigned_abs();
+        (expected <= MAX_STORED as u32 * 16).then_some((expected, lost.min(expected)))
+    }
+
     /// The extended sequence number that a peer means by these 16 bits.
     pub fn extend(&self, sequence: u16) -> u64 {
         weft_wire::sequence::extend(Some(self.next_sequence()), sequence)
+    }
+
+    /// There is no path: what follows is not sent, so video needs a keyframe
+    /// to go on, and what was sent is not worth sending again.
+    pub fn interrupt(&mut self) {
+        self.awaits_keyframe = !self.is_audio();
+        self.first = self.next_sequence();
+        self.packets.clear();
+    }
+
+    /// Whether the next frame or packet is of any use to the receiver.
+    pub fn may_send(&mut self, keyframe: bool) -> bool {
+        self.awaits_keyframe &= !keyframe;
+        !self.awaits_keyframe
     }
 
     /// The packet has arrived: its payload is not needed again.

@@ -7,7 +7,6 @@ use weft_wire::rtcp::{self, Packet};
 use weft_wire::sequence;
 
 use super::Session;
-use crate::config::Level;
 use crate::event::Event;
 use crate::path::Outcome;
 
@@ -146,11 +145,11 @@ impl Session {
             return true;
         };
         let age = now.saturating_since(last.at);
-        if self.level == Level::Single {
+        let Some(number) = last.number else {
             return age > path.rtt.smoothed();
-        }
+        };
         // Feedback may have been lost: after this time silence says the same.
-        path.history.overtaken(last.number) || age > path.rtt.overdue() * 2
+        path.history.overtaken(number) || age > path.rtt.overdue() * 2
     }
 
     fn on_keyframe_request(&mut self, now: Instant, media: Ssrc) {
@@ -162,6 +161,21 @@ impl Session {
             return;
         };
         stream.counters.keyframes_requested += 1;
+        self.request_keyframe_of(now, id);
+    }
+
+    /// A stream that was interrupted begins anew.
+    pub(super) fn ask_for_keyframe(&mut self, now: Instant, id: StreamId) {
+        if self.senders.get(&id).is_some_and(|s| s.awaits_keyframe) {
+            self.request_keyframe_of(now, id);
+        }
+    }
+
+    /// Tells the encoder, not too often.
+    fn request_keyframe_of(&mut self, now: Instant, id: StreamId) {
+        let Some(stream) = self.senders.get_mut(&id) else {
+            return;
+        };
         let last = stream.last_keyframe_request;
         if last.is_none_or(|at| now.saturating_since(at) >= KEYFRAME_INTERVAL) {
             stream.last_keyframe_request = Some(now);

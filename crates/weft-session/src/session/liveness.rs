@@ -14,9 +14,13 @@ const KEEP_MEASURED: Duration = Duration::from_millis(250);
 
 impl Session {
     pub(super) fn on_path_up(&mut self, now: Instant, id: PathId, rtt: Duration) {
-        let config = &self.config;
+        let (config, level) = (&self.config, self.level);
         let path = self.paths.entry(id).or_insert_with(|| {
-            let mut controller = weft_cc::build(config.controller, config.path_limits, now);
+            let build = match level {
+                Level::Single => weft_cc::build_without_feedback,
+                Level::Full | Level::SenderSide => weft_cc::build,
+            };
+            let mut controller = build(config.controller, config.path_limits, now);
             controller.set_demand(now, config.max_rate);
             Path::new(id, controller, rtt)
         });
@@ -26,6 +30,38 @@ impl Session {
             state: PathState::Up,
         });
         self.announce_rate(now);
+        self.ask_for_keyframes(now);
+    }
+
+    /// All paths are silent: media waits for a path. What is in flight or in
+    /// the pacer would be stale when one returns; a keyframe begins anew.
+    pub(super) fn on_path_silent(&mut self, now: Instant, id: PathId) {
+        let Some(path) = self.paths.get_mut(&id).filter(|p| p.is_usable()) else {
+            return;
+        };
+        let state = PathState::Suspect;
+        let changed = path.state != state;
+        for waiting in path.on_silent() {
+            if waiting.purpose == Purpose::Retransmission {
+                self.clear_queued_again(waiting.stream, waiting.sequence);
+            }
+        }
+        if changed {
+            self.event(Event::PathStateChanged { path: id, state });
+        }
+        if !self.paths.values().any(Path::is_usable) {
+            for stream in self.senders.values_mut() {
+                stream.interrupt();
+            }
+        }
+        self.announce_rate(now);
+    }
+
+    /// For the streams that wait for one: those that were interrupted.
+    fn ask_for_keyframes(&mut self, now: Instant) {
+        for id in self.senders.keys().copied().collect::<Vec<_>>() {
+            self.ask_for_keyframe(now, id);
+        }
     }
 
     pub(super) fn on_path_down(&mut self, now: Instant, id: PathId) {

@@ -206,6 +206,7 @@ impl Session {
             Input::Rtp { path, packet } => self.on_rtp(now, path, packet),
             Input::Rtcp { packet, .. } => self.on_rtcp(now, packet),
             Input::PathUp { path, rtt } => self.on_path_up(now, path, rtt),
+            Input::PathSilent { path } => self.on_path_silent(now, path),
             Input::PathDown { path } => self.on_path_down(now, path),
             Input::Timeout => {}
         }
@@ -315,7 +316,10 @@ impl Session {
     /// The paths that may carry packets, as the scheduler sees them: those that
     /// are up, or else those that are suspect.
     fn path_views(&self) -> Vec<PathView> {
-        let in_state = |s| self.paths.values().filter(move |p| p.state == s);
+        let in_state = |s| {
+            let paths = self.paths.values();
+            paths.filter(move |p| p.state == s && p.is_usable())
+        };
         let mut live: Vec<&Path> = in_state(PathState::Up).collect();
         if live.is_empty() {
             live = in_state(PathState::Suspect).collect();

@@ -107,23 +107,39 @@ impl Session {
         }
     }
 
-    /// Round-trip time from the peer's report blocks; only needed where no
-    /// per-packet feedback gives it.
+    /// Round trip and loss from the peer's report blocks; only needed where no
+    /// per-packet feedback gives them.
     pub(super) fn on_report_blocks(&mut self, now: Instant, blocks: &[ReportBlock]) {
         if self.level != crate::config::Level::Single {
             return;
         }
         let now_middle = (self.ntp(now) >> 16) as u32;
+        let mut newest = None;
         for block in blocks.iter().filter(|b| b.last_sender_report != 0) {
             let rtt = now_middle
                 .wrapping_sub(block.last_sender_report)
                 .wrapping_sub(block.delay_since_last);
             let rtt = Duration::from_secs_f64(f64::from(rtt) / 65_536.0);
             if rtt < Duration::from_secs(10) {
+                newest = Some(rtt);
                 for path in self.paths.values_mut() {
                     path.rtt.on_sample(rtt);
                 }
             }
+        }
+        let (mut expected, mut lost) = (0_u32, 0_u32);
+        for block in blocks {
+            let stream = self.senders.values_mut();
+            let mut stream = stream.filter(|s| s.config.ssrc == block.ssrc);
+            if let Some((more, missing)) = stream.next().and_then(|s| s.on_report(block)) {
+                expected = expected.saturating_add(more);
+                lost = lost.saturating_add(missing);
+            }
+        }
+        // One path carries everything: the one that sent last.
+        let used = self.paths.values_mut().max_by_key(|p| p.last_sent);
+        if let Some(path) = used.filter(|_| expected > 0) {
+            path.controller.on_report(now, expected, lost, newest);
         }
     }
 }

@@ -9,9 +9,9 @@ use weft_wire::rtp::{Extensions, Header, PathExtension};
 use weft_wire::rtx;
 
 use super::{Error, Session};
-use crate::config::{Level, RETRANSMISSION_AGE};
+use crate::config::{Feedback, Level, RETRANSMISSION_AGE};
 use crate::event::{ForwardedPacket, Frame, Output, Protocol, Transmit};
-use crate::path::{Carried, Path, PathState, Purpose, Waiting};
+use crate::path::{Carried, Path, Purpose, Waiting};
 use crate::schedule::{Assignment, Batch, Class};
 use crate::send::{Stored, Transmission, packetize};
 
@@ -32,6 +32,9 @@ impl Session {
         frame: &Frame<'_>,
     ) -> Result<(), Error> {
         let max_payload = self.max_payload();
+        if !self.may_send(now, id, frame.keyframe)? {
+            return Ok(());
+        }
         let stream = self.senders.get_mut(&id).ok_or(Error::UnknownStream(id))?;
         stream.counters.frames += 1;
         let payloads = if stream.is_audio() {
@@ -41,11 +44,7 @@ impl Session {
             let (picture_id, tl0) = stream.next_picture(base_layer);
             packetize(frame, picture_id, tl0, max_payload)
         };
-        let class = match (stream.is_audio(), frame.keyframe) {
-            (true, _) => Class::Audio,
-            (false, true) => Class::Keyframe,
-            (false, false) => Class::Delta,
-        };
+        let class = Class::of(stream.config.kind, frame.keyframe);
         let last = payloads.len() - 1;
         let mut sequences = Vec::with_capacity(payloads.len());
         for (index, payload) in payloads.into_iter().enumerate() {
@@ -70,6 +69,9 @@ impl Session {
         id: StreamId,
         packet: &ForwardedPacket,
     ) -> Result<(), Error> {
+        if !self.may_send(now, id, packet.keyframe)? {
+            return Ok(());
+        }
         let stream = self.senders.get_mut(&id).ok_or(Error::UnknownStream(id))?;
         let payload = Arc::clone(&packet.payload);
         let stored = Stored::new(
@@ -80,15 +82,27 @@ impl Session {
             packet.keyframe,
         );
         if stream.store_at(now, packet.sequence, stored) {
-            let class = match (stream.is_audio(), packet.keyframe) {
-                (true, _) => Class::Audio,
-                (false, true) => Class::Keyframe,
-                (false, false) => Class::Delta,
-            };
+            let class = Class::of(stream.config.kind, packet.keyframe);
             self.schedule(now, id, class, &[packet.sequence]);
             self.advance(now);
         }
         Ok(())
+    }
+
+    /// Whether a path is there, and the receiver can use what comes: after an
+    /// interruption nothing before a keyframe.
+    fn may_send(&mut self, now: Instant, id: StreamId, keyframe: bool) -> Result<bool, Error> {
+        let has_path = self.paths.values().any(Path::is_usable);
+        let stream = self.senders.get_mut(&id).ok_or(Error::UnknownStream(id))?;
+        if !has_path {
+            stream.interrupt();
+            return Ok(false);
+        }
+        let useful = stream.may_send(keyframe);
+        if !useful {
+            self.ask_for_keyframe(now, id);
+        }
+        Ok(useful)
     }
 
     fn schedule(&mut self, now: Instant, id: StreamId, class: Class, sequences: &[u64]) {
@@ -97,7 +111,6 @@ impl Session {
             return;
         };
         if views.is_empty() {
-            // No path yet: the peer will ask for a keyframe.
             return;
         }
         let sizes: Vec<Bytes> = sequences.iter().map(|s| stream.packet_size(*s)).collect();
@@ -133,11 +146,7 @@ impl Session {
             return;
         };
         let keyframe = stream.get(waiting.sequence).is_some_and(|p| p.keyframe);
-        let class = match (stream.is_audio(), keyframe) {
-            (true, _) => Class::Audio,
-            (false, true) => Class::Keyframe,
-            (false, false) => Class::Delta,
-        };
+        let class = Class::of(stream.config.kind, keyframe);
         self.schedule(now, waiting.stream, class, &[waiting.sequence]);
     }
 
@@ -155,7 +164,7 @@ impl Session {
             .and_then(|stream| stream.get(carried.sequence));
         let current = stored
             .and_then(|p| p.last)
-            .is_some_and(|last| last.path == path && last.number == number);
+            .is_some_and(|last| last.path == path && last.number == Some(number));
         if current {
             self.retransmit(now, carried.stream, carried.sequence);
         }
@@ -164,10 +173,11 @@ impl Session {
     /// Queues a retransmission, unless it is too late, was done too often, or
     /// waits already.
     pub(super) fn retransmit(&mut self, now: Instant, id: StreamId, sequence: u64) {
+        let has_path = self.paths.values().any(Path::is_usable);
         let Some(stream) = self.senders.get_mut(&id) else {
             return;
         };
-        if stream.config.rtx.is_none() {
+        if stream.config.rtx.is_none() || !has_path {
             return;
         }
         let Some(packet) = stream.get_mut(sequence) else {
@@ -212,7 +222,7 @@ impl Session {
             let Some(path) = self.paths.get_mut(&id) else {
                 return;
             };
-            if path.state == PathState::Down || path.next_send(now) > now {
+            if !path.is_usable() || path.next_send(now) > now {
                 return;
             }
             if let Some(waiting) = path.queue.pop() {
@@ -286,19 +296,26 @@ impl Session {
             }
             _ => (config.ssrc, config.payload_type, waiting.sequence as u16),
         };
-        let mid = config.mid;
+        let (mid, feedback) = (config.mid, config.feedback);
         let Some(packet) = stream.get_mut(waiting.sequence) else {
             return;
         };
-        let number = path.history.next_number();
+        let numbered = feedback == Feedback::EachPacket && self.level != Level::Single;
+        let number = numbered.then(|| path.history.next_number());
+        let level = number.map(|number| (self.level, number));
         let extensions = Extensions {
-            transport_sequence: (self.level == Level::SenderSide)
-                .then(|| self.transport.next() as u16),
-            path: (self.level == Level::Full).then(|| PathExtension {
-                path: id,
-                stream_sequence: path.next_stream_sequence(ssrc),
-                transport_sequence: number as u16,
-            }),
+            transport_sequence: match level {
+                Some((Level::SenderSide, number)) => Some(self.transport.push(id, number) as u16),
+                _ => None,
+            },
+            path: match level {
+                Some((Level::Full, number)) => Some(PathExtension {
+                    path: id,
+                    stream_sequence: path.next_stream_sequence(ssrc),
+                    transport_sequence: number as u16,
+                }),
+                _ => None,
+            },
             mid,
             audio_level: None,
         };
@@ -320,17 +337,20 @@ impl Session {
         }
         let size = Bytes(bytes.len() as u64);
         packet.queued_again = false;
-        let carried = Carried {
-            stream: waiting.stream,
-            sequence: waiting.sequence,
-        };
-        path.on_sent(now, size, carried);
+        if numbered {
+            let carried = Carried {
+                stream: waiting.stream,
+                sequence: waiting.sequence,
+            };
+            path.on_sent(now, size, carried);
+        } else {
+            path.on_unreported_sent(now, size);
+        }
         packet.last = Some(Transmission {
             path: id,
             number,
             at: now,
         });
-        self.transport.push(id, number);
         stream.counters.packets = stream.counters.packets.wrapping_add(1);
         stream.counters.octets = stream.counters.octets.wrapping_add(size.0 as u32);
         let copies = self.live_copies(now, &waiting.copies, size);
@@ -346,11 +366,7 @@ impl Session {
     fn live_copies(&mut self, now: Instant, wanted: &[PathId], size: Bytes) -> Vec<PathId> {
         let mut copies = Vec::new();
         for id in wanted {
-            if let Some(path) = self
-                .paths
-                .get_mut(id)
-                .filter(|p| p.state != PathState::Down)
-            {
+            if let Some(path) = self.paths.get_mut(id).filter(|p| p.is_usable()) {
                 path.on_copy_sent(now, size);
                 copies.push(*id);
             }

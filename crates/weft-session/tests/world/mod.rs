@@ -3,8 +3,8 @@
 use weft_cc::Limits;
 use weft_links::{Departure, Link, LinkSpec};
 use weft_session::{
-    Config, Delivery, Event, Frame, Input, MediaKind, Output, Protocol, ReceiveStreamConfig,
-    SchedulerKind, SendStreamConfig, SenderStats, Session, Transmit,
+    Config, Delivery, Event, Feedback, Frame, Input, MediaKind, Output, Protocol,
+    ReceiveStreamConfig, SchedulerKind, SendStreamConfig, SenderStats, Session, Transmit,
 };
 use weft_units::{Bytes, Duration, Instant, PathId, Rate, Rng, Ssrc, StreamId};
 use weft_wire::rtp::ExtensionMap;
@@ -58,12 +58,27 @@ pub struct World {
 
 impl World {
     pub fn new(seed: u64, specs: &[LinkSpec], scheduler: SchedulerKind) -> World {
-        let rng = Rng::new(seed);
         let extensions = ExtensionMap {
             path: Some(5),
             transport_sequence: Some(3),
             ..ExtensionMap::default()
         };
+        World::with_extensions(seed, specs, scheduler, extensions)
+    }
+
+    /// A peer that gives receiver reports only.
+    pub fn with_reports_only(seed: u64, specs: &[LinkSpec]) -> World {
+        let none = ExtensionMap::default();
+        World::with_extensions(seed, specs, SchedulerKind::Single, none)
+    }
+
+    fn with_extensions(
+        seed: u64,
+        specs: &[LinkSpec],
+        scheduler: SchedulerKind,
+        extensions: ExtensionMap,
+    ) -> World {
+        let rng = Rng::new(seed);
         let mut config = Config::new(extensions, Ssrc(1));
         config.scheduler = scheduler;
         config.path_limits = Limits {
@@ -81,6 +96,7 @@ impl World {
             kind: MediaKind::Video,
             clock_rate: 90_000,
             mid: None,
+            feedback: Feedback::EachPacket,
         });
         receiver.add_receive_stream(ReceiveStreamConfig {
             ssrc: Some(Ssrc(100)),

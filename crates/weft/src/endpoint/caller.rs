@@ -410,7 +410,7 @@ impl Caller {
                     up: true,
                 }
             }
-            weft_secure::Event::PathDown { path, .. } => {
+            weft_secure::Event::PathDown { path, .. } | weft_secure::Event::PathSilent { path } => {
                 let link = counterpart.links.get(&path).cloned().unwrap_or_default();
                 News::Path { link, up: false }
             }

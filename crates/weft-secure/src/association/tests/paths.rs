@@ -174,6 +174,43 @@ fn after_an_outage_of_all_each_path_gets_its_chance() {
 }
 
 #[test]
+fn when_all_paths_are_silent_for_a_second_it_is_told_and_so_is_the_return() {
+    let mut net = two_links(5, 60);
+    for client in [WIFI, LTE] {
+        net.wire_mut(client, SERVER).up = false;
+    }
+    let paths = [WIFI, LTE].map(|client| net.path_to(Side::A, client, SERVER));
+    let from = net.now;
+    net.a.suspect(from, paths[0]);
+    net.run_for(3000);
+    let silent = |(at, event): (u64, Event)| match event {
+        Event::PathSilent { path } => Some((at, path)),
+        _ => None,
+    };
+    let events = net.events_since(Side::A, from).into_iter();
+    let told: Vec<_> = events.filter_map(silent).collect();
+    assert_eq!(told.iter().map(|(_, p)| *p).collect::<Vec<_>>(), paths);
+    assert!(
+        told.iter().all(|(at, _)| (1000..=1100).contains(at)),
+        "{told:?}"
+    );
+    let at = net.now;
+    net.wire_mut(LTE, SERVER).up = true;
+    net.run_for(1000);
+    let events = net.events_since(Side::A, at);
+    let up = ups(&events);
+    // A check every 100 ms, and its round trip of 120 ms.
+    assert_eq!(up.iter().map(|(_, p)| *p).collect::<Vec<_>>(), [paths[1]]);
+    assert!(up[0].0 <= 220, "{up:?}");
+    let down = downs(&events);
+    assert_eq!(
+        down.iter().map(|(_, p)| *p).collect::<Vec<_>>(),
+        [paths[0]],
+        "now that another answers, the silent one is dead"
+    );
+}
+
+#[test]
 fn a_dead_path_comes_back() {
     let mut net = two_links(5, 30);
     net.wire_mut(WIFI, SERVER).up = false;
