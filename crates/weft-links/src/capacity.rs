@@ -1,3 +1,4 @@
+use crate::{Generated, GeneratedRates, Trace};
 use std::sync::Arc;
 use weft_units::{Duration, Instant, Rate, Rng};
 
@@ -8,6 +9,10 @@ pub enum Capacity {
     Constant(Rate),
     /// Steps over time.
     Schedule(Schedule),
+    /// As somebody measured it.
+    Trace(Trace),
+    /// As a random process draws it.
+    Generated(Generated),
 }
 
 /// Capacity in steps, counted from the run's epoch. Zero is an outage: what
@@ -104,17 +109,33 @@ impl Capacity {
     pub(crate) fn is_planned(&self) -> bool {
         match self {
             Capacity::Constant(_) | Capacity::Schedule(_) => true,
+            Capacity::Trace(_) | Capacity::Generated(_) => false,
         }
     }
 
     /// The rate that queues in bandwidth-delay products are sized by: the
-    /// highest one of a schedule.
+    /// highest one of a schedule, the mean of a trace, the typical one of a
+    /// generated trace.
     #[must_use]
     pub fn reference(&self) -> Rate {
         match self {
             Capacity::Constant(rate) => *rate,
             Capacity::Schedule(s) => s.steps.iter().map(|s| s.1).max().unwrap_or_default(),
+            Capacity::Trace(trace) => trace.mean(),
+            Capacity::Generated(generated) => generated.typical(),
         }
+    }
+}
+
+impl From<Trace> for Capacity {
+    fn from(trace: Trace) -> Capacity {
+        Capacity::Trace(trace)
+    }
+}
+
+impl From<Generated> for Capacity {
+    fn from(generated: Generated) -> Capacity {
+        Capacity::Generated(generated)
     }
 }
 
@@ -133,14 +154,24 @@ pub(crate) enum Player {
         round: u64,
         next: usize,
     },
+    Generated {
+        rates: Box<GeneratedRates>,
+        slots: u64,
+    },
 }
 
 impl Player {
     /// The player and the rate at the run's epoch.
-    pub fn new(capacity: &Capacity, _rng: &Rng) -> (Player, Rate) {
+    pub fn new(capacity: &Capacity, rng: &Rng) -> (Player, Rate) {
         match capacity {
             Capacity::Constant(rate) => (Player::Ended, *rate),
             Capacity::Schedule(schedule) => Player::of(schedule),
+            Capacity::Trace(trace) => Player::of(trace.schedule()),
+            Capacity::Generated(generated) => {
+                let mut rates = Box::new(generated.rates(rng));
+                let rate = rates.next().unwrap_or_default();
+                (Player::Generated { rates, slots: 0 }, rate)
+            }
         }
     }
 
@@ -163,6 +194,11 @@ impl Player {
                     *self = Player::Ended;
                 }
                 step
+            }
+            Player::Generated { rates, slots } => {
+                *slots += 1;
+                let at = Instant::ZERO + GeneratedRates::SLOT * *slots;
+                rates.next().map(|rate| (at, rate))
             }
         }
     }

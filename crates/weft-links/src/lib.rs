@@ -9,19 +9,23 @@
 mod capacity;
 mod counters;
 mod discipline;
+mod generated;
 mod line;
 mod link;
 mod loss;
 mod packet;
 mod queue;
 mod spec;
+mod trace;
 mod transmitter;
 
 pub use capacity::{Capacity, Schedule, ScheduleError};
 pub use counters::{Counters, DropReason, Tally};
 pub use discipline::{Aqm, EcnMarking};
+pub use generated::{Generated, GeneratedError, GeneratedRates, Motion, Network};
 pub use link::{Departure, Link};
 pub use loss::GilbertElliott;
 pub use packet::{Ecn, FlowId, PacketInfo};
 pub use queue::QueueLimit;
 pub use spec::{LinkSpec, SpecError};
+pub use trace::{Trace, TraceError, TraceProblem, TraceStatistics};

@@ -1,21 +1,26 @@
 mod show;
 mod values;
 
-use crate::{Aqm, Capacity, EcnMarking, GilbertElliott, QueueLimit};
+use crate::{
+    Aqm, Capacity, EcnMarking, Generated, GeneratedError, GilbertElliott, QueueLimit, Trace,
+    TraceError,
+};
+use std::fmt::Display;
 use std::str::FromStr;
 use values::AqmName;
 use weft_units::{Bytes, Duration, Rate};
 
 /// RFC 8867's default bottleneck queue.
 const DEFAULT_QUEUE: QueueLimit = QueueLimit::Time(Duration::from_millis(300));
-const KEYS: &str = "rate, delay, loss, burst-loss, queue, jitter, aqm, ecn, burst";
+const KEYS: &str = "rate, trace, delay, loss, burst-loss, queue, jitter, aqm, ecn, burst";
 
 /// One direction of a link, as a person writes it:
 /// `rate=5mbit,delay=25ms,loss=1%,queue=2bdp,jitter=5ms`.
 #[derive(Clone, PartialEq, Debug)]
 pub struct LinkSpec {
-    /// `rate=5mbit`: how fast it transmits. Required in text; schedules are
-    /// set in code.
+    /// `rate=5mbit`, `trace=FILE` or `trace=generated:walking/lte`: how fast
+    /// it transmits. One of them is required in text; schedules are set in
+    /// code.
     pub capacity: Capacity,
     /// `delay=25ms`: one-way propagation, apart from the queue. Default zero.
     pub delay: Duration,
@@ -80,16 +85,29 @@ pub enum SpecError {
         /// What can be written.
         remedy: &'static str,
     },
-    /// A key or value of the design that this version has no model for.
-    #[error("{key}={value} is not supported yet: {remedy}")]
-    NotSupportedYet {
-        /// The key.
-        key: &'static str,
+    /// The file of a trace could not be read.
+    #[error("trace={file} cannot be read: {cause}: check the path")]
+    TraceUnread {
         /// What was written.
-        value: String,
-        /// What to write in its place.
-        remedy: &'static str,
+        file: String,
+        /// What the reader said.
+        cause: String,
     },
+    /// A trace in a file, where no file is read.
+    #[error("trace={file}: no file is read here: write rate=5mbit or trace=generated:walking/lte")]
+    NoFiles {
+        /// What was written.
+        file: String,
+    },
+    /// The trace in a file cannot be played.
+    #[error(transparent)]
+    Trace(#[from] TraceError),
+    /// No such generated trace.
+    #[error(transparent)]
+    Generated(#[from] GeneratedError),
+    /// Capacity was given twice.
+    #[error("the link specification has both rate and trace: keep one")]
+    RateAndTrace,
 }
 
 impl LinkSpec {
@@ -108,12 +126,28 @@ impl LinkSpec {
             burst: Bytes::ZERO,
         }
     }
+
+    /// Reads a specification that may name a trace file. This crate reads no
+    /// files: `read` gives the text of the one named, for example
+    /// `|file| std::fs::read_to_string(file)`.
+    ///
+    /// # Errors
+    /// With the key, the value and the remedy; with line and column for a
+    /// trace.
+    pub fn parse<E: Display>(
+        text: &str,
+        mut read: impl FnMut(&str) -> Result<String, E>,
+    ) -> Result<LinkSpec, SpecError> {
+        let mut read = |file: &str| read(file).map_err(|e| e.to_string());
+        Parts::of(text)?.spec(Some(&mut read))
+    }
 }
 
 /// The values as read; each at most once.
 #[derive(Default)]
-struct Parts {
+struct Parts<'a> {
     rate: Option<Rate>,
+    trace: Option<&'a str>,
     delay: Option<Duration>,
     jitter: Option<Duration>,
     loss: Option<f64>,
@@ -124,10 +158,20 @@ struct Parts {
     burst: Option<Bytes>,
 }
 
+/// What gives the text of a file.
+type Read<'a> = &'a mut dyn FnMut(&str) -> Result<String, String>;
+
+/// Without traces in files: for those, [`LinkSpec::parse`].
 impl FromStr for LinkSpec {
     type Err = SpecError;
 
     fn from_str(text: &str) -> Result<LinkSpec, SpecError> {
+        Parts::of(text)?.spec(None)
+    }
+}
+
+impl<'a> Parts<'a> {
+    fn of(text: &'a str) -> Result<Parts<'a>, SpecError> {
         let mut parts = Parts::default();
         for item in text.split(',').map(str::trim) {
             let (key, value) = item
@@ -135,48 +179,70 @@ impl FromStr for LinkSpec {
                 .ok_or_else(|| SpecError::NotKeyValue { item: item.into() })?;
             parts.read(key.trim(), value.trim())?;
         }
-        let rate = parts.rate.ok_or(SpecError::Missing {
-            key: "rate",
-            example: "rate=5mbit",
-        })?;
-        let mut spec = LinkSpec::new(rate, parts.delay.unwrap_or_default());
-        spec.jitter = parts.jitter.unwrap_or_default();
-        spec.loss = parts.loss.unwrap_or_default();
-        spec.burst_loss = parts.burst_loss;
-        spec.queue = parts.queue.unwrap_or(DEFAULT_QUEUE);
-        spec.aqm = values::aqm_with(parts.aqm.unwrap_or(AqmName::DropTail), parts.ecn)?;
-        spec.burst = parts.burst.unwrap_or_default();
-        if let QueueLimit::Bdp(factor) = spec.queue
-            && spec.delay == Duration::ZERO
+        Ok(parts)
+    }
+
+    fn read(&mut self, key: &str, value: &'a str) -> Result<(), SpecError> {
+        match key {
+            "rate" => set(&mut self.rate, "rate", values::rate(value)?),
+            "trace" => set(&mut self.trace, "trace", value),
+            "delay" => set(&mut self.delay, "delay", values::time("delay", value)?),
+            "jitter" => set(&mut self.jitter, "jitter", values::time("jitter", value)?),
+            "loss" => set(&mut self.loss, "loss", values::loss(value)?),
+            "burst-loss" => {
+                let model = values::burst_loss(value)?;
+                set(&mut self.burst_loss, "burst-loss", model)
+            }
+            "queue" => set(&mut self.queue, "queue", values::queue(value)?),
+            "aqm" => set(&mut self.aqm, "aqm", values::aqm(value)?),
+            "ecn" => set(&mut self.ecn, "ecn", values::ecn(value)?),
+            "burst" => set(&mut self.burst, "burst", values::burst(value)?),
+            _ => Err(SpecError::UnknownKey { key: key.into() }),
+        }
+    }
+
+    fn spec(self, read: Option<Read<'_>>) -> Result<LinkSpec, SpecError> {
+        let capacity = match (self.rate, self.trace) {
+            (Some(rate), None) => Capacity::Constant(rate),
+            (None, Some(trace)) => trace_of(trace, read)?,
+            (Some(_), Some(_)) => return Err(SpecError::RateAndTrace),
+            (None, None) => {
+                let (key, example) = ("rate", "rate=5mbit");
+                return Err(SpecError::Missing { key, example });
+            }
+        };
+        let delay = self.delay.unwrap_or_default();
+        if let Some(QueueLimit::Bdp(factor)) = self.queue
+            && delay == Duration::ZERO
         {
             let value = format!("{factor}bdp");
             let remedy = "a bandwidth-delay product needs a delay: add delay=25ms, or give the \
                           queue in bytes or time";
             return Err(values::bad("queue", &value, remedy));
         }
-        Ok(spec)
+        Ok(LinkSpec {
+            jitter: self.jitter.unwrap_or_default(),
+            loss: self.loss.unwrap_or_default(),
+            burst_loss: self.burst_loss,
+            queue: self.queue.unwrap_or(DEFAULT_QUEUE),
+            aqm: values::aqm_with(self.aqm.unwrap_or(AqmName::DropTail), self.ecn)?,
+            burst: self.burst.unwrap_or_default(),
+            ..LinkSpec::new(capacity, delay)
+        })
     }
 }
 
-impl Parts {
-    fn read(&mut self, key: &str, value: &str) -> Result<(), SpecError> {
-        match key {
-            "rate" => set(&mut self.rate, "rate", values::rate(value)?),
-            "delay" => set(&mut self.delay, "delay", values::time("delay", value)?),
-            "jitter" => set(&mut self.jitter, "jitter", values::time("jitter", value)?),
-            "loss" => set(&mut self.loss, "loss", values::loss(value)?),
-            "queue" => set(&mut self.queue, "queue", values::queue(value)?),
-            "aqm" => set(&mut self.aqm, "aqm", values::aqm(value)?),
-            "ecn" => set(&mut self.ecn, "ecn", values::ecn(value)?),
-            "burst" => set(&mut self.burst, "burst", values::burst(value)?),
-            "trace" => Err(later("trace", value, "give a constant rate=5mbit")),
-            "burst-loss" => {
-                let model = values::burst_loss(value)?;
-                set(&mut self.burst_loss, "burst-loss", model)
-            }
-            _ => Err(SpecError::UnknownKey { key: key.into() }),
-        }
+fn trace_of(name: &str, read: Option<Read<'_>>) -> Result<Capacity, SpecError> {
+    if name.starts_with(Generated::PREFIX) {
+        return Ok(name.parse::<Generated>()?.into());
     }
+    let file = || name.to_owned();
+    let read = read.ok_or_else(|| SpecError::NoFiles { file: file() })?;
+    let text = read(name).map_err(|cause| SpecError::TraceUnread {
+        file: file(),
+        cause,
+    })?;
+    Ok(Trace::parse(name, &text)?.into())
 }
 
 fn set<T>(slot: &mut Option<T>, key: &'static str, value: T) -> Result<(), SpecError> {
@@ -184,11 +250,6 @@ fn set<T>(slot: &mut Option<T>, key: &'static str, value: T) -> Result<(), SpecE
         None => Ok(()),
         Some(_) => Err(SpecError::Repeated { key }),
     }
-}
-
-fn later(key: &'static str, value: &str, remedy: &'static str) -> SpecError {
-    let value = value.into();
-    SpecError::NotSupportedYet { key, value, remedy }
 }
 
 #[cfg(test)]

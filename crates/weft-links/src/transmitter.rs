@@ -16,6 +16,15 @@ pub(crate) struct Transmitter<P> {
     next_rate: Option<(Instant, Rate)>,
     service: Option<Service<P>>,
     bucket: Bucket,
+    carry: Carry,
+}
+
+/// Work beyond the packet that ended at `at`, because ends are rounded up to
+/// a nanosecond. A packet that begins right then takes it over: many packets
+/// together are as exact as one.
+struct Carry {
+    at: Instant,
+    work: u128,
 }
 
 /// What happens next at the transmitter.
@@ -61,6 +70,10 @@ impl<P> Transmitter<P> {
                 saved: depth,
                 since: Instant::ZERO,
             },
+            carry: Carry {
+                at: Instant::ZERO,
+                work: 0,
+            },
         };
         transmitter.next_rate = transmitter.player.next();
         transmitter
@@ -101,6 +114,11 @@ impl<P> Transmitter<P> {
             (Some(finish), change) if change.is_none_or(|(at, _)| finish <= at) => {
                 let service = self.service.take()?;
                 self.bucket.since = finish;
+                let done = work_done(self.rate, service.since, finish);
+                self.carry = Carry {
+                    at: finish,
+                    work: done.saturating_sub(service.work),
+                };
                 Some(Step::Sent {
                     at: finish,
                     item: service.item,
@@ -118,7 +136,10 @@ impl<P> Transmitter<P> {
 
     /// Begins with a packet; the transmitter must be idle.
     pub fn start(&mut self, at: Instant, item: Item<P>) {
-        let work = self.bucket.pay(work_of(item.info.size), self.rate, at);
+        let mut work = self.bucket.pay(work_of(item.info.size), self.rate, at);
+        if self.carry.at == at {
+            work = work.saturating_sub(std::mem::take(&mut self.carry.work));
+        }
         self.service = Some(Service {
             work,
             since: at,

@@ -10,6 +10,8 @@ impl fmt::Display for LinkSpec {
             Capacity::Constant(_) | Capacity::Schedule(_) => {
                 show_rate(f, self.capacity.reference())?;
             }
+            Capacity::Trace(trace) => write!(f, "trace={}", trace.name())?,
+            Capacity::Generated(generated) => write!(f, "trace={generated}")?,
         }
         write!(f, ",delay={}ms", self.delay.as_millis_f64())?;
         match self.queue {

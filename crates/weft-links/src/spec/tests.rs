@@ -1,5 +1,5 @@
-use super::{LinkSpec, SpecError};
-use crate::{Aqm, Capacity, EcnMarking, GilbertElliott, QueueLimit};
+use super::LinkSpec;
+use crate::{Aqm, Capacity, EcnMarking, Generated, GilbertElliott, Motion, Network, QueueLimit};
 use proptest::prelude::*;
 use weft_units::{Bytes, Duration, Rate};
 
@@ -99,7 +99,7 @@ fn errors_name_the_key_the_value_and_the_remedy() {
             ["burst-loss", "2%/5"],
         ),
         ("rate=1mbit,burst=10", ["burst=10", "30kB"]),
-        ("rate=1mbit,speed=2", ["speed", "rate, delay"]),
+        ("rate=1mbit,speed=2", ["speed", "rate, trace"]),
         ("rate=1mbit,rate=2mbit", ["rate", "keep one"]),
         ("delay=1ms", ["rate", "rate=5mbit"]),
         ("", ["KEY=VALUE", "rate=5mbit"]),
@@ -112,10 +112,45 @@ fn errors_name_the_key_the_value_and_the_remedy() {
 }
 
 #[test]
-fn keys_of_a_later_stage_are_refused_with_a_remedy() {
-    let error = "trace=lte.up".parse::<LinkSpec>().unwrap_err();
-    assert!(matches!(error, SpecError::NotSupportedYet { .. }));
-    assert!(error.to_string().contains("rate=5mbit"), "{error}");
+fn a_trace_is_read_by_the_caller() {
+    let read = |file: &str| match file {
+        "a.csv" => Ok("1,1000\n2,3000"),
+        "bad.csv" => Ok("1,1000\n2,x"),
+        _ => Err("no such file"),
+    };
+    let parse = |text| LinkSpec::parse(text, |file| read(file).map(str::to_owned));
+    let spec = parse("trace=a.csv,delay=25ms,queue=2bdp").unwrap();
+    assert_eq!(spec.capacity.reference(), Rate::from_kbps(16));
+    assert!(spec.to_string().starts_with("trace=a.csv,delay=25ms"));
+    for (text, parts) in [
+        ("trace=b.csv", ["trace=b.csv", "no such file"]),
+        ("trace=bad.csv", ["line 2, column 3", "bytes per second"]),
+        ("trace=a.csv,rate=1mbit", ["rate and trace", "keep one"]),
+        (
+            "trace=generated:x",
+            ["generated:x", "generated:walking/lte"],
+        ),
+    ] {
+        let message = parse(text).unwrap_err().to_string();
+        for part in parts {
+            assert!(message.contains(part), "{text}: no '{part}' in: {message}");
+        }
+    }
+    // Where no files are read, it says what else there is.
+    let message = message("trace=a.csv");
+    assert!(message.contains("generated:walking/lte"), "{message}");
+}
+
+#[test]
+fn a_generated_trace_needs_no_file() {
+    let spec = parse("trace=generated:driving/lte2/7,delay=25ms");
+    let expected = Generated {
+        motion: Motion::Driving,
+        network: Network::Lte2,
+        seed: Some(7),
+    };
+    assert_eq!(spec.capacity, Capacity::Generated(expected));
+    assert_eq!(parse(&spec.to_string()), spec);
 }
 
 fn any_aqm() -> impl Strategy<Value = Aqm> {

@@ -2,7 +2,8 @@
 
 use super::{Departure, Link, ms};
 use crate::{
-    Aqm, DropReason, Ecn, EcnMarking, FlowId, GilbertElliott, LinkSpec, PacketInfo, QueueLimit,
+    Aqm, Capacity, DropReason, Ecn, EcnMarking, FlowId, Generated, GilbertElliott, LinkSpec,
+    Motion, Network, PacketInfo, QueueLimit, Trace,
 };
 use proptest::prelude::*;
 use weft_units::{Bytes, Duration, Instant, Rate, Rng};
@@ -74,9 +75,29 @@ fn call() -> impl Strategy<Value = Call> {
     ]
 }
 
+fn capacity() -> impl Strategy<Value = Capacity> {
+    let trace = prop::collection::vec(0_u64..50, 1..50).prop_map(|mut slots| {
+        slots.sort_unstable();
+        let text: String = slots.iter().map(|s| format!("{}\n", s + 1)).collect();
+        Trace::mahimahi("any.up", &text).expect("a trace").into()
+    });
+    let motion = prop::sample::select(Motion::ALL.to_vec());
+    let network = prop::sample::select(Network::ALL.to_vec());
+    let generated = (motion, network).prop_map(|(motion, network)| Generated {
+        motion,
+        network,
+        seed: None,
+    });
+    prop_oneof![
+        4 => (0_u64..20_000).prop_map(|kbps| Rate::from_kbps(kbps).into()),
+        1 => trace,
+        1 => generated.prop_map(Capacity::from),
+    ]
+}
+
 fn spec() -> impl Strategy<Value = LinkSpec> {
     let parts = (
-        0_u64..20_000,
+        capacity(),
         0_u64..100,
         0_u64..30,
         0.0..=1.0,
@@ -86,14 +107,14 @@ fn spec() -> impl Strategy<Value = LinkSpec> {
         burst_loss(),
     );
     parts.prop_map(
-        |(kbps, delay, jitter, loss, queue, aqm, burst, burst_loss)| LinkSpec {
+        |(capacity, delay, jitter, loss, queue, aqm, burst, burst_loss)| LinkSpec {
             burst_loss,
             jitter: ms(jitter),
             loss,
             queue,
             aqm,
             burst: Bytes(burst),
-            ..LinkSpec::new(Rate::from_kbps(kbps), ms(delay))
+            ..LinkSpec::new(capacity, ms(delay))
         },
     )
 }

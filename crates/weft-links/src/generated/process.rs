@@ -1,0 +1,134 @@
+use super::GeneratedRates;
+use super::profile::{Dips, Profile, Wander};
+use weft_units::{Rate, Rng};
+
+/// Capacity as a product: the typical rate, a slow and a fast component
+/// (log-normal, each correlated over its own time), and dips.
+#[derive(Clone, Debug)]
+pub(super) struct Process {
+    profile: &'static Profile,
+    /// Seconds since the beginning.
+    now: f64,
+    slow: Component,
+    fast: Component,
+    fades: Coverage,
+    handovers: Coverage,
+    outages: Coverage,
+}
+
+/// An autoregressive normal process of variance one.
+#[derive(Clone, Debug)]
+struct Component {
+    rng: Rng,
+    value: f64,
+}
+
+/// The dip that comes next or is going on, in seconds.
+#[derive(Clone, Debug)]
+struct Coverage {
+    rng: Rng,
+    begin: f64,
+    end: f64,
+}
+
+impl Process {
+    pub fn new(profile: &'static Profile, rng: &Rng) -> Process {
+        Process {
+            profile,
+            now: 0.0,
+            slow: Component::new(rng.stream("slow")),
+            fast: Component::new(rng.stream("fast")),
+            fades: Coverage::new(&profile.fades, rng.stream("fades")),
+            handovers: Coverage::new(&profile.handovers, rng.stream("handovers")),
+            outages: Coverage::new(&profile.outages, rng.stream("outages")),
+        }
+    }
+
+    /// The mean capacity over the next slot.
+    pub fn next_slot(&mut self) -> Rate {
+        let length = GeneratedRates::SLOT.as_secs_f64();
+        let profile = self.profile;
+        let level = self.slow.next(&profile.slow, length) * self.fast.next(&profile.fast, length);
+        let mut factor = level.min(profile.ceiling);
+        let dips = [
+            (&mut self.fades, &profile.fades),
+            (&mut self.handovers, &profile.handovers),
+            (&mut self.outages, &profile.outages),
+        ];
+        for (coverage, dips) in dips {
+            factor *= coverage.over(self.now, length, dips);
+        }
+        if self.handovers.has_ended(self.now, length) {
+            self.slow.draw();
+        }
+        self.now += length;
+        profile.typical.mul_f64(factor)
+    }
+}
+
+impl Component {
+    fn new(mut rng: Rng) -> Component {
+        let value = rng.normal();
+        Component { rng, value }
+    }
+
+    /// Another cell: another level.
+    fn draw(&mut self) {
+        self.value = self.rng.normal();
+    }
+
+    /// The next factor, of mean one.
+    fn next(&mut self, wander: &Wander, length: f64) -> f64 {
+        let keep = (-length / wander.time).exp();
+        let fresh = (1.0 - keep * keep).sqrt();
+        self.value = keep * self.value + fresh * self.rng.normal();
+        let spread = wander.deviation;
+        (spread * self.value - spread * spread / 2.0).exp()
+    }
+}
+
+impl Coverage {
+    fn new(dips: &Dips, rng: Rng) -> Coverage {
+        let mut coverage = Coverage {
+            rng,
+            begin: 0.0,
+            end: 0.0,
+        };
+        coverage.draw(dips, 0.0);
+        coverage
+    }
+
+    /// What is left of the capacity over `length` seconds from `now`.
+    fn over(&mut self, now: f64, length: f64, dips: &Dips) -> f64 {
+        if now > self.end + dips.ramp {
+            self.draw(dips, now);
+        }
+        let inside = (self.end.min(now + length) - self.begin.max(now)).max(0.0) / length;
+        let middle = now + length / 2.0;
+        let away = (self.begin - middle).max(middle - self.end).max(0.0);
+        let slope = if dips.ramp > 0.0 {
+            (1.0 - away / dips.ramp).max(0.0)
+        } else {
+            0.0
+        };
+        let depth = if away > 0.0 {
+            inside.max(slope)
+        } else {
+            inside.max(0.0)
+        };
+        1.0 - (1.0 - dips.floor) * depth
+    }
+
+    fn has_ended(&self, now: f64, length: f64) -> bool {
+        (now..now + length).contains(&self.end)
+    }
+
+    fn draw(&mut self, dips: &Dips, now: f64) {
+        self.begin = now + dips.ramp + self.exponential(dips.every);
+        self.end = self.begin + self.exponential(dips.lasts);
+    }
+
+    fn exponential(&mut self, mean: f64) -> f64 {
+        -(1.0 - self.rng.unit()).ln() * mean
+    }
+}

@@ -1,0 +1,161 @@
+use super::{Motion, Network};
+use weft_units::Rate;
+
+/// What a kind of link is like. All numbers are fitted by us to the
+/// statistics in docs/links.md, by hand; times are in seconds.
+#[derive(Debug)]
+pub(super) struct Profile {
+    /// Mean where coverage is good.
+    pub typical: Rate,
+    /// Distance, shadowing, load of the cell.
+    pub slow: Wander,
+    /// Fading, the scheduler's turns.
+    pub fast: Wander,
+    /// The most that the link carries, as a multiple of the typical rate.
+    pub ceiling: f64,
+    /// Bad coverage.
+    pub fades: Dips,
+    /// To another cell or access point: nothing for a moment, then another
+    /// level.
+    pub handovers: Dips,
+    /// No coverage.
+    pub outages: Dips,
+}
+
+/// A component of the capacity's logarithm.
+#[derive(Debug)]
+pub(super) struct Wander {
+    /// Standard deviation of the logarithm.
+    pub deviation: f64,
+    /// After this time the correlation is 1/e.
+    pub time: f64,
+}
+
+/// Stretches with less capacity.
+#[derive(Debug)]
+pub(super) struct Dips {
+    /// Mean time from one to the next, exponential.
+    pub every: f64,
+    /// Mean length, exponential.
+    pub lasts: f64,
+    /// What is left of the capacity.
+    pub floor: f64,
+    /// How long the capacity takes to fall before and to rise after.
+    pub ramp: f64,
+}
+
+const NEVER: Dips = Dips {
+    every: f64::INFINITY,
+    lasts: 0.0,
+    floor: 1.0,
+    ramp: 0.0,
+};
+
+pub(super) fn of(motion: Motion, network: Network) -> &'static Profile {
+    match (motion, network) {
+        (Motion::Stationary, Network::Wifi) => &STATIONARY_WIFI,
+        (Motion::Stationary, Network::Lte) => &STATIONARY_LTE,
+        (Motion::Stationary, Network::Lte2) => &STATIONARY_LTE2,
+        (Motion::Walking, Network::Wifi) => &WALKING_WIFI,
+        (Motion::Walking, Network::Lte) => &WALKING_LTE,
+        (Motion::Walking, Network::Lte2) => &WALKING_LTE2,
+        (Motion::Driving, Network::Wifi) => &DRIVING_WIFI,
+        (Motion::Driving, Network::Lte) => &DRIVING_LTE,
+        (Motion::Driving, Network::Lte2) => &DRIVING_LTE2,
+    }
+}
+
+const fn wander(deviation: f64, time: f64) -> Wander {
+    Wander { deviation, time }
+}
+
+const fn dips(every: f64, lasts: f64, floor: f64, ramp: f64) -> Dips {
+    Dips {
+        every,
+        lasts,
+        floor,
+        ramp,
+    }
+}
+
+const STATIONARY_WIFI: Profile = Profile {
+    typical: Rate::from_mbps(46),
+    slow: wander(0.27, 15.0),
+    fast: wander(0.1, 0.5),
+    ceiling: 1.5,
+    fades: dips(40.0, 2.0, 0.3, 1.0),
+    handovers: NEVER,
+    outages: NEVER,
+};
+const STATIONARY_LTE: Profile = Profile {
+    typical: Rate::from_mbps(42),
+    slow: wander(0.14, 4.0),
+    fast: wander(0.2, 0.3),
+    ceiling: 2.0,
+    fades: NEVER,
+    handovers: NEVER,
+    outages: NEVER,
+};
+const STATIONARY_LTE2: Profile = Profile {
+    typical: Rate::from_mbps(15),
+    slow: wander(0.2, 4.0),
+    fast: wander(0.3, 0.3),
+    ceiling: 2.0,
+    fades: NEVER,
+    handovers: NEVER,
+    outages: NEVER,
+};
+const WALKING_WIFI: Profile = Profile {
+    typical: Rate::from_mbps(42),
+    slow: wander(0.5, 10.0),
+    fast: wander(0.2, 0.5),
+    ceiling: 1.8,
+    fades: dips(25.0, 4.0, 0.2, 2.0),
+    handovers: dips(60.0, 0.5, 0.0, 0.0),
+    outages: dips(26.0, 6.5, 0.0, 4.0),
+};
+const WALKING_LTE: Profile = Profile {
+    typical: Rate::from_mbps(48),
+    slow: wander(0.26, 10.0),
+    fast: wander(0.2, 0.3),
+    ceiling: 2.0,
+    fades: dips(60.0, 1.5, 0.2, 1.0),
+    handovers: dips(40.0, 0.2, 0.0, 0.0),
+    outages: dips(200.0, 1.0, 0.0, 0.5),
+};
+const WALKING_LTE2: Profile = Profile {
+    typical: Rate::from_mbps(15),
+    slow: wander(0.65, 6.0),
+    fast: wander(0.3, 0.3),
+    ceiling: 3.0,
+    fades: dips(40.0, 4.0, 0.15, 2.0),
+    handovers: dips(40.0, 0.3, 0.0, 0.0),
+    outages: dips(80.0, 4.0, 0.0, 2.0),
+};
+const DRIVING_WIFI: Profile = Profile {
+    typical: Rate::from_mbps(12),
+    slow: wander(0.8, 4.0),
+    fast: wander(0.3, 0.5),
+    ceiling: 4.0,
+    fades: NEVER,
+    handovers: NEVER,
+    outages: dips(14.0, 4.0, 0.0, 3.0),
+};
+const DRIVING_LTE: Profile = Profile {
+    typical: Rate::from_kbps(16_800),
+    slow: wander(0.59, 12.0),
+    fast: wander(0.3, 0.25),
+    ceiling: 3.0,
+    fades: dips(30.0, 1.5, 0.2, 1.5),
+    handovers: dips(20.0, 0.2, 0.0, 0.0),
+    outages: dips(70.0, 0.7, 0.0, 0.5),
+};
+const DRIVING_LTE2: Profile = Profile {
+    typical: Rate::from_kbps(6_200),
+    slow: wander(0.56, 12.0),
+    fast: wander(0.3, 0.25),
+    ceiling: 3.0,
+    fades: dips(30.0, 1.5, 0.2, 1.5),
+    handovers: dips(16.0, 0.2, 0.0, 0.0),
+    outages: dips(70.0, 0.8, 0.0, 0.5),
+};

@@ -1,0 +1,261 @@
+//! Measured capacity, from text that the caller has read.
+
+mod csv;
+mod mahimahi;
+mod statistics;
+
+use crate::Schedule;
+use std::sync::Arc;
+use weft_units::{Duration, Rate};
+
+pub use statistics::TraceStatistics;
+
+/// The longest trace that is taken for meant: a day. Chosen by us.
+const MAX_SECONDS: u64 = 86_400;
+
+/// Capacity as somebody measured it, over and over. Copies share it.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Trace {
+    name: Arc<str>,
+    schedule: Schedule,
+    mean: Rate,
+}
+
+/// A trace that cannot be played; the message names the place and the remedy.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+#[error("trace '{trace}', line {line}, column {column}: {problem}")]
+pub struct TraceError {
+    /// The name of the trace.
+    pub trace: String,
+    /// The line, from one.
+    pub line: usize,
+    /// The character in the line, from one.
+    pub column: usize,
+    /// What is wrong there.
+    pub problem: TraceProblem,
+}
+
+/// What is wrong with a trace.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+pub enum TraceProblem {
+    /// There is no line with numbers.
+    #[error("the trace is empty: give one with at least one line of numbers")]
+    Empty,
+    /// A value is missing on the last line.
+    #[error("the trace ends early, {missing} is missing: complete the line or remove it")]
+    EndsEarly {
+        /// What should stand there.
+        missing: &'static str,
+    },
+    /// A line has another number of columns.
+    #[error("{found} column(s), not {expected}: {remedy}")]
+    WrongColumns {
+        /// Columns on this line.
+        found: usize,
+        /// Columns on every line of this format.
+        expected: usize,
+        /// What the format wants.
+        remedy: &'static str,
+    },
+    /// Not a number.
+    #[error("'{value}' is no number: {remedy}")]
+    NotANumber {
+        /// What was written.
+        value: String,
+        /// What the format wants.
+        remedy: &'static str,
+    },
+    /// Less than zero.
+    #[error("'{value}' is negative: {remedy}")]
+    Negative {
+        /// What was written.
+        value: String,
+        /// What the format wants.
+        remedy: &'static str,
+    },
+    /// A time that is not after the line before.
+    #[error("time goes back from {before} to {value}: sort the lines by time")]
+    Backwards {
+        /// What was written.
+        value: String,
+        /// The time on the line before.
+        before: String,
+    },
+    /// A value beyond what is taken for meant.
+    #[error("'{value}' is too much: {remedy}")]
+    TooLarge {
+        /// What was written.
+        value: String,
+        /// The most that can be written.
+        remedy: &'static str,
+    },
+    /// All of it happens at time zero.
+    #[error("the trace has no duration: its last line must be later than zero")]
+    NoDuration,
+}
+
+/// A place in the text, for errors.
+#[derive(Clone, Copy)]
+struct Place<'a> {
+    trace: &'a str,
+    line: usize,
+    column: usize,
+}
+
+impl Trace {
+    /// Reads the text of a trace: of Mahimahi if its name ends in `.up` or
+    /// `.down`, CSV if in `.csv`, and otherwise CSV if its first line has a
+    /// comma.
+    ///
+    /// # Errors
+    /// As [`Trace::mahimahi`] and [`Trace::csv`].
+    pub fn parse(name: &str, text: &str) -> Result<Trace, TraceError> {
+        let ends = |suffix: &str| name.to_ascii_lowercase().ends_with(suffix);
+        let first = text.lines().find(|l| !is_blank(l)).unwrap_or_default();
+        let is_mahimahi = ends(".up") || ends(".down");
+        if ends(".csv") || (!is_mahimahi && first.contains(',')) {
+            Trace::csv(name, text)
+        } else {
+            Trace::mahimahi(name, text)
+        }
+    }
+
+    /// Reads a trace of Mahimahi: a line is the millisecond at which 1504
+    /// bytes can leave; the last one is also the length of the trace. Here
+    /// they leave evenly over that millisecond.
+    ///
+    /// # Errors
+    /// With line and column of the first thing that is wrong.
+    pub fn mahimahi(name: &str, text: &str) -> Result<Trace, TraceError> {
+        mahimahi::parse(name, text)
+    }
+
+    /// Reads a trace of lines `second,bytes per second`, with or without a
+    /// line of titles. Each capacity holds until the next line's second, the
+    /// last one as long as the one before it (one second if it is alone).
+    ///
+    /// # Errors
+    /// With line and column of the first thing that is wrong.
+    pub fn csv(name: &str, text: &str) -> Result<Trace, TraceError> {
+        csv::parse(name, text)
+    }
+
+    /// As in the link specification.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// The capacity over the time of the trace, which repeats.
+    #[must_use]
+    pub fn schedule(&self) -> &Schedule {
+        &self.schedule
+    }
+
+    /// How long the trace is before it begins again.
+    #[must_use]
+    pub fn length(&self) -> Duration {
+        self.schedule.period().unwrap_or_default()
+    }
+
+    /// Mean capacity over its length.
+    #[must_use]
+    pub fn mean(&self) -> Rate {
+        self.mean
+    }
+
+    /// Mean capacity of each whole `window` from the beginning.
+    #[must_use]
+    pub fn windows(&self, window: Duration) -> Vec<Rate> {
+        let whole = self.length().as_nanos() / window.as_nanos().max(1);
+        let mut bits = vec![0_u128; whole as usize];
+        for (begin, end, rate) in self.stretches() {
+            let (mut at, end) = (begin.as_nanos(), end.as_nanos());
+            while at < end {
+                let index = at / window.as_nanos();
+                let until = end.min((index + 1) * window.as_nanos());
+                if let Some(sum) = bits.get_mut(index as usize) {
+                    *sum += u128::from(rate.as_bps()) * u128::from(until - at);
+                }
+                at = until;
+            }
+        }
+        let mean = |sum: u128| Rate::from_bps((sum / u128::from(window.as_nanos())) as u64);
+        bits.into_iter().map(mean).collect()
+    }
+
+    fn new(name: &str, steps: Vec<(Duration, Rate)>, length: Duration) -> Option<Trace> {
+        let schedule = Schedule::new(steps).ok()?.repeat_every(length).ok()?;
+        let mut trace = Trace {
+            name: name.into(),
+            schedule,
+            mean: Rate::ZERO,
+        };
+        trace.mean = trace.windows(length).first().copied()?;
+        Some(trace)
+    }
+
+    /// Beginning, end and rate of each step of a round.
+    fn stretches(&self) -> impl Iterator<Item = (Duration, Duration, Rate)> {
+        let steps = self.schedule.steps();
+        let ends = steps.iter().skip(1).map(|s| s.0).chain([self.length()]);
+        steps.iter().zip(ends).map(|(s, end)| (s.0, end, s.1))
+    }
+}
+
+impl Place<'_> {
+    fn error(self, problem: TraceProblem) -> TraceError {
+        TraceError {
+            trace: self.trace.into(),
+            line: self.line,
+            column: self.column,
+            problem,
+        }
+    }
+
+    /// A number from zero to `most`, in digits with or without a point.
+    fn number(self, value: &str, most: f64, remedy: &'static str) -> Result<f64, TraceError> {
+        let text = || value.to_owned();
+        let number = value.strip_prefix('-').unwrap_or(value);
+        let plain = number.bytes().all(|b| b.is_ascii_digit() || b == b'.');
+        let parsed = number.parse::<f64>().ok().filter(|_| plain);
+        let Some(number) = parsed else {
+            let value = text();
+            return Err(self.error(TraceProblem::NotANumber { value, remedy }));
+        };
+        if value.starts_with('-') {
+            let value = text();
+            return Err(self.error(TraceProblem::Negative { value, remedy }));
+        }
+        if number > most {
+            let value = text();
+            return Err(self.error(TraceProblem::TooLarge { value, remedy }));
+        }
+        Ok(number)
+    }
+}
+
+/// Lines that say nothing: empty ones and comments.
+fn is_blank(line: &str) -> bool {
+    let line = line.trim();
+    line.is_empty() || line.starts_with('#')
+}
+
+/// The lines that say something, with their numbers.
+fn content(text: &str) -> impl Iterator<Item = (usize, &str)> {
+    let numbered = (1..).zip(text.lines());
+    numbered.filter(|(_, line)| !is_blank(line))
+}
+
+/// The place after the last line, where there should be more.
+fn end<'a>(trace: &'a str, text: &str) -> Place<'a> {
+    let line = text.lines().count().max(1);
+    Place {
+        trace,
+        line,
+        column: 1,
+    }
+}
+
+#[cfg(test)]
+mod tests;
