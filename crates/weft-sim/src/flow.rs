@@ -2,6 +2,7 @@
 
 use weft_units::{Duration, Instant, Rng};
 
+use crate::call::CallFlow;
 use crate::network::Network;
 use crate::packet::{LegId, Packet};
 use crate::record::{FlowDetail, FlowRecord, RouteRecord};
@@ -36,6 +37,13 @@ pub(crate) struct Legs {
     pub there: LegId,
     /// From the sink to the source.
     pub back: LegId,
+}
+
+impl Legs {
+    /// Whether `leg` is one of them.
+    pub fn has(&self, leg: LegId) -> bool {
+        leg == self.there || leg == self.back
+    }
 }
 
 /// When a flow begins and ends, as times of the run.
@@ -73,6 +81,10 @@ impl Running {
         let span = Span::of(setup);
         let flow: Box<dyn Flow> = match &setup.kind {
             FlowKind::Tcp(tcp) => Box::new(TcpFlow::new(index, tcp, span, legs[0], &rng, network)),
+            FlowKind::Call(call) => {
+                let rtts = setup.routes.iter().map(|r| network.empty_rtt(r)).collect();
+                Box::new(CallFlow::new(index, call, span, &legs, rtts, &rng, network))
+            }
             FlowKind::Udp(udp) => Box::new(UdpFlow::new(index, udp, span, legs[0], network)),
         };
         Running {

@@ -18,6 +18,7 @@
 //! ```
 
 mod agenda;
+mod call;
 mod flow;
 mod network;
 mod packet;
@@ -28,6 +29,11 @@ mod statistics;
 mod tcp;
 mod udp;
 
+pub use call::{
+    CallRecord, CallSample, CallSetup, CameraSetup, EncodedFrame, End, FrameRecord, FrameShown,
+    FrameSource, Freezes, MicrophoneSetup, PathChange, PathSample, SideRecord, SideSetup,
+    SourceKind, StreamRecord, Synthetic, SyntheticSetup,
+};
 pub use record::{
     DelaySample, DirectionRecord, Distribution, DropRecord, FlowDetail, FlowRecord, LegRecord,
     LegSample, LinkRecord, LinkSample, Record, RouteRecord, TcpRecord, TcpSample, Transfer,

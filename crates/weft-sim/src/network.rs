@@ -177,6 +177,16 @@ impl Network {
         id
     }
 
+    /// The round trip of a route whose queues are empty, without the time that
+    /// packets take to be transmitted.
+    pub fn empty_rtt(&self, route: &Route) -> Duration {
+        let hops = route.hops.iter();
+        let ways = hops.flat_map(|h| [2 * h.link, 2 * h.link + 1]);
+        ways.fold(route.access_delay * 2, |rtt, index| {
+            rtt + self.directions[index].link.delay()
+        })
+    }
+
     /// Whose turn it is, and when.
     pub fn next(&self) -> Option<(Slot, Owner, Instant)> {
         let (slot, at) = self.agenda.first()?;

@@ -3,6 +3,7 @@
 use weft_links::{Counters, DropReason, Tally};
 use weft_units::{Bytes, Duration, Instant};
 
+use crate::call::CallRecord;
 use crate::setup::Direction;
 
 /// Everything that was measured in a run.
@@ -171,6 +172,8 @@ pub struct LegSample {
 pub enum FlowDetail {
     /// TCP connections.
     Tcp(TcpRecord),
+    /// A call.
+    Call(Box<CallRecord>),
     /// Constant-rate packets have nothing more.
     Udp,
 }

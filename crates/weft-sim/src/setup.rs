@@ -5,6 +5,8 @@ use std::collections::BTreeSet;
 use weft_links::LinkSpec;
 use weft_units::{Bytes, Duration, Rate};
 
+use crate::call::CallSetup;
+
 /// One run of the simulator. [`Setup::check`] says what is wrong with it.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Setup {
@@ -83,6 +85,8 @@ pub enum FlowKind {
     Tcp(TcpSetup),
     /// Packets of one size at a constant rate.
     Udp(UdpSetup),
+    /// A weft call, one path for each route.
+    Call(Box<CallSetup>),
 }
 
 /// TCP connections that do the same, side by side.
@@ -212,6 +216,9 @@ pub enum SetupError {
 /// RFC 8868 section 3: rates in windows of 200 ms.
 const DEFAULT_SAMPLE: Duration = Duration::from_millis(200);
 
+/// Path identifiers of a call; chosen by us, with room to spare.
+const MOST_PATHS: usize = 15;
+
 impl Setup {
     /// A run of this length without links and flows, sampled every 200 ms.
     #[must_use]
@@ -262,13 +269,18 @@ impl Setup {
         let wrong = match &flow.kind {
             FlowKind::Tcp(tcp) => tcp.wrong(),
             FlowKind::Udp(udp) => udp.wrong(),
+            FlowKind::Call(call) => call.wrong(),
         };
         if let Some(what) = wrong {
             return Err(SetupError::BadFlow { flow: name(), what });
         }
         let routes = flow.routes.len();
-        if routes != 1 {
-            let (flow, wanted) = (name(), "one");
+        let (allowed, wanted) = match flow.kind {
+            FlowKind::Call(_) => (1..=MOST_PATHS, "1 to 15"),
+            FlowKind::Tcp(_) | FlowKind::Udp(_) => (1..=1, "one"),
+        };
+        if !allowed.contains(&routes) {
+            let flow = name();
             return Err(SetupError::Routes {
                 flow,
                 routes,
@@ -360,6 +372,18 @@ impl FlowSetup {
             stop: None,
             routes: vec![route],
             kind,
+        }
+    }
+
+    /// A call over these routes for the whole run.
+    #[must_use]
+    pub fn call(name: &str, routes: Vec<Route>, call: CallSetup) -> FlowSetup {
+        FlowSetup {
+            name: name.to_owned(),
+            start: Duration::ZERO,
+            stop: None,
+            routes,
+            kind: FlowKind::Call(Box::new(call)),
         }
     }
 

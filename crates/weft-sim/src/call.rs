@@ -1,0 +1,49 @@
+//! A call: two sessions of `weft-session` over the paths of the network.
+//!
+//! The association between them is a plain one: packets have their sizes on
+//! the wire and no cipher, and checks of the paths travel as packets.
+
+mod association;
+mod flow;
+mod freezes;
+mod record;
+mod setup;
+mod side;
+mod sink;
+mod source;
+mod store;
+
+pub(crate) use flow::CallFlow;
+pub use freezes::Freezes;
+pub use record::{
+    CallRecord, CallSample, FrameRecord, FrameShown, PathChange, PathSample, SideRecord,
+    StreamRecord,
+};
+pub use setup::{CallSetup, CameraSetup, MicrophoneSetup, SideSetup, SourceKind};
+pub use source::{EncodedFrame, FrameSource, Synthetic, SyntheticSetup};
+
+/// IPv4 and UDP headers.
+pub(crate) const UDP_IP: usize = 28;
+/// Authentication tag of AEAD_AES_128_GCM (RFC 7714 section 13.2).
+pub(crate) const SRTP_TAG: usize = 16;
+/// The same and the index of SRTCP (RFC 7714 section 9.1).
+pub(crate) const SRTCP_TRAILER: usize = 20;
+/// A binding request with user name, priority, role, integrity and
+/// fingerprint, as ICE agents send it: 20 + 24 + 8 + 12 + 24 + 8.
+pub(crate) const CHECK_SIZE: u16 = 96 + UDP_IP as u16;
+/// Its answer: mapped address, integrity, fingerprint: 20 + 12 + 24 + 8.
+pub(crate) const ANSWER_SIZE: u16 = 64 + UDP_IP as u16;
+
+/// One of the two ends of a call.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum End {
+    /// At the sources of the routes.
+    Caller,
+    /// At their sinks.
+    Callee,
+}
+
+impl End {
+    /// Both of them.
+    pub const BOTH: [End; 2] = [End::Caller, End::Callee];
+}

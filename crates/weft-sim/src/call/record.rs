@@ -1,0 +1,107 @@
+use weft_session::{PathState, ReceiverStats};
+use weft_units::{Bytes, Duration, Instant, PathId, Rate};
+
+use super::freezes::Freezes;
+
+/// What only a call has; empty when the run ended before it began.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct CallRecord {
+    /// The end at the sources of the routes.
+    pub caller: SideRecord,
+    /// The end at their sinks.
+    pub callee: SideRecord,
+}
+
+/// One end of a call.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct SideRecord {
+    /// What it sends: cameras first, then microphones, in the setup's order.
+    pub streams: Vec<StreamRecord>,
+    /// One for each period of the run, from its beginning.
+    pub series: Vec<CallSample>,
+    /// What this end found out about its paths, in order of time.
+    pub path_changes: Vec<PathChange>,
+}
+
+/// A stream from one end to the other.
+#[derive(Clone, PartialEq, Debug)]
+pub struct StreamRecord {
+    /// Every frame that was encoded, in order; of a microphone every packet.
+    pub frames: Vec<FrameRecord>,
+    /// Freezes at the other end.
+    pub freezes: Freezes,
+    /// Keyframes that the other end asked for.
+    pub keyframe_requests: u64,
+    /// Media packets, without retransmissions and copies.
+    pub packets: u64,
+    /// Packets sent again.
+    pub retransmissions: u64,
+    /// What the receiving session counted.
+    pub receiver: ReceiverStats,
+}
+
+/// One frame's life.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct FrameRecord {
+    /// When the picture was taken, and given to the session.
+    pub captured_at: Instant,
+    /// Encoded.
+    pub size: Bytes,
+    /// Decodable without any other.
+    pub keyframe: bool,
+    /// Its end at the other end; `None`: never shown.
+    pub shown: Option<FrameShown>,
+}
+
+/// A frame on display.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct FrameShown {
+    /// When it was.
+    pub at: Instant,
+    /// How far it, or one that it refers to, was behind its play-out time:
+    /// zero for a frame in time.
+    pub lateness: Duration,
+    /// From its first packet to its last (frame construction delay).
+    pub construction: Duration,
+    /// How long it waited for its slowest path, zero with one path.
+    pub skew: Duration,
+}
+
+/// One end of a call at the end of a period.
+#[derive(Clone, PartialEq, Debug)]
+pub struct CallSample {
+    /// The end of the period.
+    pub at: Instant,
+    /// What all its encoders together may send.
+    pub target_rate: Rate,
+    /// Bytes that its encoders made within the period.
+    pub encoded: Bytes,
+    /// Its paths, in the order of the routes.
+    pub paths: Vec<PathSample>,
+}
+
+/// A path as one end sees it.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct PathSample {
+    /// Whether it carries packets.
+    pub state: PathState,
+    /// The controller's target.
+    pub target_rate: Rate,
+    /// Smoothed round trip, queues included.
+    pub rtt: Duration,
+    /// The controller's loss fraction, 0 to 1.
+    pub loss: f64,
+    /// What waits for the pacer.
+    pub queued: Bytes,
+}
+
+/// A path changed its state.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct PathChange {
+    /// When.
+    pub at: Instant,
+    /// Which: the number of its route.
+    pub path: PathId,
+    /// What it is now.
+    pub state: PathState,
+}

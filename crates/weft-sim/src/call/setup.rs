@@ -1,0 +1,153 @@
+use weft_cc::{ControllerKind, Limits};
+use weft_session::{Level, SchedulerKind};
+use weft_units::{Bytes, Duration, Rate};
+
+use super::source::SyntheticSetup;
+
+/// A call over the flow's routes, one path each.
+#[derive(Clone, PartialEq, Debug)]
+pub struct CallSetup {
+    /// The end at the sources of the routes.
+    pub caller: SideSetup,
+    /// The end at their sinks.
+    pub callee: SideSetup,
+    /// What the two sides negotiate. Default full.
+    pub level: Level,
+}
+
+/// One end of a call.
+#[derive(Clone, PartialEq, Debug)]
+pub struct SideSetup {
+    /// What it films.
+    pub cameras: Vec<CameraSetup>,
+    /// What it hears.
+    pub microphones: Vec<MicrophoneSetup>,
+    /// Which of its packets go over which path.
+    pub scheduler: SchedulerKind,
+    /// Congestion controller of each of its paths.
+    pub controller: ControllerKind,
+    /// Bounds of one path's rate.
+    pub path_limits: Limits,
+    /// What it sends at most over all paths together.
+    pub max_rate: Rate,
+}
+
+/// A camera with its encoder.
+#[derive(Clone, PartialEq, Debug)]
+pub struct CameraSetup {
+    /// What makes its frames.
+    pub source: SourceKind,
+    /// Its encoder never gets a higher target.
+    pub max_rate: Rate,
+}
+
+/// The models of a camera with its encoder.
+///
+/// To add one: a file in `call/source/` that implements
+/// [`FrameSource`](super::FrameSource), and a variant here.
+#[derive(Clone, PartialEq, Debug)]
+pub enum SourceKind {
+    /// RFC 8593's synthetic codec.
+    Synthetic(SyntheticSetup),
+}
+
+/// A microphone: packets of one size at a constant rate.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct MicrophoneSetup {
+    /// Bits of the codec, without headers. Default 20 kbps (RFC 8867
+    /// section 4.3).
+    pub rate: Rate,
+    /// Sound in a packet. Default 20 ms, Opus's.
+    pub packet_time: Duration,
+}
+
+impl CallSetup {
+    /// Media from the caller to the callee only, at the full level.
+    #[must_use]
+    pub fn one_way(caller: SideSetup) -> CallSetup {
+        CallSetup {
+            callee: SideSetup {
+                cameras: Vec::new(),
+                microphones: Vec::new(),
+                ..caller.clone()
+            },
+            caller,
+            level: Level::Full,
+        }
+    }
+
+    /// The same media both ways, at the full level.
+    #[must_use]
+    pub fn both_ways(side: SideSetup) -> CallSetup {
+        CallSetup {
+            caller: side.clone(),
+            callee: side,
+            level: Level::Full,
+        }
+    }
+
+    pub(crate) fn wrong(&self) -> Option<&'static str> {
+        let sides = [&self.caller, &self.callee];
+        sides.into_iter().find_map(SideSetup::wrong)
+    }
+}
+
+impl SideSetup {
+    /// These cameras and no sound, with the session's default scheduler,
+    /// controller and limits; at most what the cameras take.
+    #[must_use]
+    pub fn filming(cameras: Vec<CameraSetup>) -> SideSetup {
+        let defaults = weft_session::Config::new(Default::default(), weft_units::Ssrc(1));
+        SideSetup {
+            max_rate: cameras.iter().map(|c| c.max_rate).sum(),
+            cameras,
+            microphones: Vec::new(),
+            scheduler: defaults.scheduler,
+            controller: defaults.controller,
+            path_limits: defaults.path_limits,
+        }
+    }
+
+    fn wrong(&self) -> Option<&'static str> {
+        /// SSRCs and identifiers are drawn up for so many; chosen by us.
+        const MOST_STREAMS: usize = 64;
+        if self.cameras.len() + self.microphones.len() > MOST_STREAMS {
+            return Some("one side of a call has at most 64 cameras and microphones");
+        }
+        let sound = |m: &MicrophoneSetup| m.packet_time > Duration::ZERO && m.bytes() > 0;
+        if !self.microphones.iter().all(sound) {
+            return Some("a microphone needs a packet time and at least a byte in each packet");
+        }
+        self.cameras.iter().find_map(|camera| match &camera.source {
+            SourceKind::Synthetic(setup) => setup.wrong(),
+        })
+    }
+}
+
+impl CameraSetup {
+    /// RFC 8593's model at so many frames per second.
+    #[must_use]
+    pub fn synthetic(frame_rate: f64, max_rate: Rate) -> CameraSetup {
+        CameraSetup {
+            source: SourceKind::Synthetic(SyntheticSetup::new(frame_rate)),
+            max_rate,
+        }
+    }
+}
+
+impl MicrophoneSetup {
+    /// Payload of one packet.
+    pub(crate) fn bytes(&self) -> usize {
+        let Bytes(bytes) = self.rate * self.packet_time;
+        bytes.min(1200) as usize
+    }
+}
+
+impl Default for MicrophoneSetup {
+    fn default() -> MicrophoneSetup {
+        MicrophoneSetup {
+            rate: Rate::from_kbps(20),
+            packet_time: Duration::from_millis(20),
+        }
+    }
+}

@@ -1,0 +1,402 @@
+//! One end of a call: its session, its association, what it sends.
+
+use weft_session::{
+    Config, Delivery, Event, Frame, Input, Level, MediaKind, Output, ReceiveStreamConfig,
+    SendStreamConfig, Session,
+};
+use weft_units::{Bytes, Duration, Instant, PathId, Rate, Rng, Ssrc, StreamId};
+use weft_wire::rtp::ExtensionMap;
+
+use super::End;
+use super::association::{Association, Verdict};
+use super::record::{CallSample, PathChange, PathSample, SideRecord, StreamRecord};
+use super::setup::{CallSetup, MicrophoneSetup, SideSetup};
+use super::sink::Frames;
+use super::source::{self, FrameSource};
+
+pub(super) struct Side {
+    pub session: Session,
+    pub association: Association,
+    outgoing: Vec<Outgoing>,
+    /// Streams of the other end, in its order.
+    incoming: Vec<StreamId>,
+    camera_share: usize,
+    sound: Rate,
+    series: Vec<CallSample>,
+    path_changes: Vec<PathChange>,
+    paths: usize,
+    buffer: Vec<u8>,
+}
+
+/// A stream that this end sends.
+struct Outgoing {
+    stream: StreamId,
+    clock_rate: u32,
+    source: Source,
+    keyframe_requests: u64,
+}
+
+enum Source {
+    Camera {
+        source: Box<dyn FrameSource>,
+        max_rate: Rate,
+    },
+    Microphone {
+        setup: MicrophoneSetup,
+        start: Instant,
+        packets: u64,
+    },
+}
+
+/// What an end wants done, apart from what it does by itself.
+pub(super) enum Action {
+    Transmit(weft_session::Transmit),
+    SendCheck(PathId),
+    /// The number of a stream of the other end, and a frame of it.
+    Show(usize, weft_session::ReceivedFrame),
+}
+
+const VIDEO_CLOCK: u32 = 90_000;
+const AUDIO_CLOCK: u32 = 48_000;
+
+/// SSRC of a stream and of its retransmissions.
+fn ssrcs(end: End, index: usize) -> (Ssrc, Ssrc) {
+    let first = match end {
+        End::Caller => 0x1000,
+        End::Callee => 0x2000,
+    };
+    let ssrc = first + 2 * index as u32;
+    (Ssrc(ssrc), Ssrc(ssrc + 1))
+}
+
+/// Payload types of a stream and of its retransmissions: dynamic ones
+/// (RFC 3551 section 6).
+const VIDEO_TYPES: (u8, u8) = (96, 97);
+const AUDIO_TYPE: u8 = 111;
+
+fn extensions(level: Level) -> ExtensionMap {
+    ExtensionMap {
+        path: (level == Level::Full).then_some(5),
+        transport_sequence: (level != Level::Single).then_some(3),
+        ..ExtensionMap::default()
+    }
+}
+
+impl Side {
+    pub fn new(now: Instant, end: End, call: &CallSetup, rtts: &[Duration], rng: &Rng) -> Side {
+        let (own, other) = match end {
+            End::Caller => (&call.caller, &call.callee),
+            End::Callee => (&call.callee, &call.caller),
+        };
+        let mut config = Config::new(extensions(call.level), Ssrc(1 + end as u32));
+        config.scheduler = own.scheduler;
+        config.controller = own.controller;
+        config.path_limits = own.path_limits;
+        config.max_rate = own.max_rate;
+        let mut session = Session::new(now, config, rng.stream("session"));
+        let outgoing = outgoing(now, end, own, &mut session, rng);
+        let incoming = incoming(end, other, &mut session);
+        for (index, &rtt) in rtts.iter().enumerate() {
+            let path = PathId(index as u8);
+            session.handle_input(now, Input::PathUp { path, rtt });
+        }
+        Side {
+            session,
+            association: Association::new(now, rtts),
+            outgoing,
+            incoming,
+            camera_share: own.cameras.len().max(1),
+            sound: own.microphones.iter().map(|m| m.rate).sum(),
+            series: Vec::new(),
+            path_changes: Vec::new(),
+            paths: rtts.len(),
+            buffer: Vec::new(),
+        }
+    }
+
+    /// When [`Side::on_time`] has something to do.
+    pub fn due(&self) -> Option<Instant> {
+        let session = self.session.poll_timeout().map(|d| d.at);
+        let sources = self.outgoing.iter().map(|o| o.source.next_at());
+        let others = session.into_iter().chain(self.association.due());
+        others.chain(sources).min()
+    }
+
+    /// Runs what is due.
+    pub fn on_time(&mut self, now: Instant, frames: &mut [Frames]) {
+        for (outgoing, frames) in self.outgoing.iter_mut().zip(frames) {
+            while outgoing.source.next_at() <= now {
+                outgoing.send(now, frames, &mut self.buffer, &mut self.session);
+            }
+        }
+        if self.session.poll_timeout().is_some_and(|d| d.at <= now) {
+            self.session.handle_input(now, Input::Timeout);
+        }
+        if self.association.due().is_some_and(|at| at <= now) {
+            self.testify();
+            self.association.on_time(now);
+        }
+    }
+
+    /// Nothing more is filmed or heard.
+    pub fn stop(&mut self) {
+        for outgoing in &mut self.outgoing {
+            outgoing.source = Source::silent();
+        }
+    }
+
+    /// Before a verdict the association hears what media says.
+    pub fn testify(&mut self) {
+        if self.association.is_suspicious() {
+            for (path, rtt, heard_at) in self.session.signs_of_life() {
+                self.association.on_media(path, rtt, heard_at);
+            }
+        }
+    }
+
+    /// The next thing that the caller has to do; drain it to `None`.
+    pub fn poll_action(&mut self, now: Instant) -> Option<Action> {
+        loop {
+            if let Some(verdict) = self.association.poll_output() {
+                match verdict {
+                    Verdict::SendCheck(path) => return Some(Action::SendCheck(path)),
+                    Verdict::Up(path, rtt) => {
+                        self.session.handle_input(now, Input::PathUp { path, rtt });
+                    }
+                    Verdict::Down(path) => {
+                        self.session.handle_input(now, Input::PathDown { path });
+                    }
+                }
+                continue;
+            }
+            match self.session.poll_output()? {
+                Output::Transmit(transmit) => return Some(Action::Transmit(transmit)),
+                Output::SuspectPath(path) => {
+                    self.testify();
+                    self.association.suspect(now, path);
+                }
+                Output::Event(event) => {
+                    if let Some(action) = self.on_event(now, event) {
+                        return Some(action);
+                    }
+                }
+            }
+        }
+    }
+
+    fn on_event(&mut self, now: Instant, event: Event) -> Option<Action> {
+        match event {
+            Event::KeyframeRequested { stream } => {
+                let mut streams = self.outgoing.iter_mut();
+                let outgoing = streams.find(|o| o.stream == stream)?;
+                outgoing.keyframe_requests += 1;
+                if let Source::Camera { source, .. } = &mut outgoing.source {
+                    source.request_keyframe(now);
+                }
+            }
+            Event::TargetRateChanged { rate } => self.share(now, rate),
+            Event::FrameReceived { stream, frame } => {
+                let index = self.incoming.iter().position(|s| *s == stream)?;
+                return Some(Action::Show(index, frame));
+            }
+            Event::PathStateChanged { path, state } => self.path_changes.push(PathChange {
+                at: now,
+                path,
+                state,
+            }),
+            Event::PacketReceived { .. } | Event::StreamEnded { .. } => {}
+        }
+        None
+    }
+
+    /// Every camera gets the same share, after the sound.
+    fn share(&mut self, now: Instant, rate: Rate) {
+        let bps = rate.saturating_sub(self.sound).as_bps() / self.camera_share as u64;
+        for outgoing in &mut self.outgoing {
+            if let Source::Camera { source, max_rate } = &mut outgoing.source {
+                source.set_target(now, Rate::from_bps(bps).min(*max_rate));
+            }
+        }
+    }
+
+    /// The end of a period.
+    pub fn sample(&mut self, at: Instant, frames: &mut [Frames]) {
+        let encoded = frames.iter_mut().map(|f| std::mem::take(&mut f.encoded));
+        let stats = self.session.stats();
+        let path = |p: &weft_session::PathStats| PathSample {
+            state: p.state,
+            target_rate: p.target_rate,
+            rtt: p.rtt,
+            loss: p.loss,
+            queued: p.queued,
+        };
+        debug_assert_eq!(stats.paths.len(), self.paths);
+        self.series.push(CallSample {
+            at,
+            target_rate: stats.target_rate,
+            encoded: encoded.sum(),
+            paths: stats.paths.iter().map(path).collect(),
+        });
+    }
+
+    /// What this end measured; `receivers` are the other end's session's.
+    pub fn take_record(&mut self, frames: &mut [Frames], other: &Side) -> SideRecord {
+        let stats = self.session.stats();
+        let received = other.session.stats().receivers;
+        let each = self.outgoing.iter().zip(frames).enumerate();
+        let stream = |(index, (outgoing, frames)): (usize, (&Outgoing, &mut Frames))| {
+            let sender = stats.senders.iter().find(|s| s.stream == outgoing.stream);
+            let receiver = other.incoming.get(index);
+            let receiver = received.iter().find(|(id, _)| Some(id) == receiver);
+            StreamRecord {
+                frames: std::mem::take(&mut frames.records),
+                freezes: std::mem::take(&mut frames.freezes),
+                keyframe_requests: outgoing.keyframe_requests,
+                packets: sender.map_or(0, |s| s.packets.into()),
+                retransmissions: sender.map_or(0, |s| s.retransmissions),
+                receiver: receiver.map(|(_, stats)| *stats).unwrap_or_default(),
+            }
+        };
+        SideRecord {
+            streams: each.map(stream).collect(),
+            series: std::mem::take(&mut self.series),
+            path_changes: std::mem::take(&mut self.path_changes),
+        }
+    }
+}
+
+fn outgoing(
+    now: Instant,
+    end: End,
+    setup: &SideSetup,
+    session: &mut Session,
+    rng: &Rng,
+) -> Vec<Outgoing> {
+    let mut all = Vec::new();
+    for (index, camera) in setup.cameras.iter().enumerate() {
+        let (ssrc, rtx) = ssrcs(end, index);
+        let stream = session.add_send_stream(SendStreamConfig {
+            ssrc,
+            rtx: Some((rtx, VIDEO_TYPES.1)),
+            payload_type: VIDEO_TYPES.0,
+            kind: MediaKind::Video,
+            clock_rate: VIDEO_CLOCK,
+            mid: None,
+        });
+        let rng = rng.stream("camera").stream(&index.to_string());
+        all.push(Outgoing {
+            stream,
+            clock_rate: VIDEO_CLOCK,
+            source: Source::Camera {
+                source: source::build(camera, now, rng),
+                max_rate: camera.max_rate,
+            },
+            keyframe_requests: 0,
+        });
+    }
+    for (index, microphone) in setup.microphones.iter().enumerate() {
+        let (ssrc, _) = ssrcs(end, setup.cameras.len() + index);
+        let stream = session.add_send_stream(SendStreamConfig {
+            ssrc,
+            rtx: None,
+            payload_type: AUDIO_TYPE,
+            kind: MediaKind::Audio,
+            clock_rate: AUDIO_CLOCK,
+            mid: None,
+        });
+        all.push(Outgoing {
+            stream,
+            clock_rate: AUDIO_CLOCK,
+            source: Source::Microphone {
+                setup: *microphone,
+                start: now,
+                packets: 0,
+            },
+            keyframe_requests: 0,
+        });
+    }
+    all
+}
+
+fn incoming(end: End, other: &SideSetup, session: &mut Session) -> Vec<StreamId> {
+    let sender = match end {
+        End::Caller => End::Callee,
+        End::Callee => End::Caller,
+    };
+    let cameras = other.cameras.len();
+    let add = |index| {
+        let (ssrc, rtx) = ssrcs(sender, index);
+        let video = index < cameras;
+        session.add_receive_stream(ReceiveStreamConfig {
+            ssrc: Some(ssrc),
+            mid: None,
+            payload_type: if video { VIDEO_TYPES.0 } else { AUDIO_TYPE },
+            rtx: video.then_some((Some(rtx), VIDEO_TYPES.1)),
+            kind: if video {
+                MediaKind::Video
+            } else {
+                MediaKind::Audio
+            },
+            clock_rate: if video { VIDEO_CLOCK } else { AUDIO_CLOCK },
+            delivery: Delivery::Frames,
+        })
+    };
+    (0..cameras + other.microphones.len()).map(add).collect()
+}
+
+impl Source {
+    /// One that never has anything.
+    fn silent() -> Source {
+        Source::Microphone {
+            setup: MicrophoneSetup::default(),
+            start: Instant::from_nanos(u64::MAX),
+            packets: 0,
+        }
+    }
+
+    fn next_at(&self) -> Instant {
+        match self {
+            Source::Camera { source, .. } => source.next_at(),
+            Source::Microphone {
+                setup,
+                start,
+                packets,
+            } => *start + setup.packet_time * *packets,
+        }
+    }
+}
+
+impl Outgoing {
+    fn send(
+        &mut self,
+        now: Instant,
+        frames: &mut Frames,
+        buffer: &mut Vec<u8>,
+        session: &mut Session,
+    ) {
+        let (size, keyframe) = match &mut self.source {
+            Source::Camera { source, .. } => {
+                let frame = source.take_frame(now);
+                (frame.size, frame.keyframe)
+            }
+            Source::Microphone { setup, packets, .. } => {
+                *packets += 1;
+                (Bytes(setup.bytes() as u64), true)
+            }
+        };
+        frames.encode(now, size, keyframe, buffer);
+        let ticks = u128::from(now.as_nanos()) * u128::from(self.clock_rate) / 1_000_000_000;
+        let frame = Frame {
+            data: buffer,
+            timestamp: ticks as u32,
+            keyframe,
+            temporal_layer: None,
+            layer_sync: false,
+            non_reference: false,
+            captured_at: now,
+        };
+        // The stream was added at the beginning and is never removed.
+        let sent = session.send_frame(now, self.stream, &frame);
+        debug_assert_eq!(sent, Ok(()));
+    }
+}

@@ -1,0 +1,162 @@
+use weft_units::{Bytes, Duration, Instant, Rate, Rng};
+
+use super::{EncodedFrame, FrameSource};
+
+/// Parameters of RFC 8593's synthetic codec; defaults are the RFC's.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct SyntheticSetup {
+    /// Frames per second, all at equal distances.
+    pub frame_rate: f64,
+    /// `tau_v`, default 0.2 s: how long the encoder takes to follow a new
+    /// target; targets in between are passed over for the newest.
+    pub reaction: Duration,
+    /// `SCALE_B`, default 0.15: scale of the Laplace distributed deviation of
+    /// a frame's size, relative to the size.
+    pub variation: f64,
+    /// `K_B`, default 13.5 kB: size of a keyframe, at least that of the frames
+    /// around it.
+    pub keyframe: Bytes,
+    /// `K_d`, default 8: frames, the keyframe included, over which the sizes
+    /// make up for it.
+    pub transient: u32,
+}
+
+/// RFC 8593's synthetic codec with constant frame intervals: sizes scatter
+/// around the target rate, a keyframe is made up for by the frames after it.
+///
+/// Apart from the RFC: keyframes come at the beginning and on request only,
+/// as an encoder of a call makes them, not at large changes of the rate.
+pub struct Synthetic {
+    setup: SyntheticSetup,
+    start: Instant,
+    frames: u64,
+    rate: Rate,
+    wanted: Option<(Instant, Rate)>,
+    keyframe_wanted: bool,
+    /// What each of the frames of a transient gives up, and how many are left.
+    repayment: (f64, u32),
+    rng: Rng,
+}
+
+/// Frames after a keyframe keep at least so much of their size: the RFC's
+/// authors' own implementation (syncodecs, `StatisticsCodec`).
+const LEAST_IN_TRANSIENT: f64 = 0.2;
+/// Deviations are cut here, so that a size stays positive; chosen by us, one
+/// frame in 500 with the RFC's scale.
+const LARGEST_DEVIATION: f64 = 0.95;
+/// A VP8 frame of nothing new, with what the simulator writes into it.
+const LEAST_FRAME: f64 = 50.0;
+
+impl SyntheticSetup {
+    /// The RFC's defaults at so many frames per second.
+    #[must_use]
+    pub fn new(frame_rate: f64) -> SyntheticSetup {
+        SyntheticSetup {
+            frame_rate,
+            reaction: Duration::from_millis(200),
+            variation: 0.15,
+            keyframe: Bytes(13_500),
+            transient: 8,
+        }
+    }
+
+    pub(crate) fn wrong(&self) -> Option<&'static str> {
+        // Written so that not-a-number is wrong, too.
+        if !(self.frame_rate >= 0.1 && self.frame_rate <= 1000.0) {
+            return Some("a camera films 0.1 to 1000 frames per second");
+        }
+        if !(self.variation >= 0.0 && self.variation <= 1.0) {
+            return Some("the variation of frame sizes is from 0 to 1");
+        }
+        (self.keyframe.0 > 10_000_000).then_some("a keyframe has at most 10 MB")
+    }
+}
+
+impl Synthetic {
+    /// With the first frame, a keyframe, at `start`.
+    #[must_use]
+    pub fn new(setup: SyntheticSetup, start: Instant, rng: Rng) -> Synthetic {
+        Synthetic {
+            setup,
+            start,
+            frames: 0,
+            rate: Rate::ZERO,
+            wanted: None,
+            keyframe_wanted: true,
+            repayment: (0.0, 0),
+            rng,
+        }
+    }
+
+    fn noise(&mut self) -> f64 {
+        let u = self.rng.unit() - 0.5;
+        // Inverse of the Laplace distribution.
+        let laplace = -u.signum() * (1.0 - 2.0 * u.abs()).max(f64::MIN_POSITIVE).ln();
+        let noise = self.setup.variation * laplace;
+        1.0 + noise.clamp(-LARGEST_DEVIATION, LARGEST_DEVIATION)
+    }
+
+    fn steady(&self) -> f64 {
+        self.rate.as_bps() as f64 / 8.0 / self.setup.frame_rate
+    }
+
+    fn keyframe(&mut self) -> f64 {
+        let steady = self.steady();
+        let size = steady.max(self.setup.keyframe.0 as f64);
+        let others = self.setup.transient.saturating_sub(1);
+        self.repayment = ((size - steady) / f64::from(others.max(1)), others);
+        size
+    }
+
+    fn delta(&mut self) -> f64 {
+        let steady = self.steady();
+        let (share, left) = &mut self.repayment;
+        if *left == 0 {
+            return steady;
+        }
+        *left -= 1;
+        (steady - *share).max(LEAST_IN_TRANSIENT * steady)
+    }
+}
+
+impl FrameSource for Synthetic {
+    fn set_target(&mut self, now: Instant, rate: Rate) {
+        if self.rate == Rate::ZERO {
+            self.rate = rate;
+        }
+        match &mut self.wanted {
+            Some((_, wanted)) => *wanted = rate,
+            None => self.wanted = Some((now + self.setup.reaction, rate)),
+        }
+    }
+
+    fn request_keyframe(&mut self, _now: Instant) {
+        self.keyframe_wanted = true;
+    }
+
+    fn next_at(&self) -> Instant {
+        let after = Duration::from_secs_f64(self.frames as f64 / self.setup.frame_rate);
+        self.start + after
+    }
+
+    fn take_frame(&mut self, now: Instant) -> EncodedFrame {
+        self.frames += 1;
+        if let Some((_, rate)) = self.wanted.take_if(|(at, _)| *at <= now) {
+            self.rate = rate;
+        }
+        let keyframe = std::mem::take(&mut self.keyframe_wanted);
+        let mean = if keyframe {
+            self.keyframe()
+        } else {
+            self.delta()
+        };
+        let size = (mean * self.noise()).max(LEAST_FRAME).round();
+        EncodedFrame {
+            size: Bytes(size as u64),
+            keyframe,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,74 @@
+use super::{EncodedFrame, FrameSource, Synthetic, SyntheticSetup};
+use weft_units::{Duration, Instant, Rate, Rng};
+
+fn source(variation: f64) -> Synthetic {
+    let setup = SyntheticSetup {
+        variation,
+        ..SyntheticSetup::new(30.0)
+    };
+    let mut source = Synthetic::new(setup, Instant::ZERO, Rng::new(1));
+    source.set_target(Instant::ZERO, Rate::from_kbps(1200));
+    source
+}
+
+fn frames(source: &mut Synthetic, n: usize) -> Vec<EncodedFrame> {
+    let mut take = || {
+        let at = source.next_at();
+        source.take_frame(at)
+    };
+    (0..n).map(|_| take()).collect()
+}
+
+#[test]
+fn a_keyframe_is_made_up_for_within_the_transient() {
+    // 1.2 Mbps at 30 frames per second: 5000 bytes each. The keyframe has
+    // 13,500, the seven after it 5000 - 8500 / 7 = 3785.7.
+    let sizes: Vec<u64> = frames(&mut source(0.0), 10)
+        .iter()
+        .map(|f| f.size.0)
+        .collect();
+    let mut expected = vec![3786; 10];
+    expected[0] = 13_500;
+    expected[8..].fill(5000);
+    assert_eq!(sizes, expected);
+    let total: u64 = sizes[..8].iter().sum();
+    assert!(total.abs_diff(8 * 5000) <= 8);
+}
+
+#[test]
+fn sizes_scatter_by_laplace_around_the_target() {
+    let all = frames(&mut source(0.15), 30_000);
+    let late = &all[8..];
+    let n = late.len() as f64;
+    let mean = late.iter().map(|f| f.size.0 as f64).sum::<f64>() / n;
+    assert!((4970.0..5030.0).contains(&mean), "mean {mean}");
+    // The mean deviation of a Laplace distribution is its scale.
+    let deviation = late
+        .iter()
+        .map(|f| (f.size.0 as f64 - mean).abs())
+        .sum::<f64>()
+        / n;
+    assert!((735.0..765.0).contains(&deviation), "deviation {deviation}");
+    assert_eq!(all.iter().filter(|f| f.keyframe).count(), 1);
+}
+
+#[test]
+fn a_new_target_takes_effect_after_the_reaction_time() {
+    let mut source = source(0.0);
+    frames(&mut source, 30);
+    let now = source.next_at();
+    source.set_target(now, Rate::from_kbps(480));
+    source.set_target(now + Duration::from_millis(50), Rate::from_kbps(240));
+    let sizes: Vec<u64> = frames(&mut source, 8).iter().map(|f| f.size.0).collect();
+    // 0.2 s are six frame intervals; then 240 kbps are 1000 bytes.
+    assert_eq!(sizes, [5000, 5000, 5000, 5000, 5000, 5000, 1000, 1000]);
+    source.request_keyframe(now);
+    assert!(frames(&mut source, 1)[0].keyframe);
+}
+
+#[test]
+fn frames_are_ready_at_equal_distances() {
+    let mut source = source(0.15);
+    frames(&mut source, 3000);
+    assert_eq!(source.next_at(), Instant::ZERO + Duration::from_secs(100));
+}

@@ -1,0 +1,192 @@
+//! Whole calls in virtual time.
+
+mod world;
+
+use weft_links::{Capacity, LinkSpec, Schedule};
+use weft_session::{PathState, SchedulerKind};
+use weft_sim::CongestionKind::Cubic;
+use weft_sim::{
+    CallRecord, CallSetup, CameraSetup, FlowDetail, FlowKind, FlowSetup, FrameRecord, LinkSetup,
+    MicrophoneSetup, Record, Route, Setup, SideSetup, TcpSetup,
+};
+use weft_units::{Duration, Instant, PathId, Rate};
+use world::*;
+
+/// A call over one path for each link.
+fn call(specs: &[LinkSpec], duration: u64, side: SideSetup) -> Setup {
+    let mut setup = Setup::new(seconds(duration));
+    let mut routes = Vec::new();
+    for (index, spec) in specs.iter().enumerate() {
+        let link = LinkSetup::symmetric(&index.to_string(), spec);
+        setup.links.push(link);
+        routes.push(Route::forward(&[index]));
+    }
+    let call = CallSetup::one_way(side);
+    setup.flows.push(FlowSetup::call("call", routes, call));
+    setup
+}
+
+fn filming(kbps: u64) -> SideSetup {
+    SideSetup::filming(vec![CameraSetup::synthetic(30.0, Rate::from_kbps(kbps))])
+}
+
+fn record(record: &Record) -> &CallRecord {
+    match &record.flows[0].detail {
+        FlowDetail::Call(call) => call,
+        other => panic!("no call but {other:?}"),
+    }
+}
+
+fn frames(run: &Record, from: u64, to: u64) -> Vec<FrameRecord> {
+    let (from, to) = (Instant::ZERO + seconds(from), Instant::ZERO + seconds(to));
+    let all = record(run).caller.streams[0].frames.iter();
+    let within = all.filter(|f| (from..to).contains(&f.captured_at));
+    within.copied().collect()
+}
+
+fn shown(frames: &[FrameRecord]) -> usize {
+    frames.iter().filter(|f| f.shown.is_some()).count()
+}
+
+#[test]
+fn a_clean_link_shows_every_frame_in_time() {
+    let links = [link("rate=8mbit,delay=20ms")];
+    let run = run(&call(&links, 30, filming(2500)), 1);
+    let late = frames(&run, 1, 29);
+    assert_eq!((late.len(), shown(&late)), (840, 840));
+    let stream = &record(&run).caller.streams[0];
+    assert_eq!((stream.freezes.count, stream.retransmissions), (0, 0));
+    assert_eq!(stream.frames[0].keyframe, stream.frames[0].shown.is_some());
+    // 20 ms to travel, 11 ms to be transmitted at 8 Mbps, and some buffering.
+    for frame in &late {
+        let delay = frame.shown.map(|s| s.at - frame.captured_at);
+        let delay = delay.unwrap_or_default().as_millis_f64();
+        assert!((20.0..150.0).contains(&delay), "{delay} ms");
+    }
+    // The encoder follows the target, which is the camera's maximum.
+    let bytes: u64 = late.iter().map(|f| f.size.0).sum();
+    let rate = bytes as f64 * 8.0 / 28.0 / 1e6;
+    assert!((2.4..=2.6).contains(&rate), "{rate} Mbps");
+}
+
+/// Sizes on the wire: RTP's, a tag of 16 bytes, UDP and IP of 28.
+#[test]
+fn packets_have_their_sizes_on_the_wire() {
+    let links = [link("rate=8mbit,delay=20ms")];
+    let run = run(&call(&links, 10, filming(2500)), 1);
+    let leg = &run.flows[0].routes[0].there;
+    let packets = record(&run).caller.streams[0].packets;
+    // Media, a report a second or so and a check every two seconds.
+    let others = leg.sent.packets - packets;
+    assert!((5..=60).contains(&others), "{others} packets of control");
+    let media: u64 = frames(&run, 0, 10).iter().map(|f| f.size.0).sum();
+    let around = (leg.sent.bytes.0 - media) as f64 / leg.sent.packets as f64;
+    // RTP 12 and 24 at most of extensions, VP8 descriptor 6, 44 around.
+    assert!((60.0..=90.0).contains(&around), "{around} bytes each");
+    let largest = 1200 + 44;
+    assert!(leg.sent.bytes.0 <= leg.sent.packets * largest);
+}
+
+#[test]
+fn two_links_carry_more_than_either_could() {
+    let links = [link("rate=3mbit,delay=20ms"), link("rate=3mbit,delay=40ms")];
+    let run = run(&call(&links, 60, filming(4500)), 2);
+    let late = frames(&run, 20, 58);
+    let bytes: u64 = late.iter().map(|f| f.size.0).sum();
+    let rate = bytes as f64 * 8.0 / 38.0 / 1e6;
+    assert!((3.2..=4.6).contains(&rate), "{rate} Mbps");
+    assert!(shown(&late) * 100 >= late.len() * 97, "{}", shown(&late));
+    for route in &run.flows[0].routes {
+        assert!(route.there.delivered.packets > 5000);
+    }
+}
+
+/// A link that dies is found dead within 200 ms by checks that travel over the
+/// other one, and comes back when it does.
+#[test]
+fn an_outage_of_one_link_is_found_and_survived() {
+    let mbps = Rate::from_mbps;
+    let steps = vec![
+        (Duration::ZERO, mbps(6)),
+        (seconds(10), Rate::ZERO),
+        (seconds(20), mbps(6)),
+    ];
+    let schedule = Schedule::new(steps).expect("a schedule");
+    let dying = LinkSpec {
+        capacity: Capacity::Schedule(schedule),
+        ..link("rate=6mbit,delay=20ms")
+    };
+    let links = [dying, link("rate=4mbit,delay=35ms")];
+    let run = run(&call(&links, 30, filming(2500)), 3);
+    let changes = &record(&run).caller.path_changes;
+    let first = |state| {
+        let found = changes
+            .iter()
+            .find(|c| c.state == state && c.path == PathId(0) && c.at > Instant::ZERO + seconds(9));
+        found.map(|c| c.at.as_secs_f64())
+    };
+    let (suspect, down) = (first(PathState::Suspect), first(PathState::Down));
+    let (Some(suspect), Some(down)) = (suspect, down) else {
+        panic!("{changes:?}");
+    };
+    assert!((10.0..10.2).contains(&suspect), "suspect at {suspect} s");
+    assert!(down - suspect < 0.2, "verdict {} s later", down - suspect);
+    let up = changes.iter().rfind(|c| c.state == PathState::Up);
+    let up = up.map_or(0.0, |c| c.at.as_secs_f64());
+    // What waited in the queue goes first, 300 ms of it, then a check.
+    assert!((20.0..21.5).contains(&up), "up again at {up} s");
+    let all = frames(&run, 1, 29);
+    assert!(shown(&all) >= 830, "{} of {}", shown(&all), all.len());
+    let stream = &record(&run).caller.streams[0];
+    assert!(stream.freezes.total < Duration::from_millis(800));
+}
+
+#[test]
+fn losses_are_repaired_and_counted() {
+    let links = [link("rate=6mbit,delay=20ms,loss=3%")];
+    let run = run(&call(&links, 30, filming(2000)), 4);
+    let stream = &record(&run).caller.streams[0];
+    let lost = run.flows[0].routes[0].there.drops();
+    assert!((100..1000).contains(&lost), "{lost} packets lost");
+    assert!(stream.retransmissions * 10 > lost * 7);
+    let all = frames(&run, 1, 29);
+    assert!(shown(&all) * 100 > all.len() * 95);
+}
+
+#[test]
+fn sound_and_picture_go_both_ways() {
+    let mut setup = call(&[link("rate=6mbit,delay=20ms")], 10, filming(1000));
+    let mut side = filming(1000);
+    side.microphones.push(MicrophoneSetup::default());
+    side.scheduler = SchedulerKind::Single;
+    setup.flows[0].kind = FlowKind::Call(Box::new(CallSetup::both_ways(side)));
+    let run = run(&setup, 5);
+    for side in [&record(&run).caller, &record(&run).callee] {
+        let sound = &side.streams[1].frames;
+        // A packet of 50 bytes every 20 ms, from 0 to 10 s inclusive.
+        assert_eq!(sound.len(), 501);
+        assert!(sound.iter().all(|f| f.size.0 == 50));
+        assert!(shown(sound) >= 490, "{} packets heard", shown(sound));
+        assert!(shown(&side.streams[0].frames) >= 290);
+    }
+}
+
+#[test]
+fn a_call_beside_tcp_gives_the_same_record_for_the_same_seed() {
+    let links = [
+        link("rate=4mbit,delay=20ms"),
+        link("rate=2mbit,delay=40ms,loss=1%"),
+    ];
+    let mut setup = call(&links, 15, filming(3000));
+    let tcp = FlowKind::Tcp(TcpSetup::long_lived(Cubic));
+    let flow = FlowSetup::new("tcp", Route::forward(&[0]), tcp);
+    setup.flows.push(flow.between(seconds(5), seconds(10)));
+    let one = run(&setup, 7);
+    assert_eq!(one, run(&setup, 7));
+    assert_ne!(one, run(&setup, 8));
+    assert!(tcp_bytes(&one) > 100_000);
+}
+
+fn tcp_bytes(record: &Record) -> u64 {
+    tcp(record, 1).delivered.0
+}
