@@ -1,7 +1,7 @@
 //! One end of a call: its session, its association, what it sends.
 
 use weft_session::{
-    Config, Delivery, Event, Frame, Input, Level, MediaKind, Output, ReceiveStreamConfig,
+    Config, Delivery, Event, Feedback, Frame, Input, Level, MediaKind, Output, ReceiveStreamConfig,
     SendStreamConfig, Session,
 };
 use weft_units::{Bytes, Duration, Instant, PathId, Rate, Rng, Ssrc, StreamId};
@@ -265,6 +265,13 @@ impl Side {
     }
 }
 
+fn feedback(level: Level) -> Feedback {
+    match level {
+        Level::Full | Level::SenderSide => Feedback::EachPacket,
+        Level::Single => Feedback::Reports,
+    }
+}
+
 fn outgoing(
     now: Instant,
     end: End,
@@ -272,7 +279,7 @@ fn outgoing(
     session: &mut Session,
     rng: &Rng,
 ) -> Vec<Outgoing> {
-    let mut all = Vec::new();
+    let (level, mut all) = (session.level(), Vec::new());
     for (index, camera) in setup.cameras.iter().enumerate() {
         let (ssrc, rtx) = ssrcs(end, index);
         let stream = session.add_send_stream(SendStreamConfig {
@@ -282,6 +289,7 @@ fn outgoing(
             kind: MediaKind::Video,
             clock_rate: VIDEO_CLOCK,
             mid: None,
+            feedback: feedback(level),
         });
         let rng = rng.stream("camera").stream(&index.to_string());
         all.push(Outgoing {
@@ -303,6 +311,7 @@ fn outgoing(
             kind: MediaKind::Audio,
             clock_rate: AUDIO_CLOCK,
             mid: None,
+            feedback: feedback(level),
         });
         all.push(Outgoing {
             stream,
