@@ -2,6 +2,7 @@
 
 #[path = "../../weft-peer/tests/common/mod.rs"]
 mod common;
+mod pion;
 
 use std::net::{SocketAddr, UdpSocket};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};

@@ -1,0 +1,278 @@
+//! Calls with Pion, a WebRTC endpoint that nobody here wrote, over two links of
+//! ours: real sockets, time and another process. What is found stands in
+//! docs/interop.md.
+
+mod program;
+mod relay;
+
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+
+use weft_net::{Clock, Driver};
+use weft_peer::{Direction, Offer, Section};
+use weft_secure::{IceRole, RemoteCandidate, RemoteFilter};
+use weft_session::{Delivery, MediaKind};
+use weft_units::{Duration, Instant, Rng};
+
+use crate::common::{Allowance, Record, Side, Stage, config, local, survives_a_cut};
+use crate::{Command, End, Report, bind};
+use program::{Counts, Line, Pion, built};
+use relay::Relay;
+
+/// One way.
+const DELAYS: [Duration; 2] = [Duration::from_millis(15), Duration::from_millis(25)];
+
+/// The second link is dearer, as in the program.
+const COST_STEP: u16 = 10;
+
+/// Where Pion sees the packets of each link come from.
+const SEEN_AS: [&str; 2] = ["127.0.0.11:0", "127.0.0.12:0"];
+
+/// Another process on a machine that builds and tests at the same time.
+const BUSY: Allowance = Allowance {
+    time: Duration::from_millis(400),
+    frames: 0.75,
+};
+
+/// How long a call may take to begin: the same machine.
+const BEGIN: Duration = Duration::from_secs(30);
+
+/// Between looks at what Pion says while we have nothing to say.
+const LOOK: Duration = Duration::from_millis(10);
+
+struct Call {
+    clock: Clock,
+    us: Driver<Command>,
+    reports: Receiver<Report>,
+    pion: Pion,
+    relays: Vec<Relay>,
+    record: Record,
+    /// The remote addresses that Pion selected, one after the other.
+    selected: Vec<String>,
+    /// The states that its ICE went through.
+    states: Vec<String>,
+    counts: Counts,
+    /// Packets that Pion gave up.
+    dropped: u64,
+}
+
+impl Call {
+    /// A video one way; we offer, with two links.
+    fn new(program: &PathBuf, direction: Direction, options: &[&str]) -> Call {
+        let clock = Clock::start();
+        let relays: Vec<Relay> = SEEN_AS.iter().map(|a| Relay::bind(a)).collect();
+        let (sockets, addresses): (Vec<_>, Vec<_>) =
+            relays.iter().map(|_| bind("127.0.0.1:0")).unzip();
+        let mut config = config(IceRole::Controlling, clock.epoch(), &Rng::new(1));
+        let ways = (0..).zip(addresses.iter().zip(&relays));
+        config.locals = ways
+            .map(|(link, (address, relay))| {
+                let mut local = local(*address, link);
+                local.cost = COST_STEP * u16::from(link);
+                local.remotes = RemoteFilter::Only(vec![relay.near()]);
+                local
+            })
+            .collect();
+        let (side, options) = match direction {
+            Direction::Send => (Side::Sender, options.to_vec()),
+            Direction::Receive => (Side::Receiver, [options, &["-publish"]].concat()),
+        };
+        let kind = MediaKind::Video;
+        let section = Section { kind, direction };
+        let offer = Offer::new(clock.now(), config, &[section], Delivery::Frames);
+        let pion = Pion::start(program, &options, clock, &offer.sdp());
+        let answer = pion.lines.iter().find_map(|(_, line)| match line {
+            Line::Answer { sdp } => Some(sdp),
+            _ => None,
+        });
+        let sdp = answer.expect("Pion answers");
+        for ((relay, us), delay) in relays.iter().zip(addresses).zip(DELAYS) {
+            relay.start(us, host_of(&sdp), delay.into());
+        }
+        let (sender, reports) = channel();
+        let us = Driver::start("us", clock, sockets, End::new(side, sender)).expect("a thread");
+        let mut peer = offer.accept(clock.now(), &sdp).expect("we take its answer");
+        for relay in &relays {
+            let (addr, priority) = (relay.near(), u32::MAX);
+            peer.add_remote_candidate(clock.now(), RemoteCandidate { addr, priority });
+        }
+        us.remote.send(Command::Insert(Box::new(peer)));
+        Call {
+            clock,
+            us,
+            reports,
+            pion,
+            relays,
+            record: Record::default(),
+            selected: Vec::new(),
+            states: Vec::new(),
+            counts: Counts::default(),
+            dropped: 0,
+        }
+    }
+
+    /// Until so many frames have come out.
+    fn begin(&mut self, frames: usize) {
+        let end = self.clock.now() + BEGIN;
+        while self.record.shown.len() < frames {
+            assert!(self.clock.now() < end, "no call begins: {:?}", self.states);
+            self.run(Duration::from_millis(100));
+        }
+    }
+
+    fn hear(&mut self) {
+        for (at, line) in self.pion.lines.try_iter() {
+            match line {
+                Line::Frame { head, dropped } => {
+                    self.dropped += u64::from(dropped);
+                    self.record.on_frame(at, &bytes(&head));
+                }
+                Line::Selected { remote } => self.selected.push(remote),
+                Line::Ice { state } => self.states.push(state),
+                Line::Counts { counts } => self.counts = counts,
+                Line::Answer { .. } => panic!("a second answer"),
+            }
+        }
+    }
+
+    fn close(self) {
+        self.us.remote.send(Command::Stop);
+        self.us.join();
+    }
+}
+
+impl Stage for Call {
+    fn now(&self) -> Instant {
+        self.clock.now()
+    }
+
+    fn run(&mut self, span: Duration) {
+        let end = self.clock.now() + span;
+        loop {
+            let left = end.saturating_since(self.clock.now());
+            match self.reports.recv_timeout(left.min(LOOK).into()) {
+                Ok((at, side, event)) => self.record.on_event(at, side, &event),
+                Err(RecvTimeoutError::Timeout) => self.hear(),
+                Err(RecvTimeoutError::Disconnected) => panic!("the driver has ended"),
+            }
+            if self.clock.now() >= end {
+                return;
+            }
+        }
+    }
+
+    fn cut(&mut self, link: usize) {
+        self.relays[link].set_cut(true);
+    }
+
+    fn restore(&mut self, link: usize) {
+        self.relays[link].set_cut(false);
+    }
+
+    fn record(&self) -> &Record {
+        &self.record
+    }
+}
+
+/// Pion's only address.
+fn host_of(sdp: &str) -> SocketAddr {
+    let candidates = sdp.lines().filter(|l| l.starts_with("a=candidate:"));
+    let mut addresses = candidates.filter_map(|line| {
+        let mut fields = line.split(' ').skip(4);
+        let (ip, port) = (fields.next()?, fields.next()?);
+        format!("{ip}:{port}").parse().ok()
+    });
+    addresses.next().expect("the answer has a candidate")
+}
+
+/// From hexadecimal digits.
+fn bytes(digits: &str) -> Vec<u8> {
+    let pairs = (0..digits.len()).step_by(2).map(|at| &digits[at..at + 2]);
+    let byte = |pair| u8::from_str_radix(pair, 16).expect("hexadecimal digits");
+    pairs.map(byte).collect()
+}
+
+/// The program, unless this machine cannot build it.
+fn program() -> Option<PathBuf> {
+    built().map_err(|reason| println!("skipped: {reason}")).ok()
+}
+
+fn seconds(n: u64) -> Duration {
+    Duration::from_secs(n)
+}
+
+#[test]
+fn pion_merges_what_we_send_over_two_links_and_a_cut_is_no_stop() {
+    let Some(program) = program() else { return };
+    for cut in [0, 1] {
+        let mut call = Call::new(&program, Direction::Send, &[]);
+        call.begin(30);
+        let start = call.now();
+        survives_a_cut(&mut call, cut, BUSY);
+
+        let gap = call.record.longest_gap(start, call.now());
+        let Counts { from, read, late } = &call.counts;
+        let packets: Vec<u64> = from.values().copied().collect();
+        println!(
+            "link {cut} cut: no frame for {gap:?}; {packets:?} packets by link, {read} read, \
+             {late} late, {} given up; selected {:?}",
+            call.dropped, call.selected
+        );
+        // Part of one stream each: Pion took both parts, reports aside.
+        let total = packets.iter().sum::<u64>();
+        assert_eq!(packets.len(), 2, "{from:?}");
+        assert!(packets.iter().all(|n| n * 7 > total), "{packets:?}");
+        assert!(*read * 10 > total * 9, "{read} read of {total}");
+        // Whose packets are later than the other link's.
+        assert!(*late * 10 > *read, "{late} late of {read}");
+        // The nomination is followed, and there is one at a time.
+        let pairs = if cut == 0 { 2 } else { 1 };
+        assert_eq!(call.selected.len(), pairs, "{:?}", call.selected);
+        call.close();
+    }
+}
+
+#[test]
+fn a_pion_that_follows_no_second_nomination_shows_the_call_for_as_long_as_it_waits() {
+    let Some(program) = program() else { return };
+    let mut call = Call::new(&program, Direction::Send, &["-ignore-nomination"]);
+    call.begin(30);
+    call.run(seconds(3));
+    let cut_at = call.now();
+    call.cut(0);
+    // Longer than until Pion calls its selected pair disconnected.
+    call.run(seconds(7));
+    let restored_at = call.now();
+    call.restore(0);
+    call.run(seconds(3));
+
+    assert_eq!(call.selected.len(), 1, "{:?}", call.selected);
+    assert_eq!(call.states, ["connected", "disconnected", "connected"]);
+    let gap = call.record.longest_gap(cut_at, call.now());
+    println!("no frame for {gap:?}");
+    assert!(gap <= Duration::from_millis(500) + BUSY.time, "{gap:?}");
+    let back = call.record.path_up(Side::Sender, restored_at);
+    assert!(back.is_some(), "the link is used again");
+    call.close();
+}
+
+#[test]
+fn pion_publishes_to_us_and_moves_with_our_nomination() {
+    let Some(program) = program() else { return };
+    let mut call = Call::new(&program, Direction::Receive, &[]);
+    call.begin(30);
+    call.run(seconds(2));
+    let cut_at = call.now();
+    call.cut(0);
+    call.run(seconds(5));
+
+    assert_eq!(call.selected.len(), 2, "{:?}", call.selected);
+    let verdict = call.record.path_down(Side::Receiver, cut_at);
+    let verdict = verdict.expect("a verdict") - cut_at;
+    let gap = call.record.longest_gap(cut_at, call.now());
+    println!("verdict {verdict:?}, no frame for {gap:?}");
+    // Nothing of ours dies, so only the regular checks tell.
+    assert!(gap <= seconds(3) + BUSY.time, "{gap:?}");
+    call.close();
+}

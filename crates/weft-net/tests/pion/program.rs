@@ -1,0 +1,120 @@
+//! The program of `interop/pion`: building, starting and hearing it.
+
+use std::collections::BTreeMap;
+use std::io::{BufRead, BufReader, Write};
+use std::path::PathBuf;
+use std::process::{Child, Command, Stdio};
+use std::sync::OnceLock;
+use std::sync::mpsc::{Receiver, channel};
+use std::thread;
+
+use serde::Deserialize;
+use weft_net::Clock;
+use weft_units::Instant;
+
+const SOURCE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../interop/pion");
+
+/// A line of its output (`event` in its `main.go`).
+#[derive(Clone, Debug, Deserialize)]
+#[serde(tag = "event", rename_all = "lowercase")]
+pub enum Line {
+    Answer {
+        sdp: String,
+    },
+    Ice {
+        state: String,
+    },
+    Selected {
+        remote: String,
+    },
+    Frame {
+        head: String,
+        #[serde(default)]
+        dropped: u16,
+    },
+    Counts {
+        counts: Counts,
+    },
+}
+
+#[derive(Clone, Debug, Default, Deserialize)]
+pub struct Counts {
+    /// RTP and RTCP packets at the socket, by remote address.
+    pub from: BTreeMap<String, u64>,
+    /// Packets of the track, after all that Pion drops.
+    pub read: u64,
+    /// Of those, out of order.
+    pub late: u64,
+}
+
+/// A running program; ends with its handle.
+pub struct Pion {
+    child: Child,
+    pub lines: Receiver<(Instant, Line)>,
+}
+
+/// The program, built once, or why there is none.
+pub fn built() -> Result<PathBuf, String> {
+    static BUILT: OnceLock<Result<PathBuf, String>> = OnceLock::new();
+    BUILT.get_or_init(build).clone()
+}
+
+fn build() -> Result<PathBuf, String> {
+    let program = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("pion");
+    go(&["mod", "download"]).map_err(|e| format!("Pion cannot be fetched: {e}"))?;
+    let output = program.to_str().expect("cargo's paths are text");
+    go(&["build", "-o", output, "."]).expect("the program compiles");
+    Ok(program)
+}
+
+fn go(arguments: &[&str]) -> Result<(), String> {
+    let mut command = Command::new("go");
+    command.args(arguments).current_dir(SOURCE);
+    // Nothing of it is C; and a Go that is too old fetches a newer one.
+    command.env("CGO_ENABLED", "0");
+    if std::env::var_os("GOTOOLCHAIN").is_none() {
+        command.env("GOTOOLCHAIN", "auto");
+    }
+    let output = command
+        .output()
+        .map_err(|e| format!("no Go (`scripts/setup --tests` installs it): {e}"))?;
+    if output.status.success() {
+        return Ok(());
+    }
+    Err(String::from_utf8_lossy(&output.stderr).into_owned())
+}
+
+impl Pion {
+    /// Starts it with our offer; its answer is the first line.
+    pub fn start(program: &PathBuf, options: &[&str], clock: Clock, offer: &str) -> Pion {
+        let mut child = Command::new(program)
+            .args(options)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .expect("it was built");
+        let offer = serde_json::json!({ "sdp": offer });
+        let input = child.stdin.as_mut().expect("it is piped");
+        writeln!(input, "{offer}").expect("it reads");
+        let output = BufReader::new(child.stdout.take().expect("it is piped"));
+        let (sender, lines) = channel();
+        thread::spawn(move || {
+            for line in output.lines().map_while(Result::ok) {
+                let now = clock.now();
+                let line = serde_json::from_str(&line).unwrap_or_else(|e| panic!("{e}: {line}"));
+                if sender.send((now, line)).is_err() {
+                    return;
+                }
+            }
+        });
+        Pion { child, lines }
+    }
+}
+
+impl Drop for Pion {
+    fn drop(&mut self) {
+        // Its input ends, and so does it.
+        drop(self.child.stdin.take());
+        let _ = self.child.wait();
+    }
+}
