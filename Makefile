@@ -5,7 +5,7 @@ MAKEFLAGS += --no-print-directory
 .DEFAULT_GOAL := help
 
 # Where scripts/setup puts what the machine lacks.
-export PATH := $(CURDIR)/.tools/node_modules/.bin:$(or $(CARGO_HOME),$(HOME)/.cargo)/bin:$(PATH)
+export PATH := $(CURDIR)/.tools/node_modules/.bin:$(CURDIR)/.tools/go/bin:$(or $(CARGO_HOME),$(HOME)/.cargo)/bin:$(PATH)
 
 TARGET_DIR := $(or $(CARGO_TARGET_DIR),target)
 WEFT := $(TARGET_DIR)/release/weft
