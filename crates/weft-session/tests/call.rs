@@ -94,6 +94,39 @@ fn duplicates_cost_a_copy_and_a_cut_leaves_no_trace() {
     assert!(gap <= Duration::from_millis(100), "gap of {gap:?}");
 }
 
+/// Everything goes over both links, of which the first loses a tenth.
+const ONE_BAD: [&str; 2] = ["rate=4mbit,delay=20ms,loss=10%", "rate=4mbit,delay=35ms"];
+
+fn duplicates_measure_each_path(mut world: World) {
+    world.set_max_rate(Rate::from_mbps(1));
+    world.run(seconds(20));
+    let lost = world.lost_parts();
+    assert!((0.07..=0.13).contains(&lost[0]), "bad path: {lost:?}");
+    assert!(lost[1] <= 0.01, "good path: {lost:?}");
+    let shown = world.frames_between(seconds(2), seconds(20));
+    assert!(shown >= 535, "{shown} frames in 18 s");
+}
+
+#[test]
+fn a_copy_that_arrives_does_not_speak_for_the_path_that_lost_the_packet() {
+    let links = ONE_BAD.map(link);
+    let mut world = World::new(10, &links, SchedulerKind::Duplicate);
+    world.set_max_rate(Rate::from_mbps(1));
+    duplicates_measure_each_path(World::new(10, &links, SchedulerKind::Duplicate));
+    world.run(seconds(20));
+    // What one link lost the other brings 15 ms later: nothing is missing.
+    let sent = world.sender_stats();
+    assert!(sent.nacked <= 10, "{} NACKed", sent.nacked);
+    assert!(sent.retransmissions <= 10, "{}", sent.retransmissions);
+}
+
+#[test]
+fn copies_to_a_peer_that_knows_no_paths_have_numbers_of_their_own() {
+    let links = ONE_BAD.map(link);
+    let kind = SchedulerKind::Duplicate;
+    duplicates_measure_each_path(World::with_transport_numbers(11, &links, kind));
+}
+
 #[test]
 fn all_links_down_and_back_resumes_by_itself() {
     let links = [link("rate=4mbit,delay=20ms"), link("rate=4mbit,delay=25ms")];

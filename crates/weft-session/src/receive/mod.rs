@@ -118,6 +118,10 @@ impl Receiver {
             }
             Arrival::Duplicate => {
                 self.counted.packets.duplicate += 1;
+                if !packet.recovered {
+                    let (path, number) = (packet.path, packet.stream_sequence);
+                    self.nack.on_duplicate(now, path, packet.sequence, number);
+                }
                 return;
             }
             Arrival::New => {}

@@ -47,6 +47,9 @@ pub(super) struct Findings {
 pub(super) struct NackTracker {
     missing: BTreeMap<u64, Missing>,
     paths: BTreeMap<PathId, PathNumbers>,
+    /// Paths that bring copies of other paths' packets: the highest number
+    /// among those, and when the last one came.
+    copies: BTreeMap<PathId, (u64, Instant)>,
     highest: Option<u64>,
     rtt: Duration,
     credit: Duration,
@@ -81,6 +84,7 @@ impl NackTracker {
         NackTracker {
             missing: BTreeMap::new(),
             paths: BTreeMap::new(),
+            copies: BTreeMap::new(),
             highest: None,
             rtt: DEFAULT_RTT,
             credit: MAX_CREDIT,
@@ -93,6 +97,7 @@ impl NackTracker {
     pub(super) fn restart(&mut self) {
         self.missing.clear();
         self.paths.clear();
+        self.copies.clear();
         self.highest = None;
         self.wake = None;
     }
@@ -121,9 +126,58 @@ impl NackTracker {
                 .entry(path)
                 .or_insert_with(|| PathNumbers::new(now, number, sequence))
                 .on_number(now, number, sequence),
-            None => self.fill_gap(sequence),
+            None => {
+                self.note_copy(now, path, sequence);
+                self.fill_gap(sequence);
+            }
         }
         in_time
+    }
+
+    /// Takes note of a packet that has come before by another path: it shows
+    /// how far its own path is.
+    pub(super) fn on_duplicate(
+        &mut self,
+        now: Instant,
+        path: PathId,
+        sequence: u64,
+        number: Option<u16>,
+    ) {
+        match (number, self.paths.get_mut(&path)) {
+            (Some(number), Some(path)) => path.on_number(now, number, sequence),
+            (Some(number), None) => {
+                let numbers = PathNumbers::new(now, number, sequence);
+                self.paths.insert(path, numbers);
+            }
+            (None, _) => self.note_copy(now, path, sequence),
+        }
+        self.wake_soon(now);
+    }
+
+    /// Only where paths have numbers is a packet without one a copy.
+    fn note_copy(&mut self, now: Instant, path: PathId, sequence: u64) {
+        if self.paths.is_empty() {
+            return;
+        }
+        let (highest, at) = self.copies.entry(path).or_insert((sequence, now));
+        *highest = sequence.max(*highest);
+        *at = now;
+    }
+
+    /// A path that brings copies has not come to `sequence` yet.
+    fn may_bring_copy(&self, now: Instant, sequence: u64) -> bool {
+        self.copies
+            .values()
+            .any(|(highest, at)| *highest < sequence && now.saturating_since(*at) < SKEW_ALLOWANCE)
+    }
+
+    fn wake_soon(&mut self, now: Instant) {
+        self.wake = if self.missing.is_empty() {
+            None
+        } else {
+            let next = now.max(self.checked_at + CHECK_INTERVAL);
+            Some(self.wake.map_or(next, |w| w.min(next)))
+        };
     }
 
     /// Takes note of a retransmission, which belongs to no path's numbering.
@@ -214,12 +268,7 @@ impl NackTracker {
                     .extend((highest + 1..sequence).map(|s| (s, missing)));
             }
         }
-        self.wake = if self.missing.is_empty() {
-            None
-        } else {
-            let next = now.max(self.checked_at + CHECK_INTERVAL);
-            Some(self.wake.map_or(next, |w| w.min(next)))
-        };
+        self.wake_soon(now);
         in_time
     }
 
@@ -271,6 +320,7 @@ impl NackTracker {
             .paths
             .values()
             .any(|path| path.may_bring(now, sequence, SKEW_ALLOWANCE));
+        let copy_comes = self.may_bring_copy(now, sequence);
         let mut wake = limit;
         for gap in gaps
             .iter()
@@ -278,6 +328,7 @@ impl NackTracker {
         {
             match gap.confirmed_at {
                 Some(at) => wake = wake.min(at),
+                None if copy_comes => {}
                 None if gap.exclusive || !in_flight => return Verdict::Lost,
                 None => {}
             }

@@ -2,7 +2,7 @@ use std::collections::BTreeMap;
 
 use weft_units::{Bytes, Instant, PathId, Rate};
 
-use super::{Assignment, Batch, Class, PathView, SKEW_CAP, Scheduler};
+use super::{Assignment, Batch, Class, PathView, SKEW_CAP, Scheduler, fastest_each};
 
 /// The video-aware scheduler of seed 004 section 4.1 in its basic form.
 ///
@@ -41,19 +41,6 @@ fn audio(size: Bytes, paths: &[PathView]) -> Assignment {
         path: order[0].id,
         copies,
     }
-}
-
-/// Each packet on the path where it completes first, given those before it.
-fn fastest_each(sizes: &[Bytes], paths: &[PathView]) -> Vec<Assignment> {
-    let mut paths = paths.to_vec();
-    let mut out = Vec::with_capacity(sizes.len());
-    for &size in sizes {
-        let fast = paths.iter_mut().min_by_key(|p| (p.completion(size), p.id));
-        let Some(fast) = fast else { break };
-        fast.queued += size;
-        out.push(Assignment::from(fast.id));
-    }
-    out
 }
 
 impl Converge {

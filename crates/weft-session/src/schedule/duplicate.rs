@@ -1,11 +1,12 @@
 use weft_units::{Instant, Rate};
 
-use super::{Assignment, Batch, PathView, Scheduler};
+use super::{Assignment, Batch, Class, PathView, Scheduler};
 
 /// The same bytes on every path: the receiver keeps what comes first.
 ///
 /// The packet's numbers belong to one path, in turn, so that feedback measures
-/// all of them.
+/// all of them. What is sent again goes once: it tells the receiver which path
+/// is which, and the copies before it were the protection.
 #[derive(Default)]
 pub(super) struct Duplicate {
     turn: usize,
@@ -13,6 +14,9 @@ pub(super) struct Duplicate {
 
 impl Scheduler for Duplicate {
     fn assign(&mut self, _now: Instant, batch: &Batch<'_>, paths: &[PathView]) -> Vec<Assignment> {
+        if batch.class == Class::Retransmission {
+            return super::fastest_each(batch.sizes, paths);
+        }
         let assign_one = |_| {
             self.turn = (self.turn + 1) % paths.len();
             let path = paths[self.turn].id;

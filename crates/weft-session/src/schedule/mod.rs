@@ -158,6 +158,19 @@ pub trait Scheduler: Send {
     fn rate(&self, paths: &[PathView]) -> Rate;
 }
 
+/// Each packet on the path where it completes first, given those before it.
+fn fastest_each(sizes: &[Bytes], paths: &[PathView]) -> Vec<Assignment> {
+    let mut paths = paths.to_vec();
+    let mut out = Vec::with_capacity(sizes.len());
+    for &size in sizes {
+        let fast = paths.iter_mut().min_by_key(|p| (p.completion(size), p.id));
+        let Some(fast) = fast else { break };
+        fast.queued += size;
+        out.push(Assignment::from(fast.id));
+    }
+    out
+}
+
 /// Arrival within this of the quickest path is worth waiting for. The cap on
 /// skew of `Chromium`'s replay window and jitter buffer; chosen by us within
 /// the measured 100 to 200 ms.

@@ -4,4 +4,4 @@ mod packetize;
 mod stream;
 
 pub(crate) use packetize::{HEADROOM, packetize};
-pub(crate) use stream::{SendStream, Stored, Transmission};
+pub(crate) use stream::{Copies, SendStream, Stored, Transmission};

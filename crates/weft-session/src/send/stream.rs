@@ -14,6 +14,15 @@ pub(crate) struct Transmission {
     pub path: PathId,
     pub number: Option<u64>,
     pub at: Instant,
+    /// Whether the same bytes went over other paths as well.
+    pub copies: Copies,
+}
+
+/// Whether a transmission is the only one of its packet.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Copies {
+    None,
+    Elsewhere,
 }
 
 /// A packet kept for retransmission.

@@ -41,6 +41,8 @@ pub struct Session {
     transport: TransportNumbers,
     /// What has come by each path (full level).
     path_logs: BTreeMap<PathId, ReceiveLog>,
+    /// Which of our paths each of the peer's is, as far as is known.
+    peer_paths: BTreeMap<PathId, PathId>,
     /// What has come by transport-wide number (sender-side level).
     transport_log: ReceiveLog,
     feedback_count: u8,
@@ -131,6 +133,7 @@ impl Session {
                 first: 1 << 16,
             },
             path_logs: BTreeMap::new(),
+            peer_paths: BTreeMap::new(),
             transport_log: ReceiveLog::default(),
             feedback_count: 0,
             next_feedback: None,

@@ -70,14 +70,32 @@ impl ReceiveStream {
     }
 }
 
+/// Where a packet comes from.
+#[derive(Clone, Copy)]
+enum Origin {
+    /// The path that it names, as far as is known, or it names none.
+    Named,
+    /// Another one, in the peer's count if that is known.
+    Copy(PathId),
+}
+
 impl Session {
     pub(super) fn on_rtp(&mut self, now: Instant, path: PathId, packet: &[u8]) {
         let Ok((header, payload)) = rtp::parse(packet, &self.config.extensions) else {
             self.drops.malformed += 1;
             return;
         };
-        self.log_arrival(now, path, &header, packet.len());
-        let Some(id) = self.receiver_of(&header) else {
+        let found = self.receiver_of(&header);
+        let stream = found.and_then(|id| self.receivers.get(&id));
+        if let (Some(named), true) = (
+            header.extensions.path,
+            stream.is_some_and(|s| s.is_rtx(&header)),
+        ) {
+            self.peer_paths.insert(named.path, path);
+        }
+        let origin = self.origin(path, &header);
+        self.log_arrival(now, path, &header, origin, packet.len());
+        let Some(id) = found else {
             self.drops.unknown_stream += 1;
             return;
         };
@@ -108,8 +126,13 @@ impl Session {
         let extended = sequence::extend(stream.highest, number);
         stream.highest = stream.highest.max(Some(extended));
         let extension = header.extensions.path.filter(|_| !recovered);
+        let (from, extension) = match (extension, origin) {
+            (Some(e), Origin::Named) => (e.path, extension),
+            (Some(_), Origin::Copy(peers)) => (peers, None),
+            (None, _) => (path, None),
+        };
         let received = ReceivedPacket {
-            path: extension.map_or(path, |e| e.path),
+            path: from,
             sequence: extended,
             stream_sequence: extension.map(|e| e.stream_sequence),
             timestamp: header.timestamp,
@@ -123,14 +146,35 @@ impl Session {
         stream.receiver.handle_packet(now, received);
     }
 
-    fn log_arrival(&mut self, now: Instant, path: PathId, header: &Header, size: usize) {
+    /// Whether a packet came by the path whose numbers it bears. The peer
+    /// counts its paths its own way; which of ours is which, retransmissions
+    /// tell, of which there are no copies.
+    fn origin(&self, path: PathId, header: &Header) -> Origin {
+        let named = header.extensions.path.map(|e| e.path);
+        let arrives_on = named.and_then(|named| self.peer_paths.get(&named));
+        if arrives_on.is_none_or(|ours| *ours == path) {
+            return Origin::Named;
+        }
+        let mut peers = self.peer_paths.iter();
+        let peers = peers.find(|(_, ours)| **ours == path);
+        Origin::Copy(peers.map_or(path, |(peers, _)| *peers))
+    }
+
+    fn log_arrival(
+        &mut self,
+        now: Instant,
+        path: PathId,
+        header: &Header,
+        origin: Origin,
+        size: usize,
+    ) {
         if let Some(path) = self.paths.get_mut(&path) {
             path.counters.received_packets += 1;
             path.counters.received_bytes += weft_units::Bytes(size as u64);
         }
         match self.level {
             Level::Full => {
-                if let Some(extension) = header.extensions.path {
+                if let (Some(extension), Origin::Named) = (header.extensions.path, origin) {
                     let log = self.path_logs.entry(extension.path).or_default();
                     log.on_packet(now, extension.transport_sequence);
                 }

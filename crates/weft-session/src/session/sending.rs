@@ -13,7 +13,7 @@ use crate::config::{Feedback, Level, RETRANSMISSION_AGE};
 use crate::event::{ForwardedPacket, Frame, Output, Protocol, Transmit};
 use crate::path::{Carried, Path, Purpose, Waiting};
 use crate::schedule::{Assignment, Batch, Class};
-use crate::send::{Stored, Transmission, packetize};
+use crate::send::{Copies, Stored, Transmission, packetize};
 
 /// A packet is sent again this often at most; what five losses in a row took
 /// is past its play-out time. Chosen by us.
@@ -150,7 +150,8 @@ impl Session {
         self.schedule(now, waiting.stream, class, &[waiting.sequence]);
     }
 
-    /// Sends a packet again if the transmission that was lost is its latest.
+    /// Sends a packet again if the transmission that was lost is its latest
+    /// and only one: of a copy the receiver has to say that it is missing.
     pub(super) fn retransmit_if_current(
         &mut self,
         now: Instant,
@@ -162,9 +163,9 @@ impl Session {
             .senders
             .get(&carried.stream)
             .and_then(|stream| stream.get(carried.sequence));
-        let current = stored
-            .and_then(|p| p.last)
-            .is_some_and(|last| last.path == path && last.number == Some(number));
+        let current = stored.and_then(|p| p.last).is_some_and(|last| {
+            last.path == path && last.number == Some(number) && last.copies == Copies::None
+        });
         if current {
             self.retransmit(now, carried.stream, carried.sequence);
         }
@@ -257,18 +258,7 @@ impl Session {
         let Some((stream, sequence)) = self.padding_packet() else {
             return false;
         };
-        let purpose = Purpose::Retransmission;
-        self.transmit(
-            now,
-            path,
-            Waiting {
-                stream,
-                sequence,
-                purpose,
-                size: Bytes::ZERO,
-                copies: Vec::new(),
-            },
-        );
+        self.transmit_again(now, path, stream, sequence);
         true
     }
 
@@ -296,11 +286,22 @@ impl Session {
             }
             _ => (config.ssrc, config.payload_type, waiting.sequence as u16),
         };
-        let (mid, feedback) = (config.mid, config.feedback);
+        let (mid, feedback, has_rtx) = (config.mid, config.feedback, config.rtx.is_some());
         let Some(packet) = stream.get_mut(waiting.sequence) else {
             return;
         };
-        let numbered = feedback == Feedback::EachPacket && self.level != Level::Single;
+        let copies = match waiting.copies[..] {
+            [] => Copies::None,
+            _ => Copies::Elsewhere,
+        };
+        // A transport-wide number is reported whichever copy came: it would
+        // speak for a path that lost it. So copies get numbers of their own
+        // there, as retransmissions, or none has one.
+        let is_sender_side = self.level == Level::SenderSide;
+        let copies_differ = is_sender_side && has_rtx;
+        let numbered = feedback == Feedback::EachPacket
+            && self.level != Level::Single
+            && (copies == Copies::None || copies_differ || !is_sender_side);
         let number = numbered.then(|| path.history.next_number());
         let level = number.map(|number| (self.level, number));
         let extensions = Extensions {
@@ -350,17 +351,40 @@ impl Session {
             path: id,
             number,
             at: now,
+            copies,
         });
         stream.counters.packets = stream.counters.packets.wrapping_add(1);
         stream.counters.octets = stream.counters.octets.wrapping_add(size.0 as u32);
-        let copies = self.live_copies(now, &waiting.copies, size);
+        let same_bytes = match copies_differ {
+            true => Vec::new(),
+            false => self.live_copies(now, &waiting.copies, size),
+        };
         let transmit = Transmit {
             path: id,
-            copies,
+            copies: same_bytes,
             packet: bytes,
             protocol: Protocol::Rtp,
         };
         self.outputs.push_back(Output::Transmit(transmit));
+        if copies_differ {
+            for copy in waiting.copies {
+                if self.paths.get(&copy).is_some_and(Path::is_usable) {
+                    self.transmit_again(now, copy, waiting.stream, waiting.sequence);
+                }
+            }
+        }
+    }
+
+    /// Sends a packet as RTX on this path, without waiting.
+    fn transmit_again(&mut self, now: Instant, path: PathId, stream: StreamId, sequence: u64) {
+        let waiting = Waiting {
+            stream,
+            sequence,
+            purpose: Purpose::Retransmission,
+            size: Bytes::ZERO,
+            copies: Vec::new(),
+        };
+        self.transmit(now, path, waiting);
     }
 
     fn live_copies(&mut self, now: Instant, wanted: &[PathId], size: Bytes) -> Vec<PathId> {

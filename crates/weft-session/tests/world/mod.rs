@@ -41,6 +41,11 @@ pub struct Shown {
     pub bytes: usize,
 }
 
+/// The receiver counts the paths the other way round.
+fn receivers_path(link: usize, links: usize) -> PathId {
+    PathId((links - 1 - link) as u8)
+}
+
 pub struct World {
     pub now: Instant,
     sender: Session,
@@ -60,6 +65,19 @@ impl World {
     pub fn new(seed: u64, specs: &[LinkSpec], scheduler: SchedulerKind) -> World {
         let extensions = ExtensionMap {
             path: Some(5),
+            transport_sequence: Some(3),
+            ..ExtensionMap::default()
+        };
+        World::with_extensions(seed, specs, scheduler, extensions)
+    }
+
+    /// A peer that knows no paths.
+    pub fn with_transport_numbers(
+        seed: u64,
+        specs: &[LinkSpec],
+        scheduler: SchedulerKind,
+    ) -> World {
+        let extensions = ExtensionMap {
             transport_sequence: Some(3),
             ..ExtensionMap::default()
         };
@@ -113,6 +131,7 @@ impl World {
             let up = Link::new(spec, rng.stream(&format!("up{index}")));
             let rtt = up.delay() * 2;
             sender.handle_input(Instant::ZERO, Input::PathUp { path, rtt });
+            let path = receivers_path(index, specs.len());
             receiver.handle_input(Instant::ZERO, Input::PathUp { path, rtt });
             links.push(Pair {
                 up,
@@ -227,11 +246,15 @@ impl World {
 
     fn deliver(&mut self) {
         let now = self.now;
+        let count = self.links.len();
         for (index, link) in self.links.iter_mut().enumerate() {
-            let path = PathId(index as u8);
-            for (direction, session) in [
-                (&mut link.up, &mut self.receiver),
-                (&mut link.down, &mut self.sender),
+            for (direction, session, path) in [
+                (
+                    &mut link.up,
+                    &mut self.receiver,
+                    receivers_path(index, count),
+                ),
+                (&mut link.down, &mut self.sender, PathId(index as u8)),
             ] {
                 while let Some(departure) = direction.poll(now) {
                     let Departure::Delivered { packet, .. } = departure else {
@@ -263,7 +286,8 @@ impl World {
                 .enumerate()
                 .any(|(i, l)| i != not && l.up.is_up())
         };
-        for index in 0..self.links.len() {
+        let count = self.links.len();
+        for index in 0..count {
             let path = PathId(index as u8);
             let alive_elsewhere = others_up(&self.links, index);
             let link = &mut self.links[index];
@@ -273,6 +297,7 @@ impl World {
                     link.reported_down = true;
                     link.next_check = now + CHECKS;
                     self.sender.handle_input(now, Input::PathDown { path });
+                    let path = receivers_path(index, count);
                     self.receiver.handle_input(now, Input::PathDown { path });
                 }
             }
@@ -282,6 +307,7 @@ impl World {
                     link.reported_down = false;
                     let rtt = link.rtt;
                     self.sender.handle_input(now, Input::PathUp { path, rtt });
+                    let path = receivers_path(index, count);
                     self.receiver.handle_input(now, Input::PathUp { path, rtt });
                 }
             }
@@ -331,7 +357,11 @@ impl World {
             protocol,
         } = transmit;
         for id in std::iter::once(path).chain(copies) {
-            let link = &mut self.links[usize::from(id.0)];
+            let count = self.links.len();
+            let link = match upward {
+                true => &mut self.links[usize::from(id.0)],
+                false => &mut self.links[count - 1 - usize::from(id.0)],
+            };
             let size = Bytes(packet.len() as u64 + OVERHEAD);
             let copy = Packet {
                 protocol,
@@ -383,6 +413,14 @@ impl World {
             .iter()
             .map(|l| l.up.counters().delivered.bytes.0)
             .collect()
+    }
+
+    /// Of what the sender sent on each path, the part that it found lost.
+    pub fn lost_parts(&self) -> Vec<f64> {
+        let part = |p: &weft_session::PathStats| {
+            p.lost_packets as f64 / (p.lost_packets + p.acknowledged_packets).max(1) as f64
+        };
+        self.sender.stats().paths.iter().map(part).collect()
     }
 
     pub fn sender_stats(&self) -> SenderStats {
