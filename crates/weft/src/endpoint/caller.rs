@@ -459,17 +459,19 @@ impl Caller {
             .peers
             .values()
             .filter(|p| !p.cameras.is_empty() && !p.failed);
-        let slowest = sending
-            .map(|p| {
-                let sound = if p.microphone.is_some() {
-                    sound::RATE
-                } else {
-                    Rate::ZERO
-                };
-                p.rate.saturating_sub(sound)
-            })
-            .min();
-        let Some(rate) = slowest else { return };
+        let rates = sending.map(|p| {
+            let sound = if p.microphone.is_some() {
+                sound::RATE
+            } else {
+                Rate::ZERO
+            };
+            p.rate.saturating_sub(sound)
+        });
+        // A peer that waits for a path holds up no other.
+        let slowest = rates.clone().filter(|rate| *rate > Rate::ZERO).min();
+        let Some(rate) = slowest.or_else(|| rates.min()) else {
+            return;
+        };
         let each = Rate::from_bps(rate.as_bps() / self.encoders.len().max(1) as u64);
         for control in &self.encoders {
             control.set_rate(each);
