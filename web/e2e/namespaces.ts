@@ -24,12 +24,36 @@ const run = (program: string, ...args: string[]): string => execFileSync(program
 export function mayMakeNamespaces(): boolean {
   const name = `weft-${process.pid}-probe`;
   try {
+    removeAbandoned();
     run('ip', 'netns', 'add', name);
     run('ip', 'netns', 'del', name);
     return true;
   } catch {
     console.log('skipped: no right to make network namespaces (run as root, with iproute2)');
     return false;
+  }
+}
+
+/** Removes the namespaces of test runs that were killed before they could. */
+function removeAbandoned(): void {
+  for (const line of run('ip', 'netns', 'list').split('\n')) {
+    const [name, pid] = /^weft-(\d+)-\w+/.exec(line) ?? [];
+    if (name === undefined || isRunning(Number(pid))) continue;
+    try {
+      run('ip', 'netns', 'del', name);
+    } catch {
+      // Another run that starts now has removed it.
+    }
+  }
+}
+
+function isRunning(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    // It may belong to somebody else.
+    return (error as NodeJS.ErrnoException).code !== 'ESRCH';
   }
 }
 
