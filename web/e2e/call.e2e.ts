@@ -13,6 +13,17 @@ const PICTURE = 'Picture of weft';
 /** A death is found by 200 ms of silence; a loaded machine may take its time. */
 const LARGEST_GAP_MS = 1_000;
 
+/**
+ * libwebrtc forgets a pair that has received nothing for 30 s
+ * (p2p/base/p2p_constants.h, DEAD_CONNECTION_RECEIVE_TIMEOUT).
+ */
+const IDLE_MS = 35_000;
+const LOOK_MS = 5_000;
+/** What weft-secure promises Chromium. */
+const CHECKS_APART_MS = 2_500;
+/** At most: media packets are larger. */
+const CHECK_BYTES = 150;
+
 const permitted = mayMakeNamespaces();
 
 let network: TwoLinks;
@@ -33,7 +44,7 @@ async function call(from: Place, listen: string, links: readonly string[], to: P
   const args = links.flatMap((each) => ['--link', each]);
   sender = startWeft(['call', '--listen', listen, ...args, '--camera', 'clip:360p', '--max-rate', '2mbit'], network.enter(from));
   browser = await startChromium({ program: network.wrap(to, chromiumPath()) });
-  const { page } = await openPage(browser, await sender.url(), { before: keepPeers });
+  const { page } = await openPage(browser, await sender.url(), { before: [keepPeers] });
   await framesShown(page, PICTURE, 30);
   expect((await brightness(page, PICTURE)).spread).toBeGreaterThan(15);
   return page;
@@ -51,11 +62,31 @@ function keepPeers(): void {
   };
 }
 
+/** The page's connections negotiate no transport-wide numbers: weft sends over one path, and nothing but checks over the others. */
+function withoutNumbers(): void {
+  const take = RTCPeerConnection.prototype.setRemoteDescription as (this: RTCPeerConnection, it: RTCSessionDescriptionInit) => Promise<void>;
+  RTCPeerConnection.prototype.setRemoteDescription = function (this: RTCPeerConnection, { type, sdp = '' }: RTCSessionDescriptionInit) {
+    return take.call(this, { type, sdp: sdp.replace(/^a=(extmap|rtcp-fb):.*transport-(wide-)?cc.*\r\n/gm, '') });
+  };
+}
+
 interface Statistics {
   readonly connections: number;
   readonly pairChanges: number;
   /** Bytes received from each of the sender's addresses. */
   readonly receivedFrom: Record<string, number>;
+  readonly pairs: readonly Pair[];
+}
+
+/** A pair that the browser knows; one that it forgets and finds again has another id. */
+interface Pair {
+  readonly id: string;
+  readonly from: string;
+  readonly state: string;
+  /** Checks of the sender's that arrived. */
+  readonly checks: number;
+  /** All that arrived, checks too. */
+  readonly bytes: number;
 }
 
 function statistics(page: Page): Promise<Statistics> {
@@ -64,14 +95,16 @@ function statistics(page: Page): Promise<Statistics> {
     const all = new Map<string, Record<string, unknown>>();
     for (const peer of peers) (await peer.getStats()).forEach((each: Record<string, unknown>) => all.set(String(each['id']), each));
     const receivedFrom: Record<string, number> = {};
+    const pairs: Pair[] = [];
     let pairChanges = 0;
     for (const each of all.values()) {
       if (each['type'] === 'transport') pairChanges += Number(each['selectedCandidatePairChanges']);
       if (each['type'] !== 'candidate-pair') continue;
-      const address = String(all.get(String(each['remoteCandidateId']))?.['address']);
-      receivedFrom[address] = (receivedFrom[address] ?? 0) + Number(each['bytesReceived']);
+      const from = String(all.get(String(each['remoteCandidateId']))?.['address']);
+      receivedFrom[from] = (receivedFrom[from] ?? 0) + Number(each['bytesReceived']);
+      pairs.push({ id: String(each['id']), from, state: String(each['state']), checks: Number(each['requestsReceived']), bytes: Number(each['bytesReceived']) });
     }
-    return { connections: peers.length, pairChanges, receivedFrom };
+    return { connections: peers.length, pairChanges, receivedFrom, pairs };
   });
 }
 
@@ -132,4 +165,49 @@ it.skipIf(!permitted)('plays over two links in a browser with one, and goes on w
 it.skipIf(!permitted)('plays over both networks of a browser from a sender with one, and goes on when either dies', async () => {
   const page = await call('one', `${ONE}:8443`, ['c0'], 'two');
   await survives(page, [['a', 'far'], ['b', 'far']]);
+});
+
+/** The pair of this page with an address of the sender's. */
+async function pairWith(page: Page, address: string): Promise<Pair> {
+  const found = (await statistics(page)).pairs.filter((each) => each.from === address && each.state === 'succeeded');
+  expect(found, `pairs with ${address}`).toHaveLength(1);
+  return found[0] as Pair;
+}
+
+it.skipIf(!permitted)('keeps a pair by checks alone for longer than Chromium waits, and goes on over it', { timeout: 150_000 }, async () => {
+  // The pages come over the link that they play over.
+  const page = await call('two', `${TWO.a}:8443`, ['wifi=a0', 'lte=b0'], 'one');
+  if (browser === undefined || sender === undefined) throw new Error('the call has begun');
+  const { page: plain } = await openPage(browser, await sender.url(), { before: [keepPeers, withoutNumbers] });
+  await framesShown(plain, PICTURE, 30);
+  const frames = await watchFrames(page, PICTURE);
+  const start = await pairWith(plain, TWO.b);
+  for (let before = start, at = 0; at < IDLE_MS; at += LOOK_MS) {
+    await sleep(LOOK_MS);
+    const pair = await pairWith(plain, TWO.b);
+    expect(pair.id, 'the pair was not forgotten').toBe(start.id);
+    expect(pair.checks - before.checks, `checks in ${LOOK_MS} ms`).toBeGreaterThanOrEqual(LOOK_MS / CHECKS_APART_MS);
+    before = pair;
+  }
+  const idle = await pairWith(plain, TWO.b);
+  expect(idle.bytes - start.bytes, 'nothing but checks').toBeLessThanOrEqual((idle.checks - start.checks) * CHECK_BYTES);
+  expect((await pairWith(plain, TWO.a)).bytes).toBeGreaterThan((IDLE_MS / 1_000) * MEDIA_PER_SECOND);
+  // One pair carries the nomination: there is nothing to flip between.
+  for (const each of [page, plain]) expect((await statistics(each)).pairChanges, 'selected once, or at first another').toBeLessThanOrEqual(2);
+
+  const kept = await pairWith(page, TWO.b);
+  const shown = await watchFrames(plain, PICTURE);
+  await frames();
+  network.cut('a', 'far');
+  await sleep(5_000);
+  const [seen, plainly] = [await frames(), await shown()];
+  network.restore('a', 'far');
+  console.log(`after ${IDLE_MS / 1_000} s: the largest gap ${Math.round(seen.largestGap)} ms, without numbers ${Math.round(plainly.largestGap)} ms`);
+  expect(seen.largestGap).toBeLessThan(LARGEST_GAP_MS);
+  // Without reports only the regular checks tell that a path is dead.
+  expect(plainly.largestGap).toBeLessThan(CHECKS_APART_MS + LARGEST_GAP_MS);
+  for (const [each, { id }] of [[page, kept], [plain, start]] as const) {
+    expect((await pairWith(each, TWO.b)).id, 'the pair that was kept').toBe(id);
+    expect((await statistics(each)).pairChanges, 'and moved once').toBeLessThanOrEqual(4);
+  }
 });

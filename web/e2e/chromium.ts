@@ -60,7 +60,7 @@ export interface PageOptions extends BrowserContextOptions {
   /** Whether the page may use camera and microphone. */
   readonly capture?: 'allowed' | 'refused';
   /** Runs in the page before anything of its own. */
-  readonly before?: () => void;
+  readonly before?: readonly (() => void)[];
 }
 
 export interface Opened {
@@ -71,11 +71,11 @@ export interface Opened {
 }
 
 /** Opens a page that accepts a self-signed certificate. */
-export async function openPage(browser: Browser, url: string, { capture = 'allowed', before, ...rest }: PageOptions = {}): Promise<Opened> {
+export async function openPage(browser: Browser, url: string, { capture = 'allowed', before = [], ...rest }: PageOptions = {}): Promise<Opened> {
   const context = await browser.newContext({ ignoreHTTPSErrors: true, viewport: { width: 1280, height: 860 }, ...rest });
   if (capture === 'allowed') await context.grantPermissions(['camera', 'microphone'], { origin: new URL(url).origin });
   else await context.addInitScript(refuseCapture);
-  if (before !== undefined) await context.addInitScript(before);
+  for (const each of before) await context.addInitScript(each);
   const page = await context.newPage();
   const complaints: string[] = [];
   page.on('pageerror', (error) => complaints.push(error.message));
