@@ -19,6 +19,7 @@
 
 mod agenda;
 mod call;
+pub mod encoder;
 mod flow;
 mod network;
 mod packet;

@@ -1,0 +1,221 @@
+//! Models of a video encoder and decoder: sizes, quality and dependencies of
+//! frames without their pictures.
+//!
+//! [`ModelEncoder`] has the numbers of real encoders, fitted by a program that
+//! runs them (`cargo run -p weft-media --example
+//! fit_encoder`). `docs/model-encoder.md` has formulae, parameters and what
+//! remains as error. [`ModelDecoder`] says which frames can be shown.
+//!
+//! ```
+//! use weft_sim::encoder::{Codec, Keyframe, ModelEncoder, ModelSetup};
+//! use weft_units::{Duration, Instant, Rate, Rng};
+//!
+//! let setup = ModelSetup::new(Codec::Vp8, 1280, 720, Rate::from_kbps(1500));
+//! let mut encoder = ModelEncoder::new(setup, Rng::new(1)).expect("a size that can be encoded");
+//! let first = encoder.encode(Instant::ZERO, Keyframe::Auto).expect("never dropped");
+//! let second = encoder.encode(Instant::ZERO + Duration::from_millis(33), Keyframe::Auto);
+//! assert!(first.keyframe && second.is_none_or(|frame| !frame.keyframe));
+//! ```
+
+mod decoder;
+mod layers;
+mod noise;
+mod openh264;
+mod pace;
+mod parameters;
+mod setup;
+#[cfg(test)]
+mod tests;
+mod vpx;
+
+use weft_units::{Bytes, Instant, Rate, Rng};
+
+pub use decoder::{Decoded, ModelDecoder};
+use layers::{Pattern, Place};
+use noise::Noise;
+use openh264::OpenH264;
+use pace::Pace;
+pub use parameters::{H264, Parameters, Plane, Scatter, VP8};
+pub use setup::{Codec, ModelError, ModelSetup};
+use vpx::Vpx;
+
+/// Whether this picture has to be a keyframe.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Keyframe {
+    /// A keyframe, whatever it costs.
+    Force,
+    /// The first picture only.
+    Auto,
+}
+
+/// One encoded picture, without its contents.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct ModelFrame {
+    /// From zero, without gaps: dropped pictures have none.
+    pub number: u64,
+    /// Encoded.
+    pub size: Bytes,
+    /// Decodable by itself.
+    pub keyframe: bool,
+    /// Temporal layer, `None` without layers.
+    pub temporal_layer: Option<u8>,
+    /// Depends on the base layer only (RFC 7741 section 4.2, `Y`).
+    pub layer_sync: bool,
+    /// No other frame depends on it.
+    pub non_reference: bool,
+    /// Numbers of the frames that it depends on: in the base layer, and in
+    /// the layer above.
+    pub needs: [Option<u64>; 2],
+    /// Quantizer index: 0 to 127 for VP8, 0 to 51 for H.264. Coarser is
+    /// higher.
+    pub quantizer: u8,
+    /// Luma's peak signal to noise ratio in dB.
+    pub psnr_db: f64,
+    /// Luma's structural similarity.
+    pub ssim: f64,
+}
+
+/// A camera's encoder at a constant bit rate that may be changed at any time.
+///
+/// Times given to [`ModelEncoder::encode`] must not go back.
+#[derive(Clone, Debug)]
+pub struct ModelEncoder {
+    setup: ModelSetup,
+    control: Control,
+    pattern: Pattern,
+    pace: Pace,
+    scale: f64,
+    started: bool,
+}
+
+#[derive(Clone, Debug)]
+enum Control {
+    Vpx(Box<Vpx>),
+    OpenH264(OpenH264),
+}
+
+/// The pictures as the rate control sees them.
+#[derive(Clone, Copy, Debug)]
+struct Picture {
+    /// Pictures per second.
+    fps: f64,
+    layer: usize,
+    keyframe: bool,
+}
+
+/// What a rate control made of a picture.
+#[derive(Clone, Copy, Debug)]
+struct Outcome {
+    bits: f64,
+    /// Quantizer, in the codec's own units.
+    quantizer: f64,
+}
+
+/// What the content costs.
+#[derive(Clone, Copy, Debug)]
+struct Content {
+    pixels: f64,
+    /// `log2(height / 360)`, the fit's variable for the resolution.
+    scale: f64,
+    /// `log2` of the complexity.
+    complexity: f64,
+}
+
+impl ModelEncoder {
+    /// An encoder whose first picture will be a keyframe. All its scatter
+    /// comes from `rng`.
+    ///
+    /// # Errors
+    /// [`ModelError`] as [`ModelSetup::validate`].
+    pub fn new(setup: ModelSetup, rng: Rng) -> Result<ModelEncoder, ModelError> {
+        setup.validate()?;
+        let content = Content {
+            pixels: f64::from(setup.width) * f64::from(setup.height),
+            scale: (f64::from(setup.height) / 360.0).log2(),
+            complexity: setup.complexity.log2(),
+        };
+        let rate = bits_per_second(setup.rate);
+        let control = match setup.codec {
+            Codec::Vp8 => {
+                let noise = Noise::new(VP8.scatter, rng);
+                let layers = usize::from(setup.temporal_layers);
+                Control::Vpx(Box::new(Vpx::new(layers, rate, setup.fps, content, noise)))
+            }
+            Codec::H264 => {
+                let noise = Noise::new(H264.scatter, rng);
+                Control::OpenH264(OpenH264::new(rate, content, noise))
+            }
+        };
+        Ok(ModelEncoder {
+            setup,
+            control,
+            pattern: Pattern::new(setup.temporal_layers),
+            pace: Pace::new(setup.fps),
+            scale: content.scale,
+            started: false,
+        })
+    }
+
+    /// What it stands for, with the present target rate.
+    #[must_use]
+    pub fn setup(&self) -> &ModelSetup {
+        &self.setup
+    }
+
+    /// Changes the target rate from the next picture on. Less than 1 kbps
+    /// counts as 1 kbps.
+    pub fn set_rate(&mut self, rate: Rate) {
+        if rate == self.setup.rate {
+            return;
+        }
+        self.setup.rate = rate;
+        match &mut self.control {
+            Control::Vpx(vpx) => vpx.set_rate(bits_per_second(rate)),
+            Control::OpenH264(control) => control.set_rate(bits_per_second(rate)),
+        }
+    }
+
+    /// Encodes the picture taken at `now`; `None` when rate control drops it.
+    /// Keyframes are never dropped.
+    pub fn encode(&mut self, now: Instant, keyframe: Keyframe) -> Option<ModelFrame> {
+        let keyframe = keyframe == Keyframe::Force || !self.started;
+        self.started = true;
+        if keyframe {
+            self.pattern.restart();
+        }
+        let picture = Picture {
+            fps: self.pace.on_picture(now),
+            layer: self.pattern.layer().into(),
+            keyframe,
+        };
+        let outcome = match &mut self.control {
+            Control::Vpx(vpx) => vpx.encode(picture)?,
+            Control::OpenH264(control) => control.encode(picture)?,
+        };
+        let place = self.pattern.advance(keyframe);
+        Some(self.frame(keyframe, place, outcome))
+    }
+
+    fn frame(&self, keyframe: bool, place: Place, outcome: Outcome) -> ModelFrame {
+        let codec = self.setup.codec;
+        let parameters = codec.parameters();
+        let step = codec.log2_step(outcome.quantizer);
+        let dissimilarity = parameters.dissimilarity.at(step, self.scale).exp2();
+        ModelFrame {
+            number: place.number,
+            size: Bytes((outcome.bits / 8.0).round().max(1.0) as u64),
+            keyframe,
+            temporal_layer: place.layer,
+            layer_sync: place.layer_sync,
+            non_reference: place.non_reference,
+            needs: place.needs,
+            quantizer: outcome.quantizer.round().clamp(0.0, codec.coarsest()) as u8,
+            psnr_db: parameters.psnr.at(step, self.scale),
+            ssim: 1.0 - dissimilarity.min(1.0),
+        }
+    }
+}
+
+fn bits_per_second(rate: Rate) -> f64 {
+    rate.as_bps().max(1000) as f64
+}

@@ -1,0 +1,75 @@
+use super::ModelFrame;
+
+/// What a decoder makes of a frame.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Decoded {
+    /// A picture to be shown.
+    Picture,
+    /// Something that the frame refers to is missing: the picture before
+    /// stays.
+    Frozen,
+}
+
+/// A decoder that follows the dependencies of frames.
+///
+/// It gets frames in decoding order, lost ones left out. Loss of a base frame
+/// freezes the picture until the next keyframe; loss in an upper temporal
+/// layer costs frames of that layer and above only, until the layer's next
+/// frame that needs the base alone.
+#[derive(Clone, Debug, Default)]
+pub struct ModelDecoder {
+    /// Numbers of the frames in the reference buffers.
+    held: [Option<u64>; 2],
+    awaits_keyframe: bool,
+}
+
+impl ModelDecoder {
+    /// A decoder that waits for a keyframe.
+    #[must_use]
+    pub fn new() -> ModelDecoder {
+        ModelDecoder {
+            held: [None; 2],
+            awaits_keyframe: true,
+        }
+    }
+
+    /// Only a keyframe can end the freeze.
+    #[must_use]
+    pub fn awaits_keyframe(&self) -> bool {
+        self.awaits_keyframe
+    }
+
+    /// Takes the next frame that arrived.
+    pub fn decode(&mut self, frame: &ModelFrame) -> Decoded {
+        if frame.keyframe {
+            self.held = [Some(frame.number); 2];
+            self.awaits_keyframe = false;
+            return Decoded::Picture;
+        }
+        let missing =
+            |(needed, held): (&Option<u64>, &Option<u64>)| needed.is_some() && needed != held;
+        let [base, upper] = [0, 1].map(|i| missing((&frame.needs[i], &self.held[i])));
+        if base {
+            self.awaits_keyframe = true;
+        }
+        if base || upper {
+            return Decoded::Frozen;
+        }
+        if let Some(buffer) = frame.temporal_layer.map_or(Some(0), buffer_of) {
+            self.held[buffer] = Some(frame.number);
+        }
+        Decoded::Picture
+    }
+}
+
+/// The reference buffer that a frame of this layer goes to.
+pub(super) fn buffer_of(layer: u8) -> Option<usize> {
+    match layer {
+        0 => Some(0),
+        1 => Some(1),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests;

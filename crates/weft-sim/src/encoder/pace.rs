@@ -1,0 +1,38 @@
+use weft_units::Instant;
+
+/// The pictures' frequency by their times, as libvpx follows it (`onyx_if.c`):
+/// an interval that differs by a tenth counts at once, smaller changes move a
+/// mean over the last second.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Pace {
+    last: Option<Instant>,
+    last_interval: f64,
+    mean: f64,
+}
+
+impl Pace {
+    pub fn new(fps: f64) -> Pace {
+        Pace {
+            last: None,
+            last_interval: 1.0 / fps,
+            mean: 1.0 / fps,
+        }
+    }
+
+    /// A picture is taken; the pictures per second now.
+    pub fn on_picture(&mut self, now: Instant) -> f64 {
+        let last = self.last.replace(now);
+        let interval = last.map_or(0.0, |last| now.saturating_since(last).as_secs_f64());
+        if interval > 0.0 {
+            let change = (interval - self.last_interval).abs() / self.last_interval;
+            self.last_interval = interval;
+            self.mean = if change >= 0.1 {
+                interval
+            } else {
+                self.mean * (1.0 - self.mean + interval)
+            };
+        }
+        // clamp_framerate in the same file; a camera's pause is no frame rate.
+        (1.0 / self.mean).clamp(1.0, 240.0)
+    }
+}

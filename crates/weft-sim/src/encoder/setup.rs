@@ -1,0 +1,139 @@
+use std::fmt;
+
+use weft_units::Rate;
+
+use super::{H264, Parameters, VP8, vpx};
+
+/// A video codec and the encoder that stands for it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Codec {
+    /// VP8 by libvpx as `weft-media` configures it.
+    Vp8,
+    /// H.264 by OpenH264 as libwebrtc configures it.
+    H264,
+}
+
+/// What a [`ModelEncoder`] stands for.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct ModelSetup {
+    /// Which encoder.
+    pub codec: Codec,
+    /// Picture width in pixels.
+    pub width: u32,
+    /// Picture height in pixels.
+    pub height: u32,
+    /// Pictures per second until the pictures' times say otherwise. Default
+    /// 30.
+    pub fps: f64,
+    /// First target rate.
+    pub rate: Rate,
+    /// Bits that the content takes at equal quantizers, relative to the
+    /// built-in clip of `weft-media`. Default 1. A head with less detail and a
+    /// camera that stands still take about 0.4, a walking camera 2.
+    pub complexity: f64,
+    /// Temporal layers: 1 (default), or 3 for VP8 (a quarter, half and all of
+    /// the pictures).
+    pub temporal_layers: u8,
+}
+
+/// Why there is no model of this encoder.
+#[derive(Clone, Copy, PartialEq, Debug, thiserror::Error)]
+pub enum ModelError {
+    /// A dimension is out of range.
+    #[error("a picture of {width}x{height} cannot be encoded: each side has 16 to 16383 pixels")]
+    Size {
+        /// The width asked for.
+        width: u32,
+        /// The height asked for.
+        height: u32,
+    },
+    /// No frame rate of a camera.
+    #[error("{0} pictures per second: give 1 to 240")]
+    FrameRate(f64),
+    /// Content without or with endless bits.
+    #[error("complexity {0}: give 0.01 to 100, 1 for the built-in clip")]
+    Complexity(f64),
+    /// Layers that this encoder does not make.
+    #[error("{layers} temporal layers of {codec}: VP8 has 1 or 3, H.264 has 1")]
+    Layers {
+        /// How many were asked for.
+        layers: u8,
+        /// Of which codec.
+        codec: Codec,
+    },
+}
+
+impl Codec {
+    /// `log2` of the quantizer step that an index stands for: the fit's
+    /// variable for the quality.
+    #[must_use]
+    pub fn log2_step(self, quantizer: f64) -> f64 {
+        match self {
+            Codec::Vp8 => vpx::log2_step(quantizer),
+            Codec::H264 => quantizer / 6.0,
+        }
+    }
+
+    pub(super) fn parameters(self) -> &'static Parameters {
+        match self {
+            Codec::Vp8 => &VP8,
+            Codec::H264 => &H264,
+        }
+    }
+
+    /// The coarsest index that the codec knows.
+    pub(super) fn coarsest(self) -> f64 {
+        match self {
+            Codec::Vp8 => 127.0,
+            Codec::H264 => 51.0,
+        }
+    }
+}
+
+impl fmt::Display for Codec {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Codec::Vp8 => "vp8",
+            Codec::H264 => "h264",
+        })
+    }
+}
+
+impl ModelSetup {
+    /// 30 pictures per second of the built-in clip in one layer.
+    #[must_use]
+    pub fn new(codec: Codec, width: u32, height: u32, rate: Rate) -> ModelSetup {
+        ModelSetup {
+            codec,
+            width,
+            height,
+            fps: 30.0,
+            rate,
+            complexity: 1.0,
+            temporal_layers: 1,
+        }
+    }
+
+    /// Whether there is a model for it.
+    ///
+    /// # Errors
+    /// [`ModelError`] for the first field that is out of range.
+    pub fn validate(&self) -> Result<(), ModelError> {
+        let (width, height) = (self.width, self.height);
+        let sides = 16..=16_383;
+        if !sides.contains(&width) || !sides.contains(&height) {
+            return Err(ModelError::Size { width, height });
+        }
+        // Ranges contain no not-a-number.
+        if !(1.0..=240.0).contains(&self.fps) {
+            return Err(ModelError::FrameRate(self.fps));
+        }
+        if !(0.01..=100.0).contains(&self.complexity) {
+            return Err(ModelError::Complexity(self.complexity));
+        }
+        match (self.codec, self.temporal_layers) {
+            (_, 1) | (Codec::Vp8, 3) => Ok(()),
+            (codec, layers) => Err(ModelError::Layers { layers, codec }),
+        }
+    }
+}
