@@ -121,6 +121,8 @@ pub enum CongestionKind {
     Cubic,
     /// `bbr1`: BBR as Linux has it, draft-cardwell-iccrg-bbr-congestion-control-00.
     Bbr1,
+    /// `bbr3`: draft-ietf-ccwg-bbr-01.
+    Bbr3,
 }
 
 /// What a TCP connection has to send.
@@ -448,10 +450,11 @@ impl UdpSetup {
 
 impl CongestionKind {
     /// All of them, for help texts.
-    pub const ALL: [CongestionKind; 3] = [
+    pub const ALL: [CongestionKind; 4] = [
         CongestionKind::Reno,
         CongestionKind::Cubic,
         CongestionKind::Bbr1,
+        CongestionKind::Bbr3,
     ];
 
     /// The name in files and reports.
@@ -461,6 +464,7 @@ impl CongestionKind {
             CongestionKind::Reno => "reno",
             CongestionKind::Cubic => "cubic",
             CongestionKind::Bbr1 => "bbr1",
+            CongestionKind::Bbr3 => "bbr3",
         }
     }
 }
@@ -473,7 +477,7 @@ impl std::fmt::Display for CongestionKind {
 
 /// There is no congestion control of this name.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
-#[error("no congestion control is called `{0}`: there are reno, cubic, bbr1")]
+#[error("no congestion control is called `{0}`: there are reno, cubic, bbr1, bbr3")]
 pub struct UnknownCongestion(String);
 
 impl std::str::FromStr for CongestionKind {

@@ -4,6 +4,7 @@
 //! [`CongestionKind`](crate::CongestionKind).
 
 mod bbr1;
+mod bbr3;
 mod cubic;
 mod filter;
 mod hystart;
@@ -84,9 +85,19 @@ pub(crate) struct AckSample {
     pub rtt: Option<Duration>,
     pub min_rtt: Option<Duration>,
     pub rate: Option<RateSample>,
+    pub lost_sample: Option<LostSample>,
     pub phase: Phase,
     /// Whether the window was all that held the sender back.
     pub window_was_full: bool,
+}
+
+/// The newest lost segment of an acknowledgement.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct LostSample {
+    /// In flight when it was sent.
+    pub sent_in_flight: u32,
+    /// Segments lost since then, itself included.
+    pub lost: u64,
 }
 
 /// The algorithm of this kind at the beginning of a connection, whose
@@ -99,6 +110,7 @@ pub(crate) fn build(
 ) -> Box<dyn CongestionControl> {
     match kind {
         CongestionKind::Bbr1 => Box::new(bbr1::Bbr1::new(now, handshake, rng.stream("bbr"))),
+        CongestionKind::Bbr3 => Box::new(bbr3::Bbr3::new(now, handshake, rng.stream("bbr"))),
         CongestionKind::Reno => Box::new(reno::Reno::new()),
         CongestionKind::Cubic => Box::new(cubic::Cubic::new()),
     }

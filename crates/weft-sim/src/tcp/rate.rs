@@ -8,6 +8,8 @@ pub(crate) struct SentState {
     pub delivered: u64,
     pub delivered_at: Instant,
     pub first_sent_at: Instant,
+    pub in_flight: u32,
+    pub lost: u64,
     pub limit: Limit,
 }
 
@@ -22,6 +24,7 @@ pub(crate) enum Limit {
 #[derive(Clone, Debug)]
 pub(crate) struct DeliveryRate {
     pub delivered: u64,
+    pub lost: u64,
     delivered_at: Instant,
     first_sent_at: Instant,
     /// Samples are limited by the application until so much is delivered.
@@ -38,7 +41,21 @@ pub(crate) struct RateSample {
     /// no valid rate.
     pub delivered: u64,
     pub interval: Duration,
+    /// In flight when the newest delivered segment was sent.
+    pub sent_in_flight: u32,
+    /// Segments lost since then.
+    pub lost: u64,
     pub limit: Limit,
+}
+
+impl RateSample {
+    /// Segments per second, zero without a valid rate.
+    pub fn per_second(&self) -> f64 {
+        if self.interval == Duration::ZERO {
+            return 0.0;
+        }
+        self.delivered as f64 / self.interval.as_secs_f64()
+    }
 }
 
 /// Gathers the newest segment of one acknowledgement.
@@ -52,6 +69,7 @@ impl DeliveryRate {
     pub fn new() -> DeliveryRate {
         DeliveryRate {
             delivered: 0,
+            lost: 0,
             delivered_at: Instant::ZERO,
             first_sent_at: Instant::ZERO,
             limited_until: 0,
@@ -68,6 +86,8 @@ impl DeliveryRate {
             delivered: self.delivered,
             delivered_at: self.delivered_at,
             first_sent_at: self.first_sent_at,
+            in_flight: in_flight + 1,
+            lost: self.lost,
             limit: if self.limited_until > self.delivered {
                 Limit::Application
             } else {
@@ -102,6 +122,8 @@ impl DeliveryRate {
             prior_delivered: state.delivered,
             delivered: self.delivered - state.delivered,
             interval: if valid { interval } else { Duration::ZERO },
+            sent_in_flight: state.in_flight,
+            lost: self.lost.saturating_sub(state.lost),
             limit: state.limit,
         }
     }

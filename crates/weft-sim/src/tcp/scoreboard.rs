@@ -78,6 +78,16 @@ pub(crate) struct Progress {
     pub newest_rtt: Option<Duration>,
 }
 
+/// What was found to be lost.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Losses {
+    pub count: u32,
+    /// What the newest one remembers.
+    pub newest: Option<SentState>,
+    /// When to look again.
+    pub due: Option<Instant>,
+}
+
 /// RFC 8985 section 6.2 step 4: the window is a quarter of the shortest round
 /// trip, or nothing once three segments show a gap.
 const GAP: u32 = 3;
@@ -242,10 +252,9 @@ impl Scoreboard {
     }
 
     /// Marks as lost what was sent before the newest delivered transmission,
-    /// by more than the reordering window. Gives their number, and when to
-    /// look again.
-    pub fn detect_losses(&mut self, now: Instant, window: Duration) -> (u32, Option<Instant>) {
-        let mut count = 0;
+    /// by more than the reordering window.
+    pub fn detect_losses(&mut self, now: Instant, window: Duration) -> Losses {
+        let mut losses = Losses::default();
         while let Some(&Transmission {
             number,
             segment,
@@ -261,14 +270,15 @@ impl Scoreboard {
                 }
                 let due = at + self.rack.rtt + window;
                 if window > Duration::ZERO && due > now {
-                    return (count, Some(due));
+                    losses.due = Some(due);
+                    break;
                 }
-                self.mark_lost(segment);
-                count += 1;
+                losses.newest = Some(self.mark_lost(segment));
+                losses.count += 1;
             }
             self.transmissions.pop_front();
         }
-        (count, None)
+        losses
     }
 
     /// How much later than its successor a segment may arrive before it counts
@@ -310,10 +320,12 @@ impl Scoreboard {
         count
     }
 
-    fn mark_lost(&mut self, segment: u32) {
-        self.segments[(segment - self.first) as usize].state = State::Lost;
+    fn mark_lost(&mut self, segment: u32) -> SentState {
+        let sent = &mut self.segments[(segment - self.first) as usize];
+        sent.state = State::Lost;
         self.in_flight -= 1;
         self.lost.push_back(segment);
+        sent.rate
     }
 
     fn get(&self, segment: u32) -> Option<&Sent> {

@@ -4,10 +4,10 @@ mod prr;
 
 use weft_units::{Bytes, Duration, Instant};
 
-use super::congestion::{AckSample, CongestionControl, Phase, RecoveryWindow};
+use super::congestion::{AckSample, CongestionControl, LostSample, Phase, RecoveryWindow};
 use super::rate::{DeliveryRate, RateSample};
 use super::rtt::Rtt;
-use super::scoreboard::{Progress, Scoreboard};
+use super::scoreboard::{Losses, Progress, Scoreboard};
 use super::{Acknowledgement, HEADERS, PAYLOAD, Segment};
 use prr::Proportional;
 
@@ -202,10 +202,11 @@ impl Sender {
             self.rate
                 .on_delivered(now, progress.delivered, &newest, min_rtt)
         });
-        let lost = self.find_losses(now);
+        let losses = self.find_losses(now);
+        let lost = losses.count;
         self.settle_probe(now, ack, before);
         self.change_phase(now, ack, lost, before);
-        self.inform(now, &progress, lost, rate);
+        self.inform(now, &progress, &losses, rate);
         if self.phase == Phase::Recovery || self.phase == Phase::Reduced {
             let safe = progress.advanced > 0 && lost == 0;
             let (flight, goal) = (self.board.in_flight(), self.congestion.window());
@@ -220,13 +221,14 @@ impl Sender {
         }
     }
 
-    fn find_losses(&mut self, now: Instant) -> u32 {
+    fn find_losses(&mut self, now: Instant) -> Losses {
         let recovering = matches!(self.phase, Phase::Recovery | Phase::Timeout);
         let (min, smoothed) = (self.rtt.min(), self.rtt.smoothed());
         let window = self.board.reordering_window(recovering, min, smoothed);
-        let (lost, due) = self.board.detect_losses(now, window);
-        self.timers.reordering = due;
-        lost
+        let losses = self.board.detect_losses(now, window);
+        self.rate.lost += u64::from(losses.count);
+        self.timers.reordering = losses.due;
+        losses
     }
 
     /// Section 7.4: a probe that was a retransmission and is acknowledged
@@ -271,16 +273,26 @@ impl Sender {
         self.timers.probe = None;
     }
 
-    fn inform(&mut self, now: Instant, progress: &Progress, lost: u32, rate: Option<RateSample>) {
+    fn inform(
+        &mut self,
+        now: Instant,
+        progress: &Progress,
+        losses: &Losses,
+        rate: Option<RateSample>,
+    ) {
         self.congestion.on_ack(&AckSample {
             now,
             delivered: progress.delivered,
-            lost,
+            lost: losses.count,
             total_delivered: self.rate.delivered,
             in_flight: self.board.in_flight(),
             rtt: progress.newest_rtt,
             min_rtt: self.rtt.min(),
             rate,
+            lost_sample: losses.newest.map(|state| LostSample {
+                sent_in_flight: state.in_flight,
+                lost: self.rate.lost - state.lost,
+            }),
             phase: self.phase,
             window_was_full: self.window_was_full,
         });
@@ -321,7 +333,7 @@ impl Sender {
         let due = |at: Option<Instant>| at.is_some_and(|at| at <= now);
         if due(self.timers.reordering) {
             let before = self.board.in_flight();
-            let lost = self.find_losses(now);
+            let lost = self.find_losses(now).count;
             if lost > 0 && matches!(self.phase, Phase::Open) {
                 self.reduce(now, Phase::Recovery, before);
                 self.proportional
@@ -341,7 +353,7 @@ impl Sender {
         self.counters.timeouts += 1;
         self.rtt.on_timeout();
         let before = self.board.in_flight();
-        self.board.lose_all();
+        self.rate.lost += u64::from(self.board.lose_all());
         self.probe = Probe::None;
         self.timers.reordering = None;
         if self.phase != Phase::Timeout {

@@ -123,11 +123,10 @@ impl Bbr1 {
         };
         let begins = self.rounds.on_ack(ack);
         self.conserving &= !begins;
-        if rate.interval > Duration::ZERO {
-            let bandwidth = rate.delivered as f64 / rate.interval.as_secs_f64();
-            if rate.limit == Limit::Network || bandwidth >= self.bandwidth.max() {
-                self.bandwidth.update(self.rounds.count, bandwidth);
-            }
+        let bandwidth = rate.per_second();
+        let counts = rate.limit == Limit::Network || bandwidth >= self.bandwidth.max();
+        if bandwidth > 0.0 && counts {
+            self.bandwidth.update(self.rounds.count, bandwidth);
         }
         if begins && !self.is_full() && rate.limit == Limit::Network {
             let bandwidth = self.bandwidth.max();

@@ -46,7 +46,7 @@ impl Line {
         let window = self
             .board
             .reordering_window(recovering, Some(RTT), Some(RTT));
-        self.board.detect_losses(self.now, window).0
+        self.board.detect_losses(self.now, window).count
     }
 
     fn lost(&mut self) -> Vec<u32> {
@@ -81,12 +81,12 @@ fn a_gap_of_two_segments_is_lost_after_a_quarter_of_the_round_trip() {
     line.acknowledge(2, &[(3, 5)]);
     let window = line.board.reordering_window(false, Some(RTT), Some(RTT));
     assert_eq!(window, RTT / 4);
-    let (lost, due) = line.board.detect_losses(line.now, window);
-    assert_eq!(lost, 0);
+    let losses = line.board.detect_losses(line.now, window);
+    assert_eq!(losses.count, 0);
     // Segment 2 left at 3 ms; segment 4 left at 5 ms and took 46 ms.
     let expected = Instant::ZERO + Duration::from_millis(3 + 46) + RTT / 4;
-    assert_eq!(due, Some(expected));
-    assert_eq!(line.board.detect_losses(expected, window).0, 1);
+    assert_eq!(losses.due, Some(expected));
+    assert_eq!(line.board.detect_losses(expected, window).count, 1);
 }
 
 #[test]

@@ -12,6 +12,7 @@ fn ack(at: Duration, delivered: u32) -> AckSample {
         rtt: None,
         min_rtt: Some(Duration::from_millis(50)),
         rate: None,
+        lost_sample: None,
         phase: Phase::Open,
         window_was_full: true,
     }
