@@ -1,6 +1,6 @@
 //! Which packets have come, for the feedback to the sender.
 
-use std::collections::BTreeMap;
+use std::collections::VecDeque;
 
 use weft_units::Instant;
 use weft_wire::sequence;
@@ -9,7 +9,8 @@ use weft_wire::sequence;
 /// still to be reported or repeated.
 #[derive(Default, Debug)]
 pub(crate) struct ReceiveLog {
-    arrivals: BTreeMap<u64, Instant>,
+    /// Ascending by number.
+    arrivals: VecDeque<(u64, Instant)>,
     highest: Option<u64>,
     /// Arrivals since the last report.
     fresh: usize,
@@ -29,8 +30,12 @@ impl ReceiveLog {
     pub fn on_packet(&mut self, now: Instant, number: u16) {
         let number = sequence::extend(self.highest, number);
         self.highest = self.highest.max(Some(number));
-        if self.arrivals.insert(number, now).is_none() {
-            self.fresh += 1;
+        match self.place(number) {
+            Ok(place) => self.arrivals[place].1 = now,
+            Err(place) => {
+                self.arrivals.insert(place, (number, now));
+                self.fresh += 1;
+            }
         }
         // A late arrival is reported again from its own number on.
         let news = self
@@ -40,7 +45,7 @@ impl ReceiveLog {
             self.repeat_from = number;
         }
         while self.arrivals.len() > MAX_ARRIVALS {
-            self.arrivals.pop_first();
+            self.arrivals.pop_front();
         }
     }
 
@@ -53,15 +58,18 @@ impl ReceiveLog {
     pub fn take_report(&mut self) -> (u64, Vec<(u64, Instant)>) {
         self.fresh = 0;
         let from = self.repeat_from;
-        let report = self
-            .arrivals
-            .range(from..)
-            .map(|(n, at)| (*n, *at))
-            .collect();
+        let begin = self.place(from).unwrap_or_else(|place| place);
+        let report = self.arrivals.range(begin..).copied().collect();
         self.repeat_from = self.reported_to.max(from);
         self.reported_to = self.highest.map_or(0, |h| h + 1);
-        self.arrivals = self.arrivals.split_off(&self.repeat_from);
+        let forgotten = self.place(self.repeat_from).unwrap_or_else(|place| place);
+        self.arrivals.drain(..forgotten);
         (from, report)
+    }
+
+    /// Where the arrival of this number stands, or would.
+    fn place(&self, number: u64) -> Result<usize, usize> {
+        self.arrivals.binary_search_by_key(&number, |(n, _)| *n)
     }
 }
 

@@ -68,7 +68,9 @@ impl PacketBuffer {
         }
         if sequence > highest {
             let oldest = sequence.saturating_sub(CAPACITY - 1);
-            self.missing = self.missing.split_off(&oldest);
+            while self.missing.first().is_some_and(|s| *s < oldest) {
+                self.missing.pop_first();
+            }
             self.missing.extend((highest + 1).max(oldest)..sequence);
             self.highest = Some(sequence);
         }

@@ -30,11 +30,12 @@ pub(crate) fn packetize(
         key_index: None,
     };
     let mut payloads = Vec::with_capacity(count);
+    let mut payload = Vec::with_capacity(descriptor.len() + size);
     for chunk in frame.data.chunks(size) {
-        let mut payload = Vec::with_capacity(descriptor.len() + chunk.len());
+        payload.clear();
         descriptor.write(&mut payload);
         payload.extend_from_slice(chunk);
-        payloads.push(Arc::from(payload));
+        payloads.push(Arc::from(&payload[..]));
         descriptor.start_of_partition = false;
     }
     payloads

@@ -206,7 +206,14 @@ impl Session {
     /// drop, never an error.
     pub fn handle_input(&mut self, now: Instant, input: Input<'_>) {
         match input {
-            Input::Rtp { path, packet } => self.on_rtp(now, path, packet),
+            Input::Rtp { path, packet } => {
+                self.on_rtp(now, path, packet);
+                if !self.is_due(now) {
+                    // What came changes nothing of what is sent.
+                    self.poll_receivers(now);
+                    return;
+                }
+            }
             Input::Rtcp { packet, .. } => self.on_rtcp(now, packet),
             Input::PathUp { path, rtt } => self.on_path_up(now, path, rtt),
             Input::PathSilent { path } => self.on_path_silent(now, path),
@@ -273,6 +280,10 @@ impl Session {
     #[must_use]
     pub fn stats(&self) -> Stats {
         Stats::of(self)
+    }
+
+    fn is_due(&self, now: Instant) -> bool {
+        self.rate_moved || self.poll_timeout().is_some_and(|d| d.at <= now)
     }
 
     /// Runs everything that is due.

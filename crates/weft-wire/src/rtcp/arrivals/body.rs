@@ -26,7 +26,8 @@ const TWO_BIT_SYMBOLS: u16 = 0x4000;
 /// Largest run that one chunk can tell of.
 pub(super) const MAX_RUN: usize = 0x1fff;
 const ONE_BIT_CAPACITY: usize = 14;
-const TWO_BIT_CAPACITY: usize = 7;
+/// The least that a chunk tells of, unless it is the last.
+pub(super) const TWO_BIT_CAPACITY: usize = 7;
 
 pub(super) struct Body {
     pub base_sequence: u16,

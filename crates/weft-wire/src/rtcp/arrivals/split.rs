@@ -1,4 +1,4 @@
-use super::body::{HEADER_LEN, MAX_RUN, delta_fits, tick_of};
+use super::body::{HEADER_LEN, MAX_RUN, TWO_BIT_CAPACITY, delta_fits, tick_of};
 use super::{MAX_ARRIVALS, PathFeedback, TransportFeedback, body};
 use weft_units::{Instant, PathId, Ssrc};
 
@@ -38,7 +38,7 @@ pub fn split_arrivals(
         let next_base = next.min(sequence);
         let mut take = span(next_base, rest);
         let mut block = fill(next_base, &rest[..take]);
-        while take > 1 && block.packet_len() > max_len {
+        while take > 1 && block.exceeds(max_len) {
             take = take.div_ceil(2);
             block = fill(next_base, &rest[..take]);
         }
@@ -63,7 +63,8 @@ fn span(base: u64, received: &[(u64, Instant)]) -> usize {
 }
 
 fn fill(base_sequence: u64, received: &[(u64, Instant)]) -> ArrivalBlock {
-    let mut arrivals = Vec::new();
+    let end = received.last().map_or(base_sequence, |(last, _)| last + 1);
+    let mut arrivals = Vec::with_capacity((end - base_sequence) as usize);
     for &(sequence, arrival) in received {
         arrivals.resize((sequence - base_sequence) as usize, None);
         arrivals.push(Some(arrival));
@@ -81,6 +82,15 @@ impl ArrivalBlock {
         let mut body = Vec::with_capacity(HEADER_LEN + 2 * self.arrivals.len());
         body::write(0, &self.arrivals, 0, &mut body);
         (PACKET_OVERHEAD + body.len()).next_multiple_of(4)
+    }
+
+    /// Whether the feedback packet is longer than this; measured exactly only
+    /// if the worst encoding of so many arrivals would be.
+    fn exceeds(&self, max_len: usize) -> bool {
+        let chunks = self.arrivals.len().div_ceil(TWO_BIT_CAPACITY);
+        let body = HEADER_LEN + 2 * chunks + 2 * self.arrivals.len();
+        let worst = (PACKET_OVERHEAD + body).next_multiple_of(4);
+        worst > max_len && self.packet_len() > max_len
     }
 
     /// As feedback over all paths.
