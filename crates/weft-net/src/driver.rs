@@ -1,16 +1,16 @@
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::io;
 use std::net::{SocketAddr, UdpSocket as StdUdpSocket};
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, TryRecvError, channel};
 use std::thread::JoinHandle;
 
-use mio::net::UdpSocket;
-use mio::{Events, Interest, Poll, Token, Waker};
+use mio::{Events, Poll, Token, Waker};
 use weft_peer::{Event, Output, Peer, PeerKey, PeerSet};
 use weft_units::{Deadline, Instant};
 
 use crate::Clock;
+use crate::sockets::{Buffers, Sockets};
 
 /// What runs on a driver: a call, a server. It is called on the driver's
 /// thread and must not block.
@@ -93,6 +93,13 @@ impl Context<'_> {
     /// Closes the socket of a local address.
     pub fn remove_socket(&mut self, local: SocketAddr) {
         self.sockets.remove(local);
+    }
+
+    /// Datagrams so far that the system did not take: a full buffer, an
+    /// interface without a carrier, no route.
+    #[must_use]
+    pub fn unsent(&self) -> u64 {
+        self.sockets.unsent()
     }
 
     /// Ends the driver after this call.
@@ -209,56 +216,6 @@ impl<C: Send + 'static> Driver<C> {
 
 const WAKE: Token = Token(usize::MAX);
 
-struct Sockets {
-    registry: mio::Registry,
-    by_address: BTreeMap<SocketAddr, (Token, UdpSocket)>,
-    next: usize,
-    /// Datagrams that the system did not take.
-    unsent: u64,
-}
-
-impl Sockets {
-    fn new(registry: mio::Registry) -> Sockets {
-        Sockets {
-            registry,
-            by_address: BTreeMap::new(),
-            next: 0,
-            unsent: 0,
-        }
-    }
-
-    fn add(&mut self, socket: StdUdpSocket) -> io::Result<SocketAddr> {
-        socket.set_nonblocking(true)?;
-        let address = socket.local_addr()?;
-        let mut socket = UdpSocket::from_std(socket);
-        let token = Token(self.next);
-        self.next += 1;
-        self.registry
-            .register(&mut socket, token, Interest::READABLE)?;
-        self.by_address.insert(address, (token, socket));
-        Ok(address)
-    }
-
-    fn remove(&mut self, local: SocketAddr) {
-        if let Some((_, mut socket)) = self.by_address.remove(&local) {
-            // Closing the descriptor deregisters it in any case.
-            let _ = self.registry.deregister(&mut socket);
-        }
-    }
-
-    fn send(&mut self, local: SocketAddr, remote: SocketAddr, datagram: &[u8]) {
-        let sent = self
-            .by_address
-            .get(&local)
-            .map(|(_, s)| s.send_to(datagram, remote));
-        // A full buffer or a dead interface loses the packet as the network
-        // would; liveness and loss detection see to it.
-        if !matches!(sent, Some(Ok(_))) {
-            self.unsent += 1;
-        }
-    }
-}
-
 /// How a turn of reading a socket ended.
 #[derive(PartialEq, Eq)]
 enum Turn {
@@ -290,7 +247,7 @@ const TURN: usize = 256;
 impl<A: Application> EventLoop<A> {
     fn run(mut self) {
         let mut events = Events::with_capacity(256);
-        let mut buffer = vec![0; 65_536];
+        let mut buffers = Buffers::new();
         while !self.stop {
             self.flush();
             let timeout = self.timeout();
@@ -305,7 +262,7 @@ impl<A: Application> EventLoop<A> {
             for token in std::mem::take(&mut self.unread) {
                 if token == WAKE {
                     self.take_commands();
-                } else if self.receive(token, &mut buffer) == Turn::Over {
+                } else if self.receive(token, &mut buffers) == Turn::Over {
                     self.unread.insert(token);
                 }
             }
@@ -348,26 +305,22 @@ impl<A: Application> EventLoop<A> {
     }
 
     /// Reads one socket empty, or for a turn.
-    fn receive(&mut self, token: Token, buffer: &mut [u8]) -> Turn {
-        let found = self
-            .sockets
-            .by_address
-            .iter()
-            .find(|(_, (t, _))| *t == token);
-        let Some(local) = found.map(|(address, _)| *address) else {
+    fn receive(&mut self, token: Token, buffers: &mut Buffers) -> Turn {
+        let Some(local) = self.sockets.address(token) else {
             return Turn::Emptied;
         };
-        for _ in 0..TURN {
-            let Some((_, socket)) = self.sockets.by_address.get(&local) else {
-                return Turn::Emptied;
-            };
-            match socket.recv_from(buffer) {
-                Ok((len, remote)) => {
+        let mut taken = 0;
+        while taken < TURN {
+            match self.sockets.receive(local, buffers) {
+                Ok(datagrams) => {
                     let now = self.clock.now();
-                    let key = self
-                        .peers
-                        .handle_datagram(now, local, remote, &buffer[..len]);
-                    self.touched.extend(key);
+                    // Empty ones are not among them, and cost time too.
+                    taken += 1;
+                    for (remote, datagram) in datagrams {
+                        let key = self.peers.handle_datagram(now, local, remote, datagram);
+                        self.touched.extend(key);
+                        taken += 1;
+                    }
                     self.flush();
                 }
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Turn::Emptied,
@@ -401,6 +354,7 @@ impl<A: Application> EventLoop<A> {
                 }
             }
         }
+        self.sockets.flush();
     }
 
     fn with_application(&mut self, now: Instant, call: impl FnOnce(&mut A, &mut Context<'_>)) {

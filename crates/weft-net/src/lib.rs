@@ -5,6 +5,7 @@ mod clock;
 mod driver;
 mod entropy;
 mod link;
+mod sockets;
 
 pub use clock::Clock;
 pub use driver::{Application, Context, Driver, DriverError, Remote};

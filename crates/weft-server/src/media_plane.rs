@@ -119,6 +119,8 @@ pub struct Stats {
     pub packets_thinned: u64,
     /// Datagrams dropped as unusable.
     pub datagrams_dropped: u64,
+    /// Datagrams that the system did not send.
+    pub datagrams_unsent: u64,
     /// Keyframes asked of publishers.
     pub keyframe_requests: u64,
 }

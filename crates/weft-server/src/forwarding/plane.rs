@@ -164,6 +164,7 @@ impl Plane {
             datagrams_dropped: self.dropped
                 + live.strays()
                 + live.iter().map(|(_, peer)| dropped_by(peer)).sum::<u64>(),
+            datagrams_unsent: context.unsent(),
             ..Stats::default()
         };
         for connection in self.connections.values().filter(|c| c.connected) {

@@ -67,6 +67,11 @@ async fn metrics(State(app): State<App>) -> Result<Response, Problem> {
             media.datagrams_dropped,
         ),
         (
+            "weft_datagrams_unsent_total",
+            "Datagrams that the system did not send: no room, no route.",
+            media.datagrams_unsent,
+        ),
+        (
             "weft_keyframe_requests_total",
             "Keyframes asked of publishers.",
             media.keyframe_requests,

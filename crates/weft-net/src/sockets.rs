@@ -1,0 +1,194 @@
+//! Sockets that take and give many datagrams at a time, where the system can
+//! (Linux: recvmmsg, UDP GRO and GSO).
+
+#[cfg(test)]
+mod tests;
+
+use std::collections::BTreeMap;
+use std::io::{self, IoSliceMut};
+use std::net::{SocketAddr, UdpSocket as StdUdpSocket};
+
+use mio::net::UdpSocket;
+use mio::{Interest, Registry, Token};
+use quinn_udp::{RecvMeta, Transmit, UdpSockRef, UdpSocketState};
+
+/// Bytes of a run: what one IP packet could hold, headers off.
+const MAX_RUN: usize = 65_000;
+/// The largest that the system puts together (UDP GRO) is an IP packet.
+const MAX_RECEIVED: usize = 65_536;
+/// Buffers filled by one call. Chosen by us: half a megabyte of them.
+const BUFFERS: usize = 8;
+
+struct Socket {
+    token: Token,
+    io: UdpSocket,
+    state: UdpSocketState,
+}
+
+/// All sockets of a driver.
+pub(crate) struct Sockets {
+    registry: Registry,
+    by_address: BTreeMap<SocketAddr, Socket>,
+    next: usize,
+    run: Run,
+    unsent: u64,
+}
+
+/// Datagrams to one destination in a row, of one size but for the last, which
+/// may be shorter: what the system sends in one call.
+#[derive(Default)]
+struct Run {
+    route: Option<(SocketAddr, SocketAddr)>,
+    size: usize,
+    contents: Vec<u8>,
+}
+
+impl Run {
+    fn takes(&self, route: (SocketAddr, SocketAddr), len: usize, most: usize) -> bool {
+        let total = self.contents.len();
+        self.route == Some(route)
+            && (1..=self.size).contains(&len)
+            && total.is_multiple_of(self.size)
+            && total < most * self.size
+            && total + len <= MAX_RUN
+    }
+
+    fn begin(&mut self, route: (SocketAddr, SocketAddr), datagram: &[u8]) {
+        self.route = Some(route);
+        self.size = datagram.len();
+        self.contents.clear();
+        self.contents.extend_from_slice(datagram);
+    }
+
+    fn datagrams(&self) -> impl Iterator<Item = &[u8]> {
+        self.contents.chunks(self.size.max(1))
+    }
+}
+
+impl Socket {
+    fn send(&self, remote: SocketAddr, contents: &[u8], size: usize) -> io::Result<()> {
+        let transmit = Transmit {
+            destination: remote,
+            ecn: None,
+            contents,
+            segment_size: (size < contents.len()).then_some(size),
+            src_ip: None,
+        };
+        self.state.try_send(UdpSockRef::from(&self.io), &transmit)
+    }
+}
+
+impl Sockets {
+    pub(crate) fn new(registry: Registry) -> Sockets {
+        Sockets {
+            registry,
+            by_address: BTreeMap::new(),
+            next: 0,
+            run: Run::default(),
+            unsent: 0,
+        }
+    }
+
+    pub(crate) fn add(&mut self, socket: StdUdpSocket) -> io::Result<SocketAddr> {
+        // Makes it non-blocking, too.
+        let state = UdpSocketState::new(UdpSockRef::from(&socket))?;
+        let address = socket.local_addr()?;
+        let mut io = UdpSocket::from_std(socket);
+        let token = Token(self.next);
+        self.next += 1;
+        self.registry.register(&mut io, token, Interest::READABLE)?;
+        self.by_address.insert(address, Socket { token, io, state });
+        Ok(address)
+    }
+
+    pub(crate) fn remove(&mut self, local: SocketAddr) {
+        self.flush();
+        if let Some(mut socket) = self.by_address.remove(&local) {
+            // Closing the descriptor deregisters it in any case.
+            let _ = self.registry.deregister(&mut socket.io);
+        }
+    }
+
+    /// The address of the socket that is known to the system by this token.
+    pub(crate) fn address(&self, token: Token) -> Option<SocketAddr> {
+        let found = self.by_address.iter().find(|(_, s)| s.token == token);
+        found.map(|(address, _)| *address)
+    }
+
+    /// Sends a datagram, at [`Sockets::flush`] at the latest.
+    pub(crate) fn send(&mut self, local: SocketAddr, remote: SocketAddr, datagram: &[u8]) {
+        let route = (local, remote);
+        let socket = self.by_address.get(&local);
+        let most = socket.map_or(1, |s| s.state.max_gso_segments());
+        if self.run.takes(route, datagram.len(), most) {
+            self.run.contents.extend_from_slice(datagram);
+        } else {
+            self.flush();
+            self.run.begin(route, datagram);
+        }
+    }
+
+    /// Sends what waits.
+    pub(crate) fn flush(&mut self) {
+        let Some((local, remote)) = self.run.route.take() else {
+            return;
+        };
+        let run = &self.run;
+        // A full buffer or a dead interface loses the packet as the network
+        // would; liveness and loss detection see to it.
+        let Some(socket) = self.by_address.get(&local) else {
+            self.unsent += run.datagrams().count() as u64;
+            return;
+        };
+        let Err(error) = socket.send(remote, &run.contents, run.size) else {
+            return;
+        };
+        let alone = run.contents.len() <= run.size;
+        // Not every interface can take a run, and not every datagram of one
+        // needs to be at fault.
+        let again = !alone && error.kind() != io::ErrorKind::WouldBlock;
+        let lost =
+            |datagram: &&[u8]| !again || socket.send(remote, datagram, datagram.len()).is_err();
+        self.unsent += run.datagrams().filter(lost).count() as u64;
+    }
+
+    /// Datagrams so far that the system did not take.
+    pub(crate) fn unsent(&self) -> u64 {
+        self.unsent
+    }
+
+    /// What has come to the socket of `local`, without empty datagrams; an
+    /// error if nothing has.
+    pub(crate) fn receive<'b>(
+        &self,
+        local: SocketAddr,
+        buffers: &'b mut Buffers,
+    ) -> io::Result<impl Iterator<Item = (SocketAddr, &'b [u8])> + use<'b>> {
+        let socket = self.by_address.get(&local);
+        let socket = socket.ok_or(io::ErrorKind::NotConnected)?;
+        let Buffers { bytes, metas } = buffers;
+        let mut slices = bytes.each_mut().map(|b| IoSliceMut::new(b));
+        let io = UdpSockRef::from(&socket.io);
+        let filled = socket.state.recv(io, &mut slices, metas)?;
+        let received = metas.iter().zip(bytes.iter()).take(filled);
+        Ok(received.flat_map(|(meta, bytes)| {
+            let datagrams = bytes[..meta.len].chunks(meta.stride.max(1));
+            datagrams.map(|datagram| (meta.addr, datagram))
+        }))
+    }
+}
+
+/// Where datagrams are received.
+pub(crate) struct Buffers {
+    bytes: [Vec<u8>; BUFFERS],
+    metas: [RecvMeta; BUFFERS],
+}
+
+impl Buffers {
+    pub(crate) fn new() -> Buffers {
+        Buffers {
+            bytes: std::array::from_fn(|_| vec![0; MAX_RECEIVED]),
+            metas: [RecvMeta::default(); BUFFERS],
+        }
+    }
+}

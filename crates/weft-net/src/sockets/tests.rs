@@ -1,0 +1,74 @@
+use super::*;
+use std::net::Ipv4Addr;
+
+fn sockets(count: usize) -> (mio::Poll, Sockets, Vec<SocketAddr>) {
+    let poll = mio::Poll::new().unwrap();
+    let mut sockets = Sockets::new(poll.registry().try_clone().unwrap());
+    let open = |_| StdUdpSocket::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
+    let addresses = (0..count).map(open).map(|s| sockets.add(s).unwrap());
+    let addresses = addresses.collect();
+    (poll, sockets, addresses)
+}
+
+/// Everything that has come; loopback delivers before sending returns.
+fn received(sockets: &Sockets, at: SocketAddr) -> Vec<(SocketAddr, Vec<u8>)> {
+    let mut buffers = Buffers::new();
+    let mut all = Vec::new();
+    loop {
+        match sockets.receive(at, &mut buffers) {
+            Ok(some) => all.extend(some.map(|(from, bytes)| (from, bytes.to_vec()))),
+            Err(error) => {
+                assert_eq!(error.kind(), io::ErrorKind::WouldBlock);
+                return all;
+            }
+        }
+    }
+}
+
+#[test]
+fn runs_arrive_as_the_datagrams_that_were_sent_in_order() {
+    let (_poll, mut sockets, at) = sockets(3);
+    // A run with a short end, one alone, longer ones, and more
+    // than the system takes in one call.
+    let sizes = [1200, 1200, 1200, 700, 900, 40_000, 40_000];
+    let sizes = sizes.into_iter().chain([100; 200]);
+    let sent: Vec<Vec<u8>> = sizes.zip(0..).map(|(size, n)| vec![n; size]).collect();
+    for datagram in &sent {
+        sockets.send(at[0], at[1], datagram);
+    }
+    sockets.send(at[0], at[2], b"elsewhere");
+    sockets.flush();
+    let expected: Vec<_> = sent.into_iter().map(|bytes| (at[0], bytes)).collect();
+    assert_eq!(received(&sockets, at[1]), expected);
+    assert_eq!(received(&sockets, at[2]), [(at[0], b"elsewhere".to_vec())]);
+    assert_eq!(sockets.unsent(), 0);
+}
+
+#[test]
+fn what_the_system_refuses_is_counted_and_the_rest_goes_out() {
+    let (_poll, mut sockets, at) = sockets(2);
+    // Nothing from loopback may leave the machine (RFC 1122 section 3.2.1.3);
+    // 192.0.2.0/24 is for documentation (RFC 5737).
+    let away = SocketAddr::from(([192, 0, 2, 1], 9));
+    for _ in 0..3 {
+        sockets.send(at[0], away, &[1; 100]);
+    }
+    let unknown = SocketAddr::from((Ipv4Addr::LOCALHOST, 1));
+    sockets.send(unknown, at[1], b"of no socket of ours");
+    for n in 0..3 {
+        sockets.send(at[0], at[1], &[n; 100]);
+    }
+    sockets.flush();
+    assert_eq!(sockets.unsent(), 4);
+    let expected: Vec<_> = (0..3).map(|n| (at[0], vec![n; 100])).collect();
+    assert_eq!(received(&sockets, at[1]), expected);
+}
+
+#[test]
+fn what_waits_is_sent_before_its_socket_closes() {
+    let (_poll, mut sockets, at) = sockets(2);
+    sockets.send(at[0], at[1], b"last words");
+    sockets.remove(at[0]);
+    assert_eq!(received(&sockets, at[1]), [(at[0], b"last words".to_vec())]);
+    assert_eq!(sockets.unsent(), 0);
+}
