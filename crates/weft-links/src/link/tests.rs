@@ -1,5 +1,5 @@
 use super::{Departure, Link};
-use crate::{Capacity, DropReason, Ecn, LinkSpec, PacketInfo, QueueLimit, Schedule, Tally};
+use crate::{Capacity, DropReason, Ecn, FlowId, LinkSpec, PacketInfo, QueueLimit, Schedule, Tally};
 use weft_units::{Bytes, Duration, Instant, Rate, Rng};
 
 mod properties;
@@ -247,14 +247,29 @@ fn a_clock_that_goes_back_stands_still() {
 
 #[test]
 fn the_same_seed_gives_the_same_departures() {
-    let run = |seed| {
-        let spec = "rate=1mbit,delay=20ms,jitter=5ms,loss=20%".parse().unwrap();
-        let mut link = Link::new(&spec, Rng::new(seed));
-        for packet in 0..100 {
-            link.enqueue(at_ms(u64::from(packet) * 15), FULL, packet);
+    let run = |spec: &str, seed| {
+        let mut link = Link::new(&spec.parse().unwrap(), Rng::new(seed));
+        for packet in 0..2_000_u32 {
+            let info = PacketInfo::new(FULL).with_flow(FlowId(u64::from(packet % 8)));
+            link.enqueue(at_ms(u64::from(packet) * 10), info, packet);
         }
-        drain(&mut link)
+        // A trace never ends.
+        let end = at_ms(30_000);
+        let mut out = Vec::new();
+        while let Some(deadline) = link.poll_timeout().filter(|d| d.at < end) {
+            out.extend(std::iter::from_fn(|| link.poll(deadline.at)));
+        }
+        out
     };
-    assert_eq!(run(1), run(1));
-    assert_ne!(run(1), run(2));
+    for spec in [
+        "rate=1mbit,jitter=5ms",
+        "rate=1mbit,loss=20%",
+        "rate=1mbit,burst-loss=20%/3",
+        "rate=1mbit,aqm=pie",
+        "trace=generated:driving/lte2,aqm=fq_codel",
+    ] {
+        let spec = format!("{spec},delay=20ms");
+        assert_eq!(run(&spec, 1), run(&spec, 1), "{spec}");
+        assert_ne!(run(&spec, 1), run(&spec, 2), "{spec}");
+    }
 }
