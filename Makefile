@@ -67,8 +67,14 @@ check-web: web
 check-rust: web
 	cargo fmt --all --check
 	cargo clippy --workspace --all-targets $(CARGO_FLAGS) -- -D warnings
+	$(MAKE) check-fuzz
 	cargo test --workspace $(CARGO_FLAGS)
 	RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps $(CARGO_FLAGS)
+
+.PHONY: check-fuzz
+check-fuzz: # that the fuzz targets compile, without libFuzzer and on stable
+	cargo clippy --manifest-path fuzz/Cargo.toml --target-dir $(TARGET_DIR) \
+	  --no-default-features $(CARGO_FLAGS) -- -D warnings
 
 .PHONY: e2e
 e2e: web ## page and program together, with a real browser
