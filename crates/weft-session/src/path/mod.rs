@@ -143,8 +143,8 @@ impl Path {
         0
     }
 
-    /// A packet with feedback of its own leaves; returns its path number.
-    pub fn on_sent(&mut self, now: Instant, size: Bytes, carried: Carried) -> u64 {
+    /// A packet with feedback of its own leaves under the next path number.
+    pub fn on_sent(&mut self, now: Instant, size: Bytes, carried: Carried) {
         let number = self.history.next_number();
         let sent = SentPacket {
             number,
@@ -159,7 +159,6 @@ impl Path {
         if self.waiting_since.is_none() {
             self.waiting_since = Some(now);
         }
-        number
     }
 
     /// A packet leaves that no feedback will name.

@@ -1,7 +1,7 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use weft_units::{Bytes, Duration, Instant, PathId};
+use weft_units::{Bytes, Duration, Instant, PathId, Ssrc};
 use weft_wire::rtcp::ReportBlock;
 
 use crate::config::SendStreamConfig;
@@ -101,6 +101,18 @@ impl SendStream {
 
     pub fn is_audio(&self) -> bool {
         self.config.kind == MediaKind::Audio
+    }
+
+    /// SSRC, payload type and sequence number under which a packet goes out,
+    /// for the first time or again.
+    pub fn wire_numbers(&mut self, again: bool, sequence: u64) -> (Ssrc, u8, u16) {
+        match (again, self.config.rtx) {
+            (true, Some((ssrc, payload_type))) => {
+                self.rtx_sequence = self.rtx_sequence.wrapping_add(1);
+                (ssrc, payload_type, self.rtx_sequence)
+            }
+            _ => (self.config.ssrc, self.config.payload_type, sequence as u16),
+        }
     }
 
     /// The numbers of the next frame's descriptor.

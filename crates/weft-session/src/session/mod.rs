@@ -5,6 +5,7 @@ mod liveness;
 mod receiving;
 mod reports;
 mod sending;
+mod transmitting;
 
 use std::collections::{BTreeMap, VecDeque};
 

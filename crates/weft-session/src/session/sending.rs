@@ -1,19 +1,15 @@
-//! From a frame to packets on paths.
+//! From a frame to packets in the queues of paths.
 
 use std::sync::Arc;
 
-use std::ops::Bound;
-
 use weft_units::{Bytes, Duration, Instant, PathId, StreamId};
-use weft_wire::rtp::{Extensions, Header, PathExtension};
-use weft_wire::rtx;
 
 use super::{Error, Session};
-use crate::config::{Feedback, Level, RETRANSMISSION_AGE};
-use crate::event::{ForwardedPacket, Frame, Output, Protocol, Transmit};
+use crate::config::RETRANSMISSION_AGE;
+use crate::event::{ForwardedPacket, Frame};
 use crate::path::{Carried, Path, Purpose, Waiting};
 use crate::schedule::{Assignment, Batch, Class};
-use crate::send::{Copies, Stored, Transmission, packetize};
+use crate::send::{Copies, Stored, packetize};
 
 /// A packet is sent again this often at most; what five losses in a row took
 /// is past its play-out time. Chosen by us.
@@ -202,200 +198,6 @@ impl Session {
             packet.queued_again = false;
             packet.retransmissions = packet.retransmissions.saturating_sub(1);
         }
-    }
-
-    /// Sends what the pacers let go.
-    pub(super) fn transmit_due(&mut self, now: Instant) {
-        let mut next = self.paths.keys().next().copied();
-        while let Some(id) = next {
-            self.transmit_path(now, id);
-            let mut after = self.paths.range((Bound::Excluded(id), Bound::Unbounded));
-            next = after.next().map(|(id, _)| *id);
-        }
-    }
-
-    fn transmit_path(&mut self, now: Instant, id: PathId) {
-        let Some(path) = self.paths.get_mut(&id) else {
-            return;
-        };
-        path.refresh_pacing(now);
-        loop {
-            let Some(path) = self.paths.get_mut(&id) else {
-                return;
-            };
-            if !path.is_usable() || path.next_send(now) > now {
-                return;
-            }
-            if let Some(waiting) = path.queue.pop() {
-                self.transmit(now, id, waiting);
-            } else if self.paths.get(&id).is_some_and(|p| self.can_pad(p)) {
-                if !self.send_padding(now, id) {
-                    return;
-                }
-            } else {
-                return;
-            }
-        }
-    }
-
-    /// Whether a probe on this path can be filled with duplicates, and anybody
-    /// will tell what became of them.
-    pub(super) fn can_pad(&self, path: &Path) -> bool {
-        self.level != Level::Single && path.wants_padding() && self.padding_packet().is_some()
-    }
-
-    /// A recent video packet, to be sent again as a probe: more useful than
-    /// zeros, as a receiver that lost it has it then.
-    fn padding_packet(&self) -> Option<(StreamId, u64)> {
-        self.senders.iter().find_map(|(id, stream)| {
-            stream.config.rtx?;
-            Some((*id, stream.newest_sent()?))
-        })
-    }
-
-    /// Sends a duplicate as RTX on this path; false if there is none to send.
-    pub(super) fn send_padding(&mut self, now: Instant, path: PathId) -> bool {
-        let Some((stream, sequence)) = self.padding_packet() else {
-            return false;
-        };
-        self.transmit_again(now, path, stream, sequence);
-        true
-    }
-
-    fn transmit(&mut self, now: Instant, id: PathId, waiting: Waiting) {
-        let Some(path) = self.paths.get_mut(&id) else {
-            return;
-        };
-        let Some(stream) = self.senders.get_mut(&waiting.stream) else {
-            return;
-        };
-        let again = waiting.purpose == Purpose::Retransmission;
-        let Some(packet) = stream.get_mut(waiting.sequence) else {
-            return;
-        };
-        if again && packet.payload.is_empty() {
-            // It has arrived after all.
-            packet.queued_again = false;
-            return;
-        }
-        let config = &stream.config;
-        let (ssrc, payload_type, sequence) = match (again, config.rtx) {
-            (true, Some((ssrc, payload_type))) => {
-                stream.rtx_sequence = stream.rtx_sequence.wrapping_add(1);
-                (ssrc, payload_type, stream.rtx_sequence)
-            }
-            _ => (config.ssrc, config.payload_type, waiting.sequence as u16),
-        };
-        let (mid, feedback, has_rtx) = (config.mid, config.feedback, config.rtx.is_some());
-        let Some(packet) = stream.get_mut(waiting.sequence) else {
-            return;
-        };
-        let copies = match waiting.copies[..] {
-            [] => Copies::None,
-            _ => Copies::Elsewhere,
-        };
-        // A transport-wide number is reported whichever copy came: it would
-        // speak for a path that lost it. So copies get numbers of their own
-        // there, as retransmissions, or none has one.
-        let is_sender_side = self.level == Level::SenderSide;
-        let copies_differ = is_sender_side && has_rtx;
-        let numbered = feedback == Feedback::EachPacket
-            && self.level != Level::Single
-            && (copies == Copies::None || copies_differ || !is_sender_side);
-        let number = numbered.then(|| path.history.next_number());
-        let level = number.map(|number| (self.level, number));
-        let extensions = Extensions {
-            transport_sequence: match level {
-                Some((Level::SenderSide, number)) => Some(self.transport.push(id, number) as u16),
-                _ => None,
-            },
-            path: match level {
-                Some((Level::Full, number)) => Some(PathExtension {
-                    path: id,
-                    stream_sequence: path.next_stream_sequence(ssrc),
-                    transport_sequence: number as u16,
-                }),
-                _ => None,
-            },
-            mid,
-            audio_level: None,
-        };
-        let header = Header {
-            marker: packet.marker,
-            payload_type,
-            sequence,
-            timestamp: packet.timestamp,
-            ssrc,
-            extensions,
-        };
-        // Room for the SRTP tag (16 bytes), so that protection is in place.
-        let mut bytes = Vec::with_capacity(packet.payload.len() + crate::send::HEADROOM + 32);
-        header.write(&self.config.extensions, &mut bytes);
-        if again {
-            rtx::write(waiting.sequence as u16, &packet.payload, &mut bytes);
-        } else {
-            bytes.extend_from_slice(&packet.payload);
-        }
-        let size = Bytes(bytes.len() as u64);
-        packet.queued_again = false;
-        if numbered {
-            let carried = Carried {
-                stream: waiting.stream,
-                sequence: waiting.sequence,
-            };
-            path.on_sent(now, size, carried);
-        } else {
-            path.on_unreported_sent(now, size);
-        }
-        packet.last = Some(Transmission {
-            path: id,
-            number,
-            at: now,
-            copies,
-        });
-        stream.counters.packets = stream.counters.packets.wrapping_add(1);
-        stream.counters.octets = stream.counters.octets.wrapping_add(size.0 as u32);
-        let same_bytes = match copies_differ {
-            true => Vec::new(),
-            false => self.live_copies(now, &waiting.copies, size),
-        };
-        let transmit = Transmit {
-            path: id,
-            copies: same_bytes,
-            packet: bytes,
-            protocol: Protocol::Rtp,
-        };
-        self.outputs.push_back(Output::Transmit(transmit));
-        if copies_differ {
-            for copy in waiting.copies {
-                if self.paths.get(&copy).is_some_and(Path::is_usable) {
-                    self.transmit_again(now, copy, waiting.stream, waiting.sequence);
-                }
-            }
-        }
-    }
-
-    /// Sends a packet as RTX on this path, without waiting.
-    fn transmit_again(&mut self, now: Instant, path: PathId, stream: StreamId, sequence: u64) {
-        let waiting = Waiting {
-            stream,
-            sequence,
-            purpose: Purpose::Retransmission,
-            size: Bytes::ZERO,
-            copies: Vec::new(),
-        };
-        self.transmit(now, path, waiting);
-    }
-
-    fn live_copies(&mut self, now: Instant, wanted: &[PathId], size: Bytes) -> Vec<PathId> {
-        let mut copies = Vec::new();
-        for id in wanted {
-            if let Some(path) = self.paths.get_mut(id).filter(|p| p.is_usable()) {
-                path.on_copy_sent(now, size);
-                copies.push(*id);
-            }
-        }
-        copies
     }
 
     /// How long what waits takes to leave the pacers, the longest over all

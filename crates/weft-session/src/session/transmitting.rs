@@ -1,0 +1,253 @@
+//! From the paths' queues to packets on the wire.
+
+use std::ops::Bound;
+
+use weft_units::{Bytes, Instant, PathId, Ssrc, StreamId};
+use weft_wire::rtp::{Extensions, Header, PathExtension};
+use weft_wire::rtx;
+
+use super::{Session, TransportNumbers};
+use crate::config::{Feedback, Level};
+use crate::event::{Output, Protocol, Transmit};
+use crate::path::{Carried, Path, Purpose, Waiting};
+use crate::send::{Copies, Transmission};
+
+/// How a packet's copies on other paths are made.
+///
+/// A transport-wide number is reported whichever copy came: it would speak for
+/// a path that lost it. So where paths have no numbers of their own, copies
+/// are retransmissions with a number each, or none has one.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Copying {
+    None,
+    SameBytes,
+    SameBytesUnnumbered,
+    Again,
+}
+
+impl Copying {
+    fn of(level: Level, copies: &[PathId], has_rtx: bool) -> Copying {
+        match (level, has_rtx) {
+            _ if copies.is_empty() => Copying::None,
+            (Level::SenderSide, true) => Copying::Again,
+            (Level::SenderSide, false) => Copying::SameBytesUnnumbered,
+            (Level::Full | Level::Single, _) => Copying::SameBytes,
+        }
+    }
+
+    fn has_number(self) -> bool {
+        self != Copying::SameBytesUnnumbered
+    }
+
+    fn copies(self) -> Copies {
+        match self {
+            Copying::None => Copies::None,
+            Copying::SameBytes | Copying::SameBytesUnnumbered | Copying::Again => Copies::Elsewhere,
+        }
+    }
+}
+
+/// The next path number, and the extensions that tell the peer; none where it
+/// reports none.
+fn number(
+    level: Level,
+    transport: &mut TransportNumbers,
+    path: &mut Path,
+    ssrc: Ssrc,
+) -> Option<(u64, Extensions)> {
+    let number = path.history.next_number();
+    let mut extensions = Extensions::default();
+    match level {
+        Level::Full => {
+            extensions.path = Some(PathExtension {
+                path: path.id,
+                stream_sequence: path.next_stream_sequence(ssrc),
+                transport_sequence: number as u16,
+            });
+        }
+        Level::SenderSide => {
+            extensions.transport_sequence = Some(transport.push(path.id, number) as u16);
+        }
+        Level::Single => return None,
+    }
+    Some((number, extensions))
+}
+
+impl Session {
+    /// Sends what the pacers let go.
+    pub(super) fn transmit_due(&mut self, now: Instant) {
+        let mut next = self.paths.keys().next().copied();
+        while let Some(id) = next {
+            self.transmit_path(now, id);
+            let mut after = self.paths.range((Bound::Excluded(id), Bound::Unbounded));
+            next = after.next().map(|(id, _)| *id);
+        }
+    }
+
+    fn transmit_path(&mut self, now: Instant, id: PathId) {
+        let Some(path) = self.paths.get_mut(&id) else {
+            return;
+        };
+        path.refresh_pacing(now);
+        loop {
+            let Some(path) = self.paths.get_mut(&id) else {
+                return;
+            };
+            if !path.is_usable() || path.next_send(now) > now {
+                return;
+            }
+            if let Some(waiting) = path.queue.pop() {
+                self.transmit(now, id, waiting);
+            } else if self.paths.get(&id).is_some_and(|p| self.can_pad(p)) {
+                if !self.send_padding(now, id) {
+                    return;
+                }
+            } else {
+                return;
+            }
+        }
+    }
+
+    /// Whether a probe on this path can be filled with duplicates, and anybody
+    /// will tell what became of them.
+    pub(super) fn can_pad(&self, path: &Path) -> bool {
+        self.level != Level::Single && path.wants_padding() && self.padding_packet().is_some()
+    }
+
+    /// A recent video packet, to be sent again as a probe: more useful than
+    /// zeros, as a receiver that lost it has it then.
+    fn padding_packet(&self) -> Option<(StreamId, u64)> {
+        self.senders.iter().find_map(|(id, stream)| {
+            stream.config.rtx?;
+            Some((*id, stream.newest_sent()?))
+        })
+    }
+
+    /// Sends a duplicate as RTX on this path; false if there is none to send.
+    pub(super) fn send_padding(&mut self, now: Instant, path: PathId) -> bool {
+        let Some((stream, sequence)) = self.padding_packet() else {
+            return false;
+        };
+        self.transmit_again(now, path, stream, sequence);
+        true
+    }
+
+    fn transmit(&mut self, now: Instant, id: PathId, waiting: Waiting) {
+        let Some(path) = self.paths.get_mut(&id) else {
+            return;
+        };
+        let Some(stream) = self.senders.get_mut(&waiting.stream) else {
+            return;
+        };
+        let again = waiting.purpose == Purpose::Retransmission;
+        let Some(packet) = stream.get_mut(waiting.sequence) else {
+            return;
+        };
+        if again && packet.payload.is_empty() {
+            // It has arrived after all.
+            packet.queued_again = false;
+            return;
+        }
+        let (ssrc, payload_type, sequence) = stream.wire_numbers(again, waiting.sequence);
+        let copying = Copying::of(self.level, &waiting.copies, stream.config.rtx.is_some());
+        let numbered = stream.config.feedback == Feedback::EachPacket && copying.has_number();
+        let numbers = numbered.then(|| number(self.level, &mut self.transport, path, ssrc));
+        let (number, extensions) = numbers.flatten().unzip();
+        let extensions = Extensions {
+            mid: stream.config.mid,
+            ..extensions.unwrap_or_default()
+        };
+        let Some(packet) = stream.get_mut(waiting.sequence) else {
+            return;
+        };
+        let header = Header {
+            marker: packet.marker,
+            payload_type,
+            sequence,
+            timestamp: packet.timestamp,
+            ssrc,
+            extensions,
+        };
+        // Room for the SRTP tag (16 bytes), so that protection is in place.
+        let mut bytes = Vec::with_capacity(packet.payload.len() + crate::send::HEADROOM + 32);
+        header.write(&self.config.extensions, &mut bytes);
+        if again {
+            rtx::write(waiting.sequence as u16, &packet.payload, &mut bytes);
+        } else {
+            bytes.extend_from_slice(&packet.payload);
+        }
+        let size = Bytes(bytes.len() as u64);
+        packet.queued_again = false;
+        packet.last = Some(Transmission {
+            path: id,
+            number,
+            at: now,
+            copies: copying.copies(),
+        });
+        let carried = Carried {
+            stream: waiting.stream,
+            sequence: waiting.sequence,
+        };
+        match number {
+            Some(_) => path.on_sent(now, size, carried),
+            None => path.on_unreported_sent(now, size),
+        }
+        stream.counters.packets = stream.counters.packets.wrapping_add(1);
+        stream.counters.octets = stream.counters.octets.wrapping_add(size.0 as u32);
+        self.emit(now, id, bytes, waiting, copying);
+    }
+
+    /// Hands a packet out, and its copies.
+    fn emit(
+        &mut self,
+        now: Instant,
+        path: PathId,
+        packet: Vec<u8>,
+        waiting: Waiting,
+        copying: Copying,
+    ) {
+        let size = Bytes(packet.len() as u64);
+        let copies = match copying {
+            Copying::SameBytes | Copying::SameBytesUnnumbered => {
+                self.live_copies(now, &waiting.copies, size)
+            }
+            Copying::None | Copying::Again => Vec::new(),
+        };
+        self.outputs.push_back(Output::Transmit(Transmit {
+            path,
+            copies,
+            packet,
+            protocol: Protocol::Rtp,
+        }));
+        if copying == Copying::Again {
+            for copy in waiting.copies {
+                if self.paths.get(&copy).is_some_and(Path::is_usable) {
+                    self.transmit_again(now, copy, waiting.stream, waiting.sequence);
+                }
+            }
+        }
+    }
+
+    /// Sends a packet as RTX on this path, without waiting.
+    fn transmit_again(&mut self, now: Instant, path: PathId, stream: StreamId, sequence: u64) {
+        let waiting = Waiting {
+            stream,
+            sequence,
+            purpose: Purpose::Retransmission,
+            size: Bytes::ZERO,
+            copies: Vec::new(),
+        };
+        self.transmit(now, path, waiting);
+    }
+
+    fn live_copies(&mut self, now: Instant, wanted: &[PathId], size: Bytes) -> Vec<PathId> {
+        let mut copies = Vec::new();
+        for id in wanted {
+            if let Some(path) = self.paths.get_mut(id).filter(|p| p.is_usable()) {
+                path.on_copy_sent(now, size);
+                copies.push(*id);
+            }
+        }
+        copies
+    }
+}
