@@ -43,7 +43,10 @@ impl Token {
             Some(given) if same(wanted, given) => Ok(()),
             _ => Err(Problem::new(
                 StatusCode::UNAUTHORIZED,
-                "This server asks for a token.",
+                match given {
+                    Some(_) => "The token is not the one that this server asks for.",
+                    None => "This server asks for a token.",
+                },
                 "Open the link with ?token=… that you were given; other clients send it as `Authorization: Bearer`.",
             )),
         }

@@ -10,6 +10,10 @@ pub struct ServerConfig {
     pub listen: SocketAddr,
     /// TLS or not. Default [`Security::Auto`].
     pub security: Security,
+    /// The folder where the server keeps the certificate that it makes for
+    /// itself: `certificate.pem`, and `key.pem` for this user alone. Default
+    /// none: it makes another one at every start, and browsers ask each time.
+    pub state: Option<PathBuf>,
     /// What rooms, WHIP and WHEP ask for as bearer token. Default none:
     /// everybody who can reach the server may join.
     pub token: Option<String>,
@@ -27,6 +31,7 @@ impl Default for ServerConfig {
         ServerConfig {
             listen: SocketAddr::from((Ipv4Addr::LOCALHOST, 8080)),
             security: Security::Auto,
+            state: None,
             token: None,
             media: MediaConfig::default(),
             limits: Limits::default(),
@@ -51,7 +56,7 @@ pub struct MediaConfig {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Security {
     /// Plain HTTP on loopback, elsewhere TLS with a certificate that the
-    /// server makes for itself at every start; browsers ask once.
+    /// server makes for itself; browsers ask about it.
     Auto,
     /// TLS with this certificate chain and key.
     Certificate {

@@ -48,6 +48,14 @@ pub enum ServerError {
         /// What is wrong with it.
         reason: String,
     },
+    /// The server's own certificate cannot be written down.
+    #[error("cannot keep the server's own certificate in {}: {reason}", path.display())]
+    NotKept {
+        /// Which file.
+        path: PathBuf,
+        /// What the system says.
+        reason: String,
+    },
     /// The system gives no thread or no random numbers.
     #[error("the system refuses what a server needs: {reason}")]
     System {
@@ -80,6 +88,9 @@ impl ServerError {
             }
             ServerError::CertificateUnusable { .. } => {
                 "Check that the key belongs to the first certificate of the file, or leave both out for a self-signed one.".to_owned()
+            }
+            ServerError::NotKept { .. } => {
+                "Let this user write there, or set XDG_STATE_HOME to another folder.".to_owned()
             }
             ServerError::System { .. } => {
                 "Check the limits of this user and container (`ulimit -a`).".to_owned()

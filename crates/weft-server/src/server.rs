@@ -31,6 +31,9 @@ pub struct ServerHandle {
     pub local_addr: SocketAddr,
     /// What to open in a browser on this machine.
     pub url: String,
+    /// SHA-256 of the certificate it shows, as browsers print it; none
+    /// without TLS.
+    pub fingerprint: Option<String>,
     hub: Arc<Hub>,
     stop: watch::Sender<bool>,
     thread: Option<JoinHandle<()>>,
@@ -84,7 +87,7 @@ impl Server {
         clock: Clock,
     ) -> Result<ServerHandle, ServerError> {
         let address = config.listen;
-        let tls = tls::acceptor(&config.security, address.ip())?;
+        let tls = tls::prepare(&config.security, address.ip(), config.state.as_deref())?;
         let listen = |error| ServerError::listen(address, error);
         let listener = TcpListener::bind(address).map_err(listen)?;
         listener.set_nonblocking(true).map_err(listen)?;
@@ -97,6 +100,7 @@ impl Server {
             secure: tls.is_some(),
         };
         let url = url_of(local_addr, tls.is_some());
+        let (tls, fingerprint) = tls.map(|t| (t.acceptor, t.fingerprint)).unzip();
         let (stop, stopped) = watch::channel(false);
         let run = Run {
             listener,
@@ -126,6 +130,7 @@ impl Server {
         Ok(ServerHandle {
             local_addr,
             url,
+            fingerprint,
             hub,
             stop,
             thread: Some(thread),

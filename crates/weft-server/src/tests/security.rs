@@ -117,6 +117,55 @@ fn beyond_loopback_it_makes_itself_a_certificate() {
 }
 
 #[test]
+fn its_own_certificate_is_kept_for_the_next_start() {
+    let folder = Folder::new("state");
+    let state = folder.0.join("weft");
+    let start = || {
+        start(ServerConfig {
+            listen: SocketAddr::from((Ipv4Addr::UNSPECIFIED, 0)),
+            state: Some(state.clone()),
+            ..config()
+        })
+        .unwrap()
+    };
+    let first = start();
+    let (_, certificate) = page_over_tls(first.local_addr.port());
+    let hash = aws_lc_rs::digest::digest(&aws_lc_rs::digest::SHA256, &certificate);
+    let told = first.fingerprint.clone().unwrap();
+    let told: Vec<u8> = told
+        .split(':')
+        .map(|octet| u8::from_str_radix(octet, 16).unwrap())
+        .collect();
+    assert_eq!(told, hash.as_ref());
+    let mode = |name: &str| {
+        use std::os::unix::fs::PermissionsExt;
+        let meta = std::fs::metadata(state.join(name)).unwrap();
+        meta.permissions().mode() & 0o777
+    };
+    assert_eq!((mode(""), mode("key.pem")), (0o700, 0o600));
+    first.shutdown();
+    let again = start();
+    assert_eq!(page_over_tls(again.local_addr.port()).1, certificate);
+}
+
+#[test]
+fn a_certificate_that_cannot_be_kept_is_an_error_with_a_place() {
+    let folder = Folder::new("no-state");
+    let file = folder.file("taken", "");
+    let error = start(ServerConfig {
+        listen: SocketAddr::from((Ipv4Addr::UNSPECIFIED, 0)),
+        state: Some(file.clone()),
+        ..config()
+    });
+    let error = error.err().unwrap();
+    assert!(
+        error.to_string().contains(&*file.to_string_lossy()),
+        "{error}"
+    );
+    assert!(error.remedy().contains("XDG_STATE_HOME"));
+}
+
+#[test]
 fn on_loopback_and_where_asked_for_it_is_plain() {
     let rig = Rig::start();
     assert_eq!(rig.handle.url, format!("http://{}/", rig.address()));
