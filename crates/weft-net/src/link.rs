@@ -211,6 +211,7 @@ fn resolve(spec: &LinkSpec) -> Result<(Option<String>, Vec<IpAddr>), LinkError> 
         Target::Interface(name) => {
             if !interfaces.iter().any(|i| i.name == *name) && !exists(name) {
                 let mut present: Vec<&str> = interfaces.iter().map(|i| i.name.as_str()).collect();
+                present.sort_unstable();
                 present.dedup();
                 let present = present.join(", ");
                 return Err(LinkError::UnknownInterface {

@@ -17,15 +17,16 @@ use weft_server::media_plane::{
     self, Command as MediaCommand, Event as MediaEvent, EventSender, MediaError, MediaPlane,
     Negotiated, ResourceId, Stats,
 };
-use weft_server::{ParticipantKind, Publishing, Resident, Security, Server, ServerConfig};
+use weft_server::{ParticipantKind, Publishing, Resident, Server, ServerConfig};
 use weft_session::MediaKind;
 
 use crate::cli::CallArgs;
 use crate::endpoint::caller::{CallError, Command, News, OfferId, Sending, ask};
 use crate::endpoint::links::Links;
-use crate::exit::Failure;
+use crate::exit::{Failure, with_remedy};
 use crate::interrupt;
 use crate::sender::{self, Sources};
+use crate::serve;
 use crate::statistics::{self, StatsFile};
 
 /// The page plays `/whep/call/sender`.
@@ -65,12 +66,11 @@ pub fn run(args: CallArgs) -> Result<(), Failure> {
     });
     let config = ServerConfig {
         listen: args.listen,
-        security: Security::Auto,
+        state: serve::state_folder(),
         extra: Some(router(&send.name, &board)),
         ..ServerConfig::default()
     };
-    let server = Server::start_with(config, plane, incoming)
-        .map_err(|error| Failure::Usage(format!("{error}; {}", error.remedy())))?;
+    let server = Server::start_with(config, plane, incoming)?;
     let publishing = Publishing {
         video: kinds.contains(&MediaKind::Video),
         audio: kinds.contains(&MediaKind::Audio),
@@ -83,8 +83,9 @@ pub fn run(args: CallArgs) -> Result<(), Failure> {
     };
     server
         .add_resident(&resident)
-        .map_err(|problem| Failure::Run(format!("{problem:?}")))?;
+        .map_err(|problem| Failure::Run(with_remedy(&problem.error, &problem.remedy)))?;
     println!("{}", server.url);
+    serve::tell_certificate(&server);
     let (stop, stopped) = channel();
     interrupt::on_ctrl_c(move || {
         let _ = stop.send(());

@@ -44,7 +44,7 @@ pub struct DemoArgs {
     #[arg(long, value_name = "FILE")]
     pub json: Option<PathBuf>,
     /// Where the page is served
-    #[arg(long, value_name = "ADDR", default_value = "127.0.0.1:8080")]
+    #[arg(long, value_name = "ADDR", default_value = "127.0.0.1:8080", value_parser = listen)]
     pub listen: SocketAddr,
     /// Which packets go over which path: single, duplicate or converge
     #[arg(long, value_name = "NAME", default_value_t = SchedulerKind::Converge)]
@@ -60,9 +60,10 @@ pub struct DemoArgs {
 #[derive(Debug, Args)]
 pub struct ServeArgs {
     /// Where to listen; loopback speaks http, other addresses https
-    #[arg(long, value_name = "ADDR", default_value = "127.0.0.1:8080")]
+    #[arg(long, value_name = "ADDR", default_value = "127.0.0.1:8080", value_parser = listen)]
     pub listen: SocketAddr,
-    /// Certificate chain (PEM); without it the server makes one for itself
+    /// Certificate chain (PEM); without it the server makes one for itself and keeps it in
+    /// $XDG_STATE_HOME/weft (~/.local/state/weft)
     #[arg(long, value_name = "FILE", requires = "key")]
     pub certificate: Option<PathBuf>,
     /// Private key of the certificate (PEM)
@@ -134,7 +135,10 @@ pub struct JoinArgs {
     /// The server's bearer token
     #[arg(long, value_name = "TOKEN", env = "WEFT_TOKEN", hide_env_values = true)]
     pub token: Option<String>,
-    /// Accept a certificate that the server made for itself
+    /// Trust the certificates in this file (PEM): of an authority, or a copy of the server's own
+    #[arg(long, value_name = "FILE", conflicts_with = "insecure")]
+    pub ca: Option<PathBuf>,
+    /// Trust whoever answers, whatever the certificate: others on the way can listen in
     #[arg(long)]
     pub insecure: bool,
     /// Only publish, receive nobody
@@ -145,10 +149,20 @@ pub struct JoinArgs {
 #[derive(Debug, Args)]
 pub struct CallArgs {
     /// Where the page is served
-    #[arg(long, value_name = "ADDR", default_value = "127.0.0.1:8080")]
+    #[arg(long, value_name = "ADDR", default_value = "127.0.0.1:8080", value_parser = listen)]
     pub listen: SocketAddr,
     #[command(flatten)]
     pub send: SendArgs,
+}
+
+/// An address with its port.
+fn listen(text: &str) -> Result<SocketAddr, String> {
+    text.parse().map_err(|_| {
+        format!(
+            "`{text}` is no address with a port; write it like 127.0.0.1:8080, 0.0.0.0:8443 for \
+             every address of this machine, or [::1]:8080"
+        )
+    })
 }
 
 /// A rate as in link specifications: `4mbit`, `800kbit`.

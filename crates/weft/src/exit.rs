@@ -2,6 +2,8 @@
 
 use std::process::ExitCode;
 
+use weft_server::ServerError;
+
 /// Why a command did not do what it was asked to. The text says where and
 /// what to do.
 #[derive(Debug, thiserror::Error)]
@@ -15,6 +17,30 @@ pub enum Failure {
     /// This machine cannot do it: exit status 3.
     #[error("{0}")]
     Machine(String),
+}
+
+/// A server's two sentences as this program says things: what is wrong, then
+/// what to do.
+pub fn with_remedy(error: &str, remedy: &str) -> String {
+    let error = error.trim_end_matches('.');
+    let remedy = remedy.trim_end_matches('.');
+    let mut letters = remedy.chars();
+    match letters.next() {
+        None => error.to_owned(),
+        Some(first) => format!("{error}; {}{}", first.to_lowercase(), letters.as_str()),
+    }
+}
+
+impl From<ServerError> for Failure {
+    fn from(error: ServerError) -> Failure {
+        let words = with_remedy(&error.to_string(), &error.remedy());
+        match error {
+            ServerError::NotAllowed { .. }
+            | ServerError::NotKept { .. }
+            | ServerError::System { .. } => Failure::Machine(words),
+            _ => Failure::Usage(words),
+        }
+    }
 }
 
 impl Failure {

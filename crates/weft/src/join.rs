@@ -19,7 +19,8 @@ use crate::exit::Failure;
 use crate::interrupt;
 use crate::sender::{self, Sources};
 use crate::signalling::{
-    Identity, Participant, Room, RoomEvent, SILENCE, SignallingError, query_value,
+    Identity, Participant, Publishing, Room, RoomEvent, SILENCE, Server, SignallingError, Trust,
+    escaped,
 };
 use crate::statistics::{self, StatsFile};
 
@@ -33,12 +34,21 @@ const FIGURES: Duration = Duration::from_secs(1);
 pub fn run(args: JoinArgs) -> Result<(), Failure> {
     let clock = Clock::start();
     let send = &args.send;
-    let room = Room::new(&args.url, &args.room, args.token.clone(), args.insecure)
-        .map_err(Failure::usage)?;
     let loopback = ["//127.", "//localhost", "//[::1]"]
         .iter()
         .any(|l| args.url.contains(l));
     let specs = sender::links_or_all(&send.links, loopback)?;
+    let server = Server {
+        url: args.url.clone(),
+        token: args.token.clone(),
+        trust: match (&args.ca, args.insecure) {
+            (Some(file), _) => Trust::File(file.clone()),
+            (None, true) => Trust::Anybody,
+            (None, false) => Trust::Public,
+        },
+        links: specs.clone(),
+    };
+    let room = Room::new(&server, &args.room).map_err(Failure::usage)?;
     let links = Links::check(specs).map_err(Failure::usage)?;
     let names = links.names();
     let sources = Sources::open(&send.cameras, send.mic.clone(), 3, clock)?;
@@ -71,6 +81,7 @@ pub fn run(args: JoinArgs) -> Result<(), Failure> {
         stream: 0,
         heard: Instant::now(),
         publication: None,
+        shown: false,
         players: BTreeMap::new(),
         others: BTreeMap::new(),
         recording,
@@ -109,6 +120,8 @@ struct Joined {
     stream: u32,
     heard: Instant,
     publication: Option<Connection>,
+    /// The server has shown what we publish.
+    shown: bool,
     players: BTreeMap<String, Connection>,
     others: BTreeMap<String, Participant>,
     recording: Option<Recording>,
@@ -151,9 +164,9 @@ impl Joined {
                     eprintln!("weft: {error}; trying again");
                     retry_at = Some(Instant::now() + RETRY);
                 }
-                Ok(Wish::RoomLost(_, error)) => return Err(Failure::run(error)),
+                Ok(Wish::RoomLost(_, error)) => return Err(error.into_failure()),
                 Ok(wish) => self.on_wish(wish)?,
-                Err(RecvTimeoutError::Timeout) => self.play_missing(),
+                Err(RecvTimeoutError::Timeout) => self.catch_up()?,
             }
         }
     }
@@ -177,10 +190,10 @@ impl Joined {
         self.heard = Instant::now();
         let stream = self.stream;
         let (room, wishes) = (self.room.clone(), self.wishes.clone());
-        let mut query = format!("kind=native&name={}", query_value(&self.name));
+        let mut query = format!("kind=native&name={}", escaped(&self.name));
         let own = self.own.clone();
         if let Some(own) = &own {
-            query.push_str(&format!("&id={}", query_value(&own.id)));
+            query.push_str(&format!("&id={}", escaped(&own.id)));
         }
         thread::spawn(move || {
             let told = wishes.clone();
@@ -198,17 +211,22 @@ impl Joined {
     fn on_room(&mut self, event: RoomEvent) -> Result<(), Failure> {
         match event {
             RoomEvent::Welcome { own, participants } => {
-                self.others.clear();
-                for other in participants.into_iter().filter(|p| p.id != own.id) {
-                    self.others.insert(other.id.clone(), other);
-                }
-                self.own = Some(own);
-                if self.publication.is_none() && !self.kinds.is_empty() {
-                    self.publish()?;
+                let all = participants.into_iter().map(|p| (p.id.clone(), p));
+                self.others = all.collect();
+                let shown = self.others.remove(&own.id).map(|p| p.publishing);
+                if self.own.as_ref() != Some(&own) {
+                    // The server does not know us any more: it was started
+                    // again, or we were away for long. So our connections are gone.
+                    self.end_connections();
+                    self.own = Some(own);
+                } else if let Some(shown) = shown {
+                    self.on_own_publishing(shown);
                 }
             }
             RoomEvent::Changed(participant) => {
-                if Some(&participant.id) != self.own.as_ref().map(|own| &own.id) {
+                if Some(&participant.id) == self.own.as_ref().map(|own| &own.id) {
+                    self.on_own_publishing(participant.publishing);
+                } else {
                     self.others.insert(participant.id.clone(), participant);
                 }
             }
@@ -217,6 +235,25 @@ impl Joined {
                 self.stop_playing(&id);
             }
             RoomEvent::Alive => {}
+        }
+        self.catch_up()
+    }
+
+    /// What the server shows of us. When it has ended our publication, since
+    /// nothing came for long, we may hear of it here only.
+    fn on_own_publishing(&mut self, shown: Publishing) {
+        let shown = shown != Publishing::default();
+        if self.shown && !shown {
+            eprintln!("weft: the server has ended what we publish; publishing again");
+            self.end_publication();
+        }
+        self.shown = shown;
+    }
+
+    /// Makes the connections that should be there.
+    fn catch_up(&mut self) -> Result<(), Failure> {
+        if self.publication.is_none() && self.own.is_some() && !self.kinds.is_empty() {
+            self.publish()?;
         }
         self.play_missing();
         Ok(())
@@ -231,15 +268,22 @@ impl Joined {
                 direction: Direction::Send,
             })
             .collect();
-        let mut query = format!("kind=native&name={}", query_value(&self.name));
+        let mut query = format!("kind=native&name={}", escaped(&self.name));
         if let Some(own) = &self.own {
-            query.push_str(&format!("&participant={}", query_value(&own.id)));
+            query.push_str(&format!("&participant={}", escaped(&own.id)));
         }
         let news = self.news(Wish::Publication);
         let made = connect(&self.remote, sections, news, |offer| {
             self.room.publish(&query, self.own.as_ref(), offer)
         });
-        self.publication = Some(made.map_err(Failure::run)?);
+        match made {
+            Ok(connection) => self.publication = Some(connection),
+            Err(ConnectError::Signalling(error)) if error.is_passing() => {
+                eprintln!("weft: {error}; trying again");
+            }
+            Err(ConnectError::Signalling(error)) => return Err(error.into_failure()),
+            Err(error) => return Err(Failure::run(error)),
+        }
         Ok(())
     }
 
@@ -308,14 +352,11 @@ impl Joined {
             News::Connected => eprintln!("weft: connected, publishing as `{}`", self.name),
             News::Path { link, up } => {
                 eprintln!("weft: link `{link}` is {}", if up { "up" } else { "down" });
+                self.room.on_link(&link, up);
             }
             News::Failed(reason) => {
                 eprintln!("weft: publishing failed ({reason}); trying again");
-                if let Some(publication) = self.publication.take() {
-                    self.remote.send(Command::Close(publication.peer));
-                    let _ = self.room.delete(&publication.location);
-                }
-                return self.publish();
+                self.end_publication();
             }
             News::Frame { .. } | News::Ended => {}
         }
@@ -375,14 +416,23 @@ impl Joined {
         }
     }
 
-    fn leave(&mut self) {
-        for id in self.players.keys().cloned().collect::<Vec<_>>() {
-            self.stop_playing(&id);
-        }
+    fn end_publication(&mut self) {
+        self.shown = false;
         if let Some(publication) = self.publication.take() {
             self.remote.send(Command::Close(publication.peer));
             let _ = self.room.delete(&publication.location);
         }
+    }
+
+    fn end_connections(&mut self) {
+        for id in self.players.keys().cloned().collect::<Vec<_>>() {
+            self.stop_playing(&id);
+        }
+        self.end_publication();
+    }
+
+    fn leave(&mut self) {
+        self.end_connections();
         self.remote.send(Command::Stop);
     }
 }

@@ -1,10 +1,12 @@
 //! `weft serve`: the conference server.
 
+use std::env;
+use std::path::PathBuf;
 use std::sync::mpsc::channel;
 
 use weft_server::axum::routing::get;
 use weft_server::axum::{Json, Router};
-use weft_server::{Security, Server, ServerConfig};
+use weft_server::{Security, Server, ServerConfig, ServerHandle};
 
 use crate::cli::ServeArgs;
 use crate::exit::Failure;
@@ -16,16 +18,20 @@ pub fn run(args: ServeArgs) -> Result<(), Failure> {
         _ if args.insecure_http => Security::InsecureHttp,
         _ => Security::Auto,
     };
+    let own_certificate = security == Security::Auto;
     let config = ServerConfig {
         listen: args.listen,
         security,
+        state: state_folder(),
         token: args.token,
         extra: Some(rooms_mode()),
         ..ServerConfig::default()
     };
-    let server = Server::start(config)
-        .map_err(|error| Failure::Usage(format!("{error}; {}", error.remedy())))?;
+    let server = Server::start(config)?;
     println!("{}", server.url);
+    if own_certificate {
+        tell_certificate(&server);
+    }
     let (sender, ended) = channel();
     interrupt::on_ctrl_c(move || {
         let _ = sender.send(());
@@ -34,6 +40,34 @@ pub fn run(args: ServeArgs) -> Result<(), Failure> {
     let _ = ended.recv();
     server.shutdown();
     Ok(())
+}
+
+/// Where a server keeps the certificate that it makes: where systemd or the
+/// XDG base directory specification say that state belongs.
+pub fn state_folder() -> Option<PathBuf> {
+    let folder = |name: &str| {
+        let value = env::var_os(name).map(PathBuf::from);
+        value.filter(|path| path.is_absolute())
+    };
+    // systemd gives the service a folder of its own (systemd.exec(5)).
+    folder("STATE_DIRECTORY")
+        .or_else(|| Some(folder("XDG_STATE_HOME")?.join("weft")))
+        .or_else(|| Some(folder("HOME")?.join(".local/state/weft")))
+}
+
+/// What there is to know about a certificate that nobody vouches for.
+pub fn tell_certificate(server: &ServerHandle) {
+    let Some(fingerprint) = &server.fingerprint else {
+        return;
+    };
+    let place = match state_folder() {
+        Some(folder) => format!("is {}", folder.join("certificate.pem").display()),
+        None => "lasts until the server ends".to_owned(),
+    };
+    eprintln!(
+        "weft: the server's certificate is of its own making and {place}; browsers ask about it, \
+         `weft join --ca FILE` takes a copy of it; SHA-256 {fingerprint}"
+    );
 }
 
 /// Tells the page that it is one of rooms, not of a single call.

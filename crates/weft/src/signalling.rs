@@ -1,19 +1,25 @@
 //! WHIP and WHEP as a client, and the room's list of participants.
 
+mod links;
+mod trust;
+
 use std::io::{BufRead, BufReader};
-use std::sync::Arc;
 use std::time::Duration;
 
 use serde::Deserialize;
 use ureq::http::Response;
-use ureq::tls::{TlsConfig, TlsProvider};
+use ureq::unversioned::resolver::DefaultResolver;
+use ureq::unversioned::transport::{Connector, RustlsConnector};
 use ureq::{Agent, Body};
+use weft_net::LinkSpec;
 
-/// A connection that takes longer than this stands on a dead link. Chosen by us.
-const CONNECT: Duration = Duration::from_secs(5);
+use links::LinkConnector;
+pub use trust::Trust;
 
-/// A whole request and its answer: without a bound, one that was under way when
-/// its link died would wait for TCP to give up, a quarter of an hour. Chosen by us.
+use crate::exit::{Failure, with_remedy};
+
+/// A whole request and its answer, which the server gives within its own bound
+/// of 5 s. Chosen by us.
 const REQUEST: Duration = Duration::from_secs(10);
 
 /// The server writes to an event stream at least every 15 s; two misses and a
@@ -27,6 +33,7 @@ const SECRET: &str = "Weft-Secret";
 #[derive(Clone)]
 pub struct Room {
     agent: Agent,
+    links: LinkConnector,
     base: String,
     room: String,
     token: Option<String>,
@@ -39,6 +46,18 @@ pub struct Identity {
     pub id: String,
     /// What proves it, for who comes back and who publishes.
     pub secret: String,
+}
+
+/// A server, and how it is reached.
+#[derive(Clone, Debug, Default)]
+pub struct Server {
+    /// Its root.
+    pub url: String,
+    /// What it asks of who comes.
+    pub token: Option<String>,
+    pub trust: Trust,
+    /// The links that requests go over; none: wherever the routes lead.
+    pub links: Vec<LinkSpec>,
 }
 
 /// Somebody in the room.
@@ -91,15 +110,16 @@ pub enum SignallingError {
     #[error("cannot reach {url}: {error}; is the server running there?")]
     Unreachable { url: String, error: String },
     #[error(
-        "{url} does not prove who it is: {error}; for a server with a certificate of its own making use --insecure"
+        "{url} does not prove who it is: {error}; where the server has made its certificate itself, copy that file from there and name it with --ca, or give --insecure to trust whoever answers"
     )]
     Certificate { url: String, error: String },
-    #[error("the server refuses {what}: {error}{remedy}")]
+    #[error("--ca {path}: {error}; name a file with a certificate in PEM")]
+    Authority { path: String, error: String },
+    #[error("the server refuses {what}: {words}")]
     Refused {
         what: &'static str,
         status: u16,
-        error: String,
-        remedy: String,
+        words: String,
     },
     #[error("the server's answer to {0} has no Location; is {1} a WHIP server?")]
     NoLocation(&'static str, String),
@@ -111,9 +131,22 @@ impl SignallingError {
         match self {
             SignallingError::Unreachable { .. } => true,
             SignallingError::Refused { status, .. } => {
-                *status == 404 || *status == 409 || *status >= 500
+                // 403: not yet welcomed again by a server that was started anew.
+                matches!(status, 403 | 404 | 409) || *status >= 500
             }
             _ => false,
+        }
+    }
+
+    /// How a command ends that cannot go on: with who can mend it.
+    pub fn into_failure(self) -> Failure {
+        match &self {
+            SignallingError::Url(_)
+            | SignallingError::Authority { .. }
+            | SignallingError::Refused {
+                status: 400..=403, ..
+            } => Failure::usage(self),
+            _ => Failure::run(self),
         }
     }
 }
@@ -132,39 +165,32 @@ pub struct Created {
 }
 
 impl Room {
-    /// `url` is the server's root. `insecure` accepts any certificate.
-    pub fn new(
-        url: &str,
-        room: &str,
-        token: Option<String>,
-        insecure: bool,
-    ) -> Result<Room, SignallingError> {
-        let base = url.trim_end_matches('/').to_owned();
+    /// A room of the server. Nothing is asked of it yet.
+    pub fn new(server: &Server, room: &str) -> Result<Room, SignallingError> {
+        let base = server.url.trim_end_matches('/').to_owned();
         let scheme = base.starts_with("http://") || base.starts_with("https://");
         if !scheme || base.len() < "http://x".len() {
-            return Err(SignallingError::Url(url.to_owned()));
+            return Err(SignallingError::Url(server.url.clone()));
         }
-        // One provider for the process; a second call finds it set.
-        let _ = rustls::crypto::aws_lc_rs::default_provider().install_default();
-        let provider = Arc::new(rustls::crypto::aws_lc_rs::default_provider());
-        let tls = TlsConfig::builder()
-            .provider(TlsProvider::Rustls)
-            .unversioned_rustls_crypto_provider(provider)
-            .disable_verification(insecure)
-            .build();
         let config = Agent::config_builder()
-            .tls_config(tls)
+            .tls_config(server.trust.config()?)
             .http_status_as_error(false)
-            .timeout_connect(Some(CONNECT))
             .timeout_global(Some(REQUEST))
             .build();
-        let agent = config.new_agent();
+        let links = LinkConnector::new(server.links.clone());
+        let connector = links.clone().chain(RustlsConnector::default());
         Ok(Room {
-            agent,
+            agent: Agent::with_parts(config, connector, DefaultResolver::default()),
+            links,
             base,
-            room: room.to_owned(),
-            token,
+            room: escaped(room),
+            token: server.token.clone(),
         })
+    }
+
+    /// What the call's media says of a link: requests leave one that is dead.
+    pub fn on_link(&self, link: &str, up: bool) {
+        self.links.tell(link, up);
     }
 
     fn authorization(&self) -> String {
@@ -187,7 +213,7 @@ impl Room {
 
     /// Plays what a participant publishes.
     pub fn play(&self, participant: &str, offer: &str) -> Result<Created, SignallingError> {
-        let url = format!("{}/whep/{}/{participant}", self.base, self.room);
+        let url = format!("{}/whep/{}/{}", self.base, self.room, escaped(participant));
         self.post("to play", &url, None, offer)
     }
 
@@ -198,18 +224,16 @@ impl Room {
         own: Option<&Identity>,
         sdp: &str,
     ) -> Result<Created, SignallingError> {
-        let request = self
-            .agent
-            .post(url)
-            .header("Content-Type", "application/sdp")
-            .header(SECRET, proof(own));
-        let mut response = self.check(
-            what,
-            url,
+        let mut response = self.ask(what, || {
+            let request = self
+                .agent
+                .post(url)
+                .header("Content-Type", "application/sdp")
+                .header(SECRET, proof(own));
             request
                 .header("Authorization", self.authorization())
-                .send(sdp),
-        )?;
+                .send(sdp)
+        })?;
         let location = response
             .headers()
             .get("Location")
@@ -220,18 +244,18 @@ impl Room {
         let sdp = response
             .body_mut()
             .read_to_string()
-            .map_err(|e| unreachable(url, &e))?;
+            .map_err(|e| self.unreachable(&e))?;
         Ok(Created { sdp, location })
     }
 
     /// Ends a publication or playback.
     pub fn delete(&self, location: &str) -> Result<(), SignallingError> {
         let url = self.absolute(location);
-        let request = self
-            .agent
-            .delete(&url)
-            .header("Authorization", self.authorization());
-        self.check("to end", &url, request.call()).map(|_| ())
+        self.ask("to end", || {
+            let request = self.agent.delete(&url);
+            request.header("Authorization", self.authorization()).call()
+        })
+        .map(|_| ())
     }
 
     /// Tells the room how our links are.
@@ -241,14 +265,16 @@ impl Room {
         links: &serde_json::Value,
     ) -> Result<(), SignallingError> {
         let url = format!("{}/links", self.absolute(location));
-        let request = self
-            .agent
-            .put(&url)
-            .header("Content-Type", "application/json");
-        let sent = request
-            .header("Authorization", self.authorization())
-            .send(links.to_string());
-        self.check("the links' figures", &url, sent).map(|_| ())
+        self.ask("the links' figures", || {
+            let request = self
+                .agent
+                .put(&url)
+                .header("Content-Type", "application/json");
+            request
+                .header("Authorization", self.authorization())
+                .send(links.to_string())
+        })
+        .map(|_| ())
     }
 
     /// Reads the room's events until the connection ends or `take` says stop.
@@ -267,11 +293,11 @@ impl Room {
             .build()
             .header(SECRET, proof(own))
             .header("Authorization", self.authorization());
-        let response = self.check("to join", &url, request.call())?;
+        let response = self.check("to join", request.call())?;
         let mut name = String::new();
         let mut data = String::new();
         for line in BufReader::new(response.into_body().into_reader()).lines() {
-            let line = line.map_err(|e| unreachable(&url, &e))?;
+            let line = line.map_err(|e| self.unreachable(&ureq::Error::Io(e)))?;
             if let Some(value) = line.strip_prefix("event:") {
                 value.trim().clone_into(&mut name);
             } else if let Some(value) = line.strip_prefix("data:") {
@@ -299,54 +325,68 @@ impl Room {
         format!("{}{location}", &self.base[..end])
     }
 
+    /// Sends a request, and once more if its connection broke: then over the
+    /// next link. An offer that the server has taken already makes a second
+    /// connection there, which never comes up and is forgotten.
+    fn ask(
+        &self,
+        what: &'static str,
+        send: impl Fn() -> Result<Response<Body>, ureq::Error>,
+    ) -> Result<Response<Body>, SignallingError> {
+        match self.check(what, send()) {
+            Err(SignallingError::Unreachable { .. }) => self.check(what, send()),
+            answered => answered,
+        }
+    }
+
     fn check(
         &self,
         what: &'static str,
-        url: &str,
         result: Result<Response<Body>, ureq::Error>,
     ) -> Result<Response<Body>, SignallingError> {
-        let mut response = result.map_err(|error| match &error {
-            ureq::Error::Rustls(_) | ureq::Error::Tls(_) => SignallingError::Certificate {
-                url: self.base.clone(),
-                error: error.to_string(),
-            },
-            ureq::Error::Io(io) if io.to_string().contains("certificate") => {
-                SignallingError::Certificate {
-                    url: self.base.clone(),
-                    error: io.to_string(),
-                }
-            }
-            _ => unreachable(url, &error),
-        })?;
+        let mut response = result.map_err(|error| self.unreachable(&error))?;
         let status = response.status().as_u16();
         if response.status().is_success() {
             return Ok(response);
         }
         let body = response.body_mut().read_to_string().unwrap_or_default();
-        let problem = serde_json::from_str::<Problem>(&body);
-        let (error, remedy) = match problem {
-            Ok(p) if p.remedy.is_empty() => (p.error, String::new()),
-            Ok(p) => (p.error, format!("; {}", p.remedy)),
-            Err(_) => (format!("HTTP status {status}"), String::new()),
+        let words = match serde_json::from_str::<Problem>(&body) {
+            // The server's remedy is for those with a page.
+            Ok(problem) if status == 401 => {
+                with_remedy(&problem.error, "name it with --token or in WEFT_TOKEN")
+            }
+            Ok(problem) => with_remedy(&problem.error, &problem.remedy),
+            Err(_) => format!("HTTP status {status}; is this a weft server?"),
         };
         Err(SignallingError::Refused {
             what,
             status,
-            error,
-            remedy,
+            words,
         })
+    }
+
+    /// No answer, or one that is no HTTP.
+    fn unreachable(&self, error: &ureq::Error) -> SignallingError {
+        let url = self.base.clone();
+        let words = match error {
+            ureq::Error::Io(error) => error.to_string(),
+            other => other.to_string(),
+        };
+        // What rustls says of an answer that is no TLS.
+        if words.contains("corrupt message") {
+            let error = "it speaks no TLS, try http://".to_owned();
+            return SignallingError::Unreachable { url, error };
+        }
+        let about_tls = matches!(error, ureq::Error::Rustls(_) | ureq::Error::Tls(_));
+        match about_tls || words.contains("certificate") {
+            true => SignallingError::Certificate { url, error: words },
+            false => SignallingError::Unreachable { url, error: words },
+        }
     }
 }
 
 fn proof(own: Option<&Identity>) -> &str {
     own.map_or("", |own| &own.secret)
-}
-
-fn unreachable(url: &str, error: &dyn std::fmt::Display) -> SignallingError {
-    SignallingError::Unreachable {
-        url: url.to_owned(),
-        error: error.to_string(),
-    }
 }
 
 fn room_event(name: &str, data: &str) -> Option<RoomEvent> {
@@ -367,8 +407,8 @@ fn room_event(name: &str, data: &str) -> Option<RoomEvent> {
     }
 }
 
-/// Percent-encodes a name for a query (RFC 3986 section 2.3).
-pub fn query_value(text: &str) -> String {
+/// Percent-encodes a name for an address (RFC 3986 section 2.3).
+pub fn escaped(text: &str) -> String {
     let keep = |b: u8| b.is_ascii_alphanumeric() || b"-._~".contains(&b);
     text.bytes()
         .map(|b| {

@@ -59,6 +59,11 @@ fn bad_arguments_say_what_there_is_instead() {
         ("weft join http://h --room r --max-rate fast", "4mbit"),
         ("weft join http://h", "--room"),
         ("weft serve --certificate c.pem", "--key"),
+        ("weft serve --listen 8080", "127.0.0.1:8080"),
+        (
+            "weft join http://h --room r --ca f --insecure",
+            "--insecure",
+        ),
     ];
     for (line, remedy) in bad {
         let Err(error) = parse(line) else {

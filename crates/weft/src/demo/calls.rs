@@ -22,7 +22,7 @@ use crate::endpoint::links::Links;
 use crate::endpoint::video::{self, VideoControl};
 use crate::endpoint::watch::Watcher;
 use crate::exit::Failure;
-use crate::signalling::{Created, Room, SignallingError};
+use crate::signalling::{self, Created, Room, SignallingError, Trust};
 
 /// The room of the demo, and its two participants.
 const ROOM: &str = "demo";
@@ -61,7 +61,12 @@ impl Stage {
             .parse()
             .map_err(Failure::usage)?;
         let mut feed = Feed::open(&camera, clock).map_err(Failure::usage)?;
-        let room = Room::new(&server.url, ROOM, None, true).map_err(Failure::run)?;
+        let own = signalling::Server {
+            url: server.url.clone(),
+            trust: Trust::Anybody,
+            ..Default::default()
+        };
+        let room = Room::new(&own, ROOM).map_err(Failure::run)?;
         let viewer = start_viewer(clock)?;
         let ride = Ride::default();
         let start = ride.at(weft_units::Duration::ZERO);

@@ -7,6 +7,9 @@ mod relay;
 mod ride;
 mod terminal;
 
+use std::fs::File;
+use std::io::Write;
+use std::path::Path;
 use std::sync::mpsc::{Receiver, channel};
 use std::time::{Duration, Instant};
 
@@ -16,6 +19,7 @@ use weft_server::{Server, ServerConfig};
 use crate::cli::DemoArgs;
 use crate::exit::Failure;
 use crate::interrupt;
+use crate::serve;
 
 use calls::Stage;
 use figures::Figures;
@@ -39,13 +43,14 @@ pub fn run(args: DemoArgs) -> Result<(), Failure> {
         // Nobody opens the page: any port will do.
         listen.set_port(0);
     }
+    let json = args.json.as_deref().map(create).transpose()?;
     let config = ServerConfig {
         listen,
+        state: serve::state_folder(),
         extra: Some(page::router(&board)),
         ..ServerConfig::default()
     };
-    let server = Server::start(config)
-        .map_err(|error| Failure::Usage(format!("{error}; {}", error.remedy())))?;
+    let server = Server::start(config)?;
     let mut stage = Stage::set(&args, clock, &server)?;
     if args.headless {
         eprintln!("weft: both calls are being set up");
@@ -92,19 +97,30 @@ pub fn run(args: DemoArgs) -> Result<(), Failure> {
     }
     screen.end();
     let result = figures.result(clock.now(), began.elapsed(), &stage);
-    match &args.json {
-        Some(path) => std::fs::write(path, format!("{result:#}\n")).map_err(|error| {
+    match (json, &args.json) {
+        (Some(mut file), Some(path)) => writeln!(file, "{result:#}").map_err(|error| {
             Failure::Run(format!(
-                "--json {}: {error}; choose a directory that exists and may be written",
+                "--json {}: {error}; is the disk full?",
                 path.display()
             ))
         })?,
-        None if args.headless => println!("{result:#}"),
-        None => {}
+        _ if args.headless => println!("{result:#}"),
+        _ => {}
     }
     stage.end();
     server.shutdown();
     Ok(())
+}
+
+/// The file for the measurements: a minute later it would be too late to learn
+/// that there can be none.
+fn create(path: &Path) -> Result<File, Failure> {
+    File::create(path).map_err(|error| {
+        Failure::Usage(format!(
+            "--json {}: {error}; choose a directory that exists and may be written",
+            path.display()
+        ))
+    })
 }
 
 /// Measuring begins when both calls stand.

@@ -1,8 +1,17 @@
-use super::{Room, RoomEvent, SignallingError, query_value, room_event};
+use super::{Room, RoomEvent, Server, SignallingError, Trust, escaped, room_event};
+
+fn room_at(url: &str, trust: Trust) -> Result<Room, SignallingError> {
+    let server = Server {
+        url: url.to_owned(),
+        trust,
+        ..Server::default()
+    };
+    Room::new(&server, "a b/?#")
+}
 
 #[test]
 fn names_survive_a_query() {
-    assert_eq!(query_value("Zoë & Bob"), "Zo%C3%AB%20%26%20Bob");
+    assert_eq!(escaped("Zoë & Bob"), "Zo%C3%AB%20%26%20Bob");
 }
 
 #[test]
@@ -24,14 +33,14 @@ fn events_of_a_room_are_read_and_others_passed_over() {
 
 #[test]
 fn locations_are_relative_to_the_server() {
-    let room = Room::new("https://host:8443/", "r", None, true).expect("an address");
+    let room = room_at("https://host:8443/", Trust::Anybody).expect("an address");
     assert_eq!(room.absolute("/whip/r/1"), "https://host:8443/whip/r/1");
     assert_eq!(room.absolute("http://other/x"), "http://other/x");
 }
 
 #[test]
 fn an_address_without_scheme_is_refused_with_an_example() {
-    let error = Room::new("host:8080", "r", None, false).err();
+    let error = room_at("host:8080", Trust::Public).err();
     assert!(matches!(&error, Some(SignallingError::Url(_))), "{error:?}");
     assert!(error.is_some_and(|e| e.to_string().contains("http://127.0.0.1:8080")));
 }
@@ -39,7 +48,7 @@ fn an_address_without_scheme_is_refused_with_an_example() {
 #[test]
 fn nobody_listening_is_worth_another_try() {
     // Port 9 (discard) is privileged and unused on loopback.
-    let room = Room::new("http://127.0.0.1:9", "r", None, false).expect("an address");
+    let room = room_at("http://127.0.0.1:9", Trust::Public).expect("an address");
     let error = room
         .publish("name=a", None, "v=0")
         .err()
@@ -49,4 +58,66 @@ fn nobody_listening_is_worth_another_try() {
         error.to_string().contains("is the server running"),
         "{error}"
     );
+}
+
+/// A server that answers one request with this.
+fn answering(answer: &'static str) -> String {
+    use std::io::{Read, Write};
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("loopback");
+    let address = listener.local_addr().expect("bound");
+    std::thread::spawn(move || {
+        for stream in listener.incoming() {
+            let Ok(mut stream) = stream else { return };
+            let _ = stream.read(&mut [0; 4096]);
+            let _ = stream.write_all(answer.as_bytes());
+        }
+    });
+    format!("http://{address}")
+}
+
+#[test]
+fn a_refusal_is_told_in_the_servers_words_and_whose_fault_it_is() {
+    let refusing = answering(
+        "HTTP/1.1 400 Bad Request\r\ncontent-length: 54\r\n\r\n\
+         {\"error\":\"A name is missing.\",\"remedy\":\"Give a name.\"}",
+    );
+    let room = room_at(&refusing, Trust::Public).expect("an address");
+    let error = room.events("", None, |_| true).expect_err("refused");
+    assert_eq!(
+        error.to_string(),
+        "the server refuses to join: A name is missing; give a name"
+    );
+    assert!(!error.is_passing());
+    assert!(matches!(
+        error.into_failure(),
+        crate::exit::Failure::Usage(_)
+    ));
+
+    let other = answering("HTTP/1.1 404 Not Found\r\ncontent-length: 0\r\n\r\n");
+    let room = room_at(&other, Trust::Public).expect("an address");
+    let error = room.play("p1", "v=0").err().expect("refused");
+    assert!(error.to_string().contains("404"), "{error}");
+    assert!(matches!(error.into_failure(), crate::exit::Failure::Run(_)));
+}
+
+#[test]
+fn a_server_without_tls_is_told_from_one_with_a_bad_certificate() {
+    let plain = answering("HTTP/1.1 400 Bad Request\r\ncontent-length: 0\r\n\r\n");
+    let url = plain.replace("http:", "https:");
+    let room = room_at(&url, Trust::Public).expect("an address");
+    let error = room.play("p1", "v=0").err().expect("no TLS");
+    assert!(error.to_string().contains("try http://"), "{error}");
+}
+
+#[test]
+fn a_file_without_certificate_is_refused_with_its_name() {
+    let error = room_at("https://h", Trust::File("/nowhere.pem".into())).err();
+    let words = error.expect("no file").to_string();
+    assert!(words.starts_with("--ca /nowhere.pem: "), "{words}");
+    let here = Trust::File(concat!(env!("CARGO_MANIFEST_DIR"), "/Cargo.toml").into());
+    let words = room_at("https://h", here)
+        .err()
+        .expect("no PEM")
+        .to_string();
+    assert!(words.contains("no certificate"), "{words}");
 }

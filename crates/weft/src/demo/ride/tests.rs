@@ -2,7 +2,7 @@ use super::{
     LTE_CONGESTED, LTE_GOOD, LinkName, LinkState, Override, PERIOD, Ride, RideState, SCRIPT,
     WIFI_FADED, WIFI_GOOD,
 };
-use weft_links::QueueLimit;
+use weft_links::{Capacity, QueueLimit};
 use weft_units::{Duration, Rate};
 
 fn at(seconds: f64) -> RideState {
@@ -104,7 +104,7 @@ fn names_are_read_as_they_are_written() {
 #[test]
 fn relays_start_with_the_good_link() {
     let spec = LinkName::Wifi.spec();
-    assert_eq!(spec.capacity.highest(), WIFI_GOOD.capacity);
+    assert_eq!(spec.capacity, Capacity::Constant(WIFI_GOOD.capacity));
     assert_eq!(spec.delay, WIFI_GOOD.delay);
     let QueueLimit::Time(queue) = spec.queue else {
         panic!("the queue follows the capacity");
