@@ -11,20 +11,24 @@ const permitted = mayMakeNamespaces();
 const programs: Program[] = [];
 let network: TwoLinks;
 let stats: string;
+let roverStats: string;
+let start: (args: readonly string[], place: 'two' | 'one') => Program;
+let url: string;
 
 beforeAll(async () => {
   if (!permitted) return;
   network = new TwoLinks();
   stats = network.file('subscriber.jsonl');
-  const start = (args: readonly string[], place: 'two' | 'one'): Program => {
+  roverStats = network.file('rover.jsonl');
+  start = (args, place) => {
     const program = startWeft(args, network.enter(place));
     programs.unshift(program);
     return program;
   };
   const server = start(['serve', '--listen', `${ONE}:8080`, '--insecure-http'], 'one');
-  const url = await server.url();
+  url = await server.url();
   const links = ['--link', 'a0', '--link', 'b0'];
-  start(['join', url, '--room', 'e2e', '--name', 'Rover', ...links, '--camera', 'clip:360p', '--max-rate', '1mbit'], 'two');
+  start(['join', url, '--room', 'e2e', '--name', 'Rover', ...links, '--camera', 'clip:360p', '--max-rate', '1mbit', '--stats', roverStats], 'two');
   start(['join', url, '--room', 'e2e', '--name', 'Eve', '--link', 'c0', '--stats', stats], 'one');
 });
 afterAll(async () => {
@@ -35,8 +39,8 @@ afterAll(async () => {
 const sleep = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
 /** Frames received in each second of the subscriber's statistics. */
-async function perSecond(): Promise<number[]> {
-  const text = await readFile(stats, 'utf8').catch(() => '');
+async function perSecond(file = stats): Promise<number[]> {
+  const text = await readFile(file, 'utf8').catch(() => '');
   const totals = text.split('\n').flatMap((line) => {
     if (line === '') return [];
     const { received } = JSON.parse(line) as { received: Record<string, { frames: number }> };
@@ -63,4 +67,15 @@ it.skipIf(!permitted)('a subscriber gets frames in every second while each inter
   expect(seen.length).toBeGreaterThanOrEqual(8);
   // 30 a second are sent; a death may cost the time until it is found.
   expect(Math.min(...seen), seen.join(' ')).toBeGreaterThanOrEqual(10);
+});
+
+it.skipIf(!permitted)('hears of the room over the other link when the one that signalling began on is dead', async () => {
+  // The first link is the one that requests take. Its far end goes down, which the host does not see.
+  network.cut('a', 'far');
+  await sleep(1_000);
+  start(['join', url, '--room', 'e2e', '--name', 'Late', '--link', 'c0', '--camera', 'clip:360p', '--send-only'], 'one');
+  // Well below the 35 s of silence after which the event stream would be given up.
+  const seen = async (): Promise<number> => (await perSecond(roverStats)).at(-1) ?? 0;
+  await expect.poll(seen, { timeout: 15_000, interval: 500 }).toBeGreaterThan(10);
+  network.restore('a', 'far');
 });

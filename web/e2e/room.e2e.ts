@@ -75,6 +75,22 @@ it('a duplicated tab is somebody else and leaves the first one its call', async 
   await bob.context.close();
 });
 
+it('the page says that the server is gone, and both see each other again when it is back', async () => {
+  const ada = await enter('Ada');
+  const bob = await enter('Bob');
+  await framesShown(bob.page, 'Picture of Ada', 30);
+  const { host } = new URL(server.url);
+  await server.close();
+  await ada.page.getByText('The weft server does not answer.').waitFor();
+  server = await startServer(host);
+  await expect.poll(() => server.metric('weft_publications'), { timeout: 30_000 }).toBe(2);
+  await framesShown(bob.page, 'Picture of Ada', 30);
+  await framesShown(ada.page, 'Picture of Bob', 30);
+  expect(await ada.page.getByRole('alert').count()).toBe(0);
+  await ada.context.close();
+  await bob.context.close();
+});
+
 it('sound arrives with the picture', async () => {
   const ada = await enter('Ada');
   const bob = await enter('Bob');

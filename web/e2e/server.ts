@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const ANY_PORT = '127.0.0.1:0';
-const EXAMPLE = ['cargo', 'run', '--quiet', '--package', 'weft-server', '--example', 'serve', '--', ANY_PORT];
+const EXAMPLE = ['cargo', 'run', '--quiet', '--package', 'weft-server', '--example', 'serve', '--'];
 
 export interface Server {
   readonly url: string;
@@ -16,10 +16,10 @@ export interface Server {
   close(): Promise<void>;
 }
 
-/** Serves on a free port of loopback. */
-export async function startServer(): Promise<Server> {
+/** Serves on loopback, on a free port or the one that is asked for. */
+export async function startServer(listen = ANY_PORT): Promise<Server> {
   const weft = process.env['WEFT_BIN'];
-  const [program = '', ...args] = weft === undefined ? EXAMPLE : [weft, 'serve', '--listen', ANY_PORT];
+  const [program = '', ...args] = weft === undefined ? [...EXAMPLE, listen] : [weft, 'serve', '--listen', listen];
   const child = spawn(program, args, { cwd: ROOT, stdio: 'pipe' });
   const url = await printedUrl(child);
   return {

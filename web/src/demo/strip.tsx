@@ -1,8 +1,5 @@
 import { WINDOW_S, type Run } from './history';
 
-/** A stretch this short (s) has no room for its word; its look and the tooltip say it. */
-const WORD_S = 5;
-
 interface StripProps {
   readonly label: string;
   readonly runs: readonly Run<string>[];
@@ -32,7 +29,7 @@ export function Strip({ label, runs, now, words = {} }: StripProps) {
               title={`${word} for ${(run.to - run.from).toFixed(1)} s`}
               style={{ left: `${((from - start) / WINDOW_S) * 100}%`, width: `${(width / WINDOW_S) * 100}%` }}
             >
-              {width >= WORD_S ? word : ''}
+              <span>{word}</span>
             </span>
           );
         })}

@@ -110,11 +110,11 @@ it('publishes under its id once welcomed, and anew under a new id', async () => 
   expect(env.calls.at(-1)?.secret).toBe('s1');
   await bodies[0]?.end();
   await env.pass(500);
-  await say('welcome', { id: 'p1', room: 'our room', participants: [] });
+  await say('welcome', { id: 'p1', secret: 's1', room: 'our room', participants: [] });
   expect(posts()).toHaveLength(1);
   await bodies[1]?.end();
   await env.pass(500);
-  await say('welcome', { id: 'p2', room: 'our room', participants: [] });
+  await say('welcome', { id: 'p2', secret: 's2', room: 'our room', participants: [] });
   await settle();
   expect(posts()).toEqual(['POST /whip/our%20room?participant=p1', 'POST /whip/our%20room?participant=p2']);
 });
@@ -141,6 +141,31 @@ it('hurries what waits when the network is back', async () => {
   expect(session.players.value.get('ada')?.state.value.kind).toBe('waiting');
   session.hurry();
   await settle();
+  expect(posts()).toHaveLength(2);
+});
+
+it('connects anew when a server that was started again gives the same ids', async () => {
+  const { env, session, bodies, say, posts } = await inRoom(person('ada'));
+  await session.publish({ video: track('video'), audio: null });
+  await settle();
+  const dead = session.players.value.get('ada');
+  expect(posts()).toHaveLength(2);
+  await bodies[0]?.end();
+  await env.pass(500);
+  await say('welcome', { id: 'p1', secret: 'another', room: 'our room', participants: [person('ada')] });
+  await settle();
+  expect(dead?.state.value.kind).toBe('closed');
+  expect(posts().slice(2).sort()).toEqual(['POST /whep/our%20room/ada', 'POST /whip/our%20room?participant=p1']);
+  expect(env.calls.findLast((call) => call.url.startsWith('/whip'))?.secret).toBe('another');
+});
+
+it('plays again who was refused and begins to publish', async () => {
+  const { env, session, posts, say } = await inRoom();
+  env.answer(({ method }) => new Response(null, { status: method === 'POST' ? 422 : 204 }));
+  await say('joined', person('ada'));
+  expect(session.players.value.get('ada')?.state.value.kind).toBe('failed');
+  await say('changed', person('ada', false, false));
+  await say('changed', person('ada'));
   expect(posts()).toHaveLength(2);
 });
 

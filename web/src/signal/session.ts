@@ -26,6 +26,7 @@ export class RoomSession {
   /** Who an earlier page of this tab was. */
   #before: Identity | null;
   #publishing: Tracks | null = null;
+  /** The secret of who we publish as: a server that was started again may give the same id. */
   #publishedAs: string | null = null;
 
   constructor(env: Env, room: string, name: string) {
@@ -80,6 +81,10 @@ export class RoomSession {
     this.#before = null;
     this.#events.close();
     this.publisher.close();
+    this.#closePlayers();
+  }
+
+  #closePlayers(): void {
     for (const player of this.players.value.values()) player.close();
     this.players.set(new Map());
   }
@@ -104,6 +109,8 @@ export class RoomSession {
     const after = reduce(before, event, value);
     if (after === before) return;
     this.presence.set(after);
+    // We are somebody new: the server was started again, or forgot us, and our connections with it.
+    if (before.self !== null && after.secret !== before.secret) this.#closePlayers();
     const sentences = news(before, after);
     if (sentences.length > 0) this.said.set(sentences.join(' '));
     this.#syncPlayers(before, others(after));
@@ -112,10 +119,10 @@ export class RoomSession {
 
   /** Under our present id, unless that is what we do already. */
   #startPublishing(): void {
-    const { self } = this.presence.value;
-    if (this.#publishing === null || self === null || self === this.#publishedAs) return;
+    const { self, secret } = this.presence.value;
+    if (this.#publishing === null || self === null || secret === this.#publishedAs) return;
     const first = this.#publishedAs === null;
-    this.#publishedAs = self;
+    this.#publishedAs = secret;
     if (first) this.publisher.start(this.#publishing);
     else this.publisher.restart();
   }
@@ -130,9 +137,10 @@ export class RoomSession {
         // switched off comes back on the same connection.
         after.set(id, player);
         const had = earlier.participants.get(id)?.publishing;
-        const isNew = (kind: 'audio' | 'video'): boolean =>
-          publishing[kind] && had?.[kind] !== true && !player.receives(kind);
-        if (player.state.value.kind === 'connected' && (isNew('audio') || isNew('video'))) player.start();
+        const begun = (['audio', 'video'] as const).filter((kind) => publishing[kind] && had?.[kind] !== true);
+        const state = player.state.value.kind;
+        const lacks = state === 'connected' && begun.some((kind) => !player.receives(kind));
+        if (lacks || (state === 'failed' && begun.length > 0)) player.start();
       } else if (publishing.video || publishing.audio) {
         const created = new Player(this.#env, `${this.#path('whep')}/${encodeURIComponent(id)}`);
         after.set(id, created);
