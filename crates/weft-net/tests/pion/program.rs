@@ -61,7 +61,7 @@ pub fn built() -> Result<PathBuf, String> {
 
 fn build() -> Result<PathBuf, String> {
     let program = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("pion");
-    go(&["mod", "download"]).map_err(|e| format!("Pion cannot be fetched: {e}"))?;
+    go(&["mod", "download"])?;
     let output = program.to_str().expect("cargo's paths are text");
     go(&["build", "-o", output, "."]).expect("the program compiles");
     Ok(program)
@@ -81,7 +81,8 @@ fn go(arguments: &[&str]) -> Result<(), String> {
     if output.status.success() {
         return Ok(());
     }
-    Err(String::from_utf8_lossy(&output.stderr).into_owned())
+    let said = String::from_utf8_lossy(&output.stderr);
+    Err(format!("`go {}` fails: {said}", arguments.join(" ")))
 }
 
 impl Pion {
