@@ -164,10 +164,13 @@ impl Trace {
         self.mean
     }
 
-    /// Mean capacity of each whole `window` from the beginning.
+    /// Mean capacity of each whole `window` from the beginning; a window
+    /// without length has none.
     #[must_use]
     pub fn windows(&self, window: Duration) -> Vec<Rate> {
-        let whole = self.length().as_nanos() / window.as_nanos().max(1);
+        let Some(whole) = self.length().as_nanos().checked_div(window.as_nanos()) else {
+            return Vec::new();
+        };
         let mut bits = vec![0_u128; whole as usize];
         for (begin, end, rate) in self.stretches() {
             let (mut at, end) = (begin.as_nanos(), end.as_nanos());

@@ -133,6 +133,8 @@ fn windows_are_means_over_whole_stretches() {
     // One and a half seconds: 8 and half of 24; then 24; then 4.
     let odd = trace.windows(ms(1_500));
     assert_eq!(odd[..2], [Rate::from_bps(40_000 / 3), kbps(24)]);
+    assert_eq!(trace.windows(ms(0)), []);
+    assert_eq!(trace.windows(ms(5_001)), []);
 }
 
 #[test]
