@@ -20,7 +20,7 @@ pub use record::{
     StreamRecord,
 };
 pub use setup::{CallSetup, CameraSetup, MicrophoneSetup, SideSetup, SourceKind};
-pub use source::{EncodedFrame, FrameSource, Synthetic, SyntheticSetup};
+pub use source::{EncodedFrame, FrameSource, Model, Quality, Synthetic, SyntheticSetup};
 
 /// IPv4 and UDP headers.
 pub(crate) const UDP_IP: usize = 28;

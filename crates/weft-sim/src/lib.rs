@@ -32,8 +32,8 @@ mod udp;
 
 pub use call::{
     CallRecord, CallSample, CallSetup, CameraSetup, EncodedFrame, End, FrameRecord, FrameShown,
-    FrameSource, Freezes, MicrophoneSetup, PathChange, PathSample, SideRecord, SideSetup,
-    SourceKind, StreamRecord, Synthetic, SyntheticSetup,
+    FrameSource, Freezes, MicrophoneSetup, Model, PathChange, PathSample, Quality, SideRecord,
+    SideSetup, SourceKind, StreamRecord, Synthetic, SyntheticSetup,
 };
 pub use record::{
     DelaySample, DirectionRecord, Distribution, DropRecord, FlowDetail, FlowRecord, LegRecord,

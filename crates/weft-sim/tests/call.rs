@@ -5,6 +5,7 @@ mod world;
 use weft_links::{Capacity, LinkSpec, Schedule};
 use weft_session::{PathState, SchedulerKind};
 use weft_sim::CongestionKind::Cubic;
+use weft_sim::encoder::{Codec, ModelSetup};
 use weft_sim::{
     CallRecord, CallSetup, CameraSetup, FlowDetail, FlowKind, FlowSetup, FrameRecord, LinkSetup,
     MicrophoneSetup, Record, Route, Setup, SideSetup, TcpSetup,
@@ -189,4 +190,28 @@ fn a_call_beside_tcp_gives_the_same_record_for_the_same_seed() {
 
 fn tcp_bytes(record: &Record) -> u64 {
     tcp(record, 1).delivered.0
+}
+
+/// The model of VP8 at 720p: what the link gives decides how it looks.
+#[test]
+fn a_wider_link_gives_better_pictures() {
+    let quality = |specs: &[LinkSpec]| {
+        let model = ModelSetup::new(Codec::Vp8, 1280, 720, Rate::from_kbps(300));
+        let side = SideSetup::filming(vec![CameraSetup::model(model, Rate::from_mbps(3))]);
+        let run = run(&call(specs, 30, side), 1);
+        let late = frames(&run, 15, 29);
+        let shown = late.iter().filter(|f| f.shown.is_some());
+        let decibels: Vec<f64> = shown
+            .filter_map(|f| Some(f64::from(f.quality?.psnr_db)))
+            .collect();
+        assert!(decibels.len() > 350, "{} pictures shown", decibels.len());
+        decibels.iter().sum::<f64>() / decibels.len() as f64
+    };
+    let narrow = quality(&[link("rate=1mbit,delay=20ms")]);
+    let wide = quality(&[link("rate=8mbit,delay=20ms")]);
+    // 3 Mbps has at least three times the bits of what fits 1 Mbps.
+    assert!(
+        (1.5..8.0).contains(&(wide - narrow)),
+        "{narrow} dB, {wide} dB"
+    );
 }

@@ -2,6 +2,7 @@ use weft_session::{PathState, ReceiverStats};
 use weft_units::{Bytes, Duration, Instant, PathId, Rate};
 
 use super::freezes::Freezes;
+use super::source::Quality;
 
 /// What only a call has; empty when the run ended before it began.
 #[derive(Clone, PartialEq, Debug, Default)]
@@ -40,8 +41,8 @@ pub struct StreamRecord {
     pub receiver: ReceiverStats,
 }
 
-/// One frame's life.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+/// One frame's life. Pictures that the encoder dropped have none.
+#[derive(Clone, Copy, PartialEq, Debug)]
 pub struct FrameRecord {
     /// When the picture was taken, and given to the session.
     pub captured_at: Instant,
@@ -49,6 +50,8 @@ pub struct FrameRecord {
     pub size: Bytes,
     /// Decodable without any other.
     pub keyframe: bool,
+    /// What it looks like, where the encoder's model knows.
+    pub quality: Option<Quality>,
     /// Its end at the other end; `None`: never shown.
     pub shown: Option<FrameShown>,
 }

@@ -3,6 +3,7 @@ use weft_session::{Level, SchedulerKind};
 use weft_units::{Bytes, Duration, Rate};
 
 use super::source::SyntheticSetup;
+use crate::encoder::ModelSetup;
 
 /// A call over the flow's routes, one path each.
 #[derive(Clone, PartialEq, Debug)]
@@ -49,6 +50,9 @@ pub struct CameraSetup {
 pub enum SourceKind {
     /// RFC 8593's synthetic codec.
     Synthetic(SyntheticSetup),
+    /// A real encoder's model. Its first rate holds until the session gives
+    /// one.
+    Model(ModelSetup),
 }
 
 /// A microphone: packets of one size at a constant rate.
@@ -120,6 +124,10 @@ impl SideSetup {
         }
         self.cameras.iter().find_map(|camera| match &camera.source {
             SourceKind::Synthetic(setup) => setup.wrong(),
+            SourceKind::Model(setup) => setup
+                .validate()
+                .is_err()
+                .then_some("the model encoder does not make such frames: ModelSetup::validate"),
         })
     }
 }
@@ -130,6 +138,15 @@ impl CameraSetup {
     pub fn synthetic(frame_rate: f64, max_rate: Rate) -> CameraSetup {
         CameraSetup {
             source: SourceKind::Synthetic(SyntheticSetup::new(frame_rate)),
+            max_rate,
+        }
+    }
+
+    /// The model of a real encoder.
+    #[must_use]
+    pub fn model(setup: ModelSetup, max_rate: Rate) -> CameraSetup {
+        CameraSetup {
+            source: SourceKind::Model(setup),
             max_rate,
         }
     }

@@ -12,7 +12,7 @@ use super::association::{Association, Verdict};
 use super::record::{CallSample, PathChange, PathSample, SideRecord, StreamRecord};
 use super::setup::{CallSetup, MicrophoneSetup, SideSetup};
 use super::sink::Frames;
-use super::source::{self, FrameSource};
+use super::source::{self, EncodedFrame, FrameSource};
 
 pub(super) struct Side {
     pub session: Session,
@@ -383,25 +383,25 @@ impl Outgoing {
         buffer: &mut Vec<u8>,
         session: &mut Session,
     ) {
-        let (size, keyframe) = match &mut self.source {
-            Source::Camera { source, .. } => {
-                let frame = source.take_frame(now);
-                (frame.size, frame.keyframe)
-            }
+        let encoded = match &mut self.source {
+            Source::Camera { source, .. } => match source.take_frame(now) {
+                Some(frame) => frame,
+                None => return,
+            },
             Source::Microphone { setup, packets, .. } => {
                 *packets += 1;
-                (Bytes(setup.bytes() as u64), true)
+                EncodedFrame::plain(Bytes(setup.bytes() as u64), true)
             }
         };
-        frames.encode(now, size, keyframe, buffer);
+        frames.encode(now, &encoded, buffer);
         let ticks = u128::from(now.as_nanos()) * u128::from(self.clock_rate) / 1_000_000_000;
         let frame = Frame {
             data: buffer,
             timestamp: ticks as u32,
-            keyframe,
-            temporal_layer: None,
-            layer_sync: false,
-            non_reference: false,
+            keyframe: encoded.keyframe,
+            temporal_layer: encoded.temporal_layer,
+            layer_sync: encoded.layer_sync,
+            non_reference: encoded.non_reference,
             captured_at: now,
         };
         // The stream was added at the beginning and is never removed.

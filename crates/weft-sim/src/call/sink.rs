@@ -5,6 +5,7 @@ use weft_units::{Bytes, Instant};
 
 use super::freezes::Freezes;
 use super::record::{FrameRecord, FrameShown};
+use super::source::EncodedFrame;
 
 /// The number of a frame stands in its bytes here, clear of what payload
 /// formats look at.
@@ -21,21 +22,22 @@ pub(super) struct Frames {
 
 impl Frames {
     /// Notes an encoded frame and makes its bytes in `buffer`.
-    pub fn encode(&mut self, now: Instant, size: Bytes, keyframe: bool, buffer: &mut Vec<u8>) {
+    pub fn encode(&mut self, now: Instant, frame: &EncodedFrame, buffer: &mut Vec<u8>) {
         let number = self.records.len() as u64;
-        let size = (size.0 as usize).max(NUMBER_AT + 8);
+        let size = (frame.size.0 as usize).max(NUMBER_AT + 8);
         // Contents do not matter, lengths do: nothing is cleared.
         buffer.resize(size, 0);
         // VP8 frame header: the lowest bit is zero for a keyframe (RFC 6386
         // section 9.1).
-        buffer[0] = u8::from(!keyframe);
+        buffer[0] = u8::from(!frame.keyframe);
         buffer[NUMBER_AT..NUMBER_AT + 8].copy_from_slice(&number.to_be_bytes());
         let size = Bytes(size as u64);
         self.encoded += size;
         self.records.push(FrameRecord {
             captured_at: now,
             size,
-            keyframe,
+            keyframe: frame.keyframe,
+            quality: frame.quality,
             shown: None,
         });
     }

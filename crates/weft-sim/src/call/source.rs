@@ -1,11 +1,13 @@
 //! What a camera with its encoder gives.
 
+mod model;
 mod synthetic;
 
 use weft_units::{Bytes, Instant, Rate, Rng};
 
 use super::setup::{CameraSetup, SourceKind};
 
+pub use model::Model;
 pub use synthetic::{Synthetic, SyntheticSetup};
 
 /// A camera with its encoder, in virtual time.
@@ -23,22 +25,57 @@ pub trait FrameSource {
     /// When the next frame is ready.
     fn next_at(&self) -> Instant;
 
-    /// The frame that is ready now.
-    fn take_frame(&mut self, now: Instant) -> EncodedFrame;
+    /// The frame that is ready now; `None` when the encoder drops it.
+    fn take_frame(&mut self, now: Instant) -> Option<EncodedFrame>;
 }
 
 /// One encoded frame.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Debug)]
 pub struct EncodedFrame {
     /// Encoded.
     pub size: Bytes,
     /// Decodable without any other.
     pub keyframe: bool,
+    /// Temporal layer, if there are any.
+    pub temporal_layer: Option<u8>,
+    /// Refers to the base layer only.
+    pub layer_sync: bool,
+    /// No later frame refers to it.
+    pub non_reference: bool,
+    /// What the picture looks like, where the model knows.
+    pub quality: Option<Quality>,
+}
+
+/// What a picture looks like that was decoded without loss.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Quality {
+    /// Quantizer index: 0 to 127 for VP8, 0 to 51 for H.264.
+    pub quantizer: u8,
+    /// Luma's peak signal to noise ratio in dB.
+    pub psnr_db: f32,
+    /// Luma's structural similarity.
+    pub ssim: f32,
+}
+
+impl EncodedFrame {
+    /// A frame without layers, of unknown quality.
+    #[must_use]
+    pub fn plain(size: Bytes, keyframe: bool) -> EncodedFrame {
+        EncodedFrame {
+            size,
+            keyframe,
+            temporal_layer: None,
+            layer_sync: false,
+            non_reference: false,
+            quality: None,
+        }
+    }
 }
 
 /// The source of this camera, whose first frame is ready at `start`.
 pub(crate) fn build(setup: &CameraSetup, start: Instant, rng: Rng) -> Box<dyn FrameSource> {
     match &setup.source {
         SourceKind::Synthetic(synthetic) => Box::new(Synthetic::new(*synthetic, start, rng)),
+        SourceKind::Model(model) => Box::new(Model::new(*model, start, rng)),
     }
 }

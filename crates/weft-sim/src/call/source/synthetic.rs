@@ -139,7 +139,7 @@ impl FrameSource for Synthetic {
         self.start + after
     }
 
-    fn take_frame(&mut self, now: Instant) -> EncodedFrame {
+    fn take_frame(&mut self, now: Instant) -> Option<EncodedFrame> {
         self.frames += 1;
         if let Some((_, rate)) = self.wanted.take_if(|(at, _)| *at <= now) {
             self.rate = rate;
@@ -151,10 +151,7 @@ impl FrameSource for Synthetic {
             self.delta()
         };
         let size = (mean * self.noise()).max(LEAST_FRAME).round();
-        EncodedFrame {
-            size: Bytes(size as u64),
-            keyframe,
-        }
+        Some(EncodedFrame::plain(Bytes(size as u64), keyframe))
     }
 }
 

@@ -14,7 +14,7 @@ fn source(variation: f64) -> Synthetic {
 fn frames(source: &mut Synthetic, n: usize) -> Vec<EncodedFrame> {
     let mut take = || {
         let at = source.next_at();
-        source.take_frame(at)
+        source.take_frame(at).expect("never dropped")
     };
     (0..n).map(|_| take()).collect()
 }
