@@ -60,9 +60,6 @@ impl World<'_> {
         let first = (Instant::ZERO + period).min(end);
         self.network.set_timer(sampler, Some(first));
         while let Some((slot, owner, at)) = self.network.next() {
-            if at > end {
-                break;
-            }
             self.now = at;
             self.events += 1;
             match owner {
@@ -83,11 +80,13 @@ impl World<'_> {
                 }
                 Owner::Sample => {
                     self.sample(at);
-                    let next = (at + period).min(end);
-                    self.network.set_timer(slot, (next > at).then_some(next));
-                    if observer.on_sample(at).is_break() {
+                    // Nothing happens after the last sample, so that the
+                    // series add up to the totals.
+                    if observer.on_sample(at).is_break() || at >= end {
                         break;
                     }
+                    let next = (at + period).min(end);
+                    self.network.set_timer(slot, Some(next));
                 }
             }
         }

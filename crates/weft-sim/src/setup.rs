@@ -161,6 +161,24 @@ pub enum SetupError {
         /// The field.
         place: &'static str,
     },
+    /// A time beyond what the clock and memory are made for.
+    #[error("{place} is {time:?}: give at most {most:?}")]
+    TooLong {
+        /// The field.
+        place: &'static str,
+        /// What it is.
+        time: Duration,
+        /// What it may be.
+        most: Duration,
+    },
+    /// Time series of more samples than memory is made for.
+    #[error("a sample every {period:?} makes {samples} samples: give a longer period")]
+    TooManySamples {
+        /// The period.
+        period: Duration,
+        /// How many it makes.
+        samples: u64,
+    },
     /// Two links or flows have one name.
     #[error("two {place} are called '{name}': rename one")]
     Repeated {
@@ -179,11 +197,13 @@ pub enum SetupError {
         /// How many there are.
         links: usize,
     },
-    /// A route without links.
-    #[error("a route of flow '{flow}' has no link: give at least one")]
-    EmptyRoute {
+    /// A route without links, or with too many.
+    #[error("a route of flow '{flow}' has {links} links: give 1 to 100")]
+    RouteLength {
         /// The flow.
         flow: String,
+        /// How many it has.
+        links: usize,
     },
     /// A number of routes that does not fit the kind of flow.
     #[error("flow '{flow}' has {routes} routes, and its kind takes {wanted}")]
@@ -218,6 +238,12 @@ pub enum SetupError {
 /// RFC 8868 section 3: rates in windows of 200 ms.
 const DEFAULT_SAMPLE: Duration = Duration::from_millis(200);
 
+/// Bounds on what is taken for meant; chosen by us: arithmetic on the clock
+/// stays far from its range, and the series of a link within 100 MB.
+const LONGEST_RUN: Duration = Duration::from_secs(366 * 86_400);
+const LONGEST_DELAY: Duration = Duration::from_secs(3_600);
+const MOST_SAMPLES: u64 = 1_000_000;
+const MOST_HOPS: usize = 100;
 /// Path identifiers of a call; chosen by us, with room to spare.
 const MOST_PATHS: usize = 15;
 
@@ -246,6 +272,14 @@ impl Setup {
                 return Err(SetupError::Zero { place });
             }
         }
+        at_most("the duration of the run", self.duration, LONGEST_RUN)?;
+        let (period, samples) = (
+            self.sample_every,
+            self.duration.as_nanos() / self.sample_every.as_nanos(),
+        );
+        if samples > MOST_SAMPLES {
+            return Err(SetupError::TooManySamples { period, samples });
+        }
         unique("links", self.links.iter().map(|l| &l.name))?;
         unique("flows", self.flows.iter().map(|f| &f.name))?;
         self.flows.iter().try_for_each(|f| self.check_flow(f))
@@ -254,9 +288,12 @@ impl Setup {
     fn check_flow(&self, flow: &FlowSetup) -> Result<(), SetupError> {
         let name = || flow.name.clone();
         for route in &flow.routes {
-            if route.hops.is_empty() {
-                return Err(SetupError::EmptyRoute { flow: name() });
+            let links = route.hops.len();
+            if !(1..=MOST_HOPS).contains(&links) {
+                let flow = name();
+                return Err(SetupError::RouteLength { flow, links });
             }
+            at_most("an access delay", route.access_delay, LONGEST_DELAY)?;
             let links = self.links.len();
             if let Some(hop) = route.hops.iter().find(|h| h.link >= links) {
                 let (flow, link) = (name(), hop.link);
@@ -291,6 +328,13 @@ impl Setup {
         }
         Ok(())
     }
+}
+
+fn at_most(place: &'static str, time: Duration, most: Duration) -> Result<(), SetupError> {
+    if time > most {
+        return Err(SetupError::TooLong { place, time, most });
+    }
+    Ok(())
 }
 
 fn unique<'a>(

@@ -118,9 +118,11 @@ impl SideSetup {
         if self.cameras.len() + self.microphones.len() > MOST_STREAMS {
             return Some("one side of a call has at most 64 cameras and microphones");
         }
-        let sound = |m: &MicrophoneSetup| m.packet_time > Duration::ZERO && m.bytes() > 0;
+        // Opus frames have 2.5 to 120 ms (RFC 6716 section 2.1.4).
+        let frames = Duration::from_micros(2_500)..=Duration::from_millis(120);
+        let sound = |m: &MicrophoneSetup| frames.contains(&m.packet_time) && m.bytes() > 0;
         if !self.microphones.iter().all(sound) {
-            return Some("a microphone needs a packet time and at least a byte in each packet");
+            return Some("a microphone's packets hold 2.5 to 120 ms, and a byte at least");
         }
         self.cameras.iter().find_map(|camera| match &camera.source {
             SourceKind::Synthetic(setup) => setup.wrong(),

@@ -2,6 +2,7 @@ use super::{
     Application, CongestionKind, FlowKind, FlowSetup, LinkSetup, Route, Setup, SetupError,
     TcpSetup, UdpSetup,
 };
+use crate::call::{CallSetup, CameraSetup, MicrophoneSetup, SideSetup};
 use weft_links::LinkSpec;
 use weft_units::{Bytes, Duration, Rate};
 
@@ -40,7 +41,20 @@ fn each_mistake_is_named_with_its_place() {
     says("'udp' takes link 3, and there are 1", |s| {
         s.flows[0].routes[0].hops[0].link = 3;
     });
-    says("no link", |s| s.flows[0].routes[0].hops.clear());
+    says("at most", |s| {
+        s.duration = Duration::from_secs(u64::MAX / 2_000_000_000)
+    });
+    says("longer period", |s| {
+        s.sample_every = Duration::from_nanos(1)
+    });
+    says("an access delay", |s| {
+        s.flows[0].routes[0].access_delay = Duration::from_secs(100_000);
+    });
+    says("has 101 links", |s| {
+        let hop = s.flows[0].routes[0].hops[0];
+        s.flows[0].routes[0].hops = vec![hop; 101];
+    });
+    says("has 0 links", |s| s.flows[0].routes[0].hops.clear());
     says("has 0 routes", |s| s.flows[0].routes.clear());
     says("must start earlier", |s| {
         s.flows[0].start = Duration::from_secs(10);
@@ -63,6 +77,23 @@ fn each_mistake_is_named_with_its_place() {
             ..TcpSetup::long_lived(CongestionKind::Cubic)
         });
     });
+    let call = |change: fn(&mut SideSetup)| {
+        let mut side = SideSetup::filming(vec![CameraSetup::synthetic(30.0, Rate::from_mbps(1))]);
+        change(&mut side);
+        let call = Box::new(CallSetup::one_way(side));
+        broken(|s| s.flows[0].kind = FlowKind::Call(call))
+    };
+    let message = call(|side| side.cameras[0] = CameraSetup::synthetic(f64::NAN, Rate::ZERO));
+    assert!(message.contains("frames per second"), "{message}");
+    let message = call(|side| {
+        side.microphones = vec![MicrophoneSetup {
+            packet_time: Duration::from_nanos(1),
+            ..MicrophoneSetup::default()
+        }];
+    });
+    assert!(message.contains("2.5 to 120 ms"), "{message}");
+    let message = call(|side| side.cameras = vec![side.cameras[0].clone(); 65]);
+    assert!(message.contains("at most 64"), "{message}");
     says("connections", |s| {
         s.flows[0].kind = FlowKind::Tcp(TcpSetup {
             connections: 0,
