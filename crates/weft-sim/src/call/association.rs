@@ -29,6 +29,8 @@ pub(super) struct Association {
     paths: Vec<Path>,
     suspicion: Option<Suspicion>,
     outputs: Vec<Verdict>,
+    /// What [`Association::due`] answered, until something changes.
+    due: Option<Option<Instant>>,
 }
 
 struct Path {
@@ -79,6 +81,7 @@ impl Association {
             paths: rtts.iter().enumerate().map(path).collect(),
             suspicion: None,
             outputs: Vec::new(),
+            due: None,
         }
     }
 
@@ -89,6 +92,7 @@ impl Association {
 
     /// The session suspects a path.
     pub fn suspect(&mut self, now: Instant, path: PathId) {
+        self.due = None;
         if self.paths[usize::from(path.0)].state == Liveness::Up {
             self.raise_suspicion(now);
         }
@@ -97,6 +101,7 @@ impl Association {
     /// What media says of a path: its round trip, and when feedback last named
     /// a packet for the first time.
     pub fn on_media(&mut self, path: PathId, rtt: Duration, heard_at: Option<Instant>) {
+        self.due = None;
         let path = &mut self.paths[usize::from(path.0)];
         path.media_rtt = rtt;
         if let (Some(suspicion), Some(at)) = (&self.suspicion, heard_at)
@@ -113,6 +118,7 @@ impl Association {
 
     /// A check that left at `sent_at` was answered.
     pub fn on_answer(&mut self, now: Instant, id: PathId, sent_at: Instant) {
+        self.due = None;
         let path = &mut self.paths[usize::from(id.0)];
         path.rtt = now.saturating_since(sent_at);
         path.unanswered.retain(|at| *at > sent_at);
@@ -130,6 +136,7 @@ impl Association {
 
     /// Runs what is due.
     pub fn on_time(&mut self, now: Instant) {
+        self.due = None;
         if self.suspicion.is_none() && self.overdue().is_some_and(|at| at <= now) {
             self.raise_suspicion(now);
         }
@@ -142,7 +149,17 @@ impl Association {
         }
     }
 
-    pub fn due(&self) -> Option<Instant> {
+    /// When [`Association::on_time`] has something to do.
+    pub fn due(&mut self) -> Option<Instant> {
+        if let Some(known) = self.due {
+            return known;
+        }
+        let due = self.find_due();
+        self.due = Some(due);
+        due
+    }
+
+    fn find_due(&self) -> Option<Instant> {
         let checks = self.paths.iter().map(|p| p.next_check);
         let suspicion = match &self.suspicion {
             None => self.overdue(),

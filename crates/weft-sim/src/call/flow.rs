@@ -108,7 +108,7 @@ impl CallFlow {
                 }
             }
         }
-        let due = self.sides.as_ref().and_then(|sides| sides[own].due());
+        let due = self.sides.as_mut().and_then(|sides| sides[own].due());
         network.set_timer(self.slots[own], due.map(|at| at.max(now)));
     }
 

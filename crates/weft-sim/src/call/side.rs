@@ -17,6 +17,8 @@ use super::source::{self, EncodedFrame, FrameSource};
 pub(super) struct Side {
     pub session: Session,
     pub association: Association,
+    /// What the session wanted when [`Side::due`] last asked it.
+    session_due: Option<Instant>,
     outgoing: Vec<Outgoing>,
     /// Streams of the other end, in its order.
     incoming: Vec<StreamId>,
@@ -103,6 +105,7 @@ impl Side {
         Side {
             session,
             association: Association::new(now, rtts),
+            session_due: None,
             outgoing,
             incoming,
             camera_share: own.cameras.len().max(1),
@@ -115,10 +118,10 @@ impl Side {
     }
 
     /// When [`Side::on_time`] has something to do.
-    pub fn due(&self) -> Option<Instant> {
-        let session = self.session.poll_timeout().map(|d| d.at);
+    pub fn due(&mut self) -> Option<Instant> {
+        self.session_due = self.session.poll_timeout().map(|d| d.at);
         let sources = self.outgoing.iter().map(|o| o.source.next_at());
-        let others = session.into_iter().chain(self.association.due());
+        let others = self.session_due.into_iter().chain(self.association.due());
         others.chain(sources).min()
     }
 
@@ -129,7 +132,7 @@ impl Side {
                 outgoing.send(now, frames, &mut self.buffer, &mut self.session);
             }
         }
-        if self.session.poll_timeout().is_some_and(|d| d.at <= now) {
+        if self.session_due.is_some_and(|at| at <= now) {
             self.session.handle_input(now, Input::Timeout);
         }
         if self.association.due().is_some_and(|at| at <= now) {
