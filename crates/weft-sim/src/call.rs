@@ -12,6 +12,7 @@ mod side;
 mod sink;
 mod source;
 mod store;
+mod streams;
 
 pub(crate) use flow::CallFlow;
 pub use freezes::Freezes;

@@ -1,18 +1,15 @@
 //! One end of a call: its session, its association, what it sends.
 
-use weft_session::{
-    Config, Delivery, Event, Feedback, Frame, Input, Level, MediaKind, Output, ReceiveStreamConfig,
-    SendStreamConfig, Session,
-};
-use weft_units::{Bytes, Duration, Instant, PathId, Rate, Rng, Ssrc, StreamId};
+use weft_session::{Config, Event, Input, Level, Output, Session};
+use weft_units::{Duration, Instant, PathId, Rate, Rng, Ssrc, StreamId};
 use weft_wire::rtp::ExtensionMap;
 
 use super::End;
 use super::association::{Association, Verdict};
 use super::record::{CallSample, PathChange, PathSample, SideRecord, StreamRecord};
-use super::setup::{CallSetup, MicrophoneSetup, SideSetup};
+use super::setup::CallSetup;
 use super::sink::Frames;
-use super::source::{self, EncodedFrame, FrameSource};
+use super::streams::{Outgoing, Source, incoming, outgoing};
 
 pub(super) struct Side {
     pub session: Session,
@@ -30,26 +27,6 @@ pub(super) struct Side {
     buffer: Vec<u8>,
 }
 
-/// A stream that this end sends.
-struct Outgoing {
-    stream: StreamId,
-    clock_rate: u32,
-    source: Source,
-    keyframe_requests: u64,
-}
-
-enum Source {
-    Camera {
-        source: Box<dyn FrameSource>,
-        max_rate: Rate,
-    },
-    Microphone {
-        setup: MicrophoneSetup,
-        start: Instant,
-        packets: u64,
-    },
-}
-
 /// What an end wants done, apart from what it does by itself.
 pub(super) enum Action {
     Transmit(weft_session::Transmit),
@@ -57,24 +34,6 @@ pub(super) enum Action {
     /// The number of a stream of the other end, and a frame of it.
     Show(usize, weft_session::ReceivedFrame),
 }
-
-const VIDEO_CLOCK: u32 = 90_000;
-const AUDIO_CLOCK: u32 = 48_000;
-
-/// SSRC of a stream and of its retransmissions.
-fn ssrcs(end: End, index: usize) -> (Ssrc, Ssrc) {
-    let first = match end {
-        End::Caller => 0x1000,
-        End::Callee => 0x2000,
-    };
-    let ssrc = first + 2 * index as u32;
-    (Ssrc(ssrc), Ssrc(ssrc + 1))
-}
-
-/// Payload types of a stream and of its retransmissions: dynamic ones
-/// (RFC 3551 section 6).
-const VIDEO_TYPES: (u8, u8) = (96, 97);
-const AUDIO_TYPE: u8 = 111;
 
 fn extensions(level: Level) -> ExtensionMap {
     ExtensionMap {
@@ -265,150 +224,5 @@ impl Side {
             series: std::mem::take(&mut self.series),
             path_changes: std::mem::take(&mut self.path_changes),
         }
-    }
-}
-
-fn feedback(level: Level) -> Feedback {
-    match level {
-        Level::Full | Level::SenderSide => Feedback::EachPacket,
-        Level::Single => Feedback::Reports,
-    }
-}
-
-fn outgoing(
-    now: Instant,
-    end: End,
-    setup: &SideSetup,
-    session: &mut Session,
-    rng: &Rng,
-) -> Vec<Outgoing> {
-    let (level, mut all) = (session.level(), Vec::new());
-    for (index, camera) in setup.cameras.iter().enumerate() {
-        let (ssrc, rtx) = ssrcs(end, index);
-        let stream = session.add_send_stream(SendStreamConfig {
-            ssrc,
-            rtx: Some((rtx, VIDEO_TYPES.1)),
-            payload_type: VIDEO_TYPES.0,
-            kind: MediaKind::Video,
-            clock_rate: VIDEO_CLOCK,
-            mid: None,
-            feedback: feedback(level),
-        });
-        let rng = rng.stream("camera").stream(&index.to_string());
-        all.push(Outgoing {
-            stream,
-            clock_rate: VIDEO_CLOCK,
-            source: Source::Camera {
-                source: source::build(camera, now, rng),
-                max_rate: camera.max_rate,
-            },
-            keyframe_requests: 0,
-        });
-    }
-    for (index, microphone) in setup.microphones.iter().enumerate() {
-        let (ssrc, _) = ssrcs(end, setup.cameras.len() + index);
-        let stream = session.add_send_stream(SendStreamConfig {
-            ssrc,
-            rtx: None,
-            payload_type: AUDIO_TYPE,
-            kind: MediaKind::Audio,
-            clock_rate: AUDIO_CLOCK,
-            mid: None,
-            feedback: feedback(level),
-        });
-        all.push(Outgoing {
-            stream,
-            clock_rate: AUDIO_CLOCK,
-            source: Source::Microphone {
-                setup: *microphone,
-                start: now,
-                packets: 0,
-            },
-            keyframe_requests: 0,
-        });
-    }
-    all
-}
-
-fn incoming(end: End, other: &SideSetup, session: &mut Session) -> Vec<StreamId> {
-    let sender = match end {
-        End::Caller => End::Callee,
-        End::Callee => End::Caller,
-    };
-    let cameras = other.cameras.len();
-    let add = |index| {
-        let (ssrc, rtx) = ssrcs(sender, index);
-        let video = index < cameras;
-        session.add_receive_stream(ReceiveStreamConfig {
-            ssrc: Some(ssrc),
-            mid: None,
-            payload_type: if video { VIDEO_TYPES.0 } else { AUDIO_TYPE },
-            rtx: video.then_some((Some(rtx), VIDEO_TYPES.1)),
-            kind: if video {
-                MediaKind::Video
-            } else {
-                MediaKind::Audio
-            },
-            clock_rate: if video { VIDEO_CLOCK } else { AUDIO_CLOCK },
-            delivery: Delivery::Frames,
-        })
-    };
-    (0..cameras + other.microphones.len()).map(add).collect()
-}
-
-impl Source {
-    /// One that never has anything.
-    fn silent() -> Source {
-        Source::Microphone {
-            setup: MicrophoneSetup::default(),
-            start: Instant::from_nanos(u64::MAX),
-            packets: 0,
-        }
-    }
-
-    fn next_at(&self) -> Instant {
-        match self {
-            Source::Camera { source, .. } => source.next_at(),
-            Source::Microphone {
-                setup,
-                start,
-                packets,
-            } => *start + setup.packet_time * *packets,
-        }
-    }
-}
-
-impl Outgoing {
-    fn send(
-        &mut self,
-        now: Instant,
-        frames: &mut Frames,
-        buffer: &mut Vec<u8>,
-        session: &mut Session,
-    ) {
-        let encoded = match &mut self.source {
-            Source::Camera { source, .. } => match source.take_frame(now) {
-                Some(frame) => frame,
-                None => return,
-            },
-            Source::Microphone { setup, packets, .. } => {
-                *packets += 1;
-                EncodedFrame::plain(Bytes(setup.bytes() as u64), true)
-            }
-        };
-        frames.encode(now, &encoded, buffer);
-        let ticks = u128::from(now.as_nanos()) * u128::from(self.clock_rate) / 1_000_000_000;
-        let frame = Frame {
-            data: buffer,
-            timestamp: ticks as u32,
-            keyframe: encoded.keyframe,
-            temporal_layer: encoded.temporal_layer,
-            layer_sync: encoded.layer_sync,
-            non_reference: encoded.non_reference,
-            captured_at: now,
-        };
-        // The stream was added at the beginning and is never removed.
-        let sent = session.send_frame(now, self.stream, &frame);
-        debug_assert_eq!(sent, Ok(()));
     }
 }

@@ -1,8 +1,8 @@
-use super::{
+use crate::call::{CallSetup, CameraSetup, MicrophoneSetup, SideSetup};
+use crate::{
     Application, CongestionKind, FlowKind, FlowSetup, LinkSetup, Route, Setup, SetupError,
     TcpSetup, UdpSetup,
 };
-use crate::call::{CallSetup, CameraSetup, MicrophoneSetup, SideSetup};
 use weft_links::LinkSpec;
 use weft_units::{Bytes, Duration, Rate};
 
