@@ -29,6 +29,7 @@ mod setup;
 mod statistics;
 mod tcp;
 mod udp;
+mod workload;
 
 pub use call::{
     CallRecord, CallSample, CallSetup, CameraSetup, EncodedFrame, End, FrameRecord, FrameShown,
@@ -44,3 +45,4 @@ pub use setup::{
     Application, CongestionKind, Direction, EcnMode, FlowKind, FlowSetup, Hop, LinkSetup, Route,
     Setup, SetupError, TcpSetup, UdpSetup, UnknownCongestion,
 };
+pub use workload::{WORKLOADS, Workload};

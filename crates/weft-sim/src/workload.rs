@@ -1,0 +1,71 @@
+//! The runs that the simulator's speed is measured by, one home for all who
+//! measure it.
+
+use weft_units::{Duration, Rate};
+
+use crate::call::{CallSetup, CameraSetup, SideSetup};
+use crate::setup::{
+    CongestionKind, FlowKind, FlowSetup, LinkSetup, Route, Setup, TcpSetup, UdpSetup,
+};
+
+/// A run of any length with a name.
+#[derive(Clone, Copy, Debug)]
+pub struct Workload {
+    /// The name in tables.
+    pub name: &'static str,
+    /// Simulated seconds per second of one core that are the least that is
+    /// good; chosen by us: at least ten times what ns-3 reaches.
+    pub goal: f64,
+    setup: fn(Duration) -> Setup,
+}
+
+/// All of them.
+pub const WORKLOADS: [Workload; 5] = [
+    Workload::new("wired-2m", 4000.0, |d| wired(d, "2mbit")),
+    Workload::new("wired-10m", 500.0, |d| wired(d, "10mbit")),
+    Workload::new("wired-50m", 60.0, |d| wired(d, "50mbit")),
+    Workload::new("call-1x", 500.0, |d| call(d, 1)),
+    Workload::new("call-3x", 150.0, |d| call(d, 3)),
+];
+
+impl Workload {
+    const fn new(name: &'static str, goal: f64, setup: fn(Duration) -> Setup) -> Workload {
+        Workload { name, goal, setup }
+    }
+
+    /// A run of this length.
+    #[must_use]
+    pub fn setup(&self, duration: Duration) -> Setup {
+        (self.setup)(duration)
+    }
+}
+
+/// One TCP CUBIC upload beside 1 Mbps of UDP.
+fn wired(duration: Duration, rate: &str) -> Setup {
+    let mut setup = Setup::new(duration);
+    let link = format!("rate={rate},delay=25ms,queue=2bdp");
+    let link = link.parse().expect("a link");
+    setup.links.push(LinkSetup::symmetric("bottleneck", &link));
+    let tcp = FlowKind::Tcp(TcpSetup::long_lived(CongestionKind::Cubic));
+    let udp = FlowKind::Udp(UdpSetup::new(Rate::from_mbps(1)));
+    for (name, kind) in [("tcp", tcp), ("udp", udp)] {
+        let flow = FlowSetup::new(name, Route::forward(&[0]), kind);
+        setup.flows.push(flow);
+    }
+    setup
+}
+
+/// Cameras of at most 10 Mbps each over two links of 10 Mbps.
+fn call(duration: Duration, cameras: usize) -> Setup {
+    let mut setup = Setup::new(duration);
+    for (name, delay) in [("one", "20ms"), ("two", "35ms")] {
+        let link = format!("rate=10mbit,delay={delay},queue=300ms");
+        let link = link.parse().expect("a link");
+        setup.links.push(LinkSetup::symmetric(name, &link));
+    }
+    let cameras = vec![CameraSetup::synthetic(30.0, Rate::from_mbps(10)); cameras];
+    let call = CallSetup::one_way(SideSetup::filming(cameras));
+    let routes = vec![Route::forward(&[0]), Route::forward(&[1])];
+    setup.flows.push(FlowSetup::call("call", routes, call));
+    setup
+}
