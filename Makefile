@@ -25,18 +25,18 @@ setup-build: # without what only tests need
 
 # --- the page ----------------------------------------------------------------
 
-WEB_SOURCES := $(shell find web/src web/public web/index.html web/vite.config.ts web/tsconfig.json -type f 2>/dev/null)
+WEB_SOURCES := $(shell find web/src web/report/*.* web/public web/index.html web/vite.config.ts web/vite.report.config.ts web/tsconfig.json -type f 2>/dev/null)
 
 .PHONY: web
-web: web/dist/index.html ## build the page that the server embeds
+web: web/dist/index.html web/report/dist/index.html ## build the pages that the program embeds
 
 web/node_modules/.package-lock.json: web/package.json web/package-lock.json
 	npm --prefix web ci --no-audit --no-fund
 	touch $@
 
-web/dist/index.html: web/node_modules/.package-lock.json $(WEB_SOURCES)
+web/dist/index.html web/report/dist/index.html &: web/node_modules/.package-lock.json $(WEB_SOURCES)
 	npm --prefix web run build
-	touch $@
+	touch web/dist/index.html web/report/dist/index.html
 
 # --- running -----------------------------------------------------------------
 
@@ -104,4 +104,4 @@ fuzz: ## every fuzz target for FUZZ_SECONDS; needs nightly Rust and cargo-fuzz
 .PHONY: clean
 clean: ## remove what was built
 	cargo clean
-	rm -rf web/dist web/node_modules .tools $(OUT)
+	rm -rf web/dist web/report/dist web/node_modules .tools $(OUT)

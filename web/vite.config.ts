@@ -26,7 +26,7 @@ export default defineConfig({
     proxy: Object.fromEntries(['/api', '/whip', '/whep'].map((path) => [path, api])),
   },
   test: {
-    include: ['src/**/*.test.ts'],
+    include: ['{src,report}/**/*.test.ts'],
     environment: 'node',
   },
 });

@@ -1,0 +1,71 @@
+// The report of a real run of the lab, opened as a file.
+
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Browser } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { startChromium } from './chromium';
+
+const weft = process.env['WEFT_BIN'];
+
+describe('report of the lab', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'weft-report-'));
+  let browser: Browser;
+  beforeAll(async () => {
+    if (weft === undefined) throw new Error('WEFT_BIN must name the program to test; `make e2e` builds it and does so');
+    const run = ['lab', 'run', 'demo/aqm', '--duration', '20', '--seeds', '2', '--out', folder];
+    execFileSync(weft, run, { stdio: 'ignore', timeout: 120_000 });
+    browser = await startChromium();
+  });
+  afterAll(async () => {
+    await browser.close();
+    rmSync(folder, { recursive: true });
+  });
+
+  for (const colorScheme of ['light', 'dark'] as const) {
+    it(`shows figures and plots, and loads nothing (${colorScheme})`, async () => {
+      const page = await browser.newPage({ colorScheme });
+      const complaints: string[] = [];
+      const asked: string[] = [];
+      page.on('pageerror', (error) => complaints.push(error.message));
+      page.on('console', (message) => {
+        if (message.type() === 'error') complaints.push(message.text());
+      });
+      page.on('request', (request) => asked.push(request.url()));
+      await page.goto(`file://${folder}/report.html`);
+      expect(await page.getByRole('heading', { level: 1 }).textContent()).toContain('One bottleneck');
+      expect(await page.getByText('self-check fits').count()).toBe(1);
+      expect(await page.locator('.forest').count()).toBeGreaterThan(4);
+      expect(asked.filter((url) => !url.startsWith('file:') && !url.startsWith('data:'))).toEqual([]);
+      expect(complaints).toEqual([]);
+      await page.close();
+    });
+  }
+
+  it('tells the values under the pointer in all plots, and zooms them together', async () => {
+    const page = await browser.newPage({ viewport: { width: 1280, height: 900 } });
+    await page.goto(`file://${folder}/report.html`);
+    const plots = page.locator('#time .plot');
+    const over = plots.first().locator('.u-over');
+    await over.scrollIntoViewIfNeeded();
+    const box = await over.boundingBox();
+    if (box === null) throw new Error('the plot is not shown');
+    const y = box.y + box.height / 2;
+    await page.mouse.move(box.x + box.width / 2, y);
+    await page.waitForFunction(() => [...document.querySelectorAll('#time .plot .plot-at')].every((at) => at.textContent !== ''));
+    const middle = parseFloat((await plots.first().locator('.plot-at').textContent()) ?? '');
+    expect(middle).toBeGreaterThan(9);
+    expect(middle).toBeLessThan(11);
+    expect(await plots.first().locator('.key strong').first().textContent()).not.toBe('');
+    // From the second half: what stands at the left edge then is the middle.
+    await page.mouse.down();
+    await page.mouse.move(box.x + box.width * 0.75, y, { steps: 4 });
+    await page.mouse.up();
+    await page.mouse.move(box.x + 4, y);
+    const second = plots.nth(1).locator('.plot-at');
+    await page.waitForFunction((at) => parseFloat(at?.textContent ?? '') > 9, await second.elementHandle());
+    await page.close();
+  });
+});

@@ -1,0 +1,116 @@
+// What `report.json` has: the same as the page is given.
+
+export interface Estimate {
+  readonly mean: number;
+  readonly ci95: readonly [number | null, number | null];
+  readonly n: number;
+}
+
+export interface Row extends Estimate {
+  readonly system: string;
+  readonly metric: string;
+  readonly unit: string;
+}
+
+export interface Difference extends Row {
+  readonly baseline: string;
+  readonly verdict: 'better' | 'worse' | 'different' | 'unclear';
+}
+
+export interface Metric {
+  readonly name: string;
+  readonly title: string;
+  readonly unit: string;
+  readonly better: 'higher' | 'lower' | 'neither';
+  readonly formula: string;
+  readonly source: string;
+}
+
+export interface Compared {
+  readonly system: string;
+  readonly metric: string;
+  readonly source: string;
+  readonly published: number;
+  readonly agrees: readonly [number, number];
+  readonly relative_to: string | null;
+  readonly here: number | null;
+  readonly ci95: readonly [number | null, number | null];
+  readonly verdict: 'agrees' | 'unclear' | 'higher' | 'lower' | 'not measured';
+}
+
+export interface Check {
+  readonly system: string;
+  readonly of: string;
+  readonly what: string;
+  readonly configured: number;
+  readonly measured: number;
+  readonly ok: boolean;
+}
+
+export interface Column {
+  readonly name: string;
+  readonly of: string;
+  readonly unit: string;
+  readonly values: readonly (number | null)[];
+}
+
+export interface Series {
+  readonly t: readonly number[];
+  readonly columns: readonly Column[];
+}
+
+export interface Cdf {
+  readonly system: string;
+  readonly of: string;
+  readonly quantiles: readonly number[];
+}
+
+export interface Flow {
+  readonly name: string;
+  readonly what: string;
+  readonly via: readonly string[];
+  readonly start_s: number;
+  readonly stop_s: number;
+  readonly focus: boolean;
+}
+
+export interface Data {
+  readonly scenario: {
+    readonly name: string;
+    readonly title: string;
+    readonly about: string;
+    readonly file: string;
+    readonly text: string;
+    readonly duration_s: number;
+    readonly measure_from_s: number;
+    readonly centre: 'mean' | 'median';
+    readonly baseline: string | null;
+    /** What the scenario asks for; empty: everything. */
+    readonly metrics: readonly string[];
+    readonly links: readonly { readonly name: string; readonly forward: string; readonly backward: string }[];
+    readonly flows: readonly Flow[];
+  };
+  readonly engine: string;
+  readonly version: string;
+  readonly conditions: { readonly command: string; readonly unix_s: number; readonly took_s: number; readonly machine: string };
+  readonly seeds: readonly number[];
+  readonly wanted: number;
+  readonly finished: number;
+  readonly failed: readonly string[];
+  readonly events: number;
+  readonly systems: readonly { readonly name: string; readonly system: string; readonly case: readonly (readonly [string, string])[] }[];
+  readonly metrics: readonly Metric[];
+  readonly results: readonly Row[];
+  readonly values: Readonly<Record<string, Readonly<Record<string, readonly (number | null)[]>>>>;
+  readonly differences: readonly Difference[];
+  readonly published: readonly Compared[];
+  readonly selfcheck: readonly Check[];
+  readonly cdfs: readonly Cdf[];
+  readonly series: Readonly<Record<string, Series>>;
+}
+
+/** A metric's name without the flow or link behind it, and that. */
+export function split(metric: string): readonly [string, string | null] {
+  const dot = metric.indexOf('.');
+  return dot < 0 ? [metric, null] : [metric.slice(0, dot), metric.slice(dot + 1)];
+}

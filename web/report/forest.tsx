@@ -1,0 +1,75 @@
+// A metric of all systems: the estimate with its interval on one scale, and
+// the seeds that it was made of.
+
+import { split, type Metric, type Row } from './data';
+import { bounds, interval, number, scaled, unitOf } from './figures';
+import { lookOf, type Look } from './look';
+
+interface ForestProps {
+  readonly metric: Metric;
+  /** The flow or link that it is about, if it is about one. */
+  readonly of: string | null;
+  readonly rows: readonly Row[];
+  readonly systems: readonly string[];
+  /** The value of each seed, by system. */
+  readonly values: (system: string) => readonly (number | null)[];
+  readonly baseline: string | null;
+}
+
+export function Forest({ metric, of, rows, systems, values, baseline }: ForestProps) {
+  const scale = (value: number): number => scaled(metric.name, value);
+  const everything = rows.flatMap((row) => [row.mean, row.ci95[0] ?? row.mean, row.ci95[1] ?? row.mean, ...values(row.system).filter((v) => v !== null)]);
+  const [low, high] = bounds(everything.map(scale));
+  const place = (value: number): string => `${((Math.min(Math.max(scale(value), low), high) - low) / (high - low)) * 100}%`;
+  const unit = unitOf(metric.name, metric.unit);
+  return (
+    <section class="card forest" title={metric.formula}>
+      <h3>
+        {metric.title} {of !== null && <span class="of">{of}</span>} {unit !== '' && <span class="quiet">{unit}</span>}
+        {metric.better !== 'neither' && <span class="direction">{metric.better === 'higher' ? 'more is better →' : '← less is better'}</span>}
+      </h3>
+      <div class="forest-rows">
+        {rows.map((row) => (
+          <div class="forest-row" key={row.system}>
+            <span class="forest-name" title={row.system}>
+              {row.system}
+              {row.system === baseline && <span class="quiet"> baseline</span>}
+            </span>
+            <Track row={row} look={lookOf(systems.indexOf(row.system))} seeds={values(row.system)} place={place} zero={low < 0 && high > 0 ? place(0) : null} />
+            <span class="forest-value">
+              <strong>{number(scale(row.mean))}</strong> <span class="quiet">{interval(metric.name, row.ci95)}</span>
+            </span>
+          </div>
+        ))}
+      </div>
+      <div class="forest-axis" aria-hidden="true">
+        <span />
+        <span class="forest-ends">
+          <span>{number(low)}</span>
+          <span>{number(high)}</span>
+        </span>
+        <span />
+      </div>
+    </section>
+  );
+}
+
+interface TrackProps {
+  readonly row: Row;
+  readonly look: Look;
+  readonly seeds: readonly (number | null)[];
+  readonly place: (value: number) => string;
+  readonly zero: string | null;
+}
+
+function Track({ row, look, seeds, place, zero }: TrackProps) {
+  const [low, high] = row.ci95;
+  return (
+    <span class="track" style={{ color: `var(--${look.colour})` }}>
+      {zero !== null && <i class="track-zero" style={{ left: zero }} />}
+      {seeds.map((value, index) => value !== null && <i key={index} class="track-seed" style={{ left: place(value) }} title={`seed ${index + 1}: ${number(scaled(split(row.metric)[0], value))}`} />)}
+      {low !== null && high !== null && <i class="track-interval" style={{ left: place(low), right: `calc(100% - ${place(high)})` }} />}
+      <i class={`track-mean mark-${look.mark}`} style={{ left: place(row.mean) }} />
+    </span>
+  );
+}

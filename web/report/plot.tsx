@@ -1,0 +1,124 @@
+// One uPlot chart with a legend of our own that tells the values under the
+// pointer. Dragging zooms all plots of a group, a double click shows all again.
+
+import { useEffect, useRef, useState } from 'preact/hooks';
+import uPlot from 'uplot';
+import { number } from './figures';
+import type { Look, Palette } from './look';
+
+export interface Line extends Look {
+  readonly name: string;
+  readonly values: readonly (number | null)[];
+  /** A filled step behind the lines: what could be. */
+  readonly area?: boolean;
+}
+
+interface PlotProps {
+  readonly title: string;
+  readonly unit: string;
+  readonly x: readonly number[];
+  readonly xUnit: string;
+  readonly lines: readonly Line[];
+  readonly palette: Palette;
+  /** Plots of one group share pointer and zoom. */
+  readonly group?: string;
+  readonly height?: number;
+  readonly top?: number;
+}
+
+export function Plot(props: PlotProps) {
+  const { title, unit, x, xUnit, lines, palette, group, height = 190, top } = props;
+  const box = useRef<HTMLDivElement>(null);
+  const [under, setUnder] = useState<number | null>(null);
+  useEffect(() => {
+    const element = box.current;
+    if (element === null) return undefined;
+    const data = [x, ...lines.map((line) => line.values)] as unknown as uPlot.AlignedData;
+    const made = new uPlot(options(props, element.clientWidth, setUnder), data, element);
+    const observer = new ResizeObserver(() => {
+      if (element.clientWidth > 0) made.setSize({ width: element.clientWidth, height });
+    });
+    observer.observe(element);
+    return () => {
+      observer.disconnect();
+      made.destroy();
+    };
+  }, [x, lines, palette, height, group, top]);
+  const at = under === null ? undefined : x[under];
+  return (
+    <figure class="plot">
+      <figcaption>
+        <span class="plot-title">
+          {title} <span class="quiet">{unit}</span>
+        </span>
+        <span class="plot-at quiet">{at === undefined ? '' : `${number(at)} ${xUnit}`}</span>
+      </figcaption>
+      <div ref={box} style={{ height: `${height}px` }} role="img" aria-label={`${title} in ${unit}: ${lines.map((line) => line.name).join(', ')}`} />
+      <ul class="keys">
+        {lines.map((line) => (
+          <li key={line.name} class="key">
+            <Swatch look={line} area={line.area === true} />
+            {line.name}
+            <strong>{under === null ? '' : number(line.values[under] ?? null)}</strong>
+          </li>
+        ))}
+      </ul>
+    </figure>
+  );
+}
+
+export function Swatch({ look, area = false }: { look: Look; area?: boolean }) {
+  return (
+    <svg class="swatch" viewBox="0 0 22 8" aria-hidden="true" style={{ color: `var(--${look.colour})` }}>
+      {area ? <rect x="0.5" y="0.5" width="21" height="7" rx="2" /> : <path d="M0 4h22" stroke-dasharray={look.dash.join(' ')} />}
+    </svg>
+  );
+}
+
+function options({ x, xUnit, lines, palette, group, height = 190, top }: PlotProps, width: number, onPointer: (index: number | null) => void): uPlot.Options {
+  const font = `11px ${getComputedStyle(document.body).fontFamily}`;
+  const axis = {
+    stroke: palette('muted'),
+    font,
+    ticks: { show: false },
+    border: { show: false },
+    grid: { stroke: palette('line'), width: 1 },
+  };
+  const first = x[0] ?? 0;
+  const last = x.at(-1) ?? 1;
+  return {
+    width: Math.max(width, 120),
+    height,
+    padding: [8, 22, 0, 0],
+    legend: { show: false },
+    cursor: {
+      y: false,
+      drag: { x: true, y: false, uni: 10 },
+      points: { size: 6 },
+      ...(group === undefined ? {} : { sync: { key: group, scales: ['x', null] } }),
+    },
+    scales: {
+      x: { time: false, ...(first < last ? {} : { range: [first - 1, last + 1] as [number, number] }) },
+      y: { range: (_, low, high) => [Math.min(0, low ?? 0), top ?? ((high ?? 0) > 0 ? (high ?? 1) * 1.06 : 1)] },
+    },
+    axes: [
+      { ...axis, size: 24, gap: 4, grid: { show: false }, values: (_, splits) => splits.map((each, index) => (index === splits.length - 1 ? `${number(each)} ${xUnit}` : number(each))) },
+      { ...axis, size: 46, gap: 6, space: 34, values: (_, splits) => splits.map((each) => String(Number(each.toPrecision(6))).replace('-', '−')) },
+    ],
+    series: [{}, ...lines.map((line) => seriesOptions(line, palette))],
+    hooks: { setCursor: [(plot) => onPointer(plot.cursor.idx ?? null)] },
+  };
+}
+
+function seriesOptions(line: Line, palette: Palette): uPlot.Series {
+  const colour = palette(line.colour);
+  const paths = line.area === true ? uPlot.paths.stepped?.({ align: -1 }) : undefined;
+  return {
+    stroke: colour,
+    width: line.area === true ? 1 : 1.6,
+    dash: [...line.dash],
+    points: { show: false },
+    ...(line.area === true ? { fill: palette('plot-capacity'), dash: [] } : {}),
+    ...(paths === undefined ? {} : { paths }),
+  };
+}

@@ -1,0 +1,165 @@
+import type { ComponentChildren } from 'preact';
+import { Conditions } from './conditions';
+import { Distributions } from './cdf';
+import { split, type Data } from './data';
+import { number, seconds } from './figures';
+import { Forest } from './forest';
+import { usePalette } from './look';
+import { Differences, Everything, Published, SelfCheck } from './tables';
+import { OverTime } from './time';
+
+export function Report({ data }: { data: Data }) {
+  const palette = usePalette();
+  const systems = data.systems.map((system) => system.name);
+  const asked = (name: string): boolean => split(name)[1] === null || data.scenario.metrics.includes(name);
+  const names = [...new Set(data.results.map((row) => row.metric))].filter(asked);
+  const order = (name: string): number => data.metrics.findIndex((metric) => metric.name === split(name)[0]);
+  names.sort((a, b) => order(a) - order(b));
+  return (
+    <>
+      <Head data={data} />
+      <main>
+        <Part id="results" title="Results" note={note(data)}>
+          <div class="forests">
+            {names.map((name) => {
+              const metric = data.metrics.find((each) => each.name === split(name)[0]);
+              if (metric === undefined) return null;
+              return (
+                <Forest
+                  key={name}
+                  metric={metric}
+                  of={split(name)[1]}
+                  rows={data.results.filter((row) => row.metric === name)}
+                  systems={systems}
+                  values={(system) => data.values[system]?.[name] ?? []}
+                  baseline={data.scenario.baseline}
+                />
+              );
+            })}
+          </div>
+        </Part>
+        {data.published.length > 0 && (
+          <Part id="published" title="Published, and here" note="The band is what agrees with the publication; the bar is our 95 % interval.">
+            <Published data={data} />
+          </Part>
+        )}
+        {data.differences.some((each) => asked(each.metric)) && (
+          <Part id="differences" title="What each system changes" note={`Differences to ${data.scenario.baseline ?? ''}, seed by seed, with 95 % intervals. “Unclear” means that the interval holds zero.`}>
+            <Differences data={data} />
+          </Part>
+        )}
+        <Part id="time" title="Over time" note="The run with seed 1.">
+          <OverTime data={data} palette={palette} />
+        </Part>
+        {data.cdfs.length > 0 && (
+          <Part id="distributions" title="How it was spread" note="Samples of all seeds: the share of the time in which the quantity was at most so large.">
+            <Distributions data={data} palette={palette} />
+          </Part>
+        )}
+        <Part id="conditions" title="How it was run">
+          <Conditions data={data} />
+        </Part>
+        <Part id="selfcheck" title="Self-check" note="Whether the simulated links did what the scenario says; the worst of all seeds.">
+          <Fold open={data.selfcheck.some((check) => !check.ok)} label={checkLabel(data)}>
+            <SelfCheck data={data} />
+          </Fold>
+        </Part>
+        <Part id="figures" title="All figures" note="With those of single flows and links.">
+          <Fold open={false} label={`${data.results.length} figures`}>
+            <Everything data={data} />
+          </Fold>
+        </Part>
+      </main>
+    </>
+  );
+}
+
+function Head({ data }: { data: Data }) {
+  const { scenario, conditions } = data;
+  const date = new Date(conditions.unix_s * 1000).toISOString().slice(0, 16).replace('T', ' ');
+  const facts = [
+    scenario.name,
+    `weft ${data.version}, engine ${data.engine}`,
+    data.seeds.length === 1 ? 'one seed' : `seeds ${data.seeds[0] ?? '–'} to ${data.seeds.at(-1) ?? '–'}`,
+    `${seconds(scenario.duration_s)} each${scenario.measure_from_s > 0 ? `, measured from ${seconds(scenario.measure_from_s)}` : ''}`,
+    `${date} UTC`,
+    `${data.finished} runs in ${seconds(conditions.took_s)}, ${conditions.machine}`,
+  ];
+  const failing = data.selfcheck.filter((check) => !check.ok).length;
+  const agreeing = data.published.filter((each) => each.verdict === 'agrees').length;
+  return (
+    <header>
+      <p class="brand">weft lab</p>
+      <h1>{scenario.title}</h1>
+      {scenario.about !== '' && <p class="about">{scenario.about}</p>}
+      <ul class="facts">
+        {facts.map((fact) => (
+          <li key={fact}>{fact}</li>
+        ))}
+      </ul>
+      <ul class="badges">
+        <Badge tone={failing === 0 ? 'good' : 'bad'} to="#selfcheck">
+          {failing === 0 ? '✓ self-check fits' : `✗ ${failing} self-checks do not fit`}
+        </Badge>
+        {data.published.length > 0 && (
+          <Badge tone={agreeing === data.published.length ? 'good' : 'warn'} to="#published">
+            {agreeing} of {data.published.length} published values agree
+          </Badge>
+        )}
+        {data.finished < data.wanted && (
+          <Badge tone="bad" to="#conditions">
+            partial: {data.finished} of {data.wanted} runs
+          </Badge>
+        )}
+      </ul>
+      {data.failed.length > 0 && (
+        <div class="failed" role="alert">
+          <strong>
+            {data.failed.length} {data.failed.length === 1 ? 'run' : 'runs'} failed.
+          </strong>{' '}
+          {data.failed[0]}
+        </div>
+      )}
+    </header>
+  );
+}
+
+function Badge({ tone, to, children }: { tone: string; to: string; children: ComponentChildren }) {
+  return (
+    <li>
+      <a class={`badge tone-${tone}`} href={to}>
+        {children}
+      </a>
+    </li>
+  );
+}
+
+function Part({ id, title, note: about, children }: { id: string; title: string; note?: string; children: ComponentChildren }) {
+  return (
+    <section class="part" id={id}>
+      <h2>{title}</h2>
+      {about !== undefined && <p class="quiet note">{about}</p>}
+      {children}
+    </section>
+  );
+}
+
+function Fold({ open, label, children }: { open: boolean; label: string; children: ComponentChildren }) {
+  return (
+    <details open={open}>
+      <summary>{label}</summary>
+      {children}
+    </details>
+  );
+}
+
+function note(data: Data): string {
+  const centre = data.scenario.centre === 'mean' ? 'Means' : 'Medians';
+  if (data.seeds.length < 2) return 'One seed: there is no interval to tell chance from effect.';
+  return `${centre} over ${number(data.seeds.length)} seeds with 95 % confidence intervals; the faint marks are single seeds.`;
+}
+
+function checkLabel(data: Data): string {
+  const bad = data.selfcheck.filter((check) => !check.ok).length;
+  return bad === 0 ? `All ${data.selfcheck.length} checks fit` : `${bad} of ${data.selfcheck.length} checks do not fit`;
+}

@@ -1,0 +1,222 @@
+// Tables: differences, what was published, the self-check, and all figures.
+
+import { split, type Compared, type Data, type Difference } from './data';
+import { bounds, interval, number, scaled, signed, unitOf } from './figures';
+
+const VERDICTS: Readonly<Record<string, readonly [string, string]>> = {
+  better: ['▲', 'good'],
+  worse: ['▼', 'bad'],
+  different: ['◆', 'warn'],
+  unclear: ['○', 'plain'],
+  agrees: ['✓', 'good'],
+  higher: ['↑', 'bad'],
+  lower: ['↓', 'bad'],
+  'not measured': ['–', 'plain'],
+};
+
+export function Verdict({ verdict }: { verdict: string }) {
+  const [sign, tone] = VERDICTS[verdict] ?? ['', 'plain'];
+  return (
+    <span class={`verdict tone-${tone}`}>
+      <span aria-hidden="true">{sign}</span> {verdict}
+    </span>
+  );
+}
+
+/** A row for each metric, a column for each system that is not the baseline. */
+export function Differences({ data }: { data: Data }) {
+  const mine = data.differences.filter((each) => split(each.metric)[1] === null || data.scenario.metrics.includes(each.metric));
+  const systems = [...new Set(mine.map((each) => each.system))];
+  const metrics = data.metrics.flatMap((metric) => {
+    const names = new Set(mine.map((each) => each.metric).filter((name) => split(name)[0] === metric.name));
+    return [...names].map((name) => ({ ...metric, name, of: split(name)[1] }));
+  });
+  return (
+    <div class="scroll">
+      <table>
+        <thead>
+          <tr>
+            <th>Minus {data.scenario.baseline}</th>
+            {systems.map((system) => (
+              <th key={system} class="figure">
+                {system}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {metrics.map((metric) => (
+            <tr key={metric.name}>
+              <th scope="row" title={metric.formula}>
+                {metric.title} {metric.of !== null && <span class="of">{metric.of}</span>} <span class="quiet">{unitOf(split(metric.name)[0], metric.unit)}</span>
+              </th>
+              {systems.map((system) => (
+                <Cell key={system} found={mine.find((each) => each.system === system && each.metric === metric.name)} />
+              ))}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}
+
+function Cell({ found }: { found: Difference | undefined }) {
+  if (found === undefined) return <td class="figure quiet">–</td>;
+  return (
+    <td class="figure">
+      <strong>{signed(scaled(split(found.metric)[0], found.mean))}</strong> <span class="quiet">{interval(split(found.metric)[0], found.ci95, signed)}</span> <Verdict verdict={found.verdict} />
+    </td>
+  );
+}
+
+export function Published({ data }: { data: Data }) {
+  return (
+    <div class="scroll">
+      <table>
+        <thead>
+          <tr>
+            <th>System</th>
+            <th>Metric</th>
+            <th class="figure">Published</th>
+            <th class="figure">Here</th>
+            <th class="wide">
+              <span class="hidden-visually">On one scale</span>
+            </th>
+            <th>Verdict</th>
+            <th>Source</th>
+          </tr>
+        </thead>
+        <tbody>
+          {data.published.map((each, index) => (
+            <PublishedRow key={index} data={data} each={each} />
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}
+
+function PublishedRow({ data, each }: { data: Data; each: Compared }) {
+  const [base, of] = split(each.metric);
+  const metric = data.metrics.find((known) => known.name === base);
+  const ratio = each.relative_to !== null;
+  const name = ratio ? '' : base;
+  const unit = ratio ? `× ${each.relative_to ?? ''}` : unitOf(base, metric?.unit ?? '1');
+  const ends = [each.agrees[0], each.agrees[1], each.here ?? 0, each.ci95[0] ?? 0, each.ci95[1] ?? 0];
+  const [low, high] = bounds(ends.map((value) => scaled(name, value)));
+  const place = (value: number): string => `${((scaled(name, value) - low) / (high - low)) * 100}%`;
+  return (
+    <tr>
+      <th scope="row">{each.system}</th>
+      <td>
+        {metric?.title ?? base} {of !== null && <span class="quiet">{of}</span>} <span class="quiet">{unit}</span>
+      </td>
+      <td class="figure">{number(scaled(name, each.published))}</td>
+      <td class="figure">
+        {each.here === null ? '–' : number(scaled(name, each.here))} <span class="quiet">{interval(name, each.ci95)}</span>
+      </td>
+      <td class="wide">
+        <span class="track track-published">
+          <i class="track-agrees" style={{ left: place(each.agrees[0]), right: `calc(100% - ${place(each.agrees[1])})` }} />
+          {each.ci95[0] !== null && each.ci95[1] !== null && <i class="track-interval" style={{ left: place(each.ci95[0]), right: `calc(100% - ${place(each.ci95[1])})` }} />}
+          {each.here !== null && <i class="track-mean mark-circle" style={{ left: place(each.here) }} />}
+        </span>
+      </td>
+      <td>
+        <Verdict verdict={each.verdict} />
+      </td>
+      <td class="quiet">{each.source}</td>
+    </tr>
+  );
+}
+
+const CHECKED: Readonly<Record<string, readonly [string, string]>> = {
+  rate_mbps: ['fastest second: carried, of what was configured', 'Mbit/s'],
+  delay_ms: ['delay without queues', 'ms'],
+  queue_ms: ['longest wait, of what the queue allows', 'ms'],
+  packets: ['packets sent, and ended or on their way', ''],
+};
+
+export function SelfCheck({ data }: { data: Data }) {
+  return (
+    <div class="scroll">
+      <table>
+        <thead>
+          <tr>
+            <th>System</th>
+            <th>Link or flow</th>
+            <th>Check</th>
+            <th class="figure">Configured</th>
+            <th class="figure">Measured</th>
+            <th />
+          </tr>
+        </thead>
+        <tbody>
+          {data.selfcheck.map((each, index) => {
+            const [what, unit] = CHECKED[each.what] ?? [each.what, ''];
+            const show = (value: number): string => (each.what === 'packets' ? value.toLocaleString('en') : number(value));
+            return (
+              <tr key={index}>
+                <th scope="row">{each.system}</th>
+                <td>{each.of}</td>
+                <td>
+                  {what} <span class="quiet">{unit}</span>
+                </td>
+                <td class="figure">{show(each.configured)}</td>
+                <td class="figure">{show(each.measured)}</td>
+                <td>
+                  <span class={`verdict tone-${each.ok ? 'good' : 'bad'}`}>{each.ok ? '✓ fits' : '✗ does not fit'}</span>
+                </td>
+              </tr>
+            );
+          })}
+        </tbody>
+      </table>
+    </div>
+  );
+}
+
+/** Every figure, those of single flows and links too. */
+export function Everything({ data }: { data: Data }) {
+  const names = [...new Set(data.results.map((row) => row.metric))];
+  const order = (name: string): number => data.metrics.findIndex((metric) => metric.name === split(name)[0]);
+  names.sort((a, b) => order(a) - order(b));
+  return (
+    <div class="scroll">
+      <table>
+        <thead>
+          <tr>
+            <th>Metric</th>
+            {data.systems.map((system) => (
+              <th key={system.name} class="figure">
+                {system.name}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {names.map((name) => {
+            const [base, of] = split(name);
+            const metric = data.metrics.find((known) => known.name === base);
+            return (
+              <tr key={name}>
+                <th scope="row" title={metric?.formula ?? ''}>
+                  {metric?.title ?? base} {of !== null && <span class="of">{of}</span>} <span class="quiet">{unitOf(base, metric?.unit ?? '1')}</span>
+                </th>
+                {data.systems.map((system) => {
+                  const row = data.results.find((each) => each.system === system.name && each.metric === name);
+                  return (
+                    <td key={system.name} class="figure">
+                      {row === undefined ? '–' : number(scaled(base, row.mean))} <span class="quiet">{row === undefined ? '' : interval(base, row.ci95)}</span>
+                    </td>
+                  );
+                })}
+              </tr>
+            );
+          })}
+        </tbody>
+      </table>
+    </div>
+  );
+}

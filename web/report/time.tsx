@@ -1,0 +1,106 @@
+// Seed 1 over time: a plot for each quantity, all systems in it.
+
+import { useMemo, useState } from 'preact/hooks';
+import type { Column, Data, Series } from './data';
+import { lookOf, type Palette } from './look';
+import { Plot, Swatch, type Line } from './plot';
+
+/** Quantities in the order of the plots. */
+const OF_FLOWS: readonly (readonly [string, string])[] = [
+  ['rate_mbps', 'Received rate'],
+  ['target_mbps', 'Target rate'],
+  ['fps', 'Frames shown'],
+  ['e2e_ms', 'Latency, capture to display'],
+  ['qp', 'Quantiser'],
+  ['psnr_db', 'PSNR'],
+  ['owd_ms', 'One-way delay of packets'],
+  ['drops', 'Packets lost'],
+  ['window', 'TCP window'],
+];
+const OF_LINKS: readonly (readonly [string, string])[] = [
+  ['link_mbps', 'Carried by the link'],
+  ['queue_ms', 'Waiting time in the queue'],
+  ['link_drops', 'Packets dropped by the link'],
+];
+/** More lines than this tell nobody anything. */
+const MOST_SYSTEMS = 8;
+
+export function OverTime({ data, palette }: { data: Data; palette: Palette }) {
+  const systems = data.systems.map((each) => each.name).filter((name) => data.series[name] !== undefined);
+  const flows = data.scenario.flows;
+  const focus = flows.filter((flow) => flow.focus).map((flow) => flow.name);
+  const links = data.scenario.links.map((link) => link.name);
+  const [shown, setShown] = useState<readonly string[]>(systems.slice(0, MOST_SYSTEMS));
+  const [flow, setFlow] = useState(focus[0] ?? flows[0]?.name ?? '');
+  const [link, setLink] = useState(links[0] ?? '');
+  if (systems.length === 0) return <p class="quiet">No run with seed 1 was finished.</p>;
+  const toggle = (name: string): void => setShown(shown.includes(name) ? shown.filter((each) => each !== name) : systems.filter((each) => shown.includes(each) || each === name));
+  const panels = { data, shown, palette };
+  return (
+    <>
+      <div class="controls">
+        {systems.length > 1 && (
+          <div class="chips" role="group" aria-label="Systems shown">
+            {systems.map((name) => (
+              <button type="button" key={name} aria-pressed={shown.includes(name)} onClick={() => toggle(name)}>
+                <Swatch look={lookOf(data.systems.findIndex((each) => each.name === name))} /> {name}
+              </button>
+            ))}
+          </div>
+        )}
+        <Choice label="Flow" options={flows.map((each) => each.name)} chosen={flow} choose={setFlow} />
+        <Choice label="Link" options={links.flatMap((name) => [name, `${name}-back`])} chosen={link} choose={setLink} />
+        <p class="quiet hint">Drag to zoom in all plots, double-click to see everything.</p>
+      </div>
+      <div class="plots">
+        {OF_FLOWS.map(([name, title]) => (
+          <Panel key={name} {...panels} name={name} title={title} of={flow} capacityOf={name === 'rate_mbps' && links.length === 1 ? (links[0] ?? null) : null} />
+        ))}
+        {OF_LINKS.map(([name, title]) => (
+          <Panel key={name} {...panels} name={name} title={`${title} ${links.length > 1 || link.endsWith('-back') ? `(${link})` : ''}`.trim()} of={link} capacityOf={name === 'link_mbps' ? link : null} />
+        ))}
+      </div>
+    </>
+  );
+}
+
+function Choice({ label, options, chosen, choose }: { label: string; options: readonly string[]; chosen: string; choose: (name: string) => void }) {
+  if (options.length < 2) return null;
+  return (
+    <label class="choice">
+      {label}{' '}
+      <select value={chosen} onChange={(event) => choose(event.currentTarget.value)}>
+        {options.map((name) => (
+          <option key={name}>{name}</option>
+        ))}
+      </select>
+    </label>
+  );
+}
+
+interface PanelProps {
+  readonly data: Data;
+  readonly shown: readonly string[];
+  readonly palette: Palette;
+  readonly name: string;
+  readonly title: string;
+  readonly of: string;
+  readonly capacityOf: string | null;
+}
+
+function Panel({ data, shown, palette, name, title, of, capacityOf }: PanelProps) {
+  const { lines, unit, t } = useMemo(() => {
+    const found = shown.flatMap((system): readonly { system: string; column: Column; series: Series }[] => {
+      const series = data.series[system];
+      const column = series?.columns.find((each) => each.name === name && each.of === of);
+      return series === undefined || column === undefined ? [] : [{ system, column, series }];
+    });
+    const drawn: Line[] = found.map(({ system, column }) => ({ ...lookOf(data.systems.findIndex((each) => each.name === system)), name: system, values: column.values }));
+    const capacity = capacityOf === null ? undefined : found[0]?.series.columns.find((each) => each.name === 'capacity_mbps' && each.of === capacityOf);
+    const area: Line[] = capacity === undefined ? [] : [{ name: 'capacity', colour: 'plot-capacity-edge', dash: [], mark: 'circle', values: capacity.values, area: true }];
+    return { lines: [...area, ...drawn], unit: found[0]?.column.unit ?? '', t: found[0]?.series.t ?? [] };
+  }, [data, shown, name, of, capacityOf]);
+  const drawn = lines.filter((line) => line.area !== true);
+  if (drawn.length === 0 || drawn.every((line) => line.values.every((value) => value === null || value === 0))) return null;
+  return <Plot title={title} unit={unit === '1' ? 'per sample' : unit} x={t} xUnit="s" lines={lines} palette={palette} group="time" />;
+}
