@@ -1,0 +1,69 @@
+//! Embeds the report page that Vite has built into `web/report/dist`, and the
+//! scenarios: writes a table of them for `src/shelf.rs`.
+
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+use std::{env, fs, process};
+
+const PLACEHOLDER: &str = "<!doctype html><html lang=\"en\"><meta charset=\"utf-8\"><title>weft lab</title>\
+<p>This weft was built without its report page (WEFT_PAGE=placeholder). \
+Run <code>make web</code>, then build again without that variable; the results are in summary.json.</p>\
+<script type=\"application/json\" id=\"data\"><!--data--></script></html>\n";
+
+fn main() {
+    println!("cargo::rerun-if-env-changed=WEFT_PAGE");
+    let root = PathBuf::from(env::var_os("CARGO_MANIFEST_DIR").expect("set by cargo"));
+    let out = PathBuf::from(env::var_os("OUT_DIR").expect("set by cargo"));
+    embed_scenarios(&root.join("../../scenarios"), &out.join("scenarios.rs"));
+    embed_page(&root, &out.join("report.html"));
+}
+
+fn embed_page(root: &Path, out: &Path) {
+    let built = root.join("../../web/report/dist/index.html");
+    if env::var("WEFT_PAGE").is_ok_and(|v| v == "placeholder") {
+        fs::write(out, PLACEHOLDER).expect("OUT_DIR is writable");
+        return;
+    }
+    println!("cargo::rerun-if-changed={}", built.display());
+    if let Err(error) = fs::copy(&built, out) {
+        println!(
+            "cargo::error=the report page is not built ({}: {error}). \
+             Run `make web` first, or set WEFT_PAGE=placeholder to build without it.",
+            built.display()
+        );
+        process::exit(1);
+    }
+}
+
+fn embed_scenarios(folder: &Path, out: &Path) {
+    println!("cargo::rerun-if-changed={}", folder.display());
+    let mut files = Vec::new();
+    collect(folder, "", &mut files);
+    files.sort();
+    let mut table = String::from("&[\n");
+    for (name, path) in files {
+        println!("cargo::rerun-if-changed={}", path.display());
+        let path = fs::canonicalize(path).expect("the file was just listed");
+        writeln!(table, "    ({name:?}, include_str!({path:?})),").expect("writes to a string");
+    }
+    table.push_str("]\n");
+    fs::write(out, table).expect("OUT_DIR is writable");
+}
+
+/// Scenario files with their names, `SET/NAME`.
+fn collect(folder: &Path, prefix: &str, files: &mut Vec<(String, PathBuf)>) {
+    for entry in fs::read_dir(folder).into_iter().flatten() {
+        let path = entry.expect("scenarios/ is readable").path();
+        let stem = path
+            .file_stem()
+            .expect("a listed file has a name")
+            .to_string_lossy();
+        let name = format!("{prefix}{stem}");
+        if path.is_dir() {
+            println!("cargo::rerun-if-changed={}", path.display());
+            collect(&path, &format!("{name}/"), files);
+        } else if path.extension().is_some_and(|e| e == "toml") {
+            files.push((name, path));
+        }
+    }
+}

@@ -1,0 +1,272 @@
+//! What is measured of a run, each metric in one place with its formula and
+//! source. [`ALL`] is the list; [`measure`] gives the values of one run.
+//!
+//! A metric without suffix is about the flows under test: the calls, or all
+//! flows where there is none. `NAME.FLOW` and `NAME.LINK` single one out.
+
+mod capacity;
+mod delays;
+mod fairness;
+mod links;
+mod rates;
+mod video;
+
+use serde::Serialize;
+use weft_sim::{FlowRecord, LegRecord, Record, Setup};
+use weft_units::{Duration, Instant};
+
+pub use capacity::{Capacities, seeded};
+pub use fairness::{flow_rate_equality, harm, jain};
+pub use rates::convergence;
+pub use video::streams;
+
+/// Which direction is an improvement.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Better {
+    /// More is better.
+    Higher,
+    /// Less is better.
+    Lower,
+    /// It depends.
+    Neither,
+}
+
+/// One metric.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub struct Metric {
+    /// In snake case, with its unit where it has one.
+    pub name: &'static str,
+    /// The same for people.
+    pub title: &'static str,
+    /// The unit, `1` for plain numbers and shares.
+    pub unit: &'static str,
+    /// Which direction is an improvement.
+    pub better: Better,
+    /// What it is and how it is computed.
+    pub formula: &'static str,
+    /// Where the definition comes from.
+    pub source: &'static str,
+}
+
+macro_rules! metrics {
+    ($($name:ident $title:literal [$unit:literal] $better:ident: $formula:literal, $source:literal;)*) => {
+        /// Every metric, in the order of reports.
+        pub const ALL: &[Metric] = &[$(Metric {
+            name: stringify!($name),
+            title: $title,
+            unit: $unit,
+            better: Better::$better,
+            formula: $formula,
+            source: $source,
+        }),*];
+    };
+}
+
+metrics! {
+    throughput_mbps "Throughput" ["Mbit/s"] Neither:
+        "bits that reached the receiver, headers, copies and repair included, over the time in which the flow ran; sum of the flows",
+        "RFC 8868 section 3";
+    goodput_mbps "Goodput" ["Mbit/s"] Higher:
+        "bits of use: what TCP handed to the receiving application in order, encoded frames that a call has shown; over the time in which the flow ran; sum of the flows",
+        "RFC 2647 section 3.17";
+    transfer_s "Transfer time" ["s"] Lower:
+        "mean time from the opening of a connection to the acknowledgement of the last byte of its transfer",
+        "seed 002 section 4.3";
+    fps "Frames shown" ["1/s"] Higher:
+        "frames shown, over the time in which the call ran; mean of the cameras",
+        "W3C webrtc-stats, framesRendered";
+    freeze_s "Frozen" ["s"] Lower:
+        "time between two pictures where it is at least max(3 d, d + 150 ms), d being the mean of the last 30 such times; sum, mean of the cameras; a picture that stands at the end counts",
+        "W3C webrtc-stats, totalFreezesDuration";
+    freeze_count "Freezes" ["1"] Lower:
+        "number of these; mean of the cameras",
+        "W3C webrtc-stats, freezeCount";
+    e2e_ms_mean "Latency, mean" ["ms"] Lower:
+        "from the capture of a frame to its display, over the frames shown; mean of the cameras",
+        "seed 004 section 5";
+    e2e_ms_p95 "Latency, 95 %" ["ms"] Lower:
+        "95 % of the frames shown took no longer than this",
+        "seed 004 section 5";
+    frames_dropped "Frames never shown" ["1"] Lower:
+        "frames that were encoded and never shown, those of the last second aside; mean of the cameras",
+        "W3C webrtc-stats, framesDropped";
+    keyframe_requests "Keyframe requests" ["1"] Lower:
+        "requests of the receiver for a keyframe, over the whole run; mean of the cameras",
+        "RFC 4585 section 6.3.1";
+    fcd_ms "Frame construction delay" ["ms"] Lower:
+        "from the first packet of a frame to its last, over the frames shown; mean of the cameras",
+        "seed 004 section 4.2";
+    ifd_ms "Inter-frame delay" ["ms"] Lower:
+        "time between two frames on display; mean of the cameras",
+        "seed 004 section 4.2";
+    qp "Quantiser" ["1"] Lower:
+        "quantiser index of the frames shown, mean; 0 to 127 for VP8, 0 to 51 for H.264; mean of the cameras",
+        "W3C webrtc-stats, qpSum";
+    psnr_db "PSNR" ["dB"] Higher:
+        "luma peak signal to noise ratio of the frames shown against what was filmed, as the encoder's model gives it, mean; mean of the cameras",
+        "ITU-T J.340";
+    utilisation "Utilisation" ["1"] Higher:
+        "bits delivered by the links that the flow takes, over what their capacity allowed",
+        "RFC 8867 section 4";
+    convergence_s "Convergence time" ["s"] Lower:
+        "time after the start, and after each step of capacity, until the rate stays within 15 % of where it settles; mean",
+        "seed 003 section 4; tolerance chosen by us";
+    loss "Loss" ["1"] Lower:
+        "packets that ended on the way, over packets sent",
+        "RFC 8868 section 3";
+    queue_ms_mean "Queueing delay, mean" ["ms"] Lower:
+        "time that delivered packets waited in queues, mean",
+        "RFC 8867 section 4";
+    queue_ms_p95 "Queueing delay, 95 %" ["ms"] Lower:
+        "95 % of the delivered packets waited no longer than this",
+        "RFC 8867 section 4";
+    owd_ms_mean "One-way delay, mean" ["ms"] Lower:
+        "time from sending to delivery of a packet, mean",
+        "RFC 7679 section 5";
+    owd_ms_p95 "One-way delay, 95 %" ["ms"] Lower:
+        "95 % of the delivered packets took no longer than this",
+        "RFC 7679 section 5";
+    retransmissions "Retransmissions" ["1"] Lower:
+        "TCP segments that were sent again, over segments sent",
+        "RFC 5681";
+    jain_index "Jain's index" ["1"] Higher:
+        "(sum of the rates)^2 / (n * sum of their squares): 1 when all are equal, 1/n when one takes all",
+        "Jain, Chiu, Hawe 1984";
+    flow_rate_equality "Flow-rate equality" ["1"] Neither:
+        "1 - TCP/call bytes if the call has more, else call/TCP bytes - 1: 0 equal, 1 the call alone, -1 TCP alone",
+        "seed 001 section 3";
+    harm "Harm" ["1"] Lower:
+        "(demand - rate) / demand, the demand being the rate of the same flows with the same seed alone on the links",
+        "seed 000 section IV-B, after Ware et al. 2019";
+}
+
+/// The metric of this name, without suffix.
+#[must_use]
+pub fn find(name: &str) -> Option<&'static Metric> {
+    position(name).map(|at| &ALL[at])
+}
+
+/// Where a metric stands among [`ALL`], whatever its suffix.
+#[must_use]
+pub fn position(name: &str) -> Option<usize> {
+    let base = name.split_once('.').map_or(name, |(base, _)| base);
+    ALL.iter().position(|metric| metric.name == base)
+}
+
+/// Whether there is such a metric; the error names those that there are.
+///
+/// # Errors
+/// The names to choose from.
+pub fn check_name(name: &str) -> Result<(), String> {
+    let known = ALL.iter().map(|metric| metric.name);
+    let base = name.split_once('.').map_or(name, |(base, _)| base);
+    find(name)
+        .map(|_| ())
+        .ok_or_else(|| crate::scenario::unknown_name("there is no metric", base, known))
+}
+
+/// A run to measure.
+#[derive(Clone, Copy)]
+pub struct Run<'a> {
+    /// What was run.
+    pub setup: &'a Setup,
+    /// Positions of the flows under test.
+    pub focus: &'a [usize],
+    /// What comes before does not count.
+    pub from: Duration,
+    /// What its links could carry.
+    pub capacities: &'a Capacities,
+    /// What became of it.
+    pub record: &'a Record,
+}
+
+/// A value of one run.
+pub type Value = (String, f64);
+
+/// All values of the run that exist, in the order of [`ALL`], those of single
+/// flows and links behind that of the whole. Harm needs a second run, see
+/// [`harm`].
+#[must_use]
+pub fn measure(run: &Run<'_>) -> Vec<Value> {
+    let mut values = Vec::new();
+    rates::measure(run, &mut values);
+    video::measure(run, &mut values);
+    links::measure(run, &mut values);
+    delays::measure(run, &mut values);
+    fairness::measure(run, &mut values);
+    values.sort_by_key(|(name, _)| position(name));
+    values.retain(|(_, value)| value.is_finite());
+    values
+}
+
+/// The throughput of the flows under test, for [`harm`].
+#[must_use]
+pub fn throughput_while(run: &Run<'_>, window: (Duration, Duration)) -> f64 {
+    run.focus
+        .iter()
+        .map(|&flow| rates::throughput(run, flow, window))
+        .sum()
+}
+
+/// When flows that are not under test compete: from the start of the first to
+/// the end of the last.
+#[must_use]
+pub fn competition(run: &Run<'_>) -> Option<(Duration, Duration)> {
+    let others = (0..run.setup.flows.len()).filter(|i| !run.focus.contains(i));
+    let times: Vec<_> = others.map(|flow| run.active(flow)).collect();
+    let start = times.iter().map(|t| t.0).min()?;
+    let end = times.iter().map(|t| t.1).max()?;
+    (start < end).then_some((start, end))
+}
+
+impl Run<'_> {
+    /// When the flow ran and was measured.
+    fn active(&self, flow: usize) -> (Duration, Duration) {
+        let setup = &self.setup.flows[flow];
+        let end = self.record.ended_at.saturating_since(Instant::ZERO);
+        let stop = setup.stop.unwrap_or(end).min(end);
+        (setup.start.max(self.from).min(stop), stop)
+    }
+
+    fn flow(&self, flow: usize) -> &FlowRecord {
+        &self.record.flows[flow]
+    }
+
+    /// The ways of the flow's data.
+    fn legs(&self, flow: usize) -> impl Iterator<Item = &LegRecord> {
+        self.flow(flow).routes.iter().map(|route| &route.there)
+    }
+
+    /// Adds the value of the flows under test, and of each flow if there are
+    /// several.
+    fn for_each_flow(
+        &self,
+        name: &str,
+        values: &mut Vec<Value>,
+        whole: Option<f64>,
+        single: impl Fn(usize) -> Option<f64>,
+    ) {
+        values.extend(whole.map(|value| (name.to_owned(), value)));
+        if self.setup.flows.len() == 1 {
+            return;
+        }
+        for (index, flow) in self.setup.flows.iter().enumerate() {
+            values.extend(single(index).map(|value| (format!("{name}.{}", flow.name), value)));
+        }
+    }
+}
+
+/// The share of the period that ends at `at` which lies within the window.
+fn overlap(at: Instant, period: Duration, window: (Duration, Duration)) -> f64 {
+    let end = at.saturating_since(Instant::ZERO);
+    let begin = end.saturating_sub(period);
+    let within = end.min(window.1).saturating_sub(begin.max(window.0));
+    match end.saturating_sub(begin).as_nanos() {
+        0 => 0.0,
+        length => within.as_nanos() as f64 / length as f64,
+    }
+}
+
+#[cfg(test)]
+mod tests;

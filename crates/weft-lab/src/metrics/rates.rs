@@ -1,0 +1,183 @@
+//! How much got through, and how soon.
+
+use std::collections::BTreeSet;
+
+use weft_sim::{Application, FlowDetail, FlowKind};
+use weft_units::{Duration, Instant};
+
+use super::{Run, Value, overlap, video};
+
+/// How near to where it settles a rate must stay.
+const TOLERANCE: f64 = 0.15;
+/// Rates are means over a second, and stay when three of them in a row do;
+/// both chosen by us.
+const STEP: Duration = Duration::from_secs(1);
+const STAYS: usize = 3;
+
+pub fn measure(run: &Run<'_>, values: &mut Vec<Value>) {
+    let rate = |flow| {
+        let window = run.active(flow);
+        (window.0 < window.1).then(|| throughput(run, flow, window))
+    };
+    let sum: f64 = run.focus.iter().filter_map(|&flow| rate(flow)).sum();
+    run.for_each_flow("throughput_mbps", values, Some(sum), rate);
+
+    let good = |flow| goodput(run, flow);
+    let sum = run
+        .focus
+        .iter()
+        .filter_map(|&flow| good(flow))
+        .reduce(|a, b| a + b);
+    run.for_each_flow("goodput_mbps", values, sum, good);
+
+    let time = |flow| transfer(run, flow);
+    run.for_each_flow(
+        "transfer_s",
+        values,
+        mean(run.focus.iter().filter_map(|&f| time(f))),
+        time,
+    );
+
+    let lost = |flow| loss(run, &[flow]);
+    run.for_each_flow("loss", values, loss(run, run.focus), lost);
+
+    let again = |flow| retransmissions(run, flow);
+    let whole = mean(run.focus.iter().filter_map(|&f| again(f)));
+    run.for_each_flow("retransmissions", values, whole, again);
+
+    values.extend(converged(run).map(|value| ("convergence_s".to_owned(), value)));
+}
+
+/// Mbit/s that reached the receiver within the window.
+pub fn throughput(run: &Run<'_>, flow: usize, window: (Duration, Duration)) -> f64 {
+    let period = run.record.sample_every;
+    let samples = run.legs(flow).flat_map(|leg| &leg.series);
+    let bytes: f64 = samples
+        .map(|s| s.delivered.0 as f64 * overlap(s.at, period, window))
+        .sum();
+    bytes * 8.0 / 1e6 / window.1.saturating_sub(window.0).as_secs_f64()
+}
+
+fn goodput(run: &Run<'_>, flow: usize) -> Option<f64> {
+    let window = run.active(flow);
+    let period = run.record.sample_every;
+    let bytes: f64 = match &run.flow(flow).detail {
+        FlowDetail::Tcp(tcp) => {
+            let samples = tcp.series.iter();
+            samples
+                .map(|s| s.delivered.0 as f64 * overlap(s.at, period, window))
+                .sum()
+        }
+        FlowDetail::Call(_) => video::bytes_shown(run, flow),
+        FlowDetail::Udp => return None,
+    };
+    Some(bytes * 8.0 / 1e6 / window.1.saturating_sub(window.0).as_secs_f64())
+}
+
+fn transfer(run: &Run<'_>, flow: usize) -> Option<f64> {
+    let FlowDetail::Tcp(tcp) = &run.flow(flow).detail else {
+        return None;
+    };
+    let times = tcp
+        .transfers
+        .iter()
+        .map(|t| t.ended_at.saturating_since(t.started_at).as_secs_f64());
+    mean(times)
+}
+
+fn retransmissions(run: &Run<'_>, flow: usize) -> Option<f64> {
+    let FlowDetail::Tcp(tcp) = &run.flow(flow).detail else {
+        return None;
+    };
+    let sent: u64 = run.legs(flow).map(|leg| leg.sent.packets).sum();
+    (sent > 0).then(|| tcp.retransmissions as f64 / sent as f64)
+}
+
+/// The whole run counts: a packet is sent in one period and ends in another.
+fn loss(run: &Run<'_>, flows: &[usize]) -> Option<f64> {
+    let legs = || flows.iter().flat_map(|&flow| run.legs(flow));
+    let sent: u64 = legs().map(|leg| leg.sent.packets).sum();
+    let lost: u64 = legs().map(weft_sim::LegRecord::drops).sum();
+    (sent > 0).then(|| lost as f64 / sent as f64)
+}
+
+/// Of long-lived flows only: what stops by itself settles nowhere.
+fn converged(run: &Run<'_>) -> Option<f64> {
+    let lasting = |flow: &&usize| match &run.setup.flows[**flow].kind {
+        FlowKind::Tcp(tcp) => tcp.application == Application::LongLived,
+        FlowKind::Call(_) => true,
+        FlowKind::Udp(_) => false,
+    };
+    let flows: Vec<usize> = run.focus.iter().filter(lasting).copied().collect();
+    let start = flows.iter().map(|&f| run.setup.flows[f].start).min()?;
+    let end = flows.iter().map(|&f| run.active(f).1).min()?;
+    let mut bounds: BTreeSet<Duration> = steps(run, &flows, end);
+    bounds.retain(|at| *at > start);
+    bounds.insert(start);
+    let bounds: Vec<Duration> = bounds.into_iter().chain([end]).collect();
+    let sections = bounds.windows(2).filter_map(|section| {
+        let rates = rates(run, &flows, (section[0], section[1]));
+        convergence(&rates)
+    });
+    mean(sections)
+}
+
+/// Times at which the capacity of a link changes that one of the flows takes;
+/// none when it changes all the time, as a trace does.
+fn steps(run: &Run<'_>, flows: &[usize], end: Duration) -> BTreeSet<Duration> {
+    let mut found = BTreeSet::new();
+    let routes = flows.iter().flat_map(|&flow| &run.setup.flows[flow].routes);
+    for hop in routes.flat_map(|route| &route.hops) {
+        let mut at = Instant::ZERO;
+        let mut own = BTreeSet::new();
+        while let (_, Some(next)) = run.capacities.at(hop.link, hop.direction, at) {
+            if next.saturating_since(Instant::ZERO) >= end {
+                break;
+            }
+            own.insert(next.saturating_since(Instant::ZERO));
+            at = next;
+        }
+        // A section shorter than this shows no rate that stays.
+        let shortest = STEP * (2 * STAYS as u64);
+        let times: Vec<Duration> = own.iter().copied().collect();
+        if times.windows(2).all(|pair| pair[1] - pair[0] >= shortest) {
+            found.extend(own);
+        }
+    }
+    found
+}
+
+/// Mean rates per second of the flows together.
+fn rates(run: &Run<'_>, flows: &[usize], window: (Duration, Duration)) -> Vec<f64> {
+    let count = window.1.saturating_sub(window.0).as_nanos() / STEP.as_nanos();
+    let second = |index: u64| {
+        let begin = window.0 + STEP * index;
+        flows
+            .iter()
+            .map(|&flow| throughput(run, flow, (begin, begin + STEP)))
+            .sum()
+    };
+    (0..count).map(second).collect()
+}
+
+/// Seconds until rates, one a second, stay within [`TOLERANCE`] of the median
+/// of their second half; their number if they never do. `None` without enough
+/// of them.
+#[must_use]
+pub fn convergence(rates: &[f64]) -> Option<f64> {
+    if rates.len() < 2 * STAYS {
+        return None;
+    }
+    let mut settled = rates[rates.len() / 2..].to_vec();
+    settled.sort_by(f64::total_cmp);
+    let settled = crate::statistics::quantile(&settled, 0.5)?;
+    let near = |rate: &f64| (rate - settled).abs() <= TOLERANCE * settled;
+    let stays = rates.windows(STAYS).position(|next| next.iter().all(near));
+    Some(stays.unwrap_or(rates.len()) as f64)
+}
+
+fn mean(values: impl Iterator<Item = f64>) -> Option<f64> {
+    let values: Vec<f64> = values.collect();
+    let n = values.len();
+    (n > 0).then(|| values.iter().sum::<f64>() / n as f64)
+}

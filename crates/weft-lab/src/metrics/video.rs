@@ -1,0 +1,156 @@
+//! What the people in a call see.
+
+use weft_sim::{CallRecord, FlowDetail, FlowKind, FrameRecord, Freezes, StreamRecord};
+use weft_units::{Duration, Instant};
+
+use super::{Run, Value};
+use crate::statistics::quantile;
+
+/// Frames captured so shortly before the end may still be on their way;
+/// chosen by us: longer than any frame is waited for.
+const TAIL: Duration = Duration::from_secs(1);
+
+/// A camera's frames from one end to the other, within the window.
+struct Shown {
+    /// Display times, in order.
+    at: Vec<Instant>,
+    /// From capture to display, milliseconds.
+    latency: Vec<f64>,
+    /// From the first packet to the last, milliseconds.
+    construction: Vec<f64>,
+    /// Of the pictures shown, where the encoder's model knows.
+    quantisers: Vec<f64>,
+    psnr: Vec<f64>,
+    freezes: Freezes,
+    dropped: usize,
+    keyframe_requests: u64,
+    seconds: f64,
+}
+
+pub fn measure(run: &Run<'_>, values: &mut Vec<Value>) {
+    let streams = |flows: &[usize]| -> Vec<Shown> {
+        flows.iter().flat_map(|&flow| cameras(run, flow)).collect()
+    };
+    let metrics: [(&str, Of); 10] = [
+        ("fps", |s| Some(s.at.len() as f64 / s.seconds)),
+        ("freeze_s", |s| Some(s.freezes.total.as_secs_f64())),
+        ("freeze_count", |s| Some(f64::from(s.freezes.count))),
+        ("e2e_ms_mean", |s| mean(&s.latency)),
+        ("frames_dropped", |s| Some(s.dropped as f64)),
+        ("keyframe_requests", |s| Some(s.keyframe_requests as f64)),
+        ("fcd_ms", |s| mean(&s.construction)),
+        ("qp", |s| mean(&s.quantisers)),
+        ("psnr_db", |s| mean(&s.psnr)),
+        ("ifd_ms", |s| mean(&intervals(&s.at))),
+    ];
+    let over = |shown: &[Shown], of: Of| mean(&shown.iter().filter_map(of).collect::<Vec<_>>());
+    for (name, of) in metrics {
+        let whole = over(&streams(run.focus), of);
+        run.for_each_flow(name, values, whole, |flow| over(&streams(&[flow]), of));
+    }
+    let p95 = |flows: &[usize]| {
+        let mut all: Vec<f64> = streams(flows).into_iter().flat_map(|s| s.latency).collect();
+        all.sort_by(f64::total_cmp);
+        quantile(&all, 0.95)
+    };
+    run.for_each_flow("e2e_ms_p95", values, p95(run.focus), |flow| p95(&[flow]));
+}
+
+type Of = fn(&Shown) -> Option<f64>;
+
+/// Every camera of a call, at both ends.
+fn cameras(run: &Run<'_>, flow: usize) -> Vec<Shown> {
+    let window = run.active(flow);
+    let streams = streams(run, flow).into_iter();
+    streams.map(|stream| shown(stream, window)).collect()
+}
+
+/// The video streams of a flow.
+pub fn streams<'a>(run: &Run<'a>, flow: usize) -> Vec<&'a StreamRecord> {
+    let (FlowKind::Call(setup), FlowDetail::Call(record)) =
+        (&run.setup.flows[flow].kind, &run.record.flows[flow].detail)
+    else {
+        return Vec::new();
+    };
+    let record: &CallRecord = record;
+    let sides = [
+        (&setup.caller, &record.caller),
+        (&setup.callee, &record.callee),
+    ];
+    // Cameras come before microphones.
+    sides
+        .into_iter()
+        .flat_map(|(setup, side)| side.streams.iter().take(setup.cameras.len()))
+        .collect()
+}
+
+fn shown(stream: &StreamRecord, window: (Duration, Duration)) -> Shown {
+    let (from, end) = (Instant::ZERO + window.0, Instant::ZERO + window.1);
+    let frames = || {
+        stream
+            .frames
+            .iter()
+            .filter(|f| f.captured_at >= from && f.captured_at < end)
+    };
+    let mut shown = Shown {
+        at: Vec::new(),
+        latency: Vec::new(),
+        construction: Vec::new(),
+        quantisers: Vec::new(),
+        psnr: Vec::new(),
+        freezes: Freezes::default(),
+        dropped: 0,
+        keyframe_requests: stream.keyframe_requests,
+        seconds: end.saturating_since(from).as_secs_f64(),
+    };
+    for frame in frames() {
+        if let Some(display) = frame.shown {
+            shown.at.push(display.at);
+            shown.latency.push(
+                display
+                    .at
+                    .saturating_since(frame.captured_at)
+                    .as_millis_f64(),
+            );
+            shown
+                .construction
+                .push(display.construction.as_millis_f64());
+            if let Some(quality) = frame.quality {
+                shown.quantisers.push(f64::from(quality.quantizer));
+                shown.psnr.push(f64::from(quality.psnr_db));
+            }
+        }
+    }
+    shown.at.sort();
+    for at in &shown.at {
+        shown.freezes.on_picture(*at);
+    }
+    if shown.at.last().is_some_and(|last| *last < end) {
+        // A picture that stands until the end is a freeze like any other.
+        shown.freezes.on_picture(end);
+    }
+    let waits = |frame: &&FrameRecord| frame.shown.is_none() && frame.captured_at + TAIL < end;
+    shown.dropped = frames().filter(waits).count();
+    shown
+}
+
+/// Encoded bytes of the frames that a call has shown, at both ends.
+pub fn bytes_shown(run: &Run<'_>, flow: usize) -> f64 {
+    let (from, end) = run.active(flow);
+    let within = |at: Instant| at >= Instant::ZERO + from && at < Instant::ZERO + end;
+    let streams = streams(run, flow).into_iter();
+    let frames = streams.flat_map(|stream| &stream.frames);
+    let shown = frames.filter(|frame| frame.shown.is_some_and(|shown| within(shown.at)));
+    shown.map(|frame| frame.size.0 as f64).sum()
+}
+
+fn intervals(at: &[Instant]) -> Vec<f64> {
+    at.windows(2)
+        .map(|pair| pair[1].saturating_since(pair[0]).as_millis_f64())
+        .collect()
+}
+
+fn mean(values: &[f64]) -> Option<f64> {
+    let n = values.len();
+    (n > 0).then(|| values.iter().sum::<f64>() / n as f64)
+}

@@ -1,0 +1,46 @@
+use super::{verdict, worst};
+use crate::run::Check;
+use crate::statistics::Estimate;
+
+fn estimate(centre: f64, low: f64, high: f64) -> Estimate {
+    Estimate {
+        centre,
+        interval: Some((low, high)),
+        n: 5,
+    }
+}
+
+#[test]
+fn a_verdict_weighs_the_interval() {
+    assert_eq!(verdict(&estimate(10.0, 9.0, 11.0), 9.5, 10.5), "agrees");
+    assert_eq!(verdict(&estimate(11.0, 9.0, 13.0), 9.5, 10.5), "unclear");
+    assert_eq!(verdict(&estimate(12.0, 11.0, 13.0), 9.5, 10.5), "higher");
+    assert_eq!(verdict(&estimate(8.0, 7.0, 9.0), 9.5, 10.5), "lower");
+}
+
+#[test]
+fn the_worst_check_of_all_seeds_is_kept_in_any_order() {
+    let check = |measured: f64, ok| Check {
+        of: "wifi".into(),
+        what: "queue_ms",
+        configured: 100.0,
+        measured,
+        ok,
+    };
+    let (calm, full, over) = (check(20.0, true), check(99.0, true), check(130.0, false));
+    for order in [
+        [&calm, &full, &over],
+        [&over, &calm, &full],
+        [&full, &over, &calm],
+    ] {
+        let mut kept = Vec::new();
+        for each in order {
+            worst(&mut kept, vec![each.clone()]);
+        }
+        assert_eq!(kept, std::slice::from_ref(&over));
+    }
+    let mut kept = Vec::new();
+    worst(&mut kept, vec![full.clone()]);
+    worst(&mut kept, vec![calm.clone()]);
+    assert_eq!(kept, [full]);
+}

@@ -1,0 +1,153 @@
+//! What a run leaves on disk: `summary.json`, tables, time series, and the
+//! report.
+
+mod parquet;
+mod report;
+mod summary;
+mod tables;
+
+use std::fs;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+use crate::outcome::Outcome;
+use crate::run::Run;
+use crate::scenario::Scenario;
+
+pub use report::{Conditions, render};
+pub use summary::summary;
+pub use tables::printed;
+
+/// Something could not be written or read; the text says what to do.
+#[derive(Debug, thiserror::Error)]
+#[error("{path}: {error}: {remedy}", path = path.display())]
+pub struct OutputError {
+    path: PathBuf,
+    error: io::Error,
+    remedy: &'static str,
+}
+
+/// The folder that everything is written into.
+#[derive(Debug)]
+pub struct Folder {
+    path: PathBuf,
+}
+
+impl Folder {
+    /// Makes the folder and finds out whether it can be written, so that no
+    /// hour of work is lost.
+    ///
+    /// # Errors
+    /// When it cannot.
+    pub fn create(path: &Path) -> Result<Folder, OutputError> {
+        let folder = Folder {
+            path: path.to_owned(),
+        };
+        fs::create_dir_all(folder.series_path()).map_err(|e| failed(path, e))?;
+        folder.write("report.json", b"{}")?;
+        Ok(folder)
+    }
+
+    /// Where it is.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// The time series of one run.
+    ///
+    /// # Errors
+    /// When the disk is full, for one.
+    pub fn write_series(&self, scenario: &Scenario, run: &Run) -> Result<(), OutputError> {
+        let system = file_name(&scenario.variants[run.variant].name);
+        let name = format!("series/{system}.seed{}", run.seed);
+        self.write(
+            &format!("{name}.csv"),
+            tables::series(&run.series).as_bytes(),
+        )?;
+        self.write(
+            &format!("{name}.parquet"),
+            &tables::series_parquet(&run.series),
+        )
+    }
+
+    /// Everything that is about all runs together.
+    ///
+    /// # Errors
+    /// When the disk is full, for one.
+    pub fn write_outcome(
+        &self,
+        outcome: &Outcome<'_>,
+        conditions: &Conditions,
+    ) -> Result<(), OutputError> {
+        self.write("summary.json", summary(outcome).as_bytes())?;
+        self.write("results.csv", tables::results(outcome).as_bytes())?;
+        self.write("runs.csv", tables::runs(outcome).as_bytes())?;
+        self.write("runs.parquet", &tables::runs_parquet(outcome))?;
+        let data = report::data(outcome, conditions);
+        self.write("report.json", data.as_bytes())?;
+        self.write("report.html", render(&data).as_bytes())
+    }
+
+    fn series_path(&self) -> PathBuf {
+        self.path.join("series")
+    }
+
+    /// The whole file or nothing: what was there before stays until then.
+    fn write(&self, name: &str, content: &[u8]) -> Result<(), OutputError> {
+        let path = self.path.join(name);
+        let draft = self.path.join(format!("{name}.part"));
+        let written = fs::File::create(&draft)
+            .and_then(|mut file| file.write_all(content).and_then(|()| file.sync_data()))
+            .and_then(|()| fs::rename(&draft, &path));
+        written.map_err(|error| {
+            // What is left of it only takes room.
+            let _ = fs::remove_file(&draft);
+            failed(&path, error)
+        })
+    }
+}
+
+/// Writes `report.html` anew from the `report.json` beside it.
+///
+/// # Errors
+/// When the one cannot be read or the other not be written.
+pub fn rewrite_report(path: &Path) -> Result<PathBuf, OutputError> {
+    let folder = Folder {
+        path: path.to_owned(),
+    };
+    let file = path.join("report.json");
+    let data = fs::read_to_string(&file).map_err(|error| OutputError {
+        path: file,
+        error,
+        remedy: "give the folder that `weft lab run --out` has written",
+    })?;
+    folder.write("report.html", render(&data).as_bytes())?;
+    Ok(path.join("report.html"))
+}
+
+fn failed(path: &Path, error: io::Error) -> OutputError {
+    let remedy = match error.kind() {
+        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
+            "make room there, or give another folder with --out"
+        }
+        _ => "give a folder that you may write with --out",
+    };
+    OutputError {
+        path: path.to_owned(),
+        error,
+        remedy,
+    }
+}
+
+/// Letters, digits and a few signs; the rest becomes `_`.
+fn file_name(system: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "-+@.".contains(c);
+    system
+        .chars()
+        .map(|c| if plain(c) { c } else { '_' })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,248 @@
+//! `report.html`: the page that Vite has built from `web/report`, with the
+//! data of a run put in; and the data for itself, `report.json`.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+
+use crate::metrics::{self, Metric};
+use crate::outcome::{Cdf, Compared, Difference, Outcome, Row, SystemCheck};
+use crate::run::Series;
+
+/// The page without data.
+const PAGE: &str = include_str!(concat!(env!("OUT_DIR"), "/report.html"));
+/// Where the data goes.
+const MARK: &str = "<!--data-->";
+/// Points of a time series: what a screen can show.
+const SERIES_ROWS: usize = 600;
+
+/// What is known outside the scenario: how it was run.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct Conditions {
+    /// The command that gives the same results.
+    pub command: String,
+    /// When it ended: seconds since 1970, UTC.
+    pub unix_s: u64,
+    /// How long it took, seconds.
+    pub took_s: f64,
+    /// The machine: system, processor architecture, threads.
+    pub machine: String,
+}
+
+#[derive(Serialize)]
+struct Data<'a> {
+    schema: u32,
+    scenario: About<'a>,
+    engine: &'static str,
+    version: &'static str,
+    conditions: &'a Conditions,
+    seeds: Vec<u64>,
+    wanted: usize,
+    finished: usize,
+    failed: Vec<String>,
+    events: u64,
+    systems: Vec<System<'a>>,
+    metrics: Vec<&'static Metric>,
+    results: Vec<Row>,
+    /// By system and metric: the value of each seed.
+    values: BTreeMap<String, BTreeMap<String, Vec<Option<f64>>>>,
+    differences: Vec<Difference>,
+    published: Vec<Compared>,
+    selfcheck: Vec<SystemCheck>,
+    cdfs: Vec<Cdf>,
+    series: BTreeMap<String, Series>,
+}
+
+#[derive(Serialize)]
+struct About<'a> {
+    name: &'a str,
+    title: &'a str,
+    about: &'a str,
+    file: &'a str,
+    text: &'a str,
+    duration_s: f64,
+    measure_from_s: f64,
+    centre: crate::statistics::Centre,
+    baseline: Option<&'a str>,
+    metrics: &'a [String],
+    links: Vec<Link>,
+    flows: Vec<Flow>,
+}
+
+#[derive(Serialize)]
+struct Link {
+    name: String,
+    forward: String,
+    backward: String,
+}
+
+#[derive(Serialize)]
+struct Flow {
+    name: String,
+    what: String,
+    via: Vec<String>,
+    start_s: f64,
+    stop_s: f64,
+    focus: bool,
+}
+
+#[derive(Serialize)]
+struct System<'a> {
+    name: &'a str,
+    system: &'a str,
+    case: &'a [(String, String)],
+}
+
+/// Everything that the page shows, as JSON.
+#[must_use]
+pub fn data(outcome: &Outcome<'_>, conditions: &Conditions) -> String {
+    let scenario = outcome.scenario();
+    let variants = scenario.variants.iter();
+    let systems = variants.clone().map(|v| System {
+        name: &v.name,
+        system: &v.system.name,
+        case: &v.case,
+    });
+    let results = outcome.rows();
+    let mut values: BTreeMap<String, BTreeMap<String, Vec<Option<f64>>>> = BTreeMap::new();
+    for row in &results {
+        let variant = scenario
+            .variants
+            .iter()
+            .position(|v| v.name == row.system)
+            .unwrap_or_default();
+        let of = values.entry(row.system.clone()).or_default();
+        of.insert(row.metric.clone(), outcome.values(variant, &row.metric));
+    }
+    let series = variants.enumerate().filter_map(|(index, variant)| {
+        Some((
+            variant.name.clone(),
+            outcome.series(index)?.thinned(SERIES_ROWS),
+        ))
+    });
+    let used = |metric: &&Metric| {
+        results
+            .iter()
+            .any(|r| metrics::find(&r.metric).is_some_and(|m| m.name == metric.name))
+    };
+    let failed = outcome.failed().iter().map(|f| {
+        format!(
+            "{} with seed {}: {}",
+            scenario.variants[f.variant].name, f.seed, f.message
+        )
+    });
+    let data = Data {
+        schema: 1,
+        scenario: about(outcome),
+        engine: "sim",
+        version: env!("CARGO_PKG_VERSION"),
+        conditions,
+        seeds: outcome.seeds(),
+        wanted: outcome.wanted(),
+        finished: outcome.finished(),
+        failed: failed.collect(),
+        events: outcome.events(),
+        systems: systems.collect(),
+        metrics: metrics::ALL.iter().filter(used).collect(),
+        values,
+        differences: outcome.differences(),
+        published: outcome.compared(),
+        selfcheck: outcome.checks(),
+        cdfs: outcome.cdfs(),
+        series: series.collect(),
+        results,
+    };
+    serde_json::to_string(&data).expect("plain data")
+}
+
+fn about<'a>(outcome: &Outcome<'a>) -> About<'a> {
+    let scenario = outcome.scenario();
+    let first = scenario.variants.first();
+    let setup = first.map(|v| &v.setup);
+    let links = setup.into_iter().flat_map(|s| &s.links).map(|link| Link {
+        name: link.name.clone(),
+        forward: link.forward.to_string(),
+        backward: link.backward.to_string(),
+    });
+    let flows = setup.into_iter().flat_map(|s| {
+        s.flows.iter().enumerate().map(move |(index, flow)| {
+            let hops = flow.routes.iter().flat_map(|r| &r.hops);
+            Flow {
+                name: flow.name.clone(),
+                what: kind(&flow.kind),
+                via: hops.map(|hop| s.links[hop.link].name.clone()).collect(),
+                start_s: flow.start.as_secs_f64(),
+                stop_s: flow.stop.unwrap_or(s.duration).as_secs_f64(),
+                focus: first.is_some_and(|v| v.focus.contains(&index)),
+            }
+        })
+    });
+    About {
+        name: &scenario.name,
+        title: &scenario.title,
+        about: &scenario.about,
+        file: &scenario.source.file,
+        text: &scenario.source.text,
+        duration_s: scenario.duration().as_secs_f64(),
+        measure_from_s: scenario.measure_from.as_secs_f64(),
+        centre: scenario.centre,
+        baseline: scenario.baseline.as_deref(),
+        metrics: &scenario.metrics,
+        links: links.collect(),
+        flows: flows.collect(),
+    }
+}
+
+/// What a flow is, in a few words.
+fn kind(kind: &weft_sim::FlowKind) -> String {
+    use weft_sim::{Application, FlowKind};
+    match kind {
+        FlowKind::Tcp(tcp) => {
+            let count = if tcp.connections > 1 {
+                format!("{} x ", tcp.connections)
+            } else {
+                String::new()
+            };
+            let what = match &tcp.application {
+                Application::LongLived => "long-lived".to_owned(),
+                Application::Upload(size) => format!("upload of {} kB", size.0 / 1000),
+                Application::OnOff { size, mean_pause } => format!(
+                    "transfers of {} to {} kB, pauses of {} s",
+                    size.0.0 / 1000,
+                    size.1.0 / 1000,
+                    mean_pause.as_secs_f64()
+                ),
+            };
+            format!("{count}TCP {}, {what}", tcp.congestion)
+        }
+        FlowKind::Call(call) => {
+            let cameras = call.caller.cameras.len();
+            let rate = call
+                .caller
+                .cameras
+                .iter()
+                .map(|c| c.max_rate.as_mbps())
+                .fold(0.0, f64::max);
+            let each = if cameras == 1 { "a camera" } else { "cameras" };
+            let count = if cameras == 1 {
+                String::new()
+            } else {
+                format!("{cameras} ")
+            };
+            format!("call, {count}{each} of at most {rate} Mbit/s")
+        }
+        FlowKind::Udp(udp) => format!(
+            "UDP {} Mbit/s, packets of {} B",
+            udp.rate.as_mbps(),
+            udp.packet.0
+        ),
+    }
+}
+
+/// The page with this data. It loads nothing from anywhere.
+#[must_use]
+pub fn render(data: &str) -> String {
+    // Within a script element nothing may look like its end, or a comment.
+    let safe = data.replace('<', "\\u003c");
+    PAGE.replacen(MARK, &safe, 1)
+}

@@ -1,0 +1,55 @@
+//! `summary.json`: the results for programs.
+
+use serde::Serialize;
+
+use crate::outcome::{Compared, Difference, Outcome, Row, SystemCheck};
+
+/// Version of the layout; a change that breaks readers counts it up.
+const SCHEMA: u32 = 1;
+
+#[derive(Serialize)]
+struct Summary<'a> {
+    schema: u32,
+    scenario: &'a str,
+    engine: &'static str,
+    version: &'static str,
+    seeds: Vec<u64>,
+    /// Runs are missing: it was interrupted, or some failed.
+    partial: bool,
+    results: Vec<Row>,
+    differences: Vec<Difference>,
+    published: Vec<Compared>,
+    selfcheck: SelfCheck,
+}
+
+#[derive(Serialize)]
+struct SelfCheck {
+    ok: bool,
+    checks: Vec<SystemCheck>,
+}
+
+/// The file's content. It depends on scenario, version and the runs that
+/// ended, on nothing else.
+#[must_use]
+pub fn summary(outcome: &Outcome<'_>) -> String {
+    let checks = outcome.checks();
+    let summary = Summary {
+        schema: SCHEMA,
+        scenario: &outcome.scenario().name,
+        engine: "sim",
+        version: env!("CARGO_PKG_VERSION"),
+        seeds: outcome.seeds(),
+        partial: outcome.finished() < outcome.wanted(),
+        results: outcome.rows(),
+        differences: outcome.differences(),
+        published: outcome.compared(),
+        selfcheck: SelfCheck {
+            ok: checks.iter().all(|c| c.check.ok),
+            checks,
+        },
+    };
+    // Maps with keys of text and finite numbers always have a form in JSON.
+    let mut text = serde_json::to_string_pretty(&summary).expect("plain data");
+    text.push('\n');
+    text
+}

@@ -1,0 +1,205 @@
+//! Tables: CSV (RFC 4180) for programs, columns of text for the terminal.
+
+use std::fmt::Write as _;
+
+use super::parquet::{self, Values};
+use crate::metrics;
+use crate::outcome::{Outcome, Row};
+use crate::run::Series;
+
+/// A run's time series: a row for each time.
+pub fn series(series: &Series) -> String {
+    let mut text = String::from("t_s");
+    for column in &series.columns {
+        text.push(',');
+        text.push_str(&quoted(&column.head()));
+    }
+    text.push('\n');
+    for (row, t) in series.t.iter().enumerate() {
+        let _ = write!(text, "{t}");
+        for column in &series.columns {
+            text.push(',');
+            if let Some(value) = column.values.get(row).copied().flatten() {
+                let _ = write!(text, "{value}");
+            }
+        }
+        text.push('\n');
+    }
+    text
+}
+
+/// The same as Parquet.
+pub fn series_parquet(series: &Series) -> Vec<u8> {
+    let t = series.t.iter().copied().map(Some).collect();
+    let t = parquet::Column {
+        name: "t_s".to_owned(),
+        values: Values::Numbers(t),
+    };
+    let columns = series.columns.iter().map(|column| parquet::Column {
+        name: column.head(),
+        values: Values::Numbers(column.values.clone()),
+    });
+    parquet::file(&[t].into_iter().chain(columns).collect::<Vec<_>>())
+}
+
+/// What is in `summary.json`, as a table.
+pub fn results(outcome: &Outcome<'_>) -> String {
+    let mut text = String::from("system,metric,unit,mean,ci95_low,ci95_high,n\n");
+    let bound = |bound: Option<f64>| bound.map_or(String::new(), |b| b.to_string());
+    for row in outcome.rows() {
+        let _ = writeln!(
+            text,
+            "{},{},{},{},{},{},{}",
+            quoted(&row.system),
+            quoted(&row.metric),
+            row.unit,
+            row.mean,
+            bound(row.ci95[0]),
+            bound(row.ci95[1]),
+            row.n
+        );
+    }
+    text
+}
+
+/// Every value of every run.
+pub fn runs(outcome: &Outcome<'_>) -> String {
+    let mut text = String::from("system,seed,metric,value\n");
+    for (row, seed, value) in &values(outcome) {
+        let (system, metric) = (quoted(&row.system), quoted(&row.metric));
+        let _ = writeln!(text, "{system},{seed},{metric},{value}");
+    }
+    text
+}
+
+/// The same as Parquet.
+pub fn runs_parquet(outcome: &Outcome<'_>) -> Vec<u8> {
+    let values = values(outcome);
+    let texts = |name: &str, of: fn(&Row) -> &str| parquet::Column {
+        name: name.to_owned(),
+        values: Values::Texts(values.iter().map(|(row, _, _)| of(row)).collect()),
+    };
+    let numbers = |name: &str, of: fn(&(Row, u64, f64)) -> f64| parquet::Column {
+        name: name.to_owned(),
+        values: Values::Numbers(values.iter().map(|value| Some(of(value))).collect()),
+    };
+    parquet::file(&[
+        texts("system", |row| &row.system),
+        numbers("seed", |(_, seed, _)| *seed as f64),
+        texts("metric", |row| &row.metric),
+        numbers("value", |(_, _, value)| *value),
+    ])
+}
+
+fn values(outcome: &Outcome<'_>) -> Vec<(Row, u64, f64)> {
+    let variants = &outcome.scenario().variants;
+    let rows = outcome.rows().into_iter().flat_map(|row| {
+        let variant = variants
+            .iter()
+            .position(|v| v.name == row.system)
+            .unwrap_or_default();
+        let values = outcome.values(variant, &row.metric).into_iter().zip(1..);
+        let present = values.filter_map(|(value, seed)| Some((seed, value?)));
+        present
+            .map(|(seed, value)| (row.clone(), seed, value))
+            .collect::<Vec<_>>()
+    });
+    rows.collect()
+}
+
+fn quoted(text: &str) -> String {
+    if text.contains([',', '"', '\n']) {
+        format!("\"{}\"", text.replace('"', "\"\""))
+    } else {
+        text.to_owned()
+    }
+}
+
+/// The results for a terminal: a row for each metric, a column for each
+/// system; or the other way round when there are more systems than fit.
+#[must_use]
+pub fn printed(outcome: &Outcome<'_>) -> String {
+    let rows = outcome.rows();
+    // Single flows and links only where the scenario asks for them.
+    let wanted = &outcome.scenario().metrics;
+    let asked = |row: &&Row| !row.metric.contains('.') || wanted.contains(&row.metric);
+    let plain: Vec<&Row> = rows.iter().filter(asked).collect();
+    let mut systems: Vec<&str> = Vec::new();
+    let mut names: Vec<&str> = Vec::new();
+    for row in &plain {
+        if !systems.contains(&row.system.as_str()) {
+            systems.push(&row.system);
+        }
+        if !names.contains(&row.metric.as_str()) {
+            names.push(&row.metric);
+        }
+    }
+    names.sort_by_key(|name| metrics::position(name));
+    let cell = |system: &str, metric: &str| {
+        let row = plain
+            .iter()
+            .find(|row| row.system == system && row.metric == metric);
+        row.map_or("-".to_owned(), |row| shown(row))
+    };
+    // Chosen by us: what stands side by side in 100 columns.
+    let table: Vec<Vec<String>> = if systems.len() <= 3 {
+        let head = [""]
+            .iter()
+            .chain(&systems)
+            .map(|s| (*s).to_owned())
+            .collect();
+        let lines = names.iter().map(|metric| {
+            let cells = systems.iter().map(|system| cell(system, metric));
+            [(*metric).to_owned()].into_iter().chain(cells).collect()
+        });
+        [head].into_iter().chain(lines).collect()
+    } else {
+        let shown: Vec<&&str> = names.iter().take(5).collect();
+        let head = [""]
+            .iter()
+            .chain(shown.iter().copied())
+            .map(|s| (*s).to_owned())
+            .collect();
+        let lines = systems.iter().map(|system| {
+            let cells = shown.iter().map(|metric| cell(system, metric));
+            [(*system).to_owned()].into_iter().chain(cells).collect()
+        });
+        [head].into_iter().chain(lines).collect()
+    };
+    aligned(&table)
+}
+
+fn shown(row: &Row) -> String {
+    let number = |value: f64| match value.abs() {
+        v if v >= 100.0 => format!("{value:.0}"),
+        v if v >= 10.0 => format!("{value:.1}"),
+        v if v >= 0.1 || v == 0.0 => format!("{value:.2}"),
+        _ => format!("{value:.4}"),
+    };
+    match row.ci95 {
+        [Some(low), Some(high)] => {
+            format!("{} [{}, {}]", number(row.mean), number(low), number(high))
+        }
+        _ => number(row.mean),
+    }
+}
+
+fn aligned(table: &[Vec<String>]) -> String {
+    let columns = table.iter().map(Vec::len).max().unwrap_or(0);
+    let width = |column: usize| {
+        let cells = table.iter().filter_map(|line| line.get(column));
+        cells.map(|cell| cell.chars().count()).max().unwrap_or(0)
+    };
+    let widths: Vec<usize> = (0..columns).map(width).collect();
+    let mut text = String::new();
+    for line in table {
+        let cells = line
+            .iter()
+            .zip(&widths)
+            .map(|(cell, width)| format!("{cell:<width$}"));
+        let cells: Vec<String> = cells.collect();
+        text.push_str(cells.join("  ").trim_end());
+        text.push('\n');
+    }
+    text
+}

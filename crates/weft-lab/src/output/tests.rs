@@ -1,0 +1,171 @@
+use std::io;
+use std::path::Path;
+use std::sync::atomic::AtomicBool;
+
+use serde_json::Value;
+
+use super::{Conditions, Folder, failed, file_name, render, rewrite_report};
+use crate::outcome::Outcome;
+use crate::run::run;
+use crate::scenario::Scenario;
+
+const TEXT: &str = r#"
+title = "A title with </script> in it"
+duration = "5s"
+seeds = 2
+metrics = ["throughput_mbps", "loss"]
+
+[links.bottleneck]
+spec = "rate=2mbit,delay=25ms,queue=2bdp"
+
+[flows.tcp]
+kind = "tcp"
+
+[[published]]
+system = "all"
+metric = "throughput_mbps"
+low = 1.5
+high = 2.0
+source = "a book"
+
+[[published]]
+system = "all"
+metric = "throughput_mbps"
+value = 20.0
+source = "another book"
+"#;
+
+fn written(folder: &Path) -> Value {
+    let scenario = Scenario::parse("t.toml", TEXT, &[]).unwrap();
+    let out = Folder::create(folder).unwrap();
+    let mut outcome = Outcome::new(&scenario);
+    let result: Result<(), String> = run(&scenario, 1, &AtomicBool::new(false), |ended| {
+        let ended = ended.expect("runs end well");
+        out.write_series(&scenario, &ended)
+            .map_err(|e| e.to_string())?;
+        outcome.add(ended);
+        Ok(())
+    });
+    result.unwrap();
+    out.write_outcome(&outcome, &Conditions::default()).unwrap();
+    let text = std::fs::read_to_string(folder.join("summary.json")).unwrap();
+    serde_json::from_str(&text).unwrap()
+}
+
+#[test]
+fn the_summary_has_the_layout_of_the_contract() {
+    let folder = tempfile::tempdir().unwrap();
+    let summary = written(folder.path());
+    assert_eq!(summary["schema"], 1);
+    assert_eq!(summary["engine"], "sim");
+    assert_eq!(summary["seeds"], serde_json::json!([1, 2]));
+    assert_eq!(summary["partial"], false);
+    let result = &summary["results"][0];
+    assert_eq!(result["system"], "all");
+    assert_eq!(result["metric"], "throughput_mbps");
+    assert_eq!(result["unit"], "Mbit/s");
+    assert_eq!(result["n"], 2);
+    let (mean, ci) = (result["mean"].as_f64().unwrap(), &result["ci95"]);
+    assert!(ci[0].as_f64().unwrap() <= mean && mean <= ci[1].as_f64().unwrap());
+    assert_eq!(
+        summary["results"].as_array().unwrap().len(),
+        2,
+        "only what `metrics` asks for"
+    );
+    let verdicts: Vec<_> = summary["published"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|p| &p["verdict"])
+        .collect();
+    assert_eq!(verdicts, ["agrees", "lower"]);
+    assert_eq!(summary["selfcheck"]["ok"], true);
+}
+
+#[test]
+fn tables_and_series_stand_beside_it() {
+    let folder = tempfile::tempdir().unwrap();
+    written(folder.path());
+    let read = |name: &str| std::fs::read_to_string(folder.path().join(name)).unwrap();
+    assert!(
+        read("results.csv")
+            .starts_with("system,metric,unit,mean,ci95_low,ci95_high,n\nall,throughput_mbps,")
+    );
+    assert_eq!(read("runs.csv").lines().count(), 1 + 2 * 2);
+    for name in ["runs.parquet", "series/all.seed2.parquet"] {
+        let bytes = std::fs::read(folder.path().join(name)).unwrap();
+        assert!(
+            bytes.starts_with(b"PAR1") && bytes.ends_with(b"PAR1"),
+            "{name}"
+        );
+    }
+    let series = read("series/all.seed1.csv");
+    let mut lines = series.lines();
+    assert!(lines.next().unwrap().starts_with("t_s,rate_mbps.tcp,"));
+    // 5 s in periods of 200 ms.
+    assert_eq!(lines.count(), 25);
+}
+
+#[test]
+fn the_report_holds_its_data_and_can_be_written_again() {
+    let folder = tempfile::tempdir().unwrap();
+    written(folder.path());
+    let report = folder.path().join("report.html");
+    let first = std::fs::read_to_string(&report).unwrap();
+    assert!(first.contains("A title with \\u003c/script> in it"));
+    std::fs::remove_file(&report).unwrap();
+    rewrite_report(folder.path()).unwrap();
+    assert_eq!(std::fs::read_to_string(&report).unwrap(), first);
+}
+
+#[test]
+fn the_report_loads_nothing() {
+    let page = render("{}");
+    for loads in [
+        "src=\"http",
+        "href=\"http",
+        "url(http",
+        "@import",
+        "import(\"",
+    ] {
+        assert!(!page.contains(loads), "{loads}");
+    }
+}
+
+#[test]
+fn a_folder_that_cannot_be_written_is_told_before_anything_runs() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("file");
+    std::fs::write(&file, "").unwrap();
+    let error = Folder::create(&file.join("out")).unwrap_err().to_string();
+    assert!(
+        error.contains("file/out") && error.contains("--out"),
+        "{error}"
+    );
+    let error = rewrite_report(folder.path()).unwrap_err().to_string();
+    assert!(
+        error.contains("report.json") && error.contains("weft lab run --out"),
+        "{error}"
+    );
+}
+
+#[test]
+fn a_full_disk_has_a_remedy_of_its_own() {
+    let error = failed(
+        Path::new("out/summary.json"),
+        io::ErrorKind::StorageFull.into(),
+    )
+    .to_string();
+    assert!(
+        error.contains("out/summary.json") && error.contains("make room"),
+        "{error}"
+    );
+}
+
+#[test]
+fn systems_become_names_of_files() {
+    assert_eq!(
+        file_name("webrtc@wifi (2bdp, cubic)"),
+        "webrtc@wifi__2bdp__cubic_"
+    );
+}

@@ -1,0 +1,202 @@
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use super::{Run, run};
+use crate::outcome::Outcome;
+use crate::output::summary;
+use crate::scenario::Scenario;
+
+const TCP: &str = r#"
+title = "Two TCP flows"
+duration = "8s"
+seeds = 3
+
+[links.bottleneck]
+spec = "rate=2mbit,delay=25ms,queue=2bdp,loss=0.2%"
+
+[flows.a]
+kind = "tcp"
+
+[flows.b]
+kind = "tcp"
+start = "1s"
+
+[system.large]
+[system.small.set.links.bottleneck]
+queue = "0.5bdp"
+"#;
+
+const CALL: &str = r#"
+title = "A call beside TCP"
+duration = "20s"
+measure-from = "5s"
+seeds = 1
+systems = ["converge"]
+metrics = ["throughput_mbps", "fps", "freeze_s", "e2e_ms_mean", "e2e_ms_p95", "frames_dropped",
+           "flow_rate_equality", "harm", "jain_index", "utilisation", "convergence_s"]
+
+[links.wifi]
+spec = "rate=4mbit,delay=15ms,queue=200ms"
+
+[links.lte]
+trace = "generated:stationary/lte"
+delay = "30ms"
+
+[flows.call]
+kind = "call"
+max-rate = "3mbit"
+
+[flows.download]
+kind = "tcp"
+via = ["wifi"]
+start = "8s"
+stop = "16s"
+"#;
+
+fn scenario(text: &str) -> Scenario {
+    Scenario::parse("t.toml", text, &[]).unwrap()
+}
+
+fn outcome(scenario: &Scenario, jobs: usize) -> Outcome<'_> {
+    let mut outcome = Outcome::new(scenario);
+    let result: Result<(), ()> = run(scenario, jobs, &AtomicBool::new(false), |ended| {
+        outcome.add(ended.expect("runs end well"));
+        Ok(())
+    });
+    assert_eq!(result, Ok(()));
+    outcome
+}
+
+fn value(outcome: &Outcome<'_>, metric: &str) -> f64 {
+    let rows = outcome.rows();
+    let row = rows.iter().find(|row| row.metric == metric);
+    row.unwrap_or_else(|| panic!("no {metric} among {rows:#?}"))
+        .mean
+}
+
+#[test]
+fn results_depend_on_neither_threads_nor_repetition() {
+    let scenario = scenario(TCP);
+    let one = summary(&outcome(&scenario, 1));
+    assert_eq!(one, summary(&outcome(&scenario, 4)));
+    assert_eq!(one, summary(&outcome(&scenario, 1)));
+    // Something that could have differed: seeds do.
+    let outcome = outcome(&scenario, 2);
+    let by_seed = outcome.values(0, "throughput_mbps.a");
+    assert_ne!(by_seed[0], by_seed[1]);
+}
+
+#[test]
+fn two_flows_share_a_bottleneck_that_is_full_and_checks_itself() {
+    let scenario = scenario(&TCP.replace(",loss=0.2%", ""));
+    let outcome = outcome(&scenario, 2);
+    let sum = value(&outcome, "throughput_mbps");
+    assert!((1.7..=2.3).contains(&sum), "{sum}");
+    let used = value(&outcome, "utilisation");
+    assert!((0.9..=1.0).contains(&used), "{used}");
+    let checks = outcome.checks();
+    assert!(checks.iter().all(|c| c.check.ok), "{checks:#?}");
+    // Rate, queue and packets of both ways, delay of both flows; two systems.
+    for what in ["rate_mbps", "queue_ms", "packets", "delay_ms"] {
+        assert!(
+            checks.iter().any(|c| c.check.what == what),
+            "{what}: {checks:#?}"
+        );
+    }
+    let differences = outcome.differences();
+    let queue = differences
+        .iter()
+        .find(|d| d.metric == "queue_ms_mean")
+        .unwrap();
+    assert_eq!(
+        (
+            queue.system.as_str(),
+            queue.baseline.as_str(),
+            queue.verdict
+        ),
+        ("small", "large", "better")
+    );
+}
+
+#[test]
+fn a_call_has_what_its_people_see() {
+    let scenario = scenario(CALL);
+    let outcome = outcome(&scenario, 1);
+    let within = |metric: &str, low: f64, high: f64| {
+        let found = value(&outcome, metric);
+        assert!((low..=high).contains(&found), "{metric}: {found}");
+    };
+    within("fps", 15.0, 30.5);
+    within("throughput_mbps", 0.5, 4.5);
+    within("e2e_ms_mean", 15.0, 400.0);
+    within("freeze_s", 0.0, 15.0);
+    within("flow_rate_equality", -1.0, 1.0);
+    within("harm", -0.5, 1.0);
+    assert!(value(&outcome, "e2e_ms_p95") >= value(&outcome, "e2e_ms_mean"));
+    let series = outcome.series(0).unwrap();
+    for name in ["rate_mbps", "target_mbps", "fps", "e2e_ms"] {
+        let column = series
+            .columns
+            .iter()
+            .find(|c| c.name == name && c.of == "call")
+            .unwrap();
+        assert_eq!(column.values.len(), series.t.len(), "{name}");
+        assert!(column.values.iter().flatten().any(|v| *v > 0.0), "{name}");
+    }
+}
+
+#[test]
+fn a_stop_keeps_what_is_finished() {
+    let scenario = scenario(TCP);
+    let stop = AtomicBool::new(false);
+    let mut outcome = Outcome::new(&scenario);
+    let result: Result<(), ()> = run(&scenario, 1, &stop, |ended| {
+        outcome.add(ended.expect("runs end well"));
+        stop.store(true, Ordering::Relaxed);
+        Ok(())
+    });
+    assert_eq!(result, Ok(()));
+    assert!(
+        (1..scenario.variants.len() * 3).contains(&outcome.finished()),
+        "{}",
+        outcome.finished()
+    );
+    assert!(summary(&outcome).contains("\"partial\": true"));
+}
+
+#[test]
+fn an_error_of_the_caller_ends_the_runs_and_is_returned() {
+    let scenario = scenario(TCP);
+    let mut seen: Vec<Run> = Vec::new();
+    let result = run(&scenario, 2, &AtomicBool::new(false), |ended| {
+        seen.extend(ended);
+        Err("disk full")
+    });
+    assert_eq!((result, seen.len()), (Err("disk full"), 1));
+}
+
+#[test]
+fn the_self_check_finds_a_link_that_does_not_do_what_it_says() {
+    let text = TCP.replace(",loss=0.2%", "");
+    let told = scenario(&text.replace(
+        "rate=2mbit,delay=25ms,queue=2bdp",
+        "rate=1mbit,delay=40ms,queue=10ms",
+    ));
+    let ran = scenario(&text);
+    let record = weft_sim::run(&ran.variants[0].setup, 1, &mut ()).unwrap();
+    let setup = &told.variants[0].setup;
+    let capacities = crate::metrics::Capacities::of(setup);
+    let lie = crate::metrics::Run {
+        setup,
+        focus: &[0],
+        from: weft_units::Duration::ZERO,
+        capacities: &capacities,
+        record: &record,
+    };
+    let checks = super::check::checks(&lie);
+    for what in ["rate_mbps", "queue_ms", "delay_ms"] {
+        assert!(
+            checks.iter().any(|c| c.what == what && !c.ok),
+            "{what}: {checks:#?}"
+        );
+    }
+}

@@ -1,0 +1,137 @@
+//! Links of a scenario: the SPEC, keys that change it, steps of capacity, and
+//! the way back.
+
+use std::ops::Range;
+
+use toml::Spanned;
+use weft_links::{Capacity, LinkSpec, Schedule};
+use weft_sim::LinkSetup;
+use weft_units::Duration;
+
+use super::file::{Link, Step, Text};
+use super::place::{ScenarioError, Source};
+
+/// The link of this table.
+pub fn link(
+    source: &Source,
+    name: &str,
+    written: &Spanned<Link>,
+) -> Result<LinkSetup, ScenarioError> {
+    let table = written.get_ref();
+    let there = Items::default()
+        .with_spec(source, table.spec.as_ref())?
+        .with_keys(table);
+    let back = there.clone().with_spec(source, table.back.as_ref())?;
+    let mut forward = there.parse(source, name, written.span())?;
+    let mut backward = back.parse(source, name, written.span())?;
+    set_steps(source, &mut forward, &table.steps)?;
+    set_steps(source, &mut backward, &table.steps_back)?;
+    let name = name.to_owned();
+    Ok(LinkSetup {
+        name,
+        forward,
+        backward,
+    })
+}
+
+/// Keys and values of a SPEC with their places, in order.
+#[derive(Clone, Default)]
+struct Items(Vec<(String, String, Range<usize>)>);
+
+impl Items {
+    fn with_spec(mut self, source: &Source, spec: Option<&Text>) -> Result<Items, ScenarioError> {
+        let Some(spec) = spec else { return Ok(self) };
+        for item in spec.get_ref().split(',').map(str::trim) {
+            let Some((key, value)) = item.split_once('=') else {
+                let remedy = "a link is written KEY=VALUE,KEY=VALUE, such as rate=5mbit,delay=25ms";
+                return Err(source.error(spec.span(), format!("\"{item}\" has no `=`: {remedy}")));
+            };
+            self.set(key.trim(), value.trim(), spec.span());
+        }
+        Ok(self)
+    }
+
+    fn with_keys(mut self, table: &Link) -> Items {
+        let keys = [
+            ("rate", &table.rate),
+            ("trace", &table.trace),
+            ("delay", &table.delay),
+            ("jitter", &table.jitter),
+            ("loss", &table.loss),
+            ("burst-loss", &table.burst_loss),
+            ("queue", &table.queue),
+            ("aqm", &table.aqm),
+            ("ecn", &table.ecn),
+            ("burst", &table.burst),
+        ];
+        for (key, text) in keys {
+            if let Some(text) = text {
+                self.set(key, text.get_ref(), text.span());
+            }
+        }
+        self
+    }
+
+    fn set(&mut self, key: &str, value: &str, span: Range<usize>) {
+        // Either says what the capacity is.
+        let rival = match key {
+            "rate" => "trace",
+            "trace" => "rate",
+            _ => "",
+        };
+        self.0.retain(|(k, _, _)| k != rival);
+        let entry = (key.to_owned(), value.to_owned(), span);
+        match self.0.iter_mut().find(|(k, _, _)| k == key) {
+            Some(known) => *known = entry,
+            None => self.0.push(entry),
+        }
+    }
+
+    fn parse(
+        &self,
+        source: &Source,
+        name: &str,
+        whole: Range<usize>,
+    ) -> Result<LinkSpec, ScenarioError> {
+        let text: Vec<String> = self.0.iter().map(|(k, v, _)| format!("{k}={v}")).collect();
+        let parsed = LinkSpec::parse(&text.join(","), |file| source.read_beside(file));
+        parsed.map_err(|error| {
+            let message = error.to_string();
+            let guilty = self.0.iter().find(|(k, v, _)| {
+                message.starts_with(&format!("{k}={v}")) || message.starts_with(&format!("'{k}'"))
+            });
+            let span = guilty.map_or(whole, |(_, _, span)| span.clone());
+            source.error(span, format!("link `{name}`: {message}"))
+        })
+    }
+}
+
+/// Steps replace the rate from their time on.
+fn set_steps(source: &Source, spec: &mut LinkSpec, steps: &[Step]) -> Result<(), ScenarioError> {
+    let Some(first) = steps.first() else {
+        return Ok(());
+    };
+    let Capacity::Constant(rate) = spec.capacity else {
+        let remedy = "a trace has steps of its own: remove `steps`, or give a rate for the trace";
+        return Err(source.error(first.at.span(), remedy));
+    };
+    let time = |step: &Step| step.at.get_ref().0;
+    if let Some(pair) = steps
+        .windows(2)
+        .find(|pair| time(&pair[1]) <= time(&pair[0]))
+    {
+        let remedy = "this step does not begin after the one before it: sort the steps by time";
+        return Err(source.error(pair[1].at.span(), remedy));
+    }
+    let mut schedule: Vec<_> = steps
+        .iter()
+        .map(|s| (time(s), s.rate.get_ref().0))
+        .collect();
+    if time(first) > Duration::ZERO {
+        schedule.insert(0, (Duration::ZERO, rate));
+    }
+    let schedule = Schedule::new(schedule);
+    let schedule = schedule.map_err(|e| source.error(first.at.span(), e.to_string()))?;
+    spec.capacity = Capacity::Schedule(schedule);
+    Ok(())
+}

@@ -1,0 +1,375 @@
+//! Scenario files: from text to what is run.
+//!
+//! A file is read into a tree, `--set` and each system's own values are laid
+//! over it, and the result is read and checked as a whole, once for each
+//! system. So an error in any of them names its own place.
+
+mod file;
+mod flows;
+mod links;
+mod named;
+mod place;
+mod published;
+mod quantity;
+mod systems;
+mod tree;
+
+use std::path::Path;
+
+use serde::Deserialize;
+use weft_sim::Setup;
+use weft_units::Duration;
+
+use crate::statistics::Centre;
+use file::{File, Kind, Text, Topology};
+use flows::Context;
+
+pub(crate) use place::unknown_name;
+pub use place::{ScenarioError, Source};
+pub use published::Published;
+pub use quantity::time;
+pub use systems::SystemSpec;
+
+/// Seeds of a run unless the file or the command line says otherwise; chosen
+/// by us: Student's t falls below 2.8 there, and a laptop is done in seconds.
+const DEFAULT_SEEDS: u32 = 5;
+const MOST_SEEDS: u32 = 10_000;
+/// Systems times varied values; chosen by us, against a slip of the pen.
+const MOST_VARIANTS: usize = 1_000;
+
+/// A scenario that can be run.
+#[derive(Clone, Debug)]
+pub struct Scenario {
+    /// Set and name, such as `demo/aqm`: from the file's path.
+    pub name: String,
+    /// The text, and where it came from.
+    pub source: Source,
+    /// One line.
+    pub title: String,
+    /// What it shows and why, a paragraph.
+    pub about: String,
+    /// Seeds 1 to this number are run.
+    pub seeds: u32,
+    /// What comes before does not count in metrics.
+    pub measure_from: Duration,
+    /// Mean or median over the seeds.
+    pub centre: Centre,
+    /// Metrics to report; empty: all that apply.
+    pub metrics: Vec<String>,
+    /// The system that others are compared with.
+    pub baseline: Option<String>,
+    /// What is run: every system, with every varied value.
+    pub variants: Vec<Variant>,
+    /// What others have measured.
+    pub published: Vec<Published>,
+}
+
+/// One system under one set of conditions.
+#[derive(Clone, Debug)]
+pub struct Variant {
+    /// The name in results: the system's, and the varied values.
+    pub name: String,
+    /// The system.
+    pub system: SystemSpec,
+    /// Varied keys and their values.
+    pub case: Vec<(String, String)>,
+    /// What the simulator runs.
+    pub setup: Setup,
+    /// Positions of the flows that the results are about: the calls under
+    /// test, or all flows where there is no call.
+    pub focus: Vec<usize>,
+}
+
+impl Scenario {
+    /// Reads a file; `set` are the arguments of `--set`.
+    ///
+    /// # Errors
+    /// The first thing that is wrong, with place and remedy.
+    pub fn read(path: &Path, set: &[String]) -> Result<Scenario, ScenarioError> {
+        let name = path.display().to_string();
+        let text = std::fs::read_to_string(path).map_err(|error| {
+            let remedy = "give the path of a scenario file, or the name of a set; `weft lab list` shows them";
+            ScenarioError::whole(&name, format!("{error}: {remedy}"))
+        })?;
+        Scenario::parse(&name, &text, set)
+    }
+
+    /// The same for a text; `file` is its name in messages.
+    ///
+    /// # Errors
+    /// As [`Scenario::read`].
+    pub fn parse(file: &str, text: &str, set: &[String]) -> Result<Scenario, ScenarioError> {
+        let source = Source::new(file, text, set)?;
+        let scenario = build(&source)?;
+        Ok(Scenario { source, ..scenario })
+    }
+
+    /// How long a run lasts.
+    #[must_use]
+    pub fn duration(&self) -> Duration {
+        self.variants
+            .first()
+            .map_or(Duration::ZERO, |v| v.setup.duration)
+    }
+}
+
+fn build(source: &Source) -> Result<Scenario, ScenarioError> {
+    let mut tree = tree::parse(source)?;
+    let sets = tree::take_sets(&mut tree);
+    let file = read_tree(source, tree.clone())?;
+    check_numbers(source, &file)?;
+    let names = system_names(source, &file)?;
+    let cases = cases(source, &file, names.len())?;
+    let mut variants = Vec::new();
+    for case in &cases {
+        for name in &names {
+            let mut tree = tree.clone();
+            let set = sets.iter().find(|(of, _)| of == name.get_ref());
+            if let Some((_, set)) = set {
+                tree::lay_over(&mut tree, set.clone());
+            }
+            for (key, value) in case {
+                tree::lay_over(&mut tree, tree::dotted(key, value));
+            }
+            let file = read_tree(source, tree)?;
+            variants.push(variant(source, &file, name, case)?);
+        }
+    }
+    let baseline = baseline(source, &file, &names)?;
+    let from = file
+        .measure_from
+        .as_ref()
+        .map_or(Duration::ZERO, |t| t.get_ref().0);
+    Ok(Scenario {
+        name: short_name(&source.file),
+        source: source.clone(),
+        title: file.title.clone(),
+        about: file.about.trim().to_owned(),
+        seeds: file.seeds.as_ref().map_or(DEFAULT_SEEDS, |n| *n.get_ref()),
+        measure_from: from,
+        centre: file.centre,
+        metrics: metrics(source, &file)?,
+        baseline,
+        published: published::published(source, &file)?,
+        variants,
+    })
+}
+
+fn read_tree(source: &Source, tree: tree::Tree<'_>) -> Result<File, ScenarioError> {
+    let whole = toml::Spanned::new(0..0, tree);
+    let read = File::deserialize(toml::Deserializer::from(whole));
+    read.map_err(|error| tree::told(source, &error))
+}
+
+fn check_numbers(source: &Source, file: &File) -> Result<(), ScenarioError> {
+    let duration = file.duration.get_ref().0;
+    if duration == Duration::ZERO {
+        let remedy = "the run has no duration: write for example duration = \"60s\"";
+        return Err(source.error(file.duration.span(), remedy));
+    }
+    if let Some(from) = file
+        .measure_from
+        .as_ref()
+        .filter(|t| t.get_ref().0 >= duration)
+    {
+        let remedy = "measuring begins after the end of the run: begin earlier";
+        return Err(source.error(from.span(), remedy));
+    }
+    if let Some(seeds) = file
+        .seeds
+        .as_ref()
+        .filter(|n| !(1..=MOST_SEEDS).contains(n.get_ref()))
+    {
+        let remedy = format!("{} seeds: give 1 to {MOST_SEEDS}", seeds.get_ref());
+        return Err(source.error(seeds.span(), remedy));
+    }
+    for (place, empty) in [
+        (
+            "links",
+            file.links.get_ref().0.is_empty().then(|| file.links.span()),
+        ),
+        (
+            "flows",
+            file.flows.get_ref().0.is_empty().then(|| file.flows.span()),
+        ),
+    ] {
+        if let Some(span) = empty {
+            return Err(source.error(span, format!("there are no {place}: add [{place}.NAME]")));
+        }
+    }
+    Ok(())
+}
+
+/// The systems to run, with the place of each name.
+fn system_names(source: &Source, file: &File) -> Result<Vec<Text>, ScenarioError> {
+    let calls = file.flows.get_ref().0.iter();
+    let calls = calls
+        .filter(|(_, f)| *f.get_ref().kind.get_ref() == Kind::Call && f.get_ref().system.is_none());
+    let at = |name: String| toml::Spanned::new(0..0, name);
+    let names = match &file.systems {
+        Some(names) => names.clone(),
+        None if !file.system.0.is_empty() => {
+            file.system.0.iter().map(|(name, _)| name.clone()).collect()
+        }
+        None if calls.count() > 0 => systems::default_names(file).into_iter().map(at).collect(),
+        None => vec![at("all".into())],
+    };
+    if names.is_empty() {
+        let remedy = "`systems` is empty: name some, or leave it away";
+        return Err(source.error(file.links.span(), remedy));
+    }
+    for (index, name) in names.iter().enumerate() {
+        if names[..index].contains(name) {
+            let message = format!("system `{}` is named twice: keep one", name.get_ref());
+            return Err(source.error(name.span(), message));
+        }
+    }
+    Ok(names)
+}
+
+/// Every combination of the varied values.
+type Case = Vec<(String, Text)>;
+
+fn cases(source: &Source, file: &File, systems: usize) -> Result<Vec<Case>, ScenarioError> {
+    let mut cases: Vec<Case> = vec![Vec::new()];
+    for vary in &file.vary {
+        let values = vary.values.get_ref();
+        if values.is_empty() || cases.len() * values.len() * systems > MOST_VARIANTS {
+            let remedy = format!(
+                "give values, and at most {MOST_VARIANTS} combinations of systems and values"
+            );
+            return Err(source.error(vary.values.span(), remedy));
+        }
+        cases = cases
+            .iter()
+            .flat_map(|case| {
+                values.iter().map(|value| {
+                    let entry = (vary.key.get_ref().clone(), value.clone());
+                    case.iter().cloned().chain([entry]).collect()
+                })
+            })
+            .collect();
+    }
+    Ok(cases)
+}
+
+fn variant(
+    source: &Source,
+    file: &File,
+    name: &Text,
+    case: &Case,
+) -> Result<Variant, ScenarioError> {
+    let any_call = file
+        .flows
+        .get_ref()
+        .0
+        .iter()
+        .any(|(_, f)| *f.get_ref().kind.get_ref() == Kind::Call);
+    let plain = !any_call && file.system.find(name.get_ref()).is_none() && name.get_ref() == "all";
+    let system = if plain {
+        systems::default_system(name.get_ref())
+    } else {
+        systems::system(source, file, name)?
+    };
+    let topology = topology(source, file)?;
+    let mut setup = Setup::new(file.duration.get_ref().0);
+    for (name, written) in &file.links.get_ref().0 {
+        setup
+            .links
+            .push(links::link(source, name.get_ref(), written)?);
+    }
+    let context = Context {
+        source,
+        file,
+        topology,
+        system: &system,
+    };
+    for (name, written) in &file.flows.get_ref().0 {
+        setup.flows.push(context.flow(name, written)?);
+    }
+    setup
+        .check()
+        .map_err(|error| source.error(file.flows.span(), error.to_string()))?;
+    let flows = file.flows.get_ref().0.iter().enumerate();
+    let tested = |flow: &file::Flow| *flow.kind.get_ref() == Kind::Call && flow.system.is_none();
+    let mut focus: Vec<usize> = flows
+        .filter(|(_, (_, f))| tested(f.get_ref()))
+        .map(|(i, _)| i)
+        .collect();
+    if focus.is_empty() {
+        focus = (0..setup.flows.len()).collect();
+    }
+    let case: Vec<_> = case
+        .iter()
+        .map(|(k, v)| (k.clone(), v.get_ref().clone()))
+        .collect();
+    let values: Vec<&str> = case.iter().map(|(_, value)| value.as_str()).collect();
+    let name = match (values.is_empty(), plain) {
+        (true, _) => system.name.clone(),
+        (false, true) => values.join(", "),
+        (false, false) => format!("{} ({})", system.name, values.join(", ")),
+    };
+    Ok(Variant {
+        name,
+        system,
+        case,
+        setup,
+        focus,
+    })
+}
+
+fn topology(source: &Source, file: &File) -> Result<Topology, ScenarioError> {
+    let links = file.links.get_ref().0.len();
+    match file.topology {
+        Some(Topology::Dumbbell) if links > 1 => {
+            let remedy = "a dumbbell has one link: write topology = \"parallel\" for links beside each \
+                          other, or \"parking-lot\" for links one behind the other";
+            Err(source.error(file.links.span(), remedy))
+        }
+        Some(topology) => Ok(topology),
+        None if links > 1 => Ok(Topology::Parallel),
+        None => Ok(Topology::Dumbbell),
+    }
+}
+
+fn baseline(source: &Source, file: &File, names: &[Text]) -> Result<Option<String>, ScenarioError> {
+    match &file.baseline {
+        Some(name) if names.contains(name) => Ok(Some(name.get_ref().clone())),
+        Some(name) => {
+            // `--systems` may have left it out; a name that means nothing is an error.
+            systems::system(source, file, name).map(|_| None)
+        }
+        None if names.len() > 1 => Ok(Some(names[0].get_ref().clone())),
+        None => Ok(None),
+    }
+}
+
+fn metrics(source: &Source, file: &File) -> Result<Vec<String>, ScenarioError> {
+    let written = file.metrics.iter().flatten();
+    let checked = written.map(|text| {
+        crate::metrics::check_name(text.get_ref())
+            .map_err(|message| source.error(text.span(), message))?;
+        Ok(text.get_ref().clone())
+    });
+    checked.collect()
+}
+
+/// `.../scenarios/demo/aqm.toml` is `demo/aqm`.
+fn short_name(file: &str) -> String {
+    let path = Path::new(file);
+    let stem = path
+        .file_stem()
+        .map(|s| s.to_string_lossy().into_owned())
+        .unwrap_or_default();
+    let parent = path
+        .parent()
+        .and_then(Path::file_name)
+        .map(|s| s.to_string_lossy().into_owned());
+    match parent {
+        Some(set) if set != "scenarios" => format!("{set}/{stem}"),
+        _ => stem,
+    }
+}
+
+#[cfg(test)]
+mod tests;

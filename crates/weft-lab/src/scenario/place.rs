@@ -1,0 +1,232 @@
+//! Where in a scenario something is wrong: file, line, column, the line
+//! itself, and what to do about it.
+
+use std::fmt;
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+
+/// The text of a scenario file with the `--set` arguments behind it, so that
+/// one offset names a place in either.
+#[derive(Clone, Debug)]
+pub struct Source {
+    /// The file as it was named.
+    pub file: String,
+    /// Text of the file.
+    pub text: String,
+    /// The arguments of `--set` as TOML, each behind so many blanks that its
+    /// offsets follow those of all before it.
+    pub(super) arguments: Vec<String>,
+}
+
+/// A scenario that cannot be run. Its text names the place, what was found
+/// there and the remedy.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct ScenarioError {
+    /// File, or the argument of `--set`.
+    pub file: String,
+    /// Line and column, counted from 1; columns are characters. `None` in an
+    /// argument.
+    pub at: Option<(usize, usize)>,
+    /// What was found and what to do.
+    pub message: String,
+    /// The line, and where within it the place begins and how long it is.
+    snippet: Option<(String, usize, usize)>,
+}
+
+impl Source {
+    /// The text of `file`, and arguments `KEY=VALUE` in their order. A value
+    /// that is no TOML is meant as a text.
+    ///
+    /// # Errors
+    /// An argument without `=`.
+    pub fn new(file: &str, text: &str, set: &[String]) -> Result<Source, ScenarioError> {
+        let mut start = text.len() + 1;
+        let mut arguments = Vec::new();
+        for argument in set {
+            let Some((key, value)) = argument.split_once('=') else {
+                let remedy = "write --set KEY=VALUE, such as --set links.wifi.queue=2bdp";
+                return Err(ScenarioError::whole(&format!("--set {argument}"), remedy));
+            };
+            let (key, value) = (key.trim(), value.trim());
+            let mut line = format!("{key}={value}");
+            if toml::de::DeTable::parse(&line).is_err() {
+                let quoted = value.replace('\\', "\\\\").replace('"', "\\\"");
+                line = format!("{key}=\"{quoted}\"");
+            }
+            let blank = " ".repeat(start);
+            start += line.len() + 1;
+            arguments.push(format!("{blank}{line}"));
+        }
+        let (file, text) = (file.to_owned(), text.to_owned());
+        Ok(Source {
+            file,
+            text,
+            arguments,
+        })
+    }
+
+    /// The text of a file that the scenario names: from its own folder, or
+    /// else from the working directory.
+    pub(super) fn read_beside(&self, name: &str) -> std::io::Result<String> {
+        let beside = Path::new(&self.file).with_file_name(name);
+        let path = if beside.is_file() {
+            beside
+        } else {
+            PathBuf::from(name)
+        };
+        std::fs::read_to_string(path)
+    }
+
+    /// An error at these bytes of the text.
+    #[must_use]
+    pub fn error(&self, span: Range<usize>, message: impl Into<String>) -> ScenarioError {
+        let message = message.into();
+        if let Some(argument) = self.argument_at(span.start) {
+            let file = format!("--set {argument}");
+            return ScenarioError {
+                file,
+                at: None,
+                message,
+                snippet: None,
+            };
+        }
+        let start = boundary(&self.text, span.start);
+        let line_start = self.text[..start].rfind('\n').map_or(0, |at| at + 1);
+        let line = self.text[..start].matches('\n').count() + 1;
+        let column = self.text[line_start..start].chars().count() + 1;
+        let rest = self.text[line_start..].lines().next().unwrap_or_default();
+        let end = boundary(&self.text, span.end.min(line_start + rest.len()).max(start));
+        let length = self.text[start..end].chars().count().max(1);
+        let snippet = (!rest.trim().is_empty()).then(|| (rest.to_owned(), column, length));
+        let file = self.file.clone();
+        ScenarioError {
+            file,
+            at: Some((line, column)),
+            message,
+            snippet,
+        }
+    }
+
+    fn argument_at(&self, offset: usize) -> Option<&str> {
+        let begun = self
+            .arguments
+            .iter()
+            .map(|argument| (argument, argument.trim_start()));
+        let mut begun = begun.filter(|(whole, trimmed)| whole.len() - trimmed.len() <= offset);
+        begun.next_back().map(|(_, trimmed)| trimmed)
+    }
+}
+
+/// The last character that begins at or before this offset.
+fn boundary(text: &str, offset: usize) -> usize {
+    let mut at = offset.min(text.len());
+    while !text.is_char_boundary(at) {
+        at -= 1;
+    }
+    at
+}
+
+impl ScenarioError {
+    /// An error that concerns the file as a whole.
+    #[must_use]
+    pub fn whole(file: &str, message: impl Into<String>) -> ScenarioError {
+        let (file, message) = (file.to_owned(), message.into());
+        ScenarioError {
+            file,
+            at: None,
+            message,
+            snippet: None,
+        }
+    }
+}
+
+impl fmt::Display for ScenarioError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.file)?;
+        if let Some((line, column)) = self.at {
+            write!(f, ":{line}:{column}")?;
+        }
+        write!(f, ": {}", self.message)?;
+        let (Some((line, _)), Some((text, column, length))) = (self.at, &self.snippet) else {
+            return Ok(());
+        };
+        let number = line.to_string();
+        let margin = " ".repeat(number.len());
+        // Tabs stay, so that the marks stand under what they mark.
+        let indent = text.chars().take(column - 1);
+        let indent: String = indent.map(|c| if c == '\t' { c } else { ' ' }).collect();
+        let marks = "^".repeat(*length);
+        write!(
+            f,
+            "\n{margin} |\n{number} | {text}\n{margin} | {indent}{marks}"
+        )
+    }
+}
+
+impl std::error::Error for ScenarioError {}
+
+/// What the reader of TOML says, with the nearest permitted name.
+pub(super) fn explained(message: &str) -> String {
+    let first = message.lines().next().unwrap_or(message);
+    let quoted: Vec<&str> = first.split('`').skip(1).step_by(2).collect();
+    let unknown = first.starts_with("unknown field") || first.starts_with("unknown variant");
+    let (Some((found, permitted)), true) = (quoted.split_first(), unknown) else {
+        return first.to_owned();
+    };
+    let what = if first.starts_with("unknown field") {
+        "there is no field"
+    } else {
+        "there is no"
+    };
+    unknown_name(what, found, permitted.iter().copied())
+}
+
+/// "WHAT `found`: did you mean …? Permitted: …".
+pub(crate) fn unknown_name<'a>(
+    what: &str,
+    found: &str,
+    permitted: impl Iterator<Item = &'a str>,
+) -> String {
+    let permitted: Vec<&str> = permitted.collect();
+    if permitted.is_empty() {
+        return format!("{what} `{found}` here: remove it");
+    }
+    let near = permitted.iter().map(|name| (distance(found, name), name));
+    // Chosen by us: a third of the letters may differ.
+    let near = near
+        .min()
+        .filter(|(d, _)| *d <= found.chars().count().div_ceil(3));
+    let hint = near.map(|(_, name)| format!("did you mean `{name}`? "));
+    let list = permitted.join(", ");
+    format!(
+        "{what} `{found}`: {}there are {list}",
+        hint.unwrap_or_default()
+    )
+}
+
+/// Edits between two names, an exchange of neighbours being one (optimal
+/// string alignment, after Damerau 1964).
+fn distance(a: &str, b: &str) -> usize {
+    let (a, b): (Vec<char>, Vec<char>) = (a.chars().collect(), b.chars().collect());
+    let mut table = vec![vec![0; b.len() + 1]; a.len() + 1];
+    for i in 0..=a.len() {
+        for j in 0..=b.len() {
+            table[i][j] = if i == 0 || j == 0 {
+                i + j
+            } else {
+                let changed = table[i - 1][j - 1] + usize::from(a[i - 1] != b[j - 1]);
+                let least = changed.min(table[i - 1][j] + 1).min(table[i][j - 1] + 1);
+                let swapped = i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1];
+                if swapped {
+                    least.min(table[i - 2][j - 2] + 1)
+                } else {
+                    least
+                }
+            };
+        }
+    }
+    table[a.len()][b.len()]
+}
+
+#[cfg(test)]
+mod tests;

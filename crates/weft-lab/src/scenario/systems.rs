@@ -1,0 +1,151 @@
+//! Systems: how a call uses its links. A name says it all, such as
+//! `webrtc@wifi` or `converge/gcc-deployed@wifi+lte`, or stands for a
+//! `[system.NAME]` of the file.
+
+use std::ops::Range;
+
+use weft_cc::ControllerKind;
+use weft_session::{Level, SchedulerKind};
+
+use super::file::{File, Text};
+use super::place::{ScenarioError, Source, unknown_name};
+
+/// Plain WebRTC: one path, the controller as browsers have it.
+const WEBRTC: &str = "webrtc";
+
+/// How a call uses its links.
+#[derive(Clone, PartialEq, Debug)]
+pub struct SystemSpec {
+    /// The name in results.
+    pub name: String,
+    /// Which packet goes over which path.
+    pub scheduler: SchedulerKind,
+    /// The controller of every path.
+    pub controller: ControllerKind,
+    /// What the two ends know of paths.
+    pub level: Level,
+    /// Positions of the links it may use; none: all of them.
+    pub links: Option<Vec<usize>>,
+}
+
+/// The system of this name.
+pub fn system(source: &Source, file: &File, name: &Text) -> Result<SystemSpec, ScenarioError> {
+    match file.system.find(name.get_ref()) {
+        Some(_) => defined(source, file, name.get_ref()),
+        None => named(source, file, name.get_ref(), name.span()),
+    }
+}
+
+fn defined(source: &Source, file: &File, name: &str) -> Result<SystemSpec, ScenarioError> {
+    let entry = file.system.find(name).cloned().unwrap_or_default();
+    let mut spec = default_system(name);
+    if let Some(text) = &entry.scheduler {
+        spec.set_scheduler(source, file, text.get_ref(), text.span())?;
+    }
+    if let Some(text) = &entry.controller {
+        spec.controller = controller(source, text.get_ref(), text.span())?;
+    }
+    if let Some(links) = &entry.links {
+        let found = links
+            .iter()
+            .map(|text| link(source, file, text.get_ref(), text.span()));
+        spec.links = Some(found.collect::<Result<_, _>>()?);
+    }
+    Ok(spec)
+}
+
+/// SCHEDULER[/CONTROLLER][@LINK[+LINK...]].
+fn named(
+    source: &Source,
+    file: &File,
+    name: &str,
+    span: Range<usize>,
+) -> Result<SystemSpec, ScenarioError> {
+    let (how, links) = match name.split_once('@') {
+        Some((how, links)) => (how, Some(links)),
+        None => (name, None),
+    };
+    let (first, second) = match how.split_once('/') {
+        Some((first, second)) => (first, Some(second)),
+        None => (how, None),
+    };
+    let mut spec = default_system(name);
+    spec.set_scheduler(source, file, first, span.clone())?;
+    if let Some(text) = second {
+        spec.controller = controller(source, text, span.clone())?;
+    }
+    if let Some(links) = links {
+        let found = links
+            .split('+')
+            .map(|name| link(source, file, name, span.clone()));
+        spec.links = Some(found.collect::<Result<_, _>>()?);
+    }
+    Ok(spec)
+}
+
+/// The system of a scenario that compares none.
+pub fn default_system(name: &str) -> SystemSpec {
+    SystemSpec {
+        name: name.to_owned(),
+        scheduler: SchedulerKind::Converge,
+        controller: ControllerKind::Gcc,
+        level: Level::Full,
+        links: None,
+    }
+}
+
+/// Every single link, then all together: what is compared unless the file
+/// says otherwise.
+pub fn default_names(file: &File) -> Vec<String> {
+    let links = file.links.get_ref();
+    let single = links.names().map(|link| format!("{WEBRTC}@{link}"));
+    single
+        .chain([SchedulerKind::Converge.to_string()])
+        .collect()
+}
+
+impl SystemSpec {
+    fn set_scheduler(
+        &mut self,
+        source: &Source,
+        file: &File,
+        name: &str,
+        span: Range<usize>,
+    ) -> Result<(), ScenarioError> {
+        if name == WEBRTC {
+            self.scheduler = SchedulerKind::Single;
+            self.controller = ControllerKind::GccDeployed;
+            self.level = Level::SenderSide;
+            return Ok(());
+        }
+        let known = SchedulerKind::ALL.iter().map(|kind| kind.name());
+        let known = [WEBRTC].into_iter().chain(known).chain(file.system.names());
+        self.scheduler = name
+            .parse()
+            .map_err(|_| source.error(span, unknown_name("there is no system", name, known)))?;
+        Ok(())
+    }
+}
+
+fn controller(
+    source: &Source,
+    name: &str,
+    span: Range<usize>,
+) -> Result<ControllerKind, ScenarioError> {
+    let parsed = name.parse::<ControllerKind>();
+    parsed.map_err(|error| source.error(span, error.to_string()))
+}
+
+/// The position of a link.
+pub fn link(
+    source: &Source,
+    file: &File,
+    name: &str,
+    span: Range<usize>,
+) -> Result<usize, ScenarioError> {
+    let links = file.links.get_ref();
+    let message = || unknown_name("there is no link", name, links.names());
+    links
+        .position(name)
+        .ok_or_else(|| source.error(span, message()))
+}

@@ -1,0 +1,339 @@
+use super::{Scenario, short_name};
+use proptest::prelude::*;
+use weft_sim::{Direction, FlowKind};
+use weft_units::Duration;
+
+const TCP: &str = r#"
+title = "One TCP flow"
+duration = "30s"
+
+[links.bottleneck]
+spec = "rate=2mbit,delay=25ms,queue=2bdp"
+
+[flows.tcp]
+kind = "tcp"
+algorithm = "cubic"
+"#;
+
+fn parse(text: &str, set: &[&str]) -> Result<Scenario, String> {
+    let set: Vec<String> = set.iter().map(|s| (*s).to_owned()).collect();
+    Scenario::parse("t.toml", text, &set).map_err(|error| error.to_string())
+}
+
+/// The error of this text with one line changed.
+fn error_with(line: &str, by: &str) -> String {
+    assert!(TCP.contains(line), "{line}");
+    parse(&TCP.replace(line, by), &[]).unwrap_err()
+}
+
+#[test]
+fn a_file_with_one_tcp_flow_is_a_setup() {
+    let scenario = parse(TCP, &[]).unwrap();
+    assert_eq!((scenario.seeds, scenario.variants.len()), (5, 1));
+    let variant = &scenario.variants[0];
+    assert_eq!(variant.setup.duration, Duration::from_secs(30));
+    assert_eq!(
+        variant.setup.links[0].forward,
+        "rate=2mbit,delay=25ms,queue=2bdp".parse().unwrap()
+    );
+    assert!(matches!(variant.setup.flows[0].kind, FlowKind::Tcp(_)));
+    assert_eq!(variant.focus, [0]);
+}
+
+#[test]
+fn what_is_wrong_is_told_with_line_column_and_remedy() {
+    for (line, by, place, parts) in [
+        (
+            "algorithm",
+            "algoritm",
+            "t.toml:10:1",
+            vec!["`algoritm`", "did you mean `algorithm`?"],
+        ),
+        (
+            "\"cubic\"",
+            "\"cubik\"",
+            "t.toml:10:13",
+            vec!["no TCP algorithm `cubik`", "`cubic`", "reno"],
+        ),
+        (
+            "rate=2mbit",
+            "rate=-2mbit",
+            "t.toml:6:8",
+            vec!["`bottleneck`", "rate=-2mbit", "5mbit"],
+        ),
+        (
+            "queue=2bdp",
+            "que=2bdp",
+            "t.toml:6:8",
+            vec!["'que'", "queue"],
+        ),
+        (
+            "queue=2bdp",
+            "queue",
+            "t.toml:6:8",
+            vec!["\"queue\" has no `=`"],
+        ),
+        (
+            "\"30s\"",
+            "30",
+            "t.toml:3:12",
+            vec!["\"30\" is not a time", "\"30s\""],
+        ),
+        ("\"30s\"", "\"0s\"", "t.toml:3:12", vec!["no duration"]),
+        (
+            "\"30s\"",
+            "\"-3s\"",
+            "t.toml:3:12",
+            vec!["cannot be negative"],
+        ),
+        (
+            "\"tcp\"",
+            "\"tpc\"",
+            "t.toml:9:8",
+            vec!["there is no `tpc`", "`tcp`", "udp"],
+        ),
+        (
+            "\"tcp\"",
+            "\"udp\"",
+            "t.toml:10:13",
+            vec!["`algorithm` belongs", "\"tcp\"", "remove"],
+        ),
+        (
+            "title = \"One TCP flow\"",
+            "",
+            "t.toml",
+            vec!["missing field `title`"],
+        ),
+        (
+            "[flows.tcp]",
+            "[flows.tcp]\nstart = \"40s\"",
+            "t.toml:9:9",
+            vec!["starts at 40s", "end of the run at 30s", "earlier"],
+        ),
+        (
+            "[flows.tcp]",
+            "[flows.tcp]\nstart = \"9s\"\nstop = \"8s\"",
+            "t.toml:10:8",
+            vec!["stops at 8s", "later"],
+        ),
+        (
+            "[flows.tcp]",
+            "[flows.tcp]\nvia = [\"bottelneck\"]",
+            "t.toml:9:8",
+            vec!["no link `bottelneck`", "`bottleneck`"],
+        ),
+        (
+            "[flows.tcp]",
+            "[flows.tcp]\npause = \"1s\"",
+            "t.toml:9:9",
+            vec!["`sizes"],
+        ),
+        (
+            "[flows.tcp]",
+            "[flow.tcp]",
+            "t.toml:8:2",
+            vec!["`flow`", "did you mean `flows`?"],
+        ),
+        ("title", "seeds = 0\ntitle", "t.toml:2:9", vec!["0 seeds"]),
+        (
+            "title",
+            "metrics = [\"throughputs\"]\ntitle",
+            "t.toml:2:12",
+            vec!["throughput_mbps"],
+        ),
+        (
+            "title",
+            "baseline = \"webrtc@wifi\"\ntitle",
+            "t.toml:2:12",
+            vec!["no link `wifi`", "bottleneck"],
+        ),
+        (
+            "title",
+            "systems = [\"webrtk\"]\ntitle",
+            "t.toml:2:12",
+            vec!["`webrtk`", "did you mean `webrtc`?"],
+        ),
+    ] {
+        let error = error_with(line, by);
+        assert!(error.starts_with(place), "{by}: {error}");
+        for part in parts {
+            assert!(error.contains(part), "{by}: wants {part}: {error}");
+        }
+    }
+}
+
+#[test]
+fn the_place_is_shown() {
+    let error = error_with("\"cubic\"", "\"cubik\"");
+    assert!(
+        error.ends_with("10 | algorithm = \"cubik\"\n   |             ^^^^^^^"),
+        "{error}"
+    );
+}
+
+#[test]
+fn set_changes_one_field_and_answers_for_it() {
+    let scenario = parse(
+        TCP,
+        &[
+            "links.bottleneck.queue=60kB",
+            "seeds=3",
+            "flows.tcp.start=5s",
+        ],
+    )
+    .unwrap();
+    assert_eq!(scenario.seeds, 3);
+    let setup = &scenario.variants[0].setup;
+    assert_eq!(
+        setup.links[0].forward,
+        "rate=2mbit,delay=25ms,queue=60kB".parse().unwrap()
+    );
+    assert_eq!(setup.flows[0].start, Duration::from_secs(5));
+    let error = parse(TCP, &["seeds=3", "links.bottleneck.queue=60kb"]).unwrap_err();
+    assert!(
+        error.starts_with("--set links.bottleneck.queue=\"60kb\": "),
+        "{error}"
+    );
+    let error = parse(TCP, &["links.bottleneck.quue=60kB"]).unwrap_err();
+    assert!(error.contains("did you mean `queue`?"), "{error}");
+    let error = parse(TCP, &["seeds"]).unwrap_err();
+    assert!(error.contains("KEY=VALUE"), "{error}");
+}
+
+#[test]
+fn a_trace_replaces_a_rate_and_the_way_back_is_as_there_unless_said() {
+    let text = TCP.replace("spec =", "back = \"rate=1mbit\"\nspec =");
+    let link = &parse(&text, &[]).unwrap().variants[0].setup.links[0].clone();
+    assert_eq!(
+        link.backward,
+        "rate=1mbit,delay=25ms,queue=2bdp".parse().unwrap()
+    );
+    assert_eq!(
+        link.forward,
+        "rate=2mbit,delay=25ms,queue=2bdp".parse().unwrap()
+    );
+}
+
+#[test]
+fn steps_are_a_schedule() {
+    let steps = "[links.bottleneck]\nsteps = [{ at = \"10s\", rate = \"1mbit\" }, { at = \"20s\", rate = \"3mbit\" }]";
+    let text = TCP.replace("[links.bottleneck]", steps);
+    let link = &parse(&text, &[]).unwrap().variants[0].setup.links[0].clone();
+    assert_ne!(link.forward, link.backward, "the way back keeps its rate");
+    let error = parse(&text.replace("\"20s\"", "\"5s\""), &[]).unwrap_err();
+    assert!(error.contains("sort the steps"), "{error}");
+}
+
+#[test]
+fn systems_lay_their_values_over_the_file() {
+    let text = format!(
+        "{TCP}\n[system.small]\nset = {{ links.bottleneck.queue = \"10kB\" }}\n[system.large.set.links.bottleneck]\nqueue = \"90kB\"\n"
+    );
+    let scenario = parse(&text, &[]).unwrap();
+    let names: Vec<&str> = scenario.variants.iter().map(|v| v.name.as_str()).collect();
+    assert_eq!(names, ["small", "large"]);
+    assert_eq!(scenario.baseline.as_deref(), Some("small"));
+    let queues = scenario
+        .variants
+        .iter()
+        .map(|v| v.setup.links[0].forward.to_string());
+    let queues: Vec<String> = queues.collect();
+    assert!(
+        queues[0].contains("queue=10000B") || queues[0].contains("queue=10kB"),
+        "{queues:?}"
+    );
+    assert_ne!(queues[0], queues[1]);
+    // A mistake in it has its own place.
+    let error = parse(&text.replace("\"90kB\"", "\"90KB\""), &[]).unwrap_err();
+    assert!(error.contains("queue = \"90KB\""), "{error}");
+}
+
+#[test]
+fn varied_values_multiply() {
+    let vary = "[[vary]]\nkey = \"links.bottleneck.queue\"\nvalues = [\"1bdp\", \"2bdp\"]\n\
+                [[vary]]\nkey = \"flows.tcp.algorithm\"\nvalues = [\"cubic\", \"reno\"]\n";
+    let scenario = parse(&format!("{TCP}\n{vary}"), &[]).unwrap();
+    let names: Vec<&str> = scenario.variants.iter().map(|v| v.name.as_str()).collect();
+    assert_eq!(
+        names,
+        ["1bdp, cubic", "1bdp, reno", "2bdp, cubic", "2bdp, reno"]
+    );
+    let error = parse(&format!("{TCP}\n{}", vary.replace("reno", "vegas")), &[]).unwrap_err();
+    assert!(
+        error.starts_with("t.toml:17:20: there is no TCP algorithm `vegas`"),
+        "{error}"
+    );
+}
+
+#[test]
+fn a_flow_backwards_crosses_the_links_the_other_way() {
+    let text = TCP.replace("spec =", "# first\nspec =");
+    let text = text.replace(
+        "[flows.tcp]",
+        "[links.second]\nspec = \"rate=9mbit\"\n[flows.tcp]\ndirection = \"backward\"",
+    );
+    let text = text.replace("title", "topology = \"parking-lot\"\ntitle");
+    let setup = parse(&text, &[]).unwrap().variants[0].setup.clone();
+    let hops: Vec<_> = setup.flows[0].routes[0]
+        .hops
+        .iter()
+        .map(|h| (h.link, h.direction))
+        .collect();
+    assert_eq!(hops, [(1, Direction::Backward), (0, Direction::Backward)]);
+    let error = parse(&text.replace("parking-lot", "parallel"), &[]).unwrap_err();
+    assert!(error.contains("add via = [\"bottleneck\"]"), "{error}");
+    let error = parse(&text.replace("parking-lot", "dumbbell"), &[]).unwrap_err();
+    assert!(error.contains("one link"), "{error}");
+}
+
+#[test]
+fn names_come_from_paths() {
+    assert_eq!(short_name("scenarios/demo/aqm.toml"), "demo/aqm");
+    assert_eq!(short_name("demo/aqm"), "demo/aqm");
+    assert_eq!(short_name("x.toml"), "x");
+}
+
+proptest! {
+    #[test]
+    fn any_text_is_read_or_refused_with_a_place(at in 0..TCP.len(), junk in ".{0,6}") {
+        // The text has ASCII only.
+        let text = format!("{}{junk}{}", &TCP[..at], &TCP[at..]);
+        if let Err(error) = parse(&text, &[]) {
+            prop_assert!(error.starts_with("t.toml"), "{error}");
+        }
+    }
+}
+
+/// The names that a table may have, as the reader lists them when it finds
+/// another one.
+fn fields<T: for<'de> serde::Deserialize<'de>>() -> Vec<String> {
+    let error = toml::from_str::<T>("zz = 1")
+        .err()
+        .expect("no field is called so");
+    let quoted = error.message().split('`').skip(1).step_by(2).skip(1);
+    quoted.map(str::to_owned).collect()
+}
+
+#[test]
+fn the_book_has_every_field() {
+    use super::file::{File, Flow, Link, Published, Step, System, Vary};
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/scenarios.md");
+    let book = std::fs::read_to_string(path).unwrap();
+    for (place, fields) in [
+        ("the whole", fields::<File>()),
+        ("links", fields::<Link>()),
+        ("steps", fields::<Step>()),
+        ("flows", fields::<Flow>()),
+        ("systems", fields::<System>()),
+        ("vary", fields::<Vary>()),
+        ("published", fields::<Published>()),
+    ] {
+        assert!(fields.len() > 1, "{place}: {fields:?}");
+        for field in fields {
+            assert!(
+                book.contains(&format!("`{field}`")),
+                "{place}: docs/scenarios.md has no `{field}`"
+            );
+        }
+    }
+}

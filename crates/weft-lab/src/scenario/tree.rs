@@ -1,0 +1,118 @@
+//! The tree of a scenario file before it is read, so that values can be laid
+//! over it: those of `--set`, of a system's `set`, and of `vary`. Places stay
+//! with the values.
+
+use std::borrow::Cow;
+
+use toml::Spanned;
+use toml::de::{DeTable, DeValue, Error};
+
+use super::place::{ScenarioError, Source, explained};
+
+/// A table of the file.
+pub type Tree<'a> = DeTable<'a>;
+type Value<'a> = Spanned<DeValue<'a>>;
+
+/// Reads the file and lays the arguments of `--set` over it.
+pub fn parse(source: &Source) -> Result<Tree<'_>, ScenarioError> {
+    let mut tree = table(source, &source.text)?;
+    normalise(&mut tree);
+    for argument in &source.arguments {
+        lay_over(&mut tree, table(source, argument)?);
+    }
+    Ok(tree)
+}
+
+fn table<'a>(source: &Source, text: &'a str) -> Result<Tree<'a>, ScenarioError> {
+    let parsed = DeTable::parse(text).map_err(|error| told(source, &error))?;
+    Ok(parsed.into_inner())
+}
+
+/// An error of the reader with its place.
+pub fn told(source: &Source, error: &Error) -> ScenarioError {
+    let message = explained(error.message());
+    match error.span() {
+        Some(span) => source.error(span, message),
+        None => ScenarioError::whole(&source.file, message),
+    }
+}
+
+/// `a.b.c = value` as a tree; the place is the value's.
+pub fn dotted(key: &str, value: &Spanned<String>) -> Tree<'static> {
+    let span = value.span();
+    let leaf = DeValue::String(Cow::Owned(value.get_ref().clone()));
+    let mut parts = key.rsplit('.');
+    let mut tree = Tree::new();
+    let name = |part: &str| Spanned::new(span.clone(), Cow::Owned(part.trim().to_owned()));
+    tree.insert(
+        name(parts.next().unwrap_or_default()),
+        Spanned::new(span.clone(), leaf),
+    );
+    for part in parts {
+        let inner = std::mem::replace(&mut tree, Tree::new());
+        tree.insert(
+            name(part),
+            Spanned::new(span.clone(), DeValue::Table(inner)),
+        );
+    }
+    tree
+}
+
+/// Takes the `set` table out of each `[system.NAME]`.
+pub fn take_sets<'a>(tree: &mut Tree<'a>) -> Vec<(String, Tree<'a>)> {
+    let mut sets = Vec::new();
+    let Some(systems) = tree.get_mut("system").and_then(table_of) else {
+        return sets;
+    };
+    for (name, system) in systems.iter_mut() {
+        let set = table_of(system).and_then(|system| {
+            let is_table = matches!(system.get("set")?.get_ref(), DeValue::Table(_));
+            if is_table { system.remove("set") } else { None }
+        });
+        if let Some(DeValue::Table(set)) = set.map(Spanned::into_inner) {
+            sets.push((name.get_ref().to_string(), set));
+        }
+    }
+    sets
+}
+
+/// Tables are joined, everything else is replaced.
+pub fn lay_over<'a>(tree: &mut Tree<'a>, over: Tree<'a>) {
+    for (key, value) in over {
+        let Some(below) = tree.get_mut(key.get_ref().as_ref()) else {
+            tree.insert(key, value);
+            continue;
+        };
+        let span = value.span();
+        match (table_of(below), value.into_inner()) {
+            (Some(below), DeValue::Table(inner)) => lay_over(below, inner),
+            (_, value) => *below = Spanned::new(span, value),
+        }
+    }
+    normalise(tree);
+}
+
+/// A link that is a text becomes a table with this `spec`.
+fn normalise(tree: &mut Tree<'_>) {
+    let Some(links) = tree.get_mut("links").and_then(table_of) else {
+        return;
+    };
+    for (_, link) in links.iter_mut() {
+        if !matches!(link.get_ref(), DeValue::String(_)) {
+            continue;
+        }
+        let span = link.span();
+        let empty = Spanned::new(span.clone(), DeValue::Table(Tree::new()));
+        let text = std::mem::replace(link, empty);
+        if let Some(table) = table_of(link) {
+            table.insert(Spanned::new(span, Cow::Borrowed("spec")), text);
+        }
+    }
+}
+
+fn table_of<'t, 'a>(value: &'t mut Value<'a>) -> Option<&'t mut Tree<'a>> {
+    match value.get_mut() {
+        DeValue::Table(table) => Some(table),
+        _ => None,
+    }
+}

@@ -1,0 +1,173 @@
+//! Where scenarios are found: files, and sets of them in `scenarios/` or
+//! brought along by the program.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use crate::scenario::{Scenario, ScenarioError, unknown_name};
+
+/// Path within `scenarios/` and text of every scenario that the program
+/// brings along, sorted.
+const BROUGHT: &[(&str, &str)] = include!(concat!(env!("OUT_DIR"), "/scenarios.rs"));
+/// Where sets stand, from the working directory.
+const FOLDER: &str = "scenarios";
+
+/// A scenario that can be named.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Entry {
+    /// `SET/NAME`, or the path of a file.
+    pub name: String,
+    from: From,
+}
+
+#[derive(Clone, PartialEq, Eq, Debug)]
+enum From {
+    File(PathBuf),
+    Program(&'static str),
+}
+
+impl Entry {
+    /// The set that it belongs to.
+    #[must_use]
+    pub fn set(&self) -> &str {
+        self.name.split_once('/').map_or("", |(set, _)| set)
+    }
+
+    /// Reads it; `set` are the arguments of `--set`.
+    ///
+    /// # Errors
+    /// What is wrong with it.
+    pub fn scenario(&self, set: &[String]) -> Result<Scenario, ScenarioError> {
+        match &self.from {
+            From::File(path) => Scenario::read(path, set),
+            From::Program(text) => Scenario::parse(&self.name, text, set),
+        }
+    }
+}
+
+/// Every scenario of every set: those in `scenarios/`, then those that only
+/// the program has.
+#[must_use]
+pub fn entries() -> Vec<Entry> {
+    let mut found = Vec::new();
+    for path in files(Path::new(FOLDER)) {
+        let within = path
+            .strip_prefix(FOLDER)
+            .unwrap_or(&path)
+            .with_extension("");
+        let name = within.to_string_lossy().into_owned();
+        found.push(Entry {
+            name,
+            from: From::File(path),
+        });
+    }
+    for (name, text) in BROUGHT {
+        if !found.iter().any(|entry| entry.name == *name) {
+            found.push(Entry {
+                name: (*name).to_owned(),
+                from: From::Program(text),
+            });
+        }
+    }
+    found.sort_by(|a, b| a.name.cmp(&b.name));
+    found
+}
+
+/// What a person means: a file, `SET/NAME`, or all of a set.
+///
+/// # Errors
+/// When there is no such thing, with what there is.
+pub fn find(name: &str) -> Result<Vec<Entry>, String> {
+    let path = Path::new(name);
+    if path.is_file() {
+        let from = From::File(path.to_owned());
+        return Ok(vec![Entry {
+            name: name.to_owned(),
+            from,
+        }]);
+    }
+    if path.is_dir() {
+        let files = files(path).into_iter();
+        let entry = |path: PathBuf| Entry {
+            name: path.display().to_string(),
+            from: From::File(path),
+        };
+        let found: Vec<Entry> = files.map(entry).collect();
+        if !found.is_empty() {
+            return Ok(found);
+        }
+    }
+    let plain = name.trim_end_matches('/');
+    let of = |entry: &Entry| entry.name == plain || entry.set() == plain;
+    let found: Vec<Entry> = entries().into_iter().filter(of).collect();
+    if found.is_empty() {
+        Err(unknown(name))
+    } else {
+        Ok(found)
+    }
+}
+
+/// There is no such file or set.
+#[must_use]
+pub fn unknown(name: &str) -> String {
+    let entries = entries();
+    let mut names: Vec<&str> = Vec::new();
+    for entry in &entries {
+        if !names.contains(&entry.set()) {
+            names.push(entry.set());
+        }
+        if name.contains('/') {
+            names.push(&entry.name);
+        }
+    }
+    unknown_name("there is no file or set", name, names.into_iter())
+}
+
+/// The scenario that `weft lab compare` runs: one call over these links,
+/// `NAME=SPEC` each.
+///
+/// # Errors
+/// A link without a name.
+pub fn comparison(links: &[String], streams: u32) -> Result<String, String> {
+    let mut names = Vec::new();
+    let mut tables = String::new();
+    for link in links {
+        let named = link.split_once('=').filter(|(name, spec)| {
+            let plain = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
+            !name.is_empty() && name.chars().all(plain) && spec.contains('=')
+        });
+        let Some((name, spec)) = named else {
+            return Err(format!(
+                "--link {link}: write NAME=SPEC, such as wifi=rate=10mbit,delay=15ms"
+            ));
+        };
+        names.push(name);
+        tables.push_str(&format!("\n[links.{name}]\nspec = {spec:?}\n"));
+    }
+    let title = match streams {
+        1 => format!("A call over {}", names.join(" and ")),
+        n => format!("A call of {n} cameras over {}", names.join(" and ")),
+    };
+    Ok(format!(
+        "title = {title:?}\nduration = \"60s\"\ntopology = \"parallel\"\n{tables}\n\
+         [flows.call]\nkind = \"call\"\nstreams = {streams}\n"
+    ))
+}
+
+/// Scenario files below a folder, sorted.
+fn files(folder: &Path) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+    for path in entries.map(|entry| entry.path()) {
+        if path.is_dir() {
+            found.extend(files(&path));
+        } else if path.extension().is_some_and(|e| e == "toml") {
+            found.push(path);
+        }
+    }
+    found.sort();
+    found
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,40 @@
+use super::{BROUGHT, comparison, find};
+use crate::scenario::Scenario;
+
+#[test]
+fn every_scenario_that_is_brought_along_can_be_run() {
+    assert!(!BROUGHT.is_empty());
+    for (name, text) in BROUGHT {
+        let scenario = Scenario::parse(name, text, &[]).unwrap_or_else(|error| panic!("{error}"));
+        assert_eq!(&scenario.name, name);
+        assert!(
+            !scenario.about.is_empty(),
+            "{name} does not say what it shows"
+        );
+    }
+}
+
+#[test]
+fn sets_and_names_are_found() {
+    let all = find("demo").unwrap();
+    assert!(all.len() > 1 && all.iter().all(|entry| entry.set() == "demo"));
+    assert_eq!(find(&all[0].name).unwrap().len(), 1);
+    let error = find("demmo").unwrap_err();
+    assert!(error.contains("did you mean `demo`?"), "{error}");
+}
+
+#[test]
+fn links_of_the_command_line_are_a_scenario() {
+    let links = [
+        "wifi=rate=10mbit,delay=15ms".to_owned(),
+        "lte=rate=5mbit,delay=40ms,loss=1%".to_owned(),
+    ];
+    let text = comparison(&links, 2).unwrap();
+    let scenario = Scenario::parse("compare", &text, &[]).unwrap();
+    let names: Vec<&str> = scenario.variants.iter().map(|v| v.name.as_str()).collect();
+    assert_eq!(names, ["webrtc@wifi", "webrtc@lte", "converge"]);
+    assert_eq!(scenario.variants[2].setup.flows[0].routes.len(), 2);
+    assert_eq!(scenario.variants[1].setup.flows[0].routes.len(), 1);
+    let error = comparison(&["rate=10mbit".to_owned()], 1).unwrap_err();
+    assert!(error.contains("NAME=SPEC"), "{error}");
+}

@@ -1,0 +1,151 @@
+//! What many runs say together: a centre and the interval in which the true
+//! one lies with 95 % confidence.
+
+use serde::{Deserialize, Serialize};
+
+/// Which centre of the values of all seeds is reported.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Centre {
+    /// The arithmetic mean, with Student's t interval.
+    #[default]
+    Mean,
+    /// The median, with the interval between two order statistics.
+    Median,
+}
+
+/// A centre with its interval.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Estimate {
+    /// Mean or median.
+    pub centre: f64,
+    /// The 95 % confidence interval; none from a single value.
+    pub interval: Option<(f64, f64)>,
+    /// Values.
+    pub n: usize,
+}
+
+impl Estimate {
+    /// The centre of these values; `None` without values.
+    #[must_use]
+    pub fn of(values: &[f64], centre: Centre) -> Option<Estimate> {
+        match centre {
+            Centre::Mean => mean(values),
+            Centre::Median => median(values),
+        }
+    }
+
+    /// Lowest value of the interval, or the only value.
+    #[must_use]
+    pub fn low(&self) -> f64 {
+        self.interval.map_or(self.centre, |(low, _)| low)
+    }
+
+    /// Highest value of the interval, or the only value.
+    #[must_use]
+    pub fn high(&self) -> f64 {
+        self.interval.map_or(self.centre, |(_, high)| high)
+    }
+}
+
+/// The centre of `here - there`, seed by seed: what one system changes with
+/// everything else the same (paired samples). A seed without both values
+/// counts for nothing.
+#[must_use]
+pub fn paired(here: &[Option<f64>], there: &[Option<f64>], centre: Centre) -> Option<Estimate> {
+    let pairs = here.iter().zip(there);
+    let differences: Vec<f64> = pairs.filter_map(|(a, b)| Some((*a)? - (*b)?)).collect();
+    Estimate::of(&differences, centre)
+}
+
+/// The value below which the share `q` of the sorted values lies, linear
+/// between neighbours (Hyndman and Fan 1996, definition 7); `None` without
+/// values.
+#[must_use]
+pub fn quantile(sorted: &[f64], q: f64) -> Option<f64> {
+    let last = sorted.len().checked_sub(1)?;
+    let at = q.clamp(0.0, 1.0) * last as f64;
+    let below = at.floor() as usize;
+    let above = (below + 1).min(last);
+    Some(sorted[below] + (sorted[above] - sorted[below]) * (at - below as f64))
+}
+
+/// Mean with `mean ± t · s / sqrt(n)`, s with n - 1 (Student 1908).
+fn mean(values: &[f64]) -> Option<Estimate> {
+    let n = values.len();
+    if n == 0 {
+        return None;
+    }
+    let centre = values.iter().sum::<f64>() / n as f64;
+    let interval = (n > 1).then(|| {
+        let squares: f64 = values.iter().map(|v| (v - centre) * (v - centre)).sum();
+        let error = (squares / (n - 1) as f64 / n as f64).sqrt();
+        let reach = student_t(n - 1) * error;
+        (centre - reach, centre + reach)
+    });
+    Some(Estimate {
+        centre,
+        interval,
+        n,
+    })
+}
+
+/// Median with the narrowest symmetric pair of order statistics that holds it
+/// with at least 95 % (sign test; Conover 1999, section 3.2). Fewer than six
+/// values cannot give 95 %: then the interval is their whole range.
+fn median(values: &[f64]) -> Option<Estimate> {
+    let n = values.len();
+    let mut sorted = values.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    let centre = quantile(&sorted, 0.5)?;
+    let interval = (n > 1).then(|| {
+        // The largest k with P(Binomial(n, 1/2) < k + 1) <= 2.5 %.
+        let mut outside = 0;
+        let (mut term, mut below) = (0.5_f64.powi(n as i32), 0.0);
+        while outside < n / 2 {
+            below += term;
+            if below > 0.025 {
+                break;
+            }
+            term *= (n - outside) as f64 / (outside + 1) as f64;
+            outside += 1;
+        }
+        let skip = outside.saturating_sub(1);
+        (sorted[skip], sorted[n - 1 - skip])
+    });
+    Some(Estimate {
+        centre,
+        interval,
+        n,
+    })
+}
+
+/// The 97.5 % quantile of Student's t, by degrees of freedom (table of the
+/// NIST/SEMATECH e-Handbook, section 1.3.6.7.2); between its rows linear in
+/// 1/df, which is exact to the third decimal.
+fn student_t(degrees: usize) -> f64 {
+    const FIRST: [f64; 30] = [
+        12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228, 2.201, 2.179, 2.160,
+        2.145, 2.131, 2.120, 2.110, 2.101, 2.093, 2.086, 2.080, 2.074, 2.069, 2.064, 2.060, 2.056,
+        2.052, 2.048, 2.045, 2.042,
+    ];
+    const REST: [(f64, f64); 5] = [
+        (30.0, 2.042),
+        (40.0, 2.021),
+        (60.0, 2.000),
+        (120.0, 1.980),
+        (f64::INFINITY, 1.960),
+    ];
+    if let Some(t) = degrees.checked_sub(1).and_then(|row| FIRST.get(row)) {
+        return *t;
+    }
+    let inverse = 1.0 / degrees as f64;
+    let rows = REST.windows(2).find(|pair| degrees as f64 <= pair[1].0);
+    rows.map_or(1.960, |pair| {
+        let (from, to) = (1.0 / pair[0].0, 1.0 / pair[1].0);
+        pair[0].1 + (pair[1].1 - pair[0].1) * (from - inverse) / (from - to)
+    })
+}
+
+#[cfg(test)]
+mod tests;
