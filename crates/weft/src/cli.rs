@@ -28,6 +28,8 @@ pub enum Command {
     Join(JoinArgs),
     /// Call straight to a browser: serves its own page, no media server between
     Call(CallArgs),
+    /// Experiments in virtual time: what would this call do on that network
+    Lab(crate::lab::args::LabArgs),
     /// Links, privileges, codecs, clock: what works here and what to do
     Doctor,
 }

@@ -8,6 +8,7 @@ mod endpoint;
 mod exit;
 mod interrupt;
 mod join;
+mod lab;
 mod sender;
 mod serve;
 mod signalling;
@@ -26,6 +27,7 @@ fn main() -> ExitCode {
         Command::Serve(args) => serve::run(args),
         Command::Join(args) => join::run(args),
         Command::Call(args) => call::run(args),
+        Command::Lab(args) => lab::run(args),
         Command::Doctor => doctor::run(),
     };
     match result {

@@ -72,3 +72,41 @@ fn bad_arguments_say_what_there_is_instead() {
         assert!(error.contains(remedy), "`{line}` says: {error}");
     }
 }
+
+#[test]
+fn the_contract_of_the_lab_is_understood() {
+    for line in [
+        "weft lab list",
+        "weft lab list demo",
+        "weft lab run a.toml demo --engine sim --client weft --systems webrtc@wifi,converge --seeds 3 \
+         --jobs 2 --duration 60 --set links.wifi.queue=2bdp --set seeds=4 --out results",
+        "weft lab compare --link wifi=rate=5mbit,delay=25ms --link lte=rate=3mbit --streams 2 \
+         --systems converge --seeds 2 --duration 30 --out results",
+        "weft lab bench --json",
+        "weft lab report results",
+    ] {
+        let parsed = parse(line);
+        assert!(
+            matches!(
+                parsed,
+                Ok(Cli {
+                    command: Command::Lab(_)
+                })
+            ),
+            "{line}: {:?}",
+            parsed.err()
+        );
+    }
+    for (line, remedy) in [
+        ("weft lab run", "FILE|SET"),
+        ("weft lab run a.toml --engine ns3", "sim, emu"),
+        ("weft lab run a.toml --seeds 0", "--seeds"),
+        ("weft lab run a.toml --duration -1", "--duration"),
+        ("weft lab compare", "--link"),
+    ] {
+        let Err(error) = parse(line) else {
+            panic!("accepted: {line}")
+        };
+        assert!(error.contains(remedy), "`{line}` says: {error}");
+    }
+}

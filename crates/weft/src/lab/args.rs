@@ -1,0 +1,131 @@
+//! The arguments of `weft lab` (DESIGN.md: a contract).
+
+use std::path::PathBuf;
+
+use clap::{Args, Subcommand, ValueEnum};
+
+#[derive(Debug, Args)]
+pub struct LabArgs {
+    #[command(subcommand)]
+    pub command: LabCommand,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum LabCommand {
+    /// What there is to run: sets of scenarios, or those of one set
+    List(ListArgs),
+    /// Run scenarios: every system with every seed, then a table and a report
+    #[command(after_help = RUN_EXAMPLES)]
+    Run(RunArgs),
+    /// Compare systems on links of your own, without a scenario file
+    #[command(after_help = COMPARE_EXAMPLES)]
+    Compare(CompareArgs),
+    /// Write report.html anew from what a run has left in a folder
+    Report(ReportArgs),
+    /// How fast the simulator is here: simulated seconds per second
+    Bench(BenchArgs),
+}
+
+const RUN_EXAMPLES: &str = "Examples:
+  weft lab run demo/aqm                          one scenario that weft brings along
+  weft lab run demo --out results                a whole set, with reports
+  weft lab run my.toml --seeds 20 --out results  a file of your own
+  weft lab run my.toml --set links.wifi.queue=2bdp --set flows.tcp.algorithm=reno
+
+Ctrl-C ends early: what is finished is kept and reported as partial.
+Exit status: 0 done, 1 a run failed or is missing, 2 bad arguments or file,
+3 this machine or version cannot do it.";
+
+const COMPARE_EXAMPLES: &str = "Examples:
+  weft lab compare --link wifi=rate=10mbit,delay=15ms --link lte=rate=5mbit,delay=40ms
+  weft lab compare --link a=rate=3mbit,delay=25ms,loss=2% --systems webrtc@a,converge --out results";
+
+#[derive(Debug, Args)]
+pub struct ListArgs {
+    /// The set
+    #[arg(value_name = "SET")]
+    pub set: Option<String>,
+}
+
+/// What `run` and `compare` have in common.
+#[derive(Debug, Args)]
+pub struct Common {
+    /// Only these systems, such as webrtc@wifi,converge
+    #[arg(long, value_name = "A,B", value_delimiter = ',')]
+    pub systems: Vec<String>,
+    /// Run seeds 1 to N
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub seeds: Option<u32>,
+    /// Runs at the same time (default: as many as there are processors)
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    pub jobs: Option<u16>,
+    /// How long each run lasts, in seconds of simulated time
+    #[arg(long, value_name = "S", value_parser = seconds, allow_negative_numbers = true)]
+    pub duration: Option<f64>,
+    /// Write summary.json, report.html and tables into this folder
+    #[arg(long, value_name = "DIR")]
+    pub out: Option<PathBuf>,
+    /// Print the summary as JSON, and nothing else
+    #[arg(long)]
+    pub json: bool,
+}
+
+#[derive(Debug, Args)]
+pub struct RunArgs {
+    /// Scenario files, SET/NAME, or whole sets
+    #[arg(value_name = "FILE|SET", required = true)]
+    pub scenarios: Vec<String>,
+    /// Where it runs: in virtual time, or with real packets
+    #[arg(long, value_name = "ENGINE", value_enum, default_value_t = Engine::Sim)]
+    pub engine: Engine,
+    /// What is tested: weft, chromium or exec:CMD; real programs need the engine emu
+    #[arg(long, value_name = "CLIENT", default_value = "weft")]
+    pub client: String,
+    #[command(flatten)]
+    pub common: Common,
+    /// Change a field of the scenario by its dotted path; repeat for more
+    #[arg(long, value_name = "KEY=VALUE")]
+    pub set: Vec<String>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+pub enum Engine {
+    /// The simulator
+    Sim,
+    /// The emulator
+    Emu,
+}
+
+#[derive(Debug, Args)]
+pub struct CompareArgs {
+    /// A link and its SPEC, such as wifi=rate=10mbit,delay=15ms,loss=1%; repeat for each
+    #[arg(long = "link", value_name = "NAME=SPEC", required = true)]
+    pub links: Vec<String>,
+    /// Camera streams of the call
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
+    pub streams: u32,
+    #[command(flatten)]
+    pub common: Common,
+}
+
+#[derive(Debug, Args)]
+pub struct ReportArgs {
+    /// What `weft lab run --out` has written
+    #[arg(value_name = "DIR")]
+    pub folder: PathBuf,
+}
+
+#[derive(Debug, Args)]
+pub struct BenchArgs {
+    /// Print {workload: {sim_s_per_s: ...}} and nothing else
+    #[arg(long)]
+    pub json: bool,
+}
+
+fn seconds(text: &str) -> Result<f64, String> {
+    let value = text.strip_suffix('s').unwrap_or(text).parse::<f64>();
+    let fits = value
+        .ok()
+        .filter(|s| s.is_finite() && *s > 0.0 && *s <= 86_400.0);
+    fits.ok_or_else(|| "write seconds above zero, such as 60 (at most a day)".to_owned())
+}

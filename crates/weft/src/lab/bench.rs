@@ -1,0 +1,73 @@
+//! `weft lab bench`: how fast the simulator is here.
+
+use std::collections::BTreeMap;
+use std::ops::ControlFlow;
+use std::time::{Duration, Instant};
+
+use serde::Serialize;
+use weft_sim::{Observer, WORKLOADS, run};
+
+use super::args::BenchArgs;
+use crate::exit::Failure;
+
+/// How long each workload is run, in real time; chosen by us: beyond it the
+/// figure changes by less than 2 %.
+const LONG_ENOUGH: Duration = Duration::from_secs(3);
+/// Longer than any machine simulates in that time.
+const ENDLESS: weft_units::Duration = weft_units::Duration::from_secs(200_000);
+
+#[derive(Serialize)]
+struct Speed {
+    /// Simulated seconds per second, on one core.
+    sim_s_per_s: f64,
+    /// The least that is good on the development machine.
+    goal: f64,
+    /// Events per second.
+    events_per_s: f64,
+}
+
+pub fn bench(args: &BenchArgs) -> Result<(), Failure> {
+    let mut speeds = BTreeMap::new();
+    if !args.json && cfg!(debug_assertions) {
+        println!("this program was built for debugging: the figures of a release build are higher");
+    }
+    for workload in WORKLOADS {
+        let begun = Instant::now();
+        let record = run(&workload.setup(ENDLESS), 1, &mut Until(begun)).map_err(Failure::run)?;
+        let took = begun.elapsed().as_secs_f64();
+        let speed = Speed {
+            sim_s_per_s: record.ended_at.as_secs_f64() / took,
+            goal: workload.goal,
+            events_per_s: record.events as f64 / took,
+        };
+        if !args.json {
+            println!(
+                "{:10} {:7.0} simulated seconds per second (goal {}), {:.2} million events per second",
+                workload.name,
+                speed.sim_s_per_s,
+                speed.goal,
+                speed.events_per_s / 1e6
+            );
+        }
+        speeds.insert(workload.name, speed);
+    }
+    if args.json {
+        println!(
+            "{}",
+            serde_json::to_string_pretty(&speeds).map_err(Failure::run)?
+        );
+    }
+    Ok(())
+}
+
+struct Until(Instant);
+
+impl Observer for Until {
+    fn on_sample(&mut self, _: weft_units::Instant) -> ControlFlow<()> {
+        if self.0.elapsed() > LONG_ENOUGH {
+            ControlFlow::Break(())
+        } else {
+            ControlFlow::Continue(())
+        }
+    }
+}

@@ -1,0 +1,54 @@
+//! `weft lab`: experiments in virtual time.
+
+pub mod args;
+mod bench;
+mod progress;
+mod run;
+
+use std::fmt::Write as _;
+
+use weft_lab::shelf::{self, Entry};
+
+use crate::exit::Failure;
+use args::{LabArgs, LabCommand, ListArgs, ReportArgs};
+
+pub fn run(args: LabArgs) -> Result<(), Failure> {
+    match args.command {
+        LabCommand::List(args) => list(&args),
+        LabCommand::Run(args) => run::run(&args),
+        LabCommand::Compare(args) => run::compare(&args),
+        LabCommand::Report(args) => report(&args),
+        LabCommand::Bench(args) => bench::bench(&args),
+    }
+}
+
+fn list(args: &ListArgs) -> Result<(), Failure> {
+    let entries = shelf::entries();
+    let wanted = |entry: &&Entry| args.set.as_ref().is_none_or(|set| entry.set() == set);
+    let found: Vec<&Entry> = entries.iter().filter(wanted).collect();
+    if let (Some(set), true) = (&args.set, found.is_empty()) {
+        return Err(Failure::usage(shelf::unknown(set)));
+    }
+    let width = found
+        .iter()
+        .map(|entry| entry.name.len())
+        .max()
+        .unwrap_or(0);
+    let mut text = String::new();
+    for entry in found {
+        // A file that cannot be read is listed with what is wrong with it.
+        let title = match entry.scenario(&[]) {
+            Ok(scenario) => scenario.title,
+            Err(error) => format!("(unusable: {})", error.message),
+        };
+        let _ = writeln!(text, "{:width$}  {title}", entry.name);
+    }
+    print!("{text}");
+    Ok(())
+}
+
+fn report(args: &ReportArgs) -> Result<(), Failure> {
+    let written = weft_lab::output::rewrite_report(&args.folder).map_err(Failure::usage)?;
+    println!("{}", written.display());
+    Ok(())
+}
