@@ -35,7 +35,7 @@ use layers::{Pattern, Place};
 use noise::Noise;
 use openh264::OpenH264;
 use pace::Pace;
-pub use parameters::{H264, Parameters, Plane, Scatter, VP8};
+pub use parameters::{H264, Parameters, Scatter, Surface, Transition, VP8};
 pub use setup::{Codec, ModelError, ModelSetup};
 use vpx::Vpx;
 
@@ -100,6 +100,9 @@ struct Picture {
     /// Pictures per second.
     fps: f64,
     layer: usize,
+    /// `log2` of the time to the picture that it refers to, in 30ths of a
+    /// second.
+    distance: f64,
     keyframe: bool,
 }
 
@@ -109,7 +112,21 @@ struct Outcome {
     bits: f64,
     /// Quantizer, in the codec's own units.
     quantizer: f64,
+    psnr: f64,
 }
+
+/// Quality from one reference to the next, in dB.
+#[derive(Clone, Copy, Debug, Default)]
+struct Quality {
+    reference: f64,
+}
+
+/// Pictures per second of the fit's runs.
+const MEASURED_FPS: f64 = 30.0;
+/// Heights that the fit is stretched to beyond those that were measured: 180
+/// and 1080 lines.
+const LEAST_SCALE: f64 = -1.0;
+const MOST_SCALE: f64 = 1.6;
 
 /// What the content costs.
 #[derive(Clone, Copy, Debug)]
@@ -131,7 +148,9 @@ impl ModelEncoder {
         setup.validate()?;
         let content = Content {
             pixels: f64::from(setup.width) * f64::from(setup.height),
-            scale: (f64::from(setup.height) / 360.0).log2(),
+            scale: (f64::from(setup.height) / 360.0)
+                .log2()
+                .clamp(LEAST_SCALE, MOST_SCALE),
             complexity: setup.complexity.log2(),
         };
         let rate = bits_per_second(setup.rate);
@@ -183,9 +202,11 @@ impl ModelEncoder {
         if keyframe {
             self.pattern.restart();
         }
+        let fps = self.pace.on_picture(now);
         let picture = Picture {
-            fps: self.pace.on_picture(now),
+            fps,
             layer: self.pattern.layer().into(),
+            distance: (self.pattern.distance() * MEASURED_FPS / fps).log2(),
             keyframe,
         };
         let outcome = match &mut self.control {
@@ -199,8 +220,7 @@ impl ModelEncoder {
     fn frame(&self, keyframe: bool, place: Place, outcome: Outcome) -> ModelFrame {
         let codec = self.setup.codec;
         let parameters = codec.parameters();
-        let step = codec.log2_step(outcome.quantizer);
-        let dissimilarity = parameters.dissimilarity.at(step, self.scale).exp2();
+        let dissimilarity = parameters.dissimilarity.at(outcome.psnr, self.scale).exp2();
         ModelFrame {
             number: place.number,
             size: Bytes((outcome.bits / 8.0).round().max(1.0) as u64),
@@ -210,9 +230,41 @@ impl ModelEncoder {
             non_reference: place.non_reference,
             needs: place.needs,
             quantizer: outcome.quantizer.round().clamp(0.0, codec.coarsest()) as u8,
-            psnr_db: parameters.psnr.at(step, self.scale),
+            psnr_db: outcome.psnr,
             ssim: 1.0 - dissimilarity.min(1.0),
         }
+    }
+}
+
+impl Content {
+    /// Bits of a picture with so many per pixel (as `log2`, at complexity 1),
+    /// at most those of the raw one in I420.
+    fn bits(&self, per_pixel: f64) -> f64 {
+        const RAW: f64 = 12.0;
+        (per_pixel + self.complexity).exp2().min(RAW) * self.pixels
+    }
+}
+
+impl Quality {
+    /// Of a keyframe.
+    fn restart(&mut self, psnr: f64) -> f64 {
+        self.reference = psnr;
+        psnr
+    }
+
+    /// What the quantizer would give in the long run, above what there is.
+    fn gap(&self, long_run: f64) -> f64 {
+        long_run - self.reference
+    }
+
+    /// Of a delta frame; later ones refer to it if it is in the base layer.
+    fn follow(&mut self, gap: f64, transition: &Transition, layer: usize) -> f64 {
+        let moved = transition.rise * gap.max(0.0) + transition.fall * gap.min(0.0);
+        let psnr = self.reference + moved;
+        if layer == 0 {
+            self.reference = psnr;
+        }
+        psnr
     }
 }
 

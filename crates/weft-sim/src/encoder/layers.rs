@@ -53,6 +53,16 @@ impl Pattern {
         }
     }
 
+    /// How many pictures ago the nearest one was taken that the next picture
+    /// refers to.
+    pub fn distance(&self) -> f64 {
+        match (self.layered, self.layer()) {
+            (true, 0) => 4.0,
+            (true, 1) => 2.0,
+            _ => 1.0,
+        }
+    }
+
     /// The picture was encoded; a dropped one keeps its place.
     pub fn advance(&mut self, keyframe: bool) -> Place {
         let (number, layer) = (self.number, self.layer());

@@ -4,31 +4,46 @@
 //! groups of eight pictures have a budget, which the pictures left in a group
 //! share equally. What the pictures cost at a quantizer is fitted.
 
-use super::{Content, H264, Noise, Outcome, Picture};
+use super::{Content, H264, Noise, Outcome, Picture, Quality, Surface};
 
 /// Pictures in a group: `VGOP_SIZE`.
 const GROUP: u32 = 8;
 /// A keyframe's share of pictures: `IDR_BITRATE_RATIO`.
 const KEYFRAME: f64 = 4.0;
-/// What may wait before pictures are skipped, in seconds of the rate:
-/// `SKIP_QP_90PERCENT` and `iBufferSizeSkip`, half a second.
-const SKIP: f64 = 0.5;
+/// Above so many pictures' shares of debt every second picture is skipped, as
+/// after keyframes in the fit's runs.
+const SKIP: f64 = 4.0;
 /// Finest and coarsest quantizer (H.264 section 7.4.2.2).
 const BEST: f64 = 0.0;
 const WORST: f64 = 51.0;
+/// To a thousandth of a quantizer.
+const BISECTIONS: u32 = 16;
+/// The first picture's quantizer goes by the bits per pixel of the rate
+/// (`RcCalculateIdrQp`): this for so many and fewer, and what an octave more
+/// lowers it by, read off the first pictures of the fit's runs.
+const INITIAL: f64 = 36.0;
+const INITIAL_AT: f64 = 0.0115;
+const INITIAL_SLOPE: f64 = 2.2;
+const INITIAL_BEST: f64 = 26.0;
+/// Later keyframes are coarser by this at most, read off in the same way.
+const KEYFRAME_ABOVE: f64 = 4.0;
 /// A picture has at least this of its share when the group's budget is spent.
-const LEAST: f64 = 0.25;
+const LEAST: f64 = 0.57;
 
 #[derive(Clone, Debug)]
 pub(super) struct OpenH264 {
     content: Content,
     noise: Noise,
+    quality: Quality,
     rate: f64,
     /// Bits and pictures left in the group.
     budget: f64,
     pictures_left: u32,
     /// Bits above the rate that were not paid back yet.
     backlog: f64,
+    started: bool,
+    /// The picture before was skipped.
+    skipped: bool,
 }
 
 impl OpenH264 {
@@ -36,10 +51,13 @@ impl OpenH264 {
         OpenH264 {
             content,
             noise,
+            quality: Quality::default(),
             rate,
             budget: 0.0,
             pictures_left: 0,
             backlog: 0.0,
+            started: false,
+            skipped: false,
         }
     }
 
@@ -53,33 +71,83 @@ impl OpenH264 {
     pub fn encode(&mut self, picture: Picture) -> Option<Outcome> {
         let share = self.rate / picture.fps;
         let noise = self.noise.next();
-        if !picture.keyframe && self.backlog > SKIP * self.rate {
+        let indebted = self.backlog > SKIP * share;
+        if indebted && !picture.keyframe && !self.skipped {
+            self.skipped = true;
             self.backlog -= share;
             return None;
         }
+        self.skipped = false;
         if picture.keyframe || self.pictures_left == 0 {
             self.budget = share * f64::from(GROUP);
             self.pictures_left = GROUP;
         }
-        let (curve, aim) = match picture.keyframe {
-            true => (&H264.key_bits, KEYFRAME * share),
-            false => {
-                let equal = self.budget / f64::from(self.pictures_left);
-                (&H264.delta_bits, equal.max(LEAST * share))
-            }
+        let outcome = match picture.keyframe {
+            true => self.keyframe(share),
+            false => self.delta(share, H264.distance * picture.distance, noise),
         };
-        // The quantizer whose mean bits are the aim; its fraction stands for
-        // quantizers that differ within the picture.
-        let cost = |quantizer: f64| {
-            let bits = curve.at(quantizer / 6.0, self.content.scale);
-            (bits + self.content.complexity).exp2() * self.content.pixels
+        let bits = outcome.bits;
+        // A keyframe is not charged above what was meant for it.
+        self.budget -= match picture.keyframe {
+            true => bits.min(KEYFRAME * share),
+            false => bits,
         };
-        let octaves = (aim / cost(0.0)).log2() / curve.step;
-        let quantizer = (6.0 * octaves).clamp(BEST, WORST);
-        let bits = cost(quantizer) * noise.exp2();
-        self.budget -= bits;
         self.pictures_left -= 1;
         self.backlog = (self.backlog + bits - share).max(0.0);
-        Some(Outcome { bits, quantizer })
+        Some(outcome)
+    }
+
+    fn keyframe(&mut self, share: f64) -> Outcome {
+        let per_pixel = share / self.content.pixels / self.content.complexity.exp2();
+        let initial = INITIAL - INITIAL_SLOPE * (per_pixel / INITIAL_AT).log2();
+        let initial = initial.clamp(INITIAL_BEST, INITIAL);
+        let quantizer = match self.started {
+            false => initial,
+            true => {
+                let aim = self.quantizer(&H264.key_bits, KEYFRAME * share);
+                aim.min(initial + KEYFRAME_ABOVE)
+            }
+        };
+        self.started = true;
+        let psnr = H264.key_psnr.at(quantizer / 6.0, self.content.scale);
+        Outcome {
+            bits: self.cost(&H264.key_bits, quantizer),
+            quantizer,
+            psnr: self.quality.restart(psnr),
+        }
+    }
+
+    fn delta(&mut self, share: f64, extra: f64, noise: f64) -> Outcome {
+        let equal = self.budget / f64::from(self.pictures_left);
+        // What the distance takes is missing for the quality.
+        let aim = equal.max(LEAST * share) / extra.exp2();
+        let quantizer = self.quantizer(&H264.delta_bits, aim);
+        let long_run = H264.psnr.at(quantizer / 6.0, self.content.scale);
+        let gap = self.quality.gap(long_run);
+        Outcome {
+            bits: self.cost(&H264.delta_bits, quantizer) * (extra + noise).exp2(),
+            quantizer,
+            psnr: self.quality.follow(gap, &H264.transition, 0),
+        }
+    }
+
+    fn cost(&self, curve: &Surface, quantizer: f64) -> f64 {
+        self.content
+            .bits(curve.at(quantizer / 6.0, self.content.scale))
+    }
+
+    /// The quantizer whose mean bits are the aim, by bisection; its fraction
+    /// stands for quantizers that differ within the picture.
+    fn quantizer(&self, curve: &Surface, aim: f64) -> f64 {
+        let (mut finer, mut coarser) = (BEST, WORST);
+        for _ in 0..BISECTIONS {
+            let middle = (finer + coarser) / 2.0;
+            if self.cost(curve, middle) > aim {
+                finer = middle;
+            } else {
+                coarser = middle;
+            }
+        }
+        coarser
     }
 }

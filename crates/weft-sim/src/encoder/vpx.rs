@@ -5,12 +5,14 @@
 //! functions named below); what the pictures cost at a quantizer is fitted.
 //! Golden frames are left out: they get no extra bits in this mode.
 
+mod aim;
 mod quantizer;
 
-use super::{Content, Noise, Outcome, Picture, VP8};
+use super::{Content, Noise, Outcome, Picture, Quality, VP8};
 
+use aim::Aim;
+use quantizer::dc_step;
 pub(super) use quantizer::log2_step;
-use quantizer::{finest, finest_key};
 
 /// Buffer levels in seconds of the target rate, and what the overshoot and
 /// undershoot may be in percent: `weft-media`'s `vp8/encoder.rs`.
@@ -25,9 +27,9 @@ const DROP_MARK: f64 = 0.30;
 /// `q_trans` in `onyx_if.c`.
 const BEST: f64 = 2.0;
 const WORST: f64 = 106.0;
-/// libvpx's guess of an inter picture's bits per pixel at quantizer step 1,
-/// and of a keyframe's: `vp8_bits_per_mb`, which is a multiple of 1 / step, in
-/// 512ths per macroblock of 256 pixels.
+/// libvpx's guess of an inter picture's bits per pixel at AC step 1, and of a
+/// keyframe's at DC step 1: `vp8_bits_per_mb`, which has multiples of the
+/// inverse steps in 512ths per macroblock of 256 pixels.
 const GUESS: f64 = 2_850_000.0 / 512.0 / 256.0;
 const KEY_GUESS: f64 = 4_500_000.0 / 512.0 / 256.0;
 /// Pictures until the limits by the average quantizer hold.
@@ -41,6 +43,7 @@ const PICTURE_SHARES: [f64; 3] = [0.25, 0.5, 1.0];
 pub(super) struct Vpx {
     content: Content,
     noise: Noise,
+    quality: Quality,
     rate: f64,
     /// One for each temporal layer.
     layers: Vec<Layer>,
@@ -71,13 +74,6 @@ struct Layer {
     recent_quantizer: f64,
 }
 
-/// The quantizers that one picture may get, and the bits that it shall have.
-struct Aim {
-    bits: f64,
-    best: f64,
-    worst: f64,
-}
-
 impl Vpx {
     pub fn new(layers: usize, rate: f64, fps: f64, content: Content, noise: Noise) -> Vpx {
         let share = |layer: usize, shares: [f64; 3]| if layers == 3 { shares[layer] } else { 1.0 };
@@ -85,6 +81,7 @@ impl Vpx {
         let mut vpx = Vpx {
             content,
             noise,
+            quality: Quality::default(),
             rate,
             layers: (0..layers).map(layer).collect(),
             since_keyframe: fps as u32,
@@ -123,19 +120,34 @@ impl Vpx {
             false => self.aim_delta(picture),
         };
         let quantizer = self.choose(picture, &aim);
-        let curve = match picture.keyframe {
-            true => &VP8.key_bits,
-            false => &VP8.delta_bits,
-        };
-        let cost = curve.at(log2_step(quantizer), self.content.scale);
-        let noise = if picture.keyframe { 0.0 } else { noise };
-        let bits = (cost + self.content.complexity + noise).exp2() * self.content.pixels;
-        let outcome = Outcome { bits, quantizer };
+        let outcome = self.outcome(picture, quantizer, noise);
         self.learn(picture, &outcome);
         for layer in picture.layer..self.layers.len() {
-            self.fill(layer, picture.fps, bits);
+            self.fill(layer, picture.fps, outcome.bits);
         }
         Some(outcome)
+    }
+
+    /// What the content takes at this quantizer.
+    fn outcome(&mut self, picture: Picture, quantizer: f64, noise: f64) -> Outcome {
+        let (step, scale) = (log2_step(quantizer), self.content.scale);
+        let (cost, psnr) = if picture.keyframe {
+            let psnr = VP8.key_psnr.at(step, scale);
+            (VP8.key_bits.at(step, scale), self.quality.restart(psnr))
+        } else {
+            let transition = &VP8.transition;
+            let gap = self.quality.gap(VP8.psnr.at(step, scale));
+            let extra = transition.up * gap.max(0.0) + transition.down * gap.min(0.0);
+            let extra = extra + VP8.distance * picture.distance;
+            let cost = VP8.delta_bits.at(step, scale) + extra + noise;
+            let psnr = self.quality.follow(gap, transition, picture.layer);
+            (cost, psnr)
+        };
+        Outcome {
+            bits: self.content.bits(cost),
+            quantizer,
+            psnr,
+        }
     }
 
     /// Bits of a picture at the layer's rate and frequency.
@@ -197,95 +209,6 @@ impl Vpx {
         level < 0.0
     }
 
-    /// `calc_iframe_target_size`.
-    fn aim_keyframe(&self, picture: Picture) -> Aim {
-        let share = self.share(picture.layer, picture.fps);
-        let layer = &self.layers[picture.layer];
-        let bits = if self.keyframes == 0 {
-            INITIAL * self.rate * layer.rate_share / 2.0
-        } else {
-            let boost = match self.layers.len() {
-                1 => (2.0 * picture.fps - 16.0).max(32.0),
-                _ => 32.0,
-            };
-            // kf_boost_qadjustment: 1.28 at the finest, 2.2 at the coarsest.
-            let boost = boost * (1.28 + layer.recent_quantizer / 127.0).min(2.2);
-            let early = f64::from(self.since_keyframe) / (picture.fps / 2.0);
-            (16.0 + (boost * early.min(1.0)).max(16.0)) / 16.0 * share
-        };
-        // MaxIntraTarget of libwebrtc.
-        let most = (OPTIMAL * picture.fps / 2.0).max(3.0) * share;
-        let worst = self.relaxed(picture.layer, WORST);
-        let best = match layer.pictures > LEARNING {
-            true => finest_key(worst),
-            false => BEST,
-        };
-        Aim {
-            bits: bits.min(most),
-            best: best.max(BEST),
-            worst,
-        }
-    }
-
-    /// `calc_pframe_target_size`, and the limits of the quantizer in
-    /// `encode_frame_to_data_rate`.
-    fn aim_delta(&mut self, picture: Picture) -> Aim {
-        let mut share = self.own_share(picture.layer, picture.fps);
-        share *= match self.decimation {
-            0 => 1.0,
-            1 => 1.5,
-            _ => 1.25,
-        };
-        let repayment = self.repayment.min(self.overspent).min(share * 0.75);
-        self.overspent -= repayment;
-        let mut bits = share - repayment;
-        let optimal = self.optimal(picture.layer);
-        let layer = &self.layers[picture.layer];
-        let learned = layer.pictures > LEARNING;
-        let percent = 100.0 * (layer.level - optimal) / optimal;
-        let mut worst = WORST;
-        if percent < 0.0 {
-            bits *= 1.0 - (-percent).min(UNDERSHOOT) / 200.0;
-            if learned {
-                // From the average at the optimal level to the coarsest at a
-                // quarter of it.
-                let low = (-percent / 75.0).min(1.0);
-                worst = layer.average_quantizer + (WORST - layer.average_quantizer) * low;
-            }
-        } else {
-            bits *= 1.0 + percent.min(OVERSHOOT) / 200.0;
-            if learned {
-                worst = layer.average_quantizer;
-            }
-        }
-        let worst = self.relaxed(picture.layer, worst.max(BEST + 1.0));
-        let best = match learned {
-            true => self.relaxed_best(picture.layer, finest(worst)),
-            false => BEST,
-        };
-        Aim {
-            bits,
-            best: best.max(BEST),
-            worst: worst.max(best),
-        }
-    }
-
-    /// How full the buffer is above the optimal level, 0 to 1.
-    fn surplus(&self, layer: usize) -> f64 {
-        let (level, optimal) = (self.layers[layer].level, self.optimal(layer));
-        ((level - optimal) / (optimal * (MAXIMUM / OPTIMAL - 1.0))).clamp(0.0, 1.0)
-    }
-
-    /// A buffer that fills up lowers the coarsest quantizer, by a quarter at
-    /// most.
-    fn relaxed(&self, layer: usize, worst: f64) -> f64 {
-        (worst - worst / 4.0 * self.surplus(layer)).floor()
-    }
-
-    fn relaxed_best(&self, layer: usize, best: f64) -> f64 {
-        best - ((best - BEST) * self.surplus(layer)).floor()
-    }
-
     /// `vp8_regulate_q`: the quantizer whose guessed bits are nearest.
     fn choose(&self, picture: Picture, aim: &Aim) -> f64 {
         let guess = |quantizer: f64| self.guess(picture, quantizer);
@@ -309,11 +232,11 @@ impl Vpx {
 
     fn guess(&self, picture: Picture, quantizer: f64) -> f64 {
         let layer = &self.layers[picture.layer];
-        let at_one = match picture.keyframe {
-            true => KEY_GUESS * layer.key_correction,
-            false => GUESS * layer.correction,
+        let per_pixel = match picture.keyframe {
+            true => KEY_GUESS * layer.key_correction / dc_step(quantizer),
+            false => GUESS * layer.correction / log2_step(quantizer).exp2(),
         };
-        at_one * self.content.pixels / log2_step(quantizer).exp2()
+        per_pixel * self.content.pixels
     }
 
     /// `vp8_update_rate_correction_factors`, `vp8_adjust_key_frame_context`

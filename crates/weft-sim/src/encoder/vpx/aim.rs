@@ -1,0 +1,104 @@
+//! What rate control wants of a picture.
+
+use super::quantizer::{finest, finest_key};
+use super::{
+    BEST, INITIAL, LEARNING, MAXIMUM, OPTIMAL, OVERSHOOT, Picture, UNDERSHOOT, Vpx, WORST,
+};
+
+/// The quantizers that one picture may get, and the bits that it shall have.
+pub struct Aim {
+    pub bits: f64,
+    pub best: f64,
+    pub worst: f64,
+}
+
+impl Vpx {
+    /// `calc_iframe_target_size`.
+    pub fn aim_keyframe(&self, picture: Picture) -> Aim {
+        let share = self.share(picture.layer, picture.fps);
+        let layer = &self.layers[picture.layer];
+        let bits = if self.keyframes == 0 {
+            INITIAL * self.rate * layer.rate_share / 2.0
+        } else {
+            let boost = match self.layers.len() {
+                1 => (2.0 * picture.fps - 16.0).max(32.0),
+                _ => 32.0,
+            };
+            // kf_boost_qadjustment: 1.28 at the finest, 2.2 at the coarsest.
+            let boost = boost * (1.28 + layer.recent_quantizer / 127.0).min(2.2);
+            let early = f64::from(self.since_keyframe) / (picture.fps / 2.0);
+            (16.0 + (boost * early.min(1.0)).max(16.0)) / 16.0 * share
+        };
+        // MaxIntraTarget of libwebrtc.
+        let most = (OPTIMAL * picture.fps / 2.0).max(3.0) * share;
+        let worst = self.relaxed(picture.layer, WORST);
+        let best = match layer.pictures > LEARNING {
+            true => finest_key(worst),
+            false => BEST,
+        };
+        Aim {
+            bits: bits.min(most),
+            best: best.max(BEST),
+            worst,
+        }
+    }
+
+    /// `calc_pframe_target_size`, and the limits of the quantizer in
+    /// `encode_frame_to_data_rate`.
+    pub fn aim_delta(&mut self, picture: Picture) -> Aim {
+        let mut share = self.own_share(picture.layer, picture.fps);
+        share *= match self.decimation {
+            0 => 1.0,
+            1 => 1.5,
+            _ => 1.25,
+        };
+        let repayment = self.repayment.min(self.overspent).min(share * 0.75);
+        self.overspent -= repayment;
+        let mut bits = share - repayment;
+        let optimal = self.optimal(picture.layer);
+        let layer = &self.layers[picture.layer];
+        let learned = layer.pictures > LEARNING;
+        let percent = 100.0 * (layer.level - optimal) / optimal;
+        let mut worst = WORST;
+        if percent < 0.0 {
+            bits *= 1.0 - (-percent).min(UNDERSHOOT) / 200.0;
+            if learned {
+                // From the average at the optimal level to the coarsest at a
+                // quarter of it.
+                let low = (-percent / 75.0).min(1.0);
+                worst = layer.average_quantizer + (WORST - layer.average_quantizer) * low;
+            }
+        } else {
+            bits *= 1.0 + percent.min(OVERSHOOT) / 200.0;
+            if learned {
+                worst = layer.average_quantizer;
+            }
+        }
+        let worst = self.relaxed(picture.layer, worst.max(BEST + 1.0));
+        let best = match learned {
+            true => self.relaxed_best(picture.layer, finest(worst)),
+            false => BEST,
+        };
+        Aim {
+            bits,
+            best: best.max(BEST),
+            worst: worst.max(best),
+        }
+    }
+
+    /// How full the buffer is above the optimal level, 0 to 1.
+    fn surplus(&self, layer: usize) -> f64 {
+        let (level, optimal) = (self.layers[layer].level, self.optimal(layer));
+        ((level - optimal) / (optimal * (MAXIMUM / OPTIMAL - 1.0))).clamp(0.0, 1.0)
+    }
+
+    /// A buffer that fills up lowers the coarsest quantizer, by a quarter at
+    /// most.
+    fn relaxed(&self, layer: usize, worst: f64) -> f64 {
+        (worst - worst / 4.0 * self.surplus(layer)).floor()
+    }
+
+    fn relaxed_best(&self, layer: usize, best: f64) -> f64 {
+        best - ((best - BEST) * self.surplus(layer)).floor()
+    }
+}
