@@ -46,7 +46,7 @@ pub struct ServerHandle {
 pub struct Resident<'a> {
     /// The room.
     pub room: &'a str,
-    /// Id and name.
+    /// Its name.
     pub name: &'a str,
     /// What it runs.
     pub kind: ParticipantKind,
@@ -147,8 +147,8 @@ impl ServerHandle {
         self.forwarding.as_ref().map_or(&[], Forwarding::addresses)
     }
 
-    /// Puts a participant of this process into a room. Returns its id, which
-    /// is its name where that is free and fit for an address.
+    /// Puts a participant of this process into a room. Returns its id; players
+    /// find it by its name, too.
     ///
     /// # Errors
     /// If the names are no names, or the room is full.
@@ -157,7 +157,7 @@ impl ServerHandle {
             room: resident.room,
             name: Some(resident.name),
             kind: resident.kind,
-            id: Some(resident.name),
+            id: None,
             secret: None,
         };
         self.hub.add_resident(&who, resident.publishing)

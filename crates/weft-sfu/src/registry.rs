@@ -150,8 +150,7 @@ pub struct Join<'a> {
     pub name: &'a str,
     /// What the participant runs.
     pub kind: ParticipantKind,
-    /// The id to have: that of a participant who comes back, or one that
-    /// the caller has chosen.
+    /// The id of somebody who comes back.
     pub id: Option<&'a str>,
     /// Shown by somebody who comes back.
     pub proof: Option<Proof>,
@@ -254,8 +253,8 @@ impl Registry {
     /// Joins a room, or comes back to it, with one hold.
     ///
     /// Coming back needs the id and its proof, and may bring another name;
-    /// without them, or after the grace time, one is somebody new. An id that
-    /// is free is given as asked for.
+    /// without them, or after the grace time, one is somebody new with a new
+    /// id: one that could be chosen could be another's name.
     ///
     /// # Errors
     /// See [`JoinError`].
@@ -267,8 +266,7 @@ impl Registry {
         if !is_name(name) {
             return Err(JoinError::BadName);
         }
-        let wanted = join.id.filter(|id| is_room_name(id));
-        if let Some(id) = wanted
+        if let Some(id) = join.id
             && self.hold(join.room, id, join.proof).is_ok()
         {
             self.rename(join.room, id, name);
@@ -281,10 +279,7 @@ impl Registry {
         if members >= self.limits.participants_per_room {
             return Err(JoinError::RoomFull);
         }
-        let id = match wanted.filter(|id| self.member_mut(join.room, id).is_none()) {
-            Some(id) => id.to_owned(),
-            None => self.fresh_id(join.room),
-        };
+        let id = self.fresh_id(join.room);
         let participant = Participant {
             id: id.clone(),
             name: name.to_owned(),

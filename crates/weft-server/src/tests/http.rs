@@ -19,7 +19,7 @@ fn resident(rig: &Rig) {
         kind: ParticipantKind::Native,
         publishing,
     });
-    assert_eq!(id.as_deref(), Ok("weft"));
+    assert_eq!(id.as_deref(), Ok("p1"));
 }
 
 #[test]
@@ -150,8 +150,8 @@ fn whep_plays_in_both_forms() {
     assert_eq!(ended.status, 200);
     let resource = location.rsplit('/').next().unwrap();
     let expected = [
-        "play demo weft Some(\"their offer\")".to_owned(),
-        "play demo weft None".to_owned(),
+        "play demo p1 Some(\"their offer\")".to_owned(),
+        "play demo p1 None".to_owned(),
         "answer their answer".to_owned(),
         format!("close {resource}"),
     ];

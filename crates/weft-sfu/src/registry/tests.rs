@@ -134,12 +134,12 @@ fn one_who_comes_back_may_bring_another_name_also_to_a_full_room() {
 }
 
 #[test]
-fn a_free_id_is_given_as_asked_for() {
+fn nobody_chooses_an_id_that_is_anothers_name() {
     let mut registry = Registry::new(RegistryLimits::default());
-    let id = join(&mut registry, browser("demo", "weft", Some("weft")));
-    assert_eq!(id, "weft");
-    let odd = join(&mut registry, browser("demo", "x", Some("a/b")));
-    assert_eq!(odd, "p1");
+    let ada = join(&mut registry, browser("r", "Ada", None));
+    let eve = join(&mut registry, browser("r", "Eve", Some("Ada")));
+    assert_eq!(eve, "p2");
+    assert_eq!(registry.find("r", "Ada").unwrap().id, ada);
 }
 
 #[test]
