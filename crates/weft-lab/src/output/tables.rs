@@ -115,6 +115,10 @@ fn quoted(text: &str) -> String {
     }
 }
 
+/// Metrics that stand side by side in 100 columns, and systems; chosen by us.
+const METRICS_ACROSS: usize = 5;
+const SYSTEMS_ACROSS: usize = 3;
+
 /// The results for a terminal: a row for each metric, a column for each
 /// system; or the other way round when there are more systems than fit.
 #[must_use]
@@ -123,10 +127,8 @@ pub fn printed(outcome: &Outcome<'_>) -> String {
     // Single flows and links only where the scenario asks for them.
     let wanted = &outcome.scenario().metrics;
     let asked = |row: &&Row| !row.metric.contains('.') || wanted.contains(&row.metric);
-    let plain: Vec<&Row> = rows.iter().filter(asked).collect();
-    let mut systems: Vec<&str> = Vec::new();
-    let mut names: Vec<&str> = Vec::new();
-    for row in &plain {
+    let (mut systems, mut names): (Vec<&str>, Vec<&str>) = (Vec::new(), Vec::new());
+    for row in rows.iter().filter(asked) {
         if !systems.contains(&row.system.as_str()) {
             systems.push(&row.system);
         }
@@ -134,39 +136,36 @@ pub fn printed(outcome: &Outcome<'_>) -> String {
             names.push(&row.metric);
         }
     }
-    names.sort_by_key(|name| metrics::position(name));
+    let listed = |name: &str| wanted.iter().position(|each| each == name);
+    names.sort_by_key(|name| (listed(name), metrics::position(name)));
     let cell = |system: &str, metric: &str| {
-        let row = plain
-            .iter()
-            .find(|row| row.system == system && row.metric == metric);
-        row.map_or("-".to_owned(), |row| shown(row))
+        let mut rows = rows.iter();
+        let row = rows.find(|row| row.system == system && row.metric == metric);
+        row.map_or("-".to_owned(), shown)
     };
-    // Chosen by us: what stands side by side in 100 columns.
-    let table: Vec<Vec<String>> = if systems.len() <= 3 {
-        let head = [""]
-            .iter()
-            .chain(&systems)
-            .map(|s| (*s).to_owned())
-            .collect();
-        let lines = names.iter().map(|metric| {
-            let cells = systems.iter().map(|system| cell(system, metric));
-            [(*metric).to_owned()].into_iter().chain(cells).collect()
-        });
-        [head].into_iter().chain(lines).collect()
-    } else {
-        let shown: Vec<&&str> = names.iter().take(5).collect();
-        let head = [""]
-            .iter()
-            .chain(shown.iter().copied())
-            .map(|s| (*s).to_owned())
-            .collect();
-        let lines = systems.iter().map(|system| {
-            let cells = shown.iter().map(|metric| cell(system, metric));
-            [(*system).to_owned()].into_iter().chain(cells).collect()
-        });
-        [head].into_iter().chain(lines).collect()
+    let across = systems.len() > SYSTEMS_ACROSS;
+    let (heads, lines) = match across {
+        true => (&names[..names.len().min(METRICS_ACROSS)], &systems[..]),
+        false => (&systems[..], &names[..]),
     };
-    aligned(&table)
+    let head = [""].iter().chain(heads).map(|head| (*head).to_owned());
+    let mut table: Vec<Vec<String>> = vec![head.collect()];
+    for line in lines {
+        let cells = heads.iter().map(|head| match across {
+            true => cell(line, head),
+            false => cell(head, line),
+        });
+        table.push([(*line).to_owned()].into_iter().chain(cells).collect());
+    }
+    let mut text = aligned(&table);
+    if across && names.len() > METRICS_ACROSS {
+        let more = names.len() - METRICS_ACROSS;
+        let _ = writeln!(
+            text,
+            "and {more} metrics more in the report and with --json"
+        );
+    }
+    text
 }
 
 fn shown(row: &Row) -> String {

@@ -2,7 +2,7 @@
 //! a simulator that lies about its own conditions is worth nothing.
 
 use serde::Serialize;
-use weft_links::{Capacity, LinkSpec, QueueLimit};
+use weft_links::{Aqm, Capacity, LinkSpec, QueueLimit};
 use weft_sim::{Direction, DirectionRecord, Setup};
 use weft_units::{Bytes, Duration, Instant};
 
@@ -135,8 +135,12 @@ fn busiest(
 }
 
 /// How long the last packet of a full queue waits; unknown while the rate
-/// changes.
+/// changes, and where flows wait in queues of their own.
 fn longest_wait(spec: &LinkSpec) -> Option<Duration> {
+    match spec.aqm {
+        Aqm::DropTail | Aqm::CoDel(_) | Aqm::Pie(_) => {}
+        Aqm::FqCodel(_) | Aqm::DualPi2 => return None,
+    }
     let Capacity::Constant(rate) = &spec.capacity else {
         return None;
     };

@@ -196,7 +196,7 @@ fn one(
     };
     // After a full disk there may be room for the small files.
     let wrote = out.map_or(Ok(()), |out| out.write_outcome(&outcome, &conditions));
-    tell(&outcome, common, out);
+    tell(&outcome, common, out.filter(|_| wrote.is_ok()));
     let ran: Result<(), output::OutputError> = ran;
     ran.and(wrote).map_err(Failure::run)?;
     verdict(&outcome)
@@ -227,7 +227,10 @@ fn tell(outcome: &Outcome<'_>, common: &Common, out: Option<&Folder>) {
     }
     match out {
         Some(out) => println!("\n{}", out.path().join("report.html").display()),
-        None => println!("\nadd --out DIR for the report and the time series"),
+        None if common.out.is_none() => {
+            println!("\nadd --out DIR for the report and the time series");
+        }
+        None => {}
     }
 }
 
