@@ -75,7 +75,7 @@ export function Swatch({ look, area = false }: { look: Look; area?: boolean }) {
   );
 }
 
-function options({ x, xUnit, lines, palette, group, height = 190, top }: PlotProps, width: number, onPointer: (index: number | null) => void): uPlot.Options {
+function options({ unit, x, xUnit, lines, palette, group, height = 190, top }: PlotProps, width: number, onPointer: (index: number | null) => void): uPlot.Options {
   const font = `11px ${getComputedStyle(document.body).fontFamily}`;
   const axis = {
     stroke: palette('muted'),
@@ -99,7 +99,7 @@ function options({ x, xUnit, lines, palette, group, height = 190, top }: PlotPro
     },
     scales: {
       x: { time: false, ...(first < last ? {} : { range: [first - 1, last + 1] as [number, number] }) },
-      y: { range: (_, low, high) => [Math.min(0, low ?? 0), top ?? ((high ?? 0) > 0 ? (high ?? 1) * 1.06 : 1)] },
+      y: { range: (_, low, high) => [unit === 'dB' ? Math.floor((low ?? 0) * 0.95) : Math.min(0, low ?? 0), top ?? ((high ?? 0) > 0 ? (high ?? 1) * 1.06 : 1)] },
     },
     axes: [
       { ...axis, size: 24, gap: 4, grid: { show: false }, values: (_, splits) => splits.map((each, index) => (index === splits.length - 1 ? `${number(each)} ${xUnit}` : number(each))) },

@@ -102,5 +102,5 @@ function Panel({ data, shown, palette, name, title, of, capacityOf }: PanelProps
   }, [data, shown, name, of, capacityOf]);
   const drawn = lines.filter((line) => line.area !== true);
   if (drawn.length === 0 || drawn.every((line) => line.values.every((value) => value === null || value === 0))) return null;
-  return <Plot title={title} unit={unit === '1' ? 'per sample' : unit} x={t} xUnit="s" lines={lines} palette={palette} group="time" />;
+  return <Plot title={title} unit={name === 'qp' ? '' : unit === '1' ? 'per sample' : unit} x={t} xUnit="s" lines={lines} palette={palette} group="time" />;
 }
