@@ -78,6 +78,12 @@ const LAYER_PERCENT: [i32; 3] = [40, 60, 100];
 /// (vp8_encoder: GetCpuSpeed); one core does 720p at 175 pictures/s with it.
 const CPU_USED: i32 = -6;
 const TICKS_PER_SECOND: u32 = 90_000;
+/// Most that time moves on from one picture to the next, in picture intervals.
+/// libvpx takes a long pause for the rate of pictures to come, and with
+/// temporal layers its rate control then drops every one of them for good, if
+/// the pause fell on the wrong place of the pattern. Chosen by us: as long as
+/// this a busy machine may take, and `pictures_come_again_after_a_pause` holds.
+const MAX_STEP: i64 = 10;
 
 impl Vp8Encoder {
     /// An encoder whose first picture will be a keyframe.
@@ -141,7 +147,8 @@ impl Vp8Encoder {
         let nominal = TICKS_PER_SECOND / self.config.fps;
         let elapsed = match self.last_timestamp {
             // A repeated or backward timestamp still has to move time on.
-            Some(last) => i64::from(timestamp90k.wrapping_sub(last) as i32).max(1),
+            Some(last) => i64::from(timestamp90k.wrapping_sub(last) as i32)
+                .clamp(1, MAX_STEP * i64::from(nominal)),
             None => 0,
         };
         self.pts += elapsed;

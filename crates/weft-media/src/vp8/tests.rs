@@ -230,3 +230,23 @@ fn bad_input_is_an_error_with_a_reason() {
     let error = encoder.encode(&picture, 0, Keyframe::Auto);
     assert!(matches!(error, Err(Vp8Error::PictureSize { .. })));
 }
+
+/// A sender without a link encodes nothing; when a link is back, time has moved
+/// on by seconds. Whatever place of the pattern the pause fell on, pictures
+/// come again.
+#[test]
+fn pictures_come_again_after_a_pause() {
+    let pictures = pictures(30);
+    for pause in [0.3, 15.0] {
+        for before in 20..24 {
+            let mut encoder = Vp8Encoder::new(config(2000, 3)).unwrap();
+            encode(&mut encoder, &pictures[..before], 0);
+            let first = before as u32 + (pause * f64::from(FPS)) as u32;
+            let after = encode(&mut encoder, &pictures, first).len();
+            assert!(
+                (25..=30).contains(&after),
+                "{after} of 30 pictures after {before} and a pause of {pause} s"
+            );
+        }
+    }
+}
