@@ -1,3 +1,4 @@
+use std::collections::BTreeSet;
 use std::fmt;
 use std::io;
 use std::net::{IpAddr, SocketAddr, UdpSocket};
@@ -174,20 +175,21 @@ pub fn machine_addresses() -> io::Result<Vec<IpAddr>> {
     Ok(all.filter(is_usable).collect())
 }
 
-/// The interfaces that have an address, loopback left out.
+/// The interfaces that have an address which a link can use, loopback left out.
 ///
 /// # Errors
 /// If the system does not list them.
 pub fn interface_names() -> Result<Vec<String>, LinkError> {
     let interfaces = if_addrs::get_if_addrs().map_err(LinkError::List)?;
-    let mut names: Vec<String> = interfaces
-        .into_iter()
-        .filter(|i| !i.is_loopback())
-        .map(|i| i.name)
-        .collect();
-    names.sort();
-    names.dedup();
-    Ok(names)
+    let addresses = interfaces.into_iter().map(|i| (i.ip(), i.name));
+    Ok(usable_names(addresses))
+}
+
+/// Those whose only address is link-local, as containers' are, are no links.
+fn usable_names(addresses: impl Iterator<Item = (IpAddr, String)>) -> Vec<String> {
+    let usable = addresses.filter(|(ip, _)| !ip.is_loopback() && is_usable(ip));
+    let names: BTreeSet<String> = usable.map(|(_, name)| name).collect();
+    names.into_iter().collect()
 }
 
 /// The addresses that a link has now.

@@ -1,4 +1,4 @@
-use super::{Link, LinkError, LinkSpec, Target, link_addresses};
+use super::{Link, LinkError, LinkSpec, Target, link_addresses, usable_names};
 
 fn spec(text: &str) -> LinkSpec {
     text.parse().expect("a link")
@@ -59,4 +59,21 @@ fn loopback_opens_with_a_port_of_its_own_each_time() {
     assert_eq!(a.len(), 1);
     assert_ne!(a, b);
     assert_eq!(link_addresses(&loopback).expect("loopback"), [a[0].ip()]);
+}
+
+#[test]
+fn an_interface_with_nothing_but_a_link_local_address_is_no_link() {
+    let addresses = [
+        ("127.0.0.1", "lo"),
+        ("fe80::1", "veth0"),
+        ("192.0.2.2", "wlan0"),
+        ("fe80::2", "wlan0"),
+        ("fd00::2", "wwan0"),
+        ("192.0.2.3", "eth0"),
+    ];
+    let addresses = addresses.map(|(ip, name)| (ip.parse().expect("an address"), name.to_owned()));
+    assert_eq!(
+        usable_names(addresses.into_iter()),
+        ["eth0", "wlan0", "wwan0"]
+    );
 }
