@@ -79,7 +79,7 @@ impl Agent {
     }
 
     pub(super) fn watch(&mut self, now: Instant, out: &mut Outbox) {
-        let expired = |p: &Pair| p.is_up() && expiry(p).is_some_and(|at| at <= now);
+        let expired = |p: &Pair| p.is_up() && is_expired(now, p);
         let expired: Vec<usize> = self.indices(expired).collect();
         self.take_down(now, &expired, DownReason::Expired, out);
         if self.suspicion.is_none()
@@ -210,6 +210,11 @@ impl Agent {
         let verdict = up().filter_map(|p| self.verdict_at(p)).min();
         Deadline::earlier(next, verdict.and_then(|at| deadline(at, "path verdict")))
     }
+}
+
+/// Whether the last answer is so old that consent has expired.
+pub(super) fn is_expired(now: Instant, pair: &Pair) -> bool {
+    expiry(pair).is_some_and(|at| at <= now)
 }
 
 fn expiry(pair: &Pair) -> Option<Instant> {

@@ -2,7 +2,7 @@
 
 use super::pair::Pair;
 use super::types::can_pair;
-use super::{Agent, MAX_PAIRS, schedule};
+use super::{Agent, MAX_PAIRS, liveness, schedule};
 use crate::Event;
 use crate::ice::{DownReason, PathState};
 use crate::outbox::Outbox;
@@ -61,16 +61,25 @@ impl Agent {
         out: &mut Outbox,
     ) {
         if self.pairs.len() == MAX_PAIRS {
-            let Some(hopeless) = self.indices(|p| schedule::is_hopeless(now, p)).next() else {
+            let Some(useless) = self.useless(now) else {
                 out.counters.pairs_refused += 1;
                 return;
             };
-            self.pairs.remove(hopeless);
+            self.pairs.remove(useless);
         }
         let mut pair = Pair::new(now, &self.locals[local], remote);
         pair.next_check = self.next_first_check.max(now);
         self.next_first_check = pair.next_check + schedule::STAGGER;
         self.pairs.push(pair);
+    }
+
+    /// The pair that is missed least: one that never worked, or else the one
+    /// that is dead for longest. A peer on the move leaves many of those.
+    fn useless(&self, now: Instant) -> Option<usize> {
+        let hopeless = self.indices(|p| schedule::is_hopeless(now, p)).next();
+        let dead =
+            self.indices(|p| p.path.state == PathState::Down && liveness::is_expired(now, p));
+        hopeless.or_else(|| dead.min_by_key(|&i| self.pairs[i].heard_at()))
     }
 
     pub(super) fn remove_pairs(

@@ -523,3 +523,23 @@ fn dtls_is_answered_where_it_came_from_before_our_check_is() {
     assert_eq!(connected.count(), 2);
     assert!(net.b.paths().all(|p| p.state != PathState::Up));
 }
+
+/// More addresses than an association remembers pairs: what is dead makes room.
+#[test]
+fn a_peer_on_the_move_may_change_its_address_any_number_of_times() {
+    const CHANGES: u32 = 80;
+    let mut net = two_links(5, 30);
+    let mut before = [WIFI, LTE].map(str::to_owned).to_vec();
+    for change in 0..CHANGES {
+        let address = format!("10.1.0.{change}:5000");
+        net.wire(&address, SERVER, 5);
+        net.a.add_local(net.now, local(&address, 0));
+        for old in before.drain(..) {
+            net.a.remove_local(net.now, addr(&old));
+        }
+        let at = net.now;
+        net.run_for(1000);
+        assert_eq!(ups(&net.events_since(Side::B, at)).len(), 1, "{change}");
+        before.push(address);
+    }
+}
