@@ -3,6 +3,7 @@
 //! passes through a media server.
 
 use std::collections::BTreeMap;
+use std::net::IpAddr;
 use std::sync::mpsc::channel;
 use std::sync::{Arc, Mutex};
 use std::thread;
@@ -42,7 +43,8 @@ pub fn run(args: CallArgs) -> Result<(), Failure> {
             "there is nothing to send: name a --camera (try `--camera clip`) or a --mic".to_owned(),
         ));
     }
-    let specs = sender::links_or_all(&send.links, args.listen.ip().is_loopback())?;
+    let loopback = Some(args.listen.ip()).filter(IpAddr::is_loopback);
+    let specs = sender::links_or_all(&send.links, loopback)?;
     let links = Links::check(specs).map_err(Failure::usage)?;
     let names = links.names();
     // One layer: there is no server to thin anything out.

@@ -1,8 +1,11 @@
 //! `weft join`: publish over all links, receive everybody else.
 
 mod record;
+#[cfg(test)]
+mod tests;
 
 use std::collections::BTreeMap;
+use std::net::{IpAddr, Ipv4Addr};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -34,10 +37,7 @@ const FIGURES: Duration = Duration::from_secs(1);
 pub fn run(args: JoinArgs) -> Result<(), Failure> {
     let clock = Clock::start();
     let send = &args.send;
-    let loopback = ["//127.", "//localhost", "//[::1]"]
-        .iter()
-        .any(|l| args.url.contains(l));
-    let specs = sender::links_or_all(&send.links, loopback)?;
+    let specs = sender::links_or_all(&send.links, loopback(&args.url))?;
     let server = Server {
         url: args.url.clone(),
         token: args.token.clone(),
@@ -95,6 +95,20 @@ pub fn run(args: JoinArgs) -> Result<(), Failure> {
     drop(call);
     driver.join();
     ended
+}
+
+/// The address of this machine that a server's URL means, if it does.
+fn loopback(url: &str) -> Option<IpAddr> {
+    let host = url.split_once("://")?.1;
+    let host = host.split(['/', '?', '#']).next()?;
+    let host = match host.strip_prefix('[') {
+        Some(rest) => rest.split(']').next()?,
+        None => host.split(':').next()?,
+    };
+    match host {
+        "localhost" => Some(Ipv4Addr::LOCALHOST.into()),
+        _ => host.parse().ok().filter(IpAddr::is_loopback),
+    }
 }
 
 /// What the main loop is told.

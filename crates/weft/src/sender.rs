@@ -1,6 +1,7 @@
 //! Cameras and a microphone on an endpoint: what `join`, `call` and the demo
 //! have in common.
 
+use std::net::IpAddr;
 use std::sync::Arc;
 
 use weft_media::{CameraSpec, MicrophoneSpec};
@@ -82,13 +83,21 @@ pub fn start(
     Ok(driver)
 }
 
-/// The links that were named, or every interface that has an address.
-pub fn links_or_all(named: &[LinkSpec], loopback: bool) -> Result<Vec<LinkSpec>, Failure> {
+/// The links that were named; or where the peer is on this machine, the address
+/// at which it is; or every interface that has an address.
+pub fn links_or_all(
+    named: &[LinkSpec],
+    loopback: Option<IpAddr>,
+) -> Result<Vec<LinkSpec>, Failure> {
     if !named.is_empty() {
         return Ok(named.to_vec());
     }
-    if loopback {
-        return Ok(vec!["127.0.0.1".parse().map_err(Failure::usage)?]);
+    if let Some(address) = loopback {
+        return Ok(vec![LinkSpec {
+            name: address.to_string(),
+            target: Target::Address(address),
+            via: None,
+        }]);
     }
     let names = weft_net::interface_names().map_err(Failure::machine)?;
     if names.is_empty() {
