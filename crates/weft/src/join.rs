@@ -121,6 +121,13 @@ enum Wish {
     End,
 }
 
+/// A connection that plays a participant.
+struct Player {
+    connection: Connection,
+    /// What was asked for, as they published then.
+    wanted: Publishing,
+}
+
 struct Joined {
     clock: Clock,
     room: Room,
@@ -136,7 +143,7 @@ struct Joined {
     publication: Option<Connection>,
     /// The server has shown what we publish.
     shown: bool,
-    players: BTreeMap<String, Connection>,
+    players: BTreeMap<String, Player>,
     others: BTreeMap<String, Participant>,
     recording: Option<Recording>,
     stats: Option<StatsFile>,
@@ -241,6 +248,7 @@ impl Joined {
                 if Some(&participant.id) == self.own.as_ref().map(|own| &own.id) {
                     self.on_own_publishing(participant.publishing);
                 } else {
+                    self.play_anew_with_more(&participant);
                     self.others.insert(participant.id.clone(), participant);
                 }
             }
@@ -251,6 +259,15 @@ impl Joined {
             RoomEvent::Alive => {}
         }
         self.catch_up()
+    }
+
+    /// Who came without a camera and has one now is played from the beginning:
+    /// what a connection carries was agreed on when it was made.
+    fn play_anew_with_more(&mut self, participant: &Participant) {
+        let player = self.players.get(&participant.id);
+        if player.is_some_and(|p| participant.publishing.has_more_than(p.wanted)) {
+            self.stop_playing(&participant.id);
+        }
     }
 
     /// What the server shows of us. When it has ended our publication, since
@@ -338,7 +355,8 @@ impl Joined {
                     if let Some(recording) = &mut self.recording {
                         recording.begin(&participant);
                     }
-                    self.players.insert(id, connection);
+                    let wanted = participant.publishing;
+                    self.players.insert(id, Player { connection, wanted });
                 }
                 // They may be about to publish: tried again with the next figures.
                 Err(ConnectError::Signalling(error)) if error.is_passing() => {}
@@ -401,9 +419,9 @@ impl Joined {
     }
 
     fn stop_playing(&mut self, id: &str) {
-        if let Some(player) = self.players.remove(id) {
-            self.remote.send(Command::Close(player.peer));
-            let _ = self.room.delete(&player.location);
+        if let Some(Player { connection, .. }) = self.players.remove(id) {
+            self.remote.send(Command::Close(connection.peer));
+            let _ = self.room.delete(&connection.location);
         }
         if let Some(recording) = &mut self.recording {
             recording.end(id);

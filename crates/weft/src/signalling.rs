@@ -76,6 +76,13 @@ pub struct Publishing {
     pub audio: bool,
 }
 
+impl Publishing {
+    /// Whether there is something in it that the other has not.
+    pub fn has_more_than(self, other: Publishing) -> bool {
+        self.video && !other.video || self.audio && !other.audio
+    }
+}
+
 /// What happens in a room.
 #[derive(Clone, Debug)]
 pub enum RoomEvent {

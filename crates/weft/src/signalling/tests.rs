@@ -1,4 +1,4 @@
-use super::{Room, RoomEvent, Server, SignallingError, Trust, escaped, room_event};
+use super::{Publishing, Room, RoomEvent, Server, SignallingError, Trust, escaped, room_event};
 
 fn room_at(url: &str, trust: Trust) -> Result<Room, SignallingError> {
     let server = Server {
@@ -120,4 +120,13 @@ fn a_file_without_certificate_is_refused_with_its_name() {
         .expect("no PEM")
         .to_string();
     assert!(words.contains("no certificate"), "{words}");
+}
+
+#[test]
+fn more_is_a_kind_that_was_not_there() {
+    let of = |video, audio| Publishing { video, audio };
+    assert!(of(true, true).has_more_than(of(false, true)));
+    assert!(of(true, false).has_more_than(of(false, true)));
+    assert!(!of(false, true).has_more_than(of(true, true)));
+    assert!(!of(true, true).has_more_than(of(true, true)));
 }
