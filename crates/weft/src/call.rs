@@ -22,7 +22,7 @@ use weft_server::{ParticipantKind, Publishing, Resident, Server, ServerConfig};
 use weft_session::MediaKind;
 
 use crate::cli::CallArgs;
-use crate::endpoint::caller::{CallError, Command, News, OfferId, Sending, ask};
+use crate::endpoint::caller::{CallError, Command, News, OfferId, Patience, Sending, ask};
 use crate::endpoint::links::Links;
 use crate::exit::{Failure, with_remedy};
 use crate::interrupt;
@@ -61,6 +61,7 @@ pub fn run(args: CallArgs) -> Result<(), Failure> {
     let (events, incoming) = media_plane::events();
     let board = Arc::new(Mutex::new(json!([])));
     let plane = Arc::new(DirectPlane {
+        clock,
         remote: driver.remote.clone(),
         kinds: kinds.clone(),
         events,
@@ -101,7 +102,8 @@ pub fn run(args: CallArgs) -> Result<(), Failure> {
         let Ok(reports) = ask(&driver.remote, Command::Report) else {
             break;
         };
-        if let Some(report) = reports.iter().find(|r| r.connected) {
+        // The latest viewer's: earlier ones may have gone without a word.
+        if let Some(report) = reports.iter().rfind(|r| r.connected) {
             let figures = statistics::links(report, &names);
             *board.lock().expect("nothing panics with the board in hand") = figures;
         }
@@ -130,6 +132,7 @@ fn router(name: &str, links: &Arc<Mutex<serde_json::Value>>) -> Router {
 
 /// A media plane with one publisher: this endpoint.
 struct DirectPlane {
+    clock: Clock,
     remote: Remote<Command>,
     kinds: Vec<MediaKind>,
     events: EventSender,
@@ -137,7 +140,7 @@ struct DirectPlane {
 }
 
 enum Connection {
-    Offered(OfferId),
+    Offered(OfferId, Patience),
     Up(PeerKey),
 }
 
@@ -173,9 +176,7 @@ impl MediaPlane for DirectPlane {
             }
             MediaCommand::Close { resource } => {
                 let connection = self.lock().remove(&resource);
-                if let Some(Connection::Up(peer)) = connection {
-                    self.remote.send(Command::Close(peer));
-                }
+                self.end(connection);
             }
             MediaCommand::Stats { reply } => {
                 let playbacks = self.lock().len() as u64;
@@ -196,7 +197,30 @@ impl DirectPlane {
             .expect("nothing panics with the connections in hand")
     }
 
+    fn end(&self, connection: Option<Connection>) {
+        match connection {
+            Some(Connection::Up(peer)) => self.remote.send(Command::Close(peer)),
+            Some(Connection::Offered(offer, _)) => self.remote.send(Command::Withdraw(offer)),
+            None => return,
+        };
+    }
+
+    /// Forgets the visitors who asked for an offer and never answered it.
+    fn forget_unanswered(&self) {
+        let now = self.clock.now();
+        self.lock().retain(|resource, connection| {
+            let overdue = matches!(connection, Connection::Offered(_, p) if p.is_over(now));
+            if overdue {
+                let (resource, reason) =
+                    (resource.clone(), "the offer was not answered".to_owned());
+                let _ = self.events.send(MediaEvent::Ended { resource, reason });
+            }
+            !overdue
+        });
+    }
+
     fn offer(&self, resource: ResourceId) -> Result<Negotiated, MediaError> {
+        self.forget_unanswered();
         let section = |kind: &MediaKind| Section {
             kind: *kind,
             direction: Direction::Send,
@@ -204,7 +228,9 @@ impl DirectPlane {
         let sections = self.kinds.iter().map(section).collect();
         let offered = ask(&self.remote, |reply| Command::Offer { sections, reply });
         let (id, sdp) = offered.map_err(|_| MediaError::Gone)?.map_err(describe)?;
-        self.lock().insert(resource, Connection::Offered(id));
+        let patience = Patience::from(self.clock.now());
+        self.lock()
+            .insert(resource, Connection::Offered(id, patience));
         Ok(Negotiated {
             sdp,
             video: self.kinds.contains(&MediaKind::Video),
@@ -214,7 +240,7 @@ impl DirectPlane {
 
     fn accept(&self, resource: &ResourceId, answer: String) -> Result<(), MediaError> {
         let offer = match self.lock().get(resource) {
-            Some(Connection::Offered(id)) => *id,
+            Some(Connection::Offered(id, _)) => *id,
             Some(Connection::Up(_)) => {
                 let reason = "it has its answer already".to_owned();
                 return Err(MediaError::WrongState { reason });
@@ -229,7 +255,13 @@ impl DirectPlane {
             reply,
         });
         let peer = accepted.map_err(|_| MediaError::Gone)?.map_err(describe)?;
-        self.lock().insert(resource.clone(), Connection::Up(peer));
+        if let Some(connection) = self.lock().get_mut(resource) {
+            *connection = Connection::Up(peer);
+        } else {
+            // It was closed meanwhile.
+            self.remote.send(Command::Close(peer));
+            return Err(MediaError::UnknownResource);
+        }
         let (events, resource) = (self.events.clone(), resource.clone());
         let (remote, connections) = (self.remote.clone(), Arc::clone(&self.connections));
         thread::spawn(move || {

@@ -1,5 +1,9 @@
 //! The endpoint's side of the network driver: which peer gets which frames.
 
+mod patience;
+#[cfg(test)]
+mod tests;
+
 use std::collections::BTreeMap;
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
@@ -16,6 +20,7 @@ use weft_units::{Deadline, Duration, Instant, PathId, Rate, StreamId};
 use super::links::Links;
 use super::sound::{self, SoundFrame};
 use super::video::{VideoControl, VideoFrame};
+pub use patience::Patience;
 
 /// How this endpoint sends.
 #[derive(Clone, Debug)]
@@ -39,6 +44,8 @@ pub enum Command {
         sections: Vec<Section>,
         reply: Sender<Result<(OfferId, String), CallError>>,
     },
+    /// There will be no answer to an offer.
+    Withdraw(OfferId),
     /// The answer to an offer has come. What happens then is told to `news`.
     Accept {
         offer: OfferId,
@@ -104,6 +111,7 @@ pub enum CallError {
 struct Offered {
     offer: Offer,
     locals: Vec<SocketAddr>,
+    patience: Patience,
 }
 
 struct Counterpart {
@@ -116,6 +124,8 @@ struct Counterpart {
     receivers: BTreeMap<StreamId, MediaKind>,
     links: BTreeMap<PathId, String>,
     rate: Rate,
+    /// For a path that leads to it.
+    patience: Patience,
     failed: bool,
 }
 
@@ -188,6 +198,7 @@ impl Application for Caller {
             Command::Offer { sections, reply } => {
                 let _ = reply.send(self.offer(context, &sections));
             }
+            Command::Withdraw(offer) => self.withdraw(context, offer),
             Command::Accept {
                 offer,
                 answer,
@@ -230,6 +241,7 @@ impl Application for Caller {
         if context.now >= self.next_look {
             self.next_look = context.now + LOOK_INTERVAL;
             self.follow_links(context);
+            self.give_up(context);
         }
     }
 }
@@ -260,8 +272,20 @@ impl Caller {
         self.next_offer += 1;
         let sdp = offer.sdp();
         let locals = locals.into_iter().map(|l| l.addr).collect();
-        self.offers.insert(id, Offered { offer, locals });
+        let offered = Offered {
+            offer,
+            locals,
+            patience: Patience::from(context.now),
+        };
+        self.offers.insert(id, offered);
         Ok((id, sdp))
+    }
+
+    fn withdraw(&mut self, context: &mut Context<'_>, offer: OfferId) {
+        let withdrawn = self.offers.remove(&offer);
+        for local in withdrawn.into_iter().flat_map(|offered| offered.locals) {
+            context.remove_socket(local);
+        }
     }
 
     fn accept(
@@ -271,8 +295,8 @@ impl Caller {
         answer: &str,
         news: Sender<News>,
     ) -> Result<PeerKey, CallError> {
-        let Offered { offer, locals } =
-            self.offers.remove(&offer).ok_or(CallError::UnknownOffer)?;
+        let offered = self.offers.remove(&offer);
+        let Offered { offer, locals, .. } = offered.ok_or(CallError::UnknownOffer)?;
         let accepted = offer.accept(context.now, answer);
         if accepted.is_err() {
             locals.iter().for_each(|l| context.remove_socket(*l));
@@ -285,7 +309,7 @@ impl Caller {
             };
             peer.add_remote_candidate(context.now, candidate);
         }
-        let counterpart = Counterpart::of(&peer, news, locals);
+        let counterpart = Counterpart::of(context.now, &peer, news, locals);
         let key = context.insert(peer);
         self.peers.insert(key, counterpart);
         Ok(key)
@@ -480,7 +504,7 @@ impl Caller {
 }
 
 impl Counterpart {
-    fn of(peer: &Peer, news: Sender<News>, locals: Vec<SocketAddr>) -> Counterpart {
+    fn of(now: Instant, peer: &Peer, news: Sender<News>, locals: Vec<SocketAddr>) -> Counterpart {
         let sending = |kind| {
             let streams = peer.streams().iter();
             streams.filter(move |s| s.direction == Direction::Send && s.kind == kind)
@@ -497,6 +521,7 @@ impl Counterpart {
             receivers: receivers.map(|s| (s.stream, s.kind)).collect(),
             links: BTreeMap::new(),
             rate: Rate::ZERO,
+            patience: Patience::from(now),
             failed: false,
         }
     }

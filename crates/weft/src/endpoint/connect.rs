@@ -24,7 +24,8 @@ pub enum ConnectError {
     Call(#[from] CallError),
 }
 
-/// Offers these sections through `exchange` and accepts the answer.
+/// Offers these sections through `exchange` and accepts the answer; without one
+/// the offer is withdrawn.
 pub fn connect(
     remote: &Remote<Command>,
     sections: Vec<Section>,
@@ -32,7 +33,9 @@ pub fn connect(
     exchange: impl FnOnce(&str) -> Result<Created, SignallingError>,
 ) -> Result<Connection, ConnectError> {
     let (offer, sdp): (OfferId, String) = ask(remote, |reply| Command::Offer { sections, reply })??;
-    let Created { sdp, location } = exchange(&sdp)?;
+    let Created { sdp, location } = exchange(&sdp).inspect_err(|_| {
+        remote.send(Command::Withdraw(offer));
+    })?;
     let peer = ask(remote, |reply| Command::Accept {
         offer,
         answer: sdp,

@@ -1,0 +1,57 @@
+//! What is given up: offers that nobody answers, peers that no path leads to.
+
+use weft_net::Context;
+use weft_secure::PathState;
+use weft_units::{Duration, Instant};
+
+use super::{Caller, News, OfferId};
+
+/// How long an offer waits for its answer and a peer for a path: as long as
+/// consent lasts (RFC 7675 section 5.1), and as the server waits.
+pub const PATIENCE: Duration = Duration::from_secs(30);
+
+/// Since when something has been waited for.
+#[derive(Clone, Copy, Debug)]
+pub struct Patience(Instant);
+
+impl Patience {
+    pub fn from(now: Instant) -> Patience {
+        Patience(now)
+    }
+
+    /// What was waited for is there: the next wait begins at the earliest now.
+    pub fn renew(&mut self, now: Instant) {
+        self.0 = now;
+    }
+
+    pub fn is_over(&self, now: Instant) -> bool {
+        now.saturating_since(self.0) >= PATIENCE
+    }
+}
+
+impl Caller {
+    /// Lets nothing wait for ever.
+    pub(super) fn give_up(&mut self, context: &mut Context<'_>) {
+        let now = context.now;
+        let overdue = self.offers.iter().filter(|(_, o)| o.patience.is_over(now));
+        for id in overdue.map(|(id, _)| *id).collect::<Vec<OfferId>>() {
+            self.withdraw(context, id);
+        }
+        for (key, counterpart) in &mut self.peers {
+            let Some(peer) = context.peers().get(*key) else {
+                continue;
+            };
+            let mut paths = peer.association().paths();
+            if peer.is_connected() && paths.any(|p| p.state == PathState::Up) {
+                counterpart.patience.renew(now);
+            } else if counterpart.patience.is_over(now) && !counterpart.failed {
+                counterpart.failed = true;
+                let words = match peer.is_connected() {
+                    true => "no link leads there any more",
+                    false => "no link led there over UDP; does a firewall keep it off?",
+                };
+                let _ = counterpart.news.send(News::Failed(words.to_owned()));
+            }
+        }
+    }
+}

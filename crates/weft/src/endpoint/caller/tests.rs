@@ -1,0 +1,83 @@
+use std::net::UdpSocket;
+use std::sync::mpsc::channel;
+
+use super::patience::{PATIENCE, Patience};
+use super::*;
+
+/// An endpoint on loopback.
+fn endpoint() -> Driver<Command> {
+    let link = "127.0.0.1".parse().expect("a link");
+    let sending = Sending {
+        scheduler: SchedulerKind::Single,
+        controller: weft_cc::ControllerKind::Gcc,
+        max_rate: Rate::from_mbps(1),
+        cname: "test".to_owned(),
+    };
+    let links = Links::check(vec![link]).expect("loopback");
+    start(Clock::start(), links, sending, Vec::new()).expect("an endpoint")
+}
+
+/// An offer and the port of its socket.
+fn offer(driver: &Driver<Command>) -> (OfferId, u16) {
+    let sections = vec![Section {
+        kind: MediaKind::Audio,
+        direction: Direction::Receive,
+    }];
+    let offered = ask(&driver.remote, |reply| Command::Offer { sections, reply });
+    let (id, sdp) = offered.expect("an answer").expect("an offer");
+    let candidate = sdp
+        .lines()
+        .find(|line| line.starts_with("a=candidate:"))
+        .expect("a candidate");
+    let port = candidate.split(' ').nth(5).expect("a port");
+    (id, port.parse().expect("a number"))
+}
+
+/// Whether the endpoint holds a socket on this port, after all that it was
+/// told before.
+fn is_held(driver: &Driver<Command>, port: u16) -> bool {
+    ask(&driver.remote, Command::Report).expect("a report");
+    UdpSocket::bind(("127.0.0.1", port)).is_err()
+}
+
+#[test]
+fn a_withdrawn_offer_gives_its_sockets_back() {
+    let driver = endpoint();
+    let (id, port) = offer(&driver);
+    assert!(is_held(&driver, port));
+    driver.remote.send(Command::Withdraw(id));
+    assert!(!is_held(&driver, port));
+    driver.remote.send(Command::Stop);
+    driver.join();
+}
+
+#[test]
+fn an_offer_that_was_withdrawn_takes_no_answer() {
+    let driver = endpoint();
+    let (id, _) = offer(&driver);
+    driver.remote.send(Command::Withdraw(id));
+    let (news, _) = channel();
+    let accepted = ask(&driver.remote, |reply| Command::Accept {
+        offer: id,
+        answer: String::new(),
+        news,
+        reply,
+    });
+    assert!(matches!(
+        accepted.expect("an answer"),
+        Err(CallError::UnknownOffer)
+    ));
+    driver.remote.send(Command::Stop);
+    driver.join();
+}
+
+#[test]
+fn patience_is_over_after_its_time_and_not_before() {
+    let start = Instant::ZERO + Duration::from_secs(5);
+    let mut patience = Patience::from(start);
+    let almost = PATIENCE - Duration::from_millis(1);
+    assert!(!patience.is_over(start + almost));
+    assert!(patience.is_over(start + PATIENCE));
+    patience.renew(start + almost);
+    assert!(!patience.is_over(start + PATIENCE));
+}
