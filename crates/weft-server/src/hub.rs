@@ -390,8 +390,12 @@ fn change_message(change: &Change) -> Message {
     }
 }
 
-/// 128 random bits in hexadecimal.
-fn unguessable() -> String {
+/// 128 random bits in hexadecimal: a token, a secret, a name that nobody finds.
+///
+/// # Panics
+/// If the system's random generator fails.
+#[must_use]
+pub fn unguessable() -> String {
     let mut bytes = [0; 16];
     aws_lc_rs::rand::fill(&mut bytes).expect("the system's random generator works");
     bytes.iter().map(|b| format!("{b:02x}")).collect()

@@ -23,6 +23,7 @@ mod tls;
 pub use axum;
 pub use config::{Limits, MediaConfig, Security, ServerConfig};
 pub use error::ServerError;
+pub use hub::unguessable;
 pub use problem::Problem;
 pub use server::{Resident, Server, ServerHandle};
 pub use weft_sfu::{LinkReport, LinkState, ParticipantKind, Publishing};

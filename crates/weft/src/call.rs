@@ -18,7 +18,7 @@ use weft_server::media_plane::{
     self, Command as MediaCommand, Event as MediaEvent, EventSender, MediaError, MediaPlane,
     Negotiated, ResourceId, Stats,
 };
-use weft_server::{ParticipantKind, Publishing, Resident, Server, ServerConfig};
+use weft_server::{ParticipantKind, Publishing, Resident, Security, Server, unguessable};
 use weft_session::MediaKind;
 
 use crate::cli::CallArgs;
@@ -43,7 +43,7 @@ pub fn run(args: CallArgs) -> Result<(), Failure> {
             "there is nothing to send: name a --camera (try `--camera clip`) or a --mic".to_owned(),
         ));
     }
-    let loopback = Some(args.listen.ip()).filter(IpAddr::is_loopback);
+    let loopback = Some(args.serve.listen.ip()).filter(IpAddr::is_loopback);
     let specs = sender::links_or_all(&send.links, loopback)?;
     let links = Links::check(specs).map_err(Failure::usage)?;
     let names = links.names();
@@ -67,12 +67,11 @@ pub fn run(args: CallArgs) -> Result<(), Failure> {
         events,
         connections: Arc::default(),
     });
-    let config = ServerConfig {
-        listen: args.listen,
-        state: serve::state_folder(),
-        extra: Some(router(&send.name, &board)),
-        ..ServerConfig::default()
-    };
+    let mut config = serve::config(args.serve, router(&send.name, &board));
+    let own_certificate = config.security == Security::Auto;
+    // Whoever finds the port must not see what is sent.
+    let made = (loopback.is_none() && config.token.is_none()).then(unguessable);
+    config.token = config.token.or_else(|| made.clone());
     let server = Server::start_with(config, plane, incoming)?;
     let publishing = Publishing {
         video: kinds.contains(&MediaKind::Video),
@@ -87,8 +86,13 @@ pub fn run(args: CallArgs) -> Result<(), Failure> {
     server
         .add_resident(&resident)
         .map_err(|problem| Failure::Run(with_remedy(&problem.error, &problem.remedy)))?;
-    println!("{}", server.url);
-    serve::tell_certificate(&server);
+    match made {
+        Some(token) => println!("{}?token={token}", server.url),
+        None => println!("{}", server.url),
+    }
+    if own_certificate {
+        serve::tell_certificate(&server);
+    }
     let (stop, stopped) = channel();
     interrupt::on_ctrl_c(move || {
         let _ = stop.send(());

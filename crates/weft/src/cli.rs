@@ -59,6 +59,7 @@ pub struct DemoArgs {
     pub size: String,
 }
 
+/// Where a server listens, and to whom.
 #[derive(Debug, Args)]
 pub struct ServeArgs {
     /// Where to listen; loopback speaks http, other addresses https
@@ -74,7 +75,8 @@ pub struct ServeArgs {
     /// Plain http everywhere, for a proxy in front that does TLS
     #[arg(long, conflicts_with = "certificate")]
     pub insecure_http: bool,
-    /// What participants must show as bearer token (or `?token=` in the page's address)
+    /// What clients must show as bearer token (or `?token=` in the page's address); `call` makes
+    /// one for itself beyond loopback
     #[arg(long, value_name = "TOKEN", env = "WEFT_TOKEN", hide_env_values = true)]
     pub token: Option<String>,
 }
@@ -150,9 +152,8 @@ pub struct JoinArgs {
 
 #[derive(Debug, Args)]
 pub struct CallArgs {
-    /// Where the page is served
-    #[arg(long, value_name = "ADDR", default_value = "127.0.0.1:8080", value_parser = listen)]
-    pub listen: SocketAddr,
+    #[command(flatten)]
+    pub serve: ServeArgs,
     #[command(flatten)]
     pub send: SendArgs,
 }

@@ -13,20 +13,8 @@ use crate::exit::Failure;
 use crate::interrupt;
 
 pub fn run(args: ServeArgs) -> Result<(), Failure> {
-    let security = match (args.certificate, args.key) {
-        (Some(certificate), Some(key)) => Security::Certificate { certificate, key },
-        _ if args.insecure_http => Security::InsecureHttp,
-        _ => Security::Auto,
-    };
-    let own_certificate = security == Security::Auto;
-    let config = ServerConfig {
-        listen: args.listen,
-        security,
-        state: state_folder(),
-        token: args.token,
-        extra: Some(rooms_mode()),
-        ..ServerConfig::default()
-    };
+    let config = config(args, rooms_mode());
+    let own_certificate = config.security == Security::Auto;
     let server = Server::start(config)?;
     println!("{}", server.url);
     if own_certificate {
@@ -40,6 +28,23 @@ pub fn run(args: ServeArgs) -> Result<(), Failure> {
     let _ = ended.recv();
     server.shutdown();
     Ok(())
+}
+
+/// A server as the command line asks for it, with routes of our own.
+pub fn config(args: ServeArgs, extra: Router) -> ServerConfig {
+    let security = match (args.certificate, args.key) {
+        (Some(certificate), Some(key)) => Security::Certificate { certificate, key },
+        _ if args.insecure_http => Security::InsecureHttp,
+        _ => Security::Auto,
+    };
+    ServerConfig {
+        listen: args.listen,
+        security,
+        state: state_folder(),
+        token: args.token,
+        extra: Some(extra),
+        ..ServerConfig::default()
+    }
 }
 
 /// Where a server keeps the certificate that it makes: where systemd or the
