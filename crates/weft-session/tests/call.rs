@@ -23,6 +23,17 @@ fn one_clean_link_carries_every_frame_without_repair() {
 }
 
 #[test]
+fn an_empty_frame_sends_nothing() {
+    let mut world = World::new(1, &[link("rate=8mbit,delay=20ms")], SchedulerKind::Single);
+    world.run(seconds(2));
+    let before = world.sender_stats().packets;
+    world.send_empty_frame();
+    assert_eq!(world.sender_stats().packets, before);
+    world.run(seconds(1));
+    assert!(world.sender_stats().packets > before, "the call goes on");
+}
+
+#[test]
 fn two_links_with_skew_need_neither_nacks_nor_retransmissions() {
     let links = [link("rate=3mbit,delay=15ms"), link("rate=3mbit,delay=55ms")];
     let mut world = World::new(2, &links, SchedulerKind::Converge);

@@ -16,8 +16,8 @@ use crate::send::{Copies, Stored, packetize};
 const MAX_RETRANSMISSIONS: u8 = 5;
 
 impl Session {
-    /// Packetises a frame and sends it. Frames of a stream come in encoding
-    /// order.
+    /// Packetises a frame and sends it; an empty one is nothing to send. Frames
+    /// of a stream come in encoding order.
     ///
     /// # Errors
     /// If there is no such sending stream.
@@ -28,7 +28,7 @@ impl Session {
         frame: &Frame<'_>,
     ) -> Result<(), Error> {
         let max_payload = self.max_payload();
-        if !self.may_send(now, id, frame.keyframe)? {
+        if !self.may_send(now, id, frame.keyframe)? || frame.data.is_empty() {
             return Ok(());
         }
         let stream = self.senders.get_mut(&id).ok_or(Error::UnknownStream(id))?;

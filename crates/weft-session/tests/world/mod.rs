@@ -244,6 +244,22 @@ impl World {
             .expect("the stream exists");
     }
 
+    /// What an encoder gives that has nothing to say.
+    pub fn send_empty_frame(&mut self) {
+        let frame = Frame {
+            data: &[],
+            timestamp: 0,
+            keyframe: true,
+            temporal_layer: None,
+            layer_sync: false,
+            non_reference: false,
+            captured_at: self.now,
+        };
+        self.sender
+            .send_frame(self.now, self.stream, &frame)
+            .expect("the stream exists");
+    }
+
     fn deliver(&mut self) {
         let now = self.now;
         let count = self.links.len();
