@@ -4,19 +4,20 @@ use std::collections::BTreeMap;
 use std::net::SocketAddr;
 use std::sync::mpsc::channel;
 use std::thread;
+use std::time::{Duration, Instant};
 
 use weft_media::CameraSpec;
 use weft_net::{Clock, Driver, LinkSpec, Remote, Target};
-use weft_peer::{Direction, PeerKey, Section};
+use weft_peer::{Direction, Section};
 use weft_server::ServerHandle;
-use weft_session::{MediaKind, SchedulerKind};
+use weft_session::{MediaKind, ReceivedFrame, SchedulerKind};
 use weft_units::Rate;
 
 use super::relay::{Relay, RelayHandle};
 use super::ride::{LinkName, Ride, RideState};
 use crate::cli::DemoArgs;
-use crate::endpoint::caller::{self, Command, News, PeerReport, Sending, ask};
-use crate::endpoint::connect::connect;
+use crate::endpoint::caller::{self, CallError, Command, News, PeerReport, Sending, ask};
+use crate::endpoint::connect::{ConnectError, connect};
 use crate::endpoint::feed::Feed;
 use crate::endpoint::links::Links;
 use crate::endpoint::video::{self, VideoControl};
@@ -32,6 +33,8 @@ pub const SINGLE: &str = "single:wifi";
 /// Most that a call sends: a sharp 720p picture. Either link alone carries it
 /// while it is good, so what the demo shows is the deaths and the congestion.
 const MAX_RATE: Rate = Rate::from_kbps(2500);
+/// Between attempts to connect anew.
+const RETRY: Duration = Duration::from_secs(1);
 
 /// One call: a sender over its links, a viewer behind the server.
 pub struct Call {
@@ -40,7 +43,6 @@ pub struct Call {
     pub watcher: Watcher,
     pub scheduler: &'static str,
     sender: Driver<Command>,
-    peer: PeerKey,
 }
 
 /// Everything that runs during the demo.
@@ -91,7 +93,7 @@ impl Stage {
             let send = move |frame| remote.send(Command::Video { camera: 0, frame });
             let shots = feed.subscribe();
             video::start(feed.format(), 3, control, shots, send).map_err(Failure::machine)?;
-            let peer = publish(&sender.remote, &room, name)?;
+            publish(&sender.remote, &room, name)?;
             let watcher = Watcher::start(clock).map_err(Failure::machine)?;
             calls.push(Call {
                 name,
@@ -99,7 +101,6 @@ impl Stage {
                 watcher,
                 scheduler: scheduler.name(),
                 sender,
-                peer,
             });
         }
         feed.start(|error| eprintln!("weft: {error}"));
@@ -143,10 +144,9 @@ impl Stage {
 }
 
 impl Call {
-    /// The sending peer's figures.
+    /// The sending peer's figures: the latest one's, while another ends.
     pub fn report(&self) -> Option<PeerReport> {
-        let reports = ask(&self.sender.remote, Command::Report).ok()?;
-        reports.into_iter().find(|r| r.peer == self.peer)
+        ask(&self.sender.remote, Command::Report).ok()?.pop()
     }
 }
 
@@ -192,19 +192,11 @@ fn start_viewer(clock: Clock) -> Result<Driver<Command>, Failure> {
     caller::start(clock, links, sending, Vec::new()).map_err(Failure::machine)
 }
 
-fn publish(remote: &Remote<Command>, room: &Room, name: &'static str) -> Result<PeerKey, Failure> {
-    let sections = vec![Section {
-        kind: MediaKind::Video,
-        direction: Direction::Send,
-    }];
-    let query = format!("participant={0}&name={0}&kind=native", participant(name));
-    // What becomes of the connection shows in its figures.
-    let (news, _) = channel();
-    connect(remote, sections, news, |offer| {
-        room.publish(&query, None, offer)
-    })
-    .map(|connection| connection.peer)
-    .map_err(Failure::run)
+fn publish(remote: &Remote<Command>, room: &Room, name: &'static str) -> Result<(), Failure> {
+    let query = format!("name={}&kind=native", participant(name));
+    let room = room.clone();
+    let exchange = move |offer: &str| room.publish(&query, None, offer);
+    keep(remote, Direction::Send, exchange, |_| {})
 }
 
 /// The participant of a call: names in addresses have no colon.
@@ -213,24 +205,50 @@ pub fn participant(call: &str) -> &str {
 }
 
 fn watch(remote: &Remote<Command>, room: &Room, call: &Call) -> Result<(), Failure> {
-    let sections = vec![Section {
-        kind: MediaKind::Video,
-        direction: Direction::Receive,
-    }];
-    let (news, incoming) = channel();
-    let watcher = call.watcher.clone();
+    let (room, name, watcher) = (room.clone(), call.name, call.watcher.clone());
+    let exchange = move |offer: &str| play_when_published(&room, participant(name), offer);
+    keep(remote, Direction::Receive, exchange, move |frame| {
+        watcher.show(frame);
+    })
+}
+
+/// Makes a connection, and another one whenever it has ended: the server gives
+/// up a call whose links stay cut for long.
+fn keep(
+    remote: &Remote<Command>,
+    direction: Direction,
+    exchange: impl Fn(&str) -> Result<Created, SignallingError> + Send + 'static,
+    show: impl Fn(ReceivedFrame) + Send + 'static,
+) -> Result<(), Failure> {
+    let kind = MediaKind::Video;
+    let made = move |remote: &Remote<Command>, exchange: &dyn Fn(&str) -> _| {
+        let (news, incoming) = channel();
+        connect(remote, vec![Section { kind, direction }], news, exchange)
+            .map(|connection| (connection.peer, incoming))
+    };
+    let (mut peer, mut incoming) = made(remote, &exchange).map_err(Failure::run)?;
+    let remote = remote.clone();
     thread::spawn(move || {
-        while let Ok(news) = incoming.recv() {
-            if let News::Frame { frame, .. } = news {
-                watcher.show(frame);
+        loop {
+            while let Ok(news) = incoming.recv() {
+                match news {
+                    News::Frame { frame, .. } => show(frame),
+                    News::Failed(_) | News::Ended => break,
+                    News::Connected | News::Path { .. } => {}
+                }
             }
+            remote.send(Command::Close(peer));
+            (peer, incoming) = loop {
+                match made(&remote, &exchange) {
+                    Ok(made) => break made,
+                    // The demo is over.
+                    Err(ConnectError::Call(CallError::Ended)) => return,
+                    Err(_) => thread::sleep(RETRY),
+                }
+            };
         }
     });
-    connect(remote, sections, news, |offer| {
-        play_when_published(room, participant(call.name), offer)
-    })
-    .map(|_| ())
-    .map_err(Failure::run)
+    Ok(())
 }
 
 /// The server knows the publisher only once its connection stands.
@@ -239,11 +257,11 @@ fn play_when_published(
     participant: &str,
     offer: &str,
 ) -> Result<Created, SignallingError> {
-    let deadline = std::time::Instant::now() + super::SETUP;
+    let deadline = Instant::now() + super::SETUP;
     loop {
         match room.play(participant, offer) {
-            Err(error) if error.is_passing() && std::time::Instant::now() < deadline => {
-                thread::sleep(std::time::Duration::from_millis(50));
+            Err(error) if error.is_passing() && Instant::now() < deadline => {
+                thread::sleep(Duration::from_millis(50));
             }
             result => return result,
         }
