@@ -160,7 +160,7 @@ fn rates(run: &Run<'_>, flows: &[usize], window: (Duration, Duration)) -> Vec<f6
     (0..count).map(second).collect()
 }
 
-/// Seconds until rates, one a second, stay within [`TOLERANCE`] of the median
+/// Seconds until rates, one a second, stay within 15 % of the median
 /// of their second half; their number if they never do. `None` without enough
 /// of them.
 #[must_use]

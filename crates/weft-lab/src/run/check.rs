@@ -19,7 +19,7 @@ pub struct Check {
     pub configured: f64,
     /// What happened.
     pub measured: f64,
-    /// Whether both fit: see [`checks`].
+    /// Whether both fit: within the tolerance of their check.
     pub ok: bool,
 }
 

@@ -13,7 +13,7 @@ pub enum Codec {
     H264,
 }
 
-/// What a [`ModelEncoder`] stands for.
+/// What a [`ModelEncoder`](super::ModelEncoder) stands for.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct ModelSetup {
     /// Which encoder.
