@@ -25,6 +25,7 @@ pub use config::{Limits, MediaConfig, Security, ServerConfig};
 pub use error::ServerError;
 pub use hub::unguessable;
 pub use problem::Problem;
+pub use routes::escaped;
 pub use server::{Resident, Server, ServerHandle};
 pub use weft_sfu::{LinkReport, LinkState, ParticipantKind, Publishing};
 

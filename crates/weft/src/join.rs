@@ -12,6 +12,7 @@ use std::time::{Duration, Instant};
 
 use weft_net::{Clock, Remote};
 use weft_peer::{Direction, Section};
+use weft_server::escaped;
 use weft_session::MediaKind;
 
 use crate::cli::JoinArgs;
@@ -23,7 +24,6 @@ use crate::interrupt;
 use crate::sender::{self, Sources};
 use crate::signalling::{
     Identity, Participant, Publishing, Room, RoomEvent, SILENCE, Server, SignallingError, Trust,
-    escaped,
 };
 use crate::statistics::{self, StatsFile};
 

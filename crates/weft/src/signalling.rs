@@ -12,6 +12,7 @@ use ureq::unversioned::resolver::DefaultResolver;
 use ureq::unversioned::transport::{Connector, RustlsConnector};
 use ureq::{Agent, Body};
 use weft_net::LinkSpec;
+use weft_server::escaped;
 
 use links::LinkConnector;
 pub use trust::Trust;
@@ -412,20 +413,6 @@ fn room_event(name: &str, data: &str) -> Option<RoomEvent> {
         "left" => Some(RoomEvent::Left(serde_json::from_str::<Left>(data).ok()?.id)),
         _ => None,
     }
-}
-
-/// Percent-encodes a name for an address (RFC 3986 section 2.3).
-pub fn escaped(text: &str) -> String {
-    let keep = |b: u8| b.is_ascii_alphanumeric() || b"-._~".contains(&b);
-    text.bytes()
-        .map(|b| {
-            if keep(b) {
-                char::from(b).to_string()
-            } else {
-                format!("%{b:02X}")
-            }
-        })
-        .collect()
 }
 
 #[cfg(test)]

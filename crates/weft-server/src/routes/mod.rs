@@ -235,8 +235,10 @@ fn accepts_sdp() -> Response {
     (StatusCode::NO_CONTENT, headers).into_response()
 }
 
-/// One segment of a path, escaped (RFC 3986 section 2.3).
-fn segment(text: &str) -> String {
+/// Text as one segment of a path or one value of a query: all but RFC 3986's
+/// unreserved characters percent-encoded.
+#[must_use]
+pub fn escaped(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for byte in text.bytes() {
         if byte.is_ascii_alphanumeric() || b"-._~".contains(&byte) {

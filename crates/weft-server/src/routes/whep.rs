@@ -3,7 +3,7 @@
 
 use super::existing::Playback;
 use super::{
-    App, Body, FRAGMENT, Pending, SDP, accepts_sdp, ask, body_of, created, is_type, segment,
+    App, Body, FRAGMENT, Pending, SDP, accepts_sdp, ask, body_of, created, escaped, is_type,
     text_body,
 };
 use crate::media_plane::Command;
@@ -39,8 +39,8 @@ async fn play(
     let pending = Pending::new(&app.hub, resource.clone());
     let location = format!(
         "/whep/{}/{}/{}",
-        segment(&room),
-        segment(&participant),
+        escaped(&room),
+        escaped(&participant),
         resource.0
     );
     let agreed = ask(&app.hub, |reply| Command::Play {

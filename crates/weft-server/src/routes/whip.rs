@@ -1,7 +1,7 @@
 //! WHIP (RFC 9725): publish by one HTTP request.
 
 use super::existing::Publication;
-use super::{App, Body, Pending, SDP, accepts_sdp, ask, created, json_body, segment, text_body};
+use super::{App, Body, Pending, SDP, accepts_sdp, ask, created, escaped, json_body, text_body};
 use crate::auth::secret_of;
 use crate::hub::Arrival;
 use crate::media_plane::Command;
@@ -61,7 +61,7 @@ async fn publish(
         secret: secret_of(&headers),
     })?;
     let pending = Pending::new(&app.hub, resource.clone());
-    let location = format!("/whip/{}/{}", segment(&room), resource.0);
+    let location = format!("/whip/{}/{}", escaped(&room), resource.0);
     let agreed = ask(&app.hub, |reply| Command::Publish {
         resource: resource.clone(),
         room,
