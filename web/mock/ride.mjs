@@ -78,7 +78,7 @@ export function tickAt(t, forced, freeze) {
       weft: call(anyUp, links.reduce((sum, link) => sum + link.sent_mbps, 0) * 0.96, 96, freeze.weft),
       'single:wifi': call(wifi.up, Math.min(2.4, wifi.capacity_mbps * 0.85), 88 + (wifi.queue_ms ?? 0), freeze.single),
     },
-    scheduler: 'converge',
+    scheduler: 'weft',
   };
 }
 

@@ -40,7 +40,7 @@ impl Config {
     pub fn new(extensions: ExtensionMap, feedback_ssrc: Ssrc) -> Config {
         Config {
             extensions,
-            scheduler: SchedulerKind::Converge,
+            scheduler: SchedulerKind::default(),
             controller: ControllerKind::Gcc,
             path_limits: Limits {
                 min: Rate::from_kbps(50),

@@ -36,7 +36,7 @@ fn an_empty_frame_sends_nothing() {
 #[test]
 fn two_links_with_skew_need_neither_nacks_nor_retransmissions() {
     let links = [link("rate=3mbit,delay=15ms"), link("rate=3mbit,delay=55ms")];
-    let mut world = World::new(2, &links, SchedulerKind::Converge);
+    let mut world = World::new(2, &links, SchedulerKind::Weft);
     world.run(seconds(20));
     let sent = world.sender_stats();
     // A controller that feels for the capacity may lose a packet or two.
@@ -53,7 +53,7 @@ fn random_loss_is_repaired_within_a_round_trip() {
         link("rate=6mbit,delay=20ms,loss=3%"),
         link("rate=6mbit,delay=30ms,loss=3%"),
     ];
-    let mut world = World::new(3, &links, SchedulerKind::Converge);
+    let mut world = World::new(3, &links, SchedulerKind::Weft);
     world.run(seconds(20));
     assert!(world.sender_stats().retransmissions > 50);
     let shown = world.frames_between(seconds(2), seconds(20));
@@ -66,7 +66,7 @@ fn random_loss_is_repaired_within_a_round_trip() {
 fn cutting_either_link_leaves_no_visible_gap() {
     for cut in [0, 1] {
         let links = [link("rate=6mbit,delay=15ms"), link("rate=4mbit,delay=35ms")];
-        let mut world = World::new(4, &links, SchedulerKind::Converge);
+        let mut world = World::new(4, &links, SchedulerKind::Weft);
         world.run(seconds(5));
         world.cut(cut);
         world.run(seconds(5));
@@ -85,7 +85,7 @@ fn cutting_either_link_leaves_no_visible_gap() {
 #[test]
 fn the_sum_of_the_links_is_used_when_it_is_wanted() {
     let links = [link("rate=2mbit,delay=20ms"), link("rate=2mbit,delay=30ms")];
-    let mut world = World::new(5, &links, SchedulerKind::Converge);
+    let mut world = World::new(5, &links, SchedulerKind::Weft);
     world.set_max_rate(Rate::from_mbps(8));
     world.run(seconds(30));
     let rate = world.received_rate(seconds(15), seconds(30));
@@ -141,7 +141,7 @@ fn copies_to_a_peer_that_knows_no_paths_have_numbers_of_their_own() {
 #[test]
 fn all_links_down_and_back_resumes_by_itself() {
     let links = [link("rate=4mbit,delay=20ms"), link("rate=4mbit,delay=25ms")];
-    let mut world = World::new(7, &links, SchedulerKind::Converge);
+    let mut world = World::new(7, &links, SchedulerKind::Weft);
     world.run(seconds(3));
     world.cut(0);
     world.cut(1);
@@ -182,7 +182,7 @@ fn the_same_seed_gives_the_same_call() {
             link("rate=3mbit,delay=15ms,loss=2%"),
             link("rate=2mbit,delay=40ms,loss=1%"),
         ];
-        let mut world = World::new(seed, &links, SchedulerKind::Converge);
+        let mut world = World::new(seed, &links, SchedulerKind::Weft);
         world.run(seconds(5));
         world.trace()
     };

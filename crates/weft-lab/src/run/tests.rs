@@ -30,7 +30,7 @@ title = "A call beside TCP"
 duration = "20s"
 measure-from = "5s"
 seeds = 1
-systems = ["converge"]
+systems = ["weft"]
 metrics = ["throughput_mbps", "fps", "freeze_s", "e2e_ms_mean", "e2e_ms_p95", "frames_dropped",
            "flow_rate_equality", "harm", "jain_index", "utilisation", "convergence_s"]
 

@@ -1,5 +1,5 @@
 //! Systems: how a call uses its links. A name says it all, such as
-//! `webrtc@wifi` or `converge/gcc-deployed@wifi+lte`, or stands for a
+//! `webrtc@wifi` or `weft/gcc-deployed@wifi+lte`, or stands for a
 //! `[system.NAME]` of the file.
 
 use std::ops::Range;
@@ -87,7 +87,7 @@ fn named(
 pub fn default_system(name: &str) -> SystemSpec {
     SystemSpec {
         name: name.to_owned(),
-        scheduler: SchedulerKind::Converge,
+        scheduler: SchedulerKind::default(),
         controller: ControllerKind::Gcc,
         level: Level::Full,
         links: None,
@@ -100,7 +100,7 @@ pub fn default_names(file: &File) -> Vec<String> {
     let links = file.links.get_ref();
     let single = links.names().map(|link| format!("{WEBRTC}@{link}"));
     single
-        .chain([SchedulerKind::Converge.to_string()])
+        .chain([SchedulerKind::default().to_string()])
         .collect()
 }
 

@@ -32,7 +32,7 @@ fn links_of_the_command_line_are_a_scenario() {
     let text = comparison(&links, 2).unwrap();
     let scenario = Scenario::parse("compare", &text, &[]).unwrap();
     let names: Vec<&str> = scenario.variants.iter().map(|v| v.name.as_str()).collect();
-    assert_eq!(names, ["webrtc@wifi", "webrtc@lte", "converge"]);
+    assert_eq!(names, ["webrtc@wifi", "webrtc@lte", "weft"]);
     assert_eq!(scenario.variants[2].setup.flows[0].routes.len(), 2);
     assert_eq!(scenario.variants[1].setup.flows[0].routes.len(), 1);
     let error = comparison(&["rate=10mbit".to_owned()], 1).unwrap_err();

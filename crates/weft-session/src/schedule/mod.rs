@@ -5,6 +5,7 @@
 mod converge;
 mod duplicate;
 mod single;
+mod weft;
 
 use std::fmt;
 use std::str::FromStr;
@@ -14,7 +15,7 @@ use weft_units::{Bytes, Duration, Instant, PathId, Rate};
 use crate::receive::MediaKind;
 
 /// The built-in schedulers, by their names on the command line.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub enum SchedulerKind {
     /// One path; the next one when it dies.
     Single,
@@ -22,14 +23,18 @@ pub enum SchedulerKind {
     Duplicate,
     /// Seed 004 section 4.1 in its basic form.
     Converge,
+    /// Our own: each frame where it arrives first.
+    #[default]
+    Weft,
 }
 
 impl SchedulerKind {
     /// All of them, for help texts.
-    pub const ALL: [SchedulerKind; 3] = [
+    pub const ALL: [SchedulerKind; 4] = [
         SchedulerKind::Single,
         SchedulerKind::Duplicate,
         SchedulerKind::Converge,
+        SchedulerKind::Weft,
     ];
 
     /// The name on the command line and in reports.
@@ -39,6 +44,7 @@ impl SchedulerKind {
             SchedulerKind::Single => "single",
             SchedulerKind::Duplicate => "duplicate",
             SchedulerKind::Converge => "converge",
+            SchedulerKind::Weft => "weft",
         }
     }
 
@@ -47,6 +53,7 @@ impl SchedulerKind {
             SchedulerKind::Single => Box::<single::Single>::default(),
             SchedulerKind::Duplicate => Box::<duplicate::Duplicate>::default(),
             SchedulerKind::Converge => Box::<converge::Converge>::default(),
+            SchedulerKind::Weft => Box::<weft::Weft>::default(),
         }
     }
 }
@@ -59,7 +66,7 @@ impl fmt::Display for SchedulerKind {
 
 /// There is no scheduler of this name.
 #[derive(Debug, thiserror::Error)]
-#[error("no scheduler is called `{0}`; there are: single, duplicate, converge")]
+#[error("no scheduler is called `{0}`; there are: single, duplicate, converge, weft")]
 pub struct UnknownScheduler(String);
 
 impl FromStr for SchedulerKind {

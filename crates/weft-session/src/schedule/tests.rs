@@ -154,6 +154,9 @@ fn names_parse_back() {
     let error = "best".parse::<SchedulerKind>().map_err(|e| e.to_string());
     assert_eq!(
         error,
-        Err("no scheduler is called `best`; there are: single, duplicate, converge".to_owned())
+        Err(
+            "no scheduler is called `best`; there are: single, duplicate, converge, weft"
+                .to_owned()
+        )
     );
 }

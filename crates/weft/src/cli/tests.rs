@@ -49,7 +49,7 @@ fn bad_arguments_say_what_there_is_instead() {
     let bad = [
         (
             "weft join http://h --room r --scheduler best",
-            "single, duplicate, converge",
+            "single, duplicate, converge, weft",
         ),
         ("weft join http://h --room r --camera x.mov", "clip"),
         (
@@ -78,10 +78,10 @@ fn the_contract_of_the_lab_is_understood() {
     for line in [
         "weft lab list",
         "weft lab list demo",
-        "weft lab run a.toml demo --engine sim --client weft --systems webrtc@wifi,converge --seeds 3 \
+        "weft lab run a.toml demo --engine sim --client weft --systems webrtc@wifi,weft --seeds 3 \
          --jobs 2 --duration 60 --set links.wifi.queue=2bdp --set seeds=4 --out results",
         "weft lab compare --link wifi=rate=5mbit,delay=25ms --link lte=rate=3mbit --streams 2 \
-         --systems converge --seeds 2 --duration 30 --out results",
+         --systems weft --seeds 2 --duration 30 --out results",
         "weft lab bench --json",
         "weft lab report results",
     ] {

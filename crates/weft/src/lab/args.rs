@@ -38,7 +38,7 @@ Exit status: 0 done, 1 a run failed or is missing, 2 bad arguments or file,
 
 const COMPARE_EXAMPLES: &str = "Examples:
   weft lab compare --link wifi=rate=10mbit,delay=15ms --link lte=rate=5mbit,delay=40ms
-  weft lab compare --link a=rate=3mbit,delay=25ms,loss=2% --systems webrtc@a,converge --out results";
+  weft lab compare --link a=rate=3mbit,delay=25ms,loss=2% --systems webrtc@a,weft --out results";
 
 #[derive(Debug, Args)]
 pub struct ListArgs {
@@ -50,7 +50,7 @@ pub struct ListArgs {
 /// What `run` and `compare` have in common.
 #[derive(Debug, Args)]
 pub struct Common {
-    /// Only these systems, such as webrtc@wifi,converge
+    /// Only these systems, such as webrtc@wifi,weft
     #[arg(long, value_name = "A,B", value_delimiter = ',')]
     pub systems: Vec<String>,
     /// Run seeds 1 to N
