@@ -12,6 +12,8 @@ pub(crate) use estimate::{OneWay, RoundTrip};
 pub(crate) use history::{Carried, History, Outcome};
 pub(crate) use queue::{PathQueue, Purpose, Waiting};
 
+use crate::schedule::PathView;
+
 /// Whether a path carries packets.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum PathState {
@@ -104,6 +106,21 @@ impl Path {
             delivered: None,
             outage: None,
             last_arrival: None,
+        }
+    }
+
+    /// What schedulers see; `delay` is over that of the quickest path.
+    pub fn view(&self, delay: Duration) -> PathView {
+        let controller = self.controller.snapshot();
+        PathView {
+            id: self.id,
+            rate: self.controller.target_rate(),
+            delay,
+            queued: self.queue.bytes(),
+            srtt: self.rtt.smoothed(),
+            loss: controller.loss,
+            delivered: controller.acked,
+            in_flight: self.history.in_flight(),
         }
     }
 

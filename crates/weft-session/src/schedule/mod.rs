@@ -10,7 +10,7 @@ mod weft;
 use std::fmt;
 use std::str::FromStr;
 
-use weft_units::{Bytes, Duration, Instant, PathId, Rate};
+use weft_units::{Bytes, Duration, Instant, PathId, Rate, StreamId};
 
 use crate::receive::MediaKind;
 
@@ -89,6 +89,14 @@ pub struct PathView {
     pub delay: Duration,
     /// What waits for the pacer.
     pub queued: Bytes,
+    /// Smoothed round-trip time (RFC 6298 section 2).
+    pub srtt: Duration,
+    /// The controller's loss fraction, 0 to 1.
+    pub loss: f64,
+    /// What the controller measured to arrive.
+    pub delivered: Option<Rate>,
+    /// Sent and neither acknowledged nor lost.
+    pub in_flight: Bytes,
 }
 
 impl PathView {
@@ -102,21 +110,29 @@ impl PathView {
     }
 }
 
-/// What a batch of packets is, in the order of priority of seed 004 table 2.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+/// What a packet is. The first five are those of seed 004 table 2, highest
+/// priority first.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Class {
-    /// One audio packet.
-    Audio,
-    /// Packets sent again.
+    /// Sent again.
     Retransmission,
-    /// A keyframe.
+    /// Of a keyframe.
     Keyframe,
-    /// A frame that refers to others.
+    /// Parameters of a group of frames (H.264 SPS).
+    SequenceParameters,
+    /// Parameters of a frame (H.264 PPS).
+    PictureParameters,
+    /// Made of others, to repair what is lost of them (FEC).
+    Repair,
+    /// A whole frame of sound.
+    Audio,
+    /// Of a frame that refers to others.
     Delta,
 }
 
 impl Class {
-    /// What a stream's frame is when it goes out for the first time.
+    /// What a stream's packets are when they go out for the first time, unless
+    /// they are anything more special.
     #[must_use]
     pub fn of(kind: MediaKind, keyframe: bool) -> Class {
         match (kind, keyframe) {
@@ -125,15 +141,28 @@ impl Class {
             (MediaKind::Video, false) => Class::Delta,
         }
     }
+
+    /// Whether the fast path is for it (seed 004 table 2).
+    #[must_use]
+    pub fn has_priority(self) -> bool {
+        self <= Class::Repair
+    }
 }
 
 /// Packets that are scheduled together: a frame, as a rule.
 #[derive(Clone, Copy, Debug)]
 pub struct Batch<'a> {
-    /// What they are.
+    /// The stream that they belong to.
+    pub stream: StreamId,
+    /// What they are together: a keyframe remains one though it brings its
+    /// parameters.
     pub class: Class,
-    /// Their sizes, in sending order.
+    /// What each of them is, in sending order.
+    pub classes: &'a [Class],
+    /// Their sizes, in the same order.
     pub sizes: &'a [Bytes],
+    /// The path whose packets they repair, if they are repair packets of one.
+    pub made_for: Option<PathId>,
 }
 
 /// Where one packet goes.

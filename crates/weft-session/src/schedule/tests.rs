@@ -1,4 +1,4 @@
-use weft_units::{Bytes, Duration, Instant, PathId, Rate};
+use weft_units::{Bytes, Duration, Instant, PathId, Rate, StreamId};
 
 use super::{Assignment, Batch, Class, PathView, SKEW_CAP, Scheduler, SchedulerKind};
 
@@ -8,6 +8,10 @@ fn view(id: u8, kbps: u64, delay_ms: u64) -> PathView {
         rate: Rate::from_kbps(kbps),
         delay: Duration::from_millis(delay_ms),
         queued: Bytes::ZERO,
+        srtt: Duration::from_millis(40 + 2 * delay_ms),
+        loss: 0.0,
+        delivered: None,
+        in_flight: Bytes::ZERO,
     }
 }
 
@@ -17,15 +21,14 @@ fn assign(
     packets: usize,
     paths: &[PathView],
 ) -> Vec<Assignment> {
-    let sizes = vec![Bytes(1200); packets];
-    scheduler.assign(
-        Instant::ZERO,
-        &Batch {
-            class,
-            sizes: &sizes,
-        },
-        paths,
-    )
+    let batch = Batch {
+        stream: StreamId(0),
+        class,
+        classes: &vec![class; packets],
+        sizes: &vec![Bytes(1200); packets],
+        made_for: None,
+    };
+    scheduler.assign(Instant::ZERO, &batch, paths)
 }
 
 fn bytes_on(assignments: &[Assignment], path: u8) -> u64 {

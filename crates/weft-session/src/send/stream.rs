@@ -6,6 +6,7 @@ use weft_wire::rtcp::ReportBlock;
 
 use crate::config::SendStreamConfig;
 use crate::receive::MediaKind;
+use crate::schedule::Class;
 
 /// One transmission of a packet: on which path, under which path number if
 /// feedback will name it.
@@ -32,7 +33,8 @@ pub(crate) struct Stored {
     pub marker: bool,
     /// Shared with the other receivers of a forwarded packet.
     pub payload: Arc<[u8]>,
-    pub keyframe: bool,
+    /// What it is when it goes out for the first time.
+    pub class: Class,
     pub created_at: Instant,
     pub last: Option<Transmission>,
     pub acknowledged: bool,
@@ -227,6 +229,12 @@ impl SendStream {
         )
     }
 
+    /// What a packet is when it goes out for the first time.
+    pub fn class(&self, sequence: u64) -> Class {
+        self.get(sequence)
+            .map_or(Class::of(self.config.kind, false), |p| p.class)
+    }
+
     fn prune(&mut self, now: Instant) {
         while let Some(oldest) = self.packets.front() {
             let aged = now.saturating_since(oldest.created_at) > MEMORY;
@@ -245,13 +253,13 @@ impl Stored {
         timestamp: u32,
         marker: bool,
         payload: Arc<[u8]>,
-        keyframe: bool,
+        class: Class,
     ) -> Stored {
         Stored {
             timestamp,
             marker,
             payload,
-            keyframe,
+            class,
             created_at: now,
             last: None,
             acknowledged: false,
@@ -261,6 +269,6 @@ impl Stored {
     }
 
     fn vacant(now: Instant) -> Stored {
-        Stored::new(now, 0, false, Arc::from([]), false)
+        Stored::new(now, 0, false, Arc::from([]), Class::Delta)
     }
 }

@@ -349,12 +349,8 @@ impl Session {
                 .collect()
         });
         let least = delays.iter().copied().min().unwrap_or(0);
-        let view = |(path, delay): (&&Path, &i64)| PathView {
-            id: path.id,
-            rate: path.controller.target_rate(),
-            delay: Duration::from_nanos(delay.abs_diff(least)),
-            queued: path.queue.bytes(),
-        };
+        let view =
+            |(path, delay): (&&Path, &i64)| path.view(Duration::from_nanos(delay.abs_diff(least)));
         live.iter().zip(&delays).map(view).collect()
     }
 

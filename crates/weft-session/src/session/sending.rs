@@ -47,7 +47,7 @@ impl Session {
             // RFC 3551 section 4.1: an audio marker begins a talkspurt; ours
             // never pauses.
             let marker = index == last && class != Class::Audio;
-            let stored = Stored::new(now, frame.timestamp, marker, payload, frame.keyframe);
+            let stored = Stored::new(now, frame.timestamp, marker, payload, class);
             sequences.push(stream.store(now, stored));
         }
         self.schedule(now, id, class, &sequences);
@@ -69,16 +69,10 @@ impl Session {
             return Ok(());
         }
         let stream = self.senders.get_mut(&id).ok_or(Error::UnknownStream(id))?;
+        let class = Class::of(stream.config.kind, packet.keyframe);
         let payload = Arc::clone(&packet.payload);
-        let stored = Stored::new(
-            now,
-            packet.timestamp,
-            packet.marker,
-            payload,
-            packet.keyframe,
-        );
+        let stored = Stored::new(now, packet.timestamp, packet.marker, payload, class);
         if stream.store_at(now, packet.sequence, stored) {
-            let class = Class::of(stream.config.kind, packet.keyframe);
             self.schedule(now, id, class, &[packet.sequence]);
             self.advance(now);
         }
@@ -110,16 +104,23 @@ impl Session {
             return;
         }
         let sizes: Vec<Bytes> = sequences.iter().map(|s| stream.packet_size(*s)).collect();
+        let classes: Vec<Class> = match class {
+            Class::Retransmission => vec![class; sequences.len()],
+            _ => sequences.iter().map(|s| stream.class(*s)).collect(),
+        };
         let batch = Batch {
+            stream: id,
             class,
+            classes: &classes,
             sizes: &sizes,
+            made_for: None,
         };
         let assignments = self.scheduler.assign(now, &batch, &views);
         debug_assert_eq!(assignments.len(), sequences.len());
         let purpose = match class {
             Class::Audio => Purpose::Audio,
             Class::Retransmission => Purpose::Retransmission,
-            Class::Keyframe | Class::Delta => Purpose::Video,
+            _ => Purpose::Video,
         };
         for ((&sequence, &size), Assignment { path, copies }) in
             sequences.iter().zip(&sizes).zip(assignments)
@@ -141,8 +142,7 @@ impl Session {
         let Some(stream) = self.senders.get(&waiting.stream) else {
             return;
         };
-        let keyframe = stream.get(waiting.sequence).is_some_and(|p| p.keyframe);
-        let class = Class::of(stream.config.kind, keyframe);
+        let class = stream.class(waiting.sequence);
         self.schedule(now, waiting.stream, class, &[waiting.sequence]);
     }
 
