@@ -1,6 +1,9 @@
 //! Bodies of the fuzz targets in `fuzz/`, which property tests run as well.
 //! Each feeds the bytes to a parser and checks what must hold of the result.
 
+use weft_units::Ssrc;
+
+use crate::flexfec::Repair;
 use crate::rtp::ExtensionMap;
 use crate::sdp::{Candidate, SessionDescription};
 use crate::{rtcp, rtp, vp8};
@@ -24,6 +27,11 @@ pub fn fuzz_rtp(data: &[u8]) {
     let peeked = peeked.expect("what can be parsed can be peeked at");
     assert!(peeked.header_len + payload.len() <= data.len());
     assert_eq!(peeked.ssrc, header.ssrc);
+    let mut cleared = data.to_vec();
+    rtp::clear_transport_values(&mut cleared, &MAP);
+    let (still, same) = rtp::parse(&cleared, &MAP).expect("its form is the same");
+    assert_eq!((still.sequence, same), (header.sequence, payload));
+    assert!(still.extensions.transport_sequence.is_none_or(|n| n == 0));
     let mut packet = Vec::new();
     header.write(&MAP, &mut packet);
     let (again, rest) = rtp::parse(&packet, &MAP).expect("what was written can be read");
@@ -46,6 +54,23 @@ pub fn fuzz_rtcp(data: &[u8]) {
         let mut written = Vec::new();
         packet.write(&mut written);
         rtcp::parse_compound(&written).expect("what was written can be read");
+    }
+}
+
+/// Repair packet: what was read is written the same, and what is recovered
+/// from it is no longer than it.
+pub fn fuzz_flexfec(data: &[u8]) {
+    let Ok(mut repair) = Repair::parse(data) else {
+        return;
+    };
+    let mut written = Vec::new();
+    repair.write(&mut written);
+    assert_eq!(written.len(), repair.len());
+    assert_eq!(Repair::parse(&written).as_ref(), Ok(&repair));
+    let _ = repair.parity.add(data);
+    if let Ok(packet) = repair.parity.recover(Ssrc(1), 2) {
+        assert!(packet.len() <= data.len() + 12);
+        let _ = rtp::parse(&packet, &MAP);
     }
 }
 

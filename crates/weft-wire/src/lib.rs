@@ -5,6 +5,7 @@
 //! multiple of its own size (or of a limit named at the parser).
 
 mod error;
+pub mod flexfec;
 #[doc(hidden)]
 pub mod fuzz;
 mod reader;

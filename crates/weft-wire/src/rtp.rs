@@ -19,6 +19,7 @@ const FIXED_LEN: usize = 12;
 const PADDING_BIT: u8 = 0x20;
 const EXTENSION_BIT: u8 = 0x10;
 const MARKER_BIT: u8 = 0x80;
+const MAX_SOURCES: usize = 15;
 
 /// What weft reads and writes of an RTP header. Contributing sources are
 /// skipped when read and never written.
@@ -67,6 +68,7 @@ pub struct Peek {
 
 struct Fixed<'a> {
     header: Header,
+    sources: &'a [u8],
     padded: bool,
     /// Profile and content of the extension block.
     extension: Option<(u16, &'a [u8])>,
@@ -91,7 +93,7 @@ fn parse_fixed(datagram: &[u8]) -> Result<Fixed<'_>, ParseError> {
         extensions: Extensions::default(),
     };
     let contributing_sources = usize::from(first & 0x0f);
-    reader.take(4 * contributing_sources)?;
+    let sources = reader.take(4 * contributing_sources)?;
     let extension = if first & EXTENSION_BIT == 0 {
         None
     } else {
@@ -101,6 +103,7 @@ fn parse_fixed(datagram: &[u8]) -> Result<Fixed<'_>, ParseError> {
     };
     Ok(Fixed {
         header,
+        sources,
         padded: first & PADDING_BIT != 0,
         extension,
         rest: reader.rest(),
@@ -137,6 +140,32 @@ pub fn parse<'a>(packet: &'a [u8], map: &ExtensionMap) -> Result<(Header, &'a [u
     Ok((header, payload))
 }
 
+/// The contributing sources of a packet, for those whose meaning is in them:
+/// repair packets.
+///
+/// # Errors
+/// If it is no RTP packet.
+pub fn contributing_sources(packet: &[u8]) -> Result<impl Iterator<Item = Ssrc>, ParseError> {
+    let (sources, _) = parse_fixed(packet)?.sources.as_chunks::<4>();
+    Ok(sources.iter().map(|s| Ssrc(u32::from_be_bytes(*s))))
+}
+
+/// Sets to zero what each transmission of a packet has of its own: path, path
+/// numbers, transport-wide number. Repair packets protect packets in this
+/// form, as libwebrtc's do, so that they can be made before a packet has its
+/// numbers. What is no RTP packet stays as it is.
+pub fn clear_transport_values(packet: &mut [u8], map: &ExtensionMap) {
+    let Ok(fixed) = parse_fixed(packet) else {
+        return;
+    };
+    let Some((profile, block)) = fixed.extension else {
+        return;
+    };
+    let end = packet.len() - fixed.rest.len();
+    let start = end - block.len();
+    extension::clear_transport_values(profile, &mut packet[start..end], map);
+}
+
 /// RFC 3550 section 5.1: the last octet counts the padding, itself included.
 fn strip_padding(payload: &[u8]) -> Result<&[u8], ParseError> {
     let what = "RTP padding";
@@ -152,15 +181,25 @@ impl Header {
     /// (RFC 8285 section 4.2). An extension is written if it has a value and
     /// `map` has an id for it that this form can hold (1 to 14).
     pub fn write(&self, map: &ExtensionMap, out: &mut Vec<u8>) {
+        self.write_with_sources(map, &[], out);
+    }
+
+    /// The same with contributing sources: the first 15 of these (RFC 3550
+    /// section 5.1).
+    pub fn write_with_sources(&self, map: &ExtensionMap, sources: &[Ssrc], out: &mut Vec<u8>) {
+        let sources = &sources[..sources.len().min(MAX_SOURCES)];
         let start = out.len();
         let marker = if self.marker { MARKER_BIT } else { 0 };
         let mut fixed = [0; FIXED_LEN];
-        fixed[0] = VERSION << 6;
+        fixed[0] = VERSION << 6 | sources.len() as u8;
         fixed[1] = marker | (self.payload_type & !MARKER_BIT);
         fixed[2..4].copy_from_slice(&self.sequence.to_be_bytes());
         fixed[4..8].copy_from_slice(&self.timestamp.to_be_bytes());
         fixed[8..12].copy_from_slice(&self.ssrc.0.to_be_bytes());
         out.extend_from_slice(&fixed);
+        for source in sources {
+            out.extend_from_slice(&source.0.to_be_bytes());
+        }
         if extension::write_block(&self.extensions, map, out) {
             out[start] |= EXTENSION_BIT;
         }

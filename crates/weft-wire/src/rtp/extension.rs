@@ -1,4 +1,5 @@
 use std::fmt;
+use std::ops::Range;
 use weft_units::PathId;
 
 /// Transport-wide sequence number
@@ -144,9 +145,32 @@ const fn is_token(b: u8) -> bool {
 
 pub(super) fn read_block(profile: u16, block: &[u8], map: &ExtensionMap) -> Extensions {
     let mut extensions = Extensions::default();
+    for_each_element(profile, block, |id, at| {
+        extensions.read_element(id, &block[at], map);
+    });
+    extensions
+}
+
+/// Sets the values of path and transport-wide numbers to zero.
+pub(super) fn clear_transport_values(profile: u16, block: &mut [u8], map: &ExtensionMap) {
+    let mut places = [const { 0..0 }; 2];
+    for_each_element(profile, block, |id, at| {
+        if Some(id) == map.path {
+            places[0] = at;
+        } else if Some(id) == map.transport_sequence {
+            places[1] = at;
+        }
+    });
+    for place in places {
+        block[place].fill(0);
+    }
+}
+
+/// Calls with id and place of each element (RFC 8285 sections 4.2, 4.3).
+fn for_each_element(profile: u16, block: &[u8], mut element: impl FnMut(u8, Range<usize>)) {
     let one_byte = profile == ONE_BYTE_PROFILE;
     if !one_byte && profile & 0xfff0 != TWO_BYTE_PROFILE {
-        return extensions;
+        return;
     }
     let mut rest = block;
     while let Some((&first, after)) = rest.split_first() {
@@ -165,13 +189,13 @@ pub(super) fn read_block(profile: u16, block: &[u8], map: &ExtensionMap) -> Exte
         if one_byte && id == ONE_BYTE_STOP_ID {
             break;
         }
-        let Some((content, after)) = after.split_at_checked(len) else {
+        let at = block.len() - after.len();
+        let Some((_, after)) = after.split_at_checked(len) else {
             break;
         };
-        extensions.read_element(id, content, map);
+        element(id, at..at + len);
         rest = after;
     }
-    extensions
 }
 
 impl Extensions {

@@ -209,3 +209,40 @@ proptest! {
         crate::fuzz::fuzz_rtp(&data);
     }
 }
+
+#[test]
+fn contributing_sources_are_written_and_read() {
+    let mut out = Vec::new();
+    let sources = [Ssrc(5), Ssrc(0xffff_0000)];
+    header_with(Extensions::default()).write_with_sources(&MAP, &sources, &mut out);
+    assert_eq!((out[0], out.len()), (0x82, 20));
+    let read: Vec<Ssrc> = contributing_sources(&out).expect("a packet").collect();
+    assert_eq!(read, sources);
+    assert!(contributing_sources(&out[..15]).is_err(), "cut off");
+    out.clear();
+    header_with(Extensions::default()).write_with_sources(&MAP, &[Ssrc(1); 20], &mut out);
+    assert_eq!(contributing_sources(&out).expect("a packet").count(), 15);
+}
+
+#[test]
+fn transport_values_are_cleared_and_nothing_else() {
+    let numbered = |path: u8, number: u16| Extensions {
+        transport_sequence: Some(number),
+        path: Some(PathExtension {
+            path: PathId(path),
+            stream_sequence: number,
+            transport_sequence: number,
+        }),
+        mid: Mid::new("v"),
+        audio_level: Some(3),
+    };
+    let write = |extensions| {
+        let mut out = Vec::new();
+        header_with(extensions).write(&MAP, &mut out);
+        out.push(77);
+        out
+    };
+    let mut packet = write(numbered(9, 0xabcd));
+    clear_transport_values(&mut packet, &MAP);
+    assert_eq!(packet, write(numbered(0, 0)));
+}

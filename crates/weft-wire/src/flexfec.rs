@@ -1,0 +1,213 @@
+//! Repair packets of flexible forward error correction (RFC 8627), in the form
+//! with flexible masks (section 4.2.2.1), one protected source each.
+//!
+//! A repair packet is the XOR over the packets that its mask names: over their
+//! header fields (with the length in place of the sequence number) and over
+//! all that follows the fixed header. Whoever has all of them but one has that
+//! one too. What one side varies from packet to packet by its transport has to
+//! count as zero on both sides: [`crate::rtp::clear_transport_values`].
+
+use crate::ParseError;
+use crate::reader::Reader;
+use weft_units::Ssrc;
+
+/// The name in `a=rtpmap` (RFC 8627 section 5.1).
+pub const NAME: &str = "flexfec";
+/// The grouping of a source and its repair source in `a=ssrc-group` (RFC 5956
+/// section 4.3).
+pub const GROUP: &str = "FEC-FR";
+/// A mask names packets among this many, from its base on (RFC 8627 section
+/// 4.2.2.1: 15 + 31 + 64 bits).
+pub const SPAN: u32 = 110;
+
+/// The fixed RTP header; what follows is protected as it is.
+const FIXED_LEN: usize = 12;
+/// Flags, payload type, length and timestamp recovery.
+const RECOVERY_LEN: usize = 8;
+/// Retransmission bit and fixed-block bit: other forms of the payload.
+const OTHER_FORMS: u8 = 0xc0;
+const VERSION: u8 = 0x80;
+/// In front of a mask block: another block follows.
+const MORE: u128 = 1;
+
+/// Which packets a repair packet protects.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Mask {
+    /// The first sequence number that may be protected.
+    pub base: u16,
+    /// Bit *i* stands for packet *base + i*, *i* below [`SPAN`].
+    pub bits: u128,
+}
+
+impl Mask {
+    /// The mask that names these distances from the base; those of [`SPAN`]
+    /// and beyond cannot be named and are left out.
+    pub fn new(base: u16, distances: impl IntoIterator<Item = u32>) -> Mask {
+        let named = distances.into_iter().filter(|d| *d < SPAN);
+        let bits = named.fold(0, |bits, distance| bits | 1 << distance);
+        Mask { base, bits }
+    }
+
+    /// Octets on the wire, the base not counted.
+    fn blocks_len(self) -> usize {
+        match self.bits {
+            bits if bits >> 46 != 0 => 14,
+            bits if bits >> 15 != 0 => 6,
+            _ => 2,
+        }
+    }
+
+    fn write(self, out: &mut Vec<u8>) {
+        // On the wire the first packet is the highest bit of a block.
+        let block = |from: u32, len: u32| (self.bits >> from).reverse_bits() >> (128 - len);
+        let len = self.blocks_len();
+        let more = |follows: bool, bits: u32| (MORE * u128::from(follows)) << bits;
+        out.extend_from_slice(&self.base.to_be_bytes());
+        let first = more(len > 2, 15) | block(0, 15);
+        out.extend_from_slice(&(first as u16).to_be_bytes());
+        if len > 2 {
+            let second = more(len > 6, 31) | block(15, 31);
+            out.extend_from_slice(&(second as u32).to_be_bytes());
+        }
+        if len > 6 {
+            out.extend_from_slice(&(block(46, 64) as u64).to_be_bytes());
+        }
+    }
+
+    fn read(reader: &mut Reader<'_>) -> Result<Mask, ParseError> {
+        let base = reader.u16()?;
+        let place = |block: u128, from: u32, len: u32| {
+            let bits = block & ((1 << len) - 1);
+            bits.reverse_bits() >> (128 - len) << from
+        };
+        let follows = |block: u128, len: u32| block >> len != 0;
+        let first = u128::from(reader.u16()?);
+        let mut bits = place(first, 0, 15);
+        if follows(first, 15) {
+            let second = u128::from(reader.u32()?);
+            bits |= place(second, 15, 31);
+            if follows(second, 31) {
+                bits |= place(u128::from(reader.u64()?), 46, 64);
+            }
+        }
+        Ok(Mask { base, bits })
+    }
+}
+
+/// The XOR over some packets.
+#[derive(Clone, Debug, PartialEq, Eq, Default)]
+pub struct Parity {
+    /// Flags, payload type, length and timestamp, as RFC 8627 has them.
+    header: [u8; RECOVERY_LEN],
+    /// All beyond the fixed header, shorter packets filled with zeros.
+    body: Vec<u8>,
+}
+
+impl Parity {
+    /// Takes in one RTP packet, or takes it out again.
+    ///
+    /// # Errors
+    /// If it is no RTP packet, or longer than a datagram; then nothing is
+    /// changed.
+    pub fn add(&mut self, packet: &[u8]) -> Result<(), ParseError> {
+        let what = "protected packet";
+        let (fixed, body) = packet
+            .split_first_chunk::<FIXED_LEN>()
+            .ok_or(ParseError::Truncated { what })?;
+        let len = u16::try_from(body.len()).map_err(|_| ParseError::TooLarge { what })?;
+        let [flags, kind, _, _, t0, t1, t2, t3, ..] = *fixed;
+        let [l0, l1] = len.to_be_bytes();
+        xor(
+            &mut self.header,
+            &[flags & !OTHER_FORMS, kind, l0, l1, t0, t1, t2, t3],
+        );
+        if self.body.len() < body.len() {
+            self.body.resize(body.len(), 0);
+        }
+        xor(&mut self.body, body);
+        Ok(())
+    }
+
+    /// The packet that is left when all others are taken out.
+    ///
+    /// # Errors
+    /// If its length is not possible: the packets were not those that were
+    /// protected.
+    pub fn recover(&self, ssrc: Ssrc, sequence: u16) -> Result<Vec<u8>, ParseError> {
+        let what = "recovered length";
+        let [flags, kind, l0, l1, timestamp @ ..] = self.header;
+        let len = usize::from(u16::from_be_bytes([l0, l1]));
+        let body = self.body.get(..len).ok_or(ParseError::Invalid { what })?;
+        let mut packet = Vec::with_capacity(FIXED_LEN + len);
+        packet.extend_from_slice(&[VERSION | flags & !OTHER_FORMS, kind]);
+        packet.extend_from_slice(&sequence.to_be_bytes());
+        packet.extend_from_slice(&timestamp);
+        packet.extend_from_slice(&ssrc.0.to_be_bytes());
+        packet.extend_from_slice(body);
+        Ok(packet)
+    }
+}
+
+fn xor(into: &mut [u8], from: &[u8]) {
+    for (into, from) in into.iter_mut().zip(from) {
+        *into ^= from;
+    }
+}
+
+/// The payload of a repair packet. The source that it protects stands in the
+/// list of contributing sources of its RTP header
+/// ([`crate::rtp::contributing_sources`]).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Repair {
+    /// Which packets are in it.
+    pub mask: Mask,
+    /// Their XOR.
+    pub parity: Parity,
+}
+
+impl Repair {
+    /// Reads the payload of a repair packet.
+    ///
+    /// # Errors
+    /// If it is cut off, of another form (retransmission, fixed block), or
+    /// protects nothing.
+    pub fn parse(payload: &[u8]) -> Result<Repair, ParseError> {
+        let mut reader = Reader::new(payload, "repair packet");
+        let mut header = [0; RECOVERY_LEN];
+        header.copy_from_slice(reader.take(RECOVERY_LEN)?);
+        if header[0] & OTHER_FORMS != 0 {
+            let what = "form of the repair packet";
+            return Err(ParseError::Invalid { what });
+        }
+        let mask = Mask::read(&mut reader)?;
+        if mask.bits == 0 {
+            let what = "mask of the repair packet";
+            return Err(ParseError::Invalid { what });
+        }
+        let body = reader.rest().to_vec();
+        let parity = Parity { header, body };
+        Ok(Repair { mask, parity })
+    }
+
+    /// Appends the payload of a repair packet.
+    pub fn write(&self, out: &mut Vec<u8>) {
+        out.extend_from_slice(&self.parity.header);
+        self.mask.write(out);
+        out.extend_from_slice(&self.parity.body);
+    }
+
+    /// Octets of the payload.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        RECOVERY_LEN + 2 + self.mask.blocks_len() + self.parity.body.len()
+    }
+
+    /// Never: there is always a header.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        false
+    }
+}
+
+#[cfg(test)]
+mod tests;
