@@ -23,8 +23,8 @@ impl Scheduler for Weft {
     fn assign(&mut self, _now: Instant, batch: &Batch<'_>, paths: &[PathView]) -> Vec<Assignment> {
         match batch.class {
             Class::Audio => vec![audio(batch.sizes[0], paths); batch.sizes.len()],
-            Class::Retransmission | Class::Keyframe => fastest_each(batch.sizes, paths),
-            Class::Delta => self.share(batch.sizes, paths),
+            class if class.has_priority() => fastest_each(batch.sizes, paths),
+            _ => self.share(batch.sizes, paths),
         }
     }
 
