@@ -5,7 +5,6 @@
 
 mod association;
 mod flow;
-mod freezes;
 mod record;
 mod setup;
 mod side;
@@ -15,7 +14,6 @@ mod store;
 mod streams;
 
 pub(crate) use flow::CallFlow;
-pub use freezes::Freezes;
 pub use record::{
     CallRecord, CallSample, FrameRecord, FrameShown, PathChange, PathSample, SideRecord,
     StreamRecord,

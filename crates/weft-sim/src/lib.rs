@@ -33,16 +33,17 @@ mod workload;
 
 pub use call::{
     CallRecord, CallSample, CallSetup, CameraSetup, EncodedFrame, End, FrameRecord, FrameShown,
-    FrameSource, Freezes, MicrophoneSetup, Model, PathChange, PathSample, Quality, SideRecord,
-    SideSetup, SourceKind, StreamRecord, Synthetic, SyntheticSetup,
+    FrameSource, MicrophoneSetup, Model, PathChange, PathSample, Quality, SideRecord, SideSetup,
+    SourceKind, StreamRecord, Synthetic, SyntheticSetup,
 };
 pub use record::{
-    DelaySample, DirectionRecord, Distribution, DropRecord, FlowDetail, FlowRecord, LegRecord,
-    LegSample, LinkRecord, LinkSample, Record, RouteRecord, TcpRecord, TcpSample, Transfer,
+    DelaySample, DirectionRecord, DropRecord, FlowDetail, FlowRecord, LegRecord, LegSample,
+    LinkRecord, LinkSample, Record, RouteRecord, TcpRecord, TcpSample, Transfer,
 };
 pub use run::{Observer, run};
 pub use setup::{
     Application, CongestionKind, Direction, EcnMode, FlowKind, FlowSetup, Hop, LinkSetup, Route,
     Setup, SetupError, TcpSetup, UdpSetup, UnknownCongestion,
 };
+pub use statistics::Distribution;
 pub use workload::{WORKLOADS, Workload};

@@ -10,7 +10,7 @@ use crate::agenda::{Agenda, Slot};
 use crate::packet::{Body, LegId, Packet};
 use crate::record::{DirectionRecord, DropRecord, LegRecord, LegSample, LinkRecord, LinkSample};
 use crate::setup::{Direction, LinkSetup, Route};
-use crate::statistics::Delays;
+use crate::statistics::{Delays, Measured};
 
 /// All links and all packets on their way, and the agenda of the whole run.
 pub(crate) struct Network {
@@ -89,7 +89,7 @@ struct Counts {
     one_way_delay: Delays,
     drops: u32,
     dropped: Vec<DropRecord>,
-    sent_before: Bytes,
+    sent_before: Tally,
     delivered_before: Bytes,
 }
 
@@ -350,17 +350,17 @@ impl Network {
     }
 
     /// The end of a period.
-    pub fn sample(&mut self, at: Instant) {
+    pub fn sample(&mut self, at: Instant, measured: Measured) {
         for one_way in &mut self.directions {
             one_way.series.push(LinkSample {
                 at,
                 delivered: std::mem::take(&mut one_way.delivered),
                 drops: std::mem::take(&mut one_way.drops),
-                queue_delay: one_way.delays.take_period(),
+                queue_delay: one_way.delays.take_period(measured),
             });
         }
         for leg in &mut self.legs {
-            let sample = leg.counts.take_period(at);
+            let sample = leg.counts.take_period(at, measured);
             leg.series.push(sample);
         }
     }
@@ -394,8 +394,8 @@ impl Network {
             delivered: counts.delivered,
             dropped: std::mem::take(&mut counts.dropped),
             in_access,
-            queue_delay: counts.queue_delay.distribution(),
-            one_way_delay: counts.one_way_delay.distribution(),
+            queue_delay: counts.queue_delay.take_distribution(),
+            one_way_delay: counts.one_way_delay.take_distribution(),
             series: std::mem::take(&mut leg.series),
         }
     }
@@ -406,7 +406,7 @@ impl OneWay {
         DirectionRecord {
             counters: *self.link.counters(),
             in_flight: self.link.in_flight(),
-            queue_delay: self.delays.distribution(),
+            queue_delay: self.delays.take_distribution(),
             series: std::mem::take(&mut self.series),
         }
     }
@@ -419,15 +419,18 @@ impl Leg {
 }
 
 impl Counts {
-    fn take_period(&mut self, at: Instant) -> LegSample {
-        let since = |now: Bytes, before: &mut Bytes| now - std::mem::replace(before, now);
+    fn take_period(&mut self, at: Instant, measured: Measured) -> LegSample {
+        let sent_before = std::mem::replace(&mut self.sent_before, self.sent);
+        let delivered = self.delivered.bytes;
+        let delivered_before = std::mem::replace(&mut self.delivered_before, delivered);
         LegSample {
             at,
-            sent: since(self.sent.bytes, &mut self.sent_before),
-            delivered: since(self.delivered.bytes, &mut self.delivered_before),
+            sent: self.sent.bytes - sent_before.bytes,
+            sent_packets: (self.sent.packets - sent_before.packets) as u32,
+            delivered: delivered - delivered_before,
             drops: std::mem::take(&mut self.drops),
-            queue_delay: self.queue_delay.take_period(),
-            one_way_delay: self.one_way_delay.take_period(),
+            queue_delay: self.queue_delay.take_period(measured),
+            one_way_delay: self.one_way_delay.take_period(measured),
         }
     }
 }

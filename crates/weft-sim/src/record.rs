@@ -5,6 +5,7 @@ use weft_units::{Bytes, Duration, Instant};
 
 use crate::call::CallRecord;
 use crate::setup::Direction;
+use crate::statistics::Distribution;
 
 /// Everything that was measured in a run.
 #[derive(Clone, PartialEq, Debug)]
@@ -40,7 +41,8 @@ pub struct DirectionRecord {
     pub counters: Counters,
     /// What it holds at the end of the run.
     pub in_flight: Tally,
-    /// How long its delivered packets waited in the queue, over the whole run.
+    /// How long its delivered packets waited in the queue, from
+    /// [`measure_from`](crate::Setup::measure_from) on.
     pub queue_delay: Distribution,
     /// One for each period.
     pub series: Vec<LinkSample>,
@@ -71,31 +73,6 @@ pub struct DelaySample {
     pub p95: Duration,
     /// The largest.
     pub max: Duration,
-}
-
-/// Delays over the whole run; all zero when there were none. Quantiles are
-/// exact within one part in 128, see [`Distribution::RESOLUTION`].
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct Distribution {
-    /// Packets.
-    pub count: u64,
-    /// Their mean, exact.
-    pub mean: Duration,
-    /// 5 % of them are at most this.
-    pub p5: Duration,
-    /// The median.
-    pub p50: Duration,
-    /// 95 % of them are at most this.
-    pub p95: Duration,
-    /// 99 % of them are at most this.
-    pub p99: Duration,
-    /// The largest, exact.
-    pub max: Duration,
-}
-
-impl Distribution {
-    /// Relative error of the quantiles.
-    pub const RESOLUTION: f64 = 1.0 / 128.0;
 }
 
 /// One flow.
@@ -129,9 +106,10 @@ pub struct LegRecord {
     pub dropped: Vec<DropRecord>,
     /// What is within the access delay at the end of the run.
     pub in_access: Tally,
-    /// How long delivered packets waited in the queues of all links together.
+    /// How long delivered packets waited in the queues of all links together,
+    /// from [`measure_from`](crate::Setup::measure_from) on.
     pub queue_delay: Distribution,
-    /// From sending to delivery.
+    /// From sending to delivery, of the same packets.
     pub one_way_delay: Distribution,
     /// One for each period of the run, from its beginning.
     pub series: Vec<LegSample>,
@@ -157,6 +135,8 @@ pub struct LegSample {
     pub at: Instant,
     /// Bytes sent.
     pub sent: Bytes,
+    /// Packets sent.
+    pub sent_packets: u32,
     /// Bytes that reached the other end.
     pub delivered: Bytes,
     /// Packets dropped on the way.

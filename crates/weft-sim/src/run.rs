@@ -8,6 +8,7 @@ use crate::flow::Running;
 use crate::network::{Ended, Fate, Network, Owner};
 use crate::record::Record;
 use crate::setup::{Setup, SetupError};
+use crate::statistics::Measured;
 
 /// Somebody who watches a run.
 pub trait Observer {
@@ -102,7 +103,12 @@ impl World<'_> {
     }
 
     fn sample(&mut self, at: Instant) {
-        self.network.sample(at);
+        let begun = at.saturating_sub(self.setup.sample_every);
+        let measured = match begun >= Instant::ZERO + self.setup.measure_from {
+            true => Measured::Yes,
+            false => Measured::No,
+        };
+        self.network.sample(at, measured);
         for running in &mut self.flows {
             running.flow.sample(at);
         }

@@ -14,6 +14,9 @@ pub use check::SetupError;
 pub struct Setup {
     /// How long the run lasts in virtual time.
     pub duration: Duration,
+    /// Periods that begin earlier are in the time series only, not in
+    /// distributions of the run. Default zero.
+    pub measure_from: Duration,
     /// The period of every time series. RFC 8868 section 3 computes its
     /// metrics from rates per 200 ms.
     pub sample_every: Duration,
@@ -163,6 +166,7 @@ impl Setup {
     pub fn new(duration: Duration) -> Setup {
         Setup {
             duration,
+            measure_from: Duration::ZERO,
             sample_every: DEFAULT_SAMPLE,
             links: Vec::new(),
             flows: Vec::new(),

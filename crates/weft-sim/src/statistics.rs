@@ -2,13 +2,20 @@
 
 use weft_units::Duration;
 
-use crate::record::{DelaySample, Distribution};
+use crate::record::DelaySample;
 
 /// Delays of one period, kept until it ends; and of the run, in buckets.
 #[derive(Default)]
 pub(crate) struct Delays {
     period: Vec<u64>,
-    run: Histogram,
+    run: Distribution,
+}
+
+/// Whether a period counts in what is said of the whole run.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Measured {
+    Yes,
+    No,
 }
 
 impl Delays {
@@ -17,7 +24,7 @@ impl Delays {
     }
 
     /// The end of a period.
-    pub fn take_period(&mut self) -> DelaySample {
+    pub fn take_period(&mut self, measured: Measured) -> DelaySample {
         let all = &mut self.period;
         if all.is_empty() {
             return DelaySample::default();
@@ -27,7 +34,9 @@ impl Delays {
         for &nanos in all.iter() {
             sum += u128::from(nanos);
             max = max.max(nanos);
-            self.run.add(nanos);
+            if measured == Measured::Yes {
+                self.run.add(nanos);
+            }
         }
         // Nearest rank: the ceil(0.95 n)-th smallest.
         let rank = (count * 95).div_ceil(100) - 1;
@@ -41,16 +50,18 @@ impl Delays {
         }
     }
 
-    /// All periods that were taken.
-    pub fn distribution(&self) -> Distribution {
-        self.run.distribution()
+    /// All periods that were measured.
+    pub fn take_distribution(&mut self) -> Distribution {
+        std::mem::take(&mut self.run)
     }
 }
 
-/// Buckets of a width that grows with the value: each power of two is cut
-/// into `1 << FINE` of them.
-#[derive(Default)]
-struct Histogram {
+/// Delays of many packets, of one way or of several together. Quantiles are
+/// exact within [`Distribution::RESOLUTION`].
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Distribution {
+    /// Of a width that grows with the value: each power of two is cut into
+    /// `1 << FINE` of them.
     buckets: Vec<u64>,
     count: u64,
     sum: u128,
@@ -60,7 +71,56 @@ struct Histogram {
 /// A bucket is at most a 64th of its values wide, and stands for its middle.
 const FINE: u32 = 6;
 
-impl Histogram {
+impl Distribution {
+    /// Relative error of the quantiles.
+    pub const RESOLUTION: f64 = 1.0 / 128.0;
+
+    /// Packets.
+    #[must_use]
+    pub fn count(&self) -> u64 {
+        self.count
+    }
+
+    /// Their mean, exact; zero without any.
+    #[must_use]
+    pub fn mean(&self) -> Duration {
+        let mean = self.sum.checked_div(u128::from(self.count)).unwrap_or(0);
+        Duration::from_nanos(mean as u64)
+    }
+
+    /// The largest, exact; zero without any.
+    #[must_use]
+    pub fn max(&self) -> Duration {
+        Duration::from_nanos(self.max)
+    }
+
+    /// So many percent of them are at most this: the nearest rank, zero
+    /// without any.
+    #[must_use]
+    pub fn percentile(&self, percent: u64) -> Duration {
+        let rank = (self.count * percent.min(100)).div_ceil(100).max(1);
+        let mut below = 0;
+        let found = self.buckets.iter().position(|n| {
+            below += n;
+            below >= rank
+        });
+        Duration::from_nanos(found.map_or(0, middle_of).min(self.max))
+    }
+
+    /// Adds the packets of another one, so that what is said is about all of
+    /// them.
+    pub fn merge(&mut self, other: &Distribution) {
+        if self.buckets.len() < other.buckets.len() {
+            self.buckets.resize(other.buckets.len(), 0);
+        }
+        for (own, others) in self.buckets.iter_mut().zip(&other.buckets) {
+            *own += others;
+        }
+        self.count += other.count;
+        self.sum += other.sum;
+        self.max = self.max.max(other.max);
+    }
+
     fn add(&mut self, value: u64) {
         let bucket = bucket_of(value);
         if bucket >= self.buckets.len() {
@@ -70,29 +130,6 @@ impl Histogram {
         self.count += 1;
         self.sum += u128::from(value);
         self.max = self.max.max(value);
-    }
-
-    fn distribution(&self) -> Distribution {
-        let mean = self.sum.checked_div(u128::from(self.count)).unwrap_or(0);
-        Distribution {
-            count: self.count,
-            mean: Duration::from_nanos(mean as u64),
-            p5: self.quantile(5),
-            p50: self.quantile(50),
-            p95: self.quantile(95),
-            p99: self.quantile(99),
-            max: Duration::from_nanos(self.max),
-        }
-    }
-
-    fn quantile(&self, percent: u64) -> Duration {
-        let rank = (self.count * percent).div_ceil(100).max(1);
-        let mut below = 0;
-        let found = self.buckets.iter().position(|n| {
-            below += n;
-            below >= rank
-        });
-        Duration::from_nanos(found.map_or(0, middle_of).min(self.max))
     }
 }
 

@@ -66,9 +66,11 @@ fn check_conservation(record: &Record) -> Result<(), TestCaseError> {
                 on_legs += leg.in_flight() - leg.in_access.packets;
                 let series: u64 = leg.series.iter().map(|s| s.delivered.0).sum();
                 prop_assert_eq!(series, leg.delivered.bytes.0);
+                let series: u64 = leg.series.iter().map(|s| u64::from(s.sent_packets)).sum();
+                prop_assert_eq!(series, leg.sent.packets);
                 let series: u64 = leg.series.iter().map(|s| u64::from(s.drops)).sum();
                 prop_assert_eq!(series, leg.drops());
-                prop_assert_eq!(leg.one_way_delay.count, leg.delivered.packets);
+                prop_assert_eq!(leg.one_way_delay.count(), leg.delivered.packets);
             }
         }
     }
@@ -156,7 +158,7 @@ fn constant_rate_packets_keep_their_rate_and_their_times() {
     assert_eq!(leg.sent.packets, 1161);
     assert_eq!(leg.drops(), 0);
     // Alone on the link: 1.2 ms to send, 20 ms to travel.
-    assert_eq!(leg.one_way_delay.max, Duration::from_micros(21_200));
+    assert_eq!(leg.one_way_delay.max(), Duration::from_micros(21_200));
     let busy = leg.series.iter().filter(|s| s.sent > Bytes::ZERO);
     assert_eq!(busy.count(), 100);
     assert_eq!(leg.series.len(), 150);

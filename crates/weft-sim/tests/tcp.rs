@@ -20,8 +20,8 @@ fn cubic_reaches_the_goodput_of_the_kernel() {
         assert!((0.99..=1.0).contains(&share), "{share} of {mbps} Mbps");
         // The queue is never longer than 2 BDP, is filled, and keeps more than
         // a quarter of it: CUBIC's window falls to 0.7 of 3 BDP.
-        let queue = record.links[0].forward.queue_delay;
-        let (mean, max) = (queue.mean.as_millis_f64(), queue.max.as_millis_f64());
+        let queue = &record.links[0].forward.queue_delay;
+        let (mean, max) = (queue.mean().as_millis_f64(), queue.max().as_millis_f64());
         assert!((65.0..=85.0).contains(&mean), "{mean} ms at {mbps} Mbps");
         assert!((92.0..=100.0).contains(&max), "{max} ms at {mbps} Mbps");
     }
@@ -47,8 +47,9 @@ fn bbr_alone_keeps_a_deep_queue_short() {
     for kind in [Bbr1, Bbr3] {
         let mut setup = over("rate=20mbit,delay=25ms,queue=10bdp", 60);
         setup.flows.push(long_lived("bbr", kind));
-        let queue = run(&setup, 1).links[0].forward.queue_delay;
-        let mean = queue.mean.as_millis_f64();
+        let record = run(&setup, 1);
+        let queue = &record.links[0].forward.queue_delay;
+        let mean = queue.mean().as_millis_f64();
         assert!((1.0..=10.0).contains(&mean), "{kind}: {mean} ms");
     }
 }
@@ -233,7 +234,7 @@ fn marks_are_answered_like_losses() {
     );
     let share = goodput(&record, 0) / 10.0 / BEST;
     assert!((0.85..=1.0).contains(&share), "{share}");
-    let queue = record.links[0].forward.queue_delay.mean.as_millis_f64();
+    let queue = record.links[0].forward.queue_delay.mean().as_millis_f64();
     assert!((1.0..=15.0).contains(&queue), "{queue} ms");
 }
 

@@ -1,13 +1,17 @@
-//! Time, rates, sizes, ids and seeded randomness shared by every weft crate.
+//! Time, rates, sizes, how they are written, ids and seeded randomness shared by
+//! every weft crate, and the count of freezes that several need.
 //!
 //! Nothing here reads a clock or a global random generator: [`Instant`] is a
 //! number that the caller injects, [`Rng`] is seeded at construction.
 
+mod freezes;
 mod id;
+pub mod quantity;
 mod rate;
 mod rng;
 mod time;
 
+pub use freezes::Freezes;
 pub use id::{PathId, Ssrc, StreamId};
 pub use rate::{Bytes, Rate};
 pub use rng::Rng;

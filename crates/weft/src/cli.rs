@@ -8,7 +8,7 @@ use weft_cc::ControllerKind;
 use weft_media::{CameraSpec, MicrophoneSpec};
 use weft_net::LinkSpec;
 use weft_session::SchedulerKind;
-use weft_units::Rate;
+use weft_units::{Rate, quantity};
 
 /// A video call over every link a machine has at once.
 #[derive(Debug, Parser)]
@@ -170,12 +170,8 @@ fn listen(text: &str) -> Result<SocketAddr, String> {
 
 /// A rate as in link specifications: `4mbit`, `800kbit`.
 fn rate(text: &str) -> Result<Rate, String> {
-    let lower = text.to_ascii_lowercase();
-    let units = [("mbit", 1_000_000.0), ("kbit", 1000.0), ("bit", 1.0)];
-    let parsed = units.into_iter().find_map(|(unit, factor)| {
-        let number: f64 = lower.strip_suffix(unit)?.trim().parse().ok()?;
-        (number > 0.0 && number.is_finite()).then(|| Rate::from_bps((number * factor) as u64))
-    });
+    let parsed = quantity::rate(&text.to_ascii_lowercase());
+    let parsed = parsed.filter(|rate| *rate > Rate::ZERO);
     parsed.ok_or_else(|| format!("`{text}` is no rate; write it like 4mbit or 800kbit"))
 }
 

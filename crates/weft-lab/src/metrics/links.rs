@@ -37,7 +37,7 @@ pub fn measure(run: &Run<'_>, values: &mut Vec<Value>) {
 }
 
 /// Whether a flow under test sends its data over this direction.
-fn is_taken(run: &Run<'_>, link: usize, direction: Direction) -> bool {
+pub fn is_taken(run: &Run<'_>, link: usize, direction: Direction) -> bool {
     let routes = run
         .focus
         .iter()

@@ -9,6 +9,7 @@ mod delays;
 mod fairness;
 mod links;
 mod rates;
+mod sound;
 mod video;
 
 use serde::Serialize;
@@ -92,7 +93,7 @@ metrics! {
         "frames that were encoded and never shown, those of the last second aside; mean of the cameras",
         "W3C webrtc-stats, framesDropped";
     keyframe_requests "Keyframe requests" ["1"] Lower:
-        "requests of the receiver for a keyframe, over the whole run; mean of the cameras",
+        "requests of the receiver for a keyframe; mean of the cameras",
         "RFC 4585 section 6.3.1";
     fcd_ms "Frame construction delay" ["ms"] Lower:
         "from the first packet of a frame to its last, over the frames shown; mean of the cameras",
@@ -106,6 +107,15 @@ metrics! {
     psnr_db "PSNR" ["dB"] Higher:
         "luma peak signal to noise ratio of the frames shown against what was filmed, as the encoder's model gives it, mean; mean of the cameras",
         "ITU-T J.340";
+    ssim "SSIM" ["1"] Higher:
+        "structural similarity of the luma of the frames shown and what was filmed, as the encoder's model gives it, mean; mean of the cameras",
+        "Wang et al. 2004, equation 13";
+    sound_loss "Sound missing" ["1"] Lower:
+        "packets of sound that were never played, over those recorded; mean of the microphones",
+        "RFC 3611 section 4.1, loss and discards together";
+    sound_ms_mean "Sound latency" ["ms"] Lower:
+        "from the recording of a packet of sound to its release for playing, mean; mean of the microphones",
+        "ITU-T G.114";
     utilisation "Utilisation" ["1"] Higher:
         "bits delivered by the links that the flow takes, over what their capacity allowed",
         "RFC 8867 section 4";
@@ -113,7 +123,7 @@ metrics! {
         "time after the start, and after each step of capacity, until the rate stays within 15 % of where it settles; mean",
         "seed 003 section 4; tolerance chosen by us";
     loss "Loss" ["1"] Lower:
-        "packets that ended on the way, over packets sent",
+        "packets that ended on the way, over packets that ended there or arrived",
         "RFC 8868 section 3";
     queue_ms_mean "Queueing delay, mean" ["ms"] Lower:
         "time that delivered packets waited in queues, mean",
@@ -192,6 +202,7 @@ pub fn measure(run: &Run<'_>) -> Vec<Value> {
     let mut values = Vec::new();
     rates::measure(run, &mut values);
     video::measure(run, &mut values);
+    sound::measure(run, &mut values);
     links::measure(run, &mut values);
     delays::measure(run, &mut values);
     fairness::measure(run, &mut values);
@@ -227,6 +238,12 @@ impl Run<'_> {
         let end = self.record.ended_at.saturating_since(Instant::ZERO);
         let stop = setup.stop.unwrap_or(end).min(end);
         (setup.start.max(self.from).min(stop), stop)
+    }
+
+    /// How much of the period that ends at `at` was measured, 0 to 1.
+    pub(crate) fn measured(&self, at: Instant) -> f64 {
+        let end = self.record.ended_at.saturating_since(Instant::ZERO);
+        overlap(at, self.record.sample_every, (self.from, end))
     }
 
     fn flow(&self, flow: usize) -> &FlowRecord {
@@ -266,6 +283,13 @@ fn overlap(at: Instant, period: Duration, window: (Duration, Duration)) -> f64 {
         0 => 0.0,
         length => within.as_nanos() as f64 / length as f64,
     }
+}
+
+/// The mean, if there is anything.
+fn mean(values: impl Iterator<Item = f64>) -> Option<f64> {
+    let values: Vec<f64> = values.collect();
+    let n = values.len();
+    (n > 0).then(|| values.iter().sum::<f64>() / n as f64)
 }
 
 #[cfg(test)]

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use weft_sim::{Application, FlowDetail, FlowKind};
 use weft_units::{Duration, Instant};
 
-use super::{Run, Value, overlap, video};
+use super::{Run, Value, mean, overlap, video};
 
 /// How near to where it settles a rate must stay.
 const TOLERANCE: f64 = 0.15;
@@ -78,10 +78,9 @@ fn transfer(run: &Run<'_>, flow: usize) -> Option<f64> {
     let FlowDetail::Tcp(tcp) = &run.flow(flow).detail else {
         return None;
     };
-    let times = tcp
-        .transfers
-        .iter()
-        .map(|t| t.ended_at.saturating_since(t.started_at).as_secs_f64());
+    let from = Instant::ZERO + run.from;
+    let measured = tcp.transfers.iter().filter(|t| t.started_at >= from);
+    let times = measured.map(|t| t.ended_at.saturating_since(t.started_at).as_secs_f64());
     mean(times)
 }
 
@@ -89,16 +88,28 @@ fn retransmissions(run: &Run<'_>, flow: usize) -> Option<f64> {
     let FlowDetail::Tcp(tcp) = &run.flow(flow).detail else {
         return None;
     };
-    let sent: u64 = run.legs(flow).map(|leg| leg.sent.packets).sum();
-    (sent > 0).then(|| tcp.retransmissions as f64 / sent as f64)
+    let samples = tcp.series.iter();
+    let again: f64 = samples
+        .map(|s| f64::from(s.retransmissions) * run.measured(s.at))
+        .sum();
+    let samples = run.legs(flow).flat_map(|leg| &leg.series);
+    let sent: f64 = samples
+        .map(|s| f64::from(s.sent_packets) * run.measured(s.at))
+        .sum();
+    (sent > 0.0).then(|| again / sent)
 }
 
-/// The whole run counts: a packet is sent in one period and ends in another.
+/// Of the packets that ended, not of those sent: what is on its way at an
+/// edge of the measured time has no fate yet.
 fn loss(run: &Run<'_>, flows: &[usize]) -> Option<f64> {
-    let legs = || flows.iter().flat_map(|&flow| run.legs(flow));
-    let sent: u64 = legs().map(|leg| leg.sent.packets).sum();
-    let lost: u64 = legs().map(weft_sim::LegRecord::drops).sum();
-    (sent > 0).then(|| lost as f64 / sent as f64)
+    let legs = flows.iter().flat_map(|&flow| run.legs(flow));
+    let (mut ended, mut lost) = (0.0, 0.0);
+    for sample in legs.flat_map(|leg| &leg.series) {
+        let measured = run.measured(sample.at);
+        lost += f64::from(sample.drops) * measured;
+        ended += f64::from(sample.drops + sample.one_way_delay.count) * measured;
+    }
+    (ended > 0.0).then(|| lost / ended)
 }
 
 /// Of long-lived flows only: what stops by itself settles nowhere.
@@ -174,10 +185,4 @@ pub fn convergence(rates: &[f64]) -> Option<f64> {
     let near = |rate: &f64| (rate - settled).abs() <= TOLERANCE * settled;
     let stays = rates.windows(STAYS).position(|next| next.iter().all(near));
     Some(stays.unwrap_or(rates.len()) as f64)
-}
-
-fn mean(values: impl Iterator<Item = f64>) -> Option<f64> {
-    let values: Vec<f64> = values.collect();
-    let n = values.len();
-    (n > 0).then(|| values.iter().sum::<f64>() / n as f64)
 }

@@ -1,4 +1,4 @@
-use super::{ALL, check_name, convergence, flow_rate_equality, harm, jain, overlap};
+use super::{ALL, Better, check_name, convergence, flow_rate_equality, harm, jain, overlap};
 use proptest::prelude::*;
 use weft_units::{Duration, Instant};
 
@@ -64,6 +64,28 @@ fn names_are_unique_and_known() {
     }
     let error = check_name("throughput").unwrap_err();
     assert!(error.contains("throughput_mbps"), "{error}");
+}
+
+#[test]
+fn the_book_lists_every_metric_as_it_is() {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/metrics.md");
+    let book = std::fs::read_to_string(path).unwrap();
+    let row = |m: &super::Metric| {
+        let better = match m.better {
+            Better::Higher => "more",
+            Better::Lower => "less",
+            Better::Neither => "",
+        };
+        format!(
+            "| `{}` | {} | {better} | {} | {} |\n",
+            m.name, m.unit, m.formula, m.source
+        )
+    };
+    let table: String = ALL.iter().map(row).collect();
+    assert!(
+        book.contains(&table),
+        "docs/metrics.md should have\n{table}"
+    );
 }
 
 proptest! {

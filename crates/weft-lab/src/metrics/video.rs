@@ -1,14 +1,14 @@
 //! What the people in a call see.
 
-use weft_sim::{CallRecord, FlowDetail, FlowKind, FrameRecord, Freezes, StreamRecord};
-use weft_units::{Duration, Instant};
+use weft_sim::{CallRecord, FlowDetail, FlowKind, FrameRecord, StreamRecord};
+use weft_units::{Duration, Freezes, Instant};
 
-use super::{Run, Value};
+use super::{Run, Value, mean};
 use crate::statistics::quantile;
 
 /// Frames captured so shortly before the end may still be on their way;
 /// chosen by us: longer than any frame is waited for.
-const TAIL: Duration = Duration::from_secs(1);
+pub const TAIL: Duration = Duration::from_secs(1);
 
 /// A camera's frames from one end to the other, within the window.
 struct Shown {
@@ -21,9 +21,10 @@ struct Shown {
     /// Of the pictures shown, where the encoder's model knows.
     quantisers: Vec<f64>,
     psnr: Vec<f64>,
+    ssim: Vec<f64>,
     freezes: Freezes,
     dropped: usize,
-    keyframe_requests: u64,
+    keyframe_requests: usize,
     seconds: f64,
 }
 
@@ -31,19 +32,20 @@ pub fn measure(run: &Run<'_>, values: &mut Vec<Value>) {
     let streams = |flows: &[usize]| -> Vec<Shown> {
         flows.iter().flat_map(|&flow| cameras(run, flow)).collect()
     };
-    let metrics: [(&str, Of); 10] = [
+    let metrics: [(&str, Of); 11] = [
         ("fps", |s| Some(s.at.len() as f64 / s.seconds)),
-        ("freeze_s", |s| Some(s.freezes.total.as_secs_f64())),
-        ("freeze_count", |s| Some(f64::from(s.freezes.count))),
-        ("e2e_ms_mean", |s| mean(&s.latency)),
+        ("freeze_s", |s| Some(s.freezes.total().as_secs_f64())),
+        ("freeze_count", |s| Some(f64::from(s.freezes.count()))),
+        ("e2e_ms_mean", |s| mean(s.latency.iter().copied())),
         ("frames_dropped", |s| Some(s.dropped as f64)),
         ("keyframe_requests", |s| Some(s.keyframe_requests as f64)),
-        ("fcd_ms", |s| mean(&s.construction)),
-        ("qp", |s| mean(&s.quantisers)),
-        ("psnr_db", |s| mean(&s.psnr)),
-        ("ifd_ms", |s| mean(&intervals(&s.at))),
+        ("fcd_ms", |s| mean(s.construction.iter().copied())),
+        ("qp", |s| mean(s.quantisers.iter().copied())),
+        ("psnr_db", |s| mean(s.psnr.iter().copied())),
+        ("ssim", |s| mean(s.ssim.iter().copied())),
+        ("ifd_ms", |s| mean(intervals(&s.at))),
     ];
-    let over = |shown: &[Shown], of: Of| mean(&shown.iter().filter_map(of).collect::<Vec<_>>());
+    let over = |shown: &[Shown], of: Of| mean(shown.iter().filter_map(of));
     for (name, of) in metrics {
         let whole = over(&streams(run.focus), of);
         run.for_each_flow(name, values, whole, |flow| over(&streams(&[flow]), of));
@@ -92,15 +94,17 @@ fn shown(stream: &StreamRecord, window: (Duration, Duration)) -> Shown {
             .iter()
             .filter(|f| f.captured_at >= from && f.captured_at < end)
     };
+    let requests = stream.keyframe_requests.iter();
     let mut shown = Shown {
         at: Vec::new(),
         latency: Vec::new(),
         construction: Vec::new(),
         quantisers: Vec::new(),
         psnr: Vec::new(),
+        ssim: Vec::new(),
         freezes: Freezes::default(),
         dropped: 0,
-        keyframe_requests: stream.keyframe_requests,
+        keyframe_requests: requests.filter(|at| **at >= from && **at < end).count(),
         seconds: end.saturating_since(from).as_secs_f64(),
     };
     for frame in frames() {
@@ -118,6 +122,7 @@ fn shown(stream: &StreamRecord, window: (Duration, Duration)) -> Shown {
             if let Some(quality) = frame.quality {
                 shown.quantisers.push(f64::from(quality.quantizer));
                 shown.psnr.push(f64::from(quality.psnr_db));
+                shown.ssim.push(f64::from(quality.ssim));
             }
         }
     }
@@ -144,13 +149,7 @@ pub fn bytes_shown(run: &Run<'_>, flow: usize) -> f64 {
     shown.map(|frame| frame.size.0 as f64).sum()
 }
 
-fn intervals(at: &[Instant]) -> Vec<f64> {
+fn intervals(at: &[Instant]) -> impl Iterator<Item = f64> {
     at.windows(2)
         .map(|pair| pair[1].saturating_since(pair[0]).as_millis_f64())
-        .collect()
-}
-
-fn mean(values: &[f64]) -> Option<f64> {
-    let n = values.len();
-    (n > 0).then(|| values.iter().sum::<f64>() / n as f64)
 }

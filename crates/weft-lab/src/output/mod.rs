@@ -33,9 +33,15 @@ pub struct Folder {
     path: PathBuf,
 }
 
+/// Names of the series that a run has written, one a line, so that the next
+/// run into the same folder can tell them from what others put there.
+const WRITTEN: &str = "series/written.txt";
+
 impl Folder {
     /// Makes the folder and finds out whether it can be written, so that no
-    /// hour of work is lost.
+    /// hour of work is lost. Series of a former run are removed, since those
+    /// of systems that are no more would stand among the new ones; nothing
+    /// else is.
     ///
     /// # Errors
     /// When it cannot.
@@ -43,9 +49,33 @@ impl Folder {
         let folder = Folder {
             path: path.to_owned(),
         };
-        fs::create_dir_all(folder.series_path()).map_err(|e| failed(path, e))?;
+        fs::create_dir_all(path.join("series")).map_err(|e| failed(path, e))?;
         folder.write("report.json", b"{}")?;
+        folder.remove_written()?;
         Ok(folder)
+    }
+
+    fn remove_written(&self) -> Result<(), OutputError> {
+        let list = self.path.join(WRITTEN);
+        let Ok(names) = fs::read_to_string(&list) else {
+            return Ok(());
+        };
+        // A name that we would not write is not ours, whoever listed it.
+        let plain = |name: &&str| *name == file_name(name) && name.contains(".seed");
+        for name in names.lines().filter(plain) {
+            for kind in ["csv", "parquet"] {
+                let _ = fs::remove_file(self.path.join(format!("series/{name}.{kind}")));
+            }
+        }
+        fs::remove_file(&list).map_err(|e| failed(&list, e))
+    }
+
+    /// Before the files themselves, so that none is ever forgotten.
+    fn note_written(&self, name: &str) -> Result<(), OutputError> {
+        let list = self.path.join(WRITTEN);
+        let file = fs::File::options().create(true).append(true).open(&list);
+        let noted = file.and_then(|mut file| writeln!(file, "{name}"));
+        noted.map_err(|e| failed(&list, e))
     }
 
     /// Where it is.
@@ -60,7 +90,9 @@ impl Folder {
     /// When the disk is full, for one.
     pub fn write_series(&self, scenario: &Scenario, run: &Run) -> Result<(), OutputError> {
         let system = file_name(&scenario.variants[run.variant].name);
-        let name = format!("series/{system}.seed{}", run.seed);
+        let name = format!("{system}.seed{}", run.seed);
+        self.note_written(&name)?;
+        let name = format!("series/{name}");
         self.write(
             &format!("{name}.csv"),
             tables::series(&run.series).as_bytes(),
@@ -87,10 +119,6 @@ impl Folder {
         let data = report::data(outcome, conditions);
         self.write("report.json", data.as_bytes())?;
         self.write("report.html", render(&data).as_bytes())
-    }
-
-    fn series_path(&self) -> PathBuf {
-        self.path.join("series")
     }
 
     /// The whole file or nothing: what was there before stays until then.

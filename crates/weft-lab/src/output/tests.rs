@@ -150,6 +150,31 @@ fn a_folder_that_cannot_be_written_is_told_before_anything_runs() {
 }
 
 #[test]
+fn a_folder_that_is_used_again_keeps_what_is_not_ours() {
+    let folder = tempfile::tempdir().unwrap();
+    written(folder.path());
+    let series = folder.path().join("series");
+    let foreign = ["notes.txt", "mine.seed1.csv", "../kept.csv"];
+    for name in foreign {
+        std::fs::write(series.join(name), "mine").unwrap();
+    }
+    // Somebody meddled with the list.
+    let list = series.join("written.txt");
+    let meddled = std::fs::read_to_string(&list).unwrap() + "../kept\n/etc/passwd\n";
+    std::fs::write(&list, meddled).unwrap();
+    Folder::create(folder.path()).unwrap();
+    let left: Vec<String> = std::fs::read_dir(&series)
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .collect();
+    assert_eq!(left.len(), 2, "{left:?}");
+    assert!(
+        foreign.iter().all(|name| series.join(name).exists()),
+        "{left:?}"
+    );
+}
+
+#[test]
 fn a_full_disk_has_a_remedy_of_its_own() {
     let error = failed(
         Path::new("out/summary.json"),

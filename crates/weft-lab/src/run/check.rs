@@ -88,11 +88,10 @@ fn link(
             measured <= configured,
         ));
     }
-    if let (Some(limit), true) = (longest_wait(spec), record.queue_delay.count > 0) {
-        let (limit, longest) = (
-            limit.as_millis_f64(),
-            record.queue_delay.max.as_millis_f64(),
-        );
+    let waits = record.series.iter().filter(|s| s.queue_delay.count > 0);
+    let longest = waits.map(|s| s.queue_delay.max).max();
+    if let (Some(limit), Some(longest)) = (longest_wait(spec), longest) {
+        let (limit, longest) = (limit.as_millis_f64(), longest.as_millis_f64());
         found.push(check("queue_ms", limit, longest, longest <= limit));
     }
     found
@@ -161,10 +160,14 @@ fn delays(run: &Run<'_>, flow: usize) -> Vec<Check> {
     let routes = setup.routes.iter().zip(&run.record.flows[flow].routes);
     let checks = routes.filter_map(|(route, record)| {
         let leg = &record.there;
-        if leg.delivered.packets == 0 {
+        // Delays are of what was measured, and sizes must be of the same.
+        let measured = || leg.series.iter().filter(|s| run.measured(s.at) == 1.0);
+        let packets: u32 = measured().map(|s| s.one_way_delay.count).sum();
+        if packets == 0 {
             return None;
         }
-        let size = leg.delivered.bytes.0 as f64 / leg.delivered.packets as f64;
+        let bytes: u64 = measured().map(|s| s.delivered.0).sum();
+        let size = bytes as f64 / f64::from(packets);
         let mut configured = route.access_delay.as_millis_f64();
         let mut slack = DELAY_SLACK_MS;
         let mut names = Vec::new();
@@ -179,7 +182,7 @@ fn delays(run: &Run<'_>, flow: usize) -> Vec<Check> {
             names.push(name);
         }
         let measured =
-            leg.one_way_delay.mean.as_millis_f64() - leg.queue_delay.mean.as_millis_f64();
+            leg.one_way_delay.mean().as_millis_f64() - leg.queue_delay.mean().as_millis_f64();
         let of = format!("{} over {}", setup.name, names.join(", "));
         let ok = (measured - configured).abs() <= slack;
         Some(Check {

@@ -144,6 +144,65 @@ fn a_call_has_what_its_people_see() {
     }
 }
 
+const BEGINNING: &str = r#"
+title = "A call whose link is bad at the beginning"
+duration = "20s"
+seeds = 1
+systems = ["webrtc@line"]
+
+[links.line]
+spec = "rate=3mbit,delay=20ms,queue=1000ms"
+steps = [{ at = "0s", rate = "300kbit" }, { at = "8s", rate = "3mbit" }]
+
+[flows.call]
+kind = "call"
+max-rate = "1mbit"
+sound = "32kbit"
+
+[flows.burst]
+kind = "udp"
+rate = "2mbit"
+stop = "7s"
+"#;
+
+#[test]
+fn what_comes_before_measuring_counts_in_nothing() {
+    let whole = scenario(BEGINNING);
+    let late = Scenario::parse("t.toml", BEGINNING, &["measure-from=\"10s\"".into()]).unwrap();
+    let (whole, late) = (outcome(&whole, 1), outcome(&late, 1));
+    for metric in [
+        "loss",
+        "queue_ms_mean",
+        "queue_ms_p95",
+        "owd_ms_p95",
+        "sound_loss",
+    ] {
+        let (all, rest) = (value(&whole, metric), value(&late, metric));
+        assert!(all > 0.0 && rest < all / 4.0, "{metric}: {all} and {rest}");
+    }
+    assert_eq!(value(&late, "loss"), 0.0);
+    assert!(value(&late, "keyframe_requests") < value(&whole, "keyframe_requests"));
+    assert!(
+        late.checks().iter().all(|c| c.check.ok),
+        "{:#?}",
+        late.checks()
+    );
+}
+
+#[test]
+fn sound_is_played_soon_after_it_was_recorded() {
+    let text = BEGINNING
+        .replace("300kbit", "3mbit")
+        .replace("2mbit", "100kbit");
+    let scenario = scenario(&text);
+    let outcome = outcome(&scenario, 1);
+    assert_eq!(value(&outcome, "sound_loss"), 0.0);
+    let latency = value(&outcome, "sound_ms_mean");
+    assert!((20.0..120.0).contains(&latency), "{latency}");
+    let ssim = value(&outcome, "ssim");
+    assert!((0.9..1.0).contains(&ssim), "{ssim}");
+}
+
 #[test]
 fn a_stop_keeps_what_is_finished() {
     let scenario = scenario(TCP);

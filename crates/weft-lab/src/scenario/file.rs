@@ -102,6 +102,7 @@ pub struct Flow {
     pub encoder: Option<Spanned<Encoder>>,
     pub resolution: Option<Text>,
     pub frame_rate: Option<Spanned<u32>>,
+    pub sound: Option<Spanned<Speed>>,
     // TCP.
     pub algorithm: Option<Text>,
     pub connections: Option<Spanned<u32>>,

@@ -1,17 +1,18 @@
 //! Flows of a scenario: what runs, from when to when, and over which links.
 
-use std::ops::Range;
+use std::ops::{Range, RangeInclusive};
 
 use toml::Spanned;
 use weft_sim::encoder::{Codec, ModelSetup};
 use weft_sim::{
-    Application, CallSetup, CameraSetup, CongestionKind, EcnMode, FlowKind, FlowSetup, Hop, Route,
-    SideSetup, TcpSetup, UdpSetup,
+    Application, CallSetup, CameraSetup, CongestionKind, EcnMode, FlowKind, FlowSetup, Hop,
+    MicrophoneSetup, Route, SideSetup, TcpSetup, UdpSetup,
 };
 use weft_units::{Duration, Rate};
 
 use super::file::{Direction, Encoder, File, Flow, Kind, Media, Text, Topology};
 use super::place::{ScenarioError, Source, unknown_name};
+use super::quantity::Speed;
 use super::systems::{self, SystemSpec};
 
 /// Frames a second, and what a camera sends at most: 1280x720 as in seed 004
@@ -19,6 +20,9 @@ use super::systems::{self, SystemSpec};
 const DEFAULT_FPS: u32 = 30;
 const DEFAULT_SIZE: (u32, u32) = (1280, 720);
 const DEFAULT_MAX_RATE: Rate = Rate::from_mbps(10);
+/// From Opus's lowest rate (RFC 6716 section 2.1.1) to what fits into a packet
+/// of 1200 bytes each 20 ms.
+const SOUND_RATES: RangeInclusive<Rate> = Rate::from_kbps(6)..=Rate::from_kbps(480);
 
 /// Sizes with names, 16 to 9.
 const NAMED_SIZES: [(&str, (u32, u32)); 5] = [
@@ -91,6 +95,7 @@ impl Context<'_> {
                 Call,
                 flow.frame_rate.as_ref().map(Spanned::span),
             ),
+            ("sound", Call, flow.sound.as_ref().map(Spanned::span)),
             ("algorithm", Tcp, flow.algorithm.as_ref().map(Spanned::span)),
             (
                 "connections",
@@ -148,6 +153,11 @@ impl Context<'_> {
         let streams = flow.streams.as_ref().map_or(1, |n| *n.get_ref());
         let camera = self.camera(flow)?;
         let mut side = SideSetup::filming(vec![camera; streams as usize]);
+        if let Some(sound) = &flow.sound {
+            let microphone = self.microphone(sound)?;
+            side.max_rate += microphone.rate;
+            side.microphones.push(microphone);
+        }
         side.scheduler = system.scheduler;
         side.controller = system.controller;
         let mut call = match flow.media.unwrap_or_default() {
@@ -156,6 +166,19 @@ impl Context<'_> {
         };
         call.level = system.level;
         Ok(FlowKind::Call(Box::new(call)))
+    }
+
+    fn microphone(&self, sound: &Spanned<Speed>) -> Result<MicrophoneSetup> {
+        let rate = sound.get_ref().0;
+        if !SOUND_RATES.contains(&rate) {
+            let message =
+                "a microphone sends 6 to 480 kbit/s: write for example sound = \"32kbit\"";
+            return Err(self.source.error(sound.span(), message));
+        }
+        Ok(MicrophoneSetup {
+            rate,
+            ..MicrophoneSetup::default()
+        })
     }
 
     fn camera(&self, flow: &Flow) -> Result<CameraSetup> {

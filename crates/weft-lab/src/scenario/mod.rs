@@ -136,23 +136,24 @@ fn build(source: &Source) -> Result<Scenario, ScenarioError> {
         }
     }
     let baseline = baseline(source, &file, &names)?;
-    let from = file
-        .measure_from
-        .as_ref()
-        .map_or(Duration::ZERO, |t| t.get_ref().0);
     Ok(Scenario {
         name: short_name(&source.file),
         source: source.clone(),
         title: file.title.clone(),
         about: file.about.trim().to_owned(),
         seeds: file.seeds.as_ref().map_or(DEFAULT_SEEDS, |n| *n.get_ref()),
-        measure_from: from,
+        measure_from: measure_from(&file),
         centre: file.centre,
         metrics: metrics(source, &file)?,
         baseline,
         published: published::published(source, &file)?,
         variants,
     })
+}
+
+fn measure_from(file: &File) -> Duration {
+    let from = file.measure_from.as_ref();
+    from.map_or(Duration::ZERO, |t| t.get_ref().0)
 }
 
 fn read_tree(source: &Source, tree: tree::Tree<'_>) -> Result<File, ScenarioError> {
@@ -273,6 +274,7 @@ fn variant(
     };
     let topology = topology(source, file)?;
     let mut setup = Setup::new(file.duration.get_ref().0);
+    setup.measure_from = measure_from(file);
     for (name, written) in &file.links.get_ref().0 {
         setup
             .links

@@ -2,23 +2,13 @@
 
 use super::SpecError;
 use crate::{Aqm, EcnMarking, GilbertElliott, QueueLimit};
-use weft_units::{Bytes, Duration, Rate};
+use weft_units::{Bytes, Duration, Rate, quantity};
 
 /// Largest values that are taken for meant; chosen by us, so that arithmetic
 /// on the clock never comes near its range.
-const MAX_TIME_S: f64 = 3_600.0;
-const MAX_RATE_BPS: f64 = 1e12;
-const MAX_BYTES: f64 = 1e12;
+const LONGEST: Duration = Duration::from_secs(3_600);
 const MAX_BDP: f64 = 1_000.0;
 const MAX_BURST_PACKETS: f64 = 1e6;
-
-const RATE_UNITS: Units = &[("gbit", 1e9), ("mbit", 1e6), ("kbit", 1e3), ("bit", 1.0)];
-const TIME_UNITS: Units = &[("ms", 1e-3), ("us", 1e-6), ("s", 1.0)];
-const SIZE_UNITS: Units = &[("MB", 1e6), ("kB", 1e3), ("B", 1.0)];
-const PERCENT: Units = &[("%", 0.01)];
-
-/// Unit names and factors; a name that ends like another one comes first.
-type Units = &'static [(&'static str, f64)];
 
 /// A name of a queue discipline, whose ECN is another key.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -33,16 +23,13 @@ pub(super) enum AqmName {
 pub(super) fn rate(value: &str) -> Result<Rate, SpecError> {
     let remedy =
         "write a rate as 5mbit, 500kbit, 1gbit or 9600bit (powers of ten, at most 1 Tbit/s)";
-    let bps = quantity(value, RATE_UNITS, MAX_RATE_BPS);
-    bps.map(|b| Rate::from_bps(b.round() as u64))
-        .ok_or_else(|| bad("rate", value, remedy))
+    quantity::rate(value).ok_or_else(|| bad("rate", value, remedy))
 }
 
 pub(super) fn time(key: &'static str, value: &str) -> Result<Duration, SpecError> {
     let remedy = "write a time as 25ms, 500us or 1.5s (at most an hour)";
-    let seconds = quantity(value, TIME_UNITS, MAX_TIME_S);
-    seconds
-        .map(Duration::from_secs_f64)
+    quantity::time(value)
+        .filter(|time| *time <= LONGEST)
         .ok_or_else(|| bad(key, value, remedy))
 }
 
@@ -62,7 +49,7 @@ pub(super) fn burst_loss(value: &str) -> Result<GilbertElliott, SpecError> {
         && !length.ends_with('%')
     {
         let share = percentage(share).ok_or_else(bad)?;
-        let length = decimal(length).filter(|l| *l <= MAX_BURST_PACKETS);
+        let length = quantity::decimal(length).filter(|l| *l <= MAX_BURST_PACKETS);
         let model = GilbertElliott::of_bursts(share, length.ok_or_else(bad)?);
         return model.ok_or_else(bad);
     }
@@ -80,10 +67,11 @@ pub(super) fn burst_loss(value: &str) -> Result<GilbertElliott, SpecError> {
 
 pub(super) fn queue(value: &str) -> Result<QueueLimit, SpecError> {
     let remedy = "write a queue limit as 2bdp (bandwidth times round trip), 60kB or 300ms";
-    if let Some(factor) = quantity(value, &[("bdp", 1.0)], MAX_BDP) {
+    let factor = value.strip_suffix("bdp").and_then(quantity::decimal);
+    if let Some(factor) = factor.filter(|factor| *factor <= MAX_BDP) {
         return Ok(QueueLimit::Bdp(factor));
     }
-    if let Some(bytes) = bytes(value) {
+    if let Some(bytes) = quantity::size(value) {
         return Ok(QueueLimit::Bytes(bytes));
     }
     time("queue", value)
@@ -93,7 +81,7 @@ pub(super) fn queue(value: &str) -> Result<QueueLimit, SpecError> {
 
 pub(super) fn burst(value: &str) -> Result<Bytes, SpecError> {
     let remedy = "write the depth of the token bucket as 30kB or 1500B";
-    bytes(value).ok_or_else(|| bad("burst", value, remedy))
+    quantity::size(value).ok_or_else(|| bad("burst", value, remedy))
 }
 
 pub(super) fn aqm(value: &str) -> Result<AqmName, SpecError> {
@@ -143,31 +131,10 @@ pub(super) fn aqm_with(name: AqmName, ecn: Option<EcnMarking>) -> Result<Aqm, Sp
 }
 
 pub(super) fn percentage(value: &str) -> Option<f64> {
-    quantity(value, PERCENT, 1.0)
+    quantity::share(value).filter(|share| *share <= 1.0)
 }
 
 pub(super) fn bad(key: &'static str, value: &str, remedy: &'static str) -> SpecError {
     let value = value.into();
     SpecError::BadValue { key, value, remedy }
-}
-
-fn bytes(value: &str) -> Option<Bytes> {
-    let bytes = quantity(value, SIZE_UNITS, MAX_BYTES)?;
-    Some(Bytes(bytes.round() as u64))
-}
-
-/// A decimal number and its unit, scaled; `None` unless it is from zero to
-/// `max`.
-fn quantity(value: &str, units: Units, max: f64) -> Option<f64> {
-    let (number, factor) = units
-        .iter()
-        .find_map(|(unit, factor)| Some((value.strip_suffix(unit)?, factor)))?;
-    let scaled = decimal(number)? * factor;
-    (scaled <= max).then_some(scaled)
-}
-
-/// Digits and a point only: `f64` also reads "inf", "nan", "1e9" and signs.
-pub(super) fn decimal(number: &str) -> Option<f64> {
-    let plain = number.bytes().all(|b| b.is_ascii_digit() || b == b'.');
-    plain.then(|| number.parse().ok()).flatten()
 }

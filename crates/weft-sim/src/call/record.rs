@@ -1,7 +1,6 @@
 use weft_session::{PathState, ReceiverStats};
-use weft_units::{Bytes, Duration, Instant, PathId, Rate};
+use weft_units::{Bytes, Duration, Freezes, Instant, PathId, Rate};
 
-use super::freezes::Freezes;
 use super::source::Quality;
 
 /// What only a call has; empty when the run ended before it began.
@@ -31,8 +30,8 @@ pub struct StreamRecord {
     pub frames: Vec<FrameRecord>,
     /// Freezes at the other end.
     pub freezes: Freezes,
-    /// Keyframes that the other end asked for.
-    pub keyframe_requests: u64,
+    /// When the other end asked for a keyframe, as this end heard of it.
+    pub keyframe_requests: Vec<Instant>,
     /// Media packets, without retransmissions and copies.
     pub packets: u64,
     /// Packets sent again.

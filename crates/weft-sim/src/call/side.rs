@@ -151,7 +151,7 @@ impl Side {
             Event::KeyframeRequested { stream } => {
                 let mut streams = self.outgoing.iter_mut();
                 let outgoing = streams.find(|o| o.stream == stream)?;
-                outgoing.keyframe_requests += 1;
+                outgoing.keyframe_requests.push(now);
                 if let Source::Camera { source, .. } = &mut outgoing.source {
                     source.request_keyframe(now);
                 }
@@ -205,15 +205,15 @@ impl Side {
     pub fn take_record(&mut self, frames: &mut [Frames], other: &Side) -> SideRecord {
         let stats = self.session.stats();
         let received = other.session.stats().receivers;
-        let each = self.outgoing.iter().zip(frames).enumerate();
-        let stream = |(index, (outgoing, frames)): (usize, (&Outgoing, &mut Frames))| {
+        let each = self.outgoing.iter_mut().zip(frames).enumerate();
+        let stream = |(index, (outgoing, frames)): (usize, (&mut Outgoing, &mut Frames))| {
             let sender = stats.senders.iter().find(|s| s.stream == outgoing.stream);
             let receiver = other.incoming.get(index);
             let receiver = received.iter().find(|(id, _)| Some(id) == receiver);
             StreamRecord {
                 frames: std::mem::take(&mut frames.records),
                 freezes: std::mem::take(&mut frames.freezes),
-                keyframe_requests: outgoing.keyframe_requests,
+                keyframe_requests: std::mem::take(&mut outgoing.keyframe_requests),
                 packets: sender.map_or(0, |s| s.packets.into()),
                 retransmissions: sender.map_or(0, |s| s.retransmissions),
                 receiver: receiver.map(|(_, stats)| *stats).unwrap_or_default(),

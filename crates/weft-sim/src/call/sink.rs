@@ -1,9 +1,8 @@
 //! The receiving end of one stream: which frames were shown, and when.
 
 use weft_session::ReceivedFrame;
-use weft_units::{Bytes, Instant};
+use weft_units::{Bytes, Freezes, Instant};
 
-use super::freezes::Freezes;
 use super::record::{FrameRecord, FrameShown};
 use super::source::EncodedFrame;
 

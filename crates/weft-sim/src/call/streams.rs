@@ -16,7 +16,7 @@ pub(super) struct Outgoing {
     pub stream: StreamId,
     clock_rate: u32,
     pub source: Source,
-    pub keyframe_requests: u64,
+    pub keyframe_requests: Vec<Instant>,
 }
 
 pub(super) enum Source {
@@ -84,7 +84,7 @@ pub(super) fn outgoing(
                 source: source::build(camera, now, rng),
                 max_rate: camera.max_rate,
             },
-            keyframe_requests: 0,
+            keyframe_requests: Vec::new(),
         });
     }
     for (index, microphone) in setup.microphones.iter().enumerate() {
@@ -106,7 +106,7 @@ pub(super) fn outgoing(
                 start: now,
                 packets: 0,
             },
-            keyframe_requests: 0,
+            keyframe_requests: Vec::new(),
         });
     }
     all

@@ -1,5 +1,4 @@
-use super::{Delays, bucket_of, middle_of};
-use crate::record::Distribution;
+use super::{Delays, Distribution, Measured, bucket_of, middle_of};
 use proptest::prelude::*;
 use weft_units::Duration;
 
@@ -9,14 +8,45 @@ fn a_period_is_summed_up_by_nearest_rank() {
     for ms in 1..=20 {
         delays.add(Duration::from_millis(ms));
     }
-    let sample = delays.take_period();
+    let sample = delays.take_period(Measured::Yes);
     // ceil(0.95 * 20) = 19th smallest; mean (1 + 20) / 2.
     assert_eq!(sample.p95, Duration::from_millis(19));
     assert_eq!(sample.mean, Duration::from_micros(10_500));
     assert_eq!(sample.max, Duration::from_millis(20));
     assert_eq!(sample.count, 20);
-    assert_eq!(delays.take_period().count, 0);
-    assert_eq!(delays.distribution().mean, Duration::from_micros(10_500));
+    assert_eq!(delays.take_period(Measured::Yes).count, 0);
+    let all = delays.take_distribution();
+    assert_eq!(all.mean(), Duration::from_micros(10_500));
+}
+
+#[test]
+fn what_is_not_measured_is_in_its_period_only() {
+    let mut delays = Delays::default();
+    delays.add(Duration::from_millis(9));
+    assert_eq!(delays.take_period(Measured::No).count, 1);
+    delays.add(Duration::from_millis(1));
+    delays.take_period(Measured::Yes);
+    let all = delays.take_distribution();
+    assert_eq!((all.count(), all.max()), (1, Duration::from_millis(1)));
+}
+
+#[test]
+fn two_ways_together_are_no_mean_of_the_two() {
+    let of = |each: &[(u64, u64)]| {
+        let mut all = Distribution::default();
+        for &(ms, count) in each {
+            (0..count).for_each(|_| all.add(ms * 1_000_000));
+        }
+        all
+    };
+    // 940 packets of 1 ms and 60 of 100 ms: 95 % took up to 100 ms, though
+    // the first way alone has a 95th percentile of 1 ms.
+    let mut both = of(&[(1, 940)]);
+    both.merge(&of(&[(100, 60)]));
+    assert_eq!(both, of(&[(1, 940), (100, 60)]));
+    let p95 = both.percentile(95).as_millis_f64();
+    assert!((99.0..=101.0).contains(&p95), "{p95}");
+    assert_eq!(both.mean(), Duration::from_micros(6_940));
 }
 
 proptest! {
@@ -36,12 +66,12 @@ proptest! {
     fn quantiles_agree_with_sorting(mut values in prop::collection::vec(0_u64..1_000_000, 1..300)) {
         let mut delays = Delays::default();
         values.iter().for_each(|v| delays.add(Duration::from_nanos(*v)));
-        delays.take_period();
-        let found = delays.distribution();
+        delays.take_period(Measured::Yes);
+        let found = delays.take_distribution();
         values.sort_unstable();
-        for (percent, got) in [(5, found.p5), (50, found.p50), (95, found.p95), (99, found.p99)] {
+        for percent in [5, 50, 95, 99] {
             let exact = values[(values.len() * percent).div_ceil(100).max(1) - 1];
-            let error = got.as_nanos().abs_diff(exact) as f64;
+            let error = found.percentile(percent as u64).as_nanos().abs_diff(exact) as f64;
             prop_assert!(error <= exact as f64 * Distribution::RESOLUTION + 1.0);
         }
     }
