@@ -1,4 +1,4 @@
-use weft_units::{Bytes, Deadline, Duration, Instant, Rate};
+use weft_units::{Bytes, Deadline, Duration, Ecn, Instant, Rate};
 
 /// One probe cluster of one controller, never reused by it.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -38,6 +38,9 @@ pub struct PacketResult {
     pub sent: SentPacket,
     /// When it arrived, in the receiver's clock; `None`: reported as lost.
     pub arrival: Option<Instant>,
+    /// How it arrived: [`Ecn::Ce`] is a mark. Where feedback only counts
+    /// marks, so many of the delivered packets bear it.
+    pub ecn: Ecn,
     /// What was sent on the path between this and the previous reported
     /// packet without feedback of its own, such as duplicates. Counts as
     /// delivered with this packet.

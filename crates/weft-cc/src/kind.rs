@@ -1,4 +1,4 @@
-use crate::{Behaviour, Controller, Fixed, Gcc, Limits, Reports};
+use crate::{Behaviour, Controller, Fixed, Gcc, GccDraft, Limits, Nada, Reports, Scream};
 use std::fmt;
 use std::str::FromStr;
 use weft_units::{Instant, Rate};
@@ -10,8 +10,14 @@ pub enum ControllerKind {
     /// (see [`Behaviour::Repaired`]).
     #[default]
     Gcc,
-    /// `gcc-deployed`: the same as libwebrtc deploys it, for comparisons.
+    /// `gcc_deployed`: the same as libwebrtc deploys it, for comparisons.
     GccDeployed,
+    /// `gcc_draft`: Google congestion control of draft-ietf-rmcat-gcc-02.
+    GccDraft,
+    /// `nada`: RFC 8698.
+    Nada,
+    /// `scream`: version 2, the successor of RFC 8298.
+    Scream,
     /// `fixed:RATE`: always this rate, for instance `fixed:2mbit`.
     Fixed(Rate),
 }
@@ -21,7 +27,7 @@ pub enum ControllerKind {
 pub enum ControllerKindError {
     /// The word before the colon.
     #[error(
-        "unknown controller `{0}`: use `gcc`, `gcc-deployed` or `fixed:RATE`, such as `fixed:2mbit`"
+        "unknown controller `{0}`: use `gcc`, `gcc_deployed`, `gcc_draft`, `nada`, `scream` or `fixed:RATE`, such as `fixed:2mbit`"
     )]
     Unknown(String),
     /// The rate after the colon.
@@ -40,8 +46,12 @@ pub fn build_without_feedback(
     now: Instant,
 ) -> Box<dyn Controller> {
     match kind {
-        ControllerKind::Gcc | ControllerKind::GccDeployed => Box::new(Reports::new(limits, now)),
         ControllerKind::Fixed(_) => build(kind, limits, now),
+        ControllerKind::Gcc
+        | ControllerKind::GccDeployed
+        | ControllerKind::GccDraft
+        | ControllerKind::Nada
+        | ControllerKind::Scream => Box::new(Reports::new(limits, now)),
     }
 }
 
@@ -52,40 +62,68 @@ pub fn build(kind: ControllerKind, limits: Limits, now: Instant) -> Box<dyn Cont
     match kind {
         ControllerKind::Gcc => Box::new(Gcc::new(Behaviour::Repaired, limits, now)),
         ControllerKind::GccDeployed => Box::new(Gcc::new(Behaviour::Deployed, limits, now)),
+        ControllerKind::GccDraft => Box::new(GccDraft::new(limits)),
+        ControllerKind::Nada => Box::new(Nada::new(limits)),
+        ControllerKind::Scream => Box::new(Scream::new(limits)),
         ControllerKind::Fixed(rate) => Box::new(Fixed::new(rate, limits)),
     }
 }
 
-impl fmt::Display for ControllerKind {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+impl ControllerKind {
+    /// All that adapt, in the order of the documentation.
+    pub const ADAPTIVE: [ControllerKind; 5] = [
+        ControllerKind::Gcc,
+        ControllerKind::GccDeployed,
+        ControllerKind::GccDraft,
+        ControllerKind::Nada,
+        ControllerKind::Scream,
+    ];
+
+    fn name(self) -> &'static str {
         match self {
-            ControllerKind::Gcc => f.write_str("gcc"),
-            ControllerKind::GccDeployed => f.write_str("gcc-deployed"),
-            ControllerKind::Fixed(rate) => {
-                let bps = rate.as_bps();
-                let (number, unit) = match bps {
-                    _ if bps % 1_000_000 == 0 => (bps / 1_000_000, "mbit"),
-                    _ if bps % 1_000 == 0 => (bps / 1_000, "kbit"),
-                    _ => (bps, "bit"),
-                };
-                write!(f, "fixed:{number}{unit}")
-            }
+            ControllerKind::Gcc => "gcc",
+            ControllerKind::GccDeployed => "gcc_deployed",
+            ControllerKind::GccDraft => "gcc_draft",
+            ControllerKind::Nada => "nada",
+            ControllerKind::Scream => "scream",
+            ControllerKind::Fixed(_) => FIXED,
         }
     }
 }
 
+const FIXED: &str = "fixed";
+
+impl fmt::Display for ControllerKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())?;
+        let ControllerKind::Fixed(rate) = self else {
+            return Ok(());
+        };
+        let bps = rate.as_bps();
+        let (number, unit) = match bps {
+            _ if bps % 1_000_000 == 0 => (bps / 1_000_000, "mbit"),
+            _ if bps % 1_000 == 0 => (bps / 1_000, "kbit"),
+            _ => (bps, "bit"),
+        };
+        write!(f, ":{number}{unit}")
+    }
+}
+
+/// A hyphen will do for an underscore.
 impl FromStr for ControllerKind {
     type Err = ControllerKindError;
 
     fn from_str(s: &str) -> Result<ControllerKind, ControllerKindError> {
-        match s.split_once(':') {
-            None if s == "gcc" => Ok(ControllerKind::Gcc),
-            None if s == "gcc-deployed" => Ok(ControllerKind::GccDeployed),
-            Some(("fixed", rate)) => parse_rate(rate)
+        if let Some((FIXED, rate)) = s.split_once(':') {
+            return parse_rate(rate)
                 .map(ControllerKind::Fixed)
-                .ok_or_else(|| ControllerKindError::Rate(rate.to_owned())),
-            _ => Err(ControllerKindError::Unknown(s.to_owned())),
+                .ok_or_else(|| ControllerKindError::Rate(rate.to_owned()));
         }
+        let name = s.replace('-', "_");
+        ControllerKind::ADAPTIVE
+            .into_iter()
+            .find(|kind| kind.name() == name)
+            .ok_or_else(|| ControllerKindError::Unknown(s.to_owned()))
     }
 }
 

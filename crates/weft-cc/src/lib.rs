@@ -9,15 +9,22 @@
 mod controller;
 mod fixed;
 mod gcc;
+mod gcc_draft;
 mod kind;
+mod measure;
+mod nada;
 mod pacer;
 mod reports;
+mod scream;
 
 pub use controller::{
     Controller, Limits, PacketResult, ProbeCluster, ProbeId, SentPacket, Snapshot,
 };
 pub use fixed::Fixed;
 pub use gcc::{Behaviour, Gcc};
+pub use gcc_draft::GccDraft;
 pub use kind::{ControllerKind, ControllerKindError, build, build_without_feedback};
+pub use nada::Nada;
 pub use pacer::Pacer;
 pub use reports::Reports;
+pub use scream::Scream;

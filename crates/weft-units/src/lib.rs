@@ -4,6 +4,7 @@
 //! Nothing here reads a clock or a global random generator: [`Instant`] is a
 //! number that the caller injects, [`Rng`] is seeded at construction.
 
+mod ecn;
 mod freezes;
 mod id;
 pub mod quantity;
@@ -11,6 +12,7 @@ mod rate;
 mod rng;
 mod time;
 
+pub use ecn::Ecn;
 pub use freezes::Freezes;
 pub use id::{PathId, Ssrc, StreamId};
 pub use rate::{Bytes, Rate};

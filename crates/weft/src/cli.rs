@@ -51,7 +51,8 @@ pub struct DemoArgs {
     /// Which packets go over which path: single, duplicate, converge or weft
     #[arg(long, value_name = "NAME", default_value_t = SchedulerKind::default())]
     pub scheduler: SchedulerKind,
-    /// Congestion controller of every path: gcc, gcc-deployed or fixed:RATE
+    /// Congestion controller of every path: gcc, gcc_deployed, gcc_draft, nada,
+    /// scream or fixed:RATE
     #[arg(long, value_name = "NAME", default_value_t = ControllerKind::Gcc)]
     pub controller: ControllerKind,
     /// Size of the pictures: 360p, 720p or 1080p
@@ -106,7 +107,8 @@ pub struct SendArgs {
     /// Which packets go over which path: single, duplicate, converge or weft
     #[arg(long, value_name = "NAME", default_value_t = SchedulerKind::default())]
     pub scheduler: SchedulerKind,
-    /// Congestion controller of every path: gcc, gcc-deployed or fixed:RATE
+    /// Congestion controller of every path: gcc, gcc_deployed, gcc_draft, nada,
+    /// scream or fixed:RATE
     #[arg(long, value_name = "NAME", default_value_t = ControllerKind::Gcc)]
     pub controller: ControllerKind,
     /// Most that is sent over all links together, such as 4mbit or 800kbit

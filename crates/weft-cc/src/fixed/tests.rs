@@ -1,5 +1,5 @@
 use super::*;
-use weft_units::Bytes;
+use weft_units::{Bytes, Ecn};
 
 #[test]
 fn the_rate_stays_within_the_limits_and_ignores_loss() {
@@ -18,6 +18,7 @@ fn the_rate_stays_within_the_limits_and_ignores_loss() {
                 probe: None,
             },
             arrival: None,
+            ecn: Ecn::NotEct,
             unmeasured_before: Bytes::ZERO,
         };
         fixed.on_feedback(Instant::ZERO, &[lost; 100], None);

@@ -3,7 +3,7 @@
 
 use crate::{Behaviour, Controller, Gcc, Limits, Pacer, PacketResult, ProbeCluster, SentPacket};
 use std::collections::VecDeque;
-use weft_units::{Bytes, Duration, Instant, Rate, Rng};
+use weft_units::{Bytes, Duration, Ecn, Instant, Rate, Rng};
 
 const STEP: Duration = Duration::from_millis(1);
 const PACKET: Bytes = Bytes(1200);
@@ -176,6 +176,7 @@ impl Testbed {
             self.in_flight.push_back(PacketResult {
                 sent,
                 arrival: self.link.send(self.now, size),
+                ecn: Ecn::NotEct,
                 unmeasured_before: Bytes::ZERO,
             });
         }

@@ -4,7 +4,10 @@ use super::*;
 fn names_survive_a_round_trip() {
     for name in [
         "gcc",
-        "gcc-deployed",
+        "gcc_deployed",
+        "gcc_draft",
+        "nada",
+        "scream",
         "fixed:2mbit",
         "fixed:1500kbit",
         "fixed:1234567bit",
@@ -12,6 +15,7 @@ fn names_survive_a_round_trip() {
         let kind: ControllerKind = name.parse().unwrap();
         assert_eq!(kind.to_string(), name);
     }
+    assert_eq!("gcc-deployed".parse(), Ok(ControllerKind::GccDeployed));
     assert_eq!(
         "fixed:2.5mbit".parse(),
         Ok(ControllerKind::Fixed(Rate::from_kbps(2500)))

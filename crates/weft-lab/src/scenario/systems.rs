@@ -1,5 +1,5 @@
 //! Systems: how a call uses its links. A name says it all, such as
-//! `webrtc@wifi` or `weft/gcc-deployed@wifi+lte`, or stands for a
+//! `webrtc@wifi` or `weft/gcc_deployed@wifi+lte`, or stands for a
 //! `[system.NAME]` of the file.
 
 use std::ops::Range;

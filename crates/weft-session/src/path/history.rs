@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 
 use weft_cc::{PacketResult, SentPacket};
-use weft_units::{Bytes, Duration, Instant, StreamId};
+use weft_units::{Bytes, Duration, Ecn, Instant, StreamId};
 
 /// The media packet that a transmission carried.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -167,6 +167,7 @@ impl History {
                 out.results.push(PacketResult {
                     sent: record.sent,
                     arrival: Some(arrival),
+                    ecn: Ecn::NotEct,
                     unmeasured_before: record.unmeasured_before,
                 });
             }
@@ -213,6 +214,7 @@ impl History {
         out.results.push(PacketResult {
             sent: record.sent,
             arrival: None,
+            ecn: Ecn::NotEct,
             unmeasured_before: record.unmeasured_before,
         });
         false

@@ -40,6 +40,7 @@ prop_compose! {
         PacketResult {
             sent: packet(number, sent, size, probe),
             arrival: arrival.map(Instant::from_nanos),
+            ecn: weft_units::Ecn::NotEct,
             unmeasured_before: Bytes(unmeasured),
         }
     }

@@ -1,0 +1,64 @@
+use std::collections::VecDeque;
+use weft_units::{Duration, Instant};
+
+/// One-way delays that differ by more than this from one packet to the next
+/// mean that a clock jumped: longer than any queue, chosen by us.
+const CLOCK_JUMP_MS: f64 = 3000.0;
+
+/// The window of the minimum moves in so many steps, as the minute slots of
+/// RFC 6817 section 3.4.2 (`BASE_HISTORY`).
+const SLOTS: usize = 10;
+
+/// The queueing delay: what a packet took, less the least that one took. Both
+/// clocks may differ by any offset.
+#[derive(Debug)]
+pub(crate) struct BaseDelay {
+    slot: Option<Duration>,
+    /// The least delay of each slot in ms, the newest last.
+    least_ms: VecDeque<f64>,
+    begun: Option<Instant>,
+    last_ms: Option<f64>,
+}
+
+impl BaseDelay {
+    /// The minimum is over `window`, or over all time.
+    pub(crate) fn new(window: Option<Duration>) -> BaseDelay {
+        BaseDelay {
+            slot: window.map(|window| window / SLOTS as u64),
+            least_ms: VecDeque::new(),
+            begun: None,
+            last_ms: None,
+        }
+    }
+
+    /// The queueing delay in ms of a packet that was sent and arrived then,
+    /// by two clocks.
+    pub(crate) fn queue_ms(&mut self, now: Instant, sent: Instant, arrival: Instant) -> f64 {
+        let delay_ms = arrival.signed_nanos_since(sent) as f64 / 1e6;
+        let jumped = self
+            .last_ms
+            .is_some_and(|last| (delay_ms - last).abs() > CLOCK_JUMP_MS);
+        self.last_ms = Some(delay_ms);
+        if jumped {
+            self.least_ms.clear();
+            self.begun = None;
+        }
+        let begun = *self.begun.get_or_insert(now);
+        if self
+            .slot
+            .is_some_and(|slot| now.saturating_since(begun) >= slot)
+        {
+            self.begun = Some(now);
+            self.least_ms.push_back(delay_ms);
+            if self.least_ms.len() > SLOTS {
+                self.least_ms.pop_front();
+            }
+        }
+        match self.least_ms.back_mut() {
+            Some(least) => *least = least.min(delay_ms),
+            None => self.least_ms.push_back(delay_ms),
+        }
+        let least = self.least_ms.iter().copied().fold(f64::INFINITY, f64::min);
+        (delay_ms - least).max(0.0)
+    }
+}

@@ -1,0 +1,57 @@
+use std::collections::VecDeque;
+use weft_units::{Bytes, Duration, Instant, Rate};
+
+/// More packets than this in a window only cost memory.
+const MAX_PACKETS: usize = 4096;
+
+/// Arrivals that go back or forward by more are a jump of the receiver's
+/// clock: chosen by us, longer than any window.
+const CLOCK_JUMP: Duration = Duration::from_secs(3);
+
+/// At which rate packets arrived over a window of the receiver's time.
+#[derive(Debug)]
+pub(crate) struct DeliveryRate {
+    window: Duration,
+    packets: VecDeque<(Instant, Bytes)>,
+    size: Bytes,
+    /// The first packet after a jump or the beginning.
+    since: Option<Instant>,
+}
+
+impl DeliveryRate {
+    pub(crate) fn new(window: Duration) -> DeliveryRate {
+        DeliveryRate {
+            window,
+            packets: VecDeque::new(),
+            size: Bytes::ZERO,
+            since: None,
+        }
+    }
+
+    pub(crate) fn on_packet(&mut self, arrival: Instant, size: Bytes) {
+        let last = self.packets.back().map_or(arrival, |p| p.0);
+        let apart = arrival.signed_nanos_since(last).unsigned_abs();
+        if apart > CLOCK_JUMP.as_nanos() {
+            *self = DeliveryRate::new(self.window);
+        }
+        self.since.get_or_insert(arrival);
+        // What comes out of order counts where the window stands.
+        let at = self.packets.back().map_or(arrival, |p| p.0.max(arrival));
+        self.packets.push_back((at, size));
+        self.size += size;
+        while let Some(&(oldest, size)) = self.packets.front() {
+            let old = at.saturating_since(oldest) > self.window;
+            if !old && self.packets.len() <= MAX_PACKETS {
+                break;
+            }
+            self.packets.pop_front();
+            self.size = self.size.saturating_sub(size);
+        }
+    }
+
+    /// The rate, once a whole window has passed.
+    pub(crate) fn rate(&self) -> Option<Rate> {
+        let (newest, _) = self.packets.back()?;
+        (newest.saturating_since(self.since?) >= self.window).then(|| self.size / self.window)
+    }
+}

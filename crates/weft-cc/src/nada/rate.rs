@@ -1,0 +1,95 @@
+use super::DELTA;
+use super::signal::{Mode, Report};
+use crate::Limits;
+use weft_units::{Duration, Rate};
+
+/// `PRIO`, the weight of the flow (section 6.3, table 2).
+const PRIORITY: f64 = 1.0;
+/// `XREF` in ms: the congestion at which a flow of the highest rate stays
+/// there (ibid.).
+const XREF_MS: f64 = 10.0;
+/// `KAPPA`, `ETA`, and `TAU` in ms: gains and time scale of the gradual
+/// update (ibid.).
+const KAPPA: f64 = 0.5;
+const ETA: f64 = 2.0;
+const TAU_MS: f64 = 500.0;
+/// `GAMMA_MAX`, `QBOUND` and `DFILT` in ms: bounds of the ramp-up (ibid.).
+const GAMMA_MAX: f64 = 0.5;
+const QBOUND_MS: f64 = 50.0;
+const DFILT_MS: f64 = 120.0;
+/// Until the caller knows the round trip: `kDefaultRtt` (libwebrtc
+/// `aimd_rate_control.cc`).
+const DEFAULT_RTT: Duration = Duration::from_millis(200);
+
+/// `r_ref`, the reference rate (section 4.3).
+#[derive(Debug)]
+pub(super) struct ReferenceRate {
+    limits: Limits,
+    rate: Rate,
+    previous_ms: f64,
+    mode: Mode,
+}
+
+impl ReferenceRate {
+    pub(super) fn new(limits: Limits) -> ReferenceRate {
+        ReferenceRate {
+            limits,
+            rate: limits.start,
+            previous_ms: 0.0,
+            mode: Mode::RampUp,
+        }
+    }
+
+    pub(super) fn get(&self) -> Rate {
+        self.rate
+    }
+
+    pub(super) fn set(&mut self, rate: Rate) {
+        self.rate = self.limits.clamp(rate);
+    }
+
+    pub(super) fn mode(&self) -> &'static str {
+        match self.mode {
+            Mode::RampUp => "ramp-up",
+            Mode::Gradual => "gradual",
+        }
+    }
+
+    /// Equations 3 to 7; `elapsed` since the last report.
+    pub(super) fn update(
+        &mut self,
+        report: &Report,
+        received: Option<Rate>,
+        rtt: Option<Duration>,
+        elapsed: Duration,
+    ) {
+        self.mode = report.mode;
+        let rate = match report.mode {
+            Mode::RampUp => {
+                let rtt_ms = rtt.unwrap_or(DEFAULT_RTT).as_millis_f64();
+                let bound = rtt_ms + DELTA.as_millis_f64() + DFILT_MS;
+                let gamma = GAMMA_MAX.min(QBOUND_MS / bound);
+                let faster = received.map_or(Rate::ZERO, |rate| rate.mul_f64(1.0 + gamma));
+                self.rate.max(faster)
+            }
+            Mode::Gradual => self.gradual(report.congestion_ms, elapsed),
+        };
+        self.previous_ms = report.congestion_ms;
+        self.set(rate);
+    }
+
+    fn gradual(&self, congestion_ms: f64, elapsed: Duration) -> Rate {
+        let rate = (self.rate.as_bps() as f64).max(1.0);
+        let delta_ms = elapsed.as_millis_f64().min(TAU_MS);
+        let max = self.limits.max.as_bps() as f64;
+        let offset_ms = congestion_ms - PRIORITY * XREF_MS * max / rate;
+        let diff_ms = congestion_ms - self.previous_ms;
+        let change =
+            KAPPA * (delta_ms / TAU_MS) * (offset_ms / TAU_MS) + KAPPA * ETA * (diff_ms / TAU_MS);
+        // As a float first: an absurd signal saturates, it does not wrap.
+        Rate::from_bps((rate * (1.0 - change)).clamp(0.0, max) as u64)
+    }
+}
+
+#[cfg(test)]
+mod tests;

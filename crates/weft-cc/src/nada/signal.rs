@@ -1,0 +1,184 @@
+use super::LOGWIN;
+use crate::PacketResult;
+use crate::measure::BaseDelay;
+use std::collections::VecDeque;
+use weft_units::{Ecn, Instant};
+
+/// Taps of the minimum filter over delay samples (section 5.1.1).
+const TAPS: usize = 15;
+/// `QEPS`: less queueing delay in ms is none (section 6.3, table 2).
+const QEPS_MS: f64 = 10.0;
+/// `QTH` in ms and `LAMBDA`: where the non-linear warping begins and how fast
+/// it decays (section 4.2, table 2).
+const QTH_MS: f64 = 50.0;
+const LAMBDA: f64 = 0.5;
+/// `MULTILOSS`: a loss counts as recent for so many mean intervals between
+/// losses (section 4.2, table 2).
+const MULTILOSS: f64 = 7.0;
+/// `PLRREF`, `PMRREF`, and the delays `DLOSS` and `DMARK` in ms that they
+/// stand for (section 4.2, table 2).
+const REFERENCE_LOSS: f64 = 0.01;
+const REFERENCE_MARKS: f64 = 0.01;
+const DLOSS_MS: f64 = 10.0;
+const DMARK_MS: f64 = 2.0;
+/// `ALPHA`, the weight of a new loss or marking ratio (section 5.1.2,
+/// table 2), and of a new interval between losses.
+const ALPHA: f64 = 0.1;
+/// More packets than this in `LOGWIN` only cost memory.
+const MAX_PACKETS: usize = 4096;
+
+/// What the receiver would report (section 4.2).
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(super) struct Report {
+    /// `x_curr` in ms.
+    pub(super) congestion_ms: f64,
+    /// `rmode`.
+    pub(super) mode: Mode,
+}
+
+/// How the rate is updated (section 4.2).
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Mode {
+    /// Neither loss nor queue for a whole window: accelerated ramp-up.
+    RampUp,
+    /// Otherwise: gradual update.
+    Gradual,
+}
+
+/// The aggregate congestion signal (section 4.2).
+#[derive(Debug)]
+pub(super) struct CongestionSignal {
+    base: BaseDelay,
+    taps_ms: VecDeque<f64>,
+    /// The packets reported during `LOGWIN`.
+    window: VecDeque<Observation>,
+    /// `p_loss` and `p_mark`.
+    loss: f64,
+    marks: f64,
+    /// Packets since the last loss, and `loss_int`.
+    since_loss: u64,
+    loss_interval: Option<f64>,
+    congestion_ms: f64,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Observation {
+    at: Instant,
+    lost: bool,
+    marked: bool,
+    queue_ms: f64,
+}
+
+impl Default for CongestionSignal {
+    fn default() -> CongestionSignal {
+        CongestionSignal {
+            base: BaseDelay::new(None),
+            taps_ms: VecDeque::with_capacity(TAPS),
+            window: VecDeque::new(),
+            loss: 0.0,
+            marks: 0.0,
+            since_loss: 0,
+            loss_interval: None,
+            congestion_ms: 0.0,
+        }
+    }
+}
+
+impl CongestionSignal {
+    pub(super) fn on_packet(&mut self, now: Instant, result: &PacketResult) {
+        let sent = result.sent.sent_at;
+        if let Some(arrival) = result.arrival {
+            if self.taps_ms.len() == TAPS {
+                self.taps_ms.pop_front();
+            }
+            self.taps_ms
+                .push_back(self.base.queue_ms(now, sent, arrival));
+            self.since_loss = self.since_loss.saturating_add(1);
+        } else {
+            self.on_loss();
+        }
+        self.window.push_back(Observation {
+            at: now,
+            lost: result.arrival.is_none(),
+            marked: result.arrival.is_some() && result.ecn == Ecn::Ce,
+            queue_ms: self.queue_ms(),
+        });
+        while let Some(oldest) = self.window.front() {
+            let old = now.saturating_since(oldest.at) > LOGWIN;
+            if !old && self.window.len() <= MAX_PACKETS {
+                break;
+            }
+            self.window.pop_front();
+        }
+    }
+
+    fn on_loss(&mut self) {
+        let interval = self.since_loss as f64 + 1.0;
+        self.since_loss = 0;
+        self.loss_interval = Some(match self.loss_interval {
+            Some(mean) => ALPHA * interval + (1.0 - ALPHA) * mean,
+            None => interval,
+        });
+    }
+
+    /// `d_queue` in ms behind the minimum filter.
+    fn queue_ms(&self) -> f64 {
+        let least = self.taps_ms.iter().copied().fold(f64::INFINITY, f64::min);
+        if least.is_finite() { least } else { 0.0 }
+    }
+
+    /// `p_loss`, 0 to 1.
+    pub(super) fn loss(&self) -> f64 {
+        self.loss
+    }
+
+    /// The last `x_curr` in ms.
+    pub(super) fn congestion_ms(&self) -> f64 {
+        self.congestion_ms
+    }
+
+    /// An interval of feedback is over.
+    pub(super) fn report(&mut self) -> Report {
+        let packets = self.window.len().max(1) as f64;
+        let lost = self.window.iter().filter(|o| o.lost).count();
+        let marked = self.window.iter().filter(|o| o.marked).count();
+        self.loss += ALPHA * (lost as f64 / packets - self.loss);
+        self.marks += ALPHA * (marked as f64 / packets - self.marks);
+        self.congestion_ms = warped_ms(self.queue_ms(), self.loss_is_recent())
+            + penalty_ms(DMARK_MS, self.marks / REFERENCE_MARKS)
+            + penalty_ms(DLOSS_MS, self.loss / REFERENCE_LOSS);
+        // The RFC names losses and delay; a mark is no less a signal.
+        let queued = self.window.iter().any(|o| o.queue_ms >= QEPS_MS);
+        let mode = match lost == 0 && marked == 0 && !queued {
+            true => Mode::RampUp,
+            false => Mode::Gradual,
+        };
+        Report {
+            congestion_ms: self.congestion_ms,
+            mode,
+        }
+    }
+
+    /// The last loss is less than `loss_exp` packets ago.
+    fn loss_is_recent(&self) -> bool {
+        self.loss_interval
+            .is_some_and(|mean| (self.since_loss as f64) < MULTILOSS * mean)
+    }
+}
+
+/// `d_tilde`: beside losses a long queue is another's, and counts less the
+/// longer it is.
+fn warped_ms(queue_ms: f64, loss_is_recent: bool) -> f64 {
+    if !loss_is_recent || queue_ms < QTH_MS {
+        return queue_ms;
+    }
+    QTH_MS * (-LAMBDA * (queue_ms - QTH_MS) / QTH_MS).exp()
+}
+
+/// The penalty of a ratio relative to its reference.
+fn penalty_ms(delay_ms: f64, relative: f64) -> f64 {
+    delay_ms * relative * relative
+}
+
+#[cfg(test)]
+mod tests;

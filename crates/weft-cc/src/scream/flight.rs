@@ -1,0 +1,81 @@
+use crate::SentPacket;
+use crate::measure::credible_size;
+use std::collections::VecDeque;
+use weft_units::{Duration, Instant};
+
+/// More packets than this in flight are forgotten, the oldest first: about
+/// 80 MB, chosen by us.
+const MAX_PACKETS: usize = 1 << 16;
+
+/// The bytes in flight ("Status Update When Sending Data"): what was sent
+/// after the packet with the highest number that feedback has named, lost
+/// ones included.
+#[derive(Debug, Default)]
+pub(super) struct Flight {
+    /// Number of each packet and the bytes sent up to and with it.
+    sent: VecDeque<(u64, u64)>,
+    sent_bytes: u64,
+    acked_bytes: u64,
+    last_number: Option<u64>,
+    /// The most in this round trip and in the one before.
+    max: u64,
+    max_before: u64,
+    turned: Option<Instant>,
+}
+
+impl Flight {
+    pub(super) fn on_sent(&mut self, packet: &SentPacket) {
+        if self.last_number.is_some_and(|last| packet.number <= last) {
+            return;
+        }
+        self.last_number = Some(packet.number);
+        self.sent_bytes += credible_size(packet.size).0;
+        self.sent.push_back((packet.number, self.sent_bytes));
+        if self.sent.len() > MAX_PACKETS
+            && let Some((_, bytes)) = self.sent.pop_front()
+        {
+            self.acked_bytes = bytes;
+        }
+        self.max = self.max.max(self.bytes());
+    }
+
+    /// Feedback named packets up to this one: the bytes newly acknowledged.
+    pub(super) fn on_acked(&mut self, number: u64) -> u64 {
+        let before = self.acked_bytes;
+        while let Some(&(first, bytes)) = self.sent.front() {
+            if first > number {
+                break;
+            }
+            self.acked_bytes = bytes;
+            self.sent.pop_front();
+        }
+        self.acked_bytes - before
+    }
+
+    pub(super) fn bytes(&self) -> u64 {
+        self.sent_bytes - self.acked_bytes
+    }
+
+    /// A round trip of this length may be over.
+    pub(super) fn turn(&mut self, now: Instant, rtt: Duration) {
+        let turned = *self.turned.get_or_insert(now);
+        if now.saturating_since(turned) >= rtt {
+            self.turned = Some(now);
+            self.max_before = self.max;
+            self.max = self.bytes();
+        }
+    }
+
+    /// `max_bytes_in_flight_prev`.
+    pub(super) fn max_before(&self) -> u64 {
+        self.max_before
+    }
+
+    /// The most of this round trip and the one before.
+    pub(super) fn max(&self) -> u64 {
+        self.max.max(self.max_before)
+    }
+}
+
+#[cfg(test)]
+mod tests;
