@@ -1,5 +1,5 @@
 use alsa::pcm::{Access, Format, HwParams, PCM};
-use alsa::{Direction, ValueOr};
+use alsa::{Direction, Output, ValueOr};
 
 use super::{AudioFrame, CHANNELS, FRAME_SAMPLES, Microphone, MicrophoneError, SAMPLE_RATE};
 use crate::Pace;
@@ -17,6 +17,9 @@ const BUFFER_FRAMES: i64 = 10;
 impl AlsaMicrophone {
     pub fn open(name: &str) -> Result<AlsaMicrophone, MicrophoneError> {
         let failed = |error: alsa::Error| open_error(name, error);
+        // What the library writes to the terminal by itself; the reason is in
+        // its error, too. Without a handler it just writes.
+        let _ = Output::local_error_handler();
         let pcm = PCM::new(name, Direction::Capture, false).map_err(failed)?;
         let channels = configure(&pcm).map_err(failed)?;
         pcm.start().map_err(failed)?;
