@@ -82,7 +82,7 @@ impl From<JoinError> for Problem {
             JoinError::BadRoomName => {
                 (StatusCode::BAD_REQUEST, "Choose another name for the room.")
             }
-            JoinError::BadName => (StatusCode::BAD_REQUEST, "Give a name with ?name=."),
+            JoinError::BadName => (StatusCode::BAD_REQUEST, "Choose another name."),
             JoinError::RoomFull => (
                 StatusCode::SERVICE_UNAVAILABLE,
                 "Wait until somebody leaves.",
