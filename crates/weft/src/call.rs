@@ -255,7 +255,7 @@ impl DirectPlane {
         let accepted = ask(&self.remote, |reply| Command::Accept {
             offer,
             answer,
-            news,
+            news: news.into(),
             reply,
         });
         let peer = accepted.map_err(|_| MediaError::Gone)?.map_err(describe)?;
@@ -284,7 +284,7 @@ impl DirectPlane {
                         }
                         return;
                     }
-                    News::Path { link, up } => {
+                    News::Path { link, up, .. } => {
                         eprintln!("weft: link `{link}` is {}", if up { "up" } else { "down" });
                     }
                     News::Frame { .. } | News::Ended => {}

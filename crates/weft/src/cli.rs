@@ -121,7 +121,7 @@ pub struct SendArgs {
     #[arg(long, value_name = "S")]
     pub seconds: Option<u64>,
     /// The name that the others see
-    #[arg(long, value_name = "NAME", default_value = "weft")]
+    #[arg(long, value_name = "NAME", default_value = "weft", value_parser = shown_name)]
     pub name: String,
 }
 
@@ -168,6 +168,16 @@ fn listen(text: &str) -> Result<SocketAddr, String> {
              every address of this machine, or [::1]:8080"
         )
     })
+}
+
+/// What a room takes as a participant's name (`weft_sfu::Registry::join`).
+fn shown_name(text: &str) -> Result<String, String> {
+    const MAX: usize = 64;
+    let name = text.trim();
+    let fits = (1..=MAX).contains(&name.chars().count()) && !name.contains(char::is_control);
+    let remedy = "a name has 1 to 64 printable characters; write it like --name 'Ambulance 3'";
+    fits.then(|| name.to_owned())
+        .ok_or_else(|| remedy.to_owned())
 }
 
 /// A rate as in link specifications: `4mbit`, `800kbit`.

@@ -146,6 +146,15 @@ impl SignallingError {
         }
     }
 
+    /// What to compare to know whether it is the same trouble as before: what
+    /// the system says of a dead network changes from one second to the next.
+    pub fn kind(&self) -> String {
+        match self {
+            SignallingError::Unreachable { .. } => "unreachable".to_owned(),
+            other => other.to_string(),
+        }
+    }
+
     /// How a command ends that cannot go on: with who can mend it.
     pub fn into_failure(self) -> Failure {
         match &self {

@@ -60,6 +60,14 @@ pub struct StatsFile {
     path: PathBuf,
     file: BufWriter<File>,
     received: BTreeMap<String, Received>,
+    dropped: Dropped,
+}
+
+/// What this program itself could not keep up with.
+#[derive(Default)]
+struct Dropped {
+    frames: u64,
+    requests: u64,
 }
 
 #[derive(Default)]
@@ -82,6 +90,7 @@ impl StatsFile {
             path,
             file,
             received: BTreeMap::new(),
+            dropped: Dropped::default(),
         })
     }
 
@@ -92,6 +101,12 @@ impl StatsFile {
             MediaKind::Audio => received.sound += 1,
         }
         received.bytes += frame.data.len() as u64;
+    }
+
+    /// Frames that came while too many waited to be recorded, and requests
+    /// that were not made since earlier ones hung.
+    pub fn set_dropped(&mut self, frames: u64, requests: u64) {
+        self.dropped = Dropped { frames, requests };
     }
 
     pub fn write(&mut self, elapsed: Duration, reports: &[PeerReport]) -> Result<(), Failure> {
@@ -109,6 +124,7 @@ impl StatsFile {
             "t": elapsed.as_secs_f64(),
             "peers": reports.iter().map(peer).collect::<Vec<Value>>(),
             "received": received,
+            "dropped": { "frames": self.dropped.frames, "requests": self.dropped.requests },
         });
         let written = writeln!(self.file, "{line}").and_then(|()| self.file.flush());
         written.map_err(|error| {

@@ -57,6 +57,10 @@ fn bad_arguments_say_what_there_is_instead() {
             "interface name",
         ),
         ("weft join http://h --room r --max-rate fast", "4mbit"),
+        (
+            "weft join http://h --room r --name ",
+            "--name 'Ambulance 3'",
+        ),
         ("weft join http://h", "--room"),
         ("weft serve --certificate c.pem", "--key"),
         ("weft serve --listen 8080", "127.0.0.1:8080"),

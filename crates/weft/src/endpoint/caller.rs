@@ -1,25 +1,28 @@
 //! The endpoint's side of the network driver: which peer gets which frames.
 
+mod following;
+mod media;
+mod news;
+mod offers;
 mod patience;
 #[cfg(test)]
 mod tests;
 
 use std::collections::BTreeMap;
-use std::net::{IpAddr, SocketAddr};
+use std::net::SocketAddr;
 use std::sync::Arc;
 use std::sync::mpsc::{Sender, channel};
 
 use weft_net::{Application, Clock, Context, Driver, DriverError, Remote};
-use weft_peer::{Direction, Event, NegotiationError, Offer, Peer, PeerKey, Section};
-use weft_secure::{Certificate, IceRole, RemoteCandidate};
-use weft_session::{
-    Delivery, Event as SessionEvent, Frame, MediaKind, ReceivedFrame, SchedulerKind, Stats,
-};
+use weft_peer::{Event, NegotiationError, Offer, PeerKey, Section};
+use weft_secure::Certificate;
+use weft_session::{MediaKind, SchedulerKind, Stats};
 use weft_units::{Deadline, Duration, Instant, PathId, Rate, StreamId};
 
 use super::links::Links;
-use super::sound::{self, SoundFrame};
+use super::sound::SoundFrame;
 use super::video::{VideoControl, VideoFrame};
+pub use news::{Listener, News};
 pub use patience::Patience;
 
 /// How this endpoint sends.
@@ -50,7 +53,7 @@ pub enum Command {
     Accept {
         offer: OfferId,
         answer: String,
-        news: Sender<News>,
+        news: Listener,
         reply: Sender<Result<PeerKey, CallError>>,
     },
     /// An encoded picture of a camera, for every peer that we send to.
@@ -63,24 +66,6 @@ pub enum Command {
     Report(Sender<Vec<PeerReport>>),
     /// End everything.
     Stop,
-}
-
-/// What a peer's owner hears of it.
-#[derive(Debug)]
-pub enum News {
-    /// Media can flow.
-    Connected,
-    /// It never will, or no more.
-    Failed(String),
-    /// A path changed: link, and whether it is usable.
-    Path { link: String, up: bool },
-    /// A frame that is due.
-    Frame {
-        kind: MediaKind,
-        frame: ReceivedFrame,
-    },
-    /// The peer has ended its stream.
-    Ended,
 }
 
 /// One peer's figures.
@@ -115,7 +100,7 @@ struct Offered {
 }
 
 struct Counterpart {
-    news: Sender<News>,
+    news: Listener,
     /// The peer's own sockets.
     locals: Vec<SocketAddr>,
     /// Sending streams: cameras in order, and the microphone's.
@@ -223,10 +208,10 @@ impl Application for Caller {
         }
     }
 
-    fn on_event(&mut self, _context: &mut Context<'_>, key: PeerKey, event: Event) {
+    fn on_event(&mut self, context: &mut Context<'_>, key: PeerKey, event: Event) {
         match event {
             Event::Association(event) => self.on_association(key, event),
-            Event::Session(event) => self.on_session(key, event),
+            Event::Session(event) => self.on_session(context.now, key, event),
         }
     }
 
@@ -247,155 +232,6 @@ impl Application for Caller {
 }
 
 impl Caller {
-    fn offer(
-        &mut self,
-        context: &mut Context<'_>,
-        sections: &[Section],
-    ) -> Result<(OfferId, String), CallError> {
-        let mut locals = Vec::new();
-        for access in self.links.open(&[]) {
-            // A socket that cannot be watched is a path less.
-            if context.add_socket(access.socket).is_ok() {
-                locals.push(access.local);
-            }
-        }
-        let (certificate, offered) = (self.certificate.clone(), locals.clone());
-        let mut config =
-            weft_net::peer_config(IceRole::Controlling, context.clock, certificate, offered)?;
-        let session = &mut config.session;
-        session.scheduler = self.sending.scheduler;
-        session.controller = self.sending.controller;
-        session.max_rate = self.sending.max_rate;
-        session.cname.clone_from(&self.sending.cname);
-        let offer = Offer::new(context.now, config, sections, Delivery::Frames);
-        let id = OfferId(self.next_offer);
-        self.next_offer += 1;
-        let sdp = offer.sdp();
-        let locals = locals.into_iter().map(|l| l.addr).collect();
-        let offered = Offered {
-            offer,
-            locals,
-            patience: Patience::from(context.now),
-        };
-        self.offers.insert(id, offered);
-        Ok((id, sdp))
-    }
-
-    fn withdraw(&mut self, context: &mut Context<'_>, offer: OfferId) {
-        let withdrawn = self.offers.remove(&offer);
-        for local in withdrawn.into_iter().flat_map(|offered| offered.locals) {
-            context.remove_socket(local);
-        }
-    }
-
-    fn accept(
-        &mut self,
-        context: &mut Context<'_>,
-        offer: OfferId,
-        answer: &str,
-        news: Sender<News>,
-    ) -> Result<PeerKey, CallError> {
-        let offered = self.offers.remove(&offer);
-        let Offered { offer, locals, .. } = offered.ok_or(CallError::UnknownOffer)?;
-        let accepted = offer.accept(context.now, answer);
-        if accepted.is_err() {
-            locals.iter().for_each(|l| context.remove_socket(*l));
-        }
-        let mut peer = accepted?;
-        for (index, via) in self.links.vias().enumerate() {
-            let candidate = RemoteCandidate {
-                addr: via,
-                priority: u32::MAX - index as u32,
-            };
-            peer.add_remote_candidate(context.now, candidate);
-        }
-        let counterpart = Counterpart::of(context.now, &peer, news, locals);
-        let key = context.insert(peer);
-        self.peers.insert(key, counterpart);
-        Ok(key)
-    }
-
-    fn send_video(&mut self, context: &mut Context<'_>, camera: usize, frame: &VideoFrame) {
-        let encoded = &frame.encoded;
-        let mut backlog = Duration::ZERO;
-        for (key, counterpart) in &self.peers {
-            let Some(stream) = counterpart.cameras.get(camera) else {
-                continue;
-            };
-            let now = context.now;
-            let Some(peer) = context.peer(*key) else {
-                continue;
-            };
-            let frame = Frame {
-                data: &encoded.data,
-                timestamp: frame.timestamp,
-                keyframe: encoded.keyframe,
-                temporal_layer: encoded.temporal_layer,
-                layer_sync: encoded.layer_sync,
-                non_reference: encoded.non_reference,
-                captured_at: frame.taken_at,
-            };
-            if peer.send_frame(now, *stream, &frame).is_ok() {
-                backlog = backlog.max(peer.session().backlog());
-            }
-        }
-        if let Some(control) = self.encoders.get(camera) {
-            control.set_backlog(backlog);
-        }
-    }
-
-    fn send_sound(&mut self, context: &mut Context<'_>, sound: &SoundFrame) {
-        for (key, counterpart) in &self.peers {
-            let Some(stream) = counterpart.microphone else {
-                continue;
-            };
-            let now = context.now;
-            let Some(peer) = context.peer(*key) else {
-                continue;
-            };
-            let frame = Frame {
-                data: &sound.data,
-                timestamp: sound.timestamp,
-                keyframe: true,
-                temporal_layer: None,
-                layer_sync: false,
-                non_reference: true,
-                captured_at: sound.taken_at,
-            };
-            // The stream is the peer's own.
-            let _ = peer.send_frame(now, stream, &frame);
-        }
-    }
-
-    /// Interfaces get and lose addresses during a call: every peer gets a
-    /// socket on each new one, and paths of those that went away end.
-    fn follow_links(&mut self, context: &mut Context<'_>) {
-        let present = self.links.present();
-        for (key, counterpart) in &mut self.peers {
-            let now = context.now;
-            let used: Vec<IpAddr> = counterpart.locals.iter().map(SocketAddr::ip).collect();
-            if present.iter().all(|ip| used.contains(ip)) && used.len() == present.len() {
-                continue;
-            }
-            let gone = |l: &SocketAddr| !present.contains(&l.ip());
-            for address in counterpart.locals.extract_if(.., |l| gone(l)) {
-                if let Some(peer) = context.peer(*key) {
-                    peer.remove_local(now, address);
-                }
-                context.remove_socket(address);
-            }
-            for access in self.links.open(&used) {
-                if context.add_socket(access.socket).is_err() {
-                    continue;
-                }
-                counterpart.locals.push(access.local.addr);
-                if let Some(peer) = context.peer(*key) {
-                    peer.add_local(now, access.local);
-                }
-            }
-        }
-    }
-
     fn close(&mut self, context: &mut Context<'_>, key: PeerKey) {
         context.remove(key);
         for local in self.peers.remove(&key).into_iter().flat_map(|c| c.locals) {
@@ -415,114 +251,5 @@ impl Caller {
             })
         };
         self.peers.iter().filter_map(report).collect()
-    }
-
-    fn on_association(&mut self, key: PeerKey, event: weft_secure::Event) {
-        let Some(counterpart) = self.peers.get_mut(&key) else {
-            return;
-        };
-        let news = match event {
-            weft_secure::Event::PathUp { path, link, .. } => {
-                let name = self
-                    .names
-                    .get(usize::from(link.0))
-                    .cloned()
-                    .unwrap_or_default();
-                counterpart.links.insert(path, name.clone());
-                News::Path {
-                    link: name,
-                    up: true,
-                }
-            }
-            weft_secure::Event::PathDown { path, .. } | weft_secure::Event::PathSilent { path } => {
-                let link = counterpart.links.get(&path).cloned().unwrap_or_default();
-                News::Path { link, up: false }
-            }
-            weft_secure::Event::Connected { .. } => News::Connected,
-            weft_secure::Event::Failed { reason } => {
-                counterpart.failed = true;
-                News::Failed(format!("{reason:?}"))
-            }
-            weft_secure::Event::Selected { .. } => return,
-        };
-        let _ = counterpart.news.send(news);
-    }
-
-    fn on_session(&mut self, key: PeerKey, event: SessionEvent) {
-        let Some(counterpart) = self.peers.get_mut(&key) else {
-            return;
-        };
-        match event {
-            SessionEvent::KeyframeRequested { stream } => {
-                let camera = counterpart.cameras.iter().position(|s| *s == stream);
-                if let Some(control) = camera.and_then(|c| self.encoders.get(c)) {
-                    control.request_keyframe();
-                }
-            }
-            SessionEvent::TargetRateChanged { rate } => {
-                counterpart.rate = rate;
-                self.share_rate();
-            }
-            SessionEvent::FrameReceived { stream, frame } => {
-                let kind = counterpart.receivers.get(&stream).copied();
-                if let Some(kind) = kind {
-                    let _ = counterpart.news.send(News::Frame { kind, frame });
-                }
-            }
-            SessionEvent::StreamEnded { .. } => {
-                let _ = counterpart.news.send(News::Ended);
-            }
-            SessionEvent::PacketReceived { .. } | SessionEvent::PathStateChanged { .. } => {}
-        }
-    }
-
-    /// Every camera gets the same share of what the slowest peer can take,
-    /// after the sound.
-    fn share_rate(&self) {
-        let sending = self
-            .peers
-            .values()
-            .filter(|p| !p.cameras.is_empty() && !p.failed);
-        let rates = sending.map(|p| {
-            let sound = if p.microphone.is_some() {
-                sound::RATE
-            } else {
-                Rate::ZERO
-            };
-            p.rate.saturating_sub(sound)
-        });
-        // A peer that waits for a path holds up no other.
-        let slowest = rates.clone().filter(|rate| *rate > Rate::ZERO).min();
-        let Some(rate) = slowest.or_else(|| rates.min()) else {
-            return;
-        };
-        let each = Rate::from_bps(rate.as_bps() / self.encoders.len().max(1) as u64);
-        for control in &self.encoders {
-            control.set_rate(each);
-        }
-    }
-}
-
-impl Counterpart {
-    fn of(now: Instant, peer: &Peer, news: Sender<News>, locals: Vec<SocketAddr>) -> Counterpart {
-        let sending = |kind| {
-            let streams = peer.streams().iter();
-            streams.filter(move |s| s.direction == Direction::Send && s.kind == kind)
-        };
-        let receivers = peer
-            .streams()
-            .iter()
-            .filter(|s| s.direction == Direction::Receive);
-        Counterpart {
-            news,
-            locals,
-            cameras: sending(MediaKind::Video).map(|s| s.stream).collect(),
-            microphone: sending(MediaKind::Audio).map(|s| s.stream).next(),
-            receivers: receivers.map(|s| (s.stream, s.kind)).collect(),
-            links: BTreeMap::new(),
-            rate: Rate::ZERO,
-            patience: Patience::from(now),
-            failed: false,
-        }
     }
 }

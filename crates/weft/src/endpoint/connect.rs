@@ -1,11 +1,9 @@
 //! A connection to a server: our offer, its answer.
 
-use std::sync::mpsc::Sender;
-
 use weft_net::Remote;
 use weft_peer::{PeerKey, Section};
 
-use super::caller::{CallError, Command, News, OfferId, ask};
+use super::caller::{CallError, Command, Listener, OfferId, ask};
 use crate::signalling::{Created, SignallingError};
 
 /// A connection under way; its news tell when it is up.
@@ -29,7 +27,7 @@ pub enum ConnectError {
 pub fn connect(
     remote: &Remote<Command>,
     sections: Vec<Section>,
-    news: Sender<News>,
+    news: impl Into<Listener>,
     exchange: impl FnOnce(&str) -> Result<Created, SignallingError>,
 ) -> Result<Connection, ConnectError> {
     let (offer, sdp): (OfferId, String) = ask(remote, |reply| Command::Offer { sections, reply })??;
@@ -39,7 +37,7 @@ pub fn connect(
     let peer = ask(remote, |reply| Command::Accept {
         offer,
         answer: sdp,
-        news,
+        news: news.into(),
         reply,
     })??;
     Ok(Connection { peer, location })

@@ -89,26 +89,20 @@ impl Recording {
             .unwrap_or_default()
     }
 
-    pub fn take(
-        &mut self,
-        id: &str,
-        kind: MediaKind,
-        now: Instant,
-        frame: &ReceivedFrame,
-    ) -> Result<(), Failure> {
+    /// Writes a frame that came out `at` this time.
+    pub fn take(&mut self, id: &str, kind: MediaKind, at: Instant, frame: &ReceivedFrame) {
         let Some(recorder) = self.files.get_mut(id) else {
-            return Ok(());
+            return;
         };
         let written = match kind {
-            MediaKind::Video => recorder.video(now, frame.timestamp, frame.keyframe, &frame.data),
-            MediaKind::Audio => recorder.audio(now, frame.timestamp, &frame.data),
+            MediaKind::Video => recorder.video(at, frame.timestamp, frame.keyframe, &frame.data),
+            MediaKind::Audio => recorder.audio(at, frame.timestamp, &frame.data),
         };
         if let Err(error) = written {
             // The call matters more than its record.
             eprintln!("weft: {error}; this recording has ended, the call goes on");
             self.files.remove(id);
         }
-        Ok(())
     }
 
     pub fn end(&mut self, id: &str) {

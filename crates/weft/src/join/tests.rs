@@ -1,4 +1,13 @@
+use std::sync::mpsc::channel;
+use std::time::{Duration, Instant};
+
+use weft_units::PathId;
+
+use super::board::{Board, LinkNews};
+use super::desk::Desk;
+use super::inbox::{Frames, WAITING_FRAMES};
 use super::loopback;
+use super::trouble::Trouble;
 
 #[test]
 fn a_server_on_this_machine_is_reached_at_the_address_that_its_url_has() {
@@ -16,4 +25,77 @@ fn a_server_on_this_machine_is_reached_at_the_address_that_its_url_has() {
     ] {
         assert_eq!(of(elsewhere), None, "{elsewhere}");
     }
+}
+
+#[test]
+fn a_desk_whose_request_hangs_refuses_what_is_too_much_and_holds_nobody_up() {
+    let mut desk = Desk::open(1);
+    let (release, hung) = channel::<()>();
+    let (begun, begins) = channel();
+    assert!(desk.take(move || {
+        let _ = begun.send(());
+        let _ = hung.recv();
+    }));
+    begins.recv().expect("the first errand begins");
+    let (done, second) = channel();
+    assert!(desk.take(move || done.send(()).expect("the test waits")));
+    assert!(!desk.take(|| unreachable!("there is no room for a third")));
+    assert_eq!(desk.refused(), 1);
+    drop(release);
+    second.recv().expect("the second errand is done");
+    desk.close(Duration::from_secs(5));
+}
+
+#[test]
+fn closing_a_desk_that_hangs_takes_no_longer_than_it_may() {
+    let mut desk = Desk::open(1);
+    let (release, hung) = channel::<()>();
+    desk.take(move || {
+        let _ = hung.recv();
+    });
+    let before = Instant::now();
+    desk.close(Duration::from_millis(50));
+    assert!(before.elapsed() < Duration::from_secs(1));
+    drop(release);
+}
+
+#[test]
+fn frames_that_nobody_takes_are_counted_drops_until_there_is_room() {
+    let frames = Frames::default();
+    let admitted = (0..WAITING_FRAMES + 10).filter(|_| frames.admit()).count();
+    assert_eq!((admitted, frames.dropped()), (WAITING_FRAMES, 10));
+    frames.release();
+    assert!(frames.admit());
+    assert!(!frames.admit());
+    assert_eq!(frames.dropped(), 11);
+}
+
+#[test]
+fn a_trouble_is_news_once_and_its_end_says_how_long_it_was() {
+    let start = Instant::now();
+    let after = |s| start + Duration::from_secs(s);
+    let mut trouble = Trouble::default();
+    assert_eq!(trouble.ends(start), None);
+    assert!(trouble.begins(start, "unreachable"));
+    assert!(!trouble.begins(after(1), "unreachable"));
+    assert!(trouble.begins(after(2), "refused"));
+    assert_eq!(trouble.ends(after(9)), Some(Duration::from_secs(9)));
+    assert_eq!(trouble.ends(after(10)), None);
+}
+
+#[test]
+fn a_link_is_down_when_its_last_path_is_and_the_last_link_is_said_to_be() {
+    let start = Instant::now();
+    let after = |s| start + Duration::from_secs(s);
+    let mut board = Board::default();
+    let mut on = |at, path, link, up| board.on_path(at, PathId(path), link, up);
+    assert_eq!(on(start, 0, "wifi", true), Some(LinkNews::Up));
+    assert_eq!(on(start, 1, "wifi", true), None);
+    assert_eq!(on(start, 2, "lte", true), Some(LinkNews::Up));
+    assert_eq!(on(after(1), 0, "wifi", false), None);
+    assert_eq!(on(after(1), 1, "wifi", false), Some(LinkNews::Down));
+    assert_eq!(on(after(2), 2, "lte", false), Some(LinkNews::AllDown));
+    assert_eq!(on(after(3), 2, "lte", false), None);
+    let again = LinkNews::Again(Duration::from_secs(120));
+    assert_eq!(on(after(121), 1, "wifi", true), Some(again));
 }

@@ -50,7 +50,7 @@ impl Caller {
                     true => "no link leads there any more",
                     false => "no link led there over UDP; does a firewall keep it off?",
                 };
-                let _ = counterpart.news.send(News::Failed(words.to_owned()));
+                counterpart.news.tell(News::Failed(words.to_owned()));
             }
         }
     }

@@ -2,6 +2,8 @@ use std::net::UdpSocket;
 use std::sync::mpsc::channel;
 
 use super::patience::{PATIENCE, Patience};
+use weft_peer::Direction;
+
 use super::*;
 
 /// An endpoint on loopback.
@@ -60,7 +62,7 @@ fn an_offer_that_was_withdrawn_takes_no_answer() {
     let accepted = ask(&driver.remote, |reply| Command::Accept {
         offer: id,
         answer: String::new(),
-        news,
+        news: news.into(),
         reply,
     });
     assert!(matches!(

@@ -1,0 +1,121 @@
+//! What a peer's owner hears of it.
+
+use std::sync::mpsc::Sender;
+
+use weft_peer::PeerKey;
+use weft_session::{Event as SessionEvent, MediaKind, ReceivedFrame};
+use weft_units::{Instant, PathId};
+
+use super::Caller;
+
+/// What a peer's owner hears of it.
+#[derive(Debug)]
+pub enum News {
+    /// Media can flow.
+    Connected,
+    /// It never will, or no more.
+    Failed(String),
+    /// A path changed: its link, and whether it is usable.
+    Path {
+        path: PathId,
+        link: String,
+        up: bool,
+    },
+    /// A frame that is due, and when it came out.
+    Frame {
+        kind: MediaKind,
+        frame: ReceivedFrame,
+        at: Instant,
+    },
+    /// The peer has ended its stream.
+    Ended,
+}
+
+/// Who is told. It is called on the network's thread and must not block.
+pub struct Listener(Box<dyn FnMut(News) + Send>);
+
+impl Listener {
+    pub fn new(hear: impl FnMut(News) + Send + 'static) -> Listener {
+        Listener(Box::new(hear))
+    }
+
+    pub(super) fn tell(&mut self, news: News) {
+        (self.0)(news);
+    }
+}
+
+impl From<Sender<News>> for Listener {
+    fn from(sender: Sender<News>) -> Listener {
+        // Who does not listen any more misses nothing.
+        Listener::new(move |news| {
+            let _ = sender.send(news);
+        })
+    }
+}
+
+impl Caller {
+    pub(super) fn on_association(&mut self, key: PeerKey, event: weft_secure::Event) {
+        let Some(counterpart) = self.peers.get_mut(&key) else {
+            return;
+        };
+        let news = match event {
+            weft_secure::Event::PathUp { path, link, .. } => {
+                let name = self
+                    .names
+                    .get(usize::from(link.0))
+                    .cloned()
+                    .unwrap_or_default();
+                counterpart.links.insert(path, name.clone());
+                News::Path {
+                    path,
+                    link: name,
+                    up: true,
+                }
+            }
+            weft_secure::Event::PathDown { path, .. } | weft_secure::Event::PathSilent { path } => {
+                let link = counterpart.links.get(&path).cloned().unwrap_or_default();
+                News::Path {
+                    path,
+                    link,
+                    up: false,
+                }
+            }
+            weft_secure::Event::Connected { .. } => News::Connected,
+            weft_secure::Event::Failed { reason } => {
+                counterpart.failed = true;
+                News::Failed(format!("{reason:?}"))
+            }
+            weft_secure::Event::Selected { .. } => return,
+        };
+        counterpart.news.tell(news);
+    }
+
+    pub(super) fn on_session(&mut self, now: Instant, key: PeerKey, event: SessionEvent) {
+        let Some(counterpart) = self.peers.get_mut(&key) else {
+            return;
+        };
+        match event {
+            SessionEvent::KeyframeRequested { stream } => {
+                let camera = counterpart.cameras.iter().position(|s| *s == stream);
+                if let Some(control) = camera.and_then(|c| self.encoders.get(c)) {
+                    control.request_keyframe();
+                }
+            }
+            SessionEvent::TargetRateChanged { rate } => {
+                counterpart.rate = rate;
+                self.share_rate();
+            }
+            SessionEvent::FrameReceived { stream, frame } => {
+                let kind = counterpart.receivers.get(&stream).copied();
+                if let Some(kind) = kind {
+                    let at = now;
+                    counterpart.news.tell(News::Frame { kind, frame, at });
+                }
+            }
+            SessionEvent::StreamEnded { .. } => {
+                counterpart.news.tell(News::Ended);
+            }
+            SessionEvent::PacketReceived { .. } | SessionEvent::PathStateChanged { .. } => {}
+        }
+    }
+}

@@ -1,0 +1,65 @@
+//! Which links lead to the server, as far as media knows.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::time::{Duration, Instant};
+
+use weft_units::PathId;
+
+/// The usable paths of the publication, and the links that had one.
+#[derive(Default)]
+pub struct Board {
+    up: BTreeMap<String, BTreeSet<PathId>>,
+    /// Links that carried something once and do not, and since when.
+    down: BTreeMap<String, Instant>,
+}
+
+/// What a change of a path means for its link.
+#[derive(PartialEq, Eq, Debug)]
+pub enum LinkNews {
+    Up,
+    /// After being down for so long.
+    Again(Duration),
+    Down,
+    /// And it was the last one.
+    AllDown,
+}
+
+impl Board {
+    /// A path of a link is usable now, or not any more. Several paths may run
+    /// over one link.
+    pub fn on_path(
+        &mut self,
+        now: Instant,
+        path: PathId,
+        link: &str,
+        usable: bool,
+    ) -> Option<LinkNews> {
+        let paths = self.up.entry(link.to_owned()).or_default();
+        let before = !paths.is_empty();
+        match usable {
+            true => paths.insert(path),
+            false => paths.remove(&path),
+        };
+        match (before, !paths.is_empty()) {
+            (false, true) => Some(match self.down.remove(link) {
+                Some(since) => LinkNews::Again(now - since),
+                None => LinkNews::Up,
+            }),
+            (true, false) => {
+                self.down.insert(link.to_owned(), now);
+                let all = self.up.values().all(BTreeSet::is_empty);
+                Some(if all {
+                    LinkNews::AllDown
+                } else {
+                    LinkNews::Down
+                })
+            }
+            _ => None,
+        }
+    }
+
+    /// The connection is another one: its paths are new.
+    pub fn clear(&mut self) {
+        self.up.clear();
+    }
+}

@@ -1,0 +1,153 @@
+//! The room's events: who is there and what they publish.
+
+use std::thread;
+use std::time::Instant;
+
+use weft_server::escaped;
+
+use super::call::{Call, RETRY};
+use super::inbox::Wish;
+use crate::exit::Failure;
+use crate::signalling::{Participant, Publishing, RoomEvent, SILENCE, SignallingError};
+
+/// The event stream that counts.
+pub(super) struct Listening {
+    number: u32,
+    /// When it last spoke.
+    heard: Instant,
+    /// When another one is begun.
+    again: Option<Instant>,
+}
+
+impl Default for Listening {
+    fn default() -> Listening {
+        Listening {
+            number: 0,
+            heard: Instant::now(),
+            again: None,
+        }
+    }
+}
+
+impl Listening {
+    fn is_silent(&self, now: Instant) -> bool {
+        self.again.is_none() && now.saturating_duration_since(self.heard) > SILENCE
+    }
+}
+
+impl Call {
+    /// A thread that reads the room's events until they end. What an earlier
+    /// one still says, if it hangs on a dead link, no longer counts.
+    pub(super) fn listen_to_room(&mut self) {
+        self.listening = Listening {
+            number: self.listening.number + 1,
+            heard: Instant::now(),
+            again: None,
+        };
+        let stream = self.listening.number;
+        let (room, mailbox) = (self.desks.room.clone(), self.mailbox.clone());
+        let mut query = format!("kind=native&name={}", escaped(&self.own.name));
+        let own = self.own.identity.clone();
+        if let Some(own) = &own {
+            query.push_str(&format!("&id={}", escaped(&own.id)));
+        }
+        thread::spawn(move || {
+            let told = mailbox.clone();
+            let ended = room.events(&query, own.as_ref(), move |event| {
+                told.send(Wish::Room(stream, event))
+            });
+            let error = ended.err().unwrap_or_else(|| SignallingError::Unreachable {
+                url: "the room".to_owned(),
+                error: "its event stream ended".to_owned(),
+            });
+            mailbox.send(Wish::RoomLost(stream, error));
+        });
+    }
+
+    /// Listens anew when it is time.
+    pub(super) fn listen_again(&mut self, now: Instant) {
+        if self.listening.again.is_some_and(|at| now >= at) {
+            self.listen_to_room();
+        } else if self.listening.is_silent(now) {
+            if self.trouble.begins(now, "silence") {
+                eprintln!("weft: nothing heard of the room for a while; asking again");
+            }
+            self.listen_to_room();
+        }
+    }
+
+    pub(super) fn on_room_lost(
+        &mut self,
+        stream: u32,
+        error: SignallingError,
+    ) -> Result<(), Failure> {
+        if stream != self.listening.number {
+            return Ok(());
+        }
+        if !error.is_passing() || self.own.identity.is_none() {
+            return Err(error.into_failure());
+        }
+        self.on_trouble(&error);
+        self.listening.again = Some(Instant::now() + RETRY);
+        Ok(())
+    }
+
+    pub(super) fn on_room(&mut self, stream: u32, event: RoomEvent) -> Result<(), Failure> {
+        if stream != self.listening.number {
+            return Ok(());
+        }
+        let now = Instant::now();
+        self.listening.heard = now;
+        self.on_answer();
+        match event {
+            RoomEvent::Welcome { own, participants } => {
+                let all = participants.into_iter().map(|p| (p.id.clone(), p));
+                self.others = all.collect();
+                let shown = self.others.remove(&own.id).map(|p| p.publishing);
+                if self.own.identity.as_ref() != Some(&own) {
+                    // The server does not know us any more: it was started
+                    // again, or we were away for long. So our connections are gone.
+                    self.end_connections();
+                    self.own.identity = Some(own);
+                } else if let Some(shown) = shown {
+                    self.on_own_publishing(shown);
+                }
+            }
+            RoomEvent::Changed(participant) => {
+                if Some(&participant.id) == self.own.identity.as_ref().map(|own| &own.id) {
+                    self.on_own_publishing(participant.publishing);
+                } else {
+                    self.play_anew_with_more(&participant);
+                    self.others.insert(participant.id.clone(), participant);
+                }
+            }
+            RoomEvent::Left(id) => {
+                self.others.remove(&id);
+                self.stop_playing(&id);
+            }
+            RoomEvent::Alive => {}
+        }
+        self.catch_up(now);
+        Ok(())
+    }
+
+    /// Who came without a camera and has one now is played from the beginning:
+    /// what a connection carries was agreed on when it was made.
+    fn play_anew_with_more(&mut self, participant: &Participant) {
+        let player = self.players.get(&participant.id);
+        if player.is_some_and(|p| participant.publishing.has_more_than(p.wanted)) {
+            self.stop_playing(&participant.id);
+        }
+    }
+
+    /// What the server shows of us. When it has ended our publication, since
+    /// nothing came for long, we may hear of it here only.
+    fn on_own_publishing(&mut self, shown: Publishing) {
+        let shown = shown != Publishing::default();
+        if self.publication.is_shown() && !shown {
+            eprintln!("weft: the server has ended what we publish; publishing again");
+            self.end_publication();
+        }
+        self.publication.set_shown(shown);
+    }
+}

@@ -1,0 +1,67 @@
+//! `weft join` as a program: against servers that do not do what they should.
+
+use std::io::{BufRead, BufReader, Write};
+use std::net::{TcpListener, TcpStream};
+use std::process::{Child, Command, Stdio};
+use std::sync::mpsc::{Sender, channel};
+use std::thread;
+use std::time::{Duration, Instant};
+
+/// What a welcome's stream begins with.
+const WELCOME: &str = "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\n\r\n\
+    event: welcome\ndata: {\"id\":\"1\",\"secret\":\"s\",\"participants\":[]}\n\n";
+
+/// A server that welcomes everybody and answers nothing else; says what it is
+/// asked.
+fn silent_server(asked: Sender<String>) -> u16 {
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+    let port = listener.local_addr().expect("an address").port();
+    thread::spawn(move || {
+        // Open for as long as the test runs.
+        let mut all = Vec::new();
+        for stream in listener.incoming() {
+            let mut stream: TcpStream = stream.expect("a connection");
+            let mut line = String::new();
+            let read = BufReader::new(&stream).read_line(&mut line);
+            if read.is_ok() && line.contains("/events") {
+                stream.write_all(WELCOME.as_bytes()).expect("it listens");
+            }
+            let _ = asked.send(line);
+            all.push(stream);
+        }
+    });
+    port
+}
+
+fn join(port: u16) -> Child {
+    let url = format!("http://127.0.0.1:{port}");
+    let mut command = Command::new(env!("CARGO_BIN_EXE_weft"));
+    command.args(["join", &url, "--room", "r", "--link", "127.0.0.1"]);
+    command.args(["--mic", "tone"]);
+    command.stderr(Stdio::null());
+    command.spawn().expect("the program starts")
+}
+
+#[test]
+fn ctrl_c_ends_the_call_within_a_second_while_a_request_hangs() {
+    let (asked, requests) = channel();
+    let port = silent_server(asked);
+    let mut child = join(port);
+    let limit = Duration::from_secs(30);
+    while !requests
+        .recv_timeout(limit)
+        .expect("it publishes")
+        .starts_with("POST /whip/")
+    {}
+    let began = Instant::now();
+    let interrupted = Command::new("kill")
+        .args(["-INT", &child.id().to_string()])
+        .status();
+    assert!(interrupted.expect("kill runs").success());
+    let (over, ended) = channel();
+    thread::spawn(move || over.send(child.wait().expect("a child")));
+    let status = ended.recv_timeout(limit).expect("it ends");
+    let took = began.elapsed();
+    assert!(status.success(), "{status}");
+    assert!(took < Duration::from_secs(1), "Ctrl-C took {took:?}");
+}
