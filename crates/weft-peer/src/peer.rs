@@ -196,6 +196,12 @@ impl Peer {
         self.session.set_scheduler(scheduler);
     }
 
+    /// Says how a path's link may be used; known for paths to come, too.
+    pub fn set_path_policy(&mut self, now: Instant, path: PathId, policy: weft_session::Policy) {
+        self.session.set_path_policy(now, path, policy);
+        self.pump(now);
+    }
+
     /// Bounds what is sent over all paths together.
     pub fn set_max_rate(&mut self, now: Instant, rate: weft_units::Rate) {
         self.session.set_max_rate(now, rate);

@@ -20,6 +20,6 @@ pub use config::{Config, Feedback, Level, ReceiveStreamConfig, SendStreamConfig}
 pub use event::{Event, ForwardedPacket, Frame, Input, Output, Protocol, Transmit};
 pub use path::PathState;
 pub use receive::{Delivery, MediaKind, MediaPacket, ReceivedFrame, ReceiverStats};
-pub use schedule::SchedulerKind;
+pub use schedule::{Metering, Policy, SchedulerKind, Standing, Weight};
 pub use session::{Drops, Error, Session};
 pub use stats::{PathStats, SenderStats, Stats};

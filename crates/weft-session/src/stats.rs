@@ -3,6 +3,7 @@ use weft_units::{Bytes, Duration, PathId, Rate, StreamId};
 use crate::Session;
 use crate::path::PathState;
 use crate::receive::ReceiverStats;
+use crate::schedule::Policy;
 use crate::session::Drops;
 
 /// A snapshot of a session's counters. Counters only grow; rates are the
@@ -28,6 +29,8 @@ pub struct PathStats {
     pub path: PathId,
     /// Its state.
     pub state: PathState,
+    /// How its link may be used.
+    pub policy: Policy,
     /// Smoothed round-trip time.
     pub rtt: Duration,
     /// The controller's target rate.
@@ -80,6 +83,7 @@ impl Stats {
             PathStats {
                 path: path.id,
                 state: path.state,
+                policy: session.path_policy(path.id),
                 rtt: path.rtt.smoothed(),
                 target_rate: snapshot.target,
                 acknowledged_rate: snapshot.acked,

@@ -4,6 +4,7 @@
 
 mod converge;
 mod duplicate;
+mod policy;
 mod single;
 mod weft;
 
@@ -13,6 +14,9 @@ use std::str::FromStr;
 use weft_units::{Bytes, Duration, Instant, PathId, Rate, StreamId};
 
 use crate::receive::MediaKind;
+
+pub(crate) use policy::Policies;
+pub use policy::{MINIMUM, Metering, Policy, Standing, Weight};
 
 /// The built-in schedulers, by their names on the command line.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]

@@ -148,7 +148,9 @@ impl Session {
     /// When an idle path wants a duplicate. Only while there is recent media
     /// and a choice of paths.
     pub(super) fn keep_alive_due(&self, path: &Path) -> Option<Instant> {
-        let idle = path.state == PathState::Up && path.queue.is_empty();
+        let idle = path.state == PathState::Up
+            && path.queue.is_empty()
+            && self.policies.may_be_measured(path.id);
         if !idle || self.paths.len() < 2 || self.level == Level::Single {
             return None;
         }

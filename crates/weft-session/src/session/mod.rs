@@ -15,7 +15,7 @@ use crate::config::{Config, Level, ReceiveStreamConfig, SendStreamConfig};
 use crate::event::{Event, Input, Output};
 use crate::path::{Path, PathState};
 use crate::receive_log::ReceiveLog;
-use crate::schedule::{PathView, Scheduler, SchedulerKind};
+use crate::schedule::{PathView, Policies, Policy, Scheduler, SchedulerKind};
 use crate::send::SendStream;
 use crate::stats::Stats;
 
@@ -33,6 +33,7 @@ pub struct Session {
     rng: Rng,
     scheduler: Box<dyn Scheduler>,
     scheduler_kind: SchedulerKind,
+    policies: Policies,
     paths: BTreeMap<PathId, Path>,
     senders: BTreeMap<StreamId, SendStream>,
     receivers: BTreeMap<StreamId, ReceiveStream>,
@@ -124,6 +125,7 @@ impl Session {
             rng: rng.stream("session"),
             scheduler: kind.build(),
             scheduler_kind: kind,
+            policies: Policies::default(),
             paths: BTreeMap::new(),
             senders: BTreeMap::new(),
             receivers: BTreeMap::new(),
@@ -195,6 +197,18 @@ impl Session {
     #[must_use]
     pub fn scheduler(&self) -> SchedulerKind {
         self.scheduler_kind
+    }
+
+    /// Says how a path's link may be used; known for paths to come, too.
+    pub fn set_path_policy(&mut self, now: Instant, path: PathId, policy: Policy) {
+        self.policies.set(path, policy);
+        self.announce_rate(now);
+    }
+
+    /// How a path's link may be used.
+    #[must_use]
+    pub fn path_policy(&self, path: PathId) -> Policy {
+        self.policies.of(path)
     }
 
     /// Bounds what is sent over all paths together.
@@ -273,8 +287,7 @@ impl Session {
         } else {
             self.scheduler.rate(&views)
         };
-        let limit = self.remote_limit.unwrap_or(self.config.max_rate);
-        paths.min(limit).min(self.config.max_rate)
+        paths.min(self.wanted_rate())
     }
 
     /// A snapshot of everything countable.
@@ -309,6 +322,8 @@ impl Session {
     /// Tells the application of a target that moved by a hundredth or more.
     fn announce_rate(&mut self, now: Instant) {
         self.rate_moved = false;
+        let (live, wanted) = (views(&self.live_paths()), self.wanted_rate());
+        self.policies.settle(&live, wanted);
         let rate = self.target_rate();
         let moved = rate.as_bps().abs_diff(self.announced_rate.as_bps());
         if moved * 100 <= self.announced_rate.as_bps() && self.announced_rate != Rate::ZERO {
@@ -328,9 +343,25 @@ impl Session {
         self.outputs.push_back(Output::Event(event));
     }
 
-    /// The paths that may carry packets, as the scheduler sees them: those that
-    /// are up, or else those that are suspect.
+    /// The paths that may carry packets, as the scheduler sees them: of those
+    /// that live, those that the links' policies admit.
     fn path_views(&self) -> Vec<PathView> {
+        let live = self.live_paths();
+        if self.policies.are_none() {
+            return views(&live);
+        }
+        let admitted = self.policies.admit(&views(&live), self.wanted_rate());
+        let rate_of = |id| admitted.iter().find(|(path, _)| *path == id);
+        let used = live.into_iter().filter(|p| rate_of(p.id).is_some());
+        let mut views = views(&used.collect::<Vec<&Path>>());
+        for view in &mut views {
+            view.rate = rate_of(view.id).map_or(view.rate, |(_, rate)| *rate);
+        }
+        views
+    }
+
+    /// The paths that are up, or else those that are suspect.
+    fn live_paths(&self) -> Vec<&Path> {
         let in_state = |s| {
             let paths = self.paths.values();
             paths.filter(move |p| p.state == s && p.is_usable())
@@ -339,19 +370,13 @@ impl Session {
         if live.is_empty() {
             live = in_state(PathState::Suspect).collect();
         }
-        let measured = live
-            .iter()
-            .map(|p| p.one_way.recent())
-            .collect::<Option<Vec<i64>>>();
-        let delays: Vec<i64> = measured.unwrap_or_else(|| {
-            live.iter()
-                .map(|p| (p.rtt.smoothed() / 2).as_nanos() as i64)
-                .collect()
-        });
-        let least = delays.iter().copied().min().unwrap_or(0);
-        let view =
-            |(path, delay): (&&Path, &i64)| path.view(Duration::from_nanos(delay.abs_diff(least)));
-        live.iter().zip(&delays).map(view).collect()
+        live
+    }
+
+    /// The most that the application sends, as far as the peer takes it.
+    fn wanted_rate(&self) -> Rate {
+        let limit = self.remote_limit.unwrap_or(self.config.max_rate);
+        limit.min(self.config.max_rate)
     }
 
     /// The SSRC that stands as sender in RTCP.
@@ -384,4 +409,18 @@ impl Session {
     pub(crate) fn drops(&self) -> Drops {
         self.drops
     }
+}
+
+/// Paths as the scheduler sees them, their delays over the quickest one's.
+fn views(paths: &[&Path]) -> Vec<PathView> {
+    let measured = paths.iter().map(|p| p.one_way.recent());
+    let measured = measured.collect::<Option<Vec<i64>>>();
+    let delays: Vec<i64> = measured.unwrap_or_else(|| {
+        let half = |p: &&Path| (p.rtt.smoothed() / 2).as_nanos() as i64;
+        paths.iter().map(half).collect()
+    });
+    let least = delays.iter().copied().min().unwrap_or(0);
+    let view =
+        |(path, delay): (&&Path, &i64)| path.view(Duration::from_nanos(delay.abs_diff(least)));
+    paths.iter().zip(&delays).map(view).collect()
 }

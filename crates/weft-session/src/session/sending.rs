@@ -115,7 +115,8 @@ impl Session {
             sizes: &sizes,
             made_for: None,
         };
-        let assignments = self.scheduler.assign(now, &batch, &views);
+        let mut assignments = self.scheduler.assign(now, &batch, &views);
+        self.policies.spare(&mut assignments);
         debug_assert_eq!(assignments.len(), sequences.len());
         let purpose = match class {
             Class::Audio => Purpose::Audio,

@@ -111,7 +111,10 @@ impl Session {
     /// Whether a probe on this path can be filled with duplicates, and anybody
     /// will tell what became of them.
     pub(super) fn can_pad(&self, path: &Path) -> bool {
-        self.level != Level::Single && path.wants_padding() && self.padding_packet().is_some()
+        self.level != Level::Single
+            && path.wants_padding()
+            && self.policies.may_pad(path.id)
+            && self.padding_packet().is_some()
     }
 
     /// A recent video packet, to be sent again as a probe: more useful than

@@ -3,7 +3,7 @@
 use weft_cc::Limits;
 use weft_links::{Departure, Link, LinkSpec};
 use weft_session::{
-    Config, Delivery, Event, Feedback, Frame, Input, MediaKind, Output, Protocol,
+    Config, Delivery, Event, Feedback, Frame, Input, MediaKind, Output, Policy, Protocol,
     ReceiveStreamConfig, SchedulerKind, SendStreamConfig, SenderStats, Session, Transmit,
 };
 use weft_units::{Bytes, Duration, Instant, PathId, Rate, Rng, Ssrc, StreamId};
@@ -160,6 +160,11 @@ impl World {
 
     pub fn set_max_rate(&mut self, rate: Rate) {
         self.sender.set_max_rate(self.now, rate);
+    }
+
+    pub fn set_policy(&mut self, link: usize, policy: Policy) {
+        let path = PathId(link as u8);
+        self.sender.set_path_policy(self.now, path, policy);
     }
 
     pub fn cut(&mut self, link: usize) {
