@@ -73,6 +73,21 @@ it('shows both calls, freezes only the one whose one link is cut, and brings it 
   await context.close();
 });
 
+it('changes the scheduler of a call that goes on', async () => {
+  const { page, complaints, context } = await openPage(browser, await demo.url(), { viewport: VIEWPORT });
+  await framesShown(page, WEFT, 30);
+  const scheduler = page.getByLabel('scheduler');
+  await scheduler.selectOption('duplicate');
+  await framesShown(page, WEFT, 30);
+  // The page knows it from the program, not from its own click.
+  await page.reload();
+  await framesShown(page, WEFT, 30);
+  expect(await scheduler.inputValue()).toBe('duplicate');
+  await scheduler.selectOption('weft');
+  expect(complaints).toEqual([]);
+  await context.close();
+});
+
 it.runIf(screenshot !== undefined)('is pictured in its second ride, when only one of the calls goes on', { timeout: 120_000 }, async () => {
   const { page, context } = await openPage(browser, await demo.url(), { viewport: VIEWPORT });
   await page.getByText(/^1:1\d/).waitFor({ timeout: 100_000 });

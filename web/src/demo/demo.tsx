@@ -1,7 +1,7 @@
 import { useCallback, useEffect, useMemo, useState } from 'preact/hooks';
 import 'uplot/dist/uPlot.min.css';
 import { problemFrom, type Problem } from '../model/problem';
-import type { Forced, Tick } from '../model/types';
+import type { Tick } from '../model/types';
 import { browserEnv } from '../signal/env';
 import type { StreamState } from '../signal/sse';
 import { Player } from '../signal/whep';
@@ -12,6 +12,7 @@ import { runs, type History } from './history';
 import { LinkPanel } from './link';
 import { CallPicture } from './picture';
 import { Plot, type Series } from './plot';
+import { Settings } from './settings';
 import { Strip } from './strip';
 import { usePalette, type Palette } from './theme';
 import { DemoWatch } from './watch';
@@ -32,15 +33,12 @@ export function Demo() {
   const [problem, setProblem] = useState<Problem | null>(null);
   useLife(watch, players, state);
 
-  const force = useCallback(
-    (link: string, forced: Forced) => {
-      watch.force(link, forced).then(
-        () => setProblem(null),
-        (thrown: unknown) => setProblem(problemFrom(thrown)),
-      );
-    },
-    [watch],
-  );
+  const tell = useCallback((wish: Promise<void>) => {
+    wish.then(
+      () => setProblem(null),
+      (thrown: unknown) => setProblem(problemFrom(thrown)),
+    );
+  }, []);
 
   const tick = history.at(-1);
   if (state.kind === 'failed' && tick === undefined) {
@@ -54,9 +52,10 @@ export function Demo() {
         <h1 class="hidden-visually">One call, two ways to send it</h1>
         <Phase tick={tick} />
         {tick !== undefined && (
-          <span class="quiet count">
-            {clock(tick.t)} {tick.scheduler !== '' && `· scheduler ${tick.scheduler}`}
-          </span>
+          <div class="count">
+            <Settings settings={tick.settings} choose={(name, value) => tell(watch.choose(name, value))} />
+            <span class="quiet">{clock(tick.t)}</span>
+          </div>
         )}
       </header>
       <main class="demo-body">
@@ -86,7 +85,7 @@ export function Demo() {
               link={link}
               history={history}
               palette={palette}
-              onForce={(forced) => force(link.name, forced)}
+              onForce={(forced) => tell(watch.force(link.name, forced))}
             />
           ))}
         </div>

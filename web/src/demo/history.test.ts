@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import type { Tick } from '../model/types';
 import { columns, extend, runs, type History } from './history';
 
-const tick = (t: number, phase = ''): Tick => ({ t, phase, links: [], calls: new Map(), scheduler: '' });
+const tick = (t: number, phase = ''): Tick => ({ t, phase, links: [], calls: new Map(), settings: [] });
 const of = (...ticks: Tick[]): History => ticks.reduce<History>(extend, []);
 
 it('keeps a minute and one sample beyond it', () => {

@@ -41,13 +41,22 @@ export class DemoWatch {
   }
 
   /** Throws a `ProblemError` when the server refuses. */
-  async force(link: string, forced: Forced): Promise<void> {
-    const response = await this.#env.fetch(`/api/demo/links/${encodeURIComponent(link)}`, {
+  force(link: string, forced: Forced): Promise<void> {
+    return this.#post(`links/${encodeURIComponent(link)}`, { state: forced ?? 'auto' }, `change the link ${link}`);
+  }
+
+  /** Throws a `ProblemError` when the server refuses. */
+  choose(setting: string, value: string): Promise<void> {
+    return this.#post(`settings/${encodeURIComponent(setting)}`, { value }, `change the ${setting}`);
+  }
+
+  async #post(path: string, body: object, aim: string): Promise<void> {
+    const response = await this.#env.fetch(`/api/demo/${path}`, {
       method: 'POST',
       headers: { 'content-type': 'application/json' },
-      body: JSON.stringify({ state: forced ?? 'auto' }),
+      body: JSON.stringify(body),
     });
-    if (!response.ok) throw new ProblemError(await problemOf(response, `change the link ${link}`));
+    if (!response.ok) throw new ProblemError(await problemOf(response, aim));
   }
 
   #onEvent(event: string, value: unknown): void {

@@ -26,10 +26,11 @@ it('reads a tick as the server sends it', () => {
       { name: 'wifi', up: false, forced: 'cut', capacity_mbps: 0, sent_mbps: 0, rtt_ms: null, loss: 1, queue_ms: null, state: 'down' },
     ],
     calls: { weft: { fps: 30, frozen: false, freeze_s: 0.2, freeze_count: 1, e2e_ms: 91, throughput_mbps: 2.2 } },
-    scheduler: 'weft',
+    settings: [{ name: 'scheduler', value: 'weft', choices: ['single', 'weft', 7] }, { name: 'broken' }],
   };
   const tick = readTick(sent);
-  expect(tick).toMatchObject({ t: 12.25, phase: 'wifi fades', scheduler: 'weft' });
+  expect(tick).toMatchObject({ t: 12.25, phase: 'wifi fades' });
+  expect(tick?.settings).toEqual([{ name: 'scheduler', value: 'weft', choices: ['single', 'weft'] }]);
   expect(tick?.links).toEqual([
     { name: 'wifi', up: false, forced: 'cut', capacityMbps: 0, sentMbps: 0, rttMs: null, loss: 1, queueMs: null, state: 'down' },
   ]);

@@ -57,6 +57,13 @@ export interface CallFigures {
   readonly throughputMbps: number | null;
 }
 
+/** Something about the weft call that can be changed while it runs. */
+export interface Setting {
+  readonly name: string;
+  readonly value: string;
+  readonly choices: readonly string[];
+}
+
 /** One sample of the demo, four a second. */
 export interface Tick {
   /** Seconds since the demo started. */
@@ -64,7 +71,8 @@ export interface Tick {
   readonly phase: string;
   readonly links: readonly DemoLink[];
   readonly calls: ReadonlyMap<string, CallFigures>;
-  readonly scheduler: string;
+  /** How the weft call sends. */
+  readonly settings: readonly Setting[];
 }
 
 type Fields = Readonly<Record<string, unknown>>;
@@ -177,6 +185,13 @@ function readCall(value: unknown): CallFigures | null {
   };
 }
 
+function readSetting(value: unknown): Setting | null {
+  const from = fields(value);
+  if (from === null || typeof from['name'] !== 'string' || typeof from['value'] !== 'string') return null;
+  const choices = list(from['choices'], (choice) => (typeof choice === 'string' ? choice : null));
+  return { name: from['name'], value: from['value'], choices };
+}
+
 export function readTick(value: unknown): Tick | null {
   const from = fields(value);
   const t = figure(from?.['t']);
@@ -191,6 +206,6 @@ export function readTick(value: unknown): Tick | null {
     phase: text(from['phase']),
     links: list(from['links'], readDemoLink),
     calls,
-    scheduler: text(from['scheduler']),
+    settings: list(from['settings'], readSetting),
   };
 }

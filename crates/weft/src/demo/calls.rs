@@ -15,6 +15,7 @@ use weft_units::Rate;
 
 use super::relay::{Relay, RelayHandle};
 use super::ride::{LinkName, Ride, RideState};
+use super::settings::{Setting, SettingTick};
 use crate::cli::DemoArgs;
 use crate::endpoint::caller::{self, CallError, Command, News, PeerReport, Sending, ask};
 use crate::endpoint::connect::{ConnectError, connect};
@@ -41,7 +42,7 @@ pub struct Call {
     pub name: &'static str,
     pub relays: BTreeMap<LinkName, RelayHandle>,
     pub watcher: Watcher,
-    pub scheduler: &'static str,
+    pub scheduler: SchedulerKind,
     sender: Driver<Command>,
 }
 
@@ -54,7 +55,7 @@ pub struct Stage {
 
 impl Stage {
     /// Builds links, calls and viewers, and publishes both calls.
-    pub fn set(args: &DemoArgs, clock: Clock, server: &ServerHandle) -> Result<Stage, Failure> {
+    pub fn build(args: &DemoArgs, clock: Clock, server: &ServerHandle) -> Result<Stage, Failure> {
         let target = *server
             .media_addresses()
             .first()
@@ -99,7 +100,7 @@ impl Stage {
                 name,
                 relays,
                 watcher,
-                scheduler: scheduler.name(),
+                scheduler,
                 sender,
             });
         }
@@ -119,6 +120,18 @@ impl Stage {
         for call in &self.calls {
             for (name, relay) in &call.relays {
                 relay.apply(&state.link(*name));
+            }
+        }
+    }
+
+    /// Changes the weft call as it goes on.
+    pub fn set_weft(&mut self, setting: Setting) {
+        for call in self.calls.iter_mut().filter(|c| c.name == WEFT) {
+            match setting {
+                Setting::Scheduler(scheduler) => {
+                    call.scheduler = scheduler;
+                    call.sender.remote.send(Command::Schedule(scheduler));
+                }
             }
         }
     }
@@ -144,6 +157,11 @@ impl Stage {
 }
 
 impl Call {
+    /// How it sends, for the page.
+    pub fn settings(&self) -> Vec<SettingTick> {
+        vec![Setting::Scheduler(self.scheduler).show()]
+    }
+
     /// The sending peer's figures: the latest one's, while another ends.
     pub fn report(&self) -> Option<PeerReport> {
         ask(&self.sender.remote, Command::Report).ok()?.pop()

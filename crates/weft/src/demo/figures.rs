@@ -11,6 +11,7 @@ use weft_units::{Bytes, Duration, Instant, Rate};
 use super::LINKS;
 use super::calls::{Call, Stage, WEFT};
 use super::ride::{LinkName, Override};
+use super::settings::SettingTick;
 use crate::endpoint::watch::{Sight, Sights};
 use crate::statistics::{round, state_name};
 
@@ -21,7 +22,8 @@ pub struct Tick {
     pub phase: &'static str,
     pub links: Vec<LinkTick>,
     pub calls: BTreeMap<&'static str, CallTick>,
-    pub scheduler: &'static str,
+    /// Those of the weft call.
+    pub settings: Vec<SettingTick>,
 }
 
 /// One link of the weft call.
@@ -52,7 +54,6 @@ pub struct CallTick {
 /// The run so far.
 pub struct Figures {
     began: Instant,
-    scheduler: &'static str,
     last_tick: Instant,
     /// Bytes into each link of each call at the last tick.
     last_sent: BTreeMap<(&'static str, LinkName), Bytes>,
@@ -94,10 +95,8 @@ impl Figures {
             .iter()
             .map(|c| (c.name, frames_sent(c)))
             .collect();
-        let scheduler = stage.call(WEFT).map_or("", |c| c.scheduler);
         Figures {
             began: now,
-            scheduler,
             last_tick: now,
             last_sent: sent.clone(),
             links: BTreeMap::new(),
@@ -170,7 +169,7 @@ impl Figures {
             phase,
             links,
             calls,
-            scheduler: self.scheduler,
+            settings: stage.call(WEFT).map(Call::settings).unwrap_or_default(),
         }
     }
 
@@ -206,7 +205,7 @@ impl Figures {
         }
         json!({
             "seconds": round(seconds),
-            "scheduler": self.scheduler,
+            "scheduler": stage.call(WEFT).map(|c| c.scheduler.name()),
             "version": env!("CARGO_PKG_VERSION"),
             "calls": calls,
             "links": self.link_results(elapsed, stage, WEFT),

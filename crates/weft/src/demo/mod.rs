@@ -5,6 +5,7 @@ mod figures;
 mod page;
 mod relay;
 mod ride;
+mod settings;
 mod terminal;
 
 use std::fs::File;
@@ -23,7 +24,7 @@ use crate::serve;
 
 use calls::Stage;
 use figures::Figures;
-use page::Board;
+use page::{Board, Wish};
 use ride::LinkName;
 
 /// The ride moves on this often: a fade looks smooth and a cut is sharp.
@@ -51,7 +52,7 @@ pub fn run(args: DemoArgs) -> Result<(), Failure> {
         ..ServerConfig::default()
     };
     let server = Server::start(config)?;
-    let mut stage = Stage::set(&args, clock, &server)?;
+    let mut stage = Stage::build(&args, clock, &server)?;
     if args.headless {
         eprintln!("weft: both calls are being set up");
     } else {
@@ -80,8 +81,11 @@ pub fn run(args: DemoArgs) -> Result<(), Failure> {
         if length.is_some_and(|l| elapsed >= l) {
             break;
         }
-        for (link, to) in board.take_wishes() {
-            stage.ride.set(link, to);
+        for wish in board.take_wishes() {
+            match wish {
+                Wish::Link(link, to) => stage.ride.set(link, to),
+                Wish::Set(setting) => stage.set_weft(setting),
+            }
         }
         let state = stage.ride.at(elapsed.into());
         stage.apply(&state);

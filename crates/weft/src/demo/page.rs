@@ -1,5 +1,5 @@
-//! What the demo's page asks for beside the rooms: ticks, and the links'
-//! switches.
+//! What the demo's page asks for beside the rooms: ticks, the links' switches
+//! and the call's settings.
 
 use std::collections::VecDeque;
 use std::convert::Infallible;
@@ -11,13 +11,14 @@ use serde::Deserialize;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use weft_server::axum::extract::{Path, State};
 use weft_server::axum::http::StatusCode;
-use weft_server::axum::response::IntoResponse;
 use weft_server::axum::response::sse::{Event, KeepAlive, Sse};
+use weft_server::axum::response::{IntoResponse, Response};
 use weft_server::axum::routing::{get, post};
 use weft_server::axum::{Json, Router};
 
 use super::figures::Tick;
-use super::ride::{LinkName, Override};
+use super::ride::{LinkName, Override, UnknownName};
+use super::settings::Setting;
 
 /// Ticks kept for a page that is opened later: a minute of plots.
 const HISTORY: usize = 240;
@@ -32,7 +33,16 @@ pub struct Board {
 struct Inner {
     history: VecDeque<String>,
     listeners: Vec<UnboundedSender<String>>,
-    wishes: Vec<(LinkName, Override)>,
+    wishes: Vec<Wish>,
+}
+
+/// What a person wants of the demo.
+#[derive(Clone, Copy, Debug)]
+pub enum Wish {
+    /// A button of a link.
+    Link(LinkName, Override),
+    /// A choice about the weft call.
+    Set(Setting),
 }
 
 impl Board {
@@ -60,9 +70,26 @@ impl Board {
         inner.listeners.retain(|l| l.send(text.clone()).is_ok());
     }
 
-    /// What people did with the links' buttons.
-    pub fn take_wishes(&self) -> Vec<(LinkName, Override)> {
+    /// What people did on the page since the last time.
+    pub fn take_wishes(&self) -> Vec<Wish> {
         std::mem::take(&mut self.lock().wishes)
+    }
+
+    /// Notes what a person wants, or says what there is to want.
+    fn wish(&self, wish: Result<Wish, UnknownName>) -> Response {
+        match wish {
+            Ok(wish) => {
+                self.lock().wishes.push(wish);
+                StatusCode::NO_CONTENT.into_response()
+            }
+            Err(error) => {
+                let problem = serde_json::json!({
+                    "error": format!("'{}' is not known here", error.given),
+                    "remedy": format!("write {}", error.expected),
+                });
+                (StatusCode::NOT_FOUND, Json(problem)).into_response()
+            }
+        }
     }
 
     fn listen(&self) -> Ticks {
@@ -91,6 +118,7 @@ pub fn router(board: &Board) -> Router {
     Router::new()
         .route("/api/demo/events", get(events))
         .route("/api/demo/links/{name}", post(switch))
+        .route("/api/demo/settings/{name}", post(set))
         .with_state(board.clone())
         .merge(crate::serve::rooms_mode())
 }
@@ -108,21 +136,22 @@ async fn switch(
     State(board): State<Board>,
     Path(name): Path<String>,
     Json(switch): Json<Switch>,
-) -> impl IntoResponse {
-    let parsed = name
+) -> Response {
+    let wish = name
         .parse::<LinkName>()
-        .and_then(|n| Ok((n, switch.state.parse::<Override>()?)));
-    match parsed {
-        Ok(wish) => {
-            board.lock().wishes.push(wish);
-            StatusCode::NO_CONTENT.into_response()
-        }
-        Err(error) => {
-            let problem = serde_json::json!({
-                "error": error.to_string(),
-                "remedy": "links are wifi and lte; states are cut, up and auto",
-            });
-            (StatusCode::NOT_FOUND, Json(problem)).into_response()
-        }
-    }
+        .and_then(|n| Ok(Wish::Link(n, switch.state.parse()?)));
+    board.wish(wish)
+}
+
+#[derive(Deserialize)]
+struct Choice {
+    value: String,
+}
+
+async fn set(
+    State(board): State<Board>,
+    Path(name): Path<String>,
+    Json(choice): Json<Choice>,
+) -> Response {
+    board.wish(Setting::parse(&name, &choice.value).map(Wish::Set))
 }

@@ -79,8 +79,9 @@ pub struct Ride {
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("'{given}' is not known here: write {expected}")]
 pub struct UnknownName {
-    given: String,
-    expected: &'static str,
+    pub given: String,
+    /// What would have been.
+    pub expected: String,
 }
 
 /// A stretch of the script.
@@ -270,7 +271,7 @@ impl FromStr for LinkName {
         let found = LinkName::ALL.into_iter().find(|l| l.as_str() == text);
         found.ok_or_else(|| UnknownName {
             given: text.into(),
-            expected: "wifi or lte",
+            expected: "wifi or lte".into(),
         })
     }
 }
@@ -282,7 +283,7 @@ impl FromStr for Override {
         let found = all.into_iter().find(|o| o.as_str() == text);
         found.ok_or_else(|| UnknownName {
             given: text.into(),
-            expected: "cut, up or auto",
+            expected: "cut, up or auto".into(),
         })
     }
 }

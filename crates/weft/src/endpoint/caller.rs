@@ -60,6 +60,8 @@ pub enum Command {
     Video { camera: usize, frame: VideoFrame },
     /// A piece of sound, likewise.
     Sound(SoundFrame),
+    /// Schedule with this one from now on, in every call.
+    Schedule(SchedulerKind),
     /// End this peer.
     Close(PeerKey),
     /// Figures of all peers.
@@ -194,6 +196,7 @@ impl Application for Caller {
             }
             Command::Video { camera, frame } => self.send_video(context, camera, &frame),
             Command::Sound(frame) => self.send_sound(context, &frame),
+            Command::Schedule(scheduler) => self.schedule(context, scheduler),
             Command::Close(key) => self.close(context, key),
             Command::Report(reply) => {
                 let _ = reply.send(self.report(context));
@@ -232,6 +235,15 @@ impl Application for Caller {
 }
 
 impl Caller {
+    fn schedule(&mut self, context: &mut Context<'_>, scheduler: SchedulerKind) {
+        self.sending.scheduler = scheduler;
+        for key in self.peers.keys() {
+            if let Some(peer) = context.peer(*key) {
+                peer.set_scheduler(scheduler);
+            }
+        }
+    }
+
     fn close(&mut self, context: &mut Context<'_>, key: PeerKey) {
         context.remove(key);
         for local in self.peers.remove(&key).into_iter().flat_map(|c| c.locals) {
