@@ -38,6 +38,14 @@ export interface Compared {
   readonly verdict: 'agrees' | 'unclear' | 'higher' | 'lower' | 'not measured';
 }
 
+/** Runs in which a system was worse than the best single link. */
+export interface Worse {
+  readonly system: string;
+  readonly metric: string;
+  readonly worse: number;
+  readonly n: number;
+}
+
 export interface Check {
   readonly system: string;
   readonly of: string;
@@ -94,6 +102,8 @@ export interface Data {
   readonly version: string;
   readonly conditions: { readonly command: string; readonly unix_s: number; readonly took_s: number; readonly machine: string };
   readonly seeds: readonly number[];
+  /** Names of the traces that the seeds play in turn; empty without a pattern. */
+  readonly traces: readonly string[];
   readonly wanted: number;
   readonly finished: number;
   readonly failed: readonly string[];
@@ -104,6 +114,7 @@ export interface Data {
   readonly values: Readonly<Record<string, Readonly<Record<string, readonly (number | null)[]>>>>;
   readonly differences: readonly Difference[];
   readonly published: readonly Compared[];
+  readonly worse_than_single: readonly Worse[];
   readonly selfcheck: readonly Check[];
   readonly cdfs: readonly Cdf[];
   readonly series: Readonly<Record<string, Series>>;

@@ -5,7 +5,7 @@ import { split, type Data } from './data';
 import { number, seconds } from './figures';
 import { Forest } from './forest';
 import { usePalette } from './look';
-import { Differences, Everything, Published, SelfCheck } from './tables';
+import { Differences, Everything, Published, SelfCheck, WorseThanSingle } from './tables';
 import { OverTime } from './time';
 
 export function Report({ data }: { data: Data }) {
@@ -48,6 +48,15 @@ export function Report({ data }: { data: Data }) {
             <Differences data={data} />
           </Part>
         )}
+        {data.worse_than_single.length > 0 && (
+          <Part
+            id="single"
+            title="Against the best single link"
+            note="The best of the calls over one link, asked anew for every seed and metric, as nobody can know it beforehand; worse means by more than 5 %, or by anything where the best is zero."
+          >
+            <WorseThanSingle data={data} />
+          </Part>
+        )}
         <Part id="time" title="Over time" note="The run with seed 1.">
           <OverTime data={data} palette={palette} />
         </Part>
@@ -80,6 +89,7 @@ function Head({ data }: { data: Data }) {
   const facts = [
     scenario.name,
     `weft ${data.version}, engine ${data.engine}`,
+    ...(data.traces.length > 0 ? [`traces ${data.traces.join(', ')}, one a seed`] : []),
     data.seeds.length === 1 ? 'one seed' : `seeds ${data.seeds[0] ?? '–'} to ${data.seeds.at(-1) ?? '–'}`,
     `${seconds(scenario.duration_s)} each${scenario.measure_from_s > 0 ? `, measured from ${seconds(scenario.measure_from_s)}` : ''}`,
     `${date} UTC`,

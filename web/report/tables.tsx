@@ -70,6 +70,53 @@ function Cell({ found }: { found: Difference | undefined }) {
   );
 }
 
+/** In how many runs each system was worse than the best single link. */
+export function WorseThanSingle({ data }: { data: Data }) {
+  const all = data.worse_than_single;
+  const systems = [...new Set(all.map((each) => each.system))];
+  const metrics = data.metrics.filter((metric) => all.some((each) => each.metric === metric.name));
+  return (
+    <div class="scroll">
+      <table>
+        <thead>
+          <tr>
+            <th>Runs worse than the best single link</th>
+            {systems.map((system) => (
+              <th key={system} class="figure">
+                {system}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {metrics.map((metric) => (
+            <tr key={metric.name}>
+              <th scope="row" title={metric.formula}>
+                {metric.title}
+              </th>
+              {systems.map((system) => {
+                const found = all.find((each) => each.system === system && each.metric === metric.name);
+                if (found === undefined) {
+                  return (
+                    <td key={system} class="figure quiet">
+                      –
+                    </td>
+                  );
+                }
+                return (
+                  <td key={system} class="figure">
+                    {found.worse === 0 ? <span class="quiet">none</span> : <strong>{found.worse}</strong>} <span class="quiet">of {found.n}</span>
+                  </td>
+                );
+              })}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}
+
 export function Published({ data }: { data: Data }) {
   return (
     <div class="scroll">

@@ -1,12 +1,16 @@
 //! All runs of a scenario together: estimates, differences, what was
 //! published beside what came out, and the self-check.
 
+mod single;
+
 use serde::Serialize;
 
 use crate::metrics::{self, Better};
 use crate::run::{Check, Failed, Run, Series};
 use crate::scenario::{Published, Scenario};
 use crate::statistics::{Estimate, paired, quantile};
+
+pub use single::{MARGIN, Worse};
 
 /// The points of a distribution function: 0 %, 1 %, ... 100 %.
 const CDF_POINTS: u32 = 100;
@@ -192,6 +196,14 @@ impl<'a> Outcome<'a> {
         let seeds = 0..self.scenario.seeds as usize;
         let ended = seeds.filter(|&seed| self.values.iter().any(|of| of[seed].is_some()));
         ended.map(|seed| seed as u64 + 1).collect()
+    }
+
+    /// What stood for the star in the names of the traces, in the order of the
+    /// seeds that play them.
+    #[must_use]
+    pub fn traces(&self) -> Vec<&'a str> {
+        let first = self.scenario.variants.first();
+        first.map_or(Vec::new(), |variant| variant.traces.names().collect())
     }
 
     /// The series of a variant with seed 1.

@@ -82,8 +82,7 @@ impl Known {
 /// The setup for this seed: generated traces without a seed get one each,
 /// which depends on the run's seed, the link's name and the direction.
 #[must_use]
-pub fn seeded(setup: &Setup, seed: u64) -> Setup {
-    let mut setup = setup.clone();
+pub fn seeded(mut setup: Setup, seed: u64) -> Setup {
     let rng = Rng::new(seed).stream("traces");
     for link in &mut setup.links {
         let rng = rng.stream(&link.name);

@@ -74,15 +74,24 @@ metrics! {
     transfer_s "Transfer time" ["s"] Lower:
         "mean time from the opening of a connection to the acknowledgement of the last byte of its transfer",
         "seed 002 section 4.3";
+    throughput_norm "Throughput, normalised" ["1"] Higher:
+        "throughput over the highest rate of all cameras together",
+        "seed 004 section 6: over 10 Mbps a camera";
     fps "Frames shown" ["1/s"] Higher:
         "frames shown, over the time in which the call ran; mean of the cameras",
         "W3C webrtc-stats, framesRendered";
+    fps_norm "Frames shown, normalised" ["1"] Higher:
+        "frames shown a second, over 24",
+        "seed 004 section 6";
     freeze_s "Frozen" ["s"] Lower:
         "time between two pictures where it is at least max(3 d, d + 150 ms), d being the mean of the last 30 such times; sum, mean of the cameras; a picture that stands at the end counts",
         "W3C webrtc-stats, totalFreezesDuration";
     freeze_count "Freezes" ["1"] Lower:
         "number of these; mean of the cameras",
         "W3C webrtc-stats, freezeCount";
+    freeze_ms_mean "Freezes, mean length" ["ms"] Lower:
+        "time frozen over the number of freezes, where there are any; mean of the cameras",
+        "seed 004 table 4";
     e2e_ms_mean "Latency, mean" ["ms"] Lower:
         "from the capture of a frame to its display, over the frames shown; mean of the cameras",
         "seed 004 section 5";
@@ -104,6 +113,9 @@ metrics! {
     qp "Quantiser" ["1"] Lower:
         "quantiser index of the frames shown, mean; 0 to 127 for VP8, 0 to 51 for H.264; mean of the cameras",
         "W3C webrtc-stats, qpSum";
+    qp_norm "Quantiser, normalised" ["1"] Lower:
+        "quantiser over the coarsest one of the codec: 127 for VP8, 51 for H.264",
+        "seed 004 section 6, which divides by 60";
     psnr_db "PSNR" ["dB"] Higher:
         "luma peak signal to noise ratio of the frames shown against what was filmed, as the encoder's model gives it, mean; mean of the cameras",
         "ITU-T J.340";

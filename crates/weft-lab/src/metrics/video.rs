@@ -1,9 +1,11 @@
 //! What the people in a call see.
 
-use weft_sim::{CallRecord, FlowDetail, FlowKind, FrameRecord, StreamRecord};
+use weft_sim::{
+    CallRecord, CameraSetup, FlowDetail, FlowKind, FrameRecord, SourceKind, StreamRecord,
+};
 use weft_units::{Duration, Freezes, Instant};
 
-use super::{Run, Value, mean};
+use super::{Run, Value, mean, rates};
 use crate::statistics::quantile;
 
 /// Frames captured so shortly before the end may still be on their way;
@@ -32,10 +34,14 @@ pub fn measure(run: &Run<'_>, values: &mut Vec<Value>) {
     let streams = |flows: &[usize]| -> Vec<Shown> {
         flows.iter().flat_map(|&flow| cameras(run, flow)).collect()
     };
-    let metrics: [(&str, Of); 11] = [
+    let metrics: [(&str, Of); 12] = [
         ("fps", |s| Some(s.at.len() as f64 / s.seconds)),
         ("freeze_s", |s| Some(s.freezes.total().as_secs_f64())),
         ("freeze_count", |s| Some(f64::from(s.freezes.count()))),
+        ("freeze_ms_mean", |s| {
+            let count = s.freezes.count();
+            (count > 0).then(|| s.freezes.total().as_millis_f64() / f64::from(count))
+        }),
         ("e2e_ms_mean", |s| mean(s.latency.iter().copied())),
         ("frames_dropped", |s| Some(s.dropped as f64)),
         ("keyframe_requests", |s| Some(s.keyframe_requests as f64)),
@@ -55,7 +61,50 @@ pub fn measure(run: &Run<'_>, values: &mut Vec<Value>) {
         all.sort_by(f64::total_cmp);
         quantile(&all, 0.95)
     };
+    for (name, of) in NORMS {
+        let of = |flow: usize| of(run, flow);
+        let whole = mean(run.focus.iter().filter_map(|&flow| of(flow)));
+        run.for_each_flow(name, values, whole, of);
+    }
     run.for_each_flow("e2e_ms_p95", values, p95(run.focus), |flow| p95(&[flow]));
+}
+
+/// Frames a second that a call should show at least (seed 004 section 6).
+const ENOUGH_FPS: f64 = 24.0;
+
+type Norm = fn(&Run<'_>, usize) -> Option<f64>;
+
+/// Between 0 and about 1, so that they fit into one plot.
+const NORMS: [(&str, Norm); 3] = [
+    ("throughput_norm", |run, flow| {
+        let most: f64 = setups(run, flow).map(|c| c.max_rate.as_mbps()).sum();
+        let (begin, end) = run.active(flow);
+        (most > 0.0 && begin < end).then(|| rates::throughput(run, flow, (begin, end)) / most)
+    }),
+    ("fps_norm", |run, flow| {
+        let shown = cameras(run, flow).into_iter();
+        mean(shown.map(|s| s.at.len() as f64 / s.seconds / ENOUGH_FPS))
+    }),
+    ("qp_norm", |run, flow| {
+        let coarsest = setups(run, flow).find_map(|camera| match &camera.source {
+            SourceKind::Model(model) => Some(model.codec.coarsest()),
+            SourceKind::Synthetic(_) => None,
+        })?;
+        let shown = cameras(run, flow).into_iter();
+        mean(shown.filter_map(|s| mean(s.quantisers.into_iter()))).map(|qp| qp / coarsest)
+    }),
+];
+
+/// The cameras of a call, of both ends.
+fn setups<'a>(run: &Run<'a>, flow: usize) -> impl Iterator<Item = &'a CameraSetup> {
+    let call = match &run.setup.flows[flow].kind {
+        FlowKind::Call(call) => Some(call),
+        FlowKind::Tcp(_) | FlowKind::Udp(_) => None,
+    };
+    let sides = call
+        .into_iter()
+        .flat_map(|call| [&call.caller, &call.callee]);
+    sides.flat_map(|side| &side.cameras)
 }
 
 type Of = fn(&Shown) -> Option<f64>;

@@ -16,7 +16,7 @@ use crate::scenario::Scenario;
 
 pub use report::{Conditions, render};
 pub use summary::summary;
-pub use tables::printed;
+pub use tables::{printed, printed_worse};
 
 /// Something could not be written or read; the text says what to do.
 #[derive(Debug, thiserror::Error)]

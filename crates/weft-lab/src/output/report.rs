@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 
 use crate::metrics::{self, Metric};
-use crate::outcome::{Cdf, Compared, Difference, Outcome, Row, SystemCheck};
+use crate::outcome::{Cdf, Compared, Difference, Outcome, Row, SystemCheck, Worse};
 use crate::run::Series;
 
 /// The page without data.
@@ -37,6 +37,7 @@ struct Data<'a> {
     version: &'static str,
     conditions: &'a Conditions,
     seeds: Vec<u64>,
+    traces: Vec<&'a str>,
     wanted: usize,
     finished: usize,
     failed: Vec<String>,
@@ -48,6 +49,7 @@ struct Data<'a> {
     values: BTreeMap<String, BTreeMap<String, Vec<Option<f64>>>>,
     differences: Vec<Difference>,
     published: Vec<Compared>,
+    worse_than_single: Vec<Worse>,
     selfcheck: Vec<SystemCheck>,
     cdfs: Vec<Cdf>,
     series: BTreeMap<String, Series>,
@@ -138,6 +140,7 @@ pub fn data(outcome: &Outcome<'_>, conditions: &Conditions) -> String {
         version: env!("CARGO_PKG_VERSION"),
         conditions,
         seeds: outcome.seeds(),
+        traces: outcome.traces(),
         wanted: outcome.wanted(),
         finished: outcome.finished(),
         failed: failed.collect(),
@@ -147,6 +150,7 @@ pub fn data(outcome: &Outcome<'_>, conditions: &Conditions) -> String {
         values,
         differences: outcome.differences(),
         published: outcome.compared(),
+        worse_than_single: outcome.worse_than_single(),
         selfcheck: outcome.checks(),
         cdfs: outcome.cdfs(),
         series: series.collect(),

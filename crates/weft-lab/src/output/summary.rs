@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use crate::outcome::{Compared, Difference, Outcome, Row, SystemCheck};
+use crate::outcome::{Compared, Difference, Outcome, Row, SystemCheck, Worse};
 
 /// Version of the layout; a change that breaks readers counts it up.
 const SCHEMA: u32 = 1;
@@ -14,11 +14,15 @@ struct Summary<'a> {
     engine: &'static str,
     version: &'static str,
     seeds: Vec<u64>,
+    /// What stood for the star in the traces' names: of seed 1, 2 and so on;
+    /// empty where there is no such pattern.
+    traces: Vec<&'a str>,
     /// Runs are missing: it was interrupted, or some failed.
     partial: bool,
     results: Vec<Row>,
     differences: Vec<Difference>,
     published: Vec<Compared>,
+    worse_than_single: Vec<Worse>,
     selfcheck: SelfCheck,
 }
 
@@ -39,10 +43,12 @@ pub fn summary(outcome: &Outcome<'_>) -> String {
         engine: "sim",
         version: env!("CARGO_PKG_VERSION"),
         seeds: outcome.seeds(),
+        traces: outcome.traces(),
         partial: outcome.finished() < outcome.wanted(),
         results: outcome.rows(),
         differences: outcome.differences(),
         published: outcome.compared(),
+        worse_than_single: outcome.worse_than_single(),
         selfcheck: SelfCheck {
             ok: checks.iter().all(|c| c.check.ok),
             checks,

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use super::parquet::{self, Values};
 use crate::metrics;
-use crate::outcome::{Outcome, Row};
+use crate::outcome::{MARGIN, Outcome, Row};
 use crate::run::Series;
 
 /// A run's time series: a row for each time.
@@ -166,6 +166,44 @@ pub fn printed(outcome: &Outcome<'_>) -> String {
         );
     }
     text
+}
+
+/// In how many runs each system was worse than the best single link, for a
+/// terminal: a row for each metric. Empty where nothing is to be compared.
+#[must_use]
+pub fn printed_worse(outcome: &Outcome<'_>) -> String {
+    let all = outcome.worse_than_single();
+    let (mut systems, mut names): (Vec<&str>, Vec<&str>) = (Vec::new(), Vec::new());
+    for worse in &all {
+        if !systems.contains(&worse.system.as_str()) {
+            systems.push(&worse.system);
+        }
+        if !names.contains(&worse.metric.as_str()) {
+            names.push(&worse.metric);
+        }
+    }
+    if all.is_empty() {
+        return String::new();
+    }
+    names.sort_by_key(|name| metrics::position(name));
+    let cell = |system: &str, metric: &str| {
+        let mut all = all.iter();
+        let found = all.find(|worse| worse.system == system && worse.metric == metric);
+        found.map_or("-".to_owned(), |found| {
+            format!("{} of {}", found.worse, found.n)
+        })
+    };
+    let head = [""].iter().chain(&systems).map(|head| (*head).to_owned());
+    let mut table: Vec<Vec<String>> = vec![head.collect()];
+    for name in names {
+        let cells = systems.iter().map(|system| cell(system, name));
+        table.push([name.to_owned()].into_iter().chain(cells).collect());
+    }
+    let margin = MARGIN * 100.0;
+    format!(
+        "Runs that were worse than the best single link by more than {margin} %:\n{}",
+        aligned(&table)
+    )
 }
 
 fn shown(row: &Row) -> String {

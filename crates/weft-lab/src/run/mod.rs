@@ -152,7 +152,8 @@ fn measured(
     seed: u64,
     halt: &dyn Fn() -> bool,
 ) -> Option<Result<Measured, String>> {
-    let setup = metrics::seeded(&variant.setup, seed);
+    let setup = variant.traces.of(&variant.setup, seed);
+    let setup = metrics::seeded(setup, seed);
     let capacities = Capacities::of(&setup);
     let record = match simulated(&setup, seed, halt)? {
         Ok(record) => record,

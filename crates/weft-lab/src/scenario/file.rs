@@ -171,8 +171,73 @@ pub struct System {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Vary {
-    pub key: Text,
-    pub values: Spanned<Vec<Spanned<String>>>,
+    pub key: Keys,
+    pub values: Spanned<Vec<Spanned<Scalar>>>,
+    #[serde(default)]
+    pub label: String,
+}
+
+impl Vary {
+    /// How results call a value: behind its label.
+    pub fn words(&self, value: &Scalar) -> String {
+        let words = format!("{} {}", self.label, value.text());
+        words.trim_start().to_owned()
+    }
+
+    pub fn keys(&self) -> &[String] {
+        match &self.key {
+            Keys::One(key) => std::slice::from_ref(key),
+            Keys::Many(keys) => keys,
+        }
+    }
+}
+
+/// What varies: a dotted path, or several that have the same value.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(untagged)]
+pub enum Keys {
+    One(String),
+    Many(Vec<String>),
+}
+
+/// A value as TOML has it.
+#[derive(Clone, PartialEq, Debug, Deserialize)]
+#[serde(from = "Written")]
+pub enum Scalar {
+    /// Between quotes.
+    Text(String),
+    /// A number or truth value, as TOML writes it.
+    Literal(String),
+}
+
+impl Scalar {
+    /// What stands in the file, without quotes.
+    pub fn text(&self) -> &str {
+        match self {
+            Scalar::Text(text) | Scalar::Literal(text) => text,
+        }
+    }
+}
+
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum Written {
+    Truth(bool),
+    Whole(i64),
+    Decimal(f64),
+    Text(String),
+}
+
+impl From<Written> for Scalar {
+    fn from(written: Written) -> Scalar {
+        match written {
+            Written::Truth(truth) => Scalar::Literal(truth.to_string()),
+            Written::Whole(number) => Scalar::Literal(number.to_string()),
+            // With a point also where nothing stands behind it.
+            Written::Decimal(number) => Scalar::Literal(format!("{number:?}")),
+            Written::Text(text) => Scalar::Text(text),
+        }
+    }
 }
 
 /// A value that somebody else has measured.

@@ -10,28 +10,41 @@ use weft_units::Duration;
 
 use super::file::{Link, Step, Text};
 use super::place::{ScenarioError, Source};
+use super::traces;
 
-/// The link of this table.
+/// The link of this table: one for each trace that fits the pattern if it is
+/// given one, with what stands for the star; else one for all seeds.
 pub fn link(
     source: &Source,
     name: &str,
     written: &Spanned<Link>,
-) -> Result<LinkSetup, ScenarioError> {
+) -> Result<Vec<(String, LinkSetup)>, ScenarioError> {
     let table = written.get_ref();
     let there = Items::default()
         .with_spec(source, table.spec.as_ref())?
         .with_keys(table);
     let back = there.clone().with_spec(source, table.back.as_ref())?;
-    let mut forward = there.parse(source, name, written.span())?;
-    let mut backward = back.parse(source, name, written.span())?;
-    set_steps(source, &mut forward, &table.steps)?;
-    set_steps(source, &mut backward, &table.steps_back)?;
-    let name = name.to_owned();
-    Ok(LinkSetup {
-        name,
-        forward,
-        backward,
-    })
+    let one = |star: &str| {
+        let mut forward = there.with_star(star).parse(source, name, written.span())?;
+        let mut backward = back.with_star(star).parse(source, name, written.span())?;
+        set_steps(source, &mut forward, &table.steps)?;
+        set_steps(source, &mut backward, &table.steps_back)?;
+        let name = name.to_owned();
+        let setup = LinkSetup {
+            name,
+            forward,
+            backward,
+        };
+        Ok((star.to_owned(), setup))
+    };
+    let Some((pattern, span)) = there.pattern() else {
+        return Ok(vec![one("")?]);
+    };
+    let found = traces::matching(source, pattern);
+    let found = found.map_err(|message| {
+        source.error(span, format!("link `{name}`: trace={pattern}: {message}"))
+    })?;
+    found.iter().map(|star| one(star)).collect()
 }
 
 /// Keys and values of a SPEC with their places, in order.
@@ -85,6 +98,22 @@ impl Items {
             Some(known) => *known = entry,
             None => self.0.push(entry),
         }
+    }
+
+    /// A trace that stands for many.
+    fn pattern(&self) -> Option<(&str, Range<usize>)> {
+        let trace = self.0.iter().find(|(key, _, _)| key == "trace")?;
+        trace
+            .1
+            .contains('*')
+            .then(|| (trace.1.as_str(), trace.2.clone()))
+    }
+
+    fn with_star(&self, star: &str) -> Items {
+        let mut items = self.clone();
+        let traces = items.0.iter_mut().filter(|(key, _, _)| key == "trace");
+        traces.for_each(|(_, value, _)| *value = value.replace('*', star));
+        items
     }
 
     fn parse(

@@ -12,23 +12,27 @@ mod place;
 mod published;
 mod quantity;
 mod systems;
+mod traces;
 mod tree;
 
 use std::path::Path;
 
 use serde::Deserialize;
+use toml::Spanned;
 use weft_sim::Setup;
 use weft_units::Duration;
 
 use crate::statistics::Centre;
-use file::{File, Kind, Text, Topology};
+use file::{File, Kind, Scalar, Text, Topology};
 use flows::Context;
+use tree::Tree;
 
 pub(crate) use place::unknown_name;
 pub use place::{ScenarioError, Source};
 pub use published::Published;
 pub use quantity::time;
 pub use systems::SystemSpec;
+pub use traces::Traces;
 
 /// Seeds of a run unless the file or the command line says otherwise; chosen
 /// by us: Student's t falls below 2.8 there, and a laptop is done in seconds.
@@ -73,8 +77,10 @@ pub struct Variant {
     pub system: SystemSpec,
     /// Varied keys and their values.
     pub case: Vec<(String, String)>,
-    /// What the simulator runs.
+    /// What the simulator runs: with the first of many traces.
     pub setup: Setup,
+    /// The links of each seed where they differ.
+    pub traces: Traces,
     /// Positions of the flows that the results are about: the calls under
     /// test, or all flows where there is no call.
     pub focus: Vec<usize>,
@@ -119,7 +125,7 @@ fn build(source: &Source) -> Result<Scenario, ScenarioError> {
     let file = read_tree(source, tree.clone())?;
     check_numbers(source, &file)?;
     let names = system_names(source, &file)?;
-    let cases = cases(source, &file, names.len())?;
+    let cases = cases(source, &file, &tree, names.len())?;
     let mut variants = Vec::new();
     for case in &cases {
         for name in &names {
@@ -128,20 +134,26 @@ fn build(source: &Source) -> Result<Scenario, ScenarioError> {
             if let Some((_, set)) = set {
                 tree::lay_over(&mut tree, set.clone());
             }
-            for (key, value) in case {
-                tree::lay_over(&mut tree, tree::dotted(key, value));
+            for varied in case {
+                for key in &varied.keys {
+                    tree::lay_over(&mut tree, tree::dotted(key, &varied.value));
+                }
             }
             let file = read_tree(source, tree)?;
             variants.push(variant(source, &file, name, case)?);
         }
     }
     let baseline = baseline(source, &file, &names)?;
+    let traces = variants.iter().map(|v| v.traces.names().count() as u32);
+    let traces = traces.max().filter(|n| *n > 0);
+    let seeds = file.seeds.as_ref().map(|n| *n.get_ref());
+    let seeds = seeds.or(traces).unwrap_or(DEFAULT_SEEDS);
     Ok(Scenario {
         name: short_name(&source.file),
         source: source.clone(),
         title: file.title.clone(),
         about: file.about.trim().to_owned(),
-        seeds: file.seeds.as_ref().map_or(DEFAULT_SEEDS, |n| *n.get_ref()),
+        seeds,
         measure_from: measure_from(&file),
         centre: file.centre,
         metrics: metrics(source, &file)?,
@@ -156,7 +168,7 @@ fn measure_from(file: &File) -> Duration {
     from.map_or(Duration::ZERO, |t| t.get_ref().0)
 }
 
-fn read_tree(source: &Source, tree: tree::Tree<'_>) -> Result<File, ScenarioError> {
+fn read_tree(source: &Source, tree: Tree<'_>) -> Result<File, ScenarioError> {
     let whole = toml::Spanned::new(0..0, tree);
     let read = File::deserialize(toml::Deserializer::from(whole));
     read.map_err(|error| tree::told(source, &error))
@@ -228,28 +240,49 @@ fn system_names(source: &Source, file: &File) -> Result<Vec<Text>, ScenarioError
     Ok(names)
 }
 
-/// Every combination of the varied values.
-type Case = Vec<(String, Text)>;
+/// A combination of varied values.
+type Case = Vec<Varied>;
 
-fn cases(source: &Source, file: &File, systems: usize) -> Result<Vec<Case>, ScenarioError> {
+/// A value of one `[[vary]]`, and the words for it in results.
+#[derive(Clone, Debug)]
+struct Varied {
+    keys: Vec<String>,
+    value: Spanned<Scalar>,
+    words: String,
+}
+
+/// Every combination. A key that `--set` names has that value only.
+fn cases(
+    source: &Source,
+    file: &File,
+    tree: &Tree<'_>,
+    systems: usize,
+) -> Result<Vec<Case>, ScenarioError> {
     let mut cases: Vec<Case> = vec![Vec::new()];
     for vary in &file.vary {
-        let values = vary.values.get_ref();
+        let set = vary.keys().iter().find(|key| source.sets(key));
+        let set = set.and_then(|key| tree::value(tree, key));
+        let values = match set {
+            Some(value) => vec![value],
+            None => vary.values.get_ref().clone(),
+        };
         if values.is_empty() || cases.len() * values.len() * systems > MOST_VARIANTS {
             let remedy = format!(
                 "give values, and at most {MOST_VARIANTS} combinations of systems and values"
             );
             return Err(source.error(vary.values.span(), remedy));
         }
-        cases = cases
-            .iter()
-            .flat_map(|case| {
-                values.iter().map(|value| {
-                    let entry = (vary.key.get_ref().clone(), value.clone());
-                    case.iter().cloned().chain([entry]).collect()
-                })
-            })
-            .collect();
+        let entry = |value: &Spanned<Scalar>| Varied {
+            keys: vary.keys().to_vec(),
+            value: value.clone(),
+            words: vary.words(value.get_ref()),
+        };
+        let longer = |case: &Case| -> Vec<Case> {
+            let each = values.iter().map(entry);
+            each.map(|entry| case.iter().cloned().chain([entry]).collect())
+                .collect()
+        };
+        cases = cases.iter().flat_map(longer).collect();
     }
     Ok(cases)
 }
@@ -275,11 +308,18 @@ fn variant(
     let topology = topology(source, file)?;
     let mut setup = Setup::new(file.duration.get_ref().0);
     setup.measure_from = measure_from(file);
+    let mut links = Vec::new();
     for (name, written) in &file.links.get_ref().0 {
-        setup
-            .links
-            .push(links::link(source, name.get_ref(), written)?);
+        links.push(links::link(source, name.get_ref(), written)?);
     }
+    let traces = Traces::pair(&links);
+    let traces = traces.map_err(|message| source.error(file.links.span(), message))?;
+    // A link always is at least one setup.
+    setup.links = links
+        .into_iter()
+        .flat_map(|link| link.into_iter().next())
+        .map(|(_, setup)| setup)
+        .collect();
     let context = Context {
         source,
         file,
@@ -301,21 +341,23 @@ fn variant(
     if focus.is_empty() {
         focus = (0..setup.flows.len()).collect();
     }
-    let case: Vec<_> = case
-        .iter()
-        .map(|(k, v)| (k.clone(), v.get_ref().clone()))
-        .collect();
-    let values: Vec<&str> = case.iter().map(|(_, value)| value.as_str()).collect();
+    let values: Vec<&str> = case.iter().map(|varied| varied.words.as_str()).collect();
     let name = match (values.is_empty(), plain) {
         (true, _) => system.name.clone(),
         (false, true) => values.join(", "),
         (false, false) => format!("{} ({})", system.name, values.join(", ")),
     };
+    let pairs = |varied: &Varied| -> Vec<(String, String)> {
+        let value = varied.value.get_ref().text();
+        let keys = varied.keys.iter();
+        keys.map(|key| (key.clone(), value.to_owned())).collect()
+    };
     Ok(Variant {
         name,
         system,
-        case,
+        case: case.iter().flat_map(pairs).collect(),
         setup,
+        traces,
         focus,
     })
 }

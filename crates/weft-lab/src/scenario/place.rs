@@ -65,6 +65,26 @@ impl Source {
         })
     }
 
+    /// Whether an argument of `--set` gives this dotted key.
+    pub(super) fn sets(&self, key: &str) -> bool {
+        let keys = self.arguments.iter().filter_map(|a| a.split_once('='));
+        keys.map(|(key, _)| key.trim()).any(|each| each == key)
+    }
+
+    /// Names of the files in a folder that the scenario names, by the same
+    /// rule as [`Source::read_beside`].
+    pub(super) fn list_beside(&self, folder: &str) -> std::io::Result<Vec<String>> {
+        let beside = Path::new(&self.file).with_file_name(folder);
+        let path = match beside.is_dir() {
+            true => beside,
+            false => PathBuf::from(folder),
+        };
+        let entries = std::fs::read_dir(path)?.flatten();
+        Ok(entries
+            .filter_map(|entry| entry.file_name().into_string().ok())
+            .collect())
+    }
+
     /// The text of a file that the scenario names: from its own folder, or
     /// else from the working directory.
     pub(super) fn read_beside(&self, name: &str) -> std::io::Result<String> {

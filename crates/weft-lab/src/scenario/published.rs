@@ -1,7 +1,9 @@
 //! What others have measured under these conditions.
 
-use super::file::{self, File};
-use super::place::{ScenarioError, Source};
+use toml::Spanned;
+
+use super::file::{self, File, Text};
+use super::place::{ScenarioError, Source, unknown_name};
 use super::systems;
 use crate::metrics;
 
@@ -37,8 +39,9 @@ pub fn published(source: &Source, file: &File) -> Result<Vec<Published>, Scenari
 }
 
 fn one(source: &Source, file: &File, entry: &file::Published) -> Result<Published, ScenarioError> {
-    if entry.system.get_ref() != "all" && file.vary.is_empty() {
-        systems::system(source, file, &entry.system)?;
+    check_system(source, file, &entry.system)?;
+    if let Some(other) = &entry.relative_to {
+        check_system(source, file, other)?;
     }
     let name = entry.metric.get_ref();
     metrics::check_name(name).map_err(|message| source.error(entry.metric.span(), message))?;
@@ -66,4 +69,36 @@ fn one(source: &Source, file: &File, entry: &file::Published) -> Result<Publishe
         relative_to: entry.relative_to.as_ref().map(|t| t.get_ref().clone()),
         source: entry.source.clone(),
     })
+}
+
+/// A system, perhaps with varied values behind it: `weft (cameras 2)`; or
+/// these alone where no call is compared.
+fn check_system(source: &Source, file: &File, name: &Text) -> Result<(), ScenarioError> {
+    let words = |vary: &file::Vary| -> Vec<String> {
+        let values = vary.values.get_ref().iter();
+        values.map(|value| vary.words(value.get_ref())).collect()
+    };
+    let known: Vec<String> = file.vary.iter().flat_map(words).collect();
+    let unknown = |case: &str| -> Option<String> {
+        let mut parts = case.split(", ").map(str::to_owned);
+        parts.find(|part| !known.contains(part))
+    };
+    if unknown(name.get_ref()).is_none() {
+        return Ok(());
+    }
+    let inner = name.get_ref().strip_suffix(')');
+    let (system, case) = match inner.and_then(|inner| inner.split_once(" (")) {
+        Some((system, case)) => (system, Some(case)),
+        None => (name.get_ref().as_str(), None),
+    };
+    if system != "all" {
+        let system = Spanned::new(name.span(), system.to_owned());
+        systems::system(source, file, &system)?;
+    }
+    let Some(part) = case.and_then(unknown) else {
+        return Ok(());
+    };
+    let known = known.iter().map(String::as_str);
+    let message = unknown_name("there is no varied value", &part, known);
+    Err(source.error(name.span(), message))
 }

@@ -265,6 +265,65 @@ fn varied_values_multiply() {
     );
 }
 
+const CAMERAS: &str = r#"
+title = "Calls of one to three cameras"
+duration = "10s"
+systems = ["weft"]
+
+[links]
+line = "rate=3mbit,delay=10ms"
+
+[flows.call]
+kind = "call"
+
+[[vary]]
+key = "flows.call.streams"
+values = [1, 2, 3]
+label = "cameras"
+
+[[published]]
+system = "weft (cameras 2)"
+metric = "fps"
+value = 24.0
+source = "a book"
+"#;
+
+#[test]
+fn numbers_vary_under_their_label_and_set_picks_one() {
+    let cameras = |set: &[&str]| -> Vec<(String, usize)> {
+        let scenario = parse(CAMERAS, set).unwrap();
+        let of = |setup: &weft_sim::Setup| match &setup.flows[0].kind {
+            FlowKind::Call(call) => call.caller.cameras.len(),
+            _ => 0,
+        };
+        let variants = scenario.variants.iter();
+        variants.map(|v| (v.name.clone(), of(&v.setup))).collect()
+    };
+    let all = [1, 2, 3].map(|n| (format!("weft (cameras {n})"), n));
+    assert_eq!(cameras(&[]), all);
+    assert_eq!(cameras(&["flows.call.streams=2"]), all[1..2]);
+    let error = parse(&CAMERAS.replace("(cameras 2", "(cameras 4"), &[]).unwrap_err();
+    assert!(
+        error.contains("`cameras 4`") && error.contains("cameras 2"),
+        "{error}"
+    );
+    let error = parse(&CAMERAS.replace("weft (cam", "wefd (cam"), &[]).unwrap_err();
+    assert!(error.contains("did you mean `weft`?"), "{error}");
+}
+
+#[test]
+fn keys_vary_together() {
+    let text = CAMERAS.replace(
+        "\"flows.call.streams\"",
+        "[\"flows.call.streams\", \"flows.call.frame-rate\"]",
+    );
+    let scenario = parse(&text, &[]).unwrap();
+    assert_eq!(scenario.variants.len(), 3);
+    let expected = ["flows.call.streams", "flows.call.frame-rate"];
+    let expected = expected.map(|key| (key.to_owned(), "2".to_owned()));
+    assert_eq!(scenario.variants[1].case, expected);
+}
+
 #[test]
 fn a_flow_backwards_crosses_the_links_the_other_way() {
     let text = TCP.replace("spec =", "# first\nspec =");

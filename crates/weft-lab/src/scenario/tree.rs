@@ -4,9 +4,11 @@
 
 use std::borrow::Cow;
 
+use serde::Deserialize;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue, Error};
 
+use super::file::Scalar;
 use super::place::{ScenarioError, Source, explained};
 
 /// A table of the file.
@@ -38,12 +40,19 @@ pub fn told(source: &Source, error: &Error) -> ScenarioError {
 }
 
 /// `a.b.c = value` as a tree; the place is the value's.
-pub fn dotted(key: &str, value: &Spanned<String>) -> Tree<'static> {
+pub fn dotted<'a>(key: &'a str, value: &'a Spanned<Scalar>) -> Tree<'a> {
     let span = value.span();
-    let leaf = DeValue::String(Cow::Owned(value.get_ref().clone()));
+    let leaf = match value.get_ref() {
+        Scalar::Text(text) => DeValue::String(Cow::Borrowed(text)),
+        // It has been read from TOML before, so it can be again.
+        Scalar::Literal(text) => DeValue::parse(text).map_or_else(
+            |_| DeValue::String(Cow::Borrowed(text)),
+            |value| value.into_inner(),
+        ),
+    };
     let mut parts = key.rsplit('.');
     let mut tree = Tree::new();
-    let name = |part: &str| Spanned::new(span.clone(), Cow::Owned(part.trim().to_owned()));
+    let name = |part: &'a str| Spanned::new(span.clone(), Cow::Borrowed(part.trim()));
     tree.insert(
         name(parts.next().unwrap_or_default()),
         Spanned::new(span.clone(), leaf),
@@ -56,6 +65,20 @@ pub fn dotted(key: &str, value: &Spanned<String>) -> Tree<'static> {
         );
     }
     tree
+}
+
+/// The value at `a.b.c`, unless it is a table or list.
+pub fn value(tree: &Tree<'_>, key: &str) -> Option<Spanned<Scalar>> {
+    let mut parts = key.split('.').map(str::trim);
+    let mut found = tree.get(parts.next()?)?;
+    for part in parts {
+        let DeValue::Table(table) = found.get_ref() else {
+            return None;
+        };
+        found = table.get(part)?;
+    }
+    let read = Spanned::<Scalar>::deserialize(toml::de::ValueDeserializer::from(found.clone()));
+    read.ok()
 }
 
 /// Takes the `set` table out of each `[system.NAME]`.

@@ -4,13 +4,14 @@ use crate::DropReason;
 use crate::queue::{Exits, Fifo, Item};
 use weft_units::{Bytes, Duration, Instant};
 
-/// The standing queue that is acceptable (RFC 8289 section 4.3).
+/// The standing queue that is acceptable (RFC 8289 section 4).
 const TARGET: Duration = Duration::from_millis(5);
 /// How long the delay must stay above the target; about the longest round
-/// trip that is expected (RFC 8289 section 4.2).
+/// trip that is expected (RFC 8289 section 4).
 const INTERVAL: Duration = Duration::from_millis(100);
 /// After a pause of less than so many intervals the next cycle begins with
-/// the rate of drops of the one before (RFC 8289 section 5.3).
+/// the rate of drops of the one before (RFC 8289 section 5, the dequeue
+/// routine).
 const MEMORY_INTERVALS: u64 = 16;
 
 /// A queue under CoDel (RFC 8289 section 5).

@@ -70,7 +70,7 @@ fn drops_of_a_standing_queue_come_by_the_control_law() {
     // A packet leaves every millisecond. The first packet that waited 5 ms
     // leaves at 5 ms; 100 ms later the first drop; then after 100 ms / sqrt(n)
     // each: 100, 70.7, 57.7, 50 ms, rounded up to the next departure
-    // (RFC 8289 section 5.3).
+    // (RFC 8289 section 5).
     let drops = drops_of_a_standing_queue();
     let expected = [105.0, 205.0, 276.0, 334.0, 384.0];
     for (drop, expected) in drops.iter().zip(expected) {

@@ -82,7 +82,8 @@ impl Codec {
     }
 
     /// The coarsest index that the codec knows.
-    pub(super) fn coarsest(self) -> f64 {
+    #[must_use]
+    pub fn coarsest(self) -> f64 {
         match self {
             Codec::Vp8 => 127.0,
             Codec::H264 => 51.0,

@@ -215,6 +215,10 @@ fn tell(outcome: &Outcome<'_>, common: &Common, out: Option<&Folder>) {
         scenario.seeds
     );
     print!("{}", output::printed(outcome));
+    let worse = output::printed_worse(outcome);
+    if !worse.is_empty() {
+        print!("\n{worse}");
+    }
     for check in outcome.checks().iter().filter(|c| !c.check.ok) {
         println!(
             "self-check: {} {}: {} configured {:.3}, measured {:.3}",

@@ -1,0 +1,94 @@
+//! In how many runs a system does worse than the best single link.
+
+use serde::Serialize;
+
+use super::Outcome;
+use crate::metrics::{self, Better};
+use crate::scenario::Variant;
+
+/// A value is worse when it is so by more than this share of the best one, and
+/// by anything at all where that is zero; chosen by us: what nobody notices.
+pub const MARGIN: f64 = 0.05;
+
+/// A metric of a system that uses several links, against the calls over one
+/// link each with the same seed. Which of them is best is asked anew for every
+/// seed and metric, as nobody can know it beforehand.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct Worse {
+    /// The variant's name.
+    pub system: String,
+    /// The metric.
+    pub metric: String,
+    /// Runs that were worse than the best single link, by more than [`MARGIN`].
+    pub worse: usize,
+    /// Runs that could be compared.
+    pub n: usize,
+}
+
+impl Outcome<'_> {
+    /// For every system over several links; empty where no system, or every
+    /// system, has a single one.
+    #[must_use]
+    pub fn worse_than_single(&self) -> Vec<Worse> {
+        let variants = &self.scenario().variants;
+        let mut found = Vec::new();
+        for (here, variant) in variants.iter().enumerate().filter(|(_, v)| paths(v) > 1) {
+            let alone = |v: &Variant| paths(v) == 1 && v.case == variant.case;
+            let alone: Vec<usize> = (0..variants.len())
+                .filter(|&v| alone(&variants[v]))
+                .collect();
+            if alone.is_empty() {
+                continue;
+            }
+            for metric in self.metrics_of(here) {
+                found.extend(self.worse(here, &alone, metric));
+            }
+        }
+        found
+    }
+
+    fn worse(&self, here: usize, alone: &[usize], metric: &str) -> Option<Worse> {
+        // Single flows and links are not what the people in the call see.
+        let better = metrics::find(metric).filter(|m| m.name == metric)?.better;
+        let singles: Vec<Vec<Option<f64>>> =
+            alone.iter().map(|&v| self.values(v, metric)).collect();
+        let (mut worse, mut n) = (0, 0);
+        for (seed, value) in self.values(here, metric).into_iter().enumerate() {
+            let others = singles.iter().filter_map(|values| values[seed]);
+            let best = match better {
+                Better::Higher => others.max_by(f64::total_cmp),
+                Better::Lower => others.min_by(f64::total_cmp),
+                Better::Neither => None,
+            };
+            if let (Some(value), Some(best)) = (value, best) {
+                n += 1;
+                worse += usize::from(is_worse(value, best, better));
+            }
+        }
+        (n > 0).then(|| Worse {
+            system: self.scenario().variants[here].name.clone(),
+            metric: metric.to_owned(),
+            worse,
+            n,
+        })
+    }
+}
+
+fn is_worse(value: f64, best: f64, better: Better) -> bool {
+    let behind = match better {
+        Better::Higher => best - value,
+        Better::Lower => value - best,
+        Better::Neither => 0.0,
+    };
+    behind > MARGIN * best.abs()
+}
+
+/// Most paths that a flow under test takes.
+fn paths(variant: &Variant) -> usize {
+    let flows = variant.focus.iter();
+    let paths = flows.map(|&flow| variant.setup.flows[flow].routes.len());
+    paths.max().unwrap_or(0)
+}
+
+#[cfg(test)]
+mod tests;

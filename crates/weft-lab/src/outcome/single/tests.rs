@@ -1,0 +1,63 @@
+use super::{Worse, is_worse};
+use crate::metrics::Better;
+use crate::outcome::Outcome;
+use crate::run::{Run, Series};
+use crate::scenario::Scenario;
+
+const TEXT: &str = r#"
+title = "One call, three systems"
+duration = "10s"
+seeds = 3
+systems = ["webrtc@wifi", "webrtc@lte", "weft"]
+
+[links]
+wifi = "rate=3mbit,delay=10ms"
+lte = "rate=3mbit,delay=30ms"
+
+[flows.call]
+kind = "call"
+"#;
+
+#[test]
+fn the_best_link_of_each_run_is_the_measure() {
+    let scenario = Scenario::parse("t.toml", TEXT, &[]).unwrap();
+    let mut outcome = Outcome::new(&scenario);
+    // Seconds frozen with each seed: the better link changes.
+    let frozen = [[0.0, 8.0, 4.0], [6.0, 1.0, 4.0], [0.0, 1.04, 4.3]];
+    for (variant, values) in frozen.iter().enumerate() {
+        for (index, value) in values.iter().enumerate() {
+            outcome.add(Run {
+                variant,
+                seed: index as u64 + 1,
+                values: vec![("freeze_s".into(), *value), ("throughput_mbps".into(), 1.0)],
+                series: Series::default(),
+                checks: Vec::new(),
+                events: 0,
+            });
+        }
+    }
+    let expected = Worse {
+        system: "weft".into(),
+        metric: "freeze_s".into(),
+        worse: 1,
+        n: 3,
+    };
+    // More throughput is neither better nor worse.
+    assert_eq!(outcome.worse_than_single(), [expected]);
+}
+
+#[test]
+fn a_margin_of_a_twentieth_is_no_difference() {
+    assert!(!is_worse(95.0, 100.0, Better::Higher));
+    assert!(is_worse(94.9, 100.0, Better::Higher));
+    assert!(!is_worse(105.0, 100.0, Better::Lower));
+    assert!(is_worse(105.1, 100.0, Better::Lower));
+    assert!(is_worse(0.1, 0.0, Better::Lower) && !is_worse(0.0, 0.0, Better::Lower));
+}
+
+#[test]
+fn without_a_single_link_there_is_nothing_to_compare_with() {
+    let text = TEXT.replace("\"webrtc@wifi\", \"webrtc@lte\", ", "");
+    let scenario = Scenario::parse("t.toml", &text, &[]).unwrap();
+    assert_eq!(Outcome::new(&scenario).worse_than_single(), []);
+}
