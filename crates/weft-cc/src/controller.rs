@@ -127,6 +127,12 @@ pub trait Controller: Send {
     /// What the application would send at most on this path. Bounds probing.
     fn set_demand(&mut self, now: Instant, demand: Rate);
 
+    /// So much waits for the pacer now. Some controllers lower the target or
+    /// send faster for it.
+    fn set_backlog(&mut self, waiting: Bytes) {
+        let _ = waiting;
+    }
+
     /// The next probe to send; ask until `None`.
     fn poll_probe(&mut self, now: Instant) -> Option<ProbeCluster>;
 

@@ -1,4 +1,4 @@
-use crate::{Behaviour, Controller, Fixed, Gcc, GccDraft, Limits, Nada, Reports, Scream};
+use crate::{Behaviour, Controller, Fixed, Gcc, GccDraft, Limits, Nada, Reports, Scream, ScreamV1};
 use std::fmt;
 use std::str::FromStr;
 use weft_units::{Instant, Rate};
@@ -16,8 +16,10 @@ pub enum ControllerKind {
     GccDraft,
     /// `nada`: RFC 8698.
     Nada,
-    /// `scream`: version 2, the successor of RFC 8298.
+    /// `scream`: version 2, which is to replace RFC 8298.
     Scream,
+    /// `scream_v1`: RFC 8298.
+    ScreamV1,
     /// `fixed:RATE`: always this rate, for instance `fixed:2mbit`.
     Fixed(Rate),
 }
@@ -27,7 +29,7 @@ pub enum ControllerKind {
 pub enum ControllerKindError {
     /// The word before the colon.
     #[error(
-        "unknown controller `{0}`: use `gcc`, `gcc_deployed`, `gcc_draft`, `nada`, `scream` or `fixed:RATE`, such as `fixed:2mbit`"
+        "unknown controller `{0}`: use `gcc`, `gcc_deployed`, `gcc_draft`, `nada`, `scream`, `scream_v1` or `fixed:RATE`, such as `fixed:2mbit`"
     )]
     Unknown(String),
     /// The rate after the colon.
@@ -51,7 +53,8 @@ pub fn build_without_feedback(
         | ControllerKind::GccDeployed
         | ControllerKind::GccDraft
         | ControllerKind::Nada
-        | ControllerKind::Scream => Box::new(Reports::new(limits, now)),
+        | ControllerKind::Scream
+        | ControllerKind::ScreamV1 => Box::new(Reports::new(limits, now)),
     }
 }
 
@@ -65,18 +68,20 @@ pub fn build(kind: ControllerKind, limits: Limits, now: Instant) -> Box<dyn Cont
         ControllerKind::GccDraft => Box::new(GccDraft::new(limits)),
         ControllerKind::Nada => Box::new(Nada::new(limits)),
         ControllerKind::Scream => Box::new(Scream::new(limits)),
+        ControllerKind::ScreamV1 => Box::new(ScreamV1::new(limits)),
         ControllerKind::Fixed(rate) => Box::new(Fixed::new(rate, limits)),
     }
 }
 
 impl ControllerKind {
     /// All that adapt, in the order of the documentation.
-    pub const ADAPTIVE: [ControllerKind; 5] = [
+    pub const ADAPTIVE: [ControllerKind; 6] = [
         ControllerKind::Gcc,
         ControllerKind::GccDeployed,
         ControllerKind::GccDraft,
         ControllerKind::Nada,
         ControllerKind::Scream,
+        ControllerKind::ScreamV1,
     ];
 
     fn name(self) -> &'static str {
@@ -86,6 +91,7 @@ impl ControllerKind {
             ControllerKind::GccDraft => "gcc_draft",
             ControllerKind::Nada => "nada",
             ControllerKind::Scream => "scream",
+            ControllerKind::ScreamV1 => "scream_v1",
             ControllerKind::Fixed(_) => FIXED,
         }
     }

@@ -16,6 +16,7 @@ mod nada;
 mod pacer;
 mod reports;
 mod scream;
+mod scream_v1;
 
 pub use controller::{
     Controller, Limits, PacketResult, ProbeCluster, ProbeId, SentPacket, Snapshot,
@@ -28,3 +29,4 @@ pub use nada::Nada;
 pub use pacer::Pacer;
 pub use reports::Reports;
 pub use scream::Scream;
+pub use scream_v1::ScreamV1;

@@ -9,7 +9,7 @@ use crate::measure::{DeliveryRate, SILENCE_DROP, Silence, credible_delivery};
 use crate::{Controller, Limits, PacketResult, ProbeCluster, SentPacket, Snapshot};
 use rate::ReferenceRate;
 use signal::CongestionSignal;
-use weft_units::{Deadline, Duration, Instant, Rate};
+use weft_units::{Bytes, Deadline, Duration, Instant, Rate};
 
 /// `DELTA`, the interval of feedback (section 6.3, table 2). Ours may come
 /// oftener; the equations are evaluated this often.
@@ -17,12 +17,17 @@ const DELTA: Duration = Duration::from_millis(100);
 /// `LOGWIN`, the window of the receiver's statistics (ibid.).
 const LOGWIN: Duration = Duration::from_millis(500);
 
+/// `FPS`, `BETA_V` and `BETA_S`: how the encoder slows down and the sender
+/// speeds up when the rate-shaping buffer fills (section 5.2.2, table 2).
+const FRAMES_PER_SECOND: f64 = 30.0;
+const BETA_V: f64 = 0.1;
+const BETA_S: f64 = 0.1;
+/// Neither by more than this share of the reference rate (section 5.2.2).
+const SHAPING_MOST: f64 = 0.05;
+
 /// NADA of RFC 8698: queueing delay, losses and marks make one congestion
-/// signal, and the rate follows it.
-///
-/// Of section 4 the rate-shaping buffer is left out: the pacer's queue is the
-/// session's, so the encoder's and the sending rate are both the reference
-/// rate, as the equations give for an empty buffer.
+/// signal, and the rate follows it. What waits for the pacer is its
+/// rate-shaping buffer.
 #[derive(Debug)]
 pub struct Nada {
     limits: Limits,
@@ -30,6 +35,8 @@ pub struct Nada {
     rate: ReferenceRate,
     received: DeliveryRate,
     updated: Option<Instant>,
+    /// `buffer_len`.
+    backlog: Bytes,
     silence: Silence,
 }
 
@@ -44,8 +51,16 @@ impl Nada {
             rate: ReferenceRate::new(limits),
             received: DeliveryRate::new(LOGWIN),
             updated: None,
+            backlog: Bytes::ZERO,
             silence: Silence::default(),
         }
+    }
+
+    /// `r_diff_v` or `r_diff_s`.
+    fn shaping(&self, beta: f64) -> Rate {
+        let most = self.rate.get().mul_f64(SHAPING_MOST);
+        let bps = beta * 8.0 * self.backlog.0 as f64 * FRAMES_PER_SECOND;
+        most.min(Rate::from_bps(bps as u64))
     }
 }
 
@@ -104,13 +119,19 @@ impl Controller for Nada {
         *self = Nada::new(self.limits);
     }
 
-    fn target_rate(&self) -> Rate {
-        self.rate.get()
+    fn set_backlog(&mut self, waiting: Bytes) {
+        self.backlog = waiting;
     }
 
-    /// The sending rate out of the rate-shaping buffer (section 4.3).
+    /// `r_vin`, for the encoder.
+    fn target_rate(&self) -> Rate {
+        let rate = self.rate.get().saturating_sub(self.shaping(BETA_V));
+        self.limits.clamp(rate)
+    }
+
+    /// `r_send`, out of the rate-shaping buffer.
     fn pacing_rate(&self) -> Rate {
-        self.rate.get()
+        self.limits.clamp(self.rate.get() + self.shaping(BETA_S))
     }
 
     fn snapshot(&self) -> Snapshot {
@@ -119,7 +140,7 @@ impl Controller for Nada {
             false => self.rate.mode(),
         };
         Snapshot {
-            target: self.rate.get(),
+            target: self.target_rate(),
             acked: self.received.rate(),
             loss: self.signal.loss(),
             queue_trend: self.signal.congestion_ms(),
@@ -127,3 +148,6 @@ impl Controller for Nada {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -3,9 +3,9 @@
 //! `REF_WND_OVERHEAD` is 5.0. Names in capitals and headings in quotes below
 //! are that text's.
 
-mod flight;
+pub(crate) mod flight;
 mod marks;
-mod queue_target;
+pub(crate) mod queue_target;
 mod window;
 
 use crate::measure::{BaseDelay, DeliveryRate, SILENCE_DROP, Silence, credible_delivery};
@@ -16,6 +16,8 @@ use queue_target::QueueTarget;
 use weft_units::{Deadline, Duration, Ecn, Instant, Rate};
 use window::{MIN_WINDOW, MSS, Update, Window};
 
+/// `QDELAY_TARGET_LO` in ms.
+const QUEUE_TARGET_MS: f64 = 60.0;
 /// `REF_WND_OVERHEAD`: bytes in flight may exceed the window so far.
 const OVERHEAD: f64 = 5.0;
 /// `RATE_PACE_MIN` and `PACKET_PACING_HEADROOM`.
@@ -88,7 +90,7 @@ impl Scream {
             target: limits.start,
             rtt: None,
             base: BaseDelay::new(Some(BASE_WINDOW)),
-            queue: QueueTarget::new(),
+            queue: QueueTarget::new(QUEUE_TARGET_MS),
             flight: Flight::default(),
             marks: Marks::default(),
             window: Window::new(),

@@ -73,6 +73,17 @@ fn scream_ramps_up_fast_and_keeps_the_queue_near_its_target() {
     );
 }
 
+/// RFC 8298 ramps up by 200 kbps a second; its target for the queue is 100 ms.
+#[test]
+fn scream_v1_ramps_up_steadily_and_keeps_a_longer_queue() {
+    ramp_and_steady(
+        ControllerKind::ScreamV1,
+        (9.0, 14.0),
+        (0.95, 1.01),
+        (90.0, 220.0),
+    );
+}
+
 #[test]
 fn everybody_follows_a_halved_capacity() {
     for (kind, settled) in [
@@ -81,6 +92,7 @@ fn everybody_follows_a_halved_capacity() {
         (ControllerKind::GccDraft, (0.5, 8.0)),
         (ControllerKind::Nada, (0.5, 5.0)),
         (ControllerKind::Scream, (0.5, 5.0)),
+        (ControllerKind::ScreamV1, (0.5, 8.0)),
     ] {
         let mut bed = bed(kind);
         bed.run(60.0);

@@ -19,6 +19,7 @@ enum Op {
     Report(u32, u32, Option<u64>),
     Timeout,
     Demand(u64),
+    Backlog(u64),
     Restore,
     Probe,
 }
@@ -81,6 +82,7 @@ fn op() -> impl Strategy<Value = Op> {
         1 => (any::<u32>(), any::<u32>(), rtt()).prop_map(|(e, l, rtt)| Op::Report(e, l, rtt)),
         2 => Just(Op::Timeout),
         1 => number().prop_map(Op::Demand),
+        1 => number().prop_map(Op::Backlog),
         1 => Just(Op::Restore),
         2 => Just(Op::Probe),
     ]
@@ -101,6 +103,7 @@ fn apply(controller: &mut dyn Controller, now: &mut Instant, op: Op) {
         }
         Op::Timeout => controller.on_timeout(*now),
         Op::Demand(bps) => controller.set_demand(*now, Rate::from_bps(bps)),
+        Op::Backlog(bytes) => controller.set_backlog(Bytes(bytes)),
         Op::Restore => controller.on_path_restored(*now),
         Op::Probe => {
             let cluster = controller.poll_probe(*now);
@@ -212,6 +215,11 @@ fn nada_is_never_stuck() {
 #[test]
 fn scream_is_never_stuck() {
     recovers(ControllerKind::Scream, 0..3);
+}
+
+#[test]
+fn scream_v1_is_never_stuck() {
+    recovers(ControllerKind::ScreamV1, 0..3);
 }
 
 /// What the network can do to feedback: any arrival, number and mark; when a

@@ -52,7 +52,7 @@ pub struct DemoArgs {
     #[arg(long, value_name = "NAME", default_value_t = SchedulerKind::default())]
     pub scheduler: SchedulerKind,
     /// Congestion controller of every path: gcc, gcc_deployed, gcc_draft, nada,
-    /// scream or fixed:RATE
+    /// scream, scream_v1 or fixed:RATE
     #[arg(long, value_name = "NAME", default_value_t = ControllerKind::Gcc)]
     pub controller: ControllerKind,
     /// Size of the pictures: 360p, 720p or 1080p
@@ -108,7 +108,7 @@ pub struct SendArgs {
     #[arg(long, value_name = "NAME", default_value_t = SchedulerKind::default())]
     pub scheduler: SchedulerKind,
     /// Congestion controller of every path: gcc, gcc_deployed, gcc_draft, nada,
-    /// scream or fixed:RATE
+    /// scream, scream_v1 or fixed:RATE
     #[arg(long, value_name = "NAME", default_value_t = ControllerKind::Gcc)]
     pub controller: ControllerKind,
     /// Most that is sent over all links together, such as 4mbit or 800kbit

@@ -8,6 +8,7 @@ fn names_survive_a_round_trip() {
         "gcc_draft",
         "nada",
         "scream",
+        "scream_v1",
         "fixed:2mbit",
         "fixed:1500kbit",
         "fixed:1234567bit",

@@ -11,7 +11,7 @@ const MAX_PACKETS: usize = 1 << 16;
 /// after the packet with the highest number that feedback has named, lost
 /// ones included.
 #[derive(Debug, Default)]
-pub(super) struct Flight {
+pub(crate) struct Flight {
     /// Number of each packet and the bytes sent up to and with it.
     sent: VecDeque<(u64, u64)>,
     sent_bytes: u64,
@@ -24,7 +24,7 @@ pub(super) struct Flight {
 }
 
 impl Flight {
-    pub(super) fn on_sent(&mut self, packet: &SentPacket) {
+    pub(crate) fn on_sent(&mut self, packet: &SentPacket) {
         if self.last_number.is_some_and(|last| packet.number <= last) {
             return;
         }
@@ -40,7 +40,7 @@ impl Flight {
     }
 
     /// Feedback named packets up to this one: the bytes newly acknowledged.
-    pub(super) fn on_acked(&mut self, number: u64) -> u64 {
+    pub(crate) fn on_acked(&mut self, number: u64) -> u64 {
         let before = self.acked_bytes;
         while let Some(&(first, bytes)) = self.sent.front() {
             if first > number {
@@ -52,12 +52,12 @@ impl Flight {
         self.acked_bytes - before
     }
 
-    pub(super) fn bytes(&self) -> u64 {
+    pub(crate) fn bytes(&self) -> u64 {
         self.sent_bytes - self.acked_bytes
     }
 
     /// A round trip of this length may be over.
-    pub(super) fn turn(&mut self, now: Instant, rtt: Duration) {
+    pub(crate) fn turn(&mut self, now: Instant, rtt: Duration) {
         let turned = *self.turned.get_or_insert(now);
         if now.saturating_since(turned) >= rtt {
             self.turned = Some(now);
@@ -67,12 +67,12 @@ impl Flight {
     }
 
     /// `max_bytes_in_flight_prev`.
-    pub(super) fn max_before(&self) -> u64 {
+    pub(crate) fn max_before(&self) -> u64 {
         self.max_before
     }
 
     /// The most of this round trip and the one before.
-    pub(super) fn max(&self) -> u64 {
+    pub(crate) fn max(&self) -> u64 {
         self.max.max(self.max_before)
     }
 }

@@ -2,8 +2,7 @@ use super::window::VIRTUAL_RTT;
 use std::collections::VecDeque;
 use weft_units::{Duration, Instant};
 
-/// `QDELAY_TARGET_LO` and `QDELAY_TARGET_HI` in ms.
-pub(super) const TARGET_LOW_MS: f64 = 60.0;
+/// `QDELAY_TARGET_HI` in ms.
 const TARGET_HIGH_MS: f64 = 400.0;
 /// `QDELAY_AVG_G`.
 const AVERAGE_GAIN: f64 = 0.25;
@@ -11,8 +10,8 @@ const AVERAGE_GAIN: f64 = 0.25;
 /// Compensation").
 const VARIANCE_SAMPLES: usize = 200;
 const AVERAGE_SAMPLES: usize = 50;
-/// The histories take a sample this often: RFC 8298 section 4.1.2.1 updates
-/// its delay history so; the draft leaves it open.
+/// The histories take a sample this often, which the text leaves open: chosen
+/// by us, so that the longer one spans ten seconds.
 const SAMPLE_INTERVAL: Duration = Duration::from_millis(50);
 /// A share of round trips with losses that means a competing flow (ibid.).
 const LOSSY: f64 = 0.002;
@@ -29,7 +28,9 @@ const LOSS_GAIN: f64 = 0.01;
 /// The average queueing delay and what it may be: `qdelay_avg` and
 /// `qdelay_target`.
 #[derive(Debug)]
-pub(super) struct QueueTarget {
+pub(crate) struct QueueTarget {
+    /// `QDELAY_TARGET_LO` in ms.
+    low_ms: f64,
     queue_ms: f64,
     average_ms: f64,
     averaged: Option<Instant>,
@@ -44,12 +45,13 @@ pub(super) struct QueueTarget {
 }
 
 impl QueueTarget {
-    pub(super) fn new() -> QueueTarget {
+    pub(crate) fn new(low_ms: f64) -> QueueTarget {
         QueueTarget {
+            low_ms,
             queue_ms: 0.0,
             average_ms: 0.0,
             averaged: None,
-            target_ms: TARGET_LOW_MS,
+            target_ms: low_ms,
             history: VecDeque::with_capacity(VARIANCE_SAMPLES),
             sampled: None,
             loss_event_rate: 0.0,
@@ -59,7 +61,7 @@ impl QueueTarget {
     }
 
     /// A feedback whose newest packet had this queueing delay.
-    pub(super) fn update(&mut self, now: Instant, queue_ms: f64, lost: bool, rtt: Duration) {
+    pub(crate) fn update(&mut self, now: Instant, queue_ms: f64, lost: bool, rtt: Duration) {
         self.queue_ms = queue_ms;
         if due(&mut self.averaged, now, VIRTUAL_RTT.min(rtt)) {
             self.average_ms = match queue_ms < self.average_ms {
@@ -76,7 +78,7 @@ impl QueueTarget {
             if self.history.len() == VARIANCE_SAMPLES {
                 self.history.pop_front();
             }
-            self.history.push_back(queue_ms / TARGET_LOW_MS);
+            self.history.push_back(queue_ms / self.low_ms);
             self.adjust();
         }
     }
@@ -85,37 +87,37 @@ impl QueueTarget {
     fn adjust(&mut self) {
         let (_, variance) = moments(self.history.iter().copied());
         let (average, _) = moments(self.history.iter().rev().take(AVERAGE_SAMPLES).copied());
-        let new_ms = (average + variance.sqrt()) * TARGET_LOW_MS;
+        let new_ms = (average + variance.sqrt()) * self.low_ms;
         let target_ms = if self.loss_event_rate > LOSSY {
             LOSSY_FACTOR * new_ms
         } else if variance < STEADY {
             new_ms
-        } else if new_ms < TARGET_LOW_MS {
+        } else if new_ms < self.low_ms {
             (self.target_ms * FALL_FAST).max(new_ms)
         } else {
             self.target_ms * FALL_SLOWLY
         };
-        self.target_ms = target_ms.clamp(TARGET_LOW_MS, TARGET_HIGH_MS);
+        self.target_ms = target_ms.clamp(self.low_ms, TARGET_HIGH_MS);
     }
 
     /// `qdelay` in ms.
-    pub(super) fn queue_ms(&self) -> f64 {
+    pub(crate) fn queue_ms(&self) -> f64 {
         self.queue_ms
     }
 
     /// `qdelay_avg` in ms.
-    pub(super) fn average_ms(&self) -> f64 {
+    pub(crate) fn average_ms(&self) -> f64 {
         self.average_ms
     }
 
     /// `qdelay_target` in ms.
-    pub(super) fn target_ms(&self) -> f64 {
+    pub(crate) fn target_ms(&self) -> f64 {
         self.target_ms
     }
 }
 
 /// True, and counted from now, if `interval` has passed.
-fn due(last: &mut Option<Instant>, now: Instant, interval: Duration) -> bool {
+pub(crate) fn due(last: &mut Option<Instant>, now: Instant, interval: Duration) -> bool {
     let due = last.is_none_or(|at| now.saturating_since(at) >= interval);
     if due {
         *last = Some(now);

@@ -162,6 +162,8 @@ impl Testbed {
             while let Some(cluster) = self.controller.poll_probe(self.now) {
                 self.pacer.add_probe(self.now, &cluster);
             }
+            self.controller
+                .set_backlog(self.unsent.iter().copied().sum());
             self.pacer.set_rate(self.now, self.controller.pacing_rate());
             self.transmit();
             self.feed_back();

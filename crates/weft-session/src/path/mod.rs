@@ -136,6 +136,7 @@ impl Path {
         /// leaves within this time. Chosen by us: the start rate's queue on a
         /// dying path must not outlive the skew cap by much.
         const DRAIN: Duration = Duration::from_millis(250);
+        self.controller.set_backlog(self.queue.bytes());
         while let Some(cluster) = self.controller.poll_probe(now) {
             self.pacer.add_probe(now, &cluster);
         }

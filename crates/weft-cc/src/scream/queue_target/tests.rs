@@ -4,7 +4,7 @@ const RTT: Duration = Duration::from_millis(50);
 
 /// Feedback every 50 ms with the queue that `queue_ms` gives.
 fn run(samples: u64, queue_ms: impl Fn(u64) -> f64, lost: bool) -> QueueTarget {
-    let mut target = QueueTarget::new();
+    let mut target = QueueTarget::new(60.0);
     for n in 0..samples {
         let now = Instant::ZERO + Duration::from_millis(50 * n);
         target.update(now, queue_ms(n), lost && n % 20 == 0, RTT);

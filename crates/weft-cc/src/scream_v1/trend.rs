@@ -1,0 +1,64 @@
+use crate::scream::queue_target::due;
+use std::collections::VecDeque;
+use weft_units::{Duration, Instant};
+
+/// `QDELAY_WEIGHT` (section 4.1.1.1).
+const WEIGHT: f64 = 0.1;
+/// The length of `qdelay_fraction_hist` (section 4.1.1.2).
+const HISTORY: usize = 20;
+/// It takes a sample this often, which the RFC leaves open: chosen by us, so
+/// that it spans a second.
+const INTERVAL: Duration = Duration::from_millis(50);
+/// What is left of `qdelay_trend_mem` after an interval (section 4.1.2.1).
+const MEMORY: f64 = 0.99;
+
+/// How the queueing delay develops (section 4.1.2.1): `qdelay_trend`, from 0
+/// for none or a shrinking one to 1 for incipient congestion.
+#[derive(Debug, Default)]
+pub(super) struct Trend {
+    /// `qdelay_fraction_avg`.
+    average: f64,
+    history: VecDeque<f64>,
+    sampled: Option<Instant>,
+    trend: f64,
+    memory: f64,
+}
+
+impl Trend {
+    /// The queueing delay as a share of its target.
+    pub(super) fn update(&mut self, now: Instant, fraction: f64) {
+        if !due(&mut self.sampled, now, INTERVAL) {
+            return;
+        }
+        self.average += WEIGHT * (fraction - self.average);
+        if self.history.len() == HISTORY {
+            self.history.pop_front();
+        }
+        self.history.push_back(self.average);
+        self.trend = (self.autocorrelation() * self.average).clamp(0.0, 1.0);
+        self.memory = self.trend.max(MEMORY * self.memory);
+    }
+
+    /// `qdelay_trend`.
+    pub(super) fn get(&self) -> f64 {
+        self.trend
+    }
+
+    /// `qdelay_trend_mem`.
+    pub(super) fn memory(&self) -> f64 {
+        self.memory
+    }
+
+    /// R(1) / R(0) of the history without its mean.
+    fn autocorrelation(&self) -> f64 {
+        let n = self.history.len() as f64;
+        let mean = self.history.iter().sum::<f64>() / n;
+        let centred = || self.history.iter().map(|x| x - mean);
+        let r0: f64 = centred().map(|x| x * x).sum();
+        let r1: f64 = centred().zip(centred().skip(1)).map(|(a, b)| a * b).sum();
+        if r0 > 0.0 { r1 / r0 } else { 0.0 }
+    }
+}
+
+#[cfg(test)]
+mod tests;
