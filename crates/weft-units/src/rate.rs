@@ -11,7 +11,24 @@ pub struct Bytes(pub u64);
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub struct Rate(u64);
 
-const BITS_PER_BYTE_TIMES_NANOS: u128 = 8 * 1_000_000_000;
+const BITS_PER_BYTE_TIMES_NANOS: u64 = 8 * 1_000_000_000;
+
+/// `a * b / c`, at most `u64::MAX`. What occurs for each packet fits 64 bits,
+/// whose division is one instruction.
+fn mul_div(a: u64, b: u64, c: u64) -> u64 {
+    match a.checked_mul(b) {
+        Some(product) => product / c,
+        None => saturate(wide(a, b) / u128::from(c)),
+    }
+}
+
+fn wide(a: u64, b: u64) -> u128 {
+    u128::from(a) * u128::from(b)
+}
+
+fn saturate(n: u128) -> u64 {
+    u64::try_from(n).unwrap_or(u64::MAX)
+}
 
 impl Bytes {
     /// No bytes.
@@ -83,10 +100,11 @@ impl Rate {
         if self.0 == 0 {
             return None;
         }
-        let nanos = (u128::from(size.0) * BITS_PER_BYTE_TIMES_NANOS).div_ceil(u128::from(self.0));
-        Some(Duration::from_nanos(
-            u64::try_from(nanos).unwrap_or(u64::MAX),
-        ))
+        let nanos = match size.0.checked_mul(BITS_PER_BYTE_TIMES_NANOS) {
+            Some(bits) => bits.div_ceil(self.0),
+            None => saturate(wide(size.0, BITS_PER_BYTE_TIMES_NANOS).div_ceil(self.0.into())),
+        };
+        Some(Duration::from_nanos(nanos))
     }
 }
 
@@ -94,8 +112,7 @@ impl Rate {
 impl Mul<Duration> for Rate {
     type Output = Bytes;
     fn mul(self, d: Duration) -> Bytes {
-        let bytes = u128::from(self.0) * u128::from(d.as_nanos()) / BITS_PER_BYTE_TIMES_NANOS;
-        Bytes(u64::try_from(bytes).unwrap_or(u64::MAX))
+        Bytes(mul_div(self.0, d.as_nanos(), BITS_PER_BYTE_TIMES_NANOS))
     }
 }
 
@@ -103,8 +120,7 @@ impl Mul<Duration> for Rate {
 impl Div<Duration> for Bytes {
     type Output = Rate;
     fn div(self, d: Duration) -> Rate {
-        let bps = u128::from(self.0) * BITS_PER_BYTE_TIMES_NANOS / u128::from(d.as_nanos());
-        Rate(u64::try_from(bps).unwrap_or(u64::MAX))
+        Rate(mul_div(self.0, BITS_PER_BYTE_TIMES_NANOS, d.as_nanos()))
     }
 }
 

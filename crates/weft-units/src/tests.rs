@@ -20,6 +20,19 @@ fn rate_time_and_size_agree() {
 }
 
 #[test]
+fn rate_time_and_size_agree_beyond_64_bits() {
+    // 2^62 bytes are 2^65 bits: 2^33 s at 2^32 bps.
+    let (size, rate) = (Bytes(1 << 62), Rate::from_bps(1 << 32));
+    let time = Duration::from_secs(1 << 33);
+    assert_eq!(rate.time_for(size), Some(time));
+    assert_eq!(rate * time, size);
+    assert_eq!(size / time, rate);
+    // 2^35 s are more nanoseconds than 64 bits hold.
+    let slow = Rate::from_bps(1 << 30).time_for(size);
+    assert_eq!(slow, Some(Duration::from_nanos(u64::MAX)));
+}
+
+#[test]
 fn instants_compare_across_the_epoch_without_panic() {
     let (a, b) = (Instant::from_nanos(5), Instant::from_nanos(9));
     assert_eq!(a.saturating_since(b), Duration::ZERO);
