@@ -2,7 +2,7 @@
 //! its start of partition zero to its marker has arrived (RFC 7741).
 
 use super::packet_buffer::{Held, PacketBuffer};
-use super::types::PathShare;
+use super::types::{PathShare, ReceivedPacket};
 use std::collections::BTreeMap;
 use weft_units::Instant;
 use weft_wire::vp8::{self, Descriptor};
@@ -85,15 +85,14 @@ impl FrameAssembly {
     pub(super) fn on_packet(
         &mut self,
         buffer: &mut PacketBuffer,
-        sequence: u64,
+        now: Instant,
+        packet: &ReceivedPacket<'_>,
         timestamp: u64,
-        marker: bool,
-        mut held: Held,
     ) -> Assembled {
-        let Ok((descriptor, body)) = vp8::parse(&held.payload) else {
+        let Ok((descriptor, body)) = vp8::parse(packet.payload) else {
             return Assembled::Malformed;
         };
-        held.body = held.payload.len() - body.len();
+        let sequence = packet.sequence;
         let starts = descriptor.start_of_partition && descriptor.partition == 0;
         let partial = self.partials.entry(timestamp).or_insert_with(|| Partial {
             first: None,
@@ -102,23 +101,23 @@ impl FrameAssembly {
             highest: sequence,
             info: FrameInfo::from(&descriptor),
             keyframe: false,
-            last_arrival: held.arrived,
+            last_arrival: now,
             count: 0,
         });
         if starts {
             partial.keyframe = vp8::is_keyframe(&descriptor, body);
             partial.first = Some(sequence);
         }
-        if marker {
+        if packet.marker {
             partial.last = Some(sequence);
         }
         partial.lowest = partial.lowest.min(sequence);
         partial.highest = partial.highest.max(sequence);
-        partial.last_arrival = held.arrived;
+        partial.last_arrival = now;
         partial.count += 1;
         let complete = partial.is_complete();
         let contradicts = partial.contradicts();
-        buffer.hold(sequence, held);
+        buffer.hold(now, packet, body);
         if contradicts {
             self.abandon(buffer, timestamp);
             return Assembled::Malformed;
@@ -151,10 +150,14 @@ impl FrameAssembly {
 
     /// Gives up the frames before `timestamp`; how many there were.
     pub(super) fn abandon_before(&mut self, buffer: &mut PacketBuffer, timestamp: u64) -> u64 {
-        let kept = self.partials.split_off(&timestamp);
-        let abandoned = std::mem::replace(&mut self.partials, kept);
-        abandoned.values().for_each(|p| p.discard(buffer));
-        abandoned.len() as u64
+        let mut abandoned = 0;
+        while let Some(entry) = self.partials.first_entry()
+            && *entry.key() < timestamp
+        {
+            entry.remove().discard(buffer);
+            abandoned += 1;
+        }
+        abandoned
     }
 
     /// Gives up the frames whose packets have left the ring; how many.
@@ -208,42 +211,48 @@ impl Partial {
 
     fn discard(&self, buffer: &mut PacketBuffer) {
         for sequence in self.lowest.max(buffer.oldest())..=self.highest {
-            buffer.take(sequence);
+            buffer.release(sequence);
         }
     }
 
     fn assemble(self, buffer: &mut PacketBuffer, timestamp: u64) -> Assembled {
-        let packets: Vec<_> = (self.lowest..=self.highest)
-            .map_while(|sequence| buffer.take(sequence))
-            .collect();
-        let (Some(first), true) = (packets.first(), packets.len() as u64 == self.count) else {
-            return Assembled::Malformed;
-        };
-        let first_arrival = packets.iter().map(|p| p.arrived).min();
-        let mut data = Vec::with_capacity(packets.iter().map(|p| p.payload.len()).sum());
-        for packet in &packets {
-            data.extend_from_slice(&packet.payload[packet.body..]);
+        let frame = self.read(buffer, timestamp);
+        self.discard(buffer);
+        frame.map_or(Assembled::Malformed, Assembled::Frame)
+    }
+
+    /// The frame, unless packets of it have left the ring.
+    fn read(&self, buffer: &PacketBuffer, timestamp: u64) -> Option<AssembledFrame> {
+        let packets = (self.lowest..=self.highest).filter_map(|s| buffer.held(s));
+        let count = packets.clone().count();
+        if count as u64 != self.count {
+            return None;
         }
-        Assembled::Frame(AssembledFrame {
+        let mut data = Vec::with_capacity(packets.clone().map(|p| p.body.len()).sum());
+        packets
+            .clone()
+            .for_each(|p| data.extend_from_slice(&p.body));
+        Some(AssembledFrame {
             timestamp,
             first_sequence: self.lowest,
             last_sequence: self.highest,
             info: self.info,
             keyframe: self.keyframe,
             data,
-            packets: packets.len() as u32,
-            recovered_packets: packets.iter().filter(|p| p.recovered).count() as u32,
-            first_arrival: first_arrival.unwrap_or(first.arrived),
+            packets: count as u32,
+            recovered_packets: packets.clone().filter(|p| p.recovered).count() as u32,
+            first_arrival: packets.clone().map(|p| p.arrived).min()?,
             complete_at: self.last_arrival,
-            paths: shares(&packets),
+            paths: shares(packets),
         })
     }
 }
 
 /// Each path's part of a frame, in the order of path ids.
-fn shares(packets: &[Box<Held>]) -> Vec<PathShare> {
+fn shares<'a>(packets: impl Iterator<Item = &'a Held> + Clone) -> Vec<PathShare> {
     let mut shares: Vec<PathShare> = Vec::new();
-    for packet in packets.iter().filter(|p| !p.recovered) {
+    let packets = packets.filter(|p| !p.recovered);
+    for packet in packets.clone() {
         match shares.iter_mut().find(|s| s.path == packet.path) {
             Some(share) => {
                 share.packets += 1;
@@ -264,8 +273,10 @@ fn shares(packets: &[Box<Held>]) -> Vec<PathShare> {
         let path = shares[index].path;
         let others = shares.iter().filter(|s| s.path != path);
         if let Some(others_last) = others.map(|s| s.last_arrival).max() {
-            let late = |p: &Held| !p.recovered && p.path == path && p.arrived > others_last;
-            shares[index].late_packets = packets.iter().filter(|p| late(p)).count() as u32;
+            let late = packets
+                .clone()
+                .filter(|p| p.path == path && p.arrived > others_last);
+            shares[index].late_packets = late.count() as u32;
         }
     }
     shares

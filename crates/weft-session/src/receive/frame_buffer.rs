@@ -64,12 +64,15 @@ impl FrameBuffer {
         hole: &Hole,
         partials: u64,
     ) -> Option<(AssembledFrame, u64)> {
-        let later = self.frames.split_off(&timestamp);
-        let dropped = std::mem::replace(&mut self.frames, later);
-        self.bytes -= dropped.values().map(|f| f.data.len()).sum::<usize>();
+        let mut known = partials;
+        while let Some(entry) = self.frames.first_entry()
+            && *entry.key() < timestamp
+        {
+            self.bytes -= entry.remove().data.len();
+            known += 1;
+        }
         let frame = self.frames.remove(&timestamp)?;
         self.bytes -= frame.data.len();
-        let known = dropped.len() as u64 + partials;
         let counted = self.references.on_released(&frame, hole);
         Some((frame, known.max(counted)))
     }

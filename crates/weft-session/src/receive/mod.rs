@@ -29,10 +29,11 @@ use frame_buffer::FrameBuffer;
 use jitter_buffer::JitterBuffer;
 use keyframe_requests::{KeyframeRequests, Outlook, Stall};
 use nack::NackTracker;
-use packet_buffer::{Arrival, Held, PacketBuffer};
+use packet_buffer::{Arrival, PacketBuffer};
 use references::Hole;
 use stats::Reception;
 use std::collections::VecDeque;
+use std::sync::Arc;
 use weft_units::{Deadline, Duration, Instant};
 
 /// Payload bytes that wait at most, in packets and in frames: two seconds of
@@ -105,7 +106,7 @@ impl Receiver {
     }
 
     /// Takes one packet of the stream, original, copy or retransmission.
-    pub fn handle_packet(&mut self, now: Instant, packet: ReceivedPacket) {
+    pub fn handle_packet(&mut self, now: Instant, packet: ReceivedPacket<'_>) {
         let mut timestamp = self.extend_timestamp(packet.timestamp);
         if self.is_restart(now, &packet, timestamp) {
             self.restart();
@@ -191,7 +192,7 @@ impl Receiver {
         highest.saturating_add_signed(i64::from(ahead))
     }
 
-    fn is_restart(&self, now: Instant, packet: &ReceivedPacket, timestamp: u64) -> bool {
+    fn is_restart(&self, now: Instant, packet: &ReceivedPacket<'_>, timestamp: u64) -> bool {
         if packet.recovered {
             return false;
         }
@@ -225,7 +226,7 @@ impl Receiver {
         };
     }
 
-    fn note_arrival(&mut self, now: Instant, packet: &ReceivedPacket, timestamp: u64) {
+    fn note_arrival(&mut self, now: Instant, packet: &ReceivedPacket<'_>, timestamp: u64) {
         let highest = self.clock.timestamp.unwrap_or(timestamp);
         self.clock.timestamp = Some(highest.max(timestamp));
         let (path, sequence) = (packet.path, packet.sequence);
@@ -243,25 +244,25 @@ impl Receiver {
         }
     }
 
-    fn count_received(&mut self, packet: &ReceivedPacket) {
+    fn count_received(&mut self, packet: &ReceivedPacket<'_>) {
         let counters = &mut self.counted.packets;
         counters.received += 1;
         counters.bytes += packet.payload.len() as u64;
         counters.recovered += u64::from(packet.recovered);
     }
 
-    fn pass_on(&mut self, now: Instant, packet: ReceivedPacket) {
+    fn pass_on(&mut self, now: Instant, packet: ReceivedPacket<'_>) {
         self.count_received(&packet);
         self.events.push_back(ReceiveEvent::Packet(MediaPacket {
             sequence: packet.sequence,
             timestamp: packet.timestamp,
             marker: packet.marker,
-            payload: packet.payload,
+            payload: Arc::from(packet.payload),
             arrived: now,
         }));
     }
 
-    fn collect(&mut self, now: Instant, packet: ReceivedPacket, timestamp: u64) {
+    fn collect(&mut self, now: Instant, packet: ReceivedPacket<'_>, timestamp: u64) {
         if packet.payload.is_empty() {
             self.count_received(&packet);
             return;
@@ -275,16 +276,8 @@ impl Receiver {
         let assembled = match self.config.kind {
             MediaKind::Audio => Assembled::Frame(single(now, &packet, timestamp)),
             MediaKind::Video => {
-                let held = Held {
-                    path: packet.path,
-                    arrived: now,
-                    recovered: packet.recovered,
-                    body: 0,
-                    payload: packet.payload,
-                };
-                let (sequence, marker) = (packet.sequence, packet.marker);
-                self.assembly
-                    .on_packet(&mut self.packets, sequence, timestamp, marker, held)
+                let packets = &mut self.packets;
+                self.assembly.on_packet(packets, now, &packet, timestamp)
             }
         };
         match assembled {
@@ -463,7 +456,7 @@ impl Receiver {
 }
 
 /// An audio packet as a frame.
-fn single(now: Instant, packet: &ReceivedPacket, timestamp: u64) -> AssembledFrame {
+fn single(now: Instant, packet: &ReceivedPacket<'_>, timestamp: u64) -> AssembledFrame {
     let share = PathShare {
         path: packet.path,
         packets: 1,

@@ -188,7 +188,11 @@ impl NackTracker {
 
     /// Nothing before `sequence` is wanted any more.
     pub(super) fn forget_before(&mut self, sequence: u64) {
-        self.missing = self.missing.split_off(&sequence);
+        while let Some(entry) = self.missing.first_entry()
+            && *entry.key() < sequence
+        {
+            entry.remove();
+        }
         for path in self.paths.values_mut() {
             path.forget_before(sequence);
         }

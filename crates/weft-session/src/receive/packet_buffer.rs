@@ -1,7 +1,7 @@
 //! What has arrived: a ring by extended sequence number.
 
+use super::types::ReceivedPacket;
 use std::collections::BTreeSet;
-use std::sync::Arc;
 use weft_units::{Instant, PathId};
 
 /// How far a packet may lag behind the newest, in sequence numbers: two
@@ -15,9 +15,19 @@ pub(super) struct Held {
     pub(super) path: PathId,
     pub(super) arrived: Instant,
     pub(super) recovered: bool,
-    /// Where the media starts in the payload, behind its descriptor.
-    pub(super) body: usize,
-    pub(super) payload: Arc<[u8]>,
+    /// The media, without its descriptor.
+    pub(super) body: Vec<u8>,
+}
+
+impl Held {
+    fn vacant() -> Held {
+        Held {
+            path: PathId(0),
+            arrived: Instant::ZERO,
+            recovered: false,
+            body: Vec::new(),
+        }
+    }
 }
 
 #[derive(PartialEq, Eq, Debug)]
@@ -32,24 +42,29 @@ pub(super) enum Arrival {
 #[derive(Debug)]
 pub(super) struct PacketBuffer {
     slots: Vec<Slot>,
+    /// Also those that are `free`, for the memory that they have.
+    held: Vec<Held>,
+    free: Vec<u32>,
     first: Option<u64>,
     highest: Option<u64>,
     missing: BTreeSet<u64>,
     bytes: usize,
 }
 
-#[derive(Default, Debug)]
+#[derive(Clone, Copy, Default, Debug)]
 struct Slot {
     /// One more than the sequence number, zero for none.
     tag: u64,
-    held: Option<Box<Held>>,
+    /// Its place among those held.
+    held: Option<u32>,
 }
 
 impl PacketBuffer {
     pub(super) fn new() -> PacketBuffer {
-        let slots = std::iter::repeat_with(Slot::default);
         PacketBuffer {
-            slots: slots.take(CAPACITY as usize).collect(),
+            slots: vec![Slot::default(); CAPACITY as usize],
+            held: Vec::new(),
+            free: Vec::new(),
             first: None,
             highest: None,
             missing: BTreeSet::new(),
@@ -87,20 +102,34 @@ impl PacketBuffer {
             .is_some_and(|highest| sequence.saturating_add(CAPACITY) <= highest)
     }
 
-    /// Keeps the packet of a sequence number that was inserted as new.
-    pub(super) fn hold(&mut self, sequence: u64, held: Held) {
-        self.bytes += held.payload.len();
-        self.slot_mut(sequence).held = Some(Box::new(held));
+    /// Keeps the media of a packet that was inserted as new.
+    pub(super) fn hold(&mut self, now: Instant, packet: &ReceivedPacket<'_>, body: &[u8]) {
+        let place = self.free.pop().unwrap_or_else(|| {
+            self.held.push(Held::vacant());
+            self.held.len() as u32 - 1
+        });
+        let held = &mut self.held[place as usize];
+        held.path = packet.path;
+        held.arrived = now;
+        held.recovered = packet.recovered;
+        held.body.clear();
+        held.body.extend_from_slice(body);
+        self.bytes += body.len();
+        self.slot_mut(packet.sequence).held = Some(place);
     }
 
-    /// Takes out the packet of `sequence`, which stays known as arrived.
-    pub(super) fn take(&mut self, sequence: u64) -> Option<Box<Held>> {
-        if self.slot(sequence).tag != tag(sequence) {
-            return None;
+    /// The packet of `sequence`, if it is held.
+    pub(super) fn held(&self, sequence: u64) -> Option<&Held> {
+        let slot = self.slot(sequence);
+        let place = slot.held.filter(|_| slot.tag == tag(sequence))?;
+        self.held.get(place as usize)
+    }
+
+    /// Lets go of the packet of `sequence`, which stays known as arrived.
+    pub(super) fn release(&mut self, sequence: u64) {
+        if self.slot(sequence).tag == tag(sequence) {
+            self.drop_held(sequence);
         }
-        let held = self.slot_mut(sequence).held.take()?;
-        self.bytes -= held.payload.len();
-        Some(held)
     }
 
     /// Sequence numbers strictly between the two that have not arrived.
@@ -112,6 +141,8 @@ impl PacketBuffer {
     /// Drops every held packet; what arrived stays known.
     pub(super) fn release_all(&mut self) {
         self.slots.iter_mut().for_each(|slot| slot.held = None);
+        self.held.clear();
+        self.free.clear();
         self.bytes = 0;
     }
 
@@ -128,14 +159,15 @@ impl PacketBuffer {
         }
     }
 
-    /// Payload bytes held.
+    /// Bytes of media held.
     pub(super) fn bytes(&self) -> usize {
         self.bytes
     }
 
     fn drop_held(&mut self, sequence: u64) {
-        if let Some(held) = self.slot_mut(sequence).held.take() {
-            self.bytes -= held.payload.len();
+        if let Some(place) = self.slot_mut(sequence).held.take() {
+            self.bytes -= self.held[place as usize].body.len();
+            self.free.push(place);
         }
     }
 

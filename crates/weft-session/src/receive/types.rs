@@ -32,8 +32,8 @@ pub struct ReceiveConfig {
 }
 
 /// One RTP packet of the stream, decrypted and with its numbers extended.
-#[derive(Clone, Debug)]
-pub struct ReceivedPacket {
+#[derive(Clone, Copy, Debug)]
+pub struct ReceivedPacket<'a> {
     /// The path whose numbering `stream_sequence` belongs to; without one, the
     /// path that it came by.
     pub path: PathId,
@@ -49,7 +49,7 @@ pub struct ReceivedPacket {
     pub marker: bool,
     /// Payload without padding; an empty one carries no media and only takes
     /// a sequence number.
-    pub payload: Arc<[u8]>,
+    pub payload: &'a [u8],
     /// It came as a retransmission (RFC 4588), not as the original.
     pub recovered: bool,
 }

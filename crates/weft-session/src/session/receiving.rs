@@ -1,7 +1,5 @@
 //! From packets on paths to streams, and the feedback they call for.
 
-use std::sync::Arc;
-
 use weft_units::{Duration, Instant, PathId, Ssrc, StreamId};
 use weft_wire::rtcp::{Nack, Packet, split_arrivals};
 use weft_wire::rtp::{self, Header};
@@ -137,7 +135,7 @@ impl Session {
             stream_sequence: extension.map(|e| e.stream_sequence),
             timestamp: header.timestamp,
             marker: header.marker,
-            payload: Arc::from(payload),
+            payload,
             recovered,
         };
         if let Some(path) = self.paths.get(&path) {

@@ -2,7 +2,6 @@
 
 use crate::receive::*;
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::Arc;
 use weft_units::{Duration, Instant, PathId};
 use weft_wire::vp8::Descriptor;
 
@@ -93,7 +92,7 @@ impl Encoder {
     }
 
     /// The packets of the next frame, without path.
-    pub fn frame(&mut self, keyframe: bool, packets: u64) -> Vec<ReceivedPacket> {
+    pub fn frame(&mut self, keyframe: bool, packets: u64) -> Vec<ReceivedPacket<'static>> {
         if keyframe {
             self.since_keyframe = 0;
         }
@@ -128,7 +127,8 @@ impl Encoder {
                 stream_sequence: None,
                 timestamp: timestamp_of(number),
                 marker: index + 1 == packets,
-                payload: Arc::from(payload),
+                // A test's packets may live as long as it.
+                payload: payload.leak(),
                 recovered: false,
             }
         });
@@ -139,7 +139,11 @@ impl Encoder {
     }
 
     /// Sends the packet by `path`, numbered for it.
-    pub fn by(&mut self, path: PathId, mut packet: ReceivedPacket) -> ReceivedPacket {
+    pub fn by(
+        &mut self,
+        path: PathId,
+        mut packet: ReceivedPacket<'static>,
+    ) -> ReceivedPacket<'static> {
         let number = self.numbers.entry(path).or_insert(65_530);
         packet.path = path;
         packet.stream_sequence = Some(*number);
@@ -165,11 +169,11 @@ pub struct Wire {
     /// Sequence numbers asked for, in all NACKs.
     pub nacked: BTreeSet<u64>,
     /// What the sender can send again, and after what time it arrives.
-    pub history: BTreeMap<u64, ReceivedPacket>,
+    pub history: BTreeMap<u64, ReceivedPacket<'static>>,
     pub answer_after: Option<Duration>,
     /// True to lose this many-th answer.
     pub answer_lost: fn(u64) -> bool,
-    queue: BTreeMap<(Instant, u64), ReceivedPacket>,
+    queue: BTreeMap<(Instant, u64), ReceivedPacket<'static>>,
     order: u64,
     answers: u64,
 }
@@ -190,13 +194,13 @@ impl Wire {
     }
 
     /// A packet that arrives.
-    pub fn deliver(&mut self, at: Instant, packet: ReceivedPacket) {
+    pub fn deliver(&mut self, at: Instant, packet: ReceivedPacket<'static>) {
         self.history.insert(packet.sequence, packet.clone());
         self.enqueue(at, packet);
     }
 
     /// A packet that is lost, but can be sent again.
-    pub fn lose(&mut self, packet: ReceivedPacket) {
+    pub fn lose(&mut self, packet: ReceivedPacket<'static>) {
         self.history.insert(packet.sequence, packet);
     }
 
@@ -276,7 +280,7 @@ impl Wire {
         }
     }
 
-    fn enqueue(&mut self, at: Instant, packet: ReceivedPacket) {
+    fn enqueue(&mut self, at: Instant, packet: ReceivedPacket<'static>) {
         self.order += 1;
         self.queue.insert((at, self.order), packet);
     }

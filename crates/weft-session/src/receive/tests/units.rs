@@ -320,7 +320,7 @@ fn what_is_no_vp8_is_counted_and_not_asked_for_again() {
     let mut wire = Wire::new(video(Delivery::Frames));
     let mut encoder = Encoder::new(Layers::One);
     let mut packets = encoder.frame(true, 3);
-    packets[1].payload = std::sync::Arc::from([0xff_u8, 0xff]);
+    packets[1].payload = &[0xff, 0xff];
     for packet in packets {
         wire.deliver(at_ms(5), packet);
     }
