@@ -115,10 +115,10 @@ impl JitterBuffer {
     }
 
     fn target(&self) -> i64 {
-        let mut sorted: Vec<i64> = self.transits.iter().copied().collect();
-        sorted.sort_unstable();
-        let late = sorted.len() / self.late_one_in;
-        let quantile = sorted[sorted.len() - 1 - late];
+        let mut transits: Vec<i64> = self.transits.iter().copied().collect();
+        let late = transits.len() / self.late_one_in;
+        let in_time = transits.len() - 1 - late;
+        let quantile = *transits.select_nth_unstable(in_time).1;
         quantile.saturating_add(MARGIN_NANOS).min(self.ceiling())
     }
 
@@ -132,7 +132,13 @@ impl JitterBuffer {
     }
 
     fn nanos(&self, timestamp: u64) -> i64 {
-        let nanos = u128::from(timestamp) * 1_000_000_000 / u128::from(self.clock_rate);
+        const SECOND: u64 = 1_000_000_000;
+        // The rest is below the clock rate, which has 32 bits: it cannot
+        // overflow.
+        let (seconds, rest) = (timestamp / self.clock_rate, timestamp % self.clock_rate);
+        let nanos = seconds
+            .saturating_mul(SECOND)
+            .saturating_add(rest * SECOND / self.clock_rate);
         i64::try_from(nanos).unwrap_or(i64::MAX)
     }
 }
