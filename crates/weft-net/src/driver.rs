@@ -346,6 +346,9 @@ impl<A: Application> EventLoop<A> {
                         datagram,
                     } => {
                         self.sockets.send(local, remote, &datagram);
+                        if let Some(peer) = self.peers.get_mut(key) {
+                            peer.recycle(datagram);
+                        }
                     }
                     Output::Event(event) => {
                         let now = self.clock.now();

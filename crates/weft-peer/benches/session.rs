@@ -130,14 +130,15 @@ impl Call {
         while self.flights.front().is_some_and(|d| d.at <= now) {
             let datagram = self.flights.pop_front().expect("it is there");
             let upwards = datagram.to == hub();
-            let peer = if upwards {
-                &mut self.receiver
+            let (peer, origin) = if upwards {
+                (&mut self.receiver, &mut self.sender)
             } else {
-                &mut self.sender
+                (&mut self.sender, &mut self.receiver)
             };
             peer.handle_datagram(now, datagram.to, datagram.from, &datagram.bytes);
             // RFC 7983: media.
             self.received += u64::from(upwards && datagram.bytes[0] >= 128);
+            origin.recycle(datagram.bytes);
         }
         for peer in [&mut self.sender, &mut self.receiver] {
             if peer.poll_timeout().is_some_and(|d| d.at <= now) {

@@ -155,6 +155,12 @@ impl Peer {
         self.outputs.pop_front()
     }
 
+    /// Takes back the memory of a datagram that has been sent, for the next
+    /// one. Who does not call this pays an allocation for each.
+    pub fn recycle(&mut self, datagram: Vec<u8>) {
+        self.session.recycle(datagram);
+    }
+
     /// Sends a frame on a sending stream.
     ///
     /// # Errors

@@ -45,4 +45,11 @@ pub enum End {
 impl End {
     /// Both of them.
     pub const BOTH: [End; 2] = [End::Caller, End::Callee];
+
+    fn other(self) -> End {
+        match self {
+            End::Caller => End::Callee,
+            End::Callee => End::Caller,
+        }
+    }
 }

@@ -1,7 +1,9 @@
 //! The sending side of one stream: packetisation, memory for retransmission.
 
+mod buffers;
 mod packetize;
 mod stream;
 
+pub(crate) use buffers::{Buffers, Payload};
 pub(crate) use packetize::{HEADROOM, packetize};
 pub(crate) use stream::{Copies, SendStream, Stored, Transmission};

@@ -1,5 +1,3 @@
-use std::sync::Arc;
-
 use weft_wire::vp8::Descriptor;
 
 use crate::Frame;
@@ -8,18 +6,18 @@ use crate::Frame;
 /// bytes of fixed header, 4 + 16 of extensions, 6 of VP8 descriptor, 2 of RTX.
 pub(crate) const HEADROOM: usize = 40;
 
-/// Cuts a VP8 frame into payloads of about equal size (RFC 7741 section 4.1),
+/// Cuts a VP8 frame into parts of about equal size (RFC 7741 section 4.1),
 /// each with its descriptor.
-pub(crate) fn packetize(
-    frame: &Frame<'_>,
+pub(crate) fn packetize<'a>(
+    frame: &Frame<'a>,
     picture_id: u16,
     tl0_picture_index: u8,
     max_payload: usize,
-) -> Vec<Arc<[u8]>> {
+) -> impl ExactSizeIterator<Item = (Descriptor, &'a [u8])> {
     let count = frame.data.len().div_ceil(max_payload).max(1);
     let size = frame.data.len().div_ceil(count).max(1);
     let layered = frame.temporal_layer.is_some();
-    let mut descriptor = Descriptor {
+    let first = Descriptor {
         non_reference: frame.non_reference,
         start_of_partition: true,
         partition: 0,
@@ -29,14 +27,12 @@ pub(crate) fn packetize(
         layer_sync: frame.layer_sync,
         key_index: None,
     };
-    let mut payloads = Vec::with_capacity(count);
-    let mut payload = Vec::with_capacity(descriptor.len() + size);
-    for chunk in frame.data.chunks(size) {
-        payload.clear();
-        descriptor.write(&mut payload);
-        payload.extend_from_slice(chunk);
-        payloads.push(Arc::from(&payload[..]));
-        descriptor.start_of_partition = false;
-    }
-    payloads
+    let chunks = frame.data.chunks(size).enumerate();
+    chunks.map(move |(index, chunk)| {
+        let descriptor = Descriptor {
+            start_of_partition: index == 0,
+            ..first
+        };
+        (descriptor, chunk)
+    })
 }

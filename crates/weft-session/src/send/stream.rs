@@ -1,12 +1,15 @@
 use std::collections::VecDeque;
-use std::sync::Arc;
 
 use weft_units::{Bytes, Duration, Instant, PathId, Ssrc};
 use weft_wire::rtcp::ReportBlock;
+use weft_wire::vp8::Descriptor;
 
+use crate::Frame;
 use crate::config::SendStreamConfig;
 use crate::receive::MediaKind;
 use crate::schedule::Class;
+
+use super::{Buffers, Payload};
 
 /// One transmission of a packet: on which path, under which path number if
 /// feedback will name it.
@@ -31,8 +34,7 @@ pub(crate) enum Copies {
 pub(crate) struct Stored {
     pub timestamp: u32,
     pub marker: bool,
-    /// Shared with the other receivers of a forwarded packet.
-    pub payload: Arc<[u8]>,
+    pub payload: Payload,
     /// What it is when it goes out for the first time.
     pub class: Class,
     pub created_at: Instant,
@@ -69,6 +71,8 @@ pub(crate) struct SendStream {
     picture_id: u16,
     tl0_picture_index: u8,
     packets: VecDeque<Stored>,
+    /// For payloads.
+    buffers: Buffers,
     /// Extended sequence number of the first stored packet.
     first: u64,
 }
@@ -97,6 +101,7 @@ impl SendStream {
             picture_id: picture_id & 0x7fff,
             tl0_picture_index: 0,
             packets: VecDeque::new(),
+            buffers: Buffers::default(),
             first: (1 << 16) + u64::from(first_sequence & 0x7fff),
         }
     }
@@ -128,6 +133,29 @@ impl SendStream {
 
     pub fn next_sequence(&self) -> u64 {
         self.first + self.packets.len() as u64
+    }
+
+    /// Stores a part of a frame with its descriptor, if it has one, under the
+    /// next sequence number.
+    pub fn store_part(
+        &mut self,
+        now: Instant,
+        frame: &Frame<'_>,
+        class: Class,
+        marker: bool,
+        descriptor: Option<&Descriptor>,
+        part: &[u8],
+    ) -> u64 {
+        let mut payload = self.buffers.take(part.len() + super::HEADROOM);
+        if let Some(descriptor) = descriptor {
+            descriptor.write(&mut payload);
+        }
+        payload.extend_from_slice(part);
+        let payload = Payload::Own(payload);
+        self.store(
+            now,
+            Stored::new(now, frame.timestamp, marker, payload, class),
+        )
     }
 
     /// Stores a packet under the next sequence number.
@@ -207,11 +235,13 @@ impl SendStream {
     /// The packet has arrived: its payload is not needed again.
     pub fn acknowledge(&mut self, sequence: u64) {
         let newest = self.next_sequence();
-        if let Some(packet) = self.get_mut(sequence) {
-            packet.acknowledged = true;
-            if sequence + KEPT_FOR_PADDING < newest {
-                packet.payload = Arc::default();
-            }
+        let Some(packet) = self.get_mut(sequence) else {
+            return;
+        };
+        packet.acknowledged = true;
+        if sequence + KEPT_FOR_PADDING < newest {
+            let payload = std::mem::replace(&mut packet.payload, Payload::NONE);
+            self.recycle(payload);
         }
     }
 
@@ -241,8 +271,16 @@ impl SendStream {
             if !aged && self.packets.len() <= MAX_STORED {
                 break;
             }
-            self.packets.pop_front();
+            if let Some(packet) = self.packets.pop_front() {
+                self.recycle(packet.payload);
+            }
             self.first += 1;
+        }
+    }
+
+    fn recycle(&mut self, payload: Payload) {
+        if let Payload::Own(buffer) = payload {
+            self.buffers.put(buffer);
         }
     }
 }
@@ -252,7 +290,7 @@ impl Stored {
         now: Instant,
         timestamp: u32,
         marker: bool,
-        payload: Arc<[u8]>,
+        payload: Payload,
         class: Class,
     ) -> Stored {
         Stored {
@@ -269,6 +307,6 @@ impl Stored {
     }
 
     fn vacant(now: Instant) -> Stored {
-        Stored::new(now, 0, false, Arc::from([]), Class::Delta)
+        Stored::new(now, 0, false, Payload::NONE, Class::Delta)
     }
 }

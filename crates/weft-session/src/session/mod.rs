@@ -16,7 +16,7 @@ use crate::event::{Event, Input, Output};
 use crate::path::{Path, PathState};
 use crate::receive_log::ReceiveLog;
 use crate::schedule::{PathView, Policies, Policy, Scheduler, SchedulerKind};
-use crate::send::SendStream;
+use crate::send::{Buffers, SendStream};
 use crate::stats::Stats;
 
 use receiving::ReceiveStream;
@@ -39,6 +39,8 @@ pub struct Session {
     receivers: BTreeMap<StreamId, ReceiveStream>,
     next_stream: u32,
     outputs: VecDeque<Output>,
+    /// For packets that go out.
+    buffers: Buffers,
     /// Transport-wide numbers: the path and path number behind each.
     transport: TransportNumbers,
     /// What has come by each path (full level).
@@ -131,6 +133,7 @@ impl Session {
             receivers: BTreeMap::new(),
             next_stream: 0,
             outputs: VecDeque::new(),
+            buffers: Buffers::default(),
             transport: TransportNumbers {
                 sent: VecDeque::new(),
                 first: 1 << 16,
@@ -241,6 +244,12 @@ impl Session {
     /// The next thing to do; drain it to `None`.
     pub fn poll_output(&mut self) -> Option<Output> {
         self.outputs.pop_front()
+    }
+
+    /// Takes back the memory of a packet that has been sent, for the next one.
+    /// Who does not call this pays an allocation for each.
+    pub fn recycle(&mut self, packet: Vec<u8>) {
+        self.buffers.put(packet);
     }
 
     /// When [`Input::Timeout`] is wanted.

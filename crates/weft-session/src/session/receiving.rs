@@ -307,7 +307,7 @@ impl Session {
             return;
         };
         let copies = live.get(1).map(|p| p.id).into_iter().collect();
-        let mut packet = Vec::with_capacity(256);
+        let mut packet = self.buffers.take(256);
         for part in packets {
             part.write(&mut packet);
         }

@@ -3,13 +3,14 @@
 use std::sync::Arc;
 
 use weft_units::{Bytes, Duration, Instant, PathId, StreamId};
+use weft_wire::vp8::Descriptor;
 
 use super::{Error, Session};
 use crate::config::RETRANSMISSION_AGE;
 use crate::event::{ForwardedPacket, Frame};
 use crate::path::{Carried, Path, Purpose, Waiting};
 use crate::schedule::{Assignment, Batch, Class};
-use crate::send::{Copies, Stored, packetize};
+use crate::send::{Copies, Payload, Stored, packetize};
 
 /// A packet is sent again this often at most; what five losses in a row took
 /// is past its play-out time. Chosen by us.
@@ -33,23 +34,22 @@ impl Session {
         }
         let stream = self.senders.get_mut(&id).ok_or(Error::UnknownStream(id))?;
         stream.counters.frames += 1;
-        let payloads = if stream.is_audio() {
-            vec![Arc::from(frame.data)]
+        let class = Class::of(stream.config.kind, frame.keyframe);
+        let sequences: Vec<u64> = if stream.is_audio() {
+            // RFC 3551 section 4.1: an audio marker begins a talkspurt; ours
+            // never pauses.
+            let marker = false;
+            vec![stream.store_part(now, frame, class, marker, None, frame.data)]
         } else {
             let base_layer = frame.temporal_layer.unwrap_or(0) == 0;
             let (picture_id, tl0) = stream.next_picture(base_layer);
-            packetize(frame, picture_id, tl0, max_payload)
+            let parts = packetize(frame, picture_id, tl0, max_payload);
+            let markers = (1..=parts.len()).rev().map(|left| left == 1);
+            let store = |((descriptor, part), marker): ((Descriptor, &[u8]), bool)| {
+                stream.store_part(now, frame, class, marker, Some(&descriptor), part)
+            };
+            parts.zip(markers).map(store).collect()
         };
-        let class = Class::of(stream.config.kind, frame.keyframe);
-        let last = payloads.len() - 1;
-        let mut sequences = Vec::with_capacity(payloads.len());
-        for (index, payload) in payloads.into_iter().enumerate() {
-            // RFC 3551 section 4.1: an audio marker begins a talkspurt; ours
-            // never pauses.
-            let marker = index == last && class != Class::Audio;
-            let stored = Stored::new(now, frame.timestamp, marker, payload, class);
-            sequences.push(stream.store(now, stored));
-        }
         self.schedule(now, id, class, &sequences);
         self.advance(now);
         Ok(())
@@ -70,7 +70,7 @@ impl Session {
         }
         let stream = self.senders.get_mut(&id).ok_or(Error::UnknownStream(id))?;
         let class = Class::of(stream.config.kind, packet.keyframe);
-        let payload = Arc::clone(&packet.payload);
+        let payload = Payload::Shared(Arc::clone(&packet.payload));
         let stored = Stored::new(now, packet.timestamp, packet.marker, payload, class);
         if stream.store_at(now, packet.sequence, stored) {
             self.schedule(now, id, class, &[packet.sequence]);

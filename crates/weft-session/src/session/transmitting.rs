@@ -172,7 +172,8 @@ impl Session {
             extensions,
         };
         // Room for the SRTP tag (16 bytes), so that protection is in place.
-        let mut bytes = Vec::with_capacity(packet.payload.len() + crate::send::HEADROOM + 32);
+        let room = packet.payload.len() + crate::send::HEADROOM + 32;
+        let mut bytes = self.buffers.take(room);
         header.write(&self.config.extensions, &mut bytes);
         if again {
             rtx::write(waiting.sequence as u16, &packet.payload, &mut bytes);

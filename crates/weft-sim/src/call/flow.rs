@@ -89,9 +89,28 @@ impl CallFlow {
         }
     }
 
+    /// The path of a leg, and the end that it leads to.
+    fn receiver(&self, leg: LegId) -> Option<(PathId, End)> {
+        let index = self.legs.iter().position(|l| l.has(leg))?;
+        let end = if self.legs[index].there == leg {
+            End::Callee
+        } else {
+            End::Caller
+        };
+        Some((PathId(index as u8), end))
+    }
+
+    /// A copy of a packet has ended; the last one's memory goes back to where
+    /// it was sent.
+    fn release(&mut self, key: u32, sender: End) {
+        if let (Some(sides), Some(bytes)) = (&mut self.sides, self.store.release(key)) {
+            sides[sender as usize].session.recycle(bytes);
+        }
+    }
+
     /// Does what an end wants, and notes when it wants to be called again.
     fn drain(&mut self, now: Instant, end: End, network: &mut Network) {
-        let (own, other) = (end as usize, 1 - end as usize);
+        let (own, other) = (end as usize, end.other() as usize);
         while let Some(sides) = &mut self.sides
             && let Some(action) = sides[own].poll_action(now)
         {
@@ -158,14 +177,8 @@ impl Flow for CallFlow {
     }
 
     fn on_packet(&mut self, now: Instant, packet: &Packet, network: &mut Network) {
-        let Some(index) = self.legs.iter().position(|l| l.has(packet.leg)) else {
+        let Some((path, end)) = self.receiver(packet.leg) else {
             return;
-        };
-        let path = PathId(index as u8);
-        let end = if self.legs[index].there == packet.leg {
-            End::Callee
-        } else {
-            End::Caller
         };
         let Some(sides) = &mut self.sides else {
             return;
@@ -179,7 +192,7 @@ impl Flow for CallFlow {
                     Protocol::Rtcp => Input::Rtcp { path, packet },
                 };
                 side.session.handle_input(now, input);
-                self.store.release(key);
+                self.release(key, end.other());
             }
             Body::Check { sent_at } => {
                 let (leg, body) = (self.leg(end, path), Body::Answer { sent_at });
@@ -196,8 +209,10 @@ impl Flow for CallFlow {
     }
 
     fn on_dropped(&mut self, packet: &Packet) {
-        if let Body::Datagram(key) = packet.body {
-            self.store.release(key);
+        if let Body::Datagram(key) = packet.body
+            && let Some((_, end)) = self.receiver(packet.leg)
+        {
+            self.release(key, end.other());
         }
     }
 

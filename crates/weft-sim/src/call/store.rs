@@ -41,13 +41,13 @@ impl Store {
         (entry.protocol, &entry.bytes)
     }
 
-    /// One copy has ended.
-    pub fn release(&mut self, key: u32) {
+    /// One copy has ended. Gives the packet's memory back with the last.
+    pub fn release(&mut self, key: u32) -> Option<Vec<u8>> {
         let entry = &mut self.entries[key as usize];
         entry.copies -= 1;
-        if entry.copies == 0 {
-            entry.bytes = Vec::new();
+        (entry.copies == 0).then(|| {
             self.free.push(key);
-        }
+            std::mem::take(&mut entry.bytes)
+        })
     }
 }
