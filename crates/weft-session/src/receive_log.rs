@@ -29,8 +29,14 @@ const MAX_LATENESS: u64 = 1000;
 impl ReceiveLog {
     pub fn on_packet(&mut self, now: Instant, number: u16) {
         let number = sequence::extend(self.highest, number);
+        let in_order = self.highest < Some(number);
         self.highest = self.highest.max(Some(number));
-        match self.place(number) {
+        let place = if in_order {
+            Err(self.arrivals.len())
+        } else {
+            self.place(number)
+        };
+        match place {
             Ok(place) => self.arrivals[place].1 = now,
             Err(place) => {
                 self.arrivals.insert(place, (number, now));

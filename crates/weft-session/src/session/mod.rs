@@ -35,6 +35,7 @@ pub struct Session {
     scheduler_kind: SchedulerKind,
     policies: Policies,
     paths: BTreeMap<PathId, Path>,
+    paths_due: Option<Deadline>,
     senders: BTreeMap<StreamId, SendStream>,
     receivers: BTreeMap<StreamId, ReceiveStream>,
     next_stream: u32,
@@ -129,6 +130,7 @@ impl Session {
             scheduler_kind: kind,
             policies: Policies::default(),
             paths: BTreeMap::new(),
+            paths_due: None,
             senders: BTreeMap::new(),
             receivers: BTreeMap::new(),
             next_stream: 0,
@@ -178,6 +180,7 @@ impl Session {
     pub fn remove_stream(&mut self, stream: StreamId) {
         self.senders.remove(&stream);
         self.receivers.remove(&stream);
+        self.refresh_paths_due();
     }
 
     fn next_stream_id(&mut self) -> StreamId {
@@ -206,6 +209,7 @@ impl Session {
     pub fn set_path_policy(&mut self, now: Instant, path: PathId, policy: Policy) {
         self.policies.set(path, policy);
         self.announce_rate(now);
+        self.refresh_paths_due();
     }
 
     /// How a path's link may be used.
@@ -218,6 +222,7 @@ impl Session {
     pub fn set_max_rate(&mut self, now: Instant, rate: Rate) {
         self.config.max_rate = rate;
         self.announce_rate(now);
+        self.refresh_paths_due();
     }
 
     /// Takes in what came from outside. Nonsense from the network is a counted
@@ -255,14 +260,39 @@ impl Session {
     /// When [`Input::Timeout`] is wanted.
     #[must_use]
     pub fn poll_timeout(&self) -> Option<Deadline> {
-        let mut next = Some(Deadline {
+        debug_assert_eq!(self.paths_due, self.find_paths_due());
+        let report = Deadline {
             at: self.next_report,
             reason: "report",
+        };
+        let feedback = self.next_feedback.map(|at| Deadline {
+            at,
+            reason: "feedback",
         });
+        let sending = Deadline::earlier(Deadline::earlier(Some(report), feedback), self.paths_due);
+        let receivers = self.receivers.values();
+        let receivers = receivers.map(|stream| stream.receiver.poll_timeout());
+        receivers.fold(sending, |next, due| {
+            let due = due.map(|d| Deadline {
+                reason: "receiver",
+                ..d
+            });
+            Deadline::earlier(next, due)
+        })
+    }
+
+    /// What the paths want next. Every call that changes something of what is
+    /// sent ends with this: packets that come in change nothing of it, and are
+    /// as many.
+    fn refresh_paths_due(&mut self) {
+        self.paths_due = self.find_paths_due();
+    }
+
+    fn find_paths_due(&self) -> Option<Deadline> {
+        let mut next = None;
         let mut consider = |at: Option<Instant>, reason| {
             next = Deadline::earlier(next, at.map(|at| Deadline { at, reason }));
         };
-        consider(self.next_feedback, "feedback");
         for path in self.paths.values() {
             if self.level != Level::Single {
                 consider(path.silence_deadline(), "silence");
@@ -272,9 +302,6 @@ impl Session {
                 consider(Some(path.next_send(Instant::ZERO)), "pacer");
             }
             consider(self.keep_alive_due(path), "keep-alive");
-        }
-        for stream in self.receivers.values() {
-            consider(stream.receiver.poll_timeout().map(|d| d.at), "receiver");
         }
         next
     }
@@ -326,6 +353,7 @@ impl Session {
         if self.rate_moved {
             self.announce_rate(now);
         }
+        self.refresh_paths_due();
     }
 
     /// Tells the application of a target that moved by a hundredth or more.
@@ -422,14 +450,12 @@ impl Session {
 
 /// Paths as the scheduler sees them, their delays over the quickest one's.
 fn views(paths: &[&Path]) -> Vec<PathView> {
-    let measured = paths.iter().map(|p| p.one_way.recent());
-    let measured = measured.collect::<Option<Vec<i64>>>();
-    let delays: Vec<i64> = measured.unwrap_or_else(|| {
-        let half = |p: &&Path| (p.rtt.smoothed() / 2).as_nanos() as i64;
-        paths.iter().map(half).collect()
-    });
-    let least = delays.iter().copied().min().unwrap_or(0);
-    let view =
-        |(path, delay): (&&Path, &i64)| path.view(Duration::from_nanos(delay.abs_diff(least)));
-    paths.iter().zip(&delays).map(view).collect()
+    let measured = paths.iter().all(|p| p.one_way.recent().is_some());
+    let delay = |p: &Path| {
+        let measured = p.one_way.recent().filter(|_| measured);
+        measured.unwrap_or_else(|| (p.rtt.smoothed() / 2).as_nanos() as i64)
+    };
+    let least = paths.iter().map(|p| delay(p)).min().unwrap_or(0);
+    let view = |p: &&Path| p.view(Duration::from_nanos(delay(p).abs_diff(least)));
+    paths.iter().map(view).collect()
 }

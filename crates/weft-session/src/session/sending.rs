@@ -86,6 +86,7 @@ impl Session {
         let stream = self.senders.get_mut(&id).ok_or(Error::UnknownStream(id))?;
         if !has_path {
             stream.interrupt();
+            self.refresh_paths_due();
             return Ok(false);
         }
         let useful = stream.may_send(keyframe);
