@@ -122,10 +122,10 @@ impl Throughput {
         let (first, last) = (self.window.front()?, self.window.back()?);
         let (mut longest, mut second) = (Duration::ZERO, Duration::ZERO);
         let (mut received, mut sent) = (Bytes::ZERO, Bytes::ZERO);
-        let (mut first_sent, mut last_sent) = (None, None);
+        let (mut first_sent, mut last_sent) = (first.sent, first.sent);
         let (mut last_sent_size, mut packets) = (Bytes::ZERO, 0);
         let mut previous = first.arrival;
-        for packet in &self.window {
+        self.window.iter().for_each(|packet| {
             let gap = packet.arrival.saturating_since(previous);
             previous = packet.arrival;
             if gap > longest {
@@ -135,16 +135,17 @@ impl Throughput {
             }
             received += packet.size;
             if packet.sent < self.discarded_sent {
-                continue;
+                return;
             }
-            if last_sent.is_none_or(|last| packet.sent > last) {
-                last_sent = Some(packet.sent);
-                last_sent_size = packet.size;
+            if packets == 0 || packet.sent > last_sent {
+                (last_sent, last_sent_size) = (packet.sent, packet.size);
             }
-            first_sent = Some(first_sent.map_or(packet.sent, |t: Instant| t.min(packet.sent)));
+            if packets == 0 || packet.sent < first_sent {
+                first_sent = packet.sent;
+            }
             sent += packet.size;
             packets += 1;
-        }
+        });
         // N packets span N - 1 intervals: one size does not count.
         received = received.saturating_sub(first.size);
         let span = last.arrival.saturating_since(first.arrival);
@@ -154,7 +155,7 @@ impl Throughput {
             return Some(receive_rate);
         }
         sent = sent.saturating_sub(last_sent_size);
-        let interval = last_sent?.saturating_since(first_sent?).max(MIN_INTERVAL);
+        let interval = last_sent.saturating_since(first_sent).max(MIN_INTERVAL);
         Some(receive_rate.min(sent / interval))
     }
 }
