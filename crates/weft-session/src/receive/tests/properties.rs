@@ -158,7 +158,7 @@ proptest! {
                 let packet = encoder.by(path, packet);
                 let transit = ms(20 + 40 * u64::from(path == B) + rng.below(10));
                 if rng.chance(0.05) {
-                    wire.deliver(sent + transit + ms(rng.below(300)), packet.clone());
+                    wire.deliver(sent + transit + ms(rng.below(300)), packet);
                 }
                 match rng.chance(loss) {
                     true => wire.lose(packet),

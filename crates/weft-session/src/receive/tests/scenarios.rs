@@ -329,7 +329,7 @@ fn a_forwarder_gets_every_packet_once_and_at_once() {
         (A, (sequence % 50 != 7).then_some(ms(20)))
     });
     for (n, packet) in wire.history.values().enumerate().step_by(3) {
-        copies.push((at_ms(1100 + 3 * n as u64), packet.clone()));
+        copies.push((at_ms(1100 + 3 * n as u64), *packet));
     }
     for (at, packet) in copies {
         wire.deliver(at, packet);

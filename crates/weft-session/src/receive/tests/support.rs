@@ -195,7 +195,7 @@ impl Wire {
 
     /// A packet that arrives.
     pub fn deliver(&mut self, at: Instant, packet: ReceivedPacket<'static>) {
-        self.history.insert(packet.sequence, packet.clone());
+        self.history.insert(packet.sequence, packet);
         self.enqueue(at, packet);
     }
 
@@ -271,7 +271,7 @@ impl Wire {
         };
         self.nacked.insert(packet.sequence);
         self.answers += 1;
-        let mut packet = packet.clone();
+        let mut packet = *packet;
         packet.recovered = true;
         if let Some(after) = self.answer_after
             && !(self.answer_lost)(self.answers)

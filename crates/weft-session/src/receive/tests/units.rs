@@ -307,10 +307,10 @@ fn a_frame_needs_its_start_its_marker_and_all_between() {
     for absent in 0..4 {
         let mut receiver = video(Delivery::Frames);
         for packet in packets.iter().filter(|p| p.sequence != FIRST + absent) {
-            receiver.handle_packet(at_ms(5), packet.clone());
+            receiver.handle_packet(at_ms(5), *packet);
         }
         assert_eq!(receiver.stats().frames.complete, 0);
-        receiver.handle_packet(at_ms(6), packets[absent as usize].clone());
+        receiver.handle_packet(at_ms(6), packets[absent as usize]);
         assert_eq!(receiver.stats().frames.complete, 1, "{absent}");
     }
 }
