@@ -3,7 +3,7 @@ use weft_units::{Bytes, Duration, Rate, Ssrc};
 use weft_wire::rtp::{ExtensionMap, Mid};
 
 use crate::receive::{Delivery, MediaKind};
-use crate::schedule::SchedulerKind;
+use crate::schedule::{Ablation, SchedulerKind};
 
 /// How a session sends and what was negotiated for it.
 #[derive(Clone, Debug)]
@@ -12,6 +12,8 @@ pub struct Config {
     pub extensions: ExtensionMap,
     /// Which packets go over which path.
     pub scheduler: SchedulerKind,
+    /// What is left out of the scheduler, for experiments. Default: nothing.
+    pub ablation: Ablation,
     /// The congestion controller that every path gets one of.
     pub controller: ControllerKind,
     /// Bounds of one path's rate. The start rate is spent before anything is
@@ -41,6 +43,7 @@ impl Config {
         Config {
             extensions,
             scheduler: SchedulerKind::default(),
+            ablation: Ablation::None,
             controller: ControllerKind::Gcc,
             path_limits: Limits {
                 min: Rate::from_kbps(50),

@@ -20,6 +20,8 @@ pub use config::{Config, Feedback, Level, ReceiveStreamConfig, SendStreamConfig}
 pub use event::{Event, ForwardedPacket, Frame, Input, Output, Protocol, Transmit};
 pub use path::PathState;
 pub use receive::{Delivery, MediaKind, MediaPacket, ReceivedFrame, ReceiverStats};
-pub use schedule::{Metering, Policy, SchedulerKind, Standing, Weight};
+pub use schedule::{
+    Ablation, Metering, PathMode, PathUse, Policy, SchedulerKind, Standing, Weight,
+};
 pub use session::{Drops, Error, Session};
-pub use stats::{PathStats, SenderStats, Stats};
+pub use stats::{PathQualityStats, PathStats, SenderStats, Stats};

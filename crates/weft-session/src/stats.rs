@@ -3,7 +3,7 @@ use weft_units::{Bytes, Duration, PathId, Rate, StreamId};
 use crate::Session;
 use crate::path::PathState;
 use crate::receive::ReceiverStats;
-use crate::schedule::Policy;
+use crate::schedule::{PathUse, Policy};
 use crate::session::Drops;
 
 /// A snapshot of a session's counters. Counters only grow; rates are the
@@ -55,6 +55,21 @@ pub struct PathStats {
     pub received_bytes: Bytes,
     /// Bytes that wait for the pacer.
     pub queued: Bytes,
+    /// What the receiver said that it did to frames.
+    pub quality: PathQualityStats,
+    /// Whether media goes over it, and how often that changed.
+    pub usage: PathUse,
+}
+
+/// What the receiver said that a path did to frames (seed 004 section 4.2).
+#[derive(Clone, Copy, Default, PartialEq, Eq, Debug)]
+pub struct PathQualityStats {
+    /// Quality feedback that was believed.
+    pub feedback: u64,
+    /// The newest one's packets early (positive) or late (negative).
+    pub alpha: i32,
+    /// The newest one's frame construction delay.
+    pub construction: Duration,
 }
 
 /// One sending stream.
@@ -96,6 +111,8 @@ impl Stats {
                 received_packets: path.counters.received_packets,
                 received_bytes: path.counters.received_bytes,
                 queued: path.queue.bytes(),
+                quality: path.quality,
+                usage: session.path_use(path.id),
             }
         });
         let senders = session.senders().map(|(stream, s)| SenderStats {

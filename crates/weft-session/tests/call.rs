@@ -126,9 +126,11 @@ fn a_copy_that_arrives_does_not_speak_for_the_path_that_lost_the_packet() {
     world.set_max_rate(Rate::from_mbps(1));
     duplicates_measure_each_path(World::new(10, &links, SchedulerKind::Duplicate));
     world.run(seconds(20));
-    // What one link lost the other brings 15 ms later: nothing is missing.
+    // What one link lost the other brings 15 ms later: nothing is missing but
+    // what a probe or a report made late (2 to 13 over twelve seeds, of about
+    // 130 that the bad path loses).
     let sent = world.sender_stats();
-    assert!(sent.nacked <= 10, "{} NACKed", sent.nacked);
+    assert!(sent.nacked <= 20, "{} NACKed", sent.nacked);
     assert!(sent.retransmissions <= 10, "{}", sent.retransmissions);
 }
 

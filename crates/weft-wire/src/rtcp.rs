@@ -1,10 +1,11 @@
 //! RTCP: reports (RFC 3550 section 6), feedback (RFC 4585, RFC 5104,
 //! draft-holmer-rmcat-transport-wide-cc-extensions-01, RFC 8888) and weft's
-//! own per-path feedback. Reduced-size packets (RFC 5506) are read like compounds.
+//! own feedback by path. Reduced-size packets (RFC 5506) are read like compounds.
 
 mod arrivals;
 mod congestion;
 mod feedback;
+mod quality;
 mod report;
 
 pub use arrivals::{
@@ -12,6 +13,7 @@ pub use arrivals::{
 };
 pub use congestion::{CongestionFeedback, PacketArrival, StreamArrivals};
 pub use feedback::{Nack, Remb};
+pub use quality::QualityFeedback;
 pub use report::{ReceiverReport, ReportBlock, SenderReport, SourceDescription};
 
 use crate::ParseError;
@@ -45,6 +47,7 @@ const APPLICATION_LAYER: u8 = 15; // RFC 4585 section 6.4, used by REMB
 // Application packets (RFC 3550 section 6.7) of weft.
 const WEFT_NAME: &[u8; 4] = b"WEFT";
 const WEFT_PATH_FEEDBACK: u8 = 1;
+const WEFT_QUALITY_FEEDBACK: u8 = 2;
 
 /// One message of an RTCP packet.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -84,6 +87,8 @@ pub enum Packet {
     CongestionFeedback(CongestionFeedback),
     /// Arrival times by one path's transport sequence number.
     PathFeedback(PathFeedback),
+    /// What a path did to the construction of frames.
+    QualityFeedback(QualityFeedback),
     /// Another packet type or feedback message type. Its content is not kept,
     /// so nothing is written for it.
     Unknown {
@@ -155,6 +160,9 @@ fn parse_packet(
         (APPLICATION, WEFT_PATH_FEEDBACK) if body.get(4..8) == Some(WEFT_NAME) => {
             Packet::PathFeedback(PathFeedback::parse(body, arrivals_left)?)
         }
+        (APPLICATION, WEFT_QUALITY_FEEDBACK) if body.get(4..8) == Some(WEFT_NAME) => {
+            Packet::QualityFeedback(QualityFeedback::parse(body)?)
+        }
         (TRANSPORT_LAYER_FEEDBACK, NACK) => Packet::Nack(Nack::parse(body)?),
         (TRANSPORT_LAYER_FEEDBACK, CONGESTION_CONTROL) => {
             Packet::CongestionFeedback(CongestionFeedback::parse(body)?)
@@ -201,6 +209,7 @@ impl Packet {
             Packet::TransportFeedback(feedback) => feedback.write(out),
             Packet::CongestionFeedback(feedback) => feedback.write(out),
             Packet::PathFeedback(feedback) => feedback.write(out),
+            Packet::QualityFeedback(feedback) => feedback.write(out),
             Packet::Unknown { .. } => {}
         }
     }

@@ -48,7 +48,8 @@ pub struct DemoArgs {
     /// Where the page is served
     #[arg(long, value_name = "ADDR", default_value = "127.0.0.1:8080", value_parser = listen)]
     pub listen: SocketAddr,
-    /// Which packets go over which path: single, duplicate, converge or weft
+    /// Which packets go over which path: weft, converge, single, migrate,
+    /// min_rtt, throughput, mprtp or duplicate
     #[arg(long, value_name = "NAME", default_value_t = SchedulerKind::default())]
     pub scheduler: SchedulerKind,
     /// Congestion controller of every path: gcc, gcc_deployed, gcc_draft, nada,
@@ -104,7 +105,8 @@ pub struct SendArgs {
         value_name = "SRC"
     )]
     pub mic: Option<MicrophoneSpec>,
-    /// Which packets go over which path: single, duplicate, converge or weft
+    /// Which packets go over which path: weft, converge, single, migrate,
+    /// min_rtt, throughput, mprtp or duplicate
     #[arg(long, value_name = "NAME", default_value_t = SchedulerKind::default())]
     pub scheduler: SchedulerKind,
     /// Congestion controller of every path: gcc, gcc_deployed, gcc_draft, nada,

@@ -160,6 +160,7 @@ pub enum Encoder {
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct System {
     pub scheduler: Option<Text>,
+    pub without: Option<Text>,
     pub controller: Option<Text>,
     pub links: Option<Vec<Text>>,
     /// Taken out before the file is read, and laid over it.

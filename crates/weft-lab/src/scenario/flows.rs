@@ -159,6 +159,7 @@ impl Context<'_> {
             side.microphones.push(microphone);
         }
         side.scheduler = system.scheduler;
+        side.ablation = system.ablation;
         side.controller = system.controller;
         let mut call = match flow.media.unwrap_or_default() {
             Media::OneWay => CallSetup::one_way(side),

@@ -5,13 +5,22 @@
 use std::ops::Range;
 
 use weft_cc::ControllerKind;
-use weft_session::{Level, SchedulerKind};
+use weft_session::{Ablation, Level, SchedulerKind};
 
 use super::file::{File, Text};
 use super::place::{ScenarioError, Source, unknown_name};
 
 /// Plain WebRTC: one path, the controller as browsers have it.
 const WEBRTC: &str = "webrtc";
+
+/// The systems that Converge was compared with, by the names of its paper
+/// (seed 004 section 5): WebRTC whose paths are migrated between or scheduled.
+const RIVALS: [(&str, SchedulerKind, Level); 4] = [
+    ("webrtc-cm", SchedulerKind::Migrate, Level::SenderSide),
+    ("m-rtp", SchedulerKind::Mprtp, Level::Full),
+    ("m-tput", SchedulerKind::Throughput, Level::Full),
+    ("srtt", SchedulerKind::MinRtt, Level::Full),
+];
 
 /// How a call uses its links.
 #[derive(Clone, PartialEq, Debug)]
@@ -20,6 +29,8 @@ pub struct SystemSpec {
     pub name: String,
     /// Which packet goes over which path.
     pub scheduler: SchedulerKind,
+    /// What is left out of the scheduler.
+    pub ablation: Ablation,
     /// The controller of every path.
     pub controller: ControllerKind,
     /// What the two ends know of paths.
@@ -41,6 +52,10 @@ fn defined(source: &Source, file: &File, name: &str) -> Result<SystemSpec, Scena
     let mut spec = default_system(name);
     if let Some(text) = &entry.scheduler {
         spec.set_scheduler(source, file, text.get_ref(), text.span())?;
+    }
+    if let Some(text) = &entry.without {
+        let ablation = text.get_ref().parse::<Ablation>();
+        spec.ablation = ablation.map_err(|error| source.error(text.span(), error.to_string()))?;
     }
     if let Some(text) = &entry.controller {
         spec.controller = controller(source, text.get_ref(), text.span())?;
@@ -88,6 +103,7 @@ pub fn default_system(name: &str) -> SystemSpec {
     SystemSpec {
         name: name.to_owned(),
         scheduler: SchedulerKind::default(),
+        ablation: Ablation::None,
         controller: ControllerKind::Gcc,
         level: Level::Full,
         links: None,
@@ -118,8 +134,15 @@ impl SystemSpec {
             self.level = Level::SenderSide;
             return Ok(());
         }
+        if let Some((_, scheduler, level)) = RIVALS.iter().find(|(rival, ..)| *rival == name) {
+            self.scheduler = *scheduler;
+            self.controller = ControllerKind::GccDeployed;
+            self.level = *level;
+            return Ok(());
+        }
+        let published = [WEBRTC].into_iter().chain(RIVALS.map(|(name, ..)| name));
         let known = SchedulerKind::ALL.iter().map(|kind| kind.name());
-        let known = [WEBRTC].into_iter().chain(known).chain(file.system.names());
+        let known = published.chain(known).chain(file.system.names());
         self.scheduler = name
             .parse()
             .map_err(|_| source.error(span, unknown_name("there is no system", name, known)))?;

@@ -1,5 +1,6 @@
 use super::{Scenario, short_name};
 use proptest::prelude::*;
+use weft_session::{Ablation, SchedulerKind};
 use weft_sim::{Direction, FlowKind};
 use weft_units::Duration;
 
@@ -222,6 +223,38 @@ fn steps_are_a_schedule() {
     assert_ne!(link.forward, link.backward, "the way back keeps its rate");
     let error = parse(&text.replace("\"20s\"", "\"5s\""), &[]).unwrap_err();
     assert!(error.contains("sort the steps"), "{error}");
+}
+
+#[test]
+fn the_rivals_of_converge_go_by_the_names_of_its_paper() {
+    const CALL: &str = r#"
+title = "A call"
+duration = "30s"
+systems = ["webrtc-cm", "m-rtp", "m-tput", "srtt", "bare"]
+[links]
+line = "rate=2mbit"
+[flows.call]
+kind = "call"
+[system.bare]
+scheduler = "converge"
+without = "feedback"
+"#;
+    let scenario = parse(CALL, &[]).unwrap();
+    let side = |variant: &super::Variant| match &variant.setup.flows[0].kind {
+        FlowKind::Call(call) => (call.caller.scheduler, call.caller.ablation),
+        _ => panic!("not a call"),
+    };
+    let sides: Vec<_> = scenario.variants.iter().map(side).collect();
+    let expected = [
+        (SchedulerKind::Migrate, Ablation::None),
+        (SchedulerKind::Mprtp, Ablation::None),
+        (SchedulerKind::Throughput, Ablation::None),
+        (SchedulerKind::MinRtt, Ablation::None),
+        (SchedulerKind::Converge, Ablation::Feedback),
+    ];
+    assert_eq!(sides, expected);
+    let error = parse(&CALL.replace("\"feedback\"", "\"fec\""), &[]).unwrap_err();
+    assert!(error.contains("there are: nothing, feedback"), "{error}");
 }
 
 #[test]

@@ -104,6 +104,11 @@ impl History {
         });
     }
 
+    /// How many packets are remembered: those of the last three seconds.
+    pub fn len(&self) -> usize {
+        self.records.len()
+    }
+
     pub fn in_flight(&self) -> Bytes {
         self.in_flight
     }

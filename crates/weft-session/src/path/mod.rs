@@ -13,6 +13,7 @@ pub(crate) use history::{Carried, History, Outcome};
 pub(crate) use queue::{PathQueue, Purpose, Waiting};
 
 use crate::schedule::PathView;
+use crate::stats::PathQualityStats;
 
 /// Whether a path carries packets.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -58,6 +59,7 @@ pub(crate) struct Path {
     pub rtt: RoundTrip,
     pub one_way: OneWay,
     pub counters: PathCounters,
+    pub quality: PathQualityStats,
     pub last_sent: Option<Instant>,
     pacer: Pacer,
     /// Next per-path sequence number of each SSRC.
@@ -94,6 +96,7 @@ impl Path {
             rtt: RoundTrip::assumed(rtt),
             one_way: OneWay::default(),
             counters: PathCounters::default(),
+            quality: PathQualityStats::default(),
             last_sent: None,
             pacer,
             stream_sequences: Vec::new(),

@@ -11,13 +11,15 @@ mod keyframe_requests;
 mod nack;
 mod numbering;
 mod packet_buffer;
+mod quality;
 mod references;
 mod stats;
 mod types;
 
+pub use quality::PathQuality;
 pub use stats::{
-    DelaySummary, FrameCounters, FrameDelays, PacketCounters, ReceiverStats, RepairCounters,
-    ReportFigures,
+    DelaySummary, FrameCounters, FrameDelays, PacketCounters, QualityCounters, ReceiverStats,
+    RepairCounters, ReportFigures,
 };
 pub use types::{
     Delivery, MediaKind, MediaPacket, PathShare, ReceiveConfig, ReceiveEvent, ReceivedFrame,
@@ -30,6 +32,7 @@ use jitter_buffer::JitterBuffer;
 use keyframe_requests::{KeyframeRequests, Outlook, Stall};
 use nack::NackTracker;
 use packet_buffer::{Arrival, PacketBuffer};
+use quality::QualityMonitor;
 use references::Hole;
 use stats::Reception;
 use std::collections::VecDeque;
@@ -62,6 +65,7 @@ pub struct Receiver {
     jitter: JitterBuffer,
     keyframes: KeyframeRequests,
     reception: Reception,
+    quality: QualityMonitor,
     counted: ReceiverStats,
     events: VecDeque<ReceiveEvent>,
     clock: StreamClock,
@@ -98,6 +102,7 @@ impl Receiver {
             jitter: JitterBuffer::new(config.kind, config.clock_rate),
             keyframes: KeyframeRequests::default(),
             reception: Reception::new(config.clock_rate),
+            quality: QualityMonitor::new(config.clock_rate),
             counted: ReceiverStats::default(),
             events: VecDeque::new(),
             clock: StreamClock::default(),
@@ -114,10 +119,12 @@ impl Receiver {
         }
         match self.packets.insert(packet.sequence) {
             Arrival::TooOld => {
+                self.quality.on_overdue(now, &packet);
                 self.counted.packets.late += 1;
                 return;
             }
             Arrival::Duplicate => {
+                self.quality.on_overdue(now, &packet);
                 self.counted.packets.duplicate += 1;
                 if !packet.recovered {
                     let (path, number) = (packet.path, packet.stream_sequence);
@@ -129,6 +136,7 @@ impl Receiver {
         }
         self.clock.current_at = Some(now);
         self.note_arrival(now, &packet, timestamp);
+        self.judge_paths(now, &packet, timestamp);
         match self.config.delivery {
             Delivery::Packets => self.pass_on(now, packet),
             Delivery::Frames => self.collect(now, packet, timestamp),
@@ -166,6 +174,12 @@ impl Receiver {
         self.nack.set_rtt(rtt);
     }
 
+    /// The sender's frame rate promises a frame each so often; from now on the
+    /// paths are judged by it.
+    pub fn set_frame_interval(&mut self, interval: Duration) {
+        self.quality.set_expected(interval);
+    }
+
     /// Counters and figures so far.
     #[must_use]
     pub fn stats(&self) -> ReceiverStats {
@@ -173,6 +187,7 @@ impl Receiver {
         let expected = self.clock.expected + self.packets.expected();
         stats.packets.missing = expected.saturating_sub(stats.packets.received);
         stats.delays.playout = self.jitter.delay();
+        stats.quality.expected_inter_frame = self.quality.expected();
         stats.jitter = self.reception.jitter();
         stats
     }
@@ -218,6 +233,7 @@ impl Receiver {
         self.frames = FrameBuffer::default();
         self.jitter = JitterBuffer::new(self.config.kind, self.config.clock_rate);
         self.reception.restart();
+        self.quality.restart();
         self.release_at = None;
         self.clock = StreamClock {
             expected,
@@ -241,6 +257,17 @@ impl Receiver {
         };
         if !in_time {
             self.give_up(now);
+        }
+    }
+
+    /// What the paths did to a frame that came too late.
+    fn judge_paths(&mut self, now: Instant, packet: &ReceivedPacket<'_>, timestamp: u64) {
+        if self.config.kind == MediaKind::Audio {
+            return;
+        }
+        for quality in self.quality.on_packet(now, packet, timestamp) {
+            self.counted.quality.feedback += 1;
+            self.events.push_back(ReceiveEvent::PathQuality(quality));
         }
     }
 

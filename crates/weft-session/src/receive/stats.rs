@@ -13,8 +13,21 @@ pub struct ReceiverStats {
     pub frames: FrameCounters,
     /// Delays of frames.
     pub delays: FrameDelays,
+    /// How the paths were judged.
+    pub quality: QualityCounters,
     /// Interarrival jitter of the packets (RFC 3550 section 6.4.1).
     pub jitter: Duration,
+}
+
+/// How the paths were judged by what they did to frames (seed 004 section
+/// 4.2).
+#[derive(Clone, Copy, Default, PartialEq, Eq, Debug)]
+pub struct QualityCounters {
+    /// The inter-frame delay that the sender's frame rate promises, if it
+    /// tells it.
+    pub expected_inter_frame: Option<Duration>,
+    /// Verdicts on paths.
+    pub feedback: u64,
 }
 
 /// Packets by what became of them. Every sequence number from the first on is

@@ -1,3 +1,4 @@
+use super::quality::PathQuality;
 use std::sync::Arc;
 use weft_units::{Duration, Instant, PathId};
 
@@ -145,6 +146,8 @@ pub enum ReceiveEvent {
     },
     /// Ask the sender for a keyframe (RFC 4585 picture loss indication).
     KeyframeNeeded,
+    /// A frame came too late: tell the sender what this path did to it.
+    PathQuality(PathQuality),
     /// A packet ([`Delivery::Packets`]).
     Packet(MediaPacket),
     /// A frame whose play-out time has come ([`Delivery::Frames`]).

@@ -4,82 +4,23 @@
 
 mod converge;
 mod duplicate;
+mod kind;
+mod migrate;
+mod min_rtt;
+mod mprtp;
 mod policy;
+mod shares;
 mod single;
+mod throughput;
 mod weft;
-
-use std::fmt;
-use std::str::FromStr;
 
 use weft_units::{Bytes, Duration, Instant, PathId, Rate, StreamId};
 
 use crate::receive::MediaKind;
 
+pub use kind::{Ablation, SchedulerKind, UnknownAblation, UnknownScheduler};
 pub(crate) use policy::Policies;
 pub use policy::{MINIMUM, Metering, Policy, Standing, Weight};
-
-/// The built-in schedulers, by their names on the command line.
-#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
-pub enum SchedulerKind {
-    /// One path; the next one when it dies.
-    Single,
-    /// The same bytes on every path.
-    Duplicate,
-    /// Seed 004 section 4.1 in its basic form.
-    Converge,
-    /// Our own: each frame where it arrives first.
-    #[default]
-    Weft,
-}
-
-impl SchedulerKind {
-    /// All of them, for help texts.
-    pub const ALL: [SchedulerKind; 4] = [
-        SchedulerKind::Single,
-        SchedulerKind::Duplicate,
-        SchedulerKind::Converge,
-        SchedulerKind::Weft,
-    ];
-
-    /// The name on the command line and in reports.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            SchedulerKind::Single => "single",
-            SchedulerKind::Duplicate => "duplicate",
-            SchedulerKind::Converge => "converge",
-            SchedulerKind::Weft => "weft",
-        }
-    }
-
-    pub(crate) fn build(self) -> Box<dyn Scheduler> {
-        match self {
-            SchedulerKind::Single => Box::<single::Single>::default(),
-            SchedulerKind::Duplicate => Box::<duplicate::Duplicate>::default(),
-            SchedulerKind::Converge => Box::<converge::Converge>::default(),
-            SchedulerKind::Weft => Box::<weft::Weft>::default(),
-        }
-    }
-}
-
-impl fmt::Display for SchedulerKind {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name())
-    }
-}
-
-/// There is no scheduler of this name.
-#[derive(Debug, thiserror::Error)]
-#[error("no scheduler is called `{0}`; there are: single, duplicate, converge, weft")]
-pub struct UnknownScheduler(String);
-
-impl FromStr for SchedulerKind {
-    type Err = UnknownScheduler;
-    fn from_str(s: &str) -> Result<SchedulerKind, UnknownScheduler> {
-        let found = SchedulerKind::ALL.into_iter().find(|k| k.name() == s);
-        found.ok_or_else(|| UnknownScheduler(s.to_owned()))
-    }
-}
 
 /// What a scheduler may know of a live path.
 #[derive(Clone, Copy, Debug)]
@@ -196,6 +137,63 @@ pub trait Scheduler: Send {
 
     /// What may be sent over these paths together.
     fn rate(&self, paths: &[PathView]) -> Rate;
+
+    /// What the receiver says that a path did to a frame; `paths` are live.
+    fn on_quality(&mut self, _now: Instant, _quality: &Quality, _paths: &[PathView]) {}
+
+    /// The association found a path dead.
+    fn on_path_down(&mut self, _now: Instant, _path: PathId) {}
+
+    /// How a path is used.
+    fn usage(&self, _path: PathId) -> PathUse {
+        PathUse::default()
+    }
+
+    /// The one path that it uses, also while that is under suspicion.
+    fn keeps_to(&self) -> Option<PathId> {
+        None
+    }
+
+    /// Until when nothing can be sent, though there are paths; asked after
+    /// [`Scheduler::on_path_down`].
+    fn resumes_at(&self) -> Option<Instant> {
+        None
+    }
+}
+
+/// What the receiver says that a path did to a frame (seed 004 section 4.2).
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Quality {
+    /// The frame's stream.
+    pub stream: StreamId,
+    /// The path.
+    pub path: PathId,
+    /// Packets that it brought before the fast path's last, or, negative,
+    /// after.
+    pub alpha: i32,
+    /// Frame construction delay.
+    pub construction: Duration,
+}
+
+/// How a scheduler uses a path.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct PathUse {
+    /// Whether media goes over it.
+    pub state: PathMode,
+    /// How often it was disabled because of what the receiver said.
+    pub disabled: u64,
+    /// How often it was enabled again.
+    pub enabled: u64,
+}
+
+/// Whether media goes over a path.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum PathMode {
+    /// It does.
+    #[default]
+    Enabled,
+    /// Nothing but probes does.
+    Disabled,
 }
 
 /// Each packet on the path where it completes first, given those before it.

@@ -1,6 +1,7 @@
+use proptest::prelude::*;
 use weft_units::{Bytes, Duration, Instant, PathId, Rate, StreamId};
 
-use super::{Assignment, Batch, Class, PathView, SKEW_CAP, Scheduler, SchedulerKind};
+use super::{Ablation, Assignment, Batch, Class, PathView, SKEW_CAP, Scheduler, SchedulerKind};
 
 fn view(id: u8, kbps: u64, delay_ms: u64) -> PathView {
     PathView {
@@ -50,7 +51,7 @@ fn completion_time_is_transmission_of_all_that_waits_plus_delay() {
 fn delta_frames_are_shared_in_proportion_to_the_rates() {
     // Seed 004 section 4.1: 15 and 5 Mbps share 40 packets as 30 and 10.
     let paths = [view(0, 15_000, 0), view(1, 5_000, 5)];
-    let mut scheduler = SchedulerKind::Converge.build();
+    let mut scheduler = SchedulerKind::Converge.build(Ablation::None);
     let all: Vec<Assignment> = (0..100)
         .flat_map(|_| assign(scheduler.as_mut(), Class::Delta, 8, &paths))
         .collect();
@@ -61,7 +62,7 @@ fn delta_frames_are_shared_in_proportion_to_the_rates() {
 #[test]
 fn small_frames_stay_whole() {
     let paths = [view(0, 4_000, 0), view(1, 4_000, 10)];
-    let mut scheduler = SchedulerKind::Converge.build();
+    let mut scheduler = SchedulerKind::Weft.build(Ablation::None);
     for _ in 0..50 {
         let frame = assign(scheduler.as_mut(), Class::Delta, 3, &paths);
         let on_first = bytes_on(&frame, 0);
@@ -75,7 +76,7 @@ fn small_frames_stay_whole() {
 #[test]
 fn a_keyframe_takes_the_fast_path_and_flows_over_when_it_is_full() {
     let paths = [view(0, 2_000, 0), view(1, 2_000, 30)];
-    let mut scheduler = SchedulerKind::Converge.build();
+    let mut scheduler = SchedulerKind::Weft.build(Ablation::None);
     // 1,200 bytes take 4.8 ms: six fit into the 30 ms that path 0 is ahead.
     let small = assign(scheduler.as_mut(), Class::Keyframe, 6, &paths);
     assert_eq!(bytes_on(&small, 1), 0);
@@ -92,7 +93,7 @@ fn a_keyframe_takes_the_fast_path_and_flows_over_when_it_is_full() {
 fn a_path_beyond_the_skew_cap_gets_no_delta_frames() {
     let late = SKEW_CAP.as_millis() + 20;
     let paths = [view(0, 1_000, 0), view(1, 8_000, late)];
-    let mut scheduler = SchedulerKind::Converge.build();
+    let mut scheduler = SchedulerKind::Weft.build(Ablation::None);
     let frame = assign(scheduler.as_mut(), Class::Delta, 4, &paths);
     assert_eq!(bytes_on(&frame, 1), 0);
     let within = [view(0, 1_000, 0), view(1, 8_000, late - 40)];
@@ -103,7 +104,7 @@ fn a_path_beyond_the_skew_cap_gets_no_delta_frames() {
 #[test]
 fn audio_goes_on_two_paths_and_video_never_does() {
     let paths = [view(0, 1_000, 0), view(1, 1_000, 10), view(2, 1_000, 20)];
-    let mut scheduler = SchedulerKind::Converge.build();
+    let mut scheduler = SchedulerKind::Converge.build(Ablation::None);
     let audio = assign(scheduler.as_mut(), Class::Audio, 1, &paths);
     assert_eq!(
         audio[0],
@@ -119,7 +120,7 @@ fn audio_goes_on_two_paths_and_video_never_does() {
 #[test]
 fn duplicate_sends_everything_everywhere_and_numbers_in_turn() {
     let paths = [view(0, 1_000, 0), view(1, 3_000, 10)];
-    let mut scheduler = SchedulerKind::Duplicate.build();
+    let mut scheduler = SchedulerKind::Duplicate.build(Ablation::None);
     let frame = assign(scheduler.as_mut(), Class::Delta, 10, &paths);
     assert!(
         frame
@@ -132,7 +133,7 @@ fn duplicate_sends_everything_everywhere_and_numbers_in_turn() {
 
 #[test]
 fn single_stays_where_it_is_while_its_path_lives() {
-    let mut scheduler = SchedulerKind::Single.build();
+    let mut scheduler = SchedulerKind::Single.build(Ablation::None);
     let both = [view(0, 1_000, 50), view(1, 9_000, 0)];
     assert_eq!(
         bytes_on(&assign(scheduler.as_mut(), Class::Delta, 2, &both), 0),
@@ -158,8 +159,147 @@ fn names_parse_back() {
     assert_eq!(
         error,
         Err(
-            "no scheduler is called `best`; there are: single, duplicate, converge, weft"
+            "no scheduler is called `best`; there are: weft, converge, single, migrate, min_rtt, throughput, mprtp, duplicate"
                 .to_owned()
         )
     );
+}
+
+#[test]
+fn min_rtt_fills_the_quickest_path_first_and_then_the_next() {
+    // Windows: 2 Mbps in 40 + 50 ms are 22,500 bytes, 18 packets; in 90 + 50
+    // ms 35,000 bytes, 29 packets.
+    let mut paths = [view(0, 2_000, 25), view(1, 2_000, 0)];
+    let mut scheduler = SchedulerKind::MinRtt.build(Ablation::None);
+    let few = assign(scheduler.as_mut(), Class::Keyframe, 18, &paths);
+    assert_eq!(bytes_on(&few, 1), 18 * 1200);
+    let many = assign(scheduler.as_mut(), Class::Delta, 40, &paths);
+    assert_eq!((bytes_on(&many, 1), bytes_on(&many, 0)), (21_600, 26_400));
+    // What is in flight takes room as well.
+    paths[1].in_flight = Bytes(12_000);
+    let few = assign(scheduler.as_mut(), Class::Delta, 18, &paths);
+    assert_eq!(bytes_on(&few, 1), 8 * 1200);
+    // When all are full, where it leaves first.
+    paths[0].in_flight = Bytes(35_000);
+    paths[1].in_flight = Bytes(35_000);
+    paths[1].queued = Bytes(24_000);
+    let few = assign(scheduler.as_mut(), Class::Delta, 22, &paths);
+    assert_eq!((bytes_on(&few, 0), bytes_on(&few, 1)), (21 * 1200, 1200));
+}
+
+#[test]
+fn throughput_follows_what_arrives_and_not_the_target() {
+    let mut paths = [view(0, 9_000, 0), view(1, 1_000, 0)];
+    paths[0].delivered = Some(Rate::from_mbps(1));
+    paths[1].delivered = Some(Rate::from_mbps(3));
+    let mut scheduler = SchedulerKind::Throughput.build(Ablation::None);
+    let frame = assign(scheduler.as_mut(), Class::Keyframe, 40, &paths);
+    assert_eq!((bytes_on(&frame, 0), bytes_on(&frame, 1)), (12_000, 36_000));
+    // Without a measurement the target stands for it.
+    paths[0].delivered = None;
+    let frame = assign(scheduler.as_mut(), Class::Delta, 40, &paths);
+    assert_eq!(bytes_on(&frame, 0), 36_000);
+}
+
+#[test]
+fn mprtp_shrinks_a_path_by_its_losses_and_lets_it_grow_without() {
+    let mut paths = [view(0, 4_000, 0), view(1, 4_000, 0)];
+    let mut scheduler = SchedulerKind::Mprtp.build(Ablation::None);
+    let mut share = |paths: &[PathView], second: u64| {
+        let batch = Batch {
+            stream: StreamId(0),
+            class: Class::Delta,
+            classes: &[Class::Delta; 100],
+            sizes: &[Bytes(1200); 100],
+            made_for: None,
+        };
+        let at = Instant::ZERO + Duration::from_secs(second);
+        bytes_on(&scheduler.assign(at, &batch, paths), 1) / 1200
+    };
+    assert_eq!(share(&paths, 0), 50);
+    paths[1].loss = 0.2;
+    // Three reports later 0.9^3 of it, beside 1.05^3: 38.6 %.
+    share(&paths, 1);
+    share(&paths, 2);
+    assert!((38..=39).contains(&share(&paths, 3)));
+    paths[0].loss = 0.05;
+    paths[1].loss = 0.0;
+    for second in 4..10 {
+        share(&paths, second);
+    }
+    // Seven reports of 1.05: 47.0 %.
+    assert!((46..=48).contains(&share(&paths, 10)));
+}
+
+#[test]
+fn migrate_stays_with_a_poor_path_and_pauses_when_it_dies() {
+    let mut scheduler = SchedulerKind::Migrate.build(Ablation::None);
+    let both = [view(0, 100, 400), view(1, 9_000, 0)];
+    for _ in 0..20 {
+        let frame = assign(scheduler.as_mut(), Class::Delta, 2, &both);
+        assert_eq!(bytes_on(&frame, 0), 2400);
+    }
+    assert_eq!(scheduler.keeps_to(), Some(PathId(0)));
+    let at = Instant::ZERO + Duration::from_secs(7);
+    scheduler.on_path_down(at, PathId(1));
+    assert_eq!(scheduler.resumes_at(), None);
+    scheduler.on_path_down(at, PathId(0));
+    assert_eq!(scheduler.resumes_at(), Some(at + super::migrate::MIGRATION));
+    assign(scheduler.as_mut(), Class::Delta, 2, &both[1..]);
+    // The first one's return does not call it back.
+    let frame = assign(scheduler.as_mut(), Class::Delta, 2, &both);
+    assert_eq!(bytes_on(&frame, 1), 2400);
+}
+
+fn any_paths() -> impl Strategy<Value = Vec<PathView>> {
+    let path = (
+        0..50_000_u64,
+        0..3_000_u64,
+        -0.5..1.5,
+        0..300_000_u64,
+        0..90_000_u64,
+    );
+    proptest::collection::vec(path, 1..6).prop_map(|paths| {
+        let paths = paths.into_iter().enumerate();
+        let view =
+            |(id, (kbps, delay, loss, in_flight, delivered)): (_, (u64, u64, f64, u64, _))| {
+                PathView {
+                    loss,
+                    in_flight: Bytes(in_flight),
+                    delivered: (delivered > 10_000).then(|| Rate::from_kbps(delivered)),
+                    ..view(id as u8, kbps, delay)
+                }
+            };
+        paths.map(view).collect()
+    })
+}
+
+proptest! {
+    #[test]
+    fn every_scheduler_sends_every_packet_once_over_a_live_path(
+        steps in proptest::collection::vec((any_paths(), 1..90_usize, 0..3_000_u64, 0..6_u8), 1..12),
+        kind in 0..SchedulerKind::ALL.len(),
+    ) {
+        let mut scheduler = SchedulerKind::ALL[kind].build(Ablation::None);
+        let mut now = Instant::ZERO;
+        for (paths, packets, wait, dead) in steps {
+            now += Duration::from_millis(wait);
+            let batch = Batch {
+                stream: StreamId(0),
+                class: Class::Delta,
+                classes: &vec![Class::Delta; packets],
+                sizes: &vec![Bytes(1000); packets],
+                made_for: None,
+            };
+            let assigned = scheduler.assign(now, &batch, &paths);
+            prop_assert_eq!(assigned.len(), packets);
+            for Assignment { path, copies } in assigned {
+                prop_assert!(paths.iter().any(|p| p.id == path));
+                prop_assert!(!copies.contains(&path));
+                prop_assert!(copies.iter().all(|c| paths.iter().any(|p| p.id == *c)));
+            }
+            prop_assert!(scheduler.rate(&paths) <= paths.iter().map(|p| p.rate).sum());
+            scheduler.on_path_down(now, PathId(dead));
+        }
+    }
 }

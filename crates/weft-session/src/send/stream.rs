@@ -9,7 +9,7 @@ use crate::config::SendStreamConfig;
 use crate::receive::MediaKind;
 use crate::schedule::Class;
 
-use super::{Buffers, Payload};
+use super::{Buffers, FrameClock, Payload};
 
 /// One transmission of a packet: on which path, under which path number if
 /// feedback will name it.
@@ -64,6 +64,8 @@ pub(crate) struct SendStream {
     /// RTP timestamp and time of the newest packet, for sender reports.
     pub newest: Option<(u32, Instant)>,
     pub last_keyframe_request: Option<Instant>,
+    /// How often frames are filmed.
+    pub clock: FrameClock,
     /// Frames were left out for want of a path.
     pub awaits_keyframe: bool,
     /// Highest sequence number and cumulative loss of the last report block.
@@ -96,6 +98,7 @@ impl SendStream {
             rtx_sequence: (first_sequence ^ 0x5555) & 0x7fff,
             newest: None,
             last_keyframe_request: None,
+            clock: FrameClock::default(),
             awaits_keyframe: false,
             reported: None,
             picture_id: picture_id & 0x7fff,
@@ -108,6 +111,12 @@ impl SendStream {
 
     pub fn is_audio(&self) -> bool {
         self.config.kind == MediaKind::Audio
+    }
+
+    /// Frames in 1000 s, if it is video and that is known.
+    pub fn frame_rate(&self) -> Option<u32> {
+        let rate = self.clock.rate(self.config.clock_rate);
+        rate.filter(|_| !self.is_audio())
     }
 
     /// SSRC, payload type and sequence number under which a packet goes out,

@@ -41,6 +41,8 @@ impl Session {
                     feedback.base_sequence,
                     &feedback.arrivals,
                 ),
+                Packet::QualityFeedback(feedback) => self.on_quality_feedback(now, &feedback),
+                Packet::SourceDescription(list) => self.on_source_descriptions(&list),
                 Packet::Remb(remb) => self.remote_limit = Some(remb.rate),
                 Packet::Goodbye(ssrcs) => self.on_goodbye(&ssrcs),
                 _ => {}
@@ -183,7 +185,7 @@ impl Session {
         }
     }
 
-    fn sender_of(&self, ssrc: Ssrc) -> Option<(StreamId, &crate::send::SendStream)> {
+    pub(super) fn sender_of(&self, ssrc: Ssrc) -> Option<(StreamId, &crate::send::SendStream)> {
         let matches = |s: &crate::send::SendStream| {
             s.config.ssrc == ssrc || s.config.rtx.is_some_and(|(rtx, _)| rtx == ssrc)
         };

@@ -72,12 +72,28 @@ impl Session {
             return;
         }
         let (waiting, in_flight) = path.on_down();
+        self.scheduler.on_path_down(now, id);
+        self.resumes_at = self.scheduler.resumes_at().filter(|at| now < *at);
         self.event(Event::PathStateChanged {
             path: id,
             state: PathState::Down,
         });
         self.send_elsewhere(now, id, waiting, in_flight);
         self.announce_rate(now);
+    }
+
+    /// A migration is over: a connection that is established anew knows nothing
+    /// of its path, and its picture begins anew.
+    pub(super) fn resume(&mut self, now: Instant) {
+        if self.resumes_at.is_none_or(|at| now < at) {
+            return;
+        }
+        self.resumes_at = None;
+        for path in self.paths.values_mut().filter(|p| p.is_usable()) {
+            path.controller.on_path_restored(now);
+        }
+        self.announce_rate(now);
+        self.ask_for_keyframes(now);
     }
 
     /// What was waiting or in flight on a dead path goes out on the others at

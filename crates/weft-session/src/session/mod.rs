@@ -2,6 +2,7 @@
 
 mod feedback;
 mod liveness;
+mod quality;
 mod receiving;
 mod reports;
 mod sending;
@@ -15,7 +16,7 @@ use crate::config::{Config, Level, ReceiveStreamConfig, SendStreamConfig};
 use crate::event::{Event, Input, Output};
 use crate::path::{Path, PathState};
 use crate::receive_log::ReceiveLog;
-use crate::schedule::{PathView, Policies, Policy, Scheduler, SchedulerKind};
+use crate::schedule::{PathUse, PathView, Policies, Policy, Scheduler, SchedulerKind};
 use crate::send::{Buffers, SendStream};
 use crate::stats::Stats;
 
@@ -53,6 +54,8 @@ pub struct Session {
     feedback_count: u8,
     next_feedback: Option<Instant>,
     next_report: Instant,
+    /// When a migration to another path is over.
+    resumes_at: Option<Instant>,
     /// What the peer said we may send (RTCP REMB), if it did.
     remote_limit: Option<Rate>,
     announced_rate: Rate,
@@ -70,6 +73,8 @@ pub struct Drops {
     pub unknown_stream: u64,
     /// Feedback for packets that were never sent or are long forgotten.
     pub stale_feedback: u64,
+    /// Quality feedback and frame rates that cannot be true.
+    pub implausible: u64,
 }
 
 /// Which path and path number each transport-wide number was.
@@ -126,7 +131,7 @@ impl Session {
         Session {
             level,
             rng: rng.stream("session"),
-            scheduler: kind.build(),
+            scheduler: kind.build(config.ablation),
             scheduler_kind: kind,
             policies: Policies::default(),
             paths: BTreeMap::new(),
@@ -146,6 +151,7 @@ impl Session {
             feedback_count: 0,
             next_feedback: None,
             next_report: now + reports::INTERVAL,
+            resumes_at: None,
             remote_limit: None,
             announced_rate: Rate::ZERO,
             rate_moved: true,
@@ -193,8 +199,9 @@ impl Session {
     /// nothing to choose.
     pub fn set_scheduler(&mut self, kind: SchedulerKind) {
         if self.level != Level::Single {
-            self.scheduler = kind.build();
+            self.scheduler = kind.build(self.config.ablation);
             self.scheduler_kind = kind;
+            self.resumes_at = None;
             self.rate_moved = true;
         }
     }
@@ -293,6 +300,7 @@ impl Session {
         let mut consider = |at: Option<Instant>, reason| {
             next = Deadline::earlier(next, at.map(|at| Deadline { at, reason }));
         };
+        consider(self.resumes_at, "migration");
         for path in self.paths.values() {
             if self.level != Level::Single {
                 consider(path.silence_deadline(), "silence");
@@ -339,6 +347,7 @@ impl Session {
     /// Runs everything that is due.
     fn advance(&mut self, now: Instant) {
         self.check_silence(now);
+        self.resume(now);
         for path in self.paths.values_mut() {
             if path.controller.poll_timeout().is_some_and(|d| d.at <= now) {
                 path.controller.on_timeout(now);
@@ -397,8 +406,14 @@ impl Session {
         views
     }
 
-    /// The paths that are up, or else those that are suspect.
+    /// The paths that are up, or else those that are suspect; only the one that
+    /// the scheduler keeps to, if it can be used.
     fn live_paths(&self) -> Vec<&Path> {
+        let kept = self.scheduler.keeps_to();
+        let kept = kept.and_then(|id| self.paths.get(&id));
+        if let Some(path) = kept.filter(|p| p.is_usable()) {
+            return vec![path];
+        }
         let in_state = |s| {
             let paths = self.paths.values();
             paths.filter(move |p| p.state == s && p.is_usable())
@@ -441,6 +456,10 @@ impl Session {
 
     pub(crate) fn receivers(&self) -> impl Iterator<Item = (StreamId, &ReceiveStream)> {
         self.receivers.iter().map(|(id, s)| (*id, s))
+    }
+
+    pub(crate) fn path_use(&self, path: PathId) -> PathUse {
+        self.scheduler.usage(path)
     }
 
     pub(crate) fn drops(&self) -> Drops {

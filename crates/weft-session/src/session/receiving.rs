@@ -227,6 +227,7 @@ impl Session {
                     lost: sequences,
                 })]);
             }
+            ReceiveEvent::PathQuality(quality) => self.send_quality_feedback(id, &quality),
             ReceiveEvent::KeyframeNeeded => self.request_keyframe(now, id),
             ReceiveEvent::Packet(packet) => {
                 self.event(Event::PacketReceived { stream: id, packet })

@@ -32,6 +32,7 @@ impl Session {
         let mut blocks = self.report_blocks(now);
         let ntp = self.ntp(now);
         let cname = self.config.cname.clone();
+        let tells_rate = self.level == crate::config::Level::Full;
         let mut compounds = Vec::new();
         for stream in self.senders.values() {
             let Some((timestamp, at)) = stream.newest else {
@@ -48,7 +49,8 @@ impl Session {
                 octet_count: stream.counters.octets,
                 reports: std::mem::take(&mut blocks),
             });
-            compounds.push([report, source_description(ssrc, &cname)]);
+            let frame_rate = stream.frame_rate().filter(|_| tells_rate);
+            compounds.push([report, source_description(ssrc, &cname, frame_rate)]);
         }
         if compounds.is_empty() && !blocks.is_empty() {
             let ssrc = self.config.feedback_ssrc;
@@ -56,7 +58,7 @@ impl Session {
                 ssrc,
                 reports: blocks,
             });
-            compounds.push([report, source_description(ssrc, &cname)]);
+            compounds.push([report, source_description(ssrc, &cname, None)]);
         }
         for compound in compounds {
             self.send_rtcp(&compound);
@@ -144,9 +146,10 @@ impl Session {
     }
 }
 
-fn source_description(ssrc: Ssrc, cname: &str) -> Packet {
+fn source_description(ssrc: Ssrc, cname: &str, frame_rate: Option<u32>) -> Packet {
     Packet::SourceDescription(vec![SourceDescription {
         ssrc,
         cname: cname.to_owned(),
+        frame_rate,
     }])
 }

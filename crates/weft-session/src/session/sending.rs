@@ -34,6 +34,7 @@ impl Session {
         }
         let stream = self.senders.get_mut(&id).ok_or(Error::UnknownStream(id))?;
         stream.counters.frames += 1;
+        stream.clock.on_frame(frame.timestamp);
         let class = Class::of(stream.config.kind, frame.keyframe);
         let sequences: Vec<u64> = if stream.is_audio() {
             // RFC 3551 section 4.1: an audio marker begins a talkspurt; ours
@@ -72,6 +73,7 @@ impl Session {
         let class = Class::of(stream.config.kind, packet.keyframe);
         let payload = Payload::Shared(Arc::clone(&packet.payload));
         let stored = Stored::new(now, packet.timestamp, packet.marker, payload, class);
+        stream.clock.on_frame(packet.timestamp);
         if stream.store_at(now, packet.sequence, stored) {
             self.schedule(now, id, class, &[packet.sequence]);
             self.advance(now);
@@ -82,9 +84,9 @@ impl Session {
     /// Whether a path is there, and the receiver can use what comes: after an
     /// interruption nothing before a keyframe.
     fn may_send(&mut self, now: Instant, id: StreamId, keyframe: bool) -> Result<bool, Error> {
-        let has_path = self.paths.values().any(Path::is_usable);
+        let can_send = self.can_send(now);
         let stream = self.senders.get_mut(&id).ok_or(Error::UnknownStream(id))?;
-        if !has_path {
+        if !can_send {
             stream.interrupt();
             self.refresh_paths_due();
             return Ok(false);
@@ -96,12 +98,18 @@ impl Session {
         Ok(useful)
     }
 
+    /// Whether anything that is scheduled now would leave.
+    fn can_send(&self, now: Instant) -> bool {
+        let migrates = self.resumes_at.is_some_and(|at| now < at);
+        !migrates && self.paths.values().any(Path::is_usable)
+    }
+
     fn schedule(&mut self, now: Instant, id: StreamId, class: Class, sequences: &[u64]) {
         let views = self.path_views();
         let Some(stream) = self.senders.get(&id) else {
             return;
         };
-        if views.is_empty() {
+        if views.is_empty() || !self.can_send(now) {
             return;
         }
         let sizes: Vec<Bytes> = sequences.iter().map(|s| stream.packet_size(*s)).collect();
@@ -172,11 +180,11 @@ impl Session {
     /// Queues a retransmission, unless it is too late, was done too often, or
     /// waits already.
     pub(super) fn retransmit(&mut self, now: Instant, id: StreamId, sequence: u64) {
-        let has_path = self.paths.values().any(Path::is_usable);
+        let can_send = self.can_send(now);
         let Some(stream) = self.senders.get_mut(&id) else {
             return;
         };
-        if stream.config.rtx.is_none() || !has_path {
+        if stream.config.rtx.is_none() || !can_send {
             return;
         }
         let Some(packet) = stream.get_mut(sequence) else {

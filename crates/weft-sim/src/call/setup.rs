@@ -1,5 +1,5 @@
 use weft_cc::{ControllerKind, Limits};
-use weft_session::{Level, SchedulerKind};
+use weft_session::{Ablation, Level, SchedulerKind};
 use weft_units::{Bytes, Duration, Rate};
 
 use super::source::SyntheticSetup;
@@ -25,6 +25,8 @@ pub struct SideSetup {
     pub microphones: Vec<MicrophoneSetup>,
     /// Which of its packets go over which path.
     pub scheduler: SchedulerKind,
+    /// What is left out of the scheduler. Default nothing.
+    pub ablation: Ablation,
     /// Congestion controller of each of its paths.
     pub controller: ControllerKind,
     /// Bounds of one path's rate.
@@ -107,6 +109,7 @@ impl SideSetup {
             cameras,
             microphones: Vec::new(),
             scheduler: defaults.scheduler,
+            ablation: defaults.ablation,
             controller: defaults.controller,
             path_limits: defaults.path_limits,
         }

@@ -51,6 +51,7 @@ impl Side {
         };
         let mut config = Config::new(extensions(call.level), Ssrc(1 + end as u32));
         config.scheduler = own.scheduler;
+        config.ablation = own.ablation;
         config.controller = own.controller;
         config.path_limits = own.path_limits;
         config.max_rate = own.max_rate;

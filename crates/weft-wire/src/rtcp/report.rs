@@ -10,6 +10,10 @@ use weft_units::Ssrc;
 
 /// RFC 3550 section 6.5.
 const CNAME_ITEM: u8 = 1;
+/// RFC 3550 section 6.5.8: length of a prefix, the prefix, a value.
+const PRIVATE_ITEM: u8 = 8;
+/// Prefix of the private item with the frame rate.
+const FRAME_RATE_PREFIX: &[u8] = b"weft-frame-rate";
 const END_OF_ITEMS: u8 = 0;
 /// Of an item of a source description: its length is one octet.
 const MAX_ITEM_LEN: usize = 255;
@@ -59,14 +63,17 @@ pub struct ReportBlock {
     pub delay_since_last: u32,
 }
 
-/// The canonical name of a source (RFC 3550 section 6.5.1). Other items are
-/// skipped.
+/// The canonical name of a source (RFC 3550 section 6.5.1) and the rate of its
+/// frames. Other items are skipped.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SourceDescription {
     /// The source.
     pub ssrc: Ssrc,
     /// At most 255 octets; empty if the source names none.
     pub cname: String,
+    /// Frames in 1000 s, if the source tells them (seed 004 section 4.2). Not
+    /// checked: zero is possible.
+    pub frame_rate: Option<u32>,
 }
 
 impl ReportBlock {
@@ -180,6 +187,7 @@ fn parse_description(
 ) -> Result<SourceDescription, ParseError> {
     let ssrc = Ssrc(reader.u32()?);
     let mut cname = String::new();
+    let mut frame_rate = None;
     loop {
         let item = reader.u8()?;
         if item == END_OF_ITEMS {
@@ -189,12 +197,50 @@ fn parse_description(
         let text = reader.take(len)?;
         if item == CNAME_ITEM {
             cname = String::from_utf8_lossy(text).into_owned();
+        } else if item == PRIVATE_ITEM {
+            frame_rate = parse_frame_rate(text).or(frame_rate);
         }
     }
     // The next chunk starts at a whole word.
     let consumed = body.len() - reader.rest().len();
     reader.take(consumed.next_multiple_of(4) - consumed)?;
-    Ok(SourceDescription { ssrc, cname })
+    Ok(SourceDescription {
+        ssrc,
+        cname,
+        frame_rate,
+    })
+}
+
+/// Frames in 1000 s from a private item such as `29.97` under our prefix.
+fn parse_frame_rate(item: &[u8]) -> Option<u32> {
+    let (prefix_len, item) = item.split_first()?;
+    let (prefix, value) = item.split_at_checked(usize::from(*prefix_len))?;
+    if prefix != FRAME_RATE_PREFIX {
+        return None;
+    }
+    let value = std::str::from_utf8(value).ok()?;
+    let (whole, fraction) = value.split_once('.').unwrap_or((value, "0"));
+    let digits = |text: &str| !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
+    if !digits(whole) || !digits(fraction) || fraction.len() > 3 {
+        return None;
+    }
+    let fraction = format!("{fraction:0<3}").parse::<u32>().ok()?;
+    whole
+        .parse::<u32>()
+        .ok()?
+        .checked_mul(1000)?
+        .checked_add(fraction)
+}
+
+fn write_frame_rate(rate: u32, out: &mut Vec<u8>) {
+    let value = match rate % 1000 {
+        0 => format!("{}", rate / 1000),
+        thousandths => format!("{}.{thousandths:03}", rate / 1000),
+    };
+    let len = 1 + FRAME_RATE_PREFIX.len() + value.len();
+    out.extend_from_slice(&[PRIVATE_ITEM, len as u8, FRAME_RATE_PREFIX.len() as u8]);
+    out.extend_from_slice(FRAME_RATE_PREFIX);
+    out.extend_from_slice(value.as_bytes());
 }
 
 pub(super) fn write_descriptions(list: &[SourceDescription], out: &mut Vec<u8>) {
@@ -206,6 +252,9 @@ pub(super) fn write_descriptions(list: &[SourceDescription], out: &mut Vec<u8>) 
             write_ssrcs(&[description.ssrc], out);
             out.extend_from_slice(&[CNAME_ITEM, cname.len() as u8]);
             out.extend_from_slice(cname.as_bytes());
+            if let Some(rate) = description.frame_rate {
+                write_frame_rate(rate, out);
+            }
             out.push(END_OF_ITEMS);
             let len = (out.len() - body).next_multiple_of(4);
             out.resize(body + len, 0);

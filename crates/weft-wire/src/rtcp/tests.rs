@@ -90,6 +90,7 @@ fn each_description_ends_at_a_whole_word() {
     let describe = |ssrc, cname: &str| SourceDescription {
         ssrc: Ssrc(ssrc),
         cname: cname.to_owned(),
+        frame_rate: None,
     };
     let list = vec![describe(1, "ab"), describe(2, "c")];
     #[rustfmt::skip]
@@ -110,6 +111,7 @@ fn other_items_of_a_description_are_skipped() {
     let expected = SourceDescription {
         ssrc: Ssrc(1),
         cname: "x".to_owned(),
+        frame_rate: None,
     };
     assert_eq!(
         parse_compound(&octets),
@@ -123,12 +125,74 @@ fn a_long_name_is_cut_between_characters() {
     let list = vec![SourceDescription {
         ssrc: Ssrc(1),
         cname,
+        frame_rate: None,
     }];
     let octets = written(&Packet::SourceDescription(list));
     let Packet::SourceDescription(read) = parse_compound(&octets).unwrap().remove(0) else {
         panic!("not a source description");
     };
     assert_eq!(read[0].cname, "\u{e9}".repeat(127));
+}
+
+#[test]
+fn the_frame_rate_is_a_private_item() {
+    let describe = |rate| SourceDescription {
+        ssrc: Ssrc(1),
+        cname: "a".to_owned(),
+        frame_rate: Some(rate),
+    };
+    let mut octets = vec![0x81, 202, 0, 7, 0, 0, 0, 1, 1, 1, b'a', 8, 18, 15];
+    octets.extend(b"weft-frame-rate30");
+    octets.push(0);
+    assert_wire(Packet::SourceDescription(vec![describe(30_000)]), &octets);
+    for rate in [0, 1, 29_970, 30_001, 10_000_000, u32::MAX] {
+        let packet = Packet::SourceDescription(vec![describe(rate)]);
+        assert_eq!(parse_compound(&written(&packet)), Ok(vec![packet]));
+    }
+}
+
+#[test]
+fn a_frame_rate_that_is_no_number_is_none() {
+    for value in [
+        "",
+        "-30",
+        "30.",
+        ".5",
+        "30.0001",
+        "3e1",
+        "30 ",
+        "4294968",
+        "99999999999",
+    ] {
+        let len = 16 + value.len() as u8;
+        let mut octets = vec![0x81, 202, 0, 0, 0, 0, 0, 1, 8, len, 15];
+        octets.extend(b"weft-frame-rate");
+        octets.extend(value.as_bytes());
+        octets.push(0);
+        octets.resize(octets.len().next_multiple_of(4), 0);
+        octets[3] = (octets.len() / 4 - 1) as u8;
+        let Packet::SourceDescription(read) = parse_compound(&octets).unwrap().remove(0) else {
+            panic!("not a source description");
+        };
+        assert_eq!(read[0].frame_rate, None, "`{value}`");
+    }
+}
+
+#[test]
+fn quality_feedback_has_its_octets() {
+    let feedback = QualityFeedback {
+        sender: Ssrc(1),
+        media: Ssrc(2),
+        path: PathId(3),
+        alpha: -5,
+        construction: Duration::from_millis(66),
+    };
+    #[rustfmt::skip]
+    assert_wire(Packet::QualityFeedback(feedback), &[
+        0x82, 204, 0, 5,
+        0, 0, 0, 1,  b'W', b'E', b'F', b'T',  0, 0, 0, 2,
+        3, 0, 0xff, 0xfb,  0, 1, 0x01, 0xd0,
+    ]);
 }
 
 #[test]
@@ -435,7 +499,13 @@ fn packet() -> impl Strategy<Value = Packet> {
     let receiver_report = (ssrc(), reports())
         .prop_map(|(ssrc, reports)| Packet::ReceiverReport(ReceiverReport { ssrc, reports }));
     let description =
-        (ssrc(), "[a-z@]{0,255}").prop_map(|(ssrc, cname)| SourceDescription { ssrc, cname });
+        (ssrc(), "[a-z@]{0,255}", any::<Option<u32>>()).prop_map(|(ssrc, cname, frame_rate)| {
+            SourceDescription {
+                ssrc,
+                cname,
+                frame_rate,
+            }
+        });
     let descriptions =
         proptest::collection::vec(description, 0..=31).prop_map(Packet::SourceDescription);
     let goodbye = proptest::collection::vec(ssrc(), 0..=31).prop_map(Packet::Goodbye);
@@ -457,6 +527,16 @@ fn packet() -> impl Strategy<Value = Packet> {
         media,
         sequence,
     });
+    let quality =
+        any::<(u32, u32, u8, i16, u32)>().prop_map(|(sender, media, path, alpha, fcd)| {
+            Packet::QualityFeedback(QualityFeedback {
+                sender: Ssrc(sender),
+                media: Ssrc(media),
+                path: PathId(path),
+                alpha,
+                construction: Duration::from_micros(fcd.into()),
+            })
+        });
     let ssrcs = proptest::collection::vec(ssrc(), 0..=255);
     let remb = (ssrc(), 0..1_u64 << 18, 0..46_u32, ssrcs).prop_map(
         |(sender, mantissa, exponent, ssrcs)| {
@@ -476,6 +556,7 @@ fn packet() -> impl Strategy<Value = Packet> {
         nack,
         picture_loss,
         intra,
+        quality,
         remb
     ]
 }

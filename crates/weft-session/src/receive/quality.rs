@@ -1,0 +1,254 @@
+//! What the paths do to the construction of frames (seed 004 section 4.2).
+//!
+//! A frame is complete when its packets are, whether it is put together here
+//! or passed on in packets. If it comes later after the frame before than the
+//! sender's frame rate promises, every path but the fast one is told how many
+//! packets it brought before the fast path's last (positive) or after
+//! (negative). The paper's equations and what it leaves open: docs/converge.md.
+
+use std::collections::BTreeMap;
+
+use weft_units::{Duration, Instant, PathId};
+
+use super::types::ReceivedPacket;
+
+/// Frames that are watched at a time: one second of 60 Hz; chosen by us.
+const MAX_FRAMES: usize = 64;
+/// Packets that are watched of one frame; chosen by us: 600 kB.
+const MAX_PACKETS: usize = 512;
+/// An inter-frame delay counts as too long above so many times the expected
+/// one. Pacing and frames of different sizes move completions by less; chosen
+/// by us.
+const TOLERANCE: f64 = 1.25;
+/// A path takes over as reference when its packets come first by so much, or
+/// two like paths would change places all the time; chosen by us.
+const CLEARLY_FASTER_NANOS: f64 = 5e6;
+/// Weight of a new lag: that of the smoothed round trip (RFC 6298).
+const GAIN: f64 = 1.0 / 8.0;
+/// Late packets of frames that were complete without them count this long;
+/// chosen by us: the age up to which packets are sent again.
+const MEMORY: Duration = Duration::from_secs(1);
+
+/// What a path did to a frame that came too late.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct PathQuality {
+    /// The path, as the sender counts.
+    pub path: PathId,
+    /// Packets that it brought before the fast path's last, or, negative,
+    /// after (equation 2).
+    pub alpha: i16,
+    /// From the frame's first packet to its last.
+    pub construction: Duration,
+}
+
+#[derive(Debug, Default)]
+struct Frame {
+    /// Lowest and highest sequence number, and how many there are.
+    span: Option<(u64, u64)>,
+    count: u64,
+    has_marker: bool,
+    is_complete: bool,
+    first_at: Option<Instant>,
+    /// Originals in the order of arrival.
+    arrivals: Vec<(PathId, Instant)>,
+}
+
+/// Watches one stream. Does nothing until the frame rate is known.
+#[derive(Debug)]
+pub(super) struct QualityMonitor {
+    ticks_per_second: u64,
+    expected: Option<Duration>,
+    frames: BTreeMap<u64, Frame>,
+    /// How far each path's first packet is behind the frame's first, smoothed,
+    /// and when it brought one.
+    lags: BTreeMap<PathId, (f64, Instant)>,
+    reference: Option<PathId>,
+    /// Packets that came after their frame was complete without them.
+    overdue: BTreeMap<PathId, (u16, Instant)>,
+    /// Timestamp and completion of the frame before.
+    last: Option<(u64, Instant)>,
+}
+
+impl QualityMonitor {
+    pub(super) fn new(clock_rate: u32) -> QualityMonitor {
+        QualityMonitor {
+            ticks_per_second: u64::from(clock_rate.max(1)),
+            expected: None,
+            frames: BTreeMap::new(),
+            lags: BTreeMap::new(),
+            reference: None,
+            overdue: BTreeMap::new(),
+            last: None,
+        }
+    }
+
+    /// The inter-frame delay that the sender's frame rate promises.
+    pub(super) fn set_expected(&mut self, interval: Duration) {
+        self.expected = Some(interval);
+    }
+
+    pub(super) fn expected(&self) -> Option<Duration> {
+        self.expected
+    }
+
+    /// A new numbering begins: nothing before it can be compared with it.
+    pub(super) fn restart(&mut self) {
+        self.frames.clear();
+        self.overdue.clear();
+        self.last = None;
+    }
+
+    /// A packet that had not come before.
+    pub(super) fn on_packet(
+        &mut self,
+        now: Instant,
+        packet: &ReceivedPacket<'_>,
+        timestamp: u64,
+    ) -> Vec<PathQuality> {
+        if self.expected.is_none() {
+            return Vec::new();
+        }
+        if self.frames.len() >= MAX_FRAMES && !self.frames.contains_key(&timestamp) {
+            let oldest = self.frames.first_key_value().map(|(at, _)| *at);
+            if oldest.is_some_and(|oldest| timestamp < oldest) {
+                return Vec::new();
+            }
+            self.frames.pop_first();
+        }
+        let frame = self.frames.entry(timestamp).or_default();
+        let (low, high) = frame.span.unwrap_or((packet.sequence, packet.sequence));
+        frame.span = Some((low.min(packet.sequence), high.max(packet.sequence)));
+        frame.count += 1;
+        frame.has_marker |= packet.marker;
+        frame.first_at.get_or_insert(now);
+        if is_original(packet) && frame.arrivals.len() < MAX_PACKETS {
+            frame.arrivals.push((packet.path, now));
+        }
+        self.find_complete(now, timestamp)
+    }
+
+    /// A packet that was repaired before it came, or came for a frame that is
+    /// gone.
+    pub(super) fn on_overdue(&mut self, now: Instant, packet: &ReceivedPacket<'_>) {
+        if self.expected.is_some() && is_original(packet) {
+            let (count, at) = self.overdue.entry(packet.path).or_insert((0, now));
+            *count = count.saturating_add(1);
+            *at = now;
+        }
+    }
+
+    /// A packet can complete its own frame, or show where the next one begins.
+    fn find_complete(&mut self, now: Instant, timestamp: u64) -> Vec<PathQuality> {
+        let mut found = Vec::new();
+        let next = self.frames.range(timestamp + 1..).next().map(|(t, _)| *t);
+        for candidate in [Some(timestamp), next].into_iter().flatten() {
+            if self.becomes_complete(candidate) {
+                found.extend(self.on_complete(now, candidate));
+            }
+        }
+        found
+    }
+
+    fn becomes_complete(&mut self, timestamp: u64) -> bool {
+        let before = self.frames.range(..timestamp).next_back();
+        let end_before = before.and_then(|(_, f)| f.span).map(|(_, high)| high);
+        let Some(frame) = self.frames.get_mut(&timestamp) else {
+            return false;
+        };
+        let whole = frame.span.is_some_and(|(low, high)| {
+            frame.has_marker
+                && high - low + 1 == frame.count
+                && end_before.is_some_and(|end| end + 1 == low)
+        });
+        let becomes = whole && !frame.is_complete;
+        frame.is_complete |= whole;
+        becomes
+    }
+
+    fn on_complete(&mut self, now: Instant, timestamp: u64) -> Vec<PathQuality> {
+        let before = self.last;
+        let newest = before.map_or(timestamp, |(newest, _)| newest.max(timestamp));
+        self.last = Some((newest, now));
+        let Some(frame) = self.frames.get_mut(&timestamp) else {
+            return Vec::new();
+        };
+        let arrivals = std::mem::take(&mut frame.arrivals);
+        let construction = now.saturating_since(frame.first_at.unwrap_or(now));
+        self.measure_lags(now, &arrivals);
+        let (Some(expected), Some((timestamp_before, at))) = (self.expected, before) else {
+            return Vec::new();
+        };
+        // What the sender left out is not late.
+        let ticks = timestamp.saturating_sub(timestamp_before);
+        let filmed = (u128::from(ticks) * 1_000_000_000) / u128::from(self.ticks_per_second);
+        let filmed = Duration::from_nanos(u64::try_from(filmed).unwrap_or(u64::MAX));
+        if now.saturating_since(at) <= expected.max(filmed).mul_f64(TOLERANCE) {
+            return Vec::new();
+        }
+        self.verdicts(now, &arrivals, construction)
+    }
+
+    fn measure_lags(&mut self, now: Instant, arrivals: &[(PathId, Instant)]) {
+        let Some(&(_, first)) = arrivals.first() else {
+            return;
+        };
+        let mut seen: Vec<PathId> = Vec::new();
+        for &(path, at) in arrivals {
+            if seen.contains(&path) {
+                continue;
+            }
+            seen.push(path);
+            let lag = at.saturating_since(first).as_nanos() as f64;
+            let (smoothed, heard) = self.lags.entry(path).or_insert((lag, now));
+            *smoothed += (lag - *smoothed) * GAIN;
+            *heard = now;
+        }
+        self.lags
+            .retain(|_, (_, heard)| now.saturating_since(*heard) <= MEMORY);
+        let lag = |id: &PathId| self.lags.get(id).map(|(lag, _)| *lag);
+        let least = self.lags.iter().min_by(|a, b| a.1.0.total_cmp(&b.1.0));
+        let current = self.reference.as_ref().and_then(lag);
+        if let Some((path, (least, _))) = least
+            && current.is_none_or(|current| least + CLEARLY_FASTER_NANOS < current)
+        {
+            self.reference = Some(*path);
+        }
+    }
+
+    fn verdicts(
+        &mut self,
+        now: Instant,
+        arrivals: &[(PathId, Instant)],
+        construction: Duration,
+    ) -> Vec<PathQuality> {
+        let of_reference = arrivals.iter().filter(|(p, _)| Some(*p) == self.reference);
+        let Some(reference_last) = of_reference.map(|(_, at)| *at).max() else {
+            return Vec::new();
+        };
+        let mut counts: BTreeMap<PathId, (i16, i16)> = BTreeMap::new();
+        for (path, at) in arrivals.iter().filter(|(p, _)| Some(*p) != self.reference) {
+            let (early, late) = counts.entry(*path).or_default();
+            *(if *at > reference_last { late } else { early }) += 1;
+        }
+        for (path, (count, at)) in std::mem::take(&mut self.overdue) {
+            if now.saturating_since(at) <= MEMORY && Some(path) != self.reference {
+                let late = &mut counts.entry(path).or_default().1;
+                *late = late.saturating_add_unsigned(count);
+            }
+        }
+        let verdict = |(path, (early, late)): (PathId, (i16, i16))| PathQuality {
+            path,
+            alpha: if late > 0 { -late } else { early },
+            construction,
+        };
+        counts.into_iter().map(verdict).collect()
+    }
+}
+
+/// Neither a repair nor a copy of another path's packet.
+fn is_original(packet: &ReceivedPacket<'_>) -> bool {
+    !packet.recovered && packet.stream_sequence.is_some()
+}
+
+#[cfg(test)]
+mod tests;

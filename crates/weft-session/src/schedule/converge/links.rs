@@ -1,0 +1,85 @@
+//! Which paths carry media: equation 2 disables, equation 3 enables.
+
+use std::collections::BTreeMap;
+
+use weft_units::{Duration, Instant, PathId};
+
+use super::super::{PathMode, PathUse};
+use super::PathView;
+
+/// A disabled path is not judged before so long, which is four of the
+/// duplicates that measure it. Chosen by us: its smoothed round trip would
+/// still be that of the load that it was disabled for.
+const LEAST_PAUSE: Duration = Duration::from_secs(1);
+
+#[derive(Default)]
+pub(super) struct Links {
+    uses: BTreeMap<PathId, PathUse>,
+    disabled: BTreeMap<PathId, Pause>,
+}
+
+/// Why a path is disabled.
+struct Pause {
+    since: Instant,
+    /// The frame construction delay of the feedback that did it.
+    construction: Duration,
+}
+
+impl Links {
+    /// The paths that carry media: those that are not disabled, or all, if
+    /// none is left.
+    pub fn active(&self, paths: &[PathView]) -> Vec<PathView> {
+        let enabled = |p: &&PathView| !self.disabled.contains_key(&p.id);
+        let active: Vec<PathView> = paths.iter().filter(enabled).copied().collect();
+        match active.is_empty() {
+            true => paths.to_vec(),
+            false => active,
+        }
+    }
+
+    pub fn disable(&mut self, now: Instant, path: PathId, construction: Duration) {
+        let pause = Pause {
+            since: now,
+            construction,
+        };
+        if self.disabled.insert(path, pause).is_none() {
+            self.uses.entry(path).or_default().disabled += 1;
+        }
+    }
+
+    /// Equation 3: half of the round trips' difference is within the frame
+    /// construction delay that the path had caused. Those that return.
+    pub fn enable_recovered(
+        &mut self,
+        now: Instant,
+        fast: PathId,
+        paths: &[PathView],
+    ) -> Vec<PathId> {
+        let mut returned = Vec::new();
+        let Some(fast) = paths.iter().find(|p| p.id == fast) else {
+            return returned;
+        };
+        for path in paths {
+            let recovered = self.disabled.get(&path.id).is_some_and(|pause| {
+                let skew = fast.srtt.max(path.srtt) - fast.srtt.min(path.srtt);
+                let is_alone = path.id == fast.id;
+                let rested = now.saturating_since(pause.since) >= LEAST_PAUSE;
+                is_alone || (rested && skew / 2 <= pause.construction)
+            });
+            if recovered {
+                self.disabled.remove(&path.id);
+                self.uses.entry(path.id).or_default().enabled += 1;
+                returned.push(path.id);
+            }
+        }
+        returned
+    }
+
+    pub fn usage(&self, path: PathId) -> PathUse {
+        let mut usage = self.uses.get(&path).copied().unwrap_or_default();
+        if self.disabled.contains_key(&path) {
+            usage.state = PathMode::Disabled;
+        }
+        usage
+    }
+}

@@ -1,0 +1,233 @@
+//! Converge, the scheduler of seed 004 section 4: what a packet is decides its
+//! path, and what the receiver says of frames corrects it. docs/converge.md
+//! has the paper's rules, what it leaves open and how we decided.
+
+mod adjust;
+mod links;
+mod priority;
+
+use std::collections::BTreeMap;
+
+use weft_units::{Bytes, Duration, Instant, PathId, Rate, StreamId};
+
+use super::shares::{Shares, in_runs};
+use super::{Ablation, Assignment, Batch, Class, PathUse, PathView, Quality, Scheduler};
+use adjust::{Adjustments, corrected};
+use links::Links;
+use priority::{Room, completion, fast_path};
+
+/// `k` of algorithm 1, the largest RTP packet: libwebrtc's, and the default of
+/// [`crate::Config::max_packet`].
+const LARGEST_PACKET: Bytes = Bytes(1200);
+
+/// The period of `P_max` and of equation 1 until two frames have shown it.
+const FRAME_INTERVAL: Duration = Duration::from_nanos(33_333_333);
+
+/// Weight of a new frame in a stream's mean values, as that of a new sample in
+/// the smoothed round trip (RFC 6298). Chosen by us.
+const GAIN: f64 = 1.0 / 8.0;
+
+pub(super) struct Converge {
+    ablation: Ablation,
+    links: Links,
+    room: Room,
+    streams: BTreeMap<StreamId, Stream>,
+}
+
+/// What is known of one stream's frames.
+struct Stream {
+    last_frame: Option<Instant>,
+    /// Mean time between frames, in nanoseconds.
+    interval: f64,
+    /// Mean number of media packets in a frame, `N` of equation 1.
+    packets: f64,
+    shares: Shares,
+    adjustments: Adjustments,
+}
+
+impl Default for Stream {
+    fn default() -> Stream {
+        Stream {
+            last_frame: None,
+            interval: FRAME_INTERVAL.as_nanos() as f64,
+            packets: 0.0,
+            shares: Shares::default(),
+            adjustments: Adjustments::default(),
+        }
+    }
+}
+
+impl Stream {
+    /// The period of `P_max`.
+    fn period(&self) -> Duration {
+        Duration::from_nanos(self.interval as u64)
+    }
+
+    /// Equation 1 for the mean frame, not rounded.
+    fn share(&self, path: &PathView, active: &[PathView]) -> f64 {
+        let sum: Rate = active.iter().map(|p| p.rate).sum();
+        path.rate.as_bps() as f64 / sum.as_bps().max(1) as f64 * self.packets
+    }
+
+    fn on_frame(&mut self, now: Instant, media_packets: usize) {
+        let packets = media_packets as f64;
+        let Some(before) = self.last_frame.replace(now) else {
+            self.packets = packets;
+            return;
+        };
+        // Two frames a second at least: what comes later is a pause.
+        let elapsed = now.saturating_since(before).min(Duration::from_millis(500));
+        self.interval += (elapsed.as_nanos() as f64 - self.interval) * GAIN;
+        if media_packets > 0 {
+            self.packets += (packets - self.packets) * GAIN;
+        }
+    }
+}
+
+/// The maximum number of packets of a path in a frame's time, at least one.
+fn most_packets(path: &PathView, period: Duration) -> usize {
+    ((path.rate * period).0 / LARGEST_PACKET.0).max(1) as usize
+}
+
+/// Equation 1's numerators.
+fn weights(paths: &[PathView]) -> Vec<(PathId, f64)> {
+    let weight = |p: &PathView| (p.id, p.rate.as_bps() as f64);
+    paths.iter().map(weight).collect()
+}
+
+impl Converge {
+    pub fn new(ablation: Ablation) -> Converge {
+        Converge {
+            ablation,
+            links: Links::default(),
+            room: Room::default(),
+            streams: BTreeMap::new(),
+        }
+    }
+
+    /// The paths that carry media; those that return begin with a packet of a
+    /// frame.
+    fn enable_recovered(
+        &mut self,
+        now: Instant,
+        packets: usize,
+        paths: &[PathView],
+    ) -> Vec<PathView> {
+        let fast = fast_path(packets, &self.links.active(paths));
+        let returned = self.links.enable_recovered(now, fast, paths);
+        let active = self.links.active(paths);
+        for path in active.iter().filter(|p| returned.contains(&p.id)) {
+            for stream in self.streams.values_mut() {
+                let alpha = 1.0 - stream.share(path, &active);
+                stream.adjustments.return_with(now, path.id, alpha);
+            }
+        }
+        active
+    }
+
+    fn has_priority(&self, class: Class) -> bool {
+        self.ablation != Ablation::Priorities && class.has_priority()
+    }
+
+    /// Equations 1 and 2: how many of `packets` each path gets.
+    fn divide(
+        &mut self,
+        now: Instant,
+        id: StreamId,
+        packets: usize,
+        paths: &[PathView],
+    ) -> Vec<(PathId, usize)> {
+        let stream = self.streams.entry(id).or_default();
+        let shares = stream.shares.divide(packets, &weights(paths));
+        let period = stream.period();
+        let most: Vec<usize> = paths.iter().map(|p| most_packets(p, period)).collect();
+        let alphas: Vec<i64> = paths
+            .iter()
+            .map(|p| stream.adjustments.current(now, p.id))
+            .collect();
+        let fast = fast_path(packets, paths);
+        corrected(shares, &alphas, &most, fast)
+    }
+
+    fn audio(size: Bytes, active: &[PathView]) -> Assignment {
+        let mut order: Vec<&PathView> = active.iter().collect();
+        order.sort_by_key(|p| (completion(p, size), p.id));
+        Assignment {
+            path: order[0].id,
+            copies: order.get(1).map(|p| p.id).into_iter().collect(),
+        }
+    }
+}
+
+impl Scheduler for Converge {
+    fn assign(&mut self, now: Instant, batch: &Batch<'_>, paths: &[PathView]) -> Vec<Assignment> {
+        let active = self.enable_recovered(now, batch.sizes.len(), paths);
+        if batch.class == Class::Audio {
+            return vec![Converge::audio(batch.sizes[0], &active); batch.sizes.len()];
+        }
+        let media = |class: &&Class| !self.has_priority(**class);
+        let media_packets = batch.classes.iter().filter(media).count();
+        let stream = self.streams.entry(batch.stream).or_default();
+        if matches!(batch.class, Class::Keyframe | Class::Delta) {
+            stream.on_frame(now, media_packets);
+        }
+        let period = stream.period();
+        self.room.drain(now, &active, period);
+        let mut chosen: Vec<Option<PathId>> = vec![None; batch.sizes.len()];
+        let mut ranked: Vec<usize> = (0..chosen.len())
+            .filter(|i| self.has_priority(batch.classes[*i]))
+            .collect();
+        // The lowest level overflows first; within one, what is sent last.
+        ranked.sort_by_key(|i| batch.classes[*i]);
+        let total = batch.sizes.len();
+        for index in ranked {
+            let made_for = batch
+                .made_for
+                .filter(|_| batch.classes[index] == Class::Repair);
+            chosen[index] = Some(self.room.take(total, &active, made_for));
+        }
+        let shares = self.divide(now, batch.stream, media_packets, &active);
+        for (path, count) in &shares {
+            self.room.charge(*path, *count);
+        }
+        let mut media = in_runs(&shares);
+        let path = |priority: Option<PathId>| priority.or_else(|| media.next());
+        let assigned = chosen.into_iter().filter_map(path);
+        assigned.map(Assignment::from).collect()
+    }
+
+    fn rate(&self, paths: &[PathView]) -> Rate {
+        self.links.active(paths).iter().map(|p| p.rate).sum()
+    }
+
+    fn on_quality(&mut self, now: Instant, quality: &Quality, paths: &[PathView]) {
+        if self.ablation == Ablation::Feedback {
+            return;
+        }
+        let active = self.links.active(paths);
+        let Some(path) = active.iter().find(|p| p.id == quality.path) else {
+            return;
+        };
+        let stream = self.streams.entry(quality.stream).or_default();
+        let share = stream.share(path, &active);
+        let most = most_packets(path, stream.period());
+        let bounds = (-share, (most as f64 - share).max(0.0));
+        let Some(alpha) = stream
+            .adjustments
+            .on_feedback(now, path, quality.alpha, bounds)
+        else {
+            return;
+        };
+        let fast = fast_path(stream.packets as usize, &active);
+        if alpha <= -share && path.id != fast {
+            self.links.disable(now, path.id, quality.construction);
+        }
+    }
+
+    fn usage(&self, path: PathId) -> PathUse {
+        self.links.usage(path)
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,142 @@
+use std::fmt;
+use std::str::FromStr;
+
+use super::Scheduler;
+use super::converge::Converge;
+use super::duplicate::Duplicate;
+use super::migrate::Migrate;
+use super::min_rtt::MinRtt;
+use super::mprtp::Mprtp;
+use super::single::Single;
+use super::throughput::Throughput;
+use super::weft::Weft;
+
+/// The built-in schedulers, by their names on the command line.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub enum SchedulerKind {
+    /// Our own: each frame where it arrives first.
+    #[default]
+    Weft,
+    /// Seed 004 section 4, whole.
+    Converge,
+    /// One path; the next one when it dies.
+    Single,
+    /// One path; another one when its connection has failed for long.
+    Migrate,
+    /// The lowest round trip first, as MPTCP and MPQUIC.
+    MinRtt,
+    /// In proportion to throughput, as `MuSher`.
+    Throughput,
+    /// In proportion to a loss-based rate, as MPRTP.
+    Mprtp,
+    /// The same bytes on every path.
+    Duplicate,
+}
+
+impl SchedulerKind {
+    /// All of them, for help texts.
+    pub const ALL: [SchedulerKind; 8] = [
+        SchedulerKind::Weft,
+        SchedulerKind::Converge,
+        SchedulerKind::Single,
+        SchedulerKind::Migrate,
+        SchedulerKind::MinRtt,
+        SchedulerKind::Throughput,
+        SchedulerKind::Mprtp,
+        SchedulerKind::Duplicate,
+    ];
+
+    /// The name on the command line and in reports.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            SchedulerKind::Weft => "weft",
+            SchedulerKind::Converge => "converge",
+            SchedulerKind::Single => "single",
+            SchedulerKind::Migrate => "migrate",
+            SchedulerKind::MinRtt => "min_rtt",
+            SchedulerKind::Throughput => "throughput",
+            SchedulerKind::Mprtp => "mprtp",
+            SchedulerKind::Duplicate => "duplicate",
+        }
+    }
+
+    pub(crate) fn build(self, ablation: Ablation) -> Box<dyn Scheduler> {
+        match self {
+            SchedulerKind::Weft => Box::<Weft>::default(),
+            SchedulerKind::Converge => Box::new(Converge::new(ablation)),
+            SchedulerKind::Single => Box::<Single>::default(),
+            SchedulerKind::Migrate => Box::<Migrate>::default(),
+            SchedulerKind::MinRtt => Box::new(MinRtt),
+            SchedulerKind::Throughput => Box::<Throughput>::default(),
+            SchedulerKind::Mprtp => Box::<Mprtp>::default(),
+            SchedulerKind::Duplicate => Box::<Duplicate>::default(),
+        }
+    }
+}
+
+/// What is left out of a scheduler, to see what it is good for. Only
+/// [`SchedulerKind::Converge`] has these parts.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Ablation {
+    /// Nothing.
+    #[default]
+    None,
+    /// What the receiver says of frames changes nothing.
+    Feedback,
+    /// Every packet is media like any other.
+    Priorities,
+}
+
+impl Ablation {
+    /// All of them, for help texts.
+    pub const ALL: [Ablation; 3] = [Ablation::None, Ablation::Feedback, Ablation::Priorities];
+
+    /// What is left out, as scenario files have it.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Ablation::None => "nothing",
+            Ablation::Feedback => "feedback",
+            Ablation::Priorities => "priorities",
+        }
+    }
+}
+
+/// There is no part of this name to leave out.
+#[derive(Debug, thiserror::Error)]
+#[error("`{0}` cannot be left out; there are: nothing, feedback, priorities")]
+pub struct UnknownAblation(String);
+
+impl FromStr for Ablation {
+    type Err = UnknownAblation;
+    fn from_str(s: &str) -> Result<Ablation, UnknownAblation> {
+        let found = Ablation::ALL.into_iter().find(|a| a.name() == s);
+        found.ok_or_else(|| UnknownAblation(s.to_owned()))
+    }
+}
+
+impl fmt::Display for SchedulerKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// There is no scheduler of this name.
+#[derive(Debug, thiserror::Error)]
+#[error("no scheduler is called `{name}`; there are: {}", names())]
+pub struct UnknownScheduler {
+    name: String,
+}
+
+fn names() -> String {
+    SchedulerKind::ALL.map(SchedulerKind::name).join(", ")
+}
+
+impl FromStr for SchedulerKind {
+    type Err = UnknownScheduler;
+    fn from_str(s: &str) -> Result<SchedulerKind, UnknownScheduler> {
+        let found = SchedulerKind::ALL.into_iter().find(|k| k.name() == s);
+        found.ok_or_else(|| UnknownScheduler { name: s.to_owned() })
+    }
+}

@@ -1,0 +1,57 @@
+use weft_units::{Duration, Instant, PathId, Rate};
+
+use super::{Assignment, Batch, PathView, Scheduler};
+
+/// One path; when its connection fails, the call drops it and goes on over
+/// another one.
+///
+/// Source: connection migration of WebRTC, as seed 004 section 6 runs it
+/// (WebRTC-CM): it "switches between the two available networks only when
+/// directed by the WebRTC connection migration module". A path that is poor
+/// stays; one that is dead stays until the module believes it.
+#[derive(Default)]
+pub(super) struct Migrate {
+    path: Option<PathId>,
+    resumes_at: Option<Instant>,
+}
+
+/// From a connection's death to the first packet on the other one: libwebrtc's
+/// `WEAK_CONNECTION_RECEIVE_TIMEOUT` of 2.5 s without a packet and
+/// `RECEIVING_SWITCHING_DELAY` of 1 s (`p2p/base/p2p_constants.h`).
+pub(super) const MIGRATION: Duration = Duration::from_millis(3500);
+
+impl Migrate {
+    fn chosen<'a>(&self, paths: &'a [PathView]) -> &'a PathView {
+        paths
+            .iter()
+            .find(|p| Some(p.id) == self.path)
+            .unwrap_or(&paths[0])
+    }
+}
+
+impl Scheduler for Migrate {
+    fn assign(&mut self, _now: Instant, batch: &Batch<'_>, paths: &[PathView]) -> Vec<Assignment> {
+        let path = self.chosen(paths).id;
+        self.path = Some(path);
+        vec![Assignment::from(path); batch.sizes.len()]
+    }
+
+    fn rate(&self, paths: &[PathView]) -> Rate {
+        self.chosen(paths).rate
+    }
+
+    fn on_path_down(&mut self, now: Instant, path: PathId) {
+        if self.path == Some(path) {
+            self.path = None;
+            self.resumes_at = Some(now + MIGRATION);
+        }
+    }
+
+    fn keeps_to(&self) -> Option<PathId> {
+        self.path
+    }
+
+    fn resumes_at(&self) -> Option<Instant> {
+        self.resumes_at
+    }
+}

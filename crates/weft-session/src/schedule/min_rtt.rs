@@ -1,0 +1,49 @@
+use weft_units::{Bytes, Duration, Instant, PathId, Rate};
+
+use super::{Assignment, Batch, PathView, Scheduler};
+
+/// The path of the lowest smoothed round trip first, until it is full.
+///
+/// Source: the default scheduler of MPTCP and MPQUIC (Paasch et al., CSWS
+/// 2014), which seed 004 section 5 calls SRTT. They fill a congestion window;
+/// ours is what the controller's rate brings into flight: a round trip and the
+/// time until feedback names it. When all are full, the packet does not wait
+/// as it would in TCP, but goes where it would leave first.
+pub(super) struct MinRtt;
+
+/// How long a packet that has arrived counts as in flight: until the next
+/// feedback. Twice the interval at which ours is sent.
+const FEEDBACK_WAIT: Duration = Duration::from_millis(50);
+
+fn window(path: &PathView) -> Bytes {
+    path.rate * (path.srtt + FEEDBACK_WAIT)
+}
+
+impl Scheduler for MinRtt {
+    fn assign(&mut self, _now: Instant, batch: &Batch<'_>, paths: &[PathView]) -> Vec<Assignment> {
+        let mut paths = paths.to_vec();
+        paths.sort_by_key(|p| (p.srtt, p.id));
+        let mut assign = |size: Bytes| -> Option<PathId> {
+            let fits = |p: &PathView| p.queued + p.in_flight + size <= window(p);
+            let leaves = |p: &PathView| {
+                let wait = p.rate.time_for(p.queued + size);
+                (wait.unwrap_or(Duration::from_secs(3600)), p.srtt, p.id)
+            };
+            let index = paths
+                .iter()
+                .position(fits)
+                .or_else(|| (0..paths.len()).min_by_key(|i| leaves(&paths[*i])))?;
+            paths[index].queued += size;
+            Some(paths[index].id)
+        };
+        batch
+            .sizes
+            .iter()
+            .filter_map(|size| assign(*size).map(Assignment::from))
+            .collect()
+    }
+
+    fn rate(&self, paths: &[PathView]) -> Rate {
+        paths.iter().map(|p| p.rate).sum()
+    }
+}

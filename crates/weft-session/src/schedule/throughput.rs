@@ -1,0 +1,28 @@
+use weft_units::{Instant, PathId, Rate};
+
+use super::shares::{Shares, in_runs};
+use super::{Assignment, Batch, PathView, Scheduler};
+
+/// Packets in proportion to what was measured to arrive on each path.
+///
+/// Source: `MuSher` (Saha et al., `MobiCom` 2019), which seed 004 section 5
+/// calls M-TPUT: packets in proportion to each path's throughput, whatever
+/// they are. A path of which nothing is measured yet counts with its target
+/// rate.
+#[derive(Default)]
+pub(super) struct Throughput {
+    shares: Shares,
+}
+
+impl Scheduler for Throughput {
+    fn assign(&mut self, _now: Instant, batch: &Batch<'_>, paths: &[PathView]) -> Vec<Assignment> {
+        let weight = |p: &PathView| (p.id, p.delivered.unwrap_or(p.rate).as_bps() as f64);
+        let weights: Vec<(PathId, f64)> = paths.iter().map(weight).collect();
+        let shares = self.shares.divide(batch.sizes.len(), &weights);
+        in_runs(&shares).map(Assignment::from).collect()
+    }
+
+    fn rate(&self, paths: &[PathView]) -> Rate {
+        paths.iter().map(|p| p.rate).sum()
+    }
+}

@@ -1,0 +1,82 @@
+//! Quality feedback (seed 004 section 4.2), at the full level only: from the
+//! receiver's verdicts to messages, and from messages to the scheduler.
+
+use weft_units::{Duration, Instant, StreamId};
+use weft_wire::rtcp::{Packet, QualityFeedback, SourceDescription};
+
+use super::Session;
+use crate::config::Level;
+use crate::receive::PathQuality;
+use crate::schedule::Quality;
+
+/// No frame has more packets than this on one path; chosen by us: 1.2 MB.
+const MAX_ALPHA: u16 = 1000;
+/// No receiver waits so long for a frame; chosen by us.
+const MAX_CONSTRUCTION: Duration = Duration::from_secs(10);
+/// Frames in 1000 s that a camera or screen may have; chosen by us: 1 to 240
+/// a second.
+const FRAME_RATES: std::ops::RangeInclusive<u32> = 1_000..=240_000;
+
+impl Session {
+    pub(super) fn send_quality_feedback(&mut self, id: StreamId, quality: &PathQuality) {
+        let media = self.receivers.get(&id).and_then(|s| s.ssrc);
+        let (Some(media), Level::Full) = (media, self.level) else {
+            return;
+        };
+        self.send_rtcp(&[Packet::QualityFeedback(QualityFeedback {
+            sender: self.rtcp_ssrc(),
+            media,
+            path: quality.path,
+            alpha: quality.alpha,
+            construction: quality.construction,
+        })]);
+    }
+
+    /// What cannot be true is ignored and counted.
+    pub(super) fn on_quality_feedback(&mut self, now: Instant, feedback: &QualityFeedback) {
+        let stream = self.sender_of(feedback.media).map(|(id, _)| id);
+        let claimed = feedback.alpha.unsigned_abs();
+        let path = self.paths.get_mut(&feedback.path);
+        let possible = |p: &&mut crate::path::Path| {
+            claimed <= MAX_ALPHA
+                && usize::from(claimed) <= p.history.len()
+                && feedback.construction <= MAX_CONSTRUCTION
+        };
+        let path = path.filter(possible);
+        let (Some(stream), Some(path), Level::Full) = (stream, path, self.level) else {
+            self.drops.implausible += 1;
+            return;
+        };
+        path.quality.feedback += 1;
+        path.quality.alpha = feedback.alpha.into();
+        path.quality.construction = feedback.construction;
+        let quality = Quality {
+            stream,
+            path: feedback.path,
+            alpha: feedback.alpha.into(),
+            construction: feedback.construction,
+        };
+        let views = self.path_views();
+        self.scheduler.on_quality(now, &quality, &views);
+    }
+
+    /// Frame rates of what we receive; at other levels nobody could be told
+    /// what comes of them.
+    pub(super) fn on_source_descriptions(&mut self, list: &[SourceDescription]) {
+        for description in list {
+            let (Some(rate), Level::Full) = (description.frame_rate, self.level) else {
+                continue;
+            };
+            if !FRAME_RATES.contains(&rate) {
+                self.drops.implausible += 1;
+                continue;
+            }
+            let mut streams = self.receivers.values_mut();
+            let stream = streams.find(|s| s.ssrc == Some(description.ssrc));
+            if let Some(stream) = stream {
+                let interval = Duration::from_secs(1000) / u64::from(rate);
+                stream.receiver.set_frame_interval(interval);
+            }
+        }
+    }
+}
