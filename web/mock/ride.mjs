@@ -69,6 +69,7 @@ export function tickAt(t, forced, freeze) {
     freeze_count: counters.count,
     e2e_ms: alive ? Math.round(delay + wobble(t, 8) * 9) : null,
     throughput_mbps: alive ? round(rate) : 0,
+    ...(rate < 0.9 ? { width: 960, height: 540 } : { width: 1280, height: 720 }),
   });
   return {
     t: round(t, 2),

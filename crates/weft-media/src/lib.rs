@@ -10,6 +10,7 @@ pub mod clip;
 pub mod metrics;
 mod picture;
 mod recorder;
+mod scaler;
 mod spec;
 pub mod stamp;
 pub mod vp8;
@@ -20,5 +21,6 @@ pub use audio::{
 pub use camera::{Camera, CameraError, CameraSpec, Captured, Format};
 pub use picture::Picture;
 pub use recorder::{Recorder, RecorderError, Tracks};
+pub use scaler::Scaler;
 pub use spec::{Pace, SpecError};
 pub use vp8::{EncodedFrame, EncoderConfig, Keyframe, Vp8Decoder, Vp8Encoder, Vp8Error};

@@ -3,7 +3,10 @@
 
 use weft_media::clip::{Clip, ClipConfig};
 use weft_media::metrics::psnr;
-use weft_media::{EncoderConfig, Keyframe, Vp8Decoder, Vp8Encoder};
+use weft_media::{EncoderConfig, Keyframe, Scaler, Vp8Decoder, Vp8Encoder};
+use weft_session::adaptation::{
+    Adaptation, AdaptationSetup, Degradation, Form, QuantizerBounds, Verdict,
+};
 use weft_sim::encoder::{self, Codec, ModelEncoder, ModelSetup};
 use weft_units::{Duration, Instant, Rate, Rng};
 
@@ -111,4 +114,82 @@ fn the_model_spends_what_the_buffer_held_after_a_step_down() {
             "half-second {half}: real {real}, model {model} of the target"
         );
     }
+}
+
+/// Picture heights by second, as the policy wants them of what `encode` makes:
+/// given number, rate, form and whether to begin anew, a quantizer.
+fn heights(plan: &Plan, mut encode: impl FnMut(u32, Rate, Form, bool) -> Option<u8>) -> Vec<u32> {
+    let mut adaptation = Adaptation::new(&AdaptationSetup {
+        width: WIDTH as u32,
+        height: HEIGHT as u32,
+        fps: FPS.into(),
+        degradation: Degradation::MaintainFrameRate,
+        quantizers: QuantizerBounds::VP8,
+    });
+    let mut heights = Vec::new();
+    each(plan, |number, rate| {
+        let verdict = adaptation.on_picture(at(number), rate);
+        let form = adaptation.form();
+        assert_ne!(verdict, Verdict::Skip);
+        let quantizer = encode(number, rate, form, verdict == Verdict::Restart);
+        adaptation.on_encoded(quantizer);
+        if number % FPS == FPS - 1 {
+            heights.push(form.height);
+        }
+        None
+    });
+    heights
+}
+
+fn at(number: u32) -> Instant {
+    Instant::ZERO + Duration::from_nanos(u64::from(number) * 1_000_000_000 / u64::from(FPS))
+}
+
+#[test]
+fn the_model_adapts_as_the_encoder_does() {
+    // Enough, a little less than the smaller size starts with, far too little,
+    // and more and more.
+    let plan = [(800, 120), (180, 150), (60, 150), (250, 120), (1000, 150)];
+    let mut clip = Clip::new(ClipConfig {
+        width: WIDTH,
+        height: HEIGHT,
+        fps: FPS,
+        seed: 0,
+    });
+    let mut encoder = Vp8Encoder::new(EncoderConfig {
+        width: WIDTH,
+        height: HEIGHT,
+        fps: FPS,
+        rate: Rate::from_kbps(800),
+        temporal_layers: 1,
+    })
+    .unwrap();
+    let real = heights(&plan, |number, rate, form, _| {
+        encoder.set_rate(rate).unwrap();
+        let picture = clip.picture(number.into(), u64::from(number) * 1000 / u64::from(FPS));
+        let size = (form.width as usize, form.height as usize);
+        let picture = Scaler::new((WIDTH, HEIGHT), size).scale(&picture);
+        let timestamp = number * (90_000 / FPS);
+        let frame = encoder.encode(&picture, timestamp, Keyframe::Auto);
+        frame.unwrap().map(|frame| frame.quantizer)
+    });
+    let setup = ModelSetup::new(
+        Codec::Vp8,
+        WIDTH as u32,
+        HEIGHT as u32,
+        Rate::from_kbps(800),
+    );
+    let mut encoder = ModelEncoder::new(setup, Rng::new(1)).unwrap();
+    let model = heights(&plan, |number, rate, form, restart| {
+        encoder.set_rate(rate);
+        if restart {
+            encoder.restart(form.width, form.height).unwrap();
+        }
+        let frame = encoder.encode(at(number), encoder::Keyframe::Auto);
+        frame.map(|frame| frame.quantizer)
+    });
+    assert_eq!(real, model);
+    assert_eq!(real[..4], [360; 4]);
+    assert_eq!(real[9..14], [180; 5]);
+    assert_eq!(real.last(), Some(&360));
 }

@@ -6,6 +6,7 @@
 //! every call, randomness at construction, packets go out through
 //! [`Session::poll_output`].
 
+pub mod adaptation;
 mod config;
 mod event;
 mod path;

@@ -146,25 +146,9 @@ impl ModelEncoder {
     /// [`ModelError`] as [`ModelSetup::validate`].
     pub fn new(setup: ModelSetup, rng: Rng) -> Result<ModelEncoder, ModelError> {
         setup.validate()?;
-        let content = Content {
-            pixels: f64::from(setup.width) * f64::from(setup.height),
-            scale: (f64::from(setup.height) / 360.0)
-                .log2()
-                .clamp(LEAST_SCALE, MOST_SCALE),
-            complexity: setup.complexity.log2(),
-        };
-        let rate = bits_per_second(setup.rate);
-        let control = match setup.codec {
-            Codec::Vp8 => {
-                let noise = Noise::new(VP8.scatter, rng);
-                let layers = usize::from(setup.temporal_layers);
-                Control::Vpx(Box::new(Vpx::new(layers, rate, setup.fps, content, noise)))
-            }
-            Codec::H264 => {
-                let noise = Noise::new(H264.scatter, rng);
-                Control::OpenH264(OpenH264::new(rate, content, noise))
-            }
-        };
+        let content = Content::of(&setup);
+        let noise = Noise::new(setup.codec.parameters().scatter, rng);
+        let control = Control::new(&setup, content, noise);
         Ok(ModelEncoder {
             setup,
             control,
@@ -192,6 +176,37 @@ impl ModelEncoder {
             Control::Vpx(vpx) => vpx.set_rate(bits_per_second(rate)),
             Control::OpenH264(control) => control.set_rate(bits_per_second(rate)),
         }
+    }
+
+    /// Pictures per second from the next picture on. Not below 1.
+    pub fn set_fps(&mut self, fps: f64) {
+        self.setup.fps = fps.max(1.0);
+        self.pace.expect(self.setup.fps);
+    }
+
+    /// Begins anew with a keyframe and pictures of this size, as real encoders
+    /// do that are opened again: rate control forgets everything.
+    ///
+    /// # Errors
+    /// [`ModelError::Size`] for a size that cannot be encoded; nothing changes.
+    pub fn restart(&mut self, width: u32, height: u32) -> Result<(), ModelError> {
+        let setup = ModelSetup {
+            width,
+            height,
+            ..self.setup
+        };
+        setup.validate()?;
+        let noise = match &self.control {
+            Control::Vpx(vpx) => vpx.noise(),
+            Control::OpenH264(control) => control.noise(),
+        };
+        let content = Content::of(&setup);
+        self.control = Control::new(&setup, content, noise.clone());
+        self.pace = Pace::new(setup.fps);
+        self.scale = content.scale;
+        self.setup = setup;
+        self.started = false;
+        Ok(())
     }
 
     /// Encodes the picture taken at `now`; `None` when rate control drops it.
@@ -236,7 +251,30 @@ impl ModelEncoder {
     }
 }
 
+impl Control {
+    fn new(setup: &ModelSetup, content: Content, noise: Noise) -> Control {
+        let rate = bits_per_second(setup.rate);
+        match setup.codec {
+            Codec::Vp8 => {
+                let layers = usize::from(setup.temporal_layers);
+                Control::Vpx(Box::new(Vpx::new(layers, rate, setup.fps, content, noise)))
+            }
+            Codec::H264 => Control::OpenH264(OpenH264::new(rate, content, noise)),
+        }
+    }
+}
+
 impl Content {
+    fn of(setup: &ModelSetup) -> Content {
+        Content {
+            pixels: f64::from(setup.width) * f64::from(setup.height),
+            scale: (f64::from(setup.height) / 360.0)
+                .log2()
+                .clamp(LEAST_SCALE, MOST_SCALE),
+            complexity: setup.complexity.log2(),
+        }
+    }
+
     /// Bits of a picture with so many per pixel (as `log2`, at complexity 1),
     /// at most those of the raw one in I420.
     fn bits(&self, per_pixel: f64) -> f64 {

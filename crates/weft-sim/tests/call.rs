@@ -215,3 +215,40 @@ fn a_wider_link_gives_better_pictures() {
         "{narrow} dB, {wide} dB"
     );
 }
+
+/// A link fades, is dead for ten seconds, and comes back thin.
+#[test]
+fn pictures_get_smaller_and_keep_moving() {
+    let step = |at, kbps| (seconds(at), Rate::from_kbps(kbps));
+    let steps = vec![
+        step(0, 7000),
+        step(9, 3000),
+        step(10, 1000),
+        step(11, 300),
+        step(12, 0),
+        step(22, 700),
+    ];
+    let link = LinkSpec {
+        capacity: Capacity::Schedule(Schedule::new(steps).expect("a schedule")),
+        ..link("rate=7mbit,delay=20ms,queue=200ms")
+    };
+    let model = ModelSetup::new(Codec::Vp8, 1280, 720, Rate::from_kbps(300));
+    let camera = CameraSetup::model(model, Rate::from_kbps(2500));
+    let run = run(&call(&[link], 40, SideSetup::filming(vec![camera])), 1);
+    let heights = |from, to| {
+        let all = frames(&run, from, to).into_iter();
+        all.map(|f| f.quality.expect("a model has one").height)
+    };
+    assert!(heights(7, 9).all(|height| height == 720));
+    assert!(heights(25, 40).all(|height| (180..=540).contains(&height)));
+    for second in 24..39 {
+        let shown = shown(&frames(&run, second, second + 1));
+        assert!(
+            (24..=31).contains(&shown),
+            "{shown} pictures in second {second}"
+        );
+    }
+    let caller = &record(&run).caller.streams[0];
+    let keyframes = caller.frames.iter().filter(|f| f.keyframe).count();
+    assert!((2..=12).contains(&keyframes), "{keyframes} keyframes");
+}

@@ -48,7 +48,7 @@ pub fn run(args: CallArgs) -> Result<(), Failure> {
     let links = Links::check(specs).map_err(Failure::usage)?;
     let names = links.names();
     // One layer: there is no server to thin anything out.
-    let sources = Sources::open(&send.cameras, send.mic.clone(), 1, clock)?;
+    let sources = Sources::open(&send.cameras, send.mic.clone(), 1, send.degradation, clock)?;
     let kinds = sources.kinds();
     let mut stats = send.stats.as_deref().map(StatsFile::create).transpose()?;
     let sending = Sending {

@@ -8,6 +8,7 @@ use weft_cc::ControllerKind;
 use weft_media::{CameraSpec, MicrophoneSpec};
 use weft_net::LinkSpec;
 use weft_session::SchedulerKind;
+use weft_session::adaptation::Degradation;
 use weft_units::{Rate, quantity};
 
 /// A video call over every link a machine has at once.
@@ -113,6 +114,10 @@ pub struct SendArgs {
     /// scream, scream_v1 or fixed:RATE
     #[arg(long, value_name = "NAME", default_value_t = ControllerKind::Gcc)]
     pub controller: ControllerKind,
+    /// What gives way when the rate is low: maintain-framerate (smaller pictures),
+    /// maintain-resolution (fewer), balanced or off
+    #[arg(long, value_name = "WHAT", default_value_t)]
+    pub degradation: Degradation,
     /// Most that is sent over all links together, such as 4mbit or 800kbit
     #[arg(long, value_name = "RATE", default_value = "4mbit", value_parser = rate)]
     pub max_rate: Rate,

@@ -52,7 +52,7 @@ pub fn run(args: JoinArgs) -> Result<(), Failure> {
     let room = Room::new(&server, &args.room).map_err(Failure::usage)?;
     let links = Links::check(specs).map_err(Failure::usage)?;
     let names = links.names();
-    let sources = Sources::open(&send.cameras, send.mic.clone(), 3, clock)?;
+    let sources = Sources::open(&send.cameras, send.mic.clone(), 3, send.degradation, clock)?;
     let own = Myself {
         name: send.name.clone(),
         kinds: sources.kinds(),

@@ -7,13 +7,14 @@ use std::sync::Arc;
 use weft_media::{CameraSpec, MicrophoneSpec};
 use weft_net::{Clock, Driver, LinkSpec, Target};
 use weft_session::MediaKind;
+use weft_session::adaptation::Degradation;
 use weft_units::Rate;
 
 use crate::endpoint::caller::{self, Command, Sending};
 use crate::endpoint::feed::Feed;
 use crate::endpoint::links::Links;
 use crate::endpoint::sound;
-use crate::endpoint::video::{self, VideoControl};
+use crate::endpoint::video::{self, VideoControl, VideoSetup};
 use crate::exit::Failure;
 
 /// What to send.
@@ -22,6 +23,8 @@ pub struct Sources {
     pub microphone: Option<MicrophoneSpec>,
     /// VP8 temporal layers: three where a server may thin them out.
     pub layers: u8,
+    /// What gives way when the rate is low.
+    pub degradation: Degradation,
 }
 
 impl Sources {
@@ -29,6 +32,7 @@ impl Sources {
         cameras: &[CameraSpec],
         microphone: Option<MicrophoneSpec>,
         layers: u8,
+        degradation: Degradation,
         clock: Clock,
     ) -> Result<Sources, Failure> {
         let open = |spec| Feed::open(spec, clock).map_err(Failure::usage);
@@ -37,6 +41,7 @@ impl Sources {
             feeds,
             microphone,
             layers,
+            degradation,
         })
     }
 
@@ -56,22 +61,23 @@ pub fn start(
     sending: Sending,
     sources: Sources,
 ) -> Result<Driver<Command>, Failure> {
-    let share = sending.max_rate.as_bps() / sources.feeds.len().max(1) as u64;
-    // Low until the paths are known: the first keyframe must not flood them.
-    let first = Rate::from_bps(share).min(Rate::from_kbps(500));
     let controls: Vec<Arc<VideoControl>> = sources
         .feeds
         .iter()
-        .map(|_| VideoControl::new(first))
+        .map(|_| VideoControl::new(Rate::ZERO))
         .collect();
     let driver =
         caller::start(clock, links, sending, controls.clone()).map_err(Failure::machine)?;
     for (camera, (mut feed, control)) in sources.feeds.into_iter().zip(controls).enumerate() {
         let remote = driver.remote.clone();
-        let format = feed.format();
+        let setup = VideoSetup {
+            format: feed.format(),
+            layers: sources.layers,
+            degradation: sources.degradation,
+        };
         let shots = feed.subscribe();
         let send = move |frame| remote.send(Command::Video { camera, frame });
-        video::start(format, sources.layers, control, shots, send).map_err(Failure::machine)?;
+        video::start(setup, control, shots, send).map_err(Failure::machine)?;
         feed.start(|error| eprintln!("weft: {error}"));
     }
     if let Some(microphone) = sources.microphone {

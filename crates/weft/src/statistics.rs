@@ -10,6 +10,7 @@ use serde_json::{Value, json};
 use weft_session::{MediaKind, PathState, PathStats, ReceivedFrame};
 
 use crate::endpoint::caller::PeerReport;
+use crate::endpoint::video::CameraReport;
 use crate::exit::Failure;
 
 /// The links of a publication as the room's API wants them. Several paths may
@@ -165,6 +166,17 @@ fn peer(report: &PeerReport) -> Value {
             "keyframes_requested": s.keyframes_requested,
         })
     };
+    let camera = |c: &CameraReport| {
+        json!({
+            "width": c.width,
+            "height": c.height,
+            "fps": round(c.fps),
+            "quantizer": c.quantizer,
+            "encoded": c.encoded,
+            "dropped": c.dropped,
+            "skipped": c.skipped,
+        })
+    };
     let receiver = |r: &weft_session::ReceiverStats| {
         json!({
             "packets": r.packets.received,
@@ -183,6 +195,7 @@ fn peer(report: &PeerReport) -> Value {
         "connected": report.connected,
         "target_mbps": round(report.stats.target_rate.as_mbps()),
         "paths": report.stats.paths.iter().map(path).collect::<Vec<Value>>(),
+        "cameras": report.cameras.iter().map(camera).collect::<Vec<Value>>(),
         "sent": report.stats.senders.iter().map(sender).collect::<Vec<Value>>(),
         "received": report.stats.receivers.iter().map(|(_, r)| receiver(r)).collect::<Vec<Value>>(),
     })

@@ -3,7 +3,7 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { CallFigures } from '../model/types';
 import type { Player } from '../signal/whep';
-import { fps, mbps, ms, seconds, whole } from '../view/format';
+import { fps, mbps, ms, seconds, size, whole } from '../view/format';
 import { useFreeze, useStore } from '../view/hooks';
 import { peerWords, Picture } from '../view/parts';
 
@@ -58,6 +58,7 @@ export function CallPicture({ kind, caption, player, figures, say }: CallPicture
       <dl class="figures">
         <Figure term="Frozen so far" value={seconds(figures?.freezeS ?? null)} loud />
         <Figure term="Freezes" value={whole(figures?.freezeCount ?? null)} />
+        <Figure term="Picture" value={size(figures?.width ?? null, figures?.height ?? null)} />
         <Figure term="Frame rate" value={fps(figures?.fps ?? null)} />
         <Figure term="Delay" value={ms(figures?.e2eMs ?? null)} />
         <Figure term="Rate" value={mbps(figures?.throughputMbps ?? null)} />

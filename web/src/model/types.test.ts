@@ -25,7 +25,7 @@ it('reads a tick as the server sends it', () => {
     links: [
       { name: 'wifi', up: false, forced: 'cut', capacity_mbps: 0, sent_mbps: 0, rtt_ms: null, loss: 1, queue_ms: null, state: 'down' },
     ],
-    calls: { weft: { fps: 30, frozen: false, freeze_s: 0.2, freeze_count: 1, e2e_ms: 91, throughput_mbps: 2.2 } },
+    calls: { weft: { fps: 30, frozen: false, freeze_s: 0.2, freeze_count: 1, e2e_ms: 91, throughput_mbps: 2.2, width: 960, height: 540 } },
     settings: [{ name: 'scheduler', value: 'weft', choices: ['single', 'weft', 7] }, { name: 'broken' }],
   };
   const tick = readTick(sent);
@@ -34,7 +34,7 @@ it('reads a tick as the server sends it', () => {
   expect(tick?.links).toEqual([
     { name: 'wifi', up: false, forced: 'cut', capacityMbps: 0, sentMbps: 0, rttMs: null, loss: 1, queueMs: null, state: 'down' },
   ]);
-  expect(tick?.calls.get('weft')).toEqual({ fps: 30, frozen: false, freezeS: 0.2, freezeCount: 1, e2eMs: 91, throughputMbps: 2.2 });
+  expect(tick?.calls.get('weft')).toEqual({ fps: 30, frozen: false, freezeS: 0.2, freezeCount: 1, e2eMs: 91, throughputMbps: 2.2, width: 960, height: 540 });
 });
 
 it('derives the state of a link that only says whether it is up', () => {

@@ -55,6 +55,9 @@ export interface CallFigures {
   readonly freezeCount: number | null;
   readonly e2eMs: number | null;
   readonly throughputMbps: number | null;
+  /** Pixels of the newest picture. */
+  readonly width: number | null;
+  readonly height: number | null;
 }
 
 /** Something about the weft call that can be changed while it runs. */
@@ -182,6 +185,8 @@ function readCall(value: unknown): CallFigures | null {
     freezeCount: figure(from['freeze_count']),
     e2eMs: figure(from['e2e_ms']),
     throughputMbps: figure(from['throughput_mbps']),
+    width: figure(from['width']),
+    height: figure(from['height']),
   };
 }
 

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { clock, fps, initials, mbps, ms, percent, seconds } from './format';
+import { clock, fps, initials, mbps, ms, percent, seconds, size } from './format';
 
 it.each([
   [mbps(0.54), '0.5 Mbps'],
@@ -11,6 +11,8 @@ it.each([
   [percent(1), '100 %'],
   [percent(0), '0 %'],
   [fps(29.7), '30 fps'],
+  [size(960, 540), '960×540'],
+  [size(960, null), '–'],
   [clock(125.9), '2:05'],
   [initials('Ada King Lovelace'), 'AL'],
   [initials('rover'), 'R'],

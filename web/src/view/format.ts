@@ -26,6 +26,11 @@ export function fps(value: number | null): string {
   return value === null ? NONE : `${value.toFixed(0)} fps`;
 }
 
+/** Width and height in pixels. */
+export function size(width: number | null, height: number | null): string {
+  return width === null || height === null ? NONE : `${width.toFixed(0)}×${height.toFixed(0)}`;
+}
+
 export function whole(value: number | null): string {
   return value === null ? NONE : value.toFixed(0);
 }

@@ -128,6 +128,9 @@ metrics! {
     sound_ms_mean "Sound latency" ["ms"] Lower:
         "from the recording of a packet of sound to its release for playing, mean; mean of the microphones",
         "ITU-T G.114";
+    height_px "Picture height" ["px"] Higher:
+        "lines of the frames shown, mean; mean of the cameras",
+        "W3C webrtc-stats, frameHeight";
     utilisation "Utilisation" ["1"] Higher:
         "bits delivered by the links that the flow takes, over what their capacity allowed",
         "RFC 8867 section 4";

@@ -24,6 +24,7 @@ struct Shown {
     quantisers: Vec<f64>,
     psnr: Vec<f64>,
     ssim: Vec<f64>,
+    heights: Vec<f64>,
     freezes: Freezes,
     dropped: usize,
     keyframe_requests: usize,
@@ -34,7 +35,7 @@ pub fn measure(run: &Run<'_>, values: &mut Vec<Value>) {
     let streams = |flows: &[usize]| -> Vec<Shown> {
         flows.iter().flat_map(|&flow| cameras(run, flow)).collect()
     };
-    let metrics: [(&str, Of); 12] = [
+    let metrics: &[(&str, Of)] = &[
         ("fps", |s| Some(s.at.len() as f64 / s.seconds)),
         ("freeze_s", |s| Some(s.freezes.total().as_secs_f64())),
         ("freeze_count", |s| Some(f64::from(s.freezes.count()))),
@@ -48,11 +49,12 @@ pub fn measure(run: &Run<'_>, values: &mut Vec<Value>) {
         ("fcd_ms", |s| mean(s.construction.iter().copied())),
         ("qp", |s| mean(s.quantisers.iter().copied())),
         ("psnr_db", |s| mean(s.psnr.iter().copied())),
+        ("height_px", |s| mean(s.heights.iter().copied())),
         ("ssim", |s| mean(s.ssim.iter().copied())),
         ("ifd_ms", |s| mean(intervals(&s.at))),
     ];
     let over = |shown: &[Shown], of: Of| mean(shown.iter().filter_map(of));
-    for (name, of) in metrics {
+    for &(name, of) in metrics {
         let whole = over(&streams(run.focus), of);
         run.for_each_flow(name, values, whole, |flow| over(&streams(&[flow]), of));
     }
@@ -151,6 +153,7 @@ fn shown(stream: &StreamRecord, window: (Duration, Duration)) -> Shown {
         quantisers: Vec::new(),
         psnr: Vec::new(),
         ssim: Vec::new(),
+        heights: Vec::new(),
         freezes: Freezes::default(),
         dropped: 0,
         keyframe_requests: requests.filter(|at| **at >= from && **at < end).count(),
@@ -172,6 +175,7 @@ fn shown(stream: &StreamRecord, window: (Duration, Duration)) -> Shown {
                 shown.quantisers.push(f64::from(quality.quantizer));
                 shown.psnr.push(f64::from(quality.psnr_db));
                 shown.ssim.push(f64::from(quality.ssim));
+                shown.heights.push(f64::from(quality.height));
             }
         }
     }

@@ -101,6 +101,7 @@ pub struct Flow {
     pub max_rate: Option<Spanned<Speed>>,
     pub encoder: Option<Spanned<Encoder>>,
     pub resolution: Option<Text>,
+    pub degradation: Option<Text>,
     pub frame_rate: Option<Spanned<u32>>,
     pub sound: Option<Spanned<Speed>>,
     // TCP.

@@ -3,6 +3,7 @@
 use std::ops::{Range, RangeInclusive};
 
 use toml::Spanned;
+use weft_session::adaptation::{Degradation, UnknownDegradation};
 use weft_sim::encoder::{Codec, ModelSetup};
 use weft_sim::{
     Application, CallSetup, CameraSetup, CongestionKind, EcnMode, FlowKind, FlowSetup, Hop,
@@ -89,6 +90,11 @@ impl Context<'_> {
                 "resolution",
                 Call,
                 flow.resolution.as_ref().map(Spanned::span),
+            ),
+            (
+                "degradation",
+                Call,
+                flow.degradation.as_ref().map(Spanned::span),
             ),
             (
                 "frame-rate",
@@ -214,7 +220,19 @@ impl Context<'_> {
             self.source
                 .error(place.unwrap_or(flow.kind.span()), error.to_string())
         })?;
-        Ok(CameraSetup::model(setup, max_rate))
+        let degradation = match &flow.degradation {
+            None => Degradation::default(),
+            Some(name) => name
+                .get_ref()
+                .parse()
+                .map_err(|error: UnknownDegradation| {
+                    self.source.error(name.span(), error.to_string())
+                })?,
+        };
+        Ok(CameraSetup {
+            degradation,
+            ..CameraSetup::model(setup, max_rate)
+        })
     }
 
     fn resolution(&self, text: &Text) -> Result<(u32, u32)> {

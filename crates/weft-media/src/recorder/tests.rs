@@ -246,3 +246,43 @@ fn timelines_follow_the_senders_clock_and_restart_with_a_new_sender() {
         later.as_nanos() + 1_000_000
     );
 }
+
+/// A sender whose rate falls sends smaller pictures from a keyframe on.
+#[test]
+fn pictures_may_change_their_size() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("call.webm");
+    let mut recorder = Recorder::create(&path, Tracks::Video).unwrap();
+    let (width, height) = (640, 360);
+    let mut encoder = Vp8Encoder::new(EncoderConfig {
+        width,
+        height,
+        fps: 25,
+        rate: Rate::from_kbps(300),
+        temporal_layers: 1,
+    })
+    .unwrap();
+    let picture = crate::Picture::new(width, height);
+    let sizes = [(640, 360), (320, 180), (480, 270), (640, 360)];
+    let start = Instant::from_nanos(5_000_000_000);
+    for (number, size) in sizes.iter().flat_map(|size| [size; 5]).enumerate() {
+        let small = crate::Scaler::new((width, height), *size).scale(&picture);
+        let timestamp = number as u32 * 3600;
+        let frame = encoder.encode(&small, timestamp, Keyframe::Auto).unwrap();
+        let frame = frame.expect("black pictures fit");
+        let now = start + Duration::from_millis(number as u64 * 40);
+        recorder
+            .video(now, timestamp, frame.keyframe, &frame.data)
+            .unwrap();
+    }
+    recorder.finish().unwrap();
+    let mut decoder = Vp8Decoder::new().unwrap();
+    let seen: Vec<(usize, usize)> = play(&path)
+        .video
+        .iter()
+        .map(|frame| decoder.decode(&frame.data).unwrap().unwrap())
+        .map(|picture| (picture.width, picture.height))
+        .collect();
+    let expected: Vec<_> = sizes.iter().flat_map(|size| [*size; 5]).collect();
+    assert_eq!(seen, expected);
+}

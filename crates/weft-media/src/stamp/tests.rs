@@ -2,7 +2,7 @@ use weft_units::Rate;
 
 use super::{Stamp, crc16, read, write};
 use crate::clip::{Clip, ClipConfig};
-use crate::{EncoderConfig, Keyframe, Picture, Vp8Decoder, Vp8Encoder};
+use crate::{EncoderConfig, Keyframe, Picture, Scaler, Vp8Decoder, Vp8Encoder};
 
 const STAMP: Stamp = Stamp {
     number: 0xDEAD_BEEF,
@@ -118,4 +118,54 @@ fn every_stamp_survives_low_rate_video_and_scaling() {
         }
     }
     assert!(shown >= 80, "the encoder dropped all but {shown} of 90");
+}
+
+/// A sender shrinks its pictures when the rate is low: each size at the rate
+/// that it may start with, from its first picture on.
+#[test]
+fn every_stamp_survives_a_sender_that_shrinks() {
+    let (width, height) = (1280, 720);
+    let mut clip = Clip::new(ClipConfig {
+        width,
+        height,
+        fps: 30,
+        seed: 0,
+    });
+    let mut encoder = Vp8Encoder::new(EncoderConfig {
+        width,
+        height,
+        fps: 30,
+        rate: Rate::from_kbps(900),
+        temporal_layers: 3,
+    })
+    .unwrap();
+    let mut decoder = Vp8Decoder::new().unwrap();
+    let sizes = [
+        (960, 540, 500),
+        (640, 360, 300),
+        (480, 270, 200),
+        (320, 180, 100),
+        (1280, 720, 900),
+    ];
+    let mut number = 0;
+    for (width, height, kbps) in sizes {
+        let mut scaler = Scaler::new((1280, 720), (width, height));
+        encoder.set_rate(Rate::from_kbps(kbps)).unwrap();
+        for first in [true, false, false, false, false, false, false, false] {
+            let time_ms = number * 100 / 3;
+            let mut picture = clip.picture(number.into(), time_ms.into());
+            let stamp = Stamp { number, time_ms };
+            write(&mut picture, stamp);
+            let picture = scaler.scale(&picture);
+            let frame = encoder.encode(&picture, number * 3000, Keyframe::Auto);
+            number += 1;
+            let Some(frame) = frame.unwrap() else {
+                continue;
+            };
+            assert_eq!(frame.keyframe, first, "{height} lines");
+            let decoded = decoder.decode(&frame.data).unwrap().unwrap();
+            assert_eq!((decoded.width, decoded.height), (width, height));
+            assert_eq!(read(&decoded), Some(stamp), "{height} lines");
+        }
+    }
 }

@@ -1,4 +1,5 @@
 use weft_cc::{ControllerKind, Limits};
+use weft_session::adaptation::Degradation;
 use weft_session::{Ablation, Level, SchedulerKind};
 use weft_units::{Bytes, Duration, Rate};
 
@@ -42,6 +43,9 @@ pub struct CameraSetup {
     pub source: SourceKind,
     /// Its encoder never gets a higher target.
     pub max_rate: Rate,
+    /// What gives way when the rate is low; the synthetic codec has no
+    /// pictures, so nothing does. Default: the size.
+    pub degradation: Degradation,
 }
 
 /// The models of a camera with its encoder.
@@ -144,6 +148,7 @@ impl CameraSetup {
         CameraSetup {
             source: SourceKind::Synthetic(SyntheticSetup::new(frame_rate)),
             max_rate,
+            degradation: Degradation::default(),
         }
     }
 
@@ -153,6 +158,7 @@ impl CameraSetup {
         CameraSetup {
             source: SourceKind::Model(setup),
             max_rate,
+            degradation: Degradation::default(),
         }
     }
 }

@@ -55,6 +55,10 @@ pub struct Quality {
     pub psnr_db: f32,
     /// Luma's structural similarity.
     pub ssim: f32,
+    /// Width in pixels.
+    pub width: u16,
+    /// Height in pixels.
+    pub height: u16,
 }
 
 impl EncodedFrame {
@@ -76,6 +80,6 @@ impl EncodedFrame {
 pub(crate) fn build(setup: &CameraSetup, start: Instant, rng: Rng) -> Box<dyn FrameSource> {
     match &setup.source {
         SourceKind::Synthetic(synthetic) => Box::new(Synthetic::new(*synthetic, start, rng)),
-        SourceKind::Model(model) => Box::new(Model::new(*model, start, rng)),
+        SourceKind::Model(model) => Box::new(Model::new(*model, setup.degradation, start, rng)),
     }
 }

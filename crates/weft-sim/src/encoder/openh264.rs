@@ -61,6 +61,11 @@ impl OpenH264 {
         }
     }
 
+    /// What scatter is left to come.
+    pub fn noise(&self) -> &Noise {
+        &self.noise
+    }
+
     /// The budget of the group changes at once.
     pub fn set_rate(&mut self, rate: f64) {
         self.budget *= rate / self.rate;

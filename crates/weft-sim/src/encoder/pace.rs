@@ -8,7 +8,12 @@ pub(super) struct Pace {
     last: Option<Instant>,
     last_interval: f64,
     mean: f64,
+    longest: f64,
 }
+
+/// Most that time moves on from one picture to the next, in picture intervals:
+/// `MAX_STEP` of `weft-media`'s `vp8/encoder.rs`.
+const MAX_STEP: f64 = 2.0;
 
 impl Pace {
     pub fn new(fps: f64) -> Pace {
@@ -16,13 +21,20 @@ impl Pace {
             last: None,
             last_interval: 1.0 / fps,
             mean: 1.0 / fps,
+            longest: MAX_STEP / fps,
         }
+    }
+
+    /// From now on so many pictures per second are meant.
+    pub fn expect(&mut self, fps: f64) {
+        self.longest = MAX_STEP / fps;
     }
 
     /// A picture is taken; the pictures per second now.
     pub fn on_picture(&mut self, now: Instant) -> f64 {
         let last = self.last.replace(now);
         let interval = last.map_or(0.0, |last| now.saturating_since(last).as_secs_f64());
+        let interval = interval.min(self.longest);
         if interval > 0.0 {
             let change = (interval - self.last_interval).abs() / self.last_interval;
             self.last_interval = interval;
@@ -32,7 +44,7 @@ impl Pace {
                 self.mean * (1.0 - self.mean + interval)
             };
         }
-        // clamp_framerate in the same file; a camera's pause is no frame rate.
+        // clamp_framerate in the same file.
         (1.0 / self.mean).clamp(1.0, 240.0)
     }
 }

@@ -97,6 +97,11 @@ impl Vpx {
         vpx
     }
 
+    /// What scatter is left to come.
+    pub fn noise(&self) -> &Noise {
+        &self.noise
+    }
+
     /// A lower rate has a smaller buffer, which cuts what was saved up
     /// (`vp8_change_config`).
     pub fn set_rate(&mut self, rate: f64) {

@@ -1,5 +1,6 @@
 use clap::{CommandFactory, Parser};
 use weft_session::SchedulerKind;
+use weft_session::adaptation::Degradation;
 use weft_units::Rate;
 
 use super::{Cli, Command};
@@ -29,6 +30,7 @@ fn the_contract_of_join_is_understood() {
     assert_eq!(args.send.cameras.len(), 2);
     assert_eq!(args.send.scheduler, SchedulerKind::Duplicate);
     assert_eq!(args.send.max_rate, Rate::from_mbps(4));
+    assert_eq!(args.send.degradation, Degradation::MaintainFrameRate);
 }
 
 #[test]
@@ -52,6 +54,10 @@ fn bad_arguments_say_what_there_is_instead() {
             "single, duplicate, converge, weft",
         ),
         ("weft join http://h --room r --camera x.mov", "clip"),
+        (
+            "weft join http://h --room r --degradation sharp",
+            "maintain-framerate, maintain-resolution, balanced or off",
+        ),
         (
             "weft join http://h --room r --link wlan0/",
             "interface name",

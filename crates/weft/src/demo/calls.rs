@@ -10,6 +10,7 @@ use weft_media::CameraSpec;
 use weft_net::{Clock, Driver, LinkSpec, Remote, Target};
 use weft_peer::{Direction, Section};
 use weft_server::ServerHandle;
+use weft_session::adaptation::Degradation;
 use weft_session::{MediaKind, ReceivedFrame, SchedulerKind};
 use weft_units::Rate;
 
@@ -21,7 +22,7 @@ use crate::endpoint::caller::{self, CallError, Command, News, PeerReport, Sendin
 use crate::endpoint::connect::{ConnectError, connect};
 use crate::endpoint::feed::Feed;
 use crate::endpoint::links::Links;
-use crate::endpoint::video::{self, VideoControl};
+use crate::endpoint::video::{self, VideoControl, VideoSetup};
 use crate::endpoint::watch::Watcher;
 use crate::exit::Failure;
 use crate::signalling::{self, Created, Room, SignallingError, Trust};
@@ -86,14 +87,19 @@ impl Stage {
                 cname: name.to_owned(),
             };
             let relays = start_relays(name, links, target, &start)?;
-            let control = VideoControl::new(Rate::from_kbps(500));
+            let control = VideoControl::new(Rate::ZERO);
             let open = Links::check(specs(&relays)).map_err(Failure::machine)?;
             let sender = caller::start(clock, open, sending, vec![control.clone()])
                 .map_err(Failure::machine)?;
             let remote = sender.remote.clone();
             let send = move |frame| remote.send(Command::Video { camera: 0, frame });
             let shots = feed.subscribe();
-            video::start(feed.format(), 3, control, shots, send).map_err(Failure::machine)?;
+            let setup = VideoSetup {
+                format: feed.format(),
+                layers: 3,
+                degradation: Degradation::default(),
+            };
+            video::start(setup, control, shots, send).map_err(Failure::machine)?;
             publish(&sender.remote, &room, name)?;
             let watcher = Watcher::start(clock).map_err(Failure::machine)?;
             calls.push(Call {

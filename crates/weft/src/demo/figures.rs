@@ -49,6 +49,9 @@ pub struct CallTick {
     pub freeze_count: u32,
     pub e2e_ms: Option<f64>,
     pub throughput_mbps: f64,
+    /// Pixels of the newest picture.
+    pub width: Option<usize>,
+    pub height: Option<usize>,
 }
 
 /// The run so far.
@@ -192,6 +195,8 @@ impl Figures {
                 freeze_count: count,
                 e2e_ms: mean(recent.iter().filter_map(|s| s.latency)).map(round),
                 throughput_mbps: round((Bytes(bytes as u64) / SECOND).as_mbps()),
+                width: sights.all.last().map(|s| s.width),
+                height: sights.all.last().map(|s| s.height),
             }
         })
     }
@@ -219,10 +224,12 @@ impl Figures {
         call.watcher.look(|sights| {
             let seen: Vec<&Sight> = sights.all.iter().filter(|s| s.at >= self.began).collect();
             let mut per_second = vec![0_u32; whole_seconds];
+            let mut heights = vec![None; whole_seconds];
             for sight in &seen {
                 let second = sight.at.saturating_since(self.began).as_secs_f64() as usize;
                 if let Some(count) = per_second.get_mut(second) {
                     *count += 1;
+                    heights[second] = Some(sight.height);
                 }
             }
             let mut latencies: Vec<Duration> = seen.iter().filter_map(|s| s.latency).collect();
@@ -237,6 +244,7 @@ impl Figures {
             json!({
                 "fps": round(seen.len() as f64 / elapsed.as_secs_f64().max(0.001)),
                 "fps_per_second": per_second,
+                "height_per_second": heights,
                 "freeze_s": round(freeze.as_secs_f64()),
                 "freeze_count": count,
                 "e2e_ms_mean": mean(latencies.iter().copied()).map(round),

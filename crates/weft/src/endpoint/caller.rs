@@ -21,7 +21,7 @@ use weft_units::{Deadline, Duration, Instant, PathId, Rate, StreamId};
 
 use super::links::Links;
 use super::sound::SoundFrame;
-use super::video::{VideoControl, VideoFrame};
+use super::video::{CameraReport, VideoControl, VideoFrame};
 pub use news::{Listener, News};
 pub use patience::Patience;
 
@@ -78,6 +78,8 @@ pub struct PeerReport {
     /// The link of each path.
     pub links: BTreeMap<PathId, String>,
     pub connected: bool,
+    /// Of the cameras that it gets, in order.
+    pub cameras: Vec<CameraReport>,
 }
 
 /// The endpoint cannot do this.
@@ -260,6 +262,12 @@ impl Caller {
                 stats: peer.session().stats(),
                 links: counterpart.links.clone(),
                 connected: peer.is_connected(),
+                cameras: self
+                    .encoders
+                    .iter()
+                    .take(counterpart.cameras.len())
+                    .map(|control| control.report())
+                    .collect(),
             })
         };
         self.peers.iter().filter_map(report).collect()

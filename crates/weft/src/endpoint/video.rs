@@ -1,22 +1,45 @@
 //! An encoder on a thread of its own, at the session's rate.
 
-use std::sync::Arc;
+use std::borrow::Cow;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::Receiver;
+use std::sync::{Arc, Mutex};
 use std::thread;
 
-use weft_media::{EncodedFrame, EncoderConfig, Format, Keyframe, Vp8Encoder, Vp8Error};
+use weft_media::{
+    EncodedFrame, EncoderConfig, Format, Keyframe, Picture, Scaler, Vp8Encoder, Vp8Error,
+};
+use weft_session::adaptation::{
+    Adaptation, AdaptationSetup, Degradation, Form, QuantizerBounds, Verdict,
+};
 use weft_units::{Duration, Instant, Rate};
 
 use super::feed::Shot;
 
-/// What the network tells an encoder.
+/// What the network tells an encoder, and the encoder everybody.
 #[derive(Debug)]
 pub struct VideoControl {
     rate_bps: AtomicU64,
     keyframe: AtomicBool,
     /// How long what was encoded already waits for the network, in ms.
     backlog_ms: AtomicU64,
+    report: Mutex<CameraReport>,
+}
+
+/// What an encoder makes of its camera.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct CameraReport {
+    /// Pixels of the last picture.
+    pub width: u32,
+    pub height: u32,
+    /// Pictures per second that are meant to be encoded.
+    pub fps: f64,
+    /// Of the last picture.
+    pub quantizer: u8,
+    /// Pictures encoded, dropped by rate control, and left out before.
+    pub encoded: u64,
+    pub dropped: u64,
+    pub skipped: u64,
 }
 
 /// A backlog longer than this skips pictures: they would be late anyway, and
@@ -24,11 +47,13 @@ pub struct VideoControl {
 const MAX_BACKLOG: Duration = Duration::from_millis(120);
 
 impl VideoControl {
+    /// Without a rate nothing is encoded.
     pub fn new(rate: Rate) -> Arc<VideoControl> {
         Arc::new(VideoControl {
             rate_bps: AtomicU64::new(rate.as_bps()),
             keyframe: AtomicBool::new(false),
             backlog_ms: AtomicU64::new(0),
+            report: Mutex::default(),
         })
     }
 
@@ -44,6 +69,20 @@ impl VideoControl {
         self.backlog_ms
             .store(backlog.as_millis(), Ordering::Relaxed);
     }
+
+    pub fn rate(&self) -> Rate {
+        Rate::from_bps(self.rate_bps.load(Ordering::Relaxed))
+    }
+
+    pub fn report(&self) -> CameraReport {
+        *self.lock()
+    }
+
+    fn lock(&self) -> std::sync::MutexGuard<'_, CameraReport> {
+        self.report
+            .lock()
+            .expect("no thread panics with the report in hand")
+    }
 }
 
 /// An encoded picture on its way to the network.
@@ -54,48 +93,51 @@ pub struct VideoFrame {
     pub taken_at: Instant,
 }
 
+/// What is encoded and how.
+#[derive(Clone, Copy, Debug)]
+pub struct VideoSetup {
+    /// The camera's.
+    pub format: Format,
+    /// VP8 temporal layers.
+    pub layers: u8,
+    /// What gives way when the rate is low.
+    pub degradation: Degradation,
+}
+
 /// Encodes `shots` until they end; `send` says whether anybody
 /// still takes the frames.
 pub fn start(
-    format: Format,
-    layers: u8,
+    setup: VideoSetup,
     control: Arc<VideoControl>,
     shots: Receiver<Shot>,
     send: impl FnMut(VideoFrame) -> bool + Send + 'static,
 ) -> Result<(), Vp8Error> {
-    let encoder = Vp8Encoder::new(EncoderConfig {
-        width: format.width,
-        height: format.height,
-        fps: format.fps.round().max(1.0) as u32,
-        rate: Rate::from_bps(control.rate_bps.load(Ordering::Relaxed)),
-        temporal_layers: layers,
-    })?;
+    let studio = Studio::new(setup, control.rate())?;
     thread::Builder::new()
         .name("encoder".to_owned())
-        .spawn(move || encode(encoder, &control, &shots, send))
+        .spawn(move || encode(studio, &control, &shots, send))
         .expect("the system gives a thread");
     Ok(())
 }
 
 fn encode(
-    mut encoder: Vp8Encoder,
+    mut studio: Studio,
     control: &VideoControl,
     shots: &Receiver<Shot>,
     mut send: impl FnMut(VideoFrame) -> bool,
 ) {
-    let mut rate = Rate::ZERO;
     while let Ok(shot) = shots.recv() {
         if control.backlog_ms.load(Ordering::Relaxed) > MAX_BACKLOG.as_millis() {
             // Only the network can lower it: look again with the next picture.
             control.backlog_ms.store(0, Ordering::Relaxed);
+            control.lock().skipped += 1;
             continue;
         }
-        let wanted = Rate::from_bps(control.rate_bps.load(Ordering::Relaxed));
-        if wanted == Rate::ZERO {
+        let rate = control.rate();
+        let verdict = studio.adaptation.on_picture(shot.taken_at, rate);
+        if verdict == Verdict::Skip {
+            control.lock().skipped += 1;
             continue;
-        }
-        if wanted != rate && encoder.set_rate(wanted).is_ok() {
-            rate = wanted;
         }
         let keyframe = if control.keyframe.swap(false, Ordering::Relaxed) {
             Keyframe::Force
@@ -103,7 +145,9 @@ fn encode(
             Keyframe::Auto
         };
         let timestamp = rtp_timestamp(shot.taken_at, 90_000);
-        let Ok(Some(encoded)) = encoder.encode(&shot.picture, timestamp, keyframe) else {
+        let encoded = studio.encode(&shot.picture, timestamp, rate, verdict, keyframe);
+        control.lock().add(studio.adaptation.form(), &encoded);
+        let Ok(Some(encoded)) = encoded else {
             if keyframe == Keyframe::Force {
                 control.request_keyframe();
             }
@@ -117,6 +161,99 @@ fn encode(
             return;
         }
     }
+}
+
+/// An encoder, and what decides how large its pictures are.
+struct Studio {
+    encoder: Vp8Encoder,
+    adaptation: Adaptation,
+    scaler: Option<Scaler>,
+}
+
+impl Studio {
+    fn new(setup: VideoSetup, rate: Rate) -> Result<Studio, Vp8Error> {
+        let Format { width, height, fps } = setup.format;
+        let encoder = Vp8Encoder::new(EncoderConfig {
+            width,
+            height,
+            fps: whole(fps),
+            rate,
+            temporal_layers: setup.layers,
+        })?;
+        let adaptation = Adaptation::new(&AdaptationSetup {
+            width: width as u32,
+            height: height as u32,
+            fps,
+            degradation: setup.degradation,
+            quantizers: QuantizerBounds::VP8,
+        });
+        Ok(Studio {
+            encoder,
+            adaptation,
+            scaler: None,
+        })
+    }
+
+    /// Encodes a picture as `verdict` says, which is not to skip it.
+    fn encode(
+        &mut self,
+        picture: &Picture,
+        timestamp: u32,
+        rate: Rate,
+        verdict: Verdict,
+        keyframe: Keyframe,
+    ) -> Result<Option<EncodedFrame>, Vp8Error> {
+        let form = self.adaptation.form();
+        let picture = shrunk(&mut self.scaler, picture, form);
+        self.encoder.set_rate(rate)?;
+        self.encoder.set_fps(whole(form.fps))?;
+        let present = self.encoder.config();
+        let same_size = (picture.width, picture.height) == (present.width, present.height);
+        // Another size begins anew by itself.
+        if verdict == Verdict::Restart && same_size {
+            self.encoder.restart()?;
+        }
+        let encoded = self.encoder.encode(&picture, timestamp, keyframe)?;
+        let quantizer = encoded.as_ref().map(|frame| frame.quantizer);
+        self.adaptation.on_encoded(quantizer);
+        Ok(encoded)
+    }
+}
+
+impl CameraReport {
+    fn add(&mut self, form: Form, encoded: &Result<Option<EncodedFrame>, Vp8Error>) {
+        match encoded {
+            Ok(Some(frame)) => {
+                self.encoded += 1;
+                self.quantizer = frame.quantizer;
+                (self.width, self.height, self.fps) = (form.width, form.height, form.fps);
+            }
+            Ok(None) => self.dropped += 1,
+            Err(_) => self.skipped += 1,
+        }
+    }
+}
+
+/// At least one picture per second, for encoders that count whole ones.
+fn whole(fps: f64) -> u32 {
+    fps.round().max(1.0) as u32
+}
+
+fn shrunk<'a>(scaler: &mut Option<Scaler>, picture: &'a Picture, form: Form) -> Cow<'a, Picture> {
+    let from = (picture.width, picture.height);
+    // A camera may change its size; it is not made larger.
+    let to = (
+        from.0.min(form.width as usize),
+        from.1.min(form.height as usize),
+    );
+    if from == to {
+        return Cow::Borrowed(picture);
+    }
+    let scaler = match scaler {
+        Some(scaler) if scaler.is(from, to) => scaler,
+        other => other.insert(Scaler::new(from, to)),
+    };
+    Cow::Owned(scaler.scale(picture))
 }
 
 /// A time in a stream's clock; it wraps as RTP's does.

@@ -20,6 +20,9 @@ pub struct Sight {
     /// From capture to here, by the stamp's wall clock.
     pub latency: Option<Duration>,
     pub bytes: usize,
+    /// Pixels.
+    pub width: usize,
+    pub height: usize,
 }
 
 /// Everything seen so far.
@@ -96,6 +99,8 @@ fn decode(
             number,
             latency,
             bytes: frame.data.len(),
+            width: picture.width,
+            height: picture.height,
         });
     }
 }
