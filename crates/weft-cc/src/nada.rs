@@ -109,14 +109,19 @@ impl Controller for Nada {
         self.silence.poll_timeout().filter(|_| lowers)
     }
 
-    fn set_demand(&mut self, _now: Instant, _demand: Rate) {}
+    /// `RMAX`.
+    fn set_demand(&mut self, _now: Instant, demand: Rate) {
+        self.rate.set_demand(demand);
+    }
 
     fn poll_probe(&mut self, _now: Instant) -> Option<ProbeCluster> {
         None
     }
 
     fn on_path_restored(&mut self, _now: Instant) {
-        *self = Nada::new(self.limits);
+        let mut fresh = Nada::new(self.limits);
+        fresh.rate.keep_demand(&self.rate);
+        *self = fresh;
     }
 
     fn set_backlog(&mut self, waiting: Bytes) {

@@ -25,6 +25,8 @@ const DEFAULT_RTT: Duration = Duration::from_millis(200);
 #[derive(Debug)]
 pub(super) struct ReferenceRate {
     limits: Limits,
+    /// `RMAX`: the limit, or what the application wants at most.
+    max: Rate,
     rate: Rate,
     previous_ms: f64,
     mode: Mode,
@@ -34,6 +36,7 @@ impl ReferenceRate {
     pub(super) fn new(limits: Limits) -> ReferenceRate {
         ReferenceRate {
             limits,
+            max: limits.max,
             rate: limits.start,
             previous_ms: 0.0,
             mode: Mode::RampUp,
@@ -45,7 +48,18 @@ impl ReferenceRate {
     }
 
     pub(super) fn set(&mut self, rate: Rate) {
-        self.rate = self.limits.clamp(rate);
+        self.rate = rate.clamp(self.limits.min, self.max);
+    }
+
+    /// What the application would send at most.
+    pub(super) fn set_demand(&mut self, demand: Rate) {
+        self.max = self.limits.clamp(demand);
+        self.set(self.rate);
+    }
+
+    /// The demand outlives what was known of the path.
+    pub(super) fn keep_demand(&mut self, before: &ReferenceRate) {
+        self.set_demand(before.max);
     }
 
     pub(super) fn mode(&self) -> &'static str {
@@ -81,7 +95,7 @@ impl ReferenceRate {
     fn gradual(&self, congestion_ms: f64, elapsed: Duration) -> Rate {
         let rate = (self.rate.as_bps() as f64).max(1.0);
         let delta_ms = elapsed.as_millis_f64().min(TAU_MS);
-        let max = self.limits.max.as_bps() as f64;
+        let max = self.max.as_bps() as f64;
         let offset_ms = congestion_ms - PRIORITY * XREF_MS * max / rate;
         let diff_ms = congestion_ms - self.previous_ms;
         let change =

@@ -53,3 +53,17 @@ fn at_equilibrium_it_stays_and_at_absurd_signals_it_keeps_to_the_limits() {
     rate.update(&report(0.0, Mode::Gradual), None, None, INTERVAL);
     assert_eq!(rate.get(), LIMITS.max);
 }
+
+#[test]
+fn what_the_application_wants_at_most_is_the_highest_rate() {
+    let mut rate = ReferenceRate::new(LIMITS);
+    rate.set_demand(Rate::from_kbps(1000));
+    // 10 * 1000 / 500: 20 ms are the equilibrium now, not 30.
+    rate.previous_ms = 20.0;
+    rate.update(&report(20.0, Mode::Gradual), None, None, INTERVAL);
+    assert_eq!(rate.get(), LIMITS.start);
+    rate.set_demand(Rate::from_kbps(400));
+    assert_eq!(rate.get(), Rate::from_kbps(400));
+    rate.set_demand(Rate::ZERO);
+    assert_eq!(rate.get(), LIMITS.min);
+}
