@@ -2,6 +2,7 @@ use weft_cc::{ControllerKind, Limits};
 use weft_units::{Bytes, Duration, Rate, Ssrc};
 use weft_wire::rtp::{ExtensionMap, Mid};
 
+use crate::protection::ProtectionKind;
 use crate::receive::{Delivery, MediaKind};
 use crate::schedule::{Ablation, SchedulerKind};
 
@@ -14,6 +15,9 @@ pub struct Config {
     pub scheduler: SchedulerKind,
     /// What is left out of the scheduler, for experiments. Default: nothing.
     pub ablation: Ablation,
+    /// How many repair packets there are, on streams that have some negotiated
+    /// ([`SendStreamConfig::fec`]). Default: by what each path loses.
+    pub protection: ProtectionKind,
     /// The congestion controller that every path gets one of.
     pub controller: ControllerKind,
     /// Bounds of one path's rate. The start rate is spent before anything is
@@ -44,6 +48,7 @@ impl Config {
             extensions,
             scheduler: SchedulerKind::default(),
             ablation: Ablation::None,
+            protection: ProtectionKind::default(),
             controller: ControllerKind::Gcc,
             path_limits: Limits {
                 min: Rate::from_kbps(50),
@@ -89,6 +94,9 @@ pub struct SendStreamConfig {
     /// SSRC and payload type of retransmissions (RFC 4588). Without it nothing
     /// is sent again.
     pub rtx: Option<(Ssrc, u8)>,
+    /// SSRC and payload type of repair packets (RFC 8627). Without it, without
+    /// `rtx`, or without feedback on each packet, there are none.
+    pub fec: Option<(Ssrc, u8)>,
     /// Payload type of the media packets.
     pub payload_type: u8,
     /// What it carries.
@@ -123,6 +131,8 @@ pub struct ReceiveStreamConfig {
     pub payload_type: u8,
     /// SSRC (if signalled) and payload type of retransmissions.
     pub rtx: Option<(Option<Ssrc>, u8)>,
+    /// SSRC (if signalled) and payload type of repair packets (RFC 8627).
+    pub fec: Option<(Option<Ssrc>, u8)>,
     /// What it carries.
     pub kind: MediaKind,
     /// Ticks per second of the RTP timestamp.

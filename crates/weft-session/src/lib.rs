@@ -10,6 +10,7 @@ pub mod adaptation;
 mod config;
 mod event;
 mod path;
+pub mod protection;
 pub mod receive;
 mod receive_log;
 pub mod schedule;
@@ -20,7 +21,10 @@ mod stats;
 pub use config::{Config, Feedback, Level, ReceiveStreamConfig, SendStreamConfig};
 pub use event::{Event, ForwardedPacket, Frame, Input, Output, Protocol, Transmit};
 pub use path::PathState;
-pub use receive::{Delivery, MediaKind, MediaPacket, ReceivedFrame, ReceiverStats};
+pub use protection::ProtectionKind;
+pub use receive::{
+    Delivery, MediaKind, MediaPacket, ProtectionCounters, ReceivedFrame, ReceiverStats,
+};
 pub use schedule::{
     Ablation, Metering, PathMode, PathUse, Policy, SchedulerKind, Standing, Weight,
 };

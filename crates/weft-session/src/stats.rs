@@ -81,6 +81,10 @@ pub struct SenderStats {
     pub frames: u64,
     /// Packets sent, retransmissions and probes included.
     pub packets: u32,
+    /// Packets sent for the first time.
+    pub media_packets: u64,
+    /// Repair packets sent (forward error correction).
+    pub repair_packets: u64,
     /// Packets sent again because they were lost.
     pub retransmissions: u64,
     /// Sequence numbers that the peer asked for.
@@ -119,6 +123,8 @@ impl Stats {
             stream,
             frames: s.counters.frames,
             packets: s.counters.packets,
+            media_packets: s.counters.media,
+            repair_packets: s.repair.as_ref().map_or(0, |r| r.sent),
             retransmissions: s.counters.retransmissions,
             nacked: s.counters.nacked,
             nacks_ignored: s.counters.nacks_ignored,
@@ -127,10 +133,7 @@ impl Stats {
         Stats {
             paths: paths.collect(),
             senders: senders.collect(),
-            receivers: session
-                .receivers()
-                .map(|(id, s)| (id, s.receiver.stats()))
-                .collect(),
+            receivers: session.receivers().map(|(id, s)| (id, s.stats())).collect(),
             target_rate: session.target_rate(),
             drops: session.drops(),
         }

@@ -3,7 +3,7 @@
 mod policy;
 mod world;
 
-use weft_session::SchedulerKind;
+use weft_session::{ProtectionKind, SchedulerKind};
 use weft_units::{Duration, Rate};
 use world::{World, link};
 
@@ -191,4 +191,66 @@ fn the_same_seed_gives_the_same_call() {
     };
     assert_eq!(run(8), run(8));
     assert_ne!(run(8), run(9));
+}
+
+/// Two paths as in seed 004 section 6.2, with this loss.
+fn protected(protection: ProtectionKind, loss: &str) -> World {
+    let spec = format!("rate=15mbit,delay=100ms,loss={loss}");
+    let mut world = World::new(11, &[link(&spec), link(&spec)], SchedulerKind::Converge);
+    world.set_max_rate(Rate::from_mbps(8));
+    world.set_protection(protection);
+    world.run(seconds(20));
+    world
+}
+
+#[test]
+fn repair_packets_follow_loss_and_spare_retransmissions() {
+    let none = protected(ProtectionKind::None, "5%");
+    assert_eq!(none.sender_stats().repair_packets, 0);
+    let world = protected(ProtectionKind::PathSpecific, "5%");
+    let sent = world.sender_stats();
+    let overhead = sent.repair_packets as f64 / sent.media_packets as f64;
+    // l × β, and a packet for each keyframe.
+    assert!((0.04..=0.08).contains(&overhead), "overhead {overhead}");
+    let came = world.receiver_stats().protection;
+    let utilisation = came.used as f64 / came.received as f64;
+    assert!(utilisation >= 0.25, "utilisation {utilisation}, {came:?}");
+    assert_eq!(came.broken, 0);
+    let lost_for_good = none.sender_stats().retransmissions as f64;
+    let again = sent.retransmissions as f64 / lost_for_good;
+    assert!(again < 0.8, "{again} of the retransmissions");
+    let (with, without) = (world.latency_quantile(0.9), none.latency_quantile(0.9));
+    assert!(with <= without, "90 %: {with:?}, without {without:?}");
+}
+
+#[test]
+fn nothing_is_repaired_where_nothing_is_lost() {
+    let world = protected(ProtectionKind::PathSpecific, "0%");
+    let sent = world.sender_stats();
+    let overhead = sent.repair_packets as f64 / sent.media_packets as f64;
+    // A controller that feels for the capacity may lose a packet or two.
+    assert!(overhead <= 0.01, "overhead {overhead}");
+}
+
+#[test]
+fn the_table_sends_more_and_uses_less() {
+    let table = protected(ProtectionKind::WebrtcTable, "1%");
+    let path = protected(ProtectionKind::PathSpecific, "1%");
+    let figures = |world: &World| {
+        let (sent, came) = (world.sender_stats(), world.receiver_stats().protection);
+        let overhead = sent.repair_packets as f64 / sent.media_packets as f64;
+        (overhead, came.used as f64 / came.received as f64)
+    };
+    let (table, path) = (figures(&table), figures(&path));
+    assert!(table.0 >= 0.15 && path.0 <= 0.03, "{table:?}, {path:?}");
+    assert!(table.1 < path.1, "{table:?}, {path:?}");
+}
+
+#[test]
+fn a_peer_that_knows_no_repair_packets_gets_none() {
+    let links = [link("rate=6mbit,delay=20ms,loss=5%")];
+    let mut world = World::without_repair_packets(12, &links, SchedulerKind::Converge);
+    world.run(seconds(5));
+    assert!(world.sender_stats().retransmissions > 10);
+    assert_eq!(world.sender_stats().repair_packets, 0);
 }

@@ -53,6 +53,7 @@ pub fn run(args: CallArgs) -> Result<(), Failure> {
     let mut stats = send.stats.as_deref().map(StatsFile::create).transpose()?;
     let sending = Sending {
         scheduler: send.scheduler,
+        protection: send.protection,
         controller: send.controller,
         max_rate: send.max_rate,
         cname: send.name.clone(),

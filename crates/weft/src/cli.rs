@@ -7,8 +7,8 @@ use clap::{Args, Parser, Subcommand};
 use weft_cc::ControllerKind;
 use weft_media::{CameraSpec, MicrophoneSpec};
 use weft_net::LinkSpec;
-use weft_session::SchedulerKind;
 use weft_session::adaptation::Degradation;
+use weft_session::{ProtectionKind, SchedulerKind};
 use weft_units::{Rate, quantity};
 
 /// A video call over every link a machine has at once.
@@ -110,6 +110,10 @@ pub struct SendArgs {
     /// min_rtt, throughput, mprtp or duplicate
     #[arg(long, value_name = "NAME", default_value_t = SchedulerKind::default())]
     pub scheduler: SchedulerKind,
+    /// How many repair packets there are, towards peers that know them: none, webrtc_table (by
+    /// loss and size of the frames, as libwebrtc) or path_specific (by what each path loses)
+    #[arg(long, value_name = "NAME", default_value_t = ProtectionKind::default())]
+    pub protection: ProtectionKind,
     /// Congestion controller of every path: gcc, gcc_deployed, gcc_draft, nada,
     /// scream, scream_v1 or fixed:RATE
     #[arg(long, value_name = "NAME", default_value_t = ControllerKind::Gcc)]

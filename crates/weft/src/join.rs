@@ -66,6 +66,7 @@ pub fn run(args: JoinArgs) -> Result<(), Failure> {
     };
     let sending = Sending {
         scheduler: send.scheduler,
+        protection: send.protection,
         controller: send.controller,
         max_rate: send.max_rate,
         cname: send.name.clone(),

@@ -8,6 +8,7 @@ mod capacity;
 mod delays;
 mod fairness;
 mod links;
+mod protection;
 mod rates;
 mod sound;
 mod video;
@@ -131,6 +132,12 @@ metrics! {
     height_px "Picture height" ["px"] Higher:
         "lines of the frames shown, mean; mean of the cameras",
         "W3C webrtc-stats, frameHeight";
+    fec_overhead "Repair packets" ["1"] Lower:
+        "repair packets sent over media packets sent for the first time, of all cameras, over the whole run",
+        "seed 004 section 2.3";
+    fec_utilisation "Repair packets of use" ["1"] Higher:
+        "repair packets that brought a packet back over repair packets received, of all cameras, over the whole run; none received: no value",
+        "seed 004 section 6";
     utilisation "Utilisation" ["1"] Higher:
         "bits delivered by the links that the flow takes, over what their capacity allowed",
         "RFC 8867 section 4";
@@ -218,6 +225,7 @@ pub fn measure(run: &Run<'_>) -> Vec<Value> {
     rates::measure(run, &mut values);
     video::measure(run, &mut values);
     sound::measure(run, &mut values);
+    protection::measure(run, &mut values);
     links::measure(run, &mut values);
     delays::measure(run, &mut values);
     fairness::measure(run, &mut values);

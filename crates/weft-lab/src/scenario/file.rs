@@ -162,6 +162,7 @@ pub enum Encoder {
 pub struct System {
     pub scheduler: Option<Text>,
     pub without: Option<Text>,
+    pub protection: Option<Text>,
     pub controller: Option<Text>,
     pub links: Option<Vec<Text>>,
     /// Taken out before the file is read, and laid over it.

@@ -166,6 +166,7 @@ impl Context<'_> {
         }
         side.scheduler = system.scheduler;
         side.ablation = system.ablation;
+        side.protection = system.protection;
         side.controller = system.controller;
         let mut call = match flow.media.unwrap_or_default() {
             Media::OneWay => CallSetup::one_way(side),

@@ -5,7 +5,8 @@
 use std::ops::Range;
 
 use weft_cc::ControllerKind;
-use weft_session::{Ablation, Level, SchedulerKind};
+use weft_session::protection::UnknownProtection;
+use weft_session::{Ablation, Level, ProtectionKind, SchedulerKind};
 
 use super::file::{File, Text};
 use super::place::{ScenarioError, Source, unknown_name};
@@ -31,6 +32,8 @@ pub struct SystemSpec {
     pub scheduler: SchedulerKind,
     /// What is left out of the scheduler.
     pub ablation: Ablation,
+    /// How many repair packets there are.
+    pub protection: ProtectionKind,
     /// The controller of every path.
     pub controller: ControllerKind,
     /// What the two ends know of paths.
@@ -56,6 +59,11 @@ fn defined(source: &Source, file: &File, name: &str) -> Result<SystemSpec, Scena
     if let Some(text) = &entry.without {
         let ablation = text.get_ref().parse::<Ablation>();
         spec.ablation = ablation.map_err(|error| source.error(text.span(), error.to_string()))?;
+    }
+    if let Some(text) = &entry.protection {
+        let parsed = text.get_ref().parse::<ProtectionKind>();
+        let wrong = |error: UnknownProtection| source.error(text.span(), error.to_string());
+        spec.protection = parsed.map_err(wrong)?;
     }
     if let Some(text) = &entry.controller {
         spec.controller = controller(source, text.get_ref(), text.span())?;
@@ -104,6 +112,7 @@ pub fn default_system(name: &str) -> SystemSpec {
         name: name.to_owned(),
         scheduler: SchedulerKind::default(),
         ablation: Ablation::None,
+        protection: ProtectionKind::default(),
         controller: ControllerKind::Gcc,
         level: Level::Full,
         links: None,
@@ -130,12 +139,14 @@ impl SystemSpec {
     ) -> Result<(), ScenarioError> {
         if name == WEBRTC {
             self.scheduler = SchedulerKind::Single;
+            self.protection = ProtectionKind::None;
             self.controller = ControllerKind::GccDeployed;
             self.level = Level::SenderSide;
             return Ok(());
         }
         if let Some((_, scheduler, level)) = RIVALS.iter().find(|(rival, ..)| *rival == name) {
             self.scheduler = *scheduler;
+            self.protection = ProtectionKind::WebrtcTable;
             self.controller = ControllerKind::GccDeployed;
             self.level = *level;
             return Ok(());

@@ -3,8 +3,8 @@ use weft_session::{Delivery, MediaKind, Session};
 use weft_units::Instant;
 use weft_wire::sdp::{self, Media, Payload, SessionDescription, Setup};
 
-use super::describe::{Transported, announce, bundle, payloads};
-use super::offer::{add_receiver, add_sender, fresh_ssrc};
+use super::describe::{Sources, Transported, announce, bundle, payloads};
+use super::offer::{add_receiver, add_sender};
 use super::{
     Codec, NegotiatedStream, NegotiationError, dtls_role_for_answer, extension_map, extensions,
     remote_transport,
@@ -97,12 +97,10 @@ impl Answering<'_> {
         let wanted = to_send.iter().position(|k| *k == codec.kind);
         if let Some(index) = wanted.filter(|_| offered.direction.receives()) {
             to_send.remove(index);
-            let ssrc = fresh_ssrc(rng);
-            let rtx = codec.rtx.map(|_| fresh_ssrc(rng));
-            announce(&mut media, &self.config.session.cname, ssrc, rtx);
+            let sources = Sources::fresh(rng, codec);
+            announce(&mut media, &self.config.session.cname, sources);
             let session = &mut self.peer.session;
-            let ssrcs = (ssrc, rtx);
-            streams.push(add_sender(session, codec, offered, offered.mid, ssrcs));
+            streams.push(add_sender(session, codec, offered, offered.mid, sources));
         }
         if let Some(delivery) = self.policy.receive.filter(|_| offered.direction.sends()) {
             streams.push(add_receiver(

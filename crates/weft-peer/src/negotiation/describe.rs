@@ -1,7 +1,8 @@
 //! Our side of a description: transport, codecs, sources.
 
 use weft_session::MediaKind;
-use weft_units::Ssrc;
+use weft_units::{Rng, Ssrc};
+use weft_wire::flexfec;
 use weft_wire::sdp::{
     self, Candidate, CandidateKind, Media, Msid, Payload, SessionDescription, Setup, SsrcAttribute,
     SsrcGroup, Transport,
@@ -87,30 +88,65 @@ pub(super) fn payloads(codec: Codec) -> Vec<Payload> {
                 parameters: format!("apt={}", codec.payload_type),
                 ..payload(rtx, "rtx")
             }));
+            all.extend(codec.fec.map(|fec| Payload {
+                parameters: format!("repair-window={REPAIR_WINDOW}"),
+                ..payload(fec, flexfec::NAME)
+            }));
             all
         }
     }
 }
 
-/// Announces a source and its retransmission source.
-pub(super) fn announce(media: &mut Media, cname: &str, ssrc: Ssrc, rtx: Option<Ssrc>) {
+/// Microseconds between the first packet that a repair packet holds and itself
+/// (RFC 8627 section 5.1.1): the longest wait for one, and a frame.
+const REPAIR_WINDOW: u32 = 300_000;
+
+/// The sources of a stream that we send.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Sources {
+    pub media: Ssrc,
+    pub rtx: Option<Ssrc>,
+    pub fec: Option<Ssrc>,
+}
+
+impl Sources {
+    /// Fresh ones, as many as the codec needs.
+    pub fn fresh(rng: &mut Rng, codec: Codec) -> Sources {
+        let mut ssrc = || Ssrc(rng.next_u32() | 1);
+        Sources {
+            media: ssrc(),
+            rtx: codec.rtx.map(|_| ssrc()),
+            fec: codec.fec.map(|_| ssrc()),
+        }
+    }
+}
+
+/// Announces a source, its retransmission and its repair source.
+pub(super) fn announce(media: &mut Media, cname: &str, sources: Sources) {
+    let ssrc = sources.media;
     let kind = media.kind.to_string();
     media.msid = Some(Msid {
         stream: cname.to_owned(),
         track: Some(format!("{cname}-{kind}-{}", ssrc.0)),
     });
-    if let Some(rtx) = rtx {
-        media.ssrc_groups = vec![SsrcGroup {
-            semantics: "FID".to_owned(),
-            ssrcs: vec![ssrc, rtx],
-        }];
-    }
+    let group = |semantics: &str, other: Option<Ssrc>| {
+        other.map(|other| SsrcGroup {
+            semantics: semantics.to_owned(),
+            ssrcs: vec![ssrc, other],
+        })
+    };
+    let groups = [
+        group("FID", sources.rtx),
+        group(flexfec::GROUP, sources.fec),
+    ];
+    media.ssrc_groups = groups.into_iter().flatten().collect();
     let cname = |ssrc| SsrcAttribute {
         ssrc,
         name: "cname".to_owned(),
         value: Some(cname.to_owned()),
     };
-    media.ssrcs = std::iter::once(ssrc).chain(rtx).map(cname).collect();
+    let all = [Some(ssrc), sources.rtx, sources.fec];
+    media.ssrcs = all.into_iter().flatten().map(cname).collect();
 }
 
 /// A description around the sections, all in one bundle.

@@ -90,6 +90,8 @@ pub(crate) struct Codec {
     pub kind: MediaKind,
     pub payload_type: u8,
     pub rtx: Option<u8>,
+    /// Of repair packets.
+    pub fec: Option<u8>,
 }
 
 impl Codec {
@@ -106,6 +108,7 @@ impl Codec {
             kind,
             payload_type,
             rtx: media.rtx_of(payload_type),
+            fec: media.fec().filter(|_| kind == MediaKind::Video),
         })
     }
 }

@@ -1,10 +1,10 @@
 use weft_secure::{Association, DtlsRole};
 use weft_session::{Delivery, MediaKind, ReceiveStreamConfig, SendStreamConfig, Session};
-use weft_units::{Instant, Rng, Ssrc};
+use weft_units::Instant;
 use weft_wire::rtp::{self, Mid};
 use weft_wire::sdp::{self, Media, SessionDescription, Setup};
 
-use super::describe::{Transported, announce, bundle, payloads};
+use super::describe::{Sources, Transported, announce, bundle, payloads};
 use super::{
     Codec, Direction, NegotiatedStream, NegotiationError, Section, clock_rate, extension_map,
     feedback, remote_transport,
@@ -15,6 +15,7 @@ use crate::peer::{Peer, PeerConfig};
 /// the ones that browsers use for the same codecs.
 const VP8: u8 = 96;
 const VP8_RTX: u8 = 97;
+const VP8_FEC: u8 = 98;
 const OPUS: u8 = 111;
 
 /// Extension ids of our offers (RFC 8285: 1 to 14).
@@ -36,8 +37,7 @@ struct OfferedSection {
     section: Section,
     delivery: Delivery,
     mid: Option<Mid>,
-    ssrc: Ssrc,
-    rtx_ssrc: Option<Ssrc>,
+    sources: Sources,
 }
 
 impl Offer {
@@ -62,8 +62,7 @@ impl Offer {
                 section: *section,
                 delivery,
                 mid: Mid::new(&index.to_string()),
-                ssrc: fresh_ssrc(&mut rng),
-                rtx_ssrc: (section.kind == MediaKind::Video).then(|| fresh_ssrc(&mut rng)),
+                sources: Sources::fresh(&mut rng, offered_codec(section.kind)),
             })
             .collect();
         let transported = Transported {
@@ -126,42 +125,37 @@ impl Offer {
     }
 }
 
-pub(super) fn fresh_ssrc(rng: &mut Rng) -> Ssrc {
-    Ssrc(rng.next_u32() | 1)
+fn offered_codec(kind: MediaKind) -> Codec {
+    match kind {
+        MediaKind::Video => Codec {
+            kind,
+            payload_type: VP8,
+            rtx: Some(VP8_RTX),
+            fec: Some(VP8_FEC),
+        },
+        MediaKind::Audio => Codec {
+            kind,
+            payload_type: OPUS,
+            rtx: None,
+            fec: None,
+        },
+    }
 }
 
 impl OfferedSection {
     fn describe(&self, transported: &Transported<'_>, cname: &str) -> Media {
-        let (kind, codec) = match self.section.kind {
-            MediaKind::Video => {
-                let rtx = Some(VP8_RTX);
-                (
-                    sdp::MediaKind::Video,
-                    Codec {
-                        kind: MediaKind::Video,
-                        payload_type: VP8,
-                        rtx,
-                    },
-                )
-            }
-            MediaKind::Audio => {
-                let codec = Codec {
-                    kind: MediaKind::Audio,
-                    payload_type: OPUS,
-                    rtx: None,
-                };
-                (sdp::MediaKind::Audio, codec)
-            }
-        };
-        let mut media = Media::new(kind);
+        let mut media = Media::new(match self.section.kind {
+            MediaKind::Video => sdp::MediaKind::Video,
+            MediaKind::Audio => sdp::MediaKind::Audio,
+        });
         media.mid = self.mid;
-        media.payloads = payloads(codec);
+        media.payloads = payloads(offered_codec(self.section.kind));
         media.extensions = EXTENSIONS.map(|(id, uri)| (id, uri.to_owned())).to_vec();
         transported.describe(&mut media);
         match self.section.direction {
             Direction::Send => {
                 media.direction = sdp::Direction::SendOnly;
-                announce(&mut media, cname, self.ssrc, self.rtx_ssrc);
+                announce(&mut media, cname, self.sources);
             }
             Direction::Receive => media.direction = sdp::Direction::RecvOnly,
         }
@@ -179,9 +173,7 @@ impl OfferedSection {
             Direction::Receive => media.direction.sends(),
         };
         flows.then(|| match self.section.direction {
-            Direction::Send => {
-                add_sender(session, codec, media, self.mid, (self.ssrc, self.rtx_ssrc))
-            }
+            Direction::Send => add_sender(session, codec, media, self.mid, self.sources),
             Direction::Receive => add_receiver(session, codec, media, self.delivery),
         })
     }
@@ -192,11 +184,12 @@ pub(super) fn add_sender(
     codec: Codec,
     media: &Media,
     mid: Option<Mid>,
-    (ssrc, rtx_ssrc): (Ssrc, Option<Ssrc>),
+    sources: Sources,
 ) -> NegotiatedStream {
     let stream = session.add_send_stream(SendStreamConfig {
-        ssrc,
-        rtx: rtx_ssrc.zip(codec.rtx),
+        ssrc: sources.media,
+        rtx: sources.rtx.zip(codec.rtx),
+        fec: sources.fec.zip(codec.fec),
         payload_type: codec.payload_type,
         kind: codec.kind,
         clock_rate: clock_rate(codec.kind),
@@ -209,7 +202,7 @@ pub(super) fn add_sender(
         kind: codec.kind,
         direction,
         mid,
-        ssrc: Some(ssrc),
+        ssrc: Some(sources.media),
     }
 }
 
@@ -221,11 +214,13 @@ pub(super) fn add_receiver(
 ) -> NegotiatedStream {
     let ssrc = media.primary_ssrcs().first().copied();
     let rtx_ssrc = ssrc.and_then(|s| media.rtx_ssrc_of(s));
+    let fec_ssrc = ssrc.and_then(|s| media.fec_ssrc_of(s));
     let stream = session.add_receive_stream(ReceiveStreamConfig {
         ssrc,
         mid: media.mid,
         payload_type: codec.payload_type,
         rtx: codec.rtx.map(|payload_type| (rtx_ssrc, payload_type)),
+        fec: codec.fec.map(|payload_type| (fec_ssrc, payload_type)),
         kind: codec.kind,
         clock_rate: clock_rate(codec.kind),
         delivery,

@@ -12,6 +12,15 @@ pub(crate) struct Carried {
     /// Extended sequence number of the media packet, also for its
     /// retransmissions.
     pub sequence: u64,
+    pub content: Content,
+}
+
+/// What a packet has in it.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub(crate) enum Content {
+    Media,
+    /// What other packets can be made of; `sequence` is its own.
+    Repair,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -9,7 +9,7 @@ use weft_units::{Bytes, Duration, Instant, PathId, Ssrc};
 use weft_wire::rtcp::unwrap_arrival;
 
 pub(crate) use estimate::{OneWay, RoundTrip};
-pub(crate) use history::{Carried, History, Outcome};
+pub(crate) use history::{Carried, Content, History, Outcome};
 pub(crate) use queue::{PathQueue, Purpose, Waiting};
 
 use crate::schedule::PathView;

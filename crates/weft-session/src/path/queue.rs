@@ -13,6 +13,8 @@ pub(crate) enum Purpose {
     Retransmission,
     /// Video for the first time.
     Video,
+    /// A repair packet: goes behind the video that it holds, in the same lane.
+    Repair,
 }
 
 /// A packet to be sent, by reference into its stream's store.
@@ -36,7 +38,8 @@ pub(crate) struct PathQueue {
 impl PathQueue {
     pub fn push(&mut self, waiting: Waiting) {
         self.bytes += waiting.size;
-        self.lanes[waiting.purpose as usize].push_back(waiting);
+        let lane = waiting.purpose.min(Purpose::Video);
+        self.lanes[lane as usize].push_back(waiting);
     }
 
     pub fn pop(&mut self) -> Option<Waiting> {

@@ -12,11 +12,14 @@ mod nack;
 mod numbering;
 mod packet_buffer;
 mod quality;
+mod recovery;
 mod references;
 mod stats;
 mod types;
 
 pub use quality::PathQuality;
+pub use recovery::ProtectionCounters;
+pub(crate) use recovery::{Recovered, Recovery};
 pub use stats::{
     DelaySummary, FrameCounters, FrameDelays, PacketCounters, QualityCounters, ReceiverStats,
     RepairCounters, ReportFigures,
@@ -167,6 +170,11 @@ impl Receiver {
         if due(self.release_at) || due(self.keyframes.due()) {
             self.advance(now);
         }
+    }
+
+    /// How long a packet may come out of a repair packet that is under way.
+    pub(crate) fn set_repair_wait(&mut self, wait: Duration) {
+        self.nack.set_repair_wait(wait);
     }
 
     /// The round-trip time that a retransmission takes.

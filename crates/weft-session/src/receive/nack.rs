@@ -52,6 +52,8 @@ pub(super) struct NackTracker {
     copies: BTreeMap<PathId, (u64, Instant)>,
     highest: Option<u64>,
     rtt: Duration,
+    /// A repair packet may bring a packet back within this time.
+    repair_wait: Duration,
     credit: Duration,
     checked_at: Instant,
     wake: Option<Instant>,
@@ -87,6 +89,7 @@ impl NackTracker {
             copies: BTreeMap::new(),
             highest: None,
             rtt: DEFAULT_RTT,
+            repair_wait: Duration::ZERO,
             credit: MAX_CREDIT,
             checked_at: Instant::ZERO,
             wake: None,
@@ -104,6 +107,10 @@ impl NackTracker {
 
     pub(super) fn set_rtt(&mut self, rtt: Duration) {
         self.rtt = rtt.min(MAX_RTT);
+    }
+
+    pub(super) fn set_repair_wait(&mut self, wait: Duration) {
+        self.repair_wait = wait;
     }
 
     pub(super) fn rtt(&self) -> Duration {
@@ -312,6 +319,10 @@ impl NackTracker {
                 false if missing.tries >= MAX_TRIES => Verdict::Abandoned,
                 false => Verdict::Lost,
             };
+        }
+        let repaired_by = missing.found_at + self.repair_wait;
+        if repaired_by > now {
+            return Verdict::Wait(repaired_by);
         }
         if self.paths.is_empty() {
             return self.verdict_by_reordering(now, sequence, missing);

@@ -5,6 +5,8 @@ use weft_units::{Duration, Instant};
 /// Counters and figures of one incoming stream.
 #[derive(Clone, Copy, Default, PartialEq, Eq, Debug)]
 pub struct ReceiverStats {
+    /// Repair packets (forward error correction).
+    pub protection: super::ProtectionCounters,
     /// Packets by what became of them.
     pub packets: PacketCounters,
     /// What was asked of the sender.

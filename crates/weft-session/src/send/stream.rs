@@ -4,8 +4,9 @@ use weft_units::{Bytes, Duration, Instant, PathId, Ssrc};
 use weft_wire::rtcp::ReportBlock;
 use weft_wire::vp8::Descriptor;
 
+use super::RepairStream;
 use crate::Frame;
-use crate::config::SendStreamConfig;
+use crate::config::{Feedback, SendStreamConfig};
 use crate::receive::MediaKind;
 use crate::schedule::Class;
 
@@ -48,6 +49,8 @@ pub(crate) struct Stored {
 #[derive(Default, Clone, Copy, Debug)]
 pub(crate) struct SendCounters {
     pub packets: u32,
+    /// Packets sent for the first time.
+    pub media: u64,
     pub octets: u32,
     pub frames: u64,
     pub retransmissions: u64,
@@ -61,6 +64,8 @@ pub(crate) struct SendStream {
     pub config: SendStreamConfig,
     pub counters: SendCounters,
     pub rtx_sequence: u16,
+    /// Where there are repair packets.
+    pub repair: Option<RepairStream>,
     /// RTP timestamp and time of the newest packet, for sender reports.
     pub newest: Option<(u32, Instant)>,
     pub last_keyframe_request: Option<Instant>,
@@ -90,12 +95,18 @@ const KEPT_FOR_PADDING: u64 = 32;
 impl SendStream {
     /// `first_sequence` and `picture_id` are random (RFC 3550 section 5.1).
     pub fn new(config: SendStreamConfig, first_sequence: u16, picture_id: u16) -> SendStream {
+        let is_protected = config.kind == MediaKind::Video
+            && config.rtx.is_some()
+            && config.feedback == Feedback::EachPacket;
+        let fec = config.fec.filter(|_| is_protected);
+        let repair = fec.map(|fec| RepairStream::new(fec, first_sequence ^ 0x3333));
         SendStream {
             config,
             counters: SendCounters::default(),
             // Below half the space, as RFC 3711 section 3.3.1 wants of a first
             // number.
             rtx_sequence: (first_sequence ^ 0x5555) & 0x7fff,
+            repair,
             newest: None,
             last_keyframe_request: None,
             clock: FrameClock::default(),
@@ -231,6 +242,9 @@ impl SendStream {
     /// to go on, and what was sent is not worth sending again.
     pub fn interrupt(&mut self) {
         self.awaits_keyframe = !self.is_audio();
+        if let Some(repair) = &mut self.repair {
+            repair.interrupt();
+        }
         self.first = self.next_sequence();
         self.packets.clear();
     }

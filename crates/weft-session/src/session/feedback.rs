@@ -103,13 +103,13 @@ impl Session {
             let state = path.state;
             self.event(Event::PathStateChanged { path: id, state });
         }
+        let (arrived, missing) = (acknowledged.len() as u64, lost.len() as u64);
+        self.protection.on_feedback(now, id, arrived, missing);
         for (_, carried) in acknowledged {
-            if let Some(stream) = self.senders.get_mut(&carried.stream) {
-                stream.acknowledge(carried.sequence);
-            }
+            self.on_acknowledged(carried);
         }
         for (number, carried) in lost {
-            self.retransmit_if_current(now, id, number, carried);
+            self.on_lost(now, id, number, carried);
         }
     }
 
@@ -122,36 +122,36 @@ impl Session {
         };
         let wanted: Vec<u64> = lost.iter().map(|s| stream.extend(*s)).collect();
         for sequence in wanted {
-            let answer = self.is_really_lost(now, id, sequence);
+            let path = self.lost_on(now, id, sequence);
             let Some(stream) = self.senders.get_mut(&id) else {
                 return;
             };
             stream.counters.nacked += 1;
-            if answer {
-                self.retransmit(now, id, sequence);
-            } else {
-                stream.counters.nacks_ignored += 1;
+            match path {
+                Some(path) => {
+                    self.protection.on_unrepaired(now, path);
+                    self.retransmit(now, id, sequence);
+                }
+                None => stream.counters.nacks_ignored += 1,
             }
         }
     }
 
-    fn is_really_lost(&self, now: Instant, id: StreamId, sequence: u64) -> bool {
-        let packet = self.senders.get(&id).and_then(|s| s.get(sequence));
-        let Some(packet) = packet.filter(|p| !p.acknowledged) else {
-            return false;
-        };
-        let Some(last) = packet.last else {
-            return false;
-        };
+    /// The path that this packet was really lost on.
+    fn lost_on(&self, now: Instant, id: StreamId, sequence: u64) -> Option<PathId> {
+        let packet = self.senders.get(&id)?.get(sequence);
+        let last = packet.filter(|p| !p.acknowledged)?.last?;
         let Some(path) = self.paths.get(&last.path) else {
-            return true;
+            return Some(last.path);
         };
         let age = now.saturating_since(last.at);
-        let Some(number) = last.number else {
-            return age > path.rtt.smoothed();
+        let is_lost = match last.number {
+            // Feedback may have been lost: after this time silence says the
+            // same.
+            Some(number) => path.history.overtaken(number) || age > path.rtt.overdue() * 2,
+            None => age > path.rtt.smoothed(),
         };
-        // Feedback may have been lost: after this time silence says the same.
-        path.history.overtaken(number) || age > path.rtt.overdue() * 2
+        is_lost.then_some(last.path)
     }
 
     fn on_keyframe_request(&mut self, now: Instant, media: Ssrc) {

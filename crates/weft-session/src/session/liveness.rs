@@ -5,7 +5,7 @@ use weft_units::{Duration, Instant, PathId};
 use super::Session;
 use crate::config::{Level, RETRANSMISSION_AGE};
 use crate::event::{Event, Output};
-use crate::path::{Carried, Path, PathState, Purpose, Waiting};
+use crate::path::{Carried, Content, Path, PathState, Purpose, Waiting};
 
 /// A live path that sent nothing for this long gets a duplicate, so that its
 /// delay and rate are known when it is needed (seed 004 section 4.2). Four per
@@ -107,6 +107,9 @@ impl Session {
     ) {
         let newest_first = self.newest_frames_first(in_flight);
         for (number, carried) in newest_first {
+            if carried.content == Content::Repair {
+                self.give_up_repair(now, carried.stream, carried.sequence);
+            }
             self.retransmit_if_current(now, dead, number, carried);
         }
         for waiting in waiting {

@@ -2,8 +2,10 @@
 
 mod feedback;
 mod liveness;
+mod protecting;
 mod quality;
 mod receiving;
+mod recovering;
 mod reports;
 mod sending;
 mod transmitting;
@@ -15,9 +17,10 @@ use weft_units::{Deadline, Duration, Instant, PathId, Rate, Rng, Ssrc, StreamId}
 use crate::config::{Config, Level, ReceiveStreamConfig, SendStreamConfig};
 use crate::event::{Event, Input, Output};
 use crate::path::{Path, PathState};
+use crate::protection::{Protection, ProtectionKind, RepairShare};
 use crate::receive_log::ReceiveLog;
 use crate::schedule::{PathUse, PathView, Policies, Policy, Scheduler, SchedulerKind};
-use crate::send::{Buffers, SendStream};
+use crate::send::{Buffers, REPAIR_HEADROOM, SendStream};
 use crate::stats::Stats;
 
 use receiving::ReceiveStream;
@@ -35,6 +38,9 @@ pub struct Session {
     scheduler: Box<dyn Scheduler>,
     scheduler_kind: SchedulerKind,
     policies: Policies,
+    protection: Box<dyn Protection>,
+    protection_kind: ProtectionKind,
+    repair_share: RepairShare,
     paths: BTreeMap<PathId, Path>,
     paths_due: Option<Deadline>,
     senders: BTreeMap<StreamId, SendStream>,
@@ -134,6 +140,9 @@ impl Session {
             scheduler: kind.build(config.ablation),
             scheduler_kind: kind,
             policies: Policies::default(),
+            protection: config.protection.build(),
+            protection_kind: config.protection,
+            repair_share: RepairShare::default(),
             paths: BTreeMap::new(),
             paths_due: None,
             senders: BTreeMap::new(),
@@ -167,7 +176,11 @@ impl Session {
     }
 
     /// Adds a stream that this side sends.
-    pub fn add_send_stream(&mut self, config: SendStreamConfig) -> StreamId {
+    pub fn add_send_stream(&mut self, mut config: SendStreamConfig) -> StreamId {
+        if self.level == Level::Single {
+            // What each path loses is not known.
+            config.fec = None;
+        }
         let (sequence, picture) = (self.rng.next_u32() as u16, self.rng.next_u32() as u16);
         let id = self.next_stream_id();
         self.senders
@@ -223,6 +236,18 @@ impl Session {
     #[must_use]
     pub fn path_policy(&self, path: PathId) -> Policy {
         self.policies.of(path)
+    }
+
+    /// Changes the protection during the call.
+    pub fn set_protection(&mut self, kind: ProtectionKind) {
+        self.protection = kind.build();
+        self.protection_kind = kind;
+    }
+
+    /// The protection that runs, on streams that have repair packets.
+    #[must_use]
+    pub fn protection(&self) -> ProtectionKind {
+        self.protection_kind
     }
 
     /// Bounds what is sent over all paths together.
@@ -321,8 +346,8 @@ impl Session {
         paths.map(|p| (p.id, p.rtt.smoothed(), p.heard_at()))
     }
 
-    /// What all streams together should send: the paths' worth, the peer's
-    /// limit and the application's.
+    /// What all streams together should send: the paths' worth without what
+    /// repair packets take, the peer's limit and the application's.
     #[must_use]
     pub fn target_rate(&self) -> Rate {
         let views = self.path_views();
@@ -331,7 +356,8 @@ impl Session {
         } else {
             self.scheduler.rate(&views)
         };
-        paths.min(self.wanted_rate())
+        let media = paths.as_bps() as f64 * self.repair_share.left_for_media();
+        Rate::from_bps(media as u64).min(self.wanted_rate())
     }
 
     /// A snapshot of everything countable.
@@ -439,10 +465,14 @@ impl Session {
             .map_or(self.config.feedback_ssrc, |s| s.config.ssrc)
     }
 
-    /// Largest payload that fits a packet with all that goes around it.
+    /// Largest payload that fits a packet with all that goes around it, and
+    /// the repair packet that it may get into.
     fn max_payload(&self) -> usize {
+        let is_protected = self.senders.values().any(|s| s.repair.is_some())
+            && self.protection_kind != ProtectionKind::None;
+        let repair = if is_protected { REPAIR_HEADROOM } else { 0 };
         (self.config.max_packet.0 as usize)
-            .saturating_sub(crate::send::HEADROOM)
+            .saturating_sub(crate::send::HEADROOM + repair)
             .max(100)
     }
 

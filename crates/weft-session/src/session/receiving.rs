@@ -9,7 +9,9 @@ use super::Session;
 use crate::config::{Level, ReceiveStreamConfig};
 use crate::event::{Event, Output, Protocol, Transmit};
 use crate::path::PathState;
-use crate::receive::{ReceiveConfig, ReceiveEvent, ReceivedPacket, Receiver};
+use crate::receive::{
+    ReceiveConfig, ReceiveEvent, ReceivedPacket, Receiver, ReceiverStats, Recovery,
+};
 
 /// Time between feedback messages while packets come. Often enough that a
 /// loss is known within a frame time, seldom enough that it costs little: 40
@@ -24,7 +26,9 @@ pub(crate) struct ReceiveStream {
     /// As signalled, or learned from the first packet.
     pub ssrc: Option<Ssrc>,
     pub rtx_ssrc: Option<Ssrc>,
-    highest: Option<u64>,
+    pub fec_ssrc: Option<Ssrc>,
+    pub recovery: Recovery,
+    pub highest: Option<u64>,
     /// Middle 32 bits of the NTP time of the last sender report, and when it
     /// came (RFC 3550 section 6.4.1).
     pub last_sender_report: Option<(u32, Instant)>,
@@ -40,11 +44,27 @@ impl ReceiveStream {
         ReceiveStream {
             ssrc: config.ssrc,
             rtx_ssrc: config.rtx.and_then(|(ssrc, _)| ssrc),
+            fec_ssrc: config.fec.and_then(|(ssrc, _)| ssrc),
+            recovery: Recovery::default(),
             receiver,
             highest: None,
             last_sender_report: None,
             config,
         }
+    }
+
+    /// Counters and figures so far.
+    pub fn stats(&self) -> ReceiverStats {
+        ReceiverStats {
+            protection: self.recovery.counters,
+            ..self.receiver.stats()
+        }
+    }
+
+    fn is_repair(&self, header: &Header) -> bool {
+        self.config
+            .fec
+            .is_some_and(|(_, payload_type)| payload_type == header.payload_type)
     }
 
     fn is_rtx(&self, header: &Header) -> bool {
@@ -54,9 +74,13 @@ impl ReceiveStream {
     }
 
     fn claims(&self, header: &Header) -> bool {
-        let ours = header.payload_type == self.config.payload_type || self.is_rtx(header);
+        let ours = header.payload_type == self.config.payload_type
+            || self.is_rtx(header)
+            || self.is_repair(header);
         let bound = if self.is_rtx(header) {
             self.rtx_ssrc
+        } else if self.is_repair(header) {
+            self.fec_ssrc
         } else {
             self.ssrc
         };
@@ -100,6 +124,10 @@ impl Session {
         let Some(stream) = self.receivers.get_mut(&id) else {
             return;
         };
+        if stream.is_repair(&header) {
+            self.on_repair(now, path, id, &header, packet, payload);
+            return;
+        }
         let recovered = stream.is_rtx(&header);
         if recovered && payload.is_empty() {
             // Padding only: a probe. On the stream itself an empty packet
@@ -142,6 +170,9 @@ impl Session {
             stream.receiver.set_rtt(path.rtt.smoothed());
         }
         stream.receiver.handle_packet(now, received);
+        if stream.config.fec.is_some() {
+            self.keep_for_repair(now, path, id, extended, packet, recovered);
+        }
     }
 
     /// Whether a packet came by the path whose numbers it bears. The peer
@@ -192,7 +223,7 @@ impl Session {
     /// The stream of a packet: by SSRC, else by MID and payload type.
     fn receiver_of(&self, header: &Header) -> Option<StreamId> {
         let known =
-            |s: &ReceiveStream| s.ssrc == Some(header.ssrc) || s.rtx_ssrc == Some(header.ssrc);
+            |s: &ReceiveStream| [s.ssrc, s.rtx_ssrc, s.fec_ssrc].contains(&Some(header.ssrc));
         let by_ssrc = self.receivers.iter().find(|(_, s)| known(s));
         let found = by_ssrc.or_else(|| self.receivers.iter().find(|(_, s)| s.claims(header)));
         found.map(|(id, _)| *id)

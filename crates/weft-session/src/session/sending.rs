@@ -8,7 +8,7 @@ use weft_wire::vp8::Descriptor;
 use super::{Error, Session};
 use crate::config::RETRANSMISSION_AGE;
 use crate::event::{ForwardedPacket, Frame};
-use crate::path::{Carried, Path, Purpose, Waiting};
+use crate::path::{Carried, Content, Path, Purpose, Waiting};
 use crate::schedule::{Assignment, Batch, Class};
 use crate::send::{Copies, Payload, Stored, packetize};
 
@@ -52,6 +52,7 @@ impl Session {
             parts.zip(markers).map(store).collect()
         };
         self.schedule(now, id, class, &sequences);
+        self.protect_frame(now, id);
         self.advance(now);
         Ok(())
     }
@@ -76,6 +77,9 @@ impl Session {
         stream.clock.on_frame(packet.timestamp);
         if stream.store_at(now, packet.sequence, stored) {
             self.schedule(now, id, class, &[packet.sequence]);
+            if packet.marker {
+                self.protect_frame(now, id);
+            }
             self.advance(now);
         }
         Ok(())
@@ -106,12 +110,12 @@ impl Session {
 
     fn schedule(&mut self, now: Instant, id: StreamId, class: Class, sequences: &[u64]) {
         let views = self.path_views();
-        let Some(stream) = self.senders.get(&id) else {
-            return;
-        };
         if views.is_empty() || !self.can_send(now) {
             return;
         }
+        let Some(stream) = self.senders.get_mut(&id) else {
+            return;
+        };
         let sizes: Vec<Bytes> = sequences.iter().map(|s| stream.packet_size(*s)).collect();
         let classes: Vec<Class> = match class {
             Class::Retransmission => vec![class; sequences.len()],
@@ -135,6 +139,11 @@ impl Session {
         for ((&sequence, &size), Assignment { path, copies }) in
             sequences.iter().zip(&sizes).zip(assignments)
         {
+            if let (Purpose::Video, true, Some(repair)) =
+                (purpose, copies.is_empty(), &mut stream.repair)
+            {
+                repair.on_scheduled(now, sequence, path);
+            }
             if let Some(path) = self.paths.get_mut(&path) {
                 path.queue.push(Waiting {
                     stream: id,
@@ -149,6 +158,10 @@ impl Session {
 
     /// Schedules anew what waited on a path that died.
     pub(super) fn requeue(&mut self, now: Instant, waiting: Waiting) {
+        if waiting.purpose == Purpose::Repair {
+            self.give_up_repair(now, waiting.stream, waiting.sequence);
+            return;
+        }
         let Some(stream) = self.senders.get(&waiting.stream) else {
             return;
         };
@@ -165,16 +178,20 @@ impl Session {
         number: u64,
         carried: Carried,
     ) {
-        let stored = self
-            .senders
-            .get(&carried.stream)
-            .and_then(|stream| stream.get(carried.sequence));
-        let current = stored.and_then(|p| p.last).is_some_and(|last| {
-            last.path == path && last.number == Some(number) && last.copies == Copies::None
-        });
-        if current {
+        if self.is_current(path, number, carried) {
             self.retransmit(now, carried.stream, carried.sequence);
         }
+    }
+
+    /// Whether this transmission is the latest and only one of a media packet.
+    pub(super) fn is_current(&self, path: PathId, number: u64, carried: Carried) -> bool {
+        let stream = self.senders.get(&carried.stream);
+        let stored = stream.and_then(|stream| stream.get(carried.sequence));
+        let last = stored.and_then(|p| p.last);
+        carried.content == Content::Media
+            && last.is_some_and(|last| {
+                last.path == path && last.number == Some(number) && last.copies == Copies::None
+            })
     }
 
     /// Queues a retransmission, unless it is too late, was done too often, or

@@ -9,7 +9,7 @@ use weft_wire::rtx;
 use super::{Session, TransportNumbers};
 use crate::config::{Feedback, Level};
 use crate::event::{Output, Protocol, Transmit};
-use crate::path::{Carried, Path, Purpose, Waiting};
+use crate::path::{Carried, Content, Path, Purpose, Waiting};
 use crate::send::{Copies, Transmission};
 
 /// How a packet's copies on other paths are made.
@@ -49,7 +49,7 @@ impl Copying {
 
 /// The next path number, and the extensions that tell the peer; none where it
 /// reports none.
-fn number(
+pub(super) fn number(
     level: Level,
     transport: &mut TransportNumbers,
     path: &mut Path,
@@ -136,6 +136,10 @@ impl Session {
     }
 
     fn transmit(&mut self, now: Instant, id: PathId, waiting: Waiting) {
+        if waiting.purpose == Purpose::Repair {
+            self.transmit_repair(now, id, &waiting);
+            return;
+        }
         let Some(path) = self.paths.get_mut(&id) else {
             return;
         };
@@ -191,11 +195,13 @@ impl Session {
         let carried = Carried {
             stream: waiting.stream,
             sequence: waiting.sequence,
+            content: Content::Media,
         };
         match number {
             Some(_) => path.on_sent(now, size, carried),
             None => path.on_unreported_sent(now, size),
         }
+        stream.counters.media += u64::from(!again);
         stream.counters.packets = stream.counters.packets.wrapping_add(1);
         stream.counters.octets = stream.counters.octets.wrapping_add(size.0 as u32);
         self.emit(now, id, bytes, waiting, copying);

@@ -3,8 +3,9 @@
 use weft_cc::Limits;
 use weft_links::{Departure, Link, LinkSpec};
 use weft_session::{
-    Config, Delivery, Event, Feedback, Frame, Input, MediaKind, Output, Policy, Protocol,
-    ReceiveStreamConfig, SchedulerKind, SendStreamConfig, SenderStats, Session, Transmit,
+    Config, Delivery, Event, Feedback, Frame, Input, MediaKind, Output, Policy, ProtectionKind,
+    Protocol, ReceiveStreamConfig, ReceiverStats, SchedulerKind, SendStreamConfig, SenderStats,
+    Session, Transmit,
 };
 use weft_units::{Bytes, Duration, Instant, PathId, Rate, Rng, Ssrc, StreamId};
 use weft_wire::rtp::ExtensionMap;
@@ -68,7 +69,20 @@ impl World {
             transport_sequence: Some(3),
             ..ExtensionMap::default()
         };
-        World::with_extensions(seed, specs, scheduler, extensions)
+        World::with_extensions(seed, specs, scheduler, extensions, true)
+    }
+
+    /// A peer that has not negotiated forward error correction.
+    pub fn without_repair_packets(
+        seed: u64,
+        specs: &[LinkSpec],
+        scheduler: SchedulerKind,
+    ) -> World {
+        let extensions = ExtensionMap {
+            path: Some(5),
+            ..ExtensionMap::default()
+        };
+        World::with_extensions(seed, specs, scheduler, extensions, false)
     }
 
     /// A peer that knows no paths.
@@ -81,13 +95,13 @@ impl World {
             transport_sequence: Some(3),
             ..ExtensionMap::default()
         };
-        World::with_extensions(seed, specs, scheduler, extensions)
+        World::with_extensions(seed, specs, scheduler, extensions, true)
     }
 
     /// A peer that gives receiver reports only.
     pub fn with_reports_only(seed: u64, specs: &[LinkSpec]) -> World {
         let none = ExtensionMap::default();
-        World::with_extensions(seed, specs, SchedulerKind::Single, none)
+        World::with_extensions(seed, specs, SchedulerKind::Single, none, true)
     }
 
     fn with_extensions(
@@ -95,6 +109,7 @@ impl World {
         specs: &[LinkSpec],
         scheduler: SchedulerKind,
         extensions: ExtensionMap,
+        has_repair_packets: bool,
     ) -> World {
         let rng = Rng::new(seed);
         let mut config = Config::new(extensions, Ssrc(1));
@@ -115,12 +130,14 @@ impl World {
             clock_rate: 90_000,
             mid: None,
             feedback: Feedback::EachPacket,
+            fec: has_repair_packets.then_some((Ssrc(102), 98)),
         });
         receiver.add_receive_stream(ReceiveStreamConfig {
             ssrc: Some(Ssrc(100)),
             mid: None,
             payload_type: 96,
             rtx: Some((Some(Ssrc(101)), 97)),
+            fec: has_repair_packets.then_some((Some(Ssrc(102)), 98)),
             kind: MediaKind::Video,
             clock_rate: 90_000,
             delivery: Delivery::Frames,
@@ -446,6 +463,14 @@ impl World {
 
     pub fn sender_stats(&self) -> SenderStats {
         self.sender.stats().senders[0]
+    }
+
+    pub fn receiver_stats(&self) -> ReceiverStats {
+        self.receiver.stats().receivers[0].1
+    }
+
+    pub fn set_protection(&mut self, protection: ProtectionKind) {
+        self.sender.set_protection(protection);
     }
 
     pub fn trace(&self) -> Vec<(u64, u64, usize)> {

@@ -34,6 +34,10 @@ pub struct StreamRecord {
     pub keyframe_requests: Vec<Instant>,
     /// Media packets, without retransmissions and copies.
     pub packets: u64,
+    /// Packets sent for the first time.
+    pub media_packets: u64,
+    /// Repair packets sent.
+    pub repair_packets: u64,
     /// Packets sent again.
     pub retransmissions: u64,
     /// What the receiving session counted.

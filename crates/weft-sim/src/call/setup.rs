@@ -1,6 +1,6 @@
 use weft_cc::{ControllerKind, Limits};
 use weft_session::adaptation::Degradation;
-use weft_session::{Ablation, Level, SchedulerKind};
+use weft_session::{Ablation, Level, ProtectionKind, SchedulerKind};
 use weft_units::{Bytes, Duration, Rate};
 
 use super::source::SyntheticSetup;
@@ -28,6 +28,8 @@ pub struct SideSetup {
     pub scheduler: SchedulerKind,
     /// What is left out of the scheduler. Default nothing.
     pub ablation: Ablation,
+    /// How many repair packets it sends.
+    pub protection: ProtectionKind,
     /// Congestion controller of each of its paths.
     pub controller: ControllerKind,
     /// Bounds of one path's rate.
@@ -104,7 +106,7 @@ impl CallSetup {
 
 impl SideSetup {
     /// These cameras and no sound, with the session's default scheduler,
-    /// controller and limits; at most what the cameras take.
+    /// protection, controller and limits; at most what the cameras take.
     #[must_use]
     pub fn filming(cameras: Vec<CameraSetup>) -> SideSetup {
         let defaults = weft_session::Config::new(Default::default(), weft_units::Ssrc(1));
@@ -114,6 +116,7 @@ impl SideSetup {
             microphones: Vec::new(),
             scheduler: defaults.scheduler,
             ablation: defaults.ablation,
+            protection: defaults.protection,
             controller: defaults.controller,
             path_limits: defaults.path_limits,
         }

@@ -52,6 +52,7 @@ impl Side {
         let mut config = Config::new(extensions(call.level), Ssrc(1 + end as u32));
         config.scheduler = own.scheduler;
         config.ablation = own.ablation;
+        config.protection = own.protection;
         config.controller = own.controller;
         config.path_limits = own.path_limits;
         config.max_rate = own.max_rate;
@@ -216,6 +217,8 @@ impl Side {
                 freezes: std::mem::take(&mut frames.freezes),
                 keyframe_requests: std::mem::take(&mut outgoing.keyframe_requests),
                 packets: sender.map_or(0, |s| s.packets.into()),
+                media_packets: sender.map_or(0, |s| s.media_packets),
+                repair_packets: sender.map_or(0, |s| s.repair_packets),
                 retransmissions: sender.map_or(0, |s| s.retransmissions),
                 receiver: receiver.map(|(_, stats)| *stats).unwrap_or_default(),
             }

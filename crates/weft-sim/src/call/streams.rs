@@ -34,19 +34,19 @@ pub(super) enum Source {
 const VIDEO_CLOCK: u32 = 90_000;
 const AUDIO_CLOCK: u32 = 48_000;
 
-/// SSRC of a stream and of its retransmissions.
-fn ssrcs(end: End, index: usize) -> (Ssrc, Ssrc) {
+/// SSRC of a stream, of its retransmissions and of its repair packets.
+fn ssrcs(end: End, index: usize) -> (Ssrc, Ssrc, Ssrc) {
     let first = match end {
         End::Caller => 0x1000,
         End::Callee => 0x2000,
     };
-    let ssrc = first + 2 * index as u32;
-    (Ssrc(ssrc), Ssrc(ssrc + 1))
+    let ssrc = first + 3 * index as u32;
+    (Ssrc(ssrc), Ssrc(ssrc + 1), Ssrc(ssrc + 2))
 }
 
-/// Payload types of a stream and of its retransmissions: dynamic ones
-/// (RFC 3551 section 6).
-const VIDEO_TYPES: (u8, u8) = (96, 97);
+/// Payload types of a stream, of its retransmissions and of its repair
+/// packets: dynamic ones (RFC 3551 section 6).
+const VIDEO_TYPES: (u8, u8, u8) = (96, 97, 98);
 const AUDIO_TYPE: u8 = 111;
 
 fn feedback(level: Level) -> Feedback {
@@ -66,10 +66,11 @@ pub(super) fn outgoing(
 ) -> Vec<Outgoing> {
     let (level, mut all) = (session.level(), Vec::new());
     for (index, camera) in setup.cameras.iter().enumerate() {
-        let (ssrc, rtx) = ssrcs(end, index);
+        let (ssrc, rtx, fec) = ssrcs(end, index);
         let stream = session.add_send_stream(SendStreamConfig {
             ssrc,
             rtx: Some((rtx, VIDEO_TYPES.1)),
+            fec: Some((fec, VIDEO_TYPES.2)),
             payload_type: VIDEO_TYPES.0,
             kind: MediaKind::Video,
             clock_rate: VIDEO_CLOCK,
@@ -88,10 +89,11 @@ pub(super) fn outgoing(
         });
     }
     for (index, microphone) in setup.microphones.iter().enumerate() {
-        let (ssrc, _) = ssrcs(end, setup.cameras.len() + index);
+        let (ssrc, ..) = ssrcs(end, setup.cameras.len() + index);
         let stream = session.add_send_stream(SendStreamConfig {
             ssrc,
             rtx: None,
+            fec: None,
             payload_type: AUDIO_TYPE,
             kind: MediaKind::Audio,
             clock_rate: AUDIO_CLOCK,
@@ -120,13 +122,14 @@ pub(super) fn incoming(end: End, other: &SideSetup, session: &mut Session) -> Ve
     };
     let cameras = other.cameras.len();
     let add = |index| {
-        let (ssrc, rtx) = ssrcs(sender, index);
+        let (ssrc, rtx, fec) = ssrcs(sender, index);
         let video = index < cameras;
         session.add_receive_stream(ReceiveStreamConfig {
             ssrc: Some(ssrc),
             mid: None,
             payload_type: if video { VIDEO_TYPES.0 } else { AUDIO_TYPE },
             rtx: video.then_some((Some(rtx), VIDEO_TYPES.1)),
+            fec: video.then_some((Some(fec), VIDEO_TYPES.2)),
             kind: if video {
                 MediaKind::Video
             } else {

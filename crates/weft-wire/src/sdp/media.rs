@@ -1,7 +1,11 @@
 use super::{Candidate, Direction, Fingerprint, Msid, Setup, SsrcAttribute, SsrcGroup};
+use crate::flexfec;
 use crate::rtp::Mid;
 use std::fmt;
 use weft_units::Ssrc;
+
+/// A source and the one of its retransmissions (RFC 4588 section 8.1).
+const RETRANSMISSION_GROUP: &str = "FID";
 
 /// One `m=` section.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -199,22 +203,41 @@ impl Media {
         self.payloads.iter().find(of_it).map(|p| p.payload_type)
     }
 
-    /// The retransmission source of a source.
+    /// The payload type of repair packets (RFC 8627).
+    #[must_use]
+    pub fn fec(&self) -> Option<u8> {
+        let found = self.payloads.iter().find(|p| p.is(flexfec::NAME));
+        found.map(|p| p.payload_type)
+    }
+
+    /// The retransmission source of a source (RFC 4588).
     #[must_use]
     pub fn rtx_ssrc_of(&self, ssrc: Ssrc) -> Option<Ssrc> {
+        self.partner_of(ssrc, RETRANSMISSION_GROUP)
+    }
+
+    /// The repair source of a source (RFC 8627).
+    #[must_use]
+    pub fn fec_ssrc_of(&self, ssrc: Ssrc) -> Option<Ssrc> {
+        self.partner_of(ssrc, flexfec::GROUP)
+    }
+
+    fn partner_of(&self, ssrc: Ssrc, semantics: &str) -> Option<Ssrc> {
         self.ssrc_groups
             .iter()
-            .filter(|group| group.semantics == "FID")
+            .filter(|group| group.semantics == semantics)
             .find_map(|group| match group.ssrcs[..] {
-                [media, rtx] if media == ssrc => Some(rtx),
+                [media, partner] if media == ssrc => Some(partner),
                 _ => None,
             })
     }
 
-    /// The section's sources without those that retransmit, in order.
+    /// The section's sources without those that repair others, in order.
     #[must_use]
     pub fn primary_ssrcs(&self) -> Vec<Ssrc> {
-        let fid = self.ssrc_groups.iter().filter(|g| g.semantics == "FID");
+        let repairs = [RETRANSMISSION_GROUP, flexfec::GROUP];
+        let groups = self.ssrc_groups.iter();
+        let fid = groups.filter(|g| repairs.contains(&g.semantics.as_str()));
         let repair: Vec<Ssrc> = fid.flat_map(|g| g.ssrcs.iter().skip(1).copied()).collect();
         let mut primary = Vec::new();
         for line in &self.ssrcs {

@@ -11,7 +11,7 @@ use weft_net::{Clock, Driver, LinkSpec, Remote, Target};
 use weft_peer::{Direction, Section};
 use weft_server::ServerHandle;
 use weft_session::adaptation::Degradation;
-use weft_session::{MediaKind, ReceivedFrame, SchedulerKind};
+use weft_session::{MediaKind, ProtectionKind, ReceivedFrame, SchedulerKind};
 use weft_units::Rate;
 
 use super::relay::{Relay, RelayHandle};
@@ -82,6 +82,7 @@ impl Stage {
         for (name, links, scheduler) in plans {
             let sending = Sending {
                 scheduler,
+                protection: ProtectionKind::default(),
                 controller: args.controller,
                 max_rate: MAX_RATE,
                 cname: name.to_owned(),
@@ -209,6 +210,7 @@ fn start_viewer(clock: Clock) -> Result<Driver<Command>, Failure> {
     let links = Links::check(vec![loopback]).map_err(Failure::machine)?;
     let sending = Sending {
         scheduler: SchedulerKind::Single,
+        protection: ProtectionKind::None,
         controller: weft_cc::ControllerKind::Gcc,
         max_rate: MAX_RATE,
         cname: "viewer".to_owned(),

@@ -16,7 +16,7 @@ use std::sync::mpsc::{Sender, channel};
 use weft_net::{Application, Clock, Context, Driver, DriverError, Remote};
 use weft_peer::{Event, NegotiationError, Offer, PeerKey, Section};
 use weft_secure::Certificate;
-use weft_session::{MediaKind, SchedulerKind, Stats};
+use weft_session::{MediaKind, ProtectionKind, SchedulerKind, Stats};
 use weft_units::{Deadline, Duration, Instant, PathId, Rate, StreamId};
 
 use super::links::Links;
@@ -29,6 +29,7 @@ pub use patience::Patience;
 #[derive(Clone, Debug)]
 pub struct Sending {
     pub scheduler: SchedulerKind,
+    pub protection: ProtectionKind,
     pub controller: weft_cc::ControllerKind,
     /// All cameras and the microphone together.
     pub max_rate: Rate,

@@ -1,3 +1,4 @@
+use crate::path::Content;
 use weft_cc::SentPacket;
 use weft_units::{Bytes, Duration, Instant, StreamId};
 
@@ -17,6 +18,7 @@ fn history(packets: u64) -> History {
             probe: None,
         };
         let carried = Carried {
+            content: Content::Media,
             stream: StreamId(0),
             sequence: 100 + number,
         };

@@ -29,6 +29,7 @@ impl Caller {
             weft_net::peer_config(IceRole::Controlling, context.clock, certificate, offered)?;
         let session = &mut config.session;
         session.scheduler = self.sending.scheduler;
+        session.protection = self.sending.protection;
         session.controller = self.sending.controller;
         session.max_rate = self.sending.max_rate;
         session.cname.clone_from(&self.sending.cname);

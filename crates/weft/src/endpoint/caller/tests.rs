@@ -11,6 +11,7 @@ fn endpoint() -> Driver<Command> {
     let link = "127.0.0.1".parse().expect("a link");
     let sending = Sending {
         scheduler: SchedulerKind::Single,
+        protection: weft_session::ProtectionKind::None,
         controller: weft_cc::ControllerKind::Gcc,
         max_rate: Rate::from_mbps(1),
         cname: "test".to_owned(),

@@ -1,0 +1,137 @@
+//! Protections decide how many repair packets there are, and what is in them.
+//!
+//! To add one: a file here, a line in [`ProtectionKind`]. What they make is
+//! sent and received as FlexFEC (RFC 8627), see `send/repair.rs` and
+//! `receive/recovery.rs`.
+
+mod none;
+mod path_specific;
+mod share;
+mod webrtc_table;
+
+use std::fmt;
+use std::str::FromStr;
+
+use weft_units::{Bytes, Duration, Instant, PathId};
+
+pub(crate) use share::RepairShare;
+
+/// The built-in protections, by their names on the command line.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub enum ProtectionKind {
+    /// No repair packets: what is lost is sent again.
+    None,
+    /// As libwebrtc protects: by its table of loss and frame size.
+    WebrtcTable,
+    /// Seed 004 section 4.3: by what each path loses.
+    #[default]
+    PathSpecific,
+}
+
+impl ProtectionKind {
+    /// All of them, for help texts.
+    pub const ALL: [ProtectionKind; 3] = [
+        ProtectionKind::None,
+        ProtectionKind::WebrtcTable,
+        ProtectionKind::PathSpecific,
+    ];
+
+    /// The name on the command line and in reports.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            ProtectionKind::None => "none",
+            ProtectionKind::WebrtcTable => "webrtc_table",
+            ProtectionKind::PathSpecific => "path_specific",
+        }
+    }
+
+    pub(crate) fn build(self) -> Box<dyn Protection> {
+        match self {
+            ProtectionKind::None => Box::new(none::Nothing),
+            ProtectionKind::WebrtcTable => Box::<webrtc_table::WebrtcTable>::default(),
+            ProtectionKind::PathSpecific => Box::<path_specific::PathSpecific>::default(),
+        }
+    }
+}
+
+impl fmt::Display for ProtectionKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// There is no protection of this name.
+#[derive(Debug, thiserror::Error)]
+#[error("no protection is called `{0}`; there are: none, webrtc_table, path_specific")]
+pub struct UnknownProtection(String);
+
+impl FromStr for ProtectionKind {
+    type Err = UnknownProtection;
+    fn from_str(s: &str) -> Result<ProtectionKind, UnknownProtection> {
+        let found = ProtectionKind::ALL.into_iter().find(|k| k.name() == s);
+        found.ok_or_else(|| UnknownProtection(s.to_owned()))
+    }
+}
+
+/// A packet that no repair packet holds yet.
+#[derive(Clone, Copy, Debug)]
+pub struct Unprotected {
+    /// The path that it was given to.
+    pub path: PathId,
+    /// Time since then.
+    pub age: Duration,
+    /// Round-trip time of that path: when a retransmission would come.
+    pub round_trip: Duration,
+    /// Of the frame that is being protected, not of one before.
+    pub current: bool,
+}
+
+/// A frame that has been given to paths.
+#[derive(Clone, Copy, Debug)]
+pub struct FrameToProtect<'a> {
+    /// Whether others depend on it and it on none.
+    pub keyframe: bool,
+    /// What it has of payload.
+    pub size: Bytes,
+    /// Its packets in sending order, behind those of the frames before that no
+    /// repair packet holds.
+    pub packets: &'a [Unprotected],
+}
+
+/// What goes into one repair packet.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Group {
+    /// Places in [`FrameToProtect::packets`], ascending.
+    pub members: Vec<usize>,
+    /// The path whose losses it is for, if of one.
+    pub made_for: Option<PathId>,
+}
+
+/// Decides how many repair packets there are, and what is in them.
+pub trait Protection: Send {
+    /// Feedback told of media packets on a path: so many arrived, so many are
+    /// lost.
+    fn on_feedback(&mut self, now: Instant, path: PathId, arrived: u64, lost: u64);
+
+    /// A lost packet of this path had to be sent again: no repair packet could
+    /// bring it back.
+    fn on_unrepaired(&mut self, now: Instant, path: PathId);
+
+    /// One group for each repair packet. A packet is in one group at most.
+    fn protect(&mut self, now: Instant, frame: &FrameToProtect<'_>) -> Vec<Group>;
+}
+
+/// Deals members out to `count` groups in turn, so that neighbours, which a
+/// burst takes together, are in different ones.
+fn interleave(members: &[usize], count: usize, made_for: Option<PathId>) -> Vec<Group> {
+    let count = count.min(members.len());
+    let group = |first| Group {
+        members: members.iter().copied().skip(first).step_by(count).collect(),
+        made_for,
+    };
+    (0..count).map(group).collect()
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,206 @@
+//! Packets of one stream that are made again from repair packets (RFC 8627
+//! section 6.3).
+
+use std::collections::{BTreeMap, VecDeque};
+
+use weft_units::{Duration, Instant, Ssrc};
+use weft_wire::ParseError;
+use weft_wire::flexfec::{Parity, Repair};
+use weft_wire::rtp::{self, ExtensionMap};
+use weft_wire::sequence;
+
+/// What became of the repair packets of one stream.
+#[derive(Clone, Copy, Default, PartialEq, Eq, Debug)]
+pub struct ProtectionCounters {
+    /// Repair packets that came, the useless and the broken included.
+    pub received: u64,
+    /// Repair packets that brought a packet back.
+    pub used: u64,
+    /// Repair packets whose packets all came by themselves.
+    pub useless: u64,
+    /// Repair packets that could not be read, that are of packets far from
+    /// all others, or that gave no packet of the stream.
+    pub broken: u64,
+}
+
+/// Recovers packets of one stream. Keeps packets only while repair packets
+/// come; memory is bounded whatever arrives.
+#[derive(Default, Debug)]
+pub(crate) struct Recovery {
+    /// What has come lately: as it is protected, or nothing where it came as a
+    /// retransmission, which has lost its header.
+    packets: BTreeMap<u64, Option<Vec<u8>>>,
+    bytes: usize,
+    repairs: VecDeque<Held>,
+    highest: Option<u64>,
+    repaired_at: Option<Instant>,
+    pub counters: ProtectionCounters,
+}
+
+/// A repair packet that lacks more than one packet.
+#[derive(Debug)]
+struct Held {
+    base: u64,
+    bits: u128,
+    missing: u128,
+    parity: Parity,
+}
+
+/// A packet made again, in wire form.
+#[derive(PartialEq, Eq, Debug)]
+pub(crate) struct Recovered {
+    pub sequence: u64,
+    pub packet: Vec<u8>,
+}
+
+/// Without repair packets for so long, packets are not kept for them. Chosen
+/// by us: a protection's memory of losses.
+const IN_USE: Duration = Duration::from_secs(5);
+/// How far back repair packets reach at most: their span and the skew of
+/// paths, at a thousand packets a second.
+const WINDOW: u64 = 512;
+const MAX_BYTES: usize = 1_000_000;
+const MAX_HELD: usize = 128;
+
+impl Recovery {
+    /// Whether repair packets come, so that it is worth waiting for them.
+    pub fn in_use(&self, now: Instant) -> bool {
+        self.repaired_at
+            .is_some_and(|at| now.saturating_since(at) < IN_USE)
+    }
+
+    /// A packet of the stream came, as it is on the wire.
+    pub fn on_packet(&mut self, now: Instant, number: u64, packet: &[u8], map: &ExtensionMap) {
+        if !self.in_use(now) {
+            self.packets.clear();
+            self.repairs.clear();
+            self.bytes = 0;
+            return;
+        }
+        let mut packet = packet.to_vec();
+        rtp::clear_transport_values(&mut packet, map);
+        self.store(number, Some(packet));
+    }
+
+    /// A packet of the stream came as a retransmission.
+    pub fn on_retransmission(&mut self, now: Instant, number: u64) {
+        if self.in_use(now) && !self.packets.contains_key(&number) {
+            self.store(number, None);
+        }
+    }
+
+    fn store(&mut self, number: u64, packet: Option<Vec<u8>>) {
+        let highest = self.highest.max(Some(number)).unwrap_or(number);
+        self.highest = Some(highest);
+        if number + WINDOW < highest || self.packets.get(&number).is_some_and(Option::is_some) {
+            return;
+        }
+        let is_whole = packet.is_some();
+        self.bytes += packet.as_ref().map_or(0, Vec::len);
+        self.packets.insert(number, packet);
+        while let Some(oldest) = self.packets.first_entry() {
+            if *oldest.key() + WINDOW >= highest && self.bytes <= MAX_BYTES {
+                break;
+            }
+            self.bytes -= oldest.remove().map_or(0, |p| p.len());
+        }
+        for held in &mut self.repairs {
+            if is_whole && let Some(bit) = held.bit(number) {
+                held.missing &= !bit;
+            }
+        }
+    }
+
+    /// A repair packet came. `near` is a number of the stream, extended.
+    pub fn on_repair(&mut self, now: Instant, near: u64, payload: &[u8]) {
+        self.counters.received += 1;
+        self.repaired_at = Some(now);
+        let Ok(Repair { mask, parity }) = Repair::parse(payload) else {
+            self.counters.broken += 1;
+            return;
+        };
+        let base = sequence::extend(Some(self.highest.unwrap_or(near)), mask.base);
+        if base.abs_diff(self.highest.unwrap_or(near)) > WINDOW {
+            self.counters.broken += 1;
+            return;
+        }
+        let came = |i: &u32| matches!(self.packets.get(&(base + u64::from(*i))), Some(Some(_)));
+        let named = |i: &u32| mask.bits >> i & 1 == 1;
+        let whole = (0..u128::BITS).filter(named).filter(came);
+        let whole = whole.fold(0_u128, |bits, i| bits | 1 << i);
+        self.repairs.push_back(Held {
+            base,
+            bits: mask.bits,
+            missing: mask.bits & !whole,
+            parity,
+        });
+        if self.repairs.len() > MAX_HELD {
+            self.repairs.pop_front();
+            self.counters.useless += 1;
+        }
+    }
+
+    /// The next packet that can be made again, for as long as there are any.
+    pub fn poll(&mut self, ssrc: Ssrc) -> Option<Recovered> {
+        let mut at = 0;
+        while let Some(held) = self.repairs.get(at) {
+            let old = self.highest.is_some_and(|h| held.base + 2 * WINDOW < h);
+            if held.missing.count_ones() > 1 && !old {
+                at += 1;
+                continue;
+            }
+            let held = self.repairs.remove(at)?;
+            let number = held.base + u64::from(held.missing.trailing_zeros());
+            if held.missing == 0 || old || self.packets.contains_key(&number) {
+                self.counters.useless += 1;
+                continue;
+            }
+            match self.recover(held, number, ssrc) {
+                Ok(packet) => {
+                    self.counters.used += 1;
+                    let sequence = number;
+                    self.store(number, Some(packet.clone()));
+                    return Some(Recovered { sequence, packet });
+                }
+                Err(_) => self.counters.broken += 1,
+            }
+        }
+        None
+    }
+
+    fn recover(&self, held: Held, number: u64, ssrc: Ssrc) -> Result<Vec<u8>, ParseError> {
+        let Held {
+            base,
+            bits,
+            mut parity,
+            ..
+        } = held;
+        for distance in (0..u128::BITS).filter(|i| bits >> i & 1 == 1) {
+            let other = base + u64::from(distance);
+            if let (true, Some(Some(packet))) = (other != number, self.packets.get(&other)) {
+                parity.add(packet)?;
+            }
+        }
+        parity.recover(ssrc, number as u16)
+    }
+
+    /// What was recovered last is no packet of the stream.
+    pub fn refuse(&mut self, number: u64) {
+        self.counters.used -= 1;
+        self.counters.broken += 1;
+        if let Some(Some(packet)) = self.packets.remove(&number) {
+            self.bytes -= packet.len();
+        }
+    }
+}
+
+impl Held {
+    /// The bit of this packet, if the mask names it.
+    fn bit(&self, number: u64) -> Option<u128> {
+        let distance = number.checked_sub(self.base).filter(|d| *d < 128)?;
+        Some(1 << distance).filter(|bit| self.bits & bit != 0)
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,255 @@
+//! The repair packets of one sending stream: what they hold, and what became
+//! of them and of the packets in them.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::sync::Arc;
+
+use weft_units::{Bytes, Duration, Instant, PathId, Ssrc};
+
+/// What repair packets add to the packets in them: a contributing source (4
+/// bytes) and the header with the longest mask (24), less the fixed header
+/// that it stands for (12). RFC 8627 section 4.2.
+pub(crate) const REPAIR_HEADROOM: usize = 4 + 24 - 12;
+
+/// A packet that no repair packet holds yet.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Scheduled {
+    pub sequence: u64,
+    pub path: PathId,
+    pub at: Instant,
+    pub current: bool,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Fate {
+    OnItsWay,
+    Arrived,
+    Lost,
+}
+
+/// One repair packet.
+#[derive(Debug)]
+pub(crate) struct StoredRepair {
+    pub timestamp: u32,
+    pub payload: Arc<[u8]>,
+    fate: Fate,
+    /// Packets in it of which nothing is known.
+    open: usize,
+    /// Packets in it that are lost and not sent again.
+    lost: Vec<u64>,
+}
+
+/// The repair packets of one stream, under their own SSRC.
+#[derive(Debug)]
+pub(crate) struct RepairStream {
+    pub ssrc: Ssrc,
+    pub payload_type: u8,
+    pub sent: u64,
+    unprotected: VecDeque<Scheduled>,
+    repairs: VecDeque<StoredRepair>,
+    /// Number of the first of `repairs`.
+    first: u64,
+    /// The repair packet of each media packet.
+    holder: BTreeMap<u64, u64>,
+}
+
+/// Packets older than this get into no repair packet any more: half of the
+/// longest round trip that is worth beating. Chosen by us.
+const LONGEST_WAIT: Duration = Duration::from_millis(250);
+const MAX_UNPROTECTED: usize = 512;
+/// What is known of repair packets further back helps nobody: as many as a
+/// second of 20 Mbps has at an overhead of one half.
+const MAX_REPAIRS: usize = 1024;
+const MAX_HOLDERS: usize = 4096;
+
+impl RepairStream {
+    /// `first_sequence` is random (RFC 3550 section 5.1).
+    pub fn new((ssrc, payload_type): (Ssrc, u8), first_sequence: u16) -> RepairStream {
+        RepairStream {
+            ssrc,
+            payload_type,
+            sent: 0,
+            unprotected: VecDeque::new(),
+            repairs: VecDeque::new(),
+            first: u64::from(first_sequence & 0x7fff),
+            holder: BTreeMap::new(),
+        }
+    }
+
+    /// A packet of the current frame was given to a path.
+    pub fn on_scheduled(&mut self, now: Instant, sequence: u64, path: PathId) {
+        if self.holder.contains_key(&sequence) {
+            // Its path died before it could leave.
+            return;
+        }
+        if self.unprotected.len() >= MAX_UNPROTECTED {
+            self.unprotected.pop_front();
+        }
+        self.unprotected.push_back(Scheduled {
+            sequence,
+            path,
+            at: now,
+            current: true,
+        });
+    }
+
+    /// What may be protected now, in sending order.
+    pub fn unprotected(&mut self, now: Instant) -> Vec<Scheduled> {
+        while let Some(oldest) = self.unprotected.front() {
+            if oldest.current || now.saturating_since(oldest.at) < LONGEST_WAIT {
+                break;
+            }
+            self.unprotected.pop_front();
+        }
+        self.unprotected.iter().copied().collect()
+    }
+
+    /// The current frame is done; these packets are in repair packets now.
+    pub fn end_frame(&mut self, held: &[u64]) {
+        self.unprotected.retain_mut(|packet| {
+            packet.current = false;
+            !held.contains(&packet.sequence)
+        });
+    }
+
+    /// Stores a repair packet that holds these packets; its number.
+    pub fn store(&mut self, timestamp: u32, payload: Arc<[u8]>, members: &[u64]) -> u64 {
+        let number = self.first + self.repairs.len() as u64;
+        self.repairs.push_back(StoredRepair {
+            timestamp,
+            payload,
+            fate: Fate::OnItsWay,
+            open: members.len(),
+            lost: Vec::new(),
+        });
+        if self.repairs.len() > MAX_REPAIRS {
+            self.repairs.pop_front();
+            self.first += 1;
+        }
+        self.holder.extend(members.iter().map(|m| (*m, number)));
+        while self.holder.len() > MAX_HOLDERS {
+            self.holder.pop_first();
+        }
+        number
+    }
+
+    pub fn get(&self, number: u64) -> Option<&StoredRepair> {
+        let index = usize::try_from(number.checked_sub(self.first)?).ok()?;
+        self.repairs.get(index)
+    }
+
+    fn get_mut(&mut self, number: u64) -> Option<&mut StoredRepair> {
+        let index = usize::try_from(number.checked_sub(self.first)?).ok()?;
+        self.repairs.get_mut(index)
+    }
+
+    pub fn size(&self, number: u64) -> Bytes {
+        let payload = self.get(number).map_or(0, |r| r.payload.len());
+        Bytes((payload + super::HEADROOM + 4) as u64)
+    }
+
+    /// A packet of the stream arrived.
+    pub fn on_arrived(&mut self, sequence: u64) {
+        if let Some(number) = self.holder.remove(&sequence)
+            && let Some(repair) = self.get_mut(number)
+        {
+            repair.open -= 1;
+        }
+    }
+
+    /// A packet of the stream is lost. What has to be sent again for it, by
+    /// now: nothing while a repair packet may bring it back.
+    pub fn on_lost(&mut self, sequence: u64) -> Vec<u64> {
+        let number = self.holder.remove(&sequence);
+        let Some(repair) = number.and_then(|number| self.get_mut(number)) else {
+            return vec![sequence];
+        };
+        repair.open -= 1;
+        repair.lost.push(sequence);
+        repair.beyond_repair()
+    }
+
+    /// A repair packet arrived.
+    pub fn on_repair_arrived(&mut self, number: u64) {
+        if let Some(repair) = self.get_mut(number) {
+            repair.fate = Fate::Arrived;
+        }
+    }
+
+    /// A repair packet is lost. What has to be sent again, as it will not
+    /// bring it back.
+    pub fn on_repair_lost(&mut self, number: u64) -> Vec<u64> {
+        let Some(repair) = self.get_mut(number) else {
+            return Vec::new();
+        };
+        if repair.fate == Fate::OnItsWay {
+            repair.fate = Fate::Lost;
+        }
+        repair.beyond_repair()
+    }
+
+    /// What was sent so far will not be repaired: there was no path.
+    pub fn interrupt(&mut self) {
+        self.unprotected.clear();
+        self.holder.clear();
+        self.first += self.repairs.len() as u64;
+        self.repairs.clear();
+    }
+}
+
+impl StoredRepair {
+    /// Takes the lost packets that this one cannot bring back: it is lost too,
+    /// or two are.
+    fn beyond_repair(&mut self) -> Vec<u64> {
+        if self.fate == Fate::Lost || self.lost.len() > 1 {
+            self.fate = Fate::Lost;
+            return std::mem::take(&mut self.lost);
+        }
+        Vec::new()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn stream() -> (RepairStream, u64) {
+        let mut stream = RepairStream::new((Ssrc(1), 98), 7);
+        let number = stream.store(0, Arc::from([0; 20]), &[10, 11, 12]);
+        (stream, number)
+    }
+
+    #[test]
+    fn one_loss_is_left_to_the_repair_packet_and_two_are_not() {
+        let (mut stream, number) = stream();
+        stream.on_arrived(10);
+        assert_eq!(stream.on_lost(12), [0; 0]);
+        stream.on_repair_arrived(number);
+        assert_eq!(stream.on_lost(11), [12, 11]);
+        assert_eq!(stream.on_lost(13), [13], "in no repair packet");
+    }
+
+    #[test]
+    fn a_lost_repair_packet_brings_nothing_back() {
+        let (mut stream, number) = stream();
+        assert_eq!(stream.on_lost(12), [0; 0]);
+        assert_eq!(stream.on_repair_lost(number), [12]);
+        assert_eq!(stream.on_lost(11), [11]);
+        assert_eq!(stream.on_repair_lost(99), [0; 0], "never sent");
+    }
+
+    #[test]
+    fn memory_is_bounded() {
+        let mut stream = RepairStream::new((Ssrc(1), 98), 7);
+        let now = Instant::ZERO;
+        for sequence in 0..10_000 {
+            stream.on_scheduled(now, sequence, PathId(0));
+            stream.store(0, Arc::from([0; 20]), &[sequence]);
+        }
+        assert_eq!(stream.unprotected(now).len(), MAX_UNPROTECTED);
+        assert_eq!(stream.repairs.len(), MAX_REPAIRS);
+        assert_eq!(stream.holder.len(), MAX_HOLDERS);
+        stream.end_frame(&[]);
+        assert_eq!(stream.unprotected(now + LONGEST_WAIT).len(), 0);
+    }
+}

@@ -1,0 +1,265 @@
+//! Repair packets: from a frame's packets to the queues of paths, and what
+//! becomes of them.
+
+use std::sync::Arc;
+
+use weft_units::{Bytes, Instant, PathId, StreamId};
+use weft_wire::flexfec::{Mask, Parity, Repair, SPAN};
+use weft_wire::rtp::{ExtensionMap, Extensions, Header, PathExtension};
+
+use super::{Session, transmitting};
+use crate::config::Level;
+use crate::event::{Output, Protocol, Transmit};
+use crate::path::{Carried, Content, Purpose, Waiting};
+use crate::protection::{FrameToProtect, Group, Unprotected};
+use crate::schedule::{Batch, Class};
+use crate::send::{Scheduled, SendStream};
+
+impl Session {
+    /// The frame whose packets were given to paths is whole: makes its repair
+    /// packets.
+    pub(super) fn protect_frame(&mut self, now: Instant, id: StreamId) {
+        let repair = self.senders.get_mut(&id).and_then(|s| s.repair.as_mut());
+        let scheduled = repair.map_or(Vec::new(), |r| r.unprotected(now));
+        let current = || scheduled.iter().filter(|s| s.current);
+        let Some(stream) = self.senders.get(&id).filter(|_| current().next().is_some()) else {
+            return;
+        };
+        let packets: Vec<Unprotected> = scheduled.iter().map(|s| self.describe(now, s)).collect();
+        let frame = FrameToProtect {
+            keyframe: current().any(|s| stream.class(s.sequence) == Class::Keyframe),
+            size: current().map(|s| stream.packet_size(s.sequence)).sum(),
+            packets: &packets,
+        };
+        let groups = self.protection.protect(now, &frame);
+        let (mut held, mut repair_size) = (Vec::new(), Bytes::ZERO);
+        for Group { members, made_for } in groups {
+            let places = members.iter().filter_map(|place| scheduled.get(*place));
+            let members: Vec<u64> = places.map(|s| s.sequence).collect();
+            for part in within_span(&members) {
+                let made = self.make_repair(id, part);
+                repair_size += made.map_or(Bytes::ZERO, |(_, size)| size);
+                if let Some((number, size)) = made {
+                    self.schedule_repair(now, id, number, size, made_for);
+                }
+            }
+            held.extend(members);
+        }
+        if let Some(repair) = self.senders.get_mut(&id).and_then(|s| s.repair.as_mut()) {
+            repair.end_frame(&held);
+        }
+        let before = self.repair_share.left_for_media();
+        self.repair_share.on_frame(now, frame.size, repair_size);
+        self.rate_moved |= before != self.repair_share.left_for_media();
+    }
+
+    fn describe(&self, now: Instant, scheduled: &Scheduled) -> Unprotected {
+        let path = self.paths.get(&scheduled.path);
+        Unprotected {
+            path: scheduled.path,
+            age: now.saturating_since(scheduled.at),
+            round_trip: path.map(|p| p.rtt.smoothed()).unwrap_or_default(),
+            current: scheduled.current,
+        }
+    }
+
+    /// Makes a repair packet; its number and size.
+    fn make_repair(&mut self, id: StreamId, members: &[u64]) -> Option<(u64, Bytes)> {
+        let stream = self.senders.get_mut(&id)?;
+        let (payload, members) = parity(stream, members, self.level, &self.config.extensions)?;
+        let newest = members.last().and_then(|s| stream.get(*s));
+        let timestamp = newest.map_or(0, |p| p.timestamp);
+        let repair = stream.repair.as_mut()?;
+        let number = repair.store(timestamp, payload, &members);
+        Some((number, repair.size(number)))
+    }
+
+    fn schedule_repair(
+        &mut self,
+        now: Instant,
+        id: StreamId,
+        sequence: u64,
+        size: Bytes,
+        made_for: Option<PathId>,
+    ) {
+        let views = self.path_views();
+        if views.is_empty() {
+            return;
+        }
+        let batch = Batch {
+            stream: id,
+            class: Class::Repair,
+            classes: &[Class::Repair],
+            sizes: &[size],
+            made_for,
+        };
+        let assigned = self.scheduler.assign(now, &batch, &views);
+        let path = assigned.first().map(|a| a.path);
+        if let Some(path) = path.and_then(|path| self.paths.get_mut(&path)) {
+            path.queue.push(Waiting {
+                stream: id,
+                sequence,
+                purpose: Purpose::Repair,
+                size,
+                copies: Vec::new(),
+            });
+        }
+    }
+
+    /// Sends a repair packet on this path.
+    pub(super) fn transmit_repair(&mut self, now: Instant, id: PathId, waiting: &Waiting) {
+        let Some(path) = self.paths.get_mut(&id) else {
+            return;
+        };
+        let Some(stream) = self.senders.get_mut(&waiting.stream) else {
+            return;
+        };
+        let (media, mid) = (stream.config.ssrc, stream.config.mid);
+        let Some(repair) = &mut stream.repair else {
+            return;
+        };
+        let Some(stored) = repair.get(waiting.sequence) else {
+            return;
+        };
+        let payload = Arc::clone(&stored.payload);
+        let numbers = transmitting::number(self.level, &mut self.transport, path, repair.ssrc);
+        let (number, extensions) = numbers.unzip();
+        let header = Header {
+            marker: false,
+            payload_type: repair.payload_type,
+            sequence: waiting.sequence as u16,
+            timestamp: stored.timestamp,
+            ssrc: repair.ssrc,
+            extensions: Extensions {
+                mid,
+                ..extensions.unwrap_or_default()
+            },
+        };
+        let room = payload.len() + crate::send::HEADROOM + 32;
+        let mut packet = self.buffers.take(room);
+        header.write_with_sources(&self.config.extensions, &[media], &mut packet);
+        packet.extend_from_slice(&payload);
+        let size = Bytes(packet.len() as u64);
+        let carried = Carried {
+            stream: waiting.stream,
+            sequence: waiting.sequence,
+            content: Content::Repair,
+        };
+        match number {
+            Some(_) => path.on_sent(now, size, carried),
+            None => path.on_unreported_sent(now, size),
+        }
+        repair.sent += 1;
+        self.outputs.push_back(Output::Transmit(Transmit {
+            path: id,
+            copies: Vec::new(),
+            packet,
+            protocol: Protocol::Rtp,
+        }));
+    }
+
+    /// Feedback said that a transmission arrived.
+    pub(super) fn on_acknowledged(&mut self, carried: Carried) {
+        let Some(stream) = self.senders.get_mut(&carried.stream) else {
+            return;
+        };
+        match (carried.content, &mut stream.repair) {
+            (Content::Repair, Some(repair)) => repair.on_repair_arrived(carried.sequence),
+            (Content::Repair, None) => {}
+            (Content::Media, repair) => {
+                if let Some(repair) = repair {
+                    repair.on_arrived(carried.sequence);
+                }
+                stream.acknowledge(carried.sequence);
+            }
+        }
+    }
+
+    /// Feedback said that a transmission is lost: sends again what no repair
+    /// packet can bring back.
+    pub(super) fn on_lost(&mut self, now: Instant, path: PathId, number: u64, carried: Carried) {
+        let is_current = self.is_current(path, number, carried);
+        let repair = self.senders.get_mut(&carried.stream);
+        let Some(repair) = repair.and_then(|s| s.repair.as_mut()) else {
+            self.retransmit_if_current(now, path, number, carried);
+            return;
+        };
+        let due = match carried.content {
+            Content::Repair => repair.on_repair_lost(carried.sequence),
+            Content::Media if is_current => repair.on_lost(carried.sequence),
+            Content::Media => Vec::new(),
+        };
+        for sequence in due {
+            self.protection.on_unrepaired(now, path);
+            self.retransmit(now, carried.stream, sequence);
+        }
+    }
+
+    /// A repair packet did not leave, or its path died under it.
+    pub(super) fn give_up_repair(&mut self, now: Instant, id: StreamId, sequence: u64) {
+        let repair = self.senders.get_mut(&id).and_then(|s| s.repair.as_mut());
+        let due = repair.map(|r| r.on_repair_lost(sequence));
+        for sequence in due.unwrap_or_default() {
+            self.retransmit(now, id, sequence);
+        }
+    }
+}
+
+/// Runs of ascending numbers, each short enough for one mask.
+fn within_span(members: &[u64]) -> impl Iterator<Item = &[u64]> {
+    let mut rest = members;
+    std::iter::from_fn(move || {
+        let first = *rest.first()?;
+        let fits = rest.partition_point(|s| s.saturating_sub(first) < u64::from(SPAN));
+        let (run, after) = rest.split_at(fits.max(1));
+        rest = after;
+        Some(run)
+    })
+}
+
+/// The payload of a repair packet over these packets, and those of them whose
+/// payload is still there.
+fn parity(
+    stream: &SendStream,
+    members: &[u64],
+    level: Level,
+    map: &ExtensionMap,
+) -> Option<(Arc<[u8]>, Vec<u64>)> {
+    let zeros = PathExtension {
+        path: PathId(0),
+        stream_sequence: 0,
+        transport_sequence: 0,
+    };
+    let extensions = Extensions {
+        path: (level == Level::Full).then_some(zeros),
+        transport_sequence: (level == Level::SenderSide).then_some(0),
+        mid: stream.config.mid,
+        ..Extensions::default()
+    };
+    let mut parity = Parity::default();
+    let (mut held, mut packet) = (Vec::with_capacity(members.len()), Vec::new());
+    for &sequence in members {
+        let Some(stored) = stream.get(sequence).filter(|p| !p.payload.is_empty()) else {
+            continue;
+        };
+        let header = Header {
+            marker: stored.marker,
+            payload_type: stream.config.payload_type,
+            sequence: sequence as u16,
+            timestamp: stored.timestamp,
+            ssrc: stream.config.ssrc,
+            extensions,
+        };
+        packet.clear();
+        header.write(map, &mut packet);
+        packet.extend_from_slice(&stored.payload);
+        if parity.add(&packet).is_ok() {
+            held.push(sequence);
+        }
+    }
+    let base = *held.first()?;
+    let mask = Mask::new(base as u16, held.iter().map(|s| (s - base) as u32));
+    let mut payload = Vec::new();
+    Repair { mask, parity }.write(&mut payload);
+    Some((Arc::from(payload), held))
+}
