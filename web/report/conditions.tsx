@@ -9,6 +9,11 @@ export function Conditions({ data }: { data: Data }) {
   return (
     <>
       <Command text={data.conditions.command} />
+      {data.notes.map((note) => (
+        <p key={note} class="quiet small">
+          {note}
+        </p>
+      ))}
       <div class="columns">
         <div>
           <h3>Links</h3>

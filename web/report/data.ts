@@ -101,6 +101,8 @@ export interface Data {
   readonly engine: string;
   readonly version: string;
   readonly conditions: { readonly command: string; readonly unix_s: number; readonly took_s: number; readonly machine: string };
+  /** What is allowed, but perhaps not meant. */
+  readonly notes: readonly string[];
   readonly seeds: readonly number[];
   /** Names of the traces that the seeds play in turn; empty without a pattern. */
   readonly traces: readonly string[];

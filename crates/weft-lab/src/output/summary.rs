@@ -13,6 +13,8 @@ struct Summary<'a> {
     scenario: &'a str,
     engine: &'static str,
     version: &'static str,
+    /// What is allowed, but perhaps not meant.
+    notes: Vec<String>,
     seeds: Vec<u64>,
     /// What stood for the star in the traces' names: of seed 1, 2 and so on;
     /// empty where there is no such pattern.
@@ -42,6 +44,7 @@ pub fn summary(outcome: &Outcome<'_>) -> String {
         scenario: &outcome.scenario().name,
         engine: "sim",
         version: env!("CARGO_PKG_VERSION"),
+        notes: outcome.scenario().notes(),
         seeds: outcome.seeds(),
         traces: outcome.traces(),
         partial: outcome.finished() < outcome.wanted(),

@@ -15,10 +15,12 @@ mod systems;
 mod traces;
 mod tree;
 
+use std::collections::BTreeMap;
 use std::path::Path;
 
 use serde::Deserialize;
 use toml::Spanned;
+use weft_links::Capacity;
 use weft_sim::Setup;
 use weft_units::Duration;
 
@@ -110,12 +112,50 @@ impl Scenario {
         Ok(Scenario { source, ..scenario })
     }
 
+    /// What is allowed, but perhaps not meant.
+    #[must_use]
+    pub fn notes(&self) -> Vec<String> {
+        let mut notes: Vec<String> = Vec::new();
+        for variant in &self.variants {
+            for (link, shortest) in variant.short_traces() {
+                let note = format!(
+                    "link `{link}`: a trace ends after {} s, before the run does, and is played again from its beginning",
+                    shortest.as_secs_f64()
+                );
+                if !notes.contains(&note) {
+                    notes.push(note);
+                }
+            }
+        }
+        notes
+    }
+
     /// How long a run lasts.
     #[must_use]
     pub fn duration(&self) -> Duration {
         self.variants
             .first()
             .map_or(Duration::ZERO, |v| v.setup.duration)
+    }
+}
+
+impl Variant {
+    /// Links with a trace that ends before the run, and the shortest one's end.
+    fn short_traces(&self) -> BTreeMap<&str, Duration> {
+        let mut short: BTreeMap<&str, Duration> = BTreeMap::new();
+        let every = self.traces.setups();
+        for link in every.chain([self.setup.links.as_slice()]).flatten() {
+            for spec in [&link.forward, &link.backward] {
+                let Capacity::Trace(trace) = &spec.capacity else {
+                    continue;
+                };
+                if trace.length() < self.setup.duration {
+                    let known = short.entry(&link.name).or_insert(trace.length());
+                    *known = (*known).min(trace.length());
+                }
+            }
+        }
+        short
     }
 }
 

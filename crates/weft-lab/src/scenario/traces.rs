@@ -98,6 +98,11 @@ impl Traces {
         self.0.iter().map(|(name, _)| name.as_str())
     }
 
+    /// The links of each seed where they differ.
+    pub(super) fn setups(&self) -> impl Iterator<Item = &[LinkSetup]> {
+        self.0.iter().map(|(_, links)| links.as_slice())
+    }
+
     /// The setup with the links of this seed; when the traces are used up
     /// they begin anew.
     #[must_use]

@@ -6,15 +6,18 @@ use std::time::Instant;
 /// One line that is written over; nothing into a pipe.
 pub struct Progress {
     live: bool,
+    /// What is under way, where there are several.
+    of: String,
     begun: Instant,
     done: usize,
     all: usize,
 }
 
 impl Progress {
-    pub fn new(all: usize, wanted: bool) -> Progress {
+    pub fn new(all: usize, of: &str, wanted: bool) -> Progress {
         let progress = Progress {
             live: wanted && stderr().is_terminal(),
+            of: of.to_owned(),
             begun: Instant::now(),
             done: 0,
             all,
@@ -52,7 +55,8 @@ impl Progress {
         let full = WIDTH * done / all.max(1);
         let bar = format!("{}{}", "#".repeat(full), ".".repeat(WIDTH - full));
         let mut out = stderr();
-        let _ = write!(out, "\r\x1b[K[{bar}] {done} of {all} runs{left}");
+        let of = &self.of;
+        let _ = write!(out, "\r\x1b[K{of}[{bar}] {done} of {all} runs{left}");
         let _ = out.flush();
     }
 }

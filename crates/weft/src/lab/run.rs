@@ -38,7 +38,11 @@ pub fn run(args: &RunArgs) -> Result<(), Failure> {
 pub fn compare(args: &CompareArgs) -> Result<(), Failure> {
     let text = shelf::comparison(&args.links, args.streams).map_err(Failure::usage)?;
     let parsed = Scenario::parse("weft lab compare", &text, &overrides(&args.common));
-    let scenario = parsed.map_err(Failure::usage)?;
+    let scenario = parsed.map_err(|error| match error.at {
+        // The text that it has a place in is ours, not the user's.
+        Some(_) => Failure::usage(format!("weft lab compare: {}", error.message)),
+        None => Failure::usage(error),
+    })?;
     let command = |_: &Scenario| {
         let links = args
             .links
@@ -123,7 +127,11 @@ fn all(
     let asked = stop.clone();
     interrupt::on_ctrl_c(move || asked.store(true, Ordering::Relaxed));
     let mut bad = Vec::new();
-    for scenario in scenarios {
+    for (index, scenario) in scenarios.iter().enumerate() {
+        let place = match scenarios.len() {
+            1 => String::new(),
+            all => format!("{} ({} of {all}) ", scenario.name, index + 1),
+        };
         let out = common
             .out
             .as_deref()
@@ -132,7 +140,14 @@ fn all(
             .map(|path| Folder::create(&path))
             .transpose()
             .map_err(Failure::usage)?;
-        if let Err(failure) = one(scenario, common, out.as_ref(), &stop, &command(scenario)) {
+        if let Err(failure) = one(
+            scenario,
+            common,
+            out.as_ref(),
+            &stop,
+            &command(scenario),
+            &place,
+        ) {
             match failure {
                 Failure::Run(text) => bad.push(text),
                 other => return Err(other),
@@ -163,11 +178,12 @@ fn one(
     out: Option<&Folder>,
     stop: &AtomicBool,
     command: &str,
+    place: &str,
 ) -> Result<(), Failure> {
     let jobs = common.jobs.map_or_else(processors, usize::from);
     let begun = Instant::now();
     let mut outcome = Outcome::new(scenario);
-    let mut progress = Progress::new(outcome.wanted(), !common.json);
+    let mut progress = Progress::new(outcome.wanted(), place, !common.json);
     let ran = runs::run(scenario, jobs, stop, |ended| {
         match ended {
             Ok(run) => {
@@ -214,10 +230,17 @@ fn tell(outcome: &Outcome<'_>, common: &Common, out: Option<&Folder>) {
         scenario.duration().as_secs_f64(),
         scenario.seeds
     );
+    if outcome.finished() < outcome.wanted() {
+        let (finished, wanted) = (outcome.finished(), outcome.wanted());
+        println!("partial: {finished} of {wanted} runs\n");
+    }
     print!("{}", output::printed(outcome));
     let worse = output::printed_worse(outcome);
     if !worse.is_empty() {
         print!("\n{worse}");
+    }
+    for note in scenario.notes() {
+        println!("note: {note}");
     }
     for check in outcome.checks().iter().filter(|c| !c.check.ok) {
         println!(

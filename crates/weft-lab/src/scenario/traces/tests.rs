@@ -74,6 +74,13 @@ fn each_seed_plays_the_next_trace_and_the_links_stay_in_step() {
         }
     }
     assert_eq!(read(folder.path(), TEXT, &["seeds=9"]).unwrap().seeds, 9);
+    let notes = scenario.notes();
+    assert!(
+        notes.len() == 2 && notes[0].contains("ends after 2 s"),
+        "{notes:?}"
+    );
+    let brief = read(folder.path(), TEXT, &["duration=1s"]).unwrap();
+    assert_eq!(brief.notes(), [""; 0]);
     let one = read(folder.path(), TEXT, &["links.lte.trace=7_lte.csv"]).unwrap();
     assert_eq!(
         rate(&one, 1, 2, 1),
