@@ -1,4 +1,6 @@
 import type { ComponentChildren } from 'preact';
+import { useMemo, useState } from 'preact/hooks';
+import { casesOf, under } from './cases';
 import { Conditions } from './conditions';
 import { Distributions } from './cdf';
 import { split, type Data } from './data';
@@ -8,8 +10,11 @@ import { usePalette } from './look';
 import { Differences, Everything, Published, SelfCheck, WorseThanSingle } from './tables';
 import { OverTime } from './time';
 
-export function Report({ data }: { data: Data }) {
+export function Report({ data: everything }: { data: Data }) {
   const palette = usePalette();
+  const cases = casesOf(everything);
+  const [chosen, choose] = useState(cases[0] ?? '');
+  const data = useMemo(() => (cases.length > 0 ? under(everything, chosen) : everything), [everything, chosen]);
   const systems = data.systems.map((system) => system.name);
   const asked = (name: string): boolean => split(name)[1] === null || data.scenario.metrics.includes(name);
   const names = [...new Set(data.results.map((row) => row.metric))].filter(asked);
@@ -17,9 +22,19 @@ export function Report({ data }: { data: Data }) {
   names.sort((a, b) => order(a) - order(b));
   return (
     <>
-      <Head data={data} />
+      <Head data={everything} />
+      {cases.length > 0 && (
+        <div class="cases" role="group" aria-label="Results under">
+          <span class="quiet">Results under</span>
+          {cases.map((name) => (
+            <button type="button" key={name} aria-pressed={name === chosen} onClick={() => choose(name)}>
+              {name}
+            </button>
+          ))}
+        </div>
+      )}
       <main>
-        <Part id="results" title="Results" note={note(data)}>
+        <Part id="results" title={cases.length > 0 ? `Results, ${chosen}` : 'Results'} note={note(data)}>
           <div class="forests">
             {names.map((name) => {
               const metric = data.metrics.find((each) => each.name === split(name)[0]);
@@ -32,7 +47,7 @@ export function Report({ data }: { data: Data }) {
                   rows={data.results.filter((row) => row.metric === name)}
                   systems={systems}
                   values={(system) => data.values[system]?.[name] ?? []}
-                  baseline={data.scenario.baseline}
+                  baseline={baselineOf(data)}
                 />
               );
             })}
@@ -40,7 +55,7 @@ export function Report({ data }: { data: Data }) {
         </Part>
         {data.published.length > 0 && (
           <Part id="published" title="Published, and here" note="The band is what agrees with the publication; the bar is our 95 % interval.">
-            <Published data={data} />
+            <Published data={everything} />
           </Part>
         )}
         {data.differences.some((each) => asked(each.metric)) && (
@@ -58,7 +73,7 @@ export function Report({ data }: { data: Data }) {
           </Part>
         )}
         <Part id="time" title="Over time" note="The run with seed 1.">
-          <OverTime data={data} palette={palette} />
+          <OverTime key={chosen} data={data} palette={palette} />
         </Part>
         {data.cdfs.length > 0 && (
           <Part id="distributions" title="How it was spread" note="Samples of all seeds: the share of the time in which the quantity was at most so large.">
@@ -66,16 +81,16 @@ export function Report({ data }: { data: Data }) {
           </Part>
         )}
         <Part id="conditions" title="How it was run">
-          <Conditions data={data} />
+          <Conditions data={everything} />
         </Part>
         <Part id="selfcheck" title="Self-check" note="Whether the simulated links did what the scenario says; the worst of all seeds.">
-          <Fold open={data.selfcheck.some((check) => !check.ok)} label={checkLabel(data)}>
-            <SelfCheck data={data} />
+          <Fold open={everything.selfcheck.some((check) => !check.ok)} label={checkLabel(everything)}>
+            <SelfCheck data={everything} />
           </Fold>
         </Part>
         <Part id="figures" title="All figures" note="With those of single flows and links.">
-          <Fold open={false} label={`${data.results.length} figures`}>
-            <Everything data={data} />
+          <Fold open={false} label={`${everything.results.length} figures`}>
+            <Everything data={everything} />
           </Fold>
         </Part>
       </main>
@@ -161,6 +176,11 @@ function Fold({ open, label, children }: { open: boolean; label: string; childre
       {children}
     </details>
   );
+}
+
+/** The system that others are compared with, under its name here. */
+function baselineOf(data: Data): string | null {
+  return data.systems.find((each) => each.system === data.scenario.baseline)?.name ?? null;
 }
 
 function note(data: Data): string {

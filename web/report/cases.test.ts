@@ -1,0 +1,28 @@
+import { describe, expect, it } from 'vitest';
+import { casesOf, under } from './cases';
+import type { Data } from './data';
+
+function data(systems: readonly (readonly [string, string, string])[]): Data {
+  const all = systems.map(([name, system, value]) => ({ name, system, case: value === '' ? [] : [['flows.call.streams', value] as const] }));
+  const rows = all.map(({ name }) => ({ system: name, metric: 'fps', unit: '1/s', mean: 1, ci95: [null, null] as const, n: 1 }));
+  return { systems: all, results: rows, differences: [], worse_than_single: [], cdfs: [] } as unknown as Data;
+}
+
+describe('cases', () => {
+  const varied = data([
+    ['weft (cameras 1)', 'weft', '1'],
+    ['webrtc@wifi (cameras 1)', 'webrtc@wifi', '1'],
+    ['weft (cameras 2)', 'weft', '2'],
+    ['webrtc@wifi (cameras 2)', 'webrtc@wifi', '2'],
+  ]);
+
+  it('are what stands behind the systems', () => {
+    expect(casesOf(varied)).toEqual(['cameras 1', 'cameras 2']);
+    expect(under(varied, 'cameras 2').results.map((row) => row.system)).toEqual(['weft (cameras 2)', 'webrtc@wifi (cameras 2)']);
+  });
+
+  it('are no choice where nothing is compared within them', () => {
+    expect(casesOf(data([['1bdp', 'all', '1bdp'], ['2bdp', 'all', '2bdp']]))).toEqual([]);
+    expect(casesOf(data([['weft', 'weft', ''], ['webrtc@wifi', 'webrtc@wifi', '']]))).toEqual([]);
+  });
+});
