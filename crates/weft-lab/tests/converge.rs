@@ -1,0 +1,103 @@
+//! The scenario set `converge`: everything in it runs, and says what it asks
+//! for.
+
+use std::path::Path;
+use std::sync::atomic::AtomicBool;
+
+use weft_lab::outcome::Outcome;
+use weft_lab::{Scenario, run, shelf};
+
+fn outcome(scenario: &Scenario) -> Outcome<'_> {
+    let mut outcome = Outcome::new(scenario);
+    let ended: Result<(), ()> = run::run(scenario, 2, &AtomicBool::new(false), |ended| {
+        match ended {
+            Ok(run) => outcome.add(run),
+            Err(failed) => outcome.add_failed(failed),
+        }
+        Ok(())
+    });
+    assert_eq!(ended, Ok(()));
+    outcome
+}
+
+/// Frames, freezes and repair packets that are none, give no value.
+const MAY_BE_MISSING: [&str; 2] = ["freeze_ms_mean", "fec_utilisation"];
+
+fn check(name: &str, set: &[&str]) {
+    let entry = shelf::find(name).unwrap().remove(0);
+    let set: Vec<String> = set.iter().map(|s| (*s).to_owned()).collect();
+    let scenario = entry
+        .scenario(&set)
+        .unwrap_or_else(|error| panic!("{error}"));
+    let outcome = outcome(&scenario);
+    let failed = outcome.failed();
+    assert!(failed.is_empty(), "{name}: {failed:?}");
+    let rows = outcome.rows();
+    for variant in &scenario.variants {
+        for metric in &scenario.metrics {
+            let found = rows
+                .iter()
+                .any(|r| r.system == variant.name && r.metric == *metric);
+            let may_miss = MAY_BE_MISSING.contains(&metric.as_str());
+            assert!(
+                found || may_miss,
+                "{name}: {} has no {metric}",
+                variant.name
+            );
+        }
+    }
+    let checks = outcome.checks();
+    let bad: Vec<_> = checks.iter().filter(|c| !c.check.ok).collect();
+    assert!(bad.is_empty(), "{name}: {bad:#?}");
+    // Every published value has its system here.
+    for compared in outcome.compared() {
+        let named = |v: &weft_lab::scenario::Variant| v.name == compared.system;
+        assert!(scenario.variants.iter().any(named), "{name}: {compared:?}");
+    }
+    assert_eq!(outcome.compared().is_empty(), scenario.published.is_empty());
+}
+
+const ONE: &str = "seeds=1";
+
+#[test]
+fn the_three_scenes_run_with_every_system_and_number_of_cameras() {
+    for name in [
+        "converge/driving",
+        "converge/walking",
+        "converge/stationary",
+    ] {
+        check(name, &[ONE, "duration=2s"]);
+    }
+}
+
+#[test]
+fn the_ablation_the_sweep_and_the_pictures_run() {
+    check("converge/feedback-ablation", &[ONE, "duration=3s"]);
+    check("converge/psnr", &[ONE, "duration=2s"]);
+}
+
+#[test]
+fn measured_traces_are_compared_where_there_are_some() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let traces = root.join("../shared/data/traces/paired");
+    if !traces.is_dir() {
+        println!("skipped: no measured traces beside the project");
+        return;
+    }
+    let traces = traces.display();
+    let links = [
+        format!("wifi=trace={traces}/*_wifi.csv,delay=15ms"),
+        format!("cell=trace={traces}/*_cellular.csv,delay=35ms"),
+    ];
+    let text = shelf::comparison(&links, 1).unwrap();
+    let scenario = Scenario::parse("compare", &text, &["duration=2s".into()]).unwrap();
+    assert!(scenario.seeds > 10, "{} pairs", scenario.seeds);
+    let outcome = outcome(&scenario);
+    assert!(outcome.failed().is_empty(), "{:?}", outcome.failed());
+    assert_eq!(outcome.traces().len(), scenario.seeds as usize);
+    let worse = outcome.worse_than_single();
+    let fps = worse
+        .iter()
+        .find(|w| w.system == "weft" && w.metric == "fps");
+    assert_eq!(fps.unwrap().n, scenario.seeds as usize);
+}
