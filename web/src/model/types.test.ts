@@ -7,14 +7,14 @@ it('reads a participant as the server sends it', () => {
     name: 'Rover',
     kind: 'native',
     publishing: { video: true, audio: false },
-    links: [{ name: 'wlan0', state: 'suspect', rtt_ms: 21.5, sent_mbps: 1.25, target_mbps: 3, loss: 0.01, metered: true }],
+    links: [{ name: 'wlan0', state: 'suspect', rtt_ms: 21.5, sent_mbps: 1.25, target_mbps: 3, loss: 0.01, metered: true, backup: true, budget_left_mb: 750.5 }],
   };
   expect(readParticipant(sent)).toEqual({
     id: 'p2',
     name: 'Rover',
     kind: 'native',
     publishing: { video: true, audio: false },
-    links: [{ name: 'wlan0', state: 'suspect', rttMs: 21.5, sentMbps: 1.25, targetMbps: 3, loss: 0.01, metered: true }],
+    links: [{ name: 'wlan0', state: 'suspect', rttMs: 21.5, sentMbps: 1.25, targetMbps: 3, loss: 0.01, metered: true, backup: true, budgetLeftMb: 750.5 }],
   });
 });
 

@@ -13,6 +13,10 @@ export interface Link {
   /** Share of packets lost, 0 to 1. */
   readonly loss: number | null;
   readonly metered: boolean;
+  /** Carries nothing while another link does. */
+  readonly backup: boolean;
+  /** What is left of its budget; null if it has none. */
+  readonly budgetLeftMb: number | null;
 }
 
 export type ParticipantKind = 'browser' | 'native' | 'whip';
@@ -113,6 +117,8 @@ export function readLink(value: unknown): Link | null {
     targetMbps: figure(from['target_mbps']),
     loss: figure(from['loss']),
     metered: from['metered'] === true,
+    backup: from['backup'] === true,
+    budgetLeftMb: figure(from['budget_left_mb']),
   };
 }
 

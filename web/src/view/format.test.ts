@@ -1,10 +1,12 @@
 import { expect, it } from 'vitest';
-import { clock, fps, initials, mbps, ms, percent, seconds, size } from './format';
+import { clock, fps, initials, mbps, megabytes, ms, percent, seconds, size } from './format';
 
 it.each([
   [mbps(0.54), '0.5 Mbps'],
   [mbps(12.3), '12 Mbps'],
   [mbps(null), '–'],
+  [megabytes(1960), '2.0 GB'],
+  [megabytes(999.4), '999 MB'],
   [ms(20.6), '21 ms'],
   [seconds(0), '0.0 s'],
   [percent(0.0123), '1.2 %'],

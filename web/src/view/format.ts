@@ -7,6 +7,11 @@ export function mbps(value: number | null): string {
   return value >= 10 ? `${value.toFixed(0)} Mbps` : `${value.toFixed(1)} Mbps`;
 }
 
+/** An amount of data, in decimal units as data plans are sold in. */
+export function megabytes(value: number): string {
+  return value >= 1000 ? `${(value / 1000).toFixed(1)} GB` : `${value.toFixed(0)} MB`;
+}
+
 export function ms(value: number | null): string {
   return value === null ? NONE : `${Math.round(value)} ms`;
 }

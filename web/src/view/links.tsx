@@ -1,7 +1,7 @@
 // The links of a native sender: a badge that opens into figures.
 
 import type { Link, LinkState } from '../model/types';
-import { mbps, ms, percent } from './format';
+import { mbps, megabytes, ms, percent } from './format';
 import { Links as LinksIcon } from './icons';
 import { StateMark } from './parts';
 
@@ -48,11 +48,27 @@ export function LinkList({ links }: { readonly links: readonly Link[] }) {
             <Figure term="round trip" value={ms(link.rttMs)} />
             <Figure term="loss" value={percent(link.loss)} />
           </dl>
-          {link.metered && <p class="links-note">Metered: used when it is needed.</p>}
+          {notes(link).map((note) => (
+            <p key={note} class="links-note">
+              {note}
+            </p>
+          ))}
         </li>
       ))}
     </ul>
   );
+}
+
+/** What its owner wants of the link, in sentences. */
+export function notes(link: Link): string[] {
+  const all: string[] = [];
+  if (link.budgetLeftMb !== null) {
+    all.push(link.budgetLeftMb > 0 ? `Metered: ${megabytes(link.budgetLeftMb)} of its budget are left.` : 'Its budget is used up.');
+  } else if (link.metered) {
+    all.push('Metered: carries what the others cannot.');
+  }
+  if (link.backup) all.push('Backup: waits until it is needed.');
+  return all;
 }
 
 interface FigureProps {

@@ -58,6 +58,12 @@ pub struct LinkReport {
     /// Costs money.
     #[serde(default)]
     pub metered: bool,
+    /// Carries nothing while another link does.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub backup: bool,
+    /// What is left of its budget, in megabytes, if it has one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub budget_left_mb: Option<f64>,
 }
 
 /// Somebody in a room.
