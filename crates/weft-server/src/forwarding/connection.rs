@@ -6,6 +6,10 @@ use weft_units::{Duration, Instant, StreamId};
 /// How long a connection may take from its first description to media: ICE
 /// gives a dead path as long (RFC 7675 section 5.1).
 pub(super) const SETUP: Duration = Duration::from_secs(30);
+/// How long a connection of one of ours is kept when no path leads to it any
+/// more: a tunnel, a valley, a restart of its modems. The other side waits as
+/// long. Chosen by us: an outage of two minutes and some.
+pub(super) const AWAY: Duration = Duration::from_secs(180);
 /// A sender that said goodbye on all its streams and is silent for so long
 /// has ended; a browser says goodbye also when a camera is swapped. Chosen by
 /// us.
@@ -17,6 +21,8 @@ pub(super) struct Connection {
     pub(super) state: State,
     pub(super) since: Instant,
     pub(super) connected: bool,
+    /// Since when no path leads there.
+    pub(super) pathless: Option<Instant>,
     pub(super) role: Role,
 }
 
@@ -64,6 +70,16 @@ impl Publishing {
 }
 
 impl Connection {
+    /// Whether no path has led there for longer than `patience`.
+    pub(super) fn is_lost(&mut self, now: Instant, has_path: bool, patience: Duration) -> bool {
+        if has_path {
+            self.pathless = None;
+            return false;
+        }
+        let since = *self.pathless.get_or_insert(now);
+        now.saturating_since(since) >= patience
+    }
+
     pub(super) fn peer(&self) -> Option<PeerKey> {
         match self.state {
             State::Peer(key) => Some(key),
@@ -71,3 +87,6 @@ impl Connection {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -72,6 +72,7 @@ impl Plane {
             state: State::Offered(Box::new(offer)),
             since: context.now,
             connected: false,
+            pathless: None,
             role: Role::Play,
         };
         self.connections.insert(resource, connection);
@@ -146,6 +147,7 @@ impl Plane {
             state: State::Peer(key),
             since: context.now,
             connected: false,
+            pathless: None,
             role,
         };
         self.connections.insert(resource, connection);

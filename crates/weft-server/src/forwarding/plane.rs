@@ -1,4 +1,4 @@
-use super::connection::{Connection, Role, SETUP};
+use super::connection::{AWAY, Connection, Role, SETUP};
 use super::publication::{Publication, Publisher};
 use super::settings::Settings;
 use super::traffic::Traffic;
@@ -7,12 +7,15 @@ use std::collections::BTreeMap;
 use weft_net::{Application, Context};
 use weft_peer::{Event as PeerEvent, Peer, PeerKey};
 use weft_secure::{Event as AssociationEvent, FailReason, PathState};
-use weft_session::Event as SessionEvent;
+use weft_session::{Event as SessionEvent, Level};
 use weft_units::{Deadline, Duration, Instant};
 
 /// How often connections are looked at whether they are over, and rates
 /// whether they fit what is published.
 const HOUSEKEEPING: Duration = Duration::from_millis(500);
+
+/// Why a connection is over that nothing comes from any more.
+const NO_PATH: &str = "no path is left";
 
 /// What other threads ask of the plane.
 pub(super) enum Order {
@@ -140,6 +143,12 @@ impl Plane {
                 over.push((resource.clone(), "no connection came about"));
             }
             let key = connection.peer();
+            if let Some(key) = key.filter(|_| connection.connected) {
+                let has_path = has_path(context, key);
+                if connection.is_lost(now, has_path, patience(context, key)) {
+                    over.push((resource.clone(), NO_PATH));
+                }
+            }
             if let (Role::Publish(publishing), Some(key)) = (&mut connection.role, key) {
                 let packets = self.traffic.packets_of(key, &publishing.streams);
                 if publishing.is_over(now, packets) {
@@ -263,8 +272,10 @@ impl Application for Plane {
                 AssociationEvent::Failed { reason } => self.end(context, key, words(&reason)),
                 // The last path goes down when nothing came by it for as long
                 // as consent lasts (RFC 7675 section 5.1).
-                AssociationEvent::PathDown { .. } if !has_path(context, key) => {
-                    self.end(context, key, "no path is left".to_owned());
+                AssociationEvent::PathDown { .. }
+                    if !has_path(context, key) && patience(context, key) == Duration::ZERO =>
+                {
+                    self.end(context, key, NO_PATH.to_owned());
                 }
                 _ => {}
             },
@@ -293,6 +304,16 @@ impl Application for Plane {
 fn has_path(context: &Context<'_>, key: PeerKey) -> bool {
     let peer = context.peers().get(key);
     peer.is_some_and(|p| p.association().paths().any(|p| p.state == PathState::Up))
+}
+
+/// How long a connection is kept without a path. One of ours goes on where it
+/// was when a path leads there again; a browser has given up by itself.
+fn patience(context: &Context<'_>, key: PeerKey) -> Duration {
+    let peer = context.peers().get(key);
+    match peer.map(|p| p.session().level()) {
+        Some(Level::Full) => AWAY,
+        _ => Duration::ZERO,
+    }
 }
 
 fn dropped_by(peer: &Peer) -> u64 {

@@ -1,7 +1,9 @@
 //! What is given up: offers that nobody answers, peers that no path leads to.
 
 use weft_net::Context;
+use weft_peer::Peer;
 use weft_secure::PathState;
+use weft_session::Level;
 use weft_units::{Duration, Instant};
 
 use super::{Caller, News, OfferId};
@@ -9,6 +11,10 @@ use super::{Caller, News, OfferId};
 /// How long an offer waits for its answer and a peer for a path: as long as
 /// consent lasts (RFC 7675 section 5.1), and as the server waits.
 pub const PATIENCE: Duration = Duration::from_secs(30);
+
+/// How long a connection to one of ours waits for a path to lead there again;
+/// the server keeps it as long.
+pub const AWAY: Duration = Duration::from_secs(180);
 
 /// Since when something has been waited for.
 #[derive(Clone, Copy, Debug)]
@@ -25,7 +31,21 @@ impl Patience {
     }
 
     pub fn is_over(&self, now: Instant) -> bool {
-        now.saturating_since(self.0) >= PATIENCE
+        self.waited(now) >= PATIENCE
+    }
+
+    /// The same of a peer that was there before, if it waits as well.
+    pub fn is_over_for(&self, now: Instant, peer: &Peer) -> bool {
+        let waits = peer.is_connected() && peer.session().level() == Level::Full;
+        match waits {
+            true => self.waited(now) >= AWAY,
+            false => self.is_over(now),
+        }
+    }
+
+    /// How long it lasts.
+    pub fn waited(&self, now: Instant) -> Duration {
+        now.saturating_since(self.0)
     }
 }
 
@@ -44,7 +64,7 @@ impl Caller {
             let mut paths = peer.association().paths();
             if peer.is_connected() && paths.any(|p| p.state == PathState::Up) {
                 counterpart.patience.renew(now);
-            } else if counterpart.patience.is_over(now) && !counterpart.failed {
+            } else if counterpart.patience.is_over_for(now, peer) && !counterpart.failed {
                 counterpart.failed = true;
                 let words = match peer.is_connected() {
                     true => "no link leads there any more",

@@ -1,0 +1,41 @@
+use super::*;
+use weft_peer::PeerKey;
+
+fn at(seconds: u64) -> Instant {
+    Instant::ZERO + Duration::from_secs(seconds)
+}
+
+fn connection() -> Connection {
+    Connection {
+        publisher: Publisher {
+            room: "r".to_owned(),
+            participant: "p".to_owned(),
+        },
+        state: State::Peer(PeerKey(0)),
+        since: at(0),
+        connected: true,
+        pathless: None,
+        role: Role::Play,
+    }
+}
+
+#[test]
+fn an_outage_of_two_minutes_loses_nobody_who_is_waited_for() {
+    let mut connection = connection();
+    assert!(!connection.is_lost(at(10), true, AWAY));
+    // Consent lasts for 30 s (RFC 7675 section 5.1): until then a path counts.
+    assert!(!connection.is_lost(at(40), false, AWAY));
+    assert!(!connection.is_lost(at(130), false, AWAY));
+    assert!(!connection.is_lost(at(131), true, AWAY));
+    // The next one counts from its own beginning.
+    assert!(!connection.is_lost(at(300), false, AWAY));
+    assert!(!connection.is_lost(at(479), false, AWAY));
+    assert!(connection.is_lost(at(480), false, AWAY));
+}
+
+#[test]
+fn a_browser_is_not_waited_for() {
+    let mut connection = connection();
+    assert!(!connection.is_lost(at(10), true, Duration::ZERO));
+    assert!(connection.is_lost(at(40), false, Duration::ZERO));
+}
