@@ -7,7 +7,7 @@ use std::thread::JoinHandle;
 
 use mio::{Events, Poll, Token, Waker};
 use weft_peer::{Event, Output, Peer, PeerKey, PeerSet};
-use weft_units::{Deadline, Instant};
+use weft_units::{Bytes, Deadline, Instant};
 
 use crate::Clock;
 use crate::sockets::{Buffers, Sockets};
@@ -93,6 +93,13 @@ impl Context<'_> {
     /// Closes the socket of a local address.
     pub fn remove_socket(&mut self, local: SocketAddr) {
         self.sockets.remove(local);
+    }
+
+    /// What the socket of a local address has sent and received so far, with
+    /// the headers of IP and UDP.
+    #[must_use]
+    pub fn carried(&self, local: SocketAddr) -> Bytes {
+        self.sockets.carried(local)
     }
 
     /// Datagrams so far that the system did not take: a full buffer, an

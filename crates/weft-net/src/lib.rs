@@ -6,11 +6,13 @@ mod driver;
 mod entropy;
 mod link;
 mod sockets;
+mod watch;
 
 pub use clock::Clock;
 pub use driver::{Application, Context, Driver, DriverError, Remote};
 pub use entropy::{EntropyError, peer_config, rng};
 pub use link::{
-    Binding, Link, LinkError, LinkSpec, LinkSpecError, Target, interface_names, link_addresses,
-    machine_addresses, open_address,
+    Attachment, Binding, Link, LinkError, LinkSpec, LinkSpecError, Target, attachments,
+    interface_names, machine_addresses, open_address,
 };
+pub use watch::{WatchError, watch_links};

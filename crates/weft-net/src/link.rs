@@ -1,68 +1,12 @@
+mod spec;
+
 use std::collections::BTreeSet;
-use std::fmt;
 use std::io;
 use std::net::{IpAddr, SocketAddr, UdpSocket};
-use std::str::FromStr;
 
 use socket2::{Domain, Protocol, Socket, Type};
 
-/// A link as the user names it: `[NAME=]INTERFACE` or `[NAME=]ADDRESS`.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct LinkSpec {
-    /// What people call it: the given name, or the interface or address.
-    pub name: String,
-    /// Where it is.
-    pub target: Target,
-    /// The one address at which every peer is reached over this link, if the
-    /// link is a tunnel or a relay.
-    pub via: Option<SocketAddr>,
-}
-
-/// Where a link is.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub enum Target {
-    /// A network interface, with all its addresses.
-    Interface(String),
-    /// One local address.
-    Address(IpAddr),
-}
-
-/// A link specification that says nothing.
-#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
-pub enum LinkSpecError {
-    /// Neither an interface name nor an address.
-    #[error("link `{0}` is neither an interface name nor an IP address; try `weft doctor`")]
-    Empty(String),
-}
-
-impl FromStr for LinkSpec {
-    type Err = LinkSpecError;
-    fn from_str(s: &str) -> Result<LinkSpec, LinkSpecError> {
-        let (name, place) = s.split_once('=').unwrap_or((s, s));
-        let valid = |c: char| c.is_ascii_graphic() && !"/,=".contains(c);
-        if place.is_empty() || name.is_empty() || !place.chars().all(valid) {
-            return Err(LinkSpecError::Empty(s.to_owned()));
-        }
-        let target = match place.parse() {
-            Ok(address) => Target::Address(address),
-            Err(_) => Target::Interface(place.to_owned()),
-        };
-        Ok(LinkSpec {
-            name: name.to_owned(),
-            target,
-            via: None,
-        })
-    }
-}
-
-impl fmt::Display for Target {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Target::Interface(name) => f.write_str(name),
-            Target::Address(address) => address.fmt(f),
-        }
-    }
-}
+pub use spec::{LinkSpec, LinkSpecError, Target};
 
 /// A link cannot be used.
 #[derive(Debug, thiserror::Error)]
@@ -97,6 +41,19 @@ pub enum LinkError {
     List(io::Error),
 }
 
+impl LinkError {
+    /// Whether the link may be there later: its interface or its address is not
+    /// there now.
+    #[must_use]
+    pub fn is_passing(&self) -> bool {
+        match self {
+            LinkError::UnknownInterface { .. } | LinkError::NoAddress(_) => true,
+            LinkError::Bind { error, .. } => error.kind() == io::ErrorKind::AddrNotAvailable,
+            LinkError::List(_) => false,
+        }
+    }
+}
+
 /// Whether the system let a socket be tied to its interface.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Binding {
@@ -122,7 +79,8 @@ impl Link {
     /// Opens a socket on every address of the link, on `port` or any.
     ///
     /// # Errors
-    /// If the interface or address is not there or cannot be bound.
+    /// If the interface or address is not there or cannot be bound; see
+    /// [`LinkError::is_passing`].
     pub fn open(spec: &LinkSpec, port: u16) -> Result<Link, LinkError> {
         let (interface, addresses) = resolve(spec)?;
         let mut binding = Binding::Interface;
@@ -145,6 +103,22 @@ impl Link {
             binding,
             sockets,
         })
+    }
+
+    /// Opens a socket at one place of the link, on any port.
+    ///
+    /// # Errors
+    /// If it is not there any more or cannot be bound.
+    pub fn open_at(spec: &LinkSpec, place: Attachment) -> Result<UdpSocket, LinkError> {
+        let (interface, _) = resolve(spec)?;
+        let address = SocketAddr::new(place.address, 0);
+        let opened = bind(address, interface.as_deref());
+        let (socket, _) = opened.map_err(|error| LinkError::Bind {
+            link: spec.name.clone(),
+            address,
+            error,
+        })?;
+        Ok(socket)
     }
 
     /// The local addresses, with their ports.
@@ -192,12 +166,40 @@ fn usable_names(addresses: impl Iterator<Item = (IpAddr, String)>) -> Vec<String
     names.into_iter().collect()
 }
 
-/// The addresses that a link has now.
+/// Where a link can be used now: an address on an interface that runs. When an
+/// interface is made anew, so is this, whatever its name and address.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct Attachment {
+    /// The address.
+    pub address: IpAddr,
+    /// The system's number of the interface; none on loopback, where any
+    /// address is good.
+    pub interface: Option<u32>,
+}
+
+/// Where a link can be used now; nowhere while its interface is away, has no
+/// address or no carrier.
 ///
 /// # Errors
-/// If its interface is not there or has none.
-pub fn link_addresses(spec: &LinkSpec) -> Result<Vec<IpAddr>, LinkError> {
-    Ok(resolve(spec)?.1)
+/// If the system does not list its interfaces.
+pub fn attachments(spec: &LinkSpec) -> Result<Vec<Attachment>, LinkError> {
+    let interfaces = if_addrs::get_if_addrs().map_err(LinkError::List)?;
+    if let Target::Address(address) = spec.target
+        && address.is_loopback()
+    {
+        let interface = None;
+        return Ok(vec![Attachment { address, interface }]);
+    }
+    let is_own = |i: &&if_addrs::Interface| match &spec.target {
+        Target::Interface(name) => i.name == *name && is_usable(&i.ip()),
+        Target::Address(address) => i.ip() == *address,
+    };
+    let running = interfaces.iter().filter(|i| i.is_oper_up());
+    let attached = running.filter(is_own).map(|i| Attachment {
+        address: i.ip(),
+        interface: i.index,
+    });
+    Ok(attached.collect())
 }
 
 /// The interface's name, if known, and the addresses to bind.

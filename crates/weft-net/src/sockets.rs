@@ -11,6 +11,7 @@ use std::net::{SocketAddr, UdpSocket as StdUdpSocket};
 use mio::net::UdpSocket;
 use mio::{Interest, Registry, Token};
 use quinn_udp::{RecvMeta, Transmit, UdpSockRef, UdpSocketState};
+use weft_units::Bytes;
 
 /// Bytes of a run: what one IP packet could hold, headers off.
 const MAX_RUN: usize = 65_000;
@@ -23,6 +24,8 @@ struct Socket {
     token: Token,
     io: UdpSocket,
     state: UdpSocketState,
+    /// Sent and received.
+    carried: u64,
 }
 
 /// All sockets of a driver.
@@ -32,6 +35,15 @@ pub(crate) struct Sockets {
     next: usize,
     run: Run,
     unsent: u64,
+}
+
+/// Bytes around a datagram on its link: IPv4 and UDP (RFC 791, RFC 768), or
+/// IPv6 and UDP (RFC 8200).
+fn headers(remote: SocketAddr) -> u64 {
+    match remote {
+        SocketAddr::V4(_) => 20 + 8,
+        SocketAddr::V6(_) => 40 + 8,
+    }
 }
 
 /// Datagrams to one destination in a row, of one size but for the last, which
@@ -97,7 +109,16 @@ impl Sockets {
         let token = Token(self.next);
         self.next += 1;
         self.registry.register(&mut io, token, Interest::READABLE)?;
-        self.by_address.insert(address, Socket { token, io, state });
+        let carried = 0;
+        self.by_address.insert(
+            address,
+            Socket {
+                token,
+                io,
+                state,
+                carried,
+            },
+        );
         Ok(address)
     }
 
@@ -118,8 +139,11 @@ impl Sockets {
     /// Sends a datagram, at [`Sockets::flush`] at the latest.
     pub(crate) fn send(&mut self, local: SocketAddr, remote: SocketAddr, datagram: &[u8]) {
         let route = (local, remote);
-        let socket = self.by_address.get(&local);
-        let most = socket.map_or(1, |s| s.state.max_gso_segments());
+        let mut most = 1;
+        if let Some(socket) = self.by_address.get_mut(&local) {
+            most = socket.state.max_gso_segments();
+            socket.carried += datagram.len() as u64 + headers(remote);
+        }
         if self.run.takes(route, datagram.len(), most) {
             self.run.contents.extend_from_slice(datagram);
         } else {
@@ -157,19 +181,30 @@ impl Sockets {
         self.unsent
     }
 
+    /// What the socket of `local` has sent and received so far, with the
+    /// headers of IP and UDP.
+    pub(crate) fn carried(&self, local: SocketAddr) -> Bytes {
+        let socket = self.by_address.get(&local);
+        Bytes(socket.map_or(0, |s| s.carried))
+    }
+
     /// What has come to the socket of `local`, without empty datagrams; an
     /// error if nothing has.
     pub(crate) fn receive<'b>(
-        &self,
+        &mut self,
         local: SocketAddr,
         buffers: &'b mut Buffers,
     ) -> io::Result<impl Iterator<Item = (SocketAddr, &'b [u8])> + use<'b>> {
-        let socket = self.by_address.get(&local);
+        let socket = self.by_address.get_mut(&local);
         let socket = socket.ok_or(io::ErrorKind::NotConnected)?;
         let Buffers { bytes, metas } = buffers;
         let mut slices = bytes.each_mut().map(|b| IoSliceMut::new(b));
         let io = UdpSockRef::from(&socket.io);
         let filled = socket.state.recv(io, &mut slices, metas)?;
+        for meta in &metas[..filled] {
+            let datagrams = meta.len.div_ceil(meta.stride.max(1)) as u64;
+            socket.carried += meta.len as u64 + datagrams * headers(meta.addr);
+        }
         let received = metas.iter().zip(bytes.iter()).take(filled);
         Ok(received.flat_map(|(meta, bytes)| {
             let datagrams = bytes[..meta.len].chunks(meta.stride.max(1));

@@ -44,9 +44,8 @@ pub fn run(args: CallArgs) -> Result<(), Failure> {
         ));
     }
     let loopback = Some(args.serve.listen.ip()).filter(IpAddr::is_loopback);
-    let specs = sender::links_or_all(&send.links, loopback)?;
-    let links = Links::check(specs).map_err(Failure::usage)?;
-    let names = links.names();
+    let (specs, scope) = sender::links_or_all(&send.links, loopback)?;
+    let links = Links::check(specs, scope).map_err(Failure::usage)?;
     // One layer: there is no server to thin anything out.
     let sources = Sources::open(&send.cameras, send.mic.clone(), 1, send.degradation, clock)?;
     let kinds = sources.kinds();
@@ -109,7 +108,7 @@ pub fn run(args: CallArgs) -> Result<(), Failure> {
         };
         // The latest viewer's: earlier ones may have gone without a word.
         if let Some(report) = reports.iter().rfind(|r| r.connected) {
-            let figures = statistics::links(report, &names);
+            let figures = statistics::links(report);
             *board.lock().expect("nothing panics with the board in hand") = figures;
         }
         if let Some(stats) = &mut stats {

@@ -90,7 +90,8 @@ pub struct SendArgs {
     // Brackets would be links to rustdoc.
     #[arg(
         long = "link",
-        help = "A link: [NAME=]INTERFACE or [NAME=]ADDRESS; repeat for each (default: every interface)",
+        help = "A link: [NAME=]INTERFACE or [NAME=]ADDRESS, and after commas metered, budget=2GB, \
+                weight=0.5, backup; repeat for each (default: every interface)",
         value_name = "IF|ADDR"
     )]
     pub links: Vec<LinkSpec>,

@@ -66,11 +66,7 @@ fn links() -> Vec<Finding> {
 }
 
 fn link(name: &str) -> Finding {
-    let spec = LinkSpec {
-        name: name.to_owned(),
-        target: Target::Interface(name.to_owned()),
-        via: None,
-    };
+    let spec = LinkSpec::new(name, Target::Interface(name.to_owned()));
     match Link::open(&spec, 0) {
         Ok(link) => {
             let addresses: Vec<String> = link

@@ -38,7 +38,7 @@ use record::Recording;
 pub fn run(args: JoinArgs) -> Result<(), Failure> {
     let clock = Clock::start();
     let send = &args.send;
-    let specs = sender::links_or_all(&send.links, loopback(&args.url))?;
+    let (specs, scope) = sender::links_or_all(&send.links, loopback(&args.url))?;
     let server = Server {
         url: args.url.clone(),
         token: args.token.clone(),
@@ -50,8 +50,7 @@ pub fn run(args: JoinArgs) -> Result<(), Failure> {
         links: specs.clone(),
     };
     let room = Room::new(&server, &args.room).map_err(Failure::usage)?;
-    let links = Links::check(specs).map_err(Failure::usage)?;
-    let names = links.names();
+    let links = Links::check(specs, scope).map_err(Failure::usage)?;
     let sources = Sources::open(&send.cameras, send.mic.clone(), 3, send.degradation, clock)?;
     let own = Myself {
         name: send.name.clone(),
@@ -62,7 +61,6 @@ pub fn run(args: JoinArgs) -> Result<(), Failure> {
     let outlets = Outlets {
         stats: send.stats.as_deref().map(StatsFile::create).transpose()?,
         recording: args.record.as_deref().map(Recording::new).transpose()?,
-        links: names,
     };
     let sending = Sending {
         scheduler: send.scheduler,

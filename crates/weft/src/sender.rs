@@ -12,7 +12,7 @@ use weft_units::Rate;
 
 use crate::endpoint::caller::{self, Command, Sending};
 use crate::endpoint::feed::Feed;
-use crate::endpoint::links::Links;
+use crate::endpoint::links::{Links, Scope};
 use crate::endpoint::sound;
 use crate::endpoint::video::{self, VideoControl, VideoSetup};
 use crate::exit::Failure;
@@ -90,20 +90,18 @@ pub fn start(
 }
 
 /// The links that were named; or where the peer is on this machine, the address
-/// at which it is; or every interface that has an address.
+/// at which it is; or every interface that has an address, and those to come.
 pub fn links_or_all(
     named: &[LinkSpec],
     loopback: Option<IpAddr>,
-) -> Result<Vec<LinkSpec>, Failure> {
+) -> Result<(Vec<LinkSpec>, Scope), Failure> {
     if !named.is_empty() {
-        return Ok(named.to_vec());
+        return Ok((named.to_vec(), Scope::Named));
     }
     if let Some(address) = loopback {
-        return Ok(vec![LinkSpec {
-            name: address.to_string(),
-            target: Target::Address(address),
-            via: None,
-        }]);
+        let name = address.to_string();
+        let link = LinkSpec::new(name, Target::Address(address));
+        return Ok((vec![link], Scope::Named));
     }
     let names = weft_net::interface_names().map_err(Failure::machine)?;
     if names.is_empty() {
@@ -111,10 +109,6 @@ pub fn links_or_all(
             "no network interface has an address; connect one, or name a --link".to_owned(),
         ));
     }
-    let spec = |name: String| LinkSpec {
-        target: Target::Interface(name.clone()),
-        name,
-        via: None,
-    };
-    Ok(names.into_iter().map(spec).collect())
+    let spec = |name: String| LinkSpec::new(name.clone(), Target::Interface(name));
+    Ok((names.into_iter().map(spec).collect(), Scope::Every))
 }

@@ -7,32 +7,52 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use weft_session::{MediaKind, PathState, PathStats, ReceivedFrame};
+use weft_session::{MediaKind, Metering, PathState, PathStats, ReceivedFrame, Standing};
 
 use crate::endpoint::caller::PeerReport;
+use crate::endpoint::links::LinkFigures;
 use crate::endpoint::video::CameraReport;
 use crate::exit::Failure;
 
 /// The links of a publication as the room's API wants them. Several paths may
 /// run over one link (IPv4 and IPv6): the best state counts, rates add up.
-pub fn links(report: &PeerReport, names: &[String]) -> Value {
-    let link = |name: &String| {
-        let of_link = |p: &&PathStats| report.links.get(&p.path) == Some(name);
+pub fn links(report: &PeerReport) -> Value {
+    let link = |own: &LinkFigures| {
+        let of_link = |p: &&PathStats| report.links.get(&p.path) == Some(&own.name);
         let paths: Vec<&PathStats> = report.stats.paths.iter().filter(of_link).collect();
         let best = paths.iter().min_by_key(|p| (rank(p.state), p.rtt));
         let live = paths.iter().filter(|p| p.state != PathState::Down);
         let target: f64 = live.map(|p| p.target_rate.as_mbps()).sum();
-        json!({
-            "name": name,
+        let mut figures = json!({
             "state": best.map_or("down", |p| state_name(p.state)),
-            "rtt_ms": best.map(|p| round(p.rtt.as_millis_f64())),
+            "rtt_ms": best.map_or(0.0, |p| round(p.rtt.as_millis_f64())),
             "sent_mbps": round(paths.iter().filter_map(|p| p.acknowledged_rate).map(|r| r.as_mbps()).sum()),
             "target_mbps": round(target),
             "loss": best.map_or(0.0, |p| round(p.loss)),
-            "metered": false,
-        })
+        });
+        extend(&mut figures, policy(own));
+        figures
     };
-    Value::Array(names.iter().map(link).collect())
+    Value::Array(report.all_links.iter().map(link).collect())
+}
+
+/// What its owner wants of a link, and what is left of its budget.
+fn policy(link: &LinkFigures) -> Value {
+    let LinkFigures { policy, left, .. } = link;
+    json!({
+        "name": link.name,
+        "metered": policy.metering == Metering::Metered,
+        "backup": policy.standing == Standing::Backup,
+        "weight": policy.weight.value(),
+        "budget_left_mb": left.map(|left| round(left.0 as f64 / 1e6)),
+        "carried_mb": round(link.carried.0 as f64 / 1e6),
+    })
+}
+
+fn extend(figures: &mut Value, more: Value) {
+    if let (Value::Object(figures), Value::Object(more)) = (figures, more) {
+        figures.extend(more);
+    }
 }
 
 fn rank(state: PathState) -> u8 {
@@ -193,6 +213,7 @@ fn peer(report: &PeerReport) -> Value {
     };
     json!({
         "connected": report.connected,
+        "links": report.all_links.iter().map(policy).collect::<Vec<Value>>(),
         "target_mbps": round(report.stats.target_rate.as_mbps()),
         "paths": report.stats.paths.iter().map(path).collect::<Vec<Value>>(),
         "cameras": report.cameras.iter().map(camera).collect::<Vec<Value>>(),

@@ -1,4 +1,7 @@
-use super::{Link, LinkError, LinkSpec, Target, link_addresses, usable_names};
+use weft_session::{Metering, Standing, Weight};
+use weft_units::Bytes;
+
+use super::{Link, LinkError, LinkSpec, LinkSpecError, Target, attachments, usable_names};
 
 fn spec(text: &str) -> LinkSpec {
     text.parse().expect("a link")
@@ -22,9 +25,62 @@ fn a_link_is_an_interface_or_an_address_with_or_without_a_name() {
 
 #[test]
 fn nonsense_is_refused() {
-    for text in ["", "=", "a=", "=b", "a b", "eth0/1"] {
+    for text in [
+        "", "=", "a=", "=b", "a b", "eth0/1", ",metered", "a=b=c", "eth0,",
+    ] {
         assert!(text.parse::<LinkSpec>().is_err(), "accepted `{text}`");
     }
+}
+
+#[test]
+fn what_a_link_is_for_stands_after_commas() {
+    let plain = spec("phone=wwan0");
+    assert!(plain.is_regular());
+    let link = spec("phone=wwan0,metered,budget=2GB,weight=0.5,backup");
+    assert_eq!((link.name.as_str(), &link.target), ("phone", &plain.target));
+    assert_eq!(link.policy.metering, Metering::Metered);
+    assert_eq!(link.policy.standing, Standing::Backup);
+    assert_eq!(link.policy.weight, Weight::new(0.5).expect("a weight"));
+    assert_eq!(link.budget, Some(Bytes(2_000_000_000)));
+    assert_eq!(spec("a,budget=1.5mb").budget, Some(Bytes(1_500_000)));
+    assert_eq!(spec("a,budget=1kB").policy.metering, Metering::Metered);
+    assert!(!spec("a,backup").is_regular());
+    assert!(spec("a,weight=0.1").is_regular());
+}
+
+#[test]
+fn a_bad_option_says_where_and_what_to_write_instead() {
+    for (text, place, remedy) in [
+        ("wwan0,fast", "`fast`", "backup"),
+        ("wwan0,metered=yes", "`metered=yes`", "metered"),
+        ("wwan0,weight=2", "`2`", "weight=0.5"),
+        ("wwan0,weight=0", "`0`", "backup"),
+        ("wwan0,weight=", "``", "weight=0.5"),
+        ("wwan0,weight=NaN", "`NaN`", "weight=0.5"),
+        ("wwan0,budget=2", "`2`", "budget=2GB"),
+        ("wwan0,budget=-1GB", "`-1GB`", "budget=2GB"),
+        ("wwan0,budget=infGB", "`infGB`", "budget=2GB"),
+        ("wwan0,backup,backup", "`backup`", "twice"),
+        ("wwan0,weight=1,weight=1", "`weight`", "twice"),
+    ] {
+        let error = text.parse::<LinkSpec>().expect_err(text).to_string();
+        assert!(error.contains("link `wwan0`"), "{text}: {error}");
+        assert!(error.contains(place), "{text}: {error}");
+        assert!(error.contains(remedy), "{text}: {error}");
+    }
+    // IFNAMSIZ is 16, with the zero at the end.
+    assert!("abcdefghijklmno".parse::<LinkSpec>().is_ok());
+    let error = "abcdefghijklmnop".parse::<LinkSpec>();
+    assert!(matches!(error, Err(LinkSpecError::TooLong(_))));
+}
+
+#[test]
+fn a_link_that_may_come_is_told_from_one_that_cannot_be_used() {
+    let missing = |text| Link::open(&spec(text), 0).expect_err(text).is_passing();
+    assert!(missing("nosuchif0"));
+    assert!(missing("192.0.2.1"));
+    assert_eq!(attachments(&spec("nosuchif0")).expect("a list"), []);
+    assert_eq!(attachments(&spec("192.0.2.1")).expect("a list"), []);
 }
 
 #[test]
@@ -58,7 +114,9 @@ fn loopback_opens_with_a_port_of_its_own_each_time() {
     );
     assert_eq!(a.len(), 1);
     assert_ne!(a, b);
-    assert_eq!(link_addresses(&loopback).expect("loopback"), [a[0].ip()]);
+    let places = attachments(&loopback).expect("a list");
+    let places: Vec<_> = places.iter().map(|p| p.address).collect();
+    assert_eq!(places, [a[0].ip()]);
 }
 
 #[test]

@@ -11,7 +11,7 @@ fn sockets(count: usize) -> (mio::Poll, Sockets, Vec<SocketAddr>) {
 }
 
 /// Everything that has come; loopback delivers before sending returns.
-fn received(sockets: &Sockets, at: SocketAddr) -> Vec<(SocketAddr, Vec<u8>)> {
+fn received(sockets: &mut Sockets, at: SocketAddr) -> Vec<(SocketAddr, Vec<u8>)> {
     let mut buffers = Buffers::new();
     let mut all = Vec::new();
     loop {
@@ -39,8 +39,11 @@ fn runs_arrive_as_the_datagrams_that_were_sent_in_order() {
     sockets.send(at[0], at[2], b"elsewhere");
     sockets.flush();
     let expected: Vec<_> = sent.into_iter().map(|bytes| (at[0], bytes)).collect();
-    assert_eq!(received(&sockets, at[1]), expected);
-    assert_eq!(received(&sockets, at[2]), [(at[0], b"elsewhere".to_vec())]);
+    assert_eq!(received(&mut sockets, at[1]), expected);
+    assert_eq!(
+        received(&mut sockets, at[2]),
+        [(at[0], b"elsewhere".to_vec())]
+    );
     assert_eq!(sockets.unsent(), 0);
 }
 
@@ -61,7 +64,7 @@ fn what_the_system_refuses_is_counted_and_the_rest_goes_out() {
     sockets.flush();
     assert_eq!(sockets.unsent(), 4);
     let expected: Vec<_> = (0..3).map(|n| (at[0], vec![n; 100])).collect();
-    assert_eq!(received(&sockets, at[1]), expected);
+    assert_eq!(received(&mut sockets, at[1]), expected);
 }
 
 #[test]
@@ -69,6 +72,24 @@ fn what_waits_is_sent_before_its_socket_closes() {
     let (_poll, mut sockets, at) = sockets(2);
     sockets.send(at[0], at[1], b"last words");
     sockets.remove(at[0]);
-    assert_eq!(received(&sockets, at[1]), [(at[0], b"last words".to_vec())]);
+    assert_eq!(
+        received(&mut sockets, at[1]),
+        [(at[0], b"last words".to_vec())]
+    );
     assert_eq!(sockets.unsent(), 0);
+}
+
+#[test]
+fn a_socket_counts_both_ways_with_the_headers_of_its_family() {
+    let (_poll, mut sockets, at) = sockets(2);
+    for size in [1000, 1000, 500] {
+        sockets.send(at[0], at[1], &vec![7; size]);
+    }
+    sockets.flush();
+    assert_eq!(received(&mut sockets, at[1]).len(), 3);
+    // 2,500 bytes, and 28 of IPv4 and UDP for each of three.
+    assert_eq!(sockets.carried(at[0]), Bytes(2584));
+    assert_eq!(sockets.carried(at[1]), Bytes(2584));
+    let six = SocketAddr::from((std::net::Ipv6Addr::LOCALHOST, 9));
+    assert_eq!(headers(six), 48);
 }

@@ -62,6 +62,10 @@ fn bad_arguments_say_what_there_is_instead() {
             "weft join http://h --room r --link wlan0/",
             "interface name",
         ),
+        (
+            "weft join http://h --room r --link wwan0,budget=2",
+            "budget=2GB",
+        ),
         ("weft join http://h --room r --max-rate fast", "4mbit"),
         (
             "weft join http://h --room r --name ",

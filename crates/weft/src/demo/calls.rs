@@ -21,7 +21,7 @@ use crate::cli::DemoArgs;
 use crate::endpoint::caller::{self, CallError, Command, News, PeerReport, Sending, ask};
 use crate::endpoint::connect::{ConnectError, connect};
 use crate::endpoint::feed::Feed;
-use crate::endpoint::links::Links;
+use crate::endpoint::links::{Links, Scope};
 use crate::endpoint::video::{self, VideoControl, VideoSetup};
 use crate::endpoint::watch::Watcher;
 use crate::exit::Failure;
@@ -89,7 +89,7 @@ impl Stage {
             };
             let relays = start_relays(name, links, target, &start)?;
             let control = VideoControl::new(Rate::ZERO);
-            let open = Links::check(specs(&relays)).map_err(Failure::machine)?;
+            let open = Links::check(specs(&relays), Scope::Named).map_err(Failure::machine)?;
             let sender = caller::start(clock, open, sending, vec![control.clone()])
                 .map_err(Failure::machine)?;
             let remote = sender.remote.clone();
@@ -198,16 +198,15 @@ fn start_relays(
 /// Each link is a loopback socket whose packets all go through its relay.
 fn specs(relays: &BTreeMap<LinkName, RelayHandle>) -> Vec<LinkSpec> {
     let spec = |(name, relay): (&LinkName, &RelayHandle)| LinkSpec {
-        name: name.as_str().to_owned(),
-        target: Target::Address(relay.address().ip()),
         via: Some(relay.address()),
+        ..LinkSpec::new(name.as_str(), Target::Address(relay.address().ip()))
     };
     relays.iter().map(spec).collect()
 }
 
 fn start_viewer(clock: Clock) -> Result<Driver<Command>, Failure> {
     let loopback: LinkSpec = "127.0.0.1".parse().map_err(Failure::machine)?;
-    let links = Links::check(vec![loopback]).map_err(Failure::machine)?;
+    let links = Links::check(vec![loopback], Scope::Named).map_err(Failure::machine)?;
     let sending = Sending {
         scheduler: SchedulerKind::Single,
         protection: ProtectionKind::None,

@@ -9,19 +9,19 @@ mod patience;
 mod tests;
 
 use std::collections::BTreeMap;
-use std::net::SocketAddr;
 use std::sync::Arc;
 use std::sync::mpsc::{Sender, channel};
 
 use weft_net::{Application, Clock, Context, Driver, DriverError, Remote};
 use weft_peer::{Event, NegotiationError, Offer, PeerKey, Section};
-use weft_secure::Certificate;
+use weft_secure::{Certificate, LinkId};
 use weft_session::{MediaKind, ProtectionKind, SchedulerKind, Stats};
-use weft_units::{Deadline, Duration, Instant, PathId, Rate, StreamId};
+use weft_units::{Deadline, PathId, Rate, StreamId};
 
-use super::links::Links;
+use super::links::{LinkFigures, Links};
 use super::sound::SoundFrame;
 use super::video::{CameraReport, VideoControl, VideoFrame};
+use following::{Following, Held};
 pub use news::{Listener, News};
 pub use patience::Patience;
 
@@ -63,6 +63,8 @@ pub enum Command {
     Sound(SoundFrame),
     /// Schedule with this one from now on, in every call.
     Schedule(SchedulerKind),
+    /// The system says that links have changed.
+    LinksChanged,
     /// End this peer.
     Close(PeerKey),
     /// Figures of all peers.
@@ -78,6 +80,8 @@ pub struct PeerReport {
     pub stats: Stats,
     /// The link of each path.
     pub links: BTreeMap<PathId, String>,
+    /// All links of the endpoint, in order, whether there is a path or not.
+    pub all_links: Vec<LinkFigures>,
     pub connected: bool,
     /// Of the cameras that it gets, in order.
     pub cameras: Vec<CameraReport>,
@@ -100,14 +104,16 @@ pub enum CallError {
 /// addresses could not be told apart.
 struct Offered {
     offer: Offer,
-    locals: Vec<SocketAddr>,
+    locals: Vec<Held>,
     patience: Patience,
 }
 
 struct Counterpart {
     news: Listener,
     /// The peer's own sockets.
-    locals: Vec<SocketAddr>,
+    locals: Vec<Held>,
+    /// Paths that are usable, as far as their checks tell.
+    live: BTreeMap<PathId, LinkId>,
     /// Sending streams: cameras in order, and the microphone's.
     cameras: Vec<StreamId>,
     microphone: Option<StreamId>,
@@ -119,17 +125,11 @@ struct Counterpart {
     failed: bool,
 }
 
-/// Addresses of interfaces are looked up this often: a new link joins the
-/// call within it, and a dead one was found dead by its silence long before.
-const LOOK_INTERVAL: Duration = Duration::from_secs(1);
-
 /// The application on the driver.
 pub struct Caller {
     sending: Sending,
     certificate: Certificate,
-    links: Links,
-    names: Vec<String>,
-    next_look: Instant,
+    following: Following,
     encoders: Vec<Arc<VideoControl>>,
     offers: BTreeMap<OfferId, Offered>,
     peers: BTreeMap<PeerKey, Counterpart>,
@@ -147,18 +147,24 @@ pub fn start(
     encoders: Encoders,
 ) -> Result<Driver<Command>, StartError> {
     let certificate = Certificate::generate()?;
+    let may_change = links.may_change();
     let caller = Caller {
         sending,
         certificate,
-        names: links.names(),
-        links,
-        next_look: clock.now() + LOOK_INTERVAL,
+        following: Following::new(clock.now(), links),
         encoders,
         offers: BTreeMap::new(),
         peers: BTreeMap::new(),
         next_offer: 0,
     };
-    Ok(Driver::start("call", clock, Vec::new(), caller)?)
+    let driver = Driver::start("call", clock, Vec::new(), caller)?;
+    if may_change {
+        let remote = driver.remote.clone();
+        if let Err(error) = weft_net::watch_links(move || remote.send(Command::LinksChanged)) {
+            eprintln!("weft: {error}");
+        }
+    }
+    Ok(driver)
 }
 
 /// An endpoint cannot start.
@@ -200,6 +206,7 @@ impl Application for Caller {
             Command::Video { camera, frame } => self.send_video(context, camera, &frame),
             Command::Sound(frame) => self.send_sound(context, &frame),
             Command::Schedule(scheduler) => self.schedule(context, scheduler),
+            Command::LinksChanged => self.following.look_soon(context.now),
             Command::Close(key) => self.close(context, key),
             Command::Report(reply) => {
                 let _ = reply.send(self.report(context));
@@ -216,21 +223,20 @@ impl Application for Caller {
 
     fn on_event(&mut self, context: &mut Context<'_>, key: PeerKey, event: Event) {
         match event {
-            Event::Association(event) => self.on_association(key, event),
+            Event::Association(event) => self.on_association(context, key, event),
             Event::Session(event) => self.on_session(context.now, key, event),
         }
     }
 
     fn poll_timeout(&self) -> Option<Deadline> {
         Some(Deadline {
-            at: self.next_look,
+            at: self.following.next_look,
             reason: "links",
         })
     }
 
     fn on_timeout(&mut self, context: &mut Context<'_>) {
-        if context.now >= self.next_look {
-            self.next_look = context.now + LOOK_INTERVAL;
+        if context.now >= self.following.next_look {
             self.follow_links(context);
             self.give_up(context);
         }
@@ -249,8 +255,8 @@ impl Caller {
 
     fn close(&mut self, context: &mut Context<'_>, key: PeerKey) {
         context.remove(key);
-        for local in self.peers.remove(&key).into_iter().flat_map(|c| c.locals) {
-            context.remove_socket(local);
+        for held in self.peers.remove(&key).into_iter().flat_map(|c| c.locals) {
+            self.following.close(context, held);
         }
         self.share_rate();
     }
@@ -262,6 +268,7 @@ impl Caller {
                 peer: *key,
                 stats: peer.session().stats(),
                 links: counterpart.links.clone(),
+                all_links: self.following.links.figures(),
                 connected: peer.is_connected(),
                 cameras: self
                     .encoders

@@ -1,13 +1,35 @@
-//! The links of this endpoint, opened.
+//! The links of this endpoint: where they are now, and what they may carry.
 
-use std::net::{IpAddr, SocketAddr, UdpSocket};
+use std::collections::BTreeMap;
+use std::net::{SocketAddr, UdpSocket};
 
-use weft_net::{Binding, Link, LinkError, LinkSpec};
+use weft_net::{Attachment, Binding, Link, LinkError, LinkSpec, Target};
 use weft_secure::{LinkId, LocalAddress, RemoteFilter};
+use weft_session::{Metering, Policy, Standing};
+use weft_units::Bytes;
+
+#[cfg(test)]
+mod tests;
 
 /// ICE network cost: the first link named is the cheapest (libwebrtc's scale
 /// of 0 to 999; 10 apart, so that the order shows and nothing more).
 const COST_STEP: u16 = 10;
+/// Peers that send on one path only leave metered links and backups alone.
+const METERED_COST: u16 = 250;
+const BACKUP_COST: u16 = 500;
+
+/// Most links of a call: what the room's API takes. Also interfaces that a
+/// system makes and unmakes count once by their names.
+const MAX_LINKS: usize = 16;
+
+/// Which links belong to the call.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Scope {
+    /// Those that were named.
+    Named,
+    /// Every interface, and those to come.
+    Every,
+}
 
 /// A socket on a link, and what the association has to know of it.
 pub struct Access {
@@ -15,18 +37,44 @@ pub struct Access {
     pub socket: UdpSocket,
 }
 
-/// The links as they were named.
+/// A link's policy and what it has carried.
+#[derive(Clone, Debug)]
+pub struct LinkFigures {
+    pub name: String,
+    pub policy: Policy,
+    /// In both directions, with the headers of IP and UDP.
+    pub carried: Bytes,
+    /// Of its budget, if it has one.
+    pub left: Option<Bytes>,
+}
+
+/// None of the links is there, or one can never be.
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
+pub struct LinksError(String);
+
+/// The links as they were named, or as they came.
 #[derive(Clone, Debug)]
 pub struct Links {
     specs: Vec<LinkSpec>,
+    scope: Scope,
+    carried: BTreeMap<LinkId, Bytes>,
 }
 
 impl Links {
-    /// Checks that every link is there now, and warns of those whose sockets
-    /// cannot be tied to their interface.
-    pub fn check(specs: Vec<LinkSpec>) -> Result<Links, LinkError> {
+    /// Checks that one link at least is there now, says which are waited for,
+    /// and warns of those whose sockets cannot be tied to their interface.
+    pub fn check(specs: Vec<LinkSpec>, scope: Scope) -> Result<Links, LinksError> {
+        let mut missing = Vec::new();
         for spec in &specs {
-            let link = Link::open(spec, 0)?;
+            let link = match Link::open(spec, 0) {
+                Ok(link) => link,
+                Err(error) if error.is_passing() => {
+                    missing.push((spec, error));
+                    continue;
+                }
+                Err(error) => return Err(LinksError(error.to_string())),
+            };
             let tied = link.binding == Binding::Interface || spec.via.is_some();
             let loopback = link.addresses().iter().all(|a| a.ip().is_loopback());
             if !tied && !loopback && specs.len() > 1 {
@@ -38,12 +86,45 @@ impl Links {
                 );
             }
         }
-        Ok(Links { specs })
+        if missing.len() == specs.len() {
+            let all = missing.iter().map(|(_, error)| error.to_string());
+            return Err(LinksError(all.collect::<Vec<String>>().join("; ")));
+        }
+        for (spec, error) in &missing {
+            eprintln!("weft: link `{}`: {}", spec.name, waiting(error));
+        }
+        Ok(Links {
+            specs,
+            scope,
+            carried: BTreeMap::new(),
+        })
     }
 
-    /// What people call them, in the order of their ids.
-    pub fn names(&self) -> Vec<String> {
-        self.specs.iter().map(|s| s.name.clone()).collect()
+    /// Whether any of them can come or go.
+    pub fn may_change(&self) -> bool {
+        let fixed = |s: &LinkSpec| matches!(s.target, Target::Address(ip) if ip.is_loopback());
+        self.scope == Scope::Every || !self.specs.iter().all(fixed)
+    }
+
+    pub fn name(&self, link: LinkId) -> &str {
+        self.spec(link).map_or("", |spec| &spec.name)
+    }
+
+    pub fn policy(&self, link: LinkId) -> Policy {
+        self.spec(link).map(|s| s.policy).unwrap_or_default()
+    }
+
+    /// Whether it carries whatever there is, from the start.
+    pub fn is_regular(&self, link: LinkId) -> bool {
+        self.spec(link).is_none_or(LinkSpec::is_regular)
+    }
+
+    fn spec(&self, link: LinkId) -> Option<&LinkSpec> {
+        self.specs.get(usize::from(link.0))
+    }
+
+    fn ids(&self) -> impl Iterator<Item = (LinkId, &LinkSpec)> {
+        (0..).map(LinkId).zip(&self.specs)
     }
 
     /// Addresses that stand for every peer on tunnelled links.
@@ -51,43 +132,101 @@ impl Links {
         self.specs.iter().filter_map(|s| s.via)
     }
 
-    /// Sockets on all addresses that the links have now, but for those that
-    /// `except` are in use already. A link that is away gives none.
-    pub fn open(&self, except: &[IpAddr]) -> Vec<Access> {
-        let mut all = Vec::new();
-        for (index, spec) in self.specs.iter().enumerate() {
-            let Ok(link) = Link::open(spec, 0) else {
-                continue;
-            };
-            let remotes = match spec.via {
-                Some(via) => RemoteFilter::Only(vec![via]),
-                None => RemoteFilter::Any,
-            };
-            for socket in link.sockets {
-                let Ok(bound) = socket.local_addr() else {
-                    continue;
-                };
-                if except.contains(&bound.ip()) {
-                    continue;
-                }
-                let local = LocalAddress {
-                    addr: bound,
-                    link: LinkId(index as u8),
-                    cost: COST_STEP * index as u16,
-                    remotes: remotes.clone(),
-                };
-                all.push(Access { local, socket });
-            }
+    /// Where the links are now, those left out whose budget is used up.
+    pub fn present(&mut self) -> Vec<(LinkId, Attachment)> {
+        if self.scope == Scope::Every {
+            self.take_new(weft_net::interface_names().unwrap_or_default());
         }
-        all
+        let usable = self.ids().filter(|(id, _)| !self.is_spent(*id));
+        let places = usable.flat_map(|(id, spec)| {
+            let places = weft_net::attachments(spec).unwrap_or_default();
+            places.into_iter().map(move |place| (id, place))
+        });
+        places.collect()
     }
 
-    /// The addresses that the links have now.
-    pub fn present(&self) -> Vec<IpAddr> {
-        self.specs.iter().flat_map(addresses_of).collect()
+    fn take_new(&mut self, names: Vec<String>) {
+        for name in names {
+            let known = self.specs.iter().any(|s| s.name == name);
+            if !known && self.specs.len() < MAX_LINKS {
+                let target = Target::Interface(name.clone());
+                self.specs.push(LinkSpec::new(name, target));
+            }
+        }
+    }
+
+    /// A socket there; none if the link has just gone.
+    pub fn open(&self, link: LinkId, place: Attachment) -> Option<Access> {
+        let spec = self.spec(link)?;
+        let socket = Link::open_at(spec, place).ok()?;
+        let remotes = match spec.via {
+            Some(via) => RemoteFilter::Only(vec![via]),
+            None => RemoteFilter::Any,
+        };
+        let local = LocalAddress {
+            addr: socket.local_addr().ok()?,
+            link,
+            cost: cost(link, spec.policy),
+            remotes,
+        };
+        Some(Access { local, socket })
+    }
+
+    /// Counts what a link has carried. True if its budget is used up by it.
+    pub fn count(&mut self, link: LinkId, bytes: Bytes) -> bool {
+        let before = self.is_spent(link);
+        *self.carried.entry(link).or_default() += bytes;
+        !before && self.is_spent(link)
+    }
+
+    /// Whether there is a budget to keep.
+    pub fn have_budget(&self) -> bool {
+        self.specs.iter().any(|s| s.budget.is_some())
+    }
+
+    fn carried(&self, link: LinkId) -> Bytes {
+        self.carried.get(&link).copied().unwrap_or_default()
+    }
+
+    fn is_spent(&self, link: LinkId) -> bool {
+        let budget = self.spec(link).and_then(|s| s.budget);
+        budget.is_some_and(|budget| self.carried(link) >= budget)
+    }
+
+    /// Policies, what was carried, what is left.
+    pub fn figures(&self) -> Vec<LinkFigures> {
+        let figures = |(id, spec): (LinkId, &LinkSpec)| {
+            let carried = self.carried(id);
+            LinkFigures {
+                name: spec.name.clone(),
+                policy: spec.policy,
+                carried,
+                left: spec.budget.map(|budget| budget.saturating_sub(carried)),
+            }
+        };
+        self.ids().map(figures).collect()
     }
 }
 
-fn addresses_of(spec: &LinkSpec) -> Vec<IpAddr> {
-    weft_net::link_addresses(spec).unwrap_or_default()
+fn cost(link: LinkId, policy: Policy) -> u16 {
+    let metered = match policy.metering {
+        Metering::Metered => METERED_COST,
+        Metering::Free => 0,
+    };
+    let backup = match policy.standing {
+        Standing::Backup => BACKUP_COST,
+        Standing::Regular => 0,
+    };
+    COST_STEP * u16::from(link.0) + metered + backup
+}
+
+fn waiting(error: &LinkError) -> String {
+    let why = match error {
+        LinkError::UnknownInterface { present, .. } => {
+            format!("there is no such interface now (there are: {present})")
+        }
+        LinkError::NoAddress(_) => "its interface has no address yet".to_owned(),
+        _ => "no interface has this address now".to_owned(),
+    };
+    format!("{why}; it joins the call when it comes")
 }

@@ -43,8 +43,6 @@ pub struct Myself {
 pub struct Outlets {
     pub recording: Option<Recording>,
     pub stats: Option<StatsFile>,
-    /// Names of the links, in order.
-    pub links: Vec<String>,
 }
 
 /// The server's room, and who asks it.
@@ -206,7 +204,7 @@ impl Call {
         if let Some(publication) = self.publication.connection() {
             let own = reports.iter().find(|r| r.peer == publication.peer);
             if let Some(own) = own.filter(|r| r.connected) {
-                let figures = statistics::links(own, &self.outlets.links);
+                let figures = statistics::links(own);
                 let (room, location) = (self.desks.room.clone(), publication.location.clone());
                 self.desks.figures.take(move || {
                     let _ = room.put_links(&location, &figures);

@@ -1,5 +1,7 @@
 //! `weft join` as a program: against servers that do not do what they should.
 
+mod links;
+
 use std::io::{BufRead, BufReader, Write};
 use std::net::{TcpListener, TcpStream};
 use std::process::{Child, Command, Stdio};

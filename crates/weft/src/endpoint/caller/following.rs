@@ -1,38 +1,180 @@
-//! Links that come and go during a call.
+//! Links that come and go during a call, and what they have carried.
 
-use std::net::{IpAddr, SocketAddr};
+use std::collections::{BTreeMap, BTreeSet};
+use std::net::SocketAddr;
 
-use weft_net::Context;
+use weft_net::{Attachment, Context};
+use weft_secure::{LinkId, LocalAddress};
+use weft_units::{Bytes, Duration, Instant};
 
-use super::Caller;
+use super::{Caller, Counterpart};
+use crate::endpoint::links::Links;
+
+/// Interfaces are looked up this often where the system does not tell of
+/// changes.
+const LOOK: Duration = Duration::from_secs(1);
+/// The same where bytes are counted against a budget: at 20 Mbps half a
+/// megabyte. Chosen by us.
+const COUNT: Duration = Duration::from_millis(200);
+/// From the first word of a change to the look: a link comes with a few of
+/// them. Chosen by us.
+const SETTLE: Duration = Duration::from_millis(10);
+/// Who only receives tries the reserves when the regular links have brought
+/// nothing about for so long: ICE's first checks are over then. Chosen by us.
+const RESERVES_AFTER: Duration = Duration::from_secs(3);
+
+/// A socket of a peer's or an offer's.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Held {
+    pub addr: SocketAddr,
+    pub link: LinkId,
+    pub place: Attachment,
+}
+
+/// The links, where they were found last, and what their sockets have carried.
+pub(super) struct Following {
+    pub links: Links,
+    pub next_look: Instant,
+    here: BTreeSet<LinkId>,
+    counted: BTreeMap<SocketAddr, Bytes>,
+}
+
+impl Following {
+    pub fn new(now: Instant, mut links: Links) -> Following {
+        let here = links.present().into_iter().map(|(link, _)| link);
+        Following {
+            here: here.collect(),
+            links,
+            next_look: now,
+            counted: BTreeMap::new(),
+        }
+    }
+
+    /// The system says that something has changed.
+    pub fn look_soon(&mut self, now: Instant) {
+        self.next_look = self.next_look.min(now + SETTLE);
+    }
+
+    /// Opens a socket there, if that is possible now.
+    pub fn open(
+        &self,
+        context: &mut Context<'_>,
+        (link, place): (LinkId, Attachment),
+    ) -> Option<(Held, LocalAddress)> {
+        let access = self.links.open(link, place)?;
+        let addr = access.local.addr;
+        // A socket that cannot be watched is a path less.
+        context.add_socket(access.socket).ok()?;
+        Some((Held { addr, link, place }, access.local))
+    }
+
+    /// Closes a socket; what it has carried is counted.
+    pub fn close(&mut self, context: &mut Context<'_>, held: Held) {
+        self.count(context, held);
+        self.counted.remove(&held.addr);
+        context.remove_socket(held.addr);
+    }
+
+    fn count(&mut self, context: &Context<'_>, held: Held) {
+        let now = context.carried(held.addr);
+        let before = self.counted.insert(held.addr, now).unwrap_or_default();
+        if self.links.count(held.link, now.saturating_sub(before)) {
+            let name = self.links.name(held.link);
+            eprintln!("weft: link `{name}` has used up its budget; it carries nothing more");
+        }
+    }
+
+    /// Says what came and went since the last time.
+    fn tell_changes(&mut self, present: &[(LinkId, Attachment)]) {
+        let here: BTreeSet<LinkId> = present.iter().map(|(link, _)| *link).collect();
+        for link in here.difference(&self.here) {
+            let own = present.iter().filter(|(l, _)| l == link);
+            let addresses: Vec<String> = own.map(|(_, p)| p.address.to_string()).collect();
+            let (name, addresses) = (self.links.name(*link), addresses.join(", "));
+            eprintln!("weft: link `{name}` is here: {addresses}");
+        }
+        for link in self.here.difference(&here) {
+            eprintln!("weft: link `{}` has gone", self.links.name(*link));
+        }
+        self.here = here;
+    }
+
+    fn schedule(&mut self, now: Instant) {
+        let pause = match self.links.have_budget() {
+            true => COUNT,
+            false => LOOK,
+        };
+        self.next_look = now + pause;
+    }
+}
 
 impl Caller {
-    /// Interfaces get and lose addresses during a call: every peer gets a
-    /// socket on each new one, and paths of those that went away end.
+    /// Every peer gets a socket at each new place of a link; the paths of
+    /// those that went away end at once, and what they held goes out on the
+    /// others.
     pub(super) fn follow_links(&mut self, context: &mut Context<'_>) {
-        let present = self.links.present();
-        for (key, counterpart) in &mut self.peers {
-            let now = context.now;
-            let used: Vec<IpAddr> = counterpart.locals.iter().map(SocketAddr::ip).collect();
-            if present.iter().all(|ip| used.contains(ip)) && used.len() == present.len() {
+        let held = self.peers.values().flat_map(|c| &c.locals);
+        let held = held.chain(self.offers.values().flat_map(|o| &o.locals));
+        for held in held.copied().collect::<Vec<Held>>() {
+            self.following.count(context, held);
+        }
+        let present = self.following.links.present();
+        self.following.tell_changes(&present);
+        let keys: Vec<_> = self.peers.keys().copied().collect();
+        for key in keys {
+            let connected = context.peers().get(key).is_some_and(|p| p.is_connected());
+            let Some(counterpart) = self.peers.get_mut(&key) else {
                 continue;
-            }
-            let gone = |l: &SocketAddr| !present.contains(&l.ip());
-            for address in counterpart.locals.extract_if(.., |l| gone(l)) {
-                if let Some(peer) = context.peer(*key) {
-                    peer.remove_local(now, address);
+            };
+            let links = &self.following.links;
+            let reserves = counterpart.wants_reserves(context.now, links, &present, connected);
+            let wanted = |(link, _): &&(LinkId, Attachment)| reserves || links.is_regular(*link);
+            let wanted: Vec<(LinkId, Attachment)> =
+                present.iter().filter(wanted).copied().collect();
+            let gone = |held: &Held| !wanted.contains(&(held.link, held.place));
+            let gone: Vec<Held> = counterpart.locals.extract_if(.., |l| gone(l)).collect();
+            let now = context.now;
+            for held in gone {
+                if let Some(peer) = context.peer(key) {
+                    peer.remove_local(now, held.addr);
                 }
-                context.remove_socket(address);
+                self.following.close(context, held);
             }
-            for access in self.links.open(&used) {
-                if context.add_socket(access.socket).is_err() {
+            for place in wanted {
+                let used = |held: &Held| (held.link, held.place) == place;
+                if counterpart.locals.iter().any(used) {
                     continue;
                 }
-                counterpart.locals.push(access.local.addr);
-                if let Some(peer) = context.peer(*key) {
-                    peer.add_local(now, access.local);
+                let Some((held, local)) = self.following.open(context, place) else {
+                    continue;
+                };
+                counterpart.locals.push(held);
+                if let Some(peer) = context.peer(key) {
+                    peer.add_local(now, local);
                 }
             }
         }
+        self.following.schedule(context.now);
+    }
+}
+
+impl Counterpart {
+    /// Whether metered links and backups are opened to this peer. Where we
+    /// send, the session's scheduler sees to it that they carry what they may;
+    /// what the other side sends is the other side's to schedule, so who only
+    /// receives opens them when no regular link brings anything.
+    fn wants_reserves(
+        &self,
+        now: Instant,
+        links: &Links,
+        present: &[(LinkId, Attachment)],
+        connected: bool,
+    ) -> bool {
+        let sends = !self.cameras.is_empty() || self.microphone.is_some();
+        if sends || !present.iter().any(|(link, _)| links.is_regular(*link)) {
+            return true;
+        }
+        let served = self.live.values().any(|link| links.is_regular(*link));
+        !served && (connected || self.patience.waited(now) >= RESERVES_AFTER)
     }
 }

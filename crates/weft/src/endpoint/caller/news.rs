@@ -2,6 +2,7 @@
 
 use std::sync::mpsc::Sender;
 
+use weft_net::Context;
 use weft_peer::PeerKey;
 use weft_session::{Event as SessionEvent, MediaKind, ReceivedFrame};
 use weft_units::{Instant, PathId};
@@ -54,17 +55,24 @@ impl From<Sender<News>> for Listener {
 }
 
 impl Caller {
-    pub(super) fn on_association(&mut self, key: PeerKey, event: weft_secure::Event) {
+    pub(super) fn on_association(
+        &mut self,
+        context: &mut Context<'_>,
+        key: PeerKey,
+        event: weft_secure::Event,
+    ) {
         let Some(counterpart) = self.peers.get_mut(&key) else {
             return;
         };
+        let now = context.now;
+        let links = &self.following.links;
         let news = match event {
             weft_secure::Event::PathUp { path, link, .. } => {
-                let name = self
-                    .names
-                    .get(usize::from(link.0))
-                    .cloned()
-                    .unwrap_or_default();
+                if let Some(peer) = context.peer(key) {
+                    peer.set_path_policy(now, path, links.policy(link));
+                }
+                let name = links.name(link).to_owned();
+                counterpart.live.insert(path, link);
                 counterpart.links.insert(path, name.clone());
                 News::Path {
                     path,
@@ -73,6 +81,11 @@ impl Caller {
                 }
             }
             weft_secure::Event::PathDown { path, .. } | weft_secure::Event::PathSilent { path } => {
+                counterpart.live.remove(&path);
+                if counterpart.live.is_empty() {
+                    // There may be a link that was held back.
+                    self.following.look_soon(now);
+                }
                 let link = counterpart.links.get(&path).cloned().unwrap_or_default();
                 News::Path {
                     path,

@@ -1,14 +1,14 @@
 //! Offers, and the peers that their answers make.
 
 use std::collections::BTreeMap;
-use std::net::SocketAddr;
 
-use weft_net::Context;
+use weft_net::{Attachment, Context};
 use weft_peer::{Direction, Offer, Peer, PeerKey, Section};
-use weft_secure::{IceRole, RemoteCandidate};
+use weft_secure::{IceRole, LinkId, RemoteCandidate};
 use weft_session::{Delivery, MediaKind};
 use weft_units::{Instant, Rate};
 
+use super::following::Held;
 use super::{CallError, Caller, Counterpart, Listener, OfferId, Offered, Patience};
 
 impl Caller {
@@ -17,14 +17,18 @@ impl Caller {
         context: &mut Context<'_>,
         sections: &[Section],
     ) -> Result<(OfferId, String), CallError> {
+        let sends = |s: &Section| s.direction != Direction::Receive;
+        let sends = sections.iter().any(sends);
         let mut locals = Vec::new();
-        for access in self.links.open(&[]) {
-            // A socket that cannot be watched is a path less.
-            if context.add_socket(access.socket).is_ok() {
-                locals.push(access.local);
-            }
+        let mut held = Vec::new();
+        for place in self.places(sends) {
+            let Some((own, local)) = self.following.open(context, place) else {
+                continue;
+            };
+            held.push(own);
+            locals.push(local);
         }
-        let (certificate, offered) = (self.certificate.clone(), locals.clone());
+        let (certificate, offered) = (self.certificate.clone(), locals);
         let mut config =
             weft_net::peer_config(IceRole::Controlling, context.clock, certificate, offered)?;
         let session = &mut config.session;
@@ -37,20 +41,31 @@ impl Caller {
         let id = OfferId(self.next_offer);
         self.next_offer += 1;
         let sdp = offer.sdp();
-        let locals = locals.into_iter().map(|l| l.addr).collect();
         let offered = Offered {
             offer,
-            locals,
+            locals: held,
             patience: Patience::from(context.now),
         };
         self.offers.insert(id, offered);
         Ok((id, sdp))
     }
 
+    /// Where a new connection begins: who only receives leaves metered links
+    /// and backups alone while there is another.
+    fn places(&mut self, sends: bool) -> Vec<(LinkId, Attachment)> {
+        let links = &mut self.following.links;
+        let mut present = links.present();
+        let regular = |(link, _): &(LinkId, Attachment)| links.is_regular(*link);
+        if !sends && present.iter().any(regular) {
+            present.retain(regular);
+        }
+        present
+    }
+
     pub(super) fn withdraw(&mut self, context: &mut Context<'_>, offer: OfferId) {
         let withdrawn = self.offers.remove(&offer);
-        for local in withdrawn.into_iter().flat_map(|offered| offered.locals) {
-            context.remove_socket(local);
+        for held in withdrawn.into_iter().flat_map(|offered| offered.locals) {
+            self.following.close(context, held);
         }
     }
 
@@ -65,10 +80,12 @@ impl Caller {
         let Offered { offer, locals, .. } = offered.ok_or(CallError::UnknownOffer)?;
         let accepted = offer.accept(context.now, answer);
         if accepted.is_err() {
-            locals.iter().for_each(|l| context.remove_socket(*l));
+            for held in &locals {
+                self.following.close(context, *held);
+            }
         }
         let mut peer = accepted?;
-        for (index, via) in self.links.vias().enumerate() {
+        for (index, via) in self.following.links.vias().enumerate() {
             let candidate = RemoteCandidate {
                 addr: via,
                 priority: u32::MAX - index as u32,
@@ -83,12 +100,7 @@ impl Caller {
 }
 
 impl Counterpart {
-    pub(super) fn of(
-        now: Instant,
-        peer: &Peer,
-        news: Listener,
-        locals: Vec<SocketAddr>,
-    ) -> Counterpart {
+    pub(super) fn of(now: Instant, peer: &Peer, news: Listener, locals: Vec<Held>) -> Counterpart {
         let sending = |kind| {
             let streams = peer.streams().iter();
             streams.filter(move |s| s.direction == Direction::Send && s.kind == kind)
@@ -100,6 +112,7 @@ impl Counterpart {
         Counterpart {
             news,
             locals,
+            live: BTreeMap::new(),
             cameras: sending(MediaKind::Video).map(|s| s.stream).collect(),
             microphone: sending(MediaKind::Audio).map(|s| s.stream).next(),
             receivers: receivers.map(|s| (s.stream, s.kind)).collect(),

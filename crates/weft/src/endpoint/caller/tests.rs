@@ -3,8 +3,10 @@ use std::sync::mpsc::channel;
 
 use super::patience::{PATIENCE, Patience};
 use weft_peer::Direction;
+use weft_units::{Duration, Instant};
 
 use super::*;
+use crate::endpoint::links::Scope;
 
 /// An endpoint on loopback.
 fn endpoint() -> Driver<Command> {
@@ -16,7 +18,7 @@ fn endpoint() -> Driver<Command> {
         max_rate: Rate::from_mbps(1),
         cname: "test".to_owned(),
     };
-    let links = Links::check(vec![link]).expect("loopback");
+    let links = Links::check(vec![link], Scope::Named).expect("loopback");
     start(Clock::start(), links, sending, Vec::new()).expect("an endpoint")
 }
 
