@@ -222,6 +222,26 @@ fn scream_v1_is_never_stuck() {
     recovers(ControllerKind::ScreamV1, 0..3);
 }
 
+#[test]
+#[ignore = "minutes: twelve more histories for those that get out of all of them"]
+fn nobody_else_is_stuck_in_more_histories() {
+    for kind in [
+        ControllerKind::GccDraft,
+        ControllerKind::Nada,
+        ControllerKind::Scream,
+        ControllerKind::ScreamV1,
+    ] {
+        recovers(kind, 3..15);
+    }
+}
+
+#[test]
+#[ignore = "a known weakness: after losses GCC walks towards a capacity that it measured long ago"]
+fn gcc_gets_out_of_these_histories() {
+    recovers(ControllerKind::Gcc, 7..8);
+    recovers(ControllerKind::GccDeployed, 10..11);
+}
+
 /// What the network can do to feedback: any arrival, number and mark; when a
 /// packet was sent and how large it was is the caller's own knowledge.
 fn credible(now: Instant, op: Op) -> Op {
