@@ -125,27 +125,30 @@ impl Throughput {
         let (mut first_sent, mut last_sent) = (first.sent, first.sent);
         let (mut last_sent_size, mut packets) = (Bytes::ZERO, 0);
         let mut previous = first.arrival;
-        self.window.iter().for_each(|packet| {
-            let gap = packet.arrival.saturating_since(previous);
-            previous = packet.arrival;
-            if gap > longest {
-                (longest, second) = (gap, longest);
-            } else {
-                second = second.max(gap);
+        let (front, back) = self.window.as_slices();
+        for part in [front, back] {
+            for packet in part {
+                let gap = packet.arrival.saturating_since(previous);
+                previous = packet.arrival;
+                if gap > longest {
+                    (longest, second) = (gap, longest);
+                } else {
+                    second = second.max(gap);
+                }
+                received += packet.size;
+                if packet.sent < self.discarded_sent {
+                    continue;
+                }
+                if packets == 0 || packet.sent > last_sent {
+                    (last_sent, last_sent_size) = (packet.sent, packet.size);
+                }
+                if packets == 0 || packet.sent < first_sent {
+                    first_sent = packet.sent;
+                }
+                sent += packet.size;
+                packets += 1;
             }
-            received += packet.size;
-            if packet.sent < self.discarded_sent {
-                return;
-            }
-            if packets == 0 || packet.sent > last_sent {
-                (last_sent, last_sent_size) = (packet.sent, packet.size);
-            }
-            if packets == 0 || packet.sent < first_sent {
-                first_sent = packet.sent;
-            }
-            sent += packet.size;
-            packets += 1;
-        });
+        }
         // N packets span N - 1 intervals: one size does not count.
         received = received.saturating_sub(first.size);
         let span = last.arrival.saturating_since(first.arrival);
