@@ -21,11 +21,19 @@ pub(super) struct Frames {
 
 impl Frames {
     /// Notes an encoded frame and makes its bytes in `buffer`.
-    pub fn encode(&mut self, now: Instant, frame: &EncodedFrame, buffer: &mut Vec<u8>) {
+    pub fn encode<'a>(
+        &mut self,
+        now: Instant,
+        frame: &EncodedFrame,
+        buffer: &'a mut Vec<u8>,
+    ) -> &'a [u8] {
         let number = self.records.len() as u64;
         let size = (frame.size.0 as usize).max(NUMBER_AT + 8);
-        // Contents do not matter, lengths do: nothing is cleared.
-        buffer.resize(size, 0);
+        // Contents do not matter, lengths do: nothing is cleared, and what is
+        // too long stays.
+        if buffer.len() < size {
+            buffer.resize(size, 0);
+        }
         // VP8 frame header: the lowest bit is zero for a keyframe (RFC 6386
         // section 9.1).
         buffer[0] = u8::from(!frame.keyframe);
@@ -39,6 +47,7 @@ impl Frames {
             quality: frame.quality,
             shown: None,
         });
+        &buffer[..size.0 as usize]
     }
 
     /// A frame is due for display. One that was never sent is ignored.

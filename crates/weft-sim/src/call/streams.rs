@@ -183,10 +183,10 @@ impl Outgoing {
                 EncodedFrame::plain(Bytes(setup.bytes() as u64), true)
             }
         };
-        frames.encode(now, &encoded, buffer);
+        let data = frames.encode(now, &encoded, buffer);
         let ticks = u128::from(now.as_nanos()) * u128::from(self.clock_rate) / 1_000_000_000;
         let frame = Frame {
-            data: buffer,
+            data,
             timestamp: ticks as u32,
             keyframe: encoded.keyframe,
             temporal_layer: encoded.temporal_layer,
