@@ -77,6 +77,8 @@ pub(crate) struct History {
     /// section 6.2 adapts its window.
     reordering: u64,
     in_flight: Bytes,
+    /// An empty one, for its lists' memory.
+    spare: Outcome,
 }
 
 /// Records older than this are given up: feedback reports late arrivals for
@@ -94,7 +96,17 @@ impl History {
             unheard_from: 0,
             reordering: 1,
             in_flight: Bytes::ZERO,
+            spare: Outcome::default(),
         }
+    }
+
+    /// Takes back what [`History::on_feedback`] gave, for its memory.
+    pub fn recycle(&mut self, outcome: Outcome) {
+        self.spare = outcome;
+        self.spare.results.clear();
+        self.spare.acknowledged.clear();
+        self.spare.lost.clear();
+        (self.spare.newest, self.spare.oldest_news) = (None, None);
     }
 
     /// The number of the next packet.
@@ -137,7 +149,7 @@ impl History {
     /// Takes in one feedback message: path numbers in any order, each with its
     /// arrival in the peer's clock or none.
     pub fn on_feedback(&mut self, reports: &[(u64, Option<Instant>)]) -> Outcome {
-        let mut out = Outcome::default();
+        let mut out = std::mem::take(&mut self.spare);
         for &(number, arrival) in reports {
             self.on_report(number, arrival, &mut out);
         }

@@ -276,10 +276,11 @@ impl Path {
         if self.state != PathState::Up {
             return None;
         }
+        let waiting_since = self.waiting_since?;
         let variation = (self.answer.variation() * 2).max(LEAST_VARIATION);
         let expected = (self.answer.smoothed() + variation).min(CEILING);
         let overdue = self.history.unheard_since()? + expected;
-        Some(overdue.max(self.waiting_since? + QUIET))
+        Some(overdue.max(waiting_since + QUIET))
     }
 
     /// Marks the path suspect if its silence is overdue; true when it became

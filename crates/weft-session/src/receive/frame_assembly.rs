@@ -223,15 +223,15 @@ impl Partial {
 
     /// The frame, unless packets of it have left the ring.
     fn read(&self, buffer: &PacketBuffer, timestamp: u64) -> Option<AssembledFrame> {
-        let packets = (self.lowest..=self.highest).filter_map(|s| buffer.held(s));
-        let count = packets.clone().count();
-        if count as u64 != self.count {
+        let held = (self.lowest..=self.highest).map_while(|s| buffer.held(s));
+        let packets: Vec<&Held> = held.collect();
+        if packets.len() as u64 != self.count {
             return None;
         }
-        let mut data = Vec::with_capacity(packets.clone().map(|p| p.body.len()).sum());
-        packets
-            .clone()
-            .for_each(|p| data.extend_from_slice(&p.body));
+        let mut data = Vec::with_capacity(packets.iter().map(|p| p.body.len()).sum());
+        for packet in &packets {
+            data.extend_from_slice(&packet.body);
+        }
         Some(AssembledFrame {
             timestamp,
             first_sequence: self.lowest,
@@ -239,20 +239,19 @@ impl Partial {
             info: self.info,
             keyframe: self.keyframe,
             data,
-            packets: count as u32,
-            recovered_packets: packets.clone().filter(|p| p.recovered).count() as u32,
-            first_arrival: packets.clone().map(|p| p.arrived).min()?,
+            packets: packets.len() as u32,
+            recovered_packets: packets.iter().filter(|p| p.recovered).count() as u32,
+            first_arrival: packets.iter().map(|p| p.arrived).min()?,
             complete_at: self.last_arrival,
-            paths: shares(packets),
+            paths: shares(&packets),
         })
     }
 }
 
 /// Each path's part of a frame, in the order of path ids.
-fn shares<'a>(packets: impl Iterator<Item = &'a Held> + Clone) -> Vec<PathShare> {
+fn shares(packets: &[&Held]) -> Vec<PathShare> {
     let mut shares: Vec<PathShare> = Vec::new();
-    let packets = packets.filter(|p| !p.recovered);
-    for packet in packets.clone() {
+    for packet in packets.iter().filter(|p| !p.recovered) {
         match shares.iter_mut().find(|s| s.path == packet.path) {
             Some(share) => {
                 share.packets += 1;
@@ -273,10 +272,8 @@ fn shares<'a>(packets: impl Iterator<Item = &'a Held> + Clone) -> Vec<PathShare>
         let path = shares[index].path;
         let others = shares.iter().filter(|s| s.path != path);
         if let Some(others_last) = others.map(|s| s.last_arrival).max() {
-            let late = packets
-                .clone()
-                .filter(|p| p.path == path && p.arrived > others_last);
-            shares[index].late_packets = late.count() as u32;
+            let late = |p: &&&Held| !p.recovered && p.path == path && p.arrived > others_last;
+            shares[index].late_packets = packets.iter().filter(late).count() as u32;
         }
     }
     shares

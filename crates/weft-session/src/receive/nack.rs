@@ -230,31 +230,27 @@ impl NackTracker {
         self.checked_at = now;
         let gaps = self.gap_views(now);
         let mut wake: Option<Instant> = None;
-        let verdicts: Vec<(u64, Verdict)> = self
-            .missing
-            .iter()
-            .map(|(&sequence, missing)| (sequence, self.verdict(now, sequence, missing, &gaps)))
-            .collect();
         let mut sooner = |at: Instant| wake = Some(wake.map_or(at, |w| w.min(at)));
-        for (sequence, verdict) in verdicts {
-            match verdict {
+        let mut still = std::mem::take(&mut self.missing);
+        still.retain(|&sequence, missing| {
+            match self.verdict(now, sequence, missing, &gaps) {
                 Verdict::Wait(at) => sooner(at),
                 Verdict::Abandoned => {
-                    self.missing.remove(&sequence);
                     findings.abandoned.push(sequence);
+                    return false;
                 }
                 Verdict::Lost if self.credit < REQUEST_COST => sooner(now + CHECK_INTERVAL),
                 Verdict::Lost => {
                     self.credit -= REQUEST_COST;
-                    if let Some(missing) = self.missing.get_mut(&sequence) {
-                        missing.asked_at = Some(now);
-                        missing.tries += 1;
-                    }
+                    missing.asked_at = Some(now);
+                    missing.tries += 1;
                     findings.requested.push(sequence);
                     sooner(now + self.rtt + RETRY_MARGIN);
                 }
             }
-        }
+            true
+        });
+        self.missing = still;
         self.wake = wake;
         findings
     }

@@ -8,7 +8,6 @@ use weft_wire::sequence;
 
 use super::Session;
 use crate::event::Event;
-use crate::path::Outcome;
 
 /// Keyframe requests of one stream closer together than this are one: an
 /// encoder needs a frame time to answer, and each costs several frames' bytes.
@@ -96,20 +95,22 @@ impl Session {
             return;
         };
         let before = path.state;
-        let Outcome {
-            acknowledged, lost, ..
-        } = path.on_feedback(now, reports);
+        let outcome = path.on_feedback(now, reports);
         if path.state != before {
             let state = path.state;
             self.event(Event::PathStateChanged { path: id, state });
         }
-        let (arrived, missing) = (acknowledged.len() as u64, lost.len() as u64);
-        self.protection.on_feedback(now, id, arrived, missing);
-        for (_, carried) in acknowledged {
-            self.on_acknowledged(carried);
+        let (arrived, missing) = (outcome.acknowledged.len(), outcome.lost.len());
+        let protection = &mut self.protection;
+        protection.on_feedback(now, id, arrived as u64, missing as u64);
+        for (_, carried) in &outcome.acknowledged {
+            self.on_acknowledged(*carried);
         }
-        for (number, carried) in lost {
-            self.on_lost(now, id, number, carried);
+        for (number, carried) in &outcome.lost {
+            self.on_lost(now, id, *number, *carried);
+        }
+        if let Some(path) = self.paths.get_mut(&id) {
+            path.history.recycle(outcome);
         }
     }
 

@@ -394,8 +394,11 @@ impl Session {
     /// Tells the application of a target that moved by a hundredth or more.
     fn announce_rate(&mut self, now: Instant) {
         self.rate_moved = false;
-        let (live, wanted) = (views(&self.live_paths()), self.wanted_rate());
-        self.policies.settle(&live, wanted);
+        let live = match self.policies.are_none() {
+            true => Vec::new(),
+            false => views(&self.live_paths()),
+        };
+        self.policies.settle(&live, self.wanted_rate());
         let rate = self.target_rate();
         let moved = rate.as_bps().abs_diff(self.announced_rate.as_bps());
         if moved * 100 <= self.announced_rate.as_bps() && self.announced_rate != Rate::ZERO {
