@@ -1,0 +1,221 @@
+//! Once a call runs, a packet takes no memory from the system, neither on its
+//! way out nor on its way in: what is taken is taken for each frame and for
+//! each report.
+
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::cell::Cell;
+use std::collections::VecDeque;
+
+use weft_cc::ControllerKind;
+use weft_session::{
+    Config, Delivery, Event, Feedback, Frame, Input, MediaKind, Output, Protocol,
+    ReceiveStreamConfig, SendStreamConfig, Session, Transmit,
+};
+use weft_units::{Duration, Instant, PathId, Rate, Rng, Ssrc, StreamId};
+use weft_wire::rtp::ExtensionMap;
+
+struct Counting;
+
+thread_local! {
+    static ALLOCATIONS: Cell<u64> = const { Cell::new(0) };
+}
+
+// SAFETY: every call is passed on to the system allocator unchanged.
+unsafe impl GlobalAlloc for Counting {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        ALLOCATIONS.set(ALLOCATIONS.get() + 1);
+        // SAFETY: the caller keeps to the contract of `alloc`.
+        unsafe { System.alloc(layout) }
+    }
+
+    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
+        // SAFETY: `pointer` came from `alloc` above with this layout.
+        unsafe { System.dealloc(pointer, layout) }
+    }
+}
+
+#[global_allocator]
+static ALLOCATOR: Counting = Counting;
+
+const DELAY: Duration = Duration::from_millis(10);
+const FRAME_INTERVAL: Duration = Duration::from_nanos(33_333_333);
+/// Less than fits a packet.
+const PART: usize = 1100;
+const WARM_UP: Duration = Duration::from_secs(5);
+const MEASURED: Duration = Duration::from_secs(10);
+
+/// What becomes of a packet's memory when it has arrived.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Memory {
+    GivenBack,
+    Dropped,
+}
+
+/// A sender and a receiver, ten milliseconds apart on two paths.
+struct Call {
+    now: Instant,
+    ends: [Session; 2],
+    stream: StreamId,
+    /// When it arrives, and at which end.
+    flights: VecDeque<(Instant, usize, Transmit)>,
+    next_frame: Instant,
+    data: Vec<u8>,
+    frames: u32,
+    packets: u64,
+    shown: u32,
+    memory: Memory,
+}
+
+impl Call {
+    fn new(packets_per_frame: usize, memory: Memory) -> Call {
+        let extensions = ExtensionMap {
+            path: Some(5),
+            ..ExtensionMap::default()
+        };
+        let mut config = Config::new(extensions, Ssrc(1));
+        config.controller = ControllerKind::Fixed(Rate::from_mbps(20));
+        config.max_rate = Rate::from_mbps(40);
+        let session = || Session::new(Instant::ZERO, config.clone(), Rng::new(1));
+        let mut ends = [session(), session()];
+        let stream = ends[0].add_send_stream(SendStreamConfig {
+            ssrc: Ssrc(100),
+            rtx: Some((Ssrc(101), 97)),
+            payload_type: 96,
+            kind: MediaKind::Video,
+            clock_rate: 90_000,
+            mid: None,
+            feedback: Feedback::EachPacket,
+        });
+        ends[1].add_receive_stream(ReceiveStreamConfig {
+            ssrc: Some(Ssrc(100)),
+            mid: None,
+            payload_type: 96,
+            rtx: Some((Some(Ssrc(101)), 97)),
+            kind: MediaKind::Video,
+            clock_rate: 90_000,
+            delivery: Delivery::Frames,
+        });
+        for end in &mut ends {
+            for path in [PathId(0), PathId(1)] {
+                let rtt = DELAY * 2;
+                end.handle_input(Instant::ZERO, Input::PathUp { path, rtt });
+            }
+        }
+        Call {
+            now: Instant::ZERO,
+            ends,
+            stream,
+            flights: VecDeque::new(),
+            next_frame: Instant::ZERO,
+            data: vec![1; packets_per_frame * PART],
+            frames: 0,
+            packets: 0,
+            shown: 0,
+            memory,
+        }
+    }
+
+    fn run(&mut self, time: Duration) {
+        let end = self.now + time;
+        while self.now < end {
+            self.drain();
+            let due = self.ends.iter().filter_map(Session::poll_timeout);
+            let arrival = self.flights.front().map(|(at, _, _)| *at);
+            let next = due.map(|d| d.at).chain(arrival).chain([self.next_frame]);
+            self.now = next.min().expect("a next frame").max(self.now);
+            self.step();
+        }
+    }
+
+    fn step(&mut self) {
+        let now = self.now;
+        while self.flights.front().is_some_and(|(at, _, _)| *at <= now) {
+            let (_, to, sent) = self.flights.pop_front().expect("it is there");
+            for path in [sent.path].into_iter().chain(sent.copies) {
+                let packet = &sent.packet;
+                self.ends[to].handle_input(
+                    now,
+                    match sent.protocol {
+                        Protocol::Rtp => Input::Rtp { path, packet },
+                        Protocol::Rtcp => Input::Rtcp { path, packet },
+                    },
+                );
+            }
+            self.packets += u64::from(sent.protocol == Protocol::Rtp);
+            if self.memory == Memory::GivenBack {
+                self.ends[1 - to].recycle(sent.packet);
+            }
+        }
+        for end in &mut self.ends {
+            if end.poll_timeout().is_some_and(|d| d.at <= now) {
+                end.handle_input(now, Input::Timeout);
+            }
+        }
+        if self.next_frame <= now {
+            self.send_frame();
+        }
+    }
+
+    fn send_frame(&mut self) {
+        let keyframe = self.frames == 0;
+        self.data[0] = u8::from(!keyframe);
+        let frame = Frame {
+            data: &self.data,
+            timestamp: self.frames * 3000,
+            keyframe,
+            temporal_layer: None,
+            layer_sync: false,
+            non_reference: false,
+            captured_at: self.now,
+        };
+        let sent = self.ends[0].send_frame(self.now, self.stream, &frame);
+        sent.expect("it has the stream");
+        self.frames += 1;
+        self.next_frame += FRAME_INTERVAL;
+    }
+
+    fn drain(&mut self) {
+        for (from, end) in self.ends.iter_mut().enumerate() {
+            while let Some(output) = end.poll_output() {
+                match output {
+                    Output::Transmit(sent) => {
+                        self.flights.push_back((self.now + DELAY, 1 - from, sent));
+                    }
+                    Output::Event(Event::FrameReceived { .. }) => self.shown += 1,
+                    _ => {}
+                }
+            }
+        }
+    }
+}
+
+/// Allocations and packets of ten seconds.
+fn cost(packets_per_frame: usize, memory: Memory) -> (u64, u64) {
+    let mut call = Call::new(packets_per_frame, memory);
+    call.run(WARM_UP);
+    let (before, packets, shown) = (ALLOCATIONS.get(), call.packets, call.shown);
+    call.run(MEASURED);
+    let cost = (ALLOCATIONS.get() - before, call.packets - packets);
+    assert!((295..=305).contains(&(call.shown - shown)));
+    cost
+}
+
+#[test]
+fn a_packet_takes_no_memory_of_its_own() {
+    let (few_allocations, few) = cost(8, Memory::GivenBack);
+    let (many_allocations, many) = cost(40, Memory::GivenBack);
+    println!("{few_allocations} for {few} packets, {many_allocations} for {many}");
+    let packets = many - few;
+    assert!(packets > 9_000, "{packets} packets more");
+    // The lists of frames and reports double until they are long enough.
+    let more = many_allocations.saturating_sub(few_allocations);
+    assert!(more < packets / 2, "{more} for {packets} packets more");
+}
+
+#[test]
+fn packets_that_are_not_given_back_take_one_allocation_each() {
+    let (kept, _) = cost(40, Memory::GivenBack);
+    let (dropped, packets) = cost(40, Memory::Dropped);
+    let more = dropped - kept;
+    assert!((packets..packets * 11 / 10).contains(&more), "{more} more");
+}
