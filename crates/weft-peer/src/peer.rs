@@ -202,6 +202,11 @@ impl Peer {
         self.session.set_scheduler(scheduler);
     }
 
+    /// Changes the protection during the call.
+    pub fn set_protection(&mut self, protection: weft_session::ProtectionKind) {
+        self.session.set_protection(protection);
+    }
+
     /// Says how a path's link may be used; known for paths to come, too.
     pub fn set_path_policy(&mut self, now: Instant, path: PathId, policy: weft_session::Policy) {
         self.session.set_path_policy(now, path, policy);

@@ -53,6 +53,9 @@ pub struct DemoArgs {
     /// min_rtt, throughput, mprtp or duplicate
     #[arg(long, value_name = "NAME", default_value_t = SchedulerKind::default())]
     pub scheduler: SchedulerKind,
+    /// Repair packets of the call over both links: none, webrtc_table or path_specific
+    #[arg(long, value_name = "NAME", default_value_t = ProtectionKind::default())]
+    pub protection: ProtectionKind,
     /// Congestion controller of every path: gcc, gcc_deployed, gcc_draft, nada,
     /// scream, scream_v1 or fixed:RATE
     #[arg(long, value_name = "NAME", default_value_t = ControllerKind::Gcc)]

@@ -44,6 +44,7 @@ pub struct Call {
     pub relays: BTreeMap<LinkName, RelayHandle>,
     pub watcher: Watcher,
     pub scheduler: SchedulerKind,
+    pub protection: ProtectionKind,
     sender: Driver<Command>,
 }
 
@@ -75,14 +76,15 @@ impl Stage {
         let ride = Ride::default();
         let start = ride.at(weft_units::Duration::ZERO);
         let mut calls = Vec::new();
-        let plans: [(&'static str, &[LinkName], SchedulerKind); 2] = [
-            (WEFT, &LinkName::ALL, args.scheduler),
-            (SINGLE, &[LinkName::Wifi], SchedulerKind::Single),
+        let plain: &[LinkName] = &[LinkName::Wifi];
+        let plans = [
+            (WEFT, &LinkName::ALL[..], args.scheduler, args.protection),
+            (SINGLE, plain, SchedulerKind::Single, ProtectionKind::None),
         ];
-        for (name, links, scheduler) in plans {
+        for (name, links, scheduler, protection) in plans {
             let sending = Sending {
                 scheduler,
-                protection: ProtectionKind::default(),
+                protection,
                 controller: args.controller,
                 max_rate: MAX_RATE,
                 cname: name.to_owned(),
@@ -108,6 +110,7 @@ impl Stage {
                 relays,
                 watcher,
                 scheduler,
+                protection,
                 sender,
             });
         }
@@ -139,6 +142,10 @@ impl Stage {
                     call.scheduler = scheduler;
                     call.sender.remote.send(Command::Schedule(scheduler));
                 }
+                Setting::Protection(protection) => {
+                    call.protection = protection;
+                    call.sender.remote.send(Command::Protect(protection));
+                }
             }
         }
     }
@@ -166,7 +173,10 @@ impl Stage {
 impl Call {
     /// How it sends, for the page.
     pub fn settings(&self) -> Vec<SettingTick> {
-        vec![Setting::Scheduler(self.scheduler).show()]
+        vec![
+            Setting::Scheduler(self.scheduler).show(),
+            Setting::Protection(self.protection).show(),
+        ]
     }
 
     /// The sending peer's figures: the latest one's, while another ends.

@@ -211,6 +211,7 @@ impl Figures {
         json!({
             "seconds": round(seconds),
             "scheduler": stage.call(WEFT).map(|c| c.scheduler.name()),
+            "protection": stage.call(WEFT).map(|c| c.protection.name()),
             "version": env!("CARGO_PKG_VERSION"),
             "calls": calls,
             "links": self.link_results(elapsed, stage, WEFT),

@@ -1,7 +1,7 @@
 //! What one can change about the weft call while it runs.
 
 use serde::Serialize;
-use weft_session::SchedulerKind;
+use weft_session::{ProtectionKind, SchedulerKind};
 
 use super::ride::UnknownName;
 
@@ -9,6 +9,7 @@ use super::ride::UnknownName;
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Setting {
     Scheduler(SchedulerKind),
+    Protection(ProtectionKind),
 }
 
 /// A setting as the page shows it: what it is, and what it could be.
@@ -20,38 +21,45 @@ pub struct SettingTick {
 }
 
 const SCHEDULER: &str = "scheduler";
+const PROTECTION: &str = "protection";
 
 impl Setting {
     pub fn parse(name: &str, value: &str) -> Result<Setting, UnknownName> {
-        if name != SCHEDULER {
-            return Err(UnknownName {
-                given: name.to_owned(),
-                expected: SCHEDULER.to_owned(),
-            });
-        }
-        let kind = value.parse().map(Setting::Scheduler);
-        kind.map_err(|_| UnknownName {
+        let (setting, expected) = match name {
+            SCHEDULER => (value.parse().ok().map(Setting::Scheduler), schedulers()),
+            PROTECTION => (value.parse().ok().map(Setting::Protection), protections()),
+            _ => {
+                return Err(UnknownName {
+                    given: name.to_owned(),
+                    expected: format!("{SCHEDULER} or {PROTECTION}"),
+                });
+            }
+        };
+        setting.ok_or_else(|| UnknownName {
             given: value.to_owned(),
-            expected: names(SchedulerKind::ALL, SchedulerKind::name).join(", "),
+            expected: expected.join(", "),
         })
     }
 
     pub fn show(self) -> SettingTick {
-        match self {
-            Setting::Scheduler(kind) => SettingTick {
-                name: SCHEDULER,
-                value: kind.name(),
-                choices: names(SchedulerKind::ALL, SchedulerKind::name),
-            },
+        let (name, value, choices) = match self {
+            Setting::Scheduler(kind) => (SCHEDULER, kind.name(), schedulers()),
+            Setting::Protection(kind) => (PROTECTION, kind.name(), protections()),
+        };
+        SettingTick {
+            name,
+            value,
+            choices,
         }
     }
 }
 
-fn names<K>(
-    all: impl IntoIterator<Item = K>,
-    name: impl Fn(K) -> &'static str,
-) -> Vec<&'static str> {
-    all.into_iter().map(name).collect()
+fn schedulers() -> Vec<&'static str> {
+    SchedulerKind::ALL.map(SchedulerKind::name).to_vec()
+}
+
+fn protections() -> Vec<&'static str> {
+    ProtectionKind::ALL.map(ProtectionKind::name).to_vec()
 }
 
 #[cfg(test)]
@@ -60,10 +68,15 @@ mod tests {
 
     #[test]
     fn every_choice_shown_can_be_made() {
-        let shown = Setting::Scheduler(SchedulerKind::default()).show();
-        for choice in shown.choices {
-            let made = Setting::parse(shown.name, choice).expect("it is shown");
-            assert_eq!(made.show().value, choice);
+        let settings = [
+            Setting::Scheduler(SchedulerKind::default()),
+            Setting::Protection(ProtectionKind::default()),
+        ];
+        for shown in settings.map(Setting::show) {
+            for choice in shown.choices {
+                let made = Setting::parse(shown.name, choice).expect("it is shown");
+                assert_eq!(made.show().value, choice);
+            }
         }
     }
 
@@ -73,6 +86,6 @@ mod tests {
         assert_eq!(error.given, "best");
         assert!(error.expected.contains("single, "), "{}", error.expected);
         let error = Setting::parse("colour", "red").expect_err("no such setting");
-        assert_eq!(error.expected, "scheduler");
+        assert_eq!(error.expected, "scheduler or protection");
     }
 }

@@ -13,7 +13,7 @@ use std::sync::Arc;
 use std::sync::mpsc::{Sender, channel};
 
 use weft_net::{Application, Clock, Context, Driver, DriverError, Remote};
-use weft_peer::{Event, NegotiationError, Offer, PeerKey, Section};
+use weft_peer::{Event, NegotiationError, Offer, Peer, PeerKey, Section};
 use weft_secure::{Certificate, LinkId};
 use weft_session::{MediaKind, ProtectionKind, SchedulerKind, Stats};
 use weft_units::{Deadline, PathId, Rate, StreamId};
@@ -63,6 +63,8 @@ pub enum Command {
     Sound(SoundFrame),
     /// Schedule with this one from now on, in every call.
     Schedule(SchedulerKind),
+    /// Protect with this from now on, in every call.
+    Protect(ProtectionKind),
     /// The system says that links have changed.
     LinksChanged,
     /// End this peer.
@@ -205,7 +207,14 @@ impl Application for Caller {
             }
             Command::Video { camera, frame } => self.send_video(context, camera, &frame),
             Command::Sound(frame) => self.send_sound(context, &frame),
-            Command::Schedule(scheduler) => self.schedule(context, scheduler),
+            Command::Schedule(scheduler) => {
+                self.sending.scheduler = scheduler;
+                self.with_peers(context, |peer| peer.set_scheduler(scheduler));
+            }
+            Command::Protect(protection) => {
+                self.sending.protection = protection;
+                self.with_peers(context, |peer| peer.set_protection(protection));
+            }
             Command::LinksChanged => self.following.look_soon(context.now),
             Command::Close(key) => self.close(context, key),
             Command::Report(reply) => {
@@ -244,11 +253,10 @@ impl Application for Caller {
 }
 
 impl Caller {
-    fn schedule(&mut self, context: &mut Context<'_>, scheduler: SchedulerKind) {
-        self.sending.scheduler = scheduler;
+    fn with_peers(&self, context: &mut Context<'_>, mut change: impl FnMut(&mut Peer)) {
         for key in self.peers.keys() {
             if let Some(peer) = context.peer(*key) {
-                peer.set_scheduler(scheduler);
+                change(peer);
             }
         }
     }
