@@ -28,5 +28,5 @@ pub use link::{Departure, Link};
 pub use loss::GilbertElliott;
 pub use packet::{Ecn, FlowId, PacketInfo};
 pub use queue::QueueLimit;
-pub use spec::{LinkSpec, SpecError};
+pub use spec::{LineStep, LinkSpec, SpecError};
 pub use trace::{Trace, TraceError, TraceProblem, TraceStatistics};

@@ -1,6 +1,6 @@
-use crate::DropReason;
 use crate::loss::Losses;
 use crate::queue::Item;
+use crate::{DropReason, LineStep, LinkSpec};
 use std::collections::VecDeque;
 use weft_units::{Duration, Instant, Rng};
 
@@ -14,6 +14,8 @@ pub(crate) struct Line<P> {
     delay: Duration,
     jitter: Duration,
     losses: Losses,
+    /// Changes that are still to come, the next one last.
+    steps: Vec<LineStep>,
     jitter_rng: Rng,
     latest: Instant,
     packets: VecDeque<Travelling<P>>,
@@ -29,11 +31,14 @@ pub(crate) struct Travelling<P> {
 }
 
 impl<P> Line<P> {
-    pub fn new(delay: Duration, jitter: Duration, losses: Losses, rng: &Rng) -> Line<P> {
+    pub fn new(spec: &LinkSpec, rng: &Rng) -> Line<P> {
+        let mut steps = spec.line_steps.clone();
+        steps.reverse();
         Line {
-            delay,
-            jitter,
-            losses,
+            delay: spec.delay,
+            jitter: spec.jitter,
+            losses: Losses::new(spec.loss, spec.burst_loss, rng),
+            steps,
             jitter_rng: rng.stream("jitter"),
             latest: Instant::ZERO,
             packets: VecDeque::new(),
@@ -42,6 +47,7 @@ impl<P> Line<P> {
 
     /// Takes a packet whose last bit left the transmitter at `sent`.
     pub fn send(&mut self, sent: Instant, item: Item<P>, queued_for: Duration) {
+        self.take_steps(sent);
         let lost = self.losses.judge();
         let way = self.draw_delay();
         self.latest = self.latest.max(sent + way);
@@ -71,8 +77,19 @@ impl<P> Line<P> {
 
     /// The shortest time that a packet sent from now on can take.
     pub fn shortest(&self) -> Duration {
-        self.delay
-            .saturating_sub(self.jitter.mul_f64(JITTER_SIGMAS))
+        let later = self.steps.iter().filter_map(|step| step.delay);
+        let delay = later.fold(self.delay, Duration::min);
+        delay.saturating_sub(self.jitter.mul_f64(JITTER_SIGMAS))
+    }
+
+    fn take_steps(&mut self, sent: Instant) {
+        let has_begun = |step: &mut LineStep| Instant::ZERO + step.at <= sent;
+        while let Some(step) = self.steps.pop_if(has_begun) {
+            self.delay = step.delay.unwrap_or(self.delay);
+            if let Some(loss) = step.loss {
+                self.losses.set_random(loss);
+            }
+        }
     }
 
     pub fn set_delay(&mut self, delay: Duration) {

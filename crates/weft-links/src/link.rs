@@ -1,6 +1,5 @@
 use crate::discipline::Discipline;
 use crate::line::Line;
-use crate::loss::Losses;
 use crate::queue::{Exits, Item, Limit, Refused};
 use crate::transmitter::{Step, Transmitter};
 use crate::{
@@ -70,12 +69,7 @@ impl<P> Link<P> {
             transmitter: Transmitter::new(&spec.capacity, spec.burst, &rng),
             limit: Limit::new(spec.queue, &spec.capacity, spec.delay),
             queue: Discipline::new(spec.aqm, &rng),
-            line: Line::new(
-                spec.delay,
-                spec.jitter,
-                Losses::new(spec.loss, spec.burst_loss, &rng),
-                &rng,
-            ),
+            line: Line::new(spec, &rng),
             exits: Exits::new(),
         };
         link.limit_follows_rate();

@@ -43,6 +43,21 @@ pub struct LinkSpec {
     /// while nothing is transmitted; what it covers is transmitted at once.
     /// Default none.
     pub burst: Bytes,
+    /// Changes of delay and loss during the run, in order of time; set in
+    /// code. Default none.
+    pub line_steps: Vec<LineStep>,
+}
+
+/// From a time on the way from the transmitter to the other end is another.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct LineStep {
+    /// When, counted from the run's epoch: it holds for what leaves the
+    /// transmitter from then on.
+    pub at: Duration,
+    /// One-way propagation; `None`: as before.
+    pub delay: Option<Duration>,
+    /// Probability, 0 to 1, that a packet is lost; `None`: as before.
+    pub loss: Option<f64>,
 }
 
 /// A link specification that cannot be used; the message names the place and
@@ -124,6 +139,7 @@ impl LinkSpec {
             queue: DEFAULT_QUEUE,
             aqm: Aqm::DropTail,
             burst: Bytes::ZERO,
+            line_steps: Vec::new(),
         }
     }
 

@@ -76,12 +76,14 @@ pub struct Link {
     pub steps_back: Vec<Step>,
 }
 
-/// From `at` on the capacity is `rate`.
+/// From `at` on the link has this capacity, delay and loss, or what it had.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Step {
     pub at: Spanned<Time>,
-    pub rate: Spanned<Speed>,
+    pub rate: Option<Speed>,
+    pub delay: Option<Time>,
+    pub loss: Option<Spanned<Share>>,
 }
 
 /// A flow; which fields it may have depends on its kind.

@@ -1,10 +1,10 @@
-//! Links of a scenario: the SPEC, keys that change it, steps of capacity, and
-//! the way back.
+//! Links of a scenario: the SPEC, keys that change it, steps in time, and the
+//! way back.
 
 use std::ops::Range;
 
 use toml::Spanned;
-use weft_links::{Capacity, LinkSpec, Schedule};
+use weft_links::{Capacity, LineStep, LinkSpec, Schedule};
 use weft_sim::LinkSetup;
 use weft_units::Duration;
 
@@ -135,15 +135,8 @@ impl Items {
     }
 }
 
-/// Steps replace the rate from their time on.
+/// Steps replace rate, delay and loss from their time on.
 fn set_steps(source: &Source, spec: &mut LinkSpec, steps: &[Step]) -> Result<(), ScenarioError> {
-    let Some(first) = steps.first() else {
-        return Ok(());
-    };
-    let Capacity::Constant(rate) = spec.capacity else {
-        let remedy = "a trace has steps of its own: remove `steps`, or give a rate for the trace";
-        return Err(source.error(first.at.span(), remedy));
-    };
     let time = |step: &Step| step.at.get_ref().0;
     if let Some(pair) = steps
         .windows(2)
@@ -152,15 +145,40 @@ fn set_steps(source: &Source, spec: &mut LinkSpec, steps: &[Step]) -> Result<(),
         let remedy = "this step does not begin after the one before it: sort the steps by time";
         return Err(source.error(pair[1].at.span(), remedy));
     }
-    let mut schedule: Vec<_> = steps
-        .iter()
-        .map(|s| (time(s), s.rate.get_ref().0))
-        .collect();
-    if time(first) > Duration::ZERO {
+    for step in steps {
+        let loss = step.loss.as_ref();
+        if let Some(loss) = loss.filter(|loss| loss.get_ref().0 > 1.0) {
+            let remedy = "a link loses all of its packets at most: write 0% to 100%";
+            return Err(source.error(loss.span(), remedy));
+        }
+        if step.rate.is_none() && step.delay.is_none() && loss.is_none() {
+            let remedy = "this step changes nothing: give it a rate, delay or loss";
+            return Err(source.error(step.at.span(), remedy));
+        }
+        spec.line_steps.push(LineStep {
+            at: time(step),
+            delay: step.delay.map(|delay| delay.0),
+            loss: loss.map(|loss| loss.get_ref().0),
+        });
+    }
+    set_schedule(source, spec, steps)
+}
+
+fn set_schedule(source: &Source, spec: &mut LinkSpec, steps: &[Step]) -> Result<(), ScenarioError> {
+    let rates = steps.iter().filter_map(|s| Some((s, s.rate?.0)));
+    let mut schedule: Vec<_> = rates.map(|(s, rate)| (s.at.get_ref().0, rate)).collect();
+    let Some((first, _)) = schedule.first() else {
+        return Ok(());
+    };
+    let Capacity::Constant(rate) = spec.capacity else {
+        let remedy = "a trace has steps of its own: remove the rates of `steps`, or the trace";
+        return Err(source.error(steps[0].at.span(), remedy));
+    };
+    if *first > Duration::ZERO {
         schedule.insert(0, (Duration::ZERO, rate));
     }
     let schedule = Schedule::new(schedule);
-    let schedule = schedule.map_err(|e| source.error(first.at.span(), e.to_string()))?;
+    let schedule = schedule.map_err(|e| source.error(steps[0].at.span(), e.to_string()))?;
     spec.capacity = Capacity::Schedule(schedule);
     Ok(())
 }

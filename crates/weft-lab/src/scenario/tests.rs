@@ -223,6 +223,17 @@ fn steps_are_a_schedule() {
     assert_ne!(link.forward, link.backward, "the way back keeps its rate");
     let error = parse(&text.replace("\"20s\"", "\"5s\""), &[]).unwrap_err();
     assert!(error.contains("sort the steps"), "{error}");
+    let error = parse(&text.replace(", rate = \"3mbit\"", ""), &[]).unwrap_err();
+    assert!(error.contains("changes nothing"), "{error}");
+    let other = text.replace("rate = \"3mbit\"", "delay = \"9ms\", loss = \"100%\"");
+    let link = &parse(&other, &[]).unwrap().variants[0].setup.links[0].clone();
+    let last = link.forward.line_steps[1];
+    assert_eq!(
+        (last.delay, last.loss),
+        (Some(Duration::from_millis(9)), Some(1.0))
+    );
+    let error = parse(&other.replace("100%", "101%"), &[]).unwrap_err();
+    assert!(error.contains("at most"), "{error}");
 }
 
 #[test]

@@ -1,5 +1,7 @@
 use super::{Departure, Link};
-use crate::{Capacity, DropReason, Ecn, FlowId, LinkSpec, PacketInfo, QueueLimit, Schedule, Tally};
+use crate::{
+    Capacity, DropReason, Ecn, FlowId, LineStep, LinkSpec, PacketInfo, QueueLimit, Schedule, Tally,
+};
 use weft_units::{Bytes, Duration, Instant, Rate, Rng};
 
 mod properties;
@@ -232,6 +234,33 @@ fn a_shorter_delay_does_not_overtake() {
         delivered(0, us(100_001), ms(0)),
         delivered(1, us(100_001), ms(0)),
         delivered(2, us(105_001), ms(0)),
+    ];
+    assert_eq!(drain(&mut link), expected);
+}
+
+#[test]
+fn the_line_changes_at_its_steps() {
+    let mut spec: LinkSpec = "rate=1mbit,delay=10ms".parse().unwrap();
+    let step = |at, delay, loss| LineStep {
+        at: ms(at),
+        delay,
+        loss,
+    };
+    spec.line_steps = vec![
+        step(100, Some(ms(50)), None),
+        step(200, Some(ms(5)), Some(1.0)),
+        step(300, None, Some(0.0)),
+    ];
+    let mut link = Link::new(&spec, Rng::new(1));
+    // 125 bytes take a millisecond; what counts is when they have left.
+    for (packet, at) in [98, 100, 250, 300].into_iter().enumerate() {
+        link.enqueue(at_ms(at), Bytes(125), packet as u32);
+    }
+    let expected = [
+        delivered(0, at_ms(109), ms(0)),
+        delivered(1, at_ms(151), ms(0)),
+        dropped(2, at_ms(256), DropReason::RandomLoss),
+        delivered(3, at_ms(306), ms(0)),
     ];
     assert_eq!(drain(&mut link), expected);
 }

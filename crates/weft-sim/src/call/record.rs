@@ -64,6 +64,8 @@ pub struct FrameRecord {
 pub struct FrameShown {
     /// When it was.
     pub at: Instant,
+    /// When its last packet came; since then it waited to be shown.
+    pub complete_at: Instant,
     /// How far it, or one that it refers to, was behind its play-out time:
     /// zero for a frame in time.
     pub lateness: Duration,

@@ -58,6 +58,7 @@ impl Frames {
         if let Some(record) = record {
             record.shown = Some(FrameShown {
                 at: now,
+                complete_at: frame.complete_at,
                 lateness: frame.lateness,
                 construction: frame.construction_delay(),
                 skew: frame.path_skew().unwrap_or_default(),

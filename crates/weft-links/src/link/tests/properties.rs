@@ -114,6 +114,7 @@ fn spec() -> impl Strategy<Value = LinkSpec> {
             queue,
             aqm,
             burst: Bytes(burst),
+            line_steps: Vec::new(),
             ..LinkSpec::new(capacity, ms(delay))
         },
     )
