@@ -91,6 +91,7 @@ bench: web ## the speeds in BENCHMARKING.md
 experiments: build ## the results in BENCHMARKING.md, written to out/
 	mkdir -p $(OUT)
 	$(WEFT) demo --headless --seconds 60 --json $(OUT)/demo.json
+	$(WEFT) lab run demo/ride invariant --out $(OUT)/lab
 	scripts/measure-join $(WEFT) 600 | tee $(OUT)/join.txt
 
 .PHONY: fuzz

@@ -80,6 +80,7 @@ impl Call {
         let stream = ends[0].add_send_stream(SendStreamConfig {
             ssrc: Ssrc(100),
             rtx: Some((Ssrc(101), 97)),
+            fec: None,
             payload_type: 96,
             kind: MediaKind::Video,
             clock_rate: 90_000,
@@ -91,6 +92,7 @@ impl Call {
             mid: None,
             payload_type: 96,
             rtx: Some((Some(Ssrc(101)), 97)),
+            fec: None,
             kind: MediaKind::Video,
             clock_rate: 90_000,
             delivery: Delivery::Frames,

@@ -16,6 +16,10 @@ const ROUND: Duration = Duration::from_millis(25);
 const ROUND_SLOW: Duration = Duration::from_millis(100);
 const URGENT: Duration = Duration::from_secs(1);
 
+/// The session's suspicion asks paths that are down too, but not more often
+/// than this. Chosen by us: `demo/ride`.
+const ASK_DEAD: Duration = Duration::from_millis(50);
+
 /// From a check to the verdict if it stays unanswered: the round trip, a
 /// quarter more, and some jitter; time for three checks to be answered in any
 /// case. Measured between Chromium and a native sender: verdicts after 40 to
@@ -39,8 +43,32 @@ pub(super) struct Suspicion {
 impl Agent {
     /// Checks every path that is up at once; see [`Agent::conclude`].
     pub fn suspect(&mut self, now: Instant, path: PathId, out: &mut Outbox) {
-        if self.by_id(path).is_some_and(|i| self.pairs[i].is_up()) {
+        if let Some(index) = self.by_id(path).filter(|i| self.pairs[*i].is_up()) {
             self.raise_suspicion(now, out);
+            self.doubt_again(now, index, out);
+            self.ask_the_dead(now, out);
+        }
+    }
+
+    /// The path was cleared since the suspicion began, by what had been sent
+    /// before it died.
+    fn doubt_again(&mut self, now: Instant, index: usize, out: &mut Outbox) {
+        let pair = &mut self.pairs[index];
+        if let (Some(suspicion), Some(_)) = (&mut self.suspicion, pair.cleared.take()) {
+            pair.doubted = now;
+            suspicion.next_round = now;
+            self.send_round(now, out);
+        }
+    }
+
+    /// When a live path is in doubt, a dead one may have come back.
+    fn ask_the_dead(&mut self, now: Instant, out: &mut Outbox) {
+        let asked = |p: &Pair| p.next_check.saturating_sub(super::schedule::REVIVE);
+        let due = |p: &Pair| {
+            p.path.state == PathState::Down && now.saturating_since(asked(p)) >= ASK_DEAD
+        };
+        for index in self.indices(due).collect::<Vec<_>>() {
+            self.send_check(now, index, out);
         }
     }
 
@@ -56,7 +84,7 @@ impl Agent {
         pair.media_rtt = rtt;
         let since = self.suspicion.as_ref().map(|s| s.since);
         if let (Some(since), Some(at)) = (since, heard_at)
-            && at > since
+            && at > since.max(pair.doubted)
         {
             // What was heard of left a round trip before.
             pair.cleared
@@ -124,7 +152,7 @@ impl Agent {
         let Some(suspicion) = &self.suspicion else {
             return;
         };
-        if sent_at >= suspicion.since {
+        if sent_at >= suspicion.since.max(self.pairs[index].doubted) {
             self.pairs[index].cleared.get_or_insert(sent_at);
             self.conclude(now, out);
         }
@@ -175,7 +203,7 @@ impl Agent {
         }
         let up = self.pairs.iter().filter(|p| p.is_up());
         let alive_since = up.filter_map(|p| p.cleared).min()?;
-        Some(pair.unanswered_from(alive_since)? + patience(pair))
+        Some(pair.unanswered_from(alive_since.max(pair.doubted))? + patience(pair))
     }
 
     fn take_down(&mut self, now: Instant, indices: &[usize], reason: DownReason, out: &mut Outbox) {

@@ -32,6 +32,8 @@ pub(super) struct Pair {
     /// When the first check was sent that was answered since the suspicion
     /// began.
     pub cleared: Option<Instant>,
+    /// Since when it has been under suspicion, if later than the others.
+    pub doubted: Instant,
     /// Fell silent together with every other path.
     pub silent: bool,
     /// Round trip of media when last told, queues included.
@@ -68,6 +70,7 @@ impl Pair {
             probing_since: now,
             use_candidate: false,
             cleared: None,
+            doubted: Instant::ZERO,
             silent: false,
             media_rtt: Duration::ZERO,
             sent: VecDeque::new(),

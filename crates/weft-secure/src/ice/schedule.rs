@@ -27,7 +27,7 @@ const KEEP_HANDSHAKE: Duration = Duration::from_millis(200);
 const NOMINATE: Duration = Duration::from_millis(50);
 /// A pair that was valid and died. Chosen by us: it is back within half a
 /// second and costs 2 kbps.
-const REVIVE: Duration = Duration::from_millis(400);
+pub(super) const REVIVE: Duration = Duration::from_millis(400);
 
 /// Between the first checks of new pairs: the least that RFC 8445
 /// section 14.2 allows.

@@ -23,6 +23,16 @@ pub(crate) enum Content {
     Repair,
 }
 
+/// A packet of which nothing was heard, nor of any later one.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Outstanding {
+    pub number: u64,
+    pub sent_at: Instant,
+    /// With the copies that left before it.
+    pub size: Bytes,
+    pub carried: Carried,
+}
+
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Fate {
     InFlight,
@@ -138,6 +148,20 @@ impl History {
     pub fn unheard_since(&self) -> Option<Instant> {
         let index = self.unheard_from.saturating_sub(self.first);
         self.records.get(index as usize).map(|r| r.sent.sent_at)
+    }
+
+    /// What left after the newest packet that has arrived, in that order.
+    pub fn outstanding(&self) -> impl DoubleEndedIterator<Item = Outstanding> {
+        let from = self.highest_acknowledged.map_or(0, |highest| highest + 1);
+        let from = from.saturating_sub(self.first) as usize;
+        let records = self.records.range(from.min(self.records.len())..);
+        let waits = |r: &&Record| matches!(r.fate, Fate::InFlight | Fate::Missing);
+        records.filter(waits).map(|r| Outstanding {
+            number: r.sent.number,
+            sent_at: r.sent.sent_at,
+            size: r.sent.size + r.unmeasured_before,
+            carried: r.carried,
+        })
     }
 
     /// Whether a packet sent later on this path has arrived.

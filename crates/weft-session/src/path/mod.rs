@@ -1,6 +1,7 @@
 //! One path as the session sees it: its controller, pacer, queue and memory.
 
 mod estimate;
+mod forecast;
 mod history;
 mod queue;
 
@@ -9,6 +10,7 @@ use weft_units::{Bytes, Duration, Instant, PathId, Ssrc};
 use weft_wire::rtcp::unwrap_arrival;
 
 pub(crate) use estimate::{OneWay, RoundTrip};
+pub(crate) use forecast::Forecast;
 pub(crate) use history::{Carried, Content, History, Outcome};
 pub(crate) use queue::{PathQueue, Purpose, Waiting};
 
@@ -41,6 +43,10 @@ pub(crate) struct PathCounters {
 /// twice the time that a verdict may take (DESIGN.md: 200 ms).
 const SUSPICION_LAPSES: Duration = Duration::from_millis(400);
 
+/// Most suspicions end within this, by feedback that was late: only after it is
+/// a path doubted. Chosen by us: `demo/ride`.
+const DOUBT: Duration = Duration::from_millis(15);
+
 /// How long a peer may collect before it reports, until measured: libwebrtc
 /// sends feedback every 50 to 250 ms.
 const FEEDBACK_WAIT: Duration = Duration::from_millis(100);
@@ -58,6 +64,7 @@ pub(crate) struct Path {
     pub history: History,
     pub rtt: RoundTrip,
     pub one_way: OneWay,
+    pub forecast: Forecast,
     pub counters: PathCounters,
     pub quality: PathQualityStats,
     pub last_sent: Option<Instant>,
@@ -69,6 +76,8 @@ pub(crate) struct Path {
     /// Since when something is in flight and nothing was acknowledged.
     waiting_since: Option<Instant>,
     suspect_since: Option<Instant>,
+    /// The suspicion has lasted: what is in flight is looked after.
+    doubted: bool,
     /// Suspect as all paths are, and for so long that sending is in vain.
     silent: bool,
     /// From sending a packet to the feedback that names it, the peer's wait for
@@ -95,6 +104,7 @@ impl Path {
             history: History::new(),
             rtt: RoundTrip::assumed(rtt),
             one_way: OneWay::default(),
+            forecast: Forecast::default(),
             counters: PathCounters::default(),
             quality: PathQualityStats::default(),
             last_sent: None,
@@ -103,6 +113,7 @@ impl Path {
             unmeasured: Bytes::ZERO,
             waiting_since: None,
             suspect_since: None,
+            doubted: false,
             silent: false,
             answer: RoundTrip::assumed(rtt + FEEDBACK_WAIT),
             heard_at: None,
@@ -112,13 +123,29 @@ impl Path {
         }
     }
 
-    /// What schedulers see; `delay` is over that of the quickest path.
-    pub fn view(&self, delay: Duration) -> PathView {
+    /// One-way delay of what is sent now, in the forecast's clock; `None`
+    /// before anything is measured.
+    pub fn expected_delay(&self, now: Instant) -> Option<i64> {
+        let ahead = self.history.outstanding().map(|o| o.size).sum();
+        let rate = self.controller.target_rate();
+        self.forecast.delay(now, ahead, rate)
+    }
+
+    /// How much longer than over the empty path what is sent now takes.
+    pub fn excess_delay(&self, now: Instant) -> Option<Duration> {
+        let excess = self.expected_delay(now)? - self.forecast.floor()?;
+        Some(Duration::from_nanos(excess.max(0).unsigned_abs()))
+    }
+
+    /// What schedulers see; `delay` and `reach` are over those of the quickest
+    /// path.
+    pub fn view(&self, delay: Duration, reach: Duration) -> PathView {
         let controller = self.controller.snapshot();
         PathView {
             id: self.id,
             rate: self.controller.target_rate(),
             delay,
+            reach,
             queued: self.queue.bytes(),
             srtt: self.rtt.smoothed(),
             loss: controller.loss,
@@ -223,6 +250,7 @@ impl Path {
             self.answer.on_sample(now.saturating_since(sent_at));
             self.heard_at = Some(now);
         }
+        self.forecast.on_feedback(now, &outcome.results);
         self.forgive_outage(&mut outcome.results);
         let mut sample = None;
         if let Some((sent_at, arrival)) = outcome.newest {
@@ -302,14 +330,36 @@ impl Path {
         }
         self.state = PathState::Suspect;
         self.suspect_since = Some(now);
+        self.doubted = false;
         true
+    }
+
+    /// Whether the path has been suspect for so long that what is in flight
+    /// should not be waited for.
+    pub fn is_doubted(&self) -> bool {
+        self.state == PathState::Suspect && self.doubted
+    }
+
+    /// True once, when that becomes so.
+    pub fn check_doubt(&mut self, now: Instant) -> bool {
+        let due = self.doubt_due().is_some_and(|at| at <= now);
+        self.doubted |= due;
+        due
+    }
+
+    fn doubt_due(&self) -> Option<Instant> {
+        let waits = self.state == PathState::Suspect && !self.doubted;
+        Some(self.suspect_since.filter(|_| waits)? + DOUBT)
     }
 
     /// When [`Path::check_silence`] has something to do.
     pub fn silence_deadline(&self) -> Option<Instant> {
         match self.state {
             PathState::Up => self.suspicion_due(),
-            PathState::Suspect => self.suspect_since.map(|since| since + SUSPICION_LAPSES),
+            PathState::Suspect => {
+                let lapses = self.suspect_since.map(|since| since + SUSPICION_LAPSES);
+                self.doubt_due().or(lapses)
+            }
             PathState::Down => None,
         }
     }
@@ -339,6 +389,7 @@ impl Path {
         self.suspect_since = None;
         self.pacer.reset();
         self.one_way.clear();
+        self.forecast.clear();
         (self.queue.drain(), self.history.abandon())
     }
 

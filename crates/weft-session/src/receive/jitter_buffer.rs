@@ -6,7 +6,7 @@
 //! clock plus the shortest delay of the fastest path; the play-out transit
 //! is a high quantile of the transits of complete frames. So the skew between
 //! paths, retransmissions that are common and the time a frame takes on the
-//! wire count, and a single late frame does not.
+//! wire count, and a single late frame, or a row of them, does not.
 
 use super::types::MediaKind;
 use std::collections::VecDeque;
@@ -22,22 +22,32 @@ const VIDEO_LATE_ONE_IN: usize = 20;
 const AUDIO_LATE_ONE_IN: usize = 100;
 /// Added to the quantile, for timers and thread switches; chosen by us.
 const MARGIN_NANOS: i64 = 5_000_000;
+/// What is late in so few blocks of time does not recur, and nothing is won by
+/// waiting for it with every frame that follows: a path that dies makes a row
+/// of late frames, once. Chosen by us: `demo/ride`.
+const BLOCK: Duration = Duration::from_millis(250);
+const EVENTS: usize = 3;
 /// More delay than this is no conversation any more: ITU-T G.114.
 const MAX_DELAY_NANOS: i64 = 400_000_000;
-/// The delay shrinks by one part in so many of the time that passes, which
-/// plays 5 % faster; chosen by us. It grows at once.
-const SHRINK: i64 = 20;
+/// The delay shrinks by one part in so many of the time that passes. Pictures
+/// by libwebrtc's 100 ms a second (`kDelayMaxChangeMsPerS`, `timing.cc`); sound
+/// plays 5 % faster, chosen by us. It grows at once.
+const VIDEO_SHRINK: i64 = 10;
+const AUDIO_SHRINK: i64 = 20;
 /// The smallest transit is that of ten buckets of a second each.
 const BUCKET: Duration = Duration::from_secs(1);
 const BUCKETS: u64 = 10;
 
 #[derive(Debug)]
 pub(super) struct JitterBuffer {
+    kind: MediaKind,
     clock_rate: u64,
     late_one_in: usize,
+    shrink: i64,
     /// Smallest transit per bucket of time, oldest first.
     floors: VecDeque<(u64, i64)>,
-    transits: VecDeque<i64>,
+    /// Number of the block of time, and transit.
+    transits: VecDeque<(u64, i64)>,
     playout: Option<i64>,
     updated_at: Instant,
 }
@@ -45,10 +55,15 @@ pub(super) struct JitterBuffer {
 impl JitterBuffer {
     pub(super) fn new(kind: MediaKind, clock_rate: u32) -> JitterBuffer {
         JitterBuffer {
+            kind,
             clock_rate: u64::from(clock_rate.max(1)),
             late_one_in: match kind {
                 MediaKind::Audio => AUDIO_LATE_ONE_IN,
                 MediaKind::Video => VIDEO_LATE_ONE_IN,
+            },
+            shrink: match kind {
+                MediaKind::Audio => AUDIO_SHRINK,
+                MediaKind::Video => VIDEO_SHRINK,
             },
             floors: VecDeque::new(),
             transits: VecDeque::new(),
@@ -79,13 +94,15 @@ impl JitterBuffer {
         if self.transits.len() == WINDOW {
             self.transits.pop_front();
         }
-        self.transits.push_back(self.transit(now, timestamp));
+        let block = now.as_nanos() / BLOCK.as_nanos();
+        self.transits
+            .push_back((block, self.transit(now, timestamp)));
         let target = self.target();
         let elapsed = now.saturating_since(self.updated_at).as_nanos() as i64;
         self.updated_at = now;
         self.playout = Some(match self.playout {
             Some(playout) => {
-                let shrunk = playout.saturating_sub(elapsed / SHRINK);
+                let shrunk = playout.saturating_sub(elapsed / self.shrink);
                 self.ceiling().min(target.max(shrunk))
             }
             None => target,
@@ -115,11 +132,31 @@ impl JitterBuffer {
     }
 
     fn target(&self) -> i64 {
-        let mut transits: Vec<i64> = self.transits.iter().copied().collect();
+        let mut transits: Vec<i64> = self.transits.iter().map(|(_, t)| *t).collect();
         let late = transits.len() / self.late_one_in;
         let in_time = transits.len() - 1 - late;
         let quantile = *transits.select_nth_unstable(in_time).1;
-        quantile.saturating_add(MARGIN_NANOS).min(self.ceiling())
+        let target = match self.kind {
+            MediaKind::Audio => quantile,
+            MediaKind::Video => self.recurring().map_or(quantile, |t| t.min(quantile)),
+        };
+        target.saturating_add(MARGIN_NANOS).min(self.ceiling())
+    }
+
+    /// The highest transit that more than [`EVENTS`] blocks reach; `None` if
+    /// there are not so many.
+    fn recurring(&self) -> Option<i64> {
+        let mut worst: Vec<i64> = Vec::new();
+        let mut current = None;
+        for (block, transit) in &self.transits {
+            match worst.last_mut() {
+                Some(last) if current == Some(*block) => *last = (*last).max(*transit),
+                _ => worst.push(*transit),
+            }
+            current = Some(*block);
+        }
+        let nth = worst.len().checked_sub(1 + EVENTS)?;
+        Some(*worst.select_nth_unstable(nth).1)
     }
 
     fn ceiling(&self) -> i64 {

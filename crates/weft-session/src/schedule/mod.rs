@@ -32,6 +32,10 @@ pub struct PathView {
     /// One-way delay over that of the quickest path, as the newest feedback
     /// shows it: standing queues of the link are in it.
     pub delay: Duration,
+    /// One-way delay of what is sent now over that of the quickest path: as
+    /// `delay`, and what was sent since then and still stands in the link's
+    /// queue.
+    pub reach: Duration,
     /// What waits for the pacer.
     pub queued: Bytes,
     /// Smoothed round-trip time (RFC 6298 section 2).
@@ -147,6 +151,12 @@ pub trait Scheduler: Send {
     /// How a path is used.
     fn usage(&self, _path: PathId) -> PathUse {
         PathUse::default()
+    }
+
+    /// Whether what is late on one path is sent again on another before it is
+    /// known to be lost.
+    fn rescues(&self) -> bool {
+        false
     }
 
     /// The one path that it uses, also while that is under suspicion.

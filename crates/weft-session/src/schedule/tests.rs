@@ -8,6 +8,7 @@ fn view(id: u8, kbps: u64, delay_ms: u64) -> PathView {
         id: PathId(id),
         rate: Rate::from_kbps(kbps),
         delay: Duration::from_millis(delay_ms),
+        reach: Duration::from_millis(delay_ms),
         queued: Bytes::ZERO,
         srtt: Duration::from_millis(40 + 2 * delay_ms),
         loss: 0.0,
@@ -80,6 +81,7 @@ fn a_keyframe_takes_the_fast_path_and_flows_over_when_it_is_full() {
     // 1,200 bytes take 4.8 ms: six fit into the 30 ms that path 0 is ahead.
     let small = assign(scheduler.as_mut(), Class::Keyframe, 6, &paths);
     assert_eq!(bytes_on(&small, 1), 0);
+    let mut scheduler = SchedulerKind::Weft.build(Ablation::None);
     let large = assign(scheduler.as_mut(), Class::Keyframe, 40, &paths);
     let behind = bytes_on(&large, 1) / 1200;
     // 40 packets, equal rates, 30 ms apart: 23 and 17.
@@ -97,7 +99,7 @@ fn a_path_beyond_the_skew_cap_gets_no_delta_frames() {
     let frame = assign(scheduler.as_mut(), Class::Delta, 4, &paths);
     assert_eq!(bytes_on(&frame, 1), 0);
     let within = [view(0, 1_000, 0), view(1, 8_000, late - 40)];
-    let frame = assign(scheduler.as_mut(), Class::Delta, 4, &within);
+    let frame = assign(scheduler.as_mut(), Class::Delta, 12, &within);
     assert!(bytes_on(&frame, 1) > 0);
 }
 
@@ -302,4 +304,63 @@ proptest! {
             scheduler.on_path_down(now, PathId(dead));
         }
     }
+}
+
+#[test]
+fn weft_sends_a_frame_whole_where_it_arrives_first() {
+    // 9,600 bytes take 15.4 ms at 5 Mbps and 19.2 ms at 4 Mbps, 20 ms behind.
+    let paths = [view(0, 5_000, 0), view(1, 4_000, 20)];
+    let mut scheduler = SchedulerKind::Weft.build(Ablation::None);
+    let frame = assign(scheduler.as_mut(), Class::Delta, 8, &paths);
+    assert_eq!(bytes_on(&frame, 0), 9600);
+    // With 15,000 bytes before it, another 24 ms: 29.8 against 27.2 ms.
+    let mut waits = paths;
+    waits[0].queued = Bytes(15_000);
+    let mut scheduler = SchedulerKind::Weft.build(Ablation::None);
+    let frame = assign(scheduler.as_mut(), Class::Delta, 3, &waits);
+    assert_eq!(bytes_on(&frame, 1), 3600);
+}
+
+#[test]
+fn weft_gives_a_path_no_more_than_its_rate_for_long() {
+    // Three frames of 9,600 bytes at once: 46 ms at 5 Mbps, then the path
+    // that is 35 ms behind, and takes 19, is first.
+    let paths = [view(0, 5_000, 0), view(1, 4_000, 35)];
+    let mut scheduler = SchedulerKind::Weft.build(Ablation::None);
+    let mut frame = || bytes_on(&assign(scheduler.as_mut(), Class::Delta, 8, &paths), 0);
+    assert_eq!((frame(), frame(), frame()), (9600, 9600, 9600));
+    assert!(frame() < 9600, "the quick path is full");
+}
+
+#[test]
+fn weft_splits_where_that_is_much_sooner() {
+    // 40 packets of 1,200 bytes at 4 Mbps take 96 ms, half of them 48.
+    let paths = [view(0, 4_000, 0), view(1, 4_000, 10)];
+    for class in [Class::Keyframe, Class::Delta] {
+        let mut scheduler = SchedulerKind::Weft.build(Ablation::None);
+        let frame = assign(scheduler.as_mut(), class, 40, &paths);
+        let behind = bytes_on(&frame, 1) / 1200;
+        // 2.4 ms each, 10 ms apart: 22 and 18.
+        assert!((17..=19).contains(&behind), "{behind} on the slow path");
+        let turn = frame.iter().position(|a| a.path == PathId(1)).unwrap();
+        assert!(
+            frame[turn..].iter().all(|a| a.path == PathId(1)),
+            "two runs"
+        );
+    }
+}
+
+#[test]
+fn weft_avoids_losses_and_late_paths() {
+    let mut paths = [view(0, 5_000, 0), view(1, 5_000, 20)];
+    // Eight packets at 5 %: a third of the frames waits 40 + 30 ms for the
+    // repair, so that the jitter buffer makes all of them wait.
+    paths[0].loss = 0.05;
+    let mut scheduler = SchedulerKind::Weft.build(Ablation::None);
+    let frame = assign(scheduler.as_mut(), Class::Delta, 8, &paths);
+    assert_eq!(bytes_on(&frame, 1), 9600);
+    paths[1].delay = SKEW_CAP + Duration::from_millis(1);
+    assert_eq!(scheduler.rate(&paths), Rate::from_kbps(5_000));
+    paths[1].delay = SKEW_CAP;
+    assert_eq!(scheduler.rate(&paths), Rate::from_kbps(10_000));
 }

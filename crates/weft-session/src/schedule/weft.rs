@@ -1,124 +1,150 @@
 use std::collections::BTreeMap;
 
-use weft_units::{Bytes, Instant, PathId, Rate};
+use weft_units::{Bytes, Duration, Instant, PathId, Rate};
 
-use super::{Assignment, Batch, Class, PathView, SKEW_CAP, Scheduler, fastest_each};
+use super::{Assignment, Batch, Class, PathView, SKEW_CAP, Scheduler};
 
-/// Our own scheduler, and the default.
+/// Our own scheduler, and the default: every frame where it arrives first.
 ///
-/// - Keyframes and retransmissions take the fast path (algorithm 1), packet by
-///   packet, so that what it cannot take at once flows over to the next best.
-/// - Other packets are shared in proportion to the paths' rates (equation 1),
-///   whole frames where that arrives no later than the split would.
-/// - A path that would come later than the fast one by more than the skew cap
-///   gets no media.
-/// - Audio goes on the fast path and, as it is small, again on the second best.
+/// A path's forecast is its delay with what stands in its queue now, the time
+/// that its rate takes for what it was given and the frame, and what a loss
+/// would cost. The frame goes whole over the path that is quickest so, and is
+/// split only where that is much sooner: so a second path never makes a frame
+/// later than the best one alone would, and it is used when the best one is
+/// full. `docs/scheduler-weft.md` has the formulas and the reasons.
 #[derive(Default)]
 pub(super) struct Weft {
-    /// Bytes that each path is owed (positive) or ahead (negative).
-    credit: BTreeMap<PathId, f64>,
+    /// What each path was given beyond its rate, in bytes, and when that was.
+    debts: BTreeMap<PathId, (Instant, f64)>,
 }
+
+/// A split must bring a frame so much sooner: it then waits for two paths, of
+/// which each may be slower than forecast. Chosen by us: `demo/ride`.
+const SPLIT_GAIN: Duration = Duration::from_millis(10);
+/// From a loss to its repair beside the round trip: the peer's feedback and
+/// half a frame of pacing. Chosen by us.
+const REPAIR_WAIT: Duration = Duration::from_millis(30);
+/// The jitter buffer puts up with one late frame in so many.
+const LATE_ONE_IN: f64 = 20.0;
+/// No rate takes longer: what never arrives comes last.
+const NEVER: Duration = Duration::from_secs(3600);
 
 impl Scheduler for Weft {
-    fn assign(&mut self, _now: Instant, batch: &Batch<'_>, paths: &[PathView]) -> Vec<Assignment> {
-        match batch.class {
-            Class::Audio => vec![audio(batch.sizes[0], paths); batch.sizes.len()],
-            class if class.has_priority() => fastest_each(batch.sizes, paths),
-            _ => self.share(batch.sizes, paths),
+    fn assign(&mut self, now: Instant, batch: &Batch<'_>, paths: &[PathView]) -> Vec<Assignment> {
+        let plan = match batch.class {
+            Class::Audio => return self.sound(now, batch.sizes, paths),
+            Class::Retransmission => self.again(batch.sizes, paths),
+            _ => self.frame(now, batch.sizes, paths),
+        };
+        for (path, size) in plan.iter().zip(batch.sizes) {
+            self.charge(now, *path, *size, paths);
         }
+        plan.into_iter().map(Assignment::from).collect()
     }
 
+    /// The sum of those paths that may get media.
     fn rate(&self, paths: &[PathView]) -> Rate {
-        paths.iter().map(|p| p.rate).sum()
+        let least = paths.iter().map(|p| p.delay).min().unwrap_or_default();
+        let usable = paths.iter().filter(|p| p.delay <= least + SKEW_CAP);
+        usable.map(|p| p.rate).sum()
     }
-}
 
-fn audio(size: Bytes, paths: &[PathView]) -> Assignment {
-    let mut order: Vec<&PathView> = paths.iter().collect();
-    order.sort_by_key(|p| (p.completion(size), p.id));
-    let copies = order.get(1).map(|p| p.id).into_iter().collect();
-    Assignment {
-        path: order[0].id,
-        copies,
+    fn rescues(&self) -> bool {
+        true
     }
 }
 
 impl Weft {
-    fn share(&mut self, sizes: &[Bytes], paths: &[PathView]) -> Vec<Assignment> {
+    /// What the path was given and its rate has not carried yet.
+    fn debt(&self, now: Instant, path: &PathView) -> Bytes {
+        let Some((at, bytes)) = self.debts.get(&path.id) else {
+            return path.queued;
+        };
+        let carried = (path.rate * now.saturating_since(*at)).0 as f64;
+        Bytes((bytes - carried).max(0.0) as u64).max(path.queued)
+    }
+
+    fn charge(&mut self, now: Instant, id: PathId, size: Bytes, paths: &[PathView]) {
+        let Some(path) = paths.iter().find(|p| p.id == id) else {
+            return;
+        };
+        let debt = self.debt(now, path);
+        self.debts.insert(id, (now, (debt + size).0 as f64));
+    }
+
+    /// Until `size` more bytes in `packets` packets have arrived.
+    fn arrival(&self, now: Instant, path: &PathView, size: Bytes, packets: usize) -> Duration {
+        let given = path.rate.time_for(self.debt(now, path) + size);
+        path.reach + given.unwrap_or(NEVER).min(NEVER) + repair(path, packets)
+    }
+
+    /// One path for each packet of a frame.
+    fn frame(&self, now: Instant, sizes: &[Bytes], paths: &[PathView]) -> Vec<PathId> {
         let total: Bytes = sizes.iter().copied().sum();
-        let usable = within_skew(paths, sizes[0]);
-        if let [only] = usable[..] {
-            return vec![Assignment::from(only.id); sizes.len()];
-        }
-        self.grant(total, &usable);
-        let owed = |p: &PathView| self.credit.get(&p.id).copied().unwrap_or(0.0);
-        let most_owed = usable
+        let whole = paths
             .iter()
-            .copied()
-            .max_by(|a, b| owed(a).total_cmp(&owed(b)).then(b.id.cmp(&a.id)));
-        let Some(most_owed) = most_owed else {
+            .map(|p| (self.arrival(now, p, total, sizes.len()), p.id));
+        let Some((arrival, best)) = whole.min() else {
             return Vec::new();
         };
-        let sum: Rate = usable.iter().map(|p| p.rate).sum();
-        let share = |p: &PathView| p.rate.as_bps() as f64 / sum.as_bps().max(1) as f64;
-        let part = |p: &PathView| Bytes((total.0 as f64 * share(p)) as u64);
-        let split_completes = usable.iter().map(|p| p.completion(part(p))).max();
-        if Some(most_owed.completion(total)) <= split_completes {
-            self.charge(most_owed.id, total);
-            return vec![Assignment::from(most_owed.id); sizes.len()];
+        let (split, last) = self.split(now, sizes, paths);
+        if last + SPLIT_GAIN < arrival {
+            return split;
         }
-        self.split(sizes, &usable)
+        vec![best; sizes.len()]
     }
 
-    /// Equation 1: the frame's bytes are owed to the paths by their rates.
-    fn grant(&mut self, total: Bytes, usable: &[&PathView]) {
-        /// A path's claim on the future is bounded by a few frames, or a path
-        /// that was out of use would come back to a burst.
-        const FRAMES: f64 = 4.0;
-        let sum: Rate = usable.iter().map(|p| p.rate).sum();
-        self.credit
-            .retain(|id, _| usable.iter().any(|p| p.id == *id));
-        for path in usable {
-            let share = path.rate.as_bps() as f64 / sum.as_bps().max(1) as f64;
-            let bound = total.0 as f64 * FRAMES;
-            let credit = self.credit.entry(path.id).or_insert(0.0);
-            *credit = (*credit + total.0 as f64 * share).clamp(-bound, bound);
-        }
-    }
-
-    fn charge(&mut self, path: PathId, size: Bytes) {
-        *self.credit.entry(path).or_insert(0.0) -= size.0 as f64;
-    }
-
-    /// Consecutive runs of packets, each to the path that is owed most.
-    fn split(&mut self, sizes: &[Bytes], usable: &[&PathView]) -> Vec<Assignment> {
-        let mut left: Vec<(PathId, f64)> = usable
-            .iter()
-            .map(|p| (p.id, self.credit[&p.id].max(0.0)))
-            .collect();
-        left.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
-        let mut run = 0;
-        let mut out = Vec::with_capacity(sizes.len());
+    /// Each packet where it arrives first after those before it, and when the
+    /// last one arrives. The quicker a path, the earlier its run of packets.
+    fn split(&self, now: Instant, sizes: &[Bytes], paths: &[PathView]) -> (Vec<PathId>, Duration) {
+        let mut runs: Vec<(&PathView, Bytes, usize)> =
+            paths.iter().map(|p| (p, Bytes::ZERO, 0)).collect();
+        let mut last = Duration::ZERO;
         for &size in sizes {
-            if left[run].1 <= 0.0 && run + 1 < left.len() {
-                run += 1;
-            }
-            left[run].1 -= size.0 as f64;
-            self.charge(left[run].0, size);
-            out.push(Assignment::from(left[run].0));
+            let arrival = |(path, given, packets): &(&PathView, Bytes, usize)| {
+                self.arrival(now, path, *given + size, *packets + 1)
+            };
+            let quickest = runs.iter_mut().min_by_key(|run| (arrival(run), run.0.id));
+            let Some(run) = quickest else { break };
+            last = last.max(arrival(run));
+            run.1 += size;
+            run.2 += 1;
         }
-        out
+        runs.sort_by_key(|(path, ..)| (path.reach, path.id));
+        let all = runs.iter().flat_map(|(path, _, n)| vec![path.id; *n]);
+        (all.collect(), last)
+    }
+
+    /// What is sent again overtakes what waits for the pacer.
+    fn again(&self, sizes: &[Bytes], paths: &[PathView]) -> Vec<PathId> {
+        let arrival = |p: &PathView, size| {
+            let given = p.rate.time_for(size).unwrap_or(NEVER);
+            p.reach + given + repair(p, 1)
+        };
+        let best = |size: &Bytes| paths.iter().min_by_key(|p| (arrival(p, *size), p.id));
+        sizes.iter().filter_map(best).map(|p| p.id).collect()
+    }
+
+    /// Sound is small: it goes on the two quickest paths.
+    fn sound(&mut self, now: Instant, sizes: &[Bytes], paths: &[PathView]) -> Vec<Assignment> {
+        let one = |size: &Bytes| {
+            let mut order: Vec<&PathView> = paths.iter().collect();
+            order.sort_by_key(|p| (self.arrival(now, p, *size, 1), p.id));
+            let copies = order.get(1).map(|p| p.id).into_iter().collect();
+            Assignment {
+                path: order[0].id,
+                copies,
+            }
+        };
+        sizes.iter().map(one).collect()
     }
 }
 
-fn within_skew(paths: &[PathView], size: Bytes) -> Vec<&PathView> {
-    let fastest = paths
-        .iter()
-        .map(|p| p.completion(size))
-        .min()
-        .unwrap_or_default();
-    paths
-        .iter()
-        .filter(|p| p.completion(size) <= fastest + SKEW_CAP)
-        .collect()
+/// What losses cost a frame of so many packets: it is complete only when the
+/// last one is repaired, and where that happens often, the receiver's jitter
+/// buffer makes every frame wait so long.
+fn repair(path: &PathView, packets: usize) -> Duration {
+    let packets = i32::try_from(packets).unwrap_or(i32::MAX);
+    let hurt = 1.0 - (1.0 - path.loss.clamp(0.0, 1.0)).powi(packets);
+    (path.srtt + REPAIR_WAIT).mul_f64((hurt * LATE_ONE_IN).min(1.0))
 }

@@ -112,6 +112,8 @@ impl Session {
         if let Some(path) = self.paths.get_mut(&id) {
             path.history.recycle(outcome);
         }
+        self.rescue(now, id);
+        self.rescue_suspects(now);
     }
 
     /// A NACK is answered only for what is really lost: not for what was

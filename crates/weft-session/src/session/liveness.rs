@@ -123,7 +123,7 @@ impl Session {
     }
 
     /// Frames from new to old, the packets of each in order.
-    fn newest_frames_first(&self, mut lost: Vec<(u64, Carried)>) -> Vec<(u64, Carried)> {
+    pub(super) fn newest_frames_first(&self, mut lost: Vec<(u64, Carried)>) -> Vec<(u64, Carried)> {
         let timestamp = |c: &Carried| {
             let packet = self.senders.get(&c.stream).and_then(|s| s.get(c.sequence));
             packet.map_or(Instant::ZERO, |p| p.created_at)
@@ -136,6 +136,7 @@ impl Session {
         if self.level == Level::Single {
             return;
         }
+        let mut doubted = Vec::new();
         for path in self.paths.values_mut() {
             let before = path.state;
             let suspect = path.check_silence(now);
@@ -150,6 +151,12 @@ impl Session {
             if suspect {
                 self.outputs.push_back(Output::SuspectPath(path.id));
             }
+            if path.check_doubt(now) {
+                doubted.push(path.id);
+            }
+        }
+        for id in doubted {
+            self.rescue(now, id);
         }
     }
 

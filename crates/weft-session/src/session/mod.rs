@@ -7,6 +7,7 @@ mod quality;
 mod receiving;
 mod recovering;
 mod reports;
+mod rescue;
 mod sending;
 mod transmitting;
 
@@ -67,6 +68,9 @@ pub struct Session {
     announced_rate: Rate,
     /// Something that the target rate depends on may have changed.
     rate_moved: bool,
+    rescue_budget: rescue::Budget,
+    /// The latest time that was given.
+    now: Instant,
     drops: Drops,
 }
 
@@ -164,6 +168,8 @@ impl Session {
             remote_limit: None,
             announced_rate: Rate::ZERO,
             rate_moved: true,
+            rescue_budget: rescue::Budget::new(),
+            now,
             drops: Drops::default(),
             config,
         }
@@ -260,6 +266,7 @@ impl Session {
     /// Takes in what came from outside. Nonsense from the network is a counted
     /// drop, never an error.
     pub fn handle_input(&mut self, now: Instant, input: Input<'_>) {
+        self.now = now;
         match input {
             Input::Rtp { path, packet } => {
                 self.on_rtp(now, path, packet);
@@ -372,6 +379,7 @@ impl Session {
 
     /// Runs everything that is due.
     fn advance(&mut self, now: Instant) {
+        self.now = now;
         self.check_silence(now);
         self.resume(now);
         for path in self.paths.values_mut() {
@@ -396,7 +404,7 @@ impl Session {
         self.rate_moved = false;
         let live = match self.policies.are_none() {
             true => Vec::new(),
-            false => views(&self.live_paths()),
+            false => self.views(&self.live_paths()),
         };
         self.policies.settle(&live, self.wanted_rate());
         let rate = self.target_rate();
@@ -423,16 +431,43 @@ impl Session {
     fn path_views(&self) -> Vec<PathView> {
         let live = self.live_paths();
         if self.policies.are_none() {
-            return views(&live);
+            return self.views(&live);
         }
-        let admitted = self.policies.admit(&views(&live), self.wanted_rate());
+        let admitted = self.policies.admit(&self.views(&live), self.wanted_rate());
         let rate_of = |id| admitted.iter().find(|(path, _)| *path == id);
         let used = live.into_iter().filter(|p| rate_of(p.id).is_some());
-        let mut views = views(&used.collect::<Vec<&Path>>());
+        let mut views = self.views(&used.collect::<Vec<&Path>>());
         for view in &mut views {
             view.rate = rate_of(view.id).map_or(view.rate, |(_, rate)| *rate);
         }
         views
+    }
+
+    /// Paths as the scheduler sees them, their delays over the quickest one's.
+    fn views(&self, paths: &[&Path]) -> Vec<PathView> {
+        let measured = paths.iter().all(|p| p.one_way.recent().is_some());
+        let delay = |p: &Path| {
+            let measured = p.one_way.recent().filter(|_| measured);
+            measured.unwrap_or_else(|| (p.rtt.smoothed() / 2).as_nanos() as i64)
+        };
+        let each = paths.iter().map(|p| (*p, delay(p), self.reach(p)));
+        let each: Vec<(&Path, i64, i64)> = each.collect();
+        let least = each.iter().map(|(_, delay, _)| *delay).min().unwrap_or(0);
+        let quickest = each.iter().map(|(.., reach)| *reach).min().unwrap_or(0);
+        let over = |value: i64, least: i64| Duration::from_nanos(value.abs_diff(least));
+        let view = |(path, delay, reach): &(&Path, i64, i64)| {
+            path.view(over(*delay, least), over(*reach, quickest))
+        };
+        each.iter().map(view).collect()
+    }
+
+    /// One-way delay of what is sent on this path now, with a constant that
+    /// all paths share; half a round trip where there is no feedback yet.
+    fn reach(&self, path: &Path) -> i64 {
+        path.expected_delay(self.now).unwrap_or_else(|| {
+            let offsets = self.paths.values().filter_map(|p| p.forecast.offset());
+            offsets.min().unwrap_or(0) + (path.rtt.smoothed() / 2).as_nanos() as i64
+        })
     }
 
     /// The paths that are up, or else those that are suspect; only the one that
@@ -450,6 +485,11 @@ impl Session {
         let mut live: Vec<&Path> = in_state(PathState::Up).collect();
         if live.is_empty() {
             live = in_state(PathState::Suspect).collect();
+            if self.scheduler.rescues() {
+                // The one that was heard last is the likeliest to live.
+                let last = live.iter().map(|p| p.heard_at()).max();
+                live.retain(|p| Some(p.heard_at()) == last);
+            }
         }
         live
     }
@@ -498,16 +538,4 @@ impl Session {
     pub(crate) fn drops(&self) -> Drops {
         self.drops
     }
-}
-
-/// Paths as the scheduler sees them, their delays over the quickest one's.
-fn views(paths: &[&Path]) -> Vec<PathView> {
-    let measured = paths.iter().all(|p| p.one_way.recent().is_some());
-    let delay = |p: &Path| {
-        let measured = p.one_way.recent().filter(|_| measured);
-        measured.unwrap_or_else(|| (p.rtt.smoothed() / 2).as_nanos() as i64)
-    };
-    let least = paths.iter().map(|p| delay(p)).min().unwrap_or(0);
-    let view = |p: &&Path| p.view(Duration::from_nanos(delay(p).abs_diff(least)));
-    paths.iter().map(view).collect()
 }

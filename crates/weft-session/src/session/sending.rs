@@ -28,6 +28,7 @@ impl Session {
         id: StreamId,
         frame: &Frame<'_>,
     ) -> Result<(), Error> {
+        self.now = now;
         let max_payload = self.max_payload();
         if !self.may_send(now, id, frame.keyframe)? || frame.data.is_empty() {
             return Ok(());
@@ -67,6 +68,7 @@ impl Session {
         id: StreamId,
         packet: &ForwardedPacket,
     ) -> Result<(), Error> {
+        self.now = now;
         if !self.may_send(now, id, packet.keyframe)? {
             return Ok(());
         }
@@ -117,6 +119,9 @@ impl Session {
             return;
         };
         let sizes: Vec<Bytes> = sequences.iter().map(|s| stream.packet_size(*s)).collect();
+        if class != Class::Retransmission {
+            self.rescue_budget.earn(sizes.iter().copied().sum());
+        }
         let classes: Vec<Class> = match class {
             Class::Retransmission => vec![class; sequences.len()],
             _ => sequences.iter().map(|s| stream.class(*s)).collect(),

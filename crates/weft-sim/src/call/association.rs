@@ -12,6 +12,9 @@ const FIRST_ROUND: Duration = Duration::from_millis(10);
 const ROUND: Duration = Duration::from_millis(25);
 const ROUND_SLOW: Duration = Duration::from_millis(100);
 const URGENT: Duration = Duration::from_secs(1);
+/// The session's suspicion asks paths that are down too, but not more often
+/// than this.
+const ASK_DEAD: Duration = Duration::from_millis(50);
 /// From a check to the verdict if it stays unanswered: at least this, else a
 /// round trip, a quarter more, and some jitter.
 const VERDICT_MIN: Duration = Duration::from_millis(60);
@@ -44,6 +47,8 @@ struct Path {
     unanswered: Vec<Instant>,
     /// Under suspicion: when what proved it alive was sent.
     cleared: Option<Instant>,
+    /// Under suspicion: since when, if later than the others.
+    doubted: Instant,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -76,6 +81,7 @@ impl Association {
             next_check: now + KEEP + Duration::from_millis(5) * index as u64,
             unanswered: Vec::new(),
             cleared: None,
+            doubted: Instant::ZERO,
         };
         Association {
             paths: rtts.iter().enumerate().map(path).collect(),
@@ -95,6 +101,8 @@ impl Association {
         self.due = None;
         if self.paths[usize::from(path.0)].state == Liveness::Up {
             self.raise_suspicion(now);
+            self.doubt_again(now, usize::from(path.0));
+            self.ask_the_dead(now);
         }
     }
 
@@ -105,7 +113,7 @@ impl Association {
         let path = &mut self.paths[usize::from(path.0)];
         path.media_rtt = rtt;
         if let (Some(suspicion), Some(at)) = (&self.suspicion, heard_at)
-            && at > suspicion.since
+            && at > suspicion.since.max(path.doubted)
         {
             let sent = suspicion.since.max(at.saturating_sub(rtt));
             path.cleared.get_or_insert(sent);
@@ -128,7 +136,9 @@ impl Association {
             path.next_check = now + KEEP;
             self.outputs.push(Verdict::Up(id, path.rtt));
         }
-        if self.suspicion.as_ref().is_some_and(|s| sent_at >= s.since) {
+        let doubted = self.paths[usize::from(id.0)].doubted;
+        let since = self.suspicion.as_ref().map(|s| s.since.max(doubted));
+        if since.is_some_and(|since| sent_at >= since) {
             self.paths[usize::from(id.0)].cleared.get_or_insert(sent_at);
             self.conclude(now);
         }
@@ -181,6 +191,28 @@ impl Association {
             next_round: now,
         });
         self.send_round(now);
+    }
+
+    /// The path was cleared since the suspicion began, by what had been sent
+    /// before it died.
+    fn doubt_again(&mut self, now: Instant, index: usize) {
+        let path = &mut self.paths[index];
+        if let (Some(suspicion), Some(_)) = (&mut self.suspicion, path.cleared.take()) {
+            path.doubted = now;
+            suspicion.next_round = now;
+            self.send_round(now);
+        }
+    }
+
+    /// When a live path is in doubt, a dead one may have come back.
+    fn ask_the_dead(&mut self, now: Instant) {
+        for index in 0..self.paths.len() {
+            let path = &self.paths[index];
+            let asked = path.next_check.saturating_sub(REVIVE);
+            if path.state == Liveness::Down && now.saturating_since(asked) >= ASK_DEAD {
+                self.send_check(now, index);
+            }
+        }
     }
 
     fn send_round(&mut self, now: Instant) {
@@ -252,6 +284,7 @@ impl Association {
         let up = self.paths.iter().filter(|p| p.state == Liveness::Up);
         let alive_since = up.filter_map(|p| p.cleared).min()?;
         let unanswered = path.unanswered.iter().copied();
+        let alive_since = alive_since.max(path.doubted);
         let from = unanswered.filter(|at| *at >= alive_since).min()?;
         let patience = (path.rtt + path.rtt / 4).max(path.media_rtt) + VERDICT_JITTER;
         Some(from + patience.max(VERDICT_MIN))

@@ -10,6 +10,7 @@ fn view(id: u8, mbps: f64, srtt_ms: u64) -> PathView {
         id: PathId(id),
         rate: Rate::from_bps((mbps * 1e6) as u64),
         delay: Duration::ZERO,
+        reach: Duration::ZERO,
         queued: Bytes::ZERO,
         srtt: Duration::from_millis(srtt_ms),
         loss: 0.0,

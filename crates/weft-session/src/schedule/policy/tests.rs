@@ -9,6 +9,7 @@ fn view(id: u8, kbps: u64) -> PathView {
         id: PathId(id),
         rate: Rate::from_kbps(kbps),
         delay: Duration::ZERO,
+        reach: Duration::ZERO,
         queued: Bytes::ZERO,
         srtt: Duration::from_millis(50),
         loss: 0.0,

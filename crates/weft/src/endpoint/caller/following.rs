@@ -93,9 +93,7 @@ impl Following {
             let (name, addresses) = (self.links.name(*link), addresses.join(", "));
             eprintln!("weft: link `{name}` is here: {addresses}");
         }
-        let gone = self.here.difference(&here);
-        // That a budget is used up has been said.
-        for link in gone.filter(|link| !self.links.is_spent(**link)) {
+        for link in self.here.difference(&here) {
             eprintln!("weft: link `{}` has gone", self.links.name(*link));
         }
         self.here = here;
