@@ -110,7 +110,7 @@ impl Vp8Encoder {
     }
 
     /// Changes the target rate from the next picture on, without a keyframe.
-    /// Less than 1 kbps counts as 1 kbps.
+    /// Less than 5 kbps counts as 5 kbps.
     ///
     /// # Errors
     /// [`Vp8Error::Config`] when libvpx refuses the rate.
@@ -250,8 +250,12 @@ impl Drop for Vp8Encoder {
     }
 }
 
+/// Least rate: below it the shares of three layers are no longer whole kbps
+/// that grow from layer to layer, as libvpx wants them.
+const LEAST_KBPS: u64 = 5;
+
 fn kbps(rate: Rate) -> i32 {
-    (rate.as_bps() / 1000).clamp(1, 1_000_000) as i32
+    (rate.as_bps() / 1000).clamp(LEAST_KBPS, 1_000_000) as i32
 }
 
 fn open(config: &EncoderConfig) -> Result<*mut c_void, Vp8Error> {

@@ -250,3 +250,13 @@ fn pictures_come_again_after_a_pause() {
         }
     }
 }
+
+/// An endpoint opens its encoder before it knows a rate.
+#[test]
+fn an_encoder_opens_without_a_rate() {
+    for layers in [1, 3] {
+        let mut encoder = Vp8Encoder::new(config(0, layers)).unwrap();
+        encoder.set_rate(Rate::from_kbps(1)).unwrap();
+        assert_eq!(encode(&mut encoder, &pictures(1), 0).len(), 1);
+    }
+}

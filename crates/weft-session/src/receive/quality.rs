@@ -53,6 +53,14 @@ struct Frame {
     arrivals: Vec<(PathId, Instant)>,
 }
 
+impl Frame {
+    /// Nothing is missing from the lowest packet to the last.
+    fn is_whole(&self) -> bool {
+        let all = |(low, high)| high - low + 1 == self.count;
+        self.has_marker && self.span.is_some_and(all)
+    }
+}
+
 /// Watches one stream. Does nothing until the frame rate is known.
 #[derive(Debug)]
 pub(super) struct QualityMonitor {
@@ -124,7 +132,19 @@ impl QualityMonitor {
         if is_original(packet) && frame.arrivals.len() < MAX_PACKETS {
             frame.arrivals.push((packet.path, now));
         }
-        self.find_complete(now, timestamp)
+        let is_whole = frame.is_whole();
+        let mut found = Vec::new();
+        if is_whole && self.becomes_complete(timestamp) {
+            found = self.on_complete(now, timestamp);
+        }
+        // The end of a frame shows where the next one begins.
+        if packet.marker {
+            let next = self.frames.range(timestamp + 1..).next().map(|(t, _)| *t);
+            if let Some(next) = next.filter(|next| self.becomes_complete(*next)) {
+                found.extend(self.on_complete(now, next));
+            }
+        }
+        found
     }
 
     /// A packet that was repaired before it came, or came for a frame that is
@@ -137,29 +157,15 @@ impl QualityMonitor {
         }
     }
 
-    /// A packet can complete its own frame, or show where the next one begins.
-    fn find_complete(&mut self, now: Instant, timestamp: u64) -> Vec<PathQuality> {
-        let mut found = Vec::new();
-        let next = self.frames.range(timestamp + 1..).next().map(|(t, _)| *t);
-        for candidate in [Some(timestamp), next].into_iter().flatten() {
-            if self.becomes_complete(candidate) {
-                found.extend(self.on_complete(now, candidate));
-            }
-        }
-        found
-    }
-
+    /// Whether nothing is missing of this frame now, for the first time.
     fn becomes_complete(&mut self, timestamp: u64) -> bool {
         let before = self.frames.range(..timestamp).next_back();
         let end_before = before.and_then(|(_, f)| f.span).map(|(_, high)| high);
         let Some(frame) = self.frames.get_mut(&timestamp) else {
             return false;
         };
-        let whole = frame.span.is_some_and(|(low, high)| {
-            frame.has_marker
-                && high - low + 1 == frame.count
-                && end_before.is_some_and(|end| end + 1 == low)
-        });
+        let begins = frame.span.zip(end_before);
+        let whole = frame.is_whole() && begins.is_some_and(|((low, _), end)| end + 1 == low);
         let becomes = whole && !frame.is_complete;
         frame.is_complete |= whole;
         becomes

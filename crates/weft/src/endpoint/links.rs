@@ -188,7 +188,8 @@ impl Links {
         self.carried.get(&link).copied().unwrap_or_default()
     }
 
-    fn is_spent(&self, link: LinkId) -> bool {
+    /// Whether its budget is used up.
+    pub fn is_spent(&self, link: LinkId) -> bool {
         let budget = self.spec(link).and_then(|s| s.budget);
         budget.is_some_and(|budget| self.carried(link) >= budget)
     }

@@ -23,6 +23,9 @@ const LARGEST_PACKET: Bytes = Bytes(1200);
 /// The period of `P_max` and of equation 1 until two frames have shown it.
 const FRAME_INTERVAL: Duration = Duration::from_nanos(33_333_333);
 
+/// Chosen by us: what is longer is no frame rate.
+const LONGEST_INTERVAL: Duration = Duration::from_millis(500);
+
 /// Weight of a new frame in a stream's mean values, as that of a new sample in
 /// the smoothed round trip (RFC 6298). Chosen by us.
 const GAIN: f64 = 1.0 / 8.0;
@@ -40,7 +43,7 @@ struct Stream {
     /// Mean time between frames, in nanoseconds.
     interval: f64,
     /// Mean number of media packets in a frame, `N` of equation 1.
-    packets: f64,
+    packets: Option<f64>,
     shares: Shares,
     adjustments: Adjustments,
 }
@@ -50,7 +53,7 @@ impl Default for Stream {
         Stream {
             last_frame: None,
             interval: FRAME_INTERVAL.as_nanos() as f64,
-            packets: 0.0,
+            packets: None,
             shares: Shares::default(),
             adjustments: Adjustments::default(),
         }
@@ -66,21 +69,25 @@ impl Stream {
     /// Equation 1 for the mean frame, not rounded.
     fn share(&self, path: &PathView, active: &[PathView]) -> f64 {
         let sum: Rate = active.iter().map(|p| p.rate).sum();
-        path.rate.as_bps() as f64 / sum.as_bps().max(1) as f64 * self.packets
+        path.rate.as_bps() as f64 / sum.as_bps().max(1) as f64 * self.mean_packets()
     }
 
     fn on_frame(&mut self, now: Instant, media_packets: usize) {
-        let packets = media_packets as f64;
-        let Some(before) = self.last_frame.replace(now) else {
-            self.packets = packets;
-            return;
-        };
-        // Two frames a second at least: what comes later is a pause.
-        let elapsed = now.saturating_since(before).min(Duration::from_millis(500));
-        self.interval += (elapsed.as_nanos() as f64 - self.interval) * GAIN;
         if media_packets > 0 {
-            self.packets += (packets - self.packets) * GAIN;
+            let packets = media_packets as f64;
+            let mean = self.packets.get_or_insert(packets);
+            *mean += (packets - *mean) * GAIN;
         }
+        if let Some(before) = self.last_frame.replace(now) {
+            // Two frames a second at least: what comes later is a pause.
+            let elapsed = now.saturating_since(before).min(LONGEST_INTERVAL);
+            self.interval += (elapsed.as_nanos() as f64 - self.interval) * GAIN;
+        }
+    }
+
+    /// `N` of the mean frame.
+    fn mean_packets(&self) -> f64 {
+        self.packets.unwrap_or(0.0)
     }
 }
 
@@ -218,7 +225,7 @@ impl Scheduler for Converge {
         else {
             return;
         };
-        let fast = fast_path(stream.packets as usize, &active);
+        let fast = fast_path(stream.mean_packets() as usize, &active);
         if alpha <= -share && path.id != fast {
             self.links.disable(now, path.id, quality.construction);
         }

@@ -93,7 +93,9 @@ impl Following {
             let (name, addresses) = (self.links.name(*link), addresses.join(", "));
             eprintln!("weft: link `{name}` is here: {addresses}");
         }
-        for link in self.here.difference(&here) {
+        let gone = self.here.difference(&here);
+        // That a budget is used up has been said.
+        for link in gone.filter(|link| !self.links.is_spent(**link)) {
             eprintln!("weft: link `{}` has gone", self.links.name(*link));
         }
         self.here = here;
