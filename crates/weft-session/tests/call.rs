@@ -219,7 +219,7 @@ fn repair_packets_follow_loss_and_spare_retransmissions() {
     assert!((0.04..=0.08).contains(&overhead), "overhead {overhead}");
     let came = world.receiver_stats().protection;
     let utilisation = came.used as f64 / came.received as f64;
-    assert!(utilisation >= 0.25, "utilisation {utilisation}, {came:?}");
+    assert!(utilisation >= 0.2, "utilisation {utilisation}, {came:?}");
     assert_eq!(came.broken, 0);
     let lost_for_good = none.sender_stats().retransmissions as f64;
     let again = sent.retransmissions as f64 / lost_for_good;
@@ -258,4 +258,73 @@ fn a_peer_that_knows_no_repair_packets_gets_none() {
     world.run(seconds(5));
     assert!(world.sender_stats().retransmissions > 10);
     assert_eq!(world.sender_stats().repair_packets, 0);
+}
+
+#[test]
+fn repair_packets_that_make_no_sense_change_nothing() {
+    let links = [link("rate=6mbit,delay=20ms")];
+    let mut world = World::new(13, &links, SchedulerKind::Converge);
+    world.run(seconds(2));
+    let shown = world.frames_between(seconds(0), seconds(2));
+    // V=2 with one contributing source; type 98, number 1, timestamp 0.
+    let header = |source: u8| {
+        let mut packet = vec![0x81, 98, 0, 1, 0, 0, 0, 0, 0, 0, 0, 102];
+        packet.extend([0, 0, 0, source]);
+        packet
+    };
+    let broken = [
+        vec![],
+        vec![0; 7],
+        // Retransmission form; an empty mask; masks and lengths of all ones.
+        [vec![0x80; 8], vec![0; 30]].concat(),
+        vec![0; 30],
+        [vec![0x3f, 0xff], vec![0xff; 1400]].concat(),
+    ];
+    for payload in &broken {
+        world.inject([header(100), payload.clone()].concat());
+    }
+    // Of a source that was never announced.
+    world.inject([header(77), vec![0; 8], vec![0, 1, 0x40, 0, 1]].concat());
+    world.run(seconds(2));
+    let came = world.receiver_stats().protection;
+    assert_eq!((came.received, came.used), (broken.len() as u64, 0));
+    assert!(came.broken >= 4, "{came:?}");
+    assert_eq!(world.receiver_drops().unknown_stream, 1);
+    let after = world.frames_between(seconds(2), seconds(4));
+    assert!(after.abs_diff(shown) <= 3, "{after} after {shown} frames");
+}
+
+/// The table of docs/protection.md.
+#[test]
+#[ignore = "prints a table, and takes a minute"]
+fn sweep() {
+    for percent in [1, 5, 10] {
+        for kind in ProtectionKind::ALL {
+            let mut sums = [0.0; 5];
+            for seed in 1..=3 {
+                let spec = format!("rate=15mbit,delay=100ms,loss={percent}%");
+                let specs = [link(&spec), link(&spec)];
+                let mut world = World::new(seed, &specs, SchedulerKind::Converge);
+                world.set_max_rate(Rate::from_mbps(10));
+                world.set_protection(kind);
+                world.run(seconds(30));
+                let (sent, came) = (world.sender_stats(), world.receiver_stats().protection);
+                let part = |of: u64, all: u64| of as f64 / all.max(1) as f64;
+                let values = [
+                    part(sent.repair_packets, sent.media_packets),
+                    part(came.used, came.received),
+                    part(sent.retransmissions, sent.media_packets),
+                    world.latency_quantile(0.95).as_millis_f64(),
+                    world.received_rate(seconds(10), seconds(30)).as_bps() as f64 / 1e6,
+                ];
+                for (sum, value) in sums.iter_mut().zip(values) {
+                    *sum += value / 3.0;
+                }
+            }
+            let [overhead, used, again, latency, rate] = sums;
+            println!(
+                "| {percent} % | `{kind}` | {overhead:.3} | {used:.2} | {again:.3} | {latency:.0} | {rate:.1} |"
+            );
+        }
+    }
 }

@@ -393,3 +393,34 @@ fn fragments_give_their_usable_candidates() {
     let addresses: Vec<String> = candidates.iter().map(|c| c.addr.to_string()).collect();
     assert_eq!(addresses, ["192.0.2.9:54400"]);
 }
+
+#[test]
+fn repair_packets_are_for_those_who_list_them() {
+    let section = Section {
+        kind: MediaKind::Video,
+        direction: Direction::Send,
+    };
+    let config = config(IceRole::Controlling, 2, "192.0.2.2:5000");
+    let offer = Offer::new(Instant::ZERO, config, &[section], Delivery::Frames).sdp();
+    assert!(offer.contains("a=rtpmap:98 flexfec/90000\r\n"), "{offer}");
+    assert!(offer.contains("a=fmtp:98 repair-window=300000\r\n"));
+    let parsed = SessionDescription::parse(&offer).expect("our offers can be read");
+    let video = &parsed.media[0];
+    let [media] = video.primary_ssrcs()[..] else {
+        panic!("one source, and two that repair it: {offer}")
+    };
+    let repairs = [video.rtx_ssrc_of(media), video.fec_ssrc_of(media)];
+    assert!(repairs.iter().all(Option::is_some) && repairs[0] != repairs[1]);
+    let (_, answer) = answer_to(&offer, &RECEIVE).expect("it is usable");
+    assert_eq!(answer.media[0].fec(), Some(98));
+
+    let send = AnswerPolicy {
+        receive: None,
+        send: vec![MediaKind::Video],
+    };
+    let plays = samples::CHROMIUM.replace("a=sendonly", "a=recvonly");
+    let (_, answer) = answer_to(&plays, &send).expect("it is usable");
+    let answer = answer.to_string();
+    assert!(answer.contains("a=ssrc-group:FID"), "we send: {answer}");
+    assert!(!answer.contains("flexfec") && !answer.contains("FEC-FR"));
+}

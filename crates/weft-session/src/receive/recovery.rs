@@ -1,7 +1,7 @@
 //! Packets of one stream that are made again from repair packets (RFC 8627
 //! section 6.3).
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use weft_units::{Duration, Instant, Ssrc};
 use weft_wire::ParseError;
@@ -14,7 +14,7 @@ use weft_wire::sequence;
 pub struct ProtectionCounters {
     /// Repair packets that came, the useless and the broken included.
     pub received: u64,
-    /// Repair packets that brought a packet back.
+    /// Repair packets that brought a packet back which did not come by itself.
     pub used: u64,
     /// Repair packets whose packets all came by themselves.
     pub useless: u64,
@@ -31,6 +31,8 @@ pub(crate) struct Recovery {
     /// retransmission, which has lost its header.
     packets: BTreeMap<u64, Option<Vec<u8>>>,
     bytes: usize,
+    /// Which of them were made again, and have not come by themselves.
+    recovered: BTreeSet<u64>,
     repairs: VecDeque<Held>,
     highest: Option<u64>,
     repaired_at: Option<Instant>,
@@ -73,9 +75,15 @@ impl Recovery {
     pub fn on_packet(&mut self, now: Instant, number: u64, packet: &[u8], map: &ExtensionMap) {
         if !self.in_use(now) {
             self.packets.clear();
+            self.recovered.clear();
             self.repairs.clear();
             self.bytes = 0;
             return;
+        }
+        if self.recovered.remove(&number) {
+            // It was not lost: the repair packet overtook it on another path.
+            self.counters.used -= 1;
+            self.counters.useless += 1;
         }
         let mut packet = packet.to_vec();
         rtp::clear_transport_values(&mut packet, map);
@@ -102,6 +110,7 @@ impl Recovery {
             if *oldest.key() + WINDOW >= highest && self.bytes <= MAX_BYTES {
                 break;
             }
+            self.recovered.remove(oldest.key());
             self.bytes -= oldest.remove().map_or(0, |p| p.len());
         }
         for held in &mut self.repairs {
@@ -158,6 +167,7 @@ impl Recovery {
             match self.recover(held, number, ssrc) {
                 Ok(packet) => {
                     self.counters.used += 1;
+                    self.recovered.insert(number);
                     let sequence = number;
                     self.store(number, Some(packet.clone()));
                     return Some(Recovered { sequence, packet });
@@ -186,6 +196,7 @@ impl Recovery {
 
     /// What was recovered last is no packet of the stream.
     pub fn refuse(&mut self, number: u64) {
+        self.recovered.remove(&number);
         self.counters.used -= 1;
         self.counters.broken += 1;
         if let Some(Some(packet)) = self.packets.remove(&number) {

@@ -3,9 +3,9 @@
 use weft_cc::Limits;
 use weft_links::{Departure, Link, LinkSpec};
 use weft_session::{
-    Config, Delivery, Event, Feedback, Frame, Input, MediaKind, Output, Policy, ProtectionKind,
-    Protocol, ReceiveStreamConfig, ReceiverStats, SchedulerKind, SendStreamConfig, SenderStats,
-    Session, Transmit,
+    Config, Delivery, Drops, Event, Feedback, Frame, Input, MediaKind, Output, Policy,
+    ProtectionKind, Protocol, ReceiveStreamConfig, ReceiverStats, SchedulerKind, SendStreamConfig,
+    SenderStats, Session, Transmit,
 };
 use weft_units::{Bytes, Duration, Instant, PathId, Rate, Rng, Ssrc, StreamId};
 use weft_wire::rtp::ExtensionMap;
@@ -467,6 +467,18 @@ impl World {
 
     pub fn receiver_stats(&self) -> ReceiverStats {
         self.receiver.stats().receivers[0].1
+    }
+
+    pub fn receiver_drops(&self) -> Drops {
+        self.receiver.stats().drops
+    }
+
+    /// A packet from the network that the sender has not sent.
+    pub fn inject(&mut self, packet: Vec<u8>) {
+        let path = receivers_path(0, self.links.len());
+        let packet = &packet;
+        self.receiver
+            .handle_input(self.now, Input::Rtp { path, packet });
     }
 
     pub fn set_protection(&mut self, protection: ProtectionKind) {

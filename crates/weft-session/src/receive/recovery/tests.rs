@@ -118,6 +118,17 @@ fn what_all_came_or_was_sent_again_needs_no_repair() {
 }
 
 #[test]
+fn a_repair_packet_that_overtook_its_packet_was_of_no_use() {
+    let mut recovery = in_use();
+    receive(&mut recovery, &[BASE]);
+    recovery.on_repair(Instant::ZERO, BASE, &repair(&[BASE, BASE + 1]));
+    assert!(recovery.poll(SSRC).is_some());
+    assert_eq!((recovery.counters.used, recovery.counters.useless), (1, 0));
+    receive(&mut recovery, &[BASE + 1, BASE + 1]);
+    assert_eq!((recovery.counters.used, recovery.counters.useless), (0, 1));
+}
+
+#[test]
 fn packets_are_kept_only_while_repair_packets_come() {
     let mut recovery = Recovery::default();
     receive(&mut recovery, &[BASE, BASE + 1]);
