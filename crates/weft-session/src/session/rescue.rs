@@ -65,7 +65,8 @@ impl Budget {
 impl Session {
     /// Looks after what is in flight on this path.
     pub(super) fn rescue(&mut self, now: Instant, id: PathId) {
-        if !self.scheduler.rescues() {
+        // A link that is to be spared is none to send the same twice on.
+        if !self.scheduler.rescues() || !self.policies.are_none() {
             return;
         }
         self.ask_for_others(now, id);
