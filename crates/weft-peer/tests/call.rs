@@ -18,6 +18,16 @@ const EXACT: Allowance = Allowance {
     frames: 0.95,
 };
 
+/// For the cut of the link that has the media, and of the one that has probes
+/// only: four a second, so that its silence shows up to 250 ms later.
+const WITH_MEDIA: [Allowance; 2] = [
+    EXACT,
+    Allowance {
+        time: Duration::from_millis(200),
+        ..EXACT
+    },
+];
+
 fn seconds(n: u64) -> Duration {
     Duration::from_secs(n)
 }
@@ -47,7 +57,8 @@ fn a_call_over_two_links_is_full_and_uses_both() {
     let shown = world.record().shown_between(Instant::ZERO, world.now());
     assert!((285..=300).contains(&shown), "{shown} frames in 10 s");
     let share = share_of_first(&world);
-    assert!((0.25..=0.85).contains(&share), "link 0 carried {share}");
+    // The near link has room for everything; the other one gets its probes.
+    assert!((0.5..=0.99).contains(&share), "link 0 carried {share}");
     let latency = world.record().latency(0.95);
     let least = Duration::from_millis(15);
     assert!(
@@ -59,10 +70,10 @@ fn a_call_over_two_links_is_full_and_uses_both() {
 }
 
 #[test]
-fn cutting_either_link_is_found_within_200_ms_and_leaves_no_visible_gap() {
+fn cutting_either_link_is_found_in_time_and_leaves_no_visible_gap() {
     for cut in [0, 1] {
         for seed in 100..108 {
-            survives_a_cut(&mut World::new(&two_links(seed)), cut, EXACT);
+            survives_a_cut(&mut World::new(&two_links(seed)), cut, WITH_MEDIA[cut]);
         }
     }
 }
@@ -140,10 +151,10 @@ fn a_peer_that_knows_no_paths_is_served_over_both_and_survives_a_cut() {
     };
     for cut in [0, 1] {
         let mut world = World::new(&setup);
-        survives_a_cut(&mut world, cut, EXACT);
+        survives_a_cut(&mut world, cut, WITH_MEDIA[cut]);
         assert_eq!(world.sender().session().level(), Level::SenderSide);
         let share = share_of_first(&world);
-        assert!((0.2..=0.9).contains(&share), "link 0 carried {share}");
+        assert!((0.2..=0.99).contains(&share), "link 0 carried {share}");
     }
 }
 

