@@ -250,5 +250,7 @@ fn pictures_get_smaller_and_keep_moving() {
     }
     let caller = &record(&run).caller.streams[0];
     let keyframes = caller.frames.iter().filter(|f| f.keyframe).count();
-    assert!((2..=12).contains(&keyframes), "{keyframes} keyframes");
+    // One for each change of size, down and up again, and what is asked for
+    // after the outage; a storm would have one for each of 26 s with pictures.
+    assert!((2..=16).contains(&keyframes), "{keyframes} keyframes");
 }

@@ -111,7 +111,7 @@ pub struct Group {
 /// Decides how many repair packets there are, and what is in them.
 pub trait Protection: Send {
     /// Feedback told of media packets on a path: so many arrived, so many are
-    /// lost.
+    /// lost, those that an outage took not counted.
     fn on_feedback(&mut self, now: Instant, path: PathId, arrived: u64, lost: u64);
 
     /// A lost packet of this path had to be sent again: no repair packet could

@@ -8,6 +8,7 @@ use weft_wire::sequence;
 
 use super::Session;
 use crate::event::Event;
+use crate::path::PathState;
 
 /// Keyframe requests of one stream closer together than this are one: an
 /// encoder needs a frame time to answer, and each costs several frames' bytes.
@@ -100,7 +101,13 @@ impl Session {
             let state = path.state;
             self.event(Event::PathStateChanged { path: id, state });
         }
-        let (arrived, missing) = (outcome.acknowledged.len(), outcome.lost.len());
+        let arrived = outcome.acknowledged.len();
+        // What an outage took no repair packet would have outlasted, and to
+        // protect against it would halve the rate of the call that returns.
+        let missing = match before {
+            PathState::Suspect => 0,
+            PathState::Up | PathState::Down => outcome.lost.len(),
+        };
         let protection = &mut self.protection;
         protection.on_feedback(now, id, arrived as u64, missing as u64);
         for (_, carried) in &outcome.acknowledged {

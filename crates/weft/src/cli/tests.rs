@@ -51,7 +51,7 @@ fn bad_arguments_say_what_there_is_instead() {
     let bad = [
         (
             "weft join http://h --room r --scheduler best",
-            "single, duplicate, converge, weft",
+            "weft, converge, single, migrate",
         ),
         ("weft join http://h --room r --camera x.mov", "clip"),
         (
