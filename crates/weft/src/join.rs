@@ -52,6 +52,9 @@ pub fn run(args: JoinArgs) -> Result<(), Failure> {
     let room = Room::new(&server, &args.room).map_err(Failure::usage)?;
     let links = Links::check(specs, scope).map_err(Failure::usage)?;
     let sources = Sources::open(&send.cameras, send.mic.clone(), 3, send.degradation, clock)?;
+    if send.cameras.len() > 1 {
+        eprintln!("weft: a server forwards one camera of each participant: others see the first");
+    }
     let own = Myself {
         name: send.name.clone(),
         kinds: sources.kinds(),

@@ -224,8 +224,9 @@ fn pion_merges_what_we_send_over_two_links_and_a_cut_is_no_stop() {
         assert_eq!(packets.len(), 2, "{from:?}");
         assert!(packets.iter().all(|n| n * 7 > total), "{packets:?}");
         assert!(*read * 10 > total * 9, "{read} read of {total}");
-        // Whose packets are later than the other link's.
-        assert!(*late * 10 > *read, "{late} late of {read}");
+        // The slower link's are behind the other's now and then, however well
+        // they are timed, and Pion takes them.
+        assert!(*late * 50 > *read, "{late} late of {read}");
         // The nomination is followed, and there is one at a time.
         let pairs = if cut == 0 { 2 } else { 1 };
         assert_eq!(call.selected.len(), pairs, "{:?}", call.selected);
