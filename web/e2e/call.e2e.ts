@@ -3,7 +3,7 @@
 // stand in weft-secure), and that neither death of a link is seen.
 
 import type { Browser, Page } from 'playwright-core';
-import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, expect, it, vi } from 'vitest';
 import { brightness, chromiumPath, framesShown, openPage, startChromium, watchFrames } from './chromium';
 import { mayMakeNamespaces, ONE, TWO, TwoLinks, type Place, type Side } from './namespaces';
 import { startWeft, type Program } from './program';
@@ -181,7 +181,7 @@ it.skipIf(!permitted)('keeps a pair by checks alone for longer than Chromium wai
   const { page: plain } = await openPage(browser, await sender.url(), { before: [keepPeers, withoutNumbers] });
   await framesShown(plain, PICTURE, 30);
   const frames = await watchFrames(page, PICTURE);
-  const start = await pairWith(plain, TWO.b);
+  const start = await vi.waitFor(() => pairWith(plain, TWO.b), { timeout: 10_000 });
   for (let before = start, at = 0; at < IDLE_MS; at += LOOK_MS) {
     await sleep(LOOK_MS);
     const pair = await pairWith(plain, TWO.b);
