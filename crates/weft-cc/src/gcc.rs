@@ -12,6 +12,7 @@ mod probe_estimator;
 mod throughput;
 mod trendline;
 
+use crate::measure::{SILENCE_DROP, Silence};
 use crate::pacer::PACING_FACTOR;
 use crate::{Controller, Limits, PacketResult, ProbeCluster, SentPacket, Snapshot};
 use aimd::Growth;
@@ -23,14 +24,6 @@ use probe::{ProbeController, Reason};
 use probe_estimator::ProbeEstimator;
 use throughput::Throughput;
 use weft_units::{Bytes, Deadline, Duration, Instant, Rate};
-
-/// Without feedback for what is sent during this time the rate decreases:
-/// `kDefaultRttLimit` of libwebrtc `RttBasedBackoff`
-/// (`send_side_bandwidth_estimation.cc`), by this factor per interval:
-/// `drop_fraction`, `drop_interval` (ibid.).
-const SILENCE: Duration = Duration::from_secs(3);
-const SILENCE_DROP: f64 = 0.8;
-const SILENCE_INTERVAL: Duration = Duration::from_secs(1);
 
 /// A probe after a drop is sent while the application limits or shortly
 /// after: `kAlrEndedTimeout` (libwebrtc `probe_controller.cc`).
@@ -78,33 +71,6 @@ pub struct Gcc {
     probes: ProbeController,
     alr: Alr,
     silence: Silence,
-}
-
-/// What was sent since the last feedback.
-#[derive(Debug, Default)]
-struct Silence {
-    /// The first packet sent since, and the last one.
-    sent: Option<(Instant, Instant)>,
-    /// The last decrease for it.
-    dropped: Option<Instant>,
-}
-
-impl Silence {
-    fn on_sent(&mut self, at: Instant) {
-        let (first, last) = self.sent.unwrap_or((at, at));
-        self.sent = Some((first, last.max(at)));
-    }
-
-    /// When to decrease; not while nothing is sent that could be answered.
-    fn next_drop(&self) -> Option<Instant> {
-        let (first, last) = self.sent?;
-        let next = match self.dropped {
-            Some(at) => at + SILENCE_INTERVAL,
-            None => first + SILENCE,
-        };
-        let unanswered = self.dropped.unwrap_or(next);
-        (last >= unanswered).then_some(next)
-    }
 }
 
 impl Gcc {
@@ -188,8 +154,7 @@ impl Gcc {
     }
 
     fn drop_in_silence(&mut self, now: Instant) {
-        if self.silence.next_drop().is_some_and(|at| now >= at) && self.target > self.limits.min {
-            self.silence.dropped = Some(now);
+        if self.target > self.limits.min && self.silence.drops(now) {
             let rate = self.target.mul_f64(SILENCE_DROP);
             self.delay.aimd_mut().set_rate(now, rate);
             self.set_target(now, rate);
@@ -211,7 +176,7 @@ impl Controller for Gcc {
         if let Some(rtt) = rtt {
             self.delay.aimd_mut().set_rtt(rtt);
         }
-        let silence = std::mem::take(&mut self.silence);
+        let was_silent = self.silence.on_feedback();
         for result in results {
             self.take_result(now, result);
         }
@@ -225,7 +190,7 @@ impl Controller for Gcc {
         if recovered && self.alr.now_or_within(now, ALR_GRACE) {
             self.probes.on_recovered(now);
         }
-        if silence.dropped.is_some() && self.behaviour == Behaviour::Repaired {
+        if was_silent && self.behaviour == Behaviour::Repaired {
             self.resume(now);
         }
     }
@@ -238,11 +203,8 @@ impl Controller for Gcc {
     }
 
     fn poll_timeout(&self) -> Option<Deadline> {
-        let drop = self.silence.next_drop().map(|at| Deadline {
-            at,
-            reason: "no feedback",
-        });
-        let drop = drop.filter(|_| self.target > self.limits.min);
+        let lowers = self.target > self.limits.min;
+        let drop = self.silence.poll_timeout().filter(|_| lowers);
         Deadline::earlier(drop, self.probes.poll_timeout())
     }
 
@@ -274,7 +236,7 @@ impl Controller for Gcc {
 
     fn snapshot(&self) -> Snapshot {
         let state = match self.delay.usage() {
-            _ if self.silence.dropped.is_some() => "silence",
+            _ if self.silence.is_active() => "silence",
             Usage::Over => "overuse",
             _ if self.loss.is_limiting() => "loss",
             Usage::Under => "drain",
