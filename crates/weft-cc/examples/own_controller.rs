@@ -1,7 +1,7 @@
 //! A controller of one's own. It grows by a tenth a second, and falls by a
 //! quarter when most packets of a feedback waited, were marked or were lost.
 
-use weft_cc::{Controller, Limits, PacketResult, ProbeCluster, SentPacket, Snapshot};
+use weft_cc::{Controller, Limits, PacketResult, SentPacket, Snapshot};
 use weft_units::{Deadline, Duration, Ecn, Instant, Rate};
 
 /// A longer queue than this is congestion, as is a loss or a mark.
@@ -64,12 +64,6 @@ impl Controller for Own {
     fn on_timeout(&mut self, _now: Instant) {}
 
     fn poll_timeout(&self) -> Option<Deadline> {
-        None
-    }
-
-    fn set_demand(&mut self, _now: Instant, _demand: Rate) {}
-
-    fn poll_probe(&mut self, _now: Instant) -> Option<ProbeCluster> {
         None
     }
 

@@ -125,7 +125,9 @@ pub trait Controller: Send {
     fn poll_timeout(&self) -> Option<Deadline>;
 
     /// What the application would send at most on this path. Bounds probing.
-    fn set_demand(&mut self, now: Instant, demand: Rate);
+    fn set_demand(&mut self, now: Instant, demand: Rate) {
+        let _ = (now, demand);
+    }
 
     /// So much waits for the pacer now. Some controllers lower the target or
     /// send faster for it.
@@ -133,8 +135,11 @@ pub trait Controller: Send {
         let _ = waiting;
     }
 
-    /// The next probe to send; ask until `None`.
-    fn poll_probe(&mut self, now: Instant) -> Option<ProbeCluster>;
+    /// The next probe to send; ask until `None`. Most controllers send none.
+    fn poll_probe(&mut self, now: Instant) -> Option<ProbeCluster> {
+        let _ = now;
+        None
+    }
 
     /// The path was dead and is back: what was known of it is forgotten.
     fn on_path_restored(&mut self, now: Instant);

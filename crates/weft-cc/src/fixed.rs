@@ -1,4 +1,4 @@
-use crate::controller::{Controller, Limits, PacketResult, ProbeCluster, SentPacket, Snapshot};
+use crate::controller::{Controller, Limits, PacketResult, SentPacket, Snapshot};
 use crate::pacer::PACING_FACTOR;
 use weft_units::{Deadline, Duration, Instant, Rate};
 
@@ -38,12 +38,6 @@ impl Controller for Fixed {
     fn on_timeout(&mut self, _now: Instant) {}
 
     fn poll_timeout(&self) -> Option<Deadline> {
-        None
-    }
-
-    fn set_demand(&mut self, _now: Instant, _demand: Rate) {}
-
-    fn poll_probe(&mut self, _now: Instant) -> Option<ProbeCluster> {
         None
     }
 

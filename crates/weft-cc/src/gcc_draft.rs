@@ -9,7 +9,7 @@ mod loss;
 mod rate_control;
 
 use crate::measure::{DeliveryRate, SILENCE_DROP, Silence, credible_delivery};
-use crate::{Controller, Limits, PacketResult, ProbeCluster, SentPacket, Snapshot};
+use crate::{Controller, Limits, PacketResult, SentPacket, Snapshot};
 use arrival::Arrivals;
 use detector::{Detector, Signal};
 use kalman::Kalman;
@@ -118,12 +118,6 @@ impl Controller for GccDraft {
     fn poll_timeout(&self) -> Option<Deadline> {
         let lowers = self.target > self.limits.min;
         self.silence.poll_timeout().filter(|_| lowers)
-    }
-
-    fn set_demand(&mut self, _now: Instant, _demand: Rate) {}
-
-    fn poll_probe(&mut self, _now: Instant) -> Option<ProbeCluster> {
-        None
     }
 
     fn on_path_restored(&mut self, _now: Instant) {

@@ -6,7 +6,7 @@ mod rate;
 mod signal;
 
 use crate::measure::{DeliveryRate, SILENCE_DROP, Silence, credible_delivery};
-use crate::{Controller, Limits, PacketResult, ProbeCluster, SentPacket, Snapshot};
+use crate::{Controller, Limits, PacketResult, SentPacket, Snapshot};
 use rate::ReferenceRate;
 use signal::CongestionSignal;
 use weft_units::{Bytes, Deadline, Duration, Instant, Rate};
@@ -112,10 +112,6 @@ impl Controller for Nada {
     /// `RMAX`.
     fn set_demand(&mut self, _now: Instant, demand: Rate) {
         self.rate.set_demand(demand);
-    }
-
-    fn poll_probe(&mut self, _now: Instant) -> Option<ProbeCluster> {
-        None
     }
 
     fn on_path_restored(&mut self, _now: Instant) {

@@ -1,4 +1,4 @@
-use crate::controller::{Controller, Limits, PacketResult, ProbeCluster, SentPacket, Snapshot};
+use crate::controller::{Controller, Limits, PacketResult, SentPacket, Snapshot};
 use crate::pacer::PACING_FACTOR;
 use weft_units::{Deadline, Duration, Instant, Rate};
 
@@ -141,12 +141,6 @@ impl Controller for Reports {
             at,
             reason: "no report",
         })
-    }
-
-    fn set_demand(&mut self, _now: Instant, _demand: Rate) {}
-
-    fn poll_probe(&mut self, _now: Instant) -> Option<ProbeCluster> {
-        None
     }
 
     fn on_path_restored(&mut self, now: Instant) {

@@ -9,7 +9,7 @@ pub(crate) mod queue_target;
 mod window;
 
 use crate::measure::{BaseDelay, DeliveryRate, SILENCE_DROP, Silence, credible_delivery};
-use crate::{Controller, Limits, PacketResult, ProbeCluster, SentPacket, Snapshot};
+use crate::{Controller, Limits, PacketResult, SentPacket, Snapshot};
 use flight::Flight;
 use marks::Marks;
 use queue_target::QueueTarget;
@@ -216,12 +216,6 @@ impl Controller for Scream {
     fn poll_timeout(&self) -> Option<Deadline> {
         let lowers = self.target > self.limits.min;
         self.silence.poll_timeout().filter(|_| lowers)
-    }
-
-    fn set_demand(&mut self, _now: Instant, _demand: Rate) {}
-
-    fn poll_probe(&mut self, _now: Instant) -> Option<ProbeCluster> {
-        None
     }
 
     fn on_path_restored(&mut self, _now: Instant) {

@@ -10,7 +10,7 @@ use crate::measure::{
 };
 use crate::scream::flight::Flight;
 use crate::scream::queue_target::QueueTarget;
-use crate::{Controller, Limits, PacketResult, ProbeCluster, SentPacket, Snapshot};
+use crate::{Controller, Limits, PacketResult, SentPacket, Snapshot};
 use media::MediaRate;
 use trend::Trend;
 use weft_units::{Bytes, Deadline, Duration, Ecn, Instant, Rate};
@@ -183,14 +183,8 @@ impl Controller for ScreamV1 {
         self.silence.poll_timeout().filter(|_| lowers)
     }
 
-    fn set_demand(&mut self, _now: Instant, _demand: Rate) {}
-
     fn set_backlog(&mut self, waiting: Bytes) {
         self.media.set_backlog(waiting.min(MAX_BACKLOG));
-    }
-
-    fn poll_probe(&mut self, _now: Instant) -> Option<ProbeCluster> {
-        None
     }
 
     fn on_path_restored(&mut self, _now: Instant) {
