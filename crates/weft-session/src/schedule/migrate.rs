@@ -1,5 +1,6 @@
 use weft_units::{Duration, Instant, PathId, Rate};
 
+use super::single::Single;
 use super::{Assignment, Batch, PathView, Scheduler};
 
 /// One path; when its connection fails, the call drops it and goes on over
@@ -11,7 +12,7 @@ use super::{Assignment, Batch, PathView, Scheduler};
 /// stays; one that is dead stays until the module believes it.
 #[derive(Default)]
 pub(super) struct Migrate {
-    path: Option<PathId>,
+    one: Single,
     resumes_at: Option<Instant>,
 }
 
@@ -20,35 +21,24 @@ pub(super) struct Migrate {
 /// `RECEIVING_SWITCHING_DELAY` of 1 s (`p2p/base/p2p_constants.h`).
 pub(super) const MIGRATION: Duration = Duration::from_millis(3500);
 
-impl Migrate {
-    fn chosen<'a>(&self, paths: &'a [PathView]) -> &'a PathView {
-        paths
-            .iter()
-            .find(|p| Some(p.id) == self.path)
-            .unwrap_or(&paths[0])
-    }
-}
-
 impl Scheduler for Migrate {
-    fn assign(&mut self, _now: Instant, batch: &Batch<'_>, paths: &[PathView]) -> Vec<Assignment> {
-        let path = self.chosen(paths).id;
-        self.path = Some(path);
-        vec![Assignment::from(path); batch.sizes.len()]
+    fn assign(&mut self, now: Instant, batch: &Batch<'_>, paths: &[PathView]) -> Vec<Assignment> {
+        self.one.assign(now, batch, paths)
     }
 
     fn rate(&self, paths: &[PathView]) -> Rate {
-        self.chosen(paths).rate
+        self.one.rate(paths)
     }
 
     fn on_path_down(&mut self, now: Instant, path: PathId) {
-        if self.path == Some(path) {
-            self.path = None;
+        if self.one.path == Some(path) {
+            self.one.path = None;
             self.resumes_at = Some(now + MIGRATION);
         }
     }
 
     fn keeps_to(&self) -> Option<PathId> {
-        self.path
+        self.one.path
     }
 
     fn resumes_at(&self) -> Option<Instant> {

@@ -5,7 +5,7 @@ use super::{Assignment, Batch, PathView, Scheduler};
 /// Stays on one path as long as it lives, as an ordinary call does.
 #[derive(Default)]
 pub(super) struct Single {
-    path: Option<PathId>,
+    pub(super) path: Option<PathId>,
 }
 
 impl Single {
