@@ -62,6 +62,14 @@ impl Budget {
     }
 }
 
+impl Path {
+    /// Whether anything on it can be late: only then is it worth to look at
+    /// the other paths.
+    fn may_be_late(&self, now: Instant) -> bool {
+        self.is_doubted() || self.excess_delay(now).unwrap_or_default() >= STANDING
+    }
+}
+
 impl Session {
     /// Looks after what is in flight on this path.
     pub(super) fn rescue(&mut self, now: Instant, id: PathId) {
@@ -70,6 +78,9 @@ impl Session {
             return;
         }
         self.ask_for_others(now, id);
+        if !self.paths.get(&id).is_some_and(|p| p.may_be_late(now)) {
+            return;
+        }
         let views = self.path_views();
         let others = views.iter().filter(|v| v.id != id);
         let reach =
