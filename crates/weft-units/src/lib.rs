@@ -1,9 +1,11 @@
-//! Time, rates, sizes, how they are written, ids and seeded randomness shared by
-//! every weft crate, and the count of freezes that several need.
+//! Time, rates, sizes, how they are written, ids, the names of video codecs and
+//! seeded randomness shared by every weft crate, and the count of freezes that
+//! several need.
 //!
 //! Nothing here reads a clock or a global random generator: [`Instant`] is a
 //! number that the caller injects, [`Rng`] is seeded at construction.
 
+mod codec;
 mod ecn;
 mod freezes;
 mod id;
@@ -12,6 +14,7 @@ mod rate;
 mod rng;
 mod time;
 
+pub use codec::{UnknownVideoCodec, VideoCodec};
 pub use ecn::Ecn;
 pub use freezes::Freezes;
 pub use id::{PathId, Ssrc, StreamId};

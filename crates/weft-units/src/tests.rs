@@ -89,3 +89,15 @@ fn normal_has_mean_zero_and_variance_one() {
     assert!(mean.abs() < 0.015, "mean {mean}");
     assert!((variance - 1.0).abs() < 0.02, "variance {variance}");
 }
+
+#[test]
+fn video_codecs_are_read_by_the_names_that_they_show() {
+    for codec in crate::VideoCodec::ALL {
+        assert_eq!(codec.to_string().parse(), Ok(codec));
+    }
+    let error = "av1".parse::<crate::VideoCodec>().unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "`av1` is no video codec; write vp8 or h264"
+    );
+}

@@ -6,7 +6,7 @@ use weft_units::Ssrc;
 use crate::flexfec::Repair;
 use crate::rtp::ExtensionMap;
 use crate::sdp::{Candidate, SessionDescription};
-use crate::{rtcp, rtp, vp8};
+use crate::{h264, rtcp, rtp, vp8};
 
 const MAP: ExtensionMap = ExtensionMap {
     transport_sequence: Some(1),
@@ -87,6 +87,35 @@ pub fn fuzz_vp8(data: &[u8]) {
     assert_eq!(written.len(), descriptor.len());
     written.extend_from_slice(body);
     assert_eq!(vp8::parse(&written), Ok((descriptor, body)));
+}
+
+/// H.264 payload: what was read becomes a byte stream of no more than its
+/// sizes and start codes, whose units are cut and put together the same.
+pub fn fuzz_h264(data: &[u8]) {
+    const MAX_PAYLOAD: usize = 7;
+    let Ok(payload) = h264::parse(data) else {
+        return;
+    };
+    let contents = payload.contents();
+    assert!(contents.begins_unit || matches!(payload, h264::Payload::Fragment(..)));
+    let mut stream = Vec::new();
+    payload.write_stream(&mut stream);
+    assert!(!stream.is_empty() && stream.len() <= 2 * data.len() + 4);
+    for unit in h264::nal_units(&stream) {
+        let mut again = Vec::new();
+        for part in h264::parts(unit, MAX_PAYLOAD) {
+            let mut payload = Vec::new();
+            part.write(&mut payload);
+            assert!(payload.len() <= MAX_PAYLOAD);
+            if let Ok(payload) = h264::parse(&payload) {
+                payload.write_stream(&mut again);
+            }
+        }
+        let header = unit.first().map(|octet| h264::NalHeader::parse(*octet));
+        if matches!(header, Some(Ok(header)) if (1..24).contains(&header.kind)) {
+            assert!(h264::nal_units(&again).eq([unit]));
+        }
+    }
 }
 
 /// SDP: what was read is emitted such that it reads the same.

@@ -1,4 +1,5 @@
-//! RTP, RTCP, header extensions and the SDP subset: parse and emit.
+//! RTP, RTCP, header extensions, VP8 and H.264 in RTP, and the SDP subset:
+//! parse and emit.
 //!
 //! Pure functions over bytes and text: no state, no clock, no sockets. What
 //! comes from the network never panics and never allocates more than a small
@@ -8,6 +9,7 @@ mod error;
 pub mod flexfec;
 #[doc(hidden)]
 pub mod fuzz;
+pub mod h264;
 mod reader;
 pub mod rtcp;
 pub mod rtp;
