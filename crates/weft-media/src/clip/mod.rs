@@ -13,6 +13,7 @@
 
 mod compose;
 mod face;
+mod file;
 mod head;
 mod motion;
 mod paint;
@@ -27,6 +28,8 @@ use head::Head;
 use motion::Motion;
 use palette::Palette;
 use weft_units::Rng;
+
+pub use file::write_y4m;
 
 use crate::Picture;
 

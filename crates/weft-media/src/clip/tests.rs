@@ -65,3 +65,20 @@ fn the_middle_of_the_picture_is_the_face() {
         picture.u[at]
     );
 }
+
+#[test]
+fn a_file_of_the_clip_has_numbers_and_times_in_its_corner() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("clip.y4m");
+    let config = *clip(0).config();
+    super::write_y4m(&path, config, 4).unwrap();
+    let mut camera = crate::CameraSpec::File(path).open().unwrap();
+    let format = camera.format();
+    assert_eq!((format.width, format.height, format.fps), (320, 180, 30.0));
+    // At 30 pictures a second: 33.3 ms apart; after the last the first again.
+    for (number, time_ms) in [(0, 0), (1, 33), (2, 66), (3, 100), (0, 0)] {
+        let picture = camera.capture().unwrap().picture;
+        let stamp = crate::stamp::read(&picture);
+        assert_eq!(stamp, Some(crate::stamp::Stamp { number, time_ms }));
+    }
+}

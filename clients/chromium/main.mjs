@@ -1,0 +1,198 @@
+// One end of a WebRTC call in a real Chromium, as a client of the lab: see
+// ../README.md for what it reads and writes. Needs Node and Chromium only.
+//
+// The browser is driven through its debugging pipe (file descriptors 3 and 4,
+// messages end with a zero byte), so nothing but media crosses the network
+// that the browser runs in. When this process dies the pipe closes, and the
+// browser ends.
+
+import { spawn } from 'node:child_process';
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { parseArgs } from 'node:util';
+
+const KNOWN = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'];
+/** A page must have a secure context to use a camera; nobody is asked for this one. */
+const PAGE = 'https://lab.test/';
+const HTML = '<!doctype html><video id="shown" autoplay muted playsinline></video>';
+
+const SWITCHES = [
+  '--headless=new',
+  '--no-sandbox',
+  '--disable-gpu',
+  '--disable-quic',
+  '--no-first-run',
+  '--no-default-browser-check',
+  '--disable-background-networking',
+  '--disable-component-update',
+  '--disable-default-apps',
+  '--disable-sync',
+  '--disable-dev-shm-usage',
+  '--disable-renderer-backgrounding',
+  '--disable-background-timer-throttling',
+  '--disable-backgrounding-occluded-windows',
+  '--mute-audio',
+  '--autoplay-policy=no-user-gesture-required',
+  '--use-fake-device-for-media-stream',
+  '--use-fake-ui-for-media-stream',
+  // Host candidates with addresses instead of names that only mDNS resolves.
+  '--disable-features=WebRtcHideLocalIpsWithMdns',
+  '--remote-debugging-pipe',
+];
+
+/** Exit status where the machine lacks something. */
+const LACKING = 3;
+
+const { values: given } = parseArgs({
+  options: {
+    role: { type: 'string' },
+    send: { type: 'boolean', default: false },
+    video: { type: 'string' },
+    size: { type: 'string', default: '1280x720' },
+    fps: { type: 'string', default: '30' },
+    codec: { type: 'string', default: 'vp8' },
+    'max-bps': { type: 'string', default: '2500000' },
+    degradation: { type: 'string', default: 'balanced' },
+    sound: { type: 'boolean', default: false },
+    scratch: { type: 'string', default: tmpdir() },
+  },
+});
+
+const write = (line) => process.stdout.write(`${JSON.stringify(line)}\n`);
+let profile;
+let browser;
+let ended = false;
+
+function end(status) {
+  if (ended) return;
+  ended = true;
+  browser?.kill('SIGKILL');
+  try {
+    if (profile !== undefined) rmSync(profile, { recursive: true, force: true, maxRetries: 5, retryDelay: 100 });
+  } catch {
+    // The lab removes the folder that this one is in.
+  }
+  // After what was written has gone.
+  process.stdout.write('', () => process.exit(status));
+}
+
+function fail(error, remedy, status = 1) {
+  write({ error, remedy });
+  end(status);
+}
+
+/** The browser's debugging pipe: requests with answers, and events. */
+class Pipe {
+  #to;
+  #waiting = new Map();
+  #next = 1;
+  onEvent = () => {};
+
+  constructor(to, from) {
+    this.#to = to;
+    let rest = '';
+    from.setEncoding('utf8');
+    from.on('data', (text) => {
+      const messages = (rest + text).split('\0');
+      rest = messages.pop();
+      for (const message of messages) this.#take(JSON.parse(message));
+    });
+    // What a browser that has ended can no longer take is told by its exit.
+    to.on('error', () => {});
+  }
+
+  #take({ id, result, error, ...event }) {
+    if (id === undefined) return this.onEvent(event);
+    const waiting = this.#waiting.get(id);
+    this.#waiting.delete(id);
+    if (error === undefined) waiting?.resolve(result);
+    else waiting?.reject(new Error(error.message));
+  }
+
+  ask(method, params = {}, sessionId) {
+    const id = this.#next++;
+    this.#to.write(`${JSON.stringify({ id, method, params, sessionId })}\0`);
+    return new Promise((resolve, reject) => this.#waiting.set(id, { resolve, reject }));
+  }
+}
+
+function start() {
+  const program = process.env.WEFT_CHROMIUM ?? KNOWN.find((each) => existsSync(each));
+  if (program === undefined || !existsSync(program)) {
+    fail(`no Chromium at ${program ?? KNOWN.join(', ')}`, 'install chromium, or set WEFT_CHROMIUM', LACKING);
+    return undefined;
+  }
+  profile = mkdtempSync(join(given.scratch, 'chromium-'));
+  const own = [`--user-data-dir=${profile}`];
+  if (given.video !== undefined) own.push(`--use-file-for-fake-video-capture=${given.video}`);
+  browser = spawn(program, [...SWITCHES, ...own, 'about:blank'], {
+    stdio: ['ignore', 'ignore', 'pipe', 'pipe', 'pipe'],
+    // Crash reports and settings stay in the profile.
+    env: { ...process.env, HOME: profile, XDG_CONFIG_HOME: profile, XDG_CACHE_HOME: profile },
+  });
+  let complaints = '';
+  browser.stderr.setEncoding('utf8').on('data', (text) => (complaints = (complaints + text).slice(-2_000)));
+  browser.on('error', ({ message }) => fail(`${program}: ${message}`, 'set WEFT_CHROMIUM to one that starts', LACKING));
+  browser.on('exit', (status, signal) => {
+    const last = complaints.trim().split('\n').pop() ?? '';
+    fail(`Chromium has ended (${signal ?? `exit status ${status}`}): ${last}`, 'run it by hand: is there memory left?');
+  });
+  return new Pipe(browser.stdio[3], browser.stdio[4]);
+}
+
+/** Opens the page without asking any server for it. */
+async function open(pipe) {
+  const { targetInfos } = await pipe.ask('Target.getTargets');
+  const { targetId } = targetInfos.find(({ type }) => type === 'page') ?? (await pipe.ask('Target.createTarget', { url: 'about:blank' }));
+  const { sessionId } = await pipe.ask('Target.attachToTarget', { targetId, flatten: true });
+  const ask = (method, params) => pipe.ask(method, params, sessionId);
+  const loaded = new Promise((resolve) => {
+    pipe.onEvent = ({ method, params }) => {
+      if (method === 'Fetch.requestPaused') {
+        const body = Buffer.from(HTML).toString('base64');
+        const responseHeaders = [{ name: 'Content-Type', value: 'text/html' }];
+        void ask('Fetch.fulfillRequest', { requestId: params.requestId, responseCode: 200, responseHeaders, body });
+      } else if (method === 'Page.loadEventFired') resolve();
+      else if (method === 'Runtime.bindingCalled') process.stdout.write(`${params.payload}\n`);
+      else if (method === 'Inspector.targetCrashed') fail('the page has crashed', 'is there memory left?');
+    };
+  });
+  await Promise.all([ask('Page.enable'), ask('Runtime.enable'), ask('Fetch.enable', { patterns: [{ urlPattern: `${PAGE}*` }] })]);
+  await ask('Runtime.addBinding', { name: 'tell' });
+  await ask('Page.navigate', { url: PAGE });
+  await loaded;
+  const run = async (expression) => {
+    const { exceptionDetails } = await ask('Runtime.evaluate', { expression, awaitPromise: true, userGesture: true });
+    if (exceptionDetails !== undefined) throw new Error(exceptionDetails.exception?.description ?? exceptionDetails.text);
+  };
+  await run(readFileSync(new URL('page.js', import.meta.url), 'utf8'));
+  return run;
+}
+
+async function main() {
+  if (given.role !== 'caller' && given.role !== 'callee') {
+    fail(`--role ${given.role}`, 'write caller or callee', 2);
+    return;
+  }
+  const pipe = start();
+  if (pipe === undefined) return;
+  const { product } = await pipe.ask('Browser.getVersion');
+  const run = await open(pipe);
+  const [width, height] = given.size.split('x').map(Number);
+  const { role, degradation, codec } = given;
+  write({ about: { client: 'chromium', version: product, role, degradation, codec, camera: given.size } });
+  const plan = { role, sends: given.send, width, height, fps: Number(given.fps), codec, maxBps: Number(given['max-bps']), degradation, sound: given.sound };
+  await run(`begin(${JSON.stringify(plan)})`);
+  const input = createInterface(process.stdin);
+  input.on('line', (line) => {
+    const { signal } = JSON.parse(line);
+    if (signal !== undefined) run(`onSignal(${JSON.stringify(signal)})`).catch((error) => fail(error.message, 'the other end sent what this one refuses'));
+  });
+  input.on('close', () => end(0));
+  write({ ready: true });
+}
+
+for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => end(1));
+main().catch((error) => fail(error.message, 'run the client by hand: see clients/README.md'));
