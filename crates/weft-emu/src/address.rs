@@ -1,0 +1,51 @@
+use std::net::{Ipv4Addr, Ipv6Addr};
+
+/// Addresses of links come from the blocks for measurements of networks,
+/// which no real network uses: 198.18.0.0/15 (RFC 2544 appendix C.2.2) and
+/// 2001:2::/48 (RFC 5180 section 8).
+const V4_BLOCK: [u8; 2] = [198, 18];
+/// How many links fit into the part of the block that links use.
+pub(crate) const MAX_LINKS: usize = 256;
+/// How many hosts fit onto a link: the last byte from 1 to 254.
+pub(crate) const MAX_HOSTS: usize = 254;
+
+/// The addresses of a host on a link, or of a host as such.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Addresses {
+    /// IPv4, from 198.18.0.0/15.
+    pub v4: Ipv4Addr,
+    /// IPv6, from 2001:2::/48. Not there when the kernel has no IPv6.
+    pub v6: Ipv6Addr,
+}
+
+impl Addresses {
+    /// Of host `index` (from 0) of those on the link that has subnet `subnet`.
+    pub(crate) fn on_link(subnet: usize, index: usize) -> Addresses {
+        let [a, b] = V4_BLOCK;
+        let (subnet, host) = (subnet as u8, index as u8 + 1);
+        Addresses {
+            v4: Ipv4Addr::new(a, b, subnet, host),
+            v6: v6(subnet.into(), host),
+        }
+    }
+
+    /// Of host `index` as such, on no link.
+    pub(crate) fn of_host(index: usize) -> Addresses {
+        let [a, b] = V4_BLOCK;
+        let host = index as u8 + 1;
+        Addresses {
+            v4: Ipv4Addr::new(a, b + 1, 0, host),
+            v6: v6(0x100, host),
+        }
+    }
+}
+
+/// The IPv4 network of the link that has subnet `subnet`; 24 bits long.
+pub(crate) fn v4_network(subnet: usize) -> Ipv4Addr {
+    let [a, b] = V4_BLOCK;
+    Ipv4Addr::new(a, b, subnet as u8, 0)
+}
+
+fn v6(subnet: u16, host: u8) -> Ipv6Addr {
+    Ipv6Addr::new(0x2001, 2, 0, subnet, 0, 0, 0, host.into())
+}

@@ -1,0 +1,149 @@
+//! Namespaces and the devices in them.
+
+use crate::EmuError;
+use crate::address::Addresses;
+use crate::interfaces::{Interface, Routes, set_up};
+use crate::right::{in_new_thread, unshare_network};
+use crate::tun::Tun;
+use crate::{Right, RightError};
+use rustix::fs::fstat;
+use rustix::thread::{LinkNameSpaceType, move_into_link_name_space};
+use std::fs::{self, File};
+use std::io;
+use std::os::fd::{AsFd, AsRawFd};
+use std::sync::Arc;
+
+/// Where a host is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Place {
+    /// In a namespace of its own.
+    Namespace,
+    /// In the one that the process is in.
+    Machine,
+}
+
+/// A host as it is to be made.
+pub(crate) struct HostPlan {
+    pub name: String,
+    pub place: Place,
+    pub home: Option<Addresses>,
+    pub interfaces: Vec<Interface>,
+}
+
+/// A host that was made. Its namespace lasts until this is dropped and the
+/// programs inside have ended; its devices are the mover's.
+pub(crate) struct Host {
+    namespace: Option<Namespace>,
+    /// Names of its devices.
+    devices: Vec<String>,
+}
+
+/// A handle of a network namespace.
+#[derive(Clone)]
+pub(crate) struct Namespace(Arc<File>);
+
+/// What tells namespaces apart.
+pub(crate) type NamespaceId = (u64, u64);
+
+impl Host {
+    /// Makes the host; its devices are in the order of its interfaces.
+    pub fn make(plan: &HostPlan) -> Result<(Host, Vec<Tun>), EmuError> {
+        let (namespace, tuns) = in_new_thread(|| make_here(plan))?;
+        let host = Host {
+            namespace,
+            devices: plan.interfaces.iter().map(|i| i.name.clone()).collect(),
+        };
+        Ok((host, tuns))
+    }
+
+    pub fn namespace(&self) -> Option<&Namespace> {
+        self.namespace.as_ref()
+    }
+
+    /// Runs `job` on a thread inside the host.
+    pub fn within<T: Send>(&self, job: impl FnOnce() -> T + Send) -> io::Result<T> {
+        in_new_thread(|| {
+            if let Some(namespace) = &self.namespace {
+                namespace.enter()?;
+            }
+            Ok(job())
+        })
+    }
+
+    /// Packets that its devices dropped because the mover did not take them
+    /// in time.
+    pub fn device_drops(&self) -> u64 {
+        let table = self.within(|| fs::read_to_string("/proc/thread-self/net/dev"));
+        let table = table.and_then(|text| text).unwrap_or_default();
+        let drops = self.devices.iter().map(|device| sent_drops(&table, device));
+        drops.sum()
+    }
+}
+
+impl Namespace {
+    /// Moves the calling thread into it.
+    pub fn enter(&self) -> io::Result<()> {
+        let network = Some(LinkNameSpaceType::Network);
+        move_into_link_name_space(self.0.as_fd(), network).map_err(io::Error::from)
+    }
+
+    pub fn id(&self) -> io::Result<NamespaceId> {
+        let stat = fstat(&self.0)?;
+        Ok((stat.st_dev, stat.st_ino))
+    }
+
+    /// Where this process has it open.
+    pub fn path(&self) -> String {
+        format!("/proc/{}/fd/{}", std::process::id(), self.0.as_raw_fd())
+    }
+}
+
+fn make_here(plan: &HostPlan) -> Result<(Option<Namespace>, Vec<Tun>), EmuError> {
+    let (namespace, routes) = match plan.place {
+        Place::Machine => (None, Routes::LinksOnly),
+        Place::Namespace => {
+            unshare_network().map_err(no_namespace)?;
+            let open = File::open("/proc/thread-self/ns/net");
+            let file = open.map_err(|e| EmuError::system("/proc/thread-self/ns/net", e))?;
+            (Some(Namespace(Arc::new(file))), Routes::Default)
+        }
+    };
+    let tuns = plan.interfaces.iter().map(|i| Tun::open(&i.name));
+    let tuns = tuns.collect::<Result<Vec<Tun>, EmuError>>()?;
+    set_up(&plan.name, plan.home, &plan.interfaces, routes)?;
+    Ok((namespace, tuns))
+}
+
+/// The remedy depends on what else is possible.
+fn no_namespace(refused: io::Error) -> EmuError {
+    EmuError::NoRight(match Right::find() {
+        Err(error) => error,
+        Ok(Right::UserNamespace) => RightError::ManyThreads(refused),
+        Ok(Right::Capabilities) => RightError::NoNamespaces(refused),
+    })
+}
+
+/// The column of `/proc/net/dev` (proc(5)): drops of what the device sent.
+fn sent_drops(table: &str, device: &str) -> u64 {
+    const COLUMN: usize = 11;
+    let rows = table.lines().filter_map(|line| line.split_once(':'));
+    let row = rows
+        .filter(|(name, _)| name.trim() == device)
+        .map(|(_, numbers)| numbers);
+    let drops =
+        row.filter_map(|numbers| numbers.split_whitespace().nth(COLUMN)?.parse::<u64>().ok());
+    drops.sum()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn drops_of_sent_packets_are_read() {
+        let table = "Inter-|   Receive    |  Transmit\n face |bytes packets errs drop fifo frame\n    \
+                     lo: 0 0 0 1 0 0 0 0 0 0 0 2 0 0 0 0\n  wifi:  5 1 0 3 0 0 0 0 7 2 0 42 0 0 0 0\n";
+        assert_eq!(sent_drops(table, "wifi"), 42);
+        assert_eq!(sent_drops(table, "lte"), 0);
+    }
+}

@@ -1,0 +1,56 @@
+//! The emulator: hosts are network namespaces, links are the models of
+//! `weft-links`, and the packets are real. One thread moves every packet from
+//! the TUN device that a host sent it on, through the model, to the TUN device
+//! of the host that it is for; the kernel's own TCP, a browser or any other
+//! program runs on top. `docs/emulator.md` describes it with its figures.
+//!
+//! ```no_run
+//! use weft_emu::{Network, Right, Side};
+//!
+//! // First, while the process has one thread only.
+//! Right::find()?.take()?;
+//! let spec: weft_links::LinkSpec = "rate=5mbit,delay=25ms,queue=2bdp".parse()?;
+//! let mut network = Network::new(1);
+//! let (left, right) = (network.host("left"), network.host("right"));
+//! let link = network.link("bottleneck", spec.clone(), spec);
+//! network.attach(left, link, Side::Near);
+//! let there = network.attach(right, link, Side::Far);
+//! let running = network.start()?;
+//! let mut ping = running.command(left, "ping");
+//! ping.args(["-c", "5", &there.v4.to_string()]).status()?;
+//! let report = running.stop();
+//! report.verdict()?;
+//! println!("{:?}", report.link(link).forward.counters.delivered);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! Namespaces and devices have no names in the file system: they live as long
+//! as the file descriptors of the process that made them and the programs
+//! inside, so nothing can be left behind but such programs.
+//! [`Running::stop`] (and dropping a [`Running`]) ends those; what a killed
+//! process left running is ended by the next [`Network::start`].
+
+mod address;
+mod clock;
+mod error;
+mod histogram;
+mod host;
+mod interfaces;
+mod log;
+mod mover;
+mod network;
+mod packet;
+mod processes;
+mod report;
+mod right;
+mod running;
+mod tun;
+
+pub use address::Addresses;
+pub use error::EmuError;
+pub use histogram::Histogram;
+pub use log::{Fate, PacketLog, PacketRecord};
+pub use network::{Direction, HostId, LinkId, Logging, Network, Side};
+pub use report::{DirectionReport, Interval, LinkReport, Rejected, Report, Scheduling};
+pub use right::{Right, RightError};
+pub use running::Running;

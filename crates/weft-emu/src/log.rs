@@ -1,0 +1,317 @@
+use crate::{Direction, HostId, LinkId};
+use rustix::fs::{MemfdFlags, memfd_create};
+use std::fs::File;
+use std::io::{self, BufWriter, Write};
+use std::os::unix::fs::FileExt;
+use std::path::Path;
+use std::sync::mpsc::{Receiver, Sender, SyncSender, TrySendError, channel, sync_channel};
+use std::thread::{self, JoinHandle};
+use weft_links::DropReason;
+use weft_units::{Bytes, Duration, Instant};
+
+/// Records that go to the writer at once.
+const CHUNK: usize = 1024;
+/// Chunks that may wait for the writer; what comes beyond is lost and
+/// counted, since the mover must not wait.
+const MAX_WAITING: usize = 256;
+/// Bytes of a record in the file.
+const SIZE: usize = 48;
+
+/// What became of a packet.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Fate {
+    /// It reached the other host.
+    Delivered,
+    /// It did not.
+    Dropped(DropReason),
+}
+
+/// A packet's way over a link.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct PacketRecord {
+    /// The link.
+    pub link: LinkId,
+    /// In which direction.
+    pub direction: Direction,
+    /// Who sent it.
+    pub from: HostId,
+    /// Whom it is for.
+    pub to: HostId,
+    /// As in the IP header: 6 TCP, 17 UDP.
+    pub protocol: u8,
+    /// Source port of TCP and UDP, zero of others.
+    pub source_port: u16,
+    /// Destination port of TCP and UDP, zero of others.
+    pub destination_port: u16,
+    /// With its IP header.
+    pub size: Bytes,
+    /// When the mover took it from its sender.
+    pub entered: Instant,
+    /// How long it waited before its transmission; zero of dropped ones.
+    pub queued_for: Duration,
+    /// When it arrived or was dropped, by the model.
+    pub ended: Instant,
+    /// How much later than `ended` the mover gave it to its receiver.
+    pub late: Duration,
+    /// What became of it.
+    pub fate: Fate,
+}
+
+/// The packets of a run, in the order of their ends. Kept in memory (a file
+/// without a name), which goes with this.
+pub struct PacketLog {
+    file: File,
+    records: u64,
+    lost: u64,
+}
+
+/// The mover's end.
+pub(crate) struct LogWriter {
+    chunk: Vec<PacketRecord>,
+    full: SyncSender<Message>,
+    empty: Receiver<Vec<PacketRecord>>,
+    lost: u64,
+    thread: JoinHandle<io::Result<(File, u64)>>,
+}
+
+enum Message {
+    Chunk(Vec<PacketRecord>),
+    Restart,
+}
+
+impl PacketLog {
+    /// How many there are.
+    #[must_use]
+    pub fn len(&self) -> u64 {
+        self.records
+    }
+
+    /// Whether there are none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.records == 0
+    }
+
+    /// How many are missing because writing them took too long.
+    #[must_use]
+    pub fn lost(&self) -> u64 {
+        self.lost
+    }
+
+    /// The records in turn.
+    pub fn iter(&self) -> impl Iterator<Item = PacketRecord> + '_ {
+        let chunk = CHUNK as u64;
+        (0..self.records.div_ceil(chunk)).flat_map(move |number| {
+            let first = number * chunk;
+            let count = (self.records - first).min(chunk) as usize;
+            let mut bytes = vec![0; count * SIZE];
+            // A memory file of our own, of known length: it can be read.
+            let read = self.file.read_exact_at(&mut bytes, first * SIZE as u64);
+            read.map_or_else(|_| Vec::new(), |()| bytes)
+                .as_chunks::<SIZE>()
+                .0
+                .iter()
+                .map(decode)
+                .collect::<Vec<_>>()
+        })
+    }
+
+    /// Writes a line of comma-separated values per packet, times in seconds.
+    ///
+    /// # Errors
+    /// When the file cannot be written.
+    pub fn save(&self, path: impl AsRef<Path>) -> io::Result<()> {
+        let mut out = BufWriter::new(File::create(path)?);
+        writeln!(
+            out,
+            "link,direction,from,to,protocol,source_port,destination_port,bytes,entered,\
+             queued_for,ended,late,fate"
+        )?;
+        for r in self.iter() {
+            let fate = match r.fate {
+                Fate::Delivered => "delivered",
+                Fate::Dropped(reason) => reason.as_str(),
+            };
+            writeln!(
+                out,
+                "{},{},{},{},{},{},{},{},{:.9},{:.9},{:.9},{:.9},{fate}",
+                r.link.0,
+                r.direction.as_str(),
+                r.from.0,
+                r.to.0,
+                r.protocol,
+                r.source_port,
+                r.destination_port,
+                r.size.0,
+                r.entered.as_secs_f64(),
+                r.queued_for.as_secs_f64(),
+                r.ended.as_secs_f64(),
+                r.late.as_secs_f64(),
+            )?;
+        }
+        out.flush()
+    }
+}
+
+impl LogWriter {
+    pub fn start() -> io::Result<LogWriter> {
+        let file = File::from(memfd_create("weft-emu-packets", MemfdFlags::CLOEXEC)?);
+        let (full, to_write) = sync_channel(MAX_WAITING);
+        let (written, empty) = channel();
+        let builder = thread::Builder::new().name("emu-log".to_owned());
+        let thread = builder.spawn(move || write_chunks(file, &to_write, &written))?;
+        Ok(LogWriter {
+            chunk: Vec::with_capacity(CHUNK),
+            full,
+            empty,
+            lost: 0,
+            thread,
+        })
+    }
+
+    pub fn add(&mut self, record: PacketRecord) {
+        self.chunk.push(record);
+        if self.chunk.len() == CHUNK {
+            self.pass_on();
+        }
+    }
+
+    /// Forgets everything so far.
+    pub fn restart(&mut self) {
+        self.chunk.clear();
+        self.lost = 0;
+        // Full only when the writer is stuck, and then the loss is counted.
+        let _ = self.full.try_send(Message::Restart);
+    }
+
+    pub fn finish(mut self) -> io::Result<PacketLog> {
+        let rest = std::mem::take(&mut self.chunk);
+        // The mover has ended: now there is time to wait.
+        let _ = self.full.send(Message::Chunk(rest));
+        drop(self.full);
+        let (file, records) = match self.thread.join() {
+            Ok(result) => result?,
+            Err(panic) => std::panic::resume_unwind(panic),
+        };
+        Ok(PacketLog {
+            file,
+            records,
+            lost: self.lost,
+        })
+    }
+
+    fn pass_on(&mut self) {
+        let next = self.empty.try_recv();
+        let next = next.unwrap_or_else(|_| Vec::with_capacity(CHUNK));
+        let chunk = std::mem::replace(&mut self.chunk, next);
+        if let Err(
+            TrySendError::Full(Message::Chunk(chunk))
+            | TrySendError::Disconnected(Message::Chunk(chunk)),
+        ) = self.full.try_send(Message::Chunk(chunk))
+        {
+            self.lost += chunk.len() as u64;
+        }
+    }
+}
+
+fn write_chunks(
+    mut file: File,
+    to_write: &Receiver<Message>,
+    written: &Sender<Vec<PacketRecord>>,
+) -> io::Result<(File, u64)> {
+    let mut bytes = Vec::with_capacity(CHUNK * SIZE);
+    let mut records = 0;
+    for message in to_write {
+        match message {
+            Message::Chunk(mut chunk) => {
+                bytes.clear();
+                chunk.iter().for_each(|record| bytes.extend(encode(record)));
+                file.write_all(&bytes)?;
+                records += chunk.len() as u64;
+                chunk.clear();
+                // The mover may have ended.
+                let _ = written.send(chunk);
+            }
+            Message::Restart => {
+                file = File::from(memfd_create("weft-emu-packets", MemfdFlags::CLOEXEC)?);
+                records = 0;
+            }
+        }
+    }
+    Ok((file, records))
+}
+
+const REASONS: [DropReason; 5] = [
+    DropReason::QueueFull,
+    DropReason::Aqm,
+    DropReason::RandomLoss,
+    DropReason::BurstLoss,
+    DropReason::LinkDown,
+];
+
+fn encode(record: &PacketRecord) -> [u8; SIZE] {
+    let fate = match record.fate {
+        Fate::Delivered => 0,
+        Fate::Dropped(reason) => REASONS
+            .iter()
+            .position(|r| *r == reason)
+            .map_or(0, |p| p + 1),
+    };
+    let halves = [
+        record.link.0 as u16,
+        u16::from(record.direction == Direction::Backward),
+        record.from.0 as u16,
+        record.to.0 as u16,
+        u16::from(record.protocol) << 8 | fate as u16,
+        record.source_port,
+        record.destination_port,
+        record.size.0 as u16,
+    ];
+    let words = [
+        record.entered.as_nanos(),
+        record.queued_for.as_nanos(),
+        record.ended.as_nanos(),
+        record.late.as_nanos(),
+    ];
+    let mut bytes = [0; SIZE];
+    for (place, half) in bytes[..16].as_chunks_mut().0.iter_mut().zip(halves) {
+        *place = half.to_le_bytes();
+    }
+    for (place, word) in bytes[16..].as_chunks_mut().0.iter_mut().zip(words) {
+        *place = word.to_le_bytes();
+    }
+    bytes
+}
+
+fn decode(bytes: &[u8; SIZE]) -> PacketRecord {
+    let half = |n: usize| u16::from_le_bytes([bytes[2 * n], bytes[2 * n + 1]]);
+    let word = |n: usize| {
+        let words = bytes[16..].as_chunks().0;
+        u64::from_le_bytes(words[n])
+    };
+    let fate = usize::from(half(4) & 0xff);
+    PacketRecord {
+        link: LinkId(half(0).into()),
+        direction: match half(1) {
+            0 => Direction::Forward,
+            _ => Direction::Backward,
+        },
+        from: HostId(half(2).into()),
+        to: HostId(half(3).into()),
+        protocol: (half(4) >> 8) as u8,
+        source_port: half(5),
+        destination_port: half(6),
+        size: Bytes(half(7).into()),
+        entered: Instant::from_nanos(word(0)),
+        queued_for: Duration::from_nanos(word(1)),
+        ended: Instant::from_nanos(word(2)),
+        late: Duration::from_nanos(word(3)),
+        fate: match fate.checked_sub(1).and_then(|n| REASONS.get(n)) {
+            None => Fate::Delivered,
+            Some(reason) => Fate::Dropped(*reason),
+        },
+    }
+}
+
+#[cfg(test)]
+mod tests;

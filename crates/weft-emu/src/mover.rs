@@ -1,0 +1,435 @@
+//! The one thread that moves packets: from devices into the links, from the
+//! links to devices, each at the time that the model says.
+
+mod pipe;
+mod port;
+
+pub(crate) use pipe::Pipe;
+pub(crate) use port::Port;
+
+use crate::clock::{Clock, processor_time};
+use crate::histogram::Histogram;
+use crate::log::{Fate, LogWriter, PacketLog, PacketRecord};
+use crate::packet::{Header, set_ecn};
+use crate::report::Scheduling;
+use crate::tun::MTU;
+use crate::{EmuError, Logging};
+use rustix::event::epoll::{self, CreateFlags, Event, EventData, EventFlags};
+use rustix::event::{EventfdFlags, Timespec, eventfd};
+use rustix::fd::OwnedFd;
+use rustix::time::{
+    Itimerspec, TimerfdClockId, TimerfdFlags, TimerfdTimerFlags, timerfd_create, timerfd_settime,
+};
+use std::num::NonZeroU64;
+use std::os::fd::AsFd;
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, Sender, channel};
+use weft_links::Departure;
+use weft_units::{Bytes, Duration, Instant};
+
+/// Packets that one device gives, and one link delivers, before the others
+/// have their turn.
+const BATCH: usize = 64;
+/// Empty buffers that are kept for the next packets.
+const MAX_POOL: usize = 8192;
+/// Of 1 to 99; above all ordinary threads, and not above what an
+/// administrator made real-time on purpose.
+const PRIORITY: libc::c_int = 50;
+const EVENTS: usize = 64;
+/// What an event is about, beside the number of a port.
+const TIMER: u64 = u64::MAX;
+const ORDERS: u64 = u64::MAX - 1;
+
+/// A packet with what the mover knows of it.
+pub(crate) struct Buffer {
+    bytes: [u8; MTU],
+    length: usize,
+    header: Header,
+    entered: Instant,
+    /// Ports that it came by and is for.
+    from: usize,
+    to: usize,
+}
+
+/// What the owner of a running network wants.
+pub(crate) enum Order {
+    /// Time zero is now.
+    Begin(Sender<()>),
+    Stop,
+}
+
+/// The other end of a mover on its thread.
+pub(crate) struct Orders {
+    sender: Sender<Order>,
+    bell: Arc<OwnedFd>,
+}
+
+pub(crate) struct Mover {
+    clock: Clock,
+    pipes: Vec<Pipe>,
+    ports: Vec<Port>,
+    epoll: OwnedFd,
+    timer: OwnedFd,
+    armed: Option<Instant>,
+    orders: Receiver<Order>,
+    bell: Arc<OwnedFd>,
+    #[expect(
+        clippy::vec_box,
+        reason = "a packet goes from queue to queue as a pointer"
+    )]
+    pool: Vec<Box<Buffer>>,
+    log: Option<LogWriter>,
+    lateness: Histogram,
+    strays: u64,
+    untaken: u64,
+}
+
+/// What a mover brings home.
+pub(crate) struct Outcome {
+    pub pipes: Vec<Pipe>,
+    pub duration: Duration,
+    pub lateness: Histogram,
+    pub scheduling: Scheduling,
+    pub processor_time: Duration,
+    pub strays: u64,
+    pub untaken: u64,
+    pub packets: Option<PacketLog>,
+}
+
+impl Orders {
+    pub fn give(&self, order: Order) {
+        // The mover ends by `Order::Stop` only.
+        let _ = self.sender.send(order);
+        let _ = rustix::io::write(&self.bell, &1_u64.to_ne_bytes());
+    }
+}
+
+impl Mover {
+    pub fn new(pipes: Vec<Pipe>, ports: Vec<Port>, logging: Logging) -> Result<Mover, EmuError> {
+        let system = |what: &'static str| move |e| EmuError::system(what, e);
+        let epoll = epoll::create(CreateFlags::CLOEXEC).map_err(system("epoll"))?;
+        let flags = TimerfdFlags::NONBLOCK | TimerfdFlags::CLOEXEC;
+        let timer = timerfd_create(TimerfdClockId::Monotonic, flags).map_err(system("timerfd"))?;
+        let flags = EventfdFlags::NONBLOCK | EventfdFlags::CLOEXEC;
+        let bell = Arc::new(eventfd(0, flags).map_err(system("eventfd"))?);
+        let add = |fd, about| {
+            epoll::add(&epoll, fd, EventData::new_u64(about), EventFlags::IN)
+                .map_err(system("epoll"))
+        };
+        add(timer.as_fd(), TIMER)?;
+        add(bell.as_fd(), ORDERS)?;
+        for (index, port) in ports.iter().enumerate() {
+            add(port.tun.as_fd(), index as u64)?;
+        }
+        let log = match logging {
+            Logging::Off => None,
+            Logging::Packets => {
+                Some(LogWriter::start().map_err(|e| EmuError::system("packet log", e))?)
+            }
+        };
+        let (_, orders) = channel();
+        let mut mover = Mover {
+            clock: Clock::start(),
+            pipes,
+            ports,
+            epoll,
+            timer,
+            armed: None,
+            orders,
+            bell,
+            pool: Vec::with_capacity(MAX_POOL),
+            log,
+            lateness: Histogram::default(),
+            strays: 0,
+            untaken: 0,
+        };
+        mover.find_neighbours();
+        Ok(mover)
+    }
+
+    /// The end that gives orders.
+    pub fn orders(&mut self) -> Orders {
+        let (sender, receiver) = channel();
+        self.orders = receiver;
+        Orders {
+            sender,
+            bell: Arc::clone(&self.bell),
+        }
+    }
+
+    /// Moves packets on the calling thread until told to stop.
+    pub fn run(mut self) -> Outcome {
+        let scheduling = become_punctual();
+        let mut readable = Vec::with_capacity(EVENTS);
+        loop {
+            let due = self.deliver();
+            let rung = self.wait(due, &mut readable);
+            for about in readable.drain(..) {
+                self.read(about);
+            }
+            if rung && self.obey() {
+                break;
+            }
+        }
+        Outcome {
+            duration: self.clock.now().saturating_since(Instant::ZERO),
+            pipes: self.pipes,
+            lateness: self.lateness,
+            scheduling,
+            processor_time: processor_time(),
+            strays: self.strays,
+            untaken: self.untaken,
+            packets: self.log.and_then(|log| log.finish().ok()),
+        }
+    }
+
+    /// Who is reached from where: filled in once, so that no packet has to
+    /// search.
+    fn find_neighbours(&mut self) {
+        let all: Vec<_> = self.ports.iter().map(Port::identity).collect();
+        for port in &mut self.ports {
+            port.set_neighbours(&all);
+        }
+    }
+
+    /// Takes what a device has into its link.
+    fn read(&mut self, index: usize) {
+        for _ in 0..BATCH {
+            let mut buffer = self.pool.pop().unwrap_or_else(Buffer::empty);
+            let port = &mut self.ports[index];
+            match port.tun.read(&mut buffer.bytes) {
+                Ok(Some(length)) => buffer.length = length,
+                Ok(None) => return self.pool.push(buffer),
+                Err(_) => {
+                    // Somebody inside took the device down or away; it does
+                    // not come back to this descriptor.
+                    let _ = epoll::delete(&self.epoll, &port.tun);
+                    return self.pool.push(buffer);
+                }
+            }
+            let Some(header) = Header::of(&buffer.bytes[..buffer.length]) else {
+                self.strays += 1;
+                self.pool.push(buffer);
+                continue;
+            };
+            buffer.header = header;
+            buffer.from = index;
+            buffer.entered = self.clock.now();
+            let across = port.across(header.destination);
+            let beside = port.beside(header.destination);
+            let pipe = port.pipe;
+            match (across, beside) {
+                (Some(to), _) => {
+                    buffer.to = to;
+                    self.pipes[pipe].enqueue(buffer.entered, buffer);
+                }
+                (None, Some(to)) => {
+                    self.give(to, &buffer);
+                    self.pool.push(buffer);
+                }
+                (None, None) => {
+                    self.strays += 1;
+                    self.pool.push(buffer);
+                }
+            }
+        }
+    }
+
+    /// Gives out what has arrived, and says when there is more.
+    fn deliver(&mut self) -> Option<Instant> {
+        let mut due: Option<Instant> = None;
+        for index in 0..self.pipes.len() {
+            self.deliver_earlier(index);
+            let mut now = self.clock.now();
+            for _ in 0..BATCH {
+                let Some(departure) = self.pipes[index].link.poll(now) else {
+                    break;
+                };
+                now = self.end(index, departure);
+            }
+            let next = self.pipes[index].link.poll_timeout().map(|d| d.at);
+            let earlier = self.pipes[index].before.as_ref().and_then(|(clock, link)| {
+                Some(self.clock.convert(*clock, link.poll_timeout()?.at))
+            });
+            due = [due, next, earlier].into_iter().flatten().min();
+        }
+        due
+    }
+
+    /// What was on the way before the run began, unmeasured.
+    fn deliver_earlier(&mut self, index: usize) {
+        while let Some((clock, link)) = &mut self.pipes[index].before {
+            match link.poll(clock.now()) {
+                Some(Departure::Delivered { packet, .. }) => self.give(packet.to, &packet),
+                Some(Departure::Dropped { .. }) => {}
+                None if link.poll_timeout().is_none() => self.pipes[index].before = None,
+                None => return,
+            }
+        }
+    }
+
+    /// The end of a packet on its link; returns the time after it.
+    fn end(&mut self, index: usize, departure: Departure<Box<Buffer>>) -> Instant {
+        let pipe = &mut self.pipes[index];
+        let (packet, at, queued_for, fate) = match departure {
+            Departure::Delivered {
+                mut packet,
+                at,
+                queued_for,
+                ecn,
+            } => {
+                if ecn != packet.header.ecn {
+                    let length = packet.length;
+                    set_ecn(&mut packet.bytes[..length], ecn);
+                }
+                pipe.on_delivered(at, packet.size(), queued_for);
+                (packet, at, queued_for, Fate::Delivered)
+            }
+            Departure::Dropped { packet, at, reason } => {
+                pipe.on_dropped(at);
+                (packet, at, Duration::ZERO, Fate::Dropped(reason))
+            }
+        };
+        let (link, direction) = (pipe.link_id, pipe.direction);
+        if fate == Fate::Delivered {
+            self.give(packet.to, &packet);
+        }
+        let now = self.clock.now();
+        let late = now.saturating_since(at);
+        if fate == Fate::Delivered {
+            self.lateness.add(late);
+        }
+        if let Some(log) = &mut self.log {
+            log.add(PacketRecord {
+                link,
+                direction,
+                from: self.ports[packet.from].host,
+                to: self.ports[packet.to].host,
+                protocol: packet.header.protocol,
+                source_port: packet.header.ports.0,
+                destination_port: packet.header.ports.1,
+                size: packet.size(),
+                entered: packet.entered,
+                queued_for,
+                ended: at,
+                late,
+                fate,
+            });
+        }
+        if self.pool.len() < MAX_POOL {
+            self.pool.push(packet);
+        }
+        now
+    }
+
+    fn give(&mut self, port: usize, packet: &Buffer) {
+        let written = self.ports[port].tun.write(&packet.bytes[..packet.length]);
+        self.untaken += u64::from(written.is_err());
+    }
+
+    /// Waits until something is due, readable or ordered. Fills in the ports
+    /// that can be read and says whether there are orders.
+    fn wait(&mut self, due: Option<Instant>, readable: &mut Vec<usize>) -> bool {
+        const AT_ONCE: Timespec = Timespec {
+            tv_sec: 0,
+            tv_nsec: 0,
+        };
+        let is_due = due.is_some_and(|at| at <= self.clock.now());
+        if !is_due && due != self.armed {
+            self.arm(due);
+        }
+        let timeout = is_due.then_some(&AT_ONCE);
+        let mut events: [Event; EVENTS] = [Event {
+            flags: EventFlags::empty(),
+            data: EventData::new_u64(0),
+        }; EVENTS];
+        // Interrupted at worst.
+        let count = epoll::wait(&self.epoll, &mut events, timeout).unwrap_or(0);
+        let mut rung = false;
+        for event in &events[..count] {
+            match event.data.u64() {
+                TIMER => self.armed = Some(Instant::ZERO),
+                ORDERS => rung = true,
+                port => readable.push(port as usize),
+            }
+        }
+        rung
+    }
+
+    /// Sets the timer, which also forgets that it has run out.
+    fn arm(&mut self, due: Option<Instant>) {
+        const NEVER: Timespec = Timespec {
+            tv_sec: 0,
+            tv_nsec: 0,
+        };
+        let value = Itimerspec {
+            it_interval: NEVER,
+            it_value: due.map_or(NEVER, |at| self.clock.timespec(at)),
+        };
+        let flags = TimerfdTimerFlags::ABSTIME;
+        timerfd_settime(&self.timer, flags, &value).expect("a time after the machine's start");
+        self.armed = due;
+    }
+
+    /// Carries out the orders; true is the end.
+    fn obey(&mut self) -> bool {
+        let mut count = [0; 8];
+        let _ = rustix::io::read(&self.bell, &mut count);
+        while let Ok(order) = self.orders.try_recv() {
+            match order {
+                Order::Stop => return true,
+                Order::Begin(done) => {
+                    self.begin();
+                    let _ = done.send(());
+                }
+            }
+        }
+        false
+    }
+
+    fn begin(&mut self) {
+        let old = std::mem::replace(&mut self.clock, Clock::start());
+        self.pipes.iter_mut().for_each(|pipe| pipe.begin(old));
+        self.lateness = Histogram::default();
+        (self.strays, self.untaken) = (0, 0);
+        self.armed = Some(Instant::ZERO);
+        if let Some(log) = &mut self.log {
+            log.restart();
+        }
+    }
+}
+
+impl Buffer {
+    fn empty() -> Box<Buffer> {
+        Box::new(Buffer {
+            bytes: [0; MTU],
+            length: 0,
+            header: Header::NONE,
+            entered: Instant::ZERO,
+            from: 0,
+            to: 0,
+        })
+    }
+
+    fn size(&self) -> Bytes {
+        Bytes(self.length as u64)
+    }
+}
+
+/// Asks the kernel to run this thread whenever it has something to do.
+fn become_punctual() -> Scheduling {
+    // For ordinary threads, whose timers the kernel groups by 50 us
+    // (prctl(2), PR_SET_TIMERSLACK).
+    let _ = rustix::thread::set_current_timer_slack(NonZeroU64::new(1));
+    let parameters = libc::sched_param {
+        sched_priority: PRIORITY,
+    };
+    // Programs that this thread might start would not inherit it.
+    let policy = libc::SCHED_FIFO | libc::SCHED_RESET_ON_FORK;
+    // SAFETY: the pointer is to a `sched_param` that lives; thread 0 is the
+    // calling one.
+    match unsafe { libc::sched_setscheduler(0, policy, &raw const parameters) } {
+        0 => Scheduling::RealTime,
+        _ => Scheduling::Ordinary,
+    }
+}

@@ -1,0 +1,304 @@
+use crate::address::{Addresses, MAX_HOSTS, MAX_LINKS};
+use crate::host::{Host, HostPlan, Place};
+use crate::interfaces::{Interface, free_subnet};
+use crate::mover::{Mover, Pipe, Port};
+use crate::processes;
+use crate::{EmuError, Running};
+use weft_links::LinkSpec;
+use weft_units::{Duration, Rng};
+
+/// Later than this at p99.9 and a run is rejected: chosen by us, five times
+/// what a real-time thread has on a machine of two cores that also runs the
+/// clients, and below every delay that matters to a call.
+const LATENESS_LIMIT: Duration = Duration::from_millis(1);
+
+/// A network as it is to be emulated: hosts, links, and who is on which side
+/// of which link.
+///
+/// Handles belong to the network that gave them.
+pub struct Network {
+    seed: u64,
+    hosts: Vec<HostSetup>,
+    links: Vec<LinkSetup>,
+    lateness_limit: Duration,
+    logging: Logging,
+    /// The first link's.
+    first_subnet: usize,
+}
+
+/// A host of a [`Network`].
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub struct HostId(pub(crate) usize);
+
+/// A link of a [`Network`]: a queue in each direction.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub struct LinkId(pub(crate) usize);
+
+/// The ends of a link.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum Side {
+    /// Where the forward direction begins.
+    Near,
+    /// Where it ends.
+    Far,
+}
+
+/// The directions of a link.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum Direction {
+    /// From the near side to the far side.
+    Forward,
+    /// From the far side to the near side.
+    Backward,
+}
+
+/// Whether a line per packet is kept.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Logging {
+    /// Counts and distributions only.
+    #[default]
+    Off,
+    /// 48 bytes of memory for every packet.
+    Packets,
+}
+
+struct HostSetup {
+    name: String,
+    place: Place,
+    home: Option<Addresses>,
+    /// In the order of the calls to [`Network::attach`].
+    attachments: Vec<Attachment>,
+}
+
+#[derive(Clone, Copy)]
+struct Attachment {
+    link: LinkId,
+    side: Side,
+    addresses: Addresses,
+}
+
+struct LinkSetup {
+    name: String,
+    forward: LinkSpec,
+    backward: LinkSpec,
+    hosts: usize,
+}
+
+impl Side {
+    pub(crate) fn leaves_by(self) -> Direction {
+        match self {
+            Side::Near => Direction::Forward,
+            Side::Far => Direction::Backward,
+        }
+    }
+}
+
+impl Direction {
+    /// As in tables.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Direction::Forward => "forward",
+            Direction::Backward => "backward",
+        }
+    }
+}
+
+impl LinkId {
+    /// Where the mover has this direction.
+    pub(crate) fn pipe(self, direction: Direction) -> usize {
+        2 * self.0 + usize::from(direction == Direction::Backward)
+    }
+}
+
+impl Network {
+    /// A network without hosts and links. The seed decides every random loss,
+    /// jitter and generated trace, as the simulator's does.
+    #[must_use]
+    pub fn new(seed: u64) -> Network {
+        Network {
+            seed,
+            hosts: Vec::new(),
+            links: Vec::new(),
+            lateness_limit: LATENESS_LIMIT,
+            logging: Logging::Off,
+            first_subnet: 0,
+        }
+    }
+
+    /// A network with this machine itself, or more exactly the network
+    /// namespace of the calling thread, as its first host. That one gets
+    /// devices and addresses on its links, and no routes beyond them. Needs
+    /// [`Right::Capabilities`](crate::Right::Capabilities).
+    #[must_use]
+    pub fn with_machine(seed: u64) -> (Network, HostId) {
+        let mut network = Network::new(seed);
+        network.first_subnet = free_subnet();
+        let machine = network.add_host("machine", Place::Machine);
+        (network, machine)
+    }
+
+    /// A host with a network namespace of its own; `name` is for messages and
+    /// reports.
+    pub fn host(&mut self, name: &str) -> HostId {
+        self.add_host(name, Place::Namespace)
+    }
+
+    /// A link. The name is the one of the devices that lead to it (the first
+    /// 15 letters, digits and `-_.`; another one is made from its number) and
+    /// of its random streams, which are those of the simulator's link of that
+    /// name.
+    pub fn link(&mut self, name: &str, forward: LinkSpec, backward: LinkSpec) -> LinkId {
+        self.links.push(LinkSetup {
+            name: name.to_owned(),
+            forward,
+            backward,
+            hosts: 0,
+        });
+        LinkId(self.links.len() - 1)
+    }
+
+    /// Puts a host on a side of a link: a device, and an address of each
+    /// family. All hosts on one side share the queue to the other side;
+    /// packets between them do not cross the link. A host of several links
+    /// has a routing table for each of its addresses, so a socket bound to
+    /// one (or to the device) sends over that link; others use the first.
+    pub fn attach(&mut self, host: HostId, link: LinkId, side: Side) -> Addresses {
+        let setup = &mut self.links[link.0];
+        let addresses = Addresses::on_link(self.first_subnet + link.0, setup.hosts);
+        setup.hosts += 1;
+        self.hosts[host.0].attachments.push(Attachment {
+            link,
+            side,
+            addresses,
+        });
+        addresses
+    }
+
+    /// Gives the host an address that belongs to none of its links and is
+    /// reached over each of them, as a server's is.
+    pub fn home_address(&mut self, host: HostId) -> Addresses {
+        let addresses = Addresses::of_host(host.0);
+        self.hosts[host.0].home = Some(addresses);
+        addresses
+    }
+
+    /// Above which lateness at p99.9 the report rejects the run. Default: 1 ms.
+    pub fn reject_above(&mut self, limit: Duration) {
+        self.lateness_limit = limit;
+    }
+
+    /// Whether every packet is logged. Default: off.
+    pub fn set_logging(&mut self, logging: Logging) {
+        self.logging = logging;
+    }
+
+    /// Makes the hosts, joins them and begins to move packets. Before that it
+    /// ends the programs that a killed process left in its networks.
+    ///
+    /// # Errors
+    /// When the machine does not allow it or there are too many hosts or
+    /// links. Nothing is left then.
+    pub fn start(self) -> Result<Running, EmuError> {
+        if self.links.len() + self.first_subnet > MAX_LINKS {
+            return Err(EmuError::TooManyLinks(self.links.len()));
+        }
+        let most = self.links.iter().map(|l| l.hosts).max().unwrap_or(0);
+        if most.max(self.hosts.len()) > MAX_HOSTS {
+            return Err(EmuError::TooManyHosts(most.max(self.hosts.len())));
+        }
+        processes::end_left_behind();
+        let (mut hosts, mut ports) = (Vec::new(), Vec::new());
+        for (index, setup) in self.hosts.iter().enumerate() {
+            let (host, tuns) = Host::make(&self.plan(setup))?;
+            hosts.push(host);
+            for (attachment, tun) in setup.attachments.iter().zip(tuns) {
+                let Attachment {
+                    link,
+                    side,
+                    addresses,
+                } = *attachment;
+                let own = [Some(addresses), setup.home]
+                    .into_iter()
+                    .flatten()
+                    .collect();
+                let pipe = link.pipe(side.leaves_by());
+                ports.push(Port::new(tun, HostId(index), link, side, pipe, own));
+            }
+        }
+        let mover = Mover::new(self.pipes(), ports, self.logging)?;
+        let names = self.links.into_iter().map(|link| link.name).collect();
+        Running::start(hosts, names, mover, self.lateness_limit)
+    }
+
+    fn add_host(&mut self, name: &str, place: Place) -> HostId {
+        self.hosts.push(HostSetup {
+            name: name.to_owned(),
+            place,
+            home: None,
+            attachments: Vec::new(),
+        });
+        HostId(self.hosts.len() - 1)
+    }
+
+    fn plan(&self, setup: &HostSetup) -> HostPlan {
+        let interface = |(index, attachment): (usize, &Attachment)| {
+            let link = attachment.link.0;
+            let name = match setup.place {
+                Place::Machine => format!("weft{}.{link}", std::process::id()),
+                Place::Namespace => self.device_name(setup, index),
+            };
+            Interface {
+                name,
+                addresses: attachment.addresses,
+            }
+        };
+        HostPlan {
+            name: setup.name.clone(),
+            place: setup.place,
+            home: setup.home,
+            interfaces: setup
+                .attachments
+                .iter()
+                .enumerate()
+                .map(interface)
+                .collect(),
+        }
+    }
+
+    /// The link's name where it can be a device's, and is not another's.
+    fn device_name(&self, setup: &HostSetup, index: usize) -> String {
+        const LONGEST: usize = libc::IFNAMSIZ - 1;
+        let name_of = |attachment: &Attachment| {
+            let name = self.links[attachment.link.0].name.chars();
+            let fits = |c: &char| c.is_ascii_alphanumeric() || "-_.".contains(*c);
+            name.filter(fits).take(LONGEST).collect::<String>()
+        };
+        let name = name_of(&setup.attachments[index]);
+        let before = &setup.attachments[..index];
+        let is_reserved = ["", ".", "..", "lo", "all", "default"].contains(&name.as_str());
+        if is_reserved || before.iter().any(|other| name_of(other) == name) {
+            return format!("link{index}");
+        }
+        name
+    }
+
+    /// The directions of the links, in the order of [`LinkId::pipe`]. Random
+    /// streams are named as the simulator names them.
+    fn pipes(&self) -> Vec<Pipe> {
+        let rng = Rng::new(self.seed).stream("links");
+        let mut pipes = Vec::new();
+        for (index, link) in self.links.iter().enumerate() {
+            let rng = rng.stream(&link.name);
+            let both = [
+                (Direction::Forward, &link.forward),
+                (Direction::Backward, &link.backward),
+            ];
+            for (direction, spec) in both {
+                let rng = rng.stream(direction.as_str());
+                pipes.push(Pipe::new(LinkId(index), direction, spec.clone(), rng));
+            }
+        }
+        pipes
+    }
+}

@@ -1,0 +1,128 @@
+//! Programs inside the network: none outlives it.
+
+use crate::host::NamespaceId;
+use rustix::process::{Pid, Signal, kill_process};
+use std::fs;
+use std::os::unix::fs::MetadataExt;
+use std::thread;
+use std::time::{Duration, Instant};
+
+/// Environment variable of every program that was started inside: who made
+/// the network, as process id and start time.
+pub(crate) const MAKER: &str = "WEFT_EMU_MAKER";
+/// How long programs have to end by themselves.
+const GRACE: Duration = Duration::from_millis(1_000);
+const LOOK_EVERY: Duration = Duration::from_millis(10);
+
+/// The value of [`MAKER`] for this process.
+pub(crate) fn own_mark() -> String {
+    let id = std::process::id();
+    let start = start_time(id).unwrap_or_default();
+    format!("{id}.{start}")
+}
+
+/// Ends every process in these namespaces: asked first, then killed.
+pub(crate) fn end_all_in(namespaces: &[NamespaceId]) {
+    let inside = || {
+        let own = std::process::id();
+        all().filter(move |id| {
+            *id != own && namespace_of(*id).is_some_and(|n| namespaces.contains(&n))
+        })
+    };
+    let until = Instant::now() + GRACE;
+    inside().for_each(|id| signal(id, Signal::TERM));
+    while inside().next().is_some() {
+        if Instant::now() > until {
+            inside().for_each(|id| signal(id, Signal::KILL));
+        }
+        if Instant::now() > until + GRACE {
+            return;
+        }
+        thread::sleep(LOOK_EVERY);
+    }
+}
+
+/// Ends the programs of makers that live no more, with all that share their
+/// namespaces.
+pub(crate) fn end_left_behind() {
+    let own = namespace_of(std::process::id());
+    let orphaned = all().filter(|id| mark_of(*id).is_some_and(|mark| !lives(&mark)));
+    let mut namespaces = Vec::new();
+    for id in orphaned {
+        match namespace_of(id) {
+            Some(namespace) if Some(namespace) != own => namespaces.push(namespace),
+            // One that entered the machine's own namespace, or cannot be seen
+            // into: it alone.
+            _ => signal(id, Signal::KILL),
+        }
+    }
+    if !namespaces.is_empty() {
+        end_all_in(&namespaces);
+    }
+}
+
+fn all() -> impl Iterator<Item = u32> {
+    let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
+    entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok())
+}
+
+fn signal(id: u32, signal: Signal) {
+    if let Some(pid) = i32::try_from(id).ok().and_then(Pid::from_raw) {
+        // It may have ended by itself.
+        let _ = kill_process(pid, signal);
+    }
+}
+
+fn namespace_of(id: u32) -> Option<NamespaceId> {
+    let metadata = fs::metadata(format!("/proc/{id}/ns/net")).ok()?;
+    Some((metadata.dev(), metadata.ino()))
+}
+
+fn mark_of(id: u32) -> Option<String> {
+    let environment = fs::read(format!("/proc/{id}/environ")).ok()?;
+    let mut variables = environment.split(|byte| *byte == 0);
+    let value = variables.find_map(|v| v.strip_prefix(MAKER.as_bytes())?.strip_prefix(b"="))?;
+    String::from_utf8(value.to_vec()).ok()
+}
+
+/// Whether the maker that the mark names still runs. A mark that nobody here
+/// wrote is left alone.
+fn lives(mark: &str) -> bool {
+    let Some((id, start)) = mark.split_once('.') else {
+        return true;
+    };
+    match (id.parse(), start.parse()) {
+        (Ok(id), Ok(start)) => start_time(id) == Some(start),
+        _ => true,
+    }
+}
+
+/// When the process started, in the kernel's ticks: field 22 of
+/// `/proc/PID/stat` (proc(5)). Its second field is a name in parentheses,
+/// which may hold anything.
+fn start_time(id: u32) -> Option<u64> {
+    let stat = fs::read_to_string(format!("/proc/{id}/stat")).ok()?;
+    let (_, rest) = stat.rsplit_once(')')?;
+    rest.split_whitespace().nth(22 - 3)?.parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_mark_lives_as_long_as_the_same_process() {
+        assert!(lives(&own_mark()));
+        let id = std::process::id();
+        assert!(!lives(&format!("{id}.1")), "the id was given to another");
+        assert!(!lives("4194305.1"), "no id is that high (proc(5), pid_max)");
+        assert!(lives("nonsense"));
+    }
+
+    #[test]
+    fn this_process_is_in_a_namespace() {
+        let own = std::process::id();
+        assert!(namespace_of(own).is_some());
+        assert!(all().any(|id| id == own));
+    }
+}

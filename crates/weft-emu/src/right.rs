@@ -1,0 +1,111 @@
+use rustix::process::{getgid, getuid};
+use rustix::thread::{UnshareFlags, unshare_unsafe};
+use std::fs::{self, OpenOptions};
+use std::io;
+use std::os::unix::process::CommandExt;
+use std::process::{Command, Stdio};
+use std::thread;
+
+/// Where TUN devices come from.
+pub(crate) const TUN: &str = "/dev/net/tun";
+
+/// By which right this process can make network namespaces and TUN devices.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Right {
+    /// It has `CAP_SYS_ADMIN` and `CAP_NET_ADMIN`, as root has.
+    Capabilities,
+    /// The kernel lets it make a user namespace, and be root in there.
+    UserNamespace,
+}
+
+/// Why this machine lets the process make no emulated network.
+#[derive(Debug, thiserror::Error)]
+pub enum RightError {
+    /// The kernel's TUN device cannot be opened.
+    #[error(
+        "{TUN}: {0}: load the module (`modprobe tun`); in a container start it with \
+         `--device /dev/net/tun`"
+    )]
+    NoTun(#[source] io::Error),
+    /// Neither capabilities nor user namespaces.
+    #[error(
+        "network namespaces: {0}: run as root (in a container: `--cap-add SYS_ADMIN,NET_ADMIN`), \
+         or let users make namespaces: `sysctl kernel.unprivileged_userns_clone=1` (Debian), \
+         `sysctl kernel.apparmor_restrict_unprivileged_userns=0` (Ubuntu)"
+    )]
+    NoNamespaces(#[source] io::Error),
+    /// A user namespace can only be entered while there is one thread.
+    #[error(
+        "a user namespace: {0}: the process has several threads already: run as root, or the \
+         whole program under `unshare --user --map-root-user`"
+    )]
+    ManyThreads(#[source] io::Error),
+}
+
+impl Right {
+    /// Tries what the process may do. Leaves nothing behind.
+    ///
+    /// # Errors
+    /// With the remedy, when there is no right at all.
+    pub fn find() -> Result<Right, RightError> {
+        let tun = OpenOptions::new().read(true).write(true).open(TUN);
+        tun.map_err(RightError::NoTun)?;
+        match in_new_thread(unshare_network) {
+            Ok(()) => Ok(Right::Capabilities),
+            Err(refused) => match try_user_namespace() {
+                Ok(()) => Ok(Right::UserNamespace),
+                Err(_) => Err(RightError::NoNamespaces(refused)),
+            },
+        }
+    }
+
+    /// Enters a user namespace where that is needed: the process is root in
+    /// there, with what belonged to its user. To be called at the beginning
+    /// of the program, while it has one thread.
+    ///
+    /// # Errors
+    /// When the process has several threads.
+    pub fn take(self) -> Result<(), RightError> {
+        match self {
+            Right::Capabilities => Ok(()),
+            Right::UserNamespace => enter_user_namespace().map_err(RightError::ManyThreads),
+        }
+    }
+}
+
+/// Runs `job` on a thread that ends with it, so that what it does to its
+/// namespaces ends too.
+pub(crate) fn in_new_thread<T: Send>(job: impl FnOnce() -> T + Send) -> T {
+    thread::scope(|scope| match scope.spawn(job).join() {
+        Ok(value) => value,
+        Err(panic) => std::panic::resume_unwind(panic),
+    })
+}
+
+/// Gives the calling thread a network namespace of its own.
+pub(crate) fn unshare_network() -> io::Result<()> {
+    // SAFETY: only `UnshareFlags::FILES` endangers memory safety.
+    unsafe { unshare_unsafe(UnshareFlags::NEWNET) }.map_err(io::Error::from)
+}
+
+/// In a child, which may do it although this process has several threads.
+fn try_user_namespace() -> io::Result<()> {
+    let mut command = Command::new("true");
+    command.stdin(Stdio::null()).stdout(Stdio::null());
+    let both = UnshareFlags::NEWUSER | UnshareFlags::NEWNET;
+    // SAFETY: between fork and exec there is one system call.
+    unsafe { command.pre_exec(move || Ok(unshare_unsafe(both)?)) };
+    command.status().map(|_| ())
+}
+
+/// user_namespaces(7), "Defining user and group ID mappings": without
+/// privilege one id, one's own, can be mapped, and the group only after
+/// `setgroups` is given up.
+fn enter_user_namespace() -> io::Result<()> {
+    let (user, group) = (getuid().as_raw(), getgid().as_raw());
+    // SAFETY: only `UnshareFlags::FILES` endangers memory safety.
+    unsafe { unshare_unsafe(UnshareFlags::NEWUSER) }?;
+    fs::write("/proc/self/setgroups", "deny")?;
+    fs::write("/proc/self/uid_map", format!("0 {user} 1"))?;
+    fs::write("/proc/self/gid_map", format!("0 {group} 1"))
+}

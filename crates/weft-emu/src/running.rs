@@ -1,0 +1,144 @@
+use crate::host::Host;
+use crate::mover::{Mover, Order, Orders, Outcome, Pipe};
+use crate::processes::{self, MAKER};
+use crate::{EmuError, HostId, LinkReport, Report};
+use std::ffi::OsStr;
+use std::io;
+use std::os::unix::process::CommandExt;
+use std::process::Command;
+use std::sync::mpsc::channel;
+use std::thread::{self, JoinHandle};
+use weft_units::Duration;
+
+/// A network that moves packets, until it is stopped or dropped. Then what
+/// runs inside is ended, and everything is gone.
+pub struct Running {
+    hosts: Vec<Host>,
+    links: Vec<String>,
+    lateness_limit: Duration,
+    orders: Orders,
+    /// Until it is joined.
+    mover: Option<JoinHandle<Outcome>>,
+    mark: String,
+}
+
+impl Running {
+    pub(crate) fn start(
+        hosts: Vec<Host>,
+        links: Vec<String>,
+        mut mover: Mover,
+        lateness_limit: Duration,
+    ) -> Result<Running, EmuError> {
+        let orders = mover.orders();
+        let builder = thread::Builder::new().name("emu".to_owned());
+        let handle = builder.spawn(move || mover.run());
+        let handle = handle.map_err(|e| EmuError::system("the mover's thread", e))?;
+        Ok(Running {
+            hosts,
+            links,
+            lateness_limit,
+            orders,
+            mover: Some(handle),
+            mark: processes::own_mark(),
+        })
+    }
+
+    /// A program that will run inside the host. Its file system is this
+    /// process's, so `/sys` shows the machine's interfaces; `/proc/net` and
+    /// all system calls show the host's.
+    #[must_use]
+    pub fn command(&self, host: HostId, program: impl AsRef<OsStr>) -> Command {
+        let mut command = Command::new(program);
+        command.env(MAKER, &self.mark);
+        if let Some(namespace) = self.hosts[host.0].namespace().cloned() {
+            // SAFETY: between fork and exec there is one system call, on a
+            // descriptor that the closure keeps open.
+            unsafe { command.pre_exec(move || namespace.enter()) };
+        }
+        command
+    }
+
+    /// Runs `job` on a thread inside the host, and waits for it. A socket
+    /// that it makes stays the host's, whoever uses it.
+    ///
+    /// # Errors
+    /// When the kernel does not let a thread enter.
+    pub fn within<T: Send>(&self, host: HostId, job: impl FnOnce() -> T + Send) -> io::Result<T> {
+        self.hosts[host.0].within(job)
+    }
+
+    /// Makes now the time zero of the run: schedules, traces and random
+    /// streams of the links begin, and so do counts, distributions and the
+    /// packet log. What is on the way arrives as before. Without this call,
+    /// time zero is the start.
+    pub fn begin(&self) {
+        let (sender, done) = channel();
+        self.orders.give(Order::Begin(sender));
+        // Answered, or the mover's panic shows at its end.
+        let _ = done.recv();
+    }
+
+    /// Where this process has the host's network namespace open:
+    /// `nsenter --net=PATH tcpdump` looks inside. `None` for the machine
+    /// itself.
+    #[must_use]
+    pub fn namespace(&self, host: HostId) -> Option<String> {
+        Some(self.hosts[host.0].namespace()?.path())
+    }
+
+    /// Stops moving packets, ends what runs inside, and says what was.
+    #[must_use]
+    pub fn stop(mut self) -> Report {
+        // The devices go with the mover.
+        let device_drops = self.hosts.iter().map(Host::device_drops).sum();
+        let outcome = self.end().expect("it ends once, here");
+        Report {
+            links: link_reports(&self.links, outcome.pipes),
+            duration: outcome.duration,
+            lateness: outcome.lateness,
+            lateness_limit: self.lateness_limit,
+            scheduling: outcome.scheduling,
+            processor_time: outcome.processor_time,
+            strays: outcome.strays,
+            untaken: outcome.untaken,
+            device_drops,
+            packets: outcome.packets,
+        }
+    }
+
+    /// `None` when it has ended before.
+    fn end(&mut self) -> Option<Outcome> {
+        let mover = self.mover.take()?;
+        self.orders.give(Order::Stop);
+        let outcome = mover.join();
+        let namespaces = self.hosts.iter().filter_map(Host::namespace);
+        let ids: Vec<_> = namespaces.filter_map(|n| n.id().ok()).collect();
+        processes::end_all_in(&ids);
+        match outcome {
+            Ok(outcome) => Some(outcome),
+            Err(panic) if thread::panicking() => {
+                drop(panic);
+                None
+            }
+            Err(panic) => std::panic::resume_unwind(panic),
+        }
+    }
+}
+
+fn link_reports(names: &[String], pipes: Vec<Pipe>) -> Vec<LinkReport> {
+    let mut directions = pipes.into_iter().map(Pipe::report);
+    let link = |name: &String| {
+        Some(LinkReport {
+            name: name.clone(),
+            forward: directions.next()?,
+            backward: directions.next()?,
+        })
+    };
+    names.iter().map_while(link).collect()
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        self.end();
+    }
+}

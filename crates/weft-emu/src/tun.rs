@@ -1,0 +1,70 @@
+//! TUN devices: each read gives an IP packet that the kernel sends on the
+//! device, each write is one that it receives there.
+
+use crate::EmuError;
+use crate::right::TUN;
+use rustix::fs::{Mode, OFlags, open};
+use rustix::ioctl;
+use std::fs::File;
+use std::io::{self, Read, Write};
+use std::os::fd::{AsFd, BorrowedFd};
+
+/// What one packet may have; TUN's default, and Ethernet's.
+pub(crate) const MTU: usize = 1500;
+
+/// `TUNSETIFF`, `IFF_TUN` and `IFF_NO_PI` of Linux's `if_tun.h`.
+const TUNSETIFF: ioctl::Opcode = ioctl::opcode::write::<libc::c_int>(b'T', 202);
+const FLAGS: i16 = 0x0001 | 0x1000;
+
+/// `struct ifreq` with the flags in its union.
+#[repr(C)]
+struct InterfaceRequest {
+    name: [u8; libc::IFNAMSIZ],
+    flags: i16,
+    rest: [u8; 22],
+}
+
+/// An open device. It is gone when this is dropped.
+pub(crate) struct Tun {
+    file: File,
+}
+
+impl Tun {
+    /// Makes a device in the calling thread's network namespace. `name` has
+    /// at most 15 bytes.
+    pub fn open(name: &str) -> Result<Tun, EmuError> {
+        let flags = OFlags::RDWR | OFlags::NONBLOCK | OFlags::CLOEXEC;
+        let refused = |e: rustix::io::Errno| EmuError::system(format!("TUN device {name}"), e);
+        let file = File::from(open(TUN, flags, Mode::empty()).map_err(refused)?);
+        let mut request = InterfaceRequest {
+            name: [0; libc::IFNAMSIZ],
+            flags: FLAGS,
+            rest: [0; 22],
+        };
+        request.name[..name.len()].copy_from_slice(name.as_bytes());
+        // SAFETY: TUNSETIFF takes a pointer to a `struct ifreq`, whose layout
+        // and size `InterfaceRequest` has.
+        let made = unsafe { ioctl::ioctl(&file, ioctl::Setter::<TUNSETIFF, _>::new(request)) };
+        made.map_err(refused)?;
+        Ok(Tun { file })
+    }
+
+    /// The next packet; `None` when there is none now.
+    pub fn read(&self, into: &mut [u8]) -> io::Result<Option<usize>> {
+        match (&self.file).read(into) {
+            Ok(length) => Ok(Some(length)),
+            Err(e) if e.kind() == io::ErrorKind::WouldBlock => Ok(None),
+            Err(e) => Err(e),
+        }
+    }
+
+    pub fn write(&self, packet: &[u8]) -> io::Result<()> {
+        (&self.file).write(packet).map(|_| ())
+    }
+}
+
+impl AsFd for Tun {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.file.as_fd()
+    }
+}

@@ -1,0 +1,103 @@
+use std::io;
+use std::net::{SocketAddr, UdpSocket};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
+use weft_emu::{Addresses, HostId, LinkId, Network, Right, Running, Side};
+use weft_links::LinkSpec;
+
+/// Two hosts with a link between them, the same in both directions.
+pub struct Pair {
+    pub running: Running,
+    pub left: HostId,
+    pub right: HostId,
+    pub link: LinkId,
+    pub at_left: Addresses,
+    pub at_right: Addresses,
+}
+
+/// False, with the reason on stderr, where the test cannot be made.
+pub fn is_possible() -> bool {
+    match Right::find() {
+        Ok(Right::Capabilities) => true,
+        Ok(Right::UserNamespace) => {
+            eprintln!("passed over: run under `unshare --user --map-root-user`, or as root");
+            false
+        }
+        Err(error) => {
+            eprintln!("passed over: {error}");
+            false
+        }
+    }
+}
+
+pub fn spec(text: &str) -> LinkSpec {
+    text.parse().expect("a specification")
+}
+
+impl Pair {
+    /// `None` where it cannot be made.
+    pub fn start(text: &str) -> Option<Pair> {
+        Pair::with(text, |_| {})
+    }
+
+    pub fn with(text: &str, change: impl FnOnce(&mut Network)) -> Option<Pair> {
+        if !is_possible() {
+            return None;
+        }
+        let mut network = Network::new(1);
+        let (left, right) = (network.host("left"), network.host("right"));
+        let link = network.link("link", spec(text), spec(text));
+        let at_left = network.attach(left, link, Side::Near);
+        let at_right = network.attach(right, link, Side::Far);
+        change(&mut network);
+        Some(Pair {
+            running: network.start().expect("a right was found"),
+            left,
+            right,
+            link,
+            at_left,
+            at_right,
+        })
+    }
+}
+
+/// A socket of the host.
+pub fn udp(running: &Running, host: HostId, address: impl Into<SocketAddr>) -> UdpSocket {
+    let address = address.into();
+    let socket = running.within(host, || UdpSocket::bind(address));
+    let socket = socket.expect("a host to enter").expect("an address");
+    socket
+        .set_read_timeout(Some(Duration::from_secs(5)))
+        .expect("a time-out");
+    socket
+}
+
+/// Answers every datagram at `socket` with itself while `job` runs.
+pub fn with_echo<T>(socket: &UdpSocket, job: impl FnOnce() -> T) -> T {
+    let done = AtomicBool::new(false);
+    thread::scope(|scope| {
+        scope.spawn(|| {
+            socket
+                .set_read_timeout(Some(Duration::from_millis(20)))
+                .expect("a time-out");
+            let mut bytes = [0; 2048];
+            while !done.load(Ordering::Relaxed) {
+                if let Ok((length, from)) = socket.recv_from(&mut bytes) {
+                    let _ = socket.send_to(&bytes[..length], from);
+                }
+            }
+        });
+        let value = job();
+        done.store(true, Ordering::Relaxed);
+        value
+    })
+}
+
+/// The time from a datagram to its echo.
+pub fn round_trip(socket: &UdpSocket, to: SocketAddr) -> io::Result<Duration> {
+    let began = Instant::now();
+    socket.send_to(b"ping", to)?;
+    socket.recv_from(&mut [0; 16])?;
+    Ok(began.elapsed())
+}
