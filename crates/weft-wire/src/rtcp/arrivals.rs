@@ -14,7 +14,7 @@ use super::{
 use crate::ParseError;
 use crate::reader::Reader;
 use body::Body;
-use weft_units::{Instant, PathId, Ssrc};
+use weft_units::{Ecn, Instant, PathId, Ssrc};
 
 /// Entries of all arrival lists in one RTCP packet: half of the sequence
 /// space, beyond which a sequence number is ambiguous. Two octets can stand
@@ -55,6 +55,10 @@ pub struct PathFeedback {
     pub base_sequence: u16,
     /// As in [`TransportFeedback`].
     pub arrivals: Vec<Option<Instant>>,
+    /// The ECN field that each packet of `arrivals` that has come came with,
+    /// in the same order, and for no others; or nothing: all came Not-ECT, or
+    /// the reporter does not tell.
+    pub marks: Vec<Ecn>,
 }
 
 /// The arrival time nearest to an earlier one of the same receiver, across
@@ -102,20 +106,38 @@ impl PathFeedback {
         let mut reader = Reader::new(body, "path feedback");
         let sender = Ssrc(reader.u32()?);
         reader.take(WEFT_NAME.len())?;
-        let body = Body::parse(&mut reader, left)?;
+        let arrivals = Body::parse(&mut reader, left)?;
+        let received = arrivals.arrivals.iter().flatten().count();
+        let marks = body::parse_marks(&mut reader, body.len(), received)?;
+        let body = arrivals;
         Ok(PathFeedback {
             sender,
             path: PathId(body.last_octet),
             base_sequence: body.base_sequence,
             arrivals: body.arrivals,
+            marks,
         })
+    }
+
+    /// How long a block may be ([`split_arrivals`]) so that its packet is at
+    /// most `max_len` octets with `marks` beside it.
+    #[must_use]
+    pub const fn room_beside_marks(max_len: usize) -> usize {
+        // An arrival takes an octet at least; a chunk of two tells the marks
+        // of seven. Zeros fill both to whole words.
+        const CHUNK: usize = 2;
+        const WORDS: usize = 6;
+        let shares = body::TWO_BIT_CAPACITY + CHUNK;
+        (max_len * body::TWO_BIT_CAPACITY / shares).saturating_sub(WORDS)
     }
 
     pub(super) fn write(&self, out: &mut Vec<u8>) {
         write_packet(APPLICATION, WEFT_PATH_FEEDBACK, out, |out| {
             write_ssrcs(&[self.sender], out);
             out.extend_from_slice(WEFT_NAME);
+            let start = out.len();
             body::write(self.base_sequence, &self.arrivals, self.path.0, out);
+            body::write_marks(&self.marks, start, out);
         });
     }
 }

@@ -1,6 +1,6 @@
 use super::*;
 use proptest::prelude::*;
-use weft_units::{Duration, Instant, PathId, Rate};
+use weft_units::{Duration, Ecn, Instant, PathId, Rate};
 
 fn written(packet: &Packet) -> Vec<u8> {
     let mut out = Vec::new();
@@ -328,6 +328,7 @@ fn path_feedback_is_an_application_packet_with_the_same_body() {
         path: PathId(3),
         base_sequence: 0xfffe,
         arrivals: few_arrivals(),
+        marks: vec![],
     };
     #[rustfmt::skip]
     assert_wire(Packet::PathFeedback(feedback), &[
@@ -337,6 +338,29 @@ fn path_feedback_is_an_application_packet_with_the_same_body() {
         0, 0, 10, 3,
         0xd5, 0x08, 0, 40,
         200, 0xff, 0xfc, 0,
+    ]);
+}
+
+#[test]
+fn marks_follow_the_deltas_of_path_feedback() {
+    let feedback = PathFeedback {
+        sender: Ssrc(1),
+        path: PathId(3),
+        base_sequence: 0xfffe,
+        arrivals: few_arrivals(),
+        marks: vec![Ecn::Ect1, Ecn::Ect1, Ecn::Ce, Ecn::NotEct],
+    };
+    // One chunk of 2-bit symbols for the four that have come: 11 | 01 01 11 00,
+    // then zeros.
+    #[rustfmt::skip]
+    assert_wire(Packet::PathFeedback(feedback), &[
+        0x81, 204, 0, 7,
+        0, 0, 0, 1,  b'W', b'E', b'F', b'T',
+        0xff, 0xfe, 0, 6,
+        0, 0, 10, 3,
+        0xd5, 0x08, 0, 40,
+        200, 0xff, 0xfc, 0,
+        0xd7, 0x00, 0, 0,
     ]);
 }
 
@@ -381,10 +405,11 @@ fn long_runs_take_one_chunk() {
         path: PathId(0),
         base_sequence: 0,
         arrivals,
+        marks: vec![Ecn::Ect1; 100],
     };
     let packet = Packet::PathFeedback(feedback);
-    // 20 octets of headers, two chunks, 100 deltas.
-    assert_eq!(written(&packet).len(), 124);
+    // 20 octets of headers, two chunks, 100 deltas, a chunk of marks, zeros.
+    assert_eq!(written(&packet).len(), 128);
     assert_eq!(parse_compound(&written(&packet)), Ok(vec![packet]));
 }
 

@@ -3,7 +3,7 @@
 
 use crate::ParseError;
 use crate::reader::Reader;
-use weft_units::{Duration, Instant};
+use weft_units::{Duration, Ecn, Instant};
 
 /// Unit of the deltas.
 const TICK: Duration = Duration::from_micros(250);
@@ -157,7 +157,7 @@ fn write_chunks(symbols: &[u8], out: &mut Vec<u8>) {
         let run = rest.iter().take(MAX_RUN).take_while(|&&s| s == symbol);
         let run = run.count();
         let one_bit = rest.len().min(ONE_BIT_CAPACITY);
-        let one_bit_fits = !rest[..one_bit].contains(&LARGE_DELTA);
+        let one_bit_fits = rest[..one_bit].iter().all(|&s| s < LARGE_DELTA);
         let (chunk, used) = if run == rest.len() || run >= ONE_BIT_CAPACITY {
             (run_chunk(symbol, run), run)
         } else if one_bit_fits {
@@ -171,6 +171,35 @@ fn write_chunks(symbols: &[u8], out: &mut Vec<u8>) {
         out.extend_from_slice(&chunk.to_be_bytes());
         rest = &rest[used..];
     }
+}
+
+/// The ECN fields behind a body: from the next whole word on, in chunks as the
+/// statuses are, a symbol for each packet received. Without them the packet
+/// ends with that word, as it did before there were any.
+pub(super) fn parse_marks(
+    reader: &mut Reader<'_>,
+    body_len: usize,
+    received: usize,
+) -> Result<Vec<Ecn>, ParseError> {
+    let left = reader.rest().len();
+    let padding = (body_len - left).next_multiple_of(4) - (body_len - left);
+    if left <= padding || received == 0 {
+        return Ok(Vec::new());
+    }
+    reader.take(padding)?;
+    let symbols = parse_symbols(reader, received)?;
+    Ok(symbols.into_iter().map(Ecn::from_bits).collect())
+}
+
+/// Nothing if there are none, or none that says more than nothing. `start` is
+/// where the words begin.
+pub(super) fn write_marks(marks: &[Ecn], start: usize, out: &mut Vec<u8>) {
+    if marks.iter().all(|mark| *mark == Ecn::NotEct) {
+        return;
+    }
+    out.resize(start + (out.len() - start).next_multiple_of(4), 0);
+    let symbols: Vec<u8> = marks.iter().map(|mark| mark.bits()).collect();
+    write_chunks(&symbols, out);
 }
 
 fn run_chunk(symbol: u8, run: usize) -> u16 {

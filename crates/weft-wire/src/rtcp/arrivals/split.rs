@@ -110,7 +110,7 @@ impl ArrivalBlock {
         }
     }
 
-    /// As feedback on one path.
+    /// As feedback on one path, without marks.
     #[must_use]
     pub fn into_path_feedback(self, sender: Ssrc, path: PathId) -> PathFeedback {
         PathFeedback {
@@ -118,6 +118,7 @@ impl ArrivalBlock {
             path,
             base_sequence: self.base_sequence as u16,
             arrivals: self.arrivals,
+            marks: Vec::new(),
         }
     }
 }

@@ -28,6 +28,7 @@ fn round_trip(arrivals: Vec<Option<Instant>>) -> Vec<Option<Instant>> {
         path: PathId(2),
         base_sequence: 3,
         arrivals,
+        marks: vec![],
     };
     read(&written(feedback)).arrivals
 }
@@ -198,6 +199,29 @@ proptest! {
         };
         let expected: Vec<_> = received.iter().map(in_steps).collect();
         prop_assert_eq!(found, expected);
+    }
+
+    #[test]
+    fn marks_are_read_back_and_fit_beside_the_arrivals(
+        steps in proptest::collection::vec((1..3_u64, 0..2_000_000_i64), 1..400),
+        bits in proptest::collection::vec(0..4_u8, 400),
+        max_len in 80..1200_usize,
+    ) {
+        let room = PathFeedback::room_beside_marks(max_len);
+        let received = received(&steps);
+        let mut marks = bits.into_iter().map(Ecn::from_bits);
+        for block in split_arrivals(received[0].0, &received, room) {
+            let count = block.arrivals.iter().flatten().count();
+            let mut feedback = block.into_path_feedback(Ssrc(1), PathId(0));
+            feedback.marks = marks.by_ref().take(count).collect();
+            let octets = written(feedback.clone());
+            prop_assert!(octets.len() <= max_len, "{} octets", octets.len());
+            let mut expected = feedback.marks;
+            if expected.iter().all(|mark| *mark == Ecn::NotEct) {
+                expected.clear();
+            }
+            prop_assert_eq!(read(&octets).marks, expected);
+        }
     }
 
     #[test]
