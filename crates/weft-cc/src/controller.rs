@@ -144,6 +144,13 @@ pub trait Controller: Send {
     /// The path was dead and is back: what was known of it is forgotten.
     fn on_path_restored(&mut self, now: Instant);
 
+    /// What the path's packets are to bear, if feedback tells of marks and the
+    /// path lets it pass. Asked once. Default: nothing, for controllers that
+    /// take no notice of marks.
+    fn ecn(&self) -> Ecn {
+        Ecn::NotEct
+    }
+
     /// What the application should send on this path.
     fn target_rate(&self) -> Rate;
 

@@ -9,7 +9,7 @@ use crate::measure::{DeliveryRate, SILENCE_DROP, Silence, credible_delivery};
 use crate::{Controller, Limits, PacketResult, SentPacket, Snapshot};
 use rate::ReferenceRate;
 use signal::CongestionSignal;
-use weft_units::{Bytes, Deadline, Duration, Instant, Rate};
+use weft_units::{Bytes, Deadline, Duration, Ecn, Instant, Rate};
 
 /// `DELTA`, the interval of feedback (section 6.3, table 2). Ours may come
 /// oftener; the equations are evaluated this often.
@@ -125,6 +125,11 @@ impl Controller for Nada {
     }
 
     /// `r_vin`, for the encoder.
+    /// Marks are a part of the congestion signal (RFC 8698 section 4.2).
+    fn ecn(&self) -> Ecn {
+        Ecn::Ect0
+    }
+
     fn target_rate(&self) -> Rate {
         let rate = self.rate.get().saturating_sub(self.shaping(BETA_V));
         self.limits.clamp(rate)

@@ -222,6 +222,11 @@ impl Controller for Scream {
         *self = Scream::new(self.limits);
     }
 
+    /// L4S (RFC 9331).
+    fn ecn(&self) -> Ecn {
+        Ecn::Ect1
+    }
+
     fn target_rate(&self) -> Rate {
         self.target
     }

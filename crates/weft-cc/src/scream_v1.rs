@@ -191,6 +191,11 @@ impl Controller for ScreamV1 {
         *self = ScreamV1::new(self.limits);
     }
 
+    /// A mark is answered like a loss, if less strongly (RFC 8298).
+    fn ecn(&self) -> Ecn {
+        Ecn::Ect0
+    }
+
     fn target_rate(&self) -> Rate {
         self.media.target()
     }

@@ -116,7 +116,9 @@ impl Peer {
             .handle_datagram(now, local, remote, datagram)
         {
             Received::Rtp { path, packet } => {
-                self.session.handle_input(now, Input::Rtp { path, packet });
+                let ecn = weft_units::Ecn::NotEct;
+                let input = Input::Rtp { path, ecn, packet };
+                self.session.handle_input(now, input);
                 true
             }
             Received::Rtcp { path, packet } => {
@@ -338,6 +340,7 @@ impl Peer {
             copies,
             mut packet,
             protocol,
+            ..
         } = transmit;
         let protected = match protocol {
             Protocol::Rtp => self.association.protect_rtp(&mut packet),

@@ -1,6 +1,6 @@
 use std::sync::Arc;
 
-use weft_units::{Instant, PathId, Rate, StreamId};
+use weft_units::{Ecn, Instant, PathId, Rate, StreamId};
 
 use crate::path::PathState;
 use crate::receive::{MediaPacket, ReceivedFrame};
@@ -12,6 +12,8 @@ pub enum Input<'a> {
     Rtp {
         /// The path that it came by.
         path: PathId,
+        /// The ECN field that it came with.
+        ecn: Ecn,
         /// Header and payload.
         packet: &'a [u8],
     },
@@ -61,6 +63,9 @@ pub enum Output {
 pub struct Transmit {
     /// The path to send it on.
     pub path: PathId,
+    /// The ECN field to send it with on `path`. Copies are sent Not-ECT: what
+    /// becomes of them, nobody tells.
+    pub ecn: Ecn,
     /// Paths that get the same protected bytes as well.
     pub copies: Vec<PathId>,
     /// RTP or RTCP, not yet protected.

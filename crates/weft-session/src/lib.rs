@@ -20,7 +20,7 @@ mod stats;
 
 pub use config::{Config, Feedback, Level, ReceiveStreamConfig, SendStreamConfig};
 pub use event::{Event, ForwardedPacket, Frame, Input, Output, Protocol, Transmit};
-pub use path::PathState;
+pub use path::{EcnState, PathState};
 pub use protection::ProtectionKind;
 pub use receive::{
     Delivery, MediaKind, MediaPacket, ProtectionCounters, ReceivedFrame, ReceiverStats,

@@ -2,15 +2,33 @@
 
 use std::collections::VecDeque;
 
-use weft_units::Instant;
+use weft_units::{Ecn, Instant};
 use weft_wire::sequence;
+
+/// When and how a packet arrived.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Arrival {
+    pub at: Instant,
+    pub ecn: Ecn,
+}
+
+/// What a report says.
+#[derive(Debug)]
+pub(crate) struct Report {
+    /// The number that it begins with.
+    pub first: u64,
+    /// Ascending by number.
+    pub arrivals: Vec<(u64, Instant)>,
+    /// How each of them arrived; nothing if all were Not-ECT.
+    pub marks: Vec<Ecn>,
+}
 
 /// Arrivals of one numbering (one path's, or the transport-wide one) that are
 /// still to be reported or repeated.
 #[derive(Default, Debug)]
 pub(crate) struct ReceiveLog {
     /// Ascending by number.
-    arrivals: VecDeque<(u64, Instant)>,
+    arrivals: VecDeque<(u64, Arrival)>,
     highest: Option<u64>,
     /// Arrivals since the last report.
     fresh: usize,
@@ -27,7 +45,9 @@ const MAX_ARRIVALS: usize = 4096;
 const MAX_LATENESS: u64 = 1000;
 
 impl ReceiveLog {
-    pub fn on_packet(&mut self, now: Instant, number: u16) {
+    /// Of copies the first one's arrival counts, and a mark on any (RFC 8888
+    /// section 3.1).
+    pub fn on_packet(&mut self, number: u16, arrival: Arrival) {
         let number = sequence::extend(self.highest, number);
         let in_order = self.highest < Some(number);
         self.highest = self.highest.max(Some(number));
@@ -37,9 +57,13 @@ impl ReceiveLog {
             self.place(number)
         };
         match place {
-            Ok(place) => self.arrivals[place].1 = now,
+            Ok(place) => {
+                if arrival.ecn == Ecn::Ce {
+                    self.arrivals[place].1.ecn = Ecn::Ce;
+                }
+            }
             Err(place) => {
-                self.arrivals.insert(place, (number, now));
+                self.arrivals.insert(place, (number, arrival));
                 self.fresh += 1;
             }
         }
@@ -59,18 +83,26 @@ impl ReceiveLog {
         self.fresh > 0
     }
 
-    /// What the next report says: the number it begins with, and the arrivals
-    /// from there on, in order.
-    pub fn take_report(&mut self) -> (u64, Vec<(u64, Instant)>) {
+    /// What the next report says.
+    pub fn take_report(&mut self) -> Report {
         self.fresh = 0;
         let from = self.repeat_from;
         let begin = self.place(from).unwrap_or_else(|place| place);
-        let report = self.arrivals.range(begin..).copied().collect();
+        let reported = self.arrivals.range(begin..);
+        let arrivals = reported.clone().map(|(n, a)| (*n, a.at)).collect();
+        let marks = match reported.clone().all(|(_, a)| a.ecn == Ecn::NotEct) {
+            true => Vec::new(),
+            false => reported.map(|(_, a)| a.ecn).collect(),
+        };
         self.repeat_from = self.reported_to.max(from);
         self.reported_to = self.highest.map_or(0, |h| h + 1);
         let forgotten = self.place(self.repeat_from).unwrap_or_else(|place| place);
         self.arrivals.drain(..forgotten);
-        (from, report)
+        Report {
+            first: from,
+            arrivals,
+            marks,
+        }
     }
 
     /// Where the arrival of this number stands, or would.

@@ -1,7 +1,7 @@
 use weft_units::{Bytes, Duration, PathId, Rate, StreamId};
 
 use crate::Session;
-use crate::path::PathState;
+use crate::path::{EcnState, PathState};
 use crate::receive::ReceiverStats;
 use crate::schedule::{PathUse, Policy};
 use crate::session::Drops;
@@ -49,6 +49,10 @@ pub struct PathStats {
     pub acknowledged_packets: u64,
     /// Packets found lost on this path.
     pub lost_packets: u64,
+    /// Packets that the peer reported received with a mark (ECN-CE).
+    pub marked_packets: u64,
+    /// What is done with the ECN field on this path.
+    pub ecn: EcnState,
     /// RTP packets received on this path.
     pub received_packets: u64,
     /// RTP bytes received on this path.
@@ -112,6 +116,8 @@ impl Stats {
                 sent_bytes: path.counters.sent_bytes,
                 acknowledged_packets: path.counters.acknowledged_packets,
                 lost_packets: path.counters.lost_packets,
+                marked_packets: path.marking.marked,
+                ecn: path.marking.state(),
                 received_packets: path.counters.received_packets,
                 received_bytes: path.counters.received_bytes,
                 queued: path.queue.bytes(),

@@ -1,5 +1,6 @@
 //! A call in virtual time: two sessions over links of `weft-links`.
 
+mod ecn;
 mod policy;
 mod world;
 

@@ -138,7 +138,11 @@ impl Call {
                 self.ends[to].handle_input(
                     now,
                     match sent.protocol {
-                        Protocol::Rtp => Input::Rtp { path, packet },
+                        Protocol::Rtp => Input::Rtp {
+                            path,
+                            ecn: sent.ecn,
+                            packet,
+                        },
                         Protocol::Rtcp => Input::Rtcp { path, packet },
                     },
                 );

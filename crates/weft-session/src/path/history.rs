@@ -5,6 +5,8 @@ use std::collections::VecDeque;
 use weft_cc::{PacketResult, SentPacket};
 use weft_units::{Bytes, Duration, Ecn, Instant, StreamId};
 
+use crate::receive_log::Arrival;
+
 /// The media packet that a transmission carried.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Carried {
@@ -49,6 +51,8 @@ enum Fate {
 #[derive(Debug)]
 struct Record {
     sent: SentPacket,
+    /// The ECN field that it left with.
+    ecn: Ecn,
     carried: Carried,
     unmeasured_before: Bytes,
     fate: Fate,
@@ -63,6 +67,8 @@ pub(crate) struct Outcome {
     pub acknowledged: Vec<(u64, Carried)>,
     /// Media packets whose transmission is lost.
     pub lost: Vec<(u64, Carried)>,
+    /// The ECN fields that packets left and arrived with.
+    pub fields: Vec<(Ecn, Ecn)>,
     /// When the newest acknowledged packet was sent, and when it arrived in
     /// the peer's clock.
     pub newest: Option<(Instant, Instant)>,
@@ -116,6 +122,7 @@ impl History {
         self.spare.results.clear();
         self.spare.acknowledged.clear();
         self.spare.lost.clear();
+        self.spare.fields.clear();
         (self.spare.newest, self.spare.oldest_news) = (None, None);
     }
 
@@ -124,11 +131,12 @@ impl History {
         self.first + self.records.len() as u64
     }
 
-    pub fn push(&mut self, sent: SentPacket, carried: Carried, unmeasured_before: Bytes) {
+    pub fn push(&mut self, sent: SentPacket, ecn: Ecn, carried: Carried, unmeasured_before: Bytes) {
         debug_assert_eq!(sent.number, self.next_number());
         self.in_flight += sent.size;
         self.records.push_back(Record {
             sent,
+            ecn,
             carried,
             unmeasured_before,
             fate: Fate::InFlight,
@@ -172,7 +180,7 @@ impl History {
 
     /// Takes in one feedback message: path numbers in any order, each with its
     /// arrival in the peer's clock or none.
-    pub fn on_feedback(&mut self, reports: &[(u64, Option<Instant>)]) -> Outcome {
+    pub fn on_feedback(&mut self, reports: &[(u64, Option<Arrival>)]) -> Outcome {
         let mut out = std::mem::take(&mut self.spare);
         for &(number, arrival) in reports {
             self.on_report(number, arrival, &mut out);
@@ -186,7 +194,7 @@ impl History {
         out
     }
 
-    fn on_report(&mut self, number: u64, arrival: Option<Instant>, out: &mut Outcome) {
+    fn on_report(&mut self, number: u64, arrival: Option<Arrival>, out: &mut Outcome) {
         let Some(index) = number.checked_sub(self.first) else {
             return;
         };
@@ -199,6 +207,10 @@ impl History {
                 self.missing.push(number);
             }
             return;
+        };
+        let ecn = match record.ecn.is_capable() {
+            true => arrival.ecn,
+            false => Ecn::NotEct,
         };
         match record.fate {
             Fate::Acknowledged => return,
@@ -214,10 +226,13 @@ impl History {
             }
             Fate::InFlight | Fate::Missing => {
                 self.in_flight -= record.sent.size;
+                if record.ecn.is_capable() {
+                    out.fields.push((record.ecn, ecn));
+                }
                 out.results.push(PacketResult {
                     sent: record.sent,
-                    arrival: Some(arrival),
-                    ecn: Ecn::NotEct,
+                    arrival: Some(arrival.at),
+                    ecn,
                     unmeasured_before: record.unmeasured_before,
                 });
             }
@@ -232,7 +247,7 @@ impl History {
             .newest
             .is_none_or(|(sent_at, _)| sent_at < record.sent.sent_at)
         {
-            out.newest = Some((record.sent.sent_at, arrival));
+            out.newest = Some((record.sent.sent_at, arrival.at));
         }
         self.highest_acknowledged = self.highest_acknowledged.max(Some(number));
     }

@@ -1,19 +1,23 @@
 //! One path as the session sees it: its controller, pacer, queue and memory.
 
+mod ecn;
 mod estimate;
 mod forecast;
 mod history;
 mod queue;
 
 use weft_cc::{Controller, Pacer, PacketResult, SentPacket};
-use weft_units::{Bytes, Duration, Instant, PathId, Ssrc};
+use weft_units::{Bytes, Duration, Ecn, Instant, PathId, Ssrc};
 use weft_wire::rtcp::unwrap_arrival;
 
+pub use ecn::EcnState;
+pub(crate) use ecn::Marking;
 pub(crate) use estimate::{OneWay, RoundTrip};
 pub(crate) use forecast::Forecast;
 pub(crate) use history::{Carried, Content, History, Outcome};
 pub(crate) use queue::{PathQueue, Purpose, Waiting};
 
+use crate::receive_log::Arrival;
 use crate::schedule::PathView;
 use crate::stats::PathQualityStats;
 
@@ -68,6 +72,7 @@ pub(crate) struct Path {
     pub counters: PathCounters,
     pub quality: PathQualityStats,
     pub last_sent: Option<Instant>,
+    pub marking: Marking,
     pacer: Pacer,
     /// Next per-path sequence number of each SSRC.
     stream_sequences: Vec<(Ssrc, u16)>,
@@ -94,7 +99,8 @@ pub(crate) struct Path {
 }
 
 impl Path {
-    pub fn new(id: PathId, controller: Box<dyn Controller>, rtt: Duration) -> Path {
+    /// `ecn`: what its packets are to bear.
+    pub fn new(id: PathId, controller: Box<dyn Controller>, ecn: Ecn, rtt: Duration) -> Path {
         let pacer = Pacer::new(controller.pacing_rate());
         Path {
             id,
@@ -108,6 +114,7 @@ impl Path {
             counters: PathCounters::default(),
             quality: PathQualityStats::default(),
             last_sent: None,
+            marking: Marking::new(ecn),
             pacer,
             stream_sequences: Vec::new(),
             unmeasured: Bytes::ZERO,
@@ -191,8 +198,9 @@ impl Path {
         0
     }
 
-    /// A packet with feedback of its own leaves under the next path number.
-    pub fn on_sent(&mut self, now: Instant, size: Bytes, carried: Carried) {
+    /// A packet with feedback of its own leaves under the next path number,
+    /// with this ECN field.
+    pub fn on_sent(&mut self, now: Instant, size: Bytes, carried: Carried) -> Ecn {
         let number = self.history.next_number();
         let sent = SentPacket {
             number,
@@ -202,17 +210,20 @@ impl Path {
         };
         self.controller.on_packet_sent(&sent);
         let unmeasured = std::mem::take(&mut self.unmeasured);
-        self.history.push(sent, carried, unmeasured);
+        let ecn = self.marking.next();
+        self.history.push(sent, ecn, carried, unmeasured);
         self.account(now, size);
         if self.waiting_since.is_none() {
             self.waiting_since = Some(now);
         }
+        ecn
     }
 
-    /// A packet leaves that no feedback will name.
-    pub fn on_unreported_sent(&mut self, now: Instant, size: Bytes) {
+    /// A packet leaves that no feedback will name, with this ECN field.
+    pub fn on_unreported_sent(&mut self, now: Instant, size: Bytes) -> Ecn {
         self.controller.on_unreported_sent(now);
         self.on_copy_sent(now, size);
+        Ecn::NotEct
     }
 
     /// A copy of another path's packet leaves here.
@@ -233,19 +244,22 @@ impl Path {
     pub fn on_feedback(
         &mut self,
         now: Instant,
-        mut reports: Vec<(u64, Option<Instant>)>,
+        mut reports: Vec<(u64, Option<Arrival>)>,
     ) -> Outcome {
         for arrival in reports
             .iter_mut()
             .filter_map(|(_, arrival)| arrival.as_mut())
         {
-            let previous = *self.last_arrival.get_or_insert(*arrival);
-            *arrival = unwrap_arrival(previous, *arrival);
-            self.last_arrival = Some(*arrival);
+            let previous = *self.last_arrival.get_or_insert(arrival.at);
+            arrival.at = unwrap_arrival(previous, arrival.at);
+            self.last_arrival = Some(arrival.at);
         }
         let mut outcome = self.history.on_feedback(&reports);
         self.counters.acknowledged_packets += outcome.acknowledged.len() as u64;
         self.counters.lost_packets += outcome.lost.len() as u64;
+        for (left, arrived) in &outcome.fields {
+            self.marking.on_arrival(*left, *arrived);
+        }
         if let Some(sent_at) = outcome.oldest_news {
             self.answer.on_sample(now.saturating_since(sent_at));
             self.heard_at = Some(now);
@@ -321,6 +335,7 @@ impl Path {
         {
             // The checks were answered, or no verdict was possible: back in
             // use, and watched anew.
+            self.marking.doubt();
             self.state = PathState::Up;
             self.suspect_since = None;
             self.waiting_since = (self.history.in_flight() > Bytes::ZERO).then_some(now);
@@ -397,6 +412,7 @@ impl Path {
     pub fn on_up(&mut self, now: Instant, rtt: Duration) {
         if !self.is_usable() {
             self.controller.on_path_restored(now);
+            self.marking.restart();
             self.rtt = RoundTrip::assumed(rtt);
             self.answer = RoundTrip::assumed(rtt + FEEDBACK_WAIT);
         }

@@ -1,13 +1,20 @@
-use weft_units::{Duration, Instant};
+use weft_units::{Duration, Ecn, Instant};
 
-use super::ReceiveLog;
+use super::{Arrival, ReceiveLog, Report};
 
 fn at(ms: u64) -> Instant {
     Instant::ZERO + Duration::from_millis(ms)
 }
 
-fn numbers(report: &(u64, Vec<(u64, Instant)>)) -> Vec<u64> {
-    report.1.iter().map(|(n, _)| n % 65_536).collect()
+fn plain(ms: u64) -> Arrival {
+    Arrival {
+        at: at(ms),
+        ecn: Ecn::NotEct,
+    }
+}
+
+fn numbers(report: &Report) -> Vec<u64> {
+    report.arrivals.iter().map(|(n, _)| n % 65_536).collect()
 }
 
 #[test]
@@ -15,7 +22,7 @@ fn every_arrival_is_reported_twice() {
     let mut log = ReceiveLog::default();
     let mut seen = Vec::new();
     for round in 0..4_u16 {
-        log.on_packet(at(u64::from(round)), round);
+        log.on_packet(round, plain(u64::from(round)));
         seen.push(numbers(&log.take_report()));
     }
     assert_eq!(seen, [vec![0], vec![0, 1], vec![1, 2], vec![2, 3]]);
@@ -26,14 +33,14 @@ fn every_arrival_is_reported_twice() {
 fn a_late_arrival_is_reported_again_from_its_number_on() {
     let mut log = ReceiveLog::default();
     for number in [0, 1, 3, 4, 5, 6] {
-        log.on_packet(at(1), number);
+        log.on_packet(number, plain(1));
     }
     log.take_report();
-    log.on_packet(at(2), 7);
+    log.on_packet(7, plain(2));
     log.take_report();
-    log.on_packet(at(3), 2);
+    log.on_packet(2, plain(3));
     let report = log.take_report();
-    assert_eq!(report.0 % 65_536, 2);
+    assert_eq!(report.first % 65_536, 2);
     assert_eq!(numbers(&report)[0], 2);
 }
 
@@ -41,10 +48,34 @@ fn a_late_arrival_is_reported_again_from_its_number_on() {
 fn an_arrival_from_long_ago_is_no_news() {
     let mut log = ReceiveLog::default();
     for number in 0..2000 {
-        log.on_packet(at(1), number);
+        log.on_packet(number, plain(1));
     }
     log.take_report();
     log.take_report();
-    log.on_packet(at(2), 3);
+    log.on_packet(3, plain(2));
     assert!(numbers(&log.take_report()).iter().all(|n| *n > 1000));
+}
+
+#[test]
+fn of_copies_the_first_arrival_counts_and_any_mark() {
+    let mut log = ReceiveLog::default();
+    let arrival = |ms, ecn| Arrival { at: at(ms), ecn };
+    log.on_packet(1, arrival(1, Ecn::Ect1));
+    log.on_packet(2, arrival(2, Ecn::Ce));
+    log.on_packet(1, arrival(3, Ecn::Ce));
+    log.on_packet(2, arrival(4, Ecn::Ect1));
+    let report = log.take_report();
+    let times: Vec<Instant> = report.arrivals.iter().map(|(_, at)| *at).collect();
+    assert_eq!(times, [at(1), at(2)]);
+    assert_eq!(report.marks, [Ecn::Ce, Ecn::Ce]);
+}
+
+#[test]
+fn marks_are_reported_only_if_there_are_any() {
+    let mut log = ReceiveLog::default();
+    log.on_packet(1, plain(1));
+    assert_eq!(log.take_report().marks, []);
+    let ecn = Ecn::Ect0;
+    log.on_packet(2, Arrival { at: at(2), ecn });
+    assert_eq!(log.take_report().marks, [Ecn::NotEct, Ecn::Ect0]);
 }

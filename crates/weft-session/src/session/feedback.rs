@@ -2,13 +2,14 @@
 
 use std::collections::BTreeMap;
 
-use weft_units::{Duration, Instant, PathId, Ssrc, StreamId};
-use weft_wire::rtcp::{self, Packet};
+use weft_units::{Duration, Ecn, Instant, PathId, Ssrc, StreamId};
+use weft_wire::rtcp::{self, Packet, PathFeedback};
 use weft_wire::sequence;
 
 use super::Session;
 use crate::event::Event;
 use crate::path::PathState;
+use crate::receive_log::Arrival;
 
 /// Keyframe requests of one stream closer together than this are one: an
 /// encoder needs a frame time to answer, and each costs several frames' bytes.
@@ -35,12 +36,7 @@ impl Session {
                 Packet::TransportFeedback(feedback) => {
                     self.on_transport_feedback(now, feedback.base_sequence, &feedback.arrivals);
                 }
-                Packet::PathFeedback(feedback) => self.on_path_feedback(
-                    now,
-                    feedback.path,
-                    feedback.base_sequence,
-                    &feedback.arrivals,
-                ),
+                Packet::PathFeedback(feedback) => self.on_path_feedback(now, &feedback),
                 Packet::QualityFeedback(feedback) => self.on_quality_feedback(now, &feedback),
                 Packet::SourceDescription(list) => self.on_source_descriptions(&list),
                 Packet::Remb(remb) => self.remote_limit = Some(remb.rate),
@@ -52,10 +48,16 @@ impl Session {
 
     fn on_transport_feedback(&mut self, now: Instant, base: u16, arrivals: &[Option<Instant>]) {
         let base = sequence::extend(Some(self.transport.next()), base);
-        let mut reports: BTreeMap<PathId, Vec<(u64, Option<Instant>)>> = BTreeMap::new();
+        let mut reports: BTreeMap<PathId, Vec<(u64, Option<Arrival>)>> = BTreeMap::new();
         for (offset, arrival) in arrivals.iter().enumerate() {
             match self.transport.find(base + offset as u64) {
-                Some((path, number)) => reports.entry(path).or_default().push((number, *arrival)),
+                Some((path, number)) => {
+                    let arrival = arrival.map(|at| Arrival {
+                        at,
+                        ecn: Ecn::NotEct,
+                    });
+                    reports.entry(path).or_default().push((number, arrival));
+                }
                 None => self.drops.stale_feedback += 1,
             }
         }
@@ -64,13 +66,8 @@ impl Session {
         }
     }
 
-    fn on_path_feedback(
-        &mut self,
-        now: Instant,
-        id: PathId,
-        base: u16,
-        arrivals: &[Option<Instant>],
-    ) {
+    fn on_path_feedback(&mut self, now: Instant, feedback: &PathFeedback) {
+        let id = feedback.path;
         let Some(path) = self.paths.get(&id) else {
             self.drops.stale_feedback += 1;
             return;
@@ -78,20 +75,23 @@ impl Session {
         let next = path.history.next_number();
         // Path numbers begin at zero: a base beyond the next number is of a
         // time before, or a lie.
-        let extended = sequence::extend(Some(next + (1 << 16)), base);
+        let extended = sequence::extend(Some(next + (1 << 16)), feedback.base_sequence);
         let Some(base) = extended.checked_sub(1 << 16).filter(|b| *b <= next) else {
             self.drops.stale_feedback += 1;
             return;
         };
-        let reports: Vec<(u64, Option<Instant>)> = arrivals
-            .iter()
-            .enumerate()
-            .map(|(i, a)| (base + i as u64, *a))
-            .collect();
+        let mut marks = feedback.marks.iter().copied();
+        let arrivals = feedback.arrivals.iter().map(|arrival| {
+            arrival.map(|at| Arrival {
+                at,
+                ecn: marks.next().unwrap_or_default(),
+            })
+        });
+        let reports = (base..).zip(arrivals).collect();
         self.on_path_reports(now, id, reports);
     }
 
-    fn on_path_reports(&mut self, now: Instant, id: PathId, reports: Vec<(u64, Option<Instant>)>) {
+    fn on_path_reports(&mut self, now: Instant, id: PathId, reports: Vec<(u64, Option<Arrival>)>) {
         let Some(path) = self.paths.get_mut(&id) else {
             return;
         };

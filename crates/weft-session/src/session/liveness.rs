@@ -1,6 +1,6 @@
 //! Paths that come, fall silent, die and return.
 
-use weft_units::{Duration, Instant, PathId};
+use weft_units::{Duration, Ecn, Instant, PathId};
 
 use super::Session;
 use crate::config::{Level, RETRANSMISSION_AGE};
@@ -22,7 +22,11 @@ impl Session {
             };
             let mut controller = build(config.controller, config.path_limits, now);
             controller.set_demand(now, config.max_rate);
-            Path::new(id, controller, rtt)
+            let ecn = match level {
+                Level::Full => controller.ecn(),
+                Level::SenderSide | Level::Single => Ecn::NotEct,
+            };
+            Path::new(id, controller, ecn, rtt)
         });
         path.on_up(now, rtt);
         self.event(Event::PathStateChanged {

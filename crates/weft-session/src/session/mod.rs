@@ -268,8 +268,8 @@ impl Session {
     pub fn handle_input(&mut self, now: Instant, input: Input<'_>) {
         self.now = now;
         match input {
-            Input::Rtp { path, packet } => {
-                self.on_rtp(now, path, packet);
+            Input::Rtp { path, ecn, packet } => {
+                self.on_rtp(now, path, ecn, packet);
                 if !self.is_due(now) {
                     // What came changes nothing of what is sent.
                     self.poll_receivers(now);

@@ -148,13 +148,14 @@ impl Session {
             sequence: waiting.sequence,
             content: Content::Repair,
         };
-        match number {
+        let ecn = match number {
             Some(_) => path.on_sent(now, size, carried),
             None => path.on_unreported_sent(now, size),
-        }
+        };
         repair.sent += 1;
         self.outputs.push_back(Output::Transmit(Transmit {
             path: id,
+            ecn,
             copies: Vec::new(),
             packet,
             protocol: Protocol::Rtp,

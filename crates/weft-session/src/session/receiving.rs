@@ -1,7 +1,7 @@
 //! From packets on paths to streams, and the feedback they call for.
 
-use weft_units::{Duration, Instant, PathId, Ssrc, StreamId};
-use weft_wire::rtcp::{Nack, Packet, split_arrivals};
+use weft_units::{Duration, Ecn, Instant, PathId, Ssrc, StreamId};
+use weft_wire::rtcp::{Nack, Packet, PathFeedback, split_arrivals};
 use weft_wire::rtp::{self, Header};
 use weft_wire::{rtx, sequence};
 
@@ -12,6 +12,7 @@ use crate::path::PathState;
 use crate::receive::{
     ReceiveConfig, ReceiveEvent, ReceivedPacket, Receiver, ReceiverStats, Recovery,
 };
+use crate::receive_log::{Arrival, Report};
 
 /// Time between feedback messages while packets come. Often enough that a
 /// loss is known within a frame time, seldom enough that it costs little: 40
@@ -102,7 +103,7 @@ enum Origin {
 }
 
 impl Session {
-    pub(super) fn on_rtp(&mut self, now: Instant, path: PathId, packet: &[u8]) {
+    pub(super) fn on_rtp(&mut self, now: Instant, path: PathId, ecn: Ecn, packet: &[u8]) {
         let Ok((header, payload)) = rtp::parse(packet, &self.config.extensions) else {
             self.drops.malformed += 1;
             return;
@@ -116,7 +117,8 @@ impl Session {
             self.peer_paths.insert(named.path, path);
         }
         let origin = self.origin(path, &header);
-        self.log_arrival(now, path, &header, origin, packet.len());
+        let arrival = Arrival { at: now, ecn };
+        self.log_arrival(arrival, path, &header, origin, packet.len());
         let Some(id) = found else {
             self.drops.unknown_stream += 1;
             return;
@@ -191,7 +193,7 @@ impl Session {
 
     fn log_arrival(
         &mut self,
-        now: Instant,
+        arrival: Arrival,
         path: PathId,
         header: &Header,
         origin: Origin,
@@ -205,18 +207,18 @@ impl Session {
             Level::Full => {
                 if let (Some(extension), Origin::Named) = (header.extensions.path, origin) {
                     let log = self.path_logs.entry(extension.path).or_default();
-                    log.on_packet(now, extension.transport_sequence);
+                    log.on_packet(extension.transport_sequence, arrival);
                 }
             }
             Level::SenderSide => {
                 if let Some(number) = header.extensions.transport_sequence {
-                    self.transport_log.on_packet(now, number);
+                    self.transport_log.on_packet(number, arrival);
                 }
             }
             Level::Single => {}
         }
         if self.next_feedback.is_none() && self.level != Level::Single {
-            self.next_feedback = Some(now + FEEDBACK_INTERVAL);
+            self.next_feedback = Some(arrival.at + FEEDBACK_INTERVAL);
         }
     }
 
@@ -298,12 +300,7 @@ impl Session {
         let mut packets = Vec::new();
         for (path, log) in &mut self.path_logs {
             if log.has_fresh() {
-                let (first, report) = log.take_report();
-                for block in split_arrivals(first, &report, max_len) {
-                    packets.push(Packet::PathFeedback(
-                        block.into_path_feedback(sender, *path),
-                    ));
-                }
+                path_feedback(sender, *path, log.take_report(), max_len, &mut packets);
             }
         }
         if self.transport_log.has_fresh() {
@@ -312,8 +309,8 @@ impl Session {
                 .values()
                 .find_map(|s| s.ssrc)
                 .unwrap_or(Ssrc(0));
-            let (first, report) = self.transport_log.take_report();
-            for block in split_arrivals(first, &report, max_len) {
+            let report = self.transport_log.take_report();
+            for block in split_arrivals(report.first, &report.arrivals, max_len) {
                 let count = self.feedback_count;
                 self.feedback_count = count.wrapping_add(1);
                 packets.push(Packet::TransportFeedback(
@@ -346,9 +343,31 @@ impl Session {
         let protocol = Protocol::Rtcp;
         self.outputs.push_back(Output::Transmit(Transmit {
             path: best,
+            ecn: Ecn::NotEct,
             copies,
             packet,
             protocol,
         }));
+    }
+}
+
+/// One path's report as messages of at most `max_len` bytes.
+fn path_feedback(
+    sender: Ssrc,
+    path: PathId,
+    report: Report,
+    max_len: usize,
+    packets: &mut Vec<Packet>,
+) {
+    let room = match report.marks.is_empty() {
+        true => max_len,
+        false => PathFeedback::room_beside_marks(max_len),
+    };
+    let mut marks = report.marks.into_iter();
+    for block in split_arrivals(report.first, &report.arrivals, room) {
+        let count = block.arrivals.iter().flatten().count();
+        let mut feedback = block.into_path_feedback(sender, path);
+        feedback.marks.extend(marks.by_ref().take(count));
+        packets.push(Packet::PathFeedback(feedback));
     }
 }

@@ -2,7 +2,7 @@
 
 use std::ops::Bound;
 
-use weft_units::{Bytes, Instant, PathId, Ssrc, StreamId};
+use weft_units::{Bytes, Ecn, Instant, PathId, Ssrc, StreamId};
 use weft_wire::rtp::{Extensions, Header, PathExtension};
 use weft_wire::rtx;
 
@@ -197,21 +197,21 @@ impl Session {
             sequence: waiting.sequence,
             content: Content::Media,
         };
-        match number {
+        let ecn = match number {
             Some(_) => path.on_sent(now, size, carried),
             None => path.on_unreported_sent(now, size),
-        }
+        };
         stream.counters.media += u64::from(!again);
         stream.counters.packets = stream.counters.packets.wrapping_add(1);
         stream.counters.octets = stream.counters.octets.wrapping_add(size.0 as u32);
-        self.emit(now, id, bytes, waiting, copying);
+        self.emit(now, (id, ecn), bytes, waiting, copying);
     }
 
     /// Hands a packet out, and its copies.
     fn emit(
         &mut self,
         now: Instant,
-        path: PathId,
+        (path, ecn): (PathId, Ecn),
         packet: Vec<u8>,
         waiting: Waiting,
         copying: Copying,
@@ -225,6 +225,7 @@ impl Session {
         };
         self.outputs.push_back(Output::Transmit(Transmit {
             path,
+            ecn,
             copies,
             packet,
             protocol: Protocol::Rtp,

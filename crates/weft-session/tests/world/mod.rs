@@ -1,13 +1,13 @@
 //! Two sessions and the links between them, in virtual time.
 
-use weft_cc::Limits;
-use weft_links::{Departure, Link, LinkSpec};
+use weft_cc::{ControllerKind, Limits};
+use weft_links::{Departure, Link, LinkSpec, PacketInfo};
 use weft_session::{
-    Config, Delivery, Drops, Event, Feedback, Frame, Input, MediaKind, Output, Policy,
+    Config, Delivery, Drops, Event, Feedback, Frame, Input, MediaKind, Output, PathStats, Policy,
     ProtectionKind, Protocol, ReceiveStreamConfig, ReceiverStats, SchedulerKind, SendStreamConfig,
     SenderStats, Session, Transmit,
 };
-use weft_units::{Bytes, Duration, Instant, PathId, Rate, Rng, Ssrc, StreamId};
+use weft_units::{Bytes, Duration, Ecn, Instant, PathId, Rate, Rng, Ssrc, StreamId};
 use weft_wire::rtp::ExtensionMap;
 
 pub fn link(spec: &str) -> LinkSpec {
@@ -47,8 +47,17 @@ fn receivers_path(link: usize, links: usize) -> PathId {
     PathId((links - 1 - link) as u8)
 }
 
+/// What the way to the receiver does to packets that are ECN-capable.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Meddling {
+    None,
+    Bleaches,
+    Drops,
+}
+
 pub struct World {
     pub now: Instant,
+    pub meddling: Meddling,
     sender: Session,
     receiver: Session,
     links: Vec<Pair>,
@@ -98,6 +107,18 @@ impl World {
         World::with_extensions(seed, specs, scheduler, extensions, true)
     }
 
+    /// Calls with another controller, between peers that know paths or not.
+    pub fn with_controller(
+        seed: u64,
+        specs: &[LinkSpec],
+        controller: ControllerKind,
+        extensions: ExtensionMap,
+    ) -> World {
+        let mut config = Config::new(extensions, Ssrc(1));
+        config.controller = controller;
+        World::with_config(seed, specs, config, true)
+    }
+
     /// A peer that gives receiver reports only.
     pub fn with_reports_only(seed: u64, specs: &[LinkSpec]) -> World {
         let none = ExtensionMap::default();
@@ -111,9 +132,18 @@ impl World {
         extensions: ExtensionMap,
         has_repair_packets: bool,
     ) -> World {
-        let rng = Rng::new(seed);
         let mut config = Config::new(extensions, Ssrc(1));
         config.scheduler = scheduler;
+        World::with_config(seed, specs, config, has_repair_packets)
+    }
+
+    fn with_config(
+        seed: u64,
+        specs: &[LinkSpec],
+        mut config: Config,
+        has_repair_packets: bool,
+    ) -> World {
+        let rng = Rng::new(seed);
         config.path_limits = Limits {
             min: Rate::from_kbps(50),
             start: Rate::from_kbps(600),
@@ -161,6 +191,7 @@ impl World {
         }
         World {
             now: Instant::ZERO,
+            meddling: Meddling::None,
             sender,
             receiver,
             links,
@@ -295,13 +326,14 @@ impl World {
                 (&mut link.down, &mut self.sender, PathId(index as u8)),
             ] {
                 while let Some(departure) = direction.poll(now) {
-                    let Departure::Delivered { packet, .. } = departure else {
+                    let Departure::Delivered { packet, ecn, .. } = departure else {
                         continue;
                     };
                     let packet_bytes = &packet.bytes;
                     let input = match packet.protocol {
                         Protocol::Rtp => Input::Rtp {
                             path,
+                            ecn,
                             packet: packet_bytes,
                         },
                         Protocol::Rtcp => Input::Rtcp {
@@ -390,11 +422,13 @@ impl World {
         let now = self.now;
         let Transmit {
             path,
+            ecn,
             copies,
             packet,
             protocol,
         } = transmit;
-        for id in std::iter::once(path).chain(copies) {
+        let copies = copies.into_iter().map(|path| (path, Ecn::NotEct));
+        for (id, ecn) in std::iter::once((path, ecn)).chain(copies) {
             let count = self.links.len();
             let link = match upward {
                 true => &mut self.links[usize::from(id.0)],
@@ -405,8 +439,14 @@ impl World {
                 protocol,
                 bytes: packet.clone(),
             };
+            let meddling = self.meddling;
+            let ecn = match meddling {
+                Meddling::Bleaches => Ecn::NotEct,
+                Meddling::Drops if ecn.is_capable() => continue,
+                Meddling::None | Meddling::Drops => ecn,
+            };
             let direction = if upward { &mut link.up } else { &mut link.down };
-            direction.enqueue(now, size, copy);
+            direction.enqueue(now, PacketInfo::new(size).with_ecn(ecn), copy);
         }
     }
 
@@ -461,6 +501,14 @@ impl World {
         self.sender.stats().paths.iter().map(part).collect()
     }
 
+    pub fn path_stats(&self, link: usize) -> PathStats {
+        self.sender.stats().paths[link]
+    }
+
+    pub fn marked_on(&self, link: usize) -> u64 {
+        self.links[link].up.counters().marked.packets
+    }
+
     pub fn sender_stats(&self) -> SenderStats {
         self.sender.stats().senders[0]
     }
@@ -476,9 +524,9 @@ impl World {
     /// A packet from the network that the sender has not sent.
     pub fn inject(&mut self, packet: Vec<u8>) {
         let path = receivers_path(0, self.links.len());
-        let packet = &packet;
+        let (ecn, packet) = (Ecn::NotEct, &packet);
         self.receiver
-            .handle_input(self.now, Input::Rtp { path, packet });
+            .handle_input(self.now, Input::Rtp { path, ecn, packet });
     }
 
     pub fn set_protection(&mut self, protection: ProtectionKind) {

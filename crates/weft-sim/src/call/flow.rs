@@ -134,6 +134,7 @@ impl CallFlow {
     fn transmit(&mut self, now: Instant, end: End, transmit: Transmit, network: &mut Network) {
         let Transmit {
             path,
+            ecn,
             copies,
             packet,
             protocol,
@@ -146,9 +147,10 @@ impl CallFlow {
         let size = u16::try_from(packet.len() + around).unwrap_or(u16::MAX);
         let count = 1 + copies.len() as u32;
         let body = Body::Datagram(self.store.keep(protocol, packet, count));
-        for path in std::iter::once(path).chain(copies) {
+        let copies = copies.into_iter().map(|path| (path, Ecn::NotEct));
+        for (path, ecn) in std::iter::once((path, ecn)).chain(copies) {
             let leg = self.leg(end, path);
-            network.send(now, leg, 0, size, Ecn::NotEct, body);
+            network.send(now, leg, 0, size, ecn, body);
         }
     }
 }
@@ -186,9 +188,10 @@ impl Flow for CallFlow {
         let side = &mut sides[end as usize];
         match packet.body {
             Body::Datagram(key) => {
+                let ecn = packet.ecn;
                 let (protocol, packet) = self.store.get(key);
                 let input = match protocol {
-                    Protocol::Rtp => Input::Rtp { path, packet },
+                    Protocol::Rtp => Input::Rtp { path, ecn, packet },
                     Protocol::Rtcp => Input::Rtcp { path, packet },
                 };
                 side.session.handle_input(now, input);

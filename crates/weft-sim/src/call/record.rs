@@ -1,4 +1,4 @@
-use weft_session::{PathState, ReceiverStats};
+use weft_session::{EcnState, PathState, ReceiverStats};
 use weft_units::{Bytes, Duration, Freezes, Instant, PathId, Rate};
 
 use super::source::Quality;
@@ -101,6 +101,10 @@ pub struct PathSample {
     pub loss: f64,
     /// What waits for the pacer.
     pub queued: Bytes,
+    /// Packets so far that arrived with a mark (ECN-CE).
+    pub marked_packets: u64,
+    /// What is done with the ECN field.
+    pub ecn: EcnState,
 }
 
 /// A path changed its state.

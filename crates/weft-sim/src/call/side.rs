@@ -193,6 +193,8 @@ impl Side {
             rtt: p.rtt,
             loss: p.loss,
             queued: p.queued,
+            marked_packets: p.marked_packets,
+            ecn: p.ecn,
         };
         debug_assert_eq!(stats.paths.len(), self.paths);
         self.series.push(CallSample {
