@@ -71,10 +71,11 @@ fn the_three_scenes_run_with_every_system_and_number_of_cameras() {
 }
 
 #[test]
-fn the_ablation_the_sweep_and_the_pictures_run() {
+fn the_ablations_the_sweep_and_the_pictures_run() {
     check("converge/feedback-ablation", &[ONE, "duration=3s"]);
     check("converge/fec-sweep", &[ONE, "duration=1s"]);
     check("converge/psnr", &[ONE, "duration=2s"]);
+    check("converge/path-repair", &[ONE, "duration=2s"]);
 }
 
 #[test]

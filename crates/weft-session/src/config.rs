@@ -2,9 +2,10 @@ use weft_cc::{ControllerKind, Limits};
 use weft_units::{Bytes, Duration, Rate, Ssrc};
 use weft_wire::rtp::{ExtensionMap, Mid};
 
+use crate::ablation::Ablation;
 use crate::protection::ProtectionKind;
 use crate::receive::{Delivery, MediaKind};
-use crate::schedule::{Ablation, SchedulerKind};
+use crate::schedule::SchedulerKind;
 
 /// How a session sends and what was negotiated for it.
 #[derive(Clone, Debug)]
@@ -13,7 +14,7 @@ pub struct Config {
     pub extensions: ExtensionMap,
     /// Which packets go over which path.
     pub scheduler: SchedulerKind,
-    /// What is left out of the scheduler, for experiments. Default: nothing.
+    /// What is left out, for experiments. Default: nothing.
     pub ablation: Ablation,
     /// How many repair packets there are, on streams that have some negotiated
     /// ([`SendStreamConfig::fec`]). Default: by what each path loses.

@@ -6,6 +6,7 @@
 //! every call, randomness at construction, packets go out through
 //! [`Session::poll_output`].
 
+mod ablation;
 pub mod adaptation;
 mod config;
 mod event;
@@ -18,6 +19,7 @@ mod send;
 mod session;
 mod stats;
 
+pub use ablation::{Ablation, UnknownAblation};
 pub use config::{Config, Feedback, Level, ReceiveStreamConfig, SendStreamConfig};
 pub use event::{Event, ForwardedPacket, Frame, Input, Output, Protocol, Transmit};
 pub use path::{EcnState, PathState};
@@ -25,8 +27,6 @@ pub use protection::ProtectionKind;
 pub use receive::{
     Delivery, MediaKind, MediaPacket, ProtectionCounters, ReceivedFrame, ReceiverStats,
 };
-pub use schedule::{
-    Ablation, Metering, PathMode, PathUse, Policy, SchedulerKind, Standing, Weight,
-};
+pub use schedule::{Metering, PathMode, PathUse, Policy, SchedulerKind, Standing, Weight};
 pub use session::{Drops, Error, Session};
 pub use stats::{PathQualityStats, PathStats, SenderStats, Stats};

@@ -3,7 +3,7 @@
 mod world;
 
 use weft_links::{Capacity, LinkSpec, Schedule};
-use weft_session::{PathState, SchedulerKind};
+use weft_session::{Ablation, PathState, SchedulerKind};
 use weft_sim::CongestionKind::Cubic;
 use weft_sim::encoder::{Codec, ModelSetup};
 use weft_sim::{
@@ -68,6 +68,28 @@ fn a_clean_link_shows_every_frame_in_time() {
     let bytes: u64 = late.iter().map(|f| f.size.0).sum();
     let rate = bytes as f64 * 8.0 / 28.0 / 1e6;
     assert!((2.4..=2.6).contains(&rate), "{rate} Mbps");
+}
+
+/// Two links that lose nothing, 100 ms apart in their delays.
+#[test]
+fn skew_is_taken_for_loss_only_where_repair_by_path_is_left_out() {
+    let sent_again = |without: Ablation| {
+        let links = [
+            link("rate=4mbit,delay=10ms"),
+            link("rate=4mbit,delay=110ms"),
+        ];
+        let mut side = filming(2500);
+        side.scheduler = SchedulerKind::Throughput;
+        let mut setup = call(&links, 20, side);
+        let FlowKind::Call(call) = &mut setup.flows[0].kind else {
+            panic!("it is a call");
+        };
+        (call.caller.ablation, call.callee.ablation) = (without, without);
+        record(&run(&setup, 1)).caller.streams[0].retransmissions
+    };
+    let (whole, without) = (sent_again(Ablation::None), sent_again(Ablation::PathRepair));
+    assert!(whole < 20, "{whole} sent again");
+    assert!(without > 500, "{without} sent again without");
 }
 
 /// Sizes on the wire: RTP's, a tag of 16 bytes, UDP and IP of 28.

@@ -172,6 +172,7 @@ impl Context<'_> {
             Media::OneWay => CallSetup::one_way(side),
             Media::BothWays => CallSetup::both_ways(side),
         };
+        call.callee.ablation = system.ablation;
         call.level = system.level;
         Ok(FlowKind::Call(Box::new(call)))
     }

@@ -10,6 +10,7 @@ use super::mprtp::Mprtp;
 use super::single::Single;
 use super::throughput::Throughput;
 use super::weft::Weft;
+use crate::ablation::Ablation;
 
 /// The built-in schedulers, by their names on the command line.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
@@ -72,47 +73,6 @@ impl SchedulerKind {
             SchedulerKind::Mprtp => Box::<Mprtp>::default(),
             SchedulerKind::Duplicate => Box::<Duplicate>::default(),
         }
-    }
-}
-
-/// What is left out of a scheduler, to see what it is good for. Only
-/// [`SchedulerKind::Converge`] has these parts.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub enum Ablation {
-    /// Nothing.
-    #[default]
-    None,
-    /// What the receiver says of frames changes nothing.
-    Feedback,
-    /// Every packet is media like any other.
-    Priorities,
-}
-
-impl Ablation {
-    /// All of them, for help texts.
-    pub const ALL: [Ablation; 3] = [Ablation::None, Ablation::Feedback, Ablation::Priorities];
-
-    /// What is left out, as scenario files have it.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Ablation::None => "nothing",
-            Ablation::Feedback => "feedback",
-            Ablation::Priorities => "priorities",
-        }
-    }
-}
-
-/// There is no part of this name to leave out.
-#[derive(Debug, thiserror::Error)]
-#[error("`{0}` cannot be left out; there are: nothing, feedback, priorities")]
-pub struct UnknownAblation(String);
-
-impl FromStr for Ablation {
-    type Err = UnknownAblation;
-    fn from_str(s: &str) -> Result<Ablation, UnknownAblation> {
-        let found = Ablation::ALL.into_iter().find(|a| a.name() == s);
-        found.ok_or_else(|| UnknownAblation(s.to_owned()))
     }
 }
 

@@ -18,7 +18,7 @@ use weft_units::{Bytes, Duration, Instant, PathId, Rate, StreamId};
 
 use crate::receive::MediaKind;
 
-pub use kind::{Ablation, SchedulerKind, UnknownAblation, UnknownScheduler};
+pub use kind::{SchedulerKind, UnknownScheduler};
 pub(crate) use policy::Policies;
 pub use policy::{MINIMUM, Metering, Policy, Standing, Weight};
 

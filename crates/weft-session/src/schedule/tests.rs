@@ -1,7 +1,8 @@
 use proptest::prelude::*;
 use weft_units::{Bytes, Duration, Instant, PathId, Rate, StreamId};
 
-use super::{Ablation, Assignment, Batch, Class, PathView, SKEW_CAP, Scheduler, SchedulerKind};
+use super::{Assignment, Batch, Class, PathView, SKEW_CAP, Scheduler, SchedulerKind};
+use crate::ablation::Ablation;
 
 fn view(id: u8, kbps: u64, delay_ms: u64) -> PathView {
     PathView {

@@ -7,6 +7,7 @@ use weft_wire::rtcp::{self, Packet, PathFeedback};
 use weft_wire::sequence;
 
 use super::Session;
+use crate::ablation::Ablation;
 use crate::event::Event;
 use crate::path::PathState;
 use crate::receive_log::Arrival;
@@ -147,15 +148,25 @@ impl Session {
         }
     }
 
+    /// Whether losses are found on each path, not in the stream.
+    pub(super) fn repairs_by_path(&self) -> bool {
+        self.config.ablation != Ablation::PathRepair
+    }
+
     /// The path that this packet was really lost on.
     fn lost_on(&self, now: Instant, id: StreamId, sequence: u64) -> Option<PathId> {
         let packet = self.senders.get(&id)?.get(sequence);
-        let last = packet.filter(|p| !p.acknowledged)?.last?;
+        let packet = packet.filter(|p| !p.acknowledged)?;
+        let last = packet.last?;
         let Some(path) = self.paths.get(&last.path) else {
             return Some(last.path);
         };
         let age = now.saturating_since(last.at);
         let is_lost = match last.number {
+            // Whoever asks is believed, once in a round trip.
+            _ if !self.repairs_by_path() => {
+                packet.retransmissions == 0 || age > path.rtt.smoothed()
+            }
             // Feedback may have been lost: after this time silence says the
             // same.
             Some(number) => path.history.overtaken(number) || age > path.rtt.overdue() * 2,

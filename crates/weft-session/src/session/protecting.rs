@@ -182,6 +182,9 @@ impl Session {
     /// Feedback said that a transmission is lost: sends again what no repair
     /// packet can bring back.
     pub(super) fn on_lost(&mut self, now: Instant, path: PathId, number: u64, carried: Carried) {
+        if !self.repairs_by_path() {
+            return;
+        }
         let is_current = self.is_current(path, number, carried);
         let repair = self.senders.get_mut(&carried.stream);
         let Some(repair) = repair.and_then(|s| s.repair.as_mut()) else {

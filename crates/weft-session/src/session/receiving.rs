@@ -123,6 +123,7 @@ impl Session {
             self.drops.unknown_stream += 1;
             return;
         };
+        let by_path = self.repairs_by_path();
         let Some(stream) = self.receivers.get_mut(&id) else {
             return;
         };
@@ -153,7 +154,7 @@ impl Session {
         }
         let extended = sequence::extend(stream.highest, number);
         stream.highest = stream.highest.max(Some(extended));
-        let extension = header.extensions.path.filter(|_| !recovered);
+        let extension = header.extensions.path.filter(|_| !recovered && by_path);
         let (from, extension) = match (extension, origin) {
             (Some(e), Origin::Named) => (e.path, extension),
             (Some(_), Origin::Copy(peers)) => (peers, None),

@@ -26,7 +26,7 @@ pub struct SideSetup {
     pub microphones: Vec<MicrophoneSetup>,
     /// Which of its packets go over which path.
     pub scheduler: SchedulerKind,
-    /// What is left out of the scheduler. Default nothing.
+    /// What is left out, for experiments. Default nothing.
     pub ablation: Ablation,
     /// How many repair packets it sends.
     pub protection: ProtectionKind,

@@ -11,7 +11,8 @@ use std::collections::BTreeMap;
 use weft_units::{Bytes, Duration, Instant, PathId, Rate, StreamId};
 
 use super::shares::{Shares, in_runs};
-use super::{Ablation, Assignment, Batch, Class, PathUse, PathView, Quality, Scheduler};
+use super::{Assignment, Batch, Class, PathUse, PathView, Quality, Scheduler};
+use crate::ablation::Ablation;
 use adjust::{Adjustments, corrected};
 use links::Links;
 use priority::{Room, completion, fast_path};

@@ -2,7 +2,8 @@ use proptest::prelude::*;
 use weft_units::{Bytes, Duration, Instant, PathId, Rate, StreamId};
 
 use super::{MINIMUM, Metering, Policies, Policy, Standing, Weight};
-use crate::schedule::{Ablation, Assignment, Batch, Class, PathView, SchedulerKind};
+use crate::ablation::Ablation;
+use crate::schedule::{Assignment, Batch, Class, PathView, SchedulerKind};
 
 fn view(id: u8, kbps: u64) -> PathView {
     PathView {
