@@ -129,6 +129,13 @@ pub trait Controller: Send {
         let _ = (now, demand);
     }
 
+    /// The flow's share beside others with the same controller, 1 unless set:
+    /// twice the weight asks for twice the rate. Does nothing where the
+    /// controller's source knows no such thing.
+    fn set_weight(&mut self, weight: f64) {
+        let _ = weight;
+    }
+
     /// So much waits for the pacer now. Some controllers lower the target or
     /// send faster for it.
     fn set_backlog(&mut self, waiting: Bytes) {

@@ -114,9 +114,14 @@ impl Controller for Nada {
         self.rate.set_demand(demand);
     }
 
+    /// `PRIO`.
+    fn set_weight(&mut self, weight: f64) {
+        self.rate.set_priority(weight);
+    }
+
     fn on_path_restored(&mut self, _now: Instant) {
         let mut fresh = Nada::new(self.limits);
-        fresh.rate.keep_demand(&self.rate);
+        fresh.rate.keep_application(&self.rate);
         *self = fresh;
     }
 

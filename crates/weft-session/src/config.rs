@@ -21,6 +21,10 @@ pub struct Config {
     pub protection: ProtectionKind,
     /// The congestion controller that every path gets one of.
     pub controller: ControllerKind,
+    /// This call's share beside others with the same controller: twice the
+    /// weight asks for twice the rate, where the controller knows of weights
+    /// ([`weft_cc::Controller::set_weight`]). Default 1.
+    pub weight: f64,
     /// Bounds of one path's rate. The start rate is spent before anything is
     /// known of a path: too high floods a slow link, too low delays a sharp
     /// picture by a probe or two.
@@ -51,6 +55,7 @@ impl Config {
             ablation: Ablation::None,
             protection: ProtectionKind::default(),
             controller: ControllerKind::Gcc,
+            weight: 1.0,
             path_limits: Limits {
                 min: Rate::from_kbps(50),
                 start: Rate::from_kbps(600),

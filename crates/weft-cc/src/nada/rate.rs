@@ -3,8 +3,10 @@ use super::signal::{Mode, Report};
 use crate::Limits;
 use weft_units::{Duration, Rate};
 
-/// `PRIO`, the weight of the flow (section 6.3, table 2).
+/// `PRIO`, the weight of the flow, unless it is set (section 6.3, table 2).
 const PRIORITY: f64 = 1.0;
+/// Weights outside are nonsense: chosen by us.
+const PRIORITY_RANGE: (f64, f64) = (0.01, 100.0);
 /// `XREF` in ms: the congestion at which a flow of the highest rate stays
 /// there (ibid.).
 const XREF_MS: f64 = 10.0;
@@ -27,6 +29,7 @@ pub(super) struct ReferenceRate {
     limits: Limits,
     /// `RMAX`: the limit, or what the application wants at most.
     max: Rate,
+    priority: f64,
     rate: Rate,
     previous_ms: f64,
     mode: Mode,
@@ -37,6 +40,7 @@ impl ReferenceRate {
         ReferenceRate {
             limits,
             max: limits.max,
+            priority: PRIORITY,
             rate: limits.start,
             previous_ms: 0.0,
             mode: Mode::RampUp,
@@ -57,8 +61,17 @@ impl ReferenceRate {
         self.set(self.rate);
     }
 
-    /// The demand outlives what was known of the path.
-    pub(super) fn keep_demand(&mut self, before: &ReferenceRate) {
+    /// `PRIO`.
+    pub(super) fn set_priority(&mut self, priority: f64) {
+        let (low, high) = PRIORITY_RANGE;
+        if !priority.is_nan() {
+            self.priority = priority.clamp(low, high);
+        }
+    }
+
+    /// Demand and priority outlive what was known of the path.
+    pub(super) fn keep_application(&mut self, before: &ReferenceRate) {
+        self.priority = before.priority;
         self.set_demand(before.max);
     }
 
@@ -96,7 +109,7 @@ impl ReferenceRate {
         let rate = (self.rate.as_bps() as f64).max(1.0);
         let delta_ms = elapsed.as_millis_f64().min(TAU_MS);
         let max = self.max.as_bps() as f64;
-        let offset_ms = congestion_ms - PRIORITY * XREF_MS * max / rate;
+        let offset_ms = congestion_ms - self.priority * XREF_MS * max / rate;
         let diff_ms = congestion_ms - self.previous_ms;
         let change =
             KAPPA * (delta_ms / TAU_MS) * (offset_ms / TAU_MS) + KAPPA * ETA * (diff_ms / TAU_MS);

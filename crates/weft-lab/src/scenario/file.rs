@@ -106,6 +106,7 @@ pub struct Flow {
     pub degradation: Option<Text>,
     pub frame_rate: Option<Spanned<u32>>,
     pub sound: Option<Spanned<Speed>>,
+    pub weight: Option<Spanned<f64>>,
     // TCP.
     pub algorithm: Option<Text>,
     pub connections: Option<Spanned<u32>>,

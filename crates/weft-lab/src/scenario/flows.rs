@@ -24,6 +24,8 @@ const DEFAULT_MAX_RATE: Rate = Rate::from_mbps(10);
 /// From Opus's lowest rate (RFC 6716 section 2.1.1) to what fits into a packet
 /// of 1200 bytes each 20 ms.
 const SOUND_RATES: RangeInclusive<Rate> = Rate::from_kbps(6)..=Rate::from_kbps(480);
+/// Chosen by us: more than any experiment needs.
+const WEIGHTS: RangeInclusive<f64> = 0.1..=10.0;
 
 /// Sizes with names, 16 to 9.
 const NAMED_SIZES: [(&str, (u32, u32)); 5] = [
@@ -102,6 +104,11 @@ impl Context<'_> {
                 flow.frame_rate.as_ref().map(Spanned::span),
             ),
             ("sound", Call, flow.sound.as_ref().map(Spanned::span)),
+            (
+                "weight",
+                Call,
+                span(flow.weight.as_ref().map(Spanned::span)),
+            ),
             ("algorithm", Tcp, flow.algorithm.as_ref().map(Spanned::span)),
             (
                 "connections",
@@ -168,6 +175,9 @@ impl Context<'_> {
         side.ablation = system.ablation;
         side.protection = system.protection;
         side.controller = system.controller;
+        if let Some(weight) = &flow.weight {
+            side.weight = self.weight(weight)?;
+        }
         let mut call = match flow.media.unwrap_or_default() {
             Media::OneWay => CallSetup::one_way(side),
             Media::BothWays => CallSetup::both_ways(side),
@@ -188,6 +198,14 @@ impl Context<'_> {
             rate,
             ..MicrophoneSetup::default()
         })
+    }
+
+    fn weight(&self, weight: &Spanned<f64>) -> Result<f64> {
+        if !WEIGHTS.contains(weight.get_ref()) {
+            let message = "a weight is 0.1 to 10, 1 being that of every other call: write for example weight = 2.0";
+            return Err(self.source.error(weight.span(), message));
+        }
+        Ok(*weight.get_ref())
     }
 
     fn camera(&self, flow: &Flow) -> Result<CameraSetup> {

@@ -260,7 +260,13 @@ fn system_names(source: &Source, file: &File) -> Result<Vec<Text>, ScenarioError
         .filter(|(_, f)| *f.get_ref().kind.get_ref() == Kind::Call && f.get_ref().system.is_none());
     let at = |name: String| toml::Spanned::new(0..0, name);
     let names = match &file.systems {
-        Some(names) => names.clone(),
+        Some(names) => {
+            let full = |name: &Text| {
+                let full = systems::full_name(file, name.get_ref());
+                toml::Spanned::new(name.span(), full)
+            };
+            names.iter().map(full).collect()
+        }
         None if !file.system.0.is_empty() => {
             file.system.0.iter().map(|(name, _)| name.clone()).collect()
         }

@@ -50,6 +50,16 @@ pub fn system(source: &Source, file: &File, name: &Text) -> Result<SystemSpec, S
     }
 }
 
+/// The name in full: a controller's alone means that of a single path.
+pub fn full_name(file: &File, name: &str) -> String {
+    let how = name.split_once('@').map_or(name, |(how, _)| how);
+    let is_own = file.system.find(name).is_some();
+    if !is_own && how.parse::<ControllerKind>().is_ok() {
+        return format!("{}/{name}", SchedulerKind::Single.name());
+    }
+    name.to_owned()
+}
+
 fn defined(source: &Source, file: &File, name: &str) -> Result<SystemSpec, ScenarioError> {
     let entry = file.system.find(name).cloned().unwrap_or_default();
     let mut spec = default_system(name);

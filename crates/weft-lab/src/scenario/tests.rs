@@ -440,3 +440,45 @@ fn the_book_has_every_field() {
         }
     }
 }
+
+const CALLS: &str = r#"
+title = "Two calls"
+duration = "30s"
+systems = ["nada", "single/gcc", "weft/nada@line"]
+
+[links.line]
+spec = "rate=2mbit,delay=25ms"
+
+[flows.one]
+kind = "call"
+weight = 2
+
+[flows.two]
+kind = "call"
+"#;
+
+#[test]
+fn a_call_has_a_weight_beside_others() {
+    let scenario = parse(CALLS, &[]).unwrap();
+    let weights = scenario.variants[0].setup.flows.iter().map(|flow| {
+        let FlowKind::Call(call) = &flow.kind else {
+            panic!("{} is no call", flow.name);
+        };
+        call.caller.weight
+    });
+    assert_eq!(weights.collect::<Vec<_>>(), [2.0, 1.0]);
+    let wrong = parse(&CALLS.replace("weight = 2", "weight = 20"), &[]).unwrap_err();
+    assert!(wrong.contains("a weight is 0.1 to 10"), "{wrong}");
+}
+
+#[test]
+fn a_controller_alone_is_that_of_a_single_path() {
+    let names = |set: &[&str]| {
+        let scenario = parse(CALLS, set).unwrap();
+        let variants = scenario.variants.into_iter();
+        variants.map(|v| v.name).collect::<Vec<_>>()
+    };
+    assert_eq!(names(&[]), ["single/nada", "single/gcc", "weft/nada@line"]);
+    let set = r#"systems=["gcc@line", "scream_v1"]"#;
+    assert_eq!(names(&[set]), ["single/gcc@line", "single/scream_v1"]);
+}

@@ -21,6 +21,7 @@ impl Session {
                 Level::Full | Level::SenderSide => weft_cc::build,
             };
             let mut controller = build(config.controller, config.path_limits, now);
+            controller.set_weight(config.weight);
             controller.set_demand(now, config.max_rate);
             let ecn = match level {
                 Level::Full => controller.ecn(),

@@ -32,6 +32,9 @@ pub struct SideSetup {
     pub protection: ProtectionKind,
     /// Congestion controller of each of its paths.
     pub controller: ControllerKind,
+    /// Its share beside other calls, where the controller knows of weights.
+    /// Default 1.
+    pub weight: f64,
     /// Bounds of one path's rate.
     pub path_limits: Limits,
     /// What it sends at most over all paths together.
@@ -118,6 +121,7 @@ impl SideSetup {
             ablation: defaults.ablation,
             protection: defaults.protection,
             controller: defaults.controller,
+            weight: defaults.weight,
             path_limits: defaults.path_limits,
         }
     }

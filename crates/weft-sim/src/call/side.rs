@@ -54,6 +54,7 @@ impl Side {
         config.ablation = own.ablation;
         config.protection = own.protection;
         config.controller = own.controller;
+        config.weight = own.weight;
         config.path_limits = own.path_limits;
         config.max_rate = own.max_rate;
         let mut session = Session::new(now, config, rng.stream("session"));

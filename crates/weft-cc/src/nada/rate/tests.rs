@@ -67,3 +67,27 @@ fn what_the_application_wants_at_most_is_the_highest_rate() {
     rate.set_demand(Rate::ZERO);
     assert_eq!(rate.get(), LIMITS.min);
 }
+
+/// At rest `x_offset` is zero, so `x_curr = PRIO XREF RMAX / r`: behind one
+/// queue, the same for all, twice the weight has twice the rate.
+#[test]
+fn twice_the_weight_rests_at_twice_the_rate() {
+    // 30 ms = PRIO * 10 ms * 1500 kbps / r: 500 kbps, and 1000 kbps.
+    for (weight, rest) in [(1.0, 500), (2.0, 1000)] {
+        let mut rate = ReferenceRate::new(LIMITS);
+        rate.set_priority(weight);
+        rate.set(Rate::from_kbps(rest));
+        rate.previous_ms = 30.0;
+        rate.update(&report(30.0, Mode::Gradual), None, None, INTERVAL);
+        assert_eq!(rate.get(), Rate::from_kbps(rest));
+    }
+    let mut before = ReferenceRate::new(LIMITS);
+    before.set_priority(2.0);
+    let mut after = ReferenceRate::new(LIMITS);
+    after.keep_application(&before);
+    assert!((after.priority - 2.0).abs() < 1e-9);
+    after.set_priority(f64::NAN);
+    assert!((after.priority - 2.0).abs() < 1e-9);
+    after.set_priority(f64::INFINITY);
+    assert!((after.priority - 100.0).abs() < 1e-9);
+}
