@@ -90,6 +90,53 @@ pub struct Snapshot {
     pub state: &'static str,
 }
 
+/// A quantity inside a controller, for plots: what its detector sees, where
+/// its threshold is, how large its windows are.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Internal {
+    /// In snake case, one of a kind within the controller.
+    pub name: &'static str,
+    /// As metrics have it: `ms`, `Mbit/s`, `kB`, or `1` for shares and counts.
+    /// Quantities of one unit belong in one plot.
+    pub unit: &'static str,
+    /// In that unit, finite.
+    pub value: f64,
+}
+
+impl Internal {
+    pub(crate) fn ms(name: &'static str, value: f64) -> Internal {
+        Internal {
+            name,
+            unit: "ms",
+            value,
+        }
+    }
+
+    pub(crate) fn rate(name: &'static str, rate: Rate) -> Internal {
+        Internal {
+            name,
+            unit: "Mbit/s",
+            value: rate.as_mbps(),
+        }
+    }
+
+    pub(crate) fn bytes(name: &'static str, bytes: f64) -> Internal {
+        Internal {
+            name,
+            unit: "kB",
+            value: bytes / 1e3,
+        }
+    }
+
+    pub(crate) fn share(name: &'static str, value: f64) -> Internal {
+        Internal {
+            name,
+            unit: "1",
+            value,
+        }
+    }
+}
+
 /// A congestion controller of one path.
 ///
 /// The times given to all methods together never go back. After every call
@@ -166,4 +213,10 @@ pub trait Controller: Send {
 
     /// The controller's view of the path.
     fn snapshot(&self) -> Snapshot;
+
+    /// What else it can tell, always in the same order; what is not known yet
+    /// is left out. For plots: not asked for every packet.
+    fn internals(&self) -> Vec<Internal> {
+        Vec::new()
+    }
 }

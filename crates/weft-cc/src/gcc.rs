@@ -14,7 +14,7 @@ mod trendline;
 
 use crate::measure::{SILENCE_DROP, Silence};
 use crate::pacer::PACING_FACTOR;
-use crate::{Controller, Limits, PacketResult, ProbeCluster, SentPacket, Snapshot};
+use crate::{Controller, Internal, Limits, PacketResult, ProbeCluster, SentPacket, Snapshot};
 use aimd::Growth;
 use alr::Alr;
 use delay_based::DelayBased;
@@ -249,6 +249,23 @@ impl Controller for Gcc {
             queue_trend: self.delay.trend(),
             state,
         }
+    }
+
+    fn internals(&self) -> Vec<Internal> {
+        let aimd = self.delay.aimd();
+        let mut all = vec![
+            Internal::ms("trend", self.delay.trend()),
+            Internal::ms("threshold", self.delay.threshold()),
+            Internal::rate("delay_based", aimd.rate()),
+        ];
+        if self.loss.is_limiting() {
+            all.push(Internal::rate("loss_based", self.loss.result()));
+        }
+        all.extend(self.acked.map(|rate| Internal::rate("acked", rate)));
+        let capacity = aimd.capacity();
+        all.extend(capacity.map(|rate| Internal::rate("link_capacity", rate)));
+        all.push(Internal::share("loss", self.loss.average_loss()));
+        all
     }
 }
 

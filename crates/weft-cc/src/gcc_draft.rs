@@ -9,7 +9,7 @@ mod loss;
 mod rate_control;
 
 use crate::measure::{DeliveryRate, SILENCE_DROP, Silence, credible_delivery};
-use crate::{Controller, Limits, PacketResult, SentPacket, Snapshot};
+use crate::{Controller, Internal, Limits, PacketResult, SentPacket, Snapshot};
 use arrival::Arrivals;
 use detector::{Detector, Signal};
 use kalman::Kalman;
@@ -149,5 +149,18 @@ impl Controller for GccDraft {
             queue_trend: self.filter.gradient_ms(),
             state,
         }
+    }
+
+    fn internals(&self) -> Vec<Internal> {
+        let mut all = vec![
+            Internal::ms("gradient", self.filter.gradient_ms()),
+            Internal::ms("threshold", self.detector.threshold_ms()),
+            Internal::rate("delay_based", self.rate_control.estimate()),
+            Internal::rate("loss_based", self.loss.estimate()),
+        ];
+        let incoming = self.incoming.rate();
+        all.extend(incoming.map(|rate| Internal::rate("incoming", rate)));
+        all.push(Internal::share("loss", self.loss.share()));
+        all
     }
 }

@@ -19,7 +19,7 @@ mod scream;
 mod scream_v1;
 
 pub use controller::{
-    Controller, Limits, PacketResult, ProbeCluster, ProbeId, SentPacket, Snapshot,
+    Controller, Internal, Limits, PacketResult, ProbeCluster, ProbeId, SentPacket, Snapshot,
 };
 pub use fixed::Fixed;
 pub use gcc::{Behaviour, Gcc};

@@ -6,7 +6,7 @@ mod rate;
 mod signal;
 
 use crate::measure::{DeliveryRate, SILENCE_DROP, Silence, credible_delivery};
-use crate::{Controller, Limits, PacketResult, SentPacket, Snapshot};
+use crate::{Controller, Internal, Limits, PacketResult, SentPacket, Snapshot};
 use rate::ReferenceRate;
 use signal::CongestionSignal;
 use weft_units::{Bytes, Deadline, Duration, Ecn, Instant, Rate};
@@ -157,6 +157,23 @@ impl Controller for Nada {
             queue_trend: self.signal.congestion_ms(),
             state,
         }
+    }
+
+    /// `x_curr` and where it would rest, `d_queue`, `r_ref`, `r_recv`, `p_loss`
+    /// and `p_mark`.
+    fn internals(&self) -> Vec<Internal> {
+        let mut all = vec![
+            Internal::ms("congestion", self.signal.congestion_ms()),
+            Internal::ms("rest", self.rate.reference_ms()),
+            Internal::ms("queue", self.signal.queue_ms()),
+            Internal::rate("reference", self.rate.get()),
+        ];
+        let received = self.received.rate();
+        all.extend(received.map(|rate| Internal::rate("received", rate)));
+        all.push(Internal::bytes("backlog", self.backlog.0 as f64));
+        all.push(Internal::share("loss", self.signal.loss()));
+        all.push(Internal::share("marks", self.signal.marks()));
+        all
     }
 }
 

@@ -9,7 +9,7 @@ pub(crate) mod queue_target;
 mod window;
 
 use crate::measure::{BaseDelay, DeliveryRate, SILENCE_DROP, Silence, credible_delivery};
-use crate::{Controller, Limits, PacketResult, SentPacket, Snapshot};
+use crate::{Controller, Internal, Limits, PacketResult, SentPacket, Snapshot};
 use flight::Flight;
 use marks::Marks;
 use queue_target::QueueTarget;
@@ -252,5 +252,20 @@ impl Controller for Scream {
             queue_trend: self.queue.average_ms(),
             state,
         }
+    }
+
+    fn internals(&self) -> Vec<Internal> {
+        let mut all = vec![
+            Internal::bytes("window", self.window.bytes()),
+            Internal::bytes("in_flight", self.flight.bytes() as f64),
+            Internal::ms("queue", self.queue.queue_ms()),
+            Internal::ms("queue_average", self.queue.average_ms()),
+            Internal::ms("queue_target", self.queue.target_ms()),
+        ];
+        let delivered = self.delivered.rate();
+        all.extend(delivered.map(|rate| Internal::rate("delivered", rate)));
+        all.push(Internal::share("loss", self.loss));
+        all.push(Internal::share("marks", self.marks.share()));
+        all
     }
 }

@@ -10,7 +10,7 @@ use crate::measure::{
 };
 use crate::scream::flight::Flight;
 use crate::scream::queue_target::QueueTarget;
-use crate::{Controller, Limits, PacketResult, SentPacket, Snapshot};
+use crate::{Controller, Internal, Limits, PacketResult, SentPacket, Snapshot};
 use media::MediaRate;
 use trend::Trend;
 use weft_units::{Bytes, Deadline, Duration, Ecn, Instant, Rate};
@@ -230,5 +230,19 @@ impl Controller for ScreamV1 {
             queue_trend: self.trend.get(),
             state,
         }
+    }
+
+    fn internals(&self) -> Vec<Internal> {
+        let mut all = vec![
+            Internal::bytes("window", self.window.bytes()),
+            Internal::bytes("in_flight", self.flight.bytes() as f64),
+            Internal::ms("queue", self.queue.queue_ms()),
+            Internal::ms("queue_target", self.queue.target_ms()),
+        ];
+        let delivered = self.delivered.rate();
+        all.extend(delivered.map(|rate| Internal::rate("delivered", rate)));
+        all.push(Internal::share("loss", self.loss));
+        all.push(Internal::share("queue_trend", self.trend.get()));
+        all
     }
 }

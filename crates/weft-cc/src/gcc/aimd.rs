@@ -94,6 +94,12 @@ impl Aimd {
         self.rate
     }
 
+    /// The link capacity that decreases have shown.
+    pub(super) fn capacity(&self) -> Option<Rate> {
+        let kbps = self.capacity.estimate;
+        kbps.map(|kbps| Rate::from_bps((kbps * 1e3) as u64))
+    }
+
     pub(super) fn set_rtt(&mut self, rtt: Duration) {
         self.rtt = rtt.min(MAX_RTT);
     }

@@ -111,4 +111,8 @@ impl DelayBased {
     pub(super) fn trend(&self) -> f64 {
         self.trendline.modified()
     }
+
+    pub(super) fn threshold(&self) -> f64 {
+        self.detector.threshold()
+    }
 }

@@ -118,6 +118,11 @@ impl LossBased {
         }
     }
 
+    /// What loss alone would allow, once it is asked.
+    pub(super) fn result(&self) -> Rate {
+        self.result
+    }
+
     pub(super) fn is_limiting(&self) -> bool {
         self.state != State::DelayBased && self.observations.count() >= MIN_OBSERVATIONS
     }

@@ -53,6 +53,10 @@ impl OveruseDetector {
         self.usage
     }
 
+    pub(super) fn threshold(&self) -> f64 {
+        self.threshold
+    }
+
     /// The trend changed: `trend` as [`super::trendline::Trendline::modified`],
     /// `deltas` groups so far, the last one `send_ms` after its predecessor,
     /// complete at `arrival` in the receiver's clock.

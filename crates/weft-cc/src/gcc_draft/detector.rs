@@ -48,6 +48,11 @@ impl Detector {
         self.signal
     }
 
+    /// `del_var_th` in ms.
+    pub(super) fn threshold_ms(&self) -> f64 {
+        self.threshold_ms
+    }
+
     /// The gradient `m(i)` of a group that arrived `elapsed_ms` after the one
     /// before.
     pub(super) fn update(&mut self, gradient_ms: f64, elapsed_ms: f64) -> Signal {

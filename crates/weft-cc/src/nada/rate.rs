@@ -75,6 +75,12 @@ impl ReferenceRate {
         self.set_demand(before.max);
     }
 
+    /// The congestion in ms at which the rate would rest.
+    pub(super) fn reference_ms(&self) -> f64 {
+        let rate = (self.rate.as_bps() as f64).max(1.0);
+        self.priority * XREF_MS * self.max.as_bps() as f64 / rate
+    }
+
     pub(super) fn mode(&self) -> &'static str {
         match self.mode {
             Mode::RampUp => "ramp-up",
@@ -109,7 +115,7 @@ impl ReferenceRate {
         let rate = (self.rate.as_bps() as f64).max(1.0);
         let delta_ms = elapsed.as_millis_f64().min(TAU_MS);
         let max = self.max.as_bps() as f64;
-        let offset_ms = congestion_ms - self.priority * XREF_MS * max / rate;
+        let offset_ms = congestion_ms - self.reference_ms();
         let diff_ms = congestion_ms - self.previous_ms;
         let change =
             KAPPA * (delta_ms / TAU_MS) * (offset_ms / TAU_MS) + KAPPA * ETA * (diff_ms / TAU_MS);

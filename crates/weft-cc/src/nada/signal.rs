@@ -121,8 +121,13 @@ impl CongestionSignal {
         });
     }
 
+    /// `p_mark`, 0 to 1.
+    pub(super) fn marks(&self) -> f64 {
+        self.marks
+    }
+
     /// `d_queue` in ms behind the minimum filter.
-    fn queue_ms(&self) -> f64 {
+    pub(super) fn queue_ms(&self) -> f64 {
         let least = self.taps_ms.iter().copied().fold(f64::INFINITY, f64::min);
         if least.is_finite() { least } else { 0.0 }
     }

@@ -19,7 +19,9 @@ pub fn series(series: &Series) -> String {
         let _ = write!(text, "{t}");
         for column in &series.columns {
             text.push(',');
-            if let Some(value) = column.values.get(row).copied().flatten() {
+            if let Some(word) = column.word(row) {
+                text.push_str(word);
+            } else if let Some(value) = column.values.get(row).copied().flatten() {
                 let _ = write!(text, "{value}");
             }
         }
@@ -37,7 +39,13 @@ pub fn series_parquet(series: &Series) -> Vec<u8> {
     };
     let columns = series.columns.iter().map(|column| parquet::Column {
         name: column.head(),
-        values: Values::Numbers(column.values.clone()),
+        values: match column.words.is_empty() {
+            true => Values::Numbers(column.values.clone()),
+            false => {
+                let rows = 0..series.t.len();
+                Values::Texts(rows.map(|row| column.word(row).unwrap_or("")).collect())
+            }
+        },
     });
     parquet::file(&[t].into_iter().chain(columns).collect::<Vec<_>>())
 }

@@ -2,6 +2,7 @@
 //! are asked for. What comes out depends on scenario and seeds only.
 
 mod check;
+mod controllers;
 mod series;
 
 use std::ops::ControlFlow;

@@ -1,22 +1,28 @@
 //! The time series of a run, as a table.
 
+use std::borrow::Cow;
+
 use serde::Serialize;
 use weft_sim::{CallRecord, DelaySample, Direction, DirectionRecord, FlowDetail, LegSample};
 use weft_units::{Duration, Instant};
 
+use super::controllers;
 use crate::metrics::{Run, streams};
 
 /// A column: a quantity of one flow or link over time.
 #[derive(Clone, Debug, Serialize)]
 pub struct Column {
     /// What: the columns of one name belong in one plot.
-    pub name: &'static str,
-    /// Of which flow or link.
+    pub name: Cow<'static, str>,
+    /// Of which flow or link, or of which path of a flow: `call@wifi`.
     pub of: String,
     /// The unit.
     pub unit: &'static str,
     /// One value for each time; none where there was nothing to measure.
     pub values: Vec<Option<f64>>,
+    /// Of a column of words: the values are positions among these.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub words: Vec<&'static str>,
 }
 
 /// Columns over time.
@@ -33,6 +39,13 @@ impl Column {
     #[must_use]
     pub fn head(&self) -> String {
         format!("{}.{}", self.name, self.of)
+    }
+
+    /// The word of a row, in a column of words.
+    #[must_use]
+    pub fn word(&self, row: usize) -> Option<&'static str> {
+        let at = self.values.get(row).copied().flatten()?;
+        self.words.get(at as usize).copied()
     }
 }
 
@@ -59,10 +72,11 @@ impl Series {
     fn add(&mut self, name: &'static str, of: &str, unit: &'static str, values: Vec<Option<f64>>) {
         let of = of.to_owned();
         self.columns.push(Column {
-            name,
+            name: Cow::Borrowed(name),
             of,
             unit,
             values,
+            words: Vec::new(),
         });
     }
 
@@ -85,18 +99,25 @@ impl Series {
             };
             (0..periods.len()).map(at).collect()
         };
-        let rate = |row: usize, bytes: u64| mbps(bytes, periods[row].1);
-        let sums = over(&|legs| Some(legs.iter().map(|s| s.delivered.0).sum::<u64>() as f64));
-        let rates = sums
-            .iter()
-            .enumerate()
-            .map(|(row, bytes)| rate(row, bytes.unwrap_or(0.0) as u64));
-        self.add("rate_mbps", name, "Mbit/s", rates.collect());
+        let rates = |bytes: fn(&LegSample) -> u64| -> Vec<Option<f64>> {
+            let sums = over(&|legs| Some(legs.iter().map(|s| bytes(s)).sum::<u64>() as f64));
+            let rows = sums.iter().zip(periods);
+            rows.map(|(sum, (_, period))| mbps(sum.unwrap_or(0.0) as u64, *period))
+                .collect()
+        };
+        self.add("rate_mbps", name, "Mbit/s", rates(|s| s.delivered.0));
+        self.add("sent_mbps", name, "Mbit/s", rates(|s| s.sent.0));
         self.add(
             "owd_ms",
             name,
             "ms",
             over(&|legs| mean_of(legs, |s| s.one_way_delay)),
+        );
+        self.add(
+            "wait_ms",
+            name,
+            "ms",
+            over(&|legs| mean_of(legs, |s| s.queue_delay)),
         );
         self.add(
             "drops",
@@ -123,12 +144,13 @@ impl Series {
         periods: &[(Instant, Duration)],
     ) {
         let name = run.record.flows[flow].name.as_str();
-        let targets = call
-            .caller
-            .series
+        let ends = periods.iter().map(|(end, _)| *end);
+        let samples = controllers::by_period(&call.caller.series, ends);
+        let targets = samples
             .iter()
-            .map(|s| Some(s.target_rate.as_mbps()));
+            .map(|sample| sample.map(|s| s.target_rate.as_mbps()));
         self.add("target_mbps", name, "Mbit/s", targets.collect());
+        self.add_controllers(run, flow, &samples);
         let cameras = streams(run, flow);
         // Frames, and sums of latency, quantiser and PSNR, by period.
         let mut frames = vec![(0_u32, [0.0; 3]); periods.len()];
@@ -204,8 +226,13 @@ impl Series {
             let present: Vec<f64> = values.iter().flatten().copied().collect();
             (!present.is_empty()).then(|| present.iter().sum::<f64>() / present.len() as f64)
         };
+        // Words have no mean.
+        let last = |values: &[Option<f64>]| values.iter().flatten().last().copied();
         let columns = self.columns.iter().map(|column| Column {
-            values: column.values.chunks(each).map(mean).collect(),
+            values: match column.words.is_empty() {
+                true => column.values.chunks(each).map(mean).collect(),
+                false => column.values.chunks(each).map(last).collect(),
+            },
             ..column.clone()
         });
         Series {

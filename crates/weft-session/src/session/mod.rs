@@ -373,6 +373,13 @@ impl Session {
         Stats::of(self)
     }
 
+    /// What the congestion controller of a path can tell of itself, for plots.
+    #[must_use]
+    pub fn controller_internals(&self, path: PathId) -> Vec<weft_cc::Internal> {
+        let path = self.paths.get(&path);
+        path.map_or(Vec::new(), |path| path.controller.internals())
+    }
+
     fn is_due(&self, now: Instant) -> bool {
         self.rate_moved || self.poll_timeout().is_some_and(|d| d.at <= now)
     }

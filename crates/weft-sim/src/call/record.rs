@@ -1,3 +1,4 @@
+use weft_cc::Internal;
 use weft_session::{EcnState, PathState, ReceiverStats};
 use weft_units::{Bytes, Duration, Freezes, Instant, PathId, Rate};
 
@@ -89,7 +90,7 @@ pub struct CallSample {
 }
 
 /// A path as one end sees it.
-#[derive(Clone, Copy, PartialEq, Debug)]
+#[derive(Clone, PartialEq, Debug)]
 pub struct PathSample {
     /// Whether it carries packets.
     pub state: PathState,
@@ -105,6 +106,10 @@ pub struct PathSample {
     pub marked_packets: u64,
     /// What is done with the ECN field.
     pub ecn: EcnState,
+    /// The controller's state in one word.
+    pub controller_state: &'static str,
+    /// What else the controller can tell.
+    pub internals: Vec<Internal>,
 }
 
 /// A path changed its state.

@@ -196,6 +196,8 @@ impl Side {
             queued: p.queued,
             marked_packets: p.marked_packets,
             ecn: p.ecn,
+            controller_state: p.controller_state,
+            internals: self.session.controller_internals(p.path),
         };
         debug_assert_eq!(stats.paths.len(), self.paths);
         self.series.push(CallSample {
