@@ -73,10 +73,11 @@ impl Context<'_> {
             if let Output::Transmit {
                 local,
                 remote,
+                ecn,
                 datagram,
             } = output
             {
-                self.sockets.send(local, remote, &datagram);
+                self.sockets.send(local, remote, ecn, &datagram);
             }
         }
         self.peers.remove(key);
@@ -323,8 +324,10 @@ impl<A: Application> EventLoop<A> {
                     let now = self.clock.now();
                     // Empty ones are not among them, and cost time too.
                     taken += 1;
-                    for (remote, datagram) in datagrams {
-                        let key = self.peers.handle_datagram(now, local, remote, datagram);
+                    for (remote, ecn, datagram) in datagrams {
+                        let key = self
+                            .peers
+                            .handle_datagram(now, local, remote, ecn, datagram);
                         self.touched.extend(key);
                         taken += 1;
                     }
@@ -350,9 +353,10 @@ impl<A: Application> EventLoop<A> {
                     Output::Transmit {
                         local,
                         remote,
+                        ecn,
                         datagram,
                     } => {
-                        self.sockets.send(local, remote, &datagram);
+                        self.sockets.send(local, remote, ecn, &datagram);
                         if let Some(peer) = self.peers.get_mut(key) {
                             peer.recycle(datagram);
                         }

@@ -10,8 +10,9 @@ use std::net::{SocketAddr, UdpSocket as StdUdpSocket};
 
 use mio::net::UdpSocket;
 use mio::{Interest, Registry, Token};
-use quinn_udp::{RecvMeta, Transmit, UdpSockRef, UdpSocketState};
-use weft_units::Bytes;
+use nix::sys::socket::{setsockopt, sockopt::ReceiveTimestampns};
+use quinn_udp::{EcnCodepoint, RecvMeta, Transmit, UdpSockRef, UdpSocketState};
+use weft_units::{Bytes, Ecn};
 
 /// Bytes of a run: what one IP packet could hold, headers off.
 const MAX_RUN: usize = 65_000;
@@ -46,17 +47,21 @@ fn headers(remote: SocketAddr) -> u64 {
     }
 }
 
-/// Datagrams to one destination in a row, of one size but for the last, which
-/// may be shorter: what the system sends in one call.
+/// What datagrams that are sent in one call have in common: the addresses, from
+/// and to, and the ECN field.
+type Route = (SocketAddr, SocketAddr, Ecn);
+
+/// Datagrams of one route in a row, of one size but for the last, which may be
+/// shorter: what the system sends in one call.
 #[derive(Default)]
 struct Run {
-    route: Option<(SocketAddr, SocketAddr)>,
+    route: Option<Route>,
     size: usize,
     contents: Vec<u8>,
 }
 
 impl Run {
-    fn takes(&self, route: (SocketAddr, SocketAddr), len: usize, most: usize) -> bool {
+    fn takes(&self, route: Route, len: usize, most: usize) -> bool {
         let total = self.contents.len();
         self.route == Some(route)
             && (1..=self.size).contains(&len)
@@ -65,7 +70,7 @@ impl Run {
             && total + len <= MAX_RUN
     }
 
-    fn begin(&mut self, route: (SocketAddr, SocketAddr), datagram: &[u8]) {
+    fn begin(&mut self, route: Route, datagram: &[u8]) {
         self.route = Some(route);
         self.size = datagram.len();
         self.contents.clear();
@@ -78,10 +83,10 @@ impl Run {
 }
 
 impl Socket {
-    fn send(&self, remote: SocketAddr, contents: &[u8], size: usize) -> io::Result<()> {
+    fn send(&self, remote: SocketAddr, ecn: Ecn, contents: &[u8], size: usize) -> io::Result<()> {
         let transmit = Transmit {
             destination: remote,
-            ecn: None,
+            ecn: EcnCodepoint::from_bits(ecn.bits()),
             contents,
             segment_size: (size < contents.len()).then_some(size),
             src_ip: None,
@@ -104,6 +109,9 @@ impl Sockets {
     pub(crate) fn add(&mut self, socket: StdUdpSocket) -> io::Result<SocketAddr> {
         // Makes it non-blocking, too.
         let state = UdpSocketState::new(UdpSockRef::from(&socket))?;
+        // It asks for time stamps and has no room for them beside the length
+        // of a run and the addresses: the ECN field would be what is cut off.
+        setsockopt(&socket, ReceiveTimestampns, &false)?;
         let address = socket.local_addr()?;
         let mut io = UdpSocket::from_std(socket);
         let token = Token(self.next);
@@ -137,8 +145,14 @@ impl Sockets {
     }
 
     /// Sends a datagram, at [`Sockets::flush`] at the latest.
-    pub(crate) fn send(&mut self, local: SocketAddr, remote: SocketAddr, datagram: &[u8]) {
-        let route = (local, remote);
+    pub(crate) fn send(
+        &mut self,
+        local: SocketAddr,
+        remote: SocketAddr,
+        ecn: Ecn,
+        datagram: &[u8],
+    ) {
+        let route = (local, remote, ecn);
         let mut most = 1;
         if let Some(socket) = self.by_address.get_mut(&local) {
             most = socket.state.max_gso_segments();
@@ -154,7 +168,7 @@ impl Sockets {
 
     /// Sends what waits.
     pub(crate) fn flush(&mut self) {
-        let Some((local, remote)) = self.run.route.take() else {
+        let Some((local, remote, ecn)) = self.run.route.take() else {
             return;
         };
         let run = &self.run;
@@ -164,15 +178,16 @@ impl Sockets {
             self.unsent += run.datagrams().count() as u64;
             return;
         };
-        let Err(error) = socket.send(remote, &run.contents, run.size) else {
+        let Err(error) = socket.send(remote, ecn, &run.contents, run.size) else {
             return;
         };
         let alone = run.contents.len() <= run.size;
         // Not every interface can take a run, and not every datagram of one
         // needs to be at fault.
         let again = !alone && error.kind() != io::ErrorKind::WouldBlock;
-        let lost =
-            |datagram: &&[u8]| !again || socket.send(remote, datagram, datagram.len()).is_err();
+        let lost = |datagram: &&[u8]| {
+            !again || socket.send(remote, ecn, datagram, datagram.len()).is_err()
+        };
         self.unsent += run.datagrams().filter(lost).count() as u64;
     }
 
@@ -188,13 +203,13 @@ impl Sockets {
         Bytes(socket.map_or(0, |s| s.carried))
     }
 
-    /// What has come to the socket of `local`, without empty datagrams; an
-    /// error if nothing has.
+    /// What has come to the socket of `local`, from where and with which ECN
+    /// field, without empty datagrams; an error if nothing has.
     pub(crate) fn receive<'b>(
         &mut self,
         local: SocketAddr,
         buffers: &'b mut Buffers,
-    ) -> io::Result<impl Iterator<Item = (SocketAddr, &'b [u8])> + use<'b>> {
+    ) -> io::Result<impl Iterator<Item = (SocketAddr, Ecn, &'b [u8])> + use<'b>> {
         let socket = self.by_address.get_mut(&local);
         let socket = socket.ok_or(io::ErrorKind::NotConnected)?;
         let Buffers { bytes, metas } = buffers;
@@ -208,7 +223,8 @@ impl Sockets {
         let received = metas.iter().zip(bytes.iter()).take(filled);
         Ok(received.flat_map(|(meta, bytes)| {
             let datagrams = bytes[..meta.len].chunks(meta.stride.max(1));
-            datagrams.map(|datagram| (meta.addr, datagram))
+            let ecn = meta.ecn.map_or(Ecn::NotEct, |e| Ecn::from_bits(e as u8));
+            datagrams.map(move |datagram| (meta.addr, ecn, datagram))
         }))
     }
 }

@@ -13,7 +13,7 @@ use common::{
 use weft_net::{Application, Clock, Context, Driver, Remote};
 use weft_peer::{AnswerPolicy, Direction, Event, Offer, Peer, PeerKey, Section, answer};
 use weft_secure::IceRole;
-use weft_session::{Delivery, MediaKind};
+use weft_session::{Delivery, EcnState, MediaKind};
 use weft_units::{Deadline, Duration, Instant, Rng, StreamId};
 
 /// What the test asks of an end.
@@ -22,6 +22,8 @@ enum Command {
     /// Takes the socket of an address away: packets to and from it vanish.
     Close(SocketAddr),
     Open(UdpSocket),
+    /// Wants to know what is done with the ECN field of each path.
+    TellEcn(Sender<Vec<EcnState>>),
     Stop,
 }
 
@@ -64,6 +66,12 @@ impl Application for End {
                 context
                     .add_socket(socket)
                     .expect("the socket was open before");
+            }
+            Command::TellEcn(asker) => {
+                let peer = self.peer.and_then(|key| context.peers().get(key));
+                let paths = peer.map(|p| p.session().stats().paths).unwrap_or_default();
+                let states = paths.iter().map(|p| p.ecn).collect();
+                asker.send(states).expect("the test waits");
             }
             Command::Stop => context.stop(),
         }
@@ -121,6 +129,10 @@ fn bind(address: &str) -> (UdpSocket, SocketAddr) {
 
 impl Loopback {
     fn new(server: &str, links: &[&str]) -> Loopback {
+        Loopback::with_controller(server, links, "gcc")
+    }
+
+    fn with_controller(server: &str, links: &[&str], controller: &str) -> Loopback {
         let clock = Clock::start();
         let rng = Rng::new(1);
         let (sender_sockets, addresses): (Vec<_>, Vec<_>) =
@@ -134,6 +146,7 @@ impl Loopback {
         let receiver = start("receiver", Side::Receiver, vec![receiver_socket]);
 
         let mut offerer = config(IceRole::Controlling, clock.epoch(), &rng.stream("sender"));
+        offerer.session.controller = controller.parse().expect("a controller");
         offerer.locals = (0..).zip(&addresses).map(|(i, a)| local(*a, i)).collect();
         let mut answerer = config(IceRole::Controlled, clock.epoch(), &rng.stream("receiver"));
         answerer.locals = vec![local(at_receiver, 0)];
@@ -226,6 +239,25 @@ fn a_call_over_ipv6_loopback_survives_a_cut() {
     let mut call = Loopback::new("[::1]:0", &["[::1]:0", "[::1]:0"]);
     survives_a_cut(&mut call, 0, BUSY);
     call.close();
+}
+
+#[test]
+fn the_ecn_field_passes_loopback_over_both_families() {
+    for (server, client) in [("127.0.0.1:0", "127.0.0.2:0"), ("[::1]:0", "[::1]:0")] {
+        let mut call = Loopback::with_controller(server, &[client], "scream");
+        let mut states = Vec::new();
+        for _ in 0..50 {
+            call.run(Duration::from_millis(100));
+            let (asker, answer) = channel();
+            call.sender.send(Command::TellEcn(asker));
+            states = answer.recv().expect("the driver runs");
+            if states == [EcnState::On] {
+                break;
+            }
+        }
+        assert_eq!(states, [EcnState::On], "{server}");
+        call.close();
+    }
 }
 
 #[test]

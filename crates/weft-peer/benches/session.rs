@@ -15,7 +15,7 @@ use weft_secure::{
     RemoteFilter,
 };
 use weft_session::{Config as SessionConfig, Delivery, Frame, MediaKind};
-use weft_units::{Duration, Instant, Rate, Rng, Ssrc, StreamId};
+use weft_units::{Duration, Ecn, Instant, Rate, Rng, Ssrc, StreamId};
 use weft_wire::rtp::ExtensionMap;
 
 const DELAY: Duration = Duration::from_millis(10);
@@ -135,7 +135,13 @@ impl Call {
             } else {
                 (&mut self.sender, &mut self.receiver)
             };
-            peer.handle_datagram(now, datagram.to, datagram.from, &datagram.bytes);
+            peer.handle_datagram(
+                now,
+                datagram.to,
+                datagram.from,
+                Ecn::NotEct,
+                &datagram.bytes,
+            );
             // RFC 7983: media.
             self.received += u64::from(upwards && datagram.bytes[0] >= 128);
             origin.recycle(datagram.bytes);
@@ -178,6 +184,7 @@ impl Call {
                         local,
                         remote,
                         datagram,
+                        ..
                     } => self.flights.push_back(Datagram {
                         at: self.now + DELAY,
                         from: local,

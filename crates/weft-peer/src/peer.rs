@@ -5,7 +5,7 @@ use weft_secure::{Association, Config as AssociationConfig, LocalAddress, Receiv
 use weft_session::{
     ForwardedPacket, Frame, Input, Output as SessionOutput, Protocol, Session, Transmit,
 };
-use weft_units::{Deadline, Duration, Instant, PathId, Rng, StreamId};
+use weft_units::{Deadline, Duration, Ecn, Instant, PathId, Rng, StreamId};
 
 use crate::negotiation::NegotiatedStream;
 
@@ -31,6 +31,8 @@ pub enum Output {
         local: SocketAddr,
         /// To this remote address.
         remote: SocketAddr,
+        /// The ECN field of its IP header.
+        ecn: Ecn,
         /// Protected and complete.
         datagram: Vec<u8>,
     },
@@ -101,13 +103,14 @@ impl Peer {
         self.connected
     }
 
-    /// A datagram came in. Says whether it was genuine; what was not is a
+    /// A datagram came in with this ECN field. Says whether it was genuine; what was not is a
     /// counted drop.
     pub fn handle_datagram(
         &mut self,
         now: Instant,
         local: SocketAddr,
         remote: SocketAddr,
+        ecn: Ecn,
         datagram: &[u8],
     ) -> bool {
         self.testify();
@@ -116,7 +119,6 @@ impl Peer {
             .handle_datagram(now, local, remote, datagram)
         {
             Received::Rtp { path, packet } => {
-                let ecn = weft_units::Ecn::NotEct;
                 let input = Input::Rtp { path, ecn, packet };
                 self.session.handle_input(now, input);
                 true
@@ -265,6 +267,7 @@ impl Peer {
                         self.outputs.push_back(Output::Transmit {
                             local,
                             remote,
+                            ecn: Ecn::NotEct,
                             datagram,
                         });
                     }
@@ -337,10 +340,10 @@ impl Peer {
     fn transmit(&mut self, transmit: Transmit) {
         let Transmit {
             path,
+            ecn,
             copies,
             mut packet,
             protocol,
-            ..
         } = transmit;
         let protected = match protocol {
             Protocol::Rtp => self.association.protect_rtp(&mut packet),
@@ -351,17 +354,18 @@ impl Peer {
             return;
         }
         for copy in copies {
-            self.push_on(copy, packet.clone());
+            self.push_on(copy, Ecn::NotEct, packet.clone());
         }
-        self.push_on(path, packet);
+        self.push_on(path, ecn, packet);
     }
 
-    fn push_on(&mut self, path: PathId, datagram: Vec<u8>) {
+    fn push_on(&mut self, path: PathId, ecn: Ecn, datagram: Vec<u8>) {
         if let Some(path) = self.association.path(path) {
             let (local, remote) = (path.local, path.remote);
             self.outputs.push_back(Output::Transmit {
                 local,
                 remote,
+                ecn,
                 datagram,
             });
         }

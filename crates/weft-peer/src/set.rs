@@ -1,7 +1,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::SocketAddr;
 
-use weft_units::{Deadline, Instant};
+use weft_units::{Deadline, Ecn, Instant};
 
 use crate::{Output, Peer};
 
@@ -82,6 +82,7 @@ impl PeerSet {
         now: Instant,
         local: SocketAddr,
         remote: SocketAddr,
+        ecn: Ecn,
         datagram: &[u8],
     ) -> Option<PeerKey> {
         let named = || {
@@ -96,7 +97,7 @@ impl PeerSet {
             return None;
         };
         let peer = &mut self.peers.get_mut(&key)?.peer;
-        let genuine = peer.handle_datagram(now, local, remote, datagram);
+        let genuine = peer.handle_datagram(now, local, remote, ecn, datagram);
         // Names are no secret: only what is signed may move a route.
         if genuine && routed != Some(key) {
             self.routes.insert((local, remote), key);
@@ -115,6 +116,7 @@ impl PeerSet {
             local,
             remote,
             datagram,
+            ..
         }) = &output
         {
             // An answer to a check bears no name: it is known by where the

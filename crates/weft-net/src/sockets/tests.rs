@@ -16,7 +16,7 @@ fn received(sockets: &mut Sockets, at: SocketAddr) -> Vec<(SocketAddr, Vec<u8>)>
     let mut all = Vec::new();
     loop {
         match sockets.receive(at, &mut buffers) {
-            Ok(some) => all.extend(some.map(|(from, bytes)| (from, bytes.to_vec()))),
+            Ok(some) => all.extend(some.map(|(from, _, bytes)| (from, bytes.to_vec()))),
             Err(error) => {
                 assert_eq!(error.kind(), io::ErrorKind::WouldBlock);
                 return all;
@@ -34,9 +34,9 @@ fn runs_arrive_as_the_datagrams_that_were_sent_in_order() {
     let sizes = sizes.into_iter().chain([100; 200]);
     let sent: Vec<Vec<u8>> = sizes.zip(0..).map(|(size, n)| vec![n; size]).collect();
     for datagram in &sent {
-        sockets.send(at[0], at[1], datagram);
+        sockets.send(at[0], at[1], Ecn::NotEct, datagram);
     }
-    sockets.send(at[0], at[2], b"elsewhere");
+    sockets.send(at[0], at[2], Ecn::NotEct, b"elsewhere");
     sockets.flush();
     let expected: Vec<_> = sent.into_iter().map(|bytes| (at[0], bytes)).collect();
     assert_eq!(received(&mut sockets, at[1]), expected);
@@ -54,12 +54,12 @@ fn what_the_system_refuses_is_counted_and_the_rest_goes_out() {
     // 192.0.2.0/24 is for documentation (RFC 5737).
     let away = SocketAddr::from(([192, 0, 2, 1], 9));
     for _ in 0..3 {
-        sockets.send(at[0], away, &[1; 100]);
+        sockets.send(at[0], away, Ecn::NotEct, &[1; 100]);
     }
     let unknown = SocketAddr::from((Ipv4Addr::LOCALHOST, 1));
-    sockets.send(unknown, at[1], b"of no socket of ours");
+    sockets.send(unknown, at[1], Ecn::NotEct, b"of no socket of ours");
     for n in 0..3 {
-        sockets.send(at[0], at[1], &[n; 100]);
+        sockets.send(at[0], at[1], Ecn::NotEct, &[n; 100]);
     }
     sockets.flush();
     assert_eq!(sockets.unsent(), 4);
@@ -70,7 +70,7 @@ fn what_the_system_refuses_is_counted_and_the_rest_goes_out() {
 #[test]
 fn what_waits_is_sent_before_its_socket_closes() {
     let (_poll, mut sockets, at) = sockets(2);
-    sockets.send(at[0], at[1], b"last words");
+    sockets.send(at[0], at[1], Ecn::NotEct, b"last words");
     sockets.remove(at[0]);
     assert_eq!(
         received(&mut sockets, at[1]),
@@ -83,7 +83,7 @@ fn what_waits_is_sent_before_its_socket_closes() {
 fn a_socket_counts_both_ways_with_the_headers_of_its_family() {
     let (_poll, mut sockets, at) = sockets(2);
     for size in [1000, 1000, 500] {
-        sockets.send(at[0], at[1], &vec![7; size]);
+        sockets.send(at[0], at[1], Ecn::NotEct, &vec![7; size]);
     }
     sockets.flush();
     assert_eq!(received(&mut sockets, at[1]).len(), 3);
@@ -92,4 +92,45 @@ fn a_socket_counts_both_ways_with_the_headers_of_its_family() {
     assert_eq!(sockets.carried(at[1]), Bytes(2584));
     let six = SocketAddr::from((std::net::Ipv6Addr::LOCALHOST, 9));
     assert_eq!(headers(six), 48);
+}
+
+#[test]
+fn the_ecn_field_is_sent_and_read_over_both_families() {
+    let poll = mio::Poll::new().unwrap();
+    let mut sockets = Sockets::new(poll.registry().try_clone().unwrap());
+    let four = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
+    let six = SocketAddr::from((std::net::Ipv6Addr::LOCALHOST, 0));
+    for address in [four, six] {
+        let mut open = || sockets.add(StdUdpSocket::bind(address).unwrap()).unwrap();
+        let (from, to) = (open(), open());
+        // Runs of each field, in which nothing is told apart but that.
+        let fields = [Ecn::Ect1, Ecn::Ce, Ecn::NotEct, Ecn::Ect0, Ecn::Ect1];
+        let sent = fields.iter().flat_map(|field| [*field; 3]);
+        let sent: Vec<Ecn> = sent.collect();
+        for field in &sent {
+            sockets.send(from, to, *field, &[7; 500]);
+        }
+        sockets.flush();
+        let mut buffers = Buffers::new();
+        let mut came = Vec::new();
+        while let Ok(some) = sockets.receive(to, &mut buffers) {
+            came.extend(some.map(|(_, field, _)| field));
+        }
+        assert_eq!(came, sent, "{address}");
+        assert_eq!(sockets.unsent(), 0);
+    }
+}
+
+#[test]
+fn an_ordinary_datagram_comes_without_an_ecn_field() {
+    let (_poll, mut sockets, at) = sockets(1);
+    let other = StdUdpSocket::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
+    other.send_to(b"plain", at[0]).unwrap();
+    let mut buffers = Buffers::new();
+    let came: Vec<Ecn> = sockets
+        .receive(at[0], &mut buffers)
+        .unwrap()
+        .map(|(_, field, _)| field)
+        .collect();
+    assert_eq!(came, [Ecn::NotEct]);
 }

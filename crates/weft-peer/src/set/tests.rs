@@ -2,7 +2,7 @@ use std::net::SocketAddr;
 
 use weft_secure::{IceRole, PathState};
 use weft_session::{Delivery, MediaKind};
-use weft_units::{Duration, Instant};
+use weft_units::{Duration, Ecn, Instant};
 
 use super::*;
 use crate::negotiation::tests::config;
@@ -68,13 +68,15 @@ impl House {
                     local,
                     remote,
                     datagram,
+                    ..
                 } = output
                 {
                     moved = true;
                     if datagram[0] == 0 {
                         self.last_check.clone_from(&datagram);
                     }
-                    self.set.handle_datagram(self.now, remote, local, &datagram);
+                    self.set
+                        .handle_datagram(self.now, remote, local, Ecn::NotEct, &datagram);
                 }
             }
         }
@@ -85,12 +87,13 @@ impl House {
                     local,
                     remote,
                     datagram,
+                    ..
                 } = output
                 {
                     moved = true;
                     let at = |c: &&mut Peer| c.locals.iter().any(|l| l.addr == remote);
                     if let Some(client) = self.clients.iter_mut().find(at) {
-                        client.handle_datagram(self.now, remote, local, &datagram);
+                        client.handle_datagram(self.now, remote, local, Ecn::NotEct, &datagram);
                     }
                 }
             }
@@ -129,7 +132,7 @@ fn what_belongs_to_nobody_is_a_counted_stray() {
     for nonsense in [&media[..], &[], &[0; 3], &[0, 1, 0xff, 0xff]] {
         let found = house
             .set
-            .handle_datagram(house.now, server, stranger, nonsense);
+            .handle_datagram(house.now, server, stranger, Ecn::NotEct, nonsense);
         assert_eq!(found, None);
     }
     assert_eq!(house.set.strays(), 4);
@@ -152,11 +155,11 @@ fn a_forged_check_with_a_known_name_takes_no_route_over() {
     assert_eq!(named, house.set.get(attacker).map(names));
     house
         .set
-        .handle_datagram(house.now, server, client, &forged);
+        .handle_datagram(house.now, server, client, Ecn::NotEct, &forged);
     let nonsense = [0x80; 40];
     let routed = house
         .set
-        .handle_datagram(house.now, server, client, &nonsense);
+        .handle_datagram(house.now, server, client, Ecn::NotEct, &nonsense);
     assert_eq!(routed, Some(victim));
     let peer = house.set.get(attacker).expect("there");
     let drops = peer.association().counters().drops();
@@ -188,7 +191,9 @@ fn a_removed_peer_leaves_neither_name_nor_route() {
     let before = house.set.strays();
     let (server, client) = (addr(SERVER), addr("198.51.100.1:1000"));
     let check = house.last_check.clone();
-    let found = house.set.handle_datagram(house.now, server, client, &check);
+    let found = house
+        .set
+        .handle_datagram(house.now, server, client, Ecn::NotEct, &check);
     assert_eq!(found, None);
     assert_eq!(house.set.strays(), before + 1);
     assert_eq!(house.set.poll_timeout(), None);

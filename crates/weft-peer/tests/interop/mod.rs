@@ -14,7 +14,7 @@ use str0m::{Candidate, Rtc, RtcConfig};
 use weft_peer::{AnswerPolicy, Direction, Offer, Output, Peer, Section, answer};
 use weft_secure::IceRole;
 use weft_session::{Delivery, Level, MediaKind};
-use weft_units::{Duration, Instant, Rng};
+use weft_units::{Duration, Ecn, Instant, Rng};
 
 use crate::common::{FRAME_INTERVAL, Record, Side, Source, config};
 use crate::wires::{Family, Wires, any_epoch};
@@ -109,8 +109,13 @@ impl Call {
                 self.str0m.handle_input(input).expect("str0m takes it");
                 self.drain_str0m();
             } else {
-                self.peer
-                    .handle_datagram(now, datagram.to, datagram.from, &datagram.bytes);
+                self.peer.handle_datagram(
+                    now,
+                    datagram.to,
+                    datagram.from,
+                    Ecn::NotEct,
+                    &datagram.bytes,
+                );
             }
         }
         if self.peer.poll_timeout().is_some_and(|d| d.at <= now) {
@@ -156,6 +161,7 @@ impl Call {
                     local,
                     remote,
                     datagram,
+                    ..
                 } => self.wires.send(self.now, local, remote, datagram),
                 Output::Event(event) => {
                     let side = match self.sender {

@@ -5,7 +5,7 @@ use std::net::SocketAddr;
 use weft_peer::{AnswerPolicy, Direction, Event, Offer, Output, Peer, PeerConfig, Section, answer};
 use weft_secure::IceRole;
 use weft_session::{Delivery, MediaKind};
-use weft_units::{Duration, Instant, Rng, StreamId};
+use weft_units::{Duration, Ecn, Instant, Rng, StreamId};
 
 use crate::common::{FRAME_INTERVAL, Record, Side, Source, Stage, config, local};
 use crate::wires::{Family, Wires, any_epoch};
@@ -103,7 +103,13 @@ impl World {
             } else {
                 &mut self.sender
             };
-            peer.handle_datagram(now, datagram.to, datagram.from, &datagram.bytes);
+            peer.handle_datagram(
+                now,
+                datagram.to,
+                datagram.from,
+                Ecn::NotEct,
+                &datagram.bytes,
+            );
         }
         for peer in [&mut self.sender, &mut self.receiver] {
             if peer.poll_timeout().is_some_and(|d| d.at <= now) {
@@ -131,6 +137,7 @@ impl World {
                         local,
                         remote,
                         datagram,
+                        ..
                     } => self.wires.send(self.now, local, remote, datagram),
                 }
             }
