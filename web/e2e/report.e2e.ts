@@ -44,6 +44,23 @@ describe('report of the lab', () => {
     });
   }
 
+  it('shows on paper what is folded or scrolled on the screen', async () => {
+    // A4 between margins of 14 mm.
+    const page = await browser.newPage({ viewport: { width: 688, height: 1000 } });
+    await page.goto(`file://${folder}/report.html`);
+    const folded = page.locator('details:not([open])');
+    const before = await folded.count();
+    expect(before).toBeGreaterThan(0);
+    await page.emulateMedia({ media: 'print' });
+    await page.evaluate(() => dispatchEvent(new Event('beforeprint')));
+    expect(await folded.count()).toBe(0);
+    const cut = await page.locator('.scroll').evaluateAll((boxes) => boxes.filter((box) => getComputedStyle(box).overflowX !== 'visible' || box.scrollWidth > box.clientWidth).length);
+    expect(cut).toBe(0);
+    await page.evaluate(() => dispatchEvent(new Event('afterprint')));
+    expect(await folded.count()).toBe(before);
+    await page.close();
+  });
+
   it('tells the values under the pointer in all plots, and zooms them together', async () => {
     const page = await browser.newPage({ viewport: { width: 1280, height: 900 } });
     await page.goto(`file://${folder}/report.html`);

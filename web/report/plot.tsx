@@ -1,7 +1,7 @@
 // One uPlot chart with a legend of our own that tells the values under the
 // pointer. Dragging zooms all plots of a group, a double click shows all again.
 
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import uPlot from 'uplot';
 import { number } from './figures';
 import type { Look, Palette } from './look';
@@ -30,7 +30,8 @@ export function Plot(props: PlotProps) {
   const { title, unit, x, xUnit, lines, palette, group, height = 190, top } = props;
   const box = useRef<HTMLDivElement>(null);
   const [under, setUnder] = useState<number | null>(null);
-  useEffect(() => {
+  // Not after the next picture: paper takes what is there when printing begins.
+  useLayoutEffect(() => {
     const element = box.current;
     if (element === null) return undefined;
     const data = [x, ...lines.map((line) => line.values)] as unknown as uPlot.AlignedData;
