@@ -65,7 +65,7 @@ export function CallPicture({ kind, caption, player, figures, say }: CallPicture
       </dl>
       <p class="measured" title="From the moments at which frames appear in this page, by the W3C's definition of a freeze">
         Seen in this page: {seconds(standing.totalMs / 1000)} frozen in {standing.count}{' '}
-        {standing.count === 1 ? 'freeze' : 'freezes'}, {standing.fps} frames a second
+        {standing.count === 1 ? 'freeze' : 'freezes'}, {standing.fps} {standing.fps === 1 ? 'frame' : 'frames'} a second
       </p>
     </figure>
   );
