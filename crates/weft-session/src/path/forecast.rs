@@ -18,6 +18,17 @@ pub(crate) struct Forecast {
     floors: VecDeque<(u64, i64, Duration)>,
     /// Packets that arrived lately, in the order of sending.
     arrived: VecDeque<Arrived>,
+    /// What follows from the two above: feedback changes them, every packet
+    /// that is scheduled asks.
+    shown: Shown,
+}
+
+/// What the newest feedback shows.
+#[derive(Clone, Copy, Debug, Default)]
+struct Shown {
+    floor: Option<i64>,
+    offset: Option<i64>,
+    busy_rate: Option<Rate>,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -59,6 +70,7 @@ impl Forecast {
             let size = result.sent.size + result.unmeasured_before;
             self.arrived.push_back(Arrived { delay, at, size });
         }
+        self.show();
     }
 
     fn lower_floor(&mut self, now: Instant, delay: i64, rtt: Duration) {
@@ -79,21 +91,34 @@ impl Forecast {
         }
     }
 
+    fn show(&mut self) {
+        let floor = self.floors.iter().map(|(_, delay, _)| *delay).min();
+        let rtt = self.floors.iter().map(|(.., rtt)| *rtt).min();
+        let offset = floor.zip(rtt);
+        self.shown = Shown {
+            floor,
+            offset: offset.map(|(floor, rtt)| floor - (rtt / 2).as_nanos() as i64),
+            busy_rate: floor.and_then(|floor| self.find_busy_rate(floor)),
+        };
+    }
+
     /// The least delay of the last seconds: that of the empty path.
     pub fn floor(&self) -> Option<i64> {
-        self.floors.iter().map(|(_, delay, _)| *delay).min()
+        self.shown.floor
     }
 
     /// What is to be added to half a round trip for a one-way delay.
     pub fn offset(&self) -> Option<i64> {
-        let rtt = self.floors.iter().map(|(.., rtt)| *rtt).min()?;
-        Some(self.floor()? - (rtt / 2).as_nanos() as i64)
+        self.shown.offset
     }
 
     /// The rate at which packets come out of the link while a queue stands;
     /// `None` if none does.
     pub fn busy_rate(&self) -> Option<Rate> {
-        let floor = self.floor()?;
+        self.shown.busy_rate
+    }
+
+    fn find_busy_rate(&self, floor: i64) -> Option<Rate> {
         let last = self.arrived.back()?.at;
         let mut bytes = Bytes::ZERO;
         let mut span = Duration::ZERO;

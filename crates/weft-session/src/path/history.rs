@@ -93,6 +93,8 @@ pub(crate) struct History {
     /// section 6.2 adapts its window.
     reordering: u64,
     in_flight: Bytes,
+    /// Bytes of [`History::outstanding`].
+    ahead: Bytes,
     /// An empty one, for its lists' memory.
     spare: Outcome,
 }
@@ -112,6 +114,7 @@ impl History {
             unheard_from: 0,
             reordering: 1,
             in_flight: Bytes::ZERO,
+            ahead: Bytes::ZERO,
             spare: Outcome::default(),
         }
     }
@@ -134,6 +137,7 @@ impl History {
     pub fn push(&mut self, sent: SentPacket, ecn: Ecn, carried: Carried, unmeasured_before: Bytes) {
         debug_assert_eq!(sent.number, self.next_number());
         self.in_flight += sent.size;
+        self.ahead += sent.size + unmeasured_before;
         self.records.push_back(Record {
             sent,
             ecn,
@@ -172,6 +176,17 @@ impl History {
         })
     }
 
+    /// Bytes that left after the newest packet that has arrived, itself not
+    /// included, with the copies between them.
+    pub fn ahead(&self) -> Bytes {
+        debug_assert_eq!(self.ahead, self.find_ahead());
+        self.ahead
+    }
+
+    fn find_ahead(&self) -> Bytes {
+        self.outstanding().map(|o| o.size).sum()
+    }
+
     /// Whether a packet sent later on this path has arrived.
     pub fn overtaken(&self, number: u64) -> bool {
         self.highest_acknowledged
@@ -191,6 +206,7 @@ impl History {
             .map_or(0, |h| h + 1)
             .max(self.unheard_from);
         out.results.sort_unstable_by_key(|r| r.sent.number);
+        self.ahead = self.find_ahead();
         out
     }
 
@@ -287,6 +303,7 @@ impl History {
 
     /// Forgets what is settled or too old to be heard of again.
     pub fn prune(&mut self, now: Instant) {
+        let first = self.first;
         while let Some(record) = self.records.front() {
             let old = now.saturating_since(record.sent.sent_at) > MEMORY;
             if !old {
@@ -297,6 +314,9 @@ impl History {
             }
             self.records.pop_front();
             self.first += 1;
+        }
+        if self.first != first {
+            self.ahead = self.find_ahead();
         }
     }
 
@@ -311,6 +331,7 @@ impl History {
                 lost.push((record.sent.number, record.carried));
             }
         }
+        self.ahead = self.find_ahead();
         lost
     }
 }

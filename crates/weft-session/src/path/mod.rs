@@ -133,9 +133,8 @@ impl Path {
     /// One-way delay of what is sent now, in the forecast's clock; `None`
     /// before anything is measured.
     pub fn expected_delay(&self, now: Instant) -> Option<i64> {
-        let ahead = self.history.outstanding().map(|o| o.size).sum();
         let rate = self.controller.target_rate();
-        self.forecast.delay(now, ahead, rate)
+        self.forecast.delay(now, self.history.ahead(), rate)
     }
 
     /// How much longer than over the empty path what is sent now takes.
