@@ -29,15 +29,37 @@ const LATE_ONE_IN: f64 = 20.0;
 /// No rate takes longer: what never arrives comes last.
 const NEVER: Duration = Duration::from_secs(3600);
 
+/// A path with what it was given before.
+struct Lane<'a> {
+    path: &'a PathView,
+    debt: Bytes,
+}
+
+impl Lane<'_> {
+    /// Until `size` more bytes in `packets` packets have arrived.
+    fn arrival(&self, size: Bytes, packets: usize) -> Duration {
+        let given = self.path.rate.time_for(self.debt + size);
+        self.path.reach + given.unwrap_or(NEVER).min(NEVER) + repair(self.path, packets)
+    }
+}
+
+/// What a lane gets of a frame.
+struct Run<'a> {
+    lane: &'a Lane<'a>,
+    packets: usize,
+    size: Bytes,
+}
+
 impl Scheduler for Weft {
     fn assign(&mut self, now: Instant, batch: &Batch<'_>, paths: &[PathView]) -> Vec<Assignment> {
+        let lanes: Vec<Lane<'_>> = paths.iter().map(|path| self.lane(now, path)).collect();
         let plan = match batch.class {
-            Class::Audio => return self.sound(now, batch.sizes, paths),
-            Class::Retransmission => self.again(batch.sizes, paths),
-            _ => self.frame(now, batch.sizes, paths),
+            Class::Audio => return sound(batch.sizes, &lanes),
+            Class::Retransmission => again(batch.sizes, paths),
+            _ => frame(batch.sizes, &lanes),
         };
-        for (path, size) in plan.iter().zip(batch.sizes) {
-            self.charge(now, *path, *size, paths);
+        for lane in lanes {
+            self.charge(now, &lane, &plan, batch.sizes);
         }
         plan.into_iter().map(Assignment::from).collect()
     }
@@ -55,95 +77,107 @@ impl Scheduler for Weft {
 }
 
 impl Weft {
-    /// What the path was given and its rate has not carried yet.
-    fn debt(&self, now: Instant, path: &PathView) -> Bytes {
-        let Some((at, bytes)) = self.debts.get(&path.id) else {
-            return path.queued;
-        };
-        let carried = (path.rate * now.saturating_since(*at)).0 as f64;
-        Bytes((bytes - carried).max(0.0) as u64).max(path.queued)
+    /// The path with what it was given and its rate has not carried yet.
+    fn lane<'a>(&self, now: Instant, path: &'a PathView) -> Lane<'a> {
+        let owed = self.debts.get(&path.id).map(|(at, bytes)| {
+            let carried = (path.rate * now.saturating_since(*at)).0 as f64;
+            Bytes((bytes - carried).max(0.0) as u64)
+        });
+        let debt = owed.unwrap_or_default().max(path.queued);
+        Lane { path, debt }
     }
 
-    fn charge(&mut self, now: Instant, id: PathId, size: Bytes, paths: &[PathView]) {
-        let Some(path) = paths.iter().find(|p| p.id == id) else {
-            return;
-        };
-        let debt = self.debt(now, path);
-        self.debts.insert(id, (now, (debt + size).0 as f64));
-    }
-
-    /// Until `size` more bytes in `packets` packets have arrived.
-    fn arrival(&self, now: Instant, path: &PathView, size: Bytes, packets: usize) -> Duration {
-        let given = path.rate.time_for(self.debt(now, path) + size);
-        path.reach + given.unwrap_or(NEVER).min(NEVER) + repair(path, packets)
-    }
-
-    /// One path for each packet of a frame.
-    fn frame(&self, now: Instant, sizes: &[Bytes], paths: &[PathView]) -> Vec<PathId> {
-        let total: Bytes = sizes.iter().copied().sum();
-        let whole = paths
+    fn charge(&mut self, now: Instant, lane: &Lane<'_>, plan: &[PathId], sizes: &[Bytes]) {
+        let of_lane = plan
             .iter()
-            .map(|p| (self.arrival(now, p, total, sizes.len()), p.id));
-        let Some((arrival, best)) = whole.min() else {
-            return Vec::new();
-        };
-        let (split, last) = self.split(now, sizes, paths);
-        if last + SPLIT_GAIN < arrival {
-            return split;
+            .zip(sizes)
+            .filter(|(id, _)| **id == lane.path.id);
+        let given: Bytes = of_lane.map(|(_, size)| *size).sum();
+        if given > Bytes::ZERO {
+            let debt = (lane.debt + given).0 as f64;
+            self.debts.insert(lane.path.id, (now, debt));
         }
-        vec![best; sizes.len()]
     }
+}
 
-    /// Each packet where it arrives first after those before it, and when the
-    /// last one arrives. The quicker a path, the earlier its run of packets.
-    fn split(&self, now: Instant, sizes: &[Bytes], paths: &[PathView]) -> (Vec<PathId>, Duration) {
-        let mut runs: Vec<(&PathView, Bytes, usize)> =
-            paths.iter().map(|p| (p, Bytes::ZERO, 0)).collect();
-        let mut last = Duration::ZERO;
-        for &size in sizes {
-            let arrival = |(path, given, packets): &(&PathView, Bytes, usize)| {
-                self.arrival(now, path, *given + size, *packets + 1)
-            };
-            let quickest = runs.iter_mut().min_by_key(|run| (arrival(run), run.0.id));
-            let Some(run) = quickest else { break };
-            last = last.max(arrival(run));
-            run.1 += size;
-            run.2 += 1;
+/// One path for each packet of a frame.
+fn frame(sizes: &[Bytes], lanes: &[Lane<'_>]) -> Vec<PathId> {
+    let total: Bytes = sizes.iter().copied().sum();
+    let whole = lanes
+        .iter()
+        .map(|lane| (lane.arrival(total, sizes.len()), lane.path.id));
+    let Some((arrival, best)) = whole.min() else {
+        return Vec::new();
+    };
+    let (split, last) = split(sizes, lanes);
+    if last + SPLIT_GAIN < arrival {
+        return split;
+    }
+    vec![best; sizes.len()]
+}
+
+/// Each packet where it arrives first after those before it, and when the last
+/// one arrives. The quicker a path, the earlier its run of packets.
+fn split(sizes: &[Bytes], lanes: &[Lane<'_>]) -> (Vec<PathId>, Duration) {
+    let run = |lane| Run {
+        lane,
+        packets: 0,
+        size: Bytes::ZERO,
+    };
+    let mut runs: Vec<Run<'_>> = lanes.iter().map(run).collect();
+    let mut last = Duration::ZERO;
+    for &size in sizes {
+        let longer = runs.iter_mut().map(|run| {
+            let arrival = run.lane.arrival(run.size + size, run.packets + 1);
+            (arrival, run)
+        });
+        let quickest = longer.min_by_key(|(arrival, run)| (*arrival, run.lane.path.id));
+        let Some((arrival, run)) = quickest else {
+            break;
+        };
+        last = last.max(arrival);
+        run.packets += 1;
+        run.size += size;
+    }
+    runs.sort_by_key(|run| (run.lane.path.reach, run.lane.path.id));
+    let mut plan = Vec::with_capacity(sizes.len());
+    for run in &runs {
+        plan.resize(plan.len() + run.packets, run.lane.path.id);
+    }
+    (plan, last)
+}
+
+/// What is sent again overtakes what waits for the pacer.
+fn again(sizes: &[Bytes], paths: &[PathView]) -> Vec<PathId> {
+    let arrival = |p: &PathView, size| {
+        let given = p.rate.time_for(size).unwrap_or(NEVER);
+        p.reach + given + repair(p, 1)
+    };
+    let best = |size: &Bytes| paths.iter().min_by_key(|p| (arrival(p, *size), p.id));
+    sizes.iter().filter_map(best).map(|p| p.id).collect()
+}
+
+/// Sound is small: it goes on the two quickest paths.
+fn sound(sizes: &[Bytes], lanes: &[Lane<'_>]) -> Vec<Assignment> {
+    let one = |size: &Bytes| {
+        let mut order: Vec<&Lane<'_>> = lanes.iter().collect();
+        order.sort_by_key(|lane| (lane.arrival(*size, 1), lane.path.id));
+        let copies = order.get(1).map(|lane| lane.path.id).into_iter().collect();
+        Assignment {
+            path: order[0].path.id,
+            copies,
         }
-        runs.sort_by_key(|(path, ..)| (path.reach, path.id));
-        let all = runs.iter().flat_map(|(path, _, n)| vec![path.id; *n]);
-        (all.collect(), last)
-    }
-
-    /// What is sent again overtakes what waits for the pacer.
-    fn again(&self, sizes: &[Bytes], paths: &[PathView]) -> Vec<PathId> {
-        let arrival = |p: &PathView, size| {
-            let given = p.rate.time_for(size).unwrap_or(NEVER);
-            p.reach + given + repair(p, 1)
-        };
-        let best = |size: &Bytes| paths.iter().min_by_key(|p| (arrival(p, *size), p.id));
-        sizes.iter().filter_map(best).map(|p| p.id).collect()
-    }
-
-    /// Sound is small: it goes on the two quickest paths.
-    fn sound(&mut self, now: Instant, sizes: &[Bytes], paths: &[PathView]) -> Vec<Assignment> {
-        let one = |size: &Bytes| {
-            let mut order: Vec<&PathView> = paths.iter().collect();
-            order.sort_by_key(|p| (self.arrival(now, p, *size, 1), p.id));
-            let copies = order.get(1).map(|p| p.id).into_iter().collect();
-            Assignment {
-                path: order[0].id,
-                copies,
-            }
-        };
-        sizes.iter().map(one).collect()
-    }
+    };
+    sizes.iter().map(one).collect()
 }
 
 /// What losses cost a frame of so many packets: it is complete only when the
 /// last one is repaired, and where that happens often, the receiver's jitter
 /// buffer makes every frame wait so long.
 fn repair(path: &PathView, packets: usize) -> Duration {
+    if path.loss <= 0.0 {
+        return Duration::ZERO;
+    }
     let packets = i32::try_from(packets).unwrap_or(i32::MAX);
     let hurt = 1.0 - (1.0 - path.loss.clamp(0.0, 1.0)).powi(packets);
     (path.srtt + REPAIR_WAIT).mul_f64((hurt * LATE_ONE_IN).min(1.0))
