@@ -77,18 +77,16 @@ impl FromStr for ProtectionKind {
 /// A packet that no repair packet holds yet.
 #[derive(Clone, Copy, Debug)]
 pub struct Unprotected {
+    /// Extended sequence number.
+    pub sequence: u64,
     /// The path that it was given to.
     pub path: PathId,
-    /// Time since then.
-    pub age: Duration,
-    /// Round-trip time of that path: when a retransmission would come.
-    pub round_trip: Duration,
-    /// Of the frame that is being protected, not of one before.
-    pub current: bool,
+    /// When that was.
+    pub at: Instant,
 }
 
 /// A frame that has been given to paths.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy)]
 pub struct FrameToProtect<'a> {
     /// Whether others depend on it and it on none.
     pub keyframe: bool,
@@ -97,6 +95,10 @@ pub struct FrameToProtect<'a> {
     /// Its packets in sending order, behind those of the frames before that no
     /// repair packet holds.
     pub packets: &'a [Unprotected],
+    /// The place of its own first packet among them.
+    pub begin: usize,
+    /// Round-trip time of a path: when a retransmission would come.
+    pub round_trip: &'a dyn Fn(PathId) -> Duration,
 }
 
 /// What goes into one repair packet.

@@ -2,7 +2,7 @@ use std::collections::BTreeMap;
 
 use weft_units::{Duration, Instant, PathId};
 
-use super::{FrameToProtect, Group, Protection, interleave};
+use super::{FrameToProtect, Group, Protection, Unprotected, interleave};
 
 /// Seed 004 section 4.3: for the P packets that a frame sends over a path,
 /// l × P × β repair packets on the same path; l is the path's loss, and
@@ -111,18 +111,23 @@ impl Protection for PathSpecific {
     fn protect(&mut self, now: Instant, frame: &FrameToProtect<'_>) -> Vec<Group> {
         let mut groups = Vec::new();
         for (&id, path) in &mut self.paths {
-            let on_path = || {
-                let all = frame.packets.iter().enumerate();
-                all.filter(|(_, packet)| packet.path == id)
-            };
-            let current = on_path().filter(|(_, packet)| packet.current).count();
+            let of_frame = frame.packets.iter().skip(frame.begin);
+            let current = of_frame.filter(|packet| packet.path == id).count();
             if current == 0 {
                 continue;
             }
             path.age(now);
             let count = path.repairs_for(current, frame.keyframe);
-            let in_time = on_path().filter(|(_, p)| p.current || p.age < p.round_trip / 2);
-            let members: Vec<usize> = in_time.map(|(place, _)| place).collect();
+            if count == 0 {
+                continue;
+            }
+            let reach = (frame.round_trip)(id) / 2;
+            let fits = |(place, packet): &(usize, &Unprotected)| {
+                let age = now.saturating_since(packet.at);
+                packet.path == id && (*place >= frame.begin || age < reach)
+            };
+            let members = frame.packets.iter().enumerate().filter(fits);
+            let members: Vec<usize> = members.map(|(place, _)| place).collect();
             groups.extend(interleave(&members, count, Some(id)));
         }
         groups

@@ -12,13 +12,12 @@ fn at(ms: u64) -> Instant {
 fn packets(counts: &[usize]) -> Vec<Unprotected> {
     let paths = counts.iter().enumerate();
     let on_path = |(path, count): (usize, &usize)| vec![PathId(path as u8); *count];
-    let packet = |path| Unprotected {
+    let packet = |(place, path)| Unprotected {
+        sequence: place as u64,
         path,
-        age: Duration::ZERO,
-        round_trip: RTT,
-        current: true,
+        at: at(0),
     };
-    paths.flat_map(on_path).map(packet).collect()
+    paths.flat_map(on_path).enumerate().map(packet).collect()
 }
 
 fn frame(packets: &[Unprotected], keyframe: bool) -> FrameToProtect<'_> {
@@ -26,6 +25,8 @@ fn frame(packets: &[Unprotected], keyframe: bool) -> FrameToProtect<'_> {
         keyframe,
         size: Bytes(packets.len() as u64 * 1000),
         packets,
+        begin: 0,
+        round_trip: &|_| RTT,
     }
 }
 
@@ -107,13 +108,17 @@ fn a_group_reaches_back_as_long_as_it_beats_a_retransmission() {
     let mut protection = path_specific::PathSpecific::default();
     protection.on_feedback(at(0), PathId(0), 80, 20);
     let mut packets = packets(&[7]);
-    for (packet, age) in packets.iter_mut().zip([60, 40]) {
-        packet.age = Duration::from_millis(age);
-        packet.current = false;
+    for (packet, given) in packets.iter_mut().zip([0, 20]) {
+        packet.at = at(given);
     }
-    let groups = protection.protect(at(0), &frame(&packets, false));
+    let frame = FrameToProtect {
+        begin: 2,
+        ..frame(&packets, false)
+    };
+    let groups = protection.protect(at(60), &frame);
     let members: Vec<_> = groups.iter().map(|g| g.members.clone()).collect();
-    // A fifth of the frame's five packets; 60 ms are more than half of 100.
+    // A fifth of the frame's five packets; the first one was sent 60 ms ago,
+    // more than half of 100, the second one 40.
     assert_eq!(members, [vec![1, 2, 3, 4, 5, 6]]);
 }
 

@@ -99,8 +99,7 @@ impl Protection for WebrtcTable {
         if !frame.keyframe {
             self.on_size(frame.size);
         }
-        let current = frame.packets.iter().enumerate().filter(|(_, p)| p.current);
-        let members: Vec<usize> = current.map(|(place, _)| place).collect();
+        let members: Vec<usize> = (frame.begin..frame.packets.len()).collect();
         // Of the source packets, rounded (`ConvertFECRate`, `NumFecPackets`).
         let rate = self.code_rate(frame.keyframe);
         let count = (members.len() as f64 * rate / (1.0 - rate)).round();

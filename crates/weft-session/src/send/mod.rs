@@ -9,5 +9,5 @@ mod stream;
 pub(crate) use buffers::{Buffers, Payload};
 pub(crate) use frame_clock::FrameClock;
 pub(crate) use packetize::{HEADROOM, packetize};
-pub(crate) use repair::{REPAIR_HEADROOM, RepairStream, Scheduled};
+pub(crate) use repair::{REPAIR_HEADROOM, RepairStream};
 pub(crate) use stream::{Copies, SendStream, Stored, Transmission};

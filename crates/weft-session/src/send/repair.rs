@@ -6,19 +6,12 @@ use std::sync::Arc;
 
 use weft_units::{Bytes, Duration, Instant, PathId, Ssrc};
 
+use crate::protection::Unprotected;
+
 /// What repair packets add to the packets in them: a contributing source (4
 /// bytes) and the header with the longest mask (24), less the fixed header
 /// that it stands for (12). RFC 8627 section 4.2.
 pub(crate) const REPAIR_HEADROOM: usize = 4 + 24 - 12;
-
-/// A packet that no repair packet holds yet.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Scheduled {
-    pub sequence: u64,
-    pub path: PathId,
-    pub at: Instant,
-    pub current: bool,
-}
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Fate {
@@ -45,7 +38,9 @@ pub(crate) struct RepairStream {
     pub ssrc: Ssrc,
     pub payload_type: u8,
     pub sent: u64,
-    unprotected: VecDeque<Scheduled>,
+    unprotected: VecDeque<Unprotected>,
+    /// The place of the current frame's first packet among these.
+    begin: usize,
     repairs: VecDeque<StoredRepair>,
     /// Number of the first of `repairs`.
     first: u64,
@@ -70,6 +65,7 @@ impl RepairStream {
             payload_type,
             sent: 0,
             unprotected: VecDeque::new(),
+            begin: 0,
             repairs: VecDeque::new(),
             first: u64::from(first_sequence & 0x7fff),
             holder: BTreeMap::new(),
@@ -83,33 +79,41 @@ impl RepairStream {
             return;
         }
         if self.unprotected.len() >= MAX_UNPROTECTED {
-            self.unprotected.pop_front();
+            self.forget_oldest();
         }
-        self.unprotected.push_back(Scheduled {
+        self.unprotected.push_back(Unprotected {
             sequence,
             path,
             at: now,
-            current: true,
         });
     }
 
-    /// What may be protected now, in sending order.
-    pub fn unprotected(&mut self, now: Instant) -> Vec<Scheduled> {
-        while let Some(oldest) = self.unprotected.front() {
-            if oldest.current || now.saturating_since(oldest.at) < LONGEST_WAIT {
-                break;
-            }
-            self.unprotected.pop_front();
+    fn forget_oldest(&mut self) {
+        self.unprotected.pop_front();
+        self.begin = self.begin.saturating_sub(1);
+    }
+
+    /// What may be protected now, in sending order, and the place of the
+    /// current frame's first packet in it.
+    pub fn unprotected(&mut self, now: Instant) -> (&[Unprotected], usize) {
+        let old = |p: &Unprotected| now.saturating_since(p.at) >= LONGEST_WAIT;
+        while self.begin > 0 && self.unprotected.front().is_some_and(old) {
+            self.forget_oldest();
         }
-        self.unprotected.iter().copied().collect()
+        (self.unprotected.make_contiguous(), self.begin)
+    }
+
+    /// The current frame's packets.
+    pub fn frame(&self) -> impl Iterator<Item = &Unprotected> {
+        self.unprotected.range(self.begin..)
     }
 
     /// The current frame is done; these packets are in repair packets now.
     pub fn end_frame(&mut self, held: &[u64]) {
-        self.unprotected.retain_mut(|packet| {
-            packet.current = false;
-            !held.contains(&packet.sequence)
-        });
+        if !held.is_empty() {
+            self.unprotected.retain(|p| !held.contains(&p.sequence));
+        }
+        self.begin = self.unprotected.len();
     }
 
     /// Stores a repair packet that holds these packets; its number.
@@ -191,6 +195,7 @@ impl RepairStream {
     /// What was sent so far will not be repaired: there was no path.
     pub fn interrupt(&mut self) {
         self.unprotected.clear();
+        self.begin = 0;
         self.holder.clear();
         self.first += self.repairs.len() as u64;
         self.repairs.clear();
@@ -246,10 +251,10 @@ mod tests {
             stream.on_scheduled(now, sequence, PathId(0));
             stream.store(0, Arc::from([0; 20]), &[sequence]);
         }
-        assert_eq!(stream.unprotected(now).len(), MAX_UNPROTECTED);
+        assert_eq!(stream.unprotected(now).0.len(), MAX_UNPROTECTED);
         assert_eq!(stream.repairs.len(), MAX_REPAIRS);
         assert_eq!(stream.holder.len(), MAX_HOLDERS);
         stream.end_frame(&[]);
-        assert_eq!(stream.unprotected(now + LONGEST_WAIT).len(), 0);
+        assert_eq!(stream.unprotected(now + LONGEST_WAIT).0.len(), 0);
     }
 }

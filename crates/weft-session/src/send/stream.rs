@@ -288,6 +288,19 @@ impl SendStream {
             .map_or(Class::of(self.config.kind, false), |p| p.class)
     }
 
+    /// Whether the frame that was given to paths is a keyframe, and what it has
+    /// of payload, where it is to be protected.
+    pub fn frame_to_protect(&self) -> Option<(bool, Bytes)> {
+        let mut frame = self.repair.as_ref()?.frame().peekable();
+        frame.peek()?;
+        Some(
+            frame.fold((false, Bytes::ZERO), |(keyframe, size), packet| {
+                let is_key = self.class(packet.sequence) == Class::Keyframe;
+                (keyframe | is_key, size + self.packet_size(packet.sequence))
+            }),
+        )
+    }
+
     fn prune(&mut self, now: Instant) {
         while let Some(oldest) = self.packets.front() {
             let aged = now.saturating_since(oldest.created_at) > MEMORY;

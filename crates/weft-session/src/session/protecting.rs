@@ -11,34 +11,45 @@ use super::{Session, transmitting};
 use crate::config::Level;
 use crate::event::{Output, Protocol, Transmit};
 use crate::path::{Carried, Content, Purpose, Waiting};
-use crate::protection::{FrameToProtect, Group, Unprotected};
+use crate::protection::{FrameToProtect, Group};
 use crate::schedule::{Batch, Class};
-use crate::send::{Scheduled, SendStream};
+use crate::send::SendStream;
 
 impl Session {
     /// The frame whose packets were given to paths is whole: makes its repair
     /// packets.
     pub(super) fn protect_frame(&mut self, now: Instant, id: StreamId) {
-        let repair = self.senders.get_mut(&id).and_then(|s| s.repair.as_mut());
-        let scheduled = repair.map_or(Vec::new(), |r| r.unprotected(now));
-        let current = || scheduled.iter().filter(|s| s.current);
-        let Some(stream) = self.senders.get(&id).filter(|_| current().next().is_some()) else {
+        let Some(stream) = self.senders.get_mut(&id) else {
             return;
         };
-        let packets: Vec<Unprotected> = scheduled.iter().map(|s| self.describe(now, s)).collect();
-        let frame = FrameToProtect {
-            keyframe: current().any(|s| stream.class(s.sequence) == Class::Keyframe),
-            size: current().map(|s| stream.packet_size(s.sequence)).sum(),
-            packets: &packets,
+        let Some((keyframe, size)) = stream.frame_to_protect() else {
+            return;
         };
-        let groups = self.protection.protect(now, &frame);
-        let (mut held, mut repair_size) = (Vec::new(), Bytes::ZERO);
-        for Group { members, made_for } in groups {
-            let places = members.iter().filter_map(|place| scheduled.get(*place));
-            let mut members: Vec<u64> = places.map(|s| s.sequence).collect();
+        let Some(repair) = &mut stream.repair else {
+            return;
+        };
+        let (packets, begin) = repair.unprotected(now);
+        let round_trip = |path| self.paths.get(&path).map(|p| p.rtt.smoothed());
+        let frame = FrameToProtect {
+            keyframe,
+            size,
+            packets,
+            begin,
+            round_trip: &|path| round_trip(path).unwrap_or_default(),
+        };
+        let sequences = |group: Group| {
+            let places = group.members.iter();
+            let members = places.filter_map(|place| packets.get(*place));
+            let mut members: Vec<u64> = members.map(|p| p.sequence).collect();
             // What was scheduled anew comes behind what was sent meanwhile.
             members.sort_unstable();
             members.dedup();
+            (members, group.made_for)
+        };
+        let groups = self.protection.protect(now, &frame).into_iter();
+        let groups: Vec<(Vec<u64>, Option<PathId>)> = groups.map(sequences).collect();
+        let (mut held, mut repair_size) = (Vec::new(), Bytes::ZERO);
+        for (members, made_for) in groups {
             for part in within_span(&members) {
                 let made = self.make_repair(id, part);
                 repair_size += made.map_or(Bytes::ZERO, |(_, size)| size);
@@ -52,20 +63,9 @@ impl Session {
             repair.end_frame(&held);
         }
         let before = self.repair_share.left_for_media();
-        self.repair_share.on_frame(now, frame.size, repair_size);
+        self.repair_share.on_frame(now, size, repair_size);
         self.rate_moved |= before != self.repair_share.left_for_media();
     }
-
-    fn describe(&self, now: Instant, scheduled: &Scheduled) -> Unprotected {
-        let path = self.paths.get(&scheduled.path);
-        Unprotected {
-            path: scheduled.path,
-            age: now.saturating_since(scheduled.at),
-            round_trip: path.map(|p| p.rtt.smoothed()).unwrap_or_default(),
-            current: scheduled.current,
-        }
-    }
-
     /// Makes a repair packet; its number and size.
     fn make_repair(&mut self, id: StreamId, members: &[u64]) -> Option<(u64, Bytes)> {
         let stream = self.senders.get_mut(&id)?;
