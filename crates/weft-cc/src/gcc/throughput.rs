@@ -30,10 +30,17 @@ const MIN_INTERVAL: Duration = Duration::from_millis(1);
 #[derive(Debug)]
 pub(super) struct Throughput {
     window: VecDeque<Delivered>,
+    /// Of all packets in the window.
+    size: Bytes,
     /// Packets sent earlier cannot tell the sending rate of the window.
     discarded_sent: Instant,
     /// Packets sent earlier are not counted.
     valid_from: Instant,
+    /// When the newest packet was sent of all that came.
+    newest_sent: Instant,
+    /// What arrived by then may stand in the window in another order than it
+    /// was sent in.
+    disordered_until: Option<Instant>,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -47,8 +54,11 @@ impl Throughput {
     pub(super) fn new() -> Throughput {
         Throughput {
             window: VecDeque::with_capacity(MAX_PACKETS + 1),
+            size: Bytes::ZERO,
             discarded_sent: Instant::ZERO,
             valid_from: Instant::ZERO,
+            newest_sent: Instant::ZERO,
+            disordered_until: None,
         }
     }
 
@@ -57,7 +67,7 @@ impl Throughput {
     /// shortly after a successful probe would undo it; libwebrtc's estimator
     /// has that weakness. Chosen by us: `probing_finds_5_mbps_within_3_seconds`.
     pub(super) fn restart(&mut self, now: Instant) {
-        self.window.clear();
+        self.clear();
         self.valid_from = now;
     }
 
@@ -68,9 +78,14 @@ impl Throughput {
         }
         let latest = self.window.back().map_or(arrival, |last| last.arrival);
         if latest.saturating_since(arrival) > MAX_REORDERING {
-            self.window.clear();
+            self.clear();
             self.discarded_sent = Instant::ZERO;
         }
+        if arrival < latest || sent < self.newest_sent {
+            self.disordered_until = Some(latest.max(arrival));
+        }
+        self.newest_sent = self.newest_sent.max(sent);
+        self.size += size;
         self.window.push_back(Delivered {
             sent,
             arrival,
@@ -83,9 +98,15 @@ impl Throughput {
         }
         while self.first_is_outside() {
             if let Some(first) = self.window.pop_front() {
+                self.size -= first.size;
                 self.discarded_sent = self.discarded_sent.max(first.sent);
             }
         }
+    }
+
+    fn clear(&mut self) {
+        self.window.clear();
+        self.size = Bytes::ZERO;
     }
 
     fn first_is_outside(&self) -> bool {
@@ -120,46 +141,72 @@ impl Throughput {
             return None;
         }
         let (first, last) = (self.window.front()?, self.window.back()?);
+        let (longest, second) = self.longest_gaps(first.arrival);
+        // N packets span N - 1 intervals: one size does not count.
+        let received = self.size.saturating_sub(first.size);
+        let span = last.arrival.saturating_since(first.arrival);
+        let interval = (span.saturating_sub(longest) + second).max(MIN_INTERVAL);
+        let receive_rate = received / interval;
+        let sending_rate = match self.is_in_order(first) {
+            true => Some(self.sending_rate_in_order(first, last)),
+            false => self.sending_rate(),
+        };
+        Some(sending_rate.map_or(receive_rate, |rate| receive_rate.min(rate)))
+    }
+
+    /// The longest and the second longest time between two arrivals.
+    fn longest_gaps(&self, first: Instant) -> (Duration, Duration) {
         let (mut longest, mut second) = (Duration::ZERO, Duration::ZERO);
-        let (mut received, mut sent) = (Bytes::ZERO, Bytes::ZERO);
-        let (mut first_sent, mut last_sent) = (first.sent, first.sent);
-        let (mut last_sent_size, mut packets) = (Bytes::ZERO, 0);
-        let mut previous = first.arrival;
+        let mut previous = first;
         let (front, back) = self.window.as_slices();
         for part in [front, back] {
             for packet in part {
                 let gap = packet.arrival.saturating_since(previous);
                 previous = packet.arrival;
-                if gap > longest {
-                    (longest, second) = (gap, longest);
-                } else {
-                    second = second.max(gap);
-                }
-                received += packet.size;
-                if packet.sent < self.discarded_sent {
-                    continue;
-                }
-                if packets == 0 || packet.sent > last_sent {
-                    (last_sent, last_sent_size) = (packet.sent, packet.size);
-                }
-                if packets == 0 || packet.sent < first_sent {
-                    first_sent = packet.sent;
-                }
-                sent += packet.size;
-                packets += 1;
+                second = second.max(gap.min(longest));
+                longest = longest.max(gap);
             }
         }
-        // N packets span N - 1 intervals: one size does not count.
-        received = received.saturating_sub(first.size);
-        let span = last.arrival.saturating_since(first.arrival);
-        let interval = (span.saturating_sub(longest) + second).max(MIN_INTERVAL);
-        let receive_rate = received / interval;
-        if packets < REQUIRED_PACKETS {
-            return Some(receive_rate);
+        (longest, second)
+    }
+
+    fn is_in_order(&self, first: &Delivered) -> bool {
+        self.disordered_until
+            .is_none_or(|until| first.arrival > until)
+    }
+
+    /// As [`Throughput::sending_rate`] says, of a window in order: nothing in
+    /// it was sent before what was discarded.
+    fn sending_rate_in_order(&self, first: &Delivered, last: &Delivered) -> Rate {
+        let newest = self.window.iter().rev();
+        let newest = newest.take_while(|p| p.sent == last.sent).last();
+        let newest_size = newest.unwrap_or(last).size;
+        let interval = last.sent.saturating_since(first.sent).max(MIN_INTERVAL);
+        self.size.saturating_sub(newest_size) / interval
+    }
+
+    /// At which rate the packets were sent, without those from before what was
+    /// discarded; `None` if too few are left. The first of those sent last
+    /// does not count.
+    fn sending_rate(&self) -> Option<Rate> {
+        let is_valid = |p: &&Delivered| p.sent >= self.discarded_sent;
+        let mut valid = self.window.iter().filter(is_valid);
+        let first = *valid.next()?;
+        let (mut oldest, mut newest) = (first, first);
+        let (mut sent, mut packets) = (first.size, 1);
+        for packet in valid {
+            if packet.sent > newest.sent {
+                newest = *packet;
+            }
+            if packet.sent < oldest.sent {
+                oldest = *packet;
+            }
+            sent += packet.size;
+            packets += 1;
         }
-        sent = sent.saturating_sub(last_sent_size);
-        let interval = last_sent.saturating_since(first_sent).max(MIN_INTERVAL);
-        Some(receive_rate.min(sent / interval))
+        let interval = newest.sent.saturating_since(oldest.sent);
+        let rate = sent.saturating_sub(newest.size) / interval.max(MIN_INTERVAL);
+        (packets >= REQUIRED_PACKETS).then_some(rate)
     }
 }
 
