@@ -115,11 +115,11 @@ fn make_here(plan: &HostPlan) -> Result<(Option<Namespace>, Vec<Tun>), EmuError>
 }
 
 /// The remedy depends on what else is possible.
-fn no_namespace(refused: io::Error) -> EmuError {
+fn no_namespace(source: io::Error) -> EmuError {
     EmuError::NoRight(match Right::find() {
         Err(error) => error,
-        Ok(Right::UserNamespace) => RightError::ManyThreads(refused),
-        Ok(Right::Capabilities) => RightError::NoNamespaces(refused),
+        Ok(Right::UserNamespace) => RightError::ManyThreads { source },
+        Ok(Right::Capabilities) => RightError::NoNamespaces { source },
     })
 }
 

@@ -1,11 +1,10 @@
 //! Addresses and routes of a host, by `ip -batch`: iproute2 is on every
-//! system that could run this, and one process per host is quicker written
+//! system that could run this, and two processes per host are quicker written
 //! and read than the same netlink messages by hand.
 
 use crate::EmuError;
 use crate::address::{Addresses, MAX_LINKS, v4_network};
 use crate::tun::MTU;
-use std::fmt::Write as _;
 use std::fs;
 use std::io::Write as _;
 use std::net::Ipv4Addr;
@@ -41,16 +40,31 @@ pub(crate) fn set_up(
     interfaces: &[Interface],
     routes: Routes,
 ) -> Result<(), EmuError> {
-    let has_v6 = Path::new("/proc/sys/net/ipv6").exists();
     if routes == Routes::Default {
         for which in ["all", "default"] {
             // Inherited from the machine; where it stays, `ip` complains.
             let _ = fs::write(format!("/proc/sys/net/ipv6/conf/{which}/disable_ipv6"), "0");
         }
     }
-    let lines = script(home, interfaces, routes, has_v6);
+    let mut lines = devices(interfaces, routes);
+    lines.extend(family(Family::V4, home, interfaces, routes));
+    run("-4", host, &lines)?;
+    if Path::new("/proc/sys/net/ipv6").exists() {
+        run("-6", host, &family(Family::V6, home, interfaces, routes))?;
+    }
+    Ok(())
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Family {
+    V4,
+    V6,
+}
+
+/// Has `ip` carry out the commands.
+fn run(family: &str, host: &str, lines: &[String]) -> Result<(), EmuError> {
     let mut ip = Command::new("ip")
-        .args(["-batch", "-"])
+        .args([family, "-batch", "-"])
         .stdin(Stdio::piped())
         .stdout(Stdio::null())
         .stderr(Stdio::piped())
@@ -58,67 +72,63 @@ pub(crate) fn set_up(
         .map_err(EmuError::NoIproute)?;
     let system = |e| EmuError::system("talking to `ip`", e);
     if let Some(mut stdin) = ip.stdin.take() {
-        stdin.write_all(lines.as_bytes()).map_err(system)?;
+        stdin
+            .write_all((lines.join("\n") + "\n").as_bytes())
+            .map_err(system)?;
     }
     let output = ip.wait_with_output().map_err(system)?;
     if output.status.success() {
         return Ok(());
     }
+    let said = String::from_utf8_lossy(&output.stderr);
     Err(EmuError::IpRefused {
         host: host.to_owned(),
-        said: String::from_utf8_lossy(&output.stderr)
-            .trim()
-            .replace('\n', "; "),
+        said: said.trim().replace('\n', "; "),
     })
 }
 
-/// The commands, a line each.
-fn script(
+fn devices(interfaces: &[Interface], routes: Routes) -> Vec<String> {
+    let loopback = (routes == Routes::Default).then(|| "link set dev lo up".to_owned());
+    let device = |Interface { name, .. }: &Interface| {
+        format!("link set dev {name} mtu {MTU} txqueuelen {DEVICE_QUEUE} addrgenmode none up")
+    };
+    loopback
+        .into_iter()
+        .chain(interfaces.iter().map(device))
+        .collect()
+}
+
+/// The commands for addresses and routes of one family.
+fn family(
+    family: Family,
     home: Option<Addresses>,
     interfaces: &[Interface],
     routes: Routes,
-    has_v6: bool,
-) -> String {
-    let mut lines = String::new();
-    let mut line = |text: String| writeln!(lines, "{text}").expect("a string takes everything");
-    if routes == Routes::Default {
-        line("link set dev lo up".to_owned());
-    }
-    if let Some(Addresses { v4, v6 }) = home {
-        line(format!("addr add {v4}/32 dev lo"));
-        if has_v6 {
-            line(format!("addr add {v6}/128 dev lo nodad"));
-        }
+) -> Vec<String> {
+    // Without `nodad` an IPv6 address could not be used for a second.
+    let of = |addresses: &Addresses| match family {
+        Family::V4 => (addresses.v4.to_string(), "24", "32", ""),
+        Family::V6 => (addresses.v6.to_string(), "64", "128", " nodad"),
+    };
+    let mut lines = Vec::new();
+    if let Some((address, _, whole, flags)) = home.as_ref().map(of) {
+        lines.push(format!("addr add {address}/{whole} dev lo{flags}"));
     }
     for (index, interface) in interfaces.iter().enumerate() {
-        let Interface {
-            name, addresses, ..
-        } = interface;
-        let Addresses { v4, v6 } = addresses;
-        line(format!(
-            "link set dev {name} mtu {MTU} txqueuelen {DEVICE_QUEUE} addrgenmode none up"
-        ));
-        line(format!("addr add {v4}/24 dev {name}"));
-        if has_v6 {
-            line(format!("addr add {v6}/64 dev {name} nodad"));
-        }
+        let name = &interface.name;
+        let (address, network, _, flags) = of(&interface.addresses);
+        lines.push(format!("addr add {address}/{network} dev {name}{flags}"));
         if routes == Routes::LinksOnly {
             continue;
         }
         // The first one serves sockets without an address; the others are
         // for sockets that are bound to a device.
-        let metric = FIRST_TABLE + index;
-        let mut ways = vec![("0.0.0.0/0", v4.to_string())];
-        if has_v6 {
-            ways.push(("::/0", v6.to_string()));
-        }
-        for (everything, source) in ways {
-            line(format!("route add {everything} dev {name} metric {metric}"));
-            if interfaces.len() > 1 {
-                // What comes from the link's address leaves by the link.
-                line(format!("route add {everything} dev {name} table {metric}"));
-                line(format!("rule add from {source} table {metric}"));
-            }
+        let number = FIRST_TABLE + index;
+        lines.push(format!("route add default dev {name} metric {number}"));
+        if interfaces.len() > 1 {
+            // What comes from the link's address leaves by the link.
+            lines.push(format!("route add default dev {name} table {number}"));
+            lines.push(format!("rule add from {address} table {number}"));
         }
     }
     lines

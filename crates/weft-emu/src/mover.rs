@@ -228,7 +228,7 @@ impl Mover {
                     self.pool.push(buffer);
                 }
                 (None, None) => {
-                    self.strays += 1;
+                    self.strays += u64::from(!header.destination.is_multicast());
                     self.pool.push(buffer);
                 }
             }

@@ -21,8 +21,9 @@ pub struct Report {
     pub scheduling: Scheduling,
     /// What the mover used of a processor.
     pub processor_time: Duration,
-    /// Packets for an address that no host on the other side has; they never
-    /// entered a queue.
+    /// Packets for an address that no host on the link has; they entered no
+    /// queue. Multicast does not either, and is not counted: kernels talk of
+    /// their groups all the time.
     pub strays: u64,
     /// Packets that the receiver's kernel did not take.
     pub untaken: u64,

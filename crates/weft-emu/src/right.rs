@@ -1,3 +1,4 @@
+use rustix::io::Errno;
 use rustix::process::{getgid, getuid};
 use rustix::thread::{UnshareFlags, unshare_unsafe};
 use std::fs::{self, OpenOptions};
@@ -5,6 +6,7 @@ use std::io;
 use std::os::unix::process::CommandExt;
 use std::process::{Command, Stdio};
 use std::thread;
+use std::time::Duration;
 
 /// Where TUN devices come from.
 pub(crate) const TUN: &str = "/dev/net/tun";
@@ -22,24 +24,44 @@ pub enum Right {
 #[derive(Debug, thiserror::Error)]
 pub enum RightError {
     /// The kernel's TUN device cannot be opened.
-    #[error(
-        "{TUN}: {0}: load the module (`modprobe tun`); in a container start it with \
-         `--device /dev/net/tun`"
-    )]
-    NoTun(#[source] io::Error),
+    #[error("{TUN}: {source}: {}", self.remedy())]
+    NoTun {
+        /// What the system said.
+        source: io::Error,
+    },
     /// Neither capabilities nor user namespaces.
-    #[error(
-        "network namespaces: {0}: run as root (in a container: `--cap-add SYS_ADMIN,NET_ADMIN`), \
-         or let users make namespaces: `sysctl kernel.unprivileged_userns_clone=1` (Debian), \
-         `sysctl kernel.apparmor_restrict_unprivileged_userns=0` (Ubuntu)"
-    )]
-    NoNamespaces(#[source] io::Error),
+    #[error("network namespaces: {source}: {}", self.remedy())]
+    NoNamespaces {
+        /// What the system said.
+        source: io::Error,
+    },
     /// A user namespace can only be entered while there is one thread.
-    #[error(
-        "a user namespace: {0}: the process has several threads already: run as root, or the \
-         whole program under `unshare --user --map-root-user`"
-    )]
-    ManyThreads(#[source] io::Error),
+    #[error("a user namespace: {source}: {}", self.remedy())]
+    ManyThreads {
+        /// What the system said.
+        source: io::Error,
+    },
+}
+
+impl RightError {
+    /// What to do about it.
+    #[must_use]
+    pub fn remedy(&self) -> &'static str {
+        match self {
+            RightError::NoTun { .. } => {
+                "load the module (`modprobe tun`) and let users read and write it; in a container \
+                 start it with `--device /dev/net/tun`"
+            }
+            RightError::NoNamespaces { .. } => {
+                "run as root (in a container: `--cap-add SYS_ADMIN,NET_ADMIN`), or let users make \
+                 namespaces: `sysctl kernel.unprivileged_userns_clone=1` (Debian), `sysctl \
+                 kernel.apparmor_restrict_unprivileged_userns=0` (Ubuntu)"
+            }
+            RightError::ManyThreads { .. } => {
+                "run as root, or the whole program under `unshare --user --map-root-user`"
+            }
+        }
+    }
 }
 
 impl Right {
@@ -49,12 +71,12 @@ impl Right {
     /// With the remedy, when there is no right at all.
     pub fn find() -> Result<Right, RightError> {
         let tun = OpenOptions::new().read(true).write(true).open(TUN);
-        tun.map_err(RightError::NoTun)?;
+        tun.map_err(|source| RightError::NoTun { source })?;
         match in_new_thread(unshare_network) {
             Ok(()) => Ok(Right::Capabilities),
             Err(refused) => match try_user_namespace() {
                 Ok(()) => Ok(Right::UserNamespace),
-                Err(_) => Err(RightError::NoNamespaces(refused)),
+                Err(_) => Err(RightError::NoNamespaces { source: refused }),
             },
         }
     }
@@ -68,7 +90,9 @@ impl Right {
     pub fn take(self) -> Result<(), RightError> {
         match self {
             Right::Capabilities => Ok(()),
-            Right::UserNamespace => enter_user_namespace().map_err(RightError::ManyThreads),
+            Right::UserNamespace => {
+                enter_user_namespace().map_err(|source| RightError::ManyThreads { source })
+            }
         }
     }
 }
@@ -103,9 +127,23 @@ fn try_user_namespace() -> io::Result<()> {
 /// `setgroups` is given up.
 fn enter_user_namespace() -> io::Result<()> {
     let (user, group) = (getuid().as_raw(), getgid().as_raw());
-    // SAFETY: only `UnshareFlags::FILES` endangers memory safety.
-    unsafe { unshare_unsafe(UnshareFlags::NEWUSER) }?;
+    alone_in_user_namespace()?;
     fs::write("/proc/self/setgroups", "deny")?;
     fs::write("/proc/self/uid_map", format!("0 {user} 1"))?;
     fs::write("/proc/self/gid_map", format!("0 {group} 1"))
+}
+
+/// A thread that was just joined may still count for a moment.
+fn alone_in_user_namespace() -> io::Result<()> {
+    const ATTEMPTS: u32 = 50;
+    const PAUSE: Duration = Duration::from_millis(1);
+    let mut left = ATTEMPTS;
+    loop {
+        // SAFETY: only `UnshareFlags::FILES` endangers memory safety.
+        match unsafe { unshare_unsafe(UnshareFlags::NEWUSER) } {
+            Err(Errno::INVAL) if left > 0 => thread::sleep(PAUSE),
+            result => return result.map_err(io::Error::from),
+        }
+        left -= 1;
+    }
 }

@@ -31,6 +31,8 @@ pub enum Command {
     Call(CallArgs),
     /// Experiments in virtual time: what would this call do on that network
     Lab(crate::lab::args::LabArgs),
+    /// Links for other programs: a shell behind them, real packets
+    Emu(crate::emu::args::EmuArgs),
     /// Links, privileges, codecs, clock: what works here and what to do
     Doctor,
 }

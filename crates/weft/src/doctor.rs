@@ -4,6 +4,7 @@ use std::net::UdpSocket;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
+use weft_emu::Right;
 use weft_media::clip::{Clip, ClipConfig};
 use weft_media::{EncoderConfig, Keyframe, MicrophoneSpec, Vp8Encoder};
 use weft_net::{Binding, Link, LinkSpec, Target};
@@ -24,6 +25,7 @@ pub fn run() -> Result<(), Failure> {
     findings.push(video_codec());
     findings.extend(cameras());
     findings.push(microphone());
+    findings.push(emulator());
     let mut unusable = 0;
     for finding in &findings {
         match finding {
@@ -171,5 +173,18 @@ fn microphone() -> Finding {
     match opened.and_then(|spec| spec.open().map_err(|e| e.to_string())) {
         Ok(_) => Finding::Ok("microphone (ALSA default)".to_owned()),
         Err(error) => Finding::Note(error, "use --mic tone or a .wav file"),
+    }
+}
+
+fn emulator() -> Finding {
+    match Right::find() {
+        Ok(Right::Capabilities) => {
+            Finding::Ok("emulator: network namespaces and real-time scheduling".to_owned())
+        }
+        Ok(Right::UserNamespace) => Finding::Note(
+            "emulator: in a user namespace, without real-time scheduling".to_owned(),
+            "packets may be late when the machine is busy, and such runs are rejected: run as root",
+        ),
+        Err(error) => Finding::Note("emulator: not here".to_owned(), error.remedy()),
     }
 }

@@ -1,6 +1,7 @@
 //! How a command ends.
 
-use std::process::ExitCode;
+use std::os::unix::process::ExitStatusExt as _;
+use std::process::{ExitCode, ExitStatus};
 
 use weft_server::ServerError;
 
@@ -17,6 +18,13 @@ pub enum Failure {
     /// This machine cannot do it: exit status 3.
     #[error("{0}")]
     Machine(String),
+    /// A program that was run for the user failed: its own exit status, or
+    /// 128 and the signal's number, as shells have it.
+    #[error("the program inside ended with {status}")]
+    Program {
+        /// What it ended with.
+        status: ExitStatus,
+    },
 }
 
 /// A server's two sentences as this program says things: what is wrong, then
@@ -56,11 +64,20 @@ impl Failure {
         Failure::Machine(error.to_string())
     }
 
+    pub fn program(status: ExitStatus) -> Failure {
+        Failure::Program { status }
+    }
+
     pub fn code(&self) -> ExitCode {
         ExitCode::from(match self {
             Failure::Run(_) => 1,
             Failure::Usage(_) => 2,
             Failure::Machine(_) => 3,
+            Failure::Program { status } => {
+                let signal = status.signal().map(|signal| 128 + signal);
+                let code = status.code().or(signal).unwrap_or(1);
+                u8::try_from(code).unwrap_or(1)
+            }
         })
     }
 }

@@ -25,3 +25,10 @@ pub fn on_ctrl_c(handler: impl FnMut() + Send + 'static) {
         }
     });
 }
+
+/// Leaves Ctrl-C to the program that was started at the same terminal, which
+/// gets it too: this process goes on.
+pub fn leave_ctrl_c_to_the_program() {
+    // As above.
+    let _ = ctrlc::set_handler(|| {});
+}

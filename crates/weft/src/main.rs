@@ -4,6 +4,7 @@ mod call;
 mod cli;
 mod demo;
 mod doctor;
+mod emu;
 mod endpoint;
 mod exit;
 mod interrupt;
@@ -28,6 +29,7 @@ fn main() -> ExitCode {
         Command::Join(args) => join::run(args),
         Command::Call(args) => call::run(args),
         Command::Lab(args) => lab::run(args),
+        Command::Emu(args) => emu::run(args),
         Command::Doctor => doctor::run(),
     };
     match result {

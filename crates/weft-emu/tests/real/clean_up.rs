@@ -1,1 +1,88 @@
+use crate::tools::{Pair, is_possible};
+use std::io::{BufRead, BufReader};
+use std::path::Path;
+use std::process::{Command, Stdio};
 
+const SPEC: &str = "rate=1mbit,delay=1ms";
+
+fn lives(id: u32) -> bool {
+    // A process that has ended and was not waited for has no namespaces.
+    Path::new(&format!("/proc/{id}/ns/net")).exists()
+}
+
+#[test]
+fn programs_inside_end_with_the_network() {
+    for stop in [true, false] {
+        let Some(pair) = Pair::start(SPEC) else {
+            return;
+        };
+        let sleep = pair.running.command(pair.left, "sleep").arg("1000").spawn();
+        let mut stubborn = pair.running.command(pair.right, "sh");
+        stubborn.args(["-c", "trap '' TERM; while :; do sleep 1; done"]);
+        let children = [sleep, stubborn.spawn()].map(|c| c.expect("a program"));
+        assert!(children.iter().all(|child| lives(child.id())));
+        if stop {
+            drop(pair.running.stop());
+        } else {
+            drop(pair.running);
+        }
+        for mut child in children {
+            assert!(!lives(child.id()));
+            assert!(!child.wait().expect("its end").success());
+        }
+    }
+}
+
+/// A program for the test below, which kills it.
+#[test]
+#[ignore = "runs until it is killed"]
+fn maker() {
+    let pair = Pair::start(SPEC).expect("a right was found");
+    let sleep = pair.running.command(pair.left, "sleep").arg("1000").spawn();
+    println!("sleep {}", sleep.expect("a program").id());
+    loop {
+        std::thread::park();
+    }
+}
+
+#[test]
+fn what_a_killed_maker_left_is_ended_and_nothing_else() {
+    if !is_possible() {
+        return;
+    }
+    let mut maker = Command::new(std::env::current_exe().expect("this test"))
+        .args(["--exact", "clean_up::maker", "--ignored", "--nocapture"])
+        .stdout(Stdio::piped())
+        .spawn()
+        .expect("this test");
+    let lines = BufReader::new(maker.stdout.take().expect("a pipe")).lines();
+    let mut lines = lines.map(|line| line.expect("text"));
+    let orphan = lines.find_map(|line| line.split_once("sleep ")?.1.parse().ok());
+    let orphan: u32 = orphan.expect("its number");
+    assert!(lives(orphan));
+
+    let living = Pair::start(SPEC).expect("a right was found");
+    let mut child = living.running.command(living.left, "sleep");
+    let mut child = child.arg("1000").spawn().expect("a program");
+    assert!(lives(orphan), "its maker lives");
+    maker.kill().expect("a process of ours");
+    maker.wait().expect("its end");
+
+    let next = Pair::start(SPEC).expect("a right was found");
+    assert!(!lives(orphan), "its maker was killed");
+    assert!(lives(child.id()), "its maker lives");
+    drop((next, living));
+    child.wait().expect("its end");
+}
+
+#[test]
+fn a_program_that_is_not_there_is_an_error_of_its_own() {
+    let Some(pair) = Pair::start(SPEC) else {
+        return;
+    };
+    let error = pair.running.command(pair.left, "no-such-program").spawn();
+    assert_eq!(
+        error.expect_err("none").kind(),
+        std::io::ErrorKind::NotFound
+    );
+}

@@ -2,5 +2,7 @@
 //! is passed over with a word where the machine does not allow that.
 
 mod clean_up;
+mod multihomed;
 mod packets;
+mod tcp;
 mod tools;

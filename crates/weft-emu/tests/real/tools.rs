@@ -42,12 +42,16 @@ impl Pair {
     }
 
     pub fn with(text: &str, change: impl FnOnce(&mut Network)) -> Option<Pair> {
+        Pair::of(spec(text), change)
+    }
+
+    pub fn of(spec: LinkSpec, change: impl FnOnce(&mut Network)) -> Option<Pair> {
         if !is_possible() {
             return None;
         }
         let mut network = Network::new(1);
         let (left, right) = (network.host("left"), network.host("right"));
-        let link = network.link("link", spec(text), spec(text));
+        let link = network.link("link", spec.clone(), spec);
         let at_left = network.attach(left, link, Side::Near);
         let at_right = network.attach(right, link, Side::Far);
         change(&mut network);
@@ -100,4 +104,20 @@ pub fn round_trip(socket: &UdpSocket, to: SocketAddr) -> io::Result<Duration> {
     socket.send_to(b"ping", to)?;
     socket.recv_from(&mut [0; 16])?;
     Ok(began.elapsed())
+}
+
+/// `SO_BINDTODEVICE`, as endpoints do for each of their links.
+pub fn bind_to_device(socket: &UdpSocket, device: &str) {
+    use std::os::fd::AsRawFd;
+    // SAFETY: the pointer is to `device`, whose length is given.
+    let result = unsafe {
+        libc::setsockopt(
+            socket.as_raw_fd(),
+            libc::SOL_SOCKET,
+            libc::SO_BINDTODEVICE,
+            device.as_ptr().cast(),
+            device.len() as libc::socklen_t,
+        )
+    };
+    assert_eq!(result, 0, "{}", io::Error::last_os_error());
 }

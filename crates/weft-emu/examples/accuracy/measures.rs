@@ -1,0 +1,56 @@
+//! What the packet log shows, by arithmetic that does not know the model.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+use weft_emu::{Direction, Fate, PacketLog, PacketRecord};
+use weft_units::{Bytes, Instant};
+
+/// Bits per second at which packets that had waited really arrived: each one
+/// takes the time since the one before it.
+pub fn busy_rate(packets: &PacketLog) -> Option<f64> {
+    let (mut bytes, mut nanos) = (0, 0);
+    let mut before: Option<Instant> = None;
+    for record in forward(packets).filter(|r| r.fate == Fate::Delivered) {
+        let arrived = record.ended + record.late;
+        if record.queued_for.as_nanos() > 0
+            && let Some(before) = before
+        {
+            bytes += record.size.0;
+            nanos += arrived.saturating_since(before).as_nanos();
+        }
+        before = Some(arrived);
+    }
+    (nanos > 0).then(|| bytes as f64 * 8.0 / (nanos as f64 / 1e9))
+}
+
+/// Packets that were refused though there was room in a queue of `limit`
+/// bytes, or taken though there was none.
+pub fn queue_faults(packets: &PacketLog, limit: u64) -> usize {
+    let mut records: Vec<PacketRecord> = forward(packets).collect();
+    records.sort_by_key(|r| r.entered);
+    let mut waiting = BinaryHeap::new();
+    let mut backlog = Bytes::ZERO;
+    let mut faults = 0;
+    for record in &records {
+        while let Some(Reverse((start, size))) = waiting.peek().copied()
+            && start <= record.entered
+        {
+            backlog -= size;
+            waiting.pop();
+        }
+        let has_room = (backlog + record.size).0 <= limit;
+        let was_taken = record.fate == Fate::Delivered;
+        // What finds the link idle needs no room.
+        let waits = record.queued_for.as_nanos() > 0 || !was_taken;
+        faults += usize::from(waits && has_room != was_taken);
+        if was_taken && waits {
+            waiting.push(Reverse((record.entered + record.queued_for, record.size)));
+            backlog += record.size;
+        }
+    }
+    faults
+}
+
+fn forward(packets: &PacketLog) -> impl Iterator<Item = PacketRecord> + '_ {
+    packets.iter().filter(|r| r.direction == Direction::Forward)
+}

@@ -1,0 +1,93 @@
+//! `weft emu`: its arguments.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+use clap::{Args, Subcommand};
+use weft_links::LinkSpec;
+
+#[derive(Debug, Args)]
+pub struct EmuArgs {
+    #[command(subcommand)]
+    pub command: EmuCommand,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum EmuCommand {
+    /// A shell, or any program, behind the described links
+    #[command(after_help = SHELL_HELP, after_long_help = SHELL_HELP)]
+    Shell(ShellArgs),
+}
+
+const SHELL_HELP: &str = "\
+What is at the other end: this machine, when run as root. Its services are reached from inside at \
+$WEFT_EMU_FAR (IPv4) and $WEFT_EMU_FAR6, and what listens inside is reached from the machine at \
+$WEFT_EMU_NEAR. Nothing beyond the machine is reached, and no name is resolved, unless you forward \
+(docs/emulator.md). Without root, or with --isolated, the other end is a network of its own that \
+answers pings; --far starts a program there.
+
+With several links, each has its own addresses ($WEFT_EMU_NEAR_1, $WEFT_EMU_FAR_1 and so on; \
+those without a number are the first link's), and a socket that is bound to one goes over that link.
+
+The exit status is the program's; 2 when an argument is wrong, 3 when this machine cannot do it.
+
+Examples:
+  weft emu shell --link rate=5mbit,delay=25ms,queue=2bdp
+  weft emu shell --link trace=lte.up,delay=40ms --down trace=lte.down,delay=40ms -- ping -c 10 198.18.0.1
+  weft emu shell --link wifi=rate=20mbit,delay=10ms --link lte=rate=5mbit,delay=40ms
+  weft emu shell --isolated --far 'iperf3 -s' --link rate=10mbit,delay=20ms -- sh -c 'iperf3 -c $WEFT_EMU_FAR'";
+
+#[derive(Debug, Args)]
+pub struct ShellArgs {
+    // Brackets would be links to rustdoc.
+    #[arg(
+        long = "link",
+        help = "A link, both directions alike: [NAME=]SPEC such as rate=5mbit,delay=25ms,loss=1%, \
+                queue=2bdp,aqm=codel (docs/links.md); repeat for more",
+        value_name = "SPEC",
+        required = true,
+        value_parser = link
+    )]
+    pub links: Vec<NamedLink>,
+    /// What differs on the way to the inside, one for each --link in the same order
+    #[arg(long = "down", value_name = "SPEC", value_parser = spec)]
+    pub down: Vec<LinkSpec>,
+    /// The other end is a network of its own, not this machine
+    #[arg(long)]
+    pub isolated: bool,
+    /// Start this at the other end, with `sh -c`; it ends with the shell
+    #[arg(long, value_name = "COMMAND")]
+    pub far: Option<String>,
+    /// Write a line per packet to this file (CSV)
+    #[arg(long, value_name = "FILE")]
+    pub log: Option<PathBuf>,
+    /// Seed of losses, jitter and generated traces
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub seed: u64,
+    /// The program and its arguments (default: $SHELL)
+    #[arg(last = true, value_name = "CMD")]
+    pub program: Vec<OsString>,
+}
+
+/// A link with the name that the user gave it, if any.
+#[derive(Clone, Debug)]
+pub struct NamedLink {
+    pub name: Option<String>,
+    pub spec: LinkSpec,
+}
+
+/// `NAME=SPEC` or `SPEC`: a specification has another `=` in its first item
+/// only when there is a name.
+fn link(text: &str) -> Result<NamedLink, String> {
+    let first = text.split(',').next().unwrap_or_default();
+    let (name, rest) = match text.split_once('=') {
+        Some((name, rest)) if first.matches('=').count() > 1 => (Some(name.to_owned()), rest),
+        _ => (None, text),
+    };
+    let spec = spec(rest)?;
+    Ok(NamedLink { name, spec })
+}
+
+fn spec(text: &str) -> Result<LinkSpec, String> {
+    LinkSpec::parse(text, |file| std::fs::read_to_string(file)).map_err(|e| e.to_string())
+}
