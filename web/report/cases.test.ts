@@ -4,8 +4,9 @@ import type { Data } from './data';
 
 function data(systems: readonly (readonly [string, string, string])[]): Data {
   const all = systems.map(([name, system, value]) => ({ name, system, case: value === '' ? [] : [['flows.call.streams', value] as const] }));
-  const rows = all.map(({ name }) => ({ system: name, metric: 'fps', unit: '1/s', mean: 1, ci95: [null, null] as const, n: 1 }));
-  return { systems: all, results: rows, differences: [], worse_than_single: [], cdfs: [] } as unknown as Data;
+  const rows = all.map(({ name }, index) => ({ system: name, metric: 'fps', unit: '1/s', mean: index + 1, ci95: [null, null] as const, n: 1 }));
+  const series = Object.fromEntries(all.map(({ name }) => [name, { t: [], columns: [] }]));
+  return { systems: all, results: rows, values: {}, differences: [], worse_than_single: [], cdfs: [], series } as unknown as Data;
 }
 
 describe('cases', () => {
@@ -18,7 +19,10 @@ describe('cases', () => {
 
   it('are what stands behind the systems', () => {
     expect(casesOf(varied)).toEqual(['cameras 1', 'cameras 2']);
-    expect(under(varied, 'cameras 2').results.map((row) => row.system)).toEqual(['weft (cameras 2)', 'webrtc@wifi (cameras 2)']);
+    const two = under(varied, 'cameras 2');
+    expect(two.results.map((row) => row.system)).toEqual(['weft', 'webrtc@wifi']);
+    expect(two.results.map((row) => row.mean)).toEqual([3, 4]);
+    expect(Object.keys(two.series)).toEqual(['weft', 'webrtc@wifi']);
   });
 
   it('are no choice where nothing is compared within them', () => {

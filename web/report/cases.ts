@@ -19,17 +19,20 @@ export function casesOf(data: Data): readonly string[] {
   return cases.length > 1 && systems.size > 1 ? cases : [];
 }
 
-/** What was run under this case only. */
+/** What was run under this case only, the systems by their names without it. */
 export function under(data: Data, chosen: string): Data {
-  const systems = data.systems.filter((each) => caseOf(each) === chosen);
-  const names = new Set(systems.map((each) => each.name));
-  const mine = (each: { readonly system: string }): boolean => names.has(each.system);
+  const mine = data.systems.filter((each) => caseOf(each) === chosen);
+  const short = new Map(mine.map((each) => [each.name, each.system]));
+  const renamed = <T extends { readonly system: string }>(rows: readonly T[]): T[] => rows.flatMap((row) => (short.has(row.system) ? [{ ...row, system: short.get(row.system) ?? row.system }] : []));
+  const keyed = <T>(all: Readonly<Record<string, T>>): Record<string, T> => Object.fromEntries(Object.entries(all).flatMap(([name, value]) => (short.has(name) ? [[short.get(name) ?? name, value]] : [])));
   return {
     ...data,
-    systems,
-    results: data.results.filter(mine),
-    differences: data.differences.filter(mine),
-    worse_than_single: data.worse_than_single.filter(mine),
-    cdfs: data.cdfs.filter(mine),
+    systems: mine.map((each) => ({ ...each, name: each.system })),
+    results: renamed(data.results),
+    values: keyed(data.values),
+    differences: renamed(data.differences).map((row) => ({ ...row, baseline: short.get(row.baseline) ?? row.baseline })),
+    worse_than_single: renamed(data.worse_than_single),
+    cdfs: renamed(data.cdfs),
+    series: keyed(data.series),
   };
 }

@@ -46,12 +46,12 @@ export function Conditions({ data }: { data: Data }) {
                   <th scope="row">{flow.name}</th>
                   <td>
                     {flow.what} <span class="quiet">over {flow.via.join(', ')}</span>
-                    <span class="span" title={`from ${seconds(flow.start_s)} to ${seconds(flow.stop_s)}`}>
-                      <i style={{ left: `${(flow.start_s / scenario.duration_s) * 100}%`, right: `${100 - (flow.stop_s / scenario.duration_s) * 100}%` }} />
+                    <span class="span" title={`from ${seconds(flow.start_s)} to ${seconds(Math.min(flow.stop_s, scenario.duration_s))}`}>
+                      <i style={{ left: `${(flow.start_s / scenario.duration_s) * 100}%`, right: `${100 - (Math.min(flow.stop_s, scenario.duration_s) / scenario.duration_s) * 100}%` }} />
                     </span>
                   </td>
                   <td class="quiet nowrap">
-                    {seconds(flow.start_s)} – {seconds(flow.stop_s)}
+                    {seconds(flow.start_s)} – {seconds(Math.min(flow.stop_s, scenario.duration_s))}
                   </td>
                 </tr>
               ))}

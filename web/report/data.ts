@@ -60,6 +60,8 @@ export interface Column {
   readonly of: string;
   readonly unit: string;
   readonly values: readonly (number | null)[];
+  /** Of a column of words: the values are positions among these. */
+  readonly words?: readonly string[];
 }
 
 export interface Series {

@@ -24,10 +24,15 @@ interface PlotProps {
   readonly group?: string;
   readonly height?: number;
   readonly top?: number;
+  /** Room for the figures on the left; the same aligns plots. */
+  readonly axis?: number;
+  /** Values are positions among these words. */
+  readonly words?: readonly string[];
 }
 
 export function Plot(props: PlotProps) {
-  const { title, unit, x, xUnit, lines, palette, group, height = 190, top } = props;
+  const { title, unit, x, xUnit, lines, palette, group, height = 190, top, axis, words } = props;
+  const told = (value: number | null): string => (words === undefined ? number(value) : (words[value ?? -1] ?? '–'));
   const box = useRef<HTMLDivElement>(null);
   const [under, setUnder] = useState<number | null>(null);
   // Not after the next picture: paper takes what is there when printing begins.
@@ -44,7 +49,7 @@ export function Plot(props: PlotProps) {
       observer.disconnect();
       made.destroy();
     };
-  }, [x, lines, palette, height, group, top]);
+  }, [x, lines, palette, height, group, top, axis, words]);
   const at = under === null ? undefined : x[under];
   return (
     <figure class="plot">
@@ -60,7 +65,7 @@ export function Plot(props: PlotProps) {
           <li key={line.name} class="key">
             <Swatch look={line} area={line.area === true} />
             {line.name}
-            <strong>{under === null ? '' : number(line.values[under] ?? null)}</strong>
+            <strong>{under === null ? '' : told(line.values[under] ?? null)}</strong>
           </li>
         ))}
       </ul>
@@ -76,7 +81,7 @@ export function Swatch({ look, area = false }: { look: Look; area?: boolean }) {
   );
 }
 
-function options({ unit, x, xUnit, lines, palette, group, height = 190, top }: PlotProps, width: number, onPointer: (index: number | null) => void): uPlot.Options {
+function options({ unit, x, xUnit, lines, palette, group, height = 190, top, axis: room = 46, words }: PlotProps, width: number, onPointer: (index: number | null) => void): uPlot.Options {
   const font = `11px ${getComputedStyle(document.body).fontFamily}`;
   const axis = {
     stroke: palette('muted'),
@@ -100,20 +105,22 @@ function options({ unit, x, xUnit, lines, palette, group, height = 190, top }: P
     },
     scales: {
       x: { time: false, ...(first < last ? {} : { range: [first - 1, last + 1] as [number, number] }) },
-      y: { range: (_, low, high) => [unit === 'dB' ? Math.floor((low ?? 0) * 0.95) : Math.min(0, low ?? 0), top ?? ((high ?? 0) > 0 ? (high ?? 1) * 1.06 : 1)] },
+      y: words !== undefined ? { range: [-0.5, words.length - 0.5] } : { range: (_, low, high) => [unit === 'dB' ? Math.floor((low ?? 0) * 0.95) : Math.min(0, low ?? 0), top ?? ((high ?? 0) > 0 ? (high ?? 1) * 1.06 : 1)] },
     },
     axes: [
       { ...axis, size: 24, gap: 4, grid: { show: false }, values: (_, splits) => splits.map((each, index) => (index === splits.length - 1 ? `${number(each)} ${xUnit}` : number(each))) },
-      { ...axis, size: 46, gap: 6, space: 34, values: (_, splits) => splits.map((each) => String(Number(each.toPrecision(6))).replace('-', '−')) },
+      words !== undefined
+        ? { ...axis, size: room, gap: 6, splits: words.map((_, at) => at), values: () => [...words] }
+        : { ...axis, size: room, gap: 6, space: 34, values: (_, splits) => splits.map((each) => String(Number(each.toPrecision(6))).replace('-', '−')) },
     ],
-    series: [{}, ...lines.map((line) => seriesOptions(line, palette))],
+    series: [{}, ...lines.map((line) => seriesOptions(line, palette, words !== undefined))],
     hooks: { setCursor: [(plot) => onPointer(plot.cursor.idx ?? null)] },
   };
 }
 
-function seriesOptions(line: Line, palette: Palette): uPlot.Series {
+function seriesOptions(line: Line, palette: Palette, stepped: boolean): uPlot.Series {
   const colour = palette(line.colour);
-  const paths = line.area === true ? uPlot.paths.stepped?.({ align: -1 }) : undefined;
+  const paths = line.area === true || stepped ? uPlot.paths.stepped?.({ align: -1 }) : undefined;
   return {
     stroke: colour,
     width: line.area === true ? 1 : 1.6,

@@ -6,6 +6,7 @@ import { Distributions } from './cdf';
 import { split, type Data } from './data';
 import { number, seconds } from './figures';
 import { Forest } from './forest';
+import { anyInside, Inside } from './inside-view';
 import { usePalette } from './look';
 import { Differences, Everything, Published, SelfCheck, WorseThanSingle } from './tables';
 import { OverTime } from './time';
@@ -75,6 +76,11 @@ export function Report({ data: everything }: { data: Data }) {
         <Part id="time" title="Over time" note="The run with seed 1.">
           <OverTime key={chosen} data={data} palette={palette} />
         </Part>
+        {anyInside(data) && (
+          <Part id="controllers" title="Inside the congestion controllers" note="The run with seed 1: what each call sent and met, and what its controller made of it.">
+            <Inside key={chosen} data={data} palette={palette} />
+          </Part>
+        )}
         {data.cdfs.length > 0 && (
           <Part id="distributions" title="How it was spread" note="Samples of all seeds: the share of the time in which the quantity was at most so large.">
             <Distributions data={data} palette={palette} />

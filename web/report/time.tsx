@@ -64,7 +64,7 @@ export function OverTime({ data, palette }: { data: Data; palette: Palette }) {
   );
 }
 
-function Choice({ label, options, chosen, choose }: { label: string; options: readonly string[]; chosen: string; choose: (name: string) => void }) {
+export function Choice({ label, options, chosen, choose }: { label: string; options: readonly string[]; chosen: string; choose: (name: string) => void }) {
   if (options.length < 2) return null;
   return (
     <label class="choice">
