@@ -1,0 +1,86 @@
+#!/usr/bin/env node
+// Tables of what `weft lab run SET --out DIR` has left: a table for each
+// metric, a row for each scenario, a column for each system. Mean and half of
+// the 95 % interval; bold where the scenario's bounds say higher or lower.
+//
+//   node scripts/controller-tables.mjs DIR docs/controllers-results.md
+//
+// writes them into the file, behind the line that MARK is.
+
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+const MARK = '<!-- What follows is written by scripts/controller-tables.mjs -->';
+/** Metrics with their titles and digits, in the order of the tables. */
+const TABLES = [
+  ['throughput_mbps', 'Rate of all calls together, Mbit/s', 2],
+  ['queue_ms_mean', 'Queueing delay, mean, ms', 0],
+  ['queue_ms_p95', 'Queueing delay, 95th percentile, ms', 0],
+  ['loss', 'Packets lost, of all', 3],
+  ['convergence_s', 'Convergence, s', 1],
+  ['e2e_ms_p95', 'From capture to display, 95th percentile, ms', 0],
+  ['freeze_s', 'Frozen, s', 1],
+  ['jain_index', "Jain's index of the calls", 2],
+  ['flow_rate_equality', 'Equality with TCP: 0 equal, 1 the call alone, -1 TCP alone', 2],
+];
+
+const [folder, file] = process.argv.slice(2);
+if (folder === undefined) {
+  console.error('usage: controller-tables.mjs DIR [FILE]: DIR is what `weft lab run SET --out DIR` has written');
+  process.exit(2);
+}
+
+/** Every summary below, in the order of the scenarios' names. */
+function summaries(at) {
+  const own = join(at, 'summary.json');
+  const below = readdirSync(at, { withFileTypes: true }).filter((entry) => entry.isDirectory() && entry.name !== 'series');
+  const deeper = below.flatMap((entry) => summaries(join(at, entry.name)));
+  return existsSync(own) ? [JSON.parse(readFileSync(own, 'utf8')), ...deeper] : deeper;
+}
+
+/** `single/nada (300ms)`: the controller, and what was varied. */
+function parts(system) {
+  const found = /^(?:single\/)?(\S+)(?: \((.*)\))?$/.exec(system);
+  return found === null ? [system, ''] : [found[1], found[2] ?? ''];
+}
+
+const all = summaries(folder).sort((a, b) => a.scenario.localeCompare(b.scenario, 'en', { numeric: true }));
+
+function cell(summary, row, digits) {
+  const judged = summary.published.find((each) => each.metric === row.metric && (each.system === row.system || each.system === row.system.split(' ')[0]));
+  const [low, high] = row.ci95;
+  const half = low === null || high === null ? '' : ` ±${((high - low) / 2).toFixed(digits)}`;
+  const text = `${row.mean.toFixed(digits)}${half}`;
+  return judged?.verdict === 'higher' || judged?.verdict === 'lower' ? `**${text}**` : text;
+}
+
+function table([metric, title, digits]) {
+  const systems = [...new Set(all.flatMap((summary) => summary.results.map((row) => parts(row.system)[0])))];
+  const lines = all.flatMap((summary) => {
+    const rows = summary.results.filter((row) => row.metric === metric);
+    const cases = [...new Set(rows.map((row) => parts(row.system)[1]))];
+    return cases.map((varied) => {
+      const cells = systems.map((system) => {
+        const row = rows.find((each) => parts(each.system)[0] === system && parts(each.system)[1] === varied);
+        return row === undefined ? '' : cell(summary, row, digits);
+      });
+      const name = summary.scenario.replace(/^.*\//, '');
+      return `| ${[`${name} ${varied}`.trim(), summary.seeds.length, ...cells].join(' | ')} |`;
+    });
+  });
+  if (lines.length === 0) return '';
+  const head = `| ${['scenario', 'seeds', ...systems.map((system) => `\`${system}\``)].join(' | ')} |`;
+  return `## ${title}\n\n${head}\n|${'---|'.repeat(systems.length + 2)}\n${lines.join('\n')}\n`;
+}
+
+const text = TABLES.map(table).filter((each) => each !== '').join('\n');
+if (file === undefined) {
+  process.stdout.write(text);
+} else {
+  const [before, after] = readFileSync(file, 'utf8').split(MARK);
+  if (after === undefined) {
+    console.error(`${file} has no line ${MARK}: add it where the tables are to begin`);
+    process.exit(2);
+  }
+  writeFileSync(file, `${before}${MARK}\n\n${text}`);
+}
