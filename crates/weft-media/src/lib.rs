@@ -7,20 +7,24 @@
 pub mod audio;
 pub mod camera;
 pub mod clip;
+mod h264;
 pub mod metrics;
 mod picture;
 mod recorder;
 mod scaler;
 mod spec;
 pub mod stamp;
-pub mod vp8;
+mod video;
+mod vp8;
 
 pub use audio::{
     AudioFrame, Microphone, MicrophoneError, MicrophoneSpec, OpusDecoder, OpusEncoder, OpusError,
 };
 pub use camera::{Camera, CameraError, CameraSpec, Captured, Format};
+pub use h264::{H264Decoder, H264Encoder};
 pub use picture::Picture;
 pub use recorder::{Recorder, RecorderError, Tracks};
 pub use scaler::Scaler;
 pub use spec::{Pace, SpecError};
-pub use vp8::{EncodedFrame, EncoderConfig, Keyframe, Vp8Decoder, Vp8Encoder, Vp8Error};
+pub use video::{EncodedFrame, EncoderConfig, Keyframe, VideoDecoder, VideoEncoder, VideoError};
+pub use vp8::{Vp8Decoder, Vp8Encoder};

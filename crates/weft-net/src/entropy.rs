@@ -1,6 +1,6 @@
 use weft_peer::PeerConfig;
 use weft_secure::{Certificate, Config as AssociationConfig, Credentials, IceRole, LocalAddress};
-use weft_units::{Rng, Ssrc};
+use weft_units::{Rng, Ssrc, VideoCodec};
 
 use crate::Clock;
 
@@ -36,6 +36,7 @@ pub fn peer_config(
         },
         session,
         locals,
+        video: VideoCodec::ALL.to_vec(),
         rng,
     })
 }

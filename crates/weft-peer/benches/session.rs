@@ -15,7 +15,7 @@ use weft_secure::{
     RemoteFilter,
 };
 use weft_session::{Config as SessionConfig, Delivery, Frame, MediaKind};
-use weft_units::{Duration, Ecn, Instant, Rate, Rng, Ssrc, StreamId};
+use weft_units::{Duration, Ecn, Instant, Rate, Rng, Ssrc, StreamId, VideoCodec};
 use weft_wire::rtp::ExtensionMap;
 
 const DELAY: Duration = Duration::from_millis(10);
@@ -74,6 +74,7 @@ fn config(role: IceRole, addresses: &[SocketAddr], rate: Rate, seed: u64) -> Pee
         },
         session,
         locals: (0..).zip(addresses).map(local).collect(),
+        video: VideoCodec::ALL.to_vec(),
         rng: rng.stream("session"),
     }
 }

@@ -5,7 +5,7 @@ use weft_secure::{Association, Config as AssociationConfig, LocalAddress, Receiv
 use weft_session::{
     ForwardedPacket, Frame, Input, Output as SessionOutput, Protocol, Session, Transmit,
 };
-use weft_units::{Deadline, Duration, Ecn, Instant, PathId, Rng, StreamId};
+use weft_units::{Deadline, Duration, Ecn, Instant, PathId, Rng, StreamId, VideoCodec};
 
 use crate::negotiation::NegotiatedStream;
 
@@ -18,6 +18,10 @@ pub struct PeerConfig {
     pub session: weft_session::Config,
     /// Addresses to offer and to make paths from.
     pub locals: Vec<LocalAddress>,
+    /// Video codecs that may be agreed on. An offer lists them in this order,
+    /// which is the order of preference; an answer takes the first of the
+    /// offer's that is one of them.
+    pub video: Vec<VideoCodec>,
     /// Seed of everything random in the session.
     pub rng: Rng,
 }

@@ -1,5 +1,5 @@
 use weft_cc::{ControllerKind, Limits};
-use weft_units::{Bytes, Duration, Rate, Ssrc};
+use weft_units::{Bytes, Duration, Rate, Ssrc, VideoCodec};
 use weft_wire::rtp::{ExtensionMap, Mid};
 
 use crate::ablation::Ablation;
@@ -107,6 +107,8 @@ pub struct SendStreamConfig {
     pub payload_type: u8,
     /// What it carries.
     pub kind: MediaKind,
+    /// Of video: how its frames are in packets.
+    pub codec: VideoCodec,
     /// Ticks per second of the RTP timestamp.
     pub clock_rate: u32,
     /// Media identification (RFC 8843), sent with every packet if negotiated.
@@ -141,6 +143,8 @@ pub struct ReceiveStreamConfig {
     pub fec: Option<(Option<Ssrc>, u8)>,
     /// What it carries.
     pub kind: MediaKind,
+    /// Of video: how its frames are in packets.
+    pub codec: VideoCodec,
     /// Ticks per second of the RTP timestamp.
     pub clock_rate: u32,
     /// Whole frames in play-out order, or packets as they come.

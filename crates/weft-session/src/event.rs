@@ -127,7 +127,8 @@ pub enum Event {
 /// An encoded frame to send.
 #[derive(Clone, Copy, Debug)]
 pub struct Frame<'a> {
-    /// The encoder's bytes: a VP8 frame, or one Opus packet.
+    /// The encoder's bytes: a VP8 frame, an H.264 one as a byte stream (ITU-T
+    /// H.264 Annex B), or one Opus packet.
     pub data: &'a [u8],
     /// RTP timestamp in the stream's clock.
     pub timestamp: u32,

@@ -11,7 +11,7 @@ use weft_session::{
     Config, Delivery, Event, Feedback, Frame, Input, MediaKind, Output, Protocol,
     ReceiveStreamConfig, SendStreamConfig, Session, Transmit,
 };
-use weft_units::{Duration, Instant, PathId, Rate, Rng, Ssrc, StreamId};
+use weft_units::{Duration, Instant, PathId, Rate, Rng, Ssrc, StreamId, VideoCodec};
 use weft_wire::rtp::ExtensionMap;
 
 struct Counting;
@@ -83,6 +83,7 @@ impl Call {
             fec: None,
             payload_type: 96,
             kind: MediaKind::Video,
+            codec: VideoCodec::Vp8,
             clock_rate: 90_000,
             mid: None,
             feedback: Feedback::EachPacket,
@@ -94,6 +95,7 @@ impl Call {
             rtx: Some((Some(Ssrc(101)), 97)),
             fec: None,
             kind: MediaKind::Video,
+            codec: VideoCodec::Vp8,
             clock_rate: 90_000,
             delivery: Delivery::Frames,
         });

@@ -4,7 +4,7 @@ use weft_session::{
     Config, Delivery, Drops, Feedback, Frame, Input, MediaKind, Output, PathMode, Protocol,
     ReceiveStreamConfig, SchedulerKind, SendStreamConfig, Session,
 };
-use weft_units::{Duration, Instant, PathId, Rate, Rng, Ssrc, StreamId};
+use weft_units::{Duration, Instant, PathId, Rate, Rng, Ssrc, StreamId, VideoCodec};
 use weft_wire::rtcp::{Packet, QualityFeedback, SourceDescription};
 use weft_wire::rtp::ExtensionMap;
 
@@ -36,6 +36,7 @@ fn sender(extensions: ExtensionMap) -> (Session, StreamId, Instant) {
         rtx: Some((Ssrc(101), 97)),
         payload_type: 96,
         kind: MediaKind::Video,
+        codec: VideoCodec::Vp8,
         clock_rate: 90_000,
         mid: None,
         feedback: Feedback::EachPacket,
@@ -195,6 +196,7 @@ fn receiver() -> (Session, StreamId) {
         payload_type: 96,
         rtx: None,
         kind: MediaKind::Video,
+        codec: VideoCodec::Vp8,
         clock_rate: 90_000,
         delivery: Delivery::Packets,
         fec: None,

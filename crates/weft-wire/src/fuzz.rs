@@ -101,7 +101,9 @@ pub fn fuzz_h264(data: &[u8]) {
     let mut stream = Vec::new();
     payload.write_stream(&mut stream);
     assert!(!stream.is_empty() && stream.len() <= 2 * data.len() + 4);
+    let mut quantizers = h264::Quantizers::default();
     for unit in h264::nal_units(&stream) {
+        assert!(quantizers.on_unit(unit).is_none_or(|q| q <= 51));
         let mut again = Vec::new();
         for part in h264::parts(unit, MAX_PAYLOAD) {
             let mut payload = Vec::new();

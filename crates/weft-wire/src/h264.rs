@@ -6,9 +6,11 @@ use crate::ParseError;
 use crate::reader::Reader;
 
 mod format;
+mod headers;
 mod units;
 
 pub use format::{Format, PARAMETERS};
+pub use headers::{PictureParameters, Quantizers, SequenceParameters};
 pub use units::{FragmentHeader, Part, nal_units, parts};
 
 /// What precedes each NAL unit in a byte stream (ITU-T H.264 Annex B).

@@ -47,13 +47,15 @@ pub fn run(args: CallArgs) -> Result<(), Failure> {
     let (specs, scope) = sender::links_or_all(&send.links, loopback)?;
     let links = Links::check(specs, scope).map_err(Failure::usage)?;
     // One layer: there is no server to thin anything out.
-    let sources = Sources::open(&send.cameras, send.mic.clone(), 1, send.degradation, clock)?;
+    let (mic, codec) = (send.mic.clone(), send.codec);
+    let sources = Sources::open(&send.cameras, mic, codec, 1, send.degradation, clock)?;
     let kinds = sources.kinds();
     let mut stats = send.stats.as_deref().map(StatsFile::create).transpose()?;
     let sending = Sending {
         scheduler: send.scheduler,
         protection: send.protection,
         controller: send.controller,
+        codec: send.codec,
         max_rate: send.max_rate,
         cname: send.name.clone(),
     };

@@ -9,7 +9,7 @@ use weft_media::{CameraSpec, MicrophoneSpec};
 use weft_net::LinkSpec;
 use weft_session::adaptation::Degradation;
 use weft_session::{ProtectionKind, SchedulerKind};
-use weft_units::{Rate, quantity};
+use weft_units::{Rate, VideoCodec, quantity};
 
 /// A video call over every link a machine has at once.
 #[derive(Debug, Parser)]
@@ -62,6 +62,9 @@ pub struct DemoArgs {
     /// scream, scream_v1 or fixed:RATE
     #[arg(long, value_name = "NAME", default_value_t = ControllerKind::Gcc)]
     pub controller: ControllerKind,
+    /// Video codec of both calls: vp8 or h264
+    #[arg(long, value_name = "NAME", default_value_t)]
+    pub codec: VideoCodec,
     /// Size of the pictures: 360p, 720p or 1080p
     #[arg(long, value_name = "SIZE", default_value = "720p")]
     pub size: String,
@@ -112,6 +115,10 @@ pub struct SendArgs {
         value_name = "SRC"
     )]
     pub mic: Option<MicrophoneSpec>,
+    /// Video codec: vp8, or h264 (constrained baseline, without the temporal layers that a server
+    /// can leave out for slow receivers)
+    #[arg(long, value_name = "NAME", default_value_t)]
+    pub codec: VideoCodec,
     /// Which packets go over which path: weft, converge, single, migrate,
     /// min_rtt, throughput, mprtp or duplicate
     #[arg(long, value_name = "NAME", default_value_t = SchedulerKind::default())]

@@ -6,9 +6,9 @@ use std::time::{Duration, Instant};
 
 use weft_emu::Right;
 use weft_media::clip::{Clip, ClipConfig};
-use weft_media::{EncoderConfig, Keyframe, MicrophoneSpec, Vp8Encoder};
+use weft_media::{EncoderConfig, Keyframe, MicrophoneSpec, VideoEncoder};
 use weft_net::{Binding, Link, LinkSpec, Target};
-use weft_units::Rate;
+use weft_units::{Rate, VideoCodec};
 
 use crate::exit::Failure;
 
@@ -22,7 +22,7 @@ enum Finding {
 pub fn run() -> Result<(), Failure> {
     let mut findings = links();
     findings.push(relay_clock());
-    findings.push(video_codec());
+    findings.extend(VideoCodec::ALL.map(video_codec));
     findings.extend(cameras());
     findings.push(microphone());
     findings.push(emulator());
@@ -114,7 +114,7 @@ fn relay_clock() -> Finding {
     Finding::Ok(text)
 }
 
-fn video_codec() -> Finding {
+fn video_codec(codec: VideoCodec) -> Finding {
     const FRAMES: u32 = 30;
     let config = ClipConfig {
         width: 1280,
@@ -123,16 +123,23 @@ fn video_codec() -> Finding {
         seed: 1,
     };
     let mut clip = Clip::new(config);
-    let encoder = Vp8Encoder::new(EncoderConfig {
+    let config = EncoderConfig {
         width: 1280,
         height: 720,
         fps: 30,
         rate: Rate::from_kbps(2500),
-        temporal_layers: 3,
-    });
-    let mut encoder = match encoder {
+        temporal_layers: match codec {
+            VideoCodec::Vp8 => 3,
+            VideoCodec::H264 => 1,
+        },
+    };
+    let remedy = match codec {
+        VideoCodec::Vp8 => "reinstall libvpx",
+        VideoCodec::H264 => "use --codec vp8, and report this",
+    };
+    let mut encoder = match VideoEncoder::new(codec, config) {
         Ok(encoder) => encoder,
-        Err(error) => return Finding::No(error.to_string(), "reinstall libvpx"),
+        Err(error) => return Finding::No(error.to_string(), remedy),
     };
     let pictures: Vec<_> = (0..u64::from(FRAMES))
         .map(|n| clip.picture(n, n * 1000 / 30))
@@ -140,11 +147,12 @@ fn video_codec() -> Finding {
     let began = Instant::now();
     for (number, picture) in pictures.iter().enumerate() {
         if let Err(error) = encoder.encode(picture, number as u32 * 3000, Keyframe::Auto) {
-            return Finding::No(error.to_string(), "reinstall libvpx");
+            return Finding::No(error.to_string(), remedy);
         }
     }
     let fps = f64::from(FRAMES) / began.elapsed().as_secs_f64();
-    let text = format!("VP8: 720p at {fps:.0} pictures a second on one core");
+    let name = codec.encoding();
+    let text = format!("{name}: 720p at {fps:.0} pictures a second on one core");
     if fps < 45.0 {
         return Finding::Note(text, "use --camera clip:360p or a 360p device mode");
     }

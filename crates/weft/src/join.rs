@@ -51,7 +51,8 @@ pub fn run(args: JoinArgs) -> Result<(), Failure> {
     };
     let room = Room::new(&server, &args.room).map_err(Failure::usage)?;
     let links = Links::check(specs, scope).map_err(Failure::usage)?;
-    let sources = Sources::open(&send.cameras, send.mic.clone(), 3, send.degradation, clock)?;
+    let (mic, codec) = (send.mic.clone(), send.codec);
+    let sources = Sources::open(&send.cameras, mic, codec, 3, send.degradation, clock)?;
     if send.cameras.len() > 1 {
         eprintln!("weft: a server forwards one camera of each participant: others see the first");
     }
@@ -69,6 +70,7 @@ pub fn run(args: JoinArgs) -> Result<(), Failure> {
         scheduler: send.scheduler,
         protection: send.protection,
         controller: send.controller,
+        codec: send.codec,
         max_rate: send.max_rate,
         cname: send.name.clone(),
     };

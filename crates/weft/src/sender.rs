@@ -8,7 +8,7 @@ use weft_media::{CameraSpec, MicrophoneSpec};
 use weft_net::{Clock, Driver, LinkSpec, Target};
 use weft_session::MediaKind;
 use weft_session::adaptation::Degradation;
-use weft_units::Rate;
+use weft_units::{Rate, VideoCodec};
 
 use crate::endpoint::caller::{self, Command, Sending};
 use crate::endpoint::feed::Feed;
@@ -21,7 +21,9 @@ use crate::exit::Failure;
 pub struct Sources {
     pub feeds: Vec<Feed>,
     pub microphone: Option<MicrophoneSpec>,
-    /// VP8 temporal layers: three where a server may thin them out.
+    pub codec: VideoCodec,
+    /// Temporal layers, where the codec has them: three where a server may
+    /// thin them out.
     pub layers: u8,
     /// What gives way when the rate is low.
     pub degradation: Degradation,
@@ -31,6 +33,7 @@ impl Sources {
     pub fn open(
         cameras: &[CameraSpec],
         microphone: Option<MicrophoneSpec>,
+        codec: VideoCodec,
         layers: u8,
         degradation: Degradation,
         clock: Clock,
@@ -40,6 +43,7 @@ impl Sources {
         Ok(Sources {
             feeds,
             microphone,
+            codec,
             layers,
             degradation,
         })
@@ -72,6 +76,7 @@ pub fn start(
         let remote = driver.remote.clone();
         let setup = VideoSetup {
             format: feed.format(),
+            codec: sources.codec,
             layers: sources.layers,
             degradation: sources.degradation,
         };

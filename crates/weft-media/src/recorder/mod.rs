@@ -12,6 +12,7 @@ use webm::mux::{
     Writer,
 };
 use weft_units::Instant;
+use weft_wire::vp8;
 
 use crate::audio::{CHANNELS, SAMPLE_RATE};
 use timeline::{Kind, Queue, Sample, Timeline};
@@ -268,12 +269,8 @@ fn opus_head() -> [u8; 19] {
     head
 }
 
-/// Picture size in a VP8 keyframe's header (RFC 6386 section 9.1).
+/// Picture size in a VP8 keyframe's header.
 fn dimensions(frame: &[u8]) -> Option<(u32, u32)> {
-    let header: &[u8; 10] = frame.first_chunk()?;
-    if header[0] & 1 != 0 || header[3..6] != [0x9d, 0x01, 0x2a] {
-        return None;
-    }
-    let side = |at: usize| u32::from(u16::from_le_bytes([header[at], header[at + 1]]) & 0x3fff);
-    Some((side(6), side(8))).filter(|(width, height)| *width > 0 && *height > 0)
+    let (width, height) = vp8::dimensions(frame)?;
+    Some((width.into(), height.into())).filter(|(width, height)| *width > 0 && *height > 0)
 }

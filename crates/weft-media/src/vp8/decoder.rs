@@ -1,7 +1,8 @@
 use std::os::raw::c_void;
 
-use super::{Vp8Error, ffi, message};
+use super::{config_error, decode_error, ffi, message};
 use crate::Picture;
+use crate::video::VideoError;
 
 /// A VP8 decoder.
 ///
@@ -18,13 +19,13 @@ impl Vp8Decoder {
     /// A decoder that waits for a keyframe.
     ///
     /// # Errors
-    /// [`Vp8Error::Config`] when libvpx has no memory.
-    pub fn new() -> Result<Vp8Decoder, Vp8Error> {
+    /// [`VideoError::Config`] when libvpx has no memory.
+    pub fn new() -> Result<Vp8Decoder, VideoError> {
         let mut error = 0;
         // SAFETY: no precondition.
         let raw = unsafe { ffi::weft_vpx_decoder_new(&raw mut error) };
         if raw.is_null() {
-            return Err(Vp8Error::Config(message(error)));
+            return Err(config_error(message(error)));
         }
         Ok(Vp8Decoder { raw })
     }
@@ -32,12 +33,12 @@ impl Vp8Decoder {
     /// Decodes one frame; `None` when it is not to be shown.
     ///
     /// # Errors
-    /// [`Vp8Error::Decode`] for data that is no VP8 frame or refers to what
+    /// [`VideoError::Decode`] for data that is no VP8 frame or refers to what
     /// is missing; the decoder stays usable from the next keyframe on.
-    pub fn decode(&mut self, frame: &[u8]) -> Result<Option<Picture>, Vp8Error> {
+    pub fn decode(&mut self, frame: &[u8]) -> Result<Option<Picture>, VideoError> {
         // libvpx would take an empty frame for a lost one and invent a picture.
         let Some(len) = u32::try_from(frame.len()).ok().filter(|len| *len > 0) else {
-            return Err(Vp8Error::Decode("empty".into()));
+            return Err(decode_error("empty".into()));
         };
         let mut out = ffi::Decoded {
             planes: [std::ptr::null(); 3],
@@ -49,10 +50,10 @@ impl Vp8Decoder {
         // SAFETY: `raw` is a live decoder, the data outlives the call.
         let code = unsafe { ffi::weft_vpx_decode(self.raw, frame.as_ptr(), len, &raw mut out) };
         if code != 0 {
-            return Err(Vp8Error::Decode(message(code)));
+            return Err(decode_error(message(code)));
         }
         if out.corrupted != 0 {
-            return Err(Vp8Error::Decode("corrupted reference".into()));
+            return Err(decode_error("corrupted reference".into()));
         }
         if out.width == 0 {
             return Ok(None);

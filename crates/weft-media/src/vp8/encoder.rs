@@ -1,54 +1,10 @@
 use std::os::raw::c_void;
 
-use weft_units::Rate;
+use weft_units::{Rate, VideoCodec};
 
-use super::{Vp8Error, ffi, message};
+use super::{config_error, encode_error, ffi, message};
 use crate::Picture;
-
-/// What a [`Vp8Encoder`] is built for.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct EncoderConfig {
-    /// Width of the first picture in pixels; later ones may differ.
-    pub width: usize,
-    /// Height of the first picture in pixels.
-    pub height: usize,
-    /// Expected pictures per second. Only a hint: rate control goes by the
-    /// pictures' timestamps.
-    pub fps: u32,
-    /// First target rate.
-    pub rate: Rate,
-    /// Temporal layers: 1, or 3 (a quarter, half and all of the pictures), so
-    /// that a forwarder may drop layers without hurting the others.
-    pub temporal_layers: u8,
-}
-
-/// Whether this picture has to be a keyframe.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Keyframe {
-    /// A keyframe, whatever it costs.
-    Force,
-    /// The first picture is a keyframe, and the first of another size;
-    /// otherwise none.
-    Auto,
-}
-
-/// One compressed picture.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct EncodedFrame {
-    /// The VP8 bitstream.
-    pub data: Vec<u8>,
-    /// Decodable by itself.
-    pub keyframe: bool,
-    /// Temporal layer, `None` without layers.
-    pub temporal_layer: Option<u8>,
-    /// This picture depends on the base layer only, so that a receiver may
-    /// go up to this layer here (the Y bit of RFC 7741).
-    pub layer_sync: bool,
-    /// No other picture depends on this one (the N bit of RFC 7741).
-    pub non_reference: bool,
-    /// Quantizer index, 0 (finest) to 127.
-    pub quantizer: u8,
-}
+use crate::video::{EncodedFrame, EncoderConfig, Keyframe, VideoError, check_fps, check_planes};
 
 /// A real-time VP8 encoder at a constant bit rate, which may be changed at
 /// any time. Below the rate it needs, it drops pictures.
@@ -91,8 +47,8 @@ impl Vp8Encoder {
     /// An encoder whose first picture will be a keyframe.
     ///
     /// # Errors
-    /// [`Vp8Error::Config`] when a field is out of range.
-    pub fn new(config: EncoderConfig) -> Result<Vp8Encoder, Vp8Error> {
+    /// [`VideoError::Config`] when a field is out of range.
+    pub fn new(config: EncoderConfig) -> Result<Vp8Encoder, VideoError> {
         let raw = open(&config)?;
         Ok(Vp8Encoder {
             raw,
@@ -113,15 +69,15 @@ impl Vp8Encoder {
     /// Less than 5 kbps counts as 5 kbps.
     ///
     /// # Errors
-    /// [`Vp8Error::Config`] when libvpx refuses the rate.
-    pub fn set_rate(&mut self, rate: Rate) -> Result<(), Vp8Error> {
+    /// [`VideoError::Config`] when libvpx refuses the rate.
+    pub fn set_rate(&mut self, rate: Rate) -> Result<(), VideoError> {
         if rate == self.config.rate {
             return Ok(());
         }
         // SAFETY: `raw` is a live encoder; the percentages outlive the call.
         let code = unsafe { ffi::weft_vpx_set_rate(self.raw, kbps(rate), LAYER_PERCENT.as_ptr()) };
         if code != 0 {
-            return Err(Vp8Error::Config(message(code)));
+            return Err(config_error(message(code)));
         }
         self.config.rate = rate;
         Ok(())
@@ -130,9 +86,9 @@ impl Vp8Encoder {
     /// Pictures per second from the next picture on.
     ///
     /// # Errors
-    /// [`Vp8Error::Config`] when it is not between 1 and 240.
-    pub fn set_fps(&mut self, fps: u32) -> Result<(), Vp8Error> {
-        check_fps(fps)?;
+    /// [`VideoError::Config`] when it is not between 1 and 240.
+    pub fn set_fps(&mut self, fps: u32) -> Result<(), VideoError> {
+        check_fps(VideoCodec::Vp8, fps)?;
         self.config.fps = fps;
         Ok(())
     }
@@ -142,8 +98,8 @@ impl Vp8Encoder {
     /// send (`examples/low_rate`).
     ///
     /// # Errors
-    /// [`Vp8Error::Config`] when libvpx has no memory.
-    pub fn restart(&mut self) -> Result<(), Vp8Error> {
+    /// [`VideoError::Config`] when libvpx has no memory.
+    pub fn restart(&mut self) -> Result<(), VideoError> {
         self.reopen(self.config.width, self.config.height)
     }
 
@@ -154,14 +110,14 @@ impl Vp8Encoder {
     /// keyframe (libvpx cannot grow past its first size in place).
     ///
     /// # Errors
-    /// [`Vp8Error::PictureSize`] for a picture with wrong planes,
-    /// [`Vp8Error::Encode`] when libvpx fails.
+    /// [`VideoError::PictureSize`] for a picture with wrong planes,
+    /// [`VideoError::Encode`] when libvpx fails.
     pub fn encode(
         &mut self,
         picture: &Picture,
         timestamp90k: u32,
         keyframe: Keyframe,
-    ) -> Result<Option<EncodedFrame>, Vp8Error> {
+    ) -> Result<Option<EncodedFrame>, VideoError> {
         check_planes(picture)?;
         if (picture.width, picture.height) != (self.config.width, self.config.height) {
             self.reopen(picture.width, picture.height)?;
@@ -205,7 +161,7 @@ impl Vp8Encoder {
             )
         };
         if code != 0 {
-            return Err(Vp8Error::Encode(message(code)));
+            return Err(encode_error(message(code)));
         }
         if out.len == 0 {
             return Ok(None);
@@ -227,7 +183,7 @@ impl Vp8Encoder {
         Ok(Some(frame))
     }
 
-    fn reopen(&mut self, width: usize, height: usize) -> Result<(), Vp8Error> {
+    fn reopen(&mut self, width: usize, height: usize) -> Result<(), VideoError> {
         let config = EncoderConfig {
             width,
             height,
@@ -258,18 +214,18 @@ fn kbps(rate: Rate) -> i32 {
     (rate.as_bps() / 1000).clamp(LEAST_KBPS, 1_000_000) as i32
 }
 
-fn open(config: &EncoderConfig) -> Result<*mut c_void, Vp8Error> {
+fn open(config: &EncoderConfig) -> Result<*mut c_void, VideoError> {
     // VP8 frame headers have 14 bits for each dimension (RFC 6386 section 9.1).
     let sizes = 2..=16_383;
     if !sizes.contains(&config.width) || !sizes.contains(&config.height) {
-        return Err(Vp8Error::Config(format!(
+        return Err(config_error(format!(
             "{}x{} is not a VP8 picture size (2 to 16383 each way)",
             config.width, config.height
         )));
     }
-    check_fps(config.fps)?;
+    check_fps(VideoCodec::Vp8, config.fps)?;
     if ![1, 3].contains(&config.temporal_layers) {
-        return Err(Vp8Error::Config(format!(
+        return Err(config_error(format!(
             "temporal_layers = {} is neither 1 nor 3",
             config.temporal_layers
         )));
@@ -302,30 +258,7 @@ fn open(config: &EncoderConfig) -> Result<*mut c_void, Vp8Error> {
     // SAFETY: the structure mirrors the one in the shim and outlives the call.
     let raw = unsafe { ffi::weft_vpx_encoder_new(&raw const raw_config, &raw mut error) };
     if raw.is_null() {
-        return Err(Vp8Error::Config(message(error)));
+        return Err(config_error(message(error)));
     }
     Ok(raw)
-}
-
-fn check_fps(fps: u32) -> Result<(), Vp8Error> {
-    match fps {
-        1..=240 => Ok(()),
-        _ => Err(Vp8Error::Config(format!(
-            "fps = {fps} is not between 1 and 240"
-        ))),
-    }
-}
-
-fn check_planes(picture: &Picture) -> Result<(), Vp8Error> {
-    let chroma = picture.chroma_width() * picture.chroma_height();
-    if picture.y.len() == picture.width * picture.height
-        && picture.u.len() == chroma
-        && picture.v.len() == chroma
-    {
-        return Ok(());
-    }
-    Err(Vp8Error::PictureSize {
-        width: picture.width,
-        height: picture.height,
-    })
 }

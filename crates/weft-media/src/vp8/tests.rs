@@ -1,9 +1,9 @@
 use weft_units::Rate;
 
-use super::{EncodedFrame, EncoderConfig, Keyframe, Vp8Decoder, Vp8Encoder, Vp8Error};
-use crate::Picture;
+use super::{Vp8Decoder, Vp8Encoder};
 use crate::clip::{Clip, ClipConfig};
 use crate::metrics::psnr;
+use crate::{EncodedFrame, EncoderConfig, Keyframe, Picture, VideoError};
 
 const FPS: u32 = 30;
 
@@ -204,7 +204,7 @@ fn bad_input_is_an_error_with_a_reason() {
     let mut decoder = Vp8Decoder::new().unwrap();
     for bytes in [&[][..], &[0xff; 3], &[1; 200]] {
         assert!(
-            matches!(decoder.decode(bytes), Err(Vp8Error::Decode(_))),
+            matches!(decoder.decode(bytes), Err(VideoError::Decode(..))),
             "{bytes:?}"
         );
     }
@@ -228,7 +228,7 @@ fn bad_input_is_an_error_with_a_reason() {
     let mut picture = Picture::new(640, 360);
     picture.v.pop();
     let error = encoder.encode(&picture, 0, Keyframe::Auto);
-    assert!(matches!(error, Err(Vp8Error::PictureSize { .. })));
+    assert!(matches!(error, Err(VideoError::PictureSize { .. })));
 }
 
 /// A sender without a link encodes nothing; when a link is back, time has moved

@@ -1,6 +1,6 @@
 use weft_secure::{Association, DtlsRole};
 use weft_session::{Delivery, MediaKind, Session};
-use weft_units::Instant;
+use weft_units::{Instant, VideoCodec};
 use weft_wire::sdp::{self, Media, Payload, SessionDescription, Setup};
 
 use super::describe::{Sources, Transported, announce, bundle, payloads};
@@ -38,7 +38,7 @@ pub fn answer(
     for local in &config.locals {
         association.add_local(now, local.clone());
     }
-    config.session.extensions = extension_map(&offer);
+    config.session.extensions = extension_map(&offer, &config.video);
     let session = Session::new(now, config.session.clone(), config.rng.clone());
     let mut peer = Peer::assemble(association, session);
     peer.locals.clone_from(&config.locals);
@@ -86,18 +86,19 @@ impl Answering<'_> {
         to_send: &mut Vec<MediaKind>,
         rng: &mut weft_units::Rng,
     ) -> Option<Media> {
-        let codec = Codec::of(offered).filter(|_| !offered.is_rejected())?;
+        let allowed = &self.config.video;
+        let codec = Codec::of(offered, allowed).filter(|_| !offered.is_rejected())?;
         let mut media = Media::new(offered.kind.clone());
         media.mid = offered.mid;
-        media.payloads = payloads(codec);
-        keep_offered_feedback(&mut media, offered);
+        media.payloads = payloads(&[codec]);
+        keep_what_was_offered(&mut media, offered);
         media.extensions = extensions(offered).cloned().collect();
         transported.describe(&mut media);
         let mut streams: Vec<NegotiatedStream> = Vec::new();
         let wanted = to_send.iter().position(|k| *k == codec.kind);
         if let Some(index) = wanted.filter(|_| offered.direction.receives()) {
             to_send.remove(index);
-            let sources = Sources::fresh(rng, codec);
+            let sources = Sources::fresh(rng, &[codec]);
             announce(&mut media, &self.config.session.cname, sources);
             let session = &mut self.peer.session;
             streams.push(add_sender(session, codec, offered, offered.mid, sources));
@@ -123,11 +124,15 @@ impl Answering<'_> {
     }
 }
 
-/// An answer lists no feedback that was not offered (RFC 4585 section 4.2).
-fn keep_offered_feedback(media: &mut Media, offered: &Media) {
+/// An answer lists no feedback that was not offered (RFC 4585 section 4.2), and
+/// the profile of H.264 that was (RFC 6184 section 8.2.2).
+fn keep_what_was_offered(media: &mut Media, offered: &Media) {
     for payload in &mut media.payloads {
         let same = |p: &&Payload| p.payload_type == payload.payload_type;
         let offered = offered.payloads.iter().find(same);
+        if let Some(offered) = offered.filter(|p| p.is(VideoCodec::H264.encoding())) {
+            payload.parameters.clone_from(&offered.parameters);
+        }
         let offered = offered.map(|p| p.feedback.clone()).unwrap_or_default();
         payload.feedback.retain(|f| offered.contains(f));
     }

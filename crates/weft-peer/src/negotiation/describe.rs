@@ -1,12 +1,12 @@
 //! Our side of a description: transport, codecs, sources.
 
 use weft_session::MediaKind;
-use weft_units::{Rng, Ssrc};
-use weft_wire::flexfec;
+use weft_units::{Rng, Ssrc, VideoCodec};
 use weft_wire::sdp::{
     self, Candidate, CandidateKind, Media, Msid, Payload, SessionDescription, Setup, SsrcAttribute,
     SsrcGroup, Transport,
 };
+use weft_wire::{flexfec, h264};
 
 use super::{Codec, clock_rate};
 use crate::peer::PeerConfig;
@@ -63,38 +63,56 @@ fn candidate(index: usize, addr: std::net::SocketAddr) -> Candidate {
     }
 }
 
-/// The payloads of a codec with the feedback that we understand.
-pub(super) fn payloads(codec: Codec) -> Vec<Payload> {
-    let payload = |payload_type, name: &str| Payload {
+/// The payloads of these codecs of one kind, with the feedback that we
+/// understand; repair packets are the same for all.
+pub(super) fn payloads(codecs: &[Codec]) -> Vec<Payload> {
+    let mut all: Vec<Payload> = codecs
+        .iter()
+        .flat_map(|codec| payloads_of(*codec))
+        .collect();
+    let fec = codecs.iter().find_map(|codec| codec.fec);
+    all.extend(fec.map(|fec| Payload {
+        parameters: format!("repair-window={REPAIR_WINDOW}"),
+        ..payload(MediaKind::Video, fec, flexfec::NAME)
+    }));
+    all
+}
+
+fn payload(kind: MediaKind, payload_type: u8, name: &str) -> Payload {
+    Payload {
         payload_type,
         codec: name.to_owned(),
-        clock_rate: clock_rate(codec.kind),
+        clock_rate: clock_rate(kind),
         ..Payload::default()
-    };
-    match codec.kind {
-        MediaKind::Audio => vec![Payload {
-            channels: Some(2),
-            parameters: "minptime=10;useinbandfec=1".to_owned(),
-            feedback: vec!["transport-cc".to_owned()],
-            ..payload(codec.payload_type, "opus")
-        }],
-        MediaKind::Video => {
-            let feedback = ["transport-cc", "ccm fir", "nack", "nack pli"];
-            let mut all = vec![Payload {
-                feedback: feedback.map(str::to_owned).to_vec(),
-                ..payload(codec.payload_type, "VP8")
-            }];
-            all.extend(codec.rtx.map(|rtx| Payload {
-                parameters: format!("apt={}", codec.payload_type),
-                ..payload(rtx, "rtx")
-            }));
-            all.extend(codec.fec.map(|fec| Payload {
-                parameters: format!("repair-window={REPAIR_WINDOW}"),
-                ..payload(fec, flexfec::NAME)
-            }));
-            all
-        }
     }
+}
+
+/// A codec and its retransmissions.
+fn payloads_of(codec: Codec) -> Vec<Payload> {
+    let feedback = ["transport-cc", "ccm fir", "nack", "nack pli"];
+    let own = |name: &str| payload(codec.kind, codec.payload_type, name);
+    let parameters = match (codec.kind, codec.video) {
+        (MediaKind::Audio, _) => {
+            return vec![Payload {
+                channels: Some(2),
+                parameters: "minptime=10;useinbandfec=1".to_owned(),
+                feedback: vec!["transport-cc".to_owned()],
+                ..own("opus")
+            }];
+        }
+        (MediaKind::Video, VideoCodec::Vp8) => String::new(),
+        (MediaKind::Video, VideoCodec::H264) => h264::PARAMETERS.to_owned(),
+    };
+    let mut all = vec![Payload {
+        parameters,
+        feedback: feedback.map(str::to_owned).to_vec(),
+        ..own(codec.video.encoding())
+    }];
+    all.extend(codec.rtx.map(|rtx| Payload {
+        parameters: format!("apt={}", codec.payload_type),
+        ..payload(codec.kind, rtx, "rtx")
+    }));
+    all
 }
 
 /// Microseconds between the first packet that a repair packet holds and itself
@@ -110,13 +128,13 @@ pub(super) struct Sources {
 }
 
 impl Sources {
-    /// Fresh ones, as many as the codec needs.
-    pub fn fresh(rng: &mut Rng, codec: Codec) -> Sources {
+    /// Fresh ones, as many as one of the codecs needs.
+    pub fn fresh(rng: &mut Rng, codecs: &[Codec]) -> Sources {
         let mut ssrc = || Ssrc(rng.next_u32() | 1);
         Sources {
             media: ssrc(),
-            rtx: codec.rtx.map(|_| ssrc()),
-            fec: codec.fec.map(|_| ssrc()),
+            rtx: codecs.iter().find_map(|c| c.rtx).map(|_| ssrc()),
+            fec: codecs.iter().find_map(|c| c.fec).map(|_| ssrc()),
         }
     }
 }

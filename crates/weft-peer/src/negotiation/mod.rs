@@ -1,5 +1,5 @@
-//! Offer and answer (RFC 8829, the part that a call needs): VP8 with RTX and
-//! Opus, one bundle, the header extensions that decide the level.
+//! Offer and answer (RFC 8829, the part that a call needs): VP8 or H.264 with
+//! RTX and Opus, one bundle, the header extensions that decide the level.
 
 mod answer;
 mod describe;
@@ -12,7 +12,8 @@ pub use offer::Offer;
 
 use weft_secure::{DtlsRole, Fingerprint, Remote, RemoteCandidate};
 use weft_session::{Feedback, Level, MediaKind};
-use weft_units::{Ssrc, StreamId};
+use weft_units::{Ssrc, StreamId, VideoCodec};
+use weft_wire::h264::Format;
 use weft_wire::rtp::{self, ExtensionMap, Mid};
 use weft_wire::sdp::{self, Media, SdpError, SessionDescription, Setup};
 
@@ -41,6 +42,8 @@ pub struct NegotiatedStream {
     pub stream: StreamId,
     /// Audio or video.
     pub kind: MediaKind,
+    /// Of video: what was agreed on.
+    pub codec: Option<VideoCodec>,
     /// Which way it flows.
     pub direction: Direction,
     /// Its media section.
@@ -64,7 +67,10 @@ pub enum NegotiationError {
     #[error("{0}")]
     Fingerprint(#[from] weft_secure::FingerprintError),
     /// Nothing in it can be sent or received here.
-    #[error("no media section can be used: weft needs VP8 (video/90000) or Opus (audio/48000/2)")]
+    #[error(
+        "no media section can be used: weft needs VP8 or H.264 (constrained baseline, \
+         packetization-mode=1), or Opus (audio/48000/2)"
+    )]
     NoCommonCodec,
     /// The answer does not fit the offer.
     #[error("the answer has {answered} media sections for {offered} offered ones")]
@@ -76,7 +82,8 @@ pub enum NegotiationError {
     },
 }
 
-/// Clock rates of the two codecs (RFC 7741 section 6.1, RFC 7587 section 4.1).
+/// Clock rates of the codecs (RFC 7741 section 6.1, RFC 6184 section 8.2.1,
+/// RFC 7587 section 4.1).
 pub(crate) const fn clock_rate(kind: MediaKind) -> u32 {
     match kind {
         MediaKind::Video => 90_000,
@@ -88,6 +95,8 @@ pub(crate) const fn clock_rate(kind: MediaKind) -> u32 {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Codec {
     pub kind: MediaKind,
+    /// Of video.
+    pub video: VideoCodec,
     pub payload_type: u8,
     pub rtx: Option<u8>,
     /// Of repair packets.
@@ -95,22 +104,62 @@ pub(crate) struct Codec {
 }
 
 impl Codec {
-    /// The first codec of the section that we have too.
-    fn of(media: &Media) -> Option<Codec> {
-        let (kind, name) = match media.kind {
-            sdp::MediaKind::Video => (MediaKind::Video, "VP8"),
-            sdp::MediaKind::Audio => (MediaKind::Audio, "opus"),
+    /// The first codec of the section that we have too; of video one of those
+    /// that are `allowed`.
+    fn of(media: &Media, allowed: &[VideoCodec]) -> Option<Codec> {
+        let (kind, video, payload_type) = match media.kind {
+            sdp::MediaKind::Video => {
+                let (video, payload_type) = video_of(media, allowed)?;
+                (MediaKind::Video, video, payload_type)
+            }
+            sdp::MediaKind::Audio => {
+                let payload = media.payloads.iter().find(|p| p.is("opus"))?;
+                (
+                    MediaKind::Audio,
+                    VideoCodec::default(),
+                    payload.payload_type,
+                )
+            }
             _ => return None,
         };
-        let payload = media.payloads.iter().find(|p| p.is(name))?;
-        let payload_type = payload.payload_type;
         Some(Codec {
             kind,
+            video,
             payload_type,
             rtx: media.rtx_of(payload_type),
             fec: media.fec().filter(|_| kind == MediaKind::Video),
         })
     }
+
+    /// The video codec, if it is video.
+    fn agreed(self) -> Option<VideoCodec> {
+        (self.kind == MediaKind::Video).then_some(self.video)
+    }
+}
+
+/// The first video codec of the section that is allowed, with its payload
+/// type; of the forms of H.264 the one that fits best.
+fn video_of(media: &Media, allowed: &[VideoCodec]) -> Option<(VideoCodec, u8)> {
+    let codec_of = |payload: &sdp::Payload| match payload {
+        p if p.is(VideoCodec::Vp8.encoding()) => Some(VideoCodec::Vp8),
+        p => Format::of(p).map(|_| VideoCodec::H264),
+    };
+    let all = || {
+        let named = |p| codec_of(p).map(|codec| (codec, p));
+        let usable = |(codec, _): &(VideoCodec, _)| allowed.contains(codec);
+        media.payloads.iter().filter_map(named).filter(usable)
+    };
+    let (codec, first) = all().next()?;
+    let same = all().filter(|(other, _)| *other == codec).map(|(_, p)| p);
+    // Of equals the first: `max_by_key` would give the last.
+    let best = same.reduce(|best, p| {
+        if Format::of(p) > Format::of(best) {
+            p
+        } else {
+            best
+        }
+    });
+    Some((codec, best.unwrap_or(first).payload_type))
 }
 
 /// The extensions of a section that we have too. Numbers for feedback that the
@@ -149,14 +198,15 @@ fn feedback(level: Level, media: &Media) -> Feedback {
 /// The ids of the extensions that we have too, as the sections in use list
 /// them. Numbers make a level only if the video has them: it is what loads
 /// the paths, and what audio measures says nothing of that.
-fn extension_map(description: &SessionDescription) -> ExtensionMap {
+fn extension_map(description: &SessionDescription, allowed: &[VideoCodec]) -> ExtensionMap {
     let used = || description.media.iter().filter(|m| !m.is_rejected());
     let id = |uri: &str| {
         let mut all = used().flat_map(extensions);
         all.find(|(_, u)| u == uri).map(|(id, _)| *id)
     };
     let numbered = |uri: &str| {
-        let is_video = |m: &&Media| Codec::of(m).is_some_and(|c| c.kind == MediaKind::Video);
+        let is_video =
+            |m: &&Media| Codec::of(m, allowed).is_some_and(|c| c.kind == MediaKind::Video);
         let mut video = used().filter(is_video);
         let all = video.all(|m| extensions(m).any(|(_, u)| u == uri));
         id(uri).filter(|_| all)

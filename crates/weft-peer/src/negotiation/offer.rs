@@ -1,6 +1,6 @@
 use weft_secure::{Association, DtlsRole};
 use weft_session::{Delivery, MediaKind, ReceiveStreamConfig, SendStreamConfig, Session};
-use weft_units::Instant;
+use weft_units::{Instant, VideoCodec};
 use weft_wire::rtp::{self, Mid};
 use weft_wire::sdp::{self, Media, SessionDescription, Setup};
 
@@ -15,7 +15,10 @@ use crate::peer::{Peer, PeerConfig};
 /// the ones that browsers use for the same codecs.
 const VP8: u8 = 96;
 const VP8_RTX: u8 = 97;
-const VP8_FEC: u8 = 98;
+const H264: u8 = 102;
+const H264_RTX: u8 = 103;
+/// Of video, whatever its codec.
+const FEC: u8 = 98;
 const OPUS: u8 = 111;
 
 /// Extension ids of our offers (RFC 8285: 1 to 14).
@@ -37,6 +40,7 @@ struct OfferedSection {
     section: Section,
     delivery: Delivery,
     mid: Option<Mid>,
+    codecs: Vec<Codec>,
     sources: Sources,
 }
 
@@ -58,11 +62,15 @@ impl Offer {
         let sections: Vec<OfferedSection> = sections
             .iter()
             .enumerate()
-            .map(|(index, section)| OfferedSection {
-                section: *section,
-                delivery,
-                mid: Mid::new(&index.to_string()),
-                sources: Sources::fresh(&mut rng, offered_codec(section.kind)),
+            .map(|(index, section)| {
+                let codecs = offered_codecs(section.kind, &config.video);
+                OfferedSection {
+                    section: *section,
+                    delivery,
+                    mid: Mid::new(&index.to_string()),
+                    sources: Sources::fresh(&mut rng, &codecs),
+                    codecs,
+                }
             })
             .collect();
         let transported = Transported {
@@ -106,12 +114,13 @@ impl Offer {
         };
         let remote = remote_transport(&answer, dtls)?;
         let mut config = self.config;
-        config.session.extensions = extension_map(&answer);
+        config.session.extensions = extension_map(&answer, &config.video);
         let session = Session::new(now, config.session, config.rng);
         let mut peer = Peer::assemble(self.association, session);
         peer.locals = config.locals;
         for (section, media) in self.sections.iter().zip(&answer.media) {
-            if let Some(codec) = Codec::of(media).filter(|_| !media.is_rejected()) {
+            let codec = Codec::of(media, &config.video);
+            if let Some(codec) = codec.filter(|_| !media.is_rejected()) {
                 let stream = section.add_to(&mut peer.session, media, codec);
                 peer.streams.extend(stream);
             }
@@ -125,20 +134,31 @@ impl Offer {
     }
 }
 
-fn offered_codec(kind: MediaKind) -> Codec {
+/// Those of video in the order of preference.
+fn offered_codecs(kind: MediaKind, video: &[VideoCodec]) -> Vec<Codec> {
+    let opus = Codec {
+        kind,
+        video: VideoCodec::default(),
+        payload_type: OPUS,
+        rtx: None,
+        fec: None,
+    };
+    let of = |codec: &VideoCodec| {
+        let (payload_type, rtx) = match codec {
+            VideoCodec::Vp8 => (VP8, VP8_RTX),
+            VideoCodec::H264 => (H264, H264_RTX),
+        };
+        Codec {
+            kind,
+            video: *codec,
+            payload_type,
+            rtx: Some(rtx),
+            fec: Some(FEC),
+        }
+    };
     match kind {
-        MediaKind::Video => Codec {
-            kind,
-            payload_type: VP8,
-            rtx: Some(VP8_RTX),
-            fec: Some(VP8_FEC),
-        },
-        MediaKind::Audio => Codec {
-            kind,
-            payload_type: OPUS,
-            rtx: None,
-            fec: None,
-        },
+        MediaKind::Audio => vec![opus],
+        MediaKind::Video => video.iter().map(of).collect(),
     }
 }
 
@@ -149,7 +169,7 @@ impl OfferedSection {
             MediaKind::Audio => sdp::MediaKind::Audio,
         });
         media.mid = self.mid;
-        media.payloads = payloads(offered_codec(self.section.kind));
+        media.payloads = payloads(&self.codecs);
         media.extensions = EXTENSIONS.map(|(id, uri)| (id, uri.to_owned())).to_vec();
         transported.describe(&mut media);
         match self.section.direction {
@@ -192,6 +212,7 @@ pub(super) fn add_sender(
         fec: sources.fec.zip(codec.fec),
         payload_type: codec.payload_type,
         kind: codec.kind,
+        codec: codec.video,
         clock_rate: clock_rate(codec.kind),
         mid,
         feedback: feedback(session.level(), media),
@@ -200,6 +221,7 @@ pub(super) fn add_sender(
     NegotiatedStream {
         stream,
         kind: codec.kind,
+        codec: codec.agreed(),
         direction,
         mid,
         ssrc: Some(sources.media),
@@ -222,6 +244,7 @@ pub(super) fn add_receiver(
         rtx: codec.rtx.map(|payload_type| (rtx_ssrc, payload_type)),
         fec: codec.fec.map(|payload_type| (fec_ssrc, payload_type)),
         kind: codec.kind,
+        codec: codec.video,
         clock_rate: clock_rate(codec.kind),
         delivery,
     });
@@ -229,6 +252,7 @@ pub(super) fn add_receiver(
     NegotiatedStream {
         stream,
         kind: codec.kind,
+        codec: codec.agreed(),
         direction,
         mid: media.mid,
         ssrc: None,

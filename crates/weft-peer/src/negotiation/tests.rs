@@ -5,7 +5,7 @@ use weft_secure::{
     RemoteFilter,
 };
 use weft_session::{Delivery, Frame, Input, Level, MediaKind, Output};
-use weft_units::{Duration, Instant, PathId, Rng, Ssrc};
+use weft_units::{Duration, Instant, PathId, Rng, Ssrc, VideoCodec};
 use weft_wire::rtp::ExtensionMap;
 use weft_wire::sdp::{SessionDescription, Setup};
 
@@ -32,6 +32,7 @@ pub(crate) fn config(role: IceRole, seed: u64, local: &str) -> PeerConfig {
             rng: rng.stream("association"),
         },
         session: weft_session::Config::new(ExtensionMap::default(), Ssrc(1)),
+        video: VideoCodec::ALL.to_vec(),
         locals: vec![LocalAddress {
             addr: local.parse::<SocketAddr>().expect("an address"),
             link: LinkId(0),
@@ -304,12 +305,124 @@ fn gstreamers_bundle_only_section_is_used() {
 }
 
 #[test]
-fn of_obs_only_the_audio_can_be_used_and_nobody_reports_packets() {
-    let (peer, answer) = answer_to(samples::OBS, &RECEIVE).expect("audio is usable");
-    let expected = [(MediaKind::Audio, Direction::Receive, "0".to_owned())];
+fn obs_sends_h264_and_nobody_reports_packets() {
+    let (peer, answer) = answer_to(samples::OBS, &RECEIVE).expect("it is usable");
+    let expected = [
+        (MediaKind::Audio, Direction::Receive, "0".to_owned()),
+        (MediaKind::Video, Direction::Receive, "1".to_owned()),
+    ];
     assert_eq!(streams(&peer), expected);
-    assert!(answer.media[1].is_rejected(), "H.264 only");
+    assert_eq!(codecs(&peer), [None, Some(VideoCodec::H264)]);
+    let payload = &answer.media[1].payloads[0];
+    assert_eq!((payload.payload_type, &*payload.codec), (96, "H264"));
+    assert_eq!(payload.parameter("profile-level-id"), Some("42e01f"));
     assert_eq!(peer.session().level(), Level::Single);
+}
+
+fn codecs(peer: &Peer) -> Vec<Option<VideoCodec>> {
+    peer.streams().iter().map(|s| s.codec).collect()
+}
+
+/// The answer to `offer` of a peer with these codecs, and what it agreed on.
+fn answer_with(offer: &str, video: &[VideoCodec]) -> Result<(Peer, Media), NegotiationError> {
+    let mut config = config(IceRole::Controlled, 1, "192.0.2.1:5000");
+    config.video = video.to_vec();
+    let (peer, text) = answer(Instant::ZERO, config, offer, &RECEIVE)?;
+    let description = SessionDescription::parse(&text).expect("our answers can be read");
+    let is_video = |m: &Media| m.kind == sdp::MediaKind::Video;
+    let video = description.media.into_iter().find(is_video);
+    Ok((peer, video.expect("every sample has video")))
+}
+
+#[test]
+fn the_offers_first_codec_is_taken_unless_it_is_not_allowed() {
+    use VideoCodec::{H264, Vp8};
+    // Firefox lists VP8 as 120 and then H.264 as 126.
+    for (allowed, payload_type, agreed) in [
+        (&[H264, Vp8][..], 120, Vp8),
+        (&[H264], 126, H264),
+        (&[Vp8], 120, Vp8),
+    ] {
+        let (peer, media) = answer_with(samples::FIREFOX, allowed).expect("it is usable");
+        assert!(codecs(&peer).contains(&Some(agreed)));
+        assert_eq!(media.payloads[0].payload_type, payload_type);
+        assert_eq!(media.payloads.iter().filter(|p| !p.is("rtx")).count(), 1);
+    }
+    let without = answer_with(samples::PION, &[H264]).err();
+    assert!(matches!(without, Some(NegotiationError::NoCommonCodec)));
+}
+
+#[test]
+fn constrained_baseline_is_taken_before_baseline_and_a_profile_is_kept() {
+    // As Chromium 156 lists them, without the VP8 before them.
+    let forms = |forms: &[(u8, &str)]| {
+        let lines: String = forms
+            .iter()
+            .map(|(number, form)| {
+                let level = "level-asymmetry-allowed=1";
+                format!("a=rtpmap:{number} H264/90000\r\na=fmtp:{number} {level};{form}\r\n")
+            })
+            .collect();
+        let numbers: Vec<String> = forms.iter().map(|(number, _)| number.to_string()).collect();
+        let old = samples::OBS;
+        let begin = old.find("a=rtpmap:96 H264").expect("OBS sends H.264");
+        let video = old.find("m=video").expect("OBS sends video");
+        let end = old[video..].find('\r').expect("the line ends") + video;
+        let line = format!("m=video 9 UDP/TLS/RTP/SAVPF {}", numbers.join(" "));
+        let rest: String = old[begin..]
+            .split_inclusive('\n')
+            .filter(|l| !l.contains(":96"))
+            .collect();
+        format!("{}{line}{}{lines}{rest}", &old[..video], &old[end..begin])
+    };
+    let offer = forms(&[
+        (103, "packetization-mode=1;profile-level-id=42001f"),
+        (107, "packetization-mode=0;profile-level-id=42e01f"),
+        (109, "packetization-mode=1;profile-level-id=42e01f"),
+        (112, "packetization-mode=1;profile-level-id=64001f"),
+    ]);
+    let (_, media) = answer_with(&offer, &[VideoCodec::H264]).expect("it is usable");
+    assert_eq!(media.payloads[0].payload_type, 109);
+    let offer = forms(&[(103, "packetization-mode=1;profile-level-id=42001f")]);
+    let (_, media) = answer_with(&offer, &[VideoCodec::H264]).expect("it is usable");
+    let profile = media.payloads[0].parameter("profile-level-id");
+    assert_eq!(profile, Some("42001f"));
+    let offer = forms(&[(112, "packetization-mode=1;profile-level-id=64001f")]);
+    let (peer, media) = answer_with(&offer, &[VideoCodec::H264]).expect("audio is usable");
+    assert!(media.is_rejected());
+    assert_eq!(codecs(&peer), [None]);
+}
+
+#[test]
+fn our_offer_lists_what_we_allow_in_our_order_and_ours_answer_it() {
+    let section = Section {
+        kind: MediaKind::Video,
+        direction: Direction::Send,
+    };
+    for video in [
+        vec![VideoCodec::H264],
+        vec![VideoCodec::H264, VideoCodec::Vp8],
+        vec![VideoCodec::Vp8],
+    ] {
+        let mut config = config(IceRole::Controlling, 2, "192.0.2.2:5000");
+        config.video.clone_from(&video);
+        let offer = Offer::new(Instant::ZERO, config, &[section], Delivery::Frames);
+        let text = offer.sdp();
+        let (peer, answer) = answer_to(&text, &RECEIVE).expect("it is ours");
+        assert_eq!(codecs(&peer), [Some(video[0])]);
+        let sender = offer.accept(Instant::ZERO, &answer.to_string());
+        let sender = sender.expect("it fits");
+        assert_eq!(codecs(&sender), [Some(video[0])]);
+        let offered = SessionDescription::parse(&text).expect("it can be read");
+        let payloads = &offered.media[0].payloads;
+        let named: Vec<&str> = payloads.iter().map(|p| p.codec.as_str()).collect();
+        let mut expected: Vec<&str> = video
+            .iter()
+            .flat_map(|codec| [codec.encoding(), "rtx"])
+            .collect();
+        expected.push("flexfec");
+        assert_eq!(named, expected);
+    }
 }
 
 #[test]
@@ -333,7 +446,8 @@ fn refusals_say_what_is_missing_and_what_would_do() {
     let no_codec = samples::PION.replace("VP8/90000", "H264/90000");
     assert_eq!(
         refusal(&no_codec, &RECEIVE),
-        "no media section can be used: weft needs VP8 (video/90000) or Opus (audio/48000/2)"
+        "no media section can be used: weft needs VP8 or H.264 (constrained baseline, \
+         packetization-mode=1), or Opus (audio/48000/2)"
     );
     let drop_line = |mark: &str| -> String {
         let lines = samples::PION.split_inclusive('\n');

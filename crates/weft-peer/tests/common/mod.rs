@@ -9,7 +9,7 @@ use weft_secure::{
     RemoteFilter,
 };
 use weft_session::{Config as SessionConfig, Frame};
-use weft_units::{Duration, Instant, Rate, Rng, Ssrc};
+use weft_units::{Duration, Instant, Rate, Rng, Ssrc, VideoCodec};
 use weft_wire::rtp::ExtensionMap;
 
 pub const FRAME_INTERVAL: Duration = Duration::from_nanos(33_333_333);
@@ -208,6 +208,7 @@ pub fn config(role: IceRole, epoch: std::time::Instant, rng: &Rng) -> PeerConfig
         },
         session,
         locals: Vec::new(),
+        video: VideoCodec::ALL.to_vec(),
         rng: rng.stream("session"),
     }
 }

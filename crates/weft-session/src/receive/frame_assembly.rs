@@ -1,11 +1,16 @@
-//! VP8 packets to frames: a frame is complete when every sequence number from
-//! its start of partition zero to its marker has arrived (RFC 7741).
+//! Packets to frames: a frame is complete when every sequence number from its
+//! first packet to its marker has arrived. A VP8 packet says whether it is the
+//! first one: the start of partition zero (RFC 7741). An H.264 packet does not,
+//! unless it begins with what stands at the beginning of a picture; else it is
+//! the first one if the packet before it has come with another timestamp
+//! (RFC 6184 section 5.1).
 
 use super::packet_buffer::{Held, PacketBuffer};
+use super::piece::{Piece, Start};
 use super::types::{PathShare, ReceivedPacket};
 use std::collections::BTreeMap;
-use weft_units::Instant;
-use weft_wire::vp8::{self, Descriptor};
+use weft_units::{Instant, VideoCodec};
+use weft_wire::h264::{Contents, START_CODE};
 
 /// Frames in the making; a sender has few at a time, an outage leaves one per
 /// frame interval. Chosen by us: two seconds of 60 Hz.
@@ -49,9 +54,16 @@ pub(super) struct Partial {
     pub(super) lowest: u64,
     pub(super) highest: u64,
     pub(super) info: FrameInfo,
+    /// It is a keyframe, or seems to become one.
     pub(super) keyframe: bool,
+    /// It is known not to be one.
+    pub(super) is_delta: bool,
     pub(super) last_arrival: Instant,
     count: u64,
+    /// Of H.264: what its packets have, and the first one that says that it
+    /// begins the picture.
+    contents: Contents,
+    begins_at: Option<u64>,
 }
 
 /// What became of a packet.
@@ -59,28 +71,28 @@ pub(super) enum Assembled {
     /// Its frame is not complete.
     Pending,
     Frame(AssembledFrame),
-    /// It is no VP8, or contradicts the packets of its frame.
+    /// It is no payload of the codec, or contradicts the packets of its frame.
     Malformed,
 }
 
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct FrameAssembly {
+    codec: VideoCodec,
     partials: BTreeMap<u64, Partial>,
-}
-
-impl From<&Descriptor> for FrameInfo {
-    fn from(d: &Descriptor) -> FrameInfo {
-        FrameInfo {
-            picture_id: d.picture_id,
-            tl0_picture_index: d.tl0_picture_index,
-            temporal_layer: d.temporal_layer,
-            layer_sync: d.layer_sync,
-            non_reference: d.non_reference,
-        }
-    }
+    /// An IDR picture of H.264 has brought its parameters: later ones may go
+    /// without.
+    has_parameters: bool,
 }
 
 impl FrameAssembly {
+    pub(super) fn new(codec: VideoCodec) -> FrameAssembly {
+        FrameAssembly {
+            codec,
+            partials: BTreeMap::new(),
+            has_parameters: false,
+        }
+    }
+
     /// Adds a packet that `buffer` knows as new, and holds it there.
     pub(super) fn on_packet(
         &mut self,
@@ -89,46 +101,62 @@ impl FrameAssembly {
         packet: &ReceivedPacket<'_>,
         timestamp: u64,
     ) -> Assembled {
-        let Ok((descriptor, body)) = vp8::parse(packet.payload) else {
+        let Some(piece) = Piece::parse(self.codec, packet.payload) else {
             return Assembled::Malformed;
         };
-        let sequence = packet.sequence;
-        let starts = descriptor.start_of_partition && descriptor.partition == 0;
-        let partial = self.partials.entry(timestamp).or_insert_with(|| Partial {
-            first: None,
-            last: None,
-            lowest: sequence,
-            highest: sequence,
-            info: FrameInfo::from(&descriptor),
-            keyframe: false,
-            last_arrival: now,
-            count: 0,
-        });
-        if starts {
-            partial.keyframe = vp8::is_keyframe(&descriptor, body);
-            partial.first = Some(sequence);
+        let partial = self
+            .partials
+            .entry(timestamp)
+            .or_insert_with(|| Partial::new(packet.sequence, piece.info, now));
+        partial.add(now, packet, &piece);
+        if self.codec == VideoCodec::H264 {
+            partial.find_first(buffer);
         }
-        if packet.marker {
-            partial.last = Some(sequence);
-        }
-        partial.lowest = partial.lowest.min(sequence);
-        partial.highest = partial.highest.max(sequence);
-        partial.last_arrival = now;
-        partial.count += 1;
-        let complete = partial.is_complete();
         let contradicts = partial.contradicts();
-        buffer.hold(now, packet, body);
+        buffer.hold(now, packet, |body| piece.body.write(body));
         if contradicts {
             self.abandon(buffer, timestamp);
             return Assembled::Malformed;
         }
-        if !complete {
+        self.take_complete(buffer, timestamp)
+    }
+
+    /// The frame that was complete but for not knowing that its first packet
+    /// is the first: the packet before it has come now, and is of another
+    /// frame or of none.
+    pub(super) fn on_neighbour(&mut self, buffer: &mut PacketBuffer, sequence: u64) -> Assembled {
+        let follows = |(_, partial): &(&u64, &mut Partial)| partial.lowest == sequence + 1;
+        if self.codec != VideoCodec::H264 {
             return Assembled::Pending;
         }
-        match self.partials.remove(&timestamp) {
-            Some(partial) => partial.assemble(buffer, timestamp),
-            None => Assembled::Pending,
+        let Some((&timestamp, partial)) = self.partials.iter_mut().find(follows) else {
+            return Assembled::Pending;
+        };
+        partial.find_first(buffer);
+        self.take_complete(buffer, timestamp)
+    }
+
+    fn take_complete(&mut self, buffer: &mut PacketBuffer, timestamp: u64) -> Assembled {
+        let complete = self
+            .partials
+            .get(&timestamp)
+            .is_some_and(Partial::is_complete);
+        let partial = complete.then(|| self.partials.remove(&timestamp)).flatten();
+        let Some(mut partial) = partial else {
+            return Assembled::Pending;
+        };
+        if self.codec == VideoCodec::H264 {
+            let contents = &partial.contents;
+            let brings_them = contents.sequence_parameters && contents.picture_parameters;
+            self.has_parameters |= contents.idr && brings_them;
+            partial.keyframe = contents.idr && self.has_parameters;
+            let begins = |held: &Held| held.body.starts_with(&START_CODE);
+            if !buffer.held(partial.lowest).is_some_and(begins) {
+                partial.discard(buffer);
+                return Assembled::Malformed;
+            }
         }
+        partial.assemble(buffer, timestamp)
     }
 
     /// Frames in the making, oldest first, with their extended timestamps.
@@ -198,6 +226,56 @@ impl FrameAssembly {
 }
 
 impl Partial {
+    fn new(sequence: u64, info: FrameInfo, now: Instant) -> Partial {
+        Partial {
+            first: None,
+            last: None,
+            lowest: sequence,
+            highest: sequence,
+            info,
+            keyframe: false,
+            is_delta: false,
+            last_arrival: now,
+            count: 0,
+            contents: Contents::default(),
+            begins_at: None,
+        }
+    }
+
+    fn add(&mut self, now: Instant, packet: &ReceivedPacket<'_>, piece: &Piece<'_>) {
+        let sequence = packet.sequence;
+        if piece.start != Start::Unsaid {
+            self.first = Some(sequence);
+            self.keyframe = piece.start == Start::Keyframe;
+            self.is_delta = piece.start == Start::Delta;
+        }
+        self.keyframe |= piece.contents.is_keyframe();
+        self.is_delta |= piece.contents.delta;
+        self.info.non_reference &= piece.info.non_reference;
+        self.contents.sequence_parameters |= piece.contents.sequence_parameters;
+        self.contents.picture_parameters |= piece.contents.picture_parameters;
+        self.contents.idr |= piece.contents.idr;
+        if piece.contents.begins_picture {
+            let before = self.begins_at.unwrap_or(sequence);
+            self.begins_at = Some(before.min(sequence));
+        }
+        if packet.marker {
+            self.last = Some(sequence);
+        }
+        self.lowest = self.lowest.min(sequence);
+        self.highest = self.highest.max(sequence);
+        self.last_arrival = now;
+        self.count += 1;
+    }
+
+    /// Of H.264: the lowest packet is the first if it says so, or if the one
+    /// before it has come, which is of another frame then, or of none.
+    fn find_first(&mut self, buffer: &PacketBuffer) {
+        let is_first = self.begins_at == Some(self.lowest)
+            || buffer.has_arrived(self.lowest.saturating_sub(1));
+        self.first = is_first.then_some(self.lowest);
+    }
+
     fn is_complete(&self) -> bool {
         matches!((self.first, self.last), (Some(first), Some(last))
             if first <= last && self.count == last - first + 1)

@@ -11,6 +11,7 @@ mod keyframe_requests;
 mod nack;
 mod numbering;
 mod packet_buffer;
+mod piece;
 mod quality;
 mod recovery;
 mod references;
@@ -100,7 +101,7 @@ impl Receiver {
             config,
             packets: PacketBuffer::new(),
             nack: NackTracker::new(),
-            assembly: FrameAssembly::default(),
+            assembly: FrameAssembly::new(config.codec),
             frames: FrameBuffer::default(),
             jitter: JitterBuffer::new(config.kind, config.clock_rate),
             keyframes: KeyframeRequests::default(),
@@ -300,10 +301,12 @@ impl Receiver {
     fn collect(&mut self, now: Instant, packet: ReceivedPacket<'_>, timestamp: u64) {
         if packet.payload.is_empty() {
             self.count_received(&packet);
+            self.check_neighbour(now, packet.sequence);
             return;
         }
         if self.frames.released().is_some_and(|(t, _)| timestamp <= t) {
             self.counted.packets.late += 1;
+            self.check_neighbour(now, packet.sequence);
             return;
         }
         self.count_received(&packet);
@@ -315,14 +318,25 @@ impl Receiver {
                 self.assembly.on_packet(packets, now, &packet, timestamp)
             }
         };
+        self.on_assembled(now, assembled);
+        self.check_neighbour(now, packet.sequence);
+        self.bound_memory();
+        if self.release_at.is_none() {
+            self.advance(now);
+        }
+    }
+
+    /// A packet may say of the one behind it that it begins a frame.
+    fn check_neighbour(&mut self, now: Instant, sequence: u64) {
+        let assembled = self.assembly.on_neighbour(&mut self.packets, sequence);
+        self.on_assembled(now, assembled);
+    }
+
+    fn on_assembled(&mut self, now: Instant, assembled: Assembled) {
         match assembled {
             Assembled::Frame(frame) => self.add_frame(now, frame),
             Assembled::Malformed => self.counted.packets.malformed += 1,
             Assembled::Pending => {}
-        }
-        self.bound_memory();
-        if self.release_at.is_none() {
-            self.advance(now);
         }
     }
 
@@ -388,6 +402,7 @@ impl Receiver {
         counters.late += u64::from(lateness > Duration::ZERO);
         self.events.push_back(ReceiveEvent::Frame(ReceivedFrame {
             data: frame.data,
+            codec: self.config.codec,
             timestamp: frame.timestamp as u32,
             keyframe: frame.keyframe,
             temporal_layer: frame.info.temporal_layer,
@@ -418,8 +433,8 @@ impl Receiver {
         let blocking = oldest_partial
             .filter(|(at, _)| oldest_frame.is_none_or(|frame| *at < frame.timestamp))
             .map(|(_, partial)| partial);
-        let is_headless = self.frames.released().is_none()
-            && blocking.is_none_or(|partial| partial.first.is_some());
+        let is_headless =
+            self.frames.released().is_none() && blocking.is_none_or(|partial| partial.is_delta);
         let outlook = match keyframe_at {
             Some(_) => Outlook::Repairable,
             None if self.keyframes.is_unrecoverable() && oldest_frame.is_some() => Outlook::Lost,

@@ -102,8 +102,19 @@ impl PacketBuffer {
             .is_some_and(|highest| sequence.saturating_add(CAPACITY) <= highest)
     }
 
-    /// Keeps the media of a packet that was inserted as new.
-    pub(super) fn hold(&mut self, now: Instant, packet: &ReceivedPacket<'_>, body: &[u8]) {
+    /// Whether this sequence number is one of the last that arrived.
+    pub(super) fn has_arrived(&self, sequence: u64) -> bool {
+        self.slot(sequence).tag == tag(sequence)
+    }
+
+    /// Keeps the media of a packet that was inserted as new, which `write`
+    /// appends.
+    pub(super) fn hold(
+        &mut self,
+        now: Instant,
+        packet: &ReceivedPacket<'_>,
+        write: impl FnOnce(&mut Vec<u8>),
+    ) {
         let place = self.free.pop().unwrap_or_else(|| {
             self.held.push(Held::vacant());
             self.held.len() as u32 - 1
@@ -113,8 +124,8 @@ impl PacketBuffer {
         held.arrived = now;
         held.recovered = packet.recovered;
         held.body.clear();
-        held.body.extend_from_slice(body);
-        self.bytes += body.len();
+        write(&mut held.body);
+        self.bytes += held.body.len();
         self.slot_mut(packet.sequence).held = Some(place);
     }
 

@@ -1,3 +1,4 @@
+mod h264;
 mod properties;
 mod scenarios;
 mod support;

@@ -1,13 +1,13 @@
 use super::quality::PathQuality;
 use std::sync::Arc;
-use weft_units::{Duration, Instant, PathId};
+use weft_units::{Duration, Instant, PathId, VideoCodec};
 
 /// What a stream carries.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum MediaKind {
     /// Every packet is a frame of its own (Opus).
     Audio,
-    /// Frames of several packets that refer to each other (VP8).
+    /// Frames of several packets that refer to each other.
     Video,
 }
 
@@ -26,6 +26,8 @@ pub enum Delivery {
 pub struct ReceiveConfig {
     /// Audio or video.
     pub kind: MediaKind,
+    /// Of video: how its frames are in packets.
+    pub codec: VideoCodec,
     /// Ticks of the RTP timestamp per second; zero is taken as one.
     pub clock_rate: u32,
     /// Packets or frames.
@@ -74,8 +76,11 @@ pub struct MediaPacket {
 /// One complete frame.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ReceivedFrame {
-    /// The coded frame without payload descriptors.
+    /// The coded frame without payload descriptors; H.264 as a byte stream
+    /// (ITU-T H.264 Annex B).
     pub data: Vec<u8>,
+    /// Of video: what `data` is coded with.
+    pub codec: VideoCodec,
     /// RTP timestamp.
     pub timestamp: u32,
     /// Decodable without any other frame; always true for audio.

@@ -8,6 +8,6 @@ mod stream;
 
 pub(crate) use buffers::{Buffers, Payload};
 pub(crate) use frame_clock::FrameClock;
-pub(crate) use packetize::{HEADROOM, packetize};
+pub(crate) use packetize::{HEADROOM, Part, Prefix, class_of_h264, packetize_h264, packetize_vp8};
 pub(crate) use repair::{REPAIR_HEADROOM, RepairStream};
 pub(crate) use stream::{Copies, SendStream, Stored, Transmission};

@@ -2,7 +2,6 @@ use std::collections::VecDeque;
 
 use weft_units::{Bytes, Duration, Instant, PathId, Ssrc};
 use weft_wire::rtcp::ReportBlock;
-use weft_wire::vp8::Descriptor;
 
 use super::RepairStream;
 use crate::Frame;
@@ -10,7 +9,7 @@ use crate::config::{Feedback, SendStreamConfig};
 use crate::receive::MediaKind;
 use crate::schedule::Class;
 
-use super::{Buffers, FrameClock, Payload};
+use super::{Buffers, FrameClock, Part, Payload};
 
 /// One transmission of a packet: on which path, under which path number if
 /// feedback will name it.
@@ -155,26 +154,37 @@ impl SendStream {
         self.first + self.packets.len() as u64
     }
 
-    /// Stores a part of a frame with its descriptor, if it has one, under the
-    /// next sequence number.
+    /// Stores the parts of a frame, the last one with the marker.
+    pub fn store_parts<'a>(
+        &mut self,
+        now: Instant,
+        frame: &Frame<'_>,
+        parts: impl Iterator<Item = Part<'a>>,
+    ) -> Vec<u64> {
+        let mut parts = parts.peekable();
+        let mut sequences = Vec::with_capacity(parts.size_hint().0);
+        while let Some(part) = parts.next() {
+            let marker = parts.peek().is_none();
+            sequences.push(self.store_part(now, frame, marker, &part));
+        }
+        sequences
+    }
+
+    /// Stores a part of a frame under the next sequence number.
     pub fn store_part(
         &mut self,
         now: Instant,
         frame: &Frame<'_>,
-        class: Class,
         marker: bool,
-        descriptor: Option<&Descriptor>,
-        part: &[u8],
+        part: &Part<'_>,
     ) -> u64 {
-        let mut payload = self.buffers.take(part.len() + super::HEADROOM);
-        if let Some(descriptor) = descriptor {
-            descriptor.write(&mut payload);
-        }
-        payload.extend_from_slice(part);
+        let mut payload = self.buffers.take(part.data.len() + super::HEADROOM);
+        part.prefix.write(&mut payload);
+        payload.extend_from_slice(part.data);
         let payload = Payload::Own(payload);
         self.store(
             now,
-            Stored::new(now, frame.timestamp, marker, payload, class),
+            Stored::new(now, frame.timestamp, marker, payload, part.class),
         )
     }
 

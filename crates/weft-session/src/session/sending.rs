@@ -2,15 +2,17 @@
 
 use std::sync::Arc;
 
-use weft_units::{Bytes, Duration, Instant, PathId, StreamId};
-use weft_wire::vp8::Descriptor;
+use weft_units::{Bytes, Duration, Instant, PathId, StreamId, VideoCodec};
 
 use super::{Error, Session};
 use crate::config::RETRANSMISSION_AGE;
 use crate::event::{ForwardedPacket, Frame};
 use crate::path::{Carried, Content, Path, Purpose, Waiting};
+use crate::receive::MediaKind;
 use crate::schedule::{Assignment, Batch, Class};
-use crate::send::{Copies, Payload, Stored, packetize};
+use crate::send::{
+    Copies, Part, Payload, Prefix, Stored, class_of_h264, packetize_h264, packetize_vp8,
+};
 
 /// A packet is sent again this often at most; what five losses in a row took
 /// is past its play-out time. Chosen by us.
@@ -37,20 +39,26 @@ impl Session {
         stream.counters.frames += 1;
         stream.clock.on_frame(frame.timestamp);
         let class = Class::of(stream.config.kind, frame.keyframe);
-        let sequences: Vec<u64> = if stream.is_audio() {
-            // RFC 3551 section 4.1: an audio marker begins a talkspurt; ours
-            // never pauses.
-            let marker = false;
-            vec![stream.store_part(now, frame, class, marker, None, frame.data)]
-        } else {
-            let base_layer = frame.temporal_layer.unwrap_or(0) == 0;
-            let (picture_id, tl0) = stream.next_picture(base_layer);
-            let parts = packetize(frame, picture_id, tl0, max_payload);
-            let markers = (1..=parts.len()).rev().map(|left| left == 1);
-            let store = |((descriptor, part), marker): ((Descriptor, &[u8]), bool)| {
-                stream.store_part(now, frame, class, marker, Some(&descriptor), part)
-            };
-            parts.zip(markers).map(store).collect()
+        let sequences = match (stream.config.kind, stream.config.codec) {
+            (MediaKind::Audio, _) => {
+                let whole = Part {
+                    class,
+                    prefix: Prefix::None,
+                    data: frame.data,
+                };
+                // RFC 3551 section 4.1: an audio marker begins a talkspurt;
+                // ours never pauses.
+                vec![stream.store_part(now, frame, false, &whole)]
+            }
+            (MediaKind::Video, VideoCodec::Vp8) => {
+                let base_layer = frame.temporal_layer.unwrap_or(0) == 0;
+                let (picture_id, tl0) = stream.next_picture(base_layer);
+                let parts = packetize_vp8(frame, class, picture_id, tl0, max_payload);
+                stream.store_parts(now, frame, parts)
+            }
+            (MediaKind::Video, VideoCodec::H264) => {
+                stream.store_parts(now, frame, packetize_h264(frame, class, max_payload))
+            }
         };
         self.schedule(now, id, class, &sequences);
         self.protect_frame(now, id);
@@ -74,8 +82,12 @@ impl Session {
         }
         let stream = self.senders.get_mut(&id).ok_or(Error::UnknownStream(id))?;
         let class = Class::of(stream.config.kind, packet.keyframe);
+        let own = match (stream.config.kind, stream.config.codec) {
+            (MediaKind::Video, VideoCodec::H264) => class_of_h264(&packet.payload, class),
+            _ => class,
+        };
         let payload = Payload::Shared(Arc::clone(&packet.payload));
-        let stored = Stored::new(now, packet.timestamp, packet.marker, payload, class);
+        let stored = Stored::new(now, packet.timestamp, packet.marker, payload, own);
         stream.clock.on_frame(packet.timestamp);
         if stream.store_at(now, packet.sequence, stored) {
             self.schedule(now, id, class, &[packet.sequence]);

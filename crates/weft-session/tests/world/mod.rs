@@ -7,7 +7,7 @@ use weft_session::{
     ProtectionKind, Protocol, ReceiveStreamConfig, ReceiverStats, SchedulerKind, SendStreamConfig,
     SenderStats, Session, Transmit,
 };
-use weft_units::{Bytes, Duration, Ecn, Instant, PathId, Rate, Rng, Ssrc, StreamId};
+use weft_units::{Bytes, Duration, Ecn, Instant, PathId, Rate, Rng, Ssrc, StreamId, VideoCodec};
 use weft_wire::rtp::ExtensionMap;
 
 pub fn link(spec: &str) -> LinkSpec {
@@ -157,6 +157,7 @@ impl World {
             rtx: Some((Ssrc(101), 97)),
             payload_type: 96,
             kind: MediaKind::Video,
+            codec: VideoCodec::Vp8,
             clock_rate: 90_000,
             mid: None,
             feedback: Feedback::EachPacket,
@@ -169,6 +170,7 @@ impl World {
             rtx: Some((Some(Ssrc(101)), 97)),
             fec: has_repair_packets.then_some((Some(Ssrc(102)), 98)),
             kind: MediaKind::Video,
+            codec: VideoCodec::Vp8,
             clock_rate: 90_000,
             delivery: Delivery::Frames,
         });

@@ -4,7 +4,7 @@
 use weft_session::{
     Delivery, Feedback, Frame, Level, MediaKind, ReceiveStreamConfig, SendStreamConfig, Session,
 };
-use weft_units::{Bytes, Instant, Rate, Rng, Ssrc, StreamId};
+use weft_units::{Bytes, Instant, Rate, Rng, Ssrc, StreamId, VideoCodec};
 
 use super::End;
 use super::setup::{MicrophoneSetup, SideSetup};
@@ -73,6 +73,7 @@ pub(super) fn outgoing(
             fec: Some((fec, VIDEO_TYPES.2)),
             payload_type: VIDEO_TYPES.0,
             kind: MediaKind::Video,
+            codec: VideoCodec::Vp8,
             clock_rate: VIDEO_CLOCK,
             mid: None,
             feedback: feedback(level),
@@ -96,6 +97,7 @@ pub(super) fn outgoing(
             fec: None,
             payload_type: AUDIO_TYPE,
             kind: MediaKind::Audio,
+            codec: VideoCodec::Vp8,
             clock_rate: AUDIO_CLOCK,
             mid: None,
             feedback: feedback(level),
@@ -135,6 +137,7 @@ pub(super) fn incoming(end: End, other: &SideSetup, session: &mut Session) -> Ve
             } else {
                 MediaKind::Audio
             },
+            codec: VideoCodec::Vp8,
             clock_rate: if video { VIDEO_CLOCK } else { AUDIO_CLOCK },
             delivery: Delivery::Frames,
         })

@@ -131,6 +131,108 @@ fn only_baseline_with_fragments_fits() {
     assert!(Format::Baseline < Format::ConstrainedBaseline);
 }
 
+/// Writes the codes of ITU-T H.264 section 9.1.
+#[derive(Default)]
+struct Writer(Vec<bool>);
+
+impl Writer {
+    fn bits(mut self, count: u32, value: u32) -> Writer {
+        self.0
+            .extend((0..count).rev().map(|bit| value >> bit & 1 == 1));
+        self
+    }
+
+    fn unsigned(self, value: u32) -> Writer {
+        let bits = (value + 1).ilog2();
+        self.bits(bits, 0).bits(bits + 1, value + 1)
+    }
+
+    fn unit(self, header: u8) -> Vec<u8> {
+        let octet = |bits: &[bool]| {
+            let bits = bits.iter().enumerate();
+            bits.fold(0, |octet, (at, bit)| octet | u8::from(*bit) << (7 - at))
+        };
+        let body = self.0.chunks(8).map(octet);
+        [header].into_iter().chain(body).collect()
+    }
+}
+
+#[test]
+fn sizes_and_quantizers_are_read_from_parameters_and_slices() {
+    // 1280x720: 80 by 45 blocks of 16. 640x360: 40 by 23, of which 8 lines
+    // (4 times 2) are cut off at the bottom.
+    let parameters = |down: u32, across: u32, cut: Option<u32>| {
+        let writer = Writer::default()
+            .bits(24, 0x42_c01f)
+            .unsigned(0)
+            .unsigned(0) // four bits of frame number
+            .unsigned(0)
+            .unsigned(2) // six bits of picture order
+            .unsigned(1)
+            .bits(1, 0)
+            .unsigned(across - 1)
+            .unsigned(down - 1)
+            .bits(2, 0b11);
+        let writer = match cut {
+            None => writer.bits(1, 0),
+            Some(cut) => writer
+                .bits(1, 1)
+                .unsigned(0)
+                .unsigned(0)
+                .unsigned(0)
+                .unsigned(cut),
+        };
+        writer.bits(2, 0b01).unit(0x67)
+    };
+    let size = |unit: &[u8]| SequenceParameters::parse(unit).map(|s| (s.width, s.height));
+    assert_eq!(size(&parameters(45, 80, None)), Some((1280, 720)));
+    let small = parameters(23, 40, Some(4));
+    assert_eq!(size(&small), Some((640, 360)));
+    for len in 0..small.len() - 1 {
+        assert_eq!(size(&small[..len]), None, "{len}");
+    }
+
+    // pic_init_qp_minus26 is +3 (code 5), the slice's own part -5 (code 10):
+    // 26 + 3 - 5 = 24.
+    let picture = Writer::default()
+        .unsigned(0)
+        .unsigned(0)
+        .bits(2, 0)
+        .unsigned(0)
+        .unsigned(0)
+        .unsigned(0)
+        .bits(3, 0)
+        .unsigned(5)
+        .unsigned(0)
+        .unsigned(0)
+        .bits(4, 0b1001)
+        .unit(0x68);
+    let idr = Writer::default()
+        .unsigned(0)
+        .unsigned(7) // I, and so are all of the picture
+        .unsigned(0)
+        .bits(4, 0)
+        .unsigned(0)
+        .bits(6, 0)
+        .bits(2, 0)
+        .unsigned(10)
+        .unit(0x65);
+    // +2 (code 3) of a P slice: 31.
+    let delta = Writer::default()
+        .unsigned(0)
+        .unsigned(5)
+        .unsigned(0)
+        .bits(4, 1)
+        .bits(6, 2)
+        .bits(3, 0)
+        .unsigned(3)
+        .unit(0x61);
+    let mut quantizers = Quantizers::default();
+    assert_eq!(quantizers.on_unit(&idr), None, "no parameters so far");
+    let read = [&small, &picture, &idr, &delta].map(|unit| quantizers.on_unit(unit));
+    assert_eq!(read, [None, None, Some(24), Some(31)]);
+}
+
 proptest! {
     #[test]
     fn what_is_cut_is_put_together_again(

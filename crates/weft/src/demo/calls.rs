@@ -12,7 +12,7 @@ use weft_peer::{Direction, Section};
 use weft_server::ServerHandle;
 use weft_session::adaptation::Degradation;
 use weft_session::{MediaKind, ProtectionKind, ReceivedFrame, SchedulerKind};
-use weft_units::Rate;
+use weft_units::{Rate, VideoCodec};
 
 use super::relay::{Relay, RelayHandle};
 use super::ride::{LinkName, Ride, RideState};
@@ -86,6 +86,7 @@ impl Stage {
                 scheduler,
                 protection,
                 controller: args.controller,
+                codec: args.codec,
                 max_rate: MAX_RATE,
                 cname: name.to_owned(),
             };
@@ -99,12 +100,13 @@ impl Stage {
             let shots = feed.subscribe();
             let setup = VideoSetup {
                 format: feed.format(),
+                codec: args.codec,
                 layers: 3,
                 degradation: Degradation::default(),
             };
             video::start(setup, control, shots, send).map_err(Failure::machine)?;
             publish(&sender.remote, &room, name)?;
-            let watcher = Watcher::start(clock).map_err(Failure::machine)?;
+            let watcher = Watcher::start(clock, args.codec).map_err(Failure::machine)?;
             calls.push(Call {
                 name,
                 relays,
@@ -221,6 +223,7 @@ fn start_viewer(clock: Clock) -> Result<Driver<Command>, Failure> {
         scheduler: SchedulerKind::Single,
         protection: ProtectionKind::None,
         controller: weft_cc::ControllerKind::Gcc,
+        codec: VideoCodec::default(),
         max_rate: MAX_RATE,
         cname: "viewer".to_owned(),
     };

@@ -16,7 +16,7 @@ use weft_net::{Application, Clock, Context, Driver, DriverError, Remote};
 use weft_peer::{Event, NegotiationError, Offer, Peer, PeerKey, Section};
 use weft_secure::{Certificate, LinkId};
 use weft_session::{MediaKind, ProtectionKind, SchedulerKind, Stats};
-use weft_units::{Deadline, PathId, Rate, StreamId};
+use weft_units::{Deadline, PathId, Rate, StreamId, VideoCodec};
 
 use super::links::{LinkFigures, Links};
 use super::sound::SoundFrame;
@@ -31,6 +31,8 @@ pub struct Sending {
     pub scheduler: SchedulerKind,
     pub protection: ProtectionKind,
     pub controller: weft_cc::ControllerKind,
+    /// Of the cameras.
+    pub codec: VideoCodec,
     /// All cameras and the microphone together.
     pub max_rate: Rate,
     /// RTCP canonical name.

@@ -7,12 +7,12 @@ use std::sync::{Arc, Mutex};
 use std::thread;
 
 use weft_media::{
-    EncodedFrame, EncoderConfig, Format, Keyframe, Picture, Scaler, Vp8Encoder, Vp8Error,
+    EncodedFrame, EncoderConfig, Format, Keyframe, Picture, Scaler, VideoEncoder, VideoError,
 };
 use weft_session::adaptation::{
     Adaptation, AdaptationSetup, Degradation, Form, QuantizerBounds, Verdict,
 };
-use weft_units::{Duration, Instant, Rate};
+use weft_units::{Duration, Instant, Rate, VideoCodec};
 
 use super::feed::Shot;
 
@@ -98,7 +98,8 @@ pub struct VideoFrame {
 pub struct VideoSetup {
     /// The camera's.
     pub format: Format,
-    /// VP8 temporal layers.
+    pub codec: VideoCodec,
+    /// Temporal layers, where the codec has them.
     pub layers: u8,
     /// What gives way when the rate is low.
     pub degradation: Degradation,
@@ -111,7 +112,7 @@ pub fn start(
     control: Arc<VideoControl>,
     shots: Receiver<Shot>,
     send: impl FnMut(VideoFrame) -> bool + Send + 'static,
-) -> Result<(), Vp8Error> {
+) -> Result<(), VideoError> {
     let studio = Studio::new(setup, control.rate())?;
     thread::Builder::new()
         .name("encoder".to_owned())
@@ -165,27 +166,32 @@ fn encode(
 
 /// An encoder, and what decides how large its pictures are.
 struct Studio {
-    encoder: Vp8Encoder,
+    encoder: VideoEncoder,
     adaptation: Adaptation,
     scaler: Option<Scaler>,
 }
 
 impl Studio {
-    fn new(setup: VideoSetup, rate: Rate) -> Result<Studio, Vp8Error> {
+    fn new(setup: VideoSetup, rate: Rate) -> Result<Studio, VideoError> {
         let Format { width, height, fps } = setup.format;
-        let encoder = Vp8Encoder::new(EncoderConfig {
+        let (temporal_layers, quantizers) = match setup.codec {
+            VideoCodec::Vp8 => (setup.layers, QuantizerBounds::VP8),
+            VideoCodec::H264 => (1, QuantizerBounds::H264),
+        };
+        let config = EncoderConfig {
             width,
             height,
             fps: whole(fps),
             rate,
-            temporal_layers: setup.layers,
-        })?;
+            temporal_layers,
+        };
+        let encoder = VideoEncoder::new(setup.codec, config)?;
         let adaptation = Adaptation::new(&AdaptationSetup {
             width: width as u32,
             height: height as u32,
             fps,
             degradation: setup.degradation,
-            quantizers: QuantizerBounds::VP8,
+            quantizers,
         });
         Ok(Studio {
             encoder,
@@ -202,7 +208,7 @@ impl Studio {
         rate: Rate,
         verdict: Verdict,
         keyframe: Keyframe,
-    ) -> Result<Option<EncodedFrame>, Vp8Error> {
+    ) -> Result<Option<EncodedFrame>, VideoError> {
         let form = self.adaptation.form();
         let picture = shrunk(&mut self.scaler, picture, form);
         self.encoder.set_rate(rate)?;
@@ -221,7 +227,7 @@ impl Studio {
 }
 
 impl CameraReport {
-    fn add(&mut self, form: Form, encoded: &Result<Option<EncodedFrame>, Vp8Error>) {
+    fn add(&mut self, form: Form, encoded: &Result<Option<EncodedFrame>, VideoError>) {
         match encoded {
             Ok(Some(frame)) => {
                 self.encoded += 1;

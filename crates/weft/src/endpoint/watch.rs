@@ -6,10 +6,10 @@ use std::sync::{Arc, Mutex};
 use std::thread;
 
 use weft_media::metrics::Freezes;
-use weft_media::{Vp8Decoder, Vp8Error, stamp};
+use weft_media::{VideoDecoder, VideoError, stamp};
 use weft_net::Clock;
 use weft_session::ReceivedFrame;
-use weft_units::{Duration, Instant};
+use weft_units::{Duration, Instant, VideoCodec};
 
 /// One picture shown.
 #[derive(Clone, Copy, Debug)]
@@ -41,8 +41,8 @@ pub struct Watcher {
 }
 
 impl Watcher {
-    pub fn start(clock: Clock) -> Result<Watcher, Vp8Error> {
-        let decoder = Vp8Decoder::new()?;
+    pub fn start(clock: Clock, codec: VideoCodec) -> Result<Watcher, VideoError> {
+        let decoder = VideoDecoder::new(codec)?;
         let (frames, incoming) = channel();
         let sights = Arc::new(Mutex::new(Sights {
             all: Vec::new(),
@@ -72,7 +72,7 @@ impl Watcher {
 }
 
 fn decode(
-    mut decoder: Vp8Decoder,
+    mut decoder: VideoDecoder,
     clock: Clock,
     frames: &Receiver<ReceivedFrame>,
     sights: &Mutex<Sights>,

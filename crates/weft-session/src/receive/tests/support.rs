@@ -2,7 +2,7 @@
 
 use crate::receive::*;
 use std::collections::{BTreeMap, BTreeSet};
-use weft_units::{Duration, Instant, PathId};
+use weft_units::{Duration, Instant, PathId, VideoCodec};
 use weft_wire::vp8::Descriptor;
 
 pub const A: PathId = PathId(1);
@@ -21,6 +21,7 @@ pub fn at_ms(n: u64) -> Instant {
 pub fn video(delivery: Delivery) -> Receiver {
     Receiver::new(ReceiveConfig {
         kind: MediaKind::Video,
+        codec: VideoCodec::Vp8,
         clock_rate: 90_000,
         delivery,
     })
@@ -29,6 +30,7 @@ pub fn video(delivery: Delivery) -> Receiver {
 pub fn audio(delivery: Delivery) -> Receiver {
     Receiver::new(ReceiveConfig {
         kind: MediaKind::Audio,
+        codec: VideoCodec::Vp8,
         clock_rate: 48_000,
         delivery,
     })

@@ -37,6 +37,9 @@ impl Caller {
         session.controller = self.sending.controller;
         session.max_rate = self.sending.max_rate;
         session.cname.clone_from(&self.sending.cname);
+        if sends {
+            config.video = vec![self.sending.codec];
+        }
         let offer = Offer::new(context.now, config, sections, Delivery::Frames);
         let id = OfferId(self.next_offer);
         self.next_offer += 1;

@@ -15,6 +15,7 @@ fn endpoint() -> Driver<Command> {
         scheduler: SchedulerKind::Single,
         protection: weft_session::ProtectionKind::None,
         controller: weft_cc::ControllerKind::Gcc,
+        codec: weft_units::VideoCodec::default(),
         max_rate: Rate::from_mbps(1),
         cname: "test".to_owned(),
     };

@@ -1,0 +1,260 @@
+use std::ffi::c_void;
+
+use openh264::encoder::{
+    BitRate, Encoder, EncoderConfig as RawConfig, FrameRate, FrameType, RateControlMode, UsageType,
+};
+use openh264::formats::YUVSource;
+use openh264::{OpenH264API, Timestamp};
+use openh264_sys2 as raw;
+use weft_units::{Rate, VideoCodec};
+use weft_wire::h264::{NalHeader, Quantizers, nal_units};
+
+use super::config_error;
+use crate::Picture;
+use crate::video::{EncodedFrame, EncoderConfig, Keyframe, VideoError, check_fps, check_planes};
+
+/// A real-time H.264 encoder at a constant bit rate, which may be changed at
+/// any time. Below the rate it needs, it drops pictures. Each keyframe brings
+/// its parameter sets.
+pub struct H264Encoder {
+    // It is a few kilobytes.
+    raw: Box<Encoder>,
+    config: EncoderConfig,
+    /// The library takes options only once the first picture has come.
+    is_open: bool,
+    last_timestamp: Option<u32>,
+    /// Time of the pictures in ticks of 90 kHz.
+    time: u64,
+    quantizers: Quantizers,
+}
+
+const TICKS_PER_MS: u64 = 90;
+const TICKS_PER_SECOND: u32 = 90_000;
+/// Most that time moves on from one picture to the next, in picture
+/// intervals: as for VP8, a pause must not look like a lower frame rate.
+const MAX_STEP: u32 = 2;
+/// The target may never be above the library's maximum, which is the first
+/// target unless it is raised. More than any call sends.
+const MAX_RATE: Rate = Rate::from_mbps(50);
+/// Less than this counts as this, as for VP8.
+const MIN_RATE: Rate = Rate::from_kbps(5);
+
+impl H264Encoder {
+    /// An encoder whose first picture will be a keyframe.
+    ///
+    /// # Errors
+    /// [`VideoError::Config`] when a field is out of range.
+    pub fn new(config: EncoderConfig) -> Result<H264Encoder, VideoError> {
+        Ok(H264Encoder {
+            raw: open(&config)?,
+            config,
+            is_open: false,
+            last_timestamp: None,
+            time: 0,
+            quantizers: Quantizers::default(),
+        })
+    }
+
+    /// The present configuration: size of the last picture, present rate.
+    #[must_use]
+    pub fn config(&self) -> &EncoderConfig {
+        &self.config
+    }
+
+    /// Changes the target rate from the next picture on, without a keyframe.
+    /// Less than 5 kbps counts as 5 kbps.
+    ///
+    /// # Errors
+    /// [`VideoError::Config`] when OpenH264 refuses the rate.
+    pub fn set_rate(&mut self, rate: Rate) -> Result<(), VideoError> {
+        if rate == self.config.rate {
+            return Ok(());
+        }
+        self.config.rate = rate;
+        if !self.is_open {
+            return self.restart();
+        }
+        self.set_bitrate(
+            raw::ENCODER_OPTION_MAX_BITRATE,
+            raw::SPATIAL_LAYER_0,
+            MAX_RATE,
+        )?;
+        self.set_bitrate(raw::ENCODER_OPTION_BITRATE, raw::SPATIAL_LAYER_ALL, rate)
+    }
+
+    /// Pictures per second from the next picture on.
+    ///
+    /// # Errors
+    /// [`VideoError::Config`] when it is not between 1 and 240.
+    pub fn set_fps(&mut self, fps: u32) -> Result<(), VideoError> {
+        check_fps(VideoCodec::H264, fps)?;
+        if fps == self.config.fps {
+            return Ok(());
+        }
+        self.config.fps = fps;
+        if !self.is_open {
+            return self.restart();
+        }
+        let mut value = fps as f32;
+        self.set(raw::ENCODER_OPTION_FRAME_RATE, (&raw mut value).cast())
+    }
+
+    /// Begins anew with a keyframe: rate control forgets what it learned.
+    ///
+    /// # Errors
+    /// [`VideoError::Config`] when OpenH264 has no memory.
+    pub fn restart(&mut self) -> Result<(), VideoError> {
+        self.raw = open(&self.config)?;
+        self.is_open = false;
+        Ok(())
+    }
+
+    /// Encodes one picture; `None` when rate control drops it.
+    /// `timestamp90k` is the picture's RTP timestamp, which may wrap.
+    ///
+    /// A picture of another size than the last restarts the encoder with a
+    /// keyframe.
+    ///
+    /// # Errors
+    /// [`VideoError::PictureSize`] for a picture with wrong planes,
+    /// [`VideoError::Encode`] when OpenH264 fails.
+    pub fn encode(
+        &mut self,
+        picture: &Picture,
+        timestamp90k: u32,
+        keyframe: Keyframe,
+    ) -> Result<Option<EncodedFrame>, VideoError> {
+        check_planes(picture)?;
+        if (picture.width, picture.height) != (self.config.width, self.config.height) {
+            (self.config.width, self.config.height) = (picture.width, picture.height);
+            self.restart()?;
+        }
+        if keyframe == Keyframe::Force && self.is_open {
+            self.raw.force_intra_frame();
+        }
+        let at = Timestamp::from_millis(self.advance(timestamp90k) / TICKS_PER_MS);
+        let failed =
+            |error: openh264::Error| VideoError::Encode(VideoCodec::H264, error.to_string());
+        let stream = self.raw.encode_at(&Source(picture), at).map_err(failed)?;
+        self.is_open = true;
+        let keyframe = matches!(stream.frame_type(), FrameType::IDR);
+        let data = stream.to_vec();
+        if data.is_empty() {
+            return Ok(None);
+        }
+        let mut quantizer = None;
+        let mut referenced = false;
+        for unit in nal_units(&data) {
+            if let Some(read) = self.quantizers.on_unit(unit) {
+                quantizer.get_or_insert(read);
+            }
+            let header = unit.first().and_then(|octet| NalHeader::parse(*octet).ok());
+            referenced |= header.is_some_and(|header| header.reference > 0);
+        }
+        Ok(Some(EncodedFrame {
+            data,
+            keyframe,
+            temporal_layer: None,
+            layer_sync: false,
+            non_reference: !referenced,
+            quantizer: quantizer.unwrap_or(0),
+        }))
+    }
+
+    /// The picture's time in ticks, which only goes forward.
+    fn advance(&mut self, timestamp: u32) -> u64 {
+        let longest = MAX_STEP * (TICKS_PER_SECOND / self.config.fps);
+        let elapsed = self.last_timestamp.map_or(0, |last| {
+            let elapsed = timestamp.wrapping_sub(last).cast_signed().max(1);
+            elapsed.unsigned_abs().min(longest)
+        });
+        self.last_timestamp = Some(timestamp);
+        self.time += u64::from(elapsed);
+        self.time
+    }
+
+    fn set_bitrate(
+        &mut self,
+        option: raw::ENCODER_OPTION,
+        layer: raw::LAYER_NUM,
+        rate: Rate,
+    ) -> Result<(), VideoError> {
+        let mut info = raw::SBitrateInfo {
+            iLayer: layer,
+            iBitrate: bps(rate).cast_signed(),
+        };
+        self.set(option, (&raw mut info).cast())
+    }
+
+    /// Sets an option of an encoder that is open; `value` points to what it
+    /// takes.
+    fn set(&mut self, option: raw::ENCODER_OPTION, value: *mut c_void) -> Result<(), VideoError> {
+        debug_assert!(self.is_open, "the library would crash");
+        // SAFETY: the encoder is open, and the callers above give each option
+        // the structure that it takes, alive for the call.
+        let code = unsafe { self.raw.raw_api().set_option(option, value) };
+        match code {
+            0 => Ok(()),
+            code => Err(config_error(format!("option {option} is refused ({code})"))),
+        }
+    }
+}
+
+fn bps(rate: Rate) -> u32 {
+    let rate = rate.clamp(MIN_RATE, MAX_RATE);
+    u32::try_from(rate.as_bps()).unwrap_or(u32::MAX)
+}
+
+fn open(config: &EncoderConfig) -> Result<Box<Encoder>, VideoError> {
+    // The library's own bounds (codec/encoder/core/src/encoder_ext.cpp).
+    let sizes = 16..=3840;
+    let smaller = config.width.min(config.height);
+    if !sizes.contains(&config.width) || !sizes.contains(&config.height) || smaller > 2160 {
+        return Err(config_error(format!(
+            "{}x{} is not a size that OpenH264 takes (16 to 3840 by 16 to 2160)",
+            config.width, config.height
+        )));
+    }
+    check_fps(VideoCodec::H264, config.fps)?;
+    if config.temporal_layers != 1 {
+        return Err(config_error(format!(
+            "temporal_layers = {}, but H.264 has one here",
+            config.temporal_layers
+        )));
+    }
+    // libwebrtc's settings (h264_encoder_impl.cc); one slice for each picture.
+    let settings = RawConfig::new()
+        .bitrate(BitRate::from_bps(bps(config.rate)))
+        .max_frame_rate(FrameRate::from_hz(config.fps as f32))
+        .rate_control_mode(RateControlMode::Bitrate)
+        .skip_frames(true)
+        .usage_type(UsageType::CameraVideoRealTime)
+        .scene_change_detect(false)
+        .num_threads(1);
+    let encoder = Encoder::with_api_config(OpenH264API::from_source(), settings);
+    encoder.map(Box::new).map_err(config_error)
+}
+
+struct Source<'a>(&'a Picture);
+
+impl YUVSource for Source<'_> {
+    fn dimensions(&self) -> (usize, usize) {
+        (self.0.width, self.0.height)
+    }
+
+    fn strides(&self) -> (usize, usize, usize) {
+        (self.0.width, self.0.chroma_width(), self.0.chroma_width())
+    }
+
+    fn y(&self) -> &[u8] {
+        &self.0.y
+    }
+
+    fn u(&self) -> &[u8] {
+        &self.0.u
+    }
+
+    fn v(&self) -> &[u8] {
+        &self.0.v
+    }
+}

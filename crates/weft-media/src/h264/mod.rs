@@ -1,0 +1,17 @@
+//! H.264, constrained baseline, by OpenH264.
+
+mod decoder;
+mod encoder;
+#[cfg(test)]
+mod tests;
+
+pub use decoder::H264Decoder;
+pub use encoder::H264Encoder;
+
+use weft_units::VideoCodec;
+
+use crate::video::VideoError;
+
+fn config_error(reason: impl ToString) -> VideoError {
+    VideoError::Config(VideoCodec::H264, reason.to_string())
+}
