@@ -108,7 +108,10 @@ fn make_here(plan: &HostPlan) -> Result<(Option<Namespace>, Vec<Tun>), EmuError>
             (Some(Namespace(Arc::new(file))), Routes::Default)
         }
     };
-    let tuns = plan.interfaces.iter().map(|i| Tun::open(&i.name));
+    let tuns = plan.interfaces.iter().map(|interface| {
+        let refused = |e| EmuError::system(format!("TUN device {}", interface.name), e);
+        Tun::open(&interface.name).map_err(refused)
+    });
     let tuns = tuns.collect::<Result<Vec<Tun>, EmuError>>()?;
     set_up(&plan.name, plan.home, &plan.interfaces, routes)?;
     Ok((namespace, tuns))

@@ -1,3 +1,4 @@
+use crate::tun::Tun;
 use rustix::io::Errno;
 use rustix::process::{getgid, getuid};
 use rustix::thread::{UnshareFlags, unshare_unsafe};
@@ -72,8 +73,8 @@ impl Right {
     pub fn find() -> Result<Right, RightError> {
         let tun = OpenOptions::new().read(true).write(true).open(TUN);
         tun.map_err(|source| RightError::NoTun { source })?;
-        match in_new_thread(unshare_network) {
-            Ok(()) => Ok(Right::Capabilities),
+        match in_new_thread(|| unshare_network().and_then(|()| Tun::open("probe"))) {
+            Ok(_) => Ok(Right::Capabilities),
             Err(refused) => match try_user_namespace() {
                 Ok(()) => Ok(Right::UserNamespace),
                 Err(_) => Err(RightError::NoNamespaces { source: refused }),

@@ -6,6 +6,7 @@ use std::ffi::OsStr;
 use std::io;
 use std::os::unix::process::CommandExt;
 use std::process::Command;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::channel;
 use std::thread::{self, JoinHandle};
 use weft_units::Duration;
@@ -20,6 +21,8 @@ pub struct Running {
     /// Until it is joined.
     mover: Option<JoinHandle<Outcome>>,
     mark: String,
+    /// What the devices had dropped before [`Running::begin`].
+    earlier_drops: AtomicU64,
 }
 
 impl Running {
@@ -40,6 +43,7 @@ impl Running {
             orders,
             mover: Some(handle),
             mark: processes::own_mark(),
+            earlier_drops: AtomicU64::new(0),
         })
     }
 
@@ -72,6 +76,8 @@ impl Running {
     /// packet log. What is on the way arrives as before. Without this call,
     /// time zero is the start.
     pub fn begin(&self) {
+        self.earlier_drops
+            .store(self.device_drops(), Ordering::Relaxed);
         let (sender, done) = channel();
         self.orders.give(Order::Begin(sender));
         // Answered, or the mover's panic shows at its end.
@@ -90,7 +96,8 @@ impl Running {
     #[must_use]
     pub fn stop(mut self) -> Report {
         // The devices go with the mover.
-        let device_drops = self.hosts.iter().map(Host::device_drops).sum();
+        let earlier = self.earlier_drops.load(Ordering::Relaxed);
+        let device_drops = self.device_drops().saturating_sub(earlier);
         let outcome = self.end().expect("it ends once, here");
         Report {
             links: link_reports(&self.links, outcome.pipes),
@@ -104,6 +111,10 @@ impl Running {
             device_drops,
             packets: outcome.packets,
         }
+    }
+
+    fn device_drops(&self) -> u64 {
+        self.hosts.iter().map(Host::device_drops).sum()
     }
 
     /// `None` when it has ended before.

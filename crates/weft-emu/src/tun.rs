@@ -1,7 +1,6 @@
 //! TUN devices: each read gives an IP packet that the kernel sends on the
 //! device, each write is one that it receives there.
 
-use crate::EmuError;
 use crate::right::TUN;
 use rustix::fs::{Mode, OFlags, open};
 use rustix::ioctl;
@@ -32,10 +31,9 @@ pub(crate) struct Tun {
 impl Tun {
     /// Makes a device in the calling thread's network namespace. `name` has
     /// at most 15 bytes.
-    pub fn open(name: &str) -> Result<Tun, EmuError> {
+    pub fn open(name: &str) -> io::Result<Tun> {
         let flags = OFlags::RDWR | OFlags::NONBLOCK | OFlags::CLOEXEC;
-        let refused = |e: rustix::io::Errno| EmuError::system(format!("TUN device {name}"), e);
-        let file = File::from(open(TUN, flags, Mode::empty()).map_err(refused)?);
+        let file = File::from(open(TUN, flags, Mode::empty())?);
         let mut request = InterfaceRequest {
             name: [0; libc::IFNAMSIZ],
             flags: FLAGS,
@@ -44,8 +42,7 @@ impl Tun {
         request.name[..name.len()].copy_from_slice(name.as_bytes());
         // SAFETY: TUNSETIFF takes a pointer to a `struct ifreq`, whose layout
         // and size `InterfaceRequest` has.
-        let made = unsafe { ioctl::ioctl(&file, ioctl::Setter::<TUNSETIFF, _>::new(request)) };
-        made.map_err(refused)?;
+        unsafe { ioctl::ioctl(&file, ioctl::Setter::<TUNSETIFF, _>::new(request)) }?;
         Ok(Tun { file })
     }
 

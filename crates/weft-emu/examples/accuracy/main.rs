@@ -76,7 +76,6 @@ fn row(mbps: f64, congestion: &str, seconds: f64) -> Result<String, Failure> {
     let listener = running.within(right, || std::net::TcpListener::bind((to.v4, 5001)))??;
     let address = listener.local_addr()?;
     let round_trip = traffic::shortest_connect(&running, left, address)?;
-    while listener.accept_now() {}
     let ideal = 2.0 * (DELAY.as_secs_f64() + SYN_BYTES * 8.0 / (mbps * 1e6));
     let excess = (round_trip.as_secs_f64() - ideal) * 1e3;
     running.begin();
@@ -123,17 +122,4 @@ fn blast(size: usize) -> Result<String, Failure> {
         report.processor_share() * 100.0,
         used / delivered.packets as f64 * 1e6,
     ))
-}
-
-/// Takes the connections that nobody uses.
-trait AcceptNow {
-    fn accept_now(&self) -> bool;
-}
-
-impl AcceptNow for std::net::TcpListener {
-    fn accept_now(&self) -> bool {
-        let accepted = self.set_nonblocking(true).and_then(|()| self.accept());
-        let _ = self.set_nonblocking(false);
-        accepted.is_ok()
-    }
 }

@@ -207,3 +207,45 @@ fn what_is_for_nobody_enters_no_queue() {
     assert_eq!(report.strays, 2);
     assert_eq!(report.link(pair.link).forward.counters.sent.packets, 1);
 }
+
+#[test]
+fn a_mark_arrives_in_the_header() {
+    use rustix::net::{AddressFamily, SocketType, ipproto, recv, sockopt};
+    // Every packet of L4S that waits for more than 1.2 ms is marked.
+    let Some(pair) = Pair::start("rate=1mbit,delay=1ms,queue=1s,aqm=dualpi2") else {
+        return;
+    };
+    const COUNT: usize = 20;
+    const ECT1: u8 = 0b01;
+    const CE: u8 = 0b11;
+    // A raw socket shows the IP header; the kernel has checked its sum.
+    let there = pair.running.within(pair.right, || {
+        rustix::net::socket(AddressFamily::INET, SocketType::RAW, Some(ipproto::UDP))
+    });
+    let there = there.expect("a host").expect("root's");
+    let all = Some(Duration::from_secs(1));
+    sockopt::set_socket_timeout(&there, sockopt::Timeout::Recv, all).expect("a time-out");
+    let here = udp(&pair.running, pair.left, (pair.at_left.v4, 0));
+    sockopt::set_ip_tos(&here, ECT1).expect("any value");
+    for _ in 0..COUNT {
+        here.send_to(&[0; 972], (pair.at_right.v4, 9))
+            .expect("room");
+    }
+    let mut bytes = [0; 2048];
+    let fields = std::iter::from_fn(|| {
+        recv(&there, &mut bytes, rustix::net::RecvFlags::empty()).ok()?;
+        Some(bytes[1] & 0b11)
+    });
+    let fields: Vec<u8> = fields.take(COUNT).collect();
+    let counters = pair.running.stop().link(pair.link).forward.counters;
+    // In overload the discipline drops as well.
+    assert_eq!(
+        fields.len() as u64,
+        counters.delivered.packets,
+        "{counters:?}"
+    );
+    assert!(fields.iter().all(|f| [ECT1, CE].contains(f)), "{fields:?}");
+    let marked = fields.iter().filter(|f| **f == CE).count();
+    assert!(marked > COUNT / 2, "{fields:?}");
+    assert_eq!(counters.marked.packets, marked as u64);
+}
