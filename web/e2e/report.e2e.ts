@@ -85,4 +85,29 @@ describe('report of the lab', () => {
     await page.waitForFunction((at) => parseFloat(at?.textContent ?? '') > 9, await second.elementHandle());
     await page.close();
   });
+
+  it('shows what is inside the controllers of every flow, under one cursor', async () => {
+    const calls = join(folder, 'calls');
+    const run = ['lab', 'run', 'rmcat/5-4-competing-flows', '--systems', 'nada,gcc', '--duration', '50', '--seeds', '1', '--out', calls];
+    execFileSync(weft ?? '', run, { stdio: 'ignore', timeout: 120_000 });
+    const page = await browser.newPage({ viewport: { width: 1280, height: 900 } });
+    await page.goto(`file://${calls}/report.html`);
+    const part = page.locator('#controllers');
+    expect(await part.locator('.timeline').count()).toBe(3);
+    await part.locator('select').selectOption('single/nada');
+    await part.locator('summary').nth(2).click();
+    const plots = part.locator('.timeline').nth(2).locator('.plot');
+    const titles = await plots.locator('.plot-title').allTextContents();
+    for (const title of ['Rate', 'Delay', 'State', 'Rates inside']) expect(titles.some((each) => each.startsWith(title))).toBe(true);
+    // The third flow begins at 40 s: the state there is a word of NADA's.
+    const over = plots.first().locator('.u-over');
+    await over.scrollIntoViewIfNeeded();
+    const box = await over.boundingBox();
+    if (box === null) throw new Error('the plot is not shown');
+    await page.mouse.move(box.x + box.width * 0.95, box.y + box.height / 2);
+    await page.waitForFunction(() => [...document.querySelectorAll('#controllers .timeline[open] .plot-at')].every((at) => at.textContent !== ''));
+    const state = plots.filter({ has: page.locator('.plot-title', { hasText: /^State/ }) });
+    expect(['ramp-up', 'gradual']).toContain(await state.locator('.key strong').textContent());
+    await page.close();
+  });
 });
