@@ -127,7 +127,7 @@ pub fn unknown(name: &str) -> String {
 /// `NAME=SPEC` each.
 ///
 /// # Errors
-/// A link without a name.
+/// A link without a name, or with that of another.
 pub fn comparison(links: &[String], streams: u32) -> Result<String, String> {
     let mut names = Vec::new();
     let mut tables = String::new();
@@ -141,6 +141,11 @@ pub fn comparison(links: &[String], streams: u32) -> Result<String, String> {
                 "--link {link}: write NAME=SPEC, such as wifi=rate=10mbit,delay=15ms"
             ));
         };
+        if names.contains(&name) {
+            return Err(format!(
+                "--link {link}: there is a link `{name}` already: give each a name of its own"
+            ));
+        }
         names.push(name);
         tables.push_str(&format!("\n[links.{name}]\nspec = {spec:?}\n"));
     }

@@ -54,12 +54,21 @@ struct Items(Vec<(String, String, Range<usize>)>);
 impl Items {
     fn with_spec(mut self, source: &Source, spec: Option<&Text>) -> Result<Items, ScenarioError> {
         let Some(spec) = spec else { return Ok(self) };
+        let mut given: Vec<&str> = Vec::new();
         for item in spec.get_ref().split(',').map(str::trim) {
             let Some((key, value)) = item.split_once('=') else {
                 let remedy = "a link is written KEY=VALUE,KEY=VALUE, such as rate=5mbit,delay=25ms";
                 return Err(source.error(spec.span(), format!("\"{item}\" has no `=`: {remedy}")));
             };
-            self.set(key.trim(), value.trim(), spec.span());
+            let key = key.trim();
+            // What overrides stands in a table of its own; within one text
+            // nobody could say which of two was meant.
+            if let Some(other) = given.iter().find(|k| **k == key || Some(**k) == rival(key)) {
+                let message = format!("`{other}` and `{key}` in one specification: keep one");
+                return Err(source.error(spec.span(), message));
+            }
+            given.push(key);
+            self.set(key, value.trim(), spec.span());
         }
         Ok(self)
     }
@@ -86,13 +95,7 @@ impl Items {
     }
 
     fn set(&mut self, key: &str, value: &str, span: Range<usize>) {
-        // Either says what the capacity is.
-        let rival = match key {
-            "rate" => "trace",
-            "trace" => "rate",
-            _ => "",
-        };
-        self.0.retain(|(k, _, _)| k != rival);
+        self.0.retain(|(k, _, _)| Some(k.as_str()) != rival(key));
         let entry = (key.to_owned(), value.to_owned(), span);
         match self.0.iter_mut().find(|(k, _, _)| k == key) {
             Some(known) => *known = entry,
@@ -132,6 +135,15 @@ impl Items {
             let span = guilty.map_or(whole, |(_, _, span)| span.clone());
             source.error(span, format!("link `{name}`: {message}"))
         })
+    }
+}
+
+/// The key that stands for the same as this one: either says what the capacity is.
+fn rival(key: &str) -> Option<&'static str> {
+    match key {
+        "rate" => Some("trace"),
+        "trace" => Some("rate"),
+        _ => None,
     }
 }
 

@@ -70,6 +70,18 @@ fn what_is_wrong_is_told_with_line_column_and_remedy() {
         ),
         (
             "queue=2bdp",
+            "queue=2bdp,rate=3mbit",
+            "t.toml:6:8",
+            vec!["`rate` and `rate`", "keep one"],
+        ),
+        (
+            "queue=2bdp",
+            "queue=2bdp,trace=t.csv",
+            "t.toml:6:8",
+            vec!["`rate` and `trace`", "keep one"],
+        ),
+        (
+            "queue=2bdp",
             "queue",
             "t.toml:6:8",
             vec!["\"queue\" has no `=`"],
