@@ -145,11 +145,22 @@ pub fn rewrite_report(path: &Path) -> Result<PathBuf, OutputError> {
         path: path.to_owned(),
     };
     let file = path.join("report.json");
-    let data = fs::read_to_string(&file).map_err(|error| OutputError {
-        path: file,
+    let bad = |error: io::Error, remedy: &'static str| OutputError {
+        path: file.clone(),
         error,
-        remedy: "give the folder that `weft lab run --out` has written",
+        remedy,
+    };
+    let data = fs::read_to_string(&file).map_err(|error| {
+        bad(
+            error,
+            "give the folder that `weft lab run --out` has written",
+        )
     })?;
+    if !report::is_data(&data) {
+        let error = io::Error::other("it holds no results");
+        let remedy = "the run that should have written it did not end: start it again";
+        return Err(bad(error, remedy));
+    }
     folder.write("report.html", render(&data).as_bytes())?;
     Ok(path.join("report.html"))
 }

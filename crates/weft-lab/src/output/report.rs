@@ -56,6 +56,13 @@ struct Data<'a> {
     series: BTreeMap<String, Series>,
 }
 
+/// Whether this is what [`data`] gives: whole, and not what stands in its place
+/// until a run has ended.
+pub fn is_data(text: &str) -> bool {
+    let read = serde_json::from_str::<serde_json::Value>(text);
+    read.is_ok_and(|data| data.get("schema").is_some() && data.get("results").is_some())
+}
+
 #[derive(Serialize)]
 struct About<'a> {
     name: &'a str,

@@ -150,6 +150,27 @@ fn a_folder_that_cannot_be_written_is_told_before_anything_runs() {
 }
 
 #[test]
+fn a_report_without_results_is_not_written_anew() {
+    let folder = tempfile::tempdir().unwrap();
+    // What a run leaves that was killed, or whose disk was full.
+    Folder::create(folder.path()).unwrap();
+    let page = folder.path().join("report.html");
+    for data in [None, Some("{\"schema\": 1, \"res"), Some("[]")] {
+        if let Some(data) = data {
+            std::fs::write(folder.path().join("report.json"), data).unwrap();
+        }
+        let error = rewrite_report(folder.path()).unwrap_err().to_string();
+        assert!(
+            error.contains("report.json: it holds no results"),
+            "{error}"
+        );
+        assert!(!page.exists());
+    }
+    written(folder.path());
+    assert_eq!(rewrite_report(folder.path()).unwrap(), page);
+}
+
+#[test]
 fn a_folder_that_is_used_again_keeps_what_is_not_ours() {
     let folder = tempfile::tempdir().unwrap();
     written(folder.path());
