@@ -1,7 +1,7 @@
 //! Requests about a media connection that is there already: the part that
 //! WHIP and WHEP have in common.
 
-use super::{App, Body, FRAGMENT, ask, text_body};
+use super::{App, Body, FRAGMENT, RoomName, ask, text_body};
 use crate::hub::{Hub, RoleOf};
 use crate::media_plane::{Command, ResourceId};
 use crate::problem::Problem;
@@ -26,7 +26,7 @@ pub(super) struct Playback(pub(super) Existing);
 /// The parts of the address; WHEP's has a participant, too.
 #[derive(Deserialize)]
 struct Address {
-    room: String,
+    room: RoomName,
     resource: String,
 }
 
@@ -35,7 +35,7 @@ impl Existing {
         let address = Path::<Address>::from_request_parts(parts, app).await;
         let Path(Address { room, resource }) = address.map_err(|_| Problem::no_resource())?;
         let resource = ResourceId(resource);
-        app.hub.check(&room, &resource, role)?;
+        app.hub.check(&room.0, &resource, role)?;
         Ok(Existing {
             hub: Arc::clone(&app.hub),
             resource,

@@ -19,6 +19,7 @@ use axum::http::header::{
 use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, Uri};
 use axum::middleware::{self, Next};
 use axum::response::{IntoResponse, Redirect, Response};
+use serde::Deserialize;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::oneshot;
@@ -30,6 +31,18 @@ const MEDIA_TIMEOUT: Duration = Duration::from_secs(5);
 
 const SDP: &str = "application/sdp";
 const FRAGMENT: &str = "application/trickle-ice-sdpfrag";
+
+/// A room's name in an address. Upper and lower case are the same: who is told
+/// a name types it either way.
+#[derive(Deserialize)]
+#[serde(from = "String")]
+struct RoomName(String);
+
+impl From<String> for RoomName {
+    fn from(typed: String) -> RoomName {
+        RoomName(typed.to_lowercase())
+    }
+}
 
 /// What the handlers need.
 #[derive(Clone)]

@@ -1,4 +1,4 @@
-use super::App;
+use super::{App, RoomName};
 use crate::auth::secret_of;
 use crate::hub::{Arrival, Hub, Message};
 use crate::problem::Problem;
@@ -37,7 +37,7 @@ struct Who {
 
 async fn events(
     State(app): State<App>,
-    Path(room): Path<String>,
+    Path(RoomName(room)): Path<RoomName>,
     who: Result<Query<Who>, QueryRejection>,
     headers: HeaderMap,
 ) -> Result<Response, Problem> {

@@ -3,8 +3,8 @@
 
 use super::existing::Playback;
 use super::{
-    App, Body, FRAGMENT, Pending, SDP, accepts_sdp, ask, body_of, created, escaped, is_type,
-    text_body,
+    App, Body, FRAGMENT, Pending, RoomName, SDP, accepts_sdp, ask, body_of, created, escaped,
+    is_type, text_body,
 };
 use crate::media_plane::Command;
 use crate::problem::Problem;
@@ -26,7 +26,7 @@ pub(super) fn routes() -> Router<App> {
 
 async fn play(
     State(app): State<App>,
-    Path((room, participant)): Path<(String, String)>,
+    Path((RoomName(room), participant)): Path<(RoomName, String)>,
     headers: HeaderMap,
     body: Body,
 ) -> Result<Response, Problem> {

@@ -1,7 +1,9 @@
 //! WHIP (RFC 9725): publish by one HTTP request.
 
 use super::existing::Publication;
-use super::{App, Body, Pending, SDP, accepts_sdp, ask, created, escaped, json_body, text_body};
+use super::{
+    App, Body, Pending, RoomName, SDP, accepts_sdp, ask, created, escaped, json_body, text_body,
+};
 use crate::auth::secret_of;
 use crate::hub::Arrival;
 use crate::media_plane::Command;
@@ -35,7 +37,7 @@ struct Who {
 
 async fn publish(
     State(app): State<App>,
-    Path(room): Path<String>,
+    Path(RoomName(room)): Path<RoomName>,
     who: Result<Query<Who>, QueryRejection>,
     headers: HeaderMap,
     body: Body,

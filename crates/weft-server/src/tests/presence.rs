@@ -49,6 +49,24 @@ fn everybody_hears_who_comes_and_who_is_there() {
 }
 
 #[test]
+fn a_room_is_the_same_in_upper_and_lower_case() {
+    let rig = Rig::start();
+    let mut ada = Events::open(rig.address(), "/api/rooms/gr%C3%B6%C3%9Fe/events?name=Ada");
+    assert_eq!(ada.expect("welcome")["room"], "größe");
+    let mut bob = Events::open(rig.address(), "/api/rooms/GR%C3%96%C3%9FE/events?name=Bob");
+    let there = bob.expect("welcome");
+    assert_eq!(there["participants"][0]["name"], "Ada");
+    assert_eq!(ada.expect("joined")["name"], "Bob");
+    let offer = request(
+        rig.address(),
+        "POST /whip/Gr%C3%B6%C3%9Fe?participant=p1",
+        &[SDP, ("weft-secret", "wrong")],
+        "v=0",
+    );
+    assert_eq!(offer.status, 403, "p1 is known there");
+}
+
+#[test]
 fn one_whose_stream_broke_leaves_after_the_grace_time() {
     let rig = Rig::start();
     let mut ada = join(&rig, "name=Ada");
