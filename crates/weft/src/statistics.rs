@@ -221,3 +221,6 @@ fn peer(report: &PeerReport) -> Value {
         "received": report.stats.receivers.iter().map(|(_, r)| receiver(r)).collect::<Vec<Value>>(),
     })
 }
+
+#[cfg(test)]
+mod tests;
