@@ -43,7 +43,7 @@ pub struct DemoArgs {
     #[arg(long)]
     pub headless: bool,
     /// End after so many seconds (default: run until Ctrl-C; headless: 60)
-    #[arg(long, value_name = "S")]
+    #[arg(long, value_name = "S", value_parser = seconds)]
     pub seconds: Option<u64>,
     /// Write the measurements to this file at the end
     #[arg(long, value_name = "FILE")]
@@ -73,7 +73,7 @@ pub struct DemoArgs {
 /// Where a server listens, and to whom.
 #[derive(Debug, Args)]
 pub struct ServeArgs {
-    /// Where to listen; loopback speaks http, other addresses https
+    /// Where to listen; loopback speaks http unless it has a certificate, other addresses https
     #[arg(long, value_name = "ADDR", default_value = "127.0.0.1:8080", value_parser = listen)]
     pub listen: SocketAddr,
     /// Certificate chain (PEM); without it the server makes one for itself and keeps it in
@@ -88,7 +88,7 @@ pub struct ServeArgs {
     pub insecure_http: bool,
     /// What clients must show as bearer token (or `?token=` in the page's address); `call` makes
     /// one for itself beyond loopback
-    #[arg(long, value_name = "TOKEN", env = "WEFT_TOKEN", hide_env_values = true)]
+    #[arg(long, value_name = "TOKEN", env = "WEFT_TOKEN", hide_env_values = true, value_parser = token)]
     pub token: Option<String>,
 }
 
@@ -142,7 +142,7 @@ pub struct SendArgs {
     #[arg(long, value_name = "FILE")]
     pub stats: Option<PathBuf>,
     /// End after so many seconds (default: run until Ctrl-C)
-    #[arg(long, value_name = "S")]
+    #[arg(long, value_name = "S", value_parser = seconds)]
     pub seconds: Option<u64>,
     /// The name that the others see
     #[arg(long, value_name = "NAME", default_value = "weft", value_parser = shown_name)]
@@ -163,7 +163,7 @@ pub struct JoinArgs {
     #[arg(long, value_name = "FILE")]
     pub record: Option<PathBuf>,
     /// The server's bearer token
-    #[arg(long, value_name = "TOKEN", env = "WEFT_TOKEN", hide_env_values = true)]
+    #[arg(long, value_name = "TOKEN", env = "WEFT_TOKEN", hide_env_values = true, value_parser = token)]
     pub token: Option<String>,
     /// Trust the certificates in this file (PEM): of an authority, or a copy of the server's own
     #[arg(long, value_name = "FILE", conflicts_with = "insecure")]
@@ -202,6 +202,22 @@ fn shown_name(text: &str) -> Result<String, String> {
     let remedy = "a name has 1 to 64 printable characters; write it like --name 'Ambulance 3'";
     fits.then(|| name.to_owned())
         .ok_or_else(|| remedy.to_owned())
+}
+
+/// What fits into a header and into the page's cookie (RFC 6265 section 4.1.1):
+/// with another token nobody could come in.
+fn token(text: &str) -> Result<String, String> {
+    let fits = |b: u8| b.is_ascii_graphic() && !b";,\"\\".contains(&b);
+    let remedy = "a token has at least one letter, digit or sign of ASCII, without spaces, quotes, \
+                  commas, semicolons and backslashes; `openssl rand -hex 16` makes one";
+    (!text.is_empty() && text.bytes().all(fits))
+        .then(|| text.to_owned())
+        .ok_or_else(|| remedy.to_owned())
+}
+
+fn seconds(text: &str) -> Result<u64, String> {
+    let remedy = "write whole seconds, such as 60";
+    text.parse().map_err(|_| remedy.to_owned())
 }
 
 /// A rate as in link specifications: `4mbit`, `800kbit`.

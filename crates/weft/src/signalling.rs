@@ -115,12 +115,16 @@ struct Left {
 pub enum SignallingError {
     #[error("`{0}` is no server address; write it like http://127.0.0.1:8080 or https://HOST:PORT")]
     Url(String),
+    #[error("`{url}` is more than the server's address: {remedy}")]
+    UrlParts { url: String, remedy: &'static str },
     #[error("cannot reach {url}: {error}; is the server running there?")]
     Unreachable { url: String, error: String },
-    #[error(
-        "{url} does not prove who it is: {error}; where the server has made its certificate itself, copy that file from there and name it with --ca, or give --insecure to trust whoever answers"
-    )]
-    Certificate { url: String, error: String },
+    #[error("{url} does not prove who it is: {error}; {remedy}")]
+    Certificate {
+        url: String,
+        error: String,
+        remedy: &'static str,
+    },
     #[error("--ca {path}: {error}; name a file with a certificate in PEM")]
     Authority { path: String, error: String },
     #[error("the server refuses {what}: {words}")]
@@ -159,6 +163,7 @@ impl SignallingError {
     pub fn into_failure(self) -> Failure {
         match &self {
             SignallingError::Url(_)
+            | SignallingError::UrlParts { .. }
             | SignallingError::Authority { .. }
             | SignallingError::Refused {
                 status: 400..=403, ..
@@ -175,6 +180,27 @@ struct Problem {
     remedy: String,
 }
 
+/// The server's root: requests put paths of their own behind it. What people
+/// copy from a browser, a token and a room's page, has its options here.
+fn base(url: &str) -> Result<String, SignallingError> {
+    let base = url.trim_end_matches('/');
+    let host = base
+        .strip_prefix("http://")
+        .or_else(|| base.strip_prefix("https://"));
+    let Some(host) = host.filter(|host| !host.is_empty()) else {
+        return Err(SignallingError::Url(url.to_owned()));
+    };
+    let remedy = if host.contains(['?', '#']) {
+        "leave out what begins with `?` or `#`, and give a token with --token or in WEFT_TOKEN"
+    } else if host.contains("/r/") {
+        "leave out the `/r/` and what follows, and name the room with --room"
+    } else {
+        return Ok(base.to_owned());
+    };
+    let url = url.to_owned();
+    Err(SignallingError::UrlParts { url, remedy })
+}
+
 /// A session description that came back, and where its resource is.
 pub struct Created {
     pub sdp: String,
@@ -184,11 +210,7 @@ pub struct Created {
 impl Room {
     /// A room of the server. Nothing is asked of it yet.
     pub fn new(server: &Server, room: &str) -> Result<Room, SignallingError> {
-        let base = server.url.trim_end_matches('/').to_owned();
-        let scheme = base.starts_with("http://") || base.starts_with("https://");
-        if !scheme || base.len() < "http://x".len() {
-            return Err(SignallingError::Url(server.url.clone()));
-        }
+        let base = base(&server.url)?;
         let config = Agent::config_builder()
             .tls_config(server.trust.config()?)
             .http_status_as_error(false)
@@ -396,9 +418,26 @@ impl Room {
         }
         let about_tls = matches!(error, ureq::Error::Rustls(_) | ureq::Error::Tls(_));
         match about_tls || words.contains("certificate") {
-            true => SignallingError::Certificate { url, error: words },
+            true => SignallingError::Certificate {
+                url,
+                remedy: certificate_remedy(&words),
+                error: words,
+            },
             false => SignallingError::Unreachable { url, error: words },
         }
+    }
+}
+
+/// What to do about a certificate that is no proof.
+fn certificate_remedy(error: &str) -> &'static str {
+    // In rustls' words; there is no error of a kind of its own here.
+    if error.contains("not valid for name") {
+        "use one of the names or addresses that it has; a server that has made its certificate \
+         itself makes another for those that it has now when certificate.pem and key.pem in its \
+         ~/.local/state/weft are deleted"
+    } else {
+        "where the server has made its certificate itself, copy that file from there and name it \
+         with --ca, or give --insecure to trust whoever answers"
     }
 }
 

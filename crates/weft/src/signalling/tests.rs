@@ -1,4 +1,7 @@
-use super::{Publishing, Room, RoomEvent, Server, SignallingError, Trust, escaped, room_event};
+use super::{
+    Publishing, Room, RoomEvent, Server, SignallingError, Trust, certificate_remedy, escaped,
+    room_event,
+};
 
 fn room_at(url: &str, trust: Trust) -> Result<Room, SignallingError> {
     let server = Server {
@@ -43,6 +46,33 @@ fn an_address_without_scheme_is_refused_with_an_example() {
     let error = room_at("host:8080", Trust::Public).err();
     assert!(matches!(&error, Some(SignallingError::Url(_))), "{error:?}");
     assert!(error.is_some_and(|e| e.to_string().contains("http://127.0.0.1:8080")));
+}
+
+#[test]
+fn an_address_out_of_a_browser_is_refused_with_the_option_that_does_it() {
+    for (url, option) in [
+        ("https://host/?token=abc", "--token"),
+        ("https://host:8443/#x", "--token"),
+        ("https://host/r/ride", "--room"),
+    ] {
+        let error = room_at(url, Trust::Anybody).err().expect(url);
+        assert!(error.to_string().contains(option), "{error}");
+        assert!(!error.is_passing(), "{error}");
+    }
+    for root in ["https://host/weft/", "http://r/"] {
+        assert!(room_at(root, Trust::Anybody).is_ok(), "{root}");
+    }
+}
+
+#[test]
+fn a_certificate_for_other_names_is_not_mended_with_a_copy_of_it() {
+    let strange = certificate_remedy("invalid peer certificate: UnknownIssuer");
+    assert!(strange.contains("--ca"), "{strange}");
+    let other = certificate_remedy("certificate not valid for name \"10.0.0.9\"; ...");
+    assert!(
+        !other.contains("--ca") && other.contains("certificate.pem"),
+        "{other}"
+    );
 }
 
 #[test]
