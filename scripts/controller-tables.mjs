@@ -20,7 +20,7 @@ const TABLES = [
   ['convergence_s', 'Convergence, s', 1],
   ['e2e_ms_p95', 'From capture to display, 95th percentile, ms', 0],
   ['freeze_s', 'Frozen, s', 1],
-  ['jain_index', "Jain's index of the calls", 2],
+  ['jain_index', "Jain's index of all flows, TCP included", 2],
   ['flow_rate_equality', 'Equality with TCP: 0 equal, 1 the call alone, -1 TCP alone', 2],
 ];
 
