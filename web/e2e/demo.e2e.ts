@@ -73,19 +73,24 @@ it('shows both calls, freezes only the one whose one link is cut, and brings it 
   await context.close();
 });
 
-it('changes scheduler and protection of a call that goes on', async () => {
+it('changes scheduler, protection and controller of a call that goes on', async () => {
   const { page, complaints, context } = await openPage(browser, await demo.url(), { viewport: VIEWPORT });
   await framesShown(page, WEFT, 30);
   const scheduler = page.getByLabel('scheduler');
   const protection = page.getByLabel('protection');
   await scheduler.selectOption('duplicate');
   await protection.selectOption('webrtc_table');
+  const controller = page.getByLabel('controller');
+  expect(await controller.inputValue()).toBe('gcc');
+  await controller.selectOption('nada');
   await framesShown(page, WEFT, 30);
   // The page knows it from the program, not from its own click.
   await page.reload();
   await framesShown(page, WEFT, 30);
   expect(await scheduler.inputValue()).toBe('duplicate');
   expect(await protection.inputValue()).toBe('webrtc_table');
+  expect(await controller.inputValue()).toBe('nada');
+  await controller.selectOption('gcc');
   await scheduler.selectOption('weft');
   await protection.selectOption('path_specific');
   expect(complaints).toEqual([]);

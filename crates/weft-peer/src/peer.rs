@@ -215,6 +215,12 @@ impl Peer {
         self.session.set_protection(protection);
     }
 
+    /// Changes every path's congestion controller during the call.
+    pub fn set_controller(&mut self, now: Instant, controller: weft_session::ControllerKind) {
+        self.session.set_controller(now, controller);
+        self.pump(now);
+    }
+
     /// Says how a path's link may be used; known for paths to come, too.
     pub fn set_path_policy(&mut self, now: Instant, path: PathId, policy: weft_session::Policy) {
         self.session.set_path_policy(now, path, policy);

@@ -30,3 +30,4 @@ pub use receive::{
 pub use schedule::{Metering, PathMode, PathUse, Policy, SchedulerKind, Standing, Weight};
 pub use session::{Drops, Error, Session};
 pub use stats::{PathQualityStats, PathStats, SenderStats, Stats};
+pub use weft_cc::ControllerKind;

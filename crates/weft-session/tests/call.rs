@@ -295,6 +295,31 @@ fn repair_packets_that_make_no_sense_change_nothing() {
     assert!(after.abs_diff(shown) <= 3, "{after} after {shown} frames");
 }
 
+#[test]
+fn controllers_change_during_a_call_that_goes_on() {
+    let mut world = World::new(4, &[link("rate=3mbit,delay=25ms")], SchedulerKind::Weft);
+    world.run(seconds(5));
+    let states = |world: &World| world.path_stats(0).controller_state;
+    let before = states(&world);
+    assert!(!["ramp-up", "gradual"].contains(&before), "{before}");
+    for (name, from) in [("nada", 5), ("scream", 10), ("gcc", 15)] {
+        world.set_controller(name.parse().unwrap());
+        // It knows nothing of the path yet.
+        let begun = world.path_stats(0);
+        assert_eq!(begun.target_rate, Rate::from_kbps(600), "{name}");
+        world.run(seconds(from + 5));
+        let frames = world.frames_between(seconds(from), seconds(from + 5));
+        assert!((140..=152).contains(&frames), "{name}: {frames} frames");
+        let rate = world.received_rate(seconds(from + 3), seconds(from + 5));
+        assert!(rate > Rate::from_kbps(900), "{name}: {rate:?}");
+        assert!(rate < Rate::from_mbps(3), "{name}: {rate:?}");
+        if name == "nada" {
+            let state = states(&world);
+            assert!(["ramp-up", "gradual"].contains(&state), "{state}");
+        }
+    }
+}
+
 /// The table of docs/protection.md.
 #[test]
 #[ignore = "prints a table, and takes a minute"]

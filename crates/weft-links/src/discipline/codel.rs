@@ -10,8 +10,7 @@ const TARGET: Duration = Duration::from_millis(5);
 /// trip that is expected (RFC 8289 section 4).
 const INTERVAL: Duration = Duration::from_millis(100);
 /// After a pause of less than so many intervals the next cycle begins with
-/// the rate of drops of the one before (RFC 8289 section 5, the dequeue
-/// routine).
+/// the rate of drops of the one before (RFC 8289 section 5.5).
 const MEMORY_INTERVALS: u64 = 16;
 
 /// A queue under CoDel (RFC 8289 section 5).

@@ -61,6 +61,14 @@ impl Marking {
         }
     }
 
+    /// Packets are to bear this from now on.
+    pub fn want(&mut self, wanted: Ecn) {
+        *self = Marking {
+            marked: self.marked,
+            ..Marking::new(wanted)
+        };
+    }
+
     pub fn state(&self) -> EcnState {
         self.state
     }
@@ -79,7 +87,7 @@ impl Marking {
 
     /// A packet that left so has arrived so.
     pub fn on_arrival(&mut self, left: Ecn, arrived: Ecn) {
-        if !left.is_capable() || self.state == EcnState::Refused {
+        if !left.is_capable() || left != self.wanted || self.state == EcnState::Refused {
             return;
         }
         if arrived == Ecn::Ce {

@@ -64,6 +64,9 @@ pub(crate) struct Path {
     pub id: PathId,
     pub state: PathState,
     pub controller: Box<dyn Controller>,
+    /// The first packet that this controller sent: of earlier ones it is told
+    /// nothing.
+    controlled_from: u64,
     pub queue: PathQueue,
     pub history: History,
     pub rtt: RoundTrip,
@@ -106,6 +109,7 @@ impl Path {
             id,
             state: PathState::Up,
             controller,
+            controlled_from: 0,
             queue: PathQueue::default(),
             history: History::new(),
             rtt: RoundTrip::assumed(rtt),
@@ -128,6 +132,14 @@ impl Path {
             outage: None,
             last_arrival: None,
         }
+    }
+
+    /// Another controller takes over, and begins anew.
+    pub fn set_controller(&mut self, controller: Box<dyn Controller>, ecn: Ecn) {
+        self.pacer = Pacer::new(controller.pacing_rate());
+        self.controlled_from = self.history.next_number();
+        self.controller = controller;
+        self.marking.want(ecn);
     }
 
     /// One-way delay of what is sent now, in the forecast's clock; `None`
@@ -277,6 +289,8 @@ impl Path {
             }
             self.waiting_since = (self.history.in_flight() > Bytes::ZERO).then_some(now);
         }
+        let first = self.controlled_from;
+        outcome.results.retain(|r| r.sent.number >= first);
         if !outcome.results.is_empty() {
             self.controller.on_feedback(now, &outcome.results, sample);
         }

@@ -1,9 +1,10 @@
 //! Paths that come, fall silent, die and return.
 
+use weft_cc::{Controller, ControllerKind};
 use weft_units::{Duration, Ecn, Instant, PathId};
 
 use super::Session;
-use crate::config::{Level, RETRANSMISSION_AGE};
+use crate::config::{Config, Level, RETRANSMISSION_AGE};
 use crate::event::{Event, Output};
 use crate::path::{Carried, Content, Path, PathState, Purpose, Waiting};
 
@@ -12,21 +13,27 @@ use crate::path::{Carried, Content, Path, PathState, Purpose, Waiting};
 /// second cost about 40 kbps at full packets; chosen by us.
 const KEEP_MEASURED: Duration = Duration::from_millis(250);
 
+/// A path's controller, and what its packets are to bear.
+fn controller(config: &Config, level: Level, now: Instant) -> (Box<dyn Controller>, Ecn) {
+    let build = match level {
+        Level::Single => weft_cc::build_without_feedback,
+        Level::Full | Level::SenderSide => weft_cc::build,
+    };
+    let mut controller = build(config.controller, config.path_limits, now);
+    controller.set_weight(config.weight);
+    controller.set_demand(now, config.max_rate);
+    let ecn = match level {
+        Level::Full => controller.ecn(),
+        Level::SenderSide | Level::Single => Ecn::NotEct,
+    };
+    (controller, ecn)
+}
+
 impl Session {
     pub(super) fn on_path_up(&mut self, now: Instant, id: PathId, rtt: Duration) {
         let (config, level) = (&self.config, self.level);
         let path = self.paths.entry(id).or_insert_with(|| {
-            let build = match level {
-                Level::Single => weft_cc::build_without_feedback,
-                Level::Full | Level::SenderSide => weft_cc::build,
-            };
-            let mut controller = build(config.controller, config.path_limits, now);
-            controller.set_weight(config.weight);
-            controller.set_demand(now, config.max_rate);
-            let ecn = match level {
-                Level::Full => controller.ecn(),
-                Level::SenderSide | Level::Single => Ecn::NotEct,
-            };
+            let (controller, ecn) = controller(config, level, now);
             Path::new(id, controller, ecn, rtt)
         });
         path.on_up(now, rtt);
@@ -36,6 +43,18 @@ impl Session {
         });
         self.announce_rate(now);
         self.ask_for_keyframes(now);
+    }
+
+    /// Changes the congestion controller of every path during the call. The
+    /// new ones know nothing of the paths, and begin at the start rate.
+    pub fn set_controller(&mut self, now: Instant, kind: ControllerKind) {
+        self.config.controller = kind;
+        for path in self.paths.values_mut() {
+            let (controller, ecn) = controller(&self.config, self.level, now);
+            path.set_controller(controller, ecn);
+        }
+        self.announce_rate(now);
+        self.refresh_paths_due();
     }
 
     /// All paths are silent: media waits for a path. What is in flight or in

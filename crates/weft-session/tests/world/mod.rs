@@ -531,6 +531,10 @@ impl World {
             .handle_input(self.now, Input::Rtp { path, ecn, packet });
     }
 
+    pub fn set_controller(&mut self, kind: weft_session::ControllerKind) {
+        self.sender.set_controller(self.now, kind);
+    }
+
     pub fn set_protection(&mut self, protection: ProtectionKind) {
         self.sender.set_protection(protection);
     }

@@ -6,6 +6,7 @@ use std::sync::mpsc::channel;
 use std::thread;
 use std::time::{Duration, Instant};
 
+use weft_cc::ControllerKind;
 use weft_media::CameraSpec;
 use weft_net::{Clock, Driver, LinkSpec, Remote, Target};
 use weft_peer::{Direction, Section};
@@ -45,6 +46,7 @@ pub struct Call {
     pub watcher: Watcher,
     pub scheduler: SchedulerKind,
     pub protection: ProtectionKind,
+    pub controller: ControllerKind,
     sender: Driver<Command>,
 }
 
@@ -113,6 +115,7 @@ impl Stage {
                 watcher,
                 scheduler,
                 protection,
+                controller: args.controller,
                 sender,
             });
         }
@@ -148,6 +151,10 @@ impl Stage {
                     call.protection = protection;
                     call.sender.remote.send(Command::Protect(protection));
                 }
+                Setting::Controller(controller) => {
+                    call.controller = controller;
+                    call.sender.remote.send(Command::Control(controller));
+                }
             }
         }
     }
@@ -178,6 +185,7 @@ impl Call {
         vec![
             Setting::Scheduler(self.scheduler).show(),
             Setting::Protection(self.protection).show(),
+            Setting::Controller(self.controller).show(),
         ]
     }
 
@@ -222,7 +230,7 @@ fn start_viewer(clock: Clock) -> Result<Driver<Command>, Failure> {
     let sending = Sending {
         scheduler: SchedulerKind::Single,
         protection: ProtectionKind::None,
-        controller: weft_cc::ControllerKind::Gcc,
+        controller: ControllerKind::Gcc,
         codec: VideoCodec::default(),
         max_rate: MAX_RATE,
         cname: "viewer".to_owned(),

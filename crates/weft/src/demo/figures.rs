@@ -212,6 +212,7 @@ impl Figures {
             "seconds": round(seconds),
             "scheduler": stage.call(WEFT).map(|c| c.scheduler.name()),
             "protection": stage.call(WEFT).map(|c| c.protection.name()),
+            "controller": stage.call(WEFT).map(|c| c.controller.to_string()),
             "version": env!("CARGO_PKG_VERSION"),
             "calls": calls,
             "links": self.link_results(elapsed, stage, WEFT),

@@ -1,6 +1,7 @@
 //! What one can change about the weft call while it runs.
 
 use serde::Serialize;
+use weft_cc::ControllerKind;
 use weft_session::{ProtectionKind, SchedulerKind};
 
 use super::ride::UnknownName;
@@ -10,28 +11,31 @@ use super::ride::UnknownName;
 pub enum Setting {
     Scheduler(SchedulerKind),
     Protection(ProtectionKind),
+    Controller(ControllerKind),
 }
 
 /// A setting as the page shows it: what it is, and what it could be.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 pub struct SettingTick {
     pub name: &'static str,
-    pub value: &'static str,
-    pub choices: Vec<&'static str>,
+    pub value: String,
+    pub choices: Vec<String>,
 }
 
 const SCHEDULER: &str = "scheduler";
 const PROTECTION: &str = "protection";
+const CONTROLLER: &str = "controller";
 
 impl Setting {
     pub fn parse(name: &str, value: &str) -> Result<Setting, UnknownName> {
         let (setting, expected) = match name {
             SCHEDULER => (value.parse().ok().map(Setting::Scheduler), schedulers()),
             PROTECTION => (value.parse().ok().map(Setting::Protection), protections()),
+            CONTROLLER => (value.parse().ok().map(Setting::Controller), controllers()),
             _ => {
                 return Err(UnknownName {
                     given: name.to_owned(),
-                    expected: format!("{SCHEDULER} or {PROTECTION}"),
+                    expected: format!("{SCHEDULER}, {PROTECTION} or {CONTROLLER}"),
                 });
             }
         };
@@ -42,10 +46,15 @@ impl Setting {
     }
 
     pub fn show(self) -> SettingTick {
-        let (name, value, choices) = match self {
-            Setting::Scheduler(kind) => (SCHEDULER, kind.name(), schedulers()),
-            Setting::Protection(kind) => (PROTECTION, kind.name(), protections()),
+        let (name, value, mut choices) = match self {
+            Setting::Scheduler(kind) => (SCHEDULER, kind.name().to_owned(), schedulers()),
+            Setting::Protection(kind) => (PROTECTION, kind.name().to_owned(), protections()),
+            Setting::Controller(kind) => (CONTROLLER, kind.to_string(), controllers()),
         };
+        // A fixed rate of the command line can be chosen again.
+        if !choices.contains(&value) {
+            choices.push(value.clone());
+        }
         SettingTick {
             name,
             value,
@@ -54,12 +63,22 @@ impl Setting {
     }
 }
 
-fn schedulers() -> Vec<&'static str> {
-    SchedulerKind::ALL.map(SchedulerKind::name).to_vec()
+fn schedulers() -> Vec<String> {
+    SchedulerKind::ALL
+        .map(|kind| kind.name().to_owned())
+        .to_vec()
 }
 
-fn protections() -> Vec<&'static str> {
-    ProtectionKind::ALL.map(ProtectionKind::name).to_vec()
+fn protections() -> Vec<String> {
+    ProtectionKind::ALL
+        .map(|kind| kind.name().to_owned())
+        .to_vec()
+}
+
+fn controllers() -> Vec<String> {
+    ControllerKind::ADAPTIVE
+        .map(|kind| kind.to_string())
+        .to_vec()
 }
 
 #[cfg(test)]
@@ -71,10 +90,12 @@ mod tests {
         let settings = [
             Setting::Scheduler(SchedulerKind::default()),
             Setting::Protection(ProtectionKind::default()),
+            Setting::Controller(ControllerKind::default()),
+            Setting::Controller("fixed:2mbit".parse().expect("a rate")),
         ];
         for shown in settings.map(Setting::show) {
             for choice in shown.choices {
-                let made = Setting::parse(shown.name, choice).expect("it is shown");
+                let made = Setting::parse(shown.name, &choice).expect("it is shown");
                 assert_eq!(made.show().value, choice);
             }
         }
@@ -86,6 +107,6 @@ mod tests {
         assert_eq!(error.given, "best");
         assert!(error.expected.contains("single, "), "{}", error.expected);
         let error = Setting::parse("colour", "red").expect_err("no such setting");
-        assert_eq!(error.expected, "scheduler or protection");
+        assert_eq!(error.expected, "scheduler, protection or controller");
     }
 }

@@ -12,6 +12,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::mpsc::{Sender, channel};
 
+use weft_cc::ControllerKind;
 use weft_net::{Application, Clock, Context, Driver, DriverError, Remote};
 use weft_peer::{Event, NegotiationError, Offer, Peer, PeerKey, Section};
 use weft_secure::{Certificate, LinkId};
@@ -67,6 +68,8 @@ pub enum Command {
     Schedule(SchedulerKind),
     /// Protect with this from now on, in every call.
     Protect(ProtectionKind),
+    /// Control every path's rate with this from now on, in every call.
+    Control(ControllerKind),
     /// The system says that links have changed.
     LinksChanged,
     /// End this peer.
@@ -216,6 +219,11 @@ impl Application for Caller {
             Command::Protect(protection) => {
                 self.sending.protection = protection;
                 self.with_peers(context, |peer| peer.set_protection(protection));
+            }
+            Command::Control(controller) => {
+                self.sending.controller = controller;
+                let now = context.now;
+                self.with_peers(context, |peer| peer.set_controller(now, controller));
             }
             Command::LinksChanged => self.following.look_soon(context.now),
             Command::Close(key) => self.close(context, key),
