@@ -65,7 +65,8 @@ function table([metric, title, digits]) {
         return row === undefined ? '' : cell(summary, row, digits);
       });
       const name = summary.scenario.replace(/^.*\//, '');
-      return `| ${[`${name} ${varied}`.trim(), summary.seeds.length, ...cells].join(' | ')} |`;
+      const seeds = Math.min(...rows.map((row) => row.n));
+      return `| ${[`${name} ${varied}`.trim(), seeds, ...cells].join(' | ')} |`;
     });
   });
   if (lines.length === 0) return '';
