@@ -5,6 +5,7 @@
 
 use thiserror::Error;
 use tokio::sync::{mpsc, oneshot};
+use weft_units::VideoCodec;
 
 /// One media connection, to publish or to play. Unguessable: who knows it
 /// may end it.
@@ -134,9 +135,15 @@ pub enum MediaError {
         /// What is wrong, and where.
         reason: String,
     },
-    /// Nothing in the description is VP8 or Opus.
+    /// Nothing in the description is VP8, H.264 or Opus.
     #[error("the session description has no codec that weft forwards")]
     NoCodec,
+    /// The player does not take the codec that is published.
+    #[error("this participant sends {}, which the player does not take", codec.encoding())]
+    CodecNotTaken {
+        /// Of the pictures.
+        codec: VideoCodec,
+    },
     /// The participant publishes nothing now.
     #[error("this participant publishes nothing at the moment")]
     NothingPublished,

@@ -128,7 +128,11 @@ impl From<MediaError> for Problem {
             ),
             MediaError::NoCodec => (
                 StatusCode::UNPROCESSABLE_ENTITY,
-                "Let the client offer VP8 and Opus.",
+                "Let the client offer VP8 or H.264 (constrained baseline, packetization-mode=1), and Opus.",
+            ),
+            MediaError::CodecNotTaken { .. } => (
+                StatusCode::UNPROCESSABLE_ENTITY,
+                "Watch with a browser that has this codec, or let them send the other one (`weft join --codec`).",
             ),
             MediaError::NothingPublished => (StatusCode::CONFLICT, "Wait until they publish."),
             MediaError::UnknownResource => return Problem::no_resource(),

@@ -110,7 +110,7 @@ impl Router {
         let forwarder = Forwarder::new(entry.codec);
         self.subscriptions
             .insert(id, Subscription { track, forwarder });
-        if entry.codec == Codec::Vp8 {
+        if entry.codec.is_video() {
             self.keyframes.request(now, track);
             self.collect_keyframes();
         }
@@ -153,7 +153,7 @@ impl Router {
             let vp8 = parsed.vp8.as_ref();
             let layer = vp8.and_then(|v| v.descriptor.temporal_layer).unwrap_or(0);
             entry.rates.on_packet(now, layer, size);
-            if vp8.is_some_and(|v| v.keyframe_start) {
+            if parsed.is_keyframe_start() {
                 self.keyframes.on_keyframe(track);
             }
         }

@@ -159,7 +159,8 @@ pub struct JoinArgs {
     pub room: String,
     #[command(flatten)]
     pub send: SendArgs,
-    /// Record what is received to this .webm file; further participants get files beside it
+    /// Record what is received to this .webm file; further participants get files beside it. Of
+    /// those who send H.264, which WebM cannot hold, only the sound
     #[arg(long, value_name = "FILE")]
     pub record: Option<PathBuf>,
     /// The server's bearer token

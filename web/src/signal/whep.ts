@@ -57,7 +57,10 @@ export class Player {
     const stream = this.#env.newStream();
     peer.ontrack = (event) => stream.addTrack(event.track);
     await peer.setRemoteDescription({ type: 'offer', sdp: offer });
-    await peer.setLocalDescription(await peer.createAnswer());
+    const answer = await peer.createAnswer();
+    const codec = withoutDecoder(offer, answer.sdp ?? '');
+    if (codec !== null) throw new ProblemError(noDecoder(codec));
+    await peer.setLocalDescription(answer);
     await gathered(peer, this.#env);
     if (!current()) return;
     this.#incoming = stream;
@@ -78,6 +81,18 @@ async function refusal(response: Response): Promise<Problem> {
   const problem = await problemOf(response, 'send this picture');
   return response.status === 404 || response.status === 409 ? { ...problem, temporary: true } : problem;
 }
+
+/** The codec of pictures that are offered and that this browser rejects. */
+export function withoutDecoder(offer: string, answer: string): string | null {
+  if (!/^m=video 0 /m.test(answer)) return null;
+  return /^a=rtpmap:\d+ (VP8|H264)\//m.exec(offer)?.[1] ?? null;
+}
+
+const noDecoder = (codec: string): Problem => ({
+  error: `They send ${codec}, which this browser cannot show.`,
+  remedy: 'Use another browser, or let them send the other codec (weft join --codec).',
+  temporary: false,
+});
 
 const noLocation: Problem = {
   error: 'The server answered without saying where the connection is kept.',

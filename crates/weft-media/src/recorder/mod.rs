@@ -49,7 +49,8 @@ pub enum RecorderError {
     },
 }
 
-/// Writes VP8 and Opus as they arrive to a `.webm` file.
+/// Writes VP8 and Opus as they arrive to a `.webm` file. The container has no
+/// H.264 (WebM container guidelines: VP8, VP9 and AV1).
 ///
 /// The file begins with the first video keyframe (with sound only: with the
 /// first packet). Everything is on disk half a second after its arrival, in
@@ -141,6 +142,12 @@ impl Recorder {
             self.open(at, None)?;
         }
         self.push(now, at, Kind::Audio, packet)
+    }
+
+    /// The file.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        &self.path
     }
 
     /// Ends the recording. Without this the file plays, but has no duration

@@ -2,13 +2,14 @@
 
 use super::connection::{Connection, Publishing, Role, State};
 use super::plane::Plane;
-use super::publication::{PerKind, Publisher};
+use super::publication::{PerKind, Publication, Publisher};
 use super::traffic::LEAST_MAX_RATE;
 use crate::media_plane::{MediaError, Negotiated, ResourceId};
 use weft_net::Context;
 use weft_peer::{AnswerPolicy, Direction, NegotiationError, Offer, Peer, Section};
 use weft_secure::IceRole;
 use weft_session::{Delivery, MediaKind};
+use weft_units::VideoCodec;
 
 impl Plane {
     pub(super) fn publish(
@@ -46,18 +47,22 @@ impl Plane {
         if kinds.is_empty() {
             return Err(MediaError::NothingPublished);
         }
+        let codec = publication.and_then(Publication::codec);
         if let Some(offer) = offer {
-            let config = self.settings.peer(IceRole::Controlled, LEAST_MAX_RATE)?;
+            let mut config = self.settings.peer(IceRole::Controlled, LEAST_MAX_RATE)?;
+            config.video = codec.into_iter().collect();
             let policy = AnswerPolicy {
                 receive: None,
                 send: kinds,
             };
-            let (peer, sdp) = weft_peer::answer(context.now, config, offer, &policy)?;
+            let answered = weft_peer::answer(context.now, config, offer, &policy);
+            let (peer, sdp) = answered.map_err(|error| refusal(error, codec))?;
             let negotiated = negotiated(sdp, peer.streams().iter().map(|s| s.kind));
             self.add_peer(context, resource, publisher, Role::Play, peer);
             return Ok(negotiated);
         }
-        let config = self.settings.peer(IceRole::Controlling, LEAST_MAX_RATE)?;
+        let mut config = self.settings.peer(IceRole::Controlling, LEAST_MAX_RATE)?;
+        config.video = codec.into_iter().collect();
         let sections: Vec<Section> = kinds
             .iter()
             .map(|kind| Section {
@@ -106,7 +111,8 @@ impl Plane {
             }
             Err(error) => {
                 self.tell_ended(resource, error.to_string());
-                Err(error.into())
+                let publication = self.publications.get(&connection.publisher);
+                Err(refusal(error, publication.and_then(Publication::codec)))
             }
         }
     }
@@ -163,6 +169,14 @@ fn negotiated(sdp: String, kinds: impl Iterator<Item = MediaKind>) -> Negotiated
         sdp,
         video: found.video,
         audio: found.audio,
+    }
+}
+
+/// Why somebody cannot play what is published with this codec.
+fn refusal(error: NegotiationError, codec: Option<VideoCodec>) -> MediaError {
+    match (error, codec) {
+        (NegotiationError::NoCommonCodec, Some(codec)) => MediaError::CodecNotTaken { codec },
+        (error, _) => error.into(),
     }
 }
 

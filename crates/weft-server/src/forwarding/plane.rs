@@ -1,7 +1,7 @@
 use super::connection::{AWAY, Connection, Role, SETUP};
 use super::publication::{Publication, Publisher};
 use super::settings::Settings;
-use super::traffic::Traffic;
+use super::traffic::{Traffic, codec_of};
 use crate::media_plane::{Command, Event, EventSender, ResourceId, Stats};
 use std::collections::BTreeMap;
 use weft_net::{Application, Context};
@@ -16,6 +16,9 @@ const HOUSEKEEPING: Duration = Duration::from_millis(500);
 
 /// Why a connection is over that nothing comes from any more.
 const NO_PATH: &str = "no path is left";
+
+/// Why a player has to ask again.
+const CODEC_CHANGED: &str = "the publisher has changed its video codec";
 
 /// What other threads ask of the plane.
 pub(super) enum Order {
@@ -69,6 +72,13 @@ impl Plane {
         };
         connection.connected = true;
         let publisher = connection.publisher.clone();
+        if matches!(connection.role, Role::Publish(_)) {
+            self.end_players_of_another_codec(context, &publisher, key);
+        }
+        let resource = &self.resources[&key].clone();
+        let Some(connection) = self.connections.get_mut(resource) else {
+            return;
+        };
         let publication = self.publications.entry(publisher).or_default();
         match connection.role {
             Role::Publish(_) => self.traffic.connect_source(context, publication, key),
@@ -80,6 +90,27 @@ impl Plane {
         self.tell(Event::Connected {
             resource: resource.clone(),
         });
+    }
+
+    /// What players agreed on is one codec: when a publisher comes back with
+    /// another one, they have to ask again.
+    fn end_players_of_another_codec(
+        &mut self,
+        context: &mut Context<'_>,
+        publisher: &Publisher,
+        source: PeerKey,
+    ) {
+        let Some(publication) = self.publications.get_mut(publisher) else {
+            return;
+        };
+        let (before, now) = (publication.codec(), codec_of(context, source));
+        if before.is_none() || now.is_none() || before == now {
+            return;
+        }
+        self.traffic.end_pictures(publication);
+        for player in publication.players().collect::<Vec<_>>() {
+            self.end(context, player, CODEC_CHANGED.to_owned());
+        }
     }
 
     /// Takes a connection down; its peer is told, if it can hear.

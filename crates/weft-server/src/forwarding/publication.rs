@@ -2,7 +2,7 @@ use std::collections::BTreeSet;
 use weft_peer::PeerKey;
 use weft_session::MediaKind;
 use weft_sfu::{Codec, Router, TrackId};
-use weft_units::{Instant, StreamId};
+use weft_units::{Instant, StreamId, VideoCodec};
 
 /// Who publishes, in which room.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -41,6 +41,8 @@ impl<T: Copy> PerKind<T> {
 #[derive(Debug, Default)]
 pub(super) struct Publication {
     tracks: PerKind<Option<TrackId>>,
+    /// Of the track with pictures.
+    codec: Option<VideoCodec>,
     source: Option<Source>,
     players: BTreeSet<PeerKey>,
 }
@@ -63,7 +65,9 @@ impl Publication {
         router: &mut Router,
         peer: PeerKey,
         streams: PerKind<Option<StreamId>>,
+        codec: Option<VideoCodec>,
     ) -> Vec<(StreamId, TrackId)> {
+        self.codec = codec.or(self.codec);
         let mut routes = Vec::new();
         for kind in KINDS {
             let Some(stream) = streams.of(kind) else {
@@ -76,7 +80,10 @@ impl Publication {
                     track
                 }
                 None => *slot.insert(router.add_track(match kind {
-                    MediaKind::Video => Codec::Vp8,
+                    MediaKind::Video => match self.codec.unwrap_or_default() {
+                        VideoCodec::Vp8 => Codec::Vp8,
+                        VideoCodec::H264 => Codec::H264,
+                    },
                     MediaKind::Audio => Codec::Opus,
                 })),
             };
@@ -102,6 +109,19 @@ impl Publication {
     /// The track of this kind, if there ever was one.
     pub(super) fn track(&self, kind: MediaKind) -> Option<TrackId> {
         self.tracks.of(kind)
+    }
+
+    /// The codec of its pictures, if it ever had some.
+    pub(super) fn codec(&self) -> Option<VideoCodec> {
+        self.codec
+    }
+
+    /// The track with pictures ends: what comes next has another codec.
+    pub(super) fn end_pictures(&mut self, router: &mut Router) {
+        self.codec = None;
+        if let Some(track) = self.tracks.video.take() {
+            router.remove_track(track);
+        }
     }
 
     pub(super) fn players(&self) -> impl Iterator<Item = PeerKey> {

@@ -46,7 +46,6 @@ impl Settings {
         config.session.path_limits.start = START_RATE;
         config.session.path_limits.max = MAX_PATH_RATE;
         config.session.max_rate = max_rate;
-        config.video = vec![weft_units::VideoCodec::Vp8];
         Ok(config)
     }
 }

@@ -7,7 +7,7 @@ use weft_peer::{Direction, NegotiatedStream, PeerKey};
 use weft_session::ForwardedPacket;
 use weft_session::receive::MediaPacket;
 use weft_sfu::{Downlink, Forwarded, Output, Router, SubscriptionId, TrackId};
-use weft_units::{Deadline, Duration, Instant, Rate, StreamId};
+use weft_units::{Deadline, Duration, Instant, Rate, StreamId, VideoCodec};
 
 /// Least bound of what a player is sent. The bound follows what is published,
 /// and this much is needed before anything is known of that.
@@ -89,7 +89,9 @@ impl Traffic {
         for agreed in streams_of(context, peer, Direction::Receive) {
             streams.of_mut(agreed.kind).get_or_insert(agreed.stream);
         }
-        let routes = publication.switch_source(context.now, &mut self.router, peer, streams);
+        let codec = codec_of(context, peer);
+        let router = &mut self.router;
+        let routes = publication.switch_source(context.now, router, peer, streams, codec);
         for (stream, track) in routes {
             self.incoming
                 .insert((peer, stream), Incoming { track, packets: 0 });
@@ -101,6 +103,12 @@ impl Traffic {
             self.subscribe(context, publication, player);
         }
         self.deliver(context);
+    }
+
+    /// The publication goes on with pictures of another codec, for which its
+    /// players have to come again.
+    pub(super) fn end_pictures(&mut self, publication: &mut Publication) {
+        publication.end_pictures(&mut self.router);
     }
 
     /// A publisher is gone.
@@ -370,6 +378,12 @@ impl Traffic {
         let stats = self.router.stats(id).unwrap_or_default();
         stats.layer + stats.congested
     }
+}
+
+/// The codec of the pictures that a publisher sends.
+pub(super) fn codec_of(context: &Context<'_>, peer: PeerKey) -> Option<VideoCodec> {
+    let streams = streams_of(context, peer, Direction::Receive);
+    streams.iter().find_map(|agreed| agreed.codec)
 }
 
 fn streams_of(context: &Context<'_>, peer: PeerKey, direction: Direction) -> Vec<NegotiatedStream> {

@@ -12,7 +12,7 @@ use weft_secure::{
 };
 use weft_session::receive::ReceivedFrame;
 use weft_session::{Delivery, Event as SessionEvent, Frame, MediaKind, PathStats};
-use weft_units::{Deadline, Duration, Instant, Rate, StreamId};
+use weft_units::{Deadline, Duration, Instant, Rate, StreamId, VideoCodec};
 
 const FRAME_INTERVAL: Duration = Duration::from_millis(33);
 const SOUND_INTERVAL: Duration = Duration::from_millis(20);
@@ -35,6 +35,8 @@ pub(crate) struct Seen {
 /// What an endpoint sends.
 pub(crate) struct Source {
     next: Option<u64>,
+    /// What is sent, or may come.
+    video: Vec<VideoCodec>,
     /// Place in the pattern of temporal layers.
     phase: usize,
     keyframe_wanted: bool,
@@ -49,9 +51,16 @@ impl Source {
         }
     }
 
+    /// The same with one codec only.
+    pub(crate) fn with(self, codec: VideoCodec) -> Source {
+        let video = vec![codec];
+        Source { video, ..self }
+    }
+
     pub(crate) fn none() -> Source {
         Source {
             next: None,
+            video: VideoCodec::ALL.to_vec(),
             phase: 0,
             keyframe_wanted: true,
         }
@@ -174,6 +183,7 @@ impl Node {
             weft_net::peer_config(role, self.clock, self.certificate.clone(), locals).unwrap();
         config.session.path_limits.start = Rate::from_mbps(2);
         config.session.max_rate = Rate::from_mbps(4);
+        config.video.clone_from(&self.source.video);
         config
     }
 
@@ -190,13 +200,15 @@ impl Node {
         if keyframe {
             self.seen.lock().unwrap().keyframes_sent += 1;
         }
+        let agreed = peer.streams().iter().find_map(|s| s.codec).unwrap();
+        let layered = agreed == VideoCodec::Vp8;
         let frame = Frame {
-            data: &picture(number, keyframe),
+            data: &picture(agreed, number, keyframe),
             timestamp: (number * 2_970) as u32,
             keyframe,
-            temporal_layer: Some(LAYERS[phase]),
-            layer_sync: phase == 1 || phase == 2,
-            non_reference: LAYERS[phase] == 2,
+            temporal_layer: layered.then_some(LAYERS[phase]),
+            layer_sync: layered && (phase == 1 || phase == 2),
+            non_reference: layered && LAYERS[phase] == 2,
             captured_at: now,
         };
         let stream = stream_of(peer, MediaKind::Video);
@@ -225,7 +237,10 @@ fn stream_of(peer: &Peer, kind: MediaKind) -> StreamId {
 
 /// As much of a VP8 frame as anybody but a decoder looks at (RFC 6386 section
 /// 9.1), then its number and bytes that follow from it.
-fn picture(number: u64, keyframe: bool) -> Vec<u8> {
+fn picture(codec: VideoCodec, number: u64, keyframe: bool) -> Vec<u8> {
+    if codec == VideoCodec::H264 {
+        return h264_picture(number, keyframe);
+    }
     let mut data = match keyframe {
         true => vec![0x10, 0, 0, 0x9d, 0x01, 0x2a, 64, 1, 180, 0],
         false => vec![0x11, 0, 0],
@@ -235,11 +250,39 @@ fn picture(number: u64, keyframe: bool) -> Vec<u8> {
     data
 }
 
+/// The same of H.264 (ITU-T H.264 Annex B): parameter sets before a keyframe,
+/// and one slice without zeros, which would look like start codes.
+fn h264_picture(number: u64, keyframe: bool) -> Vec<u8> {
+    let mut data = Vec::new();
+    if keyframe {
+        data.extend([0, 0, 0, 1, 0x67, 0x42, 0xc0, 0x1f]);
+        data.extend([0, 0, 0, 1, 0x68, 0xce, 0x3c]);
+    }
+    data.extend([0, 0, 0, 1, if keyframe { 0x65 } else { 0x41 }]);
+    data.extend(
+        (0..9)
+            .rev()
+            .map(|group| 0x80 | (number >> (7 * group)) as u8),
+    );
+    data.resize(FRAME_SIZE, number as u8 | 1);
+    data
+}
+
+fn check_h264(frame: &ReceivedFrame) -> Option<u64> {
+    let at = if frame.keyframe { 20 } else { 5 };
+    let groups = frame.data.get(at..at + 9)?;
+    let number = groups.iter().fold(0, |n, g| n << 7 | u64::from(g & 0x7f));
+    (frame.data == h264_picture(number, frame.keyframe)).then_some(number)
+}
+
 fn check(frame: &ReceivedFrame) -> Option<u64> {
+    if frame.codec == VideoCodec::H264 {
+        return check_h264(frame);
+    }
     let at = if frame.keyframe { 10 } else { 3 };
     let number = frame.data.get(at..at + 8)?;
     let number = u64::from_be_bytes(number.try_into().ok()?);
-    (frame.data == picture(number, frame.keyframe)).then_some(number)
+    (frame.data == picture(frame.codec, number, frame.keyframe)).then_some(number)
 }
 
 impl Application for Node {

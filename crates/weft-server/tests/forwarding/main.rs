@@ -13,7 +13,7 @@ use relay::Relay;
 use room::{Room, wait_for};
 use std::net::{Ipv4Addr, SocketAddr};
 use weft_server::{MediaConfig, Security, Server, ServerConfig, ServerError};
-use weft_units::Rate;
+use weft_units::{Rate, VideoCodec};
 
 /// One second of pictures.
 const SECOND: u64 = 30;
@@ -37,6 +37,59 @@ fn frames_arrive_at_players_of_both_forms() {
     assert!((1..=5).contains(&keyframes), "{keyframes} keyframes");
     assert_eq!(room.metric("weft_publications"), 1);
     assert_eq!(room.metric("weft_playbacks"), 2);
+}
+
+#[test]
+fn h264_is_forwarded_as_it_is_to_players_of_both_forms_and_to_one_that_comes_later() {
+    let room = Room::open();
+    let publisher = Endpoint::start(&["127.0.0.1"], Source::new(0).with(VideoCodec::H264));
+    room.publish_as(&room.enter("ada"), &publisher);
+    wait_for("the publication", || room.metric("weft_publications") > 0);
+    let offering = room.play("ada", &["127.0.0.1"]);
+    offering.wait_for_frames(SECOND);
+    let answering = room.play_offered("ada", &["127.0.0.1"], None);
+    for player in [&offering, &answering] {
+        let (first, last) = player.wait_for_frames(2 * SECOND);
+        let seen = player.seen();
+        let expected: Vec<u64> = (first..=last).collect();
+        assert_eq!(seen.frames, expected, "every frame once, in order");
+        assert_eq!(seen.spoiled, 0, "frames whose bytes changed");
+    }
+    let keyframes = publisher.seen().keyframes_sent;
+    assert!((2..=6).contains(&keyframes), "{keyframes} keyframes");
+}
+
+#[test]
+fn a_player_without_the_codec_is_told_which_one_it_is() {
+    let room = Room::open();
+    let source = Source::new(0).with(VideoCodec::H264);
+    let publisher = Endpoint::start(&["127.0.0.1"], source);
+    room.publish_as(&room.enter("ada"), &publisher);
+    wait_for("the publication", || room.metric("weft_publications") > 0);
+    let player = Endpoint::start(&["127.0.0.1"], Source::none().with(VideoCodec::Vp8));
+    let silent = player.offer_to_receive().replace("opus/48000", "G722/8000");
+    let refused = room.request("POST /whep/r/ada", &silent);
+    assert_eq!(refused.status, 422, "{}", refused.body);
+    assert!(refused.error().contains("sends H264"), "{}", refused.body);
+}
+
+#[test]
+fn players_of_who_comes_back_with_another_codec_have_to_ask_again() {
+    let room = Room::open();
+    let ada = room.enter("ada");
+    let first = Endpoint::start(&["127.0.0.1"], Source::new(0));
+    room.publish_as(&ada, &first);
+    wait_for("the publication", || room.metric("weft_publications") > 0);
+    let player = room.play("ada", &["127.0.0.1"]);
+    player.wait_for_frames(SECOND);
+    let source = Source::new(1_000_000).with(VideoCodec::H264);
+    let second = Endpoint::start(&["127.0.0.1"], source);
+    room.publish_as(&ada, &second);
+    wait_for("the end of what plays VP8", || player.seen().closed);
+    let again = room.play("ada", &["127.0.0.1"]);
+    let (number, _) = again.wait_for_frames(SECOND);
+    assert!(number >= 1_000_000, "{number}");
+    assert_eq!(again.seen().spoiled, 0);
 }
 
 #[test]
@@ -131,10 +184,11 @@ fn what_cannot_be_used_is_refused_with_a_reason() {
     assert!(nonsense.error().contains("session description"));
     let endpoint = Endpoint::start(&["127.0.0.1"], Source::new(0));
     let offer = endpoint.offer_to_send();
-    let h264 = offer
-        .replace("VP8/90000", "H264/90000")
+    let others = offer
+        .replace("H264/90000", "AV1/90000")
+        .replace("VP8/90000", "AV1/90000")
         .replace("opus/48000", "G722/8000");
-    let no_codec = room.request("POST /whip/r?name=eve", &h264);
+    let no_codec = room.request("POST /whip/r?name=eve", &others);
     assert_eq!(no_codec.status, 422, "{}", no_codec.body);
     let naked: String = offer
         .lines()

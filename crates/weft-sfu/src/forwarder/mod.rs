@@ -4,7 +4,7 @@ use pictures::{Pictures, Verdict};
 use std::collections::VecDeque;
 use std::sync::Arc;
 use weft_units::{Duration, Instant, Rate};
-use weft_wire::vp8;
+use weft_wire::{h264, vp8};
 
 mod pictures;
 #[cfg(test)]
@@ -34,16 +34,25 @@ pub enum Codec {
     /// VP8 (RFC 7741), 90 kHz: starts at keyframes, temporal layers dropped
     /// to fit.
     Vp8,
+    /// H.264 (RFC 6184), 90 kHz: starts at parameter sets; without layers, so
+    /// what does not fit makes a pause until the next keyframe.
+    H264,
     /// Opus (RFC 7587), 48 kHz: every packet stands for itself.
     Opus,
 }
 
 impl Codec {
+    /// Whether it has pictures, which depend on each other.
+    #[must_use]
+    pub const fn is_video(self) -> bool {
+        !matches!(self, Codec::Opus)
+    }
+
     /// RTP clock rate, ticks a second.
     #[must_use]
     pub const fn clock_rate(self) -> u32 {
         match self {
-            Codec::Vp8 => 90_000,
+            Codec::Vp8 | Codec::H264 => 90_000,
             Codec::Opus => 48_000,
         }
     }
@@ -156,6 +165,7 @@ struct Running {
 #[derive(Debug, Clone, Copy)]
 struct Newest {
     picture: Option<u64>,
+    timestamp: u32,
     marker: bool,
     dropped: bool,
 }
@@ -165,6 +175,8 @@ struct Newest {
 pub(crate) struct Parsed {
     pub(crate) packet: MediaPacket,
     pub(crate) vp8: Option<Picture>,
+    /// What an H.264 payload has.
+    pub(crate) h264: Option<h264::Contents>,
 }
 
 /// The VP8 payload descriptor and what follows from it.
@@ -188,8 +200,12 @@ struct Timestamps {
 impl Parsed {
     /// `None` if this is no payload of the codec.
     pub(crate) fn new(codec: Codec, packet: MediaPacket) -> Option<Parsed> {
+        let h264 = match codec {
+            Codec::H264 => Some(h264::parse(&packet.payload).ok()?.contents()),
+            _ => None,
+        };
         let vp8 = match codec {
-            Codec::Opus => None,
+            Codec::Opus | Codec::H264 => None,
             Codec::Vp8 => {
                 let (descriptor, body) = vp8::parse(&packet.payload).ok()?;
                 let first_packet = descriptor.start_of_partition && descriptor.partition == 0;
@@ -201,11 +217,21 @@ impl Parsed {
                 })
             }
         };
-        Some(Parsed { packet, vp8 })
+        Some(Parsed { packet, vp8, h264 })
     }
 
+    /// A receiver that has seen nothing can begin here.
     fn starts(&self) -> bool {
-        self.vp8.as_ref().is_none_or(|v| v.keyframe_start)
+        match (&self.vp8, &self.h264) {
+            (Some(picture), _) => picture.keyframe_start,
+            (_, Some(contents)) => contents.sequence_parameters,
+            (None, None) => true,
+        }
+    }
+
+    /// It begins a keyframe.
+    pub(crate) fn is_keyframe_start(&self) -> bool {
+        (self.vp8.is_some() || self.h264.is_some()) && self.starts()
     }
 }
 
@@ -351,6 +377,7 @@ impl Forwarder {
             map: OffsetMap::new(packet.sequence, self.next_out),
             newest: Newest {
                 picture: None,
+                timestamp: packet.timestamp,
                 marker: true,
                 dropped: false,
             },
@@ -377,18 +404,25 @@ impl Forwarder {
             return;
         }
         let newest = packet.sequence >= running.map.next();
-        let verdict = match &parsed.vp8 {
-            None => Verdict::untouched(),
-            Some(picture) => {
-                let congested = self.downlink.queued > QUEUE_STOP;
-                if congested && newest && self.pictures.is_new(&picture.descriptor) {
-                    self.stop_running();
-                    self.state = State::Congested;
-                    self.stats.congested += 1;
-                    return;
-                }
-                self.pictures.decide(picture, newest, self.choice.wanted())
-            }
+        let begins_picture = || match (&parsed.vp8, &parsed.h264) {
+            (Some(picture), _) => self.pictures.is_new(&picture.descriptor),
+            (_, Some(_)) => packet.timestamp != running.newest.timestamp,
+            (None, None) => false,
+        };
+        let congested = self.downlink.queued > QUEUE_STOP;
+        if congested && newest && begins_picture() {
+            self.stop_running();
+            self.state = State::Congested;
+            self.stats.congested += 1;
+            return;
+        }
+        let verdict = match (&parsed.vp8, &parsed.h264) {
+            (Some(picture), _) => self.pictures.decide(picture, newest, self.choice.wanted()),
+            (_, Some(contents)) => Verdict {
+                keyframe: contents.is_keyframe(),
+                ..Verdict::untouched()
+            },
+            (None, None) => Verdict::untouched(),
         };
         if newest {
             running.place(parsed, &verdict);
@@ -456,6 +490,7 @@ impl Running {
         }
         self.newest = Newest {
             picture: verdict.picture,
+            timestamp: parsed.packet.timestamp,
             marker: parsed.packet.marker,
             dropped: !verdict.forward,
         };

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use weft_media::{Recorder, Tracks};
 use weft_session::{MediaKind, ReceivedFrame};
-use weft_units::Instant;
+use weft_units::{Instant, VideoCodec};
 
 use crate::exit::Failure;
 use crate::signalling::Participant;
@@ -16,6 +16,8 @@ pub struct Recording {
     path: PathBuf,
     used: BTreeSet<PathBuf>,
     files: BTreeMap<String, Recorder>,
+    /// Who sends pictures that a recording cannot hold.
+    without_pictures: BTreeSet<String>,
 }
 
 impl Recording {
@@ -37,6 +39,7 @@ impl Recording {
             path: path.to_owned(),
             used: BTreeSet::new(),
             files: BTreeMap::new(),
+            without_pictures: BTreeSet::new(),
         })
     }
 
@@ -91,6 +94,10 @@ impl Recording {
 
     /// Writes a frame that came out `at` this time.
     pub fn take(&mut self, id: &str, kind: MediaKind, at: Instant, frame: &ReceivedFrame) {
+        if kind == MediaKind::Video && frame.codec == VideoCodec::H264 {
+            self.leave_out_pictures(id);
+            return;
+        }
         let Some(recorder) = self.files.get_mut(id) else {
             return;
         };
@@ -105,7 +112,32 @@ impl Recording {
         }
     }
 
+    /// WebM has no H.264: the recording goes on, or begins, with the sound.
+    fn leave_out_pictures(&mut self, id: &str) {
+        if !self.without_pictures.insert(id.to_owned()) {
+            return;
+        }
+        let Some(path) = self.files.get(id).map(|r| r.path().to_owned()) else {
+            return;
+        };
+        eprintln!(
+            "weft: {}: they send H.264, which WebM cannot hold; only their sound is recorded \
+             (their pictures are if they send VP8: weft join --codec vp8)",
+            path.display()
+        );
+        match Recorder::create(&path, Tracks::Audio) {
+            Ok(recorder) => {
+                self.files.insert(id.to_owned(), recorder);
+            }
+            Err(error) => {
+                eprintln!("weft: {error}");
+                self.files.remove(id);
+            }
+        }
+    }
+
     pub fn end(&mut self, id: &str) {
+        self.without_pictures.remove(id);
         if let Some(Err(error)) = self.files.remove(id).map(Recorder::finish) {
             eprintln!("weft: {error}");
         }
