@@ -25,23 +25,33 @@ impl Delays {
 
     /// The end of a period.
     pub fn take_period(&mut self, measured: Measured) -> DelaySample {
-        let all = &mut self.period;
-        if all.is_empty() {
+        if measured == Measured::Yes {
+            self.period.iter().for_each(|&nanos| self.run.add(nanos));
+        }
+        let sample = DelaySample::of(&mut self.period);
+        self.period.clear();
+        sample
+    }
+
+    /// All periods that were measured.
+    pub fn take_distribution(&mut self) -> Distribution {
+        std::mem::take(&mut self.run)
+    }
+}
+
+impl DelaySample {
+    /// Of these delays in nanoseconds, which come out in another order.
+    #[must_use]
+    pub fn of(nanos: &mut [u64]) -> DelaySample {
+        let count = nanos.len();
+        if count == 0 {
             return DelaySample::default();
         }
-        let count = all.len();
-        let (mut sum, mut max) = (0, 0);
-        for &nanos in all.iter() {
-            sum += u128::from(nanos);
-            max = max.max(nanos);
-            if measured == Measured::Yes {
-                self.run.add(nanos);
-            }
-        }
+        let sum: u128 = nanos.iter().map(|&each| u128::from(each)).sum();
+        let max = nanos.iter().copied().max().unwrap_or(0);
         // Nearest rank: the ceil(0.95 n)-th smallest.
         let rank = (count * 95).div_ceil(100) - 1;
-        let p95 = *all.select_nth_unstable(rank).1;
-        all.clear();
+        let p95 = *nanos.select_nth_unstable(rank).1;
         DelaySample {
             count: u32::try_from(count).unwrap_or(u32::MAX),
             mean: Duration::from_nanos((sum / count as u128) as u64),
@@ -49,10 +59,13 @@ impl Delays {
             max: Duration::from_nanos(max),
         }
     }
+}
 
-    /// All periods that were measured.
-    pub fn take_distribution(&mut self) -> Distribution {
-        std::mem::take(&mut self.run)
+impl FromIterator<Duration> for Distribution {
+    fn from_iter<I: IntoIterator<Item = Duration>>(delays: I) -> Distribution {
+        let mut all = Distribution::default();
+        delays.into_iter().for_each(|each| all.add(each.as_nanos()));
+        all
     }
 }
 
