@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 use weft_session::{MediaKind, Metering, PathState, PathStats, ReceivedFrame, Standing};
+use weft_units::{Freezes, Instant};
 
 use crate::endpoint::caller::PeerReport;
 use crate::endpoint::links::LinkFigures;
@@ -96,6 +97,7 @@ struct Received {
     frames: u64,
     sound: u64,
     bytes: u64,
+    freezes: Freezes,
 }
 
 impl StatsFile {
@@ -115,10 +117,14 @@ impl StatsFile {
         })
     }
 
-    pub fn on_frame(&mut self, from: &str, kind: MediaKind, frame: &ReceivedFrame) {
+    /// A frame of this participant was released for playing at `at`.
+    pub fn on_frame(&mut self, from: &str, kind: MediaKind, at: Instant, frame: &ReceivedFrame) {
         let received = self.received.entry(from.to_owned()).or_default();
         match kind {
-            MediaKind::Video => received.frames += 1,
+            MediaKind::Video => {
+                received.frames += 1;
+                received.freezes.on_picture(at);
+            }
             MediaKind::Audio => received.sound += 1,
         }
         received.bytes += frame.data.len() as u64;
@@ -137,7 +143,13 @@ impl StatsFile {
             .map(|(id, r)| {
                 (
                     id,
-                    json!({ "frames": r.frames, "audio_packets": r.sound, "bytes": r.bytes }),
+                    json!({
+                        "frames": r.frames,
+                        "audio_packets": r.sound,
+                        "bytes": r.bytes,
+                        "freezes": r.freezes.count(),
+                        "freeze_s": r.freezes.total().as_secs_f64(),
+                    }),
                 )
             })
             .collect();

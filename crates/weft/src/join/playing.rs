@@ -133,7 +133,7 @@ impl Call {
                     recording.take(&id, kind, at, &frame);
                 }
                 if let Some(stats) = &mut self.outlets.stats {
-                    stats.on_frame(&id, kind, &frame);
+                    stats.on_frame(&id, kind, at, &frame);
                 }
             }
             News::Failed(reason) => {
