@@ -94,6 +94,17 @@ experiments: build ## the results in BENCHMARKING.md, written to out/
 	$(WEFT) lab run demo/ride invariant --out $(OUT)/lab
 	scripts/measure-join $(WEFT) 600 | tee $(OUT)/join.txt
 
+# Real time: as long as the scenarios say, one run after the other. Only on a machine that does nothing else.
+CLIENTS ?= chromium pion aiortc weft
+.PHONY: experiments-real
+experiments-real: build ## real clients in the emulator: CLIENTS="chromium pion aiortc weft", 2 to 3 hours each; to out/real/
+	$(WEFT) lab run gcc/wired-1 gcc/wired-2-text gcc/wired-3 gcc/wired-4 --engine emu --client chromium --seeds 5 --out $(OUT)/real/gcc
+	for client in $(CLIENTS); do \
+	  $(WEFT) lab run real/against-tcp --engine emu --client $$client --out $(OUT)/real/$$client || true; \
+	done
+	$(WEFT) lab run converge/driving converge/walking converge/stationary --engine both --client weft \
+	  --set flows.call.streams=1 --systems converge,weft --seeds 5 --out $(OUT)/real/converge
+
 .PHONY: fuzz
 fuzz: ## every fuzz target for FUZZ_SECONDS; needs nightly Rust and cargo-fuzz
 	@cargo +nightly fuzz --version >/dev/null 2>&1 || { \

@@ -1,9 +1,11 @@
 //! The lab: scenario files, runs over systems and seeds, metrics, statistics,
 //! reports.
 //!
-//! [`Scenario`] is what a file says, [`run`] runs it on all cores, and what
-//! comes out is written by [`output`].
+//! [`Scenario`] is what a file says, [`run`] runs it in virtual time on all
+//! cores, [`emu`] with real packets and clients, and what comes out is written
+//! by [`output`].
 
+pub mod emu;
 pub mod metrics;
 pub mod outcome;
 pub mod output;

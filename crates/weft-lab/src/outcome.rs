@@ -17,10 +17,24 @@ const CDF_POINTS: u32 = 100;
 /// Samples that distribution functions are made of.
 const CDF_OF: [&str; 4] = ["rate_mbps", "owd_ms", "fps", "e2e_ms"];
 
+/// What runs were made by.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Engine {
+    /// The simulator.
+    #[default]
+    Sim,
+    /// The emulator.
+    Emu,
+}
+
 /// What a scenario's runs gave so far.
 #[derive(Debug)]
 pub struct Outcome<'a> {
     scenario: &'a Scenario,
+    engine: Engine,
+    /// What must be known of the runs, each thing once.
+    notes: Vec<String>,
     /// By variant, then by seed.
     values: Vec<Vec<Option<Vec<metrics::Value>>>>,
     /// By variant: of seed 1.
@@ -118,12 +132,20 @@ pub struct Cdf {
 }
 
 impl<'a> Outcome<'a> {
-    /// Nothing ran yet.
+    /// Nothing ran yet; the simulator will.
     #[must_use]
     pub fn new(scenario: &'a Scenario) -> Outcome<'a> {
+        Outcome::of(scenario, Engine::Sim)
+    }
+
+    /// Nothing ran yet.
+    #[must_use]
+    pub fn of(scenario: &'a Scenario, engine: Engine) -> Outcome<'a> {
         let variants = scenario.variants.len();
         Outcome {
             scenario,
+            engine,
+            notes: Vec::new(),
             values: vec![vec![None; scenario.seeds as usize]; variants],
             series: vec![None; variants],
             samples: vec![Default::default(); variants],
@@ -147,6 +169,11 @@ impl<'a> Outcome<'a> {
             samples.extend(of_focus.flat_map(|c| c.values.iter().flatten()));
         }
         worst(&mut self.checks[run.variant], run.checks);
+        for note in run.notes {
+            if !self.notes.contains(&note) {
+                self.notes.push(note);
+            }
+        }
         if run.seed == 1 {
             self.series[run.variant] = Some(run.series);
         }
@@ -164,6 +191,19 @@ impl<'a> Outcome<'a> {
     #[must_use]
     pub fn scenario(&self) -> &'a Scenario {
         self.scenario
+    }
+
+    /// What made the runs.
+    #[must_use]
+    pub fn engine(&self) -> Engine {
+        self.engine
+    }
+
+    /// What must be known of scenario and runs to judge them.
+    #[must_use]
+    pub fn notes(&self) -> Vec<String> {
+        let own = self.scenario.notes().into_iter();
+        own.chain(self.notes.iter().cloned()).collect()
     }
 
     /// Runs that ended well.

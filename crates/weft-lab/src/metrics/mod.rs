@@ -123,6 +123,15 @@ metrics! {
     ssim "SSIM" ["1"] Higher:
         "structural similarity of the luma of the frames shown and what was filmed, as the encoder's model gives it, mean; mean of the cameras",
         "Wang et al. 2004, equation 13";
+    rtt_ms_mean "Round-trip time, mean" ["ms"] Lower:
+        "round-trip time of the selected path as the client measures it, mean over its samples; mean of the ends; of real clients only",
+        "W3C webrtc-stats, currentRoundTripTime";
+    jitter_buffer_ms "Jitter buffer" ["ms"] Lower:
+        "time that frames waited in the jitter buffer, mean over the client's samples; mean of the cameras; of real clients only",
+        "W3C webrtc-stats, jitterBufferDelay over jitterBufferEmittedCount";
+    cpu_limited_s "Limited by the processor" ["s"] Lower:
+        "time in which the client made smaller or fewer pictures because the processor was too slow; mean of the cameras; of real clients only",
+        "W3C webrtc-stats, qualityLimitationDurations";
     sound_loss "Sound missing" ["1"] Lower:
         "packets of sound that were never played, over those recorded; mean of the microphones",
         "RFC 3611 section 4.1, loss and discards together";

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 
 use crate::metrics::{self, Metric};
-use crate::outcome::{Cdf, Compared, Difference, Outcome, Row, SystemCheck, Worse};
+use crate::outcome::{Cdf, Compared, Difference, Engine, Outcome, Row, SystemCheck, Worse};
 use crate::run::Series;
 
 /// The page without data.
@@ -33,7 +33,7 @@ pub struct Conditions {
 struct Data<'a> {
     schema: u32,
     scenario: About<'a>,
-    engine: &'static str,
+    engine: Engine,
     version: &'static str,
     conditions: &'a Conditions,
     notes: Vec<String>,
@@ -144,10 +144,10 @@ pub fn data(outcome: &Outcome<'_>, conditions: &Conditions) -> String {
     let data = Data {
         schema: 1,
         scenario: about(outcome),
-        engine: "sim",
+        engine: outcome.engine(),
         version: env!("CARGO_PKG_VERSION"),
         conditions,
-        notes: scenario.notes(),
+        notes: outcome.notes(),
         seeds: outcome.seeds(),
         traces: outcome.traces(),
         wanted: outcome.wanted(),

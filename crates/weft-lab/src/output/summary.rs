@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use crate::outcome::{Compared, Difference, Outcome, Row, SystemCheck, Worse};
+use crate::outcome::{Compared, Difference, Engine, Outcome, Row, SystemCheck, Worse};
 
 /// Version of the layout; a change that breaks readers counts it up.
 const SCHEMA: u32 = 1;
@@ -11,7 +11,7 @@ const SCHEMA: u32 = 1;
 struct Summary<'a> {
     schema: u32,
     scenario: &'a str,
-    engine: &'static str,
+    engine: Engine,
     version: &'static str,
     /// What is allowed, but perhaps not meant.
     notes: Vec<String>,
@@ -42,9 +42,9 @@ pub fn summary(outcome: &Outcome<'_>) -> String {
     let summary = Summary {
         schema: SCHEMA,
         scenario: &outcome.scenario().name,
-        engine: "sim",
+        engine: outcome.engine(),
         version: env!("CARGO_PKG_VERSION"),
-        notes: outcome.scenario().notes(),
+        notes: outcome.notes(),
         seeds: outcome.seeds(),
         traces: outcome.traces(),
         partial: outcome.finished() < outcome.wanted(),

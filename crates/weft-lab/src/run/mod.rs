@@ -18,6 +18,7 @@ use crate::metrics::{self, Capacities, Value};
 use crate::scenario::{Scenario, Variant};
 
 pub use check::Check;
+pub(crate) use check::checks;
 pub use series::{Column, Series};
 
 /// One variant with one seed, run to its end.
@@ -33,8 +34,10 @@ pub struct Run {
     pub series: Series,
     /// The self-check.
     pub checks: Vec<Check>,
-    /// Events that were simulated.
+    /// Events that were simulated, or packets that were emulated.
     pub events: u64,
+    /// What must be known to judge it.
+    pub notes: Vec<String>,
 }
 
 /// One variant with one seed that went wrong, and how.
@@ -131,6 +134,7 @@ fn one(
             series,
             checks,
             events,
+            notes: Vec::new(),
         }),
         Ok(Some(Err(message))) => failed(message),
         Ok(None) => return None,

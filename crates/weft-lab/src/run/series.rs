@@ -69,7 +69,13 @@ impl Series {
         series
     }
 
-    fn add(&mut self, name: &'static str, of: &str, unit: &'static str, values: Vec<Option<f64>>) {
+    pub(crate) fn add(
+        &mut self,
+        name: &'static str,
+        of: &str,
+        unit: &'static str,
+        values: Vec<Option<f64>>,
+    ) {
         let of = of.to_owned();
         self.columns.push(Column {
             name: Cow::Borrowed(name),

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand, ValueEnum};
+use weft_lab::emu::Client;
 
 #[derive(Debug, Args)]
 pub struct LabArgs {
@@ -31,6 +32,8 @@ const RUN_EXAMPLES: &str = "Examples:
   weft lab run demo --out results                a whole set, with reports
   weft lab run my.toml --seeds 20 --out results  a file of your own
   weft lab run my.toml --set links.wifi.queue=2bdp --set flows.tcp.algorithm=reno
+  weft lab run my.toml --engine emu --client chromium   two real browsers, real packets
+  weft lab run my.toml --engine both --seeds 3   simulator against emulator
 
 Ctrl-C ends early: what is finished is kept and reported as partial.
 Exit status: 0 done, 1 a run failed or is missing, 2 bad arguments or file,
@@ -78,9 +81,13 @@ pub struct RunArgs {
     /// Where it runs: in virtual time, or with real packets
     #[arg(long, value_name = "ENGINE", value_enum, default_value_t = Engine::Sim)]
     pub engine: Engine,
-    /// What is tested: weft, chromium or exec:CMD; real programs need the engine emu
+    /// What is tested: weft, chromium, pion, aiortc or exec:CMD (a shell command); real programs
+    /// need the engine emu
     #[arg(long, value_name = "CLIENT", default_value = "weft")]
-    pub client: String,
+    pub client: Client,
+    /// Keep emulated runs in which the machine was too slow: they count, with a note
+    #[arg(long)]
+    pub keep_rejected: bool,
     #[command(flatten)]
     pub common: Common,
     /// Change a field of the scenario by its dotted path; repeat for more
@@ -92,8 +99,10 @@ pub struct RunArgs {
 pub enum Engine {
     /// The simulator
     Sim,
-    /// The emulator
+    /// The emulator: namespaces, the kernel's TCP, real clients
     Emu,
+    /// One after the other, and where they disagree
+    Both,
 }
 
 #[derive(Debug, Args)]

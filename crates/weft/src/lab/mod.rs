@@ -2,6 +2,7 @@
 
 pub mod args;
 mod bench;
+mod both;
 mod progress;
 mod run;
 

@@ -5,17 +5,23 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Instant, SystemTime};
 
-use weft_lab::outcome::Outcome;
+use weft_lab::emu::{self, Client, Late, Settings, Trouble};
+use weft_lab::outcome::{self, Outcome};
 use weft_lab::output::{self, Conditions, Folder};
 use weft_lab::{Scenario, run as runs, shelf};
 
 use super::args::{Common, CompareArgs, Engine, RunArgs};
+use super::both;
 use super::progress::Progress;
 use crate::exit::Failure;
 use crate::interrupt;
 
 pub fn run(args: &RunArgs) -> Result<(), Failure> {
     possible(args)?;
+    if args.engine != Engine::Sim {
+        // Now, while this process has one thread.
+        emu::take_right()?;
+    }
     let mut set = args.set.clone();
     set.extend(overrides(&args.common));
     let mut scenarios = Vec::new();
@@ -30,9 +36,30 @@ pub fn run(args: &RunArgs) -> Result<(), Failure> {
             .set
             .iter()
             .flat_map(|each| ["--set".to_owned(), each.clone()]);
-        shell(words.into_iter().chain(set).chain(flags(&args.common)))
+        let words = words.into_iter().chain(set).chain(flags(&args.common));
+        shell(words.chain(engine_flags(args)))
     };
-    all(&scenarios, &args.common, &command)
+    let suited = |scenario: &Scenario| emu::suited(scenario, &args.client).map_err(Failure::from);
+    let emulated = Maker::Emu(Settings {
+        client: args.client.clone(),
+        late: match args.keep_rejected {
+            true => Late::Noted,
+            false => Late::Rejected,
+        },
+    });
+    match args.engine {
+        Engine::Sim => all(&scenarios, &args.common, &command, &Maker::Sim),
+        Engine::Emu => {
+            let scenarios = scenarios.iter().map(suited);
+            let scenarios = scenarios.collect::<Result<Vec<Scenario>, Failure>>()?;
+            all(&scenarios, &args.common, &command, &emulated)
+        }
+        Engine::Both => {
+            let pairs = scenarios.iter().map(|s| Ok((s.clone(), suited(s)?)));
+            let pairs = pairs.collect::<Result<Vec<(Scenario, Scenario)>, Failure>>()?;
+            both::run(&pairs, &args.common, &command, &emulated)
+        }
+    }
 }
 
 pub fn compare(args: &CompareArgs) -> Result<(), Failure> {
@@ -52,24 +79,48 @@ pub fn compare(args: &CompareArgs) -> Result<(), Failure> {
         let words = ["weft", "lab", "compare"].map(str::to_owned).into_iter();
         shell(words.chain(links).chain(streams).chain(flags(&args.common)))
     };
-    all(&[scenario], &args.common, &command)
+    all(&[scenario], &args.common, &command, &Maker::Sim)
 }
 
-/// What this version and this machine can do.
-fn possible(args: &RunArgs) -> Result<(), Failure> {
-    if args.engine == Engine::Emu {
-        return Err(Failure::machine(
-            "--engine emu: the emulator is not part of this version; --engine sim runs the same \
-             scenarios in virtual time",
-        ));
+/// What makes the runs.
+pub enum Maker {
+    /// The simulator.
+    Sim,
+    /// The emulator.
+    Emu(Settings),
+}
+
+impl From<Trouble> for Failure {
+    fn from(trouble: Trouble) -> Failure {
+        match trouble {
+            Trouble::Lacking(text) => Failure::Machine(text),
+            Trouble::Run(text) => Failure::Run(text),
+        }
     }
-    if args.client != "weft" {
+}
+
+fn possible(args: &RunArgs) -> Result<(), Failure> {
+    if args.engine == Engine::Sim && args.client != Client::Weft {
         return Err(Failure::usage(format!(
             "--client {}: the simulator runs weft's own code; real programs need --engine emu",
             args.client
         )));
     }
     Ok(())
+}
+
+fn engine_flags(args: &RunArgs) -> Vec<String> {
+    let engine = match args.engine {
+        Engine::Sim => return Vec::new(),
+        Engine::Emu => "emu",
+        Engine::Both => "both",
+    };
+    let mut flags = vec!["--engine".to_owned(), engine.to_owned()];
+    flags.extend(["--client".to_owned(), args.client.to_string()]);
+    if args.keep_rejected {
+        flags.push("--keep-rejected".to_owned());
+    }
+    flags
 }
 
 /// Flags that stand for fields of the scenario.
@@ -122,10 +173,9 @@ fn all(
     scenarios: &[Scenario],
     common: &Common,
     command: &dyn Fn(&Scenario) -> String,
+    maker: &Maker,
 ) -> Result<(), Failure> {
-    let stop = Arc::new(AtomicBool::new(false));
-    let asked = stop.clone();
-    interrupt::on_ctrl_c(move || asked.store(true, Ordering::Relaxed));
+    let stop = stop_flag();
     let mut bad = Vec::new();
     for (index, scenario) in scenarios.iter().enumerate() {
         let place = match scenarios.len() {
@@ -136,22 +186,21 @@ fn all(
             .out
             .as_deref()
             .map(|out| folder(out, scenario, scenarios.len()));
-        let out = out
-            .map(|path| Folder::create(&path))
-            .transpose()
-            .map_err(Failure::usage)?;
-        if let Err(failure) = one(
+        let work = Work {
             scenario,
             common,
-            out.as_ref(),
-            &stop,
-            &command(scenario),
-            &place,
-        ) {
-            match failure {
-                Failure::Run(text) => bad.push(text),
-                other => return Err(other),
-            }
+            out: out.map(|path| create(&path)).transpose()?,
+            stop: &stop,
+            command: command(scenario),
+            place,
+        };
+        let (outcome, ran) = work.run(maker);
+        let written = work.out.as_ref().filter(|_| ran.is_ok());
+        tell(&outcome, common, written);
+        match ran.and_then(|()| verdict(&outcome)) {
+            Ok(()) => {}
+            Err(Failure::Run(text)) => bad.push(text),
+            Err(other) => return Err(other),
         }
         if stop.load(Ordering::Relaxed) {
             break;
@@ -164,7 +213,19 @@ fn all(
     }
 }
 
-fn folder(out: &Path, scenario: &Scenario, of: usize) -> PathBuf {
+/// Becomes true with Ctrl-C.
+pub fn stop_flag() -> Arc<AtomicBool> {
+    let stop = Arc::new(AtomicBool::new(false));
+    let asked = stop.clone();
+    interrupt::on_ctrl_c(move || asked.store(true, Ordering::Relaxed));
+    stop
+}
+
+pub fn create(path: &Path) -> Result<Folder, Failure> {
+    Folder::create(path).map_err(Failure::usage)
+}
+
+pub fn folder(out: &Path, scenario: &Scenario, of: usize) -> PathBuf {
     if of > 1 {
         out.join(&scenario.name)
     } else {
@@ -172,53 +233,76 @@ fn folder(out: &Path, scenario: &Scenario, of: usize) -> PathBuf {
     }
 }
 
-fn one(
-    scenario: &Scenario,
-    common: &Common,
-    out: Option<&Folder>,
-    stop: &AtomicBool,
-    command: &str,
-    place: &str,
-) -> Result<(), Failure> {
-    let jobs = common.jobs.map_or_else(processors, usize::from);
-    let begun = Instant::now();
-    let mut outcome = Outcome::new(scenario);
-    let mut progress = Progress::new(outcome.wanted(), place, !common.json);
-    let ran = runs::run(scenario, jobs, stop, |ended| {
-        match ended {
-            Ok(run) => {
-                if let Some(out) = out {
-                    out.write_series(scenario, &run)?;
-                }
-                outcome.add(run);
-            }
-            Err(failed) => outcome.add_failed(failed),
-        }
-        progress.step();
-        Ok(())
-    });
-    progress.end();
-    let conditions = Conditions {
-        command: command.to_owned(),
-        unix_s: SystemTime::now()
-            .duration_since(SystemTime::UNIX_EPOCH)
-            .map_or(0, |d| d.as_secs()),
-        took_s: begun.elapsed().as_secs_f64(),
-        machine: format!(
-            "{} {}, {jobs} threads",
-            std::env::consts::OS,
-            std::env::consts::ARCH
-        ),
-    };
-    // After a full disk there may be room for the small files.
-    let wrote = out.map_or(Ok(()), |out| out.write_outcome(&outcome, &conditions));
-    tell(&outcome, common, out.filter(|_| wrote.is_ok()));
-    let ran: Result<(), output::OutputError> = ran;
-    ran.and(wrote).map_err(Failure::run)?;
-    verdict(&outcome)
+/// A scenario to run, and what becomes of its results.
+pub struct Work<'a> {
+    pub scenario: &'a Scenario,
+    pub common: &'a Common,
+    pub out: Option<Folder>,
+    pub stop: &'a AtomicBool,
+    /// What gives the same results.
+    pub command: String,
+    /// Before the progress.
+    pub place: String,
 }
 
-fn tell(outcome: &Outcome<'_>, common: &Common, out: Option<&Folder>) {
+impl<'a> Work<'a> {
+    /// Runs and writes it. What was finished is there also after a failure.
+    pub fn run(&self, maker: &Maker) -> (Outcome<'a>, Result<(), Failure>) {
+        let common = self.common;
+        let jobs = common.jobs.map_or_else(processors, usize::from);
+        let begun = Instant::now();
+        let engine = match maker {
+            Maker::Sim => outcome::Engine::Sim,
+            Maker::Emu(_) => outcome::Engine::Emu,
+        };
+        let mut outcome = Outcome::of(self.scenario, engine);
+        let mut progress = Progress::new(outcome.wanted(), &self.place, !common.json);
+        let each = |ended: runs::Ended| -> Result<(), Failure> {
+            match ended {
+                Ok(run) => {
+                    if let Some(out) = &self.out {
+                        let wrote = out.write_series(self.scenario, &run);
+                        wrote.map_err(Failure::run)?;
+                    }
+                    outcome.add(run);
+                }
+                Err(failed) => outcome.add_failed(failed),
+            }
+            progress.step();
+            Ok(())
+        };
+        let (ran, machine) = match maker {
+            Maker::Sim => (
+                runs::run(self.scenario, jobs, self.stop, each),
+                format!("{jobs} threads"),
+            ),
+            Maker::Emu(settings) => {
+                let halt = || self.stop.load(Ordering::Relaxed);
+                let ran = emu::run(self.scenario, settings, &halt, each);
+                (ran, format!("{} processors", processors()))
+            }
+        };
+        progress.end();
+        let conditions = Conditions {
+            command: self.command.clone(),
+            unix_s: SystemTime::now()
+                .duration_since(SystemTime::UNIX_EPOCH)
+                .map_or(0, |d| d.as_secs()),
+            took_s: begun.elapsed().as_secs_f64(),
+            machine: format!(
+                "{} {}, {machine}",
+                std::env::consts::OS,
+                std::env::consts::ARCH
+            ),
+        };
+        // After a full disk there may be room for the small files.
+        let out = self.out.as_ref();
+        let wrote = out.map_or(Ok(()), |out| out.write_outcome(&outcome, &conditions));
+        (outcome, ran.and(wrote.map_err(Failure::run)))
+    }
+}
+
+pub fn tell(outcome: &Outcome<'_>, common: &Common, out: Option<&Folder>) {
     if common.json {
         print!("{}", output::summary(outcome));
         return;
@@ -239,7 +323,7 @@ fn tell(outcome: &Outcome<'_>, common: &Common, out: Option<&Folder>) {
     if !worse.is_empty() {
         print!("\n{worse}");
     }
-    for note in scenario.notes() {
+    for note in outcome.notes() {
         println!("note: {note}");
     }
     for check in outcome.checks().iter().filter(|c| !c.check.ok) {
@@ -262,7 +346,7 @@ fn tell(outcome: &Outcome<'_>, common: &Common, out: Option<&Folder>) {
 }
 
 /// What of it counts as a failure.
-fn verdict(outcome: &Outcome<'_>) -> Result<(), Failure> {
+pub fn verdict(outcome: &Outcome<'_>) -> Result<(), Failure> {
     let name = &outcome.scenario().name;
     if let Some(failed) = outcome.failed().first() {
         let system = &outcome.scenario().variants[failed.variant].name;

@@ -33,6 +33,7 @@ fn the_best_link_of_each_run_is_the_measure() {
                 series: Series::default(),
                 checks: Vec::new(),
                 events: 0,
+                notes: Vec::new(),
             });
         }
     }

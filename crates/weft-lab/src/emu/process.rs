@@ -1,0 +1,207 @@
+//! A program that was started, and what is heard of it.
+
+use std::io::{BufRead, BufReader, Read, Write};
+use std::process::{Child, ChildStdin, Command, ExitStatus, Stdio};
+use std::sync::mpsc::Sender;
+use std::sync::{Arc, Mutex};
+use std::thread;
+use std::time::Instant;
+
+use serde_json::Value;
+
+use super::Trouble;
+use super::job::{Job, Speech};
+use super::line::{Line, Sample};
+
+/// What is kept of a program's complaints, bytes; chosen by us: a few lines.
+const COMPLAINTS: usize = 2_000;
+/// Longer lines of a client are not read: an offer has some kilobytes.
+const LONGEST_LINE: u64 = 1 << 20;
+
+/// Heard of the process with this position.
+pub struct Heard {
+    pub process: usize,
+    pub text: String,
+}
+
+/// A program under way.
+pub struct Process {
+    pub job: Job,
+    child: Child,
+    input: Option<ChildStdin>,
+    complaints: Arc<Mutex<Vec<u8>>>,
+    /// Takes lines.
+    pub ready: bool,
+    /// Lines that it has not taken yet.
+    pub held: Vec<String>,
+    /// Whether the connection was ever there.
+    pub connected: bool,
+    /// Statistics so far.
+    pub samples: Vec<Sample>,
+    /// What it is.
+    pub about: Option<Value>,
+    /// When something was heard last.
+    pub heard_at: Instant,
+    /// What it said was wrong.
+    pub error: Option<String>,
+    /// How it ended.
+    pub ended: Option<ExitStatus>,
+}
+
+impl Process {
+    /// Starts `command` for the job. What it writes comes with `process` on
+    /// it.
+    pub fn start(
+        job: Job,
+        mut command: Command,
+        (process, sender): (usize, Sender<Heard>),
+    ) -> Result<Process, Trouble> {
+        command.args(&job.command[1..]);
+        command.envs(job.environment.iter().map(|(k, v)| (*k, v.as_str())));
+        command.stdin(Stdio::piped());
+        command.stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = command.spawn().map_err(|error| {
+            let program = &job.command[0];
+            Trouble::Lacking(format!("{program}: {error}: install it; `make setup` does"))
+        })?;
+        let complaints = Arc::new(Mutex::new(Vec::new()));
+        if let Some(output) = child.stdout.take() {
+            thread::spawn(move || listen(output, process, &sender));
+        }
+        if let Some(errors) = child.stderr.take() {
+            let kept = complaints.clone();
+            thread::spawn(move || keep_tail(errors, &kept));
+        }
+        Ok(Process {
+            ready: job.speech == Speech::None,
+            input: child.stdin.take(),
+            job,
+            child,
+            complaints,
+            held: Vec::new(),
+            connected: false,
+            samples: Vec::new(),
+            about: None,
+            heard_at: Instant::now(),
+            error: None,
+            ended: None,
+        })
+    }
+
+    /// Takes what was heard; gives what is for the other end.
+    pub fn hear(&mut self, text: &str) -> Option<String> {
+        self.heard_at = Instant::now();
+        match self.job.speech {
+            Speech::None => return None,
+            Speech::FirstLine => {
+                self.ready = true;
+                return None;
+            }
+            Speech::Lines => {}
+        }
+        let line = match serde_json::from_str::<Line>(text) {
+            Ok(line) => line,
+            Err(error) => {
+                self.error = Some(format!(
+                    "it wrote \"{text}\", which is no line of a client ({error}): see clients/README.md"
+                ));
+                return None;
+            }
+        };
+        self.ready |= line.ready;
+        self.connected |= line.state.as_deref() == Some("connected");
+        self.samples.extend(line.sample);
+        if let Some(about) = line.about {
+            self.about = Some(Value::Object(about));
+        }
+        if let Some(error) = line.error {
+            let remedy = line.remedy.map_or(String::new(), |r| format!(": {r}"));
+            self.error.get_or_insert(format!("{error}{remedy}"));
+        }
+        line.signal.is_some().then(|| text.to_owned())
+    }
+
+    /// Hands over what was kept.
+    pub fn flush(&mut self) {
+        let Some(input) = self.input.as_mut().filter(|_| self.ready) else {
+            return;
+        };
+        for line in self.held.drain(..) {
+            // Whoever takes no lines any more has ended, which is seen.
+            let _ = writeln!(input, "{line}");
+        }
+    }
+
+    /// Tells a client that its time is over.
+    pub fn close_input(&mut self) {
+        self.input = None;
+    }
+
+    /// Looks whether it has ended.
+    pub fn has_ended(&mut self) -> bool {
+        if self.ended.is_none() {
+            self.ended = self.child.try_wait().ok().flatten();
+        }
+        self.ended.is_some()
+    }
+
+    /// Ends it, whatever it does.
+    pub fn kill(&mut self) {
+        let _ = self.child.kill();
+        self.ended = self.child.wait().ok().or(self.ended);
+    }
+
+    /// Why it ended, in its own words if it had any.
+    pub fn last_words(&self) -> String {
+        let kept = self
+            .complaints
+            .lock()
+            .map(|k| k.clone())
+            .unwrap_or_default();
+        let kept = String::from_utf8_lossy(&kept);
+        let line = kept.lines().rfind(|line| !line.trim().is_empty());
+        let how = self.ended.map_or("running".to_owned(), |e| e.to_string());
+        match (&self.error, line) {
+            (Some(error), _) => error.clone(),
+            (None, Some(line)) => format!("{how}: {}", line.trim()),
+            (None, None) => how,
+        }
+    }
+}
+
+impl Drop for Process {
+    fn drop(&mut self) {
+        if !self.has_ended() {
+            self.kill();
+        }
+    }
+}
+
+fn listen(output: impl Read, process: usize, sender: &Sender<Heard>) {
+    let mut output = BufReader::new(output);
+    loop {
+        let mut line = Vec::new();
+        match output
+            .by_ref()
+            .take(LONGEST_LINE)
+            .read_until(b'\n', &mut line)
+        {
+            Ok(0) | Err(_) => return,
+            Ok(_) => {}
+        }
+        let text = String::from_utf8_lossy(&line).trim().to_owned();
+        if !text.is_empty() && sender.send(Heard { process, text }).is_err() {
+            return;
+        }
+    }
+}
+
+fn keep_tail(mut from: impl Read, kept: &Mutex<Vec<u8>>) {
+    let mut buffer = [0; 1024];
+    while let Ok(length @ 1..) = from.read(&mut buffer) {
+        let Ok(mut kept) = kept.lock() else { return };
+        kept.extend_from_slice(&buffer[..length]);
+        let excess = kept.len().saturating_sub(COMPLAINTS);
+        kept.drain(..excess);
+    }
+}

@@ -1,0 +1,87 @@
+//! Where clients may write, and what their cameras film.
+
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use weft_media::clip::{ClipConfig, write_y4m};
+
+use super::Trouble;
+use super::calls::Film;
+
+/// The clip is played in a loop of so many seconds: at 720p a second has
+/// 41 MB, and a cut each 5 s costs one large frame. Chosen by us.
+const CLIP_S: u32 = 5;
+
+/// Begins the name of the folder that clients write into; the id of the
+/// process follows.
+const PREFIX: &str = "weft-lab-";
+
+/// A folder that goes with the value. Those that killed processes have left
+/// are removed.
+pub fn folder() -> Result<tempfile::TempDir, Trouble> {
+    let all = std::fs::read_dir(std::env::temp_dir())
+        .into_iter()
+        .flatten()
+        .flatten();
+    for left in all {
+        let name = left.file_name();
+        let of = name
+            .to_str()
+            .and_then(|name| name.strip_prefix(PREFIX)?.split_once('-'));
+        let id = of.and_then(|(id, _)| id.parse::<u32>().ok());
+        if id.is_some_and(|id| !Path::new(&format!("/proc/{id}")).exists()) {
+            // Somebody else's stays.
+            let _ = std::fs::remove_dir_all(left.path());
+        }
+    }
+    let prefix = format!("{PREFIX}{}-", std::process::id());
+    tempfile::Builder::new()
+        .prefix(&prefix)
+        .tempdir()
+        .map_err(|error| {
+            Trouble::Lacking(format!(
+                "a folder for the clients: {error}: set TMPDIR to one with room"
+            ))
+        })
+}
+
+/// The built-in clip as files, made once for each size.
+pub struct Clips<'a> {
+    /// Where they are.
+    pub folder: &'a Path,
+    made: RefCell<BTreeMap<Film, String>>,
+}
+
+impl Clips<'_> {
+    /// None yet.
+    #[must_use]
+    pub fn new(folder: &Path) -> Clips<'_> {
+        Clips {
+            folder,
+            made: RefCell::default(),
+        }
+    }
+
+    /// The file with pictures of this size and frame rate.
+    pub fn file(&self, size: (u32, u32), fps: u32) -> Result<String, Trouble> {
+        if let Some(known) = self.made.borrow().get(&(size, fps)) {
+            return Ok(known.clone());
+        }
+        let (width, height) = (size.0 as usize, size.1 as usize);
+        let path = self.folder.join(format!("clip-{width}x{height}-{fps}.y4m"));
+        let config = ClipConfig {
+            width,
+            height,
+            fps,
+            seed: 0,
+        };
+        write_y4m(&path, config, CLIP_S * fps).map_err(|error| {
+            let remedy = "set TMPDIR to a folder with room for the clip";
+            Trouble::Lacking(format!("{}: {error}: {remedy}", path.display()))
+        })?;
+        let name = path.display().to_string();
+        self.made.borrow_mut().insert((size, fps), name.clone());
+        Ok(name)
+    }
+}

@@ -1,0 +1,130 @@
+use weft_links::LinkSpec;
+use weft_sim::{FlowKind, FlowSetup, LinkSetup, Route, UdpSetup};
+use weft_units::Rate;
+
+use super::*;
+
+/// As short as a run can be that is seen to run.
+const LENGTH: weft_units::Duration = weft_units::Duration::from_millis(600);
+
+fn setup() -> Setup {
+    let mut setup = Setup::new(LENGTH);
+    let spec: LinkSpec = "rate=1mbit,delay=1ms".parse().unwrap();
+    setup.links.push(LinkSetup::symmetric("line", &spec));
+    let kind = FlowKind::Udp(UdpSetup::new(Rate::from_mbps(1)));
+    setup
+        .flows
+        .push(FlowSetup::new("call", Route::forward(&[0]), kind));
+    setup
+}
+
+fn job(end: End, script: &str, speech: Speech, ending: Ending) -> Job {
+    let command = ["sh", "-c", script];
+    Job {
+        flow: 0,
+        end,
+        what: "script".to_owned(),
+        command: command.map(str::to_owned).to_vec(),
+        environment: Vec::new(),
+        begins: Begins::Before,
+        speech,
+        ending,
+    }
+}
+
+fn play(jobs: Vec<Job>) -> Result<Option<(Vec<Told>, f64)>, Trouble> {
+    let setup = setup();
+    let stage = Stage {
+        command: &|_, _, program| Command::new(program),
+        setup: &setup,
+        halt: &|| false,
+    };
+    stage.play(jobs, || {})
+}
+
+/// A client that hands `own` over, and tells what it was handed as its rtt.
+fn client(end: End, own: u32) -> Job {
+    let script = format!(
+        r#"echo '{{"ready":true}}'; echo '{{"signal":{own}}}'; echo '{{"state":"connected"}}'
+           read -r line; other=${{line##*:}}
+           echo "{{\"sample\":{{\"unix_ms\":1,\"rtt_ms\":${{other%?}}}}}}"; cat > /dev/null"#
+    );
+    job(end, &script, Speech::Lines, Ending::Never)
+}
+
+fn refused(job: Job) -> Trouble {
+    play(vec![job]).map(|_| ()).unwrap_err()
+}
+
+#[test]
+fn each_end_is_handed_what_the_other_says() {
+    let jobs = vec![client(End::Sink, 7), client(End::Source, 8)];
+    let (told, began_ms) = play(jobs).unwrap().unwrap();
+    assert!(began_ms > 1.7e12, "milliseconds since 1970");
+    let rtt = |end: End| {
+        let of = told.iter().find(|told| told.end == end).unwrap();
+        of.samples
+            .iter()
+            .filter_map(|s| s.rtt_ms)
+            .collect::<Vec<f64>>()
+    };
+    assert_eq!((rtt(End::Sink), rtt(End::Source)), (vec![8.0], vec![7.0]));
+}
+
+#[test]
+fn a_client_that_dies_is_told_with_its_last_words() {
+    let script = "echo '{\"ready\":true}'; echo 'no memory' >&2; exit 1";
+    let trouble = refused(job(End::Source, script, Speech::Lines, Ending::Never));
+    let text = trouble.to_string();
+    assert!(matches!(trouble, Trouble::Run(_)), "{text}");
+    assert!(
+        text.contains("script at the source of flow `call`"),
+        "{text}"
+    );
+    assert!(text.contains("no memory"), "{text}");
+}
+
+#[test]
+fn what_the_machine_lacks_is_told_apart() {
+    let script = r#"echo '{"error":"no Chromium","remedy":"install it"}'; exit 3"#;
+    let trouble = refused(job(End::Sink, script, Speech::Lines, Ending::Never));
+    assert_eq!(
+        trouble,
+        Trouble::Lacking("script at the sink of flow `call`: no Chromium: install it".to_owned())
+    );
+    let mut missing = job(End::Sink, "", Speech::None, Ending::Well);
+    missing.command = vec!["/nowhere/program".to_owned()];
+    assert!(matches!(refused(missing), Trouble::Lacking(_)));
+}
+
+#[test]
+fn a_command_may_end_well_before_the_run_does_and_not_badly() {
+    let well = job(End::Source, "exit 0", Speech::None, Ending::Well);
+    assert!(play(vec![well]).unwrap().is_some());
+    let badly = job(End::Source, "exit 4", Speech::None, Ending::Well);
+    assert!(refused(badly).to_string().contains("exit status: 4"));
+}
+
+#[test]
+fn what_is_no_line_of_a_client_ends_the_run() {
+    let script = "echo hello; cat > /dev/null";
+    let trouble = refused(job(End::Source, script, Speech::Lines, Ending::Never));
+    assert!(
+        trouble
+            .to_string()
+            .contains("\"hello\", which is no line of a client")
+    );
+}
+
+#[test]
+fn a_stop_ends_everything_at_once() {
+    let setup = setup();
+    let stage = Stage {
+        command: &|_, _, program| Command::new(program),
+        setup: &setup,
+        halt: &|| true,
+    };
+    // It never says that it is ready.
+    let silent = job(End::Source, "cat", Speech::Lines, Ending::Never);
+    assert!(stage.play(vec![silent], || {}).unwrap().is_none());
+}

@@ -1,0 +1,56 @@
+use super::*;
+
+#[test]
+fn clients_are_written_as_they_are_read() {
+    for text in [
+        "weft",
+        "chromium",
+        "pion",
+        "aiortc",
+        "exec:ping -c 3 $WEFT_PEER",
+    ] {
+        assert_eq!(text.parse::<Client>().unwrap().to_string(), text);
+    }
+    for text in ["firefox", "exec:", "exec: ", ""] {
+        let error = text.parse::<Client>().unwrap_err().to_string();
+        assert!(
+            error.contains("write weft, chromium, pion, aiortc or exec:COMMAND"),
+            "{error}"
+        );
+    }
+}
+
+#[test]
+fn each_flow_has_hosts_of_its_own_on_its_links() {
+    let text = r#"
+title = "t"
+duration = "10s"
+[links.a]
+spec = "rate=5mbit,delay=10ms"
+[links.b]
+spec = "rate=5mbit,delay=10ms"
+[flows.call]
+kind = "call"
+[flows.down]
+kind = "tcp"
+via = ["b"]
+direction = "backward"
+"#;
+    let scenario = Scenario::parse("t.toml", text, &["systems=[\"weft\"]".to_owned()]).unwrap();
+    let (plan, _) = plan(&scenario.variants[0].setup, 1);
+    assert_eq!(plan.links.len(), 2);
+    // 198.18.LINK.HOST, hosts in the order in which they come to the link.
+    let of = |flow: usize| {
+        let ends: &Ends = &plan.ends[flow];
+        let text =
+            |all: &[std::net::Ipv4Addr]| all.iter().map(ToString::to_string).collect::<Vec<_>>();
+        (text(&ends.source), text(&ends.sink))
+    };
+    assert_eq!(of(0).0, ["198.18.0.1", "198.18.1.1"]);
+    assert_eq!(of(0).1, ["198.18.0.2", "198.18.1.2"]);
+    // The source of a flow backward is at the far side.
+    assert_eq!(
+        of(1),
+        (vec!["198.18.1.4".to_owned()], vec!["198.18.1.3".to_owned()])
+    );
+}

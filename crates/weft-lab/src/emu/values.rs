@@ -1,0 +1,206 @@
+//! Metrics and series of what clients say of themselves. The formulas are
+//! those of `metrics`; sources are counts that clients take, so values are
+//! differences between the ends of the measured time.
+
+use weft_sim::Setup;
+use weft_units::Duration;
+
+use super::line::{Received, Sample, Sent};
+use super::stage::Told;
+use crate::metrics::{self, Value};
+use crate::run::Series;
+
+/// What was told in a run, and how its clock stands to that of the clients.
+pub struct Tales<'a> {
+    /// What was run.
+    pub setup: &'a Setup,
+    /// The flows under test.
+    pub focus: &'a [usize],
+    /// What comes before does not count.
+    pub from: Duration,
+    /// What the clients said.
+    pub told: &'a [Told],
+    /// When the run began, milliseconds since 1970.
+    pub began_ms: f64,
+}
+
+type Of = fn(&Stretch<'_>) -> Option<f64>;
+type Quantity = fn(&Sample) -> Option<f64>;
+
+/// The samples of one end within the measured time.
+struct Stretch<'a> {
+    /// The last one before, if there is any.
+    before: Option<&'a Sample>,
+    within: Vec<&'a Sample>,
+    seconds: f64,
+}
+
+const METRICS: &[(&str, Of)] = &[
+    ("fps", |s| Some(s.received(|r| r.frames)? / s.seconds)),
+    ("freeze_s", |s| s.received(|r| r.freeze_s)),
+    ("freeze_count", |s| s.received(|r| r.freezes)),
+    ("freeze_ms_mean", |s| {
+        let count = s.received(|r| r.freezes).filter(|count| *count > 0.0)?;
+        Some(s.received(|r| r.freeze_s)? * 1e3 / count)
+    }),
+    ("frames_dropped", |s| s.received(|r| r.dropped)),
+    ("keyframe_requests", |s| s.sent(|r| r.plis)),
+    ("height_px", |s| {
+        let heights = s.within.iter();
+        mean(heights.filter_map(|s| s.received.as_ref()?.height))
+    }),
+    ("qp", |s| {
+        let frames = s.sent(|r| r.frames).filter(|frames| *frames > 0.0)?;
+        Some(s.sent(|r| r.quantizer_sum)? / frames)
+    }),
+    ("rtt_ms_mean", |s| {
+        mean(s.within.iter().filter_map(|s| s.rtt_ms))
+    }),
+    ("jitter_buffer_ms", |s| {
+        let samples = s.within.iter();
+        mean(samples.filter_map(|s| s.received.as_ref()?.jitter_buffer_ms))
+    }),
+    ("cpu_limited_s", |s| s.sent(|r| r.cpu_limited_s)),
+];
+
+impl Stretch<'_> {
+    fn received(&self, of: fn(&Received) -> Option<f64>) -> Option<f64> {
+        self.grown(|sample| of(sample.received.as_ref()?))
+    }
+
+    fn sent(&self, of: fn(&Sent) -> Option<f64>) -> Option<f64> {
+        self.grown(|sample| of(sample.sent.as_ref()?))
+    }
+
+    /// How much a count has grown.
+    fn grown(&self, of: impl Fn(&Sample) -> Option<f64>) -> Option<f64> {
+        let last = self.within.iter().rev().find_map(|sample| of(sample))?;
+        Some(last - self.before.and_then(&of).unwrap_or(0.0))
+    }
+}
+
+impl Tales<'_> {
+    /// The values that exist, as `metrics::measure` gives them.
+    #[must_use]
+    pub fn values(&self) -> Vec<Value> {
+        let mut values = Vec::new();
+        let several = self.setup.flows.len() > 1;
+        for (name, of) in METRICS {
+            let flow = |flow: usize| mean(self.stretches(flow).iter().filter_map(of));
+            let whole = mean(self.focus.iter().filter_map(|&each| flow(each)));
+            values.extend(whole.map(|value| ((*name).to_owned(), value)));
+            for (index, setup) in self.setup.flows.iter().enumerate().filter(|_| several) {
+                let value = flow(index).map(|value| (format!("{name}.{}", setup.name), value));
+                values.extend(value);
+            }
+        }
+        values.retain(|(name, value)| value.is_finite() && metrics::find(name).is_some());
+        values
+    }
+
+    /// Samples of both ends of a flow.
+    fn stretches(&self, flow: usize) -> Vec<Stretch<'_>> {
+        let setup = &self.setup.flows[flow];
+        let stop = setup
+            .stop
+            .unwrap_or(self.setup.duration)
+            .min(self.setup.duration);
+        let start = setup.start.max(self.from).min(stop);
+        let at = |sample: &Sample| (sample.unix_ms - self.began_ms) / 1e3;
+        let told = self.told.iter().filter(|told| told.flow == flow);
+        let stretch = told.map(|told| {
+            let before = told.samples.iter().rfind(|s| at(s) < start.as_secs_f64());
+            let after = told.samples.iter().filter(|s| at(s) >= start.as_secs_f64());
+            Stretch {
+                before,
+                within: after.filter(|s| at(s) <= stop.as_secs_f64()).collect(),
+                seconds: (stop - start).as_secs_f64(),
+            }
+        });
+        stretch.collect()
+    }
+
+    /// Adds what clients told over time.
+    pub fn add_series(&self, series: &mut Series) {
+        let columns: &[(&'static str, &'static str, Quantity)] = &[
+            ("target_mbps", "Mbit/s", |s| s.sent.as_ref()?.target_mbps),
+            ("fps", "1/s", |s| s.received.as_ref()?.fps),
+            ("rtt_ms", "ms", |s| s.rtt_ms),
+            ("height_px", "px", |s| s.received.as_ref()?.height),
+            ("jitter_buffer_ms", "ms", |s| {
+                s.received.as_ref()?.jitter_buffer_ms
+            }),
+        ];
+        for (flow, setup) in self.setup.flows.iter().enumerate() {
+            for (name, unit, of) in columns {
+                let rows = series.t.iter().map(|t| self.at(flow, *t, *of));
+                let values: Vec<Option<f64>> = rows.collect();
+                if values.iter().any(Option::is_some) {
+                    series.add(name, &setup.name, unit, values);
+                }
+            }
+        }
+    }
+
+    /// What the first end that knows it said last, at most a second before.
+    fn at(&self, flow: usize, t: f64, of: Quantity) -> Option<f64> {
+        const STALE_S: f64 = 1.0;
+        let told = self.told.iter().filter(|told| told.flow == flow);
+        let mut found = told.map(|told| {
+            let at = |s: &Sample| (s.unix_ms - self.began_ms) / 1e3;
+            let last = told.samples.iter().rfind(|s| at(s) <= t)?;
+            of(last).filter(|_| t - at(last) <= STALE_S)
+        });
+        found.find_map(|value| value)
+    }
+
+    /// What must be known of the clients to judge the run.
+    #[must_use]
+    pub fn notes(&self) -> Vec<String> {
+        /// W3C webrtc-stats counts from the first frame on; shorter is the
+        /// encoder's start. Chosen by us.
+        const LIMITED_S: f64 = 1.0;
+        let mut notes = Vec::new();
+        for told in self.told {
+            let flow = &self.setup.flows[told.flow].name;
+            if let Some(about) = &told.about {
+                let words =
+                    about
+                        .as_object()
+                        .into_iter()
+                        .flatten()
+                        .map(|(key, value)| match value {
+                            serde_json::Value::String(text) => format!("{key} {text}"),
+                            other => format!("{key} {other}"),
+                        });
+                let end = told.end.name();
+                notes.push(format!(
+                    "flow `{flow}`, {end}: {}",
+                    words.collect::<Vec<_>>().join(", ")
+                ));
+            }
+            let limited = told
+                .samples
+                .iter()
+                .rev()
+                .find_map(|s| s.sent.as_ref()?.cpu_limited_s);
+            if let Some(limited) = limited.filter(|s| *s > LIMITED_S) {
+                notes.push(format!(
+                    "flow `{flow}`: the processor limited the pictures for {limited:.1} s \
+                     (qualityLimitationReason cpu): this measures the machine, not the link; use \
+                     smaller pictures or a faster machine"
+                ));
+            }
+        }
+        notes
+    }
+}
+
+fn mean(values: impl Iterator<Item = f64>) -> Option<f64> {
+    let values: Vec<f64> = values.collect();
+    let n = values.len();
+    (n > 0).then(|| values.iter().sum::<f64>() / n as f64)
+}
+
+#[cfg(test)]
+mod tests;

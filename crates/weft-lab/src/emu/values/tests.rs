@@ -1,0 +1,135 @@
+use weft_links::LinkSpec;
+use weft_sim::{FlowKind, FlowSetup, LinkSetup, Route, UdpSetup};
+use weft_units::Rate;
+
+use super::super::job::End;
+use super::*;
+
+const BEGAN_MS: f64 = 1_700_000_000_000.0;
+
+fn setup() -> Setup {
+    let mut setup = Setup::new(Duration::from_secs(10));
+    let spec: LinkSpec = "rate=1mbit,delay=20ms".parse().unwrap();
+    setup.links.push(LinkSetup::symmetric("line", &spec));
+    let kind = FlowKind::Udp(UdpSetup::new(Rate::from_mbps(1)));
+    setup
+        .flows
+        .push(FlowSetup::new("call", Route::forward(&[0]), kind));
+    setup
+}
+
+/// 25 frames and 0.1 s of freezes each second; a round trip of 50 ms.
+fn sink() -> Told {
+    let sample = |second: u32| Sample {
+        unix_ms: BEGAN_MS + f64::from(second) * 1e3,
+        rtt_ms: Some(50.0),
+        received: Some(Received {
+            frames: Some(f64::from(second) * 25.0),
+            freezes: Some(f64::from(second / 2)),
+            freeze_s: Some(f64::from(second) * 0.1),
+            height: Some(360.0),
+            fps: Some(25.0),
+            ..Received::default()
+        }),
+        sent: None,
+    };
+    Told {
+        flow: 0,
+        end: End::Sink,
+        about: None,
+        samples: (0..=10).map(sample).collect(),
+    }
+}
+
+fn source(cpu_limited_s: f64) -> Told {
+    let sample = Sample {
+        unix_ms: BEGAN_MS + 9e3,
+        sent: Some(Sent {
+            frames: Some(200.0),
+            quantizer_sum: Some(8_000.0),
+            cpu_limited_s: Some(cpu_limited_s),
+            ..Sent::default()
+        }),
+        ..Sample::default()
+    };
+    Told {
+        end: End::Source,
+        samples: vec![sample],
+        ..sink()
+    }
+}
+
+fn of<T>(told: &[Told], from: Duration, look: impl FnOnce(&Tales<'_>) -> T) -> T {
+    let setup = setup();
+    look(&Tales {
+        setup: &setup,
+        focus: &[0],
+        from,
+        told,
+        began_ms: BEGAN_MS,
+    })
+}
+
+fn value(values: &[Value], name: &str) -> Option<f64> {
+    values
+        .iter()
+        .find(|(of, _)| of == name)
+        .map(|(_, value)| *value)
+}
+
+#[test]
+fn counts_are_differences_between_the_ends_of_the_measured_time() {
+    // From the sample at 3 s, the last before 4 s, to the one at 10 s: 7 x 25
+    // frames over 6 s, freezes 5 - 1 and 1.0 - 0.3 s.
+    let values = of(&[sink()], Duration::from_secs(4), |tales| tales.values());
+    let near = |name: &str, goal: f64| {
+        let found = value(&values, name).unwrap();
+        assert!((found - goal).abs() < 1e-9, "{name}: {found}");
+    };
+    near("fps", 175.0 / 6.0);
+    near("freeze_count", 4.0);
+    near("freeze_s", 0.7);
+    near("freeze_ms_mean", 175.0);
+    near("height_px", 360.0);
+    near("rtt_ms_mean", 50.0);
+    assert_eq!(value(&values, "qp"), None, "nobody has told");
+}
+
+#[test]
+fn the_sender_knows_quantiser_and_processor() {
+    let values = of(&[source(0.5), sink()], Duration::ZERO, |tales| {
+        tales.values()
+    });
+    assert_eq!(value(&values, "qp"), Some(40.0));
+    assert_eq!(value(&values, "cpu_limited_s"), Some(0.5));
+}
+
+#[test]
+fn a_run_that_the_processor_limited_is_flagged() {
+    let notes = |limited| of(&[source(limited)], Duration::ZERO, |tales| tales.notes());
+    assert_eq!(notes(0.5), Vec::<String>::new());
+    let flagged = notes(3.25);
+    assert!(
+        flagged[0].contains("for 3.2 s") && flagged[0].contains("flow `call`"),
+        "{flagged:?}"
+    );
+}
+
+#[test]
+fn series_hold_what_was_said_last_and_not_for_long() {
+    let mut told = sink();
+    told.samples.truncate(3);
+    let mut series = Series {
+        t: vec![0.5, 2.0, 2.9, 3.5],
+        columns: Vec::new(),
+    };
+    of(&[told], Duration::ZERO, |tales| {
+        tales.add_series(&mut series)
+    });
+    let fps = series
+        .columns
+        .iter()
+        .find(|column| column.name == "fps")
+        .unwrap();
+    assert_eq!(fps.values, [Some(25.0), Some(25.0), Some(25.0), None]);
+}

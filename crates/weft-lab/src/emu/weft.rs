@@ -1,0 +1,239 @@
+//! weft as the client under test: the real binary. The sink's host has a
+//! server and a receiver beside it, so that what crosses the network is the
+//! sender's call to that server over all of its links.
+
+use std::path::{Path, PathBuf};
+
+use serde::Deserialize;
+use weft_sim::{CallSetup, SideSetup};
+
+use super::Trouble;
+use super::calls::film;
+use super::job::{Begins, End, Ending, Ends, Job, Speech};
+use super::line::{Received, Sample, Sent};
+use super::stage::Told;
+use crate::scenario::SystemSpec;
+
+const PORT: u16 = 8080;
+const ROOM: &str = "lab";
+
+/// The programs of a call.
+pub fn jobs(
+    system: &SystemSpec,
+    (flow, call): (usize, &CallSetup),
+    ends: &Ends,
+    scratch: &Path,
+) -> Result<Vec<Job>, Trouble> {
+    let weft = binary()?;
+    let job = |end: End, words: Vec<String>| Job {
+        flow,
+        end,
+        what: "weft".to_owned(),
+        command: [weft.clone()].into_iter().chain(words).collect(),
+        environment: Vec::new(),
+        begins: Begins::Before,
+        speech: Speech::None,
+        ending: Ending::Never,
+    };
+    let words = |text: String| -> Vec<String> { text.split(' ').map(str::to_owned).collect() };
+    let server = Job {
+        speech: Speech::FirstLine,
+        ..job(
+            End::Sink,
+            words(format!("serve --listen 0.0.0.0:{PORT} --insecure-http")),
+        )
+    };
+    let mut receiver = words(format!(
+        "join http://{}:{PORT} --room {ROOM} --name sink",
+        ends.sink_home
+    ));
+    receiver.extend(sending(system, &call.callee, &[ends.sink_home.to_string()]));
+    receiver.extend([
+        "--stats".to_owned(),
+        file(scratch, flow, End::Sink).display().to_string(),
+    ]);
+    let links: Vec<String> = ends.source.iter().map(ToString::to_string).collect();
+    let mut sender = words(format!(
+        "join http://{}:{PORT} --room {ROOM} --name source",
+        ends.sink_home
+    ));
+    sender.extend(sending(system, &call.caller, &links));
+    sender.extend([
+        "--stats".to_owned(),
+        file(scratch, flow, End::Source).display().to_string(),
+    ]);
+    Ok(vec![
+        server,
+        Job {
+            begins: Begins::WithFlow,
+            ..job(End::Sink, receiver)
+        },
+        Job {
+            begins: Begins::WithFlow,
+            ..job(End::Source, sender)
+        },
+    ])
+}
+
+/// This program, where it is weft, or the one that `WEFT_BIN` names.
+fn binary() -> Result<String, Trouble> {
+    let named = std::env::var_os("WEFT_BIN").map(PathBuf::from);
+    let own = std::env::current_exe().ok();
+    let own = own.filter(|path| path.file_stem().is_some_and(|name| name == "weft"));
+    let found = named.or(own).and_then(|path| path.canonicalize().ok());
+    let path = found.ok_or_else(|| {
+        Trouble::Lacking("the client weft: this program is not weft: set WEFT_BIN to it".to_owned())
+    })?;
+    Ok(path.display().to_string())
+}
+
+fn sending(system: &SystemSpec, side: &SideSetup, links: &[String]) -> Vec<String> {
+    let mut words = Vec::new();
+    let mut add = |name: &str, value: String| words.extend([name.to_owned(), value]);
+    links.iter().for_each(|link| add("--link", link.clone()));
+    add("--scheduler", system.scheduler.to_string());
+    add("--protection", system.protection.to_string());
+    add("--controller", system.controller.to_string());
+    add("--max-rate", format!("{}bit", side.max_rate.as_bps()));
+    for camera in &side.cameras {
+        let ((_, height), fps) = film(&camera.source);
+        add("--camera", format!("clip:{height}p@{fps}"));
+        add("--degradation", camera.degradation.to_string());
+    }
+    if !side.microphones.is_empty() {
+        add("--mic", "tone".to_owned());
+    }
+    words
+}
+
+fn file(scratch: &Path, flow: usize, end: End) -> PathBuf {
+    scratch.join(format!("weft-{flow}-{}.jsonl", end.name()))
+}
+
+/// A line of `weft join --stats`, as far as it matters here.
+#[derive(Deserialize)]
+struct Line {
+    /// Seconds since its beginning.
+    t: f64,
+    #[serde(default)]
+    peers: Vec<Peer>,
+    /// By participant.
+    #[serde(default)]
+    received: std::collections::BTreeMap<String, From>,
+}
+
+#[derive(Deserialize)]
+struct Peer {
+    #[serde(default)]
+    target_mbps: f64,
+    #[serde(default)]
+    paths: Vec<PathLine>,
+    #[serde(default)]
+    cameras: Vec<CameraLine>,
+    #[serde(default)]
+    received: Vec<ReceiverLine>,
+}
+
+#[derive(Deserialize)]
+struct PathLine {
+    rtt_ms: f64,
+    sent_bytes: f64,
+}
+
+#[derive(Deserialize)]
+struct CameraLine {
+    width: f64,
+    height: f64,
+    fps: f64,
+    encoded: f64,
+}
+
+#[derive(Deserialize)]
+struct ReceiverLine {
+    playout_ms: f64,
+    #[serde(default)]
+    keyframe_requests: f64,
+}
+
+#[derive(Deserialize)]
+struct From {
+    frames: f64,
+    bytes: f64,
+    #[serde(default)]
+    freezes: Option<f64>,
+    #[serde(default)]
+    freeze_s: Option<f64>,
+}
+
+/// What both ends have written, with times since `began_ms` (milliseconds
+/// since 1970), when the flow was started.
+#[must_use]
+pub fn told(scratch: &Path, flow: usize, began_ms: f64) -> Vec<Told> {
+    let ends = [End::Source, End::Sink].into_iter();
+    let ends = ends.filter_map(|end| {
+        let text = std::fs::read_to_string(file(scratch, flow, end)).ok()?;
+        let lines = text
+            .lines()
+            .filter_map(|line| serde_json::from_str::<Line>(line).ok());
+        let mut samples: Vec<Sample> = lines.map(|line| sample(&line, began_ms)).collect();
+        add_rates(&mut samples);
+        Some(Told {
+            flow,
+            end,
+            about: None,
+            samples,
+        })
+    });
+    ends.collect()
+}
+
+/// What counts became since the sample before.
+fn add_rates(samples: &mut [Sample]) {
+    for at in (1..samples.len()).rev() {
+        let (before, here) = samples.split_at_mut(at);
+        let (then, now) = (&before[at - 1], &mut here[0]);
+        let seconds = (now.unix_ms - then.unix_ms) / 1e3;
+        let Some(received) = now.received.as_mut() else {
+            continue;
+        };
+        let frames = then.received.as_ref().and_then(|then| then.frames);
+        let grown = received.frames.zip(frames).map(|(now, then)| now - then);
+        received.fps = grown.filter(|_| seconds > 0.0).map(|n| n / seconds);
+    }
+}
+
+fn sample(line: &Line, began_ms: f64) -> Sample {
+    let peers = || line.peers.iter();
+    let paths = || peers().flat_map(|peer| &peer.paths);
+    let camera = peers().flat_map(|peer| &peer.cameras).next();
+    let sent = camera.map(|camera| Sent {
+        bytes: Some(paths().map(|path| path.sent_bytes).sum()),
+        frames: Some(camera.encoded),
+        fps: Some(camera.fps),
+        width: Some(camera.width),
+        height: Some(camera.height),
+        target_mbps: Some(peers().map(|peer| peer.target_mbps).sum()),
+        ..Sent::default()
+    });
+    let from = line.received.values().next();
+    let receivers = || peers().flat_map(|peer| &peer.received);
+    let received = from.map(|from| Received {
+        bytes: Some(from.bytes),
+        frames: Some(from.frames),
+        freezes: from.freezes,
+        freeze_s: from.freeze_s,
+        jitter_buffer_ms: receivers().map(|r| r.playout_ms).reduce(f64::max),
+        ..Received::default()
+    });
+    let requests: f64 = receivers().map(|r| r.keyframe_requests).sum();
+    let rtt = paths().map(|path| path.rtt_ms).filter(|rtt| *rtt > 0.0);
+    Sample {
+        unix_ms: began_ms + line.t * 1e3,
+        rtt_ms: rtt.reduce(f64::min),
+        sent: sent.or((requests > 0.0).then(|| Sent {
+            plis: Some(requests),
+            ..Sent::default()
+        })),
+        received,
+    }
+}

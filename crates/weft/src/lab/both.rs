@@ -1,0 +1,93 @@
+//! `weft lab run --engine both`: the same scenario in simulator and emulator,
+//! and where they disagree.
+
+use weft_lab::Scenario;
+use weft_lab::emu::{Disagreement, THRESHOLD, disagreements};
+use weft_lab::output;
+
+use super::args::Common;
+use super::run::{Maker, Work, create, folder, stop_flag, tell, verdict};
+use crate::exit::Failure;
+
+/// Runs each pair, the scenario as the simulator and as the emulator takes it.
+pub fn run(
+    pairs: &[(Scenario, Scenario)],
+    common: &Common,
+    command: &dyn Fn(&Scenario) -> String,
+    emulated: &Maker,
+) -> Result<(), Failure> {
+    let stop = stop_flag();
+    for (simulator, emulator) in pairs {
+        let out = common.out.as_deref();
+        let out = out.map(|out| folder(out, simulator, pairs.len()));
+        let work = |scenario, engine: &str| -> Result<Work<'_>, Failure> {
+            let out = out.as_ref().map(|path| create(&path.join(engine)));
+            Ok(Work {
+                scenario,
+                common,
+                out: out.transpose()?,
+                stop: &stop,
+                command: command(scenario),
+                place: format!("{} ({engine}) ", simulator.name),
+            })
+        };
+        let sim = work(simulator, "sim")?;
+        let (simulated, ran) = sim.run(&Maker::Sim);
+        ran.and_then(|()| verdict(&simulated))?;
+        let emu = work(emulator, "emu")?;
+        let (real, ran) = emu.run(emulated);
+        let found = disagreements(&simulated, &real);
+        if let Some(out) = &out {
+            write(&out.join("disagreements.json"), &found)?;
+        }
+        if common.json {
+            let parse = |text: &str| serde_json::from_str::<serde_json::Value>(text);
+            let (sim, emu) = (output::summary(&simulated), output::summary(&real));
+            let (sim, emu) = (
+                parse(&sim).map_err(Failure::run)?,
+                parse(&emu).map_err(Failure::run)?,
+            );
+            println!(
+                "{}",
+                serde_json::json!({ "sim": sim, "emu": emu, "disagreements": found })
+            );
+        } else {
+            tell(&real, common, emu.out.as_ref());
+            print!("{}", printed(&found));
+        }
+        ran.and_then(|()| verdict(&real))?;
+    }
+    Ok(())
+}
+
+fn write(path: &std::path::Path, found: &[Disagreement]) -> Result<(), Failure> {
+    let text = serde_json::to_string_pretty(found).map_err(Failure::run)?;
+    let written = std::fs::write(path, text + "\n");
+    written.map_err(|error| Failure::run(format!("{}: {error}: is the disk full?", path.display())))
+}
+
+/// A row for each metric that both have.
+fn printed(found: &[Disagreement]) -> String {
+    let percent = THRESHOLD * 100.0;
+    let apart = found.iter().filter(|each| !each.agrees).count();
+    let mut text = format!(
+        "\nSimulator against emulator: {apart} of {} values differ by more than {percent} % (and by more \
+         than 20 kbit/s, 2 ms or 0.5 % of packets)\n",
+        found.len()
+    );
+    for each in found {
+        let relative = each
+            .relative
+            .map_or("-".to_owned(), |r| format!("{:+.0} %", r * 100.0));
+        let mark = if each.agrees { "" } else { "  <- disagree" };
+        let system = match each.system == each.simulated {
+            true => each.system.clone(),
+            false => format!("{} (sim: {})", each.system, each.simulated),
+        };
+        text += &format!(
+            "{system}  {}  sim {:.3}  emu {:.3} {}  {relative}{mark}\n",
+            each.metric, each.sim, each.emu, each.unit
+        );
+    }
+    text
+}

@@ -1,0 +1,215 @@
+//! `weft lab run --engine emu` as a program: real packets, real programs, in
+//! namespaces of its own. Short: whether it works, not how well.
+
+use std::process::{Command, Output};
+
+use serde_json::Value;
+
+/// Rates of runs on a machine that does something else as well.
+const BUSY: &str = "--keep-rejected";
+
+struct Ran {
+    status: Option<i32>,
+    output: String,
+    errors: String,
+}
+
+fn weft(arguments: &[&str], environment: &[(&str, &str)]) -> Ran {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_weft"));
+    command.args(["lab", "run"]).args(arguments);
+    command.envs(environment.iter().copied());
+    let root = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
+    command.current_dir(root);
+    let Output {
+        status,
+        stdout,
+        stderr,
+    } = command.output().expect("the program starts");
+    Ran {
+        status: status.code(),
+        output: String::from_utf8_lossy(&stdout).into_owned(),
+        errors: String::from_utf8_lossy(&stderr).into_owned(),
+    }
+}
+
+/// Whether this machine can emulate; says why not.
+fn can_emulate() -> bool {
+    let found = weft_emu::Right::find();
+    if let Err(error) = &found {
+        println!("skipped: {error}");
+    }
+    found.is_ok()
+}
+
+fn has(program: &str) -> bool {
+    let found = Command::new("sh")
+        .args(["-c", &format!("command -v {program}")])
+        .output();
+    let found = found.is_ok_and(|output| output.status.success());
+    if !found {
+        println!("skipped: no {program}; `make setup` installs it");
+    }
+    found
+}
+
+fn value(summary: &Value, metric: &str) -> f64 {
+    let results = summary["results"].as_array().expect("results");
+    let row = results.iter().find(|row| row["metric"] == metric);
+    let row = row.unwrap_or_else(|| panic!("no {metric} in {summary:#}"));
+    row["mean"].as_f64().expect("a number")
+}
+
+fn parsed(ran: &Ran) -> Value {
+    serde_json::from_str(&ran.output)
+        .unwrap_or_else(|e| panic!("{e}: {} {}", ran.output, ran.errors))
+}
+
+#[test]
+fn a_command_is_measured_at_the_bottleneck() {
+    if !can_emulate() || !has("iperf3") {
+        return;
+    }
+    // 2 Mbit/s of payload in packets of 1000 + 28 bytes, for 3 of 5 s.
+    let client = "exec:if [ $WEFT_ROLE = callee ]; then timeout 20 iperf3 -s -1; else \
+                  sleep 1; timeout 20 iperf3 -u -c $WEFT_PEER -b 2M -l 1000 -t 3; fi";
+    let arguments = [
+        "gcc/wired-1",
+        "--engine",
+        "emu",
+        "--client",
+        client,
+        BUSY,
+        "--json",
+    ];
+    let more = ["--seeds", "1", "--duration", "5", "--set", "metrics=[]"];
+    let ran = weft(&[&arguments[..], &more].concat(), &[]);
+    assert_eq!(ran.status, Some(0), "{}", ran.errors);
+    let summary = parsed(&ran);
+    assert_eq!(summary["engine"], "emu");
+    assert_eq!(summary["results"][0]["system"], "exec");
+    let rate = value(&summary, "throughput_mbps");
+    let expected = 2.0 * 1.028 * 3.0 / 5.0;
+    assert!(
+        (0.9 * expected..1.1 * expected).contains(&rate),
+        "{rate} Mbit/s"
+    );
+    // 100 Mbit/s carry it without a queue.
+    assert!(value(&summary, "queue_ms_p95") < 5.0);
+}
+
+#[test]
+fn two_browsers_call_each_other() {
+    if !can_emulate()
+        || !has("node")
+        || !(has("chromium") || std::env::var("WEFT_CHROMIUM").is_ok())
+    {
+        return;
+    }
+    let arguments = [
+        "gcc/wired-1",
+        "--engine",
+        "emu",
+        "--client",
+        "chromium",
+        BUSY,
+        "--json",
+    ];
+    let more = [
+        "--seeds",
+        "1",
+        "--duration",
+        "10",
+        "--set",
+        "flows.call.resolution=360p",
+    ];
+    let more = [&more[..], &["--set", "metrics=[]"]].concat();
+    let ran = weft(&[&arguments[..], &more].concat(), &[]);
+    assert_eq!(ran.status, Some(0), "{}", ran.errors);
+    let summary = parsed(&ran);
+    let fps = value(&summary, "fps");
+    assert!((3.0..=31.0).contains(&fps), "{fps} frames a second");
+    // The client is told at most 2.5 Mbit/s; headers and repair come on top.
+    let rate = value(&summary, "throughput_mbps");
+    assert!((0.1..3.2).contains(&rate), "{rate} Mbit/s");
+    assert!(value(&summary, "height_px") <= 360.0);
+    let notes = summary["notes"].to_string();
+    assert!(
+        notes.contains("client chromium") && notes.contains("degradation"),
+        "{notes}"
+    );
+}
+
+#[test]
+fn simulator_and_emulator_are_compared() {
+    if !can_emulate() {
+        return;
+    }
+    let arguments = [
+        "gcc/wired-1",
+        "--engine",
+        "both",
+        "--systems",
+        "single/gcc",
+        BUSY,
+        "--json",
+    ];
+    let more = [
+        "--seeds",
+        "1",
+        "--duration",
+        "8",
+        "--set",
+        "flows.call.resolution=360p",
+    ];
+    let ran = weft(&[&arguments[..], &more].concat(), &[]);
+    assert_eq!(ran.status, Some(0), "{}", ran.errors);
+    let both = parsed(&ran);
+    assert_eq!(
+        (&both["sim"]["engine"], &both["emu"]["engine"]),
+        (&"sim".into(), &"emu".into())
+    );
+    let rows = both["disagreements"].as_array().expect("rows");
+    let row = rows.iter().find(|row| row["metric"] == "throughput_mbps");
+    let row = row.expect("throughput in both");
+    assert!(row["sim"].as_f64().expect("a rate") > 0.1, "{row}");
+    assert!(row["emu"].as_f64().expect("a rate") > 0.1, "{row}");
+    assert!(value(&both["emu"], "fps") > 3.0);
+}
+
+#[test]
+fn what_goes_wrong_is_told_by_status_and_remedy() {
+    let run = |client: &str, environment: &[(&str, &str)]| {
+        let arguments = ["gcc/wired-1", "--engine", "emu", "--client", client, BUSY];
+        weft(
+            &[&arguments[..], &["--seeds", "1", "--duration", "3"]].concat(),
+            environment,
+        )
+    };
+    let unknown = run("firefox", &[]);
+    assert_eq!(unknown.status, Some(2));
+    assert!(
+        unknown.errors.contains("exec:COMMAND"),
+        "{}",
+        unknown.errors
+    );
+    let simulated = weft(&["gcc/wired-1", "--client", "chromium"], &[]);
+    assert_eq!(simulated.status, Some(2));
+    assert!(
+        simulated.errors.contains("--engine emu"),
+        "{}",
+        simulated.errors
+    );
+    if !can_emulate() {
+        return;
+    }
+    let died = run("exec:echo nothing works >&2; exit 7", &[]);
+    assert_eq!(died.status, Some(1), "{}", died.errors);
+    assert!(died.errors.contains("nothing works"), "{}", died.errors);
+    let missing = run("exec:no-such-program-anywhere", &[]);
+    assert_eq!(missing.status, Some(3), "{}", missing.errors);
+    if has("node") {
+        let none = run("chromium", &[("WEFT_CHROMIUM", "/nowhere/chromium")]);
+        assert_eq!(none.status, Some(3), "{}", none.errors);
+        assert!(none.errors.contains("set WEFT_CHROMIUM"), "{}", none.errors);
+    }
+}
