@@ -16,6 +16,7 @@ import (
 	"sync"
 
 	"github.com/pion/ice/v4"
+	"github.com/pion/interceptor"
 	"github.com/pion/webrtc/v4"
 )
 
@@ -43,6 +44,7 @@ type options struct {
 	address          net.IP
 	publish          bool
 	ignoreNomination bool
+	ccfb             bool
 }
 
 var output sync.Mutex
@@ -65,6 +67,8 @@ func main() {
 	flag.BoolVar(&o.publish, "publish", false, "send video instead of receiving it")
 	flag.BoolVar(&o.ignoreNomination, "ignore-nomination", false,
 		"do not understand libwebrtc's NOMINATION, as ice before 4.2.3")
+	flag.BoolVar(&o.ccfb, "ccfb", false,
+		"give feedback by RFC 8888 instead of transport-wide numbers")
 	flag.Parse()
 	if o.address = net.ParseIP(*address); o.address == nil {
 		log.Fatalf("-address %q is no address; write it like 127.0.0.1", *address)
@@ -124,7 +128,30 @@ func connection(o options, seen *counts) (*webrtc.PeerConnection, error) {
 			return nil, err
 		}
 	}
-	return webrtc.NewAPI(webrtc.WithSettingEngine(settings)).NewPeerConnection(webrtc.Configuration{})
+	with := []func(*webrtc.API){webrtc.WithSettingEngine(settings)}
+	if o.ccfb {
+		media, registry := &webrtc.MediaEngine{}, &interceptor.Registry{}
+		if err := feedbackByStream(media, registry); err != nil {
+			return nil, err
+		}
+		with = append(with, webrtc.WithMediaEngine(media), webrtc.WithInterceptorRegistry(registry))
+	}
+	return webrtc.NewAPI(with...).NewPeerConnection(webrtc.Configuration{})
+}
+
+// feedbackByStream is what Pion registers by default, but for the congestion
+// control feedback of RFC 8888 in place of the transport-wide one.
+func feedbackByStream(media *webrtc.MediaEngine, registry *interceptor.Registry) error {
+	if err := media.RegisterDefaultCodecs(); err != nil {
+		return err
+	}
+	if err := webrtc.ConfigureNack(media, registry); err != nil {
+		return err
+	}
+	if err := webrtc.ConfigureRTCPReports(registry); err != nil {
+		return err
+	}
+	return webrtc.ConfigureCongestionControlFeedback(media, registry)
 }
 
 // watch tells what becomes of the connection; the channel is closed when media

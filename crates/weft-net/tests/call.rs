@@ -13,7 +13,7 @@ use common::{
 use weft_net::{Application, Clock, Context, Driver, Remote};
 use weft_peer::{AnswerPolicy, Direction, Event, Offer, Peer, PeerKey, Section, answer};
 use weft_secure::IceRole;
-use weft_session::{Delivery, EcnState, MediaKind};
+use weft_session::{Delivery, EcnState, MediaKind, PathStats};
 use weft_units::{Deadline, Duration, Instant, Rng, StreamId};
 
 /// What the test asks of an end.
@@ -22,8 +22,8 @@ enum Command {
     /// Takes the socket of an address away: packets to and from it vanish.
     Close(SocketAddr),
     Open(UdpSocket),
-    /// Wants to know what is done with the ECN field of each path.
-    TellEcn(Sender<Vec<EcnState>>),
+    /// Wants to know how each path does.
+    TellPaths(Sender<Vec<PathStats>>),
     Stop,
 }
 
@@ -67,11 +67,12 @@ impl Application for End {
                     .add_socket(socket)
                     .expect("the socket was open before");
             }
-            Command::TellEcn(asker) => {
+            Command::TellPaths(asker) => {
                 let peer = self.peer.and_then(|key| context.peers().get(key));
-                let paths = peer.map(|p| p.session().stats().paths).unwrap_or_default();
-                let states = paths.iter().map(|p| p.ecn).collect();
-                asker.send(states).expect("the test waits");
+                let paths = peer.map(|p| p.session().stats().paths);
+                asker
+                    .send(paths.unwrap_or_default())
+                    .expect("the test waits");
             }
             Command::Stop => context.stop(),
         }
@@ -249,8 +250,9 @@ fn the_ecn_field_passes_loopback_over_both_families() {
         for _ in 0..50 {
             call.run(Duration::from_millis(100));
             let (asker, answer) = channel();
-            call.sender.send(Command::TellEcn(asker));
-            states = answer.recv().expect("the driver runs");
+            call.sender.send(Command::TellPaths(asker));
+            let paths = answer.recv().expect("the driver runs");
+            states = paths.iter().map(|p| p.ecn).collect();
             if states == [EcnState::On] {
                 break;
             }

@@ -12,6 +12,9 @@ use crate::schedule::SchedulerKind;
 pub struct Config {
     /// Negotiated header extension ids; they decide the [`Level`].
     pub extensions: ExtensionMap,
+    /// By what a peer that knows no paths names packets in its feedback.
+    /// Default: transport-wide numbers.
+    pub naming: Naming,
     /// Which packets go over which path.
     pub scheduler: SchedulerKind,
     /// What is left out, for experiments. Default: nothing.
@@ -51,6 +54,7 @@ impl Config {
     pub fn new(extensions: ExtensionMap, feedback_ssrc: Ssrc) -> Config {
         Config {
             extensions,
+            naming: Naming::Transport,
             scheduler: SchedulerKind::default(),
             ablation: Ablation::None,
             protection: ProtectionKind::default(),
@@ -69,13 +73,14 @@ impl Config {
         }
     }
 
-    /// What both sides agreed on, read off the extensions.
+    /// What both sides agreed on, read off the extensions and the naming.
     #[must_use]
     pub fn level(&self) -> Level {
-        match (self.extensions.path, self.extensions.transport_sequence) {
-            (Some(_), _) => Level::Full,
-            (None, Some(_)) => Level::SenderSide,
-            (None, None) => Level::Single,
+        let transport = self.extensions.transport_sequence;
+        match (self.extensions.path, self.naming, transport) {
+            (Some(_), ..) => Level::Full,
+            (None, Naming::Stream, _) | (None, _, Some(_)) => Level::SenderSide,
+            (None, Naming::Transport, None) => Level::Single,
         }
     }
 }
@@ -85,11 +90,22 @@ impl Config {
 pub enum Level {
     /// Both sides know paths: per-path numbers and feedback on every path.
     Full,
-    /// The peer gives transport-wide feedback only: the sender remembers the
+    /// The peer gives feedback that knows no paths: the sender remembers the
     /// path of each number.
     SenderSide,
     /// No per-packet feedback: one path carries everything.
     Single,
+}
+
+/// By what feedback names packets where no paths are known.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Naming {
+    /// A number that counts the packets of all streams, in a header extension
+    /// (transport-wide feedback).
+    Transport,
+    /// The stream and its own sequence number (RFC 8888). This feedback has
+    /// room for ECN marks.
+    Stream,
 }
 
 /// One stream that this side sends.

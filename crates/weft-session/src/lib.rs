@@ -20,7 +20,7 @@ mod session;
 mod stats;
 
 pub use ablation::{Ablation, UnknownAblation};
-pub use config::{Config, Feedback, Level, ReceiveStreamConfig, SendStreamConfig};
+pub use config::{Config, Feedback, Level, Naming, ReceiveStreamConfig, SendStreamConfig};
 pub use event::{Event, ForwardedPacket, Frame, Input, Output, Protocol, Transmit};
 pub use path::{EcnState, PathState};
 pub use protection::ProtectionKind;

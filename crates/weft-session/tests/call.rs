@@ -1,6 +1,7 @@
 //! A call in virtual time: two sessions over links of `weft-links`.
 
 mod ecn;
+mod naming;
 mod policy;
 mod world;
 

@@ -12,7 +12,7 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use weft_net::{Clock, Driver};
 use weft_peer::{Direction, Offer, Section};
 use weft_secure::{IceRole, RemoteCandidate, RemoteFilter};
-use weft_session::{Delivery, MediaKind, SchedulerKind};
+use weft_session::{Delivery, Level, MediaKind, Naming, SchedulerKind};
 use weft_units::{Duration, Instant, Rng};
 
 use crate::common::{Allowance, Record, Side, Stage, config, local, survives_a_cut};
@@ -48,6 +48,8 @@ struct Call {
     pion: Pion,
     relays: Vec<Relay>,
     record: Record,
+    /// How Pion names packets in its feedback.
+    naming: (Level, Naming),
     /// The remote addresses that Pion selected, one after the other.
     selected: Vec<String>,
     /// The states that its ICE went through.
@@ -99,6 +101,7 @@ impl Call {
             let (addr, priority) = (relay.near(), u32::MAX);
             peer.add_remote_candidate(clock.now(), RemoteCandidate { addr, priority });
         }
+        let naming = (peer.session().level(), peer.session().naming());
         us.remote.send(Command::Insert(Box::new(peer)));
         Call {
             clock,
@@ -107,6 +110,7 @@ impl Call {
             pion,
             relays,
             record: Record::default(),
+            naming,
             selected: Vec::new(),
             states: Vec::new(),
             counts: Counts::default(),
@@ -233,6 +237,33 @@ fn pion_merges_what_we_send_over_two_links_and_a_cut_is_no_stop() {
         assert_eq!(call.selected.len(), pairs, "{:?}", call.selected);
         call.close();
     }
+}
+
+#[test]
+fn pion_with_feedback_by_stream_merges_two_links_too() {
+    let Some(program) = program() else { return };
+    let mut call = Call::new(&program, Direction::Send, &["-ccfb"]);
+    assert_eq!(call.naming, (Level::SenderSide, Naming::Stream));
+    call.begin(30);
+    let start = call.now();
+    survives_a_cut(&mut call, 1, BUSY);
+
+    let gap = call.record.longest_gap(start, call.now());
+    let Counts { from, read, late } = &call.counts;
+    let packets: Vec<u64> = from.values().copied().collect();
+    println!("no frame for {gap:?}; {packets:?} packets by link, {read} read, {late} late");
+    let total = packets.iter().sum::<u64>();
+    assert_eq!(packets.len(), 2, "{from:?}");
+    assert!(packets.iter().all(|n| n * 7 > total), "{packets:?}");
+    let (asker, answer) = channel();
+    call.us.remote.send(Command::TellPaths(asker));
+    for path in answer.recv().expect("the driver runs") {
+        println!("{path:?}");
+        let (reported, sent) = (path.acknowledged_packets, path.sent_packets);
+        assert!(reported * 2 > sent, "{reported} of {sent} reported");
+        assert!(path.lost_packets * 10 < sent, "{path:?}");
+    }
+    call.close();
 }
 
 #[test]

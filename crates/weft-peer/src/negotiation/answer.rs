@@ -1,12 +1,13 @@
 use weft_secure::{Association, DtlsRole};
-use weft_session::{Delivery, MediaKind, Session};
+use weft_session::{Delivery, Level, MediaKind, Naming, Session};
 use weft_units::{Instant, VideoCodec};
+use weft_wire::rtp;
 use weft_wire::sdp::{self, Media, Payload, SessionDescription, Setup};
 
 use super::describe::{Sources, Transported, announce, bundle, payloads};
 use super::offer::{add_receiver, add_sender};
 use super::{
-    Codec, NegotiatedStream, NegotiationError, dtls_role_for_answer, extension_map, extensions,
+    Codec, NegotiatedStream, NegotiationError, agree, dtls_role_for_answer, extensions,
     remote_transport,
 };
 use crate::peer::{Peer, PeerConfig};
@@ -38,7 +39,7 @@ pub fn answer(
     for local in &config.locals {
         association.add_local(now, local.clone());
     }
-    config.session.extensions = extension_map(&offer, &config.video);
+    agree(&offer, &config.video, &mut config.session);
     let session = Session::new(now, config.session.clone(), config.rng.clone());
     let mut peer = Peer::assemble(association, session);
     peer.locals.clone_from(&config.locals);
@@ -93,6 +94,7 @@ impl Answering<'_> {
         media.payloads = payloads(&[codec]);
         keep_what_was_offered(&mut media, offered);
         media.extensions = extensions(offered).cloned().collect();
+        self.keep_chosen_feedback(&mut media);
         transported.describe(&mut media);
         let mut streams: Vec<NegotiatedStream> = Vec::new();
         let wanted = to_send.iter().position(|k| *k == codec.kind);
@@ -121,6 +123,25 @@ impl Answering<'_> {
         };
         self.peer.streams.extend(streams);
         Some(media)
+    }
+}
+
+impl Answering<'_> {
+    /// Of the two kinds that do the same, an answer lists the one to use.
+    fn keep_chosen_feedback(&self, media: &mut Media) {
+        let session = &self.peer.session;
+        let by_stream = (session.level(), session.naming()) == (Level::SenderSide, Naming::Stream);
+        let other = match by_stream {
+            true => sdp::TRANSPORT_FEEDBACK,
+            false => sdp::CONGESTION_FEEDBACK,
+        };
+        for payload in &mut media.payloads {
+            payload.feedback.retain(|f| f != other);
+        }
+        if by_stream {
+            let uri = rtp::TRANSPORT_SEQUENCE_URI;
+            media.extensions.retain(|(_, u)| u != uri);
+        }
     }
 }
 

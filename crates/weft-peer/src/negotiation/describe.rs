@@ -89,14 +89,22 @@ fn payload(kind: MediaKind, payload_type: u8, name: &str) -> Payload {
 
 /// A codec and its retransmissions.
 fn payloads_of(codec: Codec) -> Vec<Payload> {
-    let feedback = ["transport-cc", "ccm fir", "nack", "nack pli"];
+    let feedback = [
+        sdp::TRANSPORT_FEEDBACK,
+        sdp::CONGESTION_FEEDBACK,
+        "ccm fir",
+        "nack",
+        "nack pli",
+    ];
     let own = |name: &str| payload(codec.kind, codec.payload_type, name);
     let parameters = match (codec.kind, codec.video) {
         (MediaKind::Audio, _) => {
             return vec![Payload {
                 channels: Some(2),
                 parameters: "minptime=10;useinbandfec=1".to_owned(),
-                feedback: vec!["transport-cc".to_owned()],
+                feedback: [sdp::TRANSPORT_FEEDBACK, sdp::CONGESTION_FEEDBACK]
+                    .map(str::to_owned)
+                    .to_vec(),
                 ..own("opus")
             }];
         }

@@ -11,7 +11,7 @@ pub use answer::{AnswerPolicy, answer};
 pub use offer::Offer;
 
 use weft_secure::{DtlsRole, Fingerprint, Remote, RemoteCandidate};
-use weft_session::{Feedback, Level, MediaKind};
+use weft_session::{Feedback, Level, MediaKind, Naming};
 use weft_units::{Ssrc, StreamId, VideoCodec};
 use weft_wire::h264::Format;
 use weft_wire::rtp::{self, ExtensionMap, Mid};
@@ -167,10 +167,7 @@ fn video_of(media: &Media, allowed: &[VideoCodec]) -> Option<(VideoCodec, u8)> {
 fn extensions(media: &Media) -> impl Iterator<Item = &(u8, String)> {
     /// What fits a one-byte header (RFC 8285 section 4.2).
     const IDS: std::ops::RangeInclusive<u8> = 1..=14;
-    let feedback = media
-        .payloads
-        .iter()
-        .any(|p| p.has_feedback("transport-cc"));
+    let feedback = media.has_feedback(sdp::TRANSPORT_FEEDBACK);
     let known = move |uri: &str| match uri {
         rtp::MID_URI | rtp::PATH_URI => true,
         rtp::TRANSPORT_SEQUENCE_URI => feedback,
@@ -182,17 +179,42 @@ fn extensions(media: &Media) -> impl Iterator<Item = &(u8, String)> {
 
 /// What the peer will tell of the packets that we send in this section:
 /// Firefox, for one, counts those of video only.
-fn feedback(level: Level, media: &Media) -> Feedback {
+fn feedback(level: Level, naming: Naming, media: &Media) -> Feedback {
     let lists = |uri: &str| extensions(media).any(|(_, u)| u == uri);
-    let each = match level {
-        Level::Full => lists(rtp::PATH_URI),
-        Level::SenderSide => lists(rtp::TRANSPORT_SEQUENCE_URI),
-        Level::Single => false,
+    let each = match (level, naming) {
+        (Level::Full, _) => lists(rtp::PATH_URI),
+        (Level::SenderSide, Naming::Transport) => lists(rtp::TRANSPORT_SEQUENCE_URI),
+        (Level::SenderSide, Naming::Stream) => media.has_feedback(sdp::CONGESTION_FEEDBACK),
+        (Level::Single, _) => false,
     };
     match each {
         true => Feedback::EachPacket,
         false => Feedback::Reports,
     }
+}
+
+/// Fills in what a description agrees on: path feedback before RFC 8888's,
+/// that before transport-wide feedback, which has no room for ECN marks and
+/// costs a header extension in each packet. libwebrtc chooses like that, too.
+fn agree(
+    description: &SessionDescription,
+    allowed: &[VideoCodec],
+    session: &mut weft_session::Config,
+) {
+    session.extensions = extension_map(description, allowed);
+    let by_stream = |m: &Media| m.has_feedback(sdp::CONGESTION_FEEDBACK);
+    let used = || description.media.iter().filter(|m| !m.is_rejected());
+    let mut video = used().filter(|m| is_video(m, allowed));
+    let agreed = used().any(by_stream) && video.all(by_stream);
+    session.naming = Naming::Transport;
+    if session.extensions.path.is_none() && agreed {
+        session.naming = Naming::Stream;
+        session.extensions.transport_sequence = None;
+    }
+}
+
+fn is_video(media: &Media, allowed: &[VideoCodec]) -> bool {
+    Codec::of(media, allowed).is_some_and(|c| c.kind == MediaKind::Video)
 }
 
 /// The ids of the extensions that we have too, as the sections in use list
@@ -205,9 +227,7 @@ fn extension_map(description: &SessionDescription, allowed: &[VideoCodec]) -> Ex
         all.find(|(_, u)| u == uri).map(|(id, _)| *id)
     };
     let numbered = |uri: &str| {
-        let is_video =
-            |m: &&Media| Codec::of(m, allowed).is_some_and(|c| c.kind == MediaKind::Video);
-        let mut video = used().filter(is_video);
+        let mut video = used().filter(|m| is_video(m, allowed));
         let all = video.all(|m| extensions(m).any(|(_, u)| u == uri));
         id(uri).filter(|_| all)
     };

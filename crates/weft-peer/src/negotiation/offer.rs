@@ -6,8 +6,8 @@ use weft_wire::sdp::{self, Media, SessionDescription, Setup};
 
 use super::describe::{Sources, Transported, announce, bundle, payloads};
 use super::{
-    Codec, Direction, NegotiatedStream, NegotiationError, Section, clock_rate, extension_map,
-    feedback, remote_transport,
+    Codec, Direction, NegotiatedStream, NegotiationError, Section, agree, clock_rate, feedback,
+    remote_transport,
 };
 use crate::peer::{Peer, PeerConfig};
 
@@ -114,7 +114,7 @@ impl Offer {
         };
         let remote = remote_transport(&answer, dtls)?;
         let mut config = self.config;
-        config.session.extensions = extension_map(&answer, &config.video);
+        agree(&answer, &config.video, &mut config.session);
         let session = Session::new(now, config.session, config.rng);
         let mut peer = Peer::assemble(self.association, session);
         peer.locals = config.locals;
@@ -215,7 +215,7 @@ pub(super) fn add_sender(
         codec: codec.video,
         clock_rate: clock_rate(codec.kind),
         mid,
-        feedback: feedback(session.level(), media),
+        feedback: feedback(session.level(), session.naming(), media),
     });
     let direction = Direction::Send;
     NegotiatedStream {

@@ -4,7 +4,7 @@ use weft_secure::{
     Certificate, Config as AssociationConfig, Credentials, IceRole, LinkId, LocalAddress,
     RemoteFilter,
 };
-use weft_session::{Delivery, Frame, Input, Level, MediaKind, Output};
+use weft_session::{Delivery, Frame, Input, Level, MediaKind, Naming, Output};
 use weft_units::{Duration, Instant, PathId, Rng, Ssrc, VideoCodec};
 use weft_wire::rtp::ExtensionMap;
 use weft_wire::sdp::{SessionDescription, Setup};
@@ -537,4 +537,70 @@ fn repair_packets_are_for_those_who_list_them() {
     let answer = answer.to_string();
     assert!(answer.contains("a=ssrc-group:FID"), "we send: {answer}");
     assert!(!answer.contains("flexfec") && !answer.contains("FEC-FR"));
+}
+
+/// What the session has, and of the answer's first section of video: whether it
+/// lists each kind of feedback, and the extension for transport-wide numbers.
+fn chosen(offer: &str) -> ((Level, Naming), [bool; 3]) {
+    let (peer, answer) = answer_to(offer, &SEND_BOTH()).expect("it is usable");
+    let session = (peer.session().level(), peer.session().naming());
+    let video = answer
+        .media
+        .iter()
+        .find(|m| m.kind == sdp::MediaKind::Video);
+    let video = video.expect("a section of video");
+    let lists = |f: &str| video.has_feedback(f);
+    let numbers = |(_, uri): &(u8, String)| uri == rtp::TRANSPORT_SEQUENCE_URI;
+    let each = [
+        lists(sdp::CONGESTION_FEEDBACK),
+        lists(sdp::TRANSPORT_FEEDBACK),
+        video.extensions.iter().any(numbers),
+    ];
+    (session, each)
+}
+
+#[test]
+fn feedback_by_stream_is_preferred_to_transport_wide_feedback() {
+    let with = |lines: &str| {
+        let mark = "a=rtcp-fb:120 nack pli\r\n";
+        FIREFOX_PLAYS.replacen(mark, &format!("{mark}{lines}"), 1)
+    };
+    let both = with("a=rtcp-fb:* ack ccfb\r\n");
+    let by_stream = ((Level::SenderSide, Naming::Stream), [true, false, false]);
+    assert_eq!(chosen(&both), by_stream);
+    // Pion lists it for each payload type.
+    let alone = with("a=rtcp-fb:120 ack ccfb\r\n").replace("a=rtcp-fb:120 transport-cc\r\n", "");
+    assert_eq!(chosen(&alone), by_stream);
+    let numbers = ((Level::SenderSide, Naming::Transport), [false, true, true]);
+    assert_eq!(chosen(FIREFOX_PLAYS), numbers);
+    let (mut peer, answer) = answer_to(&both, &SEND_BOTH()).expect("it is usable");
+    let text = answer.to_string();
+    assert_eq!(
+        text.matches("a=rtcp-fb:* ack ccfb\r\n").count(),
+        1,
+        "{text}"
+    );
+    let extensions = ExtensionMap {
+        transport_sequence: Some(7),
+        mid: Some(3),
+        ..ExtensionMap::default()
+    };
+    let bear = numbered(&mut peer, &extensions);
+    assert!(bear.iter().all(|(_, numbered)| !numbered), "{bear:?}");
+}
+
+#[test]
+fn who_knows_paths_needs_no_other_feedback() {
+    let section = Section {
+        kind: MediaKind::Video,
+        direction: Direction::Receive,
+    };
+    let config = config(IceRole::Controlling, 2, "192.0.2.2:5000");
+    let offer = Offer::new(Instant::ZERO, config, &[section], Delivery::Frames).sdp();
+    assert!(offer.contains("a=rtcp-fb:* ack ccfb\r\n"), "{offer}");
+    let (session, [by_stream, ..]) = chosen(&offer);
+    assert_eq!(
+        (session, by_stream),
+        ((Level::Full, Naming::Transport), false)
+    );
 }

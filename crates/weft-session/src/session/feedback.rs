@@ -38,6 +38,7 @@ impl Session {
                     self.on_transport_feedback(now, feedback.base_sequence, &feedback.arrivals);
                 }
                 Packet::PathFeedback(feedback) => self.on_path_feedback(now, &feedback),
+                Packet::CongestionFeedback(feedback) => self.on_stream_feedback(now, &feedback),
                 Packet::QualityFeedback(feedback) => self.on_quality_feedback(now, &feedback),
                 Packet::SourceDescription(list) => self.on_source_descriptions(&list),
                 Packet::Remb(remb) => self.remote_limit = Some(remb.rate),
@@ -48,10 +49,10 @@ impl Session {
     }
 
     fn on_transport_feedback(&mut self, now: Instant, base: u16, arrivals: &[Option<Instant>]) {
-        let base = sequence::extend(Some(self.transport.next()), base);
+        let base = sequence::extend(Some(self.numbers.transport.next()), base);
         let mut reports: BTreeMap<PathId, Vec<(u64, Option<Arrival>)>> = BTreeMap::new();
         for (offset, arrival) in arrivals.iter().enumerate() {
-            match self.transport.find(base + offset as u64) {
+            match self.numbers.transport.find(base + offset as u64) {
                 Some((path, number)) => {
                     let arrival = arrival.map(|at| Arrival {
                         at,
@@ -92,7 +93,12 @@ impl Session {
         self.on_path_reports(now, id, reports);
     }
 
-    fn on_path_reports(&mut self, now: Instant, id: PathId, reports: Vec<(u64, Option<Arrival>)>) {
+    pub(super) fn on_path_reports(
+        &mut self,
+        now: Instant,
+        id: PathId,
+        reports: Vec<(u64, Option<Arrival>)>,
+    ) {
         let Some(path) = self.paths.get_mut(&id) else {
             return;
         };

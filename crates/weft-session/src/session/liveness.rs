@@ -4,7 +4,7 @@ use weft_cc::{Controller, ControllerKind};
 use weft_units::{Duration, Ecn, Instant, PathId};
 
 use super::Session;
-use crate::config::{Config, Level, RETRANSMISSION_AGE};
+use crate::config::{Config, Level, Naming, RETRANSMISSION_AGE};
 use crate::event::{Event, Output};
 use crate::path::{Carried, Content, Path, PathState, Purpose, Waiting};
 
@@ -22,9 +22,9 @@ fn controller(config: &Config, level: Level, now: Instant) -> (Box<dyn Controlle
     let mut controller = build(config.controller, config.path_limits, now);
     controller.set_weight(config.weight);
     controller.set_demand(now, config.max_rate);
-    let ecn = match level {
-        Level::Full => controller.ecn(),
-        Level::SenderSide | Level::Single => Ecn::NotEct,
+    let ecn = match (level, config.naming) {
+        (Level::Full, _) | (Level::SenderSide, Naming::Stream) => controller.ecn(),
+        (Level::SenderSide, Naming::Transport) | (Level::Single, _) => Ecn::NotEct,
     };
     (controller, ecn)
 }

@@ -2,6 +2,7 @@
 
 mod feedback;
 mod liveness;
+mod numbers;
 mod protecting;
 mod quality;
 mod receiving;
@@ -9,13 +10,14 @@ mod recovering;
 mod reports;
 mod rescue;
 mod sending;
+mod stream_feedback;
 mod transmitting;
 
 use std::collections::{BTreeMap, VecDeque};
 
 use weft_units::{Deadline, Duration, Instant, PathId, Rate, Rng, Ssrc, StreamId};
 
-use crate::config::{Config, Level, ReceiveStreamConfig, SendStreamConfig};
+use crate::config::{Config, Level, Naming, ReceiveStreamConfig, SendStreamConfig};
 use crate::event::{Event, Input, Output};
 use crate::path::{Path, PathState};
 use crate::protection::{Protection, ProtectionKind, RepairShare};
@@ -24,6 +26,7 @@ use crate::schedule::{PathUse, PathView, Policies, Policy, Scheduler, SchedulerK
 use crate::send::{Buffers, REPAIR_HEADROOM, SendStream};
 use crate::stats::Stats;
 
+use numbers::Numbers;
 use receiving::ReceiveStream;
 
 /// A multipath media session, without sockets, crypto or codecs.
@@ -50,14 +53,18 @@ pub struct Session {
     outputs: VecDeque<Output>,
     /// For packets that go out.
     buffers: Buffers,
-    /// Transport-wide numbers: the path and path number behind each.
-    transport: TransportNumbers,
+    /// What was sent under the numbers that feedback names.
+    numbers: Numbers,
     /// What has come by each path (full level).
     path_logs: BTreeMap<PathId, ReceiveLog>,
     /// Which of our paths each of the peer's is, as far as is known.
     peer_paths: BTreeMap<PathId, PathId>,
     /// What has come by transport-wide number (sender-side level).
     transport_log: ReceiveLog,
+    /// What has come of each stream, if its own numbers name it.
+    stream_logs: BTreeMap<Ssrc, ReceiveLog>,
+    /// The peer's clock in its reports by stream, unwrapped.
+    report_clock: Option<u64>,
     feedback_count: u8,
     next_feedback: Option<Instant>,
     next_report: Instant,
@@ -85,39 +92,6 @@ pub struct Drops {
     pub stale_feedback: u64,
     /// Quality feedback and frame rates that cannot be true.
     pub implausible: u64,
-}
-
-/// Which path and path number each transport-wide number was.
-#[derive(Debug, Default)]
-struct TransportNumbers {
-    sent: VecDeque<(PathId, u64)>,
-    first: u64,
-}
-
-impl TransportNumbers {
-    /// TWCC numbers are compared within half their space; twice what any
-    /// feedback spans.
-    const MEMORY: usize = 16_384;
-
-    fn next(&self) -> u64 {
-        self.first + self.sent.len() as u64
-    }
-
-    fn push(&mut self, path: PathId, number: u64) -> u64 {
-        let transport = self.next();
-        self.sent.push_back((path, number));
-        if self.sent.len() > Self::MEMORY {
-            self.sent.pop_front();
-            self.first += 1;
-        }
-        transport
-    }
-
-    fn find(&self, transport: u64) -> Option<(PathId, u64)> {
-        self.sent
-            .get(usize::try_from(transport.checked_sub(self.first)?).ok()?)
-            .copied()
-    }
 }
 
 /// The call of this session's interface was wrong.
@@ -154,13 +128,12 @@ impl Session {
             next_stream: 0,
             outputs: VecDeque::new(),
             buffers: Buffers::default(),
-            transport: TransportNumbers {
-                sent: VecDeque::new(),
-                first: 1 << 16,
-            },
+            numbers: Numbers::default(),
             path_logs: BTreeMap::new(),
             peer_paths: BTreeMap::new(),
             transport_log: ReceiveLog::default(),
+            stream_logs: BTreeMap::new(),
+            report_clock: None,
             feedback_count: 0,
             next_feedback: None,
             next_report: now + reports::INTERVAL,
@@ -179,6 +152,12 @@ impl Session {
     #[must_use]
     pub fn level(&self) -> Level {
         self.level
+    }
+
+    /// By what feedback names packets at [`Level::SenderSide`].
+    #[must_use]
+    pub fn naming(&self) -> Naming {
+        self.config.naming
     }
 
     /// Adds a stream that this side sends.

@@ -7,7 +7,7 @@ use weft_units::{Bytes, Instant, PathId, StreamId};
 use weft_wire::flexfec::{Mask, Parity, Repair, SPAN};
 use weft_wire::rtp::{ExtensionMap, Extensions, Header, PathExtension};
 
-use super::{Session, transmitting};
+use super::Session;
 use crate::config::Level;
 use crate::event::{Output, Protocol, Transmit};
 use crate::path::{Carried, Content, Purpose, Waiting};
@@ -125,7 +125,9 @@ impl Session {
             return;
         };
         let payload = Arc::clone(&stored.payload);
-        let numbers = transmitting::number(self.level, &mut self.transport, path, repair.ssrc);
+        let by = (self.level, self.config.naming);
+        let sequence = waiting.sequence as u16;
+        let numbers = self.numbers.assign(by, path, repair.ssrc, sequence);
         let (number, extensions) = numbers.unzip();
         let header = Header {
             marker: false,

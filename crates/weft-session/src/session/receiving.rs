@@ -120,6 +120,9 @@ impl Session {
         let origin = self.origin(path, &header);
         let arrival = Arrival { at: now, ecn };
         self.log_arrival(arrival, path, &header, origin, packet.len());
+        if found.is_some() {
+            self.log_of_stream(&header, arrival);
+        }
         let Some(id) = found else {
             self.drops.unknown_stream += 1;
             return;
@@ -320,6 +323,7 @@ impl Session {
                 ));
             }
         }
+        self.stream_feedback(now, max_len, &mut packets);
         for packet in packets {
             self.send_rtcp(&[packet]);
         }

@@ -16,7 +16,7 @@ fn ntp_span(d: Duration) -> u64 {
 
 impl Session {
     /// NTP time of `at` (32.32 bits).
-    fn ntp(&self, at: Instant) -> u64 {
+    pub(super) fn ntp(&self, at: Instant) -> u64 {
         self.config
             .ntp_at_zero
             .wrapping_add(ntp_span(at.saturating_since(Instant::ZERO)))

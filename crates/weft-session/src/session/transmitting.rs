@@ -2,11 +2,11 @@
 
 use std::ops::Bound;
 
-use weft_units::{Bytes, Ecn, Instant, PathId, Ssrc, StreamId};
-use weft_wire::rtp::{Extensions, Header, PathExtension};
+use weft_units::{Bytes, Ecn, Instant, PathId, StreamId};
+use weft_wire::rtp::{Extensions, Header};
 use weft_wire::rtx;
 
-use super::{Session, TransportNumbers};
+use super::Session;
 use crate::config::{Feedback, Level};
 use crate::event::{Output, Protocol, Transmit};
 use crate::path::{Carried, Content, Path, Purpose, Waiting};
@@ -14,8 +14,8 @@ use crate::send::{Copies, Transmission};
 
 /// How a packet's copies on other paths are made.
 ///
-/// A transport-wide number is reported whichever copy came: it would speak for
-/// a path that lost it. So where paths have no numbers of their own, copies
+/// A number that is not a path's is reported whichever copy came: it would
+/// speak for a path that lost it. So where paths have no numbers of their own, copies
 /// are retransmissions with a number each, or none has one.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Copying {
@@ -45,32 +45,6 @@ impl Copying {
             Copying::SameBytes | Copying::SameBytesUnnumbered | Copying::Again => Copies::Elsewhere,
         }
     }
-}
-
-/// The next path number, and the extensions that tell the peer; none where it
-/// reports none.
-pub(super) fn number(
-    level: Level,
-    transport: &mut TransportNumbers,
-    path: &mut Path,
-    ssrc: Ssrc,
-) -> Option<(u64, Extensions)> {
-    let number = path.history.next_number();
-    let mut extensions = Extensions::default();
-    match level {
-        Level::Full => {
-            extensions.path = Some(PathExtension {
-                path: path.id,
-                stream_sequence: path.next_stream_sequence(ssrc),
-                transport_sequence: number as u16,
-            });
-        }
-        Level::SenderSide => {
-            extensions.transport_sequence = Some(transport.push(path.id, number) as u16);
-        }
-        Level::Single => return None,
-    }
-    Some((number, extensions))
 }
 
 impl Session {
@@ -158,7 +132,10 @@ impl Session {
         let (ssrc, payload_type, sequence) = stream.wire_numbers(again, waiting.sequence);
         let copying = Copying::of(self.level, &waiting.copies, stream.config.rtx.is_some());
         let numbered = stream.config.feedback == Feedback::EachPacket && copying.has_number();
-        let numbers = numbered.then(|| number(self.level, &mut self.transport, path, ssrc));
+        let numbers = numbered.then(|| {
+            let by = (self.level, self.config.naming);
+            self.numbers.assign(by, path, ssrc, sequence)
+        });
         let (number, extensions) = numbers.flatten().unzip();
         let extensions = Extensions {
             mid: stream.config.mid,

@@ -3,9 +3,9 @@
 use weft_cc::{ControllerKind, Limits};
 use weft_links::{Departure, Link, LinkSpec, PacketInfo};
 use weft_session::{
-    Config, Delivery, Drops, Event, Feedback, Frame, Input, MediaKind, Output, PathStats, Policy,
-    ProtectionKind, Protocol, ReceiveStreamConfig, ReceiverStats, SchedulerKind, SendStreamConfig,
-    SenderStats, Session, Transmit,
+    Config, Delivery, Drops, Event, Feedback, Frame, Input, MediaKind, Naming, Output, PathStats,
+    Policy, ProtectionKind, Protocol, ReceiveStreamConfig, ReceiverStats, SchedulerKind,
+    SendStreamConfig, SenderStats, Session, Transmit,
 };
 use weft_units::{Bytes, Duration, Ecn, Instant, PathId, Rate, Rng, Ssrc, StreamId, VideoCodec};
 use weft_wire::rtp::ExtensionMap;
@@ -105,6 +105,19 @@ impl World {
             ..ExtensionMap::default()
         };
         World::with_extensions(seed, specs, scheduler, extensions, true)
+    }
+
+    /// A peer with feedback by RFC 8888, which knows no paths.
+    pub fn with_stream_names(
+        seed: u64,
+        specs: &[LinkSpec],
+        scheduler: SchedulerKind,
+        controller: ControllerKind,
+    ) -> World {
+        let mut config = Config::new(ExtensionMap::default(), Ssrc(1));
+        config.naming = Naming::Stream;
+        (config.scheduler, config.controller) = (scheduler, controller);
+        World::with_config(seed, specs, config, true)
     }
 
     /// Calls with another controller, between peers that know paths or not.
@@ -517,6 +530,10 @@ impl World {
 
     pub fn receiver_stats(&self) -> ReceiverStats {
         self.receiver.stats().receivers[0].1
+    }
+
+    pub fn sender_drops(&self) -> Drops {
+        self.sender.stats().drops
     }
 
     pub fn receiver_drops(&self) -> Drops {

@@ -8,6 +8,10 @@ use weft_units::{Duration, Ssrc};
 
 /// RFC 8888 section 3.1.
 const MAX_REPORTS: usize = 16_384;
+/// Octets around the streams: the header, the reporter and the timestamp.
+const OVERHEAD: usize = 12;
+/// Octets of a stream beside its packets.
+const STREAM_OVERHEAD: usize = 8;
 /// Words of a packet behind its header: a length of 16 bits.
 const MAX_WORDS: usize = 65_535;
 
@@ -91,6 +95,39 @@ impl PacketArrival {
 }
 
 impl CongestionFeedback {
+    /// Puts streams into messages of at most `max_len` octets, in order; long
+    /// ones are divided. A `max_len` too small for two packets of one stream
+    /// (less than 24) is exceeded.
+    #[must_use]
+    pub fn pack(
+        sender: Ssrc,
+        report_timestamp: u32,
+        streams: Vec<StreamArrivals>,
+        max_len: usize,
+    ) -> Vec<CongestionFeedback> {
+        let room = max_len.saturating_sub(OVERHEAD);
+        // Whole words of two packets each.
+        let longest = (room.saturating_sub(STREAM_OVERHEAD) / 4 * 2).clamp(2, MAX_REPORTS);
+        let mut messages: Vec<CongestionFeedback> = Vec::new();
+        let mut left = 0;
+        for stream in streams.into_iter().flat_map(|s| s.divided(longest)) {
+            let len = 4 * stream.words();
+            match messages.last_mut().filter(|_| len <= left) {
+                Some(message) => message.streams.push(stream),
+                None => {
+                    left = room.max(len);
+                    messages.push(CongestionFeedback {
+                        sender,
+                        report_timestamp,
+                        streams: vec![stream],
+                    });
+                }
+            }
+            left -= len;
+        }
+        messages
+    }
+
     pub(super) fn parse(body: &[u8]) -> Result<CongestionFeedback, ParseError> {
         let what = "congestion feedback";
         let timestamp_at = body.len().checked_sub(4);
@@ -127,6 +164,20 @@ impl CongestionFeedback {
 }
 
 impl StreamArrivals {
+    /// The same in parts of at most so many packets.
+    fn divided(self, longest: usize) -> Vec<StreamArrivals> {
+        if self.packets.len() <= longest {
+            return vec![self];
+        }
+        let parts = self.packets.chunks(longest).enumerate();
+        let parts = parts.map(|(index, packets)| StreamArrivals {
+            ssrc: self.ssrc,
+            begin_sequence: self.begin_sequence.wrapping_add((index * longest) as u16),
+            packets: packets.to_vec(),
+        });
+        parts.collect()
+    }
+
     fn parse(reader: &mut Reader<'_>) -> Result<StreamArrivals, ParseError> {
         let ssrc = Ssrc(reader.u32()?);
         let begin_sequence = reader.u16()?;

@@ -1,4 +1,4 @@
-use super::{Media, Payload, SessionDescription};
+use super::{CONGESTION_FEEDBACK, Media, Payload, SessionDescription};
 use std::fmt::{self, Display, Formatter};
 
 impl Display for SessionDescription {
@@ -40,6 +40,10 @@ impl Display for Media {
         flag(f, self.rtcp_mux, "rtcp-mux")?;
         flag(f, self.rtcp_rsize, "rtcp-rsize")?;
         flag(f, self.bundle_only, "bundle-only")?;
+        if self.has_feedback(CONGESTION_FEEDBACK) {
+            // RFC 8888 section 6: for all payload types or none.
+            write!(f, "a=rtcp-fb:* {CONGESTION_FEEDBACK}\r\n")?;
+        }
         self.payloads
             .iter()
             .try_for_each(|payload| payload.fmt(f))?;
@@ -80,7 +84,8 @@ impl Payload {
             }
             f.write_str("\r\n")?;
         }
-        for feedback in &self.feedback {
+        let each = self.feedback.iter();
+        for feedback in each.filter(|f| *f != CONGESTION_FEEDBACK) {
             write!(f, "a=rtcp-fb:{pt} {feedback}\r\n")?;
         }
         if !self.parameters.is_empty() {

@@ -7,6 +7,14 @@ use weft_units::Ssrc;
 /// A source and the one of its retransmissions (RFC 4588 section 8.1).
 const RETRANSMISSION_GROUP: &str = "FID";
 
+/// In [`Payload::feedback`]: feedback by transport-wide numbers
+/// (draft-holmer-rmcat-transport-wide-cc-extensions-01).
+pub const TRANSPORT_FEEDBACK: &str = "transport-cc";
+
+/// In [`Payload::feedback`]: feedback by the streams' sequence numbers (RFC
+/// 8888 section 6).
+pub const CONGESTION_FEEDBACK: &str = "ack ccfb";
+
 /// One `m=` section.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Media {
@@ -183,6 +191,12 @@ impl Media {
     #[must_use]
     pub fn is_rejected(&self) -> bool {
         self.port == 0 && !self.bundle_only
+    }
+
+    /// Whether any payload type lists this kind of feedback.
+    #[must_use]
+    pub fn has_feedback(&self, feedback: &str) -> bool {
+        self.payloads.iter().any(|p| p.has_feedback(feedback))
     }
 
     /// The payload with this type.

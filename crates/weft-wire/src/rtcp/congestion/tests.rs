@@ -1,5 +1,6 @@
 use super::*;
 use crate::rtcp::{Packet, parse_compound};
+use proptest::prelude::*;
 
 fn written(packet: &Packet) -> Vec<u8> {
     let mut out = Vec::new();
@@ -87,4 +88,38 @@ fn streams_beyond_the_longest_packet_are_left_out() {
     // 65,533 words hold 7 streams of 2 + 8,192 words.
     assert_eq!(read.streams.len(), 7);
     assert_eq!(read.streams[0].packets.len(), 16_384);
+}
+
+proptest! {
+    #[test]
+    fn packed_reports_fit_and_say_the_same(
+        lens in proptest::collection::vec(0..900_usize, 0..6),
+        bits: u16,
+        max_len in 24..1200_usize,
+    ) {
+        let streams = lens.iter().zip(1..).map(|(len, ssrc)| StreamArrivals {
+            ssrc: Ssrc(ssrc),
+            begin_sequence: bits,
+            packets: (0..*len as u16)
+                .map(|i| PacketArrival::from_bits(bits.rotate_left(u32::from(i)) ^ i))
+                .collect(),
+        });
+        let streams: Vec<StreamArrivals> = streams.collect();
+        let named = |streams: &[StreamArrivals]| -> Vec<(Ssrc, u16, Option<PacketArrival>)> {
+            let each = streams.iter().flat_map(|s| {
+                let numbers = (0..).map(|i| s.begin_sequence.wrapping_add(i));
+                numbers.zip(&s.packets).map(|(n, p)| (s.ssrc, n, *p))
+            });
+            each.collect()
+        };
+        let mut found = Vec::new();
+        for message in CongestionFeedback::pack(Ssrc(9), 7, streams.clone(), max_len) {
+            let octets = written(&Packet::CongestionFeedback(message.clone()));
+            prop_assert!(octets.len() <= max_len, "{} of {max_len}", octets.len());
+            let read = parse_compound(&octets);
+            prop_assert_eq!(read, Ok(vec![Packet::CongestionFeedback(message.clone())]));
+            found.extend(named(&message.streams));
+        }
+        prop_assert_eq!(found, named(&streams));
+    }
 }

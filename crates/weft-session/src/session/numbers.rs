@@ -1,0 +1,190 @@
+//! By which numbers feedback names what was sent, and what was sent under
+//! each.
+
+use std::collections::VecDeque;
+
+use weft_units::{PathId, Ssrc};
+use weft_wire::rtp::{Extensions, PathExtension};
+use weft_wire::sequence;
+
+use crate::config::{Level, Naming};
+use crate::path::Path;
+
+/// The path of a packet, and its number there.
+type Sent = (PathId, u64);
+
+/// What was sent, for peers that know no paths.
+#[derive(Debug, Default)]
+pub(super) struct Numbers {
+    pub transport: TransportNumbers,
+    pub streams: StreamNumbers,
+}
+
+impl Numbers {
+    /// The next path number, and the extensions that tell the peer; none where
+    /// it reports none.
+    pub fn assign(
+        &mut self,
+        (level, naming): (Level, Naming),
+        path: &mut Path,
+        ssrc: Ssrc,
+        sequence: u16,
+    ) -> Option<(u64, Extensions)> {
+        let number = path.history.next_number();
+        let mut extensions = Extensions::default();
+        match (level, naming) {
+            (Level::Full, _) => {
+                extensions.path = Some(PathExtension {
+                    path: path.id,
+                    stream_sequence: path.next_stream_sequence(ssrc),
+                    transport_sequence: number as u16,
+                });
+            }
+            (Level::SenderSide, Naming::Transport) => {
+                let transport = self.transport.push((path.id, number));
+                extensions.transport_sequence = Some(transport as u16);
+            }
+            (Level::SenderSide, Naming::Stream) => {
+                self.streams.insert(ssrc, sequence, (path.id, number));
+            }
+            (Level::Single, _) => return None,
+        }
+        Some((number, extensions))
+    }
+}
+
+/// What each transport-wide number was.
+#[derive(Debug)]
+pub(super) struct TransportNumbers {
+    sent: VecDeque<Sent>,
+    first: u64,
+}
+
+impl Default for TransportNumbers {
+    fn default() -> TransportNumbers {
+        TransportNumbers {
+            sent: VecDeque::new(),
+            first: 1 << 16,
+        }
+    }
+}
+
+impl TransportNumbers {
+    /// TWCC numbers are compared within half their space; twice what any
+    /// feedback spans.
+    const MEMORY: usize = 16_384;
+
+    pub fn next(&self) -> u64 {
+        self.first + self.sent.len() as u64
+    }
+
+    fn push(&mut self, sent: Sent) -> u64 {
+        let transport = self.next();
+        self.sent.push_back(sent);
+        if self.sent.len() > Self::MEMORY {
+            self.sent.pop_front();
+            self.first += 1;
+        }
+        transport
+    }
+
+    pub fn find(&self, transport: u64) -> Option<Sent> {
+        self.sent
+            .get(usize::try_from(transport.checked_sub(self.first)?).ok()?)
+            .copied()
+    }
+}
+
+/// What each sequence number of each stream was (RFC 8888). Numbers leave out
+/// of order, since each path has a queue of its own.
+#[derive(Debug, Default)]
+pub(super) struct StreamNumbers {
+    streams: Vec<StreamLog>,
+}
+
+#[derive(Debug)]
+struct StreamLog {
+    ssrc: Ssrc,
+    /// From `first` on; without those that nobody accounts for.
+    sent: VecDeque<Option<Sent>>,
+    first: u64,
+    highest: u64,
+}
+
+/// What became of a number that a peer reports.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Found {
+    Sent(PathId, u64),
+    /// It left, without being accounted for: copies that cannot be told apart.
+    Unaccounted,
+    /// It never left, or is long forgotten.
+    Unknown,
+}
+
+impl StreamNumbers {
+    /// Packets of one stream: three seconds at 2,700 packets/s, beyond which
+    /// the paths remember nothing either.
+    const MEMORY: usize = 8192;
+
+    fn insert(&mut self, ssrc: Ssrc, number: u16, sent: Sent) {
+        let known = self.streams.iter().position(|s| s.ssrc == ssrc);
+        let index = known.unwrap_or_else(|| {
+            let first = sequence::extend(None, number);
+            self.streams.push(StreamLog {
+                ssrc,
+                sent: VecDeque::new(),
+                first,
+                highest: first,
+            });
+            self.streams.len() - 1
+        });
+        self.streams[index].insert(number, sent);
+    }
+
+    pub fn find(&self, ssrc: Ssrc, number: u16) -> Found {
+        let stream = self.streams.iter().find(|s| s.ssrc == ssrc);
+        stream.map_or(Found::Unknown, |s| s.find(number))
+    }
+}
+
+impl StreamLog {
+    fn insert(&mut self, number: u16, sent: Sent) {
+        let number = sequence::extend(Some(self.highest), number);
+        self.highest = self.highest.max(number);
+        if number < self.first {
+            let missing = (self.first - number) as usize;
+            if self.sent.len() + missing > StreamNumbers::MEMORY {
+                return;
+            }
+            (0..missing).for_each(|_| self.sent.push_front(None));
+            self.first = number;
+        }
+        let missing = (number - self.first) as usize;
+        if missing >= 2 * StreamNumbers::MEMORY {
+            self.sent.clear();
+            self.first = number;
+        }
+        let index = (number - self.first) as usize;
+        if index >= self.sent.len() {
+            self.sent.resize(index + 1, None);
+        }
+        self.sent[index] = Some(sent);
+        while self.sent.len() > StreamNumbers::MEMORY {
+            self.sent.pop_front();
+            self.first += 1;
+        }
+    }
+
+    fn find(&self, number: u16) -> Found {
+        let number = sequence::extend(Some(self.highest), number);
+        let index = number.checked_sub(self.first);
+        match index.and_then(|i| self.sent.get(i as usize)) {
+            Some(Some((path, number))) => Found::Sent(*path, *number),
+            Some(None) => Found::Unaccounted,
+            None => Found::Unknown,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,144 @@
+//! Feedback by each stream's own sequence numbers (RFC 8888), both ways.
+
+use std::collections::BTreeMap;
+
+use weft_units::{Duration, Ecn, Instant, PathId};
+use weft_wire::rtcp::{CongestionFeedback, Packet, PacketArrival, StreamArrivals};
+use weft_wire::rtp::Header;
+
+use super::Session;
+use super::numbers::Found;
+use crate::config::{Level, Naming};
+use crate::receive_log::{Arrival, Report};
+
+/// Streams with a log, repair streams included; chosen by us. A peer can make
+/// up as many as it likes.
+const MOST_STREAMS: usize = 64;
+/// What is missing in a wider gap is not reported: a jump of the numbers, or
+/// nothing that anybody would send again. Chosen by us.
+const WIDEST_GAP: u64 = 1000;
+
+impl Session {
+    fn names_by_stream(&self) -> bool {
+        self.level == Level::SenderSide && self.config.naming == Naming::Stream
+    }
+
+    /// A packet of a stream that was negotiated came.
+    pub(super) fn log_of_stream(&mut self, header: &Header, arrival: Arrival) {
+        let is_known = self.stream_logs.contains_key(&header.ssrc);
+        if self.names_by_stream() && (is_known || self.stream_logs.len() < MOST_STREAMS) {
+            let log = self.stream_logs.entry(header.ssrc).or_default();
+            log.on_packet(header.sequence, arrival);
+        }
+    }
+
+    /// The reports that are due, as messages of at most `max_len` bytes.
+    pub(super) fn stream_feedback(
+        &mut self,
+        now: Instant,
+        max_len: usize,
+        packets: &mut Vec<Packet>,
+    ) {
+        let fresh = self.stream_logs.iter_mut().filter(|(_, l)| l.has_fresh());
+        let mut streams = Vec::new();
+        for (ssrc, log) in fresh {
+            let blocks = blocks(now, &log.take_report()).into_iter();
+            streams.extend(blocks.map(|(begin_sequence, packets)| StreamArrivals {
+                ssrc: *ssrc,
+                begin_sequence,
+                packets,
+            }));
+        }
+        let (sender, report_timestamp) = (self.rtcp_ssrc(), self.middle_ntp(now));
+        let messages = CongestionFeedback::pack(sender, report_timestamp, streams, max_len);
+        packets.extend(messages.into_iter().map(Packet::CongestionFeedback));
+    }
+
+    /// The middle 32 bits of the NTP time, in 1/65,536 s.
+    fn middle_ntp(&self, at: Instant) -> u32 {
+        (self.ntp(at) >> 16) as u32
+    }
+
+    pub(super) fn on_stream_feedback(&mut self, now: Instant, feedback: &CongestionFeedback) {
+        if !self.names_by_stream() {
+            // Its clock is not that of the feedback that was negotiated.
+            self.drops.stale_feedback += 1;
+            return;
+        }
+        let reported_at = self.report_time(feedback.report_timestamp);
+        let mut reports: BTreeMap<PathId, Vec<(u64, Option<Arrival>)>> = BTreeMap::new();
+        for stream in &feedback.streams {
+            for (offset, arrival) in stream.packets.iter().enumerate() {
+                let sequence = stream.begin_sequence.wrapping_add(offset as u16);
+                match self.numbers.streams.find(stream.ssrc, sequence) {
+                    Found::Sent(path, number) => {
+                        let arrival = arrival.map(|a| arrived(reported_at, a));
+                        reports.entry(path).or_default().push((number, arrival));
+                    }
+                    Found::Unknown => self.drops.stale_feedback += u64::from(arrival.is_some()),
+                    Found::Unaccounted => {}
+                }
+            }
+        }
+        for (path, reports) in reports {
+            self.on_path_reports(now, path, reports);
+        }
+    }
+
+    /// The time of a report in the peer's clock, whose timestamp wraps after
+    /// eighteen hours.
+    fn report_time(&mut self, timestamp: u32) -> Instant {
+        // The first one lands in the second cycle: an older one may follow.
+        let previous = self.report_clock.unwrap_or(1 << 32 | u64::from(timestamp));
+        let ahead = timestamp.wrapping_sub(previous as u32).cast_signed();
+        let clock = previous.saturating_add_signed(i64::from(ahead));
+        self.report_clock = Some(clock.max(previous));
+        let nanos = u128::from(clock) * 1_000_000_000 >> 16;
+        Instant::from_nanos(nanos as u64)
+    }
+}
+
+/// A packet that has come. One whose time is not told came just before the
+/// report; one from longer ago than can be told is long forgotten here.
+fn arrived(reported_at: Instant, arrival: PacketArrival) -> Arrival {
+    let before = arrival.before_report().unwrap_or(Duration::ZERO);
+    let nanos = reported_at.as_nanos().saturating_sub(before.as_nanos());
+    Arrival {
+        at: Instant::from_nanos(nanos),
+        ecn: Ecn::from_bits(arrival.ecn),
+    }
+}
+
+/// A report in runs of numbers, each with what is known of its packets.
+fn blocks(now: Instant, report: &Report) -> Vec<(u16, Vec<Option<PacketArrival>>)> {
+    let mut marks = report.marks.iter().copied();
+    let mut runs: Vec<(u64, Vec<Option<PacketArrival>>)> = Vec::new();
+    for (number, at) in &report.arrivals {
+        let before = now.saturating_since(*at);
+        let ecn = marks.next().unwrap_or_default();
+        let arrival = PacketArrival::new(ecn.bits(), Some(before));
+        let next = runs.last().map_or(report.first, |(first, packets)| {
+            first + packets.len() as u64
+        });
+        let missing = number.checked_sub(next).filter(|gap| *gap <= WIDEST_GAP);
+        match (missing, runs.last_mut()) {
+            (Some(missing), Some((_, packets))) => {
+                packets.extend((0..missing).map(|_| None));
+                packets.push(Some(arrival));
+            }
+            (Some(missing), None) => {
+                let mut packets = vec![None; missing as usize];
+                packets.push(Some(arrival));
+                runs.push((next, packets));
+            }
+            (None, _) => runs.push((*number, vec![Some(arrival)])),
+        }
+    }
+    let wrapped = runs
+        .into_iter()
+        .map(|(first, packets)| (first as u16, packets));
+    wrapped.collect()
+}
+
+#[cfg(test)]
+mod tests;

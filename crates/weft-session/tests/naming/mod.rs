@@ -1,0 +1,69 @@
+//! Calls with peers whose feedback names packets by stream (RFC 8888).
+
+use weft_cc::ControllerKind::{Gcc, Scream};
+use weft_session::{EcnState, SchedulerKind};
+use weft_units::{Duration, Rate};
+
+use super::seconds;
+use super::world::{World, link};
+
+#[test]
+fn cutting_either_link_leaves_no_visible_gap_without_paths_on_the_wire() {
+    for cut in [0, 1] {
+        let links = [link("rate=6mbit,delay=15ms"), link("rate=4mbit,delay=35ms")];
+        let mut world = World::with_stream_names(4, &links, SchedulerKind::Weft, Gcc);
+        world.run(seconds(5));
+        world.cut(cut);
+        world.run(seconds(5));
+        world.restore(cut);
+        world.run(seconds(5));
+        let gap = world.longest_gap(seconds(2), seconds(15));
+        assert!(
+            gap <= Duration::from_millis(350),
+            "cut {cut}: gap of {gap:?}"
+        );
+        let shown = world.frames_between(seconds(5), seconds(15));
+        assert!(shown >= 290, "cut {cut}: {shown} frames in 10 s");
+        for path in [world.path_stats(0), world.path_stats(1)] {
+            assert!(path.acknowledged_packets > 50, "cut {cut}");
+        }
+    }
+}
+
+#[test]
+fn both_links_are_used_and_measured_without_paths_on_the_wire() {
+    let links = [link("rate=2mbit,delay=20ms"), link("rate=2mbit,delay=30ms")];
+    let mut world = World::with_stream_names(5, &links, SchedulerKind::Weft, Gcc);
+    world.set_max_rate(Rate::from_mbps(8));
+    world.run(seconds(30));
+    let rate = world.received_rate(seconds(15), seconds(30));
+    assert!(rate > Rate::from_kbps(2500), "{rate:?} over 2 + 2 Mbps");
+    assert!(rate <= Rate::from_kbps(4000), "{rate:?} over 2 + 2 Mbps");
+    assert_eq!(world.sender_drops().stale_feedback, 0);
+}
+
+#[test]
+fn losses_and_copies_are_found_on_their_path() {
+    let links = [
+        link("rate=4mbit,delay=20ms,loss=10%"),
+        link("rate=4mbit,delay=35ms"),
+    ];
+    let mut world = World::with_stream_names(11, &links, SchedulerKind::Duplicate, Gcc);
+    world.set_max_rate(Rate::from_mbps(1));
+    world.run(seconds(20));
+    let lost = world.lost_parts();
+    assert!((0.07..=0.13).contains(&lost[0]), "bad path: {lost:?}");
+    assert!(lost[1] <= 0.01, "good path: {lost:?}");
+}
+
+#[test]
+fn marks_come_back_by_stream() {
+    let links = [link("rate=2mbit,delay=20ms,queue=200ms,aqm=dualpi2")];
+    let mut world = World::with_stream_names(1, &links, SchedulerKind::Weft, Scream);
+    world.run(seconds(20));
+    let path = world.path_stats(0);
+    assert_eq!((path.ecn, path.lost_packets), (EcnState::On, 0));
+    let (marked, told) = (world.marked_on(0), path.marked_packets);
+    assert!(marked > 10, "{marked} marked");
+    assert!((told..told + 20).contains(&marked), "{told} of {marked}");
+}
