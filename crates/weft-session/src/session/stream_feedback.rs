@@ -93,7 +93,7 @@ impl Session {
         let ahead = timestamp.wrapping_sub(previous as u32).cast_signed();
         let clock = previous.saturating_add_signed(i64::from(ahead));
         self.report_clock = Some(clock.max(previous));
-        let nanos = u128::from(clock) * 1_000_000_000 >> 16;
+        let nanos = (u128::from(clock) * 1_000_000_000) >> 16;
         Instant::from_nanos(nanos as u64)
     }
 }
