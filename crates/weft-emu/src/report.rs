@@ -90,7 +90,7 @@ pub enum Scheduling {
 pub enum Rejected {
     /// Packets came too late.
     #[error(
-        "packets were up to {} ms late at p99.9, where {} ms are the limit: {}",
+        "packets were up to {:.2} ms late at p99.9, where {} ms are the limit: {}",
         .lateness.as_millis_f64(), .limit.as_millis_f64(), remedy(*.scheduling)
     )]
     Late {

@@ -27,7 +27,7 @@ fn a_socket_goes_over_the_link_whose_address_it_has() {
             let times = (0..5).map(|_| round_trip(&here, to).expect("an answer"));
             let shortest = times.min().expect("five");
             let least = Duration::from_millis(least);
-            assert!(shortest >= least && shortest < least + Duration::from_millis(5));
+            assert!(shortest >= least && shortest < least + Duration::from_millis(20));
         }
         // A socket that is bound to the device and to no address.
         let here = udp(&running, phone, ([0, 0, 0, 0], 0));

@@ -92,10 +92,18 @@ pub fn with_echo<T>(socket: &UdpSocket, job: impl FnOnce() -> T) -> T {
                 }
             }
         });
-        let value = job();
-        done.store(true, Ordering::Relaxed);
-        value
+        // Also when `job` panics.
+        let _end = SetAtEnd(&done);
+        job()
     })
+}
+
+struct SetAtEnd<'a>(&'a AtomicBool);
+
+impl Drop for SetAtEnd<'_> {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
 }
 
 /// The time from a datagram to its echo.

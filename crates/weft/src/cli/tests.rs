@@ -128,3 +128,37 @@ fn the_contract_of_the_lab_is_understood() {
         assert!(error.contains(remedy), "`{line}` says: {error}");
     }
 }
+
+#[test]
+fn the_links_of_an_emulated_shell_may_have_names() {
+    let line = "weft emu shell --link rate=5mbit,delay=25ms --link lte=rate=3mbit --seed 2 \
+                --down rate=1mbit --down rate=2mbit --log a.csv -- ping -c 1 198.18.0.1";
+    let Ok(Cli {
+        command: Command::Emu(args),
+    }) = parse(line)
+    else {
+        panic!("not understood: {:?}", parse(line).err());
+    };
+    let crate::emu::args::EmuCommand::Shell(args) = args.command;
+    let names: Vec<_> = args.links.iter().map(|l| l.name.as_deref()).collect();
+    assert_eq!(names, [None, Some("lte")]);
+    assert_eq!(
+        args.links[1].spec.to_string(),
+        "rate=3mbit,delay=0ms,queue=300ms"
+    );
+    assert_eq!(args.down.len(), 2);
+    assert_eq!(args.program, ["ping", "-c", "1", "198.18.0.1"]);
+    assert!(parse("weft emu shell --link trace=generated:walking/wifi,loss=1%").is_ok());
+    for (line, remedy) in [
+        ("weft emu shell", "--link"),
+        ("weft emu shell --link 5mbit", "KEY=VALUE"),
+        ("weft emu shell --link speed=5mbit", "'speed' is not a key"),
+        ("weft emu shell --link wifi=rate=5mbit,delay=far", "25ms"),
+        ("weft emu shell --link trace=no-such-file", "check the path"),
+    ] {
+        let Err(error) = parse(line) else {
+            panic!("accepted: {line}")
+        };
+        assert!(error.contains(remedy), "`{line}` says: {error}");
+    }
+}
