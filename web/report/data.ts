@@ -14,7 +14,7 @@ export interface Row extends Estimate {
 
 export interface Difference extends Row {
   readonly baseline: string;
-  readonly verdict: 'better' | 'worse' | 'different' | 'unclear';
+  readonly verdict: 'better' | 'worse' | 'different' | 'same' | 'unclear';
 }
 
 export interface Metric {

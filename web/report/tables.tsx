@@ -7,6 +7,7 @@ const VERDICTS: Readonly<Record<string, readonly [string, string]>> = {
   better: ['▲', 'good'],
   worse: ['▼', 'bad'],
   different: ['◆', 'warn'],
+  same: ['=', 'plain'],
   unclear: ['○', 'plain'],
   agrees: ['✓', 'good'],
   higher: ['↑', 'bad'],

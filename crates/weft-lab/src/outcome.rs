@@ -80,7 +80,8 @@ pub struct Difference {
     pub mean: f64,
     /// 95 % confidence interval.
     pub ci95: [Option<f64>; 2],
-    /// `better`, `worse`, or `unclear` when the interval holds zero.
+    /// `better`, `worse`, `same` when no pair differs, or `unclear` when the
+    /// interval holds zero.
     pub verdict: &'static str,
     /// Pairs.
     pub n: usize,
@@ -396,6 +397,7 @@ impl<'a> Outcome<'a> {
             .interval
             .is_some_and(|(low, high)| low > 0.0 || high < 0.0);
         let verdict = match (certain, improves) {
+            _ if estimate.interval == Some((0.0, 0.0)) => "same",
             (true, Some(true)) => "better",
             (true, Some(false)) => "worse",
             (true, None) => "different",

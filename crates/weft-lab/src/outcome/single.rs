@@ -10,6 +10,28 @@ use crate::scenario::Variant;
 /// by anything at all where that is zero; chosen by us: what nobody notices.
 pub const MARGIN: f64 = 0.05;
 
+/// What the people in a call see and hear, and not how it is brought about:
+/// repair packets or a share of capacity are no better or worse for them.
+const NOTICED: [&str; 17] = [
+    "goodput_mbps",
+    "fps",
+    "fps_norm",
+    "freeze_s",
+    "freeze_count",
+    "freeze_ms_mean",
+    "e2e_ms_mean",
+    "e2e_ms_p95",
+    "frames_dropped",
+    "ifd_ms",
+    "qp",
+    "qp_norm",
+    "psnr_db",
+    "ssim",
+    "sound_loss",
+    "sound_ms_mean",
+    "height_px",
+];
+
 /// A metric of a system that uses several links, against the calls over one
 /// link each with the same seed. Which of them is best is asked anew for every
 /// seed and metric, as nobody can know it beforehand.
@@ -48,8 +70,10 @@ impl Outcome<'_> {
     }
 
     fn worse(&self, here: usize, alone: &[usize], metric: &str) -> Option<Worse> {
-        // Single flows and links are not what the people in the call see.
-        let better = metrics::find(metric).filter(|m| m.name == metric)?.better;
+        // Nor are single flows and links noticed, which have names like these.
+        let better = metrics::find(metric)
+            .filter(|_| NOTICED.contains(&metric))?
+            .better;
         let singles: Vec<Vec<Option<f64>>> =
             alone.iter().map(|&v| self.values(v, metric)).collect();
         let (mut worse, mut n) = (0, 0);

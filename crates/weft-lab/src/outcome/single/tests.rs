@@ -29,7 +29,11 @@ fn the_best_link_of_each_run_is_the_measure() {
             outcome.add(Run {
                 variant,
                 seed: index as u64 + 1,
-                values: vec![("freeze_s".into(), *value), ("throughput_mbps".into(), 1.0)],
+                values: vec![
+                    ("freeze_s".into(), *value),
+                    ("throughput_mbps".into(), 1.0),
+                    ("fec_overhead".into(), variant as f64),
+                ],
                 series: Series::default(),
                 checks: Vec::new(),
                 events: 0,
@@ -43,7 +47,7 @@ fn the_best_link_of_each_run_is_the_measure() {
         worse: 1,
         n: 3,
     };
-    // More throughput is neither better nor worse.
+    // More throughput is neither better nor worse, nor are repair packets.
     assert_eq!(outcome.worse_than_single(), [expected]);
 }
 
@@ -61,4 +65,12 @@ fn without_a_single_link_there_is_nothing_to_compare_with() {
     let text = TEXT.replace("\"webrtc@wifi\", \"webrtc@lte\", ", "");
     let scenario = Scenario::parse("t.toml", &text, &[]).unwrap();
     assert_eq!(Outcome::new(&scenario).worse_than_single(), []);
+}
+
+#[test]
+fn what_is_noticed_are_metrics() {
+    for name in super::NOTICED {
+        let metric = crate::metrics::find(name).expect("a metric");
+        assert_eq!(metric.name, name);
+    }
 }
