@@ -101,6 +101,12 @@ pub fn links_or_all(
     loopback: Option<IpAddr>,
 ) -> Result<(Vec<LinkSpec>, Scope), Failure> {
     if !named.is_empty() {
+        for (index, link) in named.iter().enumerate() {
+            let same = |other: &&LinkSpec| other.name == link.name || other.target == link.target;
+            if let Some(other) = named[..index].iter().find(same) {
+                return Err(Failure::Usage(same_link(other, link)));
+            }
+        }
         return Ok((named.to_vec(), Scope::Named));
     }
     if let Some(address) = loopback {
@@ -116,4 +122,40 @@ pub fn links_or_all(
     }
     let spec = |name: String| LinkSpec::new(name.clone(), Target::Interface(name));
     Ok((names.into_iter().map(spec).collect(), Scope::Every))
+}
+
+/// Two paths over one link are no two links, and figures are told by name.
+fn same_link(one: &LinkSpec, other: &LinkSpec) -> String {
+    let name = &other.name;
+    if one.target == other.target {
+        format!(
+            "link `{name}` is link `{}` once more; name it once",
+            one.name
+        )
+    } else {
+        format!("two links are called `{name}`; give one another name: --link NAME=INTERFACE")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_link_is_named_once() {
+        let all = |texts: [&str; 2]| {
+            let links = texts.map(|text| text.parse().expect("a link"));
+            links_or_all(&links, None).map_err(|e| e.to_string())
+        };
+        let twice = all(["127.0.0.1", "127.0.0.1"]).unwrap_err();
+        assert!(twice.contains("once more"), "{twice}");
+        let renamed = all(["a=127.0.0.1", "b=127.0.0.1"]).unwrap_err();
+        assert!(renamed.contains("`b` is link `a`"), "{renamed}");
+        let namesakes = all(["a=127.0.0.1", "a=127.0.0.2"]).unwrap_err();
+        assert!(
+            namesakes.contains("two links are called `a`"),
+            "{namesakes}"
+        );
+        assert!(all(["127.0.0.1", "127.0.0.2"]).is_ok());
+    }
 }

@@ -15,10 +15,17 @@ use crate::interrupt;
 pub fn run(args: ServeArgs) -> Result<(), Failure> {
     let config = config(args, rooms_mode());
     let own_certificate = config.security == Security::Auto;
+    let is_open = config.token.is_none() && !config.listen.ip().is_loopback();
     let server = Server::start(config)?;
     println!("{}", server.url);
     if own_certificate {
         tell_certificate(&server);
+    }
+    if is_open {
+        eprintln!(
+            "weft: whoever reaches this address can enter every room: --token SECRET keeps \
+             strangers out"
+        );
     }
     let (sender, ended) = channel();
     interrupt::on_ctrl_c(move || {
