@@ -10,6 +10,7 @@ mod ablation;
 pub mod adaptation;
 mod config;
 mod event;
+mod few;
 mod path;
 pub mod protection;
 pub mod receive;

@@ -6,6 +6,7 @@
 //! small reordering tolerance decides.
 
 use super::numbering::{PathNumbers, REORDER_TIME};
+use crate::few::Few;
 use std::collections::BTreeMap;
 use weft_units::{Duration, Instant, PathId};
 
@@ -46,10 +47,10 @@ pub(super) struct Findings {
 #[derive(Debug)]
 pub(super) struct NackTracker {
     missing: BTreeMap<u64, Missing>,
-    paths: BTreeMap<PathId, PathNumbers>,
+    paths: Few<PathId, PathNumbers>,
     /// Paths that bring copies of other paths' packets: the highest number
     /// among those, and when the last one came.
-    copies: BTreeMap<PathId, (u64, Instant)>,
+    copies: Few<PathId, (u64, Instant)>,
     highest: Option<u64>,
     rtt: Duration,
     /// A repair packet may bring a packet back within this time.
@@ -85,8 +86,8 @@ impl NackTracker {
     pub(super) fn new() -> NackTracker {
         NackTracker {
             missing: BTreeMap::new(),
-            paths: BTreeMap::new(),
-            copies: BTreeMap::new(),
+            paths: Few::default(),
+            copies: Few::default(),
             highest: None,
             rtt: DEFAULT_RTT,
             repair_wait: Duration::ZERO,
@@ -130,8 +131,7 @@ impl NackTracker {
         match number {
             Some(number) => self
                 .paths
-                .entry(path)
-                .or_insert_with(|| PathNumbers::new(now, number, sequence))
+                .get_or_insert_with(path, || PathNumbers::new(now, number, sequence))
                 .on_number(now, number, sequence),
             None => {
                 self.note_copy(now, path, sequence);
@@ -166,7 +166,7 @@ impl NackTracker {
         if self.paths.is_empty() {
             return;
         }
-        let (highest, at) = self.copies.entry(path).or_insert((sequence, now));
+        let (highest, at) = self.copies.get_or_insert_with(path, || (sequence, now));
         *highest = sequence.max(*highest);
         *at = now;
     }

@@ -6,7 +6,7 @@
 //! packets it brought before the fast path's last (positive) or after
 //! (negative). The paper's equations and what it leaves open: docs/converge.md.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 
 use weft_units::{Duration, Instant, PathId};
 
@@ -66,7 +66,8 @@ impl Frame {
 pub(super) struct QualityMonitor {
     ticks_per_second: u64,
     expected: Option<Duration>,
-    frames: BTreeMap<u64, Frame>,
+    /// By timestamp, ascending.
+    frames: VecDeque<(u64, Frame)>,
     /// How far each path's first packet is behind the frame's first, smoothed,
     /// and when it brought one.
     lags: BTreeMap<PathId, (f64, Instant)>,
@@ -82,7 +83,7 @@ impl QualityMonitor {
         QualityMonitor {
             ticks_per_second: u64::from(clock_rate.max(1)),
             expected: None,
-            frames: BTreeMap::new(),
+            frames: VecDeque::new(),
             lags: BTreeMap::new(),
             reference: None,
             overdue: BTreeMap::new(),
@@ -116,14 +117,10 @@ impl QualityMonitor {
         if self.expected.is_none() {
             return Vec::new();
         }
-        if self.frames.len() >= MAX_FRAMES && !self.frames.contains_key(&timestamp) {
-            let oldest = self.frames.first_key_value().map(|(at, _)| *at);
-            if oldest.is_some_and(|oldest| timestamp < oldest) {
-                return Vec::new();
-            }
-            self.frames.pop_first();
-        }
-        let frame = self.frames.entry(timestamp).or_default();
+        let Some(place) = self.place(timestamp) else {
+            return Vec::new();
+        };
+        let frame = &mut self.frames[place].1;
         let (low, high) = frame.span.unwrap_or((packet.sequence, packet.sequence));
         frame.span = Some((low.min(packet.sequence), high.max(packet.sequence)));
         frame.count += 1;
@@ -134,17 +131,30 @@ impl QualityMonitor {
         }
         let is_whole = frame.is_whole();
         let mut found = Vec::new();
-        if is_whole && self.becomes_complete(timestamp) {
-            found = self.on_complete(now, timestamp);
+        if is_whole && self.becomes_complete(place) {
+            found = self.on_complete(now, place);
         }
         // The end of a frame shows where the next one begins.
-        if packet.marker {
-            let next = self.frames.range(timestamp + 1..).next().map(|(t, _)| *t);
-            if let Some(next) = next.filter(|next| self.becomes_complete(*next)) {
-                found.extend(self.on_complete(now, next));
-            }
+        if packet.marker && self.becomes_complete(place + 1) {
+            found.extend(self.on_complete(now, place + 1));
         }
         found
+    }
+
+    /// The place of a frame, made if there is none; `None` if it is older than
+    /// all that are watched.
+    fn place(&mut self, timestamp: u64) -> Option<usize> {
+        let found = self.frames.binary_search_by_key(&timestamp, |(at, _)| *at);
+        let mut place = match found {
+            Ok(place) => return Some(place),
+            Err(place) => place,
+        };
+        if self.frames.len() >= MAX_FRAMES {
+            place = place.checked_sub(1)?;
+            self.frames.pop_front();
+        }
+        self.frames.insert(place, (timestamp, Frame::default()));
+        Some(place)
     }
 
     /// A packet that was repaired before it came, or came for a frame that is
@@ -157,11 +167,14 @@ impl QualityMonitor {
         }
     }
 
-    /// Whether nothing is missing of this frame now, for the first time.
-    fn becomes_complete(&mut self, timestamp: u64) -> bool {
-        let before = self.frames.range(..timestamp).next_back();
+    /// Whether nothing is missing of the frame in this place now, for the first
+    /// time.
+    fn becomes_complete(&mut self, place: usize) -> bool {
+        let before = place
+            .checked_sub(1)
+            .and_then(|before| self.frames.get(before));
         let end_before = before.and_then(|(_, f)| f.span).map(|(_, high)| high);
-        let Some(frame) = self.frames.get_mut(&timestamp) else {
+        let Some((_, frame)) = self.frames.get_mut(place) else {
             return false;
         };
         let begins = frame.span.zip(end_before);
@@ -171,13 +184,12 @@ impl QualityMonitor {
         becomes
     }
 
-    fn on_complete(&mut self, now: Instant, timestamp: u64) -> Vec<PathQuality> {
+    fn on_complete(&mut self, now: Instant, place: usize) -> Vec<PathQuality> {
+        let (timestamp, frame) = &mut self.frames[place];
+        let timestamp = *timestamp;
         let before = self.last;
         let newest = before.map_or(timestamp, |(newest, _)| newest.max(timestamp));
         self.last = Some((newest, now));
-        let Some(frame) = self.frames.get_mut(&timestamp) else {
-            return Vec::new();
-        };
         let arrivals = std::mem::take(&mut frame.arrivals);
         let construction = now.saturating_since(frame.first_at.unwrap_or(now));
         self.measure_lags(now, &arrivals);

@@ -32,7 +32,7 @@ fn controller(config: &Config, level: Level, now: Instant) -> (Box<dyn Controlle
 impl Session {
     pub(super) fn on_path_up(&mut self, now: Instant, id: PathId, rtt: Duration) {
         let (config, level) = (&self.config, self.level);
-        let path = self.paths.entry(id).or_insert_with(|| {
+        let path = self.paths.get_or_insert_with(id, || {
             let (controller, ecn) = controller(config, level, now);
             Path::new(id, controller, ecn, rtt)
         });
@@ -186,8 +186,13 @@ impl Session {
 
     /// Sends a duplicate of a recent packet on live paths that stand idle.
     pub(super) fn keep_paths_measured(&mut self, now: Instant) {
-        let due = |s: &Session, p: &Path| s.keep_alive_due(p).is_some_and(|at| at <= now);
-        while let Some(id) = self.paths.values().find(|p| due(self, p)).map(|p| p.id) {
+        let mut place = 0;
+        while let Some(id) = self.paths.key_at(place) {
+            place += 1;
+            let due = self.paths.get(&id).and_then(|p| self.keep_alive_due(p));
+            if due.is_none_or(|at| now < at) {
+                continue;
+            }
             self.send_padding(now, id);
             if let Some(path) = self.paths.get_mut(&id) {
                 path.last_sent = Some(now);

@@ -19,6 +19,7 @@ use weft_units::{Deadline, Duration, Instant, PathId, Rate, Rng, Ssrc, StreamId}
 
 use crate::config::{Config, Level, Naming, ReceiveStreamConfig, SendStreamConfig};
 use crate::event::{Event, Input, Output};
+use crate::few::Few;
 use crate::path::{Path, PathState};
 use crate::protection::{Protection, ProtectionKind, RepairShare};
 use crate::receive_log::ReceiveLog;
@@ -45,10 +46,10 @@ pub struct Session {
     protection: Box<dyn Protection>,
     protection_kind: ProtectionKind,
     repair_share: RepairShare,
-    paths: BTreeMap<PathId, Path>,
+    paths: Few<PathId, Path>,
     paths_due: Option<Deadline>,
-    senders: BTreeMap<StreamId, SendStream>,
-    receivers: BTreeMap<StreamId, ReceiveStream>,
+    senders: Few<StreamId, SendStream>,
+    receivers: Few<StreamId, ReceiveStream>,
     next_stream: u32,
     outputs: VecDeque<Output>,
     /// For packets that go out.
@@ -56,9 +57,9 @@ pub struct Session {
     /// What was sent under the numbers that feedback names.
     numbers: Numbers,
     /// What has come by each path (full level).
-    path_logs: BTreeMap<PathId, ReceiveLog>,
+    path_logs: Few<PathId, ReceiveLog>,
     /// Which of our paths each of the peer's is, as far as is known.
-    peer_paths: BTreeMap<PathId, PathId>,
+    peer_paths: Few<PathId, PathId>,
     /// What has come by transport-wide number (sender-side level).
     transport_log: ReceiveLog,
     /// What has come of each stream, if its own numbers name it.
@@ -121,16 +122,16 @@ impl Session {
             protection: config.protection.build(),
             protection_kind: config.protection,
             repair_share: RepairShare::default(),
-            paths: BTreeMap::new(),
+            paths: Few::default(),
             paths_due: None,
-            senders: BTreeMap::new(),
-            receivers: BTreeMap::new(),
+            senders: Few::default(),
+            receivers: Few::default(),
             next_stream: 0,
             outputs: VecDeque::new(),
             buffers: Buffers::default(),
             numbers: Numbers::default(),
-            path_logs: BTreeMap::new(),
-            peer_paths: BTreeMap::new(),
+            path_logs: Few::default(),
+            peer_paths: Few::default(),
             transport_log: ReceiveLog::default(),
             stream_logs: BTreeMap::new(),
             report_clock: None,

@@ -12,6 +12,7 @@ use crate::path::PathState;
 use crate::receive::{
     ReceiveConfig, ReceiveEvent, ReceivedPacket, Receiver, ReceiverStats, Recovery,
 };
+use crate::receive_log::ReceiveLog;
 use crate::receive_log::{Arrival, Report};
 
 /// Time between feedback messages while packets come. Often enough that a
@@ -211,7 +212,8 @@ impl Session {
         match self.level {
             Level::Full => {
                 if let (Some(extension), Origin::Named) = (header.extensions.path, origin) {
-                    let log = self.path_logs.entry(extension.path).or_default();
+                    let logs = &mut self.path_logs;
+                    let log = logs.get_or_insert_with(extension.path, ReceiveLog::default);
                     log.on_packet(extension.transport_sequence, arrival);
                 }
             }
@@ -303,7 +305,7 @@ impl Session {
         let sender = self.rtcp_ssrc();
         let max_len = self.max_payload();
         let mut packets = Vec::new();
-        for (path, log) in &mut self.path_logs {
+        for (path, log) in self.path_logs.iter_mut() {
             if log.has_fresh() {
                 path_feedback(sender, *path, log.take_report(), max_len, &mut packets);
             }

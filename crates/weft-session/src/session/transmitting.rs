@@ -1,7 +1,5 @@
 //! From the paths' queues to packets on the wire.
 
-use std::ops::Bound;
-
 use weft_units::{Bytes, Ecn, Instant, PathId, StreamId};
 use weft_wire::rtp::{Extensions, Header};
 use weft_wire::rtx;
@@ -50,11 +48,10 @@ impl Copying {
 impl Session {
     /// Sends what the pacers let go.
     pub(super) fn transmit_due(&mut self, now: Instant) {
-        let mut next = self.paths.keys().next().copied();
-        while let Some(id) = next {
+        let mut place = 0;
+        while let Some(id) = self.paths.key_at(place) {
             self.transmit_path(now, id);
-            let mut after = self.paths.range((Bound::Excluded(id), Bound::Unbounded));
-            next = after.next().map(|(id, _)| *id);
+            place += 1;
         }
     }
 
