@@ -3,7 +3,9 @@
 //! together to frames. One element is one RTP packet sent and received.
 //! Instructions, which a busy machine does not change, are counted by
 //! `valgrind --tool=callgrind --toggle-collect=session::Call::run` with
-//! `--bench --test`: a run of 20,001 packets per rate.
+//! `--bench --test NAME`: a run of 20,001 packets. `weft-none` and the names
+//! beside it are what scheduling and repair packets cost; `lossy` in a name
+//! says that one packet in a hundred is lost.
 
 use std::collections::VecDeque;
 use std::net::SocketAddr;
@@ -14,7 +16,9 @@ use weft_secure::{
     Certificate, Config as AssociationConfig, Credentials, IceRole, LinkId, LocalAddress,
     RemoteFilter,
 };
-use weft_session::{Config as SessionConfig, Delivery, Frame, MediaKind};
+use weft_session::{
+    Config as SessionConfig, Delivery, Frame, MediaKind, ProtectionKind, SchedulerKind,
+};
 use weft_units::{Duration, Ecn, Instant, Rate, Rng, Ssrc, StreamId, VideoCodec};
 use weft_wire::rtp::ExtensionMap;
 
@@ -28,6 +32,68 @@ struct Datagram {
     bytes: Vec<u8>,
 }
 
+/// What is measured.
+#[derive(Clone, Copy)]
+struct Case {
+    name: &'static str,
+    rate: Rate,
+    scheduler: SchedulerKind,
+    protection: ProtectionKind,
+    /// Part of the sender's packets.
+    loss: f64,
+}
+
+impl Case {
+    const fn new(name: &'static str, mbps: u64) -> Case {
+        Case {
+            name,
+            rate: Rate::from_mbps(mbps),
+            scheduler: SchedulerKind::Weft,
+            protection: ProtectionKind::PathSpecific,
+            loss: 0.0,
+        }
+    }
+
+    const fn with(self, scheduler: SchedulerKind, protection: ProtectionKind) -> Case {
+        Case {
+            scheduler,
+            protection,
+            ..self
+        }
+    }
+
+    const fn lossy(self) -> Case {
+        Case { loss: 0.01, ..self }
+    }
+
+    /// Whether the command line asks for it.
+    fn is_wanted(&self) -> bool {
+        let words = std::env::args()
+            .skip(1)
+            .filter(|word| !word.starts_with('-'));
+        let words: Vec<String> = words.collect();
+        words.is_empty() || words.iter().any(|word| self.name.contains(word.as_str()))
+    }
+}
+
+const CASES: [Case; 9] = [
+    Case::new("5 Mbps over two paths", 5),
+    Case::new("40 Mbps over two paths", 40),
+    Case::new("single-none", 40).with(SchedulerKind::Single, ProtectionKind::None),
+    Case::new("weft-none", 40).with(SchedulerKind::Weft, ProtectionKind::None),
+    Case::new("weft-table", 40).with(SchedulerKind::Weft, ProtectionKind::WebrtcTable),
+    Case::new("lossy-single-none", 40)
+        .with(SchedulerKind::Single, ProtectionKind::None)
+        .lossy(),
+    Case::new("lossy-weft-none", 40)
+        .with(SchedulerKind::Weft, ProtectionKind::None)
+        .lossy(),
+    Case::new("lossy-weft-table", 40)
+        .with(SchedulerKind::Weft, ProtectionKind::WebrtcTable)
+        .lossy(),
+    Case::new("lossy-weft-path", 40).lossy(),
+];
+
 struct Call {
     now: Instant,
     sender: Peer,
@@ -38,7 +104,8 @@ struct Call {
     frame_number: u32,
     keyframe_wanted: bool,
     data: Vec<u8>,
-    rate: Rate,
+    case: Case,
+    losses: Rng,
     received: u64,
     frames: u64,
 }
@@ -47,14 +114,16 @@ fn hub() -> SocketAddr {
     SocketAddr::from(([10, 0, 0, 9], 1))
 }
 
-fn config(role: IceRole, addresses: &[SocketAddr], rate: Rate, seed: u64) -> PeerConfig {
+fn config(role: IceRole, addresses: &[SocketAddr], case: &Case, seed: u64) -> PeerConfig {
     let rng = Rng::new(seed);
     let mut entropy = [0; 32];
     rng.stream("credentials").fill(&mut entropy);
     let mut session = SessionConfig::new(ExtensionMap::default(), Ssrc(1));
-    session.max_rate = rate;
-    session.path_limits.start = rate;
-    session.path_limits.max = rate;
+    session.scheduler = case.scheduler;
+    session.protection = case.protection;
+    session.max_rate = case.rate;
+    session.path_limits.start = case.rate;
+    session.path_limits.max = case.rate;
     #[allow(clippy::disallowed_methods)]
     let epoch = std::time::Instant::now();
     let local = |(link, addr): (u8, &SocketAddr)| LocalAddress {
@@ -80,10 +149,10 @@ fn config(role: IceRole, addresses: &[SocketAddr], rate: Rate, seed: u64) -> Pee
 }
 
 impl Call {
-    fn new(rate: Rate) -> Call {
+    fn new(case: Case) -> Call {
         let clients = [1, 2].map(|host| SocketAddr::from(([10, 0, 0, host], 1)));
-        let sender = config(IceRole::Controlling, &clients, rate, 1);
-        let receiver = config(IceRole::Controlled, &[hub()], rate, 2);
+        let sender = config(IceRole::Controlling, &clients, &case, 1);
+        let receiver = config(IceRole::Controlled, &[hub()], &case, 2);
         let section = Section {
             kind: MediaKind::Video,
             direction: Direction::Send,
@@ -106,7 +175,8 @@ impl Call {
             frame_number: 0,
             keyframe_wanted: true,
             data: vec![1; 1 << 20],
-            rate,
+            case,
+            losses: Rng::new(3),
             received: 0,
             frames: 0,
         }
@@ -160,7 +230,7 @@ impl Call {
     fn send_frame(&mut self) {
         let keyframe = std::mem::take(&mut self.keyframe_wanted);
         self.data[0] = u8::from(!keyframe);
-        let size = (self.rate * FRAME_INTERVAL).0 as usize;
+        let size = (self.case.rate * FRAME_INTERVAL).0 as usize;
         let frame = Frame {
             data: &self.data[..size],
             timestamp: self.frame_number.wrapping_mul(3000),
@@ -181,6 +251,11 @@ impl Call {
         for (peer, sends) in [(&mut self.sender, true), (&mut self.receiver, false)] {
             while let Some(output) = peer.poll_output() {
                 match output {
+                    Output::Transmit { datagram, .. }
+                        if sends && self.losses.unit() < self.case.loss =>
+                    {
+                        peer.recycle(datagram);
+                    }
                     Output::Transmit {
                         local,
                         remote,
@@ -209,10 +284,10 @@ impl Call {
 fn whole_call(criterion: &mut Criterion) {
     let mut group = criterion.benchmark_group("call");
     group.throughput(Throughput::Elements(1));
-    for mbps in [5, 40] {
-        let mut call = Call::new(Rate::from_mbps(mbps));
+    for case in CASES.into_iter().filter(Case::is_wanted) {
+        let mut call = Call::new(case);
         call.run(20_000);
-        group.bench_function(format!("{mbps} Mbps over two paths"), |bencher| {
+        group.bench_function(case.name, |bencher| {
             #[allow(clippy::disallowed_methods)]
             bencher.iter_custom(|packets| {
                 let start = std::time::Instant::now();
@@ -228,7 +303,8 @@ fn whole_call(criterion: &mut Criterion) {
         );
         let paths = call.sender.session().stats().paths;
         let both = paths.iter().all(|p| p.sent_packets > call.received / 5);
-        assert!(both, "both paths carry packets: {paths:?}");
+        let several = case.scheduler != SchedulerKind::Single;
+        assert!(both == several, "both paths carry packets: {paths:?}");
     }
     group.finish();
 }
