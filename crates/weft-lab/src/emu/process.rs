@@ -5,7 +5,7 @@ use std::process::{Child, ChildStdin, Command, ExitStatus, Stdio};
 use std::sync::mpsc::Sender;
 use std::sync::{Arc, Mutex};
 use std::thread;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
@@ -15,6 +15,9 @@ use super::line::{Line, Sample};
 
 /// What is kept of a program's complaints, bytes; chosen by us: a few lines.
 const COMPLAINTS: usize = 2_000;
+/// What a program wrote is read within this time after its end, also on a
+/// busy machine; chosen by us.
+const LAST_LINES: Duration = Duration::from_millis(200);
 /// Longer lines of a client are not read: an offer has some kilobytes.
 const LONGEST_LINE: u64 = 1 << 20;
 
@@ -46,6 +49,8 @@ pub struct Process {
     pub error: Option<String>,
     /// How it ended.
     pub ended: Option<ExitStatus>,
+    /// When that was seen.
+    ended_at: Option<Instant>,
 }
 
 impl Process {
@@ -85,6 +90,7 @@ impl Process {
             heard_at: Instant::now(),
             error: None,
             ended: None,
+            ended_at: None,
         })
     }
 
@@ -141,8 +147,16 @@ impl Process {
     pub fn has_ended(&mut self) -> bool {
         if self.ended.is_none() {
             self.ended = self.child.try_wait().ok().flatten();
+            self.ended_at = self.ended.map(|_| Instant::now());
         }
         self.ended.is_some()
+    }
+
+    /// Whether it has ended just now, so that its last lines may still be on
+    /// their way to us.
+    pub fn has_just_ended(&self) -> bool {
+        let since = self.ended_at.map(|at| at.elapsed());
+        since.is_some_and(|since| since < LAST_LINES)
     }
 
     /// Ends it, whatever it does.

@@ -235,7 +235,7 @@ impl Play<'_> {
             let ended = process.has_ended();
             let process = &self.processes[at];
             let is_ending = process.error.is_some() && process.heard_at.elapsed() < LAST_WORDS;
-            if closed || is_ending && !ended {
+            if closed || is_ending && !ended || process.has_just_ended() {
                 continue;
             }
             let status = process.ended.and_then(|status| status.code());
