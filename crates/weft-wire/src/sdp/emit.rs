@@ -29,7 +29,11 @@ impl Display for Media {
         formats
             .iter()
             .try_for_each(|format| write!(f, " {format}"))?;
-        f.write_str("\r\nc=IN IP4 0.0.0.0\r\n")?;
+        f.write_str("\r\n")?;
+        if let Some(title) = &self.title {
+            write!(f, "i={title}\r\n")?;
+        }
+        f.write_str("c=IN IP4 0.0.0.0\r\n")?;
         self.fmt_transport(f)?;
         attribute(f, "mid", self.mid.as_ref())?;
         for (id, uri) in &self.extensions {

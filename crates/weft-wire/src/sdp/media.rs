@@ -26,6 +26,9 @@ pub struct Media {
     pub protocol: String,
     /// Formats of the `m=` line if they are no RTP payload types.
     pub formats: Vec<String>,
+    /// What people call what flows (`i=`, RFC 8866 section 5.4): at most 64
+    /// characters, none of them a control character.
+    pub title: Option<String>,
     /// In the order of preference.
     pub payloads: Vec<Payload>,
     /// Identification of the section.
@@ -151,6 +154,7 @@ impl Media {
             port: 9,                                  // RFC 8840 section 4.1.1
             protocol: "UDP/TLS/RTP/SAVPF".to_owned(), // RFC 9429 section 5.1.2
             formats: Vec::new(),
+            title: None,
             payloads: Vec::new(),
             mid: None,
             direction: Direction::SendRecv,

@@ -13,6 +13,7 @@ const MAX_FEEDBACK: usize = 16;
 const MAX_FEEDBACK_LEN: usize = 64;
 const MAX_URI: usize = 256;
 const MAX_ICE_OPTIONS: usize = 16;
+const MAX_TITLE: usize = 64;
 
 /// RFC 8839 section 5.4.
 const UFRAG_LEN: RangeInclusive<usize> = 4..=256;
@@ -95,6 +96,12 @@ impl Parser {
                 Some((name, value)) => self.attribute(name, Some(value.trim_ascii()))?,
                 None => self.attribute(value, None)?,
             },
+            // That of the session names nothing that we show.
+            Some(("i", value)) => {
+                if let Some(media) = self.description.media.last_mut() {
+                    media.title = parse_title(value);
+                }
+            }
             // Times, bandwidths, connection addresses: of no meaning to ICE.
             Some((kind, _)) if kind.len() == 1 => {}
             _ => return Err("a line is a letter, an equals sign and a value"),
@@ -223,6 +230,13 @@ fn parse_media(value: &str) -> Result<Media, Reason> {
         media.payloads.push(static_payload(payload_type));
     }
     Ok(media)
+}
+
+/// The beginning of a title that is too long; none if nothing is in it.
+fn parse_title(value: &str) -> Option<String> {
+    let start: String = value.trim().chars().take(MAX_TITLE).collect();
+    let title = start.trim_end().replace('\t', " ");
+    (!title.is_empty()).then_some(title)
 }
 
 fn parse_payload_type(text: &str) -> Result<u8, Reason> {

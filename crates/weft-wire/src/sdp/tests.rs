@@ -169,6 +169,7 @@ fn pion_is_read() {
 fn a_description_is_emitted_line_by_line() {
     let mut video = Media::new(MediaKind::Video);
     video.mid = Some(mid("0"));
+    video.title = Some("Rear window".to_owned());
     video.direction = Direction::SendOnly;
     video.extensions = vec![(3, TRANSPORT_SEQUENCE_URI.to_owned())];
     video.ice_ufrag = Some("abcd".to_owned());
@@ -214,6 +215,7 @@ fn a_description_is_emitted_line_by_line() {
         "t=0 0",
         "a=group:BUNDLE 0",
         "m=video 9 UDP/TLS/RTP/SAVPF 96",
+        "i=Rear window",
         "c=IN IP4 0.0.0.0",
         "a=candidate:1 1 udp 7 192.0.2.1 5000 typ host",
         "a=end-of-candidates",
@@ -251,6 +253,18 @@ fn a_rejected_section_repeats_what_was_offered() {
 }
 
 const MINIMAL: &str = "v=0\no=- 1 2 IN IP4 127.0.0.1\ns=-\nt=0 0\n";
+
+#[test]
+fn a_title_is_its_sections_and_is_cut_where_it_is_too_long() {
+    let long = "ä".repeat(100);
+    let text = format!(
+        "{MINIMAL}i=the whole\nm=video 9 UDP/TLS/RTP/SAVPF 96\ni= Front \n\
+         m=video 9 UDP/TLS/RTP/SAVPF 96\ni={long}\nm=video 9 UDP/TLS/RTP/SAVPF 96\ni=\n"
+    );
+    let titles = parse(&text).media.into_iter().map(|m| m.title);
+    let expected = [Some("Front".to_owned()), Some("ä".repeat(64)), None];
+    assert_eq!(titles.collect::<Vec<_>>(), expected);
+}
 
 #[test]
 fn feedback_for_all_payload_types_reaches_each_one() {
