@@ -11,6 +11,7 @@ mod mprtp;
 mod policy;
 mod shares;
 mod single;
+mod sound;
 mod throughput;
 mod weft;
 

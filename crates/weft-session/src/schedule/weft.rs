@@ -2,6 +2,7 @@ use std::collections::BTreeMap;
 
 use weft_units::{Bytes, Duration, Instant, PathId, Rate};
 
+use super::sound::Sound;
 use super::{Assignment, Batch, Class, PathView, SKEW_CAP, Scheduler};
 
 /// Our own scheduler, and the default: every frame where it arrives first.
@@ -16,6 +17,7 @@ use super::{Assignment, Batch, Class, PathView, SKEW_CAP, Scheduler};
 pub(super) struct Weft {
     /// What each path was given beyond its rate, in bytes, and when that was.
     debts: BTreeMap<PathId, (Instant, f64)>,
+    sound: Sound,
 }
 
 /// A split must bring a frame so much sooner: it then waits for two paths, of
@@ -54,7 +56,7 @@ impl Scheduler for Weft {
     fn assign(&mut self, now: Instant, batch: &Batch<'_>, paths: &[PathView]) -> Vec<Assignment> {
         let lanes: Vec<Lane<'_>> = paths.iter().map(|path| self.lane(now, path)).collect();
         let plan = match batch.class {
-            Class::Audio => return sound(batch.sizes, &lanes),
+            Class::Audio => return sound(&mut self.sound, now, batch.sizes, &lanes),
             Class::Retransmission => again(batch.sizes, paths),
             _ => frame(batch.sizes, &lanes),
         };
@@ -157,16 +159,12 @@ fn again(sizes: &[Bytes], paths: &[PathView]) -> Vec<PathId> {
     sizes.iter().filter_map(best).map(|p| p.id).collect()
 }
 
-/// Sound is small: it goes on the two quickest paths.
-fn sound(sizes: &[Bytes], lanes: &[Lane<'_>]) -> Vec<Assignment> {
+fn sound(sound: &mut Sound, now: Instant, sizes: &[Bytes], lanes: &[Lane<'_>]) -> Vec<Assignment> {
     let one = |size: &Bytes| {
         let mut order: Vec<&Lane<'_>> = lanes.iter().collect();
         order.sort_by_key(|lane| (lane.arrival(*size, 1), lane.path.id));
-        let copies = order.get(1).map(|lane| lane.path.id).into_iter().collect();
-        Assignment {
-            path: order[0].path.id,
-            copies,
-        }
+        let paths: Vec<&PathView> = order.into_iter().map(|lane| lane.path).collect();
+        sound.assign(now, *size, &paths)
     };
     sizes.iter().map(one).collect()
 }

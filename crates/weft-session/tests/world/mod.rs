@@ -1,5 +1,7 @@
 //! Two sessions and the links between them, in virtual time.
 
+mod sound;
+
 use weft_cc::{ControllerKind, Limits};
 use weft_links::{Departure, Link, LinkSpec, PacketInfo};
 use weft_session::{
@@ -69,6 +71,7 @@ pub struct World {
     rng: Rng,
     shown: Vec<Shown>,
     keyframe_in: bool,
+    sound: Option<sound::Sound>,
 }
 
 impl World {
@@ -218,6 +221,7 @@ impl World {
             rng: rng.stream("frames"),
             shown: Vec::new(),
             keyframe_in: false,
+            sound: None,
         }
     }
 
@@ -252,6 +256,9 @@ impl World {
 
     fn next_event(&self) -> Instant {
         let mut next = self.next_frame;
+        if let Some(sound) = &self.sound {
+            next = next.min(sound.next);
+        }
         let mut consider = |at: Option<Instant>| {
             if let Some(at) = at {
                 next = next.min(at);
@@ -273,6 +280,7 @@ impl World {
         if now >= self.next_frame {
             self.send_frame();
         }
+        self.send_sound();
         self.deliver();
         self.check_links();
         self.sender.handle_input(now, Input::Timeout);
@@ -415,6 +423,13 @@ impl World {
         while let Some(output) = self.receiver.poll_output() {
             match output {
                 Output::Transmit(transmit) => self.transmit(transmit, false),
+                Output::Event(Event::FrameReceived { stream, frame })
+                    if self.sound.as_ref().is_some_and(|s| s.receives(stream)) =>
+                {
+                    if let Some(sound) = &mut self.sound {
+                        sound.hear(self.now, &frame);
+                    }
+                }
                 Output::Event(Event::FrameReceived { frame, .. }) => {
                     let word = |from: usize| {
                         u64::from_be_bytes(frame.data[from..from + 8].try_into().expect("8 bytes"))

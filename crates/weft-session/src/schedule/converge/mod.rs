@@ -11,6 +11,7 @@ use std::collections::BTreeMap;
 use weft_units::{Bytes, Duration, Instant, PathId, Rate, StreamId};
 
 use super::shares::{Shares, in_runs};
+use super::sound::Sound;
 use super::{Assignment, Batch, Class, PathUse, PathView, Quality, Scheduler};
 use crate::ablation::Ablation;
 use adjust::{Adjustments, corrected};
@@ -35,6 +36,7 @@ pub(super) struct Converge {
     ablation: Ablation,
     links: Links,
     room: Room,
+    sound: Sound,
     streams: BTreeMap<StreamId, Stream>,
 }
 
@@ -109,6 +111,7 @@ impl Converge {
             ablation,
             links: Links::default(),
             room: Room::default(),
+            sound: Sound::default(),
             streams: BTreeMap::new(),
         }
     }
@@ -157,13 +160,10 @@ impl Converge {
         corrected(shares, &alphas, &most, fast)
     }
 
-    fn audio(size: Bytes, active: &[PathView]) -> Assignment {
+    fn sound(&mut self, now: Instant, size: Bytes, active: &[PathView]) -> Assignment {
         let mut order: Vec<&PathView> = active.iter().collect();
         order.sort_by_key(|p| (completion(p, size), p.id));
-        Assignment {
-            path: order[0].id,
-            copies: order.get(1).map(|p| p.id).into_iter().collect(),
-        }
+        self.sound.assign(now, size, &order)
     }
 }
 
@@ -171,7 +171,8 @@ impl Scheduler for Converge {
     fn assign(&mut self, now: Instant, batch: &Batch<'_>, paths: &[PathView]) -> Vec<Assignment> {
         let active = self.enable_recovered(now, batch.sizes.len(), paths);
         if batch.class == Class::Audio {
-            return vec![Converge::audio(batch.sizes[0], &active); batch.sizes.len()];
+            let one = |size: &Bytes| self.sound(now, *size, &active);
+            return batch.sizes.iter().map(one).collect();
         }
         let media = |class: &&Class| !self.has_priority(**class);
         let media_packets = batch.classes.iter().filter(media).count();

@@ -141,6 +141,32 @@ fn feedback_within_a_round_trip_of_a_correction_is_about_the_frames_before_it() 
 }
 
 #[test]
+fn a_cameras_keyframe_goes_before_the_delta_frames_of_the_others() {
+    // 4 Mbps in 33.3 ms are 13.9 packets, 1 Mbps are 3.4.
+    let paths = [view(1, 4.0, 20), view(2, 1.0, 80)];
+    let mut converge = Converge::new(Ablation::None);
+    let mut of = |stream: u32, class: Class, packets: usize| {
+        let batch = Batch {
+            stream: StreamId(stream),
+            class,
+            classes: &vec![class; packets],
+            sizes: &vec![LARGEST_PACKET; packets],
+            made_for: None,
+        };
+        let assigned = converge.assign(at(0), &batch, &paths);
+        let fast = assigned.iter().filter(|a| a.path == PathId(1)).count();
+        (fast, packets - fast)
+    };
+    assert_eq!(of(0, Class::Keyframe, 10), (10, 0));
+    // What the first camera's keyframe took is gone for the second's: three
+    // fit beside it, and three on the slow path; then all are full.
+    let (fast, slow) = of(1, Class::Keyframe, 6);
+    assert_eq!((fast, slow), (3, 3));
+    // A delta frame of a third camera is divided by the rates as ever.
+    assert_eq!(of(2, Class::Delta, 5), (4, 1));
+}
+
+#[test]
 fn a_path_of_zero_packets_is_disabled_and_counts_no_more() {
     let (paths, media) = (example(), [Class::Delta; 40]);
     let mut converge = Converge::new(Ablation::None);

@@ -1,0 +1,102 @@
+//! A microphone beside the camera.
+
+use weft_session::{
+    Delivery, Feedback, Frame, MediaKind, ReceiveStreamConfig, ReceivedFrame, SendStreamConfig,
+};
+use weft_units::{Duration, Instant, Ssrc, StreamId, VideoCodec};
+
+use super::World;
+
+/// One Opus packet (RFC 7587 section 4.2), of 40 kbps.
+const INTERVAL: Duration = Duration::from_millis(20);
+const SIZE: usize = 100;
+
+pub struct Sound {
+    sent: StreamId,
+    received: StreamId,
+    pub next: Instant,
+    number: u64,
+    /// Numbers of what was heard, and when.
+    heard: Vec<(u64, Instant)>,
+}
+
+impl Sound {
+    pub fn receives(&self, stream: StreamId) -> bool {
+        self.received == stream
+    }
+
+    pub fn hear(&mut self, now: Instant, frame: &ReceivedFrame) {
+        let number = frame.data[..8].try_into().expect("8 bytes");
+        self.heard.push((u64::from_be_bytes(number), now));
+    }
+}
+
+impl World {
+    /// Sound flows from now on.
+    pub fn add_sound(&mut self) {
+        let sent = self.sender.add_send_stream(SendStreamConfig {
+            ssrc: Ssrc(200),
+            rtx: None,
+            payload_type: 111,
+            kind: MediaKind::Audio,
+            codec: VideoCodec::Vp8,
+            clock_rate: 48_000,
+            mid: None,
+            feedback: Feedback::EachPacket,
+            fec: None,
+        });
+        let received = self.receiver.add_receive_stream(ReceiveStreamConfig {
+            ssrc: Some(Ssrc(200)),
+            mid: None,
+            payload_type: 111,
+            rtx: None,
+            fec: None,
+            kind: MediaKind::Audio,
+            codec: VideoCodec::Vp8,
+            clock_rate: 48_000,
+            delivery: Delivery::Frames,
+        });
+        self.sound = Some(Sound {
+            sent,
+            received,
+            next: self.now,
+            number: 0,
+            heard: Vec::new(),
+        });
+    }
+
+    pub fn send_sound(&mut self) {
+        let now = self.now;
+        let Some(sound) = self.sound.as_mut().filter(|s| now >= s.next) else {
+            return;
+        };
+        let mut data = [0; SIZE];
+        data[..8].copy_from_slice(&sound.number.to_be_bytes());
+        let frame = Frame {
+            data: &data,
+            timestamp: (sound.number * 960) as u32,
+            keyframe: true,
+            temporal_layer: None,
+            layer_sync: false,
+            non_reference: true,
+            captured_at: now,
+        };
+        sound.number += 1;
+        sound.next += INTERVAL;
+        let sent = self.sender.send_frame(now, sound.sent, &frame);
+        sent.expect("the stream exists");
+    }
+
+    /// Of the packets of sound recorded in this time: those never heard, and
+    /// the longest silence between two that were.
+    pub fn missed_sound(&self, from: Duration, to: Duration) -> (usize, Duration) {
+        let sound = self.sound.as_ref().expect("there is a microphone");
+        let number = |at: Duration| at.as_nanos() / INTERVAL.as_nanos();
+        let wanted = number(from)..number(to);
+        let heard = sound.heard.iter().filter(|(n, _)| wanted.contains(n));
+        let times: Vec<Instant> = heard.map(|(_, at)| *at).collect();
+        let silences = times.windows(2).map(|pair| pair[1] - pair[0]);
+        let missed = (wanted.end - wanted.start) as usize - times.len();
+        (missed, silences.max().unwrap_or(Duration::from_secs(3600)))
+    }
+}
