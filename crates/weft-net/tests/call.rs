@@ -151,10 +151,7 @@ impl Loopback {
         offerer.locals = (0..).zip(&addresses).map(|(i, a)| local(*a, i)).collect();
         let mut answerer = config(IceRole::Controlled, clock.epoch(), &rng.stream("receiver"));
         answerer.locals = vec![local(at_receiver, 0)];
-        let section = Section {
-            kind: MediaKind::Video,
-            direction: Direction::Send,
-        };
+        let section = Section::new(MediaKind::Video, Direction::Send);
         let policy = AnswerPolicy {
             receive: Some(Delivery::Frames),
             send: Vec::new(),

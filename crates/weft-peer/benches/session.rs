@@ -153,10 +153,7 @@ impl Call {
         let clients = [1, 2].map(|host| SocketAddr::from(([10, 0, 0, host], 1)));
         let sender = config(IceRole::Controlling, &clients, &case, 1);
         let receiver = config(IceRole::Controlled, &[hub()], &case, 2);
-        let section = Section {
-            kind: MediaKind::Video,
-            direction: Direction::Send,
-        };
+        let section = Section::new(MediaKind::Video, Direction::Send);
         let policy = AnswerPolicy {
             receive: Some(Delivery::Frames),
             send: Vec::new(),

@@ -1,4 +1,4 @@
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 use std::net::SocketAddr;
 
 use weft_secure::{Association, Config as AssociationConfig, LocalAddress, Received};
@@ -67,6 +67,8 @@ pub struct Peer {
     pub(crate) session: Session,
     pub(crate) locals: Vec<LocalAddress>,
     pub(crate) streams: Vec<NegotiatedStream>,
+    /// Of the streams that the offerer gave one.
+    pub(crate) titles: BTreeMap<StreamId, String>,
     connected: bool,
     outputs: VecDeque<Output>,
 }
@@ -78,6 +80,7 @@ impl Peer {
             session,
             locals: Vec::new(),
             streams: Vec::new(),
+            titles: BTreeMap::new(),
             connected: false,
             outputs: VecDeque::new(),
         }
@@ -87,6 +90,12 @@ impl Peer {
     #[must_use]
     pub fn streams(&self) -> &[NegotiatedStream] {
         &self.streams
+    }
+
+    /// What the peer's offer calls a stream that it sends.
+    #[must_use]
+    pub fn title(&self, stream: StreamId) -> Option<&str> {
+        self.titles.get(&stream).map(String::as_str)
     }
 
     /// The session, to look at.

@@ -234,10 +234,7 @@ impl Application for Clients {
     fn on_command(&mut self, context: &mut Context<'_>, order: Order) {
         match order {
             Order::Offer(address, direction, reply) => {
-                let section = Section {
-                    kind: MediaKind::Video,
-                    direction,
-                };
+                let section = Section::new(MediaKind::Video, direction);
                 let config = self.config(address);
                 let offer = Offer::new(context.now, config, &[section], Delivery::Packets);
                 let _ = reply.send(offer.sdp());

@@ -8,6 +8,7 @@ use crate::clock::Clock;
 use crate::config::Limits;
 use crate::media_plane::{Command, Event, MediaPlane, Negotiated, ResourceId};
 use crate::problem::Problem;
+pub(crate) use resources::Enabled;
 use resources::{Resource, Resources, Role};
 use serde_json::{Value, json};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -170,18 +171,15 @@ impl Hub {
     /// What was agreed on for a publication. An earlier one of the same
     /// participant goes on until this one is connected.
     pub(crate) fn negotiated(&self, resource: &ResourceId, agreed: &Negotiated) {
-        let agreed = Publishing {
-            video: agreed.video,
-            audio: agreed.audio,
-        };
-        self.lock().resources.set_negotiated(resource, agreed);
+        let streams = agreed.streams.clone();
+        self.lock().resources.set_negotiated(resource, streams);
     }
 
     /// Whether the resource is there, in this room and role.
     pub(crate) fn check(&self, room: &str, id: &ResourceId, role: RoleOf) -> Result<(), Problem> {
         let state = self.lock();
         let found = state.resources.find(id).filter(|r| r.room == room);
-        match found.map(|r| (r.role, role)) {
+        match found.map(|r| (&r.role, role)) {
             Some((Role::Publish { .. }, RoleOf::Publish) | (Role::Play, RoleOf::Play)) => Ok(()),
             _ => Err(Problem::no_resource()),
         }
@@ -204,7 +202,7 @@ impl Hub {
     }
 
     /// The publisher switches pictures or sound off or on.
-    pub(crate) fn set_enabled(&self, id: &ResourceId, wanted: Publishing) {
+    pub(crate) fn set_enabled(&self, id: &ResourceId, wanted: Enabled) {
         let mut state = self.lock();
         if state.resources.set_enabled(id, wanted) {
             state.show_publishing_of(id);

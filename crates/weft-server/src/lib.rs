@@ -27,7 +27,7 @@ pub use hub::unguessable;
 pub use problem::Problem;
 pub use routes::escaped;
 pub use server::{Resident, Server, ServerHandle};
-pub use weft_sfu::{LinkReport, LinkState, ParticipantKind, Publishing};
+pub use weft_sfu::{Camera, LinkReport, LinkState, MAX_CAMERAS, ParticipantKind, Publishing};
 
 #[cfg(test)]
 mod tests;

@@ -5,6 +5,7 @@
 
 use thiserror::Error;
 use tokio::sync::{mpsc, oneshot};
+use weft_sfu::{MAX_CAMERAS, Publishing};
 use weft_units::VideoCodec;
 
 /// One media connection, to publish or to play. Unguessable: who knows it
@@ -99,10 +100,8 @@ pub enum Event {
 pub struct Negotiated {
     /// SDP.
     pub sdp: String,
-    /// The connection has pictures.
-    pub video: bool,
-    /// The connection has sound.
-    pub audio: bool,
+    /// The streams of the connection.
+    pub streams: Publishing,
 }
 
 /// Totals since the start, but for the first two.
@@ -135,6 +134,9 @@ pub enum MediaError {
         /// What is wrong, and where.
         reason: String,
     },
+    /// The description has more cameras than a publication may have.
+    #[error("the session description has {0} cameras, and {MAX_CAMERAS} are forwarded")]
+    TooManyCameras(usize),
     /// Nothing in the description is VP8, H.264 or Opus.
     #[error("the session description has no codec that weft forwards")]
     NoCodec,

@@ -134,6 +134,10 @@ impl From<MediaError> for Problem {
                 StatusCode::UNPROCESSABLE_ENTITY,
                 "Watch with a browser that has this codec, or let them send the other one (`weft join --codec`).",
             ),
+            MediaError::TooManyCameras(_) => (
+                StatusCode::UNPROCESSABLE_ENTITY,
+                "Publish the others as another participant.",
+            ),
             MediaError::NothingPublished => (StatusCode::CONFLICT, "Wait until they publish."),
             MediaError::UnknownResource => return Problem::no_resource(),
             MediaError::WrongState { .. } => (StatusCode::CONFLICT, "Publish or play again."),

@@ -160,7 +160,7 @@ impl ServerHandle {
             id: None,
             secret: None,
         };
-        self.hub.add_resident(&who, resident.publishing)
+        self.hub.add_resident(&who, resident.publishing.clone())
     }
 
     /// Ends the server: event streams end, requests may finish.

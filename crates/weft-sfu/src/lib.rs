@@ -1,7 +1,7 @@
 //! Sans-IO selective forwarding: who is in which room ([`Registry`]), which
 //! packets go to which subscriber ([`Router`], one [`Forwarder`] per
-//! subscription), and how many keyframe requests go upstream
-//! ([`KeyframeAggregator`]).
+//! subscription), how a subscriber's rate is divided ([`fair_shares`]), and how
+//! many keyframe requests go upstream ([`KeyframeAggregator`]).
 //!
 //! Nothing here knows sockets, crypto or HTTP. Time is given in and never
 //! goes backwards.
@@ -12,12 +12,15 @@ mod layers;
 mod offset_map;
 mod registry;
 mod router;
+mod share;
 
 pub use forwarder::{Codec, Downlink, Forwarded, Forwarder, Forwarding, MediaPacket, Stats};
 pub use keyframes::KeyframeAggregator;
 pub use layers::LayerRates;
 pub use registry::{
-    Change, HoldError, Join, JoinError, Joined, LinkReport, LinkState, Participant,
-    ParticipantKind, Proof, Publishing, Registry, RegistryLimits, RoomEvent, UnknownParticipant,
+    Camera, Change, HoldError, Join, JoinError, Joined, LinkReport, LinkState, MAX_CAMERAS,
+    Participant, ParticipantKind, Proof, Publishing, Registry, RegistryLimits, RoomEvent,
+    UnknownParticipant,
 };
 pub use router::{Output, Router, SubscriptionId, TrackId};
+pub use share::fair_shares;

@@ -7,8 +7,8 @@ mod presence;
 mod tests;
 
 pub use presence::{
-    Change, HoldError, Join, JoinError, Joined, LinkReport, LinkState, Participant,
-    ParticipantKind, Proof, Publishing, RoomEvent, UnknownParticipant,
+    Camera, Change, HoldError, Join, JoinError, Joined, LinkReport, LinkState, MAX_CAMERAS,
+    Participant, ParticipantKind, Proof, Publishing, RoomEvent, UnknownParticipant,
 };
 
 /// How long somebody whose connection broke stays in the room: a reload of

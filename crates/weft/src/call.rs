@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::json;
 use weft_net::{Clock, Remote};
-use weft_peer::{Direction, PeerKey, Section};
+use weft_peer::{PeerKey, Section};
 use weft_server::axum::routing::get;
 use weft_server::axum::{Json, Router};
 use weft_server::media_plane::{
@@ -19,7 +19,6 @@ use weft_server::media_plane::{
     Negotiated, ResourceId, Stats,
 };
 use weft_server::{ParticipantKind, Publishing, Resident, Security, Server, unguessable};
-use weft_session::MediaKind;
 
 use crate::cli::CallArgs;
 use crate::endpoint::caller::{CallError, Command, News, OfferId, Patience, Sending, ask};
@@ -49,7 +48,7 @@ pub fn run(args: CallArgs) -> Result<(), Failure> {
     // One layer: there is no server to thin anything out.
     let (mic, codec) = (send.mic.clone(), send.codec);
     let sources = Sources::open(&send.cameras, mic, codec, 1, send.degradation, clock)?;
-    let kinds = sources.kinds();
+    let (sections, publishing) = (sources.sections(), sources.publishing());
     let mut stats = send.stats.as_deref().map(StatsFile::create).transpose()?;
     let sending = Sending {
         scheduler: send.scheduler,
@@ -65,20 +64,17 @@ pub fn run(args: CallArgs) -> Result<(), Failure> {
     let plane = Arc::new(DirectPlane {
         clock,
         remote: driver.remote.clone(),
-        kinds: kinds.clone(),
+        sections,
+        publishing: publishing.clone(),
         events,
         connections: Arc::default(),
     });
-    let mut config = serve::config(args.serve, router(&send.name, &board));
+    let mut config = serve::config(args.serve, router(&send.name, &publishing, &board));
     let own_certificate = config.security == Security::Auto;
     // Whoever finds the port must not see what is sent.
     let made = (loopback.is_none() && config.token.is_none()).then(unguessable);
     config.token = config.token.or_else(|| made.clone());
     let server = Server::start_with(config, plane, incoming)?;
-    let publishing = Publishing {
-        video: kinds.contains(&MediaKind::Video),
-        audio: kinds.contains(&MediaKind::Audio),
-    };
     let resident = Resident {
         room: ROOM,
         name: SENDER,
@@ -123,14 +119,17 @@ pub fn run(args: CallArgs) -> Result<(), Failure> {
     Ok(())
 }
 
-fn router(name: &str, links: &Arc<Mutex<serde_json::Value>>) -> Router {
+fn router(name: &str, publishing: &Publishing, links: &Arc<Mutex<serde_json::Value>>) -> Router {
     let (name, links) = (name.to_owned(), Arc::clone(links));
+    let publishing = publishing.clone();
     let call = move || {
         let links = links
             .lock()
             .expect("nothing panics with the board in hand")
             .clone();
-        let answer = json!({ "mode": "call", "name": name, "links": links });
+        let answer = json!({
+            "mode": "call", "name": name, "publishing": publishing, "links": links
+        });
         async move { Json(answer) }
     };
     Router::new().route("/api/call", get(call))
@@ -140,7 +139,8 @@ fn router(name: &str, links: &Arc<Mutex<serde_json::Value>>) -> Router {
 struct DirectPlane {
     clock: Clock,
     remote: Remote<Command>,
-    kinds: Vec<MediaKind>,
+    sections: Vec<Section>,
+    publishing: Publishing,
     events: EventSender,
     connections: Arc<Mutex<BTreeMap<ResourceId, Connection>>>,
 }
@@ -227,11 +227,7 @@ impl DirectPlane {
 
     fn offer(&self, resource: ResourceId) -> Result<Negotiated, MediaError> {
         self.forget_unanswered();
-        let section = |kind: &MediaKind| Section {
-            kind: *kind,
-            direction: Direction::Send,
-        };
-        let sections = self.kinds.iter().map(section).collect();
+        let sections = self.sections.clone();
         let offered = ask(&self.remote, |reply| Command::Offer { sections, reply });
         let (id, sdp) = offered.map_err(|_| MediaError::Gone)?.map_err(describe)?;
         let patience = Patience::from(self.clock.now());
@@ -239,8 +235,7 @@ impl DirectPlane {
             .insert(resource, Connection::Offered(id, patience));
         Ok(Negotiated {
             sdp,
-            video: self.kinds.contains(&MediaKind::Video),
-            audio: self.kinds.contains(&MediaKind::Audio),
+            streams: self.publishing.clone(),
         })
     }
 

@@ -5,11 +5,13 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
 use weft_cc::ControllerKind;
-use weft_media::{CameraSpec, MicrophoneSpec};
+use weft_media::MicrophoneSpec;
 use weft_net::LinkSpec;
 use weft_session::adaptation::Degradation;
 use weft_session::{ProtectionKind, SchedulerKind};
 use weft_units::{Rate, VideoCodec, quantity};
+
+use crate::cameras::NamedCamera;
 
 /// A video call over every link a machine has at once.
 #[derive(Debug, Parser)]
@@ -105,10 +107,11 @@ pub struct SendArgs {
     pub links: Vec<LinkSpec>,
     #[arg(
         long = "camera",
-        help = "A camera: clip[:360p|720p|1080p][@FPS], /dev/videoN or FILE.y4m; repeat for more",
-        value_name = "SRC"
+        help = "A camera: clip[:360p|720p|1080p][@FPS], /dev/videoN or FILE.y4m, with a name for \
+                the others in front as in rear=/dev/video1; repeat for up to four",
+        value_name = "[NAME=]SRC"
     )]
-    pub cameras: Vec<CameraSpec>,
+    pub cameras: Vec<NamedCamera>,
     #[arg(
         help = "Sound: alsa[:DEVICE], FILE.wav or tone",
         long,
@@ -159,8 +162,9 @@ pub struct JoinArgs {
     pub room: String,
     #[command(flatten)]
     pub send: SendArgs,
-    /// Record what is received to this .webm file; further participants get files beside it. Of
-    /// those who send H.264, which WebM cannot hold, only the sound
+    /// Record what is received to this .webm file; further participants and further cameras get
+    /// files beside it, each camera one with the sound. Of those who send H.264, which WebM cannot
+    /// hold, only the sound
     #[arg(long, value_name = "FILE")]
     pub record: Option<PathBuf>,
     /// The server's bearer token

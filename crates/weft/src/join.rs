@@ -53,12 +53,9 @@ pub fn run(args: JoinArgs) -> Result<(), Failure> {
     let links = Links::check(specs, scope).map_err(Failure::usage)?;
     let (mic, codec) = (send.mic.clone(), send.codec);
     let sources = Sources::open(&send.cameras, mic, codec, 3, send.degradation, clock)?;
-    if send.cameras.len() > 1 {
-        eprintln!("weft: a server forwards one camera of each participant: others see the first");
-    }
     let own = Myself {
         name: send.name.clone(),
-        kinds: sources.kinds(),
+        sections: sources.sections(),
         receiving: !args.send_only,
         identity: None,
     };

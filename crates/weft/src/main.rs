@@ -1,6 +1,7 @@
 //! A video call over every link a machine has at once.
 
 mod call;
+mod cameras;
 mod cli;
 mod demo;
 mod doctor;

@@ -4,12 +4,15 @@
 use std::net::IpAddr;
 use std::sync::Arc;
 
-use weft_media::{CameraSpec, MicrophoneSpec};
+use weft_media::MicrophoneSpec;
 use weft_net::{Clock, Driver, LinkSpec, Target};
+use weft_peer::{Direction, Section};
+use weft_server::{Camera, Publishing};
 use weft_session::MediaKind;
 use weft_session::adaptation::Degradation;
 use weft_units::{Rate, VideoCodec};
 
+use crate::cameras::{self, NamedCamera};
 use crate::endpoint::caller::{self, Command, Sending};
 use crate::endpoint::feed::Feed;
 use crate::endpoint::links::{Links, Scope};
@@ -20,6 +23,8 @@ use crate::exit::Failure;
 /// What to send.
 pub struct Sources {
     pub feeds: Vec<Feed>,
+    /// What the others shall read at each picture.
+    pub names: Vec<Option<String>>,
     pub microphone: Option<MicrophoneSpec>,
     pub codec: VideoCodec,
     /// Temporal layers, where the codec has them: three where a server may
@@ -31,17 +36,19 @@ pub struct Sources {
 
 impl Sources {
     pub fn open(
-        cameras: &[CameraSpec],
+        cameras: &[NamedCamera],
         microphone: Option<MicrophoneSpec>,
         codec: VideoCodec,
         layers: u8,
         degradation: Degradation,
         clock: Clock,
     ) -> Result<Sources, Failure> {
-        let open = |spec| Feed::open(spec, clock).map_err(Failure::usage);
+        cameras::check(cameras).map_err(Failure::usage)?;
+        let open = |camera: &NamedCamera| Feed::open(&camera.spec, clock).map_err(Failure::usage);
         let feeds = cameras.iter().map(open).collect::<Result<_, _>>()?;
         Ok(Sources {
             feeds,
+            names: cameras.iter().map(|c| c.name.clone()).collect(),
             microphone,
             codec,
             layers,
@@ -49,12 +56,25 @@ impl Sources {
         })
     }
 
-    /// The kinds of the sections to offer.
-    pub fn kinds(&self) -> Vec<MediaKind> {
-        let video = self.feeds.iter().map(|_| MediaKind::Video);
+    /// The sections to offer: cameras in order, then the microphone.
+    pub fn sections(&self) -> Vec<Section> {
+        let video = self.names.iter().map(|name| Section {
+            title: name.clone(),
+            ..Section::new(MediaKind::Video, Direction::Send)
+        });
+        let sound = || Section::new(MediaKind::Audio, Direction::Send);
         video
-            .chain(self.microphone.as_ref().map(|_| MediaKind::Audio))
+            .chain(self.microphone.as_ref().map(|_| sound()))
             .collect()
+    }
+
+    /// The same as it is shown in a room.
+    pub fn publishing(&self) -> Publishing {
+        let camera = |name: &Option<String>| Camera { name: name.clone() };
+        Publishing {
+            cameras: self.names.iter().map(camera).collect(),
+            audio: self.microphone.is_some(),
+        }
     }
 }
 

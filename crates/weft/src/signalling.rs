@@ -71,16 +71,28 @@ pub struct Participant {
 }
 
 /// What they publish.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 pub struct Publishing {
-    pub video: bool,
+    #[serde(default)]
+    pub cameras: Vec<Camera>,
     pub audio: bool,
+}
+
+/// One stream of pictures.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+pub struct Camera {
+    #[serde(default)]
+    pub name: Option<String>,
 }
 
 impl Publishing {
     /// Whether there is something in it that the other has not.
-    pub fn has_more_than(self, other: Publishing) -> bool {
-        self.video && !other.video || self.audio && !other.audio
+    pub fn has_more_than(&self, other: &Publishing) -> bool {
+        self.cameras.len() > other.cameras.len() || self.audio && !other.audio
+    }
+
+    pub fn is_nothing(&self) -> bool {
+        *self == Publishing::default()
     }
 }
 

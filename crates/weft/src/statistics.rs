@@ -7,10 +7,10 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use weft_session::{MediaKind, Metering, PathState, PathStats, ReceivedFrame, Standing};
-use weft_units::{Freezes, Instant};
+use weft_session::{Metering, PathState, PathStats, ReceivedFrame, Standing};
+use weft_units::{Freezes, Instant, StreamId};
 
-use crate::endpoint::caller::PeerReport;
+use crate::endpoint::caller::{PeerReport, Track};
 use crate::endpoint::links::LinkFigures;
 use crate::endpoint::video::CameraReport;
 use crate::exit::Failure;
@@ -94,8 +94,14 @@ struct Dropped {
 
 #[derive(Default)]
 struct Received {
-    frames: u64,
     sound: u64,
+    bytes: u64,
+    cameras: Vec<ReceivedCamera>,
+}
+
+#[derive(Default)]
+struct ReceivedCamera {
+    frames: u64,
     bytes: u64,
     freezes: Freezes,
 }
@@ -118,16 +124,20 @@ impl StatsFile {
     }
 
     /// A frame of this participant was released for playing at `at`.
-    pub fn on_frame(&mut self, from: &str, kind: MediaKind, at: Instant, frame: &ReceivedFrame) {
+    pub fn on_frame(&mut self, from: &str, track: Track, at: Instant, frame: &ReceivedFrame) {
         let received = self.received.entry(from.to_owned()).or_default();
-        match kind {
-            MediaKind::Video => {
-                received.frames += 1;
-                received.freezes.on_picture(at);
+        let bytes = frame.data.len() as u64;
+        received.bytes += bytes;
+        match track {
+            Track::Sound => received.sound += 1,
+            Track::Camera(place) => {
+                let cameras = &mut received.cameras;
+                cameras.resize_with(cameras.len().max(place + 1), ReceivedCamera::default);
+                cameras[place].frames += 1;
+                cameras[place].bytes += bytes;
+                cameras[place].freezes.on_picture(at);
             }
-            MediaKind::Audio => received.sound += 1,
         }
-        received.bytes += frame.data.len() as u64;
     }
 
     /// Frames that came while too many waited to be recorded, and requests
@@ -140,18 +150,7 @@ impl StatsFile {
         let received: BTreeMap<&String, Value> = self
             .received
             .iter()
-            .map(|(id, r)| {
-                (
-                    id,
-                    json!({
-                        "frames": r.frames,
-                        "audio_packets": r.sound,
-                        "bytes": r.bytes,
-                        "freezes": r.freezes.count(),
-                        "freeze_s": r.freezes.total().as_secs_f64(),
-                    }),
-                )
-            })
+            .map(|(id, r)| (id, r.figures()))
             .collect();
         let line = json!({
             "t": elapsed.as_secs_f64(),
@@ -169,7 +168,33 @@ impl StatsFile {
     }
 }
 
+impl Received {
+    fn figures(&self) -> Value {
+        let cameras = || self.cameras.iter();
+        json!({
+            "frames": cameras().map(|c| c.frames).sum::<u64>(),
+            "audio_packets": self.sound,
+            "bytes": self.bytes,
+            "freezes": cameras().map(|c| c.freezes.count()).sum::<u32>(),
+            "freeze_s": cameras().map(|c| c.freezes.total().as_secs_f64()).sum::<f64>(),
+            "cameras": cameras().map(ReceivedCamera::figures).collect::<Vec<Value>>(),
+        })
+    }
+}
+
+impl ReceivedCamera {
+    fn figures(&self) -> Value {
+        json!({
+            "frames": self.frames,
+            "bytes": self.bytes,
+            "freezes": self.freezes.count(),
+            "freeze_s": self.freezes.total().as_secs_f64(),
+        })
+    }
+}
+
 fn peer(report: &PeerReport) -> Value {
+    let stream = |id: &StreamId| report.tracks.get(id).map(ToString::to_string);
     let path = |p: &PathStats| {
         json!({
             "path": p.path.0,
@@ -190,6 +215,7 @@ fn peer(report: &PeerReport) -> Value {
     };
     let sender = |s: &weft_session::SenderStats| {
         json!({
+            "stream": stream(&s.stream),
             "frames": s.frames,
             "packets": s.packets,
             "retransmissions": s.retransmissions,
@@ -209,8 +235,9 @@ fn peer(report: &PeerReport) -> Value {
             "skipped": c.skipped,
         })
     };
-    let receiver = |r: &weft_session::ReceiverStats| {
+    let receiver = |(id, r): &(StreamId, weft_session::ReceiverStats)| {
         json!({
+            "stream": stream(id),
             "packets": r.packets.received,
             "recovered": r.packets.recovered,
             "missing": r.packets.missing,
@@ -230,7 +257,7 @@ fn peer(report: &PeerReport) -> Value {
         "paths": report.stats.paths.iter().map(path).collect::<Vec<Value>>(),
         "cameras": report.cameras.iter().map(camera).collect::<Vec<Value>>(),
         "sent": report.stats.senders.iter().map(sender).collect::<Vec<Value>>(),
-        "received": report.stats.receivers.iter().map(|(_, r)| receiver(r)).collect::<Vec<Value>>(),
+        "received": report.stats.receivers.iter().map(receiver).collect::<Vec<Value>>(),
     })
 }
 

@@ -83,7 +83,7 @@ impl Call {
             Direction::Receive => (Side::Receiver, [options, &["-publish"]].concat()),
         };
         let kind = MediaKind::Video;
-        let section = Section { kind, direction };
+        let section = Section::new(kind, direction);
         let offer = Offer::new(clock.now(), config, &[section], Delivery::Frames);
         let pion = Pion::start(program, &options, clock, &offer.sdp());
         let answer = pion.lines.iter().find_map(|(_, line)| match line {

@@ -106,12 +106,11 @@ impl Answering<'_> {
             streams.push(add_sender(session, codec, offered, offered.mid, sources));
         }
         if let Some(delivery) = self.policy.receive.filter(|_| offered.direction.sends()) {
-            streams.push(add_receiver(
-                &mut self.peer.session,
-                codec,
-                offered,
-                delivery,
-            ));
+            let stream = add_receiver(&mut self.peer.session, codec, offered, delivery);
+            if let Some(title) = &offered.title {
+                self.peer.titles.insert(stream.stream, title.clone());
+            }
+            streams.push(stream);
         }
         let sending = streams.iter().any(|s| s.ssrc.is_some());
         let receiving = streams.iter().any(|s| s.ssrc.is_none());

@@ -18,12 +18,27 @@ use weft_wire::rtp::{self, ExtensionMap, Mid};
 use weft_wire::sdp::{self, Media, SdpError, SessionDescription, Setup};
 
 /// A media section that an offer shall have.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Section {
     /// What flows.
     pub kind: MediaKind,
     /// Which way it flows, seen from the offerer.
     pub direction: Direction,
+    /// What people call it: the other side reads the same words, up to 64
+    /// characters of them. No control characters.
+    pub title: Option<String>,
+}
+
+impl Section {
+    /// One without a title.
+    #[must_use]
+    pub const fn new(kind: MediaKind, direction: Direction) -> Section {
+        Section {
+            kind,
+            direction,
+            title: None,
+        }
+    }
 }
 
 /// Which way media flows in a section, seen from this side.

@@ -65,7 +65,7 @@ impl Offer {
             .map(|(index, section)| {
                 let codecs = offered_codecs(section.kind, &config.video);
                 OfferedSection {
-                    section: *section,
+                    section: section.clone(),
                     delivery,
                     mid: Mid::new(&index.to_string()),
                     sources: Sources::fresh(&mut rng, &codecs),
@@ -169,6 +169,7 @@ impl OfferedSection {
             MediaKind::Audio => sdp::MediaKind::Audio,
         });
         media.mid = self.mid;
+        media.title.clone_from(&self.section.title);
         media.payloads = payloads(&self.codecs);
         media.extensions = EXTENSIONS.map(|(id, uri)| (id, uri.to_owned())).to_vec();
         transported.describe(&mut media);

@@ -1,3 +1,4 @@
+use std::collections::BTreeSet;
 use std::net::SocketAddr;
 
 use weft_secure::{
@@ -395,10 +396,7 @@ fn constrained_baseline_is_taken_before_baseline_and_a_profile_is_kept() {
 
 #[test]
 fn our_offer_lists_what_we_allow_in_our_order_and_ours_answer_it() {
-    let section = Section {
-        kind: MediaKind::Video,
-        direction: Direction::Send,
-    };
+    let section = Section::new(MediaKind::Video, Direction::Send);
     for video in [
         vec![VideoCodec::H264],
         vec![VideoCodec::H264, VideoCodec::Vp8],
@@ -406,7 +404,12 @@ fn our_offer_lists_what_we_allow_in_our_order_and_ours_answer_it() {
     ] {
         let mut config = config(IceRole::Controlling, 2, "192.0.2.2:5000");
         config.video.clone_from(&video);
-        let offer = Offer::new(Instant::ZERO, config, &[section], Delivery::Frames);
+        let offer = Offer::new(
+            Instant::ZERO,
+            config,
+            std::slice::from_ref(&section),
+            Delivery::Frames,
+        );
         let text = offer.sdp();
         let (peer, answer) = answer_to(&text, &RECEIVE).expect("it is ours");
         assert_eq!(codecs(&peer), [Some(video[0])]);
@@ -469,14 +472,45 @@ fn refusals_say_what_is_missing_and_what_would_do() {
 }
 
 #[test]
-fn an_answer_must_fit_the_offer() {
-    let section = Section {
-        kind: MediaKind::Video,
-        direction: Direction::Send,
+fn every_camera_of_an_offer_is_received_under_its_title() {
+    let camera = |title: Option<&str>| Section {
+        title: title.map(str::to_owned),
+        ..Section::new(MediaKind::Video, Direction::Send)
     };
+    let sections = [
+        camera(Some("Front")),
+        camera(None),
+        camera(Some("Rear window")),
+    ];
+    let config = config(IceRole::Controlling, 2, "192.0.2.2:5000");
+    let offer = Offer::new(Instant::ZERO, config, &sections, Delivery::Frames);
+    let (receiver, answer) = answer_to(&offer.sdp(), &RECEIVE).expect("our offer is usable");
+    let titles = receiver.streams().iter().map(|s| receiver.title(s.stream));
+    assert_eq!(
+        titles.collect::<Vec<_>>(),
+        [Some("Front"), None, Some("Rear window")]
+    );
+    let sender = offer.accept(Instant::ZERO, &answer.to_string());
+    let ssrcs: BTreeSet<_> = sender
+        .expect("it fits")
+        .streams()
+        .iter()
+        .map(|s| s.ssrc)
+        .collect();
+    assert_eq!(ssrcs.len(), 3, "each has a source of its own");
+}
+
+#[test]
+fn an_answer_must_fit_the_offer() {
+    let section = Section::new(MediaKind::Video, Direction::Send);
     let offer = || {
         let config = config(IceRole::Controlling, 2, "192.0.2.2:5000");
-        Offer::new(Instant::ZERO, config, &[section], Delivery::Frames)
+        Offer::new(
+            Instant::ZERO,
+            config,
+            std::slice::from_ref(&section),
+            Delivery::Frames,
+        )
     };
     let accept = |text: &str| {
         let refused = offer().accept(Instant::ZERO, text).err();
@@ -510,10 +544,7 @@ fn fragments_give_their_usable_candidates() {
 
 #[test]
 fn repair_packets_are_for_those_who_list_them() {
-    let section = Section {
-        kind: MediaKind::Video,
-        direction: Direction::Send,
-    };
+    let section = Section::new(MediaKind::Video, Direction::Send);
     let config = config(IceRole::Controlling, 2, "192.0.2.2:5000");
     let offer = Offer::new(Instant::ZERO, config, &[section], Delivery::Frames).sdp();
     assert!(offer.contains("a=rtpmap:98 flexfec/90000\r\n"), "{offer}");
@@ -591,10 +622,7 @@ fn feedback_by_stream_is_preferred_to_transport_wide_feedback() {
 
 #[test]
 fn who_knows_paths_needs_no_other_feedback() {
-    let section = Section {
-        kind: MediaKind::Video,
-        direction: Direction::Receive,
-    };
+    let section = Section::new(MediaKind::Video, Direction::Receive);
     let config = config(IceRole::Controlling, 2, "192.0.2.2:5000");
     let offer = Offer::new(Instant::ZERO, config, &[section], Delivery::Frames).sdp();
     assert!(offer.contains("a=rtcp-fb:* ack ccfb\r\n"), "{offer}");

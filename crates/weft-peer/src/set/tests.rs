@@ -16,10 +16,7 @@ fn addr(text: &str) -> SocketAddr {
 
 /// A client at `local` that offered video, and its peer on the server.
 fn pair(seed: u64, local: &str) -> (Peer, Peer) {
-    let section = Section {
-        kind: MediaKind::Video,
-        direction: Direction::Send,
-    };
+    let section = Section::new(MediaKind::Video, Direction::Send);
     let client = config(IceRole::Controlling, seed, local);
     let server = config(IceRole::Controlled, seed + 100, SERVER);
     let policy = AnswerPolicy {

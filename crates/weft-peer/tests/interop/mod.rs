@@ -220,13 +220,11 @@ impl Call {
 }
 
 fn we_offer(str0m: &mut Rtc, config: weft_peer::PeerConfig, sender: Who) -> Peer {
-    let section = Section {
-        kind: MediaKind::Video,
-        direction: match sender {
-            Who::Weft => Direction::Send,
-            Who::Str0m => Direction::Receive,
-        },
+    let direction = match sender {
+        Who::Weft => Direction::Send,
+        Who::Str0m => Direction::Receive,
     };
+    let section = Section::new(MediaKind::Video, direction);
     let offer = Offer::new(Instant::ZERO, config, &[section], Delivery::Frames);
     let text = SdpOffer::from_sdp_string(&offer.sdp()).expect("str0m reads our offer");
     let answer = str0m.sdp_api().accept_offer(text).expect("str0m takes it");

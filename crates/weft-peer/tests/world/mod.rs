@@ -222,7 +222,7 @@ fn negotiate(setup: &Setup, sender: PeerConfig, receiver: PeerConfig) -> (Peer, 
             send: vec![kind],
         },
     };
-    let section = Section { kind, direction };
+    let section = Section::new(kind, direction);
     let offer = Offer::new(Instant::ZERO, offerer, &[section], Delivery::Frames);
     let text = (setup.edit_offer)(offer.sdp());
     let (answerer, text) =

@@ -34,13 +34,13 @@ pub(super) enum State {
 }
 
 pub(super) enum Role {
-    Publish(Publishing),
+    Publish(Sender),
     Play,
 }
 
 /// What is known of a connection that publishes.
 #[derive(Default)]
-pub(super) struct Publishing {
+pub(super) struct Sender {
     pub(super) streams: Vec<StreamId>,
     /// Streams whose end the peer told.
     pub(super) ended: BTreeSet<StreamId>,
@@ -48,7 +48,7 @@ pub(super) struct Publishing {
     pub(super) goodbye: Option<(Instant, u64)>,
 }
 
-impl Publishing {
+impl Sender {
     /// The peer told that a stream has ended; `packets` came so far.
     pub(super) fn on_goodbye(&mut self, now: Instant, stream: StreamId, packets: u64) {
         self.ended.insert(stream);

@@ -1,14 +1,15 @@
 //! What HTTP asks for, as descriptions and peers.
 
-use super::connection::{Connection, Publishing, Role, State};
+use super::connection::{Connection, Role, Sender, State};
 use super::plane::Plane;
-use super::publication::{PerKind, Publication, Publisher};
+use super::publication::{Publication, Publisher, shown};
 use super::traffic::LEAST_MAX_RATE;
 use crate::media_plane::{MediaError, Negotiated, ResourceId};
 use weft_net::Context;
 use weft_peer::{AnswerPolicy, Direction, NegotiationError, Offer, Peer, Section};
 use weft_secure::IceRole;
 use weft_session::{Delivery, MediaKind};
+use weft_sfu::{Camera, MAX_CAMERAS, Publishing};
 use weft_units::VideoCodec;
 
 impl Plane {
@@ -25,14 +26,21 @@ impl Plane {
             send: Vec::new(),
         };
         let (peer, sdp) = weft_peer::answer(context.now, config, offer, &policy)?;
-        let negotiated = negotiated(sdp, peer.streams().iter().map(|s| s.kind));
+        let published = shown(&peer, Direction::Receive);
+        let cameras = published.cameras.len();
+        if cameras > MAX_CAMERAS {
+            return Err(MediaError::TooManyCameras(cameras));
+        }
         let streams = peer.streams().iter().map(|s| s.stream).collect();
-        let role = Role::Publish(Publishing {
+        let role = Role::Publish(Sender {
             streams,
-            ..Publishing::default()
+            ..Sender::default()
         });
         self.add_peer(context, resource, publisher, role, peer);
-        Ok(negotiated)
+        Ok(Negotiated {
+            sdp,
+            streams: published,
+        })
     }
 
     pub(super) fn play(
@@ -43,35 +51,30 @@ impl Plane {
         offer: Option<&str>,
     ) -> Result<Negotiated, MediaError> {
         let publication = self.publications.get(&publisher);
-        let kinds: Vec<MediaKind> = publication.into_iter().flat_map(|p| p.kinds()).collect();
-        if kinds.is_empty() {
-            return Err(MediaError::NothingPublished);
-        }
         let codec = publication.and_then(Publication::codec);
+        let published = publication.and_then(|p| p.streams()).cloned();
+        let published = published.ok_or(MediaError::NothingPublished)?;
+        let sections = sections(&published);
         if let Some(offer) = offer {
             let mut config = self.settings.peer(IceRole::Controlled, LEAST_MAX_RATE)?;
             config.video = codec.into_iter().collect();
             let policy = AnswerPolicy {
                 receive: None,
-                send: kinds,
+                send: sections.into_iter().map(|s| s.kind).collect(),
             };
             let answered = weft_peer::answer(context.now, config, offer, &policy);
             let (peer, sdp) = answered.map_err(|error| refusal(error, codec))?;
-            let negotiated = negotiated(sdp, peer.streams().iter().map(|s| s.kind));
+            let streams = shown(&peer, Direction::Send);
             self.add_peer(context, resource, publisher, Role::Play, peer);
-            return Ok(negotiated);
+            return Ok(Negotiated { sdp, streams });
         }
         let mut config = self.settings.peer(IceRole::Controlling, LEAST_MAX_RATE)?;
         config.video = codec.into_iter().collect();
-        let sections: Vec<Section> = kinds
-            .iter()
-            .map(|kind| Section {
-                kind: *kind,
-                direction: Direction::Send,
-            })
-            .collect();
         let offer = Offer::new(context.now, config, &sections, Delivery::Packets);
-        let negotiated = negotiated(offer.sdp(), kinds.into_iter());
+        let negotiated = Negotiated {
+            sdp: offer.sdp(),
+            streams: published,
+        };
         let connection = Connection {
             publisher,
             state: State::Offered(Box::new(offer)),
@@ -160,16 +163,15 @@ impl Plane {
     }
 }
 
-fn negotiated(sdp: String, kinds: impl Iterator<Item = MediaKind>) -> Negotiated {
-    let mut found = PerKind::default();
-    for kind in kinds {
-        *found.of_mut(kind) = true;
-    }
-    Negotiated {
-        sdp,
-        video: found.video,
-        audio: found.audio,
-    }
+/// Cameras in order, then sound.
+fn sections(published: &Publishing) -> Vec<Section> {
+    let camera = |camera: &Camera| Section {
+        title: camera.name.clone(),
+        ..Section::new(MediaKind::Video, Direction::Send)
+    };
+    let sound = Section::new(MediaKind::Audio, Direction::Send);
+    let cameras = published.cameras.iter().map(camera);
+    cameras.chain(published.audio.then_some(sound)).collect()
 }
 
 /// Why somebody cannot play what is published with this codec.

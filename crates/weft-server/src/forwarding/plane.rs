@@ -1,7 +1,7 @@
 use super::connection::{AWAY, Connection, Role, SETUP};
-use super::publication::{Publication, Publisher};
+use super::publication::{Publication, Publisher, codec_of};
 use super::settings::Settings;
-use super::traffic::{Traffic, codec_of};
+use super::traffic::Traffic;
 use crate::media_plane::{Command, Event, EventSender, ResourceId, Stats};
 use std::collections::BTreeMap;
 use weft_net::{Application, Context};
@@ -103,7 +103,8 @@ impl Plane {
         let Some(publication) = self.publications.get_mut(publisher) else {
             return;
         };
-        let (before, now) = (publication.codec(), codec_of(context, source));
+        let now = context.peers().get(source).and_then(codec_of);
+        let before = publication.codec();
         if before.is_none() || now.is_none() || before == now {
             return;
         }

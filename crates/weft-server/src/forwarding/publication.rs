@@ -1,7 +1,7 @@
-use std::collections::BTreeSet;
-use weft_peer::PeerKey;
+use std::collections::{BTreeMap, BTreeSet};
+use weft_peer::{Direction, NegotiatedStream, Peer, PeerKey};
 use weft_session::MediaKind;
-use weft_sfu::{Codec, Router, TrackId};
+use weft_sfu::{Camera, Codec, Publishing, Router, TrackId};
 use weft_units::{Instant, StreamId, VideoCodec};
 
 /// Who publishes, in which room.
@@ -11,50 +11,81 @@ pub(super) struct Publisher {
     pub(super) participant: String,
 }
 
-/// One thing for pictures and one for sound.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(super) struct PerKind<T> {
-    pub(super) video: T,
-    pub(super) audio: T,
+/// What a stream is among those of its connection. A publisher's first camera
+/// is a player's first stream of pictures.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Slot {
+    /// Pictures of the camera with this place in the description.
+    Camera(usize),
+    /// The first stream of sound.
+    Sound,
 }
 
-impl<T> PerKind<T> {
-    pub(super) fn of_mut(&mut self, kind: MediaKind) -> &mut T {
-        match kind {
-            MediaKind::Video => &mut self.video,
-            MediaKind::Audio => &mut self.audio,
+impl Slot {
+    pub(super) fn kind(self) -> MediaKind {
+        match self {
+            Slot::Camera(_) => MediaKind::Video,
+            Slot::Sound => MediaKind::Audio,
         }
     }
 }
 
-impl<T: Copy> PerKind<T> {
-    pub(super) fn of(&self, kind: MediaKind) -> T {
-        match kind {
-            MediaKind::Video => self.video,
-            MediaKind::Audio => self.audio,
+/// The streams of a peer that flow this way.
+pub(super) fn streams_of(peer: &Peer, direction: Direction) -> BTreeMap<Slot, StreamId> {
+    let mut found = BTreeMap::new();
+    let mut cameras = 0;
+    let streams = peer.streams().iter();
+    for agreed in streams.filter(|s| s.direction == direction) {
+        let slot = match agreed.kind {
+            MediaKind::Audio => Slot::Sound,
+            MediaKind::Video => {
+                cameras += 1;
+                Slot::Camera(cameras - 1)
+            }
+        };
+        found.entry(slot).or_insert(agreed.stream);
+    }
+    found
+}
+
+/// The codec of the pictures that a publisher sends, all cameras with the same.
+pub(super) fn codec_of(peer: &Peer) -> Option<VideoCodec> {
+    let received = |s: &&NegotiatedStream| s.direction == Direction::Receive;
+    let mut streams = peer.streams().iter().filter(received);
+    streams.find_map(|agreed| agreed.codec)
+}
+
+/// What a peer's streams are for others to see.
+pub(super) fn shown(peer: &Peer, direction: Direction) -> Publishing {
+    let mut shown = Publishing::default();
+    for (slot, stream) in streams_of(peer, direction) {
+        match slot {
+            Slot::Sound => shown.audio = true,
+            Slot::Camera(_) => shown.cameras.push(Camera {
+                name: peer.title(stream).map(str::to_owned),
+            }),
         }
     }
+    shown
 }
 
 /// What one participant publishes. Its tracks outlive a connection, so that
 /// players go on when another one takes over.
 #[derive(Debug, Default)]
 pub(super) struct Publication {
-    tracks: PerKind<Option<TrackId>>,
-    /// Of the track with pictures.
+    tracks: BTreeMap<Slot, TrackId>,
+    /// Of the tracks with pictures.
     codec: Option<VideoCodec>,
     source: Option<Source>,
     players: BTreeSet<PeerKey>,
 }
 
 /// The connection that the tracks' packets come from.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug)]
 struct Source {
     peer: PeerKey,
-    streams: PerKind<Option<StreamId>>,
+    streams: Publishing,
 }
-
-const KINDS: [MediaKind; 2] = [MediaKind::Video, MediaKind::Audio];
 
 impl Publication {
     /// The packets come from this peer from now on. Returns the track of each
@@ -63,52 +94,51 @@ impl Publication {
         &mut self,
         now: Instant,
         router: &mut Router,
-        peer: PeerKey,
-        streams: PerKind<Option<StreamId>>,
-        codec: Option<VideoCodec>,
+        key: PeerKey,
+        peer: &Peer,
     ) -> Vec<(StreamId, TrackId)> {
-        self.codec = codec.or(self.codec);
+        self.codec = codec_of(peer).or(self.codec);
         let mut routes = Vec::new();
-        for kind in KINDS {
-            let Some(stream) = streams.of(kind) else {
-                continue;
-            };
-            let slot = self.tracks.of_mut(kind);
-            let track = match *slot {
+        for (slot, stream) in streams_of(peer, Direction::Receive) {
+            let track = match self.tracks.get(&slot) {
                 Some(track) => {
-                    router.switch_source(now, track);
+                    router.switch_source(now, *track);
+                    *track
+                }
+                None => {
+                    let track = router.add_track(match slot.kind() {
+                        MediaKind::Video => match self.codec.unwrap_or_default() {
+                            VideoCodec::Vp8 => Codec::Vp8,
+                            VideoCodec::H264 => Codec::H264,
+                        },
+                        MediaKind::Audio => Codec::Opus,
+                    });
+                    self.tracks.insert(slot, track);
                     track
                 }
-                None => *slot.insert(router.add_track(match kind {
-                    MediaKind::Video => match self.codec.unwrap_or_default() {
-                        VideoCodec::Vp8 => Codec::Vp8,
-                        VideoCodec::H264 => Codec::H264,
-                    },
-                    MediaKind::Audio => Codec::Opus,
-                })),
             };
             routes.push((stream, track));
         }
-        self.source = Some(Source { peer, streams });
+        self.source = Some(Source {
+            peer: key,
+            streams: shown(peer, Direction::Receive),
+        });
         routes
     }
 
     /// The peer is gone; nothing comes if it was the source.
     pub(super) fn drop_source(&mut self, peer: PeerKey) {
-        self.source = self.source.filter(|s| s.peer != peer);
+        self.source.take_if(|s| s.peer == peer);
     }
 
-    /// The kinds that the source has, pictures first.
-    pub(super) fn kinds(&self) -> impl Iterator<Item = MediaKind> {
-        let streams = self.source.map(|s| s.streams).unwrap_or_default();
-        KINDS
-            .into_iter()
-            .filter(move |kind| streams.of(*kind).is_some())
+    /// What the source has.
+    pub(super) fn streams(&self) -> Option<&Publishing> {
+        self.source.as_ref().map(|s| &s.streams)
     }
 
-    /// The track of this kind, if there ever was one.
-    pub(super) fn track(&self, kind: MediaKind) -> Option<TrackId> {
-        self.tracks.of(kind)
+    /// The track of this place, if there ever was one.
+    pub(super) fn track(&self, slot: Slot) -> Option<TrackId> {
+        self.tracks.get(&slot).copied()
     }
 
     /// The codec of its pictures, if it ever had some.
@@ -116,12 +146,16 @@ impl Publication {
         self.codec
     }
 
-    /// The track with pictures ends: what comes next has another codec.
+    /// The tracks with pictures end: what comes next has another codec.
     pub(super) fn end_pictures(&mut self, router: &mut Router) {
         self.codec = None;
-        if let Some(track) = self.tracks.video.take() {
-            router.remove_track(track);
-        }
+        self.tracks.retain(|slot, track| {
+            let stays = *slot == Slot::Sound;
+            if !stays {
+                router.remove_track(*track);
+            }
+            stays
+        });
     }
 
     pub(super) fn players(&self) -> impl Iterator<Item = PeerKey> {
@@ -142,8 +176,8 @@ impl Publication {
     }
 
     pub(super) fn remove_tracks(&self, router: &mut Router) {
-        for track in KINDS.into_iter().filter_map(|kind| self.track(kind)) {
-            router.remove_track(track);
+        for track in self.tracks.values() {
+            router.remove_track(*track);
         }
     }
 }

@@ -1,13 +1,13 @@
 //! The packets: from publishers through the router to players.
 
-use super::publication::{PerKind, Publication};
+use super::publication::{Publication, Slot, streams_of};
 use std::collections::{BTreeMap, BTreeSet};
 use weft_net::Context;
-use weft_peer::{Direction, NegotiatedStream, PeerKey};
+use weft_peer::{Direction, PeerKey};
 use weft_session::ForwardedPacket;
 use weft_session::receive::MediaPacket;
-use weft_sfu::{Downlink, Forwarded, Output, Router, SubscriptionId, TrackId};
-use weft_units::{Deadline, Duration, Instant, Rate, StreamId, VideoCodec};
+use weft_sfu::{Downlink, Forwarded, Output, Router, SubscriptionId, TrackId, fair_shares};
+use weft_units::{Deadline, Duration, Instant, Rate, StreamId};
 
 /// Least bound of what a player is sent. The bound follows what is published,
 /// and this much is needed before anything is known of that.
@@ -40,13 +40,22 @@ struct Incoming {
 /// A peer that packets go to.
 struct Player {
     since: Instant,
-    subscriptions: PerKind<Option<SubscriptionId>>,
+    subscriptions: BTreeMap<Slot, SubscriptionId>,
     /// What all paths to it carry.
     target: Option<Rate>,
     /// Its pacers' queue as the router knows it.
     queued: Duration,
     /// The bound that its session has.
     max_rate: Rate,
+}
+
+impl Player {
+    fn cameras(&self) -> impl Iterator<Item = SubscriptionId> {
+        let streams = self.subscriptions.iter();
+        streams
+            .filter(|(slot, _)| **slot != Slot::Sound)
+            .map(|(_, id)| *id)
+    }
 }
 
 /// Totals since the start.
@@ -85,13 +94,10 @@ impl Traffic {
         publication: &mut Publication,
         peer: PeerKey,
     ) {
-        let mut streams = PerKind::<Option<StreamId>>::default();
-        for agreed in streams_of(context, peer, Direction::Receive) {
-            streams.of_mut(agreed.kind).get_or_insert(agreed.stream);
-        }
-        let codec = codec_of(context, peer);
-        let router = &mut self.router;
-        let routes = publication.switch_source(context.now, router, peer, streams, codec);
+        let Some(source) = context.peers().get(peer) else {
+            return;
+        };
+        let routes = publication.switch_source(context.now, &mut self.router, peer, source);
         for (stream, track) in routes {
             self.incoming
                 .insert((peer, stream), Incoming { track, packets: 0 });
@@ -128,7 +134,7 @@ impl Traffic {
             peer,
             Player {
                 since: context.now,
-                subscriptions: PerKind::default(),
+                subscriptions: BTreeMap::new(),
                 target: None,
                 queued: Duration::ZERO,
                 max_rate: LEAST_MAX_RATE,
@@ -141,18 +147,19 @@ impl Traffic {
     /// Subscribes a player to the tracks that it has streams for and does not
     /// get yet.
     fn subscribe(&mut self, context: &Context<'_>, publication: &Publication, peer: PeerKey) {
-        let Some(player) = self.players.get_mut(&peer) else {
+        let (Some(player), Some(agreed)) = (self.players.get_mut(&peer), context.peers().get(peer))
+        else {
             return;
         };
-        for agreed in streams_of(context, peer, Direction::Send) {
-            let slot = player.subscriptions.of_mut(agreed.kind);
-            let Some(track) = publication.track(agreed.kind).filter(|_| slot.is_none()) else {
+        for (slot, stream) in streams_of(agreed, Direction::Send) {
+            let has_it = player.subscriptions.contains_key(&slot);
+            let Some(track) = publication.track(slot).filter(|_| !has_it) else {
                 continue;
             };
             if let Some(id) = self.router.subscribe(context.now, track) {
-                *slot = Some(id);
-                self.outgoing.insert(id, (peer, agreed.stream));
-                self.subscriptions.insert((peer, agreed.stream), id);
+                player.subscriptions.insert(slot, id);
+                self.outgoing.insert(id, (peer, stream));
+                self.subscriptions.insert((peer, stream), id);
             }
         }
     }
@@ -163,8 +170,7 @@ impl Traffic {
         let Some(player) = self.players.remove(&peer) else {
             return;
         };
-        let PerKind { video, audio } = player.subscriptions;
-        for id in [video, audio].into_iter().flatten() {
+        for id in player.subscriptions.into_values() {
             self.totals.thinned += self.thinned(id);
             self.router.unsubscribe(id);
             if let Some(route) = self.outgoing.remove(&id) {
@@ -244,9 +250,8 @@ impl Traffic {
     fn adapt_bounds(&mut self, context: &mut Context<'_>) {
         let now = context.now;
         for (peer, player) in &mut self.players {
-            let PerKind { video, audio } = player.subscriptions;
-            let demand = [video, audio].into_iter().flatten();
-            let demand: Rate = demand.filter_map(|id| self.router.demand(now, id)).sum();
+            let streams = player.subscriptions.values();
+            let demand: Rate = streams.filter_map(|id| self.router.demand(now, *id)).sum();
             let wanted = demand.mul_f64(HEADROOM).max(LEAST_MAX_RATE);
             let moved = wanted.as_bps().abs_diff(player.max_rate.as_bps());
             if moved * 10 > player.max_rate.as_bps()
@@ -354,43 +359,31 @@ impl Traffic {
         self.tell_downlink(context.now, key);
     }
 
-    /// Sound has the right of way; pictures get the rest.
+    /// Sound has the right of way; the cameras divide the rest.
     fn tell_downlink(&mut self, now: Instant, key: PeerKey) {
         let Some(player) = self.players.get(&key) else {
             return;
         };
-        let PerKind { video, audio } = player.subscriptions;
-        let Some(video) = video else { return };
-        let sound = audio.and_then(|id| self.router.demand(now, id));
+        let demand = |id: &SubscriptionId| self.router.demand(now, *id);
+        let sound = player.subscriptions.get(&Slot::Sound).and_then(demand);
+        let cameras: Vec<SubscriptionId> = player.cameras().collect();
         let measured = now.saturating_since(player.since) >= GUESSING;
-        let target = player.target.filter(|_| measured);
-        let downlink = Downlink {
-            target: target.map(|rate| {
-                rate.mul_f64(TOLERANCE)
-                    .saturating_sub(sound.unwrap_or(Rate::ZERO))
-            }),
-            queued: player.queued,
-        };
-        self.router.set_downlink(now, video, downlink);
+        let target = player.target.filter(|_| measured).map(|rate| {
+            rate.mul_f64(TOLERANCE)
+                .saturating_sub(sound.unwrap_or(Rate::ZERO))
+        });
+        let demands: Vec<Option<Rate>> = cameras.iter().map(demand).collect();
+        let shares = target.map(|rate| fair_shares(rate, &demands));
+        let queued = player.queued;
+        for (place, camera) in cameras.into_iter().enumerate() {
+            let target = shares.as_ref().map(|shares| shares[place]);
+            let downlink = Downlink { target, queued };
+            self.router.set_downlink(now, camera, downlink);
+        }
     }
 
     fn thinned(&self, id: SubscriptionId) -> u64 {
         let stats = self.router.stats(id).unwrap_or_default();
         stats.layer + stats.congested
     }
-}
-
-/// The codec of the pictures that a publisher sends.
-pub(super) fn codec_of(context: &Context<'_>, peer: PeerKey) -> Option<VideoCodec> {
-    let streams = streams_of(context, peer, Direction::Receive);
-    streams.iter().find_map(|agreed| agreed.codec)
-}
-
-fn streams_of(context: &Context<'_>, peer: PeerKey, direction: Direction) -> Vec<NegotiatedStream> {
-    let streams = context.peers().get(peer).map_or(&[][..], |p| p.streams());
-    streams
-        .iter()
-        .filter(|s| s.direction == direction)
-        .copied()
-        .collect()
 }

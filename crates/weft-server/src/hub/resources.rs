@@ -1,4 +1,5 @@
 use crate::media_plane::ResourceId;
+use serde::Deserialize;
 use std::collections::BTreeMap;
 use weft_sfu::Publishing;
 
@@ -23,30 +24,35 @@ pub(super) struct Resource {
     number: u64,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Role {
     Publish {
         negotiated: Publishing,
-        /// What the publisher has not switched off.
-        enabled: Publishing,
+        enabled: Enabled,
         connected: bool,
     },
     Play,
 }
 
-const EVERYTHING: Publishing = Publishing {
-    video: true,
-    audio: true,
-};
+/// What a publisher has not switched off.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+pub(crate) struct Enabled {
+    /// All cameras.
+    pub(crate) video: bool,
+    pub(crate) audio: bool,
+}
 
 impl Role {
     /// To publish, before anything is agreed on.
     pub(super) const PUBLISH: Role = Role::Publish {
         negotiated: Publishing {
-            video: false,
+            cameras: Vec::new(),
             audio: false,
         },
-        enabled: EVERYTHING,
+        enabled: Enabled {
+            video: true,
+            audio: true,
+        },
         connected: false,
     };
 }
@@ -83,7 +89,7 @@ impl Resources {
     }
 
     /// What the publisher sends of it. Whether it is a publication.
-    pub(super) fn set_enabled(&mut self, id: &ResourceId, wanted: Publishing) -> bool {
+    pub(super) fn set_enabled(&mut self, id: &ResourceId, wanted: Enabled) -> bool {
         let Some(Role::Publish { enabled, .. }) = self.role_mut(id) else {
             return false;
         };
@@ -114,10 +120,12 @@ impl Resources {
                 negotiated,
                 enabled,
                 connected: true,
-            } = resource.role
+            } = &resource.role
                 && resource.publishes_as(room, participant)
             {
-                shown.video |= negotiated.video && enabled.video;
+                if enabled.video && !negotiated.cameras.is_empty() {
+                    shown.cameras.clone_from(&negotiated.cameras);
+                }
                 shown.audio |= negotiated.audio && enabled.audio;
             }
         }

@@ -5,7 +5,7 @@ use super::{
     App, Body, Pending, RoomName, SDP, accepts_sdp, ask, created, escaped, json_body, text_body,
 };
 use crate::auth::secret_of;
-use crate::hub::Arrival;
+use crate::hub::{Arrival, Enabled};
 use crate::media_plane::Command;
 use crate::problem::Problem;
 use axum::Router;
@@ -15,7 +15,7 @@ use axum::http::{HeaderMap, StatusCode};
 use axum::response::Response;
 use axum::routing::{delete, post, put};
 use serde::Deserialize;
-use weft_sfu::{LinkReport, ParticipantKind, Publishing};
+use weft_sfu::{LinkReport, ParticipantKind};
 
 pub(super) fn routes() -> Router<App> {
     Router::new()
@@ -99,20 +99,13 @@ async fn links(
     Ok(StatusCode::NO_CONTENT)
 }
 
-#[derive(Deserialize)]
-struct Enabled {
-    video: bool,
-    audio: bool,
-}
-
 /// The publisher switched its camera or microphone off or on.
 async fn publishing(
     Publication(publication): Publication,
     headers: HeaderMap,
     body: Body,
 ) -> Result<StatusCode, Problem> {
-    let Enabled { video, audio } = json_body(&headers, body)?;
-    let wanted = Publishing { video, audio };
+    let wanted: Enabled = json_body(&headers, body)?;
     publication.hub.set_enabled(&publication.resource, wanted);
     Ok(StatusCode::NO_CONTENT)
 }

@@ -1,7 +1,7 @@
 use super::client::request;
 use super::stub::{Rig, config, wait_for};
 use crate::media_plane::{Event, MediaError, ResourceId};
-use crate::{Limits, ParticipantKind, Publishing, Resident, ServerConfig};
+use crate::{Camera, Limits, ParticipantKind, Publishing, Resident, ServerConfig};
 use axum::Router;
 use axum::routing::get;
 
@@ -10,7 +10,7 @@ const SDP: (&str, &str) = ("content-type", "application/sdp");
 /// A participant who publishes without HTTP.
 fn resident(rig: &Rig) {
     let publishing = Publishing {
-        video: true,
+        cameras: vec![Camera::default()],
         audio: false,
     };
     let id = rig.handle.add_resident(&Resident {

@@ -29,7 +29,7 @@ fn everybody_hears_who_comes_and_who_is_there() {
     let mut ada = join(&rig, "name=Ada");
     let participant = |id: &str, name: &str| {
         json!({"id": id, "name": name, "kind": "browser",
-            "publishing": {"video": false, "audio": false}, "links": []})
+            "publishing": {"video": false, "audio": false, "cameras": []}, "links": []})
     };
     let mut welcome = ada.expect("welcome");
     let secret = welcome.as_object_mut().unwrap().remove("secret");
@@ -127,7 +127,10 @@ fn publications_show_when_they_are_connected_and_not_before() {
     rig.tell(Event::Connected {
         resource: resource.clone(),
     });
-    let publishing = |video, audio| json!({"video": video, "audio": audio});
+    let publishing = |video: bool, audio: bool| {
+        let cameras = if video { json!([{}]) } else { json!([]) };
+        json!({"video": video, "audio": audio, "cameras": cameras})
+    };
     assert_eq!(ada.expect("changed")["publishing"], publishing(true, true));
 
     let camera_off = publishing(false, true).to_string();
@@ -187,7 +190,7 @@ fn a_publication_goes_on_until_its_successor_is_connected() {
         resource(made.header("location"))
     };
     let closed = || rig.log().iter().filter(|l| l.starts_with("close")).count();
-    let both = json!({"video": true, "audio": true});
+    let both = json!({"video": true, "audio": true, "cameras": [{}]});
 
     let first = publish();
     rig.tell(Event::Connected {

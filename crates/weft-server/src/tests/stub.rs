@@ -3,7 +3,9 @@
 use crate::media_plane::{
     Command, Event, EventSender, MediaError, MediaPlane, Negotiated, Stats, events,
 };
-use crate::{Limits, Security, Server, ServerConfig, ServerHandle, clock::Clock};
+use crate::{
+    Camera, Limits, Publishing, Security, Server, ServerConfig, ServerHandle, clock::Clock,
+};
 use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
@@ -22,8 +24,10 @@ impl MediaPlane for Stub {
             Some(error) => Err(error.clone()),
             None => Ok(Negotiated {
                 sdp: sdp.to_owned(),
-                video: true,
-                audio: true,
+                streams: Publishing {
+                    cameras: vec![Camera::default()],
+                    audio: true,
+                },
             }),
         };
         let words = match command {

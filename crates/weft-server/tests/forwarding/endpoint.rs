@@ -1,6 +1,7 @@
 //! A native endpoint on a driver of its own: sends numbered frames, checks
 //! those that it gets.
 
+use std::collections::BTreeMap;
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex, mpsc};
 use weft_net::{Application, Clock, Context, Driver};
@@ -22,9 +23,9 @@ const FRAME_SIZE: usize = 6_000;
 /// What an endpoint has seen and done so far.
 #[derive(Clone, Default)]
 pub(crate) struct Seen {
-    /// Numbers of the pictures that came.
-    pub(crate) frames: Vec<u64>,
-    /// Pictures whose bytes are not those that were sent.
+    /// Numbers of the pictures that came, by the place of their stream.
+    pub(crate) cameras: BTreeMap<usize, Vec<u64>>,
+    /// Pictures whose bytes are not those that were sent for this place.
     pub(crate) spoiled: u64,
     pub(crate) sounds: u64,
     pub(crate) keyframes_sent: u64,
@@ -32,22 +33,40 @@ pub(crate) struct Seen {
     pub(crate) closed: bool,
 }
 
+impl Seen {
+    /// Of the first camera.
+    pub(crate) fn frames(&self) -> Vec<u64> {
+        self.of(0)
+    }
+
+    pub(crate) fn of(&self, camera: usize) -> Vec<u64> {
+        self.cameras.get(&camera).cloned().unwrap_or_default()
+    }
+}
+
 /// What an endpoint sends.
 pub(crate) struct Source {
     next: Option<u64>,
     /// What is sent, or may come.
     video: Vec<VideoCodec>,
+    titles: Vec<Option<&'static str>>,
+    cameras: Vec<Camera>,
+}
+
+/// One of its streams of pictures.
+#[derive(Clone)]
+struct Camera {
     /// Place in the pattern of temporal layers.
     phase: usize,
     keyframe_wanted: bool,
 }
 
 impl Source {
-    /// Frames numbered from here.
+    /// One camera, frames numbered from here.
     pub(crate) fn new(first: u64) -> Source {
         Source {
             next: Some(first),
-            ..Source::none()
+            ..Source::cameras(&[None])
         }
     }
 
@@ -60,10 +79,26 @@ impl Source {
     pub(crate) fn none() -> Source {
         Source {
             next: None,
-            video: VideoCodec::ALL.to_vec(),
+            ..Source::cameras(&[None])
+        }
+    }
+
+    /// So many cameras; to receive, too.
+    pub(crate) fn cameras(titles: &[Option<&'static str>]) -> Source {
+        let camera = Camera {
             phase: 0,
             keyframe_wanted: true,
+        };
+        Source {
+            next: Some(0),
+            video: VideoCodec::ALL.to_vec(),
+            titles: titles.to_vec(),
+            cameras: vec![camera; titles.len()],
         }
+    }
+
+    pub(crate) fn silent(self) -> Source {
+        Source { next: None, ..self }
     }
 }
 
@@ -151,10 +186,19 @@ impl Endpoint {
     /// Waits until so many pictures came; the first and last number.
     pub(crate) fn wait_for_frames(&self, count: u64) -> (u64, u64) {
         crate::room::wait_for(&format!("{count} frames"), || {
-            self.seen.lock().unwrap().frames.len() as u64 >= count
+            self.seen.lock().unwrap().frames().len() as u64 >= count
         });
-        let frames = self.seen().frames;
+        let frames = self.seen().frames();
         (frames[0], frames[frames.len() - 1])
+    }
+
+    /// Waits until so many pictures came of each of these cameras.
+    pub(crate) fn wait_for_cameras(&self, cameras: usize, count: usize) -> Seen {
+        crate::room::wait_for(&format!("{count} frames of {cameras} cameras"), || {
+            let seen = self.seen.lock().unwrap();
+            (0..cameras).all(|c| seen.of(c).len() >= count)
+        });
+        self.seen()
     }
 }
 
@@ -187,23 +231,36 @@ impl Node {
         config
     }
 
-    fn send_frame(&mut self, now: Instant, peer: &mut Peer) {
-        /// Three temporal layers as encoders have them.
-        const LAYERS: [u8; 4] = [0, 2, 1, 2];
+    fn send_frames(&mut self, now: Instant, peer: &mut Peer) {
         let Some(number) = self.source.next else {
             return;
         };
-        let keyframe = std::mem::take(&mut self.source.keyframe_wanted);
-        let phase = if keyframe { 0 } else { self.source.phase };
-        self.source.phase = (phase + 1) % LAYERS.len();
         self.source.next = Some(number + 1);
+        for (place, stream) in streams_of(peer, MediaKind::Video).into_iter().enumerate() {
+            self.send_frame(now, peer, (place, stream), number);
+        }
+    }
+
+    fn send_frame(
+        &mut self,
+        now: Instant,
+        peer: &mut Peer,
+        (place, stream): (usize, StreamId),
+        number: u64,
+    ) {
+        /// Three temporal layers as encoders have them.
+        const LAYERS: [u8; 4] = [0, 2, 1, 2];
+        let camera = &mut self.source.cameras[place];
+        let keyframe = std::mem::take(&mut camera.keyframe_wanted);
+        let phase = if keyframe { 0 } else { camera.phase };
+        camera.phase = (phase + 1) % LAYERS.len();
         if keyframe {
             self.seen.lock().unwrap().keyframes_sent += 1;
         }
         let agreed = peer.streams().iter().find_map(|s| s.codec).unwrap();
         let layered = agreed == VideoCodec::Vp8;
         let frame = Frame {
-            data: &picture(agreed, number, keyframe),
+            data: &picture(agreed, place, number, keyframe),
             timestamp: (number * 2_970) as u32,
             keyframe,
             temporal_layer: layered.then_some(LAYERS[phase]),
@@ -211,7 +268,6 @@ impl Node {
             non_reference: layered && LAYERS[phase] == 2,
             captured_at: now,
         };
-        let stream = stream_of(peer, MediaKind::Video);
         peer.send_frame(now, stream, &frame).unwrap();
     }
 
@@ -225,19 +281,19 @@ impl Node {
             non_reference: false,
             captured_at: now,
         };
-        let stream = stream_of(peer, MediaKind::Audio);
+        let stream = streams_of(peer, MediaKind::Audio)[0];
         peer.send_frame(now, stream, &frame).unwrap();
     }
 }
 
-fn stream_of(peer: &Peer, kind: MediaKind) -> StreamId {
-    let found = peer.streams().iter().find(|s| s.kind == kind);
-    found.unwrap().stream
+fn streams_of(peer: &Peer, kind: MediaKind) -> Vec<StreamId> {
+    let found = peer.streams().iter().filter(|s| s.kind == kind);
+    found.map(|s| s.stream).collect()
 }
 
 /// As much of a VP8 frame as anybody but a decoder looks at (RFC 6386 section
-/// 9.1), then its number and bytes that follow from it.
-fn picture(codec: VideoCodec, number: u64, keyframe: bool) -> Vec<u8> {
+/// 9.1), then its camera, its number, and bytes that follow from it.
+fn picture(codec: VideoCodec, camera: usize, number: u64, keyframe: bool) -> Vec<u8> {
     if codec == VideoCodec::H264 {
         return h264_picture(number, keyframe);
     }
@@ -245,6 +301,7 @@ fn picture(codec: VideoCodec, number: u64, keyframe: bool) -> Vec<u8> {
         true => vec![0x10, 0, 0, 0x9d, 0x01, 0x2a, 64, 1, 180, 0],
         false => vec![0x11, 0, 0],
     };
+    data.push(camera as u8);
     data.extend(number.to_be_bytes());
     data.resize(FRAME_SIZE, number as u8);
     data
@@ -275,14 +332,14 @@ fn check_h264(frame: &ReceivedFrame) -> Option<u64> {
     (frame.data == h264_picture(number, frame.keyframe)).then_some(number)
 }
 
-fn check(frame: &ReceivedFrame) -> Option<u64> {
+fn check(camera: usize, frame: &ReceivedFrame) -> Option<u64> {
     if frame.codec == VideoCodec::H264 {
         return check_h264(frame);
     }
-    let at = if frame.keyframe { 10 } else { 3 };
+    let at = if frame.keyframe { 11 } else { 4 };
     let number = frame.data.get(at..at + 8)?;
     let number = u64::from_be_bytes(number.try_into().ok()?);
-    (frame.data == picture(frame.codec, number, frame.keyframe)).then_some(number)
+    (frame.data == picture(frame.codec, camera, number, frame.keyframe)).then_some(number)
 }
 
 impl Application for Node {
@@ -292,8 +349,13 @@ impl Application for Node {
         match order {
             Order::Offer(direction, reply) => {
                 let config = self.config(IceRole::Controlling, None);
-                let sections = [MediaKind::Video, MediaKind::Audio];
-                let sections = sections.map(|kind| Section { kind, direction });
+                let camera = |title: &Option<&str>| Section {
+                    title: title.map(str::to_owned),
+                    ..Section::new(MediaKind::Video, direction)
+                };
+                let cameras = self.source.titles.iter().map(camera);
+                let sound = Section::new(MediaKind::Audio, direction);
+                let sections: Vec<Section> = cameras.chain([sound]).collect();
                 let offer = Offer::new(context.now, config, &sections, Delivery::Frames);
                 reply.send(offer.sdp()).unwrap();
                 self.offer = Some(offer);
@@ -347,17 +409,24 @@ impl Application for Node {
                 self.next_frame = None;
                 self.next_sound = None;
             }
-            PeerEvent::Session(SessionEvent::KeyframeRequested { .. }) => {
-                self.source.keyframe_wanted = true;
+            PeerEvent::Session(SessionEvent::KeyframeRequested { stream }) => {
+                // It may be the last word of a connection that has been closed.
+                let peer = context.peers().get(key);
+                let streams = peer.map(|p| streams_of(p, MediaKind::Video));
+                let place = streams.and_then(|all| all.iter().position(|s| *s == stream));
+                if let Some(place) = place {
+                    self.source.cameras[place].keyframe_wanted = true;
+                }
             }
             PeerEvent::Session(SessionEvent::FrameReceived { stream, frame }) => {
                 let peer = context.peers().get(key).unwrap();
-                if stream == stream_of(peer, MediaKind::Audio) {
-                    seen.sounds += 1;
-                } else if let Some(number) = check(&frame) {
-                    seen.frames.push(number);
-                } else {
-                    seen.spoiled += 1;
+                let streams = streams_of(peer, MediaKind::Video);
+                match streams.iter().position(|s| *s == stream) {
+                    None => seen.sounds += 1,
+                    Some(place) => match check(place, &frame) {
+                        Some(number) => seen.cameras.entry(place).or_default().push(number),
+                        None => seen.spoiled += 1,
+                    },
                 }
             }
             _ => {}
@@ -380,7 +449,7 @@ impl Application for Node {
         };
         if let Some(at) = self.next_frame.filter(|at| *at <= now) {
             self.next_frame = Some(at + FRAME_INTERVAL);
-            self.send_frame(now, peer);
+            self.send_frames(now, peer);
         }
         if let Some(at) = self.next_sound.filter(|at| *at <= now) {
             self.next_sound = Some(at + SOUND_INTERVAL);

@@ -1,6 +1,7 @@
 //! Native endpoints publish and play through the real server, over loopback
 //! sockets.
 
+mod cameras;
 #[path = "../../src/tests/client.rs"]
 #[allow(dead_code)]
 mod client;
@@ -28,7 +29,7 @@ fn frames_arrive_at_players_of_both_forms() {
         let (first, last) = player.wait_for_frames(2 * SECOND);
         let seen = player.seen();
         let expected: Vec<u64> = (first..=last).collect();
-        assert_eq!(seen.frames, expected, "every frame once, in order");
+        assert_eq!(seen.frames(), expected, "every frame once, in order");
         assert_eq!(seen.spoiled, 0, "frames whose bytes changed");
         assert!(seen.sounds > 2 * 50 / 2, "{} sounds", seen.sounds);
     }
@@ -52,7 +53,7 @@ fn h264_is_forwarded_as_it_is_to_players_of_both_forms_and_to_one_that_comes_lat
         let (first, last) = player.wait_for_frames(2 * SECOND);
         let seen = player.seen();
         let expected: Vec<u64> = (first..=last).collect();
-        assert_eq!(seen.frames, expected, "every frame once, in order");
+        assert_eq!(seen.frames(), expected, "every frame once, in order");
         assert_eq!(seen.spoiled, 0, "frames whose bytes changed");
     }
     let keyframes = publisher.seen().keyframes_sent;
@@ -103,11 +104,11 @@ fn a_slow_player_does_not_slow_the_other() {
     let (first, last) = fast.wait_for_frames(6 * SECOND);
     let expected: Vec<u64> = (first..=last).collect();
     assert_eq!(
-        fast.seen().frames,
+        fast.seen().frames(),
         expected,
         "the fast player misses nothing"
     );
-    let shown = slow.seen().frames;
+    let shown = slow.seen().frames();
     let shown = shown.iter().filter(|n| **n > last - 3 * SECOND).count() as u64;
     assert!(
         (SECOND / 4..=3 * SECOND * 2 / 3).contains(&shown),
@@ -146,11 +147,11 @@ fn another_connection_of_the_publisher_takes_over() {
     let second = Endpoint::start(&["127.0.0.1"], Source::new(1_000_000));
     room.publish_as(&ada, &second);
     wait_for("frames of the second connection", || {
-        let frames = player.seen().frames;
+        let frames = player.seen().frames();
         let new = frames.iter().filter(|n| **n >= 1_000_000).count();
         new as u64 > SECOND
     });
-    let frames = player.seen().frames;
+    let frames = player.seen().frames();
     let new: Vec<u64> = frames.into_iter().filter(|n| *n >= 1_000_000).collect();
     let expected: Vec<u64> = (new[0]..).take(new.len()).collect();
     assert_eq!(new, expected, "no gap after the change");
@@ -173,7 +174,11 @@ fn a_connection_that_never_comes_up_takes_nothing_over() {
     assert_eq!(offered.status, 201, "{}", offered.body);
     let (first, last) = player.wait_for_frames(3 * SECOND);
     let expected: Vec<u64> = (first..=last).collect();
-    assert_eq!(player.seen().frames, expected, "every frame, all the while");
+    assert_eq!(
+        player.seen().frames(),
+        expected,
+        "every frame, all the while"
+    );
 }
 
 #[test]
@@ -223,7 +228,7 @@ fn delete_ends_both_kinds_of_connections() {
     assert_eq!(room.delete(&leaving), 200);
     wait_for("a goodbye to the player", || leaving.seen().closed);
     assert_eq!(room.delete(&leaving), 404);
-    let before = staying.seen().frames.len() as u64;
+    let before = staying.seen().frames().len() as u64;
     staying.wait_for_frames(before + SECOND);
 
     assert_eq!(room.delete(&publisher), 200);

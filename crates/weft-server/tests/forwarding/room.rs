@@ -37,9 +37,13 @@ impl Room {
         request(self.0.local_addr, line, &headers, body)
     }
 
-    /// A publisher that is connected.
+    /// A publisher with one camera that is connected.
     pub(crate) fn publish(&self, name: &str, addresses: &[&str]) -> Endpoint {
-        let endpoint = Endpoint::start(addresses, Source::new(0));
+        self.publish_from(name, addresses, Source::new(0))
+    }
+
+    pub(crate) fn publish_from(&self, name: &str, addresses: &[&str], source: Source) -> Endpoint {
+        let endpoint = Endpoint::start(addresses, source);
         let answer = self.request(
             &format!("POST /whip/r?name={name}"),
             &endpoint.offer_to_send(),
@@ -64,6 +68,14 @@ impl Room {
         }
     }
 
+    /// The room's events after the welcome.
+    pub(crate) fn listen(&self, name: &str) -> Events {
+        let path = format!("/api/rooms/r/events?name={name}");
+        let mut events = Events::open(self.0.local_addr, &path);
+        events.expect("welcome");
+        events
+    }
+
     /// A connection of somebody present, who may have another one.
     pub(crate) fn publish_as(&self, who: &Present, endpoint: &Endpoint) {
         let answer = self.offer_as(who, &endpoint.offer_to_send());
@@ -79,9 +91,15 @@ impl Room {
         request(self.0.local_addr, &line, &headers, offer)
     }
 
-    /// A player that offers.
+    /// A player that offers to receive one camera.
     pub(crate) fn play(&self, who: &str, addresses: &[&str]) -> Endpoint {
-        let endpoint = Endpoint::start(addresses, Source::none());
+        self.play_cameras(who, addresses, 1)
+    }
+
+    /// A player that offers to receive so many cameras.
+    pub(crate) fn play_cameras(&self, who: &str, addresses: &[&str], cameras: usize) -> Endpoint {
+        let source = Source::cameras(&vec![None; cameras]).silent();
+        let endpoint = Endpoint::start(addresses, source);
         let answer = self.request(&format!("POST /whep/r/{who}"), &endpoint.offer_to_receive());
         self.take(&endpoint, &answer);
         endpoint

@@ -1,6 +1,7 @@
 //! Who is in a room, what changes there, and why somebody may not come in.
 
-use serde::{Deserialize, Serialize};
+use serde::ser::SerializeStruct;
+use serde::{Deserialize, Serialize, Serializer};
 use thiserror::Error;
 
 /// What a participant runs.
@@ -15,13 +16,36 @@ pub enum ParticipantKind {
     Whip,
 }
 
+/// Most cameras of one participant: each is a stream to everybody else. One
+/// more than seed 004 evaluates.
+pub const MAX_CAMERAS: usize = 4;
+
 /// What a participant sends.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Publishing {
-    /// Pictures.
-    pub video: bool,
+    /// Pictures: the cameras in order.
+    pub cameras: Vec<Camera>,
     /// Sound.
     pub audio: bool,
+}
+
+/// One stream of pictures.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+pub struct Camera {
+    /// What its owner calls it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
+}
+
+/// `video` says whether there is a camera, for readers who show one only.
+impl Serialize for Publishing {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut fields = serializer.serialize_struct("Publishing", 3)?;
+        fields.serialize_field("video", &!self.cameras.is_empty())?;
+        fields.serialize_field("audio", &self.audio)?;
+        fields.serialize_field("cameras", &self.cameras)?;
+        fields.end()
+    }
 }
 
 /// The state of a link as its owner sees it.

@@ -147,14 +147,31 @@ fn changes_are_told_once() {
     let mut registry = Registry::new(RegistryLimits::default());
     let id = join(&mut registry, browser("r", "Ada", None));
     let video = Publishing {
-        video: true,
+        cameras: vec![Camera::default()],
         audio: false,
     };
-    registry.set_publishing("r", &id, video).unwrap();
-    registry.set_publishing("r", &id, video).unwrap();
+    registry.set_publishing("r", &id, video.clone()).unwrap();
+    registry.set_publishing("r", &id, video.clone()).unwrap();
     assert_eq!(drain(&mut registry), ["r joined p1", "r changed p1"]);
-    assert!(registry.set_publishing("r", "p9", video).is_err());
+    let unknown = registry.set_publishing("r", "p9", video.clone());
+    assert!(unknown.is_err());
     assert!(registry.set_publishing("other", &id, video).is_err());
+}
+
+#[test]
+fn what_somebody_publishes_is_told_camera_by_camera() {
+    let named = |name: &str| Camera {
+        name: Some(name.to_owned()),
+    };
+    let publishing = Publishing {
+        cameras: vec![named("Front"), Camera::default()],
+        audio: true,
+    };
+    let told = serde_json::to_string(&publishing).unwrap();
+    let expected = r#"{"video":true,"audio":true,"cameras":[{"name":"Front"},{}]}"#;
+    assert_eq!(told, expected);
+    let nothing = serde_json::to_string(&Publishing::default()).unwrap();
+    assert_eq!(nothing, r#"{"video":false,"audio":false,"cameras":[]}"#);
 }
 
 #[test]

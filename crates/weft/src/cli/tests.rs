@@ -17,7 +17,7 @@ fn the_definition_is_sound() {
 #[test]
 fn the_contract_of_join_is_understood() {
     let line = "weft join http://h:1 --room r --link wlan0 --link lte=10.0.0.2 --camera clip:360p \
-                --camera clip --mic tone --scheduler duplicate --controller fixed:2mbit \
+                --camera Rear=clip --mic tone --scheduler duplicate --controller fixed:2mbit \
                 --record r.webm --stats s.json";
     let Ok(Cli {
         command: Command::Join(args),
@@ -27,7 +27,13 @@ fn the_contract_of_join_is_understood() {
     };
     let links: Vec<&str> = args.send.links.iter().map(|l| l.name.as_str()).collect();
     assert_eq!(links, ["wlan0", "lte"]);
-    assert_eq!(args.send.cameras.len(), 2);
+    let names: Vec<Option<&str>> = args
+        .send
+        .cameras
+        .iter()
+        .map(|c| c.name.as_deref())
+        .collect();
+    assert_eq!(names, [None, Some("Rear")]);
     assert_eq!(args.send.scheduler, SchedulerKind::Duplicate);
     assert_eq!(args.send.max_rate, Rate::from_mbps(4));
     assert_eq!(args.send.degradation, Degradation::MaintainFrameRate);

@@ -269,7 +269,7 @@ fn keep(
     let kind = MediaKind::Video;
     let made = move |remote: &Remote<Command>, exchange: &dyn Fn(&str) -> _| {
         let (news, incoming) = channel();
-        connect(remote, vec![Section { kind, direction }], news, exchange)
+        connect(remote, vec![Section::new(kind, direction)], news, exchange)
             .map(|connection| (connection.peer, incoming))
     };
     let (mut peer, mut incoming) = made(remote, &exchange).map_err(Failure::run)?;

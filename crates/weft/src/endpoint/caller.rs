@@ -9,6 +9,7 @@ mod patience;
 mod tests;
 
 use std::collections::BTreeMap;
+use std::fmt;
 use std::sync::Arc;
 use std::sync::mpsc::{Sender, channel};
 
@@ -16,7 +17,7 @@ use weft_cc::ControllerKind;
 use weft_net::{Application, Clock, Context, Driver, DriverError, Remote};
 use weft_peer::{Event, NegotiationError, Offer, Peer, PeerKey, Section};
 use weft_secure::{Certificate, LinkId};
-use weft_session::{MediaKind, ProtectionKind, SchedulerKind, Stats};
+use weft_session::{ProtectionKind, SchedulerKind, Stats};
 use weft_units::{Deadline, PathId, Rate, StreamId, VideoCodec};
 
 use super::links::{LinkFigures, Links};
@@ -92,6 +93,26 @@ pub struct PeerReport {
     pub connected: bool,
     /// Of the cameras that it gets, in order.
     pub cameras: Vec<CameraReport>,
+    /// What its streams are, those that it sends and those that it gets.
+    pub tracks: BTreeMap<StreamId, Track>,
+}
+
+/// What a stream is among those of its connection that flow its way.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum Track {
+    /// Pictures of the camera with this place in the description.
+    Camera(usize),
+    Sound,
+}
+
+impl fmt::Display for Track {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            // People count from one.
+            Track::Camera(place) => write!(f, "camera {}", place + 1),
+            Track::Sound => f.write_str("sound"),
+        }
+    }
 }
 
 /// The endpoint cannot do this.
@@ -124,7 +145,7 @@ struct Counterpart {
     /// Sending streams: cameras in order, and the microphone's.
     cameras: Vec<StreamId>,
     microphone: Option<StreamId>,
-    receivers: BTreeMap<StreamId, MediaKind>,
+    receivers: BTreeMap<StreamId, Track>,
     links: BTreeMap<PathId, String>,
     rate: Rate,
     /// For a path that leads to it.
@@ -294,6 +315,7 @@ impl Caller {
                     .take(counterpart.cameras.len())
                     .map(|control| control.report())
                     .collect(),
+                tracks: counterpart.tracks(),
             })
         };
         self.peers.iter().filter_map(report).collect()

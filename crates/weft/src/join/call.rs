@@ -5,7 +5,7 @@ use std::sync::mpsc::RecvTimeoutError;
 use std::time::{Duration, Instant};
 
 use weft_net::Remote;
-use weft_session::MediaKind;
+use weft_peer::Section;
 
 use super::desk::Desk;
 use super::inbox::{Inbox, Mailbox, Ticket, Wish};
@@ -34,7 +34,7 @@ const ERRANDS: usize = 128;
 pub struct Myself {
     pub name: String,
     /// What is published.
-    pub kinds: Vec<MediaKind>,
+    pub sections: Vec<Section>,
     pub receiving: bool,
     pub identity: Option<Identity>,
 }

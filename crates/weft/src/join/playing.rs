@@ -3,6 +3,7 @@
 use std::time::Instant;
 
 use weft_peer::{Direction, Section};
+use weft_server::MAX_CAMERAS;
 use weft_session::MediaKind;
 
 use super::call::{Call, RETRY};
@@ -44,8 +45,7 @@ impl Call {
             return;
         }
         let due = |p: &&Participant| {
-            let publishes = p.publishing.video || p.publishing.audio;
-            publishes && self.players.get(&p.id).is_none_or(|old| old.is_due(now))
+            !p.publishing.is_nothing() && self.players.get(&p.id).is_none_or(|old| old.is_due(now))
         };
         for participant in self
             .others
@@ -59,16 +59,12 @@ impl Call {
     }
 
     fn play(&mut self, participant: &Participant) {
-        let wanted = participant.publishing;
-        let section = |(wanted, kind): (bool, MediaKind)| {
-            let direction = Direction::Receive;
-            wanted.then_some(Section { kind, direction })
-        };
-        let kinds = [
-            (wanted.video, MediaKind::Video),
-            (wanted.audio, MediaKind::Audio),
-        ];
-        let sections: Vec<Section> = kinds.into_iter().filter_map(section).collect();
+        let wanted = participant.publishing.clone();
+        let section = |kind| Section::new(kind, Direction::Receive);
+        let cameras = wanted.cameras.iter().take(MAX_CAMERAS);
+        let cameras = cameras.map(|_| section(MediaKind::Video));
+        let sound = wanted.audio.then(|| section(MediaKind::Audio));
+        let sections: Vec<Section> = cameras.chain(sound).collect();
         let (ticket, id) = (self.ticket(), participant.id.clone());
         let (room, remote) = (self.desks.room.clone(), self.remote.clone());
         let (mailbox, news) = (self.mailbox.clone(), self.mailbox.listener(ticket));
@@ -128,12 +124,12 @@ impl Call {
             return;
         };
         match news {
-            News::Frame { kind, frame, at } => {
+            News::Frame { track, frame, at } => {
                 if let Some(recording) = &mut self.outlets.recording {
-                    recording.take(&id, kind, at, &frame);
+                    recording.take(&id, track, at, &frame);
                 }
                 if let Some(stats) = &mut self.outlets.stats {
-                    stats.on_frame(&id, kind, at, &frame);
+                    stats.on_frame(&id, track, at, &frame);
                 }
             }
             News::Failed(reason) => {

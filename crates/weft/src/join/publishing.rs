@@ -2,7 +2,6 @@
 
 use std::time::Instant;
 
-use weft_peer::{Direction, Section};
 use weft_server::escaped;
 
 use super::board::{Board, LinkNews};
@@ -63,14 +62,10 @@ impl Call {
         let Some(own) = self.own.identity.clone() else {
             return;
         };
-        if self.own.kinds.is_empty() || !self.publication.is_due(now) {
+        if self.own.sections.is_empty() || !self.publication.is_due(now) {
             return;
         }
-        let section = |kind: &_| Section {
-            kind: *kind,
-            direction: Direction::Send,
-        };
-        let sections: Vec<Section> = self.own.kinds.iter().map(section).collect();
+        let sections = self.own.sections.clone();
         let name = escaped(&self.own.name);
         let query = format!("kind=native&name={name}&participant={}", escaped(&own.id));
         let ticket = self.ticket();

@@ -1,23 +1,28 @@
-//! What is received, on disk: one file per participant.
+//! What is received, on disk: one file per camera, each with the sound, so
+//! that each plays by itself in whatever plays videos. Players show one track
+//! of pictures of a file.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
 
 use weft_media::{Recorder, Tracks};
-use weft_session::{MediaKind, ReceivedFrame};
+use weft_session::ReceivedFrame;
 use weft_units::{Instant, VideoCodec};
 
+use crate::endpoint::caller::Track;
 use crate::exit::Failure;
 use crate::signalling::Participant;
 
-/// The first participant gets the file that was named, each further one a
-/// file beside it with their name in it.
+/// The first participant's first camera gets the file that was named,
+/// everything else a file beside it with their name in it.
 pub struct Recording {
     path: PathBuf,
     used: BTreeSet<PathBuf>,
-    files: BTreeMap<String, Recorder>,
-    /// Who sends pictures that a recording cannot hold.
-    without_pictures: BTreeSet<String>,
+    /// By participant and place of the camera.
+    files: BTreeMap<(String, usize), Recorder>,
+    /// Who sends pictures that a recording cannot hold, by camera.
+    without_pictures: BTreeSet<(String, usize)>,
 }
 
 impl Recording {
@@ -44,18 +49,22 @@ impl Recording {
     }
 
     pub fn begin(&mut self, participant: &Participant) {
-        let tracks = match (participant.publishing.video, participant.publishing.audio) {
-            (true, true) => Tracks::Both,
-            (true, false) => Tracks::Video,
-            (false, _) => Tracks::Audio,
+        let publishing = &participant.publishing;
+        let tracks = match (publishing.cameras.is_empty(), publishing.audio) {
+            (false, true) => Tracks::Both,
+            (false, false) => Tracks::Video,
+            (true, _) => Tracks::Audio,
         };
-        let path = self.file_for(&participant.name);
-        match Recorder::create(&path, tracks) {
-            Ok(recorder) => {
-                self.used.insert(path);
-                self.files.insert(participant.id.clone(), recorder);
+        for place in 0..publishing.cameras.len().max(1) {
+            let path = self.file_for(&title(participant, place));
+            match Recorder::create(&path, tracks) {
+                Ok(recorder) => {
+                    self.used.insert(path);
+                    let key = (participant.id.clone(), place);
+                    self.files.insert(key, recorder);
+                }
+                Err(error) => eprintln!("weft: {error}"),
             }
-            Err(error) => eprintln!("weft: {error}"),
         }
     }
 
@@ -92,32 +101,40 @@ impl Recording {
             .unwrap_or_default()
     }
 
-    /// Writes a frame that came out `at` this time.
-    pub fn take(&mut self, id: &str, kind: MediaKind, at: Instant, frame: &ReceivedFrame) {
-        if kind == MediaKind::Video && frame.codec == VideoCodec::H264 {
-            self.leave_out_pictures(id);
+    /// Writes a frame that came out `at` this time; sound into each of the
+    /// participant's files.
+    pub fn take(&mut self, id: &str, track: Track, at: Instant, frame: &ReceivedFrame) {
+        if let Track::Camera(place) = track
+            && frame.codec == VideoCodec::H264
+        {
+            self.leave_out_pictures((id.to_owned(), place));
             return;
         }
-        let Some(recorder) = self.files.get_mut(id) else {
-            return;
-        };
-        let written = match kind {
-            MediaKind::Video => recorder.video(at, frame.timestamp, frame.keyframe, &frame.data),
-            MediaKind::Audio => recorder.audio(at, frame.timestamp, &frame.data),
-        };
-        if let Err(error) = written {
-            // The call matters more than its record.
-            eprintln!("weft: {error}; this recording has ended, the call goes on");
-            self.files.remove(id);
+        let files = self.files.range_mut(files_of(id));
+        let mut failed = Vec::new();
+        for (key, recorder) in files {
+            let written = match track {
+                Track::Sound => recorder.audio(at, frame.timestamp, &frame.data),
+                Track::Camera(place) if place == key.1 => {
+                    recorder.video(at, frame.timestamp, frame.keyframe, &frame.data)
+                }
+                Track::Camera(_) => continue,
+            };
+            if let Err(error) = written {
+                // The call matters more than its record.
+                eprintln!("weft: {error}; this recording has ended, the call goes on");
+                failed.push(key.clone());
+            }
         }
+        self.files.retain(|key, _| !failed.contains(key));
     }
 
     /// WebM has no H.264: the recording goes on, or begins, with the sound.
-    fn leave_out_pictures(&mut self, id: &str) {
-        if !self.without_pictures.insert(id.to_owned()) {
+    fn leave_out_pictures(&mut self, camera: (String, usize)) {
+        if !self.without_pictures.insert(camera.clone()) {
             return;
         }
-        let Some(path) = self.files.get(id).map(|r| r.path().to_owned()) else {
+        let Some(path) = self.files.get(&camera).map(|r| r.path().to_owned()) else {
             return;
         };
         eprintln!(
@@ -127,19 +144,42 @@ impl Recording {
         );
         match Recorder::create(&path, Tracks::Audio) {
             Ok(recorder) => {
-                self.files.insert(id.to_owned(), recorder);
+                self.files.insert(camera, recorder);
             }
             Err(error) => {
                 eprintln!("weft: {error}");
-                self.files.remove(id);
+                self.files.remove(&camera);
             }
         }
     }
 
     pub fn end(&mut self, id: &str) {
-        self.without_pictures.remove(id);
-        if let Some(Err(error)) = self.files.remove(id).map(Recorder::finish) {
-            eprintln!("weft: {error}");
+        self.without_pictures.retain(|(other, _)| other != id);
+        let ended = self.files.range(files_of(id)).map(|(key, _)| key.clone());
+        for key in ended.collect::<Vec<_>>() {
+            if let Some(Err(error)) = self.files.remove(&key).map(Recorder::finish) {
+                eprintln!("weft: {error}");
+            }
         }
     }
 }
+
+/// The files of all cameras of a participant.
+fn files_of(id: &str) -> RangeInclusive<(String, usize)> {
+    (id.to_owned(), 0)..=(id.to_owned(), usize::MAX)
+}
+
+/// What a file beside the first one is called after: the participant, and
+/// which of their cameras if it is not the first.
+fn title(participant: &Participant, place: usize) -> String {
+    let name = &participant.name;
+    let camera = participant.publishing.cameras.get(place);
+    match camera.and_then(|c| c.name.as_ref()) {
+        _ if place == 0 => name.clone(),
+        Some(camera) => format!("{name}-{camera}"),
+        None => format!("{name}-camera-{}", place + 1),
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -110,12 +110,12 @@ impl Call {
                     self.end_connections();
                     self.own.identity = Some(own);
                 } else if let Some(shown) = shown {
-                    self.on_own_publishing(shown);
+                    self.on_own_publishing(&shown);
                 }
             }
             RoomEvent::Changed(participant) => {
                 if Some(&participant.id) == self.own.identity.as_ref().map(|own| &own.id) {
-                    self.on_own_publishing(participant.publishing);
+                    self.on_own_publishing(&participant.publishing);
                 } else {
                     self.play_anew_with_more(&participant);
                     self.others.insert(participant.id.clone(), participant);
@@ -131,19 +131,19 @@ impl Call {
         Ok(())
     }
 
-    /// Who came without a camera and has one now is played from the beginning:
+    /// Who came without a camera, or with fewer, is played from the beginning:
     /// what a connection carries was agreed on when it was made.
     fn play_anew_with_more(&mut self, participant: &Participant) {
         let player = self.players.get(&participant.id);
-        if player.is_some_and(|p| participant.publishing.has_more_than(p.wanted)) {
+        if player.is_some_and(|p| participant.publishing.has_more_than(&p.wanted)) {
             self.stop_playing(&participant.id);
         }
     }
 
     /// What the server shows of us. When it has ended our publication, since
     /// nothing came for long, we may hear of it here only.
-    fn on_own_publishing(&mut self, shown: Publishing) {
-        let shown = shown != Publishing::default();
+    fn on_own_publishing(&mut self, shown: &Publishing) {
+        let shown = !shown.is_nothing();
         if self.publication.is_shown() && !shown {
             eprintln!("weft: the server has ended what we publish; publishing again");
             self.end_publication();

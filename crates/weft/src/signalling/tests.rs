@@ -1,6 +1,6 @@
 use super::{
-    Publishing, Room, RoomEvent, Server, SignallingError, Trust, certificate_remedy, escaped,
-    room_event,
+    Camera, Publishing, Room, RoomEvent, Server, SignallingError, Trust, certificate_remedy,
+    escaped, room_event,
 };
 
 fn room_at(url: &str, trust: Trust) -> Result<Room, SignallingError> {
@@ -20,13 +20,14 @@ fn names_survive_a_query() {
 #[test]
 fn events_of_a_room_are_read_and_others_passed_over() {
     let welcome = r#"{"id":"p1","secret":"s1","participants":[{"id":"p2","name":"Ann",
-        "publishing":{"video":true,"audio":false},"links":[]}]}"#;
+        "publishing":{"video":true,"audio":false,"cameras":[{}]},"links":[]}]}"#;
     let Some(RoomEvent::Welcome { own, participants }) = room_event("welcome", welcome) else {
         panic!("no welcome");
     };
     assert_eq!((&*own.id, &*own.secret), ("p1", "s1"));
     assert_eq!(participants[0].name, "Ann");
-    assert!(participants[0].publishing.video && !participants[0].publishing.audio);
+    let publishing = &participants[0].publishing;
+    assert_eq!((publishing.cameras.len(), publishing.audio), (1, false));
     assert!(
         matches!(room_event("left", r#"{"id":"p2"}"#), Some(RoomEvent::Left(id)) if id == "p2")
     );
@@ -153,10 +154,27 @@ fn a_file_without_certificate_is_refused_with_its_name() {
 }
 
 #[test]
-fn more_is_a_kind_that_was_not_there() {
-    let of = |video, audio| Publishing { video, audio };
-    assert!(of(true, true).has_more_than(of(false, true)));
-    assert!(of(true, false).has_more_than(of(false, true)));
-    assert!(!of(false, true).has_more_than(of(true, true)));
-    assert!(!of(true, true).has_more_than(of(true, true)));
+fn more_is_a_stream_that_was_not_there() {
+    let of = |cameras, audio| Publishing {
+        cameras: vec![Camera::default(); cameras],
+        audio,
+    };
+    assert!(of(1, true).has_more_than(&of(0, true)));
+    assert!(of(1, false).has_more_than(&of(0, true)));
+    assert!(of(2, true).has_more_than(&of(1, true)));
+    assert!(!of(0, true).has_more_than(&of(1, true)));
+    assert!(!of(2, true).has_more_than(&of(2, true)));
+}
+
+#[test]
+fn what_somebody_publishes_is_read_camera_by_camera() {
+    let text = r#"{"video":true,"audio":false,"cameras":[{"name":"Front"},{}]}"#;
+    let publishing: Publishing = serde_json::from_str(text).expect("it can be read");
+    let names: Vec<Option<&str>> = publishing
+        .cameras
+        .iter()
+        .map(|c| c.name.as_deref())
+        .collect();
+    assert_eq!(names, [Some("Front"), None]);
+    assert!(!publishing.is_nothing());
 }

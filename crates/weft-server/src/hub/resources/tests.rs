@@ -1,13 +1,21 @@
 use super::*;
+use weft_sfu::Camera;
 
 fn id(name: &str) -> ResourceId {
     ResourceId(name.to_owned())
 }
 
+fn everything() -> Publishing {
+    Publishing {
+        cameras: vec![Camera::default(); 2],
+        audio: true,
+    }
+}
+
 fn publish(resources: &mut Resources, names: &[&str]) {
     for name in names {
         resources.open(id(name), "r", "ada", Role::PUBLISH);
-        resources.set_negotiated(&id(name), EVERYTHING);
+        resources.set_negotiated(&id(name), everything());
     }
 }
 
@@ -23,7 +31,7 @@ fn the_later_of_two_takes_over_whichever_is_up_first() {
 
     publish(&mut resources, &["d", "e"]);
     assert_eq!(resources.connect(&id("d")), [id("b")]);
-    assert_eq!(resources.shown("r", "ada"), EVERYTHING);
+    assert_eq!(resources.shown("r", "ada"), everything());
     assert!(resources.find(&id("e")).is_some(), "still on its way");
 }
 
@@ -45,11 +53,14 @@ fn what_is_switched_off_or_not_up_does_not_show() {
     publish(&mut resources, &["a"]);
     assert_eq!(resources.shown("r", "ada"), Publishing::default());
     resources.connect(&id("a"));
+    let of = |video, audio| Enabled { video, audio };
+    assert!(resources.set_enabled(&id("a"), of(false, true)));
     let sound = Publishing {
-        video: false,
         audio: true,
+        ..Publishing::default()
     };
-    assert!(resources.set_enabled(&id("a"), sound));
     assert_eq!(resources.shown("r", "ada"), sound);
-    assert!(!resources.set_enabled(&id("none"), sound));
+    assert!(resources.set_enabled(&id("a"), of(true, true)));
+    assert_eq!(resources.shown("r", "ada"), everything());
+    assert!(!resources.set_enabled(&id("none"), of(true, true)));
 }

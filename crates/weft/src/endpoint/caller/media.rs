@@ -86,9 +86,29 @@ impl Caller {
         let Some(rate) = slowest.or_else(|| rates.min()) else {
             return;
         };
-        let each = Rate::from_bps(rate.as_bps() / self.encoders.len().max(1) as u64);
+        let each = share(rate, self.encoders.len());
         for control in &self.encoders {
             control.set_rate(each);
         }
+    }
+}
+
+/// What each of so many cameras gets of a rate.
+fn share(rate: Rate, cameras: usize) -> Rate {
+    Rate::from_bps(rate.as_bps() / cameras.max(1) as u64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn cameras_get_equal_shares_that_are_never_more_than_there_is() {
+        let rate = Rate::from_bps(1_000_001);
+        for (cameras, each) in [(1, 1_000_001), (2, 500_000), (3, 333_333), (4, 250_000)] {
+            assert_eq!(share(rate, cameras), Rate::from_bps(each));
+        }
+        assert_eq!(share(Rate::ZERO, 4), Rate::ZERO);
+        assert_eq!(share(rate, 0), rate, "nobody takes it");
     }
 }

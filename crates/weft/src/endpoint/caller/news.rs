@@ -4,10 +4,10 @@ use std::sync::mpsc::Sender;
 
 use weft_net::Context;
 use weft_peer::PeerKey;
-use weft_session::{Event as SessionEvent, MediaKind, ReceivedFrame};
+use weft_session::{Event as SessionEvent, ReceivedFrame};
 use weft_units::{Instant, PathId};
 
-use super::Caller;
+use super::{Caller, Track};
 
 /// What a peer's owner hears of it.
 #[derive(Debug)]
@@ -24,7 +24,7 @@ pub enum News {
     },
     /// A frame that is due, and when it came out.
     Frame {
-        kind: MediaKind,
+        track: Track,
         frame: ReceivedFrame,
         at: Instant,
     },
@@ -119,10 +119,10 @@ impl Caller {
                 self.share_rate();
             }
             SessionEvent::FrameReceived { stream, frame } => {
-                let kind = counterpart.receivers.get(&stream).copied();
-                if let Some(kind) = kind {
+                let track = counterpart.receivers.get(&stream).copied();
+                if let Some(track) = track {
                     let at = now;
-                    counterpart.news.tell(News::Frame { kind, frame, at });
+                    counterpart.news.tell(News::Frame { track, frame, at });
                 }
             }
             SessionEvent::StreamEnded { .. } => {

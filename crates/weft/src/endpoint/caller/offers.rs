@@ -6,10 +6,10 @@ use weft_net::{Attachment, Context};
 use weft_peer::{Direction, Offer, Peer, PeerKey, Section};
 use weft_secure::{IceRole, LinkId, RemoteCandidate};
 use weft_session::{Delivery, MediaKind};
-use weft_units::{Instant, Rate};
+use weft_units::{Instant, Rate, StreamId};
 
 use super::following::Held;
-use super::{CallError, Caller, Counterpart, Listener, OfferId, Offered, Patience};
+use super::{CallError, Caller, Counterpart, Listener, OfferId, Offered, Patience, Track};
 
 impl Caller {
     pub(super) fn offer(
@@ -108,21 +108,36 @@ impl Counterpart {
             let streams = peer.streams().iter();
             streams.filter(move |s| s.direction == Direction::Send && s.kind == kind)
         };
-        let receivers = peer
-            .streams()
-            .iter()
-            .filter(|s| s.direction == Direction::Receive);
         Counterpart {
             news,
             locals,
             live: BTreeMap::new(),
             cameras: sending(MediaKind::Video).map(|s| s.stream).collect(),
             microphone: sending(MediaKind::Audio).map(|s| s.stream).next(),
-            receivers: receivers.map(|s| (s.stream, s.kind)).collect(),
+            receivers: receivers(peer),
             links: BTreeMap::new(),
             rate: Rate::ZERO,
             patience: Patience::from(now),
             failed: false,
         }
     }
+    /// What each stream is.
+    pub(super) fn tracks(&self) -> BTreeMap<StreamId, Track> {
+        let cameras = self.cameras.iter().zip(0..);
+        let cameras = cameras.map(|(stream, place)| (*stream, Track::Camera(place)));
+        let sound = self.microphone.map(|stream| (stream, Track::Sound));
+        let received = self.receivers.iter().map(|(s, track)| (*s, *track));
+        cameras.chain(sound).chain(received).collect()
+    }
+}
+
+fn receivers(peer: &Peer) -> BTreeMap<StreamId, Track> {
+    let mut cameras = 0..;
+    let mut track = |kind| match kind {
+        MediaKind::Video => Track::Camera(cameras.next().unwrap_or_default()),
+        MediaKind::Audio => Track::Sound,
+    };
+    let streams = peer.streams().iter();
+    let received = streams.filter(|s| s.direction == Direction::Receive);
+    received.map(|s| (s.stream, track(s.kind))).collect()
 }

@@ -3,6 +3,7 @@ use std::sync::mpsc::channel;
 
 use super::patience::{PATIENCE, Patience};
 use weft_peer::Direction;
+use weft_session::MediaKind;
 use weft_units::{Duration, Instant};
 
 use super::*;
@@ -25,10 +26,7 @@ fn endpoint() -> Driver<Command> {
 
 /// An offer and the port of its socket.
 fn offer(driver: &Driver<Command>) -> (OfferId, u16) {
-    let sections = vec![Section {
-        kind: MediaKind::Audio,
-        direction: Direction::Receive,
-    }];
+    let sections = vec![Section::new(MediaKind::Audio, Direction::Receive)];
     let offered = ask(&driver.remote, |reply| Command::Offer { sections, reply });
     let (id, sdp) = offered.expect("an answer").expect("an offer");
     let candidate = sdp

@@ -1,0 +1,101 @@
+//! Cameras as the command line names them.
+
+use std::fs;
+use std::path::PathBuf;
+use std::str::FromStr;
+
+use weft_media::{CameraSpec, SpecError};
+use weft_server::MAX_CAMERAS;
+
+/// A camera and what the others shall read at its picture.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NamedCamera {
+    pub name: Option<String>,
+    pub spec: CameraSpec,
+}
+
+/// Cameras that cannot be had together.
+#[derive(Debug, PartialEq, Eq, thiserror::Error)]
+pub enum CamerasError {
+    #[error(
+        "{0} cameras are named, and a call has {MAX_CAMERAS} at most; leave some out, or join \
+         with the others as another participant"
+    )]
+    TooMany(usize),
+    #[error(
+        "--camera {spec}: the device {device} is named already, and gives its pictures once; \
+         leave one out"
+    )]
+    SameDevice { spec: String, device: String },
+    #[error("--camera {0}=…: another camera has this name already; choose another one")]
+    SameName(String),
+}
+
+/// What fits beside a picture. Chosen by us.
+const MAX_NAME: usize = 32;
+
+impl FromStr for NamedCamera {
+    type Err = SpecError;
+
+    /// `[NAME=]SRC`; what has a slash before its first `=` is a path.
+    fn from_str(text: &str) -> Result<NamedCamera, SpecError> {
+        let named = text.split_once('=').filter(|(name, _)| !name.contains('/'));
+        let Some((name, source)) = named else {
+            let (name, spec) = (None, text.parse()?);
+            return Ok(NamedCamera { name, spec });
+        };
+        let name = name.trim();
+        let fits = (1..=MAX_NAME).contains(&name.chars().count());
+        if !fits || name.contains(char::is_control) {
+            return Err(SpecError {
+                kind: "camera",
+                spec: text.to_owned(),
+                problem: format!("`{name}` is no name"),
+                remedy: "a name has 1 to 32 printable characters, as in front=/dev/video0",
+            });
+        }
+        Ok(NamedCamera {
+            name: Some(name.to_owned()),
+            spec: source.parse()?,
+        })
+    }
+}
+
+/// Whether these cameras can be sent together.
+pub fn check(cameras: &[NamedCamera]) -> Result<(), CamerasError> {
+    if cameras.len() > MAX_CAMERAS {
+        return Err(CamerasError::TooMany(cameras.len()));
+    }
+    for (place, camera) in cameras.iter().enumerate() {
+        let earlier = &cameras[..place];
+        if let Some(device) = device(&camera.spec)
+            && earlier
+                .iter()
+                .any(|e| self::device(&e.spec).as_ref() == Some(&device))
+        {
+            return Err(CamerasError::SameDevice {
+                spec: camera.spec.to_string(),
+                device: device.display().to_string(),
+            });
+        }
+        if let Some(name) = &camera.name
+            && earlier.iter().any(|e| e.name.as_ref() == Some(name))
+        {
+            return Err(CamerasError::SameName(name.clone()));
+        }
+    }
+    Ok(())
+}
+
+/// The device behind all its links, such as those in `/dev/v4l/by-id`.
+fn device(spec: &CameraSpec) -> Option<PathBuf> {
+    match spec {
+        CameraSpec::Device { path, .. } => {
+            Some(fs::canonicalize(path).unwrap_or_else(|_| path.clone()))
+        }
+        CameraSpec::Clip(_) | CameraSpec::File(_) => None,
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,101 @@
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use weft_units::{Duration, VideoCodec};
+
+use super::*;
+use crate::signalling::{Camera, Publishing};
+
+fn participant(id: &str, name: &str, cameras: &[Option<&str>]) -> Participant {
+    let camera = |name: &Option<&str>| Camera {
+        name: name.map(str::to_owned),
+    };
+    Participant {
+        id: id.to_owned(),
+        name: name.to_owned(),
+        publishing: Publishing {
+            cameras: cameras.iter().map(camera).collect(),
+            audio: true,
+        },
+    }
+}
+
+/// As much of a keyframe as the recorder looks at: its size.
+fn keyframe(side: u8) -> ReceivedFrame {
+    let at = Instant::from_nanos(1_000_000_000);
+    ReceivedFrame {
+        codec: VideoCodec::Vp8,
+        data: vec![0x10, 0, 0, 0x9d, 0x01, 0x2a, side, 0, side, 0],
+        timestamp: 0,
+        keyframe: true,
+        temporal_layer: None,
+        picture_id: None,
+        first_sequence: 0,
+        packets: 1,
+        recovered_packets: 0,
+        first_arrival: at,
+        complete_at: at,
+        release_at: at,
+        lateness: Duration::ZERO,
+        paths: Vec::new(),
+    }
+}
+
+fn sizes(directory: &Path) -> BTreeMap<String, u64> {
+    let entries = std::fs::read_dir(directory).unwrap().map(Result::unwrap);
+    let size = |e: std::fs::DirEntry| {
+        let name = e.file_name().into_string().unwrap();
+        (name, e.metadata().unwrap().len())
+    };
+    entries.map(size).collect()
+}
+
+#[test]
+fn each_camera_has_a_file_that_is_called_after_it() {
+    let directory = tempfile::tempdir().unwrap();
+    let mut recording = Recording::new(&directory.path().join("room.webm")).unwrap();
+    recording.begin(&participant("p1", "Van", &[None, Some("Rear left"), None]));
+    recording.begin(&participant("p2", "Kim", &[None]));
+    recording.begin(&participant("p3", "Van", &[None]));
+    recording.begin(&participant("p4", "Ear", &[]));
+    let expected = [
+        "room-Ear.webm",
+        "room-Kim.webm",
+        "room-Van-Rear_left.webm",
+        "room-Van-camera-3.webm",
+        "room-Van.webm",
+        "room.webm",
+    ];
+    assert!(sizes(directory.path()).keys().eq(expected.iter()));
+}
+
+#[test]
+fn pictures_go_to_the_file_of_their_camera_and_sound_to_each() {
+    const SOUND: u64 = 4000;
+    let directory = tempfile::tempdir().unwrap();
+    let mut recording = Recording::new(&directory.path().join("room.webm")).unwrap();
+    recording.begin(&participant("p1", "Van", &[None, Some("Rear")]));
+    recording.begin(&participant("p10", "Kim", &[None, Some("Desk")]));
+    let at = Instant::from_nanos(1_000_000_000);
+    let mut sound = keyframe(1);
+    sound.data = vec![0xfc; SOUND as usize];
+    // Of the van only the second camera is seen, of Kim both.
+    recording.take("p1", Track::Camera(1), at, &keyframe(64));
+    recording.take("p1", Track::Camera(7), at, &keyframe(64));
+    recording.take("p1", Track::Sound, at, &sound);
+    recording.end("p1");
+    let van = sizes(directory.path());
+    assert!(van["room-Van-Rear.webm"] > SOUND, "{van:?}");
+    assert_eq!(van["room.webm"], 0, "nothing of the first camera came");
+    assert_eq!((van["room-Kim.webm"], van["room-Kim-Desk.webm"]), (0, 0));
+    for place in [0, 1] {
+        recording.take("p10", Track::Camera(place), at, &keyframe(32));
+    }
+    recording.take("p10", Track::Sound, at, &sound);
+    recording.end("p10");
+    let kim = sizes(directory.path());
+    for file in ["room-Kim.webm", "room-Kim-Desk.webm"] {
+        assert!(kim[file] > SOUND, "{file}: {kim:?}");
+    }
+    assert_eq!(kim["room-Van-Rear.webm"], van["room-Van-Rear.webm"]);
+}
