@@ -37,8 +37,10 @@
     const peer = new RTCPeerConnection();
     const id = `m${next++}`;
     peers.set(id, peer);
-    const stream = draw(who);
-    for (const track of stream.getTracks()) peer.addTrack(track, stream);
+    for (const look of CAMERAS[who] ?? [who]) {
+      const stream = draw(look);
+      for (const track of stream.getTracks()) peer.addTrack(track, stream);
+    }
     await peer.setLocalDescription(await peer.createOffer());
     await gathered(peer);
     return created(`/whep/${room}/${who}/${id}`, peer);
@@ -75,6 +77,9 @@
     rover: ['#9dbb9a', '#c98d64', '#334d3d', '#241a14'],
     sender: ['#9dbb9a', '#c98d64', '#334d3d', '#241a14'],
   };
+
+  /** What each camera shows of who has several. */
+  const CAMERAS = { rover: ['rover', 'weft'] };
 
   function draw(who) {
     const canvas = document.createElement('canvas');

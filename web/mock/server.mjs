@@ -106,11 +106,11 @@ function roverLinks() {
 }
 
 function presence(response, room, name) {
-  const both = { video: true, audio: true };
-  const self = { id: 'p9', name, kind: 'browser', publishing: { video: false, audio: false }, links: [] };
-  const ada = { id: 'ada', name: 'Ada Lovelace', kind: 'browser', publishing: both, links: [] };
-  const lin = { id: 'lin', name: 'Lin', kind: 'browser', publishing: { video: false, audio: true }, links: [] };
-  const rover = () => ({ id: 'rover', name: 'Rover 7', kind: 'native', publishing: { video: true, audio: false }, links: roverLinks() });
+  const sends = (cameras, audio) => ({ video: cameras.length > 0, audio, cameras });
+  const self = { id: 'p9', name, kind: 'browser', publishing: sends([], false), links: [] };
+  const ada = { id: 'ada', name: 'Ada Lovelace', kind: 'browser', publishing: sends([{}], true), links: [] };
+  const lin = { id: 'lin', name: 'Lin', kind: 'browser', publishing: sends([], true), links: [] };
+  const rover = () => ({ id: 'rover', name: 'Rover 7', kind: 'native', publishing: sends([{ name: 'Front' }, {}], false), links: roverLinks() });
   stream(response);
   const alone = room === 'empty';
   send(response, 'welcome', { id: 'p9', room, participants: alone ? [self] : [self, ada, rover()] });

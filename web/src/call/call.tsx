@@ -1,22 +1,25 @@
 // `weft call`: one native sender, straight to this page.
 
 import { useEffect, useMemo, useState } from 'preact/hooks';
-import { readLinks, type Link } from '../model/types';
+import { nothing, readLinks, readPublishing, type Link, type Publishing } from '../model/types';
+import { tileWidth } from '../room/layout';
 import { browserEnv } from '../signal/env';
 import { Player } from '../signal/whep';
-import { useFreeze, useStore } from '../view/hooks';
+import { CameraView, cameraNames, pictureLabel } from '../view/camera';
+import { useSize, useStore } from '../view/hooks';
 import { Sound } from '../view/icons';
 import { LinkBadge } from '../view/links';
-import { Announcer, Brand, peerWords, Picture, soundBlocked } from '../view/parts';
+import { Announcer, Brand, peerWords, soundBlocked } from '../view/parts';
 
 /** Between two looks at the sender's links, ms. */
 const LINKS_EVERY_MS = 1_000;
 
-/** A standing picture is told from this on, ms. */
-const TELL_MS = 1_000;
+/** Between tiles, CSS pixels. */
+const GAP = 10;
 
 export interface Call {
   readonly name: string;
+  readonly publishing: Publishing;
   readonly links: readonly Link[];
 }
 
@@ -24,19 +27,19 @@ export interface Call {
 export async function fetchCall(): Promise<Call | null> {
   const response = await fetch('/api/call', { cache: 'no-store' });
   if (!response.ok || !(response.headers.get('content-type') ?? '').includes('json')) return null;
-  const body = (await response.json()) as { mode?: unknown; name?: unknown; links?: unknown };
+  const body = (await response.json()) as { mode?: unknown; name?: unknown; publishing?: unknown; links?: unknown };
   if (body.mode !== 'call') return null;
-  return { name: typeof body.name === 'string' ? body.name : 'the sender', links: readLinks(body.links) };
+  const publishing = body.publishing === undefined ? nothing : readPublishing(body.publishing);
+  return { name: typeof body.name === 'string' ? body.name : 'the sender', publishing, links: readLinks(body.links) };
 }
 
 export function WatchCall({ first }: { readonly first: Call }) {
   const player = useMemo(() => new Player(browserEnv(), '/whep/call/sender'), []);
-  const stream = useStore(player.stream);
+  const streams = useStore(player.streams);
   const state = useStore(player.state);
   const blocked = useStore(soundBlocked);
   const call = useCall(first);
-  const [video, setVideo] = useState<HTMLVideoElement | null>(null);
-  const standing = useFreeze(video, stream);
+  const [setGrid, size] = useSize();
 
   useEffect(() => {
     player.start();
@@ -49,33 +52,36 @@ export function WatchCall({ first }: { readonly first: Call }) {
   }, [player]);
 
   const words = peerWords(state);
+  const named = cameraNames(call.publishing.cameras);
+  const cameras = named.length > 0 ? named : [null];
+  const tile = tileWidth(cameras.length, size.width, size.height, GAP);
   return (
     <div class="room watch">
       <header class="bar-top">
         <Brand />
         <h1 class="room-name">{call.name}</h1>
       </header>
-      <main class="stage">
-        <div class="tile">
-          <Picture stream={stream} label={`Picture of ${call.name}`} onElement={setVideo} />
-          {words !== null && <p class="veil">{words}</p>}
-          {words === null && !standing.seen && <p class="veil">Waiting for the first picture…</p>}
-          {words === null && standing.frozen && standing.forMs >= TELL_MS && (
-            <p class="veil light">No new picture for {Math.floor(standing.forMs / 1000)} s</p>
-          )}
-          <div class="tile-foot">
-            {blocked ? (
-              <button type="button" class="button primary small" onClick={() => soundBlocked.set(false)}>
-                <Sound /> Turn on sound
-              </button>
-            ) : (
-              <span class="nameplate">
-                <span class="name">{call.name}</span>
-              </span>
-            )}
-            <LinkBadge links={call.links} who={call.name} />
-          </div>
-        </div>
+      <main class="stage" ref={setGrid}>
+        <ul class="tiles" aria-label="Cameras" style={{ gap: `${GAP}px`, '--tile': `${tile}px` }}>
+          {cameras.map((camera, place) => (
+            <li key={place} class="tile">
+              <CameraView stream={streams[place] ?? null} label={pictureLabel(call.name, camera)} words={words} on={true} />
+              <div class="tile-foot">
+                {place === 0 && blocked ? (
+                  <button type="button" class="button primary small" onClick={() => soundBlocked.set(false)}>
+                    <Sound /> Turn on sound
+                  </button>
+                ) : (
+                  <span class="nameplate">
+                    <span class="name">{call.name}</span>
+                    {camera !== null && <span class="name quiet">{camera}</span>}
+                  </span>
+                )}
+                {place === 0 && <LinkBadge links={call.links} who={call.name} />}
+              </div>
+            </li>
+          ))}
+        </ul>
       </main>
       <Announcer>{words ?? 'The picture plays.'}</Announcer>
     </div>

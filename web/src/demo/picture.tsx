@@ -22,7 +22,7 @@ interface CallPictureProps {
 }
 
 export function CallPicture({ kind, caption, player, figures, say }: CallPictureProps) {
-  const stream = useStore(player.stream);
+  const stream = useStore(player.streams)[0] ?? null;
   const state = useStore(player.state);
   const [video, setVideo] = useState<HTMLVideoElement | null>(null);
   const standing = useFreeze(video, stream);

@@ -1,19 +1,19 @@
 import { expect, it } from 'vitest';
-import { readParticipant, readTick, readWelcome } from './types';
+import { hasMoreThan, readParticipant, readPublishing, readTick, readWelcome } from './types';
 
 it('reads a participant as the server sends it', () => {
   const sent = {
     id: 'p2',
     name: 'Rover',
     kind: 'native',
-    publishing: { video: true, audio: false },
+    publishing: { video: true, audio: false, cameras: [{ name: 'Front' }, {}] },
     links: [{ name: 'wlan0', state: 'suspect', rtt_ms: 21.5, sent_mbps: 1.25, target_mbps: 3, loss: 0.01, metered: true, backup: true, budget_left_mb: 750.5 }],
   };
   expect(readParticipant(sent)).toEqual({
     id: 'p2',
     name: 'Rover',
     kind: 'native',
-    publishing: { video: true, audio: false },
+    publishing: { cameras: [{ name: 'Front' }, { name: null }], audio: false },
     links: [{ name: 'wlan0', state: 'suspect', rttMs: 21.5, sentMbps: 1.25, targetMbps: 3, loss: 0.01, metered: true, backup: true, budgetLeftMb: 750.5 }],
   });
 });
@@ -50,6 +50,20 @@ it.each([null, undefined, 7, 'x', [], [{}], {}, { id: 5 }, { t: 'x' }, { t: Numb
 it('passes over what it cannot read inside', () => {
   const welcome = readWelcome({ id: 'p1', participants: [null, { id: 'p2', kind: 'martian', links: 'none' }, 5] });
   expect(welcome?.participants).toEqual([
-    { id: 'p2', name: 'p2', kind: 'browser', publishing: { video: false, audio: false }, links: [] },
+    { id: 'p2', name: 'p2', kind: 'browser', publishing: { cameras: [], audio: false }, links: [] },
   ]);
+});
+
+it('shows no more cameras than a server forwards, whatever it is told', () => {
+  const cameras = [{ name: ' ' }, { name: 7 }, null, ...Array.from({ length: 1_000 }, () => ({ name: 'x' }))];
+  expect(readPublishing({ cameras }).cameras.map((camera) => camera.name)).toEqual([null, null, null, 'x']);
+  expect(readPublishing('nothing')).toEqual({ cameras: [], audio: false });
+});
+
+it('sees more in another camera or in sound, and nothing in less', () => {
+  const of = (count: number, audio: boolean) => ({ cameras: Array.from({ length: count }, () => ({ name: null })), audio });
+  expect(hasMoreThan(of(2, false), of(1, true))).toBe(true);
+  expect(hasMoreThan(of(0, true), of(1, false))).toBe(true);
+  expect(hasMoreThan(of(1, true), of(1, true))).toBe(false);
+  expect(hasMoreThan(of(0, false), of(1, true))).toBe(false);
 });

@@ -21,11 +21,23 @@ export interface Link {
 
 export type ParticipantKind = 'browser' | 'native' | 'whip';
 
+/** One stream of pictures. */
+export interface Camera {
+  /** What its owner calls it. */
+  readonly name: string | null;
+}
+
+/** What somebody sends; the cameras in order. */
+export interface Publishing {
+  readonly cameras: readonly Camera[];
+  readonly audio: boolean;
+}
+
 export interface Participant {
   readonly id: string;
   readonly name: string;
   readonly kind: ParticipantKind;
-  readonly publishing: { readonly video: boolean; readonly audio: boolean };
+  readonly publishing: Publishing;
   readonly links: readonly Link[];
 }
 
@@ -126,16 +138,35 @@ export function readLinks(value: unknown): Link[] {
   return list(value, readLink);
 }
 
+function readCamera(value: unknown): Camera {
+  const name = text(fields(value)?.['name']).trim();
+  return { name: name === '' ? null : name };
+}
+
+/** At most this many pictures of one person are shown: as many as the server forwards. */
+const MAX_CAMERAS = 4;
+
+export function readPublishing(value: unknown): Publishing {
+  const from = fields(value);
+  return { cameras: list(from?.['cameras'], readCamera).slice(0, MAX_CAMERAS), audio: from?.['audio'] === true };
+}
+
+/** Whether there is something in it that the other has not. */
+export function hasMoreThan(publishing: Publishing, other: Publishing): boolean {
+  return publishing.cameras.length > other.cameras.length || (publishing.audio && !other.audio);
+}
+
+export const nothing: Publishing = { cameras: [], audio: false };
+
 export function readParticipant(value: unknown): Participant | null {
   const from = fields(value);
   if (from === null || typeof from['id'] !== 'string') return null;
   const kind = from['kind'];
-  const publishing = fields(from['publishing']);
   return {
     id: from['id'],
     name: text(from['name'], from['id']),
     kind: kind === 'native' || kind === 'whip' ? kind : 'browser',
-    publishing: { video: publishing?.['video'] === true, audio: publishing?.['audio'] === true },
+    publishing: readPublishing(from['publishing']),
     links: readLinks(from['links']),
   };
 }

@@ -8,7 +8,7 @@ import { Camera, Copy, Leave, Microphone, Sound } from '../view/icons';
 import { Announcer, Brand, Notice, soundBlocked } from '../view/parts';
 import { tileWidth } from './layout';
 import { useOwnMedia, type OwnMedia } from './media';
-import { RemoteTile, SelfTile } from './tile';
+import { RemoteTiles, SelfTile, tilesOf } from './tile';
 
 /** Between tiles, CSS pixels. */
 const GAP = 10;
@@ -40,7 +40,8 @@ export function Room({ room, name, onLeave }: RoomProps) {
     [setGrid],
   );
   const people = others(presence);
-  const tile = tileWidth(people.length + 1, size.width, size.height, GAP);
+  const tiles = people.reduce((sum, each) => sum + tilesOf(each), 1);
+  const tile = tileWidth(tiles, size.width, size.height, GAP);
 
   const problems: { problem: Problem; action?: { label: string; run: () => void }; onDismiss?: () => void }[] = [];
   if (events.kind === 'waiting' || events.kind === 'failed') {
@@ -65,7 +66,7 @@ export function Room({ room, name, onLeave }: RoomProps) {
       <main class="stage" ref={stage} tabIndex={-1}>
         <ul class="tiles" aria-label="Participants" style={{ gap: `${GAP}px`, '--tile': `${tile}px` }}>
           {people.map((each) => (
-            <RemoteTile key={each.id} participant={each} player={players.get(each.id)} />
+            <RemoteTiles key={each.id} participant={each} player={players.get(each.id)} />
           ))}
           <SelfTile name={name} stream={own.stream} cameraOn={own.cameraOn} soundOn={own.soundOn} state={publishing} />
         </ul>

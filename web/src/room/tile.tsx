@@ -1,58 +1,61 @@
-import { useState } from 'preact/hooks';
 import type { Participant } from '../model/types';
 import { Store } from '../model/store';
 import type { PeerState } from '../signal/peer';
 import type { Player } from '../signal/whep';
+import { CameraView, cameraNames, pictureLabel } from '../view/camera';
 import { initials } from '../view/format';
-import { useFreeze, useStore } from '../view/hooks';
+import { useStore } from '../view/hooks';
 import { Microphone } from '../view/icons';
 import { LinkBadge } from '../view/links';
 import { peerWords, Picture } from '../view/parts';
 
-/** A standing picture is told from this on, ms: shorter ones everybody sees and forgets. */
-const TELL_MS = 1_000;
-
-const noStream = new Store<MediaStream | null>(null);
+const noStreams = new Store<readonly MediaStream[]>([]);
 const idle = new Store<PeerState>({ kind: 'idle' });
 
-interface RemoteTileProps {
+/** How many tiles somebody has: one for each camera, and one without any. */
+export function tilesOf({ publishing }: Participant): number {
+  return Math.max(publishing.cameras.length, 1);
+}
+
+interface RemoteTilesProps {
   readonly participant: Participant;
   readonly player: Player | undefined;
 }
 
-/** Somebody else. */
-export function RemoteTile({ participant, player }: RemoteTileProps) {
+/** Somebody else: a tile for each camera. */
+export function RemoteTiles({ participant, player }: RemoteTilesProps) {
   const { name, publishing, links } = participant;
-  const stream = useStore(player?.stream ?? noStream);
+  const streams = useStore(player?.streams ?? noStreams);
   const state = useStore(player?.state ?? idle);
-  const [video, setVideo] = useState<HTMLVideoElement | null>(null);
-  const standing = useFreeze(video, publishing.video ? stream : null);
-  const watches = !publishing.video && !publishing.audio;
+  const watches = publishing.cameras.length === 0 && !publishing.audio;
   const words = watches || player === undefined ? null : peerWords(state);
-  const stands = words === null && publishing.video && standing.frozen && standing.forMs >= TELL_MS;
+  const on = publishing.cameras.length > 0;
+  const cameras = on ? cameraNames(publishing.cameras) : [null];
   return (
-    <li class="tile">
-      <Picture stream={stream} label={`Picture of ${name}`} onElement={setVideo} />
-      {!publishing.video && <Avatar name={name} />}
-      {words !== null && <p class="veil">{words}</p>}
-      {words === null && publishing.video && stream !== null && !standing.seen && (
-        <p class="veil">Waiting for the first picture…</p>
-      )}
-      {stands && <p class="veil light">No new picture for {Math.floor(standing.forMs / 1000)} s</p>}
-      <div class="tile-foot">
-        <span class="nameplate">
-          {!publishing.audio && (
-            <>
-              <Microphone off />
-              <span class="hidden-visually">Without sound: </span>
-            </>
-          )}
-          <span class="name">{name}</span>
-          {watches && <span class="quiet">watches</span>}
-        </span>
-        <LinkBadge links={links} who={name} />
-      </div>
-    </li>
+    <>
+      {cameras.map((camera, place) => (
+        // By place: the first stays when a second comes.
+        <li key={place} class="tile">
+          <CameraView stream={streams[place] ?? null} label={pictureLabel(name, camera)} words={words} on={on}>
+            {!on && <Avatar name={name} />}
+          </CameraView>
+          <div class="tile-foot">
+            <span class="nameplate">
+              {place === 0 && !publishing.audio && (
+                <>
+                  <Microphone off />
+                  <span class="hidden-visually">Without sound: </span>
+                </>
+              )}
+              <span class="name">{name}</span>
+              {camera !== null && <span class="name quiet">{camera}</span>}
+              {watches && <span class="quiet">watches</span>}
+            </span>
+            {place === 0 && <LinkBadge links={links} who={name} />}
+          </div>
+        </li>
+      ))}
+    </>
   );
 }
 

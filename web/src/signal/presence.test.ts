@@ -5,7 +5,7 @@ const person = (id: string, more: object = {}) => ({
   id,
   name: id.toUpperCase(),
   kind: 'browser',
-  publishing: { video: true, audio: true },
+  publishing: { cameras: [{ name: null }], audio: true },
   links: [],
   ...more,
 });
@@ -33,8 +33,8 @@ it('adds who joins, takes who leaves, and a welcome replaces everything', () => 
 it('takes links from their own event and from a change', () => {
   const withLinks = after(welcomed, ['links', { id: 'ada', links: [link('wlan0', 'down')] }]);
   expect(withLinks.participants.get('ada')?.links).toMatchObject([{ name: 'wlan0', state: 'down', rttMs: 20 }]);
-  const changed = reduce(withLinks, 'changed', person('ada', { publishing: { video: false, audio: true } }));
-  expect(changed.participants.get('ada')).toMatchObject({ publishing: { video: false }, links: [] });
+  const changed = reduce(withLinks, 'changed', person('ada', { publishing: { cameras: [], audio: true } }));
+  expect(changed.participants.get('ada')).toMatchObject({ publishing: { cameras: [] }, links: [] });
 });
 
 it.each([

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { created, FakeBody, FakeEnv, settle, track } from '../testing/fakes';
 import { RoomSession } from './session';
 
-const person = (id: string, video = true, audio = true) => ({ id, name: id, kind: 'browser', publishing: { video, audio }, links: [] });
+const person = (id: string, video = true, audio = true) => ({ id, name: id, kind: 'browser', publishing: { cameras: video ? [{}] : [], audio }, links: [] });
 
 async function inRoom(...participants: object[]) {
   return inRoomOf(new FakeEnv(), ...participants);
@@ -68,6 +68,34 @@ it('plays everybody who publishes, but not itself and not who only watches', asy
   await say('changed', person('bob', false, true));
   expect(posts()).toEqual(['POST /whep/our%20room/ada', 'POST /whep/our%20room/bob']);
   expect([...session.players.value.keys()]).toEqual(['ada', 'bob']);
+});
+
+it('plays somebody anew who has another camera', async () => {
+  const { env, posts, say } = await inRoom(person('ada'));
+  env.peer.become('connected');
+  const two = { ...person('ada'), publishing: { cameras: [{ name: 'Front' }, { name: 'Rear' }], audio: true } };
+  env.offered = ['video', 'video', 'audio'];
+  await say('changed', two);
+  expect(posts()).toEqual(['POST /whep/our%20room/ada', 'POST /whep/our%20room/ada']);
+  env.peer.become('connected');
+  await say('changed', person('ada'));
+  await say('changed', two);
+  expect(posts()).toHaveLength(2);
+});
+
+it('plays a camera that came while the connection was being made', async () => {
+  const { env, posts, say } = await inRoom(person('ada'));
+  const two = { ...person('ada'), publishing: { cameras: [{}, {}], audio: true } };
+  await say('changed', two);
+  expect(posts()).toHaveLength(1);
+  env.peer.become('connected');
+  await settle();
+  expect(posts()).toHaveLength(2);
+  // The server has no second one after all: that is not asked for again and again.
+  env.peer.become('connected');
+  await settle();
+  await say('changed', two);
+  expect(posts()).toHaveLength(2);
 });
 
 it('ends the player of who left', async () => {

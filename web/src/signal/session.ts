@@ -2,7 +2,7 @@
 // everybody who publishes.
 
 import { Store } from '../model/store';
-import type { Participant } from '../model/types';
+import { hasMoreThan, nothing, type Participant, type Publishing } from '../model/types';
 import type { Env } from './env';
 import { leaveIdentity, proof, takeIdentity, type Identity } from './identity';
 import { news, nobody, others, reduce, type Presence } from './presence';
@@ -26,6 +26,8 @@ export class RoomSession {
   /** Who an earlier page of this tab was. */
   #before: Identity | null;
   #publishing: Tracks | null = null;
+  /** What somebody published when they were asked for it. */
+  readonly #asked = new Map<Player, Publishing>();
   /** The secret of who we publish as: a server that was started again may give the same id. */
   #publishedAs: string | null = null;
 
@@ -86,6 +88,7 @@ export class RoomSession {
 
   #closePlayers(): void {
     for (const player of this.players.value.values()) player.close();
+    this.#asked.clear();
     this.players.set(new Map());
   }
 
@@ -130,24 +133,45 @@ export class RoomSession {
   #syncPlayers(earlier: Presence, participants: readonly Participant[]): void {
     const before = this.players.value;
     const after = new Map<string, Player>();
-    for (const { id, publishing } of participants) {
+    for (const participant of participants) {
+      const { id, publishing } = participant;
       const player = before.get(id);
       if (player !== undefined) {
         // Kept while nothing is published for a moment: a camera that was
         // switched off comes back on the same connection.
         after.set(id, player);
-        const had = earlier.participants.get(id)?.publishing;
-        const begun = (['audio', 'video'] as const).filter((kind) => publishing[kind] && had?.[kind] !== true);
-        const state = player.state.value.kind;
-        const lacks = state === 'connected' && begun.some((kind) => !player.receives(kind));
-        if (lacks || (state === 'failed' && begun.length > 0)) player.start();
-      } else if (publishing.video || publishing.audio) {
-        const created = new Player(this.#env, `${this.#path('whep')}/${encodeURIComponent(id)}`);
-        after.set(id, created);
-        created.start();
+        const begun = hasMoreThan(publishing, earlier.participants.get(id)?.publishing ?? nothing);
+        if (begun && player.state.value.kind === 'failed') player.start();
+        else this.#playWhatIsMissing(participant, player);
+      } else if (hasMoreThan(publishing, nothing)) {
+        after.set(id, this.#startPlayer(participant));
       }
     }
-    for (const [id, player] of before) if (!after.has(id)) player.close();
+    for (const [id, player] of before) {
+      if (after.has(id)) continue;
+      player.close();
+      this.#asked.delete(player);
+    }
     if (after.size !== before.size || [...after.keys()].some((id) => !before.has(id))) this.players.set(after);
+  }
+
+  #startPlayer({ id, publishing }: Participant): Player {
+    const player = new Player(this.#env, `${this.#path('whep')}/${encodeURIComponent(id)}`);
+    this.#asked.set(player, publishing);
+    player.state.subscribe(() => {
+      const now = this.presence.value.participants.get(id);
+      if (now !== undefined) this.#playWhatIsMissing(now, player);
+    });
+    player.start();
+    return player;
+  }
+
+  /** What a connection carries was agreed on when it was made: who has another
+   *  camera since then is played anew, once. */
+  #playWhatIsMissing({ publishing }: Participant, player: Player): void {
+    if (player.state.value.kind !== 'connected' || !hasMoreThan(publishing, player.received)) return;
+    if (!hasMoreThan(publishing, this.#asked.get(player) ?? nothing)) return;
+    this.#asked.set(player, publishing);
+    player.start();
   }
 }

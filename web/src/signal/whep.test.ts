@@ -13,6 +13,8 @@ function playing(env = new FakeEnv()) {
   return { env, player };
 }
 
+const kinds = (player: Player) => player.streams.value.map((stream) => stream.getTracks().map((track) => track.kind));
+
 it('asks with an empty body, answers the offer, plays when connected', async () => {
   const { env, player } = playing();
   await settle();
@@ -21,25 +23,37 @@ it('asks with an empty body, answers the offer, plays when connected', async () 
     { method: 'PATCH', url: '/whep/r/ada/1', body: 'our answer' },
   ]);
   expect(env.peer.log).toEqual(['remote offer their offer', 'local answer']);
-  expect(player.stream.value).toBeNull();
+  expect(player.streams.value).toEqual([]);
   env.peer.become('connected');
   expect(player.state.value.kind).toBe('connected');
-  expect(player.stream.value?.getTracks().map((track) => track.kind)).toEqual(['audio', 'video']);
-  expect(player.receives('video')).toBe(true);
+  expect(kinds(player)).toEqual([['video', 'audio']]);
+  expect(player.received).toEqual({ cameras: [{ name: null }], audio: true });
+});
+
+it.each([
+  [['video', 'video', 'audio'], [['video', 'audio'], ['video']]],
+  [['audio'], [['audio']]],
+])('of %j makes a stream for each camera, the first with the sound', async (offered, expected) => {
+  const env = new FakeEnv();
+  env.offered = offered;
+  const { player } = playing(env);
+  await settle();
+  env.peer.become('connected');
+  expect(kinds(player)).toEqual(expected);
 });
 
 it('negotiates afresh when the transport failed, and keeps the last picture meanwhile', async () => {
   const { env, player } = playing();
   await settle();
   env.peer.become('connected');
-  const before = player.stream.value;
+  const before = player.streams.value;
   env.peer.become('failed');
   expect(player.state.value.kind).toBe('waiting');
   await env.pass(500);
   expect(env.requests).toEqual(['POST /whep/r/ada', 'PATCH /whep/r/ada/1', 'DELETE /whep/r/ada/1', 'POST /whep/r/ada', 'PATCH /whep/r/ada/2']);
-  expect(player.stream.value).toBe(before);
+  expect(player.streams.value).toBe(before);
   env.peer.become('connected');
-  expect(player.stream.value).not.toBe(before);
+  expect(player.streams.value).not.toBe(before);
 });
 
 it('gives an interrupted transport 6 s to come back', async () => {

@@ -4,6 +4,7 @@
 
 import { ProblemError, problemOf, type Problem } from '../model/problem';
 import { Store } from '../model/store';
+import type { Publishing } from '../model/types';
 import type { Env } from './env';
 import { gathered, locate, PeerSession, type Attempt, type PeerState } from './peer';
 
@@ -11,19 +12,20 @@ const SDP = 'application/sdp';
 
 /** Plays one participant, and plays it again when the connection broke. */
 export class Player {
-  /** What is received; stays with the last one while a new one is on its way. */
-  readonly stream = new Store<MediaStream | null>(null);
+  /** What is received, a stream for each camera in order, the first with the
+   *  sound; stays with the last ones while new ones are on their way. */
+  readonly streams = new Store<readonly MediaStream[]>([]);
   readonly #env: Env;
   readonly #url: string;
   readonly #session: PeerSession;
-  #incoming: MediaStream | null = null;
+  #incoming: readonly MediaStream[] = [];
 
   constructor(env: Env, url: string) {
     this.#env = env;
     this.#url = url;
     this.#session = new PeerSession(env, (attempt) => this.#negotiate(attempt));
     this.#session.state.subscribe(() => {
-      if (this.#session.state.value.kind === 'connected') this.stream.set(this.#incoming);
+      if (this.#session.state.value.kind === 'connected') this.streams.set(this.#incoming);
     });
   }
 
@@ -31,9 +33,11 @@ export class Player {
     return this.#session.state;
   }
 
-  /** Whether the server's offer had this kind. */
-  receives(kind: 'audio' | 'video'): boolean {
-    return this.#incoming?.getTracks().some((track) => track.kind === kind) ?? false;
+  /** What the server's offer had. */
+  get received(): Publishing {
+    const kinds = this.#incoming.flatMap((stream) => stream.getTracks()).map((track) => track.kind);
+    const cameras = kinds.filter((kind) => kind === 'video').map(() => ({ name: null }));
+    return { cameras, audio: kinds.includes('audio') };
   }
 
   start(): void {
@@ -42,6 +46,18 @@ export class Player {
 
   close(): void {
     this.#session.close();
+  }
+
+  /** The tracks come in the order of the offer: cameras in order. */
+  #inStreams(tracks: readonly MediaStreamTrack[]): MediaStream[] {
+    const pictures = tracks.filter((track) => track.kind === 'video');
+    const sound = tracks.filter((track) => track.kind === 'audio');
+    return Array.from({ length: Math.max(pictures.length, 1) }, (_, place) => {
+      const stream = this.#env.newStream();
+      const own = pictures.slice(place, place + 1);
+      for (const track of place === 0 ? [...own, ...sound] : own) stream.addTrack(track);
+      return stream;
+    });
   }
 
   async #negotiate({ peer, current, created, signal }: Attempt): Promise<void> {
@@ -54,8 +70,8 @@ export class Player {
     const offer = await response.text();
     if (!current()) return;
 
-    const stream = this.#env.newStream();
-    peer.ontrack = (event) => stream.addTrack(event.track);
+    const tracks: MediaStreamTrack[] = [];
+    peer.ontrack = (event) => tracks.push(event.track);
     await peer.setRemoteDescription({ type: 'offer', sdp: offer });
     const answer = await peer.createAnswer();
     const codec = withoutDecoder(offer, answer.sdp ?? '');
@@ -63,7 +79,7 @@ export class Player {
     await peer.setLocalDescription(answer);
     await gathered(peer, this.#env);
     if (!current()) return;
-    this.#incoming = stream;
+    this.#incoming = this.#inStreams(tracks);
 
     const answered = await this.#env.fetch(resource, {
       method: 'PATCH',
