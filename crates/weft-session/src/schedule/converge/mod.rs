@@ -160,9 +160,18 @@ impl Converge {
         corrected(shares, &alphas, &most, fast)
     }
 
-    fn sound(&mut self, now: Instant, size: Bytes, active: &[PathView]) -> Assignment {
-        let mut order: Vec<&PathView> = active.iter().collect();
-        order.sort_by_key(|p| (completion(p, size), p.id));
+    /// A disabled path is too slow for pictures, and lives: it comes last, so
+    /// that there is a copy where it is the only other one.
+    fn sound(
+        &mut self,
+        now: Instant,
+        size: Bytes,
+        active: &[PathView],
+        paths: &[PathView],
+    ) -> Assignment {
+        let is_disabled = |p: &PathView| active.iter().all(|a| a.id != p.id);
+        let mut order: Vec<&PathView> = paths.iter().collect();
+        order.sort_by_key(|p| (is_disabled(p), completion(p, size), p.id));
         self.sound.assign(now, size, &order)
     }
 }
@@ -171,7 +180,7 @@ impl Scheduler for Converge {
     fn assign(&mut self, now: Instant, batch: &Batch<'_>, paths: &[PathView]) -> Vec<Assignment> {
         let active = self.enable_recovered(now, batch.sizes.len(), paths);
         if batch.class == Class::Audio {
-            let one = |size: &Bytes| self.sound(now, *size, &active);
+            let one = |size: &Bytes| self.sound(now, *size, &active, paths);
             return batch.sizes.iter().map(one).collect();
         }
         let media = |class: &&Class| !self.has_priority(**class);

@@ -177,7 +177,7 @@ fn a_path_of_zero_packets_is_disabled_and_counts_no_more() {
     assert_eq!((usage.state, usage.disabled), (PathMode::Disabled, 1));
     assert_eq!(converge.rate(&paths), Rate::from_mbps(15));
     assert_eq!(send(&mut converge, at(33), &media, &paths), [40, 0]);
-    // Nor does it get what has priority, or a copy of the sound.
+    // Nor does it get what has priority; sound is copied there all the same.
     let keyframe = [Class::Keyframe; 100];
     assert_eq!(send(&mut converge, at(66), &keyframe, &paths), [100, 0]);
     let batch = Batch {
@@ -188,7 +188,11 @@ fn a_path_of_zero_packets_is_disabled_and_counts_no_more() {
         made_for: None,
     };
     let sound = converge.assign(at(70), &batch, &paths);
-    assert_eq!(sound, [Assignment::from(PathId(1))]);
+    let expected = Assignment {
+        path: PathId(1),
+        copies: vec![PathId(2)],
+    };
+    assert_eq!(sound, [expected]);
 }
 
 #[test]
