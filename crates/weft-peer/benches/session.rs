@@ -3,9 +3,9 @@
 //! together to frames. One element is one RTP packet sent and received.
 //! Instructions, which a busy machine does not change, are counted by
 //! `valgrind --tool=callgrind --toggle-collect=session::Call::run` with
-//! `--bench --test NAME`: a run of 20,001 packets. `weft-none` and the names
-//! beside it are what scheduling and repair packets cost; `lossy` in a name
-//! says that one packet in a hundred is lost.
+//! `--bench --test NAME`: a run of 20,001 packets. The `clean` and `lossy`
+//! names are what scheduling and repair packets cost, without loss and where
+//! one packet in a hundred is lost.
 
 use std::collections::VecDeque;
 use std::net::SocketAddr;
@@ -79,9 +79,9 @@ impl Case {
 const CASES: [Case; 9] = [
     Case::new("5 Mbps over two paths", 5),
     Case::new("40 Mbps over two paths", 40),
-    Case::new("single-none", 40).with(SchedulerKind::Single, ProtectionKind::None),
-    Case::new("weft-none", 40).with(SchedulerKind::Weft, ProtectionKind::None),
-    Case::new("weft-table", 40).with(SchedulerKind::Weft, ProtectionKind::WebrtcTable),
+    Case::new("clean-single-none", 40).with(SchedulerKind::Single, ProtectionKind::None),
+    Case::new("clean-weft-none", 40).with(SchedulerKind::Weft, ProtectionKind::None),
+    Case::new("clean-weft-table", 40).with(SchedulerKind::Weft, ProtectionKind::WebrtcTable),
     Case::new("lossy-single-none", 40)
         .with(SchedulerKind::Single, ProtectionKind::None)
         .lossy(),
