@@ -8,7 +8,7 @@ mod wires;
 mod world;
 
 use common::{Allowance, Side, Stage, survives_a_cut};
-use weft_session::{Level, PathState};
+use weft_session::{Level, Naming, PathState};
 use weft_units::{Duration, Instant};
 use wires::Family;
 use world::{Setup, World};
@@ -159,11 +159,31 @@ fn a_peer_that_knows_no_paths_is_served_over_both_and_survives_a_cut() {
 }
 
 #[test]
-fn a_peer_without_transport_feedback_is_served_over_one_path() {
+fn a_peer_with_congestion_feedback_alone_is_served_over_both_and_survives_a_cut() {
     let setup = Setup {
         edit_offer: |sdp| {
             let sdp = without_line(&sdp, "urn:weft:rtp-hdrext:path");
             without_line(&sdp, "transport-wide-cc")
+        },
+        ..two_links(8)
+    };
+    for cut in [0, 1] {
+        let mut world = World::new(&setup);
+        survives_a_cut(&mut world, cut, WITH_MEDIA[cut]);
+        assert_eq!(world.sender().session().level(), Level::SenderSide);
+        assert_eq!(world.sender().session().naming(), Naming::Stream);
+        let share = share_of_first(&world);
+        assert!((0.2..=0.99).contains(&share), "link 0 carried {share}");
+    }
+}
+
+#[test]
+fn a_peer_without_feedback_on_each_packet_is_served_over_one_path() {
+    let setup = Setup {
+        edit_offer: |sdp| {
+            let sdp = without_line(&sdp, "urn:weft:rtp-hdrext:path");
+            let sdp = without_line(&sdp, "transport-wide-cc");
+            without_line(&sdp, "ack ccfb")
         },
         ..two_links(9)
     };
