@@ -1,0 +1,82 @@
+// A native sender of H.264 in a room of the real server: a browser shows it,
+// and one without a decoder says what is missing. WEFT_CHROMIUM may name a
+// build without H.264; Debian's has it.
+
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { brightness, framesShown, openPage, startChromium } from './chromium';
+import { startWeft, type Program } from './program';
+import { frameNumber } from './stamp';
+
+const PICTURE = 'Picture of Rover';
+
+let browser: Browser;
+let server: Program;
+let native: Program;
+let room: string;
+
+beforeAll(async () => {
+  browser = await startChromium();
+  server = startWeft(['serve', '--listen', '127.0.0.1:0']);
+  const { origin } = new URL(await server.url());
+  native = startWeft(['join', origin, '--room', 'e2e', '--name', 'Rover', '--link', '127.0.0.1', '--camera', 'clip:360p', '--codec', 'h264']);
+  room = `${origin}/r/e2e`;
+});
+afterAll(async () => {
+  await browser.close();
+  await native.close();
+  await server.close();
+});
+
+/** Keeps the page's connections, to ask them what they decode. */
+function keepConnections(): void {
+  const kept: RTCPeerConnection[] = [];
+  Object.assign(window, { kept });
+  window.RTCPeerConnection = class extends RTCPeerConnection {
+    constructor(configuration?: RTCConfiguration) {
+      super(configuration);
+      kept.push(this);
+    }
+  };
+}
+
+/** The codecs of the pictures that the page decodes. */
+function decoded(page: Page): Promise<string[]> {
+  return page.evaluate(async () => {
+    const { kept } = window as unknown as { kept: RTCPeerConnection[] };
+    const reports = await Promise.all(kept.map((each) => each.getStats()));
+    const all = reports.flatMap((report) => [...report.values()] as Record<string, unknown>[]);
+    const pictures = all.filter((each) => each['type'] === 'inbound-rtp' && each['kind'] === 'video' && Number(each['framesDecoded']) > 0);
+    return pictures.map((each) => String(all.find((other) => other['id'] === each['codecId'])?.['mimeType']));
+  });
+}
+
+it('a browser decodes H.264 and shows the numbered pictures', async () => {
+  const { page, complaints, context } = await openPage(browser, `${room}?name=Kim`, { before: [keepConnections] });
+  await framesShown(page, PICTURE, 60);
+  expect((await brightness(page, PICTURE)).spread).toBeGreaterThan(15);
+  expect(await decoded(page)).toEqual(['video/H264']);
+  const first = await frameNumber(page, PICTURE);
+  await framesShown(page, PICTURE, 30);
+  const second = await frameNumber(page, PICTURE);
+  expect(first, 'a number that can be read').not.toBeNull();
+  expect(second).toBeGreaterThanOrEqual((first ?? 0) + 29);
+  expect(complaints).toEqual([]);
+  await context.close();
+});
+
+/** To a browser without the decoder its name means nothing. */
+function misreadH264(): void {
+  const { setRemoteDescription } = RTCPeerConnection.prototype;
+  RTCPeerConnection.prototype.setRemoteDescription = function (this: RTCPeerConnection, { type, sdp }: RTCSessionDescriptionInit) {
+    const misread = { type, sdp: sdp?.replaceAll('H264/', 'X264/') ?? '' };
+    return Reflect.apply(setRemoteDescription, this, [misread]) as Promise<void>;
+  } as typeof setRemoteDescription;
+}
+
+it('a browser without H.264 says so, and what helps', async () => {
+  const { page, context } = await openPage(browser, `${room}?name=Sam`, { before: [misreadH264] });
+  await page.getByText('They send H264, which this browser cannot show.').waitFor();
+  await page.getByText('weft join --codec').waitFor();
+  await context.close();
+});
