@@ -52,7 +52,9 @@ pub enum Behaviour {
     /// seconds to find a capacity that rose); a successful probe restarts the
     /// throughput window (an overuse shortly after would undo the probe); no
     /// further decrease while the queue drains (the rate would end at 60 to
-    /// 70 %); feedback after a long silence probes as a new path does.
+    /// 70 %); feedback after a long silence probes as a new path does; a
+    /// capacity far above the rate is forgotten (towards it the rate would
+    /// grow by a packet a round trip, for minutes).
     Repaired,
 }
 
@@ -156,7 +158,11 @@ impl Gcc {
     fn drop_in_silence(&mut self, now: Instant) {
         if self.target > self.limits.min && self.silence.drops(now) {
             let rate = self.target.mul_f64(SILENCE_DROP);
-            self.delay.aimd_mut().set_rate(now, rate);
+            // libwebrtc lowers the target alone: the next feedback brings the
+            // delay-based rate from before the silence back at once.
+            if self.behaviour == Behaviour::Repaired {
+                self.delay.aimd_mut().set_rate(now, rate);
+            }
             self.set_target(now, rate);
         }
     }

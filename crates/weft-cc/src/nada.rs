@@ -129,12 +129,12 @@ impl Controller for Nada {
         self.backlog = waiting;
     }
 
-    /// `r_vin`, for the encoder.
-    /// Marks are a part of the congestion signal (RFC 8698 section 4.2).
+    /// Marks are a part of the congestion signal (section 4.2).
     fn ecn(&self) -> Ecn {
         Ecn::Ect0
     }
 
+    /// `r_vin`, for the encoder.
     fn target_rate(&self) -> Rate {
         let rate = self.rate.get().saturating_sub(self.shaping(BETA_V));
         self.limits.clamp(rate)

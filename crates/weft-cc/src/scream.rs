@@ -1,7 +1,7 @@
 //! Self-clocked rate adaptation for multimedia, version 2:
-//! draft-johansson-ccwg-rfc8298bis-screamv2, the editors' text whose
-//! `REF_WND_OVERHEAD` is 5.0. Names in capitals and headings in quotes below
-//! are that text's.
+//! draft-johansson-ccwg-rfc8298bis-screamv2 in the editors' text of 21 October
+//! 2025, the last one with a fixed `REF_WND_OVERHEAD`. Names in capitals and
+//! headings in quotes below are that text's.
 
 pub(crate) mod flight;
 mod marks;

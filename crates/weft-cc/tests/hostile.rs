@@ -180,16 +180,21 @@ fn clean(bed: &mut Testbed) {
     bed.demand = LIMITS.max;
 }
 
+/// What a clean 5 Mbps link carries a minute after such a history, as a share.
+fn used_after(kind: ControllerKind, seed: u64) -> (f64, Testbed) {
+    let mut rng = Rng::new(seed).stream("history");
+    let mut bed = Testbed::new(kind, Rate::from_mbps(5));
+    suffer(&mut bed, &mut rng);
+    clean(&mut bed);
+    // The backlog of the last condition belongs to the history.
+    bed.run(60.0);
+    (bed.delivered_mbps(655.0, 660.0) / 5.0, bed)
+}
+
 /// Sixty seconds of a clean 5 Mbps link bring every controller to 60 %.
 fn recovers(kind: ControllerKind, seeds: std::ops::Range<u64>) {
     for seed in seeds {
-        let mut rng = Rng::new(seed).stream("history");
-        let mut bed = Testbed::new(kind, Rate::from_mbps(5));
-        suffer(&mut bed, &mut rng);
-        clean(&mut bed);
-        // The backlog of the last condition belongs to the history.
-        bed.run(60.0);
-        let used = bed.delivered_mbps(655.0, 660.0) / 5.0;
+        let (used, bed) = used_after(kind, seed);
         assert!(
             (0.6..=1.07).contains(&used),
             "{kind}, seed {seed}: {used:.2}\n{}",
@@ -200,52 +205,52 @@ fn recovers(kind: ControllerKind, seeds: std::ops::Range<u64>) {
 
 #[test]
 fn gcc_is_never_stuck() {
-    recovers(ControllerKind::Gcc, 0..3);
+    recovers(ControllerKind::Gcc, 0..20);
 }
 
 #[test]
 fn gcc_deployed_is_never_stuck() {
-    recovers(ControllerKind::GccDeployed, 0..3);
+    recovers(ControllerKind::GccDeployed, 0..20);
 }
 
 #[test]
 fn gcc_draft_is_never_stuck() {
-    recovers(ControllerKind::GccDraft, 0..3);
+    recovers(ControllerKind::GccDraft, 0..20);
 }
 
 #[test]
 fn nada_is_never_stuck() {
-    recovers(ControllerKind::Nada, 0..3);
+    recovers(ControllerKind::Nada, 0..20);
 }
 
 #[test]
 fn scream_is_never_stuck() {
-    recovers(ControllerKind::Scream, 0..3);
+    recovers(ControllerKind::Scream, 0..20);
 }
 
 #[test]
 fn scream_v1_is_never_stuck() {
-    recovers(ControllerKind::ScreamV1, 0..3);
+    recovers(ControllerKind::ScreamV1, 0..20);
 }
 
+/// libwebrtc's weakness, which [`ControllerKind::GccDeployed`] keeps: a probe
+/// that confirms a rate limited by loss lowers the delay-based rate, and the
+/// capacity known from before makes it grow by a packet a round trip.
 #[test]
-#[ignore = "minutes: twelve more histories for those that get out of all of them"]
-fn nobody_else_is_stuck_in_more_histories() {
-    for kind in [
-        ControllerKind::GccDraft,
-        ControllerKind::Nada,
-        ControllerKind::Scream,
-        ControllerKind::ScreamV1,
-    ] {
-        recovers(kind, 3..15);
+#[ignore = "minutes: ten times as many histories of each"]
+fn gcc_deployed_alone_is_ever_stuck() {
+    for kind in ControllerKind::ADAPTIVE {
+        let stuck: Vec<(u64, f64)> = (0..200)
+            .map(|seed| (seed, used_after(kind, seed).0))
+            .filter(|(_, used)| !(0.6..=1.07).contains(used))
+            .collect();
+        println!("{kind}: {stuck:.2?}");
+        let permitted = match kind {
+            ControllerKind::GccDeployed => 10, // 5 %
+            _ => 0,
+        };
+        assert!(stuck.len() <= permitted, "{kind}: {stuck:.2?}");
     }
-}
-
-#[test]
-#[ignore = "a known weakness: after losses GCC walks towards a capacity that it measured long ago"]
-fn gcc_gets_out_of_these_histories() {
-    recovers(ControllerKind::Gcc, 7..8);
-    recovers(ControllerKind::GccDeployed, 10..11);
 }
 
 /// What the network can do to feedback: any arrival, number and mark; when a

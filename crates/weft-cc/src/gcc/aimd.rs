@@ -35,6 +35,10 @@ const DRAIN: Duration = Duration::from_secs(2);
 /// decrease leaves more. Chosen by us:
 /// `the_target_follows_a_halved_capacity_within_a_second`.
 const DRAIN_LEAD: f64 = 1.1;
+/// A rate below this share of the known capacity did not get there by
+/// overuse: two decreases in a row leave 72 %. Chosen by us:
+/// `gcc_is_never_stuck`.
+const STALE: f64 = 0.7;
 /// `TimeToReduceFurther` (ibid.).
 const REDUCE_AT_ONCE: f64 = 0.5;
 
@@ -160,7 +164,7 @@ impl Aimd {
     }
 
     fn increase(&mut self, now: Instant) {
-        if self.capacity.is_below(self.throughput) {
+        if self.capacity.is_below(self.throughput) || self.is_stale() {
             self.capacity.reset();
         }
         let limit = self.throughput.mul_f64(LEAD) + LEAD_MORE;
@@ -176,6 +180,15 @@ impl Aimd {
             };
             self.rate = Rate::from_bps((rate + more) as u64).min(limit);
         }
+    }
+
+    /// The known capacity is from before something else than overuse took the
+    /// rate down: a silence, a probe. To walk towards it would take minutes.
+    fn is_stale(&self) -> bool {
+        self.behaviour == Behaviour::Repaired
+            && self
+                .capacity()
+                .is_some_and(|capacity| self.rate < capacity.mul_f64(STALE))
     }
 
     /// About one packet per response time: the slow walk near the capacity.

@@ -269,6 +269,36 @@ fn a_path_without_demand_is_not_probed() {
 }
 
 #[test]
+fn a_silence_lowers_the_deployed_target_and_not_the_delay_based_rate() {
+    for behaviour in [Behaviour::Deployed, Behaviour::Repaired] {
+        let mut bed = Testbed::with(behaviour, Rate::from_mbps(5));
+        bed.run(seconds(10));
+        let before = bed.gcc.delay.aimd().rate();
+        let start = bed.now;
+        let sent = SentPacket {
+            number: 1 << 20,
+            sent_at: start,
+            size: Bytes(1200),
+            probe: None,
+        };
+        for ms in 0..8000 {
+            let now = start + Duration::from_millis(ms);
+            let packet = SentPacket {
+                sent_at: now,
+                ..sent
+            };
+            bed.gcc.on_packet_sent(&packet);
+            bed.gcc.on_timeout(now);
+        }
+        // 3 s after what was still in flight, then each second: six drops.
+        let target = bed.gcc.target_rate().as_kbps() / before.as_kbps();
+        assert!((target - 0.8_f64.powi(6)).abs() < 0.001, "{target}");
+        let kept = bed.gcc.delay.aimd().rate() == before;
+        assert_eq!(kept, behaviour == Behaviour::Deployed, "{behaviour:?}");
+    }
+}
+
+#[test]
 fn a_spurious_timeout_changes_nothing() {
     let mut bed = Testbed::new(Rate::from_mbps(5));
     bed.run(seconds(10));

@@ -146,7 +146,7 @@ impl Window {
             }
         }
         if let Some(share) = queued {
-            self.bytes *= 1.0 - share / 2.0 * self.small();
+            self.bytes *= 1.0 - share / 2.0 / reactions(update.rtt) * self.small();
         }
         self.bytes = self.bytes.max(MIN_WINDOW);
         self.reacted = Some(now);
@@ -154,7 +154,7 @@ impl Window {
 
     /// In proportion to the marks.
     fn back_off(&mut self, update: &Update, near: f64) {
-        let mut share = update.mark_share / 2.0 * self.small();
+        let mut share = update.mark_share / 2.0 / reactions(update.rtt) * self.small();
         if update.queue_ms < update.target_ms * SHORT_QUEUE {
             share *= near.max(INFLECTION_LEAST_STEP);
         }
@@ -191,6 +191,11 @@ impl Window {
             self.bytes = bytes;
         }
     }
+}
+
+/// How many reactions a round trip has room for, which share the back-off.
+fn reactions(rtt: Duration) -> f64 {
+    (rtt.as_secs_f64() / VIRTUAL_RTT.as_secs_f64()).max(1.0)
 }
 
 /// `l4s_alpha_v`: a queue of more than half of its target counts as marks,

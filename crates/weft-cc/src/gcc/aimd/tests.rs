@@ -66,6 +66,23 @@ fn near_the_capacity_it_adds_a_packet_per_response_time() {
 }
 
 #[test]
+fn a_rate_far_below_the_known_capacity_forgets_it_where_repaired() {
+    for (behaviour, growth) in [
+        (Behaviour::Deployed, Growth::NearMax),
+        (Behaviour::Repaired, Growth::Searching),
+    ] {
+        let mut aimd = Aimd::new(kbps(2000), kbps(50), kbps(10_000), behaviour);
+        aimd.update(at(0), Usage::Over, Some(kbps(1000)));
+        aimd.update(at(100), Usage::Normal, Some(kbps(850)));
+        assert_eq!(aimd.growth(), Some(Growth::NearMax), "85 %");
+        // A silence, then feedback on a path that is whole again.
+        aimd.set_rate(at(200), kbps(600));
+        aimd.update(at(300), Usage::Normal, Some(kbps(600)));
+        assert_eq!(aimd.growth(), Some(growth), "60 %, {behaviour:?}");
+    }
+}
+
+#[test]
 fn a_draining_queue_holds_the_rate() {
     let mut aimd = aimd(1000);
     for i in 0..20 {

@@ -70,8 +70,15 @@ fn l4s_marks_scale_it_by_half_of_their_share() {
         queue_ms: 20.0,
         ..quiet(0)
     };
-    // 0.4 / 2 * (1 - 1000 / 20000) = 0.19
+    // 0.4 / 2 * (1 - 1000 / 20000) = 0.19, over two virtual round trips.
     w.update(&marked);
+    near(w.bytes(), 20_000.0 * (1.0 - 0.095));
+    // A shorter round trip has one reaction.
+    let mut w = window(20_000.0);
+    w.update(&Update {
+        rtt: Duration::from_millis(10),
+        ..marked
+    });
     near(w.bytes(), 20_000.0 * 0.81);
     // Near the inflection point with a short queue: a quarter of it.
     let mut w = window(20_000.0);
@@ -80,26 +87,26 @@ fn l4s_marks_scale_it_by_half_of_their_share() {
         queue_ms: 1.0,
         ..marked
     });
-    near(w.bytes(), 20_000.0 * (1.0 - 0.19 * 0.25));
+    near(w.bytes(), 20_000.0 * (1.0 - 0.095 * 0.25));
     // After a long calm it begins from what was in flight
     let mut w = window(60_000.0);
     w.update(&marked);
     // (the ratio is that of the inflated window).
-    near(w.bytes(), 20_000.0 * (1.0 - 0.4 / 2.0 * (1.0 - 1.0 / 60.0)));
+    near(w.bytes(), 20_000.0 * (1.0 - 0.1 * (1.0 - 1.0 / 60.0)));
 }
 
 #[test]
 fn a_queue_above_half_of_the_target_counts_as_marks() {
     let mut w = window(20_000.0);
     // limit = 2 / 3.2e6 * 8000 / 0.05 = 0.1; (45 - 30) / 30 = 0.5:
-    // share = 2 * 0.1 * 0.5 = 0.1, back-off 0.05 * 0.95
+    // share = 2 * 0.1 * 0.5 = 0.1, back-off 0.025 * 0.95 each 25 ms.
     let queued = Update {
         queue_ms: 45.0,
         average_ms: 45.0,
         ..quiet(0)
     };
     w.update(&queued);
-    near(w.bytes(), 20_000.0 * (1.0 - 0.05 * 0.95));
+    near(w.bytes(), 20_000.0 * (1.0 - 0.025 * 0.95));
     // Marks at work switch it off.
     let mut w = window(20_000.0);
     w.update(&Update {
