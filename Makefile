@@ -95,15 +95,13 @@ experiments: build ## the results in BENCHMARKING.md, written to out/
 	scripts/measure-join $(WEFT) 600 | tee $(OUT)/join.txt
 
 # Real time: as long as the scenarios say, one run after the other. Only on a machine that does nothing else.
-CLIENTS ?= chromium pion aiortc weft
+# What has been run is kept: start it again after an interruption, or with more REPETITIONS.
+REPETITIONS ?= 5
+REAL ?=
 .PHONY: experiments-real
-experiments-real: build ## real clients in the emulator: CLIENTS="chromium pion aiortc weft", 2 to 3 hours each; to out/real/
-	$(WEFT) lab run gcc/wired-1 gcc/wired-2-text gcc/wired-3 gcc/wired-4 --engine emu --client chromium --seeds 5 --out $(OUT)/real/gcc
-	for client in $(CLIENTS); do \
-	  $(WEFT) lab run real/against-tcp --engine emu --client $$client --out $(OUT)/real/$$client || true; \
-	done
-	$(WEFT) lab run converge/driving converge/walking converge/stationary --engine both --client weft \
-	  --set flows.call.streams=1 --systems converge,weft --seeds 5 --out $(OUT)/real/converge
+experiments-real: build ## real clients in the emulator, 1.8 h a REPETITION and 1.6 h more; REAL="--clients chromium" for some; to out/real/
+	node scripts/experiments-real/main.mjs run --weft $(WEFT) --out $(OUT)/real --repetitions $(REPETITIONS) $(REAL)
+	node scripts/experiments-real/main.mjs table --out $(OUT)/real > $(OUT)/real/tables.md
 
 .PHONY: fuzz
 fuzz: ## every fuzz target for FUZZ_SECONDS; needs nightly Rust and cargo-fuzz

@@ -1,0 +1,149 @@
+#!/usr/bin/env node
+// Real clients in the emulator: many runs, in real time, one after the other.
+//
+//   node scripts/experiments-real/main.mjs plan|run|table [OPTIONS]
+//
+// `run` leaves a file for each run that has ended, and does not run again what
+// is there: after an interruption, start it again. Repetitions come round by
+// round, so every stop leaves whole rounds of everything. `table` prints the
+// Markdown of what is there; with --into FILE it writes it behind the line MARK.
+
+import { spawn } from 'node:child_process';
+import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { parseArgs } from 'node:util';
+
+import { units } from './plan.mjs';
+import { tables } from './tables.mjs';
+
+const MARK = '<!-- What follows is written by scripts/experiments-real -->';
+/** What weft means by its exit status. */
+const [RUN_FAILED, LACKING] = [1, 3];
+/** How often a run is tried that fails. */
+const ATTEMPTS = 2;
+
+const list = (text) => ({ type: 'string', default: text });
+const { values: given, positionals } = parseArgs({
+  allowPositionals: true,
+  options: {
+    weft: list('target/release/weft'),
+    out: list('out/real'),
+    parts: list('against-tcp,gcc,converge'),
+    clients: list('chromium,weft,pion,aiortc'),
+    tcp: list('cubic,bbr1'),
+    rates: list('2,5'),
+    queues: list('2bdp,0.5bdp,codel,10bdp,fq_codel'),
+    gcc: list('wired-1,wired-2-text,wired-3,wired-4'),
+    converge: list('driving,walking,stationary'),
+    repetitions: list('5'),
+    duration: { type: 'string' },
+    strict: { type: 'boolean', default: false },
+    into: { type: 'string' },
+  },
+});
+
+const USAGE = `usage: main.mjs plan|run|table [--weft PATH] [--out DIR] [--parts against-tcp,gcc,converge]
+  [--clients A,B] [--tcp cubic,bbr1] [--rates 2,5] [--queues 0.5bdp,2bdp,10bdp,codel,fq_codel]
+  [--gcc wired-1,...] [--converge driving,...] [--repetitions N] [--duration S] [--strict] [--into FILE]
+--duration shortens every run; --strict throws runs away in which the machine was too slow`;
+
+const words = (text) => text.split(',').filter((word) => word !== '');
+const wanted = {
+  ...given,
+  ...Object.fromEntries(['parts', 'clients', 'tcp', 'rates', 'queues', 'gcc', 'converge'].map((key) => [key, words(given[key])])),
+  repetitions: Number(given.repetitions),
+  duration: given.duration === undefined ? undefined : Number(given.duration),
+};
+
+const file = (unit) => join(given.out, `${unit.name}.json`);
+const hours = (seconds) => (seconds < 5400 ? `${Math.ceil(seconds / 60)} min` : `${(seconds / 3600).toFixed(1)} h`);
+
+function plan(all) {
+  const left = all.filter((unit) => !existsSync(file(unit)));
+  const seconds = left.reduce((sum, unit) => sum + unit.seconds, 0);
+  return `${all.length - left.length} of ${all.length} runs are there; the others take about ${hours(seconds)}`;
+}
+
+let child;
+let isStopped = false;
+for (const signal of ['SIGINT', 'SIGTERM']) {
+  process.on(signal, () => {
+    isStopped = true;
+    child?.kill(signal);
+  });
+}
+
+/** Exit status, output and complaints of weft. */
+function weft(args) {
+  return new Promise((done) => {
+    // A group of its own: it is told once to end, by us.
+    child = spawn(given.weft, args, { stdio: ['ignore', 'pipe', 'pipe'], detached: true });
+    let [output, errors] = ['', ''];
+    child.stdout.on('data', (data) => (output += data));
+    child.stderr.on('data', (data) => (errors += data));
+    child.on('error', ({ message }) => done({ status: LACKING, output, errors: `${message}: give --weft PATH` }));
+    child.on('close', (status) => done({ status: status ?? RUN_FAILED, output, errors: errors.trim() }));
+  });
+}
+
+/** The result of a run, or why there is none. */
+async function attempt(unit) {
+  const args = [...unit.args, '--json', ...(given.strict ? [] : ['--keep-rejected'])];
+  const { status, output, errors } = await weft(args);
+  if (status !== 0) return { status, errors };
+  const result = { name: unit.name, ...unit.labels, command: ['weft', ...args].join(' '), result: JSON.parse(output) };
+  const path = file(unit);
+  mkdirSync(dirname(path), { recursive: true });
+  // A file is whole or not there.
+  writeFileSync(`${path}.part`, `${JSON.stringify(result, null, 1)}\n`);
+  renameSync(`${path}.part`, path);
+  rmSync(`${path}.failed`, { force: true });
+  return { status };
+}
+
+async function runAll(all) {
+  console.log(plan(all));
+  const [failed, lacking] = [[], new Map()];
+  for (const [index, unit] of all.entries()) {
+    const client = unit.labels.client;
+    if (isStopped || existsSync(file(unit)) || lacking.has(client)) continue;
+    let ended = { status: RUN_FAILED };
+    const begun = Date.now();
+    for (let tried = 0; tried < ATTEMPTS && ended.status === RUN_FAILED && !isStopped; tried += 1) ended = await attempt(unit);
+    if (isStopped) break;
+    console.log(`${index + 1} of ${all.length}: ${unit.name}: ${ended.status === 0 ? 'done' : ended.errors} (${Math.round((Date.now() - begun) / 1e3)} s)`);
+    if (ended.status === 0) continue;
+    if (ended.status === LACKING) lacking.set(client, ended.errors);
+    failed.push(unit.name);
+    mkdirSync(dirname(file(unit)), { recursive: true });
+    writeFileSync(`${file(unit)}.failed`, `${ended.errors}\n`);
+  }
+  console.log(plan(all));
+  for (const [client, why] of lacking) console.error(`${client} cannot be run here: ${why}`);
+  if (failed.length > 0) console.error(`not done: ${failed.join(', ')}`);
+  return lacking.size > 0 ? LACKING : failed.length > 0 || isStopped ? RUN_FAILED : 0;
+}
+
+function write(text) {
+  if (given.into === undefined) return void process.stdout.write(text);
+  const [before, after] = readFileSync(given.into, 'utf8').split(MARK);
+  if (after === undefined) {
+    console.error(`${given.into} has no line ${MARK}: add it where the tables are to begin`);
+    process.exit(2);
+  }
+  writeFileSync(given.into, `${before}${MARK}\n\n${text}`);
+}
+
+if (!(wanted.repetitions >= 1)) {
+  console.error(`--repetitions ${given.repetitions}: write a number from 1 on\n${USAGE}`);
+  process.exit(2);
+}
+const all = units(wanted);
+const [what] = positionals;
+if (what === 'plan') console.log([...all.map((unit) => `${existsSync(file(unit)) ? 'done' : '    '}  ${unit.name}`), plan(all)].join('\n'));
+else if (what === 'run') process.exitCode = await runAll(all);
+else if (what === 'table') write(tables(given.out));
+else {
+  console.error(USAGE);
+  process.exitCode = 2;
+}

@@ -1,0 +1,87 @@
+// What is run, in the order of its use: every round has everything once.
+
+/** A run has programs to start and to end beside its own time, seconds. */
+const AROUND_S = 6;
+/** The call is alone for so long before the TCP flow comes, as in the scenario. */
+const ALONE_S = 20;
+/** What wired-1 to wired-4 last, all their varied values together. */
+const GCC_S = { 'wired-1': 120, 'wired-2-text': 3 * 160, 'wired-2-table': 3 * 160, 'wired-3': 420, 'wired-4': 2 * 240 };
+const CONVERGE_S = 180;
+/** What joining a room takes is not part of what is compared, seconds. */
+const JOINING_S = 10;
+
+const set = (changes) => Object.entries(changes).flatMap(([key, value]) => ['--set', `${key}=${value}`]);
+const emulated = (scenario, client, seeds) => ['lab', 'run', scenario, '--engine', 'emu', '--client', client, '--seeds', String(seeds)];
+
+function lineOf(rate, queue) {
+  const limit = /bdp$/.test(queue) ? `queue=${queue}` : `queue=10bdp,aqm=${queue}`;
+  return `rate=${rate}mbit,delay=25ms,${limit}`;
+}
+
+function againstTcp(wanted, repetition) {
+  const duration = wanted.duration ?? 60;
+  const alone = Math.min(ALONE_S, duration / 3);
+  const cells = wanted.tcp.flatMap((tcp) => wanted.rates.flatMap((rate) => wanted.queues.map((queue) => ({ tcp, rate, queue }))));
+  return cells.flatMap(({ tcp, rate, queue }) =>
+    wanted.clients.map((client) => ({
+      name: `against-tcp/${client}/${tcp}-${rate}mbit-${queue}-${repetition}`,
+      labels: { part: 'against-tcp', client, tcp, rate, queue, repetition },
+      seconds: duration + AROUND_S,
+      args: [
+        // One system: weft's own, which other clients do not see.
+        ...emulated('real/against-tcp', client, 1), '--systems', 'weft', '--duration', String(duration),
+        ...set({
+          vary: '[]',
+          'measure-from': `"${alone}s"`,
+          'flows.download.start': `"${alone}s"`,
+          'flows.download.algorithm': `"${tcp}"`,
+          'links.line.spec': `"${lineOf(rate, queue)}"`,
+        }),
+      ],
+    })),
+  );
+}
+
+function gcc(wanted, repetition) {
+  return wanted.gcc.map((scenario) => ({
+    name: `gcc/${scenario}-${repetition}`,
+    labels: { part: 'gcc', client: 'chromium', repetition },
+    seconds: wanted.duration ?? (GCC_S[scenario] ?? 0) + AROUND_S,
+    args: [
+      ...emulated(`gcc/${scenario}`, 'chromium', 1),
+      // Three calls at 720p are more than a few processors encode truthfully.
+      ...(scenario === 'wired-3' ? set(Object.fromEntries(['one', 'two', 'three'].map((call) => [`flows.${call}.resolution`, '"360p"']))) : []),
+      ...(wanted.duration === undefined ? [] : ['--duration', String(wanted.duration), ...set({ 'measure-from': '"0s"' }), ...begin(scenario)]),
+    ],
+  }));
+}
+
+/** In a shorter run the later flows begin earlier. */
+function begin(scenario) {
+  const starts = { 'wired-3': { two: 2, three: 4 }, 'wired-4': { call: 2 } }[scenario] ?? {};
+  return set(Object.fromEntries(Object.entries(starts).map(([flow, s]) => [`flows.${flow}.start`, `"${s}s"`])));
+}
+
+/** Traces differ by seed, so the repetitions of a system are one run. */
+function converge(wanted) {
+  const pairs = wanted.converge.flatMap((scenario) => ['weft', 'converge'].map((system) => [scenario, system]));
+  const duration = wanted.duration ?? CONVERGE_S;
+  return pairs.map(([scenario, system]) => ({
+    name: `converge/${scenario}-${system}`,
+    labels: { part: 'converge', client: 'weft' },
+    seconds: wanted.repetitions * (duration + AROUND_S),
+    args: [
+      'lab', 'run', `converge/${scenario}`, '--engine', 'both', '--client', 'weft', '--systems', system,
+      '--seeds', String(wanted.repetitions), '--duration', String(duration),
+      ...set({ 'flows.call.streams': 1, 'measure-from': `"${Math.min(JOINING_S, duration / 3)}s"` }),
+    ],
+  }));
+}
+
+/** Every run that is wanted, the most useful first. */
+export function units(wanted) {
+  const rounds = Array.from({ length: wanted.repetitions }, (_, index) => index + 1);
+  const has = (part) => wanted.parts.includes(part);
+  const each = rounds.flatMap((round) => [...(has('against-tcp') ? againstTcp(wanted, round) : []), ...(has('gcc') ? gcc(wanted, round) : [])]);
+  return [...each, ...(has('converge') ? converge(wanted) : [])];
+}
