@@ -12,7 +12,9 @@ use weft_secure::{
     Certificate, Event as AssociationEvent, IceRole, LinkId, LocalAddress, RemoteFilter,
 };
 use weft_session::receive::ReceivedFrame;
-use weft_session::{Delivery, Event as SessionEvent, Frame, MediaKind, PathStats};
+use weft_session::{
+    Delivery, Event as SessionEvent, Frame, MediaKind, PathStats, ProtectionKind, Stats,
+};
 use weft_units::{Deadline, Duration, Instant, Rate, StreamId, VideoCodec};
 
 const FRAME_INTERVAL: Duration = Duration::from_millis(33);
@@ -51,6 +53,7 @@ pub(crate) struct Source {
     video: Vec<VideoCodec>,
     titles: Vec<Option<&'static str>>,
     cameras: Vec<Camera>,
+    protection: ProtectionKind,
 }
 
 /// One of its streams of pictures.
@@ -94,7 +97,12 @@ impl Source {
             video: VideoCodec::ALL.to_vec(),
             titles: titles.to_vec(),
             cameras: vec![camera; titles.len()],
+            protection: ProtectionKind::default(),
         }
+    }
+
+    pub(crate) fn protected(self, protection: ProtectionKind) -> Source {
+        Source { protection, ..self }
     }
 
     pub(crate) fn silent(self) -> Source {
@@ -109,10 +117,10 @@ pub(crate) struct Endpoint {
 }
 
 enum Order {
-    Offer(Direction, mpsc::Sender<String>),
+    Offer(Direction, Option<SocketAddr>, mpsc::Sender<String>),
     Answer(String, Option<SocketAddr>, mpsc::Sender<String>),
     Accept(String),
-    Paths(mpsc::Sender<Vec<PathStats>>),
+    Stats(mpsc::Sender<Option<Stats>>),
     Close,
 }
 
@@ -151,11 +159,16 @@ impl Endpoint {
     }
 
     pub(crate) fn offer_to_send(&self) -> String {
-        self.ask(|reply| Order::Offer(Direction::Send, reply))
+        self.ask(|reply| Order::Offer(Direction::Send, None, reply))
+    }
+
+    /// The same through `relay` only.
+    pub(crate) fn offer_to_send_through(&self, relay: SocketAddr) -> String {
+        self.ask(|reply| Order::Offer(Direction::Send, Some(relay), reply))
     }
 
     pub(crate) fn offer_to_receive(&self) -> String {
-        self.ask(|reply| Order::Offer(Direction::Receive, reply))
+        self.ask(|reply| Order::Offer(Direction::Receive, None, reply))
     }
 
     pub(crate) fn accept(&self, answer: &str, location: &str) {
@@ -170,7 +183,12 @@ impl Endpoint {
     }
 
     pub(crate) fn paths(&self) -> Vec<PathStats> {
-        self.ask(Order::Paths)
+        self.stats().paths
+    }
+
+    /// Of its session, once there is one.
+    pub(crate) fn stats(&self) -> Stats {
+        self.ask(Order::Stats).expect("a session")
     }
 
     pub(crate) fn close(&self) {
@@ -227,6 +245,7 @@ impl Node {
             weft_net::peer_config(role, self.clock, self.certificate.clone(), locals).unwrap();
         config.session.path_limits.start = Rate::from_mbps(2);
         config.session.max_rate = Rate::from_mbps(4);
+        config.session.protection = self.source.protection;
         config.video.clone_from(&self.source.video);
         config
     }
@@ -342,13 +361,19 @@ fn check(camera: usize, frame: &ReceivedFrame) -> Option<u64> {
     (frame.data == picture(frame.codec, camera, number, frame.keyframe)).then_some(number)
 }
 
+/// Nobody gets to the endpoint but through what it sends to.
+fn without_candidates(sdp: &str) -> String {
+    let lines = sdp.lines().filter(|l| !l.starts_with("a=candidate"));
+    lines.flat_map(|l| [l, "\r\n"]).collect()
+}
+
 impl Application for Node {
     type Command = Order;
 
     fn on_command(&mut self, context: &mut Context<'_>, order: Order) {
         match order {
-            Order::Offer(direction, reply) => {
-                let config = self.config(IceRole::Controlling, None);
+            Order::Offer(direction, relay, reply) => {
+                let config = self.config(IceRole::Controlling, relay);
                 let camera = |title: &Option<&str>| Section {
                     title: title.map(str::to_owned),
                     ..Section::new(MediaKind::Video, direction)
@@ -357,7 +382,9 @@ impl Application for Node {
                 let sound = Section::new(MediaKind::Audio, direction);
                 let sections: Vec<Section> = cameras.chain([sound]).collect();
                 let offer = Offer::new(context.now, config, &sections, Delivery::Frames);
-                reply.send(offer.sdp()).unwrap();
+                let sdp = offer.sdp();
+                let sdp = relay.map_or(sdp.clone(), |_| without_candidates(&sdp));
+                reply.send(sdp).unwrap();
                 self.offer = Some(offer);
             }
             Order::Accept(answer) => {
@@ -374,16 +401,14 @@ impl Application for Node {
                 let (peer, mut answer) =
                     weft_peer::answer(context.now, config, &offer, &policy).unwrap();
                 if relay.is_some() {
-                    let lines = answer.lines().filter(|l| !l.starts_with("a=candidate"));
-                    answer = lines.flat_map(|l| [l, "\r\n"]).collect();
+                    answer = without_candidates(&answer);
                 }
                 self.peer = Some(context.insert(peer));
                 reply.send(answer).unwrap();
             }
-            Order::Paths(reply) => {
+            Order::Stats(reply) => {
                 let peer = self.peer.and_then(|key| context.peer(key));
-                let stats = peer.map(|p| p.session().stats().paths);
-                reply.send(stats.unwrap_or_default()).unwrap();
+                reply.send(peer.map(|p| p.session().stats())).unwrap();
             }
             Order::Close => {
                 self.next_frame = None;

@@ -14,6 +14,7 @@ use relay::Relay;
 use room::{Room, wait_for};
 use std::net::{Ipv4Addr, SocketAddr};
 use weft_server::{MediaConfig, Security, Server, ServerConfig, ServerError};
+use weft_session::ProtectionKind;
 use weft_units::{Rate, VideoCodec};
 
 /// One second of pictures.
@@ -115,6 +116,39 @@ fn a_slow_player_does_not_slow_the_other() {
         "the slow player shows {shown} frames in three seconds"
     );
     assert!(room.metric("weft_packets_thinned_total") > 0);
+}
+
+#[test]
+fn the_server_makes_lost_packets_again_and_forwards_them() {
+    /// Six packets a picture: one of them is lost in every fourth picture.
+    const ONE_IN: u64 = 24;
+    let sent_again = |protection: ProtectionKind| {
+        let room = Room::open();
+        let relay = Relay::losing(room.media(), ONE_IN);
+        let source = Source::new(0).protected(protection);
+        let publisher = room.publish_through(&relay, source);
+        let player = room.play("ada", &["127.0.0.1"]);
+        // The first losses teach the sender how much to protect.
+        player.wait_for_frames(3 * SECOND);
+        let sent = || publisher.stats().senders[0];
+        let before = sent();
+        let (first, last) = player.wait_for_frames(9 * SECOND);
+        let after = sent();
+        let expected: Vec<u64> = (first..=last).collect();
+        assert_eq!(player.seen().frames(), expected, "{protection}: every one");
+        assert_eq!(player.seen().spoiled, 0, "{protection}: bytes as sent");
+        let media = after.media_packets - before.media_packets;
+        let lost = (media / ONE_IN).max(1) as f64;
+        let again = after.retransmissions - before.retransmissions;
+        println!("{protection}: {again} of {lost} lost packets sent again");
+        again as f64 / lost
+    };
+    // Nothing is sent again before the sender knows that it did not come
+    // back; without protection every loss is, those of repeats included.
+    let bare = sent_again(ProtectionKind::None);
+    assert!(bare > 0.8, "{bare} of the losses without protection");
+    let protected = sent_again(ProtectionKind::WebrtcTable);
+    assert!(protected < 0.2, "{protected} of the losses");
 }
 
 #[test]

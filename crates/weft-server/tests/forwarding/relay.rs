@@ -1,5 +1,5 @@
-//! A slow way to a player: a queue of bounded length before a bounded rate,
-//! from the server's side; nothing but distance from the player's.
+//! A slow way to an endpoint: a queue of bounded length before a bounded rate
+//! from the server's side. From the endpoint's side nothing, or regular losses.
 
 use std::collections::VecDeque;
 use std::net::{SocketAddr, UdpSocket};
@@ -20,6 +20,15 @@ pub(crate) struct Relay {
 
 impl Relay {
     pub(crate) fn start(server: SocketAddr, rate: Rate) -> Relay {
+        Relay::between(server, rate, u64::MAX)
+    }
+
+    /// Loses one packet in so many of the pictures that the endpoint sends.
+    pub(crate) fn losing(server: SocketAddr, one_in: u64) -> Relay {
+        Relay::between(server, Rate::from_mbps(100), one_in)
+    }
+
+    fn between(server: SocketAddr, rate: Rate, one_in: u64) -> Relay {
         let bind = || UdpSocket::bind("127.0.0.1:0").unwrap();
         let (to_player, to_server) = (Arc::new(bind()), Arc::new(bind()));
         to_server.connect(server).unwrap();
@@ -34,10 +43,14 @@ impl Relay {
             let (from, to, stop) = (to_player.clone(), to_server.clone(), stop.clone());
             move || {
                 let mut buffer = [0; 2000];
+                let mut pictures = 0;
                 while !stop.load(Ordering::Relaxed) {
                     if let Ok((len, player_address)) = from.recv_from(&mut buffer) {
                         let _ = player.send(player_address);
-                        let _ = to.send(&buffer[..len]);
+                        pictures += u64::from(is_picture(&buffer[..len]));
+                        if !is_picture(&buffer[..len]) || pictures % one_in != 0 {
+                            let _ = to.send(&buffer[..len]);
+                        }
                     }
                 }
             }
@@ -71,6 +84,11 @@ impl Relay {
     pub(crate) fn address(&self) -> SocketAddr {
         self.address
     }
+}
+
+/// RTP (RFC 7983: 128 to 191) with more than sound or a report in it.
+fn is_picture(datagram: &[u8]) -> bool {
+    matches!(datagram.first(), Some(128..=191)) && datagram.len() > 500
 }
 
 impl Drop for Relay {

@@ -55,6 +55,28 @@ impl Room {
         endpoint
     }
 
+    /// A publisher all of whose packets go through the relay.
+    pub(crate) fn publish_through(&self, relay: &Relay, source: Source) -> Endpoint {
+        let endpoint = Endpoint::start(&["127.0.0.1"], source);
+        let offer = endpoint.offer_to_send_through(relay.address());
+        let answer = self.request("POST /whip/r?name=ada", &offer);
+        assert_eq!(answer.status, 201, "{}", answer.body);
+        let answered = self.relayed(&answer.body, relay);
+        endpoint.accept(&answered, answer.header("location"));
+        wait_for("a connected publisher", || {
+            self.metric("weft_publications") > 0
+        });
+        endpoint
+    }
+
+    /// A description of the server's, with the relay where it names itself.
+    fn relayed(&self, sdp: &str, relay: &Relay) -> String {
+        let port = |port: u16| format!(" {port} typ host");
+        let (direct, relayed) = (port(self.media().port()), port(relay.address().port()));
+        assert!(sdp.contains(&direct), "{sdp}");
+        sdp.replace(&direct, &relayed)
+    }
+
     /// Somebody who is in the room, and may publish more than once.
     pub(crate) fn enter(&self, name: &str) -> Present {
         let path = format!("/api/rooms/r/events?name={name}");
@@ -123,10 +145,7 @@ impl Room {
         let location = offer.header("location").to_owned();
         let mut sdp = offer.body;
         if let Some(relay) = relay {
-            let port = |port: u16| format!(" {port} typ host");
-            let (direct, relayed) = (port(self.media().port()), port(relay.address().port()));
-            assert!(sdp.contains(&direct));
-            sdp = sdp.replace(&direct, &relayed);
+            sdp = self.relayed(&sdp, relay);
         }
         let answer = endpoint.answer(&sdp, &location, relay.map(Relay::address));
         let taken = self.request(&format!("PATCH {location}"), &answer);

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
 use std::sync::mpsc::channel;
+use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -23,7 +24,7 @@ use crate::endpoint::caller::{self, CallError, Command, News, PeerReport, Sendin
 use crate::endpoint::connect::{ConnectError, connect};
 use crate::endpoint::feed::Feed;
 use crate::endpoint::links::{Links, Scope};
-use crate::endpoint::video::{self, VideoControl, VideoSetup};
+use crate::endpoint::video::{self, VideoControl, VideoFrame, VideoSetup};
 use crate::endpoint::watch::Watcher;
 use crate::exit::Failure;
 use crate::signalling::{self, Created, Room, SignallingError, Trust};
@@ -44,6 +45,8 @@ pub struct Call {
     pub name: &'static str,
     pub relays: BTreeMap<LinkName, RelayHandle>,
     pub watcher: Watcher,
+    /// From each picture's capture until the session had it.
+    pub encoding: Arc<Mutex<Vec<weft_units::Duration>>>,
     pub scheduler: SchedulerKind,
     pub protection: ProtectionKind,
     pub controller: ControllerKind,
@@ -98,7 +101,13 @@ impl Stage {
             let sender = caller::start(clock, open, sending, vec![control.clone()])
                 .map_err(Failure::machine)?;
             let remote = sender.remote.clone();
-            let send = move |frame| remote.send(Command::Video { camera: 0, frame });
+            let encoding = Arc::new(Mutex::new(Vec::new()));
+            let taken = Arc::clone(&encoding);
+            let send = move |frame: VideoFrame| {
+                let behind = clock.now().saturating_since(frame.taken_at);
+                taken.lock().expect("nobody panics with it").push(behind);
+                remote.send(Command::Video { camera: 0, frame })
+            };
             let shots = feed.subscribe();
             let setup = VideoSetup {
                 format: feed.format(),
@@ -113,6 +122,7 @@ impl Stage {
                 name,
                 relays,
                 watcher,
+                encoding,
                 scheduler,
                 protection,
                 controller: args.controller,

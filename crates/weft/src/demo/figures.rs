@@ -234,12 +234,10 @@ impl Figures {
                     heights[second] = Some(sight.height);
                 }
             }
-            let mut latencies: Vec<Duration> = seen.iter().filter_map(|s| s.latency).collect();
-            latencies.sort();
-            let quantile = |q: f64| {
-                let index = (latencies.len().saturating_sub(1) as f64 * q).round() as usize;
-                latencies.get(index).map(|l| round(l.as_millis_f64()))
-            };
+            let latency = Times::of(seen.iter().filter_map(|s| s.latency));
+            let complete = Times::of(seen.iter().filter_map(|s| s.complete));
+            let encoding = call.encoding.lock().expect("nobody panics with it");
+            let encoding = Times::of(encoding.iter().copied());
             let bytes: usize = seen.iter().map(|s| s.bytes).sum();
             let span = Duration::from(elapsed).max(Duration::from_millis(1));
             let (freeze, count) = freezes(sights, self.began, now);
@@ -249,8 +247,12 @@ impl Figures {
                 "height_per_second": heights,
                 "freeze_s": round(freeze.as_secs_f64()),
                 "freeze_count": count,
-                "e2e_ms_mean": mean(latencies.iter().copied()).map(round),
-                "e2e_ms_p95": quantile(0.95),
+                "e2e_ms_mean": latency.mean,
+                "e2e_ms_p95": latency.p95,
+                "encode_ms_mean": encoding.mean,
+                "encode_ms_p95": encoding.p95,
+                "complete_ms_mean": complete.mean,
+                "complete_ms_p95": complete.p95,
                 "throughput_mbps": round((Bytes(bytes as u64) / span).as_mbps()),
                 "frames_sent": frames_sent,
                 "frames_shown": distinct(&seen),
@@ -321,6 +323,24 @@ fn freezes(sights: &Sights, began: Instant, now: Instant) -> (Duration, u32) {
         count += 1;
     }
     (total, count)
+}
+
+/// What became of many durations, in milliseconds.
+struct Times {
+    mean: Option<f64>,
+    p95: Option<f64>,
+}
+
+impl Times {
+    fn of(all: impl Iterator<Item = Duration>) -> Times {
+        let mut all: Vec<Duration> = all.collect();
+        all.sort();
+        let index = (all.len().saturating_sub(1) as f64 * 0.95).round() as usize;
+        Times {
+            mean: mean(all.iter().copied()).map(round),
+            p95: all.get(index).map(|l| round(l.as_millis_f64())),
+        }
+    }
 }
 
 /// Pictures by their stamped numbers: one shown twice counts once.

@@ -5,6 +5,8 @@ mod figures;
 mod page;
 mod relay;
 mod ride;
+#[cfg(test)]
+mod same_call;
 mod settings;
 mod terminal;
 

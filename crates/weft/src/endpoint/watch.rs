@@ -19,6 +19,8 @@ pub struct Sight {
     pub number: Option<u32>,
     /// From capture to here, by the stamp's wall clock.
     pub latency: Option<Duration>,
+    /// From capture until its last packet came.
+    pub complete: Option<Duration>,
     pub bytes: usize,
     /// Pixels.
     pub width: usize,
@@ -88,16 +90,17 @@ fn decode(
             continue;
         };
         let seen = stamp::read(&picture);
-        let latency = seen.map(|s| {
-            let behind = (clock.unix_millis(now) as u32).wrapping_sub(s.time_ms);
-            Duration::from_millis(u64::from(behind))
-        });
+        let since_capture = |at: Instant| {
+            let behind = |s: stamp::Stamp| (clock.unix_millis(at) as u32).wrapping_sub(s.time_ms);
+            seen.map(|s| Duration::from_millis(u64::from(behind(s))))
+        };
         sights.freezes.on_picture(now);
         let number = seen.map(|s| s.number);
         sights.all.push(Sight {
             at: now,
             number,
-            latency,
+            latency: since_capture(now),
+            complete: since_capture(frame.complete_at),
             bytes: frame.data.len(),
             width: picture.width,
             height: picture.height,

@@ -1,0 +1,256 @@
+//! The call over sockets: a peer with a socket and a relay for each link, and
+//! one with a socket that all relays lead to.
+
+use std::net::{SocketAddr, UdpSocket};
+use std::sync::mpsc::{Sender, channel};
+use std::sync::{Arc, Mutex};
+
+use weft_net::{Application, Clock, Context, Driver, Remote};
+use weft_peer::{AnswerPolicy, Direction, Event, Offer, Peer, PeerConfig, PeerKey, Section};
+use weft_secure::{Certificate, IceRole, LinkId, LocalAddress, RemoteCandidate, RemoteFilter};
+use weft_session::{Delivery, Event as SessionEvent, Frame, MediaKind};
+use weft_sim::{CameraSetup, FrameSource, Model, SideSetup, SourceKind, Synthetic};
+use weft_units::{Deadline, Instant, Rate, Rng, StreamId};
+
+use super::super::relay::{Relay, RelayHandle};
+use super::{Case, Seen};
+
+/// Ticks of a second of video (RFC 7741 section 3).
+const VIDEO_CLOCK: u128 = 90_000;
+/// A picture's number stands here, clear of what payload formats look at.
+const NUMBER: std::ops::Range<usize> = 16..24;
+
+/// Every picture by its number.
+type Pictures = Arc<Mutex<Vec<Seen>>>;
+
+/// Runs it for as long as the case lasts, in real time.
+pub(super) fn run(case: &Case, seed: u64) -> Vec<Seen> {
+    let clock = Clock::start();
+    let pictures = Pictures::default();
+    let certificate = || Certificate::generate().expect("the system has randomness");
+    let (call, far) = (case.call(), bind());
+    let relays: Vec<RelayHandle> = case
+        .links()
+        .map(|link| {
+            let (up, down) = (&link.forward, &link.backward);
+            Relay::start(&link.name, up, down, far.1, seed).expect("a relay")
+        })
+        .collect();
+    let near: Vec<(UdpSocket, SocketAddr)> = relays.iter().map(|_| bind()).collect();
+    let local = |addr, link, remotes| LocalAddress {
+        addr,
+        link: LinkId(link),
+        cost: 0,
+        remotes,
+    };
+    let locals = (0..)
+        .zip(near.iter().zip(&relays))
+        .map(|(link, (own, relay))| local(own.1, link, RemoteFilter::Only(vec![relay.address()])));
+    let role = IceRole::Controlling;
+    let config = weft_net::peer_config(role, clock, certificate(), locals.collect());
+    let offerer = with(config.expect("randomness"), &call.caller);
+    let section = Section::new(MediaKind::Video, Direction::Send);
+    let offer = Offer::new(clock.now(), offerer, &[section], Delivery::Frames);
+    let locals = vec![local(far.1, 0, RemoteFilter::Any)];
+    let config = weft_net::peer_config(IceRole::Controlled, clock, certificate(), locals);
+    let answerer = with(config.expect("randomness"), &call.callee);
+    let policy = AnswerPolicy {
+        receive: Some(Delivery::Frames),
+        send: Vec::new(),
+    };
+    let answered = weft_peer::answer(clock.now(), answerer, &offer.sdp(), &policy);
+    let (callee, sdp) = answered.expect("the offer is good");
+    let mut caller = offer.accept(clock.now(), &sdp).expect("the answer is good");
+    for (index, relay) in (0..).zip(&relays) {
+        let candidate = RemoteCandidate {
+            addr: relay.address(),
+            priority: u32::MAX - index,
+        };
+        caller.add_remote_candidate(clock.now(), candidate);
+    }
+    let (begun, begins) = channel();
+    let filming = End {
+        camera: Some((call.caller.cameras[0].clone(), Rng::new(seed))),
+        ..End::new(&pictures, begun)
+    };
+    let watching = End::new(&pictures, channel().0);
+    let near = near.into_iter().map(|(socket, _)| socket).collect();
+    let caller = start("caller", clock, near, filming, caller);
+    let callee = start("callee", clock, vec![far.0], watching, callee);
+    let patience = std::time::Duration::from_secs(20);
+    begins.recv_timeout(patience).expect("they connect");
+    // The test's own clock: nothing is sent on this channel.
+    let _ = begins.recv_timeout(case.setup.duration.into());
+    for end in [caller, callee] {
+        end.remote.send(Command::Stop);
+        end.join();
+    }
+    let pictures = pictures.lock().expect("no thread panicked");
+    pictures.clone()
+}
+
+fn bind() -> (UdpSocket, SocketAddr) {
+    let address = "127.0.0.1:0".parse().expect("an address");
+    let socket = weft_net::open_address(address).expect("loopback");
+    let address = socket.local_addr().expect("it is bound");
+    (socket, address)
+}
+
+fn with(mut config: PeerConfig, side: &SideSetup) -> PeerConfig {
+    let session = &mut config.session;
+    session.scheduler = side.scheduler;
+    session.ablation = side.ablation;
+    session.protection = side.protection;
+    session.controller = side.controller;
+    session.weight = side.weight;
+    session.path_limits = side.path_limits;
+    session.max_rate = side.max_rate;
+    config
+}
+
+fn start(
+    name: &str,
+    clock: Clock,
+    sockets: Vec<UdpSocket>,
+    end: End,
+    peer: Peer,
+) -> Driver<Command> {
+    let driver = Driver::start(name, clock, sockets, end).expect("a thread");
+    let remote: &Remote<Command> = &driver.remote;
+    assert!(remote.send(Command::Insert(Box::new(peer))));
+    driver
+}
+
+enum Command {
+    Insert(Box<Peer>),
+    Stop,
+}
+
+/// One end of the call.
+struct End {
+    pictures: Pictures,
+    begun: Sender<()>,
+    camera: Option<(CameraSetup, Rng)>,
+    source: Option<Box<dyn FrameSource + Send>>,
+    peer: Option<PeerKey>,
+    stream: Option<StreamId>,
+}
+
+impl End {
+    fn new(pictures: &Pictures, begun: Sender<()>) -> End {
+        End {
+            pictures: Arc::clone(pictures),
+            begun,
+            camera: None,
+            source: None,
+            peer: None,
+            stream: None,
+        }
+    }
+
+    fn begin(&mut self, now: Instant, rate: Rate) {
+        let Some((camera, rng)) = self.camera.take() else {
+            return;
+        };
+        let mut source: Box<dyn FrameSource + Send> = match camera.source {
+            SourceKind::Synthetic(setup) => Box::new(Synthetic::new(setup, now, rng)),
+            SourceKind::Model(setup) => Box::new(Model::new(setup, camera.degradation, now, rng)),
+        };
+        source.set_target(now, rate);
+        self.source = Some(source);
+        self.begun.send(()).expect("the test waits");
+    }
+
+    fn on_session(&mut self, now: Instant, event: &SessionEvent) {
+        match (event, &mut self.source) {
+            (SessionEvent::TargetRateChanged { rate }, Some(source)) => {
+                source.set_target(now, *rate);
+            }
+            (SessionEvent::KeyframeRequested { .. }, Some(source)) => source.request_keyframe(now),
+            (SessionEvent::FrameReceived { frame, .. }, _) => {
+                let number = frame.data.get(NUMBER).and_then(|b| b.try_into().ok());
+                let number = number.map_or(usize::MAX, |b| u64::from_be_bytes(b) as usize);
+                let mut pictures = self.pictures.lock().expect("no thread panicked");
+                if let Some(picture) = pictures.get_mut(number) {
+                    picture.shown_at = Some(now);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn film(&mut self, now: Instant, peer: &mut Peer, stream: StreamId) {
+        let Some(source) = self.source.as_mut().filter(|s| s.next_at() <= now) else {
+            return;
+        };
+        let captured_at = source.next_at();
+        let Some(encoded) = source.take_frame(now) else {
+            return;
+        };
+        let mut pictures = self.pictures.lock().expect("no thread panicked");
+        let mut data = vec![0; (encoded.size.0 as usize).max(NUMBER.end)];
+        // RFC 6386 section 9.1: the lowest bit is zero in a keyframe.
+        data[0] = u8::from(!encoded.keyframe);
+        data[NUMBER].copy_from_slice(&(pictures.len() as u64).to_be_bytes());
+        pictures.push(Seen {
+            captured_at,
+            shown_at: None,
+        });
+        drop(pictures);
+        let ticks = u128::from(captured_at.as_nanos()) * VIDEO_CLOCK / 1_000_000_000;
+        let frame = Frame {
+            data: &data,
+            timestamp: ticks as u32,
+            keyframe: encoded.keyframe,
+            temporal_layer: encoded.temporal_layer,
+            layer_sync: encoded.layer_sync,
+            non_reference: encoded.non_reference,
+            captured_at,
+        };
+        peer.send_frame(now, stream, &frame)
+            .expect("the stream was negotiated");
+    }
+}
+
+impl Application for End {
+    type Command = Command;
+
+    fn on_command(&mut self, context: &mut Context<'_>, command: Command) {
+        match command {
+            Command::Insert(peer) => {
+                self.stream = peer.streams().first().map(|s| s.stream);
+                self.peer = Some(context.insert(*peer));
+            }
+            Command::Stop => context.stop(),
+        }
+    }
+
+    fn on_event(&mut self, context: &mut Context<'_>, peer: PeerKey, event: Event) {
+        match event {
+            Event::Association(weft_secure::Event::Connected { .. }) => {
+                let peer = context.peers().get(peer);
+                let rate = peer.map_or(Rate::ZERO, |p| p.session().target_rate());
+                self.begin(context.now, rate);
+            }
+            Event::Session(event) => self.on_session(context.now, &event),
+            Event::Association(_) => {}
+        }
+    }
+
+    fn poll_timeout(&self) -> Option<Deadline> {
+        let source = self.source.as_ref()?;
+        let reason = "next picture";
+        Some(Deadline {
+            at: source.next_at(),
+            reason,
+        })
+    }
+
+    fn on_timeout(&mut self, context: &mut Context<'_>) {
+        let (now, stream) = (context.now, self.stream);
+        let peer = self.peer.and_then(|key| context.peer(key));
+        if let (Some(peer), Some(stream)) = (peer, stream) {
+            self.film(now, peer, stream);
+        }
+    }
+}

@@ -1,0 +1,117 @@
+//! What links may carry, as the program keeps it in a call.
+
+use std::process::Command;
+
+use serde_json::Value;
+
+use super::stage::{PATIENCE, Program, cable, carried, heard, pair, sent, serve, time};
+
+/// Packets of sound in a second: 20 ms each.
+const SOUNDS: f64 = 50.0;
+
+/// A server on loopback, and where it is.
+fn server() -> (Program, String) {
+    let mut serve = Command::new(env!("CARGO_BIN_EXE_weft"));
+    serve.args(["serve", "--listen", "127.0.0.1:0"]);
+    let server = Program::start(&mut serve);
+    let url = server.told.recv_timeout(PATIENCE);
+    (server, url.expect("it says where it is"))
+}
+
+/// Someone in the room who tells figures each second.
+fn join(command: &mut Command, url: &str, more: &[&str]) -> Program {
+    let about = ["join", url, "--room", "r", "--stats", "/dev/stdout"];
+    Program::start(command.args(about).args(more))
+}
+
+fn weft() -> Command {
+    Command::new(env!("CARGO_BIN_EXE_weft"))
+}
+
+/// Packets of sound in a second between two lines.
+fn rate(before: &Value, after: &Value) -> f64 {
+    (heard(after) - heard(before)) as f64 / (time(after) - time(before))
+}
+
+#[test]
+fn when_a_budget_ends_in_mid_call_the_backup_takes_over() {
+    let (_server, url) = server();
+    let listener = join(&mut weft(), &url, &["--name", "Bob", "--link", "127.0.0.1"]);
+    let links = ["--link", "paid=127.0.0.2,budget=900kB"];
+    let spare = ["--link", "spare=127.0.0.3,backup"];
+    let film = ["--camera", "clip:360p@10", "--mic", "tone"];
+    let small = ["--name", "Ada", "--send-only", "--max-rate", "400kbit"];
+    let sender = [&links[..], &spare, &film, &small].concat();
+    let sender = join(&mut weft(), &url, &sender);
+
+    // 400 kbit/s and headers: a budget for about 15 s.
+    let before = sender.shows("both links", |f| sent(f, "paid") > 150);
+    let beside = sent(&before, "spare") as f64;
+    // A duplicate each 250 ms is all that a backup may carry meanwhile.
+    let most = 4.0 * time(&before) + 5.0;
+    assert!(beside <= most, "{beside} packets over the backup: {before}");
+    assert!(carried(&before, "paid").1 > Some(0.0), "{before}");
+    sender.says("link `paid` has used up its budget; it carries nothing more");
+
+    let after = sender.shows("the end of the link", |f| sent(f, "paid") == 0);
+    let (used, left) = carried(&after, "paid");
+    // Counted each 200 ms: no more than that beyond it, a keyframe included.
+    assert!((0.9..0.96).contains(&used), "{used} MB: {after}");
+    assert_eq!(left, Some(0.0));
+    let begun = sent(&after, "spare");
+    let later = sender.shows("the backup at work", |f| sent(f, "spare") > begun + 200);
+    let (still, _) = carried(&later, "paid");
+    assert!((still - used).abs() < 0.001, "{still} MB after {used}");
+
+    // Nobody hears it: the sound went on through the change.
+    let first = listener.shows("sound", |f| heard(f) > 50);
+    let span = time(&later);
+    let last = listener.shows("all of it", |f| time(f) - time(&first) > span);
+    let rate = rate(&first, &last);
+    assert!(
+        (0.9 * SOUNDS..1.1 * SOUNDS).contains(&rate),
+        "{rate} a second"
+    );
+}
+
+/// What comes is scheduled by who sends it, and he knows nothing of our
+/// budgets: so who only receives opens no metered link without need.
+#[test]
+fn who_only_receives_opens_a_metered_link_when_no_other_is_left() {
+    let Some((server_side, listener_side)) = pair() else {
+        return;
+    };
+    cable(&server_side, &listener_side, "a", ["10.1.0.1", "10.1.0.2"]);
+    cable(&server_side, &listener_side, "b", ["10.2.0.1", "10.2.0.2"]);
+    let _server = serve(&server_side);
+    let url = "http://10.1.0.1:8080";
+    let sound = [
+        "--name",
+        "Ada",
+        "--send-only",
+        "--mic",
+        "tone",
+        "--link",
+        "sb",
+    ];
+    let mut beside = server_side.command(env!("CARGO_BIN_EXE_weft"));
+    let _sender = join(&mut beside, url, &sound);
+    let links = ["--name", "Bob", "--link", "a", "--link", "b,metered"];
+    let mut apart = listener_side.command(env!("CARGO_BIN_EXE_weft"));
+    let listener = join(&mut apart, url, &links);
+
+    let quiet = listener.shows("sound", |f| heard(f) > 150);
+    assert_eq!(carried(&quiet, "b").0, 0.0, "the metered link: {quiet}");
+    assert!(carried(&quiet, "a").0 > 0.01, "the free link: {quiet}");
+
+    listener_side.ip("link del dev a");
+    listener.says("link `a` has gone");
+    let cut = heard(&quiet);
+    let after = listener.shows("sound over the metered link", |f| {
+        heard(f) > cut + 200 && carried(f, "b").0 > 0.02
+    });
+    println!(
+        "{} packets of sound over the metered link",
+        heard(&after) - cut
+    );
+}

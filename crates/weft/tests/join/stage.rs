@@ -1,0 +1,195 @@
+//! What the tests of links run: the program itself, in network namespaces
+//! where links must come and go.
+
+use std::io::{BufRead, BufReader, Read};
+use std::process::{Child, Command, Stdio};
+use std::sync::mpsc::{Receiver, channel};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use serde_json::Value;
+
+/// For whatever is waited for, on a busy machine.
+pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
+
+/// A process, ended with the test, and the lines that it prints.
+pub(crate) struct Program {
+    child: Child,
+    pub(crate) said: Receiver<String>,
+    pub(crate) told: Receiver<String>,
+}
+
+impl Program {
+    pub(crate) fn start(command: &mut Command) -> Program {
+        let command = command.stdin(Stdio::null());
+        let piped = command.stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = piped.spawn().expect("the program starts");
+        let told = lines(child.stdout.take().expect("its output"));
+        let said = lines(child.stderr.take().expect("its errors"));
+        Program { child, said, told }
+    }
+
+    /// Waits until it says something on the terminal.
+    pub(crate) fn says(&self, words: &str) -> Duration {
+        let began = Instant::now();
+        let mut before = Vec::new();
+        while began.elapsed() < PATIENCE {
+            match self.said.recv_timeout(PATIENCE) {
+                Ok(line) if line.contains(words) => return began.elapsed(),
+                Ok(line) => before.push(line),
+                Err(_) => break,
+            }
+        }
+        panic!("it never says `{words}`, but: {before:#?}");
+    }
+
+    /// Waits for statistics that satisfy.
+    pub(crate) fn shows(&self, what: &str, satisfies: impl Fn(&Value) -> bool) -> Value {
+        let began = Instant::now();
+        while began.elapsed() < PATIENCE {
+            let Ok(line) = self.told.recv_timeout(PATIENCE) else {
+                break;
+            };
+            let figures: Value = serde_json::from_str(&line).expect("a line of JSON");
+            if satisfies(&figures) {
+                return figures;
+            }
+        }
+        panic!("its statistics never show {what}");
+    }
+}
+
+impl Drop for Program {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+fn lines(output: impl Read + Send + 'static) -> Receiver<String> {
+    let (sender, receiver) = channel();
+    thread::spawn(move || {
+        for line in BufReader::new(output).lines().map_while(Result::ok) {
+            if sender.send(line).is_err() {
+                return;
+            }
+        }
+    });
+    receiver
+}
+
+/// A network namespace that a process holds.
+pub(crate) struct Namespace(Program);
+
+impl Namespace {
+    /// One in a user namespace of its own, where we are root; or one more
+    /// beside `other`. None, with the reason, without the right.
+    fn new(other: Option<&Namespace>) -> Result<Namespace, String> {
+        let hold = [
+            "sh",
+            "-c",
+            "ip link set lo up && echo ready; exec sleep 600",
+        ];
+        let mut command = match other {
+            None => Command::new("unshare"),
+            Some(other) => other.command("unshare"),
+        };
+        command
+            .arg(if other.is_none() { "-rn" } else { "-n" })
+            .args(hold);
+        let held = command
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn();
+        let mut child = held.map_err(|error| format!("unshare: {error}"))?;
+        let told = lines(child.stdout.take().expect("its output"));
+        let said = lines(child.stderr.take().expect("its errors"));
+        let ready = told.recv_timeout(PATIENCE).is_ok();
+        let program = Program { child, said, told };
+        match ready {
+            true => Ok(Namespace(program)),
+            false => Err(program.said.recv().unwrap_or_default()),
+        }
+    }
+
+    fn pid(&self) -> String {
+        self.0.child.id().to_string()
+    }
+
+    pub(crate) fn command(&self, program: &str) -> Command {
+        let mut command = Command::new("nsenter");
+        let pid = self.pid();
+        command.args(["-t", &pid, "-U", "-n", "--preserve-credentials", program]);
+        command
+    }
+
+    pub(crate) fn ip(&self, arguments: &str) {
+        let status = self.command("ip").args(arguments.split(' ')).status();
+        assert!(status.expect("ip runs").success(), "ip {arguments}");
+    }
+}
+
+/// A cable between the two, whose ends have these addresses.
+pub(crate) fn cable(server: &Namespace, sender: &Namespace, name: &str, ends: [&str; 2]) {
+    let far = format!("s{name}");
+    let pid = sender.pid();
+    server.ip(&format!(
+        "link add {far} type veth peer name {name} netns {pid}"
+    ));
+    server.ip(&format!("addr add {}/24 dev {far}", ends[0]));
+    server.ip(&format!("link set dev {far} up"));
+    sender.ip(&format!("addr add {}/24 dev {name}", ends[1]));
+    sender.ip(&format!("link set dev {name} up"));
+}
+
+/// Packets sent over the paths of a link that are up.
+pub(crate) fn sent(figures: &Value, link: &str) -> u64 {
+    let peers = figures["peers"].as_array().expect("peers").iter();
+    let paths = peers.flat_map(|p| p["paths"].as_array().expect("paths"));
+    let live = paths.filter(|p| p["link"] == link && p["state"] == "up");
+    live.filter_map(|p| p["sent_packets"].as_u64()).sum()
+}
+
+/// What a link has carried in MB, and what is left of its budget.
+pub(crate) fn carried(figures: &Value, link: &str) -> (f64, Option<f64>) {
+    let peers = figures["peers"].as_array().expect("peers").iter();
+    let mut links = peers.flat_map(|p| p["links"].as_array().expect("links"));
+    let link = links.rfind(|l| l["name"] == link);
+    let link = link.expect("the link");
+    let carried = link["carried_mb"].as_f64().expect("a size");
+    (carried, link["budget_left_mb"].as_f64())
+}
+
+/// Packets of sound that came of everybody so far.
+pub(crate) fn heard(figures: &Value) -> u64 {
+    let all = figures["received"].as_object().expect("participants");
+    let packets = all.values().filter_map(|r| r["audio_packets"].as_u64());
+    packets.sum()
+}
+
+/// When the line was written, in seconds of its program.
+pub(crate) fn time(figures: &Value) -> f64 {
+    figures["t"].as_f64().expect("a time")
+}
+
+/// Two namespaces, the second beside the first; none, with a word why, where
+/// that may not be.
+pub(crate) fn pair() -> Option<(Namespace, Namespace)> {
+    let made = Namespace::new(None).and_then(|server| {
+        let sender = Namespace::new(Some(&server))?;
+        Ok((server, sender))
+    });
+    made.inspect_err(|reason| println!("skipped: no network namespaces here: {reason}"))
+        .ok()
+}
+
+/// A server that listens on all addresses of its namespace.
+pub(crate) fn serve(namespace: &Namespace) -> Program {
+    let mut serve = namespace.command(env!("CARGO_BIN_EXE_weft"));
+    let serve = serve.args(["serve", "--listen", "0.0.0.0:8080", "--insecure-http"]);
+    let server = Program::start(serve);
+    let url = server.told.recv_timeout(PATIENCE);
+    url.expect("it says where it is");
+    server
+}
