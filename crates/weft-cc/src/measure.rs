@@ -4,7 +4,7 @@ mod base_delay;
 mod delivery;
 mod silence;
 
-pub(crate) use base_delay::BaseDelay;
+pub(crate) use base_delay::{BaseDelay, TEN_MINUTES};
 pub(crate) use delivery::DeliveryRate;
 pub(crate) use silence::{SILENCE_DROP, Silence};
 

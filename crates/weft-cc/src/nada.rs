@@ -2,6 +2,7 @@
 //! are the RFC's. What the RFC places at the receiver is computed here from
 //! the feedback for each packet.
 
+mod loss_intervals;
 mod rate;
 mod signal;
 

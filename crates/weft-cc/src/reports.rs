@@ -1,4 +1,5 @@
 use crate::controller::{Controller, Limits, PacketResult, SentPacket, Snapshot};
+use crate::measure::{BaseDelay, TEN_MINUTES};
 use crate::pacer::PACING_FACTOR;
 use weft_units::{Deadline, Duration, Instant, Rate};
 
@@ -21,6 +22,8 @@ const LEAST_PACKETS: u32 = 20;
 /// the limit of a conversation, and GCC's decrease.
 const QUEUE: Duration = Duration::from_millis(100);
 const BACKOFF: f64 = 0.85;
+/// Longer round trips are nonsense: chosen by us.
+const MAX_RTT: Duration = Duration::from_secs(10);
 
 /// Without reports for so long the rate falls by a factor every second, as
 /// GCC's does without feedback. Video's reports come every second (RFC 4585
@@ -39,7 +42,7 @@ pub struct Reports {
     expected: u32,
     lost: u32,
     loss: f64,
-    least_rtt: Option<Duration>,
+    round_trip: BaseDelay,
     grown_at: Instant,
     /// The first packet since the last report, and the last decrease for
     /// silence.
@@ -59,7 +62,7 @@ impl Reports {
             expected: 0,
             lost: 0,
             loss: 0.0,
-            least_rtt: None,
+            round_trip: BaseDelay::new(TEN_MINUTES),
             grown_at: now,
             sent_at: None,
             dropped_at: None,
@@ -82,13 +85,13 @@ impl Reports {
     }
 
     /// How long the path's queue is, as far as the round trip shows it.
-    fn queue(&mut self, rtt: Option<Duration>) -> Duration {
+    fn queue(&mut self, now: Instant, rtt: Option<Duration>) -> Duration {
         let Some(rtt) = rtt else {
             return Duration::ZERO;
         };
-        let least = self.least_rtt.map_or(rtt, |least| least.min(rtt));
-        self.least_rtt = Some(least);
-        rtt - least
+        let arrival = Instant::ZERO + rtt.min(MAX_RTT);
+        let queue_ms = self.round_trip.queue_ms(now, Instant::ZERO, arrival);
+        Duration::from_secs_f64(queue_ms / 1e3)
     }
 }
 
@@ -109,7 +112,7 @@ impl Controller for Reports {
             self.set_target(self.target.max(self.limits.start), "increase");
             return;
         }
-        let queue = self.queue(rtt);
+        let queue = self.queue(now, rtt);
         self.expected = self.expected.saturating_add(expected);
         self.lost = self.lost.saturating_add(lost.min(expected));
         if self.expected < LEAST_PACKETS {

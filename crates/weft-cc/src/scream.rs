@@ -89,7 +89,7 @@ impl Scream {
             limits,
             target: limits.start,
             rtt: None,
-            base: BaseDelay::new(Some(BASE_WINDOW)),
+            base: BaseDelay::new(BASE_WINDOW),
             queue: QueueTarget::new(QUEUE_TARGET_MS),
             flight: Flight::default(),
             marks: Marks::default(),

@@ -59,7 +59,7 @@ impl ScreamV1 {
         ScreamV1 {
             limits,
             rtt: None,
-            base: BaseDelay::new(Some(BASE_WINDOW)),
+            base: BaseDelay::new(BASE_WINDOW),
             queue: QueueTarget::new(QUEUE_TARGET_MS),
             trend: Trend::default(),
             flight: Flight::default(),
@@ -200,7 +200,7 @@ impl Controller for ScreamV1 {
         self.media.target()
     }
 
-    /// "Packet Pacing" (section 4.1.2.5); when the send window (4.1.2.4) is
+    /// "Packet Pacing" (section 4.1.2.6); when the send window (4.1.2.5) is
     /// used up, the least rate.
     fn pacing_rate(&self) -> Rate {
         let Some(rtt) = self.rtt else {

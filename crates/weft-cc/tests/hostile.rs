@@ -233,12 +233,14 @@ fn scream_v1_is_never_stuck() {
     recovers(ControllerKind::ScreamV1, 0..20);
 }
 
-/// libwebrtc's weakness, which [`ControllerKind::GccDeployed`] keeps: a probe
-/// that confirms a rate limited by loss lowers the delay-based rate, and the
-/// capacity known from before makes it grow by a packet a round trip.
+/// Weaknesses of the published algorithms, which their controllers keep.
+/// libwebrtc: a probe that confirms a rate limited by loss lowers the
+/// delay-based rate, and the capacity known from before makes it grow by a
+/// packet a round trip. The draft: after capacities of all kinds the deviation
+/// of the incoming rate is so large that every rate is close to convergence.
 #[test]
 #[ignore = "minutes: ten times as many histories of each"]
-fn gcc_deployed_alone_is_ever_stuck() {
+fn the_published_gccs_alone_are_ever_stuck() {
     for kind in ControllerKind::ADAPTIVE {
         let stuck: Vec<(u64, f64)> = (0..200)
             .map(|seed| (seed, used_after(kind, seed).0))
@@ -246,7 +248,7 @@ fn gcc_deployed_alone_is_ever_stuck() {
             .collect();
         println!("{kind}: {stuck:.2?}");
         let permitted = match kind {
-            ControllerKind::GccDeployed => 10, // 5 %
+            ControllerKind::GccDeployed | ControllerKind::GccDraft => 10, // 5 %
             _ => 0,
         };
         assert!(stuck.len() <= permitted, "{kind}: {stuck:.2?}");

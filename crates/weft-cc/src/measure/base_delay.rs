@@ -5,6 +5,10 @@ use weft_units::{Duration, Instant};
 /// mean that a clock jumped: longer than any queue, chosen by us.
 const CLOCK_JUMP_MS: f64 = 3000.0;
 
+/// "Tens of minutes", as RFC 6817 section 3.4.2 remembers base delays: long
+/// enough to see an empty queue, short enough for clocks that drift apart.
+pub(crate) const TEN_MINUTES: Duration = Duration::from_secs(600);
+
 /// The window of the minimum moves in so many steps, as the minute slots of
 /// RFC 6817 section 3.4.2 (`BASE_HISTORY`).
 const SLOTS: usize = 10;
@@ -13,7 +17,7 @@ const SLOTS: usize = 10;
 /// clocks may differ by any offset.
 #[derive(Debug)]
 pub(crate) struct BaseDelay {
-    slot: Option<Duration>,
+    slot: Duration,
     /// The least delay of each slot in ms, the newest last.
     least_ms: VecDeque<f64>,
     begun: Option<Instant>,
@@ -21,10 +25,10 @@ pub(crate) struct BaseDelay {
 }
 
 impl BaseDelay {
-    /// The minimum is over `window`, or over all time.
-    pub(crate) fn new(window: Option<Duration>) -> BaseDelay {
+    /// The minimum is over `window`.
+    pub(crate) fn new(window: Duration) -> BaseDelay {
         BaseDelay {
-            slot: window.map(|window| window / SLOTS as u64),
+            slot: window / SLOTS as u64,
             least_ms: VecDeque::new(),
             begun: None,
             last_ms: None,
@@ -44,10 +48,7 @@ impl BaseDelay {
             self.begun = None;
         }
         let begun = *self.begun.get_or_insert(now);
-        if self
-            .slot
-            .is_some_and(|slot| now.saturating_since(begun) >= slot)
-        {
+        if now.saturating_since(begun) >= self.slot {
             self.begun = Some(now);
             self.least_ms.push_back(delay_ms);
             if self.least_ms.len() > SLOTS {

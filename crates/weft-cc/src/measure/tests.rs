@@ -7,7 +7,7 @@ fn ms(n: u64) -> Instant {
 
 #[test]
 fn the_queue_is_what_exceeds_the_least_delay_whatever_the_clocks_say() {
-    let mut base = BaseDelay::new(None);
+    let mut base = BaseDelay::new(TEN_MINUTES);
     let offset = Duration::from_secs(1000);
     assert_eq!(base.queue_ms(ms(60), ms(0), ms(40) + offset), 0.0);
     assert_eq!(base.queue_ms(ms(95), ms(20), ms(75) + offset), 15.0);
@@ -20,7 +20,7 @@ fn the_queue_is_what_exceeds_the_least_delay_whatever_the_clocks_say() {
 
 #[test]
 fn a_window_forgets_a_shorter_way() {
-    let mut base = BaseDelay::new(Some(Duration::from_secs(10)));
+    let mut base = BaseDelay::new(Duration::from_secs(10));
     base.queue_ms(ms(0), ms(0), ms(20));
     let mut queue = 0.0;
     for at in (1000..20_000).step_by(100) {

@@ -1,6 +1,7 @@
 use super::LOGWIN;
+use super::loss_intervals::LossIntervals;
 use crate::PacketResult;
-use crate::measure::BaseDelay;
+use crate::measure::{BaseDelay, TEN_MINUTES};
 use std::collections::VecDeque;
 use weft_units::{Ecn, Instant};
 
@@ -22,7 +23,7 @@ const REFERENCE_MARKS: f64 = 0.01;
 const DLOSS_MS: f64 = 10.0;
 const DMARK_MS: f64 = 2.0;
 /// `ALPHA`, the weight of a new loss or marking ratio (section 5.1.2,
-/// table 2), and of a new interval between losses.
+/// table 2).
 const ALPHA: f64 = 0.1;
 /// More packets than this in `LOGWIN` only cost memory.
 const MAX_PACKETS: usize = 4096;
@@ -55,9 +56,7 @@ pub(super) struct CongestionSignal {
     /// `p_loss` and `p_mark`.
     loss: f64,
     marks: f64,
-    /// Packets since the last loss, and `loss_int`.
-    since_loss: u64,
-    loss_interval: Option<f64>,
+    losses: LossIntervals,
     congestion_ms: f64,
 }
 
@@ -72,13 +71,13 @@ struct Observation {
 impl Default for CongestionSignal {
     fn default() -> CongestionSignal {
         CongestionSignal {
-            base: BaseDelay::new(None),
+            // "Tens of minutes" (section 5.1.1), but clocks drift apart.
+            base: BaseDelay::new(TEN_MINUTES),
             taps_ms: VecDeque::with_capacity(TAPS),
             window: VecDeque::new(),
             loss: 0.0,
             marks: 0.0,
-            since_loss: 0,
-            loss_interval: None,
+            losses: LossIntervals::default(),
             congestion_ms: 0.0,
         }
     }
@@ -93,9 +92,9 @@ impl CongestionSignal {
             }
             self.taps_ms
                 .push_back(self.base.queue_ms(now, sent, arrival));
-            self.since_loss = self.since_loss.saturating_add(1);
+            self.losses.on_delivered();
         } else {
-            self.on_loss();
+            self.losses.on_lost();
         }
         self.window.push_back(Observation {
             at: now,
@@ -110,15 +109,6 @@ impl CongestionSignal {
             }
             self.window.pop_front();
         }
-    }
-
-    fn on_loss(&mut self) {
-        let interval = self.since_loss as f64 + 1.0;
-        self.since_loss = 0;
-        self.loss_interval = Some(match self.loss_interval {
-            Some(mean) => ALPHA * interval + (1.0 - ALPHA) * mean,
-            None => interval,
-        });
     }
 
     /// `p_mark`, 0 to 1.
@@ -149,7 +139,7 @@ impl CongestionSignal {
         let marked = self.window.iter().filter(|o| o.marked).count();
         self.loss += ALPHA * (lost as f64 / packets - self.loss);
         self.marks += ALPHA * (marked as f64 / packets - self.marks);
-        self.congestion_ms = warped_ms(self.queue_ms(), self.loss_is_recent())
+        self.congestion_ms = tilde_ms(self.queue_ms(), self.losses.age())
             + penalty_ms(DMARK_MS, self.marks / REFERENCE_MARKS)
             + penalty_ms(DLOSS_MS, self.loss / REFERENCE_LOSS);
         // The RFC names losses and delay; a mark is no less a signal.
@@ -163,18 +153,19 @@ impl CongestionSignal {
             mode,
         }
     }
-
-    /// The last loss is less than `loss_exp` packets ago.
-    fn loss_is_recent(&self) -> bool {
-        self.loss_interval
-            .is_some_and(|mean| (self.since_loss as f64) < MULTILOSS * mean)
-    }
 }
 
-/// `d_tilde`: beside losses a long queue is another's, and counts less the
-/// longer it is.
-fn warped_ms(queue_ms: f64, loss_is_recent: bool) -> f64 {
-    if !loss_is_recent || queue_ms < QTH_MS {
+/// `d_tilde`: beside losses a long queue is another's, and counts less. `age`
+/// is that of the last loss in mean intervals; once it has expired, the queue
+/// comes to count in full over one more of them.
+fn tilde_ms(queue_ms: f64, age: Option<f64>) -> f64 {
+    let unwarped = age.map_or(1.0, |age| (age - MULTILOSS).clamp(0.0, 1.0));
+    unwarped * queue_ms + (1.0 - unwarped) * warped_ms(queue_ms)
+}
+
+/// Equation 1.
+fn warped_ms(queue_ms: f64) -> f64 {
+    if queue_ms < QTH_MS {
         return queue_ms;
     }
     QTH_MS * (-LAMBDA * (queue_ms - QTH_MS) / QTH_MS).exp()

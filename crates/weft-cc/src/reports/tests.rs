@@ -77,3 +77,14 @@ fn silence_lowers_the_rate_only_while_something_is_sent_and_is_forgotten_after()
     controller.on_report(second(68), 300, 280, Some(RTT));
     assert_eq!(controller.target_rate(), LIMITS.start);
 }
+
+#[test]
+fn a_longer_route_is_no_queue_for_ever() {
+    let mut controller = Reports::new(LIMITS, Instant::ZERO);
+    controller.on_report(second(1), 100, 0, Some(RTT));
+    for n in 2..700 {
+        controller.on_report(second(n), 100, 0, Some(RTT + Duration::from_millis(300)));
+    }
+    let rate = controller.target_rate();
+    assert!(rate > LIMITS.start, "{rate:?}");
+}

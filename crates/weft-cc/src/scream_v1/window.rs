@@ -44,7 +44,7 @@ pub(super) struct Acknowledged {
     pub(super) trend: f64,
 }
 
-/// The congestion window (sections 4.1.2 and 4.1.2.2).
+/// The congestion window (sections 4.1.2.1 and 4.1.2.2).
 #[derive(Debug)]
 pub(super) struct Window {
     /// `cwnd`.
@@ -125,7 +125,7 @@ impl Window {
         self.bytes = self.bytes.min(most * HEAD_ROOM).max(MIN_WINDOW);
     }
 
-    /// "Resuming Fast Increase Mode" (section 4.1.2.6).
+    /// "Resuming Fast Increase Mode" (section 4.1.2.7).
     fn resume(&mut self, ack: &Acknowledged) {
         if ack.trend >= TREND_LOW {
             self.calm_since = None;
