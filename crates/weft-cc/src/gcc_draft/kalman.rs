@@ -10,7 +10,8 @@ const CHI: f64 = 0.01;
 /// `var_v_hat` is at least so much, in ms squared (ibid.).
 const MIN_NOISE: f64 = 1.0;
 /// An innovation beyond this many standard deviations counts as so many when
-/// the noise is estimated (ibid.).
+/// the noise is estimated (ibid.; of either sign, as libwebrtc's
+/// `overuse_estimator.cc` has it).
 const OUTLIER: f64 = 3.0;
 /// The rate that `alpha` is normalised to (ibid.): 30 groups a second.
 const NOMINAL_RATE: f64 = 30.0;
