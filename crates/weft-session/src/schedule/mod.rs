@@ -20,8 +20,8 @@ use weft_units::{Bytes, Duration, Instant, PathId, Rate, StreamId};
 use crate::receive::MediaKind;
 
 pub use kind::{SchedulerKind, UnknownScheduler};
-pub(crate) use policy::Policies;
 pub use policy::{MINIMUM, Metering, Policy, Standing, Weight};
+pub(crate) use policy::{Policies, SOUND};
 
 /// What a scheduler may know of a live path.
 #[derive(Clone, Copy, Debug)]

@@ -66,10 +66,12 @@ impl Default for Weight {
     }
 }
 
+/// What a sound takes: Opus of 32 kbps (libwebrtc's `kOpusBitrateFbBps`), and
+/// 20 bytes of RTP's header and extension for each of 50 packets a second.
+pub(crate) const SOUND: Rate = Rate::from_kbps(40);
 /// Paths that carry less together are helped by a backup: the least at which
-/// libwebrtc sends 640x360 (media/config/simulcast.cc, 150 kbps) and a sound
-/// of 40 kbps.
-pub const MINIMUM: Rate = Rate::from_kbps(190);
+/// libwebrtc sends 640x360 (media/config/simulcast.cc, 150 kbps) and a sound.
+pub const MINIMUM: Rate = Rate::from_kbps(150 + 40);
 /// A backup that helps goes on until the others carry this much more.
 const RELIEF: f64 = 1.5;
 /// A metered path is not begun for less: the least rate of a path's controller

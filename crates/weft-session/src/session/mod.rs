@@ -22,8 +22,9 @@ use crate::event::{Event, Input, Output};
 use crate::few::Few;
 use crate::path::{Path, PathState};
 use crate::protection::{Protection, ProtectionKind, RepairShare};
+use crate::receive::MediaKind;
 use crate::receive_log::ReceiveLog;
-use crate::schedule::{PathUse, PathView, Policies, Policy, Scheduler, SchedulerKind};
+use crate::schedule::{PathUse, PathView, Policies, Policy, SOUND, Scheduler, SchedulerKind};
 use crate::send::{Buffers, REPAIR_HEADROOM, SendStream};
 use crate::stats::Stats;
 
@@ -481,10 +482,17 @@ impl Session {
         live
     }
 
-    /// The most that the application sends, as far as the peer takes it.
+    /// The most that the application sends, as far as the peer takes it: who
+    /// sends no pictures wants little.
     fn wanted_rate(&self) -> Rate {
-        let limit = self.remote_limit.unwrap_or(self.config.max_rate);
-        limit.min(self.config.max_rate)
+        let mut kinds = self.senders.values().map(|s| s.config.kind);
+        let most = match self.senders.is_empty() || kinds.any(|k| k == MediaKind::Video) {
+            true => self.config.max_rate,
+            false => SOUND
+                .mul_f64(self.senders.len() as f64)
+                .min(self.config.max_rate),
+        };
+        self.remote_limit.map_or(most, |limit| limit.min(most))
     }
 
     /// The SSRC that stands as sender in RTCP.

@@ -1,7 +1,11 @@
 //! Policies of links in a call, with every scheduler.
 
-use weft_session::{Metering, Policy, SchedulerKind, Standing};
-use weft_units::Duration;
+use weft_session::{
+    Config, Feedback, Frame, Input, MediaKind, Metering, Output, Policy, Protocol, SchedulerKind,
+    SendStreamConfig, Session, Standing,
+};
+use weft_units::{Duration, Instant, PathId, Rate, Rng, Ssrc, StreamId, VideoCodec};
+use weft_wire::rtp::ExtensionMap;
 
 use crate::world::{World, link};
 
@@ -81,4 +85,72 @@ fn a_metered_link_carries_about_what_the_free_one_cannot() {
     // 1.0 of 2.5 Mbps are missing, and the free link's estimate is below its
     // rate at times.
     assert!((0.3..=0.7).contains(&share), "the metered link has {share}");
+}
+
+/// A stream of this kind, with nothing around it.
+fn add_stream(session: &mut Session, kind: MediaKind) -> StreamId {
+    session.add_send_stream(SendStreamConfig {
+        ssrc: Ssrc(100 + kind as u32),
+        rtx: None,
+        payload_type: 96 + kind as u8,
+        kind,
+        codec: VideoCodec::Vp8,
+        clock_rate: 48_000,
+        mid: None,
+        feedback: Feedback::EachPacket,
+        fec: None,
+    })
+}
+
+/// Packets of a tenth of a second of sound that go over the backup of a link
+/// whose controller gives 60 kbps.
+fn sounds_over_the_backup(streams: &[MediaKind]) -> usize {
+    let path = Some(5);
+    let extensions = ExtensionMap {
+        path,
+        ..ExtensionMap::default()
+    };
+    let mut config = Config::new(extensions, Ssrc(1));
+    config.path_limits.start = Rate::from_kbps(60);
+    let mut session = Session::new(Instant::ZERO, config, Rng::new(1));
+    for path in [PathId(0), PathId(1)] {
+        let rtt = Duration::from_millis(30);
+        session.handle_input(Instant::ZERO, Input::PathUp { path, rtt });
+    }
+    session.set_path_policy(Instant::ZERO, PathId(1), backup());
+    let added = streams.iter().map(|kind| add_stream(&mut session, *kind));
+    let streams: Vec<StreamId> = added.collect();
+    let mut over = 0;
+    for ms in 0..100 {
+        let now = Instant::ZERO + Duration::from_millis(ms);
+        session.handle_input(now, Input::Timeout);
+        if ms % 20 == 0 {
+            let frame = Frame {
+                data: &[0xfc; 80],
+                timestamp: (ms * 48) as u32,
+                keyframe: true,
+                temporal_layer: None,
+                layer_sync: false,
+                non_reference: false,
+                captured_at: now,
+            };
+            let sent = session.send_frame(now, streams[0], &frame);
+            sent.expect("the stream is there");
+        }
+        while let Some(output) = session.poll_output() {
+            if let Output::Transmit(transmit) = output {
+                let media = transmit.protocol == Protocol::Rtp;
+                let there = transmit.path == PathId(1) || transmit.copies.contains(&PathId(1));
+                over += usize::from(media && there);
+            }
+        }
+    }
+    over
+}
+
+#[test]
+fn sound_alone_needs_no_backup_where_pictures_would() {
+    assert_eq!(sounds_over_the_backup(&[MediaKind::Audio]), 0);
+    let with_camera = sounds_over_the_backup(&[MediaKind::Audio, MediaKind::Video]);
+    assert!(with_camera >= 3, "{with_camera} of 5 packets");
 }
