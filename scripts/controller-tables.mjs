@@ -11,16 +11,22 @@ import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 const MARK = '<!-- What follows is written by scripts/controller-tables.mjs -->';
-/** Metrics with their titles and digits, in the order of the tables. */
+/** Metrics with their titles and digits, in the order of the tables; some for these scenarios alone. */
 const TABLES = [
   ['throughput_mbps', 'Rate of all calls together, Mbit/s', 2],
   ['queue_ms_mean', 'Queueing delay, mean, ms', 0],
   ['queue_ms_p95', 'Queueing delay, 95th percentile, ms', 0],
   ['loss', 'Packets lost, of all', 3],
   ['convergence_s', 'Convergence, s', 1],
+  ['rate_variation', 'Change of the rate from second to second, over the rate', 3],
+  ['feedback_overhead', 'Feedback, of what is sent', 3],
+  ['utilisation', 'Utilisation', 2],
   ['e2e_ms_p95', 'From capture to display, 95th percentile, ms', 0],
   ['freeze_s', 'Frozen, s', 1],
   ['jain_index', "Jain's index of all flows, TCP included", 2],
+  ['throughput_mbps.one', 'Rate of the call of twice the weight, Mbit/s', 2, /6-1-/],
+  ['throughput_mbps.two', 'Rate of the second one', 2, /6-1-/],
+  ['throughput_mbps.three', 'Rate of the third one', 2, /6-1-/],
   ['flow_rate_equality', 'Equality with TCP: 0 equal, 1 the call alone, -1 TCP alone', 2],
 ];
 
@@ -54,9 +60,9 @@ function cell(summary, row, digits) {
   return judged?.verdict === 'higher' || judged?.verdict === 'lower' ? `**${text}**` : text;
 }
 
-function table([metric, title, digits]) {
+function table([metric, title, digits, only = /./]) {
   const systems = [...new Set(all.flatMap((summary) => summary.results.map((row) => parts(row.system)[0])))];
-  const lines = all.flatMap((summary) => {
+  const lines = all.filter((summary) => only.test(summary.scenario)).flatMap((summary) => {
     const rows = summary.results.filter((row) => row.metric === metric);
     const cases = [...new Set(rows.map((row) => parts(row.system)[1]))];
     return cases.map((varied) => {
