@@ -51,6 +51,7 @@ pub use error::EmuError;
 pub use histogram::Histogram;
 pub use log::{Fate, PacketLog, PacketRecord};
 pub use network::{Direction, HostId, LinkId, Logging, Network, Side};
+pub use processes::is_running;
 pub use report::{DirectionReport, Interval, LinkReport, Rejected, Report, Scheduling};
 pub use right::{Right, RightError};
 pub use running::Running;

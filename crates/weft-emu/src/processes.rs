@@ -97,13 +97,24 @@ fn lives(mark: &str) -> bool {
     }
 }
 
-/// When the process started, in the kernel's ticks: field 22 of
+/// Whether there is a process of this id that has not ended. One that nobody
+/// has waited for yet has ended.
+#[must_use]
+pub fn is_running(id: u32) -> bool {
+    start_time(id).is_some()
+}
+
+/// When the process started, in the kernel's ticks, if it has not ended:
+/// fields 3 (`Z` and `X` are the states of those that have) and 22 of
 /// `/proc/PID/stat` (proc(5)). Its second field is a name in parentheses,
 /// which may hold anything.
 fn start_time(id: u32) -> Option<u64> {
     let stat = fs::read_to_string(format!("/proc/{id}/stat")).ok()?;
     let (_, rest) = stat.rsplit_once(')')?;
-    rest.split_whitespace().nth(22 - 3)?.parse().ok()
+    let mut fields = rest.split_whitespace();
+    let has_ended = matches!(fields.next()?, "Z" | "X");
+    let start = fields.nth(22 - 4)?.parse().ok();
+    start.filter(|_| !has_ended)
 }
 
 #[cfg(test)]
@@ -117,6 +128,23 @@ mod tests {
         assert!(!lives(&format!("{id}.1")), "the id was given to another");
         assert!(!lives("4194305.1"), "no id is that high (proc(5), pid_max)");
         assert!(lives("nonsense"));
+    }
+
+    #[test]
+    fn a_process_that_nobody_has_waited_for_has_ended() {
+        let mut child = std::process::Command::new("cat");
+        child.stdin(std::process::Stdio::piped());
+        let mut child = child.spawn().unwrap();
+        let (id, start) = (child.id(), start_time(child.id()).unwrap());
+        assert!(is_running(id));
+        child.kill().unwrap();
+        // Its end is heard of here, and it is left to be waited for.
+        while is_running(id) {
+            thread::yield_now();
+        }
+        assert!(fs::exists(format!("/proc/{id}")).unwrap());
+        assert!(!lives(&format!("{id}.{start}")));
+        child.wait().unwrap();
     }
 
     #[test]

@@ -56,7 +56,8 @@ impl RightError {
             RightError::NoNamespaces { .. } => {
                 "run as root (in a container: `--cap-add SYS_ADMIN,NET_ADMIN`), or let users make \
                  namespaces: `sysctl kernel.unprivileged_userns_clone=1` (Debian), `sysctl \
-                 kernel.apparmor_restrict_unprivileged_userns=0` (Ubuntu)"
+                 kernel.apparmor_restrict_unprivileged_userns=0` (Ubuntu), `sysctl \
+                 user.max_user_namespaces=10000` (anywhere)"
             }
             RightError::ManyThreads { .. } => {
                 "run as root, or the whole program under `unshare --user --map-root-user`"

@@ -7,11 +7,19 @@
 //! A table of the kernel's CUBIC and BBR over each rate (default 30 s each at
 //! 0.5, 2, 5, 20 and 100 Mbps; 50 ms, 2 BDP drop-tail), then the packets per
 //! second that one thread moves. Needs root and an otherwise idle machine.
+//!
+//! ```text
+//! cargo run --profile bench -p weft-emu --example accuracy -- kernel [SECONDS] [MBPS,MBPS...]
+//! ```
+//!
+//! The same TCP over the same bottleneck made by the kernel: `tbf` with
+//! `bfifo` in a router.
 
+mod kernel;
 mod measures;
 mod traffic;
 
-use measures::{busy_rate, queue_faults};
+use measures::{busy_rate, queue_faults, stolen_s};
 use std::process::ExitCode;
 use weft_emu::{Logging, Network, Right, Side};
 use weft_links::LinkSpec;
@@ -40,17 +48,21 @@ fn main() -> ExitCode {
 
 fn run() -> Result<(), Failure> {
     Right::find()?.take()?;
-    let mut arguments = std::env::args().skip(1);
+    let mut arguments = std::env::args().skip(1).peekable();
+    let beside_kernel = arguments.next_if(|word| word == "kernel").is_some();
     let seconds = arguments.next().map_or(Ok(SECONDS), |text| text.parse())?;
     let rates = match arguments.next() {
         None => RATES_MBPS.to_vec(),
         Some(text) => text.split(',').map(str::parse).collect::<Result<_, _>>()?,
     };
+    if beside_kernel {
+        return kernel::compare(seconds, &rates);
+    }
     println!(
         "| Mbps | TCP | goodput of 1448/1500 | rate while busy | RTT less ideal | drops | \
-         queue faults | late p50, p99, p99.9 | CPU |"
+         queue faults | late p50, p99, p99.9 | CPU | stolen by the host |"
     );
-    println!("|---|---|---|---|---|---|---|---|---|");
+    println!("|---|---|---|---|---|---|---|---|---|---|");
     for rate in rates {
         for congestion in ["cubic", "bbr"] {
             println!("{}", row(rate, congestion, seconds)?);
@@ -78,6 +90,7 @@ fn row(mbps: f64, congestion: &str, seconds: f64) -> Result<String, Failure> {
     let round_trip = traffic::shortest_connect(&running, left, address)?;
     let ideal = 2.0 * (DELAY.as_secs_f64() + SYN_BYTES * 8.0 / (mbps * 1e6));
     let excess = (round_trip.as_secs_f64() - ideal) * 1e3;
+    let stolen = stolen_s();
     running.begin();
     let goodput = traffic::bulk(&running, left, &listener, congestion, seconds)?;
     let report = running.stop();
@@ -87,11 +100,12 @@ fn row(mbps: f64, congestion: &str, seconds: f64) -> Result<String, Failure> {
     let busy = busy_rate(packets).map_or(f64::NAN, |rate| (rate / (mbps * 1e6) - 1.0) * 100.0);
     Ok(format!(
         "| {mbps} | {congestion} | {:.2} % | {busy:+.3} % | {excess:+.3} ms | {} | {} | \
-         {p50:.3}, {p99:.3}, {p999:.3} ms | {:.1} % |",
+         {p50:.3}, {p99:.3}, {p999:.3} ms | {:.1} % | {:.0} ms/s |",
         goodput / (mbps * 1e6 * GOODPUT) * 100.0,
         forward.dropped().packets,
         queue_faults(packets, limit as u64),
         report.processor_share() * 100.0,
+        (stolen_s() - stolen) * 1e3 / report.duration.as_secs_f64(),
     ))
 }
 

@@ -28,6 +28,14 @@ pub fn busy_rate(packets: &PacketLog) -> Option<f64> {
 pub fn queue_faults(packets: &PacketLog, limit: u64) -> usize {
     let mut records: Vec<PacketRecord> = forward(packets).collect();
     records.sort_by_key(|r| r.entered);
+    // What came after the last one that was delivered may have found packets
+    // waiting that the end of the run has kept out of the log.
+    let is_known = |r: &PacketRecord| r.fate == Fate::Delivered;
+    let known = records
+        .iter()
+        .rposition(is_known)
+        .map_or(0, |last| last + 1);
+    records.truncate(known);
     let mut waiting = BinaryHeap::new();
     let mut backlog = Bytes::ZERO;
     let mut faults = 0;
@@ -49,6 +57,21 @@ pub fn queue_faults(packets: &PacketLog, limit: u64) -> usize {
         }
     }
     faults
+}
+
+/// Time that the host of a virtual machine gave to others while this one had
+/// something to do, all processors together: `/proc/stat`, "steal" (proc(5)),
+/// in seconds.
+pub fn stolen_s() -> f64 {
+    /// USER_HZ on every architecture that counts.
+    const TICKS: f64 = 100.0;
+    let stat = std::fs::read_to_string("/proc/stat").unwrap_or_default();
+    let words = stat.lines().next().unwrap_or_default().split_whitespace();
+    words
+        .skip(8)
+        .find_map(|word| word.parse::<f64>().ok())
+        .unwrap_or(0.0)
+        / TICKS
 }
 
 fn forward(packets: &PacketLog) -> impl Iterator<Item = PacketRecord> + '_ {
