@@ -15,12 +15,50 @@ from aiortc import RTCPeerConnection, RTCRtpSender, RTCSessionDescription
 from aiortc.mediastreams import MediaStreamError, VideoStreamTrack
 
 PERIOD_S = 0.5
+# The stamp in the corner of the clip: weft_media::stamp describes it.
+COLUMNS, ROWS = 22, 4
 # W3C webrtc-stats, freezeCount: the mean is over so many times between frames.
 FREEZE_WINDOW = 30
 
 
 def tell(**line):
     print(json.dumps(line), flush=True)
+
+
+def crc16(data):
+    """CCITT, beginning with 0xFFFF."""
+    crc = 0xFFFF
+    for byte in data:
+        crc ^= byte << 8
+        for _ in range(8):
+            crc = (crc << 1 ^ (0x1021 if crc & 0x8000 else 0)) & 0xFFFF
+    return crc
+
+
+def stamp(frame):
+    """The number in the corner of a picture; None without one."""
+    cell = min(frame.height / 45, frame.width / 48)
+    if cell < 2 or frame.format.name != "yuv420p":
+        return None
+    plane = frame.planes[0]
+    pixels, stride = memoryview(plane), plane.line_size
+
+    def edges(index):
+        return range(round((index + 0.25) * cell), round((index + 0.75) * cell))
+
+    def level(row, column):
+        across = edges(column)
+        lines = [sum(pixels[line * stride + across.start : line * stride + across.stop]) for line in edges(row)]
+        return sum(lines) / (len(lines) * len(across))
+
+    ends = [(level(row, 0), level(row, COLUMNS - 1)) for row in range(ROWS)]
+    middle = sum(map(sum, ends)) / (2 * ROWS)
+    bits = 0
+    for row in range(ROWS):
+        for column in range(1, COLUMNS - 1):
+            bits = bits << 1 | (level(row, column) > middle)
+    data = bits.to_bytes(10, "big")
+    return int.from_bytes(data[:4], "big") if crc16(data[:8]) == int.from_bytes(data[8:], "big") else None
 
 
 class Camera(VideoStreamTrack):
@@ -30,6 +68,8 @@ class Camera(VideoStreamTrack):
         super().__init__()
         self.width, self.height, self.fps = width, height, fps
         self.count = 0
+        self.number = -1
+        self.filmed = []
         self.began = None
         self.file = open(path, "rb") if path else None
         if self.file:
@@ -41,7 +81,9 @@ class Camera(VideoStreamTrack):
         if self.began is None:
             self.began = now
         await asyncio.sleep(max(0.0, self.began + self.count / self.fps - now))
+        filmed_at = time.time() * 1e3
         frame = self.frame()
+        self.filmed.append([self.number, filmed_at])
         frame.pts = self.count
         frame.time_base = fractions.Fraction(1, self.fps)
         self.count += 1
@@ -52,7 +94,9 @@ class Camera(VideoStreamTrack):
         size = self.width * self.height * 3 // 2
         if not self.file:
             return bytes([128]) * size
+        self.number += 1
         if not self.file.readline():
+            self.number = 0
             self.file.seek(self.first)
             self.file.readline()
         return self.file.read(size)
@@ -79,6 +123,7 @@ class Screen:
         self.size = (None, None)
         self.between = []
         self.last = None
+        self.shown = []
 
     async def watch(self, track):
         while True:
@@ -90,6 +135,9 @@ class Screen:
 
     def on_frame(self, frame):
         now = time.monotonic()
+        number = stamp(frame)
+        if number is not None:
+            self.shown.append([number, time.time() * 1e3])
         self.frames += 1
         self.size = (frame.width, frame.height)
         if self.last is not None:
@@ -119,6 +167,7 @@ async def sample(peer, camera, screen):
                 "frames": camera.count,
                 "width": camera.width,
                 "height": camera.height,
+                "filmed": camera.filmed,
                 **({} if target is None else {"target_mbps": target / 1e6}),
             }
         elif stats.type == "remote-inbound-rtp" and stats.roundTripTime:
@@ -133,7 +182,9 @@ async def sample(peer, camera, screen):
                 "freeze_s": screen.freeze_s,
                 "width": width,
                 "height": height,
+                "shown": screen.shown,
             }
+    camera.filmed, screen.shown = [], []
     return now
 
 

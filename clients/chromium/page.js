@@ -7,13 +7,19 @@ const PERIOD_MS = 500;
 
 let peer;
 let plan;
+/** Give the numbers of the pictures taken and shown since they were asked last, each with its time. */
+let filmed = () => [];
+let shown = () => [];
 
 /** Opens the camera if this end sends, and makes the offer if it is the caller. */
 async function begin(options) {
   plan = options;
   peer = new RTCPeerConnection({ iceServers: [] });
   peer.ontrack = ({ track, streams }) => {
-    if (track.kind === 'video') document.getElementById('shown').srcObject = streams[0] ?? new MediaStream([track]);
+    if (track.kind !== 'video') return;
+    const screen = document.getElementById('shown');
+    screen.srcObject = streams[0] ?? new MediaStream([track]);
+    shown = numbers(screen, (metadata) => metadata.presentationTime);
   };
   peer.onconnectionstatechange = () => tell(JSON.stringify({ state: peer.connectionState }));
   if (plan.sends) await film();
@@ -30,12 +36,72 @@ async function film() {
     audio: plan.sound,
   });
   for (const track of stream.getTracks()) peer.addTrack(track, stream);
+  const finder = Object.assign(document.createElement('video'), { muted: true, autoplay: true, width: 16 });
+  finder.srcObject = new MediaStream(stream.getVideoTracks());
+  document.body.append(finder);
+  filmed = numbers(finder, (metadata) => metadata.captureTime ?? metadata.presentationTime);
   const codecs = RTCRtpSender.getCapabilities('video').codecs;
   const wanted = (codec) => codec.mimeType.toLowerCase() === `video/${plan.codec}`;
   for (const transceiver of peer.getTransceivers()) {
     if (transceiver.sender.track?.kind !== 'video') continue;
     transceiver.setCodecPreferences([...codecs.filter(wanted), ...codecs.filter((codec) => !wanted(codec))]);
   }
+}
+
+/** Reads the corner of every picture of a video; gives what was read since it was asked last. */
+function numbers(video, timeOf) {
+  let found = [];
+  const look = (_, metadata) => {
+    video.requestVideoFrameCallback(look);
+    const frame = new VideoFrame(video);
+    const at = performance.timeOrigin + timeOf(metadata);
+    // A picture that cannot be read is one that is not counted.
+    stamp(frame).then((number) => number !== undefined && found.push([number, at]), () => {}).finally(() => frame.close());
+  };
+  video.requestVideoFrameCallback(look);
+  return () => found.splice(0);
+}
+
+/** The number in the corner, as weft_media::stamp describes it; undefined without one. */
+async function stamp(frame) {
+  const [COLUMNS, ROWS] = [22, 4];
+  const { x, y, width, height } = frame.visibleRect;
+  const cell = Math.min(height / 45, width / 48);
+  if (cell < 2 || !/^(I420|NV12)/.test(frame.format ?? '')) return undefined;
+  const even = (length) => 2 * Math.ceil(length / 2);
+  const rect = { x, y, width: even(COLUMNS * cell), height: even(ROWS * cell) };
+  const pixels = new Uint8Array(frame.allocationSize({ rect }));
+  const [{ offset, stride }] = await frame.copyTo(pixels, { rect });
+  const edges = (index) => [0.25, 0.75].map((part) => Math.round((index + part) * cell));
+  const level = (row, column) => {
+    const [[top, bottom], [left, right]] = [edges(row), edges(column)];
+    let sum = 0;
+    for (let line = top; line < bottom; line += 1) for (let at = left; at < right; at += 1) sum += pixels[offset + line * stride + at];
+    return sum / ((bottom - top) * (right - left));
+  };
+  let [bright, dark] = [0, 0];
+  for (let row = 0; row < ROWS; row += 1) {
+    const ends = [level(row, 0), level(row, COLUMNS - 1)];
+    bright += ends[row % 2] / ROWS;
+    dark += ends[1 - (row % 2)] / ROWS;
+  }
+  const bytes = new Uint8Array(10);
+  for (let bit = 0; bit < 80; bit += 1) {
+    const isSet = level(Math.floor(bit / 20), 1 + (bit % 20)) > (bright + dark) / 2;
+    bytes[bit >> 3] |= isSet ? 0x80 >> (bit & 7) : 0;
+  }
+  const view = new DataView(bytes.buffer);
+  return crc16(bytes.subarray(0, 8)) === view.getUint16(8) ? view.getUint32(0) : undefined;
+}
+
+/** CCITT, beginning with 0xFFFF. */
+function crc16(bytes) {
+  let crc = 0xffff;
+  for (const byte of bytes) {
+    crc ^= byte << 8;
+    for (let bit = 0; bit < 8; bit += 1) crc = ((crc << 1) ^ (crc & 0x8000 ? 0x1021 : 0)) & 0xffff;
+  }
+  return crc;
 }
 
 /** Sets what only a negotiated sender takes. */
@@ -85,6 +151,8 @@ async function sample() {
   if (pair?.currentRoundTripTime !== undefined) now.rtt_ms = pair.currentRoundTripTime * 1e3;
   if (out !== undefined) now.sent = sent(out, codec(out), pair);
   if (into !== undefined) now.received = received(into, codec(into));
+  if (now.sent !== undefined) now.sent.filmed = filmed();
+  if (now.received !== undefined) now.received.shown = shown();
   addRates(now, before);
   before = now;
   tell(JSON.stringify({ sample: now }));

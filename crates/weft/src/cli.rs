@@ -176,6 +176,10 @@ pub struct JoinArgs {
     /// Trust whoever answers, whatever the certificate: others on the way can listen in
     #[arg(long)]
     pub insecure: bool,
+    /// Decode the pictures received, as a screen would show them: the statistics file then has
+    /// their size and how long they took from the camera
+    #[arg(long, requires = "stats", conflicts_with = "send_only")]
+    pub watch: bool,
     /// Only publish, receive nobody
     #[arg(long, conflicts_with = "record")]
     pub send_only: bool,

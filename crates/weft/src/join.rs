@@ -59,8 +59,12 @@ pub fn run(args: JoinArgs) -> Result<(), Failure> {
         receiving: !args.send_only,
         identity: None,
     };
+    let mut stats = send.stats.as_deref().map(StatsFile::create).transpose()?;
+    if let Some(stats) = stats.as_mut().filter(|_| args.watch) {
+        stats.watch(clock);
+    }
     let outlets = Outlets {
-        stats: send.stats.as_deref().map(StatsFile::create).transpose()?,
+        stats,
         recording: args.record.as_deref().map(Recording::new).transpose()?,
     };
     let sending = Sending {

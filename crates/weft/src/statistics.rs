@@ -4,15 +4,17 @@ use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use serde_json::{Value, json};
+use weft_net::Clock;
 use weft_session::{Metering, PathState, PathStats, ReceivedFrame, Standing};
 use weft_units::{Freezes, Instant, StreamId};
 
 use crate::endpoint::caller::{PeerReport, Track};
 use crate::endpoint::links::LinkFigures;
 use crate::endpoint::video::CameraReport;
+use crate::endpoint::watch::Watcher;
 use crate::exit::Failure;
 
 /// The links of a publication as the room's API wants them. Several paths may
@@ -83,6 +85,8 @@ pub struct StatsFile {
     file: BufWriter<File>,
     received: BTreeMap<String, Received>,
     dropped: Dropped,
+    /// Pictures are decoded, and timed by this clock.
+    watching: Option<Clock>,
 }
 
 /// What this program itself could not keep up with.
@@ -104,6 +108,10 @@ struct ReceivedCamera {
     frames: u64,
     bytes: u64,
     freezes: Freezes,
+    /// Where pictures are decoded.
+    watcher: Option<Watcher>,
+    shown: usize,
+    height: Option<usize>,
 }
 
 impl StatsFile {
@@ -120,7 +128,13 @@ impl StatsFile {
             file,
             received: BTreeMap::new(),
             dropped: Dropped::default(),
+            watching: None,
         })
+    }
+
+    /// Decodes what is received from now on.
+    pub fn watch(&mut self, clock: Clock) {
+        self.watching = Some(clock);
     }
 
     /// A frame of this participant was released for playing at `at`.
@@ -136,6 +150,9 @@ impl StatsFile {
                 cameras[place].frames += 1;
                 cameras[place].bytes += bytes;
                 cameras[place].freezes.on_picture(at);
+                if let Some(clock) = self.watching {
+                    cameras[place].watch(clock, frame);
+                }
             }
         }
     }
@@ -149,11 +166,13 @@ impl StatsFile {
     pub fn write(&mut self, elapsed: Duration, reports: &[PeerReport]) -> Result<(), Failure> {
         let received: BTreeMap<&String, Value> = self
             .received
-            .iter()
+            .iter_mut()
             .map(|(id, r)| (id, r.figures()))
             .collect();
+        let unix = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
         let line = json!({
             "t": elapsed.as_secs_f64(),
+            "unix_ms": unix.map_or(0.0, |since| round(since.as_secs_f64() * 1e3)),
             "peers": reports.iter().map(peer).collect::<Vec<Value>>(),
             "received": received,
             "dropped": { "frames": self.dropped.frames, "requests": self.dropped.requests },
@@ -169,7 +188,8 @@ impl StatsFile {
 }
 
 impl Received {
-    fn figures(&self) -> Value {
+    fn figures(&mut self) -> Value {
+        let each: Vec<Value> = self.cameras.iter_mut().map(|c| c.figures()).collect();
         let cameras = || self.cameras.iter();
         json!({
             "frames": cameras().map(|c| c.frames).sum::<u64>(),
@@ -177,19 +197,44 @@ impl Received {
             "bytes": self.bytes,
             "freezes": cameras().map(|c| c.freezes.count()).sum::<u32>(),
             "freeze_s": cameras().map(|c| c.freezes.total().as_secs_f64()).sum::<f64>(),
-            "cameras": cameras().map(ReceivedCamera::figures).collect::<Vec<Value>>(),
+            "cameras": each,
         })
     }
 }
 
 impl ReceivedCamera {
-    fn figures(&self) -> Value {
-        json!({
+    /// Has the frame decoded. Without a decoder there is nothing to tell.
+    fn watch(&mut self, clock: Clock, frame: &ReceivedFrame) {
+        if self.watcher.is_none() {
+            self.watcher = Watcher::start(clock, frame.codec).ok();
+        }
+        if let Some(watcher) = &self.watcher {
+            watcher.show(frame.clone());
+        }
+    }
+
+    fn figures(&mut self) -> Value {
+        let mut figures = json!({
             "frames": self.frames,
             "bytes": self.bytes,
             "freezes": self.freezes.count(),
             "freeze_s": self.freezes.total().as_secs_f64(),
-        })
+        });
+        if let Some(watcher) = &self.watcher {
+            let new = watcher.take();
+            self.shown += new.len();
+            self.height = new.last().map(|sight| sight.height).or(self.height);
+            let latencies = new.iter().filter_map(|sight| sight.latency);
+            let latencies = latencies.map(|latency| round(latency.as_millis_f64()));
+            let seen = json!({
+                "shown": self.shown,
+                "undecodable": watcher.look(|sights| sights.undecodable),
+                "height": self.height,
+                "latencies_ms": latencies.collect::<Vec<f64>>(),
+            });
+            extend(&mut figures, seen);
+        }
+        figures
     }
 }
 

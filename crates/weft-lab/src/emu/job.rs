@@ -38,6 +38,8 @@ pub enum Speech {
     Lines,
     /// Nothing is read; ready with its first line of output.
     FirstLine,
+    /// The table of an iperf3 that receives; ready with its first line.
+    Iperf,
     /// Nothing is read; ready at once.
     None,
 }

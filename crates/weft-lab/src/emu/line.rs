@@ -66,6 +66,9 @@ pub struct Sent {
     pub cpu_limited_s: Option<f64>,
     /// Quantiser indices of all frames together.
     pub quantizer_sum: Option<f64>,
+    /// Pictures taken since the last sample: the number in the corner, and
+    /// when, milliseconds since 1970.
+    pub filmed: Vec<(u32, f64)>,
 }
 
 /// A stream at its receiver. Counts are from the beginning.
@@ -92,4 +95,13 @@ pub struct Received {
     pub height: Option<f64>,
     /// Time that the frames of the last period waited, mean, milliseconds.
     pub jitter_buffer_ms: Option<f64>,
+    /// Pictures shown since the last sample: the number in the corner, and
+    /// when, milliseconds since 1970.
+    pub shown: Vec<(u32, f64)>,
+    /// Of a client that knows it: from capture to display of the pictures
+    /// shown since the last sample, milliseconds.
+    pub latencies_ms: Vec<f64>,
+    /// What the application got to use: of a call encoded frames, of TCP what
+    /// it handed over in order.
+    pub goodput_bytes: Option<f64>,
 }

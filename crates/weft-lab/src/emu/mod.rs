@@ -8,7 +8,9 @@
 mod calls;
 mod client;
 mod compare;
+mod iperf;
 mod job;
+mod latency;
 mod line;
 mod process;
 mod record;
@@ -173,8 +175,9 @@ impl Emulated<'_> {
         }
         if self.settings.client == Client::Weft {
             for (flow, each) in setup.flows.iter().enumerate() {
-                let start_ms = each.start.as_secs_f64() * 1e3;
-                told.extend(weft::told(self.clips.folder, flow, began_ms + start_ms));
+                if let FlowKind::Call(call) = &each.kind {
+                    told.extend(weft::told(self.clips.folder, flow, call));
+                }
             }
         }
         let mut run = self.measured(&setup, &plan, &report, (&told, began_ms));

@@ -10,6 +10,7 @@ use std::time::{Duration, Instant};
 use serde_json::Value;
 
 use super::Trouble;
+use super::iperf::Meter;
 use super::job::{Job, Speech};
 use super::line::{Line, Sample};
 
@@ -39,6 +40,8 @@ pub struct Process {
     pub held: Vec<String>,
     /// Whether the connection was ever there.
     pub connected: bool,
+    /// What iperf3 has received, if it is one.
+    meter: Meter,
     /// Statistics so far.
     pub samples: Vec<Sample>,
     /// What it is.
@@ -85,6 +88,7 @@ impl Process {
             complaints,
             held: Vec::new(),
             connected: false,
+            meter: Meter::default(),
             samples: Vec::new(),
             about: None,
             heard_at: Instant::now(),
@@ -101,6 +105,11 @@ impl Process {
             Speech::None => return None,
             Speech::FirstLine => {
                 self.ready = true;
+                return None;
+            }
+            Speech::Iperf => {
+                self.ready = true;
+                self.samples.extend(self.meter.hear(text));
                 return None;
             }
             Speech::Lines => {}

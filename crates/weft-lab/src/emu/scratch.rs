@@ -11,7 +11,7 @@ use super::calls::Film;
 
 /// The clip is played in a loop of so many seconds: at 720p a second has
 /// 41 MB, and a cut each 5 s costs one large frame. Chosen by us.
-const CLIP_S: u32 = 5;
+pub const CLIP_S: u32 = 5;
 
 /// Begins the name of the folder that clients write into; the id of the
 /// process follows.
@@ -30,7 +30,7 @@ pub fn folder() -> Result<tempfile::TempDir, Trouble> {
             .to_str()
             .and_then(|name| name.strip_prefix(PREFIX)?.split_once('-'));
         let id = of.and_then(|(id, _)| id.parse::<u32>().ok());
-        if id.is_some_and(|id| !Path::new(&format!("/proc/{id}")).exists()) {
+        if id.is_some_and(|id| !weft_emu::is_running(id)) {
             // Somebody else's stays.
             let _ = std::fs::remove_dir_all(left.path());
         }

@@ -245,12 +245,16 @@ impl Play<'_> {
             };
             if bad || process.error.is_some() {
                 let text = format!("{}: {}", self.name(process), process.last_words());
-                /// A program that is not there, of a shell (POSIX, 2.8.2), and
-                /// a client that lacks something.
-                const LACKING: [i32; 2] = [127, 3];
-                return Err(match status.is_some_and(|s| LACKING.contains(&s)) {
-                    true => Trouble::Lacking(text),
-                    false => Trouble::Run(text),
+                /// A program that is not there, of a shell (POSIX, 2.8.2).
+                const NOT_FOUND: i32 = 127;
+                /// A client that lacks something, and says what.
+                const LACKING: i32 = 3;
+                return Err(match status {
+                    Some(NOT_FOUND) => Trouble::Lacking(format!(
+                        "{text}: install it; `make setup` installs what weft uses itself"
+                    )),
+                    Some(LACKING) => Trouble::Lacking(text),
+                    _ => Trouble::Run(text),
                 });
             }
             self.check_liveness(process)?;

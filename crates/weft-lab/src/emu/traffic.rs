@@ -20,6 +20,8 @@ const MOST_STREAMS: u32 = 128;
 const MOST_TRANSFERS: u32 = 64;
 /// Files below `/proc/sys/net/ipv4` that name the kernel's algorithms.
 const AVAILABLE: &str = "/proc/sys/net/ipv4/tcp_available_congestion_control";
+/// So that rates are told to 1 kbit/s (iperf3(1), `--format`).
+const FORMAT: &str = "k";
 /// What transfers are cut into, so that sizes are kept to within so much.
 const BLOCK: &str = "4K";
 
@@ -69,13 +71,13 @@ impl Traffic<'_> {
         if tcp.application == Application::LongLived {
             many(MOST_STREAMS)?;
             let client = format!("-C {algorithm} -P {}", tcp.connections);
-            return Ok(self.pair(PORT, &client));
+            return Ok(self.pair(PORT, &client, Speech::Iperf));
         }
         many(MOST_TRANSFERS)?;
         let mut jobs = Vec::new();
         for (connection, port) in (0..tcp.connections).zip(PORT..) {
             let mut rng = rng.stream(&connection.to_string());
-            jobs.push(self.server(port));
+            jobs.push(self.server(port, Speech::Iperf));
             let list = self.transfers(&tcp.application, &mut rng);
             let client = self.client(port, &format!("-C {algorithm} -l {BLOCK} -n \"$size\""));
             let script = format!(
@@ -89,28 +91,29 @@ impl Traffic<'_> {
     fn udp(&self, udp: UdpSetup) -> Vec<Job> {
         let payload = udp.packet.0.saturating_sub(UDP_HEADERS).max(16);
         let rate = udp.rate.as_bps() as f64 * payload as f64 / udp.packet.0 as f64;
-        self.pair(PORT, &format!("-u -b {rate:.0} -l {payload}"))
+        let client = format!("-u -b {rate:.0} -l {payload}");
+        self.pair(PORT, &client, Speech::FirstLine)
     }
 
     /// A server, and a client that sends until it is ended.
-    fn pair(&self, port: u16, arguments: &str) -> Vec<Job> {
+    fn pair(&self, port: u16, arguments: &str, speech: Speech) -> Vec<Job> {
         let client = self.client(port, &format!("-t {} {arguments}", self.limit));
         let client = format!("exec {client}");
         vec![
-            self.server(port),
+            self.server(port, speech),
             self.job(End::Source, vec!["sh".into(), "-c".into(), client]),
         ]
     }
 
-    fn server(&self, port: u16) -> Job {
+    fn server(&self, port: u16, speech: Speech) -> Job {
         let here = self.ends.sink[0];
         let command = format!(
-            "timeout -s KILL {} iperf3 -s -B {here} -p {port} --forceflush",
+            "timeout -s KILL {} iperf3 -s -B {here} -p {port} -f {FORMAT} --forceflush",
             self.limit + 60.0
         );
         Job {
             begins: Begins::Before,
-            speech: Speech::FirstLine,
+            speech,
             ending: Ending::Never,
             ..self.job(End::Sink, command.split(' ').map(str::to_owned).collect())
         }

@@ -5,10 +5,12 @@
 use weft_sim::Setup;
 use weft_units::Duration;
 
+use super::latency::latencies;
 use super::line::{Received, Sample, Sent};
 use super::stage::Told;
 use crate::metrics::{self, Value};
 use crate::run::Series;
+use crate::statistics::quantile;
 
 /// What was told in a run, and how its clock stands to that of the clients.
 pub struct Tales<'a> {
@@ -33,6 +35,8 @@ struct Stretch<'a> {
     before: Option<&'a Sample>,
     within: Vec<&'a Sample>,
     seconds: f64,
+    /// When it begins, milliseconds since 1970.
+    start_ms: f64,
 }
 
 const METRICS: &[(&str, Of)] = &[
@@ -77,6 +81,16 @@ impl Stretch<'_> {
         let last = self.within.iter().rev().find_map(|sample| of(sample))?;
         Some(last - self.before.and_then(&of).unwrap_or(0.0))
     }
+
+    /// Mbit/s that were of use, between the samples that tell of them.
+    fn goodput(&self) -> Option<f64> {
+        let of = |sample: &Sample| sample.received.as_ref()?.goodput_bytes;
+        let told = self.within.iter().rev();
+        let (last, bytes) = told.filter_map(|s| Some((s.unix_ms, of(s)?))).next()?;
+        let before = self.before.and_then(|s| Some((s.unix_ms, of(s)?)));
+        let (first, earlier) = before.unwrap_or((self.start_ms, 0.0));
+        (last > first).then(|| (bytes - earlier) * 8.0 / 1e3 / (last - first))
+    }
 }
 
 impl Tales<'_> {
@@ -94,18 +108,61 @@ impl Tales<'_> {
                 values.extend(value);
             }
         }
+        self.add_sums(&mut values);
         values.retain(|(name, value)| value.is_finite() && metrics::find(name).is_some());
         values
     }
 
-    /// Samples of both ends of a flow.
-    fn stretches(&self, flow: usize) -> Vec<Stretch<'_>> {
+    /// What is no mean of the flows: goodput is their sum, latency is over
+    /// all pictures.
+    fn add_sums(&self, values: &mut Vec<Value>) {
+        let goodput = |flows: &[usize]| {
+            let stretches = flows.iter().flat_map(|&flow| self.stretches(flow));
+            let rates = stretches.filter_map(|stretch| stretch.goodput());
+            rates.reduce(|sum, rate| sum + rate)
+        };
+        let pictures = |flows: &[usize]| {
+            let each = flows.iter().flat_map(|&flow| {
+                let (start, stop) = self.window(flow);
+                let unix = |time: Duration| self.began_ms + time.as_secs_f64() * 1e3;
+                latencies(self.told, flow, (unix(start), unix(stop)))
+            });
+            let mut all: Vec<f64> = each.collect();
+            all.sort_by(f64::total_cmp);
+            all
+        };
+        let mut add = |suffix: &str, flows: &[usize]| {
+            let all = pictures(flows);
+            let found = [
+                ("goodput_mbps", goodput(flows)),
+                ("e2e_ms_mean", mean(all.iter().copied())),
+                ("e2e_ms_p95", quantile(&all, 0.95)),
+            ];
+            for (name, value) in found {
+                values.extend(value.map(|value| (format!("{name}{suffix}"), value)));
+            }
+        };
+        add("", self.focus);
+        if self.setup.flows.len() > 1 {
+            for (index, setup) in self.setup.flows.iter().enumerate() {
+                add(&format!(".{}", setup.name), &[index]);
+            }
+        }
+    }
+
+    /// When a flow ran and was measured.
+    fn window(&self, flow: usize) -> (Duration, Duration) {
         let setup = &self.setup.flows[flow];
         let stop = setup
             .stop
             .unwrap_or(self.setup.duration)
             .min(self.setup.duration);
-        let start = setup.start.max(self.from).min(stop);
+        (setup.start.max(self.from).min(stop), stop)
+    }
+
+    /// Samples of both ends of a flow.
+    fn stretches(&self, flow: usize) -> Vec<Stretch<'_>> {
+        let (start, stop) = self.window(flow);
         let at = |sample: &Sample| (sample.unix_ms - self.began_ms) / 1e3;
         let told = self.told.iter().filter(|told| told.flow == flow);
         let stretch = told.map(|told| {
@@ -115,6 +172,7 @@ impl Tales<'_> {
                 before,
                 within: after.filter(|s| at(s) <= stop.as_secs_f64()).collect(),
                 seconds: (stop - start).as_secs_f64(),
+                start_ms: self.began_ms + start.as_secs_f64() * 1e3,
             }
         });
         stretch.collect()
@@ -187,8 +245,8 @@ impl Tales<'_> {
             if let Some(limited) = limited.filter(|s| *s > LIMITED_S) {
                 notes.push(format!(
                     "flow `{flow}`: the processor limited the pictures for {limited:.1} s \
-                     (qualityLimitationReason cpu): this measures the machine, not the link; use \
-                     smaller pictures or a faster machine"
+                     or left some out: this measures the machine, not the link; use smaller pictures \
+                     or a faster machine"
                 ));
             }
         }

@@ -49,6 +49,7 @@ pub fn jobs(
     ));
     receiver.extend(sending(system, &call.callee, &[ends.sink_home.to_string()]));
     receiver.extend([
+        "--watch".to_owned(),
         "--stats".to_owned(),
         file(scratch, flow, End::Sink).display().to_string(),
     ]);
@@ -113,8 +114,7 @@ fn file(scratch: &Path, flow: usize, end: End) -> PathBuf {
 /// A line of `weft join --stats`, as far as it matters here.
 #[derive(Deserialize)]
 struct Line {
-    /// Seconds since its beginning.
-    t: f64,
+    unix_ms: f64,
     #[serde(default)]
     peers: Vec<Peer>,
     /// By participant.
@@ -146,6 +146,8 @@ struct CameraLine {
     height: f64,
     fps: f64,
     encoded: f64,
+    dropped: f64,
+    skipped: f64,
 }
 
 #[derive(Deserialize)]
@@ -157,26 +159,43 @@ struct ReceiverLine {
 
 #[derive(Deserialize)]
 struct From {
-    frames: f64,
     bytes: f64,
     #[serde(default)]
-    freezes: Option<f64>,
-    #[serde(default)]
-    freeze_s: Option<f64>,
+    cameras: Vec<Seen>,
 }
 
-/// What both ends have written, with times since `began_ms` (milliseconds
-/// since 1970), when the flow was started.
+/// A camera at its receiver, its pictures decoded.
+#[derive(Deserialize)]
+struct Seen {
+    bytes: f64,
+    freezes: f64,
+    freeze_s: f64,
+    #[serde(default)]
+    shown: f64,
+    #[serde(default)]
+    height: Option<f64>,
+    #[serde(default)]
+    latencies_ms: Vec<f64>,
+}
+
+/// What both ends have written.
 #[must_use]
-pub fn told(scratch: &Path, flow: usize, began_ms: f64) -> Vec<Told> {
+pub fn told(scratch: &Path, flow: usize, call: &CallSetup) -> Vec<Told> {
     let ends = [End::Source, End::Sink].into_iter();
     let ends = ends.filter_map(|end| {
         let text = std::fs::read_to_string(file(scratch, flow, end)).ok()?;
-        let lines = text
-            .lines()
-            .filter_map(|line| serde_json::from_str::<Line>(line).ok());
-        let mut samples: Vec<Sample> = lines.map(|line| sample(&line, began_ms)).collect();
+        let lines = text.lines();
+        let lines = lines.filter_map(|line| serde_json::from_str::<Line>(line).ok());
+        let lines: Vec<Line> = lines.collect();
+        let mut samples: Vec<Sample> = lines.iter().map(sample).collect();
         add_rates(&mut samples);
+        let side = match end {
+            End::Source => &call.caller,
+            End::Sink => &call.callee,
+        };
+        if let Some(camera) = side.cameras.first() {
+            add_shortage(&mut samples, &lines, film(&camera.source).1);
+        }
         Some(Told {
             flow,
             end,
@@ -185,6 +204,25 @@ pub fn told(scratch: &Path, flow: usize, began_ms: f64) -> Vec<Told> {
         })
     });
     ends.collect()
+}
+
+/// For how long the processor was too slow for the first camera. A picture
+/// that the network has no room for is counted as dropped or skipped; one that
+/// nobody had time for is counted nowhere.
+fn add_shortage(samples: &mut [Sample], lines: &[Line], fps: u32) {
+    let mut first = None;
+    let mut limited: f64 = 0.0;
+    for (sample, line) in samples.iter_mut().zip(lines) {
+        let camera = line.peers.iter().flat_map(|peer| &peer.cameras).next();
+        let (Some(camera), Some(sent)) = (camera, sample.sent.as_mut()) else {
+            continue;
+        };
+        let pictures = camera.encoded + camera.dropped + camera.skipped;
+        let (began, before) = *first.get_or_insert((line.unix_ms, pictures));
+        let filmed = (pictures - before) / f64::from(fps.max(1));
+        limited = limited.max((line.unix_ms - began) / 1e3 - filmed);
+        sent.cpu_limited_s = Some(limited);
+    }
 }
 
 /// What counts became since the sample before.
@@ -202,7 +240,7 @@ fn add_rates(samples: &mut [Sample]) {
     }
 }
 
-fn sample(line: &Line, began_ms: f64) -> Sample {
+fn sample(line: &Line) -> Sample {
     let peers = || line.peers.iter();
     let paths = || peers().flat_map(|peer| &peer.paths);
     let camera = peers().flat_map(|peer| &peer.cameras).next();
@@ -217,23 +255,70 @@ fn sample(line: &Line, began_ms: f64) -> Sample {
     });
     let from = line.received.values().next();
     let receivers = || peers().flat_map(|peer| &peer.received);
-    let received = from.map(|from| Received {
-        bytes: Some(from.bytes),
-        frames: Some(from.frames),
-        freezes: from.freezes,
-        freeze_s: from.freeze_s,
-        jitter_buffer_ms: receivers().map(|r| r.playout_ms).reduce(f64::max),
-        ..Received::default()
+    let received = from.filter(|from| !from.cameras.is_empty()).map(|from| {
+        let cameras = || from.cameras.iter();
+        let mean =
+            |of: fn(&Seen) -> f64| cameras().map(of).sum::<f64>() / from.cameras.len() as f64;
+        Received {
+            bytes: Some(from.bytes),
+            frames: Some(mean(|seen| seen.shown)),
+            freezes: Some(mean(|seen| seen.freezes)),
+            freeze_s: Some(mean(|seen| seen.freeze_s)),
+            height: cameras().filter_map(|seen| seen.height).reduce(f64::min),
+            jitter_buffer_ms: receivers().map(|r| r.playout_ms).reduce(f64::max),
+            latencies_ms: cameras().flat_map(|s| s.latencies_ms.clone()).collect(),
+            goodput_bytes: Some(cameras().map(|seen| seen.bytes).sum()),
+            ..Received::default()
+        }
     });
     let requests: f64 = receivers().map(|r| r.keyframe_requests).sum();
     let rtt = paths().map(|path| path.rtt_ms).filter(|rtt| *rtt > 0.0);
     Sample {
-        unix_ms: began_ms + line.t * 1e3,
+        unix_ms: line.unix_ms,
         rtt_ms: rtt.reduce(f64::min),
         sent: sent.or((requests > 0.0).then(|| Sent {
             plis: Some(requests),
             ..Sent::default()
         })),
         received,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn line(second: u32, encoded: u32, skipped: u32) -> Line {
+        let text = format!(
+            r#"{{"t":{second},"unix_ms":{second}000,"peers":[{{"paths":[],"cameras":[
+                {{"width":640,"height":360,"fps":30,"encoded":{encoded},"dropped":0,"skipped":{skipped}}}
+            ]}}],"received":{{}}}}"#
+        );
+        serde_json::from_str(&text).unwrap()
+    }
+
+    fn shortage(lines: &[Line]) -> Vec<f64> {
+        let mut samples: Vec<Sample> = lines.iter().map(sample).collect();
+        add_shortage(&mut samples, lines, 30);
+        let sent = samples.iter().filter_map(|sample| sample.sent.as_ref());
+        sent.filter_map(|sent| sent.cpu_limited_s).collect()
+    }
+
+    #[test]
+    fn pictures_that_nobody_had_time_for_are_a_shortage_of_processor() {
+        // 30 a second at first, then 15 and 0.
+        let lines = [
+            line(1, 7, 0),
+            line(2, 37, 0),
+            line(3, 52, 0),
+            line(4, 52, 0),
+        ];
+        assert_eq!(shortage(&lines), [0.0, 0.0, 0.5, 1.5]);
+    }
+
+    #[test]
+    fn pictures_that_the_network_has_no_room_for_are_none() {
+        let lines = [line(1, 7, 0), line(2, 20, 17), line(3, 20, 47)];
+        assert_eq!(shortage(&lines), [0.0, 0.0, 0.0]);
     }
 }

@@ -65,6 +65,16 @@ impl Watcher {
         let _ = self.frames.send(frame);
     }
 
+    /// The pictures since this was asked last.
+    pub fn take(&self) -> Vec<Sight> {
+        let sights = self.sights.lock();
+        std::mem::take(
+            &mut sights
+                .expect("no thread panics with the sights in hand")
+                .all,
+        )
+    }
+
     pub fn look<T>(&self, at: impl FnOnce(&Sights) -> T) -> T {
         at(&self
             .sights

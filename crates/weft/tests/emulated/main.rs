@@ -177,6 +177,35 @@ fn simulator_and_emulator_are_compared() {
 }
 
 #[test]
+fn a_user_without_rights_gets_a_network_of_its_own() {
+    const BINARY: &str = env!("CARGO_BIN_EXE_weft");
+    let nobody = |words: &[&str]| {
+        let mut command = Command::new("setpriv");
+        command.args(["--reuid=65534", "--regid=65534", "--clear-groups"]);
+        command.args(words).env("HOME", "/tmp").output()
+    };
+    let works = |words: &[&str]| nobody(words).is_ok_and(|output| output.status.success());
+    let may = works(&["unshare", "--user", "--map-root-user", "--net", "true"])
+        && works(&["test", "-w", "/dev/net/tun"]);
+    // Only root can become nobody, who does not see into root's own folder.
+    if !has("ping") || !may || !works(&["test", "-x", BINARY]) {
+        println!("skipped: no user namespaces here for a user without rights");
+        return;
+    }
+    let link = "rate=2mbit,delay=25ms";
+    let ping = "ping -c 1 -W 5 $WEFT_EMU_FAR";
+    let output = nobody(&[
+        BINARY, "emu", "shell", "--link", link, "--", "sh", "-c", ping,
+    ]);
+    let output = output.expect("the program starts");
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{errors}");
+    let text = String::from_utf8_lossy(&output.stdout);
+    assert!(text.contains("1 received"), "{text} {errors}");
+    assert!(errors.contains("1 packets delivered"), "{errors}");
+}
+
+#[test]
 fn what_goes_wrong_is_told_by_status_and_remedy() {
     let run = |client: &str, environment: &[(&str, &str)]| {
         let arguments = ["gcc/wired-1", "--engine", "emu", "--client", client, BUSY];

@@ -116,6 +116,33 @@ fn a_run_that_the_processor_limited_is_flagged() {
 }
 
 #[test]
+fn goodput_is_between_the_samples_that_tell_of_it() {
+    // 125 kB a second, told 0.4 s after each: of 4 to 10 s the first sample
+    // before is at 3.4 s, the last one within at 9.4 s.
+    let sample = |second: u32| Sample {
+        unix_ms: BEGAN_MS + f64::from(second) * 1e3 + 400.0,
+        received: Some(Received {
+            goodput_bytes: Some(f64::from(second) * 125_000.0),
+            latencies_ms: vec![f64::from(second) * 10.0],
+            ..Received::default()
+        }),
+        ..Sample::default()
+    };
+    let told = Told {
+        samples: (0..=10).map(sample).collect(),
+        ..sink()
+    };
+    let values = of(&[told], Duration::from_secs(4), |tales| tales.values());
+    let near = |name: &str, goal: f64| {
+        let found = value(&values, name).unwrap();
+        assert!((found - goal).abs() < 1e-6, "{name}: {found}");
+    };
+    near("goodput_mbps", 1.0);
+    // 40, 50 to 90 ms.
+    near("e2e_ms_mean", 65.0);
+}
+
+#[test]
 fn series_hold_what_was_said_last_and_not_for_long() {
     let mut told = sink();
     told.samples.truncate(3);
