@@ -6,6 +6,7 @@ use crate::forwarding::Forwarding;
 use crate::hub::{Arrival, Hub};
 use crate::listener::Connections;
 use crate::media_plane::{self, EventReceiver, MediaPlane};
+use crate::own_certificate::Renewal;
 use crate::problem::Problem;
 use crate::routes::{self, App};
 use crate::tls;
@@ -34,6 +35,9 @@ pub struct ServerHandle {
     /// SHA-256 of the certificate it shows, as browsers print it; none
     /// without TLS.
     pub fingerprint: Option<String>,
+    /// Why it shows another certificate of its own making than the last
+    /// start; none if it does not.
+    pub renewal: Option<Renewal>,
     hub: Arc<Hub>,
     stop: watch::Sender<bool>,
     thread: Option<JoinHandle<()>>,
@@ -100,7 +104,10 @@ impl Server {
             secure: tls.is_some(),
         };
         let url = url_of(local_addr, tls.is_some());
-        let (tls, fingerprint) = tls.map(|t| (t.acceptor, t.fingerprint)).unzip();
+        let (tls, fingerprint, renewal) = match tls {
+            Some(tls) => (Some(tls.acceptor), Some(tls.fingerprint), tls.renewal),
+            None => (None, None, None),
+        };
         let (stop, stopped) = watch::channel(false);
         let run = Run {
             listener,
@@ -131,6 +138,7 @@ impl Server {
             local_addr,
             url,
             fingerprint,
+            renewal,
             hub,
             stop,
             thread: Some(thread),

@@ -76,6 +76,12 @@ pub fn tell_certificate(server: &ServerHandle) {
         Some(folder) => format!("is {}", folder.join("certificate.pem").display()),
         None => "lasts until the server ends".to_owned(),
     };
+    if let Some(renewal) = &server.renewal {
+        eprintln!(
+            "weft: made a new certificate, since the kept one {renewal}; browsers ask again, copies \
+             that `weft join --ca` was given still do"
+        );
+    }
     eprintln!(
         "weft: the server's certificate is of its own making and {place}; browsers ask about it, \
          `weft join --ca FILE` takes a copy of it; SHA-256 {fingerprint}"

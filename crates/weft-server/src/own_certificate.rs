@@ -1,0 +1,238 @@
+//! The certificate that a server makes for itself, and keeps as long as it fits.
+
+use crate::error::ServerError;
+use crate::tls;
+use rcgen::{
+    Certificate, CertificateParams, DnType, ExtendedKeyUsagePurpose, KeyPair, date_time_ymd,
+};
+use std::collections::BTreeSet;
+use std::fmt;
+use std::fs::{DirBuilder, File, OpenOptions};
+use std::io::{self, Write};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+use tokio_rustls::rustls::RootCertStore;
+use tokio_rustls::rustls::client::{verify_server_cert_signed_by_trust_anchor, verify_server_name};
+use tokio_rustls::rustls::crypto::aws_lc_rs;
+use tokio_rustls::rustls::pki_types::{CertificateDer, ServerName, UnixTime};
+use tokio_rustls::rustls::server::ParsedCertificate;
+
+/// The files of a kept certificate.
+const CERTIFICATE: &str = "certificate.pem";
+const KEY: &str = "key.pem";
+
+const DAY: Duration = Duration::from_secs(24 * 60 * 60);
+/// How far the clocks of others may be behind ours; chosen by us.
+const BEFORE: Duration = DAY;
+/// The longest that Safari accepts, of private authorities too
+/// (<https://support.apple.com/en-us/103769>).
+const LIFETIME: Duration = Duration::from_secs(825 * 24 * 60 * 60);
+/// A certificate that ends sooner than this is replaced at the start; chosen
+/// by us.
+const SPARE: Duration = Duration::from_secs(60 * 24 * 60 * 60);
+
+/// Why a certificate that an earlier start had kept was replaced. Its key was
+/// not, so copies of the old one that were given to senders still do.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Renewal {
+    /// It did not have these names, which the machine has now.
+    Names(Vec<String>),
+    /// It is not valid now, or not for long any more.
+    Ending,
+    /// It was valid for longer than browsers accept.
+    Endless,
+}
+
+impl fmt::Display for Renewal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Renewal::Names(names) => write!(f, "did not name {}", names.join(", ")),
+            Renewal::Ending => f.write_str("had ended, or was about to"),
+            Renewal::Endless => f.write_str("was valid for longer than browsers accept"),
+        }
+    }
+}
+
+/// Where a kept certificate is.
+pub(crate) struct Kept {
+    pub(crate) certificate: PathBuf,
+    pub(crate) key: PathBuf,
+    pub(crate) renewal: Option<Renewal>,
+}
+
+/// A certificate for this start alone.
+pub(crate) fn made(ip: IpAddr, now: UnixTime) -> Result<(Certificate, KeyPair), ServerError> {
+    let key = KeyPair::generate().map_err(refused)?;
+    Ok((signed(&names(ip), &key, now)?, key))
+}
+
+/// The certificate that an earlier start has made, or one that later starts
+/// will find: who has accepted it once is not asked again, as long as it names
+/// what the machine is called.
+pub(crate) fn kept(ip: IpAddr, state: &Path, now: UnixTime) -> Result<Kept, ServerError> {
+    keep(&names(ip), state, now)
+}
+
+pub(crate) fn keep(names: &Names, state: &Path, now: UnixTime) -> Result<Kept, ServerError> {
+    let (certificate, key) = (state.join(CERTIFICATE), state.join(KEY));
+    let write = |path: &Path, content: String| {
+        write_private(path, &content).map_err(|error| not_kept(path, &error))
+    };
+    // Two servers that start together must not each write one of the files.
+    let _alone = lock(state).map_err(|error| not_kept(state, &error))?;
+    let mut renewal = None;
+    if !(certificate.exists() && key.exists()) {
+        let new = KeyPair::generate().map_err(refused)?;
+        write(&key, new.serialize_pem())?;
+        write(&certificate, signed(names, &new, now)?.pem())?;
+    } else {
+        let chain = tls::chain_of(&certificate)?;
+        renewal = chain.first().and_then(|old| due(old, names, now));
+        if renewal.is_some() {
+            let unreadable = |error: String| ServerError::unreadable(&key, error);
+            let pem = std::fs::read_to_string(&key).map_err(|e| unreadable(e.to_string()))?;
+            let same = KeyPair::from_pem(&pem).map_err(|e| unreadable(e.to_string()))?;
+            write(&certificate, signed(names, &same, now)?.pem())?;
+        }
+    }
+    Ok(Kept {
+        certificate,
+        key,
+        renewal,
+    })
+}
+
+fn not_kept(path: &Path, error: &io::Error) -> ServerError {
+    ServerError::NotKept {
+        path: path.to_owned(),
+        reason: error.to_string(),
+    }
+}
+
+/// What a certificate has to name.
+pub(crate) struct Names {
+    /// Without one of these a certificate is no good.
+    pub(crate) needed: Vec<String>,
+    /// Of these one is enough: a machine has IPv6 addresses that change every
+    /// day (RFC 8981), and one that stays.
+    pub(crate) one_of: Vec<String>,
+}
+
+impl Names {
+    fn all(&self) -> impl Iterator<Item = &String> {
+        self.needed.iter().chain(&self.one_of)
+    }
+
+    /// Those that the certificate should have and has not.
+    fn missing(&self, certificate: &ParsedCertificate<'_>) -> Vec<String> {
+        let is_named = |name: &&String| {
+            ServerName::try_from(name.as_str())
+                .is_ok_and(|name| verify_server_name(certificate, &name).is_ok())
+        };
+        let needed = self.needed.iter().filter(|name| !is_named(name));
+        let has_one = self.one_of.iter().any(|name| is_named(&name));
+        let others = self.one_of.iter().filter(|_| !has_one);
+        needed.chain(others).cloned().collect()
+    }
+}
+
+/// What somebody may write to reach a server that listens on `ip`.
+fn names(ip: IpAddr) -> Names {
+    let present = match ip.is_unspecified() {
+        true => weft_net::machine_addresses().unwrap_or_default(),
+        false => vec![ip],
+    };
+    let loopback = [
+        IpAddr::from(Ipv4Addr::LOCALHOST),
+        Ipv6Addr::LOCALHOST.into(),
+    ];
+    let addresses: BTreeSet<IpAddr> = present.into_iter().chain(loopback).collect();
+    let changing = |it: &IpAddr| ip.is_unspecified() && it.is_ipv6() && !it.is_loopback();
+    let (one_of, fixed): (Vec<IpAddr>, Vec<IpAddr>) = addresses.into_iter().partition(changing);
+    let mut needed = vec!["localhost".to_owned()];
+    needed.extend(host_name());
+    needed.extend(fixed.iter().map(IpAddr::to_string));
+    // Whoever listens on 0.0.0.0 is not reached over IPv6.
+    let one_of = one_of.iter().filter(|_| ip.is_ipv6());
+    Names {
+        needed,
+        one_of: one_of.map(IpAddr::to_string).collect(),
+    }
+}
+
+/// The machine's name, if it can stand in a certificate.
+fn host_name() -> Option<String> {
+    let name = std::fs::read_to_string("/proc/sys/kernel/hostname").ok()?;
+    let name = name.trim();
+    let plain = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '.';
+    (!name.is_empty() && name != "localhost" && name.chars().all(plain)).then(|| name.to_owned())
+}
+
+/// Why the certificate has to be replaced, if it has to. Asks what a client
+/// asks that trusts it and nothing else.
+fn due(certificate: &CertificateDer<'_>, names: &Names, now: UnixTime) -> Option<Renewal> {
+    // What cannot be read is found by whoever uses it, who also says so.
+    let parsed = ParsedCertificate::try_from(certificate).ok()?;
+    let mut roots = RootCertStore::empty();
+    roots.add(certificate.clone().into_owned()).ok()?;
+    let known = aws_lc_rs::default_provider().signature_verification_algorithms;
+    let valid_in = |ahead: Duration| {
+        let then = UnixTime::since_unix_epoch(Duration::from_secs(now.as_secs()) + ahead);
+        verify_server_cert_signed_by_trust_anchor(&parsed, &roots, &[], then, known.all).is_ok()
+    };
+    let missing = names.missing(&parsed);
+    if !missing.is_empty() {
+        Some(Renewal::Names(missing))
+    } else if !(valid_in(Duration::ZERO) && valid_in(SPARE)) {
+        Some(Renewal::Ending)
+    } else if valid_in(LIFETIME) {
+        Some(Renewal::Endless)
+    } else {
+        None
+    }
+}
+
+fn signed(names: &Names, key: &KeyPair, now: UnixTime) -> Result<Certificate, ServerError> {
+    let all: Vec<String> = names.all().cloned().collect();
+    let mut params = CertificateParams::new(all).map_err(refused)?;
+    let from = Duration::from_secs(now.as_secs()).saturating_sub(BEFORE);
+    params.not_before = date_time_ymd(1970, 1, 1) + from;
+    // Both ends belong to the time (RFC 5280 section 4.1.2.5).
+    params.not_after = params.not_before + LIFETIME - Duration::from_secs(1);
+    params.distinguished_name.push(DnType::CommonName, "weft");
+    params.extended_key_usages = vec![ExtendedKeyUsagePurpose::ServerAuth];
+    params.self_signed(key).map_err(refused)
+}
+
+fn refused(error: rcgen::Error) -> ServerError {
+    ServerError::System {
+        reason: error.to_string(),
+    }
+}
+
+/// Makes the folder, for this user alone, and holds it until the file goes.
+fn lock(folder: &Path) -> io::Result<File> {
+    let mut builder = DirBuilder::new();
+    builder.recursive(true).mode(0o700).create(folder)?;
+    let lock = File::create(folder.join("lock"))?;
+    lock.lock()?;
+    Ok(lock)
+}
+
+/// A file for this user alone, whole at any time.
+fn write_private(path: &Path, content: &str) -> io::Result<()> {
+    let new = path.with_extension("new");
+    let _ = std::fs::remove_file(&new);
+    let mut file = OpenOptions::new()
+        .write(true)
+        .create_new(true)
+        .mode(0o600)
+        .open(&new)?;
+    file.write_all(content.as_bytes())?;
+    std::fs::rename(&new, path)
+}
+
+#[cfg(test)]
+mod tests;
