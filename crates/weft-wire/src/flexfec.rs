@@ -110,21 +110,32 @@ impl Parity {
     /// If it is no RTP packet, or longer than a datagram; then nothing is
     /// changed.
     pub fn add(&mut self, packet: &[u8]) -> Result<(), ParseError> {
+        self.add_parts(packet, &[])
+    }
+
+    /// The same with a packet in two parts: its header, or more, and the rest.
+    ///
+    /// # Errors
+    /// Those of [`Parity::add`].
+    pub fn add_parts(&mut self, header: &[u8], rest: &[u8]) -> Result<(), ParseError> {
         let what = "protected packet";
-        let (fixed, body) = packet
+        let (fixed, body) = header
             .split_first_chunk::<FIXED_LEN>()
             .ok_or(ParseError::Truncated { what })?;
-        let len = u16::try_from(body.len()).map_err(|_| ParseError::TooLarge { what })?;
+        let whole = body.len() + rest.len();
+        let len = u16::try_from(whole).map_err(|_| ParseError::TooLarge { what })?;
         let [flags, kind, _, _, t0, t1, t2, t3, ..] = *fixed;
         let [l0, l1] = len.to_be_bytes();
         xor(
             &mut self.header,
             &[flags & !OTHER_FORMS, kind, l0, l1, t0, t1, t2, t3],
         );
-        if self.body.len() < body.len() {
-            self.body.resize(body.len(), 0);
+        if self.body.len() < whole {
+            self.body.resize(whole, 0);
         }
-        xor(&mut self.body, body);
+        let (first, second) = self.body.split_at_mut(body.len());
+        xor(first, body);
+        xor(second, rest);
         Ok(())
     }
 

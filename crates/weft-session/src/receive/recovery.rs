@@ -1,13 +1,17 @@
 //! Packets of one stream that are made again from repair packets (RFC 8627
 //! section 6.3).
 
-use std::collections::{BTreeMap, BTreeSet, VecDeque};
+mod kept;
+
+use std::collections::VecDeque;
 
 use weft_units::{Duration, Instant, Ssrc};
 use weft_wire::ParseError;
 use weft_wire::flexfec::{Parity, Repair};
 use weft_wire::rtp::{self, ExtensionMap};
 use weft_wire::sequence;
+
+use kept::{Kept, WINDOW, Way};
 
 /// What became of the repair packets of one stream.
 #[derive(Clone, Copy, Default, PartialEq, Eq, Debug)]
@@ -27,14 +31,8 @@ pub struct ProtectionCounters {
 /// come; memory is bounded whatever arrives.
 #[derive(Default, Debug)]
 pub(crate) struct Recovery {
-    /// What has come lately: as it is protected, or nothing where it came as a
-    /// retransmission, which has lost its header.
-    packets: BTreeMap<u64, Option<Vec<u8>>>,
-    bytes: usize,
-    /// Which of them were made again, and have not come by themselves.
-    recovered: BTreeSet<u64>,
+    kept: Kept,
     repairs: VecDeque<Held>,
-    highest: Option<u64>,
     repaired_at: Option<Instant>,
     pub counters: ProtectionCounters,
 }
@@ -58,10 +56,6 @@ pub(crate) struct Recovered {
 /// Without repair packets for so long, packets are not kept for them. Chosen
 /// by us: a protection's memory of losses.
 const IN_USE: Duration = Duration::from_secs(5);
-/// How far back repair packets reach at most: their span and the skew of
-/// paths, at a thousand packets a second.
-const WINDOW: u64 = 512;
-const MAX_BYTES: usize = 1_000_000;
 const MAX_HELD: usize = 128;
 
 impl Recovery {
@@ -72,49 +66,33 @@ impl Recovery {
     }
 
     /// A packet of the stream came, as it is on the wire.
-    pub fn on_packet(&mut self, now: Instant, number: u64, packet: &[u8], map: &ExtensionMap) {
+    pub fn on_packet(&mut self, now: Instant, number: u64, packet: &[u8]) {
         if !self.in_use(now) {
-            self.packets.clear();
-            self.recovered.clear();
+            self.kept.clear();
             self.repairs.clear();
-            self.bytes = 0;
             return;
         }
-        if self.recovered.remove(&number) {
+        if self.kept.way(number) == Some(Way::Recovered) {
             // It was not lost: the repair packet overtook it on another path.
             self.counters.used -= 1;
             self.counters.useless += 1;
         }
-        let mut packet = packet.to_vec();
-        rtp::clear_transport_values(&mut packet, map);
-        self.store(number, Some(packet));
+        self.keep(number, Way::Itself, packet);
     }
 
     /// A packet of the stream came as a retransmission.
     pub fn on_retransmission(&mut self, now: Instant, number: u64) {
-        if self.in_use(now) && !self.packets.contains_key(&number) {
-            self.store(number, None);
+        if self.in_use(now) && self.kept.way(number).is_none() {
+            self.keep(number, Way::Useless, &[]);
         }
     }
 
-    fn store(&mut self, number: u64, packet: Option<Vec<u8>>) {
-        let highest = self.highest.max(Some(number)).unwrap_or(number);
-        self.highest = Some(highest);
-        if number + WINDOW < highest || self.packets.get(&number).is_some_and(Option::is_some) {
+    fn keep(&mut self, number: u64, way: Way, packet: &[u8]) {
+        if !self.kept.keep(number, way, packet) {
             return;
         }
-        let is_whole = packet.is_some();
-        self.bytes += packet.as_ref().map_or(0, Vec::len);
-        self.packets.insert(number, packet);
-        while let Some(oldest) = self.packets.first_entry() {
-            if *oldest.key() + WINDOW >= highest && self.bytes <= MAX_BYTES {
-                break;
-            }
-            self.recovered.remove(oldest.key());
-            self.bytes -= oldest.remove().map_or(0, |p| p.len());
-        }
         for held in &mut self.repairs {
-            if is_whole && let Some(bit) = held.bit(number) {
+            if let Some(bit) = held.bit(number) {
                 held.missing &= !bit;
             }
         }
@@ -128,12 +106,13 @@ impl Recovery {
             self.counters.broken += 1;
             return;
         };
-        let base = sequence::extend(Some(self.highest.unwrap_or(near)), mask.base);
-        if base.abs_diff(self.highest.unwrap_or(near)) > WINDOW {
+        let highest = self.kept.highest().unwrap_or(near);
+        let base = sequence::extend(Some(highest), mask.base);
+        if base.abs_diff(highest) > WINDOW {
             self.counters.broken += 1;
             return;
         }
-        let came = |i: &u32| matches!(self.packets.get(&(base + u64::from(*i))), Some(Some(_)));
+        let came = |i: &u32| self.kept.is_whole(base + u64::from(*i));
         let named = |i: &u32| mask.bits >> i & 1 == 1;
         let whole = (0..u128::BITS).filter(named).filter(came);
         let whole = whole.fold(0_u128, |bits, i| bits | 1 << i);
@@ -150,26 +129,25 @@ impl Recovery {
     }
 
     /// The next packet that can be made again, for as long as there are any.
-    pub fn poll(&mut self, ssrc: Ssrc) -> Option<Recovered> {
+    pub fn poll(&mut self, ssrc: Ssrc, map: &ExtensionMap) -> Option<Recovered> {
         let mut at = 0;
         while let Some(held) = self.repairs.get(at) {
-            let old = self.highest.is_some_and(|h| held.base + 2 * WINDOW < h);
+            let highest = self.kept.highest();
+            let old = highest.is_some_and(|h| held.base + 2 * WINDOW < h);
             if held.missing.count_ones() > 1 && !old {
                 at += 1;
                 continue;
             }
             let held = self.repairs.remove(at)?;
-            let number = held.base + u64::from(held.missing.trailing_zeros());
-            if held.missing == 0 || old || self.packets.contains_key(&number) {
+            let sequence = held.base + u64::from(held.missing.trailing_zeros());
+            if held.missing == 0 || old || self.kept.way(sequence).is_some() {
                 self.counters.useless += 1;
                 continue;
             }
-            match self.recover(held, number, ssrc) {
+            match self.recover(held, sequence, ssrc, map) {
                 Ok(packet) => {
                     self.counters.used += 1;
-                    self.recovered.insert(number);
-                    let sequence = number;
-                    self.store(number, Some(packet.clone()));
+                    self.keep(sequence, Way::Recovered, &packet);
                     return Some(Recovered { sequence, packet });
                 }
                 Err(_) => self.counters.broken += 1,
@@ -178,7 +156,13 @@ impl Recovery {
         None
     }
 
-    fn recover(&self, held: Held, number: u64, ssrc: Ssrc) -> Result<Vec<u8>, ParseError> {
+    fn recover(
+        &mut self,
+        held: Held,
+        number: u64,
+        ssrc: Ssrc,
+        map: &ExtensionMap,
+    ) -> Result<Vec<u8>, ParseError> {
         let Held {
             base,
             bits,
@@ -187,7 +171,9 @@ impl Recovery {
         } = held;
         for distance in (0..u128::BITS).filter(|i| bits >> i & 1 == 1) {
             let other = base + u64::from(distance);
-            if let (true, Some(Some(packet))) = (other != number, self.packets.get(&other)) {
+            if let (true, Some(packet)) = (other != number, self.kept.get_mut(other)) {
+                // As it is protected.
+                rtp::clear_transport_values(packet, map);
                 parity.add(packet)?;
             }
         }
@@ -196,12 +182,9 @@ impl Recovery {
 
     /// What was recovered last is no packet of the stream.
     pub fn refuse(&mut self, number: u64) {
-        self.recovered.remove(&number);
         self.counters.used -= 1;
         self.counters.broken += 1;
-        if let Some(Some(packet)) = self.packets.remove(&number) {
-            self.bytes -= packet.len();
-        }
+        self.kept.forget(number);
     }
 }
 

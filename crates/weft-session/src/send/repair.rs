@@ -1,7 +1,7 @@
 //! The repair packets of one sending stream: what they hold, and what became
 //! of them and of the packets in them.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::VecDeque;
 use std::sync::Arc;
 
 use weft_units::{Bytes, Duration, Instant, PathId, Ssrc};
@@ -44,8 +44,8 @@ pub(crate) struct RepairStream {
     repairs: VecDeque<StoredRepair>,
     /// Number of the first of `repairs`.
     first: u64,
-    /// The repair packet of each media packet.
-    holder: BTreeMap<u64, u64>,
+    /// The repair packet of each media packet of which nothing is known.
+    holders: Holders,
 }
 
 /// Packets older than this get into no repair packet any more: half of the
@@ -55,7 +55,44 @@ const MAX_UNPROTECTED: usize = 512;
 /// What is known of repair packets further back helps nobody: as many as a
 /// second of 20 Mbps has at an overhead of one half.
 const MAX_REPAIRS: usize = 1024;
-const MAX_HOLDERS: usize = 4096;
+
+/// In which repair packet each of the last media packets is.
+#[derive(Default, Debug)]
+struct Holders {
+    /// Media packet and repair packet, each in the place that its number gives
+    /// it; none of them before the first is added.
+    slots: Vec<Option<(u64, u64)>>,
+}
+
+impl Holders {
+    const CAPACITY: usize = 4096;
+
+    fn place(sequence: u64) -> usize {
+        sequence as usize % Holders::CAPACITY
+    }
+
+    fn insert(&mut self, sequence: u64, repair: u64) {
+        if self.slots.is_empty() {
+            self.slots.resize(Holders::CAPACITY, None);
+        }
+        self.slots[Holders::place(sequence)] = Some((sequence, repair));
+    }
+
+    fn has(&self, sequence: u64) -> bool {
+        let slot = self.slots.get(Holders::place(sequence));
+        matches!(slot, Some(Some((held, _))) if *held == sequence)
+    }
+
+    fn remove(&mut self, sequence: u64) -> Option<u64> {
+        let slot = self.slots.get_mut(Holders::place(sequence))?;
+        let (_, repair) = slot.take_if(|(held, _)| *held == sequence)?;
+        Some(repair)
+    }
+
+    fn clear(&mut self) {
+        self.slots.clear();
+    }
+}
 
 impl RepairStream {
     /// `first_sequence` is random (RFC 3550 section 5.1).
@@ -68,13 +105,13 @@ impl RepairStream {
             begin: 0,
             repairs: VecDeque::new(),
             first: u64::from(first_sequence & 0x7fff),
-            holder: BTreeMap::new(),
+            holders: Holders::default(),
         }
     }
 
     /// A packet of the current frame was given to a path.
     pub fn on_scheduled(&mut self, now: Instant, sequence: u64, path: PathId) {
-        if self.holder.contains_key(&sequence) {
+        if self.holders.has(sequence) {
             // Its path died before it could leave.
             return;
         }
@@ -108,10 +145,12 @@ impl RepairStream {
         self.unprotected.range(self.begin..)
     }
 
-    /// The current frame is done; these packets are in repair packets now.
+    /// The current frame is done; these packets, in ascending order, are in
+    /// repair packets now.
     pub fn end_frame(&mut self, held: &[u64]) {
         if !held.is_empty() {
-            self.unprotected.retain(|p| !held.contains(&p.sequence));
+            let is_held = |p: &Unprotected| held.binary_search(&p.sequence).is_ok();
+            self.unprotected.retain(|p| !is_held(p));
         }
         self.begin = self.unprotected.len();
     }
@@ -130,9 +169,8 @@ impl RepairStream {
             self.repairs.pop_front();
             self.first += 1;
         }
-        self.holder.extend(members.iter().map(|m| (*m, number)));
-        while self.holder.len() > MAX_HOLDERS {
-            self.holder.pop_first();
+        for member in members {
+            self.holders.insert(*member, number);
         }
         number
     }
@@ -154,7 +192,7 @@ impl RepairStream {
 
     /// A packet of the stream arrived.
     pub fn on_arrived(&mut self, sequence: u64) {
-        if let Some(number) = self.holder.remove(&sequence)
+        if let Some(number) = self.holders.remove(sequence)
             && let Some(repair) = self.get_mut(number)
         {
             repair.open -= 1;
@@ -164,7 +202,7 @@ impl RepairStream {
     /// A packet of the stream is lost. What has to be sent again for it, by
     /// now: nothing while a repair packet may bring it back.
     pub fn on_lost(&mut self, sequence: u64) -> Vec<u64> {
-        let number = self.holder.remove(&sequence);
+        let number = self.holders.remove(sequence);
         let Some(repair) = number.and_then(|number| self.get_mut(number)) else {
             return vec![sequence];
         };
@@ -196,7 +234,7 @@ impl RepairStream {
     pub fn interrupt(&mut self) {
         self.unprotected.clear();
         self.begin = 0;
-        self.holder.clear();
+        self.holders.clear();
         self.first += self.repairs.len() as u64;
         self.repairs.clear();
     }
@@ -249,11 +287,11 @@ mod tests {
         let now = Instant::ZERO;
         for sequence in 0..10_000 {
             stream.on_scheduled(now, sequence, PathId(0));
-            stream.store(0, Arc::from([0; 20]), &[sequence]);
+            stream.store(0, Arc::from([0; 20]), &[sequence + 10_000]);
         }
         assert_eq!(stream.unprotected(now).0.len(), MAX_UNPROTECTED);
         assert_eq!(stream.repairs.len(), MAX_REPAIRS);
-        assert_eq!(stream.holder.len(), MAX_HOLDERS);
+        assert_eq!(stream.holders.slots.len(), Holders::CAPACITY);
         stream.end_frame(&[]);
         assert_eq!(stream.unprotected(now + LONGEST_WAIT).0.len(), 0);
     }

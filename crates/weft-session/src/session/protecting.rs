@@ -59,6 +59,7 @@ impl Session {
             }
             held.extend(members);
         }
+        held.sort_unstable();
         if let Some(repair) = self.senders.get_mut(&id).and_then(|s| s.repair.as_mut()) {
             repair.end_frame(&held);
         }
@@ -246,7 +247,7 @@ fn parity(
         ..Extensions::default()
     };
     let mut parity = Parity::default();
-    let (mut held, mut packet) = (Vec::with_capacity(members.len()), Vec::new());
+    let (mut held, mut start) = (Vec::with_capacity(members.len()), Vec::new());
     for &sequence in members {
         let Some(stored) = stream.get(sequence).filter(|p| !p.payload.is_empty()) else {
             continue;
@@ -259,10 +260,9 @@ fn parity(
             ssrc: stream.config.ssrc,
             extensions,
         };
-        packet.clear();
-        header.write(map, &mut packet);
-        packet.extend_from_slice(&stored.payload);
-        if parity.add(&packet).is_ok() {
+        start.clear();
+        header.write(map, &mut start);
+        if parity.add_parts(&start, &stored.payload).is_ok() {
             held.push(sequence);
         }
     }

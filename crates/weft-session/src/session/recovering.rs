@@ -66,8 +66,7 @@ impl Session {
         if again {
             stream.recovery.on_retransmission(now, sequence);
         } else {
-            let map = &self.config.extensions;
-            stream.recovery.on_packet(now, sequence, packet, map);
+            stream.recovery.on_packet(now, sequence, packet);
         }
         self.recover(now, path, id);
     }
@@ -80,8 +79,9 @@ impl Session {
         let Some(ssrc) = stream.ssrc else {
             return;
         };
-        while let Some(Recovered { sequence, packet }) = stream.recovery.poll(ssrc) {
-            let parsed = rtp::parse(&packet, &self.config.extensions).ok();
+        let map = &self.config.extensions;
+        while let Some(Recovered { sequence, packet }) = stream.recovery.poll(ssrc, map) {
+            let parsed = rtp::parse(&packet, map).ok();
             let is_ours = |(header, payload): &(Header, &[u8])| {
                 header.payload_type == stream.config.payload_type && !payload.is_empty()
             };

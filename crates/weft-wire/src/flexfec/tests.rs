@@ -44,6 +44,23 @@ fn the_octets_of_two_protected_packets_are_those_of_rfc_8627() {
 }
 
 #[test]
+fn a_packet_in_two_parts_is_the_same_packet() {
+    let whole = packet(7, 1, &[1, 2, 3, 4, 5]);
+    for at in 12..=whole.len() {
+        let mut parts = Parity::default();
+        parts
+            .add_parts(&whole[..at], &whole[at..])
+            .expect("an RTP packet");
+        assert_eq!(parts, parity(std::slice::from_ref(&whole)), "cut at {at}");
+    }
+    assert!(
+        Parity::default()
+            .add_parts(&whole[..11], &whole[11..])
+            .is_err()
+    );
+}
+
+#[test]
 fn masks_grow_by_blocks_and_say_so() {
     let octets = |distances: &[u32]| {
         let mut out = Vec::new();

@@ -13,6 +13,8 @@ const MAP: ExtensionMap = ExtensionMap {
     audio_level: None,
 };
 const BASE: u64 = 65_530;
+/// What a stream's packets may take of memory.
+const MOST_KEPT: usize = 2_500_000;
 
 /// A packet with path numbers of its own, and as it is protected.
 fn packet(number: u64) -> (Vec<u8>, Vec<u8>) {
@@ -54,10 +56,7 @@ fn repair(numbers: &[u64]) -> Vec<u8> {
 
 /// One to which a repair packet has come, so that it keeps packets.
 fn in_use() -> Recovery {
-    let mut recovery = Recovery {
-        highest: Some(BASE),
-        ..Recovery::default()
-    };
+    let mut recovery = Recovery::default();
     recovery.on_repair(Instant::ZERO, BASE, &[]);
     assert_eq!(recovery.counters.broken, 1);
     recovery.counters = ProtectionCounters::default();
@@ -66,7 +65,7 @@ fn in_use() -> Recovery {
 
 fn receive(recovery: &mut Recovery, numbers: &[u64]) {
     for number in numbers {
-        recovery.on_packet(Instant::ZERO, *number, &packet(*number).0, &MAP);
+        recovery.on_packet(Instant::ZERO, *number, &packet(*number).0);
     }
 }
 
@@ -81,8 +80,8 @@ fn the_one_that_is_missing_comes_back_across_the_wrap() {
         sequence: BASE + 6,
         packet: packet(BASE + 6).1,
     };
-    assert_eq!(recovery.poll(SSRC), Some(expected));
-    assert_eq!(recovery.poll(SSRC), None);
+    assert_eq!(recovery.poll(SSRC, &MAP), Some(expected));
+    assert_eq!(recovery.poll(SSRC, &MAP), None);
     let counters = ProtectionCounters {
         received: 1,
         used: 1,
@@ -98,11 +97,11 @@ fn a_repair_packet_waits_for_all_but_one() {
     recovery.on_repair(Instant::ZERO, BASE, &repair(&[a, b]));
     recovery.on_repair(Instant::ZERO, BASE, &repair(&[b, c, d]));
     receive(&mut recovery, &[c]);
-    assert_eq!(recovery.poll(SSRC), None);
+    assert_eq!(recovery.poll(SSRC, &MAP), None);
     // With `a` comes `b`, and with that `d`.
     receive(&mut recovery, &[a]);
-    assert_eq!(recovery.poll(SSRC).map(|r| r.sequence), Some(b));
-    assert_eq!(recovery.poll(SSRC).map(|r| r.sequence), Some(d));
+    assert_eq!(recovery.poll(SSRC, &MAP).map(|r| r.sequence), Some(b));
+    assert_eq!(recovery.poll(SSRC, &MAP).map(|r| r.sequence), Some(d));
     assert_eq!((recovery.counters.used, recovery.repairs.len()), (2, 0));
 }
 
@@ -113,7 +112,7 @@ fn what_all_came_or_was_sent_again_needs_no_repair() {
     recovery.on_repair(Instant::ZERO, BASE, &repair(&[BASE, BASE + 2]));
     recovery.on_retransmission(Instant::ZERO, BASE + 3);
     recovery.on_repair(Instant::ZERO, BASE, &repair(&[BASE + 1, BASE + 3]));
-    assert_eq!(recovery.poll(SSRC), None);
+    assert_eq!(recovery.poll(SSRC, &MAP), None);
     assert_eq!(recovery.counters.useless, 2);
 }
 
@@ -122,7 +121,7 @@ fn a_repair_packet_that_overtook_its_packet_was_of_no_use() {
     let mut recovery = in_use();
     receive(&mut recovery, &[BASE]);
     recovery.on_repair(Instant::ZERO, BASE, &repair(&[BASE, BASE + 1]));
-    assert!(recovery.poll(SSRC).is_some());
+    assert!(recovery.poll(SSRC, &MAP).is_some());
     assert_eq!((recovery.counters.used, recovery.counters.useless), (1, 0));
     receive(&mut recovery, &[BASE + 1, BASE + 1]);
     assert_eq!((recovery.counters.used, recovery.counters.useless), (0, 1));
@@ -132,12 +131,12 @@ fn a_repair_packet_that_overtook_its_packet_was_of_no_use() {
 fn packets_are_kept_only_while_repair_packets_come() {
     let mut recovery = Recovery::default();
     receive(&mut recovery, &[BASE, BASE + 1]);
-    assert!(recovery.packets.is_empty());
+    assert_eq!(recovery.kept.bytes(), 0);
     let mut recovery = in_use();
     receive(&mut recovery, &[BASE]);
     let later = Instant::ZERO + IN_USE;
-    recovery.on_packet(later, BASE + 1, &packet(BASE + 1).0, &MAP);
-    assert!(recovery.packets.is_empty() && recovery.bytes == 0);
+    recovery.on_packet(later, BASE + 1, &packet(BASE + 1).0);
+    assert_eq!(recovery.kept.bytes(), 0);
 }
 
 #[test]
@@ -151,18 +150,17 @@ fn absurd_repair_packets_are_counted_and_dropped() {
     let mut wrong = repair(&[BASE, BASE + 1]);
     wrong[2] ^= 0xff;
     recovery.on_repair(Instant::ZERO, BASE, &wrong);
-    assert_eq!(recovery.poll(SSRC), None);
+    assert_eq!(recovery.poll(SSRC, &MAP), None);
     assert_eq!(recovery.counters.broken, 3);
     // Of packets that were never sent.
     for _ in 0..10_000 {
         recovery.on_repair(Instant::ZERO, BASE, &repair(&[BASE + 50, BASE + 90]));
-        assert_eq!(recovery.poll(SSRC), None);
+        assert_eq!(recovery.poll(SSRC, &MAP), None);
     }
     assert_eq!(recovery.repairs.len(), MAX_HELD);
-    let large = vec![0x80; 60_000];
-    for number in 0..200 {
-        recovery.on_packet(Instant::ZERO, BASE + number, &large, &MAP);
-        assert!(recovery.bytes <= MAX_BYTES);
+    for (number, len) in (0..10_000).zip([60_000, 1_300, 40].into_iter().cycle()) {
+        recovery.on_packet(Instant::ZERO, BASE + number, &vec![0x80; len]);
+        assert!(recovery.kept.bytes() <= MOST_KEPT);
     }
 }
 
@@ -185,7 +183,7 @@ proptest! {
         if late {
             receive(&mut recovery, &received);
         }
-        while let Some(Recovered { sequence, packet: made }) = recovery.poll(SSRC) {
+        while let Some(Recovered { sequence, packet: made }) = recovery.poll(SSRC, &MAP) {
             prop_assert!(lost.contains(&(sequence - BASE)) || late);
             prop_assert_eq!(made, packet(sequence).1);
         }
@@ -200,7 +198,7 @@ proptest! {
         let mut recovery = in_use();
         for payload in payloads {
             recovery.on_repair(Instant::ZERO, near >> 1, &payload);
-            while let Some(Recovered { sequence, .. }) = recovery.poll(SSRC) {
+            while let Some(Recovered { sequence, .. }) = recovery.poll(SSRC, &MAP) {
                 recovery.refuse(sequence);
             }
         }

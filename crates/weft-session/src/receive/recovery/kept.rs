@@ -1,0 +1,119 @@
+//! The last packets of a stream, for the repair packets that name them.
+
+/// How far back repair packets reach at most: their span and the skew of
+/// paths, at a thousand packets a second.
+pub(super) const WINDOW: u64 = 512;
+/// Longer packets are not kept, so that memory is bounded. Chosen by us: more
+/// than an Ethernet frame has.
+const MAX_LEN: usize = 2_000;
+
+/// How a packet was had.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Way {
+    /// It came as it was sent at first.
+    Itself,
+    /// Made again from a repair packet.
+    Recovered,
+    /// As a retransmission, which has lost its header: no repair packet can be
+    /// solved by it, nor by a packet that is too long.
+    Useless,
+}
+
+/// A ring of packets by extended sequence number. Each new one takes the place
+/// and the memory of one that the window has left behind.
+#[derive(Default, Debug)]
+pub(super) struct Kept {
+    slots: Vec<Slot>,
+    highest: Option<u64>,
+}
+
+#[derive(Clone, Debug)]
+struct Slot {
+    number: Option<u64>,
+    way: Way,
+    packet: Vec<u8>,
+}
+
+impl Kept {
+    /// The highest number that ever came.
+    pub fn highest(&self) -> Option<u64> {
+        self.highest
+    }
+
+    /// Forgets the packets, and gives their memory back.
+    pub fn clear(&mut self) {
+        self.slots = Vec::new();
+    }
+
+    /// How the packet of this number was had, if it was lately.
+    pub fn way(&self, number: u64) -> Option<Way> {
+        let slot = self.slots.get(place(number))?;
+        let is_kept = slot.number == Some(number) && !self.is_old(number);
+        is_kept.then_some(slot.way)
+    }
+
+    /// Whether the packet of this number is here whole.
+    pub fn is_whole(&self, number: u64) -> bool {
+        self.way(number).is_some_and(|way| way != Way::Useless)
+    }
+
+    /// The packet of this number, if it is here whole.
+    pub fn get_mut(&mut self, number: u64) -> Option<&mut [u8]> {
+        let is_whole = self.is_whole(number);
+        let slot = self.slots.get_mut(place(number)).filter(|_| is_whole)?;
+        Some(&mut slot.packet)
+    }
+
+    /// Keeps a packet unless it is here whole already, or old. Whether it is
+    /// here whole now, and was not before.
+    pub fn keep(&mut self, number: u64, way: Way, packet: &[u8]) -> bool {
+        self.highest = self.highest.max(Some(number));
+        if self.is_old(number) {
+            return false;
+        }
+        if self.is_whole(number) {
+            if way == Way::Itself {
+                self.slots[place(number)].way = way;
+            }
+            return false;
+        }
+        if self.slots.is_empty() {
+            let vacant = Slot {
+                number: None,
+                way: Way::Useless,
+                packet: Vec::new(),
+            };
+            self.slots = vec![vacant; WINDOW as usize + 1];
+        }
+        let fits = packet.len() <= MAX_LEN;
+        let slot = &mut self.slots[place(number)];
+        slot.number = Some(number);
+        slot.way = if fits { way } else { Way::Useless };
+        slot.packet.clear();
+        slot.packet
+            .extend_from_slice(if fits { packet } else { &[] });
+        slot.way != Way::Useless
+    }
+
+    /// Forgets one packet.
+    pub fn forget(&mut self, number: u64) {
+        let slot = self.slots.get_mut(place(number));
+        if let Some(slot) = slot.filter(|slot| slot.number == Some(number)) {
+            slot.number = None;
+        }
+    }
+
+    fn is_old(&self, number: u64) -> bool {
+        self.highest
+            .is_some_and(|highest| number.saturating_add(WINDOW) < highest)
+    }
+
+    #[cfg(test)]
+    pub fn bytes(&self) -> usize {
+        self.slots.iter().map(|slot| slot.packet.capacity()).sum()
+    }
+}
+
+fn place(number: u64) -> usize {
+    (number % (WINDOW + 1)) as usize
+}
