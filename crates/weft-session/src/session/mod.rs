@@ -48,7 +48,7 @@ pub struct Session {
     protection_kind: ProtectionKind,
     repair_share: RepairShare,
     paths: Few<PathId, Path>,
-    paths_due: Option<Deadline>,
+    paths_due: PathsDue,
     senders: Few<StreamId, SendStream>,
     receivers: Few<StreamId, ReceiveStream>,
     next_stream: u32,
@@ -65,6 +65,8 @@ pub struct Session {
     transport_log: ReceiveLog,
     /// What has come of each stream, if its own numbers name it.
     stream_logs: BTreeMap<Ssrc, ReceiveLog>,
+    /// What the peer has reported of arrivals.
+    last_reports: feedback::LastReports,
     /// The peer's clock in its reports by stream, unwrapped.
     report_clock: Option<u64>,
     feedback_count: u8,
@@ -81,6 +83,14 @@ pub struct Session {
     /// The latest time that was given.
     now: Instant,
     drops: Drops,
+}
+
+/// When the paths want something.
+#[derive(Clone, Copy, Default, PartialEq, Eq, Debug)]
+struct PathsDue {
+    /// A packet may leave.
+    pacer: Option<Instant>,
+    other: Option<Deadline>,
 }
 
 /// Packets from the network that were dropped, by reason.
@@ -124,7 +134,7 @@ impl Session {
             protection_kind: config.protection,
             repair_share: RepairShare::default(),
             paths: Few::default(),
-            paths_due: None,
+            paths_due: PathsDue::default(),
             senders: Few::default(),
             receivers: Few::default(),
             next_stream: 0,
@@ -135,6 +145,7 @@ impl Session {
             peer_paths: Few::default(),
             transport_log: ReceiveLog::default(),
             stream_logs: BTreeMap::new(),
+            last_reports: feedback::LastReports::default(),
             report_clock: None,
             feedback_count: 0,
             next_feedback: None,
@@ -261,6 +272,11 @@ impl Session {
             Input::PathUp { path, rtt } => self.on_path_up(now, path, rtt),
             Input::PathSilent { path } => self.on_path_silent(now, path),
             Input::PathDown { path } => self.on_path_down(now, path),
+            Input::Timeout if self.only_pacers_are_due(now) => {
+                self.transmit_due(now);
+                self.refresh_paths_due();
+                return;
+            }
             Input::Timeout => {}
         }
         self.advance(now);
@@ -289,7 +305,12 @@ impl Session {
             at,
             reason: "feedback",
         });
-        let sending = Deadline::earlier(Deadline::earlier(Some(report), feedback), self.paths_due);
+        let pacer = self.paths_due.pacer.map(|at| Deadline {
+            at,
+            reason: "pacer",
+        });
+        let paths = Deadline::earlier(self.paths_due.other, pacer);
+        let sending = Deadline::earlier(Deadline::earlier(Some(report), feedback), paths);
         let receivers = self.receivers.values();
         let receivers = receivers.map(|stream| stream.receiver.poll_timeout());
         receivers.fold(sending, |next, due| {
@@ -308,10 +329,10 @@ impl Session {
         self.paths_due = self.find_paths_due();
     }
 
-    fn find_paths_due(&self) -> Option<Deadline> {
-        let mut next = None;
+    fn find_paths_due(&self) -> PathsDue {
+        let mut next = PathsDue::default();
         let mut consider = |at: Option<Instant>, reason| {
-            next = Deadline::earlier(next, at.map(|at| Deadline { at, reason }));
+            next.other = Deadline::earlier(next.other, at.map(|at| Deadline { at, reason }));
         };
         consider(self.resumes_at, "migration");
         for path in self.paths.values() {
@@ -320,11 +341,24 @@ impl Session {
             }
             consider(path.controller.poll_timeout().map(|d| d.at), "controller");
             if !path.queue.is_empty() || self.can_pad(path) {
-                consider(Some(path.next_send(Instant::ZERO)), "pacer");
+                let at = path.next_send(Instant::ZERO);
+                next.pacer = Some(next.pacer.map_or(at, |earliest| earliest.min(at)));
             }
             consider(self.keep_alive_due(path), "keep-alive");
         }
         next
+    }
+
+    /// Whether a timeout is for packets that wait for their pacer, as most are:
+    /// nothing else has anything to do then.
+    fn only_pacers_are_due(&self, now: Instant) -> bool {
+        let later = |at: Option<Instant>| at.is_none_or(|at| now < at);
+        let mut receivers = self.receivers.values().map(|s| s.receiver.poll_timeout());
+        !self.rate_moved
+            && now < self.next_report
+            && later(self.next_feedback)
+            && later(self.paths_due.other.map(|d| d.at))
+            && receivers.all(|due| later(due.map(|d| d.at)))
     }
 
     /// What media says of each path's life: its smoothed round trip, queues

@@ -16,6 +16,9 @@ use crate::reader::Reader;
 use body::Body;
 use weft_units::{Ecn, Instant, PathId, Ssrc};
 
+/// Where a body has the octet of the packet type's own.
+pub(super) const LAST_OCTET: usize = body::HEADER_LEN - 1;
+
 /// Entries of all arrival lists in one RTCP packet: half of the sequence
 /// space, beyond which a sequence number is ambiguous. Two octets can stand
 /// for 8,191 lost packets, so the size of the packet is no bound.
@@ -66,8 +69,10 @@ pub struct PathFeedback {
 #[must_use]
 pub fn unwrap_arrival(previous: Instant, arrival: Instant) -> Instant {
     let wrap = body::REFERENCE_WRAP.as_nanos();
-    let within = arrival.as_nanos() % wrap;
-    let cycle = previous.as_nanos() - previous.as_nanos() % wrap;
+    // A division is dear, and most calls end before the first wrap.
+    let within_cycle = |nanos: u64| if nanos < wrap { nanos } else { nanos % wrap };
+    let within = within_cycle(arrival.as_nanos());
+    let cycle = previous.as_nanos() - within_cycle(previous.as_nanos());
     let candidate = cycle.saturating_add(within);
     let half = wrap / 2;
     let nanos = if candidate > previous.as_nanos().saturating_add(half) && cycle > 0 {
