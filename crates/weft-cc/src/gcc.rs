@@ -65,6 +65,8 @@ pub struct Gcc {
     limits: Limits,
     behaviour: Behaviour,
     target: Rate,
+    /// What follows from the target; asked for with every packet.
+    pacing: Rate,
     delay: DelayBased,
     loss: LossBased,
     throughput: Throughput,
@@ -84,6 +86,7 @@ impl Gcc {
             limits,
             behaviour,
             target: limits.start,
+            pacing: limits.start.mul_f64(PACING_FACTOR),
             delay: DelayBased::new(&limits, behaviour),
             loss: LossBased::new(limits.start, limits.min, limits.max),
             throughput: Throughput::new(),
@@ -128,6 +131,7 @@ impl Gcc {
 
     fn set_target(&mut self, now: Instant, target: Rate) {
         self.target = self.limits.clamp(target);
+        self.pacing = self.target.mul_f64(PACING_FACTOR);
         self.alr.set_target(self.target);
         self.probes.set_estimate(now, self.target);
     }
@@ -237,7 +241,7 @@ impl Controller for Gcc {
     }
 
     fn pacing_rate(&self) -> Rate {
-        self.target.mul_f64(PACING_FACTOR)
+        self.pacing
     }
 
     fn snapshot(&self) -> Snapshot {

@@ -293,7 +293,9 @@ impl<P> Link<P> {
     /// Runs the transmitter to `now`.
     fn advance(&mut self, now: Instant) -> Instant {
         let now = self.now.max(now);
-        while let Some(step) = self.transmitter.step(now) {
+        while self.transmitter.is_due(now)
+            && let Some(step) = self.transmitter.step(now)
+        {
             let at = match step {
                 Step::Sent {
                     at,

@@ -106,6 +106,12 @@ impl<P> Transmitter<P> {
         self.next_rate.map(|(at, _)| at)
     }
 
+    /// Whether anything happens until `now`: [`Transmitter::step`] has it then.
+    pub fn is_due(&self, now: Instant) -> bool {
+        let times = [self.finish(), self.next_change()];
+        times.into_iter().flatten().any(|at| at <= now)
+    }
+
     /// The next thing that happens until `now`.
     pub fn step(&mut self, now: Instant) -> Option<Step<P>> {
         let change = self.next_rate.filter(|(at, _)| *at <= now);

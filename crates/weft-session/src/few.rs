@@ -24,7 +24,8 @@ impl<K: Copy + Ord, V> Few<K, V> {
 
     /// The value of this key, made if there is none.
     pub fn get_or_insert_with(&mut self, key: K, make: impl FnOnce() -> V) -> &mut V {
-        let place = self.0.partition_point(|(k, _)| *k < key);
+        let behind = self.0.iter().position(|(k, _)| *k >= key);
+        let place = behind.unwrap_or(self.0.len());
         if self.0.get(place).is_none_or(|(k, _)| *k != key) {
             self.0.insert(place, (key, make()));
         }

@@ -76,22 +76,25 @@ struct Fixed<'a> {
 }
 
 fn parse_fixed(datagram: &[u8]) -> Result<Fixed<'_>, ParseError> {
-    let mut reader = Reader::new(datagram, "RTP header");
-    let first = reader.u8()?;
+    let what = "RTP header";
+    let (fixed, rest) = datagram
+        .split_first_chunk::<FIXED_LEN>()
+        .ok_or(ParseError::Truncated { what })?;
+    let [first, second, n0, n1, t0, t1, t2, t3, s0, s1, s2, s3] = *fixed;
     if first >> 6 != VERSION {
         return Err(ParseError::Invalid {
             what: "RTP version",
         });
     }
-    let second = reader.u8()?;
     let header = Header {
         marker: second & MARKER_BIT != 0,
         payload_type: second & !MARKER_BIT,
-        sequence: reader.u16()?,
-        timestamp: reader.u32()?,
-        ssrc: Ssrc(reader.u32()?),
+        sequence: u16::from_be_bytes([n0, n1]),
+        timestamp: u32::from_be_bytes([t0, t1, t2, t3]),
+        ssrc: Ssrc(u32::from_be_bytes([s0, s1, s2, s3])),
         extensions: Extensions::default(),
     };
+    let mut reader = Reader::new(rest, what);
     let contributing_sources = usize::from(first & 0x0f);
     let sources = reader.take(4 * contributing_sources)?;
     let extension = if first & EXTENSION_BIT == 0 {

@@ -121,17 +121,20 @@ impl Descriptor {
         if self.start_of_partition {
             first |= START_OF_PARTITION;
         }
-        out.push(first);
-        if present == 0 {
-            return;
-        }
-        out.push(present);
+        // The first octet, what is present, and that at its longest.
+        let mut octets = [first, present, 0, 0, 0, 0];
+        let mut len = if present == 0 { 1 } else { 2 };
+        let mut put = |octet: u8| {
+            octets[len] = octet;
+            len += 1;
+        };
         if let Some(id) = self.picture_id {
             let [high, low] = id.to_be_bytes();
-            out.extend_from_slice(&[high | LONG_PICTURE_ID, low]);
+            put(high | LONG_PICTURE_ID);
+            put(low);
         }
         if let Some(index) = self.tl0_picture_index {
-            out.push(index);
+            put(index);
         }
         if self.temporal_layer.is_some() || self.key_index.is_some() {
             let mut shared = self.key_index.unwrap_or(0) & KEY_INDEX;
@@ -141,8 +144,9 @@ impl Descriptor {
                     shared |= LAYER_SYNC;
                 }
             }
-            out.push(shared);
+            put(shared);
         }
+        out.extend_from_slice(&octets[..len]);
     }
 }
 

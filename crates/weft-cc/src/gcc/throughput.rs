@@ -41,6 +41,27 @@ pub(super) struct Throughput {
     /// What arrived by then may stand in the window in another order than it
     /// was sent in.
     disordered_until: Option<Instant>,
+    gaps: Gaps,
+}
+
+/// The longest and the second longest time between two arrivals in the window.
+#[derive(Clone, Copy, Default, Debug)]
+struct Gaps {
+    longest: Duration,
+    second: Duration,
+    /// One of them may have left the window.
+    stale: bool,
+}
+
+impl Gaps {
+    fn add(&mut self, gap: Duration) {
+        self.second = self.second.max(gap.min(self.longest));
+        self.longest = self.longest.max(gap);
+    }
+
+    fn remove(&mut self, gap: Duration) {
+        self.stale |= gap >= self.second;
+    }
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -59,6 +80,7 @@ impl Throughput {
             valid_from: Instant::ZERO,
             newest_sent: Instant::ZERO,
             disordered_until: None,
+            gaps: Gaps::default(),
         }
     }
 
@@ -91,13 +113,17 @@ impl Throughput {
             arrival,
             size,
         });
+        self.gaps.add(arrival.saturating_since(latest));
+        self.gaps.stale |= arrival < latest;
         let mut i = self.window.len() - 1;
-        while i > 0 && self.window[i - 1].arrival > arrival {
+        while arrival < latest && i > 0 && self.window[i - 1].arrival > arrival {
             self.window.swap(i - 1, i);
             i -= 1;
         }
         while self.first_is_outside() {
             if let Some(first) = self.window.pop_front() {
+                let next = self.window.front().map_or(first.arrival, |p| p.arrival);
+                self.gaps.remove(next.saturating_since(first.arrival));
                 self.size -= first.size;
                 self.discarded_sent = self.discarded_sent.max(first.sent);
             }
@@ -107,6 +133,7 @@ impl Throughput {
     fn clear(&mut self) {
         self.window.clear();
         self.size = Bytes::ZERO;
+        self.gaps = Gaps::default();
     }
 
     fn first_is_outside(&self) -> bool {
@@ -114,9 +141,8 @@ impl Throughput {
             return false;
         };
         let span = last.arrival.saturating_since(first.arrival);
-        self.window.len() > MAX_PACKETS
-            || span > MAX_WINDOW
-            || (self.window.len() > WINDOW_PACKETS && span > MIN_WINDOW)
+        let len = self.window.len();
+        len > MAX_PACKETS || span > MAX_WINDOW || (len > WINDOW_PACKETS && span > MIN_WINDOW)
     }
 
     /// At which rate the last packets arrived, whenever they were sent: while
@@ -134,40 +160,40 @@ impl Throughput {
         None
     }
 
-    /// The delivery rate, once there are enough packets. Linear in the
-    /// window, so ask once per feedback.
-    pub(super) fn rate(&self) -> Option<Rate> {
+    /// The delivery rate, once there are enough packets. Linear in the window
+    /// now and then, so ask once per feedback.
+    pub(super) fn rate(&mut self) -> Option<Rate> {
         if self.window.len() < REQUIRED_PACKETS {
             return None;
         }
-        let (first, last) = (self.window.front()?, self.window.back()?);
-        let (longest, second) = self.longest_gaps(first.arrival);
+        let (first, last) = (*self.window.front()?, *self.window.back()?);
+        if self.gaps.stale {
+            self.gaps = self.find_gaps(first.arrival);
+        }
         // N packets span N - 1 intervals: one size does not count.
         let received = self.size.saturating_sub(first.size);
         let span = last.arrival.saturating_since(first.arrival);
-        let interval = (span.saturating_sub(longest) + second).max(MIN_INTERVAL);
+        let interval =
+            (span.saturating_sub(self.gaps.longest) + self.gaps.second).max(MIN_INTERVAL);
         let receive_rate = received / interval;
-        let sending_rate = match self.is_in_order(first) {
-            true => Some(self.sending_rate_in_order(first, last)),
+        let sending_rate = match self.is_in_order(&first) {
+            true => Some(self.sending_rate_in_order(&first, &last)),
             false => self.sending_rate(),
         };
         Some(sending_rate.map_or(receive_rate, |rate| receive_rate.min(rate)))
     }
 
-    /// The longest and the second longest time between two arrivals.
-    fn longest_gaps(&self, first: Instant) -> (Duration, Duration) {
-        let (mut longest, mut second) = (Duration::ZERO, Duration::ZERO);
+    fn find_gaps(&self, first: Instant) -> Gaps {
+        let mut gaps = Gaps::default();
         let mut previous = first;
         let (front, back) = self.window.as_slices();
         for part in [front, back] {
             for packet in part {
-                let gap = packet.arrival.saturating_since(previous);
+                gaps.add(packet.arrival.saturating_since(previous));
                 previous = packet.arrival;
-                second = second.max(gap.min(longest));
-                longest = longest.max(gap);
             }
         }
-        (longest, second)
+        gaps
     }
 
     fn is_in_order(&self, first: &Delivered) -> bool {

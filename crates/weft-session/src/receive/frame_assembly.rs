@@ -112,23 +112,23 @@ impl FrameAssembly {
         if self.codec == VideoCodec::H264 {
             partial.find_first(buffer);
         }
-        let contradicts = partial.contradicts();
+        let (contradicts, is_complete) = (partial.contradicts(), partial.is_complete());
         buffer.hold(now, packet, |body| piece.body.write(body));
         if contradicts {
             self.abandon(buffer, timestamp);
             return Assembled::Malformed;
         }
-        self.take_complete(buffer, timestamp)
+        match is_complete {
+            true => self.take_complete(buffer, timestamp),
+            false => Assembled::Pending,
+        }
     }
 
-    /// The frame that was complete but for not knowing that its first packet
+    /// Of H.264: the frame that was complete but for not knowing that its first packet
     /// is the first: the packet before it has come now, and is of another
     /// frame or of none.
     pub(super) fn on_neighbour(&mut self, buffer: &mut PacketBuffer, sequence: u64) -> Assembled {
         let follows = |(_, partial): &(&u64, &mut Partial)| partial.lowest == sequence + 1;
-        if self.codec != VideoCodec::H264 {
-            return Assembled::Pending;
-        }
         let Some((&timestamp, partial)) = self.partials.iter_mut().find(follows) else {
             return Assembled::Pending;
         };

@@ -72,9 +72,8 @@ impl JitterBuffer {
         }
     }
 
-    /// An original packet arrived.
-    pub(super) fn on_packet(&mut self, now: Instant, timestamp: u64) {
-        let transit = self.transit(now, timestamp);
+    /// An original packet arrived, after this transit.
+    pub(super) fn on_packet(&mut self, now: Instant, transit: i64) {
         let bucket = now.as_nanos() / BUCKET.as_nanos();
         match self.floors.back_mut() {
             Some((last, floor)) if *last == bucket => *floor = (*floor).min(transit),
@@ -132,10 +131,10 @@ impl JitterBuffer {
     }
 
     fn target(&self) -> i64 {
-        let mut transits: Vec<i64> = self.transits.iter().map(|(_, t)| *t).collect();
-        let late = transits.len() / self.late_one_in;
-        let in_time = transits.len() - 1 - late;
-        let quantile = *transits.select_nth_unstable(in_time).1;
+        let late = self.transits.len() / self.late_one_in;
+        let transits = self.transits.iter().map(|(_, transit)| *transit);
+        // A frame has just been added.
+        let quantile = nth_highest(transits, late + 1).unwrap_or(0);
         let target = match self.kind {
             MediaKind::Audio => quantile,
             MediaKind::Video => self.recurring().map_or(quantile, |t| t.min(quantile)),
@@ -146,17 +145,15 @@ impl JitterBuffer {
     /// The highest transit that more than [`EVENTS`] blocks reach; `None` if
     /// there are not so many.
     fn recurring(&self) -> Option<i64> {
-        let mut worst: Vec<i64> = Vec::new();
-        let mut current = None;
-        for (block, transit) in &self.transits {
-            match worst.last_mut() {
-                Some(last) if current == Some(*block) => *last = (*last).max(*transit),
-                _ => worst.push(*transit),
+        let mut frames = self.transits.iter().copied().peekable();
+        let worst_of_blocks = std::iter::from_fn(|| {
+            let (block, mut worst) = frames.next()?;
+            while let Some((_, transit)) = frames.next_if(|(other, _)| *other == block) {
+                worst = worst.max(transit);
             }
-            current = Some(*block);
-        }
-        let nth = worst.len().checked_sub(1 + EVENTS)?;
-        Some(*worst.select_nth_unstable(nth).1)
+            Some(worst)
+        });
+        nth_highest(worst_of_blocks, 1 + EVENTS)
     }
 
     fn ceiling(&self) -> i64 {
@@ -178,4 +175,25 @@ impl JitterBuffer {
             .saturating_add(rest * SECOND / self.clock_rate);
         i64::try_from(nanos).unwrap_or(i64::MAX)
     }
+}
+
+/// The `n`-th of these values, the highest first, `n` being small; `None` if
+/// they are fewer.
+fn nth_highest(values: impl Iterator<Item = i64>, n: usize) -> Option<i64> {
+    let mut highest = Vec::with_capacity(n);
+    for value in values {
+        if highest.len() < n {
+            highest.push(value);
+        } else if highest.last().is_some_and(|least| value > *least) {
+            highest[n - 1] = value;
+        } else {
+            continue;
+        }
+        let mut place = highest.len() - 1;
+        while place > 0 && highest[place - 1] < highest[place] {
+            highest.swap(place - 1, place);
+            place -= 1;
+        }
+    }
+    highest.get(n.checked_sub(1)?).copied()
 }

@@ -41,7 +41,7 @@ use references::Hole;
 use stats::Reception;
 use std::collections::VecDeque;
 use std::sync::Arc;
-use weft_units::{Deadline, Duration, Instant};
+use weft_units::{Deadline, Duration, Instant, VideoCodec};
 
 /// Payload bytes that wait at most, in packets and in frames: two seconds of
 /// 32 Mbps; chosen by us.
@@ -258,8 +258,9 @@ impl Receiver {
         let in_time = if packet.recovered {
             self.nack.on_recovered(now, sequence)
         } else {
-            self.clock.transit = Some(self.jitter.transit(now, timestamp));
-            self.jitter.on_packet(now, timestamp);
+            let transit = self.jitter.transit(now, timestamp);
+            self.clock.transit = Some(transit);
+            self.jitter.on_packet(now, transit);
             self.reception.on_packet(now, sequence, packet.timestamp);
             self.nack
                 .on_packet(now, path, sequence, packet.stream_sequence)
@@ -328,6 +329,9 @@ impl Receiver {
 
     /// A packet may say of the one behind it that it begins a frame.
     fn check_neighbour(&mut self, now: Instant, sequence: u64) {
+        if self.config.codec != VideoCodec::H264 {
+            return;
+        }
         let assembled = self.assembly.on_neighbour(&mut self.packets, sequence);
         self.on_assembled(now, assembled);
     }
@@ -452,6 +456,9 @@ impl Receiver {
     }
 
     fn check_nacks(&mut self, now: Instant) {
+        if self.nack.wake().is_none_or(|at| now < at) {
+            return;
+        }
         let findings = self.nack.check(now);
         if !findings.requested.is_empty() {
             self.counted.repair.nacks += 1;

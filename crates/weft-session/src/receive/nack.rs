@@ -256,7 +256,9 @@ impl NackTracker {
     }
 
     fn on_sequence(&mut self, now: Instant, sequence: u64) -> bool {
-        self.missing.remove(&sequence);
+        if !self.missing.is_empty() {
+            self.missing.remove(&sequence);
+        }
         let highest = *self.highest.get_or_insert(sequence);
         let mut in_time = true;
         if sequence > highest {

@@ -88,9 +88,10 @@ impl PacketBuffer {
             }
             self.missing.extend((highest + 1).max(oldest)..sequence);
             self.highest = Some(sequence);
+        } else {
+            self.missing.remove(&sequence);
         }
         self.first = Some(self.first.map_or(sequence, |first| first.min(sequence)));
-        self.missing.remove(&sequence);
         self.drop_held(sequence);
         self.slot_mut(sequence).tag = tag(sequence);
         Arrival::New

@@ -76,6 +76,8 @@ pub(super) struct QualityMonitor {
     overdue: BTreeMap<PathId, (u16, Instant)>,
     /// Timestamp and completion of the frame before.
     last: Option<(u64, Instant)>,
+    /// Memory for the arrivals of the next frame.
+    spare: Vec<(PathId, Instant)>,
 }
 
 impl QualityMonitor {
@@ -88,6 +90,7 @@ impl QualityMonitor {
             reference: None,
             overdue: BTreeMap::new(),
             last: None,
+            spare: Vec::new(),
         }
     }
 
@@ -144,7 +147,11 @@ impl QualityMonitor {
     /// The place of a frame, made if there is none; `None` if it is older than
     /// all that are watched.
     fn place(&mut self, timestamp: u64) -> Option<usize> {
-        let found = self.frames.binary_search_by_key(&timestamp, |(at, _)| *at);
+        let newest = self.frames.len().wrapping_sub(1);
+        let found = match self.frames.get(newest) {
+            Some((at, _)) if *at == timestamp => Ok(newest),
+            _ => self.frames.binary_search_by_key(&timestamp, |(at, _)| *at),
+        };
         let mut place = match found {
             Ok(place) => return Some(place),
             Err(place) => place,
@@ -153,7 +160,11 @@ impl QualityMonitor {
             place = place.checked_sub(1)?;
             self.frames.pop_front();
         }
-        self.frames.insert(place, (timestamp, Frame::default()));
+        let frame = Frame {
+            arrivals: std::mem::take(&mut self.spare),
+            ..Frame::default()
+        };
+        self.frames.insert(place, (timestamp, frame));
         Some(place)
     }
 
@@ -187,23 +198,33 @@ impl QualityMonitor {
     fn on_complete(&mut self, now: Instant, place: usize) -> Vec<PathQuality> {
         let (timestamp, frame) = &mut self.frames[place];
         let timestamp = *timestamp;
+        let mut arrivals = std::mem::take(&mut frame.arrivals);
+        let construction = now.saturating_since(frame.first_at.unwrap_or(now));
         let before = self.last;
         let newest = before.map_or(timestamp, |(newest, _)| newest.max(timestamp));
         self.last = Some((newest, now));
-        let arrivals = std::mem::take(&mut frame.arrivals);
-        let construction = now.saturating_since(frame.first_at.unwrap_or(now));
         self.measure_lags(now, &arrivals);
-        let (Some(expected), Some((timestamp_before, at))) = (self.expected, before) else {
-            return Vec::new();
+        let found = match before {
+            Some(before) if self.is_late(now, timestamp, before) => {
+                self.verdicts(now, &arrivals, construction)
+            }
+            _ => Vec::new(),
         };
+        arrivals.clear();
+        self.spare = arrivals;
+        found
+    }
+
+    /// Whether a frame that is complete now should have been before; the other
+    /// one's timestamp and completion are given.
+    fn is_late(&self, now: Instant, timestamp: u64, (before, at): (u64, Instant)) -> bool {
         // What the sender left out is not late.
-        let ticks = timestamp.saturating_sub(timestamp_before);
+        let ticks = timestamp.saturating_sub(before);
         let filmed = (u128::from(ticks) * 1_000_000_000) / u128::from(self.ticks_per_second);
         let filmed = Duration::from_nanos(u64::try_from(filmed).unwrap_or(u64::MAX));
-        if now.saturating_since(at) <= expected.max(filmed).mul_f64(TOLERANCE) {
-            return Vec::new();
-        }
-        self.verdicts(now, &arrivals, construction)
+        let due = |expected: Duration| expected.max(filmed).mul_f64(TOLERANCE);
+        self.expected
+            .is_some_and(|expected| now.saturating_since(at) > due(expected))
     }
 
     fn measure_lags(&mut self, now: Instant, arrivals: &[(PathId, Instant)]) {

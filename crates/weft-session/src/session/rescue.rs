@@ -162,10 +162,10 @@ impl Session {
         let Some(path) = self.paths.get(&id) else {
             return;
         };
-        let slow = path.excess_delay(now).is_some_and(|d| d >= ASK_OTHERS);
-        let recently = |at: Instant| now.saturating_since(at) < ASK_EVERY;
         let any_down = self.paths.values().any(|p| p.state == PathState::Down);
-        if slow && any_down && !self.rescue_budget.asked.is_some_and(recently) {
+        let recently = |at: Instant| now.saturating_since(at) < ASK_EVERY;
+        let is_slow = || path.excess_delay(now).is_some_and(|d| d >= ASK_OTHERS);
+        if any_down && is_slow() && !self.rescue_budget.asked.is_some_and(recently) {
             self.rescue_budget.asked = Some(now);
             self.outputs.push_back(Output::SuspectPath(id));
         }

@@ -223,40 +223,54 @@ impl Extensions {
     }
 }
 
+/// A block of the one-byte form in the making.
+struct Block {
+    bytes: [u8; Block::MAX_LEN],
+    len: usize,
+}
+
+impl Block {
+    /// Profile and length, then one element of each kind.
+    const MAX_LEN: usize = Block::HEADER_LEN + (1 + 2) + (1 + 5) + (1 + Mid::MAX_LEN) + (1 + 1);
+    const HEADER_LEN: usize = 4;
+
+    fn add(&mut self, id: Option<u8>, content: &[u8]) {
+        let Some(id) = id.filter(|id| (1..ONE_BYTE_STOP_ID).contains(id)) else {
+            return;
+        };
+        self.bytes[self.len] = id << 4 | (content.len() - 1) as u8;
+        self.bytes[self.len + 1..][..content.len()].copy_from_slice(content);
+        self.len += 1 + content.len();
+    }
+}
+
 /// Appends the block in the one-byte form; false if there is nothing to say.
 pub(super) fn write_block(extensions: &Extensions, map: &ExtensionMap, out: &mut Vec<u8>) -> bool {
-    let start = out.len();
-    out.extend_from_slice(&ONE_BYTE_PROFILE.to_be_bytes());
-    out.extend_from_slice(&[0, 0]); // length, known below
-    let content = out.len();
+    let mut block = Block {
+        bytes: [0; Block::MAX_LEN],
+        len: Block::HEADER_LEN,
+    };
     if let Some(value) = extensions.transport_sequence {
-        write_element(map.transport_sequence, &value.to_be_bytes(), out);
+        block.add(map.transport_sequence, &value.to_be_bytes());
     }
     if let Some(path) = extensions.path {
         let [s0, s1] = path.stream_sequence.to_be_bytes();
         let [t0, t1] = path.transport_sequence.to_be_bytes();
-        write_element(map.path, &[path.path.0, s0, s1, t0, t1], out);
+        block.add(map.path, &[path.path.0, s0, s1, t0, t1]);
     }
     if let Some(mid) = extensions.mid {
-        write_element(map.mid, mid.as_bytes(), out);
+        block.add(map.mid, mid.as_bytes());
     }
     if let Some(level) = extensions.audio_level {
-        write_element(map.audio_level, &[level], out);
+        block.add(map.audio_level, &[level]);
     }
-    if out.len() == content {
-        out.truncate(start);
+    if block.len == Block::HEADER_LEN {
         return false;
     }
-    let words = (out.len() - content).div_ceil(4);
-    out.resize(content + 4 * words, 0);
-    out[content - 2..content].copy_from_slice(&(words as u16).to_be_bytes());
+    let words = (block.len - Block::HEADER_LEN).div_ceil(4);
+    block.bytes[..2].copy_from_slice(&ONE_BYTE_PROFILE.to_be_bytes());
+    block.bytes[2..4].copy_from_slice(&(words as u16).to_be_bytes());
+    // Behind the last element stand zeros: padding to a whole word.
+    out.extend_from_slice(&block.bytes[..Block::HEADER_LEN + 4 * words]);
     true
-}
-
-fn write_element(id: Option<u8>, content: &[u8], out: &mut Vec<u8>) {
-    let Some(id) = id.filter(|id| (1..ONE_BYTE_STOP_ID).contains(id)) else {
-        return;
-    };
-    out.push(id << 4 | (content.len() - 1) as u8);
-    out.extend_from_slice(content);
 }

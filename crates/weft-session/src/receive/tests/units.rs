@@ -65,7 +65,8 @@ fn delay_after(extra_ms: impl Iterator<Item = u64>) -> Duration {
     let mut jitter = JitterBuffer::new(MediaKind::Video, 1_000);
     for (n, extra) in extra_ms.enumerate() {
         let (n, now) = (n as u64, at_ms(20 + 10 * n as u64 + extra));
-        jitter.on_packet(at_ms(20 + 10 * n), 10 * n);
+        let at = at_ms(20 + 10 * n);
+        jitter.on_packet(at, jitter.transit(at, 10 * n));
         jitter.on_complete(now, 10 * n);
     }
     jitter.delay()
@@ -118,7 +119,7 @@ fn a_row_of_late_frames_is_no_reason_to_wait() {
 #[test]
 fn a_frame_is_played_at_its_timestamp_plus_the_delay() {
     let mut jitter = JitterBuffer::new(MediaKind::Video, 90_000);
-    jitter.on_packet(at_ms(1_020), 90_000);
+    jitter.on_packet(at_ms(1_020), jitter.transit(at_ms(1_020), 90_000));
     jitter.on_complete(at_ms(1_030), 90_000);
     assert_eq!(jitter.release_at(90_000), at_ms(1_035));
     assert_eq!(

@@ -30,6 +30,7 @@ pub struct Synthetic {
     setup: SyntheticSetup,
     start: Instant,
     frames: u64,
+    next_at: Instant,
     rate: Rate,
     wanted: Option<(Instant, Rate)>,
     keyframe_wanted: bool,
@@ -80,6 +81,7 @@ impl Synthetic {
             setup,
             start,
             frames: 0,
+            next_at: start,
             rate: Rate::ZERO,
             wanted: None,
             keyframe_wanted: true,
@@ -135,12 +137,13 @@ impl FrameSource for Synthetic {
     }
 
     fn next_at(&self) -> Instant {
-        let after = Duration::from_secs_f64(self.frames as f64 / self.setup.frame_rate);
-        self.start + after
+        self.next_at
     }
 
     fn take_frame(&mut self, now: Instant) -> Option<EncodedFrame> {
         self.frames += 1;
+        let after = Duration::from_secs_f64(self.frames as f64 / self.setup.frame_rate);
+        self.next_at = self.start + after;
         if let Some((_, rate)) = self.wanted.take_if(|(at, _)| *at <= now) {
             self.rate = rate;
         }
