@@ -153,6 +153,12 @@ metrics! {
     convergence_s "Convergence time" ["s"] Lower:
         "time after the start, and after each step of capacity, until the rate stays within 15 % of where it settles; mean",
         "seed 003 section 4; tolerance chosen by us";
+    rate_variation "Variation of the rate" ["1"] Lower:
+        "how much the rate of a second differs from that of the second before, mean, over the mean rate; mean of the flows",
+        "RFC 8867 section 4.1, variation in throughput; formula chosen by us";
+    feedback_overhead "Feedback" ["1"] Lower:
+        "bits that the receiver of a call sends back, over those that it is sent; mean of the calls",
+        "RFC 8867 section 4.1";
     loss "Loss" ["1"] Lower:
         "packets that ended on the way, over packets that ended there or arrived",
         "RFC 8868 section 3";

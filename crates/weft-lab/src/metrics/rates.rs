@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use weft_sim::{Application, FlowDetail, FlowKind};
+use weft_sim::{Application, FlowDetail, FlowKind, LegRecord};
 use weft_units::{Duration, Instant};
 
 use super::{Run, Value, mean, overlap, video};
@@ -46,6 +46,14 @@ pub fn measure(run: &Run<'_>, values: &mut Vec<Value>) {
     run.for_each_flow("retransmissions", values, whole, again);
 
     values.extend(converged(run).map(|value| ("convergence_s".to_owned(), value)));
+
+    let varies = |flow| variation(&rates(run, &[flow], run.active(flow)));
+    let whole = mean(run.focus.iter().filter_map(|&f| varies(f)));
+    run.for_each_flow("rate_variation", values, whole, varies);
+
+    let back = |flow| feedback(run, flow);
+    let whole = mean(run.focus.iter().filter_map(|&f| back(f)));
+    run.for_each_flow("feedback_overhead", values, whole, back);
 }
 
 /// Mbit/s that reached the receiver within the window.
@@ -110,6 +118,20 @@ fn loss(run: &Run<'_>, flows: &[usize]) -> Option<f64> {
         ended += f64::from(sample.drops + sample.one_way_delay.count) * measured;
     }
     (ended > 0.0).then(|| lost / ended)
+}
+
+fn feedback(run: &Run<'_>, flow: usize) -> Option<f64> {
+    let FlowDetail::Call(_) = &run.flow(flow).detail else {
+        return None;
+    };
+    let bytes = |leg: &LegRecord| -> f64 {
+        let samples = leg.series.iter();
+        samples.map(|s| s.sent.0 as f64 * run.measured(s.at)).sum()
+    };
+    let routes = &run.flow(flow).routes;
+    let there: f64 = routes.iter().map(|route| bytes(&route.there)).sum();
+    let back: f64 = routes.iter().map(|route| bytes(&route.back)).sum();
+    (there > 0.0).then(|| back / there)
 }
 
 /// Of long-lived flows only: what stops by itself settles nowhere.
@@ -185,4 +207,12 @@ pub fn convergence(rates: &[f64]) -> Option<f64> {
     let near = |rate: &f64| (rate - settled).abs() <= TOLERANCE * settled;
     let stays = rates.windows(STAYS).position(|next| next.iter().all(near));
     Some(stays.unwrap_or(rates.len()) as f64)
+}
+
+/// The mean change from one rate to the next, over the mean rate.
+#[must_use]
+pub fn variation(rates: &[f64]) -> Option<f64> {
+    let mean_rate = mean(rates.iter().copied())?;
+    let change = mean(rates.windows(2).map(|pair| (pair[1] - pair[0]).abs()))?;
+    (mean_rate > 0.0).then(|| change / mean_rate)
 }

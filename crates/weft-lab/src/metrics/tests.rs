@@ -1,3 +1,4 @@
+use super::rates::variation;
 use super::{ALL, Better, check_name, convergence, flow_rate_equality, harm, jain, overlap};
 use proptest::prelude::*;
 use weft_units::{Duration, Instant};
@@ -40,6 +41,15 @@ fn convergence_is_when_the_rate_stays() {
     let rates = [1.0, 9.0, 1.0, 9.0, 1.0, 9.0, 1.0, 9.0];
     assert_eq!(convergence(&rates), Some(8.0));
     assert_eq!(convergence(&[1.0; 5]), None);
+}
+
+#[test]
+fn a_rate_varies_by_its_steps() {
+    assert_eq!(variation(&[2.0, 2.0, 2.0]), Some(0.0));
+    // Steps of 1, 1, 2 and 2 on a mean of 2.
+    assert_eq!(variation(&[1.0, 2.0, 3.0, 1.0, 3.0]), Some(1.5 / 2.0));
+    assert_eq!(variation(&[1.0]), None);
+    assert_eq!(variation(&[0.0, 0.0]), None);
 }
 
 #[test]
