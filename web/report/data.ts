@@ -114,6 +114,8 @@ export interface Data {
   readonly events: number;
   readonly systems: readonly { readonly name: string; readonly system: string; readonly case: readonly (readonly [string, string])[] }[];
   readonly metrics: readonly Metric[];
+  /** What people ask first; reports of earlier versions do not say. */
+  readonly key_metrics?: readonly string[];
   readonly results: readonly Row[];
   readonly values: Readonly<Record<string, Readonly<Record<string, readonly (number | null)[]>>>>;
   readonly differences: readonly Difference[];

@@ -1,4 +1,4 @@
-import type { ComponentChildren } from 'preact';
+import type { ComponentChildren, FunctionComponent } from 'preact';
 import { useMemo, useState } from 'preact/hooks';
 import { casesOf, under } from './cases';
 import { Conditions } from './conditions';
@@ -6,6 +6,7 @@ import { Distributions } from './cdf';
 import { split, type Data } from './data';
 import { number, seconds } from './figures';
 import { Forest } from './forest';
+import { foremost } from './headline';
 import { anyInside, Inside } from './inside-view';
 import { usePalette } from './look';
 import { Differences, Everything, Published, SelfCheck, WorseThanSingle } from './tables';
@@ -16,11 +17,11 @@ export function Report({ data: everything }: { data: Data }) {
   const cases = casesOf(everything);
   const [chosen, choose] = useState(cases[0] ?? '');
   const data = useMemo(() => (cases.length > 0 ? under(everything, chosen) : everything), [everything, chosen]);
-  const systems = data.systems.map((system) => system.name);
   const asked = (name: string): boolean => split(name)[1] === null || data.scenario.metrics.includes(name);
   const names = [...new Set(data.results.map((row) => row.metric))].filter(asked);
   const order = (name: string): number => data.metrics.findIndex((metric) => metric.name === split(name)[0]);
   names.sort((a, b) => order(a) - order(b));
+  const changed = names.filter((name) => data.differences.some((each) => each.metric === name));
   return (
     <>
       <Head data={everything} />
@@ -36,32 +37,16 @@ export function Report({ data: everything }: { data: Data }) {
       )}
       <main>
         <Part id="results" title={cases.length > 0 ? `Results, ${chosen}` : 'Results'} note={note(data)}>
-          <div class="forests">
-            {names.map((name) => {
-              const metric = data.metrics.find((each) => each.name === split(name)[0]);
-              if (metric === undefined) return null;
-              return (
-                <Forest
-                  key={name}
-                  metric={metric}
-                  of={split(name)[1]}
-                  rows={data.results.filter((row) => row.metric === name)}
-                  systems={systems}
-                  values={(system) => data.values[system]?.[name] ?? []}
-                  baseline={baselineOf(data)}
-                />
-              );
-            })}
-          </div>
+          <Foremost names={names} data={data} view={Forests} />
         </Part>
         {data.published.length > 0 && (
           <Part id="published" title="Published, and here" note="The band is what agrees with the publication; the bar is our 95 % interval.">
             <Published data={everything} />
           </Part>
         )}
-        {data.differences.some((each) => asked(each.metric)) && (
+        {changed.length > 0 && (
           <Part id="differences" title="What each system changes" note={`Differences to ${data.scenario.baseline ?? ''}, seed by seed, with 95 % intervals. “Unclear” means that the interval holds zero.`}>
-            <Differences data={data} />
+            <Foremost names={changed} data={data} view={Differences} />
           </Part>
         )}
         {data.worse_than_single.length > 0 && (
@@ -101,6 +86,50 @@ export function Report({ data: everything }: { data: Data }) {
         </Part>
       </main>
     </>
+  );
+}
+
+interface OfMetrics {
+  readonly data: Data;
+  readonly names: readonly string[];
+}
+
+/** What people ask first; the rest can be opened. */
+function Foremost({ data, names, view: View }: OfMetrics & { readonly view: FunctionComponent<OfMetrics> }) {
+  const [first, folded] = foremost(names, data.key_metrics ?? []);
+  return (
+    <>
+      <View data={data} names={first} />
+      {folded.length > 0 && (
+        <Fold open={false} label={`${folded.length} more metrics`}>
+          <View data={data} names={folded} />
+        </Fold>
+      )}
+    </>
+  );
+}
+
+/** A card for each of these metrics. */
+function Forests({ data, names }: OfMetrics) {
+  const systems = data.systems.map((system) => system.name);
+  return (
+    <div class="forests">
+      {names.map((name) => {
+        const metric = data.metrics.find((each) => each.name === split(name)[0]);
+        if (metric === undefined) return null;
+        return (
+          <Forest
+            key={name}
+            metric={metric}
+            of={split(name)[1]}
+            rows={data.results.filter((row) => row.metric === name)}
+            systems={systems}
+            values={(system) => data.values[system]?.[name] ?? []}
+            baseline={baselineOf(data)}
+          />
+        );
+      })}
+    </div>
   );
 }
 

@@ -24,13 +24,13 @@ export function Verdict({ verdict }: { verdict: string }) {
   );
 }
 
-/** A row for each metric, a column for each system that is not the baseline. */
-export function Differences({ data }: { data: Data }) {
-  const mine = data.differences.filter((each) => split(each.metric)[1] === null || data.scenario.metrics.includes(each.metric));
+/** A row for each of these metrics, a column for each system that is not the baseline. */
+export function Differences({ data, names }: { data: Data; names: readonly string[] }) {
+  const mine = data.differences.filter((each) => names.includes(each.metric));
   const systems = [...new Set(mine.map((each) => each.system))];
-  const metrics = data.metrics.flatMap((metric) => {
-    const names = new Set(mine.map((each) => each.metric).filter((name) => split(name)[0] === metric.name));
-    return [...names].map((name) => ({ ...metric, name, of: split(name)[1] }));
+  const metrics = names.flatMap((name) => {
+    const metric = data.metrics.find((each) => each.name === split(name)[0]);
+    return metric === undefined ? [] : [{ ...metric, name, of: split(name)[1] }];
   });
   return (
     <div class="scroll">

@@ -188,6 +188,29 @@ metrics! {
         "seed 000 section IV-B, after Ware et al. 2019";
 }
 
+/// What people ask first, the most telling first: how it looked, how late it
+/// was, what it carried, what it did to the links. Chosen by us.
+pub const KEY: [&str; 9] = [
+    "fps",
+    "freeze_s",
+    "freeze_count",
+    "e2e_ms_p95",
+    "throughput_mbps",
+    "utilisation",
+    "queue_ms_p95",
+    "loss",
+    "jain_index",
+];
+
+/// Where a metric stands for people: those of [`KEY`] first, then as in
+/// [`ALL`]; whatever its suffix.
+#[must_use]
+pub fn rank(name: &str) -> (usize, Option<usize>) {
+    let base = name.split_once('.').map_or(name, |(base, _)| base);
+    let key = KEY.iter().position(|key| *key == base);
+    (key.unwrap_or(KEY.len()), position(name))
+}
+
 /// The metric of this name, without suffix.
 #[must_use]
 pub fn find(name: &str) -> Option<&'static Metric> {

@@ -45,6 +45,7 @@ struct Data<'a> {
     events: u64,
     systems: Vec<System<'a>>,
     metrics: Vec<&'static Metric>,
+    key_metrics: &'static [&'static str],
     results: Vec<Row>,
     /// By system and metric: the value of each seed.
     values: BTreeMap<String, BTreeMap<String, Vec<Option<f64>>>>,
@@ -156,6 +157,7 @@ pub fn data(outcome: &Outcome<'_>, conditions: &Conditions) -> String {
         events: outcome.events(),
         systems: systems.collect(),
         metrics: metrics::ALL.iter().filter(used).collect(),
+        key_metrics: &metrics::KEY,
         values,
         differences: outcome.differences(),
         published: outcome.compared(),

@@ -145,7 +145,7 @@ pub fn printed(outcome: &Outcome<'_>) -> String {
         }
     }
     let listed = |name: &str| wanted.iter().position(|each| each == name);
-    names.sort_by_key(|name| (listed(name), metrics::position(name)));
+    names.sort_by_key(|name| (listed(name).unwrap_or(usize::MAX), metrics::rank(name)));
     let cell = |system: &str, metric: &str| {
         let mut rows = rows.iter();
         let row = rows.find(|row| row.system == system && row.metric == metric);
@@ -193,7 +193,7 @@ pub fn printed_worse(outcome: &Outcome<'_>) -> String {
     if all.is_empty() {
         return String::new();
     }
-    names.sort_by_key(|name| metrics::position(name));
+    names.sort_by_key(|name| metrics::rank(name));
     let cell = |system: &str, metric: &str| {
         let mut all = all.iter();
         let found = all.find(|worse| worse.system == system && worse.metric == metric);
