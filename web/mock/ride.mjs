@@ -35,6 +35,13 @@ function linkAt(name, t, forced, seed) {
   return { up, capacity };
 }
 
+/** What can be chosen; here no choice changes anything. */
+const SETTINGS = [
+  { name: 'scheduler', value: 'weft', choices: ['weft', 'converge', 'single', 'migrate', 'min_rtt', 'throughput', 'mprtp', 'duplicate'] },
+  { name: 'protection', value: 'path_specific', choices: ['none', 'webrtc_table', 'path_specific'] },
+  { name: 'controller', value: 'gcc', choices: ['gcc', 'gcc_deployed', 'gcc_draft', 'nada', 'scream', 'scream_v1'] },
+];
+
 /** One tick, with `forced` by link name; pure. */
 export function tickAt(t, forced, freeze) {
   const at = t % CYCLE;
@@ -79,7 +86,7 @@ export function tickAt(t, forced, freeze) {
       weft: call(anyUp, links.reduce((sum, link) => sum + link.sent_mbps, 0) * 0.96, 96, freeze.weft),
       'single:wifi': call(wifi.up, Math.min(2.4, wifi.capacity_mbps * 0.85), 88 + (wifi.queue_ms ?? 0), freeze.single),
     },
-    scheduler: 'weft',
+    settings: SETTINGS,
   };
 }
 

@@ -6,7 +6,7 @@ import { browserEnv } from '../signal/env';
 import type { StreamState } from '../signal/sse';
 import { Player } from '../signal/whep';
 import { clock, whole } from '../view/format';
-import { useStore } from '../view/hooks';
+import { useMedia, useStore } from '../view/hooks';
 import { Announcer, Brand, Notice, ProblemPage } from '../view/parts';
 import { runs, type History } from './history';
 import { LinkPanel } from './link';
@@ -20,6 +20,9 @@ import { DemoWatch } from './watch';
 const WEFT = 'weft';
 const SINGLE = 'single:wifi';
 
+/** Where the settings do not fit beside the headline; as in demo.css. */
+const SMALL = '(max-width: 900px)';
+
 export function Demo() {
   const watch = useMemo(() => new DemoWatch(browserEnv()), []);
   const players = useMemo(() => {
@@ -29,6 +32,7 @@ export function Demo() {
   const history = useStore(watch.history);
   const state = useStore(watch.state);
   const palette = usePalette();
+  const small = useMedia(SMALL);
   const [said, setSaid] = useState('');
   const [problem, setProblem] = useState<Problem | null>(null);
   useLife(watch, players, state);
@@ -45,6 +49,8 @@ export function Demo() {
     return <ProblemPage problem={{ ...state.problem, remedy: 'The demo runs where the server was started by “weft demo”.' }} />;
   }
   const links = tick?.links ?? [];
+  // On a phone the pictures come before what one can choose about them.
+  const settings = tick !== undefined && <Settings settings={tick.settings} choose={(name, value) => tell(watch.choose(name, value))} />;
   return (
     <div class="demo">
       <header class="bar-top">
@@ -53,7 +59,7 @@ export function Demo() {
         <Phase tick={tick} />
         {tick !== undefined && (
           <div class="count">
-            <Settings settings={tick.settings} choose={(name, value) => tell(watch.choose(name, value))} />
+            {!small && settings}
             <span class="quiet">{clock(tick.t)}</span>
           </div>
         )}
@@ -77,6 +83,7 @@ export function Demo() {
             say={setSaid}
           />
         </div>
+        {small && settings}
         <FramesPanel history={history} palette={palette} />
         <div class="link-panels">
           {links.map((link) => (

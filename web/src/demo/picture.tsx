@@ -60,7 +60,7 @@ export function CallPicture({ kind, caption, player, figures, say }: CallPicture
         <Figure term="Freezes" value={whole(figures?.freezeCount ?? null)} />
         <Figure term="Picture" value={size(figures?.width ?? null, figures?.height ?? null)} />
         <Figure term="Frame rate" value={fps(figures?.fps ?? null)} />
-        <Figure term="Delay" value={ms(figures?.e2eMs ?? null)} />
+        <Figure term="Latency" value={ms(figures?.e2eMs ?? null)} />
         <Figure term="Rate" value={mbps(figures?.throughputMbps ?? null)} />
       </dl>
       <p class="measured" title="From the moments at which frames appear in this page, by the W3C's definition of a freeze">

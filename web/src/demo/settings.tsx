@@ -9,7 +9,7 @@ interface SettingsProps {
 
 export function Settings({ settings, choose }: SettingsProps) {
   return (
-    <>
+    <div class="settings">
       {settings.map(({ name, value, choices }) => (
         <label key={name} class="setting" title={`The ${name} of the weft call; takes effect at once`}>
           <span class="quiet">{name}</span>
@@ -22,6 +22,6 @@ export function Settings({ settings, choose }: SettingsProps) {
           </select>
         </label>
       ))}
-    </>
+    </div>
   );
 }
