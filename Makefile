@@ -99,7 +99,7 @@ experiments: build ## the results in BENCHMARKING.md, written to out/
 REPETITIONS ?= 5
 REAL ?=
 .PHONY: experiments-real
-experiments-real: build ## real clients in the emulator, 1.8 h a REPETITION and 1.6 h more; REAL="--clients chromium" for some; to out/real/
+experiments-real: setup build ## real clients in the emulator, 1.8 h a REPETITION and 1.6 h more; REAL="--clients chromium" for some; to out/real/
 	node scripts/experiments-real/main.mjs run --weft $(WEFT) --out $(OUT)/real --repetitions $(REPETITIONS) $(REAL)
 	node scripts/experiments-real/main.mjs table --out $(OUT)/real > $(OUT)/real/tables.md
 
