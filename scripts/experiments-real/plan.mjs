@@ -67,8 +67,8 @@ function converge(wanted) {
   const pairs = wanted.converge.flatMap((scenario) => ['weft', 'converge'].map((system) => [scenario, system]));
   const duration = wanted.duration ?? CONVERGE_S;
   return pairs.map(([scenario, system]) => ({
-    name: `converge/${scenario}-${system}`,
-    labels: { part: 'converge', client: 'weft' },
+    name: `converge/${scenario}-${system}-${wanted.repetitions}`,
+    labels: { part: 'converge', client: 'weft', scenario, system },
     seconds: wanted.repetitions * (duration + AROUND_S),
     args: [
       'lab', 'run', `converge/${scenario}`, '--engine', 'both', '--client', 'weft', '--systems', system,

@@ -123,7 +123,9 @@ function converge(all) {
   if (all.length === 0) return '';
   let text = '### Simulator against emulator\n\nThe two cellular links of [Converge](converge.md), one camera, `--client weft`.\n\n';
   text += head(['scenario', 'system', 'seeds', 'metric', 'simulator', 'emulator', 'difference', '', 'doubts']);
-  for (const { result } of all) {
+  for (const [, runs] of grouped(all, (run) => `${run.scenario} ${run.system}`)) {
+    // With more seeds it is another run, which has those of the shorter one.
+    const [{ result }] = runs.sort((a, b) => b.result.emu.seeds.length - a.result.emu.seeds.length);
     for (const each of result.disagreements) {
       const relative = each.relative === null ? '-' : `${(each.relative * 100).toFixed(0)} %`;
       const mark = each.agrees ? '' : '**apart**';
