@@ -92,7 +92,15 @@ pub fn find(name: &str) -> Result<Vec<Entry>, String> {
             name: path.display().to_string(),
             from: From::File(path),
         };
-        let found: Vec<Entry> = files.map(entry).collect();
+        let found: Vec<Entry> = files.filter(|file| is_meant(file)).map(entry).collect();
+        // An empty folder may have the name of a set.
+        let is_set = entries().iter().any(|entry| entry.set() == name);
+        if found.is_empty() && !is_set {
+            return Err(format!(
+                "{name}: there is no scenario in this folder or below it: a scenario is a .toml \
+                 file with `links` and `flows`"
+            ));
+        }
         if !found.is_empty() {
             return Ok(found);
         }
@@ -172,6 +180,21 @@ fn files(folder: &Path) -> Vec<PathBuf> {
     }
     found.sort();
     found
+}
+
+/// Whether a file among others is meant as a scenario: it has links or flows,
+/// or cannot be read and so has to be told. Folders of experiments hold other
+/// TOML files as well.
+fn is_meant(path: &Path) -> bool {
+    let Ok(text) = fs::read_to_string(path) else {
+        return true;
+    };
+    match toml::de::DeTable::parse(&text) {
+        Ok(table) => ["links", "flows"]
+            .iter()
+            .any(|key| table.get_ref().contains_key(*key)),
+        Err(_) => true,
+    }
 }
 
 #[cfg(test)]

@@ -130,7 +130,10 @@ impl Items {
         parsed.map_err(|error| {
             let message = error.to_string();
             let guilty = self.0.iter().find(|(k, v, _)| {
-                message.starts_with(&format!("{k}={v}")) || message.starts_with(&format!("'{k}'"))
+                message.starts_with(&format!("{k}={v}"))
+                    || message.starts_with(&format!("'{k}'"))
+                    // What is wrong within a trace is told with its name.
+                    || (k == "trace" && message.contains(&format!("'{v}'")))
             });
             let span = guilty.map_or(whole, |(_, _, span)| span.clone());
             source.error(span, format!("link `{name}`: {message}"))

@@ -176,7 +176,7 @@ fn build(source: &Source) -> Result<Scenario, ScenarioError> {
             }
             for varied in case {
                 for key in &varied.keys {
-                    tree::lay_over(&mut tree, tree::dotted(key, &varied.value));
+                    tree::change(source, &mut tree, tree::dotted(key, &varied.value))?;
                 }
             }
             let file = read_tree(source, tree)?;

@@ -189,6 +189,9 @@ impl std::error::Error for ScenarioError {}
 pub(super) fn explained(message: &str) -> String {
     let first = message.lines().next().unwrap_or(message);
     let quoted: Vec<&str> = first.split('`').skip(1).step_by(2).collect();
+    if let Some((found, wanted)) = mismatch(first) {
+        return format!("{found} cannot stand here: write {wanted}");
+    }
     let unknown = first.starts_with("unknown field") || first.starts_with("unknown variant");
     let (Some((found, permitted)), true) = (quoted.split_first(), unknown) else {
         return first.to_owned();
@@ -199,6 +202,29 @@ pub(super) fn explained(message: &str) -> String {
         "there is no"
     };
     unknown_name(what, found, permitted.iter().copied())
+}
+
+/// What was found in the place of what, in serde's words "invalid type: FOUND,
+/// expected WANTED", both as one writes them.
+fn mismatch(message: &str) -> Option<(&str, String)> {
+    let (found, wanted) = message
+        .strip_prefix("invalid type: ")
+        .or_else(|| message.strip_prefix("invalid value: "))?
+        .rsplit_once(", expected ")?;
+    let found = ["string ", "integer ", "boolean ", "floating point "]
+        .iter()
+        .find_map(|kind| found.strip_prefix(kind))
+        .unwrap_or(found);
+    let wanted = match wanted {
+        "u8" | "u16" | "u32" | "u64" | "usize" => "a whole number, such as 5",
+        "f64" => "a number, such as 1.5",
+        "a boolean" => "true or false",
+        "a string" => "a text in quotes",
+        "a sequence" => "a list, such as [\"one\", \"another\"]",
+        other if other.starts_with("struct ") => "a table of fields",
+        other => other,
+    };
+    Some((found, wanted.to_owned()))
 }
 
 /// "WHAT `found`: did you mean …? Permitted: …".

@@ -214,6 +214,63 @@ fn set_changes_one_field_and_answers_for_it() {
 }
 
 #[test]
+fn what_the_scenario_does_not_have_cannot_be_changed() {
+    for (argument, parts) in [
+        (
+            "links.bottelneck.rate=5mbit",
+            ["no link `bottelneck`", "did you mean `bottleneck`?"],
+        ),
+        (
+            "links.nope=\"rate=5mbit\"",
+            ["there are bottleneck", "[links.nope]"],
+        ),
+        ("flows.call.kind=call", ["no flow `call`", "there are tcp"]),
+    ] {
+        let error = parse(TCP, &[argument]).unwrap_err();
+        let key = argument.split_once('=').unwrap().0;
+        assert!(error.starts_with(&format!("--set {key}=")), "{error}");
+        for part in parts {
+            assert!(error.contains(part), "{argument}: wants {part}: {error}");
+        }
+    }
+    let vary = "\n[[vary]]\nkey = \"links.nope.rate\"\nvalues = [\"1mbit\"]\n";
+    let error = parse(&format!("{TCP}{vary}"), &[]).unwrap_err();
+    assert!(
+        error.starts_with("t.toml:14:11: there is no link `nope`"),
+        "{error}"
+    );
+    // A file without systems of its own gets one; a file with some does not.
+    parse(TCP, &["system.mine.scheduler=weft"]).unwrap();
+    let own = format!("{TCP}\n[system.mine]\nscheduler = \"weft\"\n");
+    let error = parse(&own, &["system.yours.scheduler=weft"]).unwrap_err();
+    assert!(error.contains("there are mine"), "{error}");
+}
+
+#[test]
+fn a_value_of_another_kind_is_told_with_what_belongs_there() {
+    let error = parse(TCP, &["seeds=abc"]).unwrap_err();
+    assert!(error.starts_with("--set seeds=\"abc\": "), "{error}");
+    assert!(error.contains("a whole number"), "{error}");
+    let error = parse(TCP, &["systems=weft"]).unwrap_err();
+    assert!(
+        error.contains("\"weft\" cannot stand here: write a list"),
+        "{error}"
+    );
+}
+
+#[test]
+fn a_trace_that_is_no_trace_is_told_where_it_is_named() {
+    let error = parse(TCP, &["links.bottleneck.trace=generated:flying/wifi"]).unwrap_err();
+    assert!(
+        error.starts_with(
+            "--set links.bottleneck.trace=\"generated:flying/wifi\": link `bottleneck`"
+        ),
+        "{error}"
+    );
+    assert!(error.contains("walking"), "{error}");
+}
+
+#[test]
 fn a_trace_replaces_a_rate_and_the_way_back_is_as_there_unless_said() {
     let text = TCP.replace("spec =", "back = \"rate=1mbit\"\nspec =");
     let link = &parse(&text, &[]).unwrap().variants[0].setup.links[0].clone();

@@ -9,18 +9,21 @@ use toml::Spanned;
 use toml::de::{DeTable, DeValue, Error};
 
 use super::file::Scalar;
-use super::place::{ScenarioError, Source, explained};
+use super::place::{ScenarioError, Source, explained, unknown_name};
 
 /// A table of the file.
 pub type Tree<'a> = DeTable<'a>;
 type Value<'a> = Spanned<DeValue<'a>>;
+
+/// Tables of things that the file gives names, and what a thing is called.
+const NAMED: [(&str, &str); 3] = [("links", "link"), ("flows", "flow"), ("system", "system")];
 
 /// Reads the file and lays the arguments of `--set` over it.
 pub fn parse(source: &Source) -> Result<Tree<'_>, ScenarioError> {
     let mut tree = table(source, &source.text)?;
     normalise(&mut tree);
     for argument in &source.arguments {
-        lay_over(&mut tree, table(source, argument)?);
+        change(source, &mut tree, table(source, argument)?)?;
     }
     Ok(tree)
 }
@@ -97,6 +100,40 @@ pub fn take_sets<'a>(tree: &mut Tree<'a>) -> Vec<(String, Tree<'a>)> {
         }
     }
     sets
+}
+
+/// As [`lay_over`], for values that were written without the things that they
+/// are of in sight: a name that the file does not have is a slip.
+pub fn change<'a>(
+    source: &Source,
+    tree: &mut Tree<'a>,
+    over: Tree<'a>,
+) -> Result<(), ScenarioError> {
+    for (table, what) in NAMED {
+        let (Some(known), Some(DeValue::Table(wanted))) = (
+            tree.get(table).map(Spanned::get_ref),
+            over.get(table).map(Spanned::get_ref),
+        ) else {
+            continue;
+        };
+        let DeValue::Table(known) = known else {
+            continue;
+        };
+        for name in wanted.keys() {
+            if !known.contains_key(name.get_ref().as_ref()) {
+                let names = known.keys().map(|name| name.get_ref().as_ref());
+                let what = format!("there is no {what}");
+                let message = unknown_name(&what, name.get_ref(), names);
+                let remedy = format!(
+                    "; a new one belongs into the file as [{table}.{}]",
+                    name.get_ref()
+                );
+                return Err(source.error(name.span(), message + &remedy));
+            }
+        }
+    }
+    lay_over(tree, over);
+    Ok(())
 }
 
 /// Tables are joined, everything else is replaced.

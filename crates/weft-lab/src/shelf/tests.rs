@@ -24,6 +24,31 @@ fn sets_and_names_are_found() {
 }
 
 #[test]
+fn of_a_folder_what_has_links_or_flows_is_run() {
+    let folder = tempfile::tempdir().unwrap();
+    let name = folder.path().to_string_lossy().into_owned();
+    let write = |file: &str, text: &str| std::fs::write(folder.path().join(file), text).unwrap();
+    write("Cargo.toml", "[package]\nname = \"x\"\n");
+    let error = find(&name).unwrap_err();
+    assert!(
+        error.starts_with(&name) && error.contains("`links` and `flows`"),
+        "{error}"
+    );
+    write("a.toml", "[flows.call]\nkind = \"call\"\n");
+    write("b.toml", "[links");
+    let found = find(&name).unwrap();
+    let names: Vec<&str> = found
+        .iter()
+        .filter_map(|e| e.name.rsplit('/').next())
+        .collect();
+    assert_eq!(
+        names,
+        ["a.toml", "b.toml"],
+        "what is half right has to be told"
+    );
+}
+
+#[test]
 fn links_of_the_command_line_are_a_scenario() {
     let links = [
         "wifi=rate=10mbit,delay=15ms".to_owned(),

@@ -8,7 +8,7 @@ use std::time::{Instant, SystemTime};
 use weft_lab::emu::{self, Client, Late, Settings, Trouble};
 use weft_lab::outcome::{self, Outcome};
 use weft_lab::output::{self, Conditions, Folder};
-use weft_lab::{Scenario, run as runs, shelf};
+use weft_lab::{Scenario, ScenarioError, run as runs, shelf};
 
 use super::args::{Common, CompareArgs, Engine, RunArgs};
 use super::both;
@@ -23,11 +23,12 @@ pub fn run(args: &RunArgs) -> Result<(), Failure> {
         emu::take_right()?;
     }
     let mut set = args.set.clone();
-    set.extend(overrides(&args.common));
+    set.extend(overrides(&args.common).map(|(_, set)| set));
     let mut scenarios = Vec::new();
     for name in &args.scenarios {
         for entry in shelf::find(name).map_err(Failure::usage)? {
-            scenarios.push(entry.scenario(&set).map_err(Failure::usage)?);
+            let read = entry.scenario(&set);
+            scenarios.push(read.map_err(|e| Failure::usage(as_flag(e, &args.common)))?);
         }
     }
     let command = |scenario: &Scenario| {
@@ -64,11 +65,12 @@ pub fn run(args: &RunArgs) -> Result<(), Failure> {
 
 pub fn compare(args: &CompareArgs) -> Result<(), Failure> {
     let text = shelf::comparison(&args.links, args.streams).map_err(Failure::usage)?;
-    let parsed = Scenario::parse("weft lab compare", &text, &overrides(&args.common));
+    let set: Vec<String> = overrides(&args.common).map(|(_, set)| set).collect();
+    let parsed = Scenario::parse("weft lab compare", &text, &set);
     let scenario = parsed.map_err(|error| match error.at {
         // The text that it has a place in is ours, not the user's.
         Some(_) => Failure::usage(format!("weft lab compare: {}", error.message)),
-        None => Failure::usage(error),
+        None => Failure::usage(as_flag(error, &args.common)),
     })?;
     let command = |_: &Scenario| {
         let links = args
@@ -123,24 +125,32 @@ fn engine_flags(args: &RunArgs) -> Vec<String> {
     flags
 }
 
-/// Flags that stand for fields of the scenario.
-fn overrides(common: &Common) -> Vec<String> {
-    let mut set = Vec::new();
-    if let Some(seeds) = common.seeds {
-        set.push(format!("seeds={seeds}"));
+/// Flags that stand for fields of the scenario, as written and as arguments of
+/// `--set`.
+fn overrides(common: &Common) -> impl Iterator<Item = (String, String)> {
+    let names: Vec<&str> = common.systems.iter().map(|name| name.trim()).collect();
+    let seeds = common
+        .seeds
+        .map(|n| (format!("--seeds {n}"), format!("seeds={n}")));
+    let duration = common
+        .duration
+        .map(|s| (format!("--duration {s}"), format!("duration=\"{s}s\"")));
+    let systems = (!names.is_empty()).then(|| {
+        (
+            format!("--systems {}", names.join(",")),
+            format!("systems={names:?}"),
+        )
+    });
+    [seeds, duration, systems].into_iter().flatten()
+}
+
+/// An error in the place of a flag names the flag that was written.
+fn as_flag(mut error: ScenarioError, common: &Common) -> ScenarioError {
+    let flag = overrides(common).find(|(_, set)| error.file == format!("--set {set}"));
+    if let Some((flag, _)) = flag {
+        error.file = flag;
     }
-    if let Some(duration) = common.duration {
-        set.push(format!("duration={duration}s"));
-    }
-    if !common.systems.is_empty() {
-        let names: Vec<String> = common
-            .systems
-            .iter()
-            .map(|name| format!("{:?}", name.trim()))
-            .collect();
-        set.push(format!("systems=[{}]", names.join(",")));
-    }
-    set
+    error
 }
 
 /// The flags that change results.
@@ -371,3 +381,6 @@ pub fn verdict(outcome: &Outcome<'_>) -> Result<(), Failure> {
 fn processors() -> usize {
     std::thread::available_parallelism().map_or(1, usize::from)
 }
+
+#[cfg(test)]
+mod tests;

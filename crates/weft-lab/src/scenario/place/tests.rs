@@ -46,3 +46,22 @@ fn the_nearest_name_is_offered() {
     assert_eq!(told, "there is no `vegas`: there are cubic, reno");
     assert_eq!(explained("missing field `kind`"), "missing field `kind`");
 }
+
+#[test]
+fn what_stands_in_the_wrong_place_is_told_with_what_belongs_there() {
+    let told = explained("invalid type: string \"abc\", expected u32");
+    assert_eq!(
+        told,
+        "\"abc\" cannot stand here: write a whole number, such as 5"
+    );
+    let told = explained("invalid type: string \"weft\", expected a sequence");
+    assert!(
+        told.starts_with("\"weft\" cannot stand here: write a list"),
+        "{told}"
+    );
+    let told = explained("invalid value: integer `-1`, expected u32");
+    assert!(
+        told.starts_with("`-1` cannot stand here: write a whole number"),
+        "{told}"
+    );
+}
