@@ -107,8 +107,9 @@ pub struct SendArgs {
     pub links: Vec<LinkSpec>,
     #[arg(
         long = "camera",
-        help = "A camera: clip[:360p|720p|1080p][@FPS], /dev/videoN or FILE.y4m, with a name for \
-                the others in front as in rear=/dev/video1; repeat for up to four",
+        help = "A camera: clip[:SIZE][@FPS], /dev/videoN[:SIZE][@FPS] or FILE.y4m, SIZE being \
+                360p, 720p, 1080p or WIDTHxHEIGHT; with a name for the others in front as in \
+                rear=/dev/video1; repeat for up to four",
         value_name = "[NAME=]SRC"
     )]
     pub cameras: Vec<NamedCamera>,

@@ -38,6 +38,10 @@ use record::Recording;
 pub fn run(args: JoinArgs) -> Result<(), Failure> {
     let clock = Clock::start();
     let send = &args.send;
+    if args.send_only && send.cameras.is_empty() && send.mic.is_none() {
+        let remedy = "--send-only: there is nothing to send; name a --camera or a --mic";
+        return Err(Failure::usage(remedy));
+    }
     let (specs, scope) = sender::links_or_all(&send.links, loopback(&args.url))?;
     let server = Server {
         url: args.url.clone(),

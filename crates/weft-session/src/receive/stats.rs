@@ -40,7 +40,7 @@ pub struct PacketCounters {
     pub received: u64,
     /// Payload bytes of those.
     pub bytes: u64,
-    /// How many of `received` came by retransmission only.
+    /// How many of `received` came by retransmission or repair packet only.
     pub recovered: u64,
     /// Copies of what had arrived.
     pub duplicate: u64,

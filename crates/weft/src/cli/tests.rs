@@ -1,6 +1,7 @@
 use clap::{CommandFactory, Parser};
-use weft_session::SchedulerKind;
+use weft_cc::ControllerKind;
 use weft_session::adaptation::Degradation;
+use weft_session::{ProtectionKind, SchedulerKind};
 use weft_units::Rate;
 
 use super::{Cli, Command};
@@ -166,5 +167,27 @@ fn the_links_of_an_emulated_shell_may_have_names() {
             panic!("accepted: {line}")
         };
         assert!(error.contains(remedy), "`{line}` says: {error}");
+    }
+}
+
+#[test]
+fn the_help_has_every_name_that_can_be_chosen() {
+    for command in ["demo", "join", "call"] {
+        let mut cli = Cli::command();
+        let help = cli.find_subcommand_mut(command).expect("a command");
+        let help = help.render_long_help().to_string();
+        let words: Vec<&str> = help
+            .split(|c: char| !(c.is_alphanumeric() || c == '_'))
+            .collect();
+        let schedulers = SchedulerKind::ALL.map(|kind| kind.name().to_owned());
+        let protections = ProtectionKind::ALL.map(|kind| kind.name().to_owned());
+        let controllers = ControllerKind::ADAPTIVE.map(|kind| kind.to_string());
+        let all = schedulers.iter().chain(&protections).chain(&controllers);
+        for name in all {
+            assert!(
+                words.contains(&name.as_str()),
+                "`{command} --help` has no {name}"
+            );
+        }
     }
 }

@@ -109,6 +109,12 @@ impl Call {
                     // again, or we were away for long. So our connections are gone.
                     self.end_connections();
                     self.own.identity = Some(own);
+                    if self.own.sections.is_empty() {
+                        eprintln!(
+                            "weft: connected as `{}`, receives only; --camera and --mic publish",
+                            self.own.name
+                        );
+                    }
                 } else if let Some(shown) = shown {
                     self.on_own_publishing(&shown);
                 }

@@ -69,3 +69,26 @@ fn ctrl_c_ends_the_call_within_a_second_while_a_request_hangs() {
     assert!(status.success(), "{status}");
     assert!(took < Duration::from_secs(1), "Ctrl-C took {took:?}");
 }
+
+#[test]
+fn who_has_nothing_to_publish_says_so() {
+    let (asked, _requests) = channel();
+    let url = format!("http://127.0.0.1:{}", silent_server(asked));
+    let mut command = Command::new(env!("CARGO_BIN_EXE_weft"));
+    command.args(["join", &url, "--room", "r", "--link", "127.0.0.1"]);
+    let mut listener = command.stderr(Stdio::piped()).spawn().expect("it starts");
+    let mut said = BufReader::new(listener.stderr.take().expect("its words"));
+    let mut line = String::new();
+    said.read_line(&mut line).expect("it says something");
+    let _ = listener.kill();
+    let _ = listener.wait();
+    assert!(line.contains("receives only; --camera and --mic"), "{line}");
+
+    let idle = command.arg("--send-only").output().expect("it runs");
+    assert_eq!(idle.status.code(), Some(2));
+    let said = String::from_utf8_lossy(&idle.stderr).into_owned();
+    assert!(
+        said.contains("--send-only: there is nothing to send"),
+        "{said}"
+    );
+}
