@@ -25,9 +25,7 @@ pub enum LinkError {
     )]
     NoAddress(String),
     /// Binding failed.
-    #[error(
-        "cannot bind to {address} on link `{link}`: {error}; is the address one of this machine's?"
-    )]
+    #[error("link `{link}`: cannot use {}: {error}; {}", place(.address), bind_remedy(.address, .error))]
     Bind {
         /// The link.
         link: String,
@@ -51,6 +49,32 @@ impl LinkError {
             LinkError::Bind { error, .. } => error.kind() == io::ErrorKind::AddrNotAvailable,
             LinkError::List(_) => false,
         }
+    }
+}
+
+/// An address, with its port if one was asked for.
+fn place(address: &SocketAddr) -> String {
+    match address.port() {
+        0 => address.ip().to_string(),
+        _ => address.to_string(),
+    }
+}
+
+/// What to do about an address that cannot be bound.
+fn bind_remedy(address: &SocketAddr, error: &io::Error) -> String {
+    match error.kind() {
+        io::ErrorKind::AddrNotAvailable => {
+            "name an interface, or an address that `ip address` shows".to_owned()
+        }
+        io::ErrorKind::AddrInUse => format!(
+            "end the program that has the port; `ss -lunp 'sport = :{}'` shows it",
+            address.port()
+        ),
+        io::ErrorKind::PermissionDenied => {
+            "a rule of this system forbids it: ask its administrator, or name another link"
+                .to_owned()
+        }
+        _ => "`weft doctor` shows the links that can be used".to_owned(),
     }
 }
 

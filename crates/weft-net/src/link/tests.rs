@@ -102,6 +102,27 @@ fn an_address_of_another_machine_cannot_be_bound() {
         panic!("opened")
     };
     assert!(matches!(error, LinkError::Bind { .. }), "{error}");
+    let words = error.to_string();
+    assert!(
+        words.starts_with("link `192.0.2.1`: cannot use 192.0.2.1: Cannot assign"),
+        "{words}"
+    );
+    assert!(words.contains("`ip address` shows"), "{words}");
+}
+
+#[test]
+fn a_port_that_is_taken_is_told_with_what_shows_who_has_it() {
+    let first = Link::open(&spec("127.0.0.1"), 0).expect("loopback");
+    let port = first.addresses()[0].port();
+    let Err(error) = Link::open(&spec("127.0.0.1"), port) else {
+        panic!("opened")
+    };
+    let words = error.to_string();
+    assert!(words.contains(&format!("127.0.0.1:{port}: ")), "{words}");
+    assert!(
+        words.contains(&format!("`ss -lunp 'sport = :{port}'`")),
+        "{words}"
+    );
 }
 
 #[test]
