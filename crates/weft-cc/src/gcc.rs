@@ -12,7 +12,7 @@ mod probe_estimator;
 mod throughput;
 mod trendline;
 
-use crate::measure::{SILENCE_DROP, Silence};
+use crate::measure::{SILENCE_DROP, Silence, credible_delivery, credible_size};
 use crate::pacer::PACING_FACTOR;
 use crate::{Controller, Internal, Limits, PacketResult, ProbeCluster, SentPacket, Snapshot};
 use aimd::Growth;
@@ -36,11 +36,6 @@ const SEARCH_PERIOD: Duration = Duration::from_secs(2);
 /// A probe this much above the target makes older measurements useless: the
 /// step is larger than a usual decrease.
 const PROBE_RESTART: f64 = 1.2;
-
-/// Sizes beyond an IP packet are nonsense and would only overflow sums.
-const MAX_SIZE: u64 = 1 << 16;
-/// The same for what goes unmeasured between two packets.
-const MAX_UNMEASURED: u64 = 1 << 24;
 
 /// Whether to keep what is known to be weak in libwebrtc.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -100,8 +95,7 @@ impl Gcc {
 
     fn take_result(&mut self, now: Instant, result: &PacketResult) {
         let sent = &result.sent;
-        let own = Bytes(sent.size.0.min(MAX_SIZE));
-        let size = own + Bytes(result.unmeasured_before.0.min(MAX_UNMEASURED));
+        let size = credible_delivery(result);
         let lost = result.arrival.is_none();
         self.loss.on_packet(sent.number, sent.sent_at, size, lost);
         let Some(arrival) = result.arrival else {
@@ -174,8 +168,7 @@ impl Gcc {
 
 impl Controller for Gcc {
     fn on_packet_sent(&mut self, packet: &SentPacket) {
-        let size = Bytes(packet.size.0.min(MAX_SIZE));
-        self.alr.on_sent(packet.sent_at, size);
+        self.alr.on_sent(packet.sent_at, credible_size(packet.size));
         self.silence.on_sent(packet.sent_at);
     }
 

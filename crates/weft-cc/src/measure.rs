@@ -4,9 +4,9 @@ mod base_delay;
 mod delivery;
 mod silence;
 
-pub(crate) use base_delay::{BaseDelay, TEN_MINUTES};
+pub(crate) use base_delay::{BaseDelay, CLOCK_JUMP_MS, TEN_MINUTES};
 pub(crate) use delivery::DeliveryRate;
-pub(crate) use silence::{SILENCE_DROP, Silence};
+pub(crate) use silence::{SILENCE_DROP, SILENCE_INTERVAL, Silence};
 
 use weft_units::Bytes;
 

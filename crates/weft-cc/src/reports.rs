@@ -1,5 +1,5 @@
 use crate::controller::{Controller, Limits, PacketResult, SentPacket, Snapshot};
-use crate::measure::{BaseDelay, TEN_MINUTES};
+use crate::measure::{BaseDelay, SILENCE_DROP, SILENCE_INTERVAL, TEN_MINUTES};
 use crate::pacer::PACING_FACTOR;
 use weft_units::{Deadline, Duration, Instant, Rate};
 
@@ -25,12 +25,10 @@ const BACKOFF: f64 = 0.85;
 /// Longer round trips are nonsense: chosen by us.
 const MAX_RTT: Duration = Duration::from_secs(10);
 
-/// Without reports for so long the rate falls by a factor every second, as
-/// GCC's does without feedback. Video's reports come every second (RFC 4585
+/// Without reports for so long the rate falls as it does elsewhere without
+/// feedback, which comes more often. Video's reports come every second (RFC 4585
 /// section 3.4 and libwebrtc), audio's every five (RFC 3550 section 6.2).
-const SILENCE: Duration = Duration::from_secs(6);
-const SILENCE_DROP: f64 = 0.8;
-const SILENCE_INTERVAL: Duration = Duration::from_secs(1);
+const REPORT_SILENCE: Duration = Duration::from_secs(6);
 
 /// For a path whose packets get no feedback of their own: RTCP receiver
 /// reports tell the share of loss and the round trip, about once a second.
@@ -79,7 +77,7 @@ impl Reports {
         let sent_at = self.sent_at?;
         let next = match self.dropped_at {
             Some(at) => at + SILENCE_INTERVAL,
-            None => sent_at + SILENCE,
+            None => sent_at + REPORT_SILENCE,
         };
         (self.target > self.limits.min).then_some(next)
     }

@@ -13,7 +13,7 @@ const MAX_BURST_MS: f64 = 100.0;
 
 /// The arrival clock jumped if it ran ahead of ours by so much:
 /// `kArrivalTimeOffsetThreshold` (ibid.).
-const CLOCK_JUMP_MS: f64 = 3000.0;
+const ARRIVAL_OFFSET_MS: f64 = 3000.0;
 
 /// So many groups in a row that went back in time mean a jump too:
 /// `kReorderedResetThreshold` (libwebrtc `inter_arrival_delta.h`).
@@ -105,7 +105,7 @@ impl InterArrival {
     fn compare(&mut self, before: &Group, group: &Group) -> Option<Delta> {
         let arrival_ms = signed_ms(group.complete, before.complete);
         let own_ms = signed_ms(group.reported, before.reported);
-        if arrival_ms - own_ms >= CLOCK_JUMP_MS {
+        if arrival_ms - own_ms >= ARRIVAL_OFFSET_MS {
             *self = InterArrival::default();
             return None;
         }

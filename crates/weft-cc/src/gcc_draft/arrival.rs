@@ -1,12 +1,9 @@
+use crate::measure::CLOCK_JUMP_MS;
 use weft_units::Instant;
 
 /// `burst_time` in ms: packets sent within it form one group (section 5.2,
 /// table 1).
 const BURST_MS: f64 = 5.0;
-
-/// The receiver's clock jumped if two groups are apart by more: chosen by us,
-/// beyond any queue.
-const CLOCK_JUMP_MS: f64 = 3000.0;
 
 /// How a group of packets is apart from the one before.
 #[derive(Clone, Copy, PartialEq, Debug)]

@@ -1,9 +1,10 @@
 use std::collections::VecDeque;
 use weft_units::{Duration, Instant};
 
-/// One-way delays that differ by more than this from one packet to the next
-/// mean that a clock jumped: longer than any queue, chosen by us.
-const CLOCK_JUMP_MS: f64 = 3000.0;
+/// One-way delays that differ by more than this from one packet, or group of
+/// packets, to the next mean that a clock jumped: longer than any queue,
+/// chosen by us.
+pub(crate) const CLOCK_JUMP_MS: f64 = 3000.0;
 
 /// "Tens of minutes", as RFC 6817 section 3.4.2 remembers base delays: long
 /// enough to see an empty queue, short enough for clocks that drift apart.

@@ -7,7 +7,7 @@ use weft_units::{Deadline, Duration, Instant};
 /// to a circuit breaker (RFC 8083).
 const SILENCE: Duration = Duration::from_secs(3);
 pub(crate) const SILENCE_DROP: f64 = 0.8;
-const SILENCE_INTERVAL: Duration = Duration::from_secs(1);
+pub(crate) const SILENCE_INTERVAL: Duration = Duration::from_secs(1);
 
 /// What was sent since the last feedback.
 #[derive(Debug, Default)]
