@@ -149,3 +149,26 @@ fn its_times_are_those_of_the_real_association() {
         assert_eq!(real.get(name), Some(value), "{name}");
     }
 }
+
+/// Both copies of the rules have the same times: the simulator may not depend
+/// on the association, which brings sockets' worth of cryptography.
+#[test]
+fn its_times_are_those_of_the_association() {
+    fn times(source: &str) -> BTreeMap<&str, &str> {
+        let lines = source.lines().filter_map(|line| {
+            let line = line.trim_start_matches("pub(super) ");
+            line.strip_prefix("const ")?.split_once(": Duration = ")
+        });
+        lines.collect()
+    }
+    let own = times(include_str!("../association.rs"));
+    let liveness = times(include_str!("../../../../weft-secure/src/ice/liveness.rs"));
+    let schedule = times(include_str!("../../../../weft-secure/src/ice/schedule.rs"));
+    assert_eq!(own.len(), 10, "{own:?}");
+    for (name, value) in own {
+        let original = liveness.get(name).or(schedule.get(name));
+        // Thousands may be set apart.
+        let plain = |value: &str| value.replace('_', "");
+        assert_eq!(original.map(|v| plain(v)), Some(plain(value)), "{name}");
+    }
+}
