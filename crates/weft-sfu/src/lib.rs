@@ -19,8 +19,8 @@ pub use keyframes::KeyframeAggregator;
 pub use layers::LayerRates;
 pub use registry::{
     Camera, Change, HoldError, Join, JoinError, Joined, LinkReport, LinkState, MAX_CAMERAS,
-    Participant, ParticipantKind, Proof, Publishing, Registry, RegistryLimits, RoomEvent,
-    UnknownParticipant,
+    MAX_LINKS, Participant, ParticipantKind, Proof, Publishing, Registry, RegistryLimits,
+    RoomEvent, UnknownParticipant,
 };
 pub use router::{Output, Router, SubscriptionId, TrackId};
 pub use share::fair_shares;

@@ -16,8 +16,8 @@ pub use presence::{
 const GRACE: Duration = Duration::from_secs(10);
 /// Longest name of a room or a participant, in characters. Chosen by us.
 const MAX_NAME: usize = 64;
-/// Most links that a participant can report. Chosen by us.
-const MAX_LINKS: usize = 16;
+/// Most links that a participant can report, and has. Chosen by us.
+pub const MAX_LINKS: usize = 16;
 
 /// Bounds of a registry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -8,7 +8,7 @@ use weft_wire::sequence::extend;
 pub(super) const REORDER_TIME: Duration = Duration::from_millis(10);
 const MAX_GAPS: usize = 64;
 /// A wider gap is a restart of the numbering, not loss.
-const MAX_GAP: u64 = 1000;
+const MAX_NUMBER_GAP: u64 = 1000;
 
 /// Numbers that did not arrive on a path where they should have.
 #[derive(Clone, Copy, Debug)]
@@ -49,7 +49,7 @@ impl PathNumbers {
             return;
         }
         let missing = number - self.highest_number - 1;
-        if (1..=MAX_GAP).contains(&missing) {
+        if (1..=MAX_NUMBER_GAP).contains(&missing) {
             if self.gaps.len() == MAX_GAPS {
                 self.gaps.pop_front();
             }

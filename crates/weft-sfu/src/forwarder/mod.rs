@@ -14,7 +14,7 @@ mod tests;
 /// not loss: libwebrtc gives up its list of missing packets at the same length
 /// and asks for a keyframe (`kMaxNackPackets`,
 /// modules/video_coding/nack_requester.cc).
-const MAX_GAP: u64 = 1000;
+const MAX_SEQUENCE_GAP: u64 = 1000;
 /// Packets held back while a keyframe's first packet is missing: the rest of
 /// a keyframe of 250 kB. Chosen by us.
 const MAX_HELD: usize = 256;
@@ -305,7 +305,7 @@ impl Forwarder {
         match &mut self.state {
             State::Congested => self.stats.congested += 1,
             State::Running(running) => {
-                if parsed.packet.sequence > running.map.next() + MAX_GAP {
+                if parsed.packet.sequence > running.map.next() + MAX_SEQUENCE_GAP {
                     self.stop_running();
                     self.state = State::Waiting(VecDeque::new());
                     self.outputs.push_back(Forwarding::KeyframeNeeded);
@@ -325,7 +325,7 @@ impl Forwarder {
             return;
         };
         let sequence = packet.sequence;
-        if sequence > running.map.next() + MAX_GAP || !self.seen.insert(sequence) {
+        if sequence > running.map.next() + MAX_SEQUENCE_GAP || !self.seen.insert(sequence) {
             return;
         }
         if sequence >= running.map.next() {

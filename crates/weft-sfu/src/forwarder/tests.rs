@@ -329,7 +329,7 @@ fn a_jump_of_the_source_is_an_interruption() {
     for packet in encoder.picture(true).1 {
         forwarder.handle_packet(at(0), &packet, &rates);
     }
-    encoder.sequence += MAX_GAP + 1;
+    encoder.sequence += MAX_SEQUENCE_GAP + 1;
     let mut feed = |forwarder: &mut Forwarder, keyframe| {
         for packet in encoder.picture(keyframe).1 {
             forwarder.handle_packet(at(9_000), &packet, &rates);

@@ -5,6 +5,7 @@ use std::net::{SocketAddr, UdpSocket};
 
 use weft_net::{Attachment, Binding, Link, LinkError, LinkSpec, Target};
 use weft_secure::{LinkId, LocalAddress, RemoteFilter};
+use weft_server::MAX_LINKS;
 use weft_session::{Metering, Policy, Standing};
 use weft_units::Bytes;
 
@@ -17,10 +18,6 @@ const COST_STEP: u16 = 10;
 /// Peers that send on one path only leave metered links and backups alone.
 const METERED_COST: u16 = 250;
 const BACKUP_COST: u16 = 500;
-
-/// Most links of a call: what the room's API takes. Also interfaces that a
-/// system makes and unmakes count once by their names.
-const MAX_LINKS: usize = 16;
 
 /// Which links belong to the call.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -145,6 +142,8 @@ impl Links {
         places.collect()
     }
 
+    /// As many links as the room shows. Interfaces that a system makes and
+    /// unmakes count once by their names.
     fn take_new(&mut self, names: Vec<String>) {
         for name in names {
             let known = self.specs.iter().any(|s| s.name == name);

@@ -3,6 +3,7 @@
 use weft_net::Context;
 use weft_peer::Peer;
 use weft_secure::PathState;
+use weft_server::AWAY;
 use weft_session::Level;
 use weft_units::{Duration, Instant};
 
@@ -11,10 +12,6 @@ use super::{Caller, News, OfferId};
 /// How long an offer waits for its answer and a peer for a path: as long as
 /// consent lasts (RFC 7675 section 5.1), and as the server waits.
 pub const PATIENCE: Duration = Duration::from_secs(30);
-
-/// How long a connection to one of ours waits for a path to lead there again;
-/// the server keeps it as long.
-pub const AWAY: Duration = Duration::from_secs(180);
 
 /// Since when something has been waited for.
 #[derive(Clone, Copy, Debug)]
