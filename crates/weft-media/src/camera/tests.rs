@@ -122,8 +122,14 @@ fn files_that_cannot_be_used_say_why() {
     assert!(error("none.y4m", None).contains("check the path"));
     assert!(error("444.y4m", Some("W4 H4 F30:1 C444")).contains("not 4:2:0"));
     assert!(error("bad.y4m", Some("nonsense")).contains("ffmpeg"));
-    let mut empty = open("empty.y4m", Some("W4 H4 F30:1 C420")).unwrap();
-    assert!(matches!(empty.capture(), Err(CameraError::Lost { .. })));
+    let header = "W4 H4 F30:1 C420";
+    assert!(error("empty.y4m", Some(header)).contains("shorter than one picture"));
+    let cut = directory.path().join("cut.y4m");
+    write_y4m(&cut, &[sample(20)], "W34 H18 F30:1 C420");
+    let bytes = std::fs::read(&cut).unwrap();
+    std::fs::write(&cut, &bytes[..bytes.len() - 1]).unwrap();
+    let told = CameraSpec::File(cut).open().err().unwrap().to_string();
+    assert!(told.contains("shorter than one picture"), "{told}");
 }
 
 #[test]

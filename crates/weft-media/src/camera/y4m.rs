@@ -16,6 +16,8 @@ pub struct FileCamera {
     number: u64,
 }
 
+const CONVERT: &str = "convert it: ffmpeg -i FILE -pix_fmt yuv420p OUT.y4m";
+
 impl FileCamera {
     pub fn open(path: &Path) -> Result<FileCamera, CameraError> {
         let decoder = decoder(path)?;
@@ -23,7 +25,7 @@ impl FileCamera {
         let unusable = |problem: String| CameraError::Unusable {
             path: path.into(),
             problem,
-            remedy: "convert it: ffmpeg -i FILE -pix_fmt yuv420p OUT.y4m",
+            remedy: CONVERT,
         };
         if !matches!(
             decoder.get_colorspace(),
@@ -42,12 +44,19 @@ impl FileCamera {
             height: decoder.get_height(),
             fps: rate.num as f64 / rate.den as f64,
         };
-        Ok(FileCamera {
+        let mut camera = FileCamera {
             path: path.into(),
             decoder,
             format,
             number: 0,
-        })
+        };
+        // Better now than in the middle of the call.
+        camera.read().map_err(|error| match error {
+            Error::EOF => unusable("shorter than one picture".into()),
+            error => unusable(format!("the first picture: {error}")),
+        })?;
+        camera.decoder = self::decoder(path)?;
+        Ok(camera)
     }
 
     fn read(&mut self) -> Result<Picture, Error> {
@@ -74,20 +83,21 @@ impl Camera for FileCamera {
 
     fn capture(&mut self) -> Result<Captured, CameraError> {
         let path = self.path.clone();
-        let lost = |error: Error| CameraError::Lost {
+        let number = self.number;
+        let broken = |error: Error| CameraError::Unusable {
             path,
-            reason: error.to_string(),
+            problem: format!("picture {number} from the start: {error}"),
+            remedy: CONVERT,
         };
         let picture = match self.read() {
             Ok(picture) => picture,
-            // From the start again; a file without any picture is an error.
+            // From the start again.
             Err(Error::EOF) => {
                 self.decoder = decoder(&self.path)?;
-                self.read().map_err(lost)?
+                self.read().map_err(broken)?
             }
-            Err(error) => return Err(lost(error)),
+            Err(error) => return Err(broken(error)),
         };
-        let number = self.number;
         self.number += 1;
         Ok(Captured {
             picture: Arc::new(picture),
@@ -105,6 +115,6 @@ fn decoder(path: &Path) -> Result<Decoder<BufReader<File>>, CameraError> {
     Decoder::new(BufReader::new(file)).map_err(|error| CameraError::Unusable {
         path: path.into(),
         problem: format!("no YUV4MPEG2 header ({error})"),
-        remedy: "convert it: ffmpeg -i FILE -pix_fmt yuv420p OUT.y4m",
+        remedy: CONVERT,
     })
 }

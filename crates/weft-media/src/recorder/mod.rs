@@ -1,5 +1,6 @@
 //! Recording of what is received into a WebM file, without decoding.
 
+mod disk;
 #[cfg(test)]
 mod tests;
 mod timeline;
@@ -15,6 +16,7 @@ use weft_units::Instant;
 use weft_wire::vp8;
 
 use crate::audio::{CHANNELS, SAMPLE_RATE};
+use disk::{Disk, Trouble};
 use timeline::{Kind, Queue, Sample, Timeline};
 
 /// What a recording contains.
@@ -40,11 +42,11 @@ pub enum RecorderError {
         reason: std::io::Error,
     },
     /// The file was open and takes no more; what is in it stays playable.
-    #[error("recording `{}`: {reason}; is the disk full?", .path.display())]
+    #[error("recording `{}`: {reason}", .path.display())]
     Write {
         /// The file.
         path: PathBuf,
-        /// What the library said.
+        /// What the system or, where it said nothing, the library said.
         reason: String,
     },
 }
@@ -61,6 +63,7 @@ pub struct Recorder {
     /// Holds the file until the first keyframe says how large pictures are.
     file: Option<File>,
     output: Option<Output>,
+    trouble: Trouble,
     tracks: Tracks,
     video: Timeline,
     audio: Timeline,
@@ -68,7 +71,7 @@ pub struct Recorder {
 }
 
 struct Output {
-    segment: Segment<File>,
+    segment: Segment<Disk>,
     video: Option<VideoTrack>,
     audio: Option<AudioTrack>,
     /// Time of the first sample: zero in the file.
@@ -90,6 +93,7 @@ impl Recorder {
             path: path.into(),
             file: Some(file),
             output: None,
+            trouble: Trouble::default(),
             tracks,
             video: Timeline::new(90_000),
             audio: Timeline::new(SAMPLE_RATE),
@@ -217,7 +221,8 @@ impl Recorder {
             return Ok(());
         };
         let with_audio = self.tracks != Tracks::Video;
-        let output = build(file, size, with_audio, start).map_err(|reason| self.failed(&reason))?;
+        let disk = Disk::new(file, self.trouble.clone());
+        let output = build(disk, size, with_audio, start).map_err(|reason| self.failed(&reason))?;
         self.output = Some(output);
         Ok(())
     }
@@ -225,7 +230,7 @@ impl Recorder {
     fn failed(&self, reason: &webm::mux::Error) -> RecorderError {
         RecorderError::Write {
             path: self.path.clone(),
-            reason: reason.to_string(),
+            reason: self.trouble.take().unwrap_or_else(|| reason.to_string()),
         }
     }
 }
@@ -238,7 +243,7 @@ impl Drop for Recorder {
 }
 
 fn build(
-    file: File,
+    file: Disk,
     size: Option<(u32, u32)>,
     with_audio: bool,
     start: u64,

@@ -286,3 +286,21 @@ fn pictures_may_change_their_size() {
     let expected: Vec<_> = sizes.iter().flat_map(|size| [*size; 5]).collect();
     assert_eq!(seen, expected);
 }
+
+#[test]
+fn a_full_disk_is_told_as_the_system_tells_it() {
+    let full = Path::new("/dev/full");
+    if !full.exists() {
+        eprintln!("skipped: this system has no /dev/full");
+        return;
+    }
+    let mut recorder = Recorder::create(full, Tracks::Audio).unwrap();
+    let mut now = Instant::from_nanos(1_000_000_000);
+    let failed = (0..200u32).find_map(|n| {
+        now += Duration::from_millis(20);
+        let timestamp = n * FRAME_SAMPLES as u32;
+        recorder.audio(now, timestamp, &[0; 100]).err()
+    });
+    let told = failed.expect("it takes nothing").to_string();
+    assert!(told.contains("No space left on device"), "{told}");
+}

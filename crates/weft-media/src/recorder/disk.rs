@@ -1,0 +1,50 @@
+//! A file whose errors are remembered: the library that writes through it
+//! only says that something went wrong.
+
+use std::fs::File;
+use std::io::{self, Seek, SeekFrom, Write};
+use std::sync::{Arc, Mutex};
+
+/// What the system said first.
+#[derive(Clone, Default)]
+pub struct Trouble(Arc<Mutex<Option<String>>>);
+
+impl Trouble {
+    pub fn take(&self) -> Option<String> {
+        self.0.lock().ok()?.take()
+    }
+
+    fn note<T>(&self, result: io::Result<T>) -> io::Result<T> {
+        if let (Err(error), Ok(mut first)) = (&result, self.0.lock()) {
+            first.get_or_insert_with(|| error.to_string());
+        }
+        result
+    }
+}
+
+pub struct Disk {
+    file: File,
+    trouble: Trouble,
+}
+
+impl Disk {
+    pub fn new(file: File, trouble: Trouble) -> Disk {
+        Disk { file, trouble }
+    }
+}
+
+impl Write for Disk {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.trouble.note(self.file.write(bytes))
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.trouble.note(self.file.flush())
+    }
+}
+
+impl Seek for Disk {
+    fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
+        self.trouble.note(self.file.seek(to))
+    }
+}
