@@ -11,7 +11,7 @@ use crate::problem::Problem;
 use crate::routes::{self, App};
 use crate::tls;
 use axum::Router;
-use std::net::{Ipv4Addr, SocketAddr, TcpListener};
+use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpListener};
 use std::sync::Arc;
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
@@ -32,6 +32,10 @@ pub struct ServerHandle {
     pub local_addr: SocketAddr,
     /// What to open in a browser on this machine.
     pub url: String,
+    /// What to open on others, where the server listens on every address: one
+    /// for each that this machine has. Which of them others reach is theirs to
+    /// try.
+    pub urls_elsewhere: Vec<String>,
     /// SHA-256 of the certificate it shows, as browsers print it; none
     /// without TLS.
     pub fingerprint: Option<String>,
@@ -104,6 +108,7 @@ impl Server {
             secure: tls.is_some(),
         };
         let url = url_of(local_addr, tls.is_some());
+        let urls_elsewhere = urls_elsewhere(local_addr, tls.is_some());
         let (tls, fingerprint, renewal) = match tls {
             Some(tls) => (Some(tls.acceptor), Some(tls.fingerprint), tls.renewal),
             None => (None, None, None),
@@ -137,6 +142,7 @@ impl Server {
         Ok(ServerHandle {
             local_addr,
             url,
+            urls_elsewhere,
             fingerprint,
             renewal,
             hub,
@@ -262,4 +268,18 @@ fn url_of(address: SocketAddr, tls: bool) -> String {
         address
     };
     format!("{scheme}://{reachable}/")
+}
+
+fn urls_elsewhere(listening: SocketAddr, tls: bool) -> Vec<String> {
+    if !listening.ip().is_unspecified() {
+        return Vec::new();
+    }
+    // Without a list of them there is still the first address.
+    let own = weft_net::machine_addresses().unwrap_or_default();
+    let reached = |ip: &IpAddr| !ip.is_loopback() && (ip.is_ipv4() || listening.is_ipv6());
+    let address = |ip: IpAddr| SocketAddr::from((ip, listening.port()));
+    own.into_iter()
+        .filter(reached)
+        .map(|ip| url_of(address(ip), tls))
+        .collect()
 }

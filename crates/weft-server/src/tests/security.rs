@@ -106,6 +106,12 @@ fn beyond_loopback_it_makes_itself_a_certificate() {
     let rig = Rig::secure(Security::Auto, SocketAddr::from((Ipv4Addr::UNSPECIFIED, 0)));
     let port = rig.address().port();
     assert_eq!(rig.handle.url, format!("https://127.0.0.1:{port}/"));
+    let elsewhere = &rig.handle.urls_elsewhere;
+    let whole = |url: &String| url.starts_with("https://") && url.ends_with(&format!(":{port}/"));
+    assert!(elsewhere.iter().all(whole), "{elsewhere:?}");
+    let own = weft_net::machine_addresses().unwrap();
+    let outside = own.iter().filter(|ip| ip.is_ipv4() && !ip.is_loopback());
+    assert_eq!(elsewhere.len(), outside.count());
     assert_eq!(page_over_tls(port).0, 200);
     let plain = request(
         SocketAddr::from((Ipv4Addr::LOCALHOST, port)),
