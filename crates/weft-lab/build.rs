@@ -16,6 +16,26 @@ fn main() {
     let out = PathBuf::from(env::var_os("OUT_DIR").expect("set by cargo"));
     embed_scenarios(&root.join("../../scenarios"), &out.join("scenarios.rs"));
     embed_page(&root, &out.join("report.html"));
+    println!("cargo::rustc-env=WEFT_VERSION={}", version());
+}
+
+/// The package's version and, where it is built from a repository, the commit:
+/// a report can be tied to what made it.
+fn version() -> String {
+    let package = env::var("CARGO_PKG_VERSION").expect("set by cargo");
+    let git = |arguments: &[&str]| {
+        let output = process::Command::new("git").args(arguments).output().ok()?;
+        let text = String::from_utf8(output.stdout).ok()?;
+        Some(text.trim().to_owned()).filter(|text| output.status.success() && !text.is_empty())
+    };
+    // Every commit and checkout adds a line to it.
+    if let Some(log) = git(&["rev-parse", "--git-path", "logs/HEAD"]) {
+        println!("cargo::rerun-if-changed={log}");
+    }
+    match git(&["rev-parse", "--short=10", "HEAD"]) {
+        Some(commit) => format!("{package} ({commit})"),
+        None => package,
+    }
 }
 
 fn embed_page(root: &Path, out: &Path) {

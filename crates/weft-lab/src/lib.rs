@@ -14,4 +14,7 @@ pub mod scenario;
 pub mod shelf;
 pub mod statistics;
 
+/// Version and, where it was built from a repository, commit of this program.
+pub const VERSION: &str = env!("WEFT_VERSION");
+
 pub use scenario::{Scenario, ScenarioError};

@@ -369,7 +369,13 @@ impl<'a> Outcome<'a> {
 
     fn row(&self, variant: usize, metric: &str) -> Option<Row> {
         let values: Vec<f64> = self.values(variant, metric).into_iter().flatten().collect();
+        let never_negative = values.iter().all(|value| *value >= 0.0);
         let estimate = Estimate::of(&values, self.scenario.centre)?;
+        let estimate = if never_negative {
+            estimate.non_negative()
+        } else {
+            estimate
+        };
         Some(Row {
             system: self.scenario.variants[variant].name.clone(),
             metric: metric.to_owned(),

@@ -35,6 +35,14 @@ impl Estimate {
         }
     }
 
+    /// The estimate of what can never be negative: the true value is not in
+    /// what lies of the interval below zero.
+    #[must_use]
+    pub fn non_negative(self) -> Estimate {
+        let interval = self.interval.map(|(low, high)| (low.max(0.0), high));
+        Estimate { interval, ..self }
+    }
+
     /// Lowest value of the interval, or the only value.
     #[must_use]
     pub fn low(&self) -> f64 {

@@ -162,7 +162,7 @@ fn metadata(columns: &[Column<'_>], chunks: &[(usize, usize)], rows: usize) -> V
         .objects(2, schema)
         .long(3, rows as i64)
         .objects(4, vec![rows_of]);
-    file.text(6, concat!("weft ", env!("CARGO_PKG_VERSION")));
+    file.text(6, &format!("weft {}", crate::VERSION));
     file.end()
 }
 

@@ -146,7 +146,7 @@ pub fn data(outcome: &Outcome<'_>, conditions: &Conditions) -> String {
         schema: 1,
         scenario: about(outcome),
         engine: outcome.engine(),
-        version: env!("CARGO_PKG_VERSION"),
+        version: crate::VERSION,
         conditions,
         notes: outcome.notes(),
         seeds: outcome.seeds(),

@@ -43,7 +43,7 @@ pub fn summary(outcome: &Outcome<'_>) -> String {
         schema: SCHEMA,
         scenario: &outcome.scenario().name,
         engine: outcome.engine(),
-        version: env!("CARGO_PKG_VERSION"),
+        version: crate::VERSION,
         notes: outcome.notes(),
         seeds: outcome.seeds(),
         traces: outcome.traces(),

@@ -164,6 +164,10 @@ impl Context<'_> {
 
     fn call(&self, flow: &Flow, system: &SystemSpec) -> Result<FlowKind> {
         let streams = flow.streams.as_ref().map_or(1, |n| *n.get_ref());
+        if let Some(none) = flow.streams.as_ref().filter(|n| *n.get_ref() == 0) {
+            let message = "a call has at least one camera: `streams = 1`".to_owned();
+            return Err(self.source.error(none.span(), message));
+        }
         let camera = self.camera(flow)?;
         let mut side = SideSetup::filming(vec![camera; streams as usize]);
         if let Some(sound) = &flow.sound {

@@ -125,6 +125,12 @@ fn what_is_wrong_is_told_with_line_column_and_remedy() {
         ),
         (
             "[flows.tcp]",
+            "[flows.call]\nkind = \"call\"\nstreams = 0\n\n[flows.tcp]",
+            "t.toml:10:11",
+            vec!["at least one camera", "streams = 1"],
+        ),
+        (
+            "[flows.tcp]",
             "[flows.tcp]\nstart = \"9s\"\nstop = \"8s\"",
             "t.toml:10:8",
             vec!["stops at 8s", "later"],

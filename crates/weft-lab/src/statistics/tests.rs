@@ -83,3 +83,14 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn an_interval_of_what_is_never_negative_begins_at_zero() {
+    // Mean 1.5, s 2.12, t 12.7: 19.1 to either side.
+    let estimate = Estimate::of(&[0.0, 3.0], Centre::Mean)
+        .unwrap()
+        .non_negative();
+    let (low, high) = estimate.interval.unwrap();
+    assert_eq!(low, 0.0);
+    assert!((high - 20.56).abs() < 0.01, "{high}");
+}
