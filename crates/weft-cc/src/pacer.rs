@@ -106,13 +106,6 @@ impl Pacer {
         self.probes.front().map(|probe| probe.id)
     }
 
-    /// What the current probe still lacks, a hint for the size of padding;
-    /// zero without a probe.
-    #[must_use]
-    pub fn probe_bytes_left(&self) -> Bytes {
-        self.probes.front().map_or(Bytes::ZERO, |p| p.bytes_left)
-    }
-
     /// A packet left; it belongs to the current probe if there is one.
     pub fn on_sent(&mut self, now: Instant, size: Bytes) {
         let before = self.rate();

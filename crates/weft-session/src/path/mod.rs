@@ -44,7 +44,7 @@ pub(crate) struct PathCounters {
 }
 
 /// How long after the association last raised no verdict a suspicion lapses:
-/// twice the time that a verdict may take (DESIGN.md: 200 ms).
+/// twice the time that a verdict may take (200 ms at most, chosen by us).
 const SUSPICION_LAPSES: Duration = Duration::from_millis(400);
 
 /// Most suspicions end within this, by feedback that was late: only after it is
@@ -322,8 +322,8 @@ impl Path {
     /// When silence becomes suspicious.
     pub fn suspicion_due(&self) -> Option<Instant> {
         /// Suspicion costs a few checks, a false one no more than that; a late
-        /// one delays the verdict, which must fall within 200 ms of a death
-        /// (DESIGN.md). Hence half of RFC 6298's allowance for variation.
+        /// one delays the verdict, which must fall within 200 ms of a death.
+        /// Hence half of RFC 6298's allowance for variation.
         const LEAST_VARIATION: Duration = Duration::from_millis(10);
         const CEILING: Duration = Duration::from_millis(500);
         /// While feedback keeps coming, a queue grows, and nothing has died.

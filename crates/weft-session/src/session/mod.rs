@@ -193,13 +193,6 @@ impl Session {
         id
     }
 
-    /// Removes a stream of either direction; unknown ones are ignored.
-    pub fn remove_stream(&mut self, stream: StreamId) {
-        self.senders.remove(&stream);
-        self.receivers.remove(&stream);
-        self.refresh_paths_due();
-    }
-
     fn next_stream_id(&mut self) -> StreamId {
         let id = StreamId(self.next_stream);
         self.next_stream += 1;

@@ -289,12 +289,6 @@ impl Forwarder {
         self.stats
     }
 
-    /// The highest temporal layer that fits the subscriber.
-    #[must_use]
-    pub fn wanted_layer(&self) -> u8 {
-        self.choice.wanted()
-    }
-
     /// The next packet to send, or the next wish.
     pub fn poll_output(&mut self) -> Option<Forwarding> {
         self.outputs.pop_front()
