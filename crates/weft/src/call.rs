@@ -21,7 +21,7 @@ use weft_server::media_plane::{
 use weft_server::{ParticipantKind, Publishing, Resident, Security, Server, unguessable};
 
 use crate::cli::CallArgs;
-use crate::endpoint::caller::{CallError, Command, News, OfferId, Patience, Sending, ask};
+use crate::endpoint::caller::{CallError, Command, News, OfferId, Patience, ask};
 use crate::endpoint::links::Links;
 use crate::exit::{Failure, with_remedy};
 use crate::interrupt;
@@ -50,15 +50,7 @@ pub fn run(args: CallArgs) -> Result<(), Failure> {
     let sources = Sources::open(&send.cameras, mic, codec, 1, send.degradation, clock)?;
     let (sections, publishing) = (sources.sections(), sources.publishing());
     let mut stats = send.stats.as_deref().map(StatsFile::create).transpose()?;
-    let sending = Sending {
-        scheduler: send.scheduler,
-        protection: send.protection,
-        controller: send.controller,
-        codec: send.codec,
-        max_rate: send.max_rate,
-        cname: send.name.clone(),
-    };
-    let driver = sender::start(clock, links, sending, sources)?;
+    let driver = sender::start(clock, links, sender::sending(send), sources)?;
     let (events, incoming) = media_plane::events();
     let board = Arc::new(Mutex::new(json!([])));
     let plane = Arc::new(DirectPlane {
@@ -84,10 +76,7 @@ pub fn run(args: CallArgs) -> Result<(), Failure> {
     server
         .add_resident(&resident)
         .map_err(|problem| Failure::Run(with_remedy(&problem.error, &problem.remedy)))?;
-    match made {
-        Some(token) => println!("{}?token={token}", server.url),
-        None => println!("{}", server.url),
-    }
+    serve::tell_urls(&server, made.as_deref())?;
     if own_certificate {
         serve::tell_certificate(&server);
     }
@@ -110,13 +99,13 @@ pub fn run(args: CallArgs) -> Result<(), Failure> {
             *board.lock().expect("nothing panics with the board in hand") = figures;
         }
         if let Some(stats) = &mut stats {
-            stats.write(started.elapsed(), &reports)?;
+            stats.write(started.elapsed(), &reports);
         }
     }
     server.shutdown();
     driver.remote.send(Command::Stop);
     driver.join();
-    Ok(())
+    stats.map_or(Ok(()), StatsFile::finish)
 }
 
 fn router(name: &str, publishing: &Publishing, links: &Arc<Mutex<serde_json::Value>>) -> Router {

@@ -1,4 +1,4 @@
-//! The command line (DESIGN.md: a contract).
+//! The command line (a contract with scripts).
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -15,7 +15,7 @@ use crate::cameras::NamedCamera;
 
 /// A video call over every link a machine has at once.
 #[derive(Debug, Parser)]
-#[command(name = "weft", version, about, max_term_width = 100)]
+#[command(name = "weft", version = weft_lab::VERSION, about, max_term_width = 100)]
 pub struct Cli {
     #[command(subcommand)]
     pub command: Command,
@@ -164,7 +164,8 @@ pub struct JoinArgs {
     #[command(flatten)]
     pub send: SendArgs,
     /// Record what is received to this .webm file; further participants and further cameras get
-    /// files beside it, each camera one with the sound. Of those who send H.264, which WebM cannot
+    /// files beside it, each camera one with the sound. A file that is there already is left alone:
+    /// the next free name is taken. Of those who send H.264, which WebM cannot
     /// hold, only the sound
     #[arg(long, value_name = "FILE")]
     pub record: Option<PathBuf>,
@@ -227,7 +228,8 @@ fn token(text: &str) -> Result<String, String> {
 
 fn seconds(text: &str) -> Result<u64, String> {
     let remedy = "write whole seconds, such as 60";
-    text.parse().map_err(|_| remedy.to_owned())
+    let whole: Option<u64> = text.parse().ok();
+    whole.filter(|s| *s > 0).ok_or_else(|| remedy.to_owned())
 }
 
 /// A rate as in link specifications: `4mbit`, `800kbit`.

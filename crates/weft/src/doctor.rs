@@ -10,7 +10,7 @@ use weft_media::{EncoderConfig, Keyframe, MicrophoneSpec, VideoEncoder};
 use weft_net::{Binding, Link, LinkSpec, Target};
 use weft_units::{Rate, VideoCodec};
 
-use crate::exit::Failure;
+use crate::exit::{Failure, say};
 
 /// One finding: `ok`, `note` or `no`, and what to do.
 enum Finding {
@@ -29,11 +29,11 @@ pub fn run() -> Result<(), Failure> {
     let mut unusable = 0;
     for finding in &findings {
         match finding {
-            Finding::Ok(what) => println!("ok    {what}"),
-            Finding::Note(what, remedy) => println!("note  {what}\n      -> {remedy}"),
+            Finding::Ok(what) => say(format_args!("ok    {what}"))?,
+            Finding::Note(what, remedy) => say(format_args!("note  {what}\n      -> {remedy}"))?,
             Finding::No(what, remedy) => {
                 unusable += 1;
-                println!("no    {what}\n      -> {remedy}");
+                say(format_args!("no    {what}\n      -> {remedy}"))?;
             }
         }
     }

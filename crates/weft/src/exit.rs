@@ -1,5 +1,7 @@
 //! How a command ends.
 
+use std::fmt::Display;
+use std::io::{ErrorKind, Write as _, stdout};
 use std::os::unix::process::ExitStatusExt as _;
 use std::process::{ExitCode, ExitStatus};
 
@@ -27,6 +29,19 @@ pub enum Failure {
     },
 }
 
+/// Writes a line to standard output. A reader that has seen enough (`| head`)
+/// is no failure.
+pub fn say(line: impl Display) -> Result<(), Failure> {
+    let mut out = stdout().lock();
+    let written = writeln!(out, "{line}").and_then(|()| out.flush());
+    match written {
+        Err(error) if error.kind() != ErrorKind::BrokenPipe => {
+            Err(Failure::Run(format!("standard output: {error}")))
+        }
+        _ => Ok(()),
+    }
+}
+
 /// A server's two sentences as this program says things: what is wrong, then
 /// what to do.
 pub fn with_remedy(error: &str, remedy: &str) -> String {
@@ -52,15 +67,15 @@ impl From<ServerError> for Failure {
 }
 
 impl Failure {
-    pub fn run(error: impl std::fmt::Display) -> Failure {
+    pub fn run(error: impl Display) -> Failure {
         Failure::Run(error.to_string())
     }
 
-    pub fn usage(error: impl std::fmt::Display) -> Failure {
+    pub fn usage(error: impl Display) -> Failure {
         Failure::Usage(error.to_string())
     }
 
-    pub fn machine(error: impl std::fmt::Display) -> Failure {
+    pub fn machine(error: impl Display) -> Failure {
         Failure::Machine(error.to_string())
     }
 

@@ -23,7 +23,6 @@ use std::time::Duration;
 use weft_net::Clock;
 
 use crate::cli::JoinArgs;
-use crate::endpoint::caller::Sending;
 use crate::endpoint::links::Links;
 use crate::exit::Failure;
 use crate::interrupt;
@@ -71,15 +70,7 @@ pub fn run(args: JoinArgs) -> Result<(), Failure> {
         stats,
         recording: args.record.as_deref().map(Recording::new).transpose()?,
     };
-    let sending = Sending {
-        scheduler: send.scheduler,
-        protection: send.protection,
-        controller: send.controller,
-        codec: send.codec,
-        max_rate: send.max_rate,
-        cname: send.name.clone(),
-    };
-    let driver = sender::start(clock, links, sending, sources)?;
+    let driver = sender::start(clock, links, sender::sending(send), sources)?;
     let (mailbox, inbox) = inbox::mail();
     interrupt::on_ctrl_c({
         let mailbox = mailbox.clone();
@@ -89,9 +80,9 @@ pub fn run(args: JoinArgs) -> Result<(), Failure> {
     });
     let mut call = Call::new(room, driver.remote.clone(), mailbox, own, outlets);
     let ended = call.run(&inbox, send.seconds.map(Duration::from_secs));
-    call.leave();
+    let kept = call.leave();
     driver.join();
-    ended
+    ended.and(kept)
 }
 
 /// The address of this machine that a server's URL means, if it does.

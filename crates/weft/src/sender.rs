@@ -13,6 +13,7 @@ use weft_session::adaptation::Degradation;
 use weft_units::{Rate, VideoCodec};
 
 use crate::cameras::{self, NamedCamera};
+use crate::cli::SendArgs;
 use crate::endpoint::caller::{self, Command, Sending};
 use crate::endpoint::feed::Feed;
 use crate::endpoint::links::{Links, Scope};
@@ -75,6 +76,18 @@ impl Sources {
             cameras: self.names.iter().map(camera).collect(),
             audio: self.microphone.is_some(),
         }
+    }
+}
+
+/// How it is sent, as the command line asks.
+pub fn sending(args: &SendArgs) -> Sending {
+    Sending {
+        scheduler: args.scheduler,
+        protection: args.protection,
+        controller: args.controller,
+        codec: args.codec,
+        max_rate: args.max_rate,
+        cname: args.name.clone(),
     }
 }
 

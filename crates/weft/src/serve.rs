@@ -9,7 +9,7 @@ use weft_server::axum::{Json, Router};
 use weft_server::{Security, Server, ServerConfig, ServerHandle};
 
 use crate::cli::ServeArgs;
-use crate::exit::Failure;
+use crate::exit::{Failure, say};
 use crate::interrupt;
 
 pub fn run(args: ServeArgs) -> Result<(), Failure> {
@@ -17,7 +17,7 @@ pub fn run(args: ServeArgs) -> Result<(), Failure> {
     let own_certificate = config.security == Security::Auto;
     let is_open = config.token.is_none() && !config.listen.ip().is_loopback();
     let server = Server::start(config)?;
-    println!("{}", server.url);
+    tell_urls(&server, None)?;
     if own_certificate {
         tell_certificate(&server);
     }
@@ -65,6 +65,17 @@ pub fn state_folder() -> Option<PathBuf> {
     folder("STATE_DIRECTORY")
         .or_else(|| Some(folder("XDG_STATE_HOME")?.join("weft")))
         .or_else(|| Some(folder("HOME")?.join(".local/state/weft")))
+}
+
+/// Where to go, with the token that opens the door: this machine's address
+/// first, those for others below.
+pub fn tell_urls(server: &ServerHandle, token: Option<&str>) -> Result<(), Failure> {
+    let query = token.map_or(String::new(), |token| format!("?token={token}"));
+    let urls = [&server.url].into_iter().chain(&server.urls_elsewhere);
+    for url in urls {
+        say(format_args!("{url}{query}"))?;
+    }
+    Ok(())
 }
 
 /// What there is to know about a certificate that nobody vouches for.

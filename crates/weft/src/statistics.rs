@@ -79,10 +79,12 @@ pub fn round(value: f64) -> f64 {
     (value * 1000.0).round() / 1000.0
 }
 
-/// One line of JSON a second.
+/// One line of JSON a second, as long as the disk takes them.
 pub struct StatsFile {
     path: PathBuf,
     file: BufWriter<File>,
+    /// Why there are no more lines.
+    failed: Option<String>,
     received: BTreeMap<String, Received>,
     dropped: Dropped,
     /// Pictures are decoded, and timed by this clock.
@@ -126,6 +128,7 @@ impl StatsFile {
         Ok(StatsFile {
             path,
             file,
+            failed: None,
             received: BTreeMap::new(),
             dropped: Dropped::default(),
             watching: None,
@@ -163,7 +166,12 @@ impl StatsFile {
         self.dropped = Dropped { frames, requests };
     }
 
-    pub fn write(&mut self, elapsed: Duration, reports: &[PeerReport]) -> Result<(), Failure> {
+    /// The call matters more than its figures: where they cannot be written
+    /// they end, and this is told once, here and by [`StatsFile::finish`].
+    pub fn write(&mut self, elapsed: Duration, reports: &[PeerReport]) {
+        if self.failed.is_some() {
+            return;
+        }
         let received: BTreeMap<&String, Value> = self
             .received
             .iter_mut()
@@ -178,12 +186,19 @@ impl StatsFile {
             "dropped": { "frames": self.dropped.frames, "requests": self.dropped.requests },
         });
         let written = writeln!(self.file, "{line}").and_then(|()| self.file.flush());
-        written.map_err(|error| {
-            Failure::Run(format!(
-                "--stats {}: {error}; is the disk full?",
-                self.path.display()
-            ))
-        })
+        if let Err(error) = written {
+            let failed = format!("--stats {}: {error}", self.path.display());
+            eprintln!("weft: {failed}; the figures end here, the call goes on");
+            self.failed = Some(failed);
+        }
+    }
+
+    /// Whether every line was written.
+    pub fn finish(self) -> Result<(), Failure> {
+        match self.failed {
+            Some(failed) => Err(Failure::Run(format!("the figures are not whole: {failed}"))),
+            None => Ok(()),
+        }
     }
 }
 
@@ -281,6 +296,7 @@ fn peer(report: &PeerReport) -> Value {
             "encoded": c.encoded,
             "dropped": c.dropped,
             "skipped": c.skipped,
+            "missed": c.missed,
         })
     };
     let receiver = |(id, r): &(StreamId, weft_session::ReceiverStats)| {

@@ -35,7 +35,8 @@ pub struct LinkTick {
     pub capacity_mbps: f64,
     pub sent_mbps: f64,
     pub rtt_ms: Option<f64>,
-    pub loss: f64,
+    /// None while no path of the call over it lives.
+    pub loss: Option<f64>,
     pub queue_ms: Option<f64>,
     pub state: &'static str,
 }
@@ -155,7 +156,9 @@ impl Figures {
                 capacity_mbps: round(capacity),
                 sent_mbps: round(((now_sent.saturating_sub(before)) / span).as_mbps()),
                 rtt_ms: path.map(|p| round(p.rtt.as_millis_f64())),
-                loss: path.map_or(0.0, |p| round(p.loss)),
+                loss: path
+                    .filter(|p| p.state != PathState::Down)
+                    .map(|p| round(p.loss)),
                 queue_ms: way.queue_delay.map(|d| round(d.as_millis_f64())),
                 state: path.map_or("down", |p| state_name(p.state)),
             });
@@ -213,7 +216,7 @@ impl Figures {
             "scheduler": stage.call(WEFT).map(|c| c.scheduler.name()),
             "protection": stage.call(WEFT).map(|c| c.protection.name()),
             "controller": stage.call(WEFT).map(|c| c.controller.to_string()),
-            "version": env!("CARGO_PKG_VERSION"),
+            "version": weft_lab::VERSION,
             "calls": calls,
             "links": self.link_results(elapsed, stage, WEFT),
         })

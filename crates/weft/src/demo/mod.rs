@@ -20,7 +20,7 @@ use weft_net::Clock;
 use weft_server::{Server, ServerConfig};
 
 use crate::cli::DemoArgs;
-use crate::exit::Failure;
+use crate::exit::{Failure, say};
 use crate::interrupt;
 use crate::serve;
 
@@ -58,7 +58,7 @@ pub fn run(args: DemoArgs) -> Result<(), Failure> {
     if args.headless {
         eprintln!("weft: both calls are being set up");
     } else {
-        println!("{}/demo", server.url.trim_end_matches('/'));
+        say(format_args!("{}/demo", server.url.trim_end_matches('/')))?;
     }
     let (stop, stopped) = channel();
     interrupt::on_ctrl_c(move || {
@@ -110,7 +110,7 @@ pub fn run(args: DemoArgs) -> Result<(), Failure> {
                 path.display()
             ))
         })?,
-        _ if args.headless => println!("{result:#}"),
+        _ if args.headless => say(format_args!("{result:#}"))?,
         _ => {}
     }
     stage.end();

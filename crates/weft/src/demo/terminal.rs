@@ -45,15 +45,13 @@ impl Screen {
         lines.push("link   state    capacity     sent      RTT    loss".to_owned());
         for link in &tick.links {
             let state = if link.up { link.state } else { "dead" };
+            let loss = link
+                .loss
+                .map_or("-".to_owned(), |l| format!("{:.1} %", l * 100.0));
             let rtt = link.rtt_ms.map_or("-".to_owned(), |r| format!("{r:.0} ms"));
             lines.push(format!(
-                "{:<6} {:<8} {:>5.1} Mbps {:>5.1} Mbps {:>7} {:>5.1} %",
-                link.name,
-                state,
-                link.capacity_mbps,
-                link.sent_mbps,
-                rtt,
-                link.loss * 100.0
+                "{:<6} {:<8} {:>5.1} Mbps {:>5.1} Mbps {:>7} {:>7}",
+                link.name, state, link.capacity_mbps, link.sent_mbps, rtt, loss
             ));
         }
         lines.push("call          fps   frozen    freezes  latency      rate".to_owned());

@@ -11,6 +11,9 @@ use weft_units::{Duration, Instant};
 /// A picture and when it was taken.
 #[derive(Clone, Debug)]
 pub struct Shot {
+    /// Counts this camera's pictures from zero: a taker that was slow sees
+    /// which it missed.
+    pub index: u64,
     pub picture: Arc<Picture>,
     pub taken_at: Instant,
 }
@@ -64,6 +67,7 @@ impl Feed {
     fn run(&mut self) -> Result<(), CameraError> {
         let interval = Duration::from_secs_f64(1.0 / self.camera.format().fps.max(1.0));
         let mut due = self.clock.now();
+        let mut index = 0;
         while !self.takers.is_empty() {
             if self.camera.pace() == Pace::Caller {
                 due = wait_until(&self.clock, due) + interval;
@@ -79,7 +83,12 @@ impl Feed {
                     stamp::Stamp { number, time_ms },
                 );
             }
-            let shot = Shot { picture, taken_at };
+            let shot = Shot {
+                index,
+                picture,
+                taken_at,
+            };
+            index += 1;
             self.takers.retain(|taker| {
                 !matches!(
                     taker.try_send(shot.clone()),

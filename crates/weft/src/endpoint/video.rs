@@ -36,10 +36,12 @@ pub struct CameraReport {
     pub fps: f64,
     /// Of the last picture.
     pub quantizer: u8,
-    /// Pictures encoded, dropped by rate control, and left out before.
+    /// Pictures encoded, dropped by rate control, left out before, and
+    /// missed since the encoder was at work on an earlier one.
     pub encoded: u64,
     pub dropped: u64,
     pub skipped: u64,
+    pub missed: u64,
 }
 
 /// A backlog longer than this skips pictures: they would be late anyway, and
@@ -127,7 +129,19 @@ fn encode(
     shots: &Receiver<Shot>,
     mut send: impl FnMut(VideoFrame) -> bool,
 ) {
+    let mut expected = 0;
+    let mut load = Load::default();
     while let Ok(shot) = shots.recv() {
+        let missed = shot.index - expected;
+        expected = shot.index + 1;
+        control.lock().missed += missed;
+        if let Some(share) = load.on_picture(missed) {
+            eprintln!(
+                "weft: this machine is too slow for its cameras: {:.0} % of the pictures of one \
+                 were not encoded; end other programs, or choose smaller pictures",
+                100.0 * share
+            );
+        }
         if control.backlog_ms.load(Ordering::Relaxed) > MAX_BACKLOG.as_millis() {
             // Only the network can lower it: look again with the next picture.
             control.backlog_ms.store(0, Ordering::Relaxed);
@@ -161,6 +175,39 @@ fn encode(
         }) {
             return;
         }
+    }
+}
+
+/// How well an encoder keeps up with its camera.
+#[derive(Default)]
+struct Load {
+    taken: u64,
+    missed: u64,
+    told: bool,
+}
+
+impl Load {
+    /// Pictures over which is judged: ten seconds at 30 fps.
+    const WINDOW: u64 = 300;
+    /// A larger share of missed pictures is seen by everybody. Chosen by us.
+    const TOO_MANY: f64 = 0.1;
+
+    /// A picture came after so many that were missed; the share of those, once,
+    /// if it is too large.
+    fn on_picture(&mut self, missed: u64) -> Option<f64> {
+        self.taken += 1;
+        self.missed += missed;
+        let all = self.taken + self.missed;
+        if all < Load::WINDOW {
+            return None;
+        }
+        let share = self.missed as f64 / all as f64;
+        let news = share > Load::TOO_MANY && !self.told;
+        *self = Load {
+            told: self.told || news,
+            ..Load::default()
+        };
+        news.then_some(share)
     }
 }
 
@@ -265,4 +312,25 @@ fn shrunk<'a>(scaler: &mut Option<Scaler>, picture: &'a Picture, form: Form) -> 
 /// A time in a stream's clock; it wraps as RTP's does.
 pub fn rtp_timestamp(at: Instant, clock_rate: u64) -> u32 {
     (u128::from(at.as_nanos()) * u128::from(clock_rate) / 1_000_000_000) as u32
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Load;
+
+    #[test]
+    fn a_machine_that_is_too_slow_is_told_once() {
+        let mut load = Load::default();
+        let told = (0..2000)
+            .filter_map(|_| load.on_picture(1))
+            .collect::<Vec<_>>();
+        assert_eq!(told, [0.5]);
+    }
+
+    #[test]
+    fn some_missed_pictures_are_no_news() {
+        let mut load = Load::default();
+        let told = (0..2000).find_map(|n| load.on_picture(u64::from(n % 11 == 0)));
+        assert_eq!(told, None);
+    }
 }

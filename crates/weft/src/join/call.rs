@@ -109,7 +109,7 @@ impl Call {
             }
             if now >= next_figures {
                 next_figures = now + FIGURES;
-                self.tell_figures(inbox.dropped_frames())?;
+                self.tell_figures(inbox.dropped_frames());
                 self.listen_again(now);
                 self.catch_up(now);
             }
@@ -197,9 +197,9 @@ impl Call {
     }
 
     /// Tells the room how the links are, and the statistics file everything.
-    fn tell_figures(&mut self, dropped_frames: u64) -> Result<(), Failure> {
+    fn tell_figures(&mut self, dropped_frames: u64) {
         let Ok(reports) = ask(&self.remote, Command::Report) else {
-            return Ok(());
+            return;
         };
         if let Some(publication) = self.publication.connection() {
             let own = reports.iter().find(|r| r.peer == publication.peer);
@@ -212,12 +212,9 @@ impl Call {
             }
         }
         let refused = self.desks.connections.refused() + self.desks.figures.refused();
-        match &mut self.outlets.stats {
-            Some(stats) => {
-                stats.set_dropped(dropped_frames, refused);
-                stats.write(self.started.elapsed(), &reports)
-            }
-            None => Ok(()),
+        if let Some(stats) = &mut self.outlets.stats {
+            stats.set_dropped(dropped_frames, refused);
+            stats.write(self.started.elapsed(), &reports);
         }
     }
 
@@ -228,10 +225,13 @@ impl Call {
         self.end_publication();
     }
 
-    /// Says goodbye, as far as it is heard in time.
-    pub fn leave(mut self) {
+    /// Says goodbye, as far as it is heard in time. An error: what was to be
+    /// written is not whole.
+    pub fn leave(mut self) -> Result<(), Failure> {
         self.end_connections();
         self.remote.send(Command::Stop);
         self.desks.connections.close(LAST_REQUESTS);
+        let recording = self.outlets.recording.map_or(Ok(()), Recording::finish);
+        recording.and(self.outlets.stats.map_or(Ok(()), StatsFile::finish))
     }
 }

@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
 
-use weft_media::{Recorder, Tracks};
+use weft_media::{Recorder, RecorderError, Tracks};
 use weft_session::ReceivedFrame;
 use weft_units::{Instant, VideoCodec};
 
@@ -15,7 +15,8 @@ use crate::exit::Failure;
 use crate::signalling::Participant;
 
 /// The first participant's first camera gets the file that was named,
-/// everything else a file beside it with their name in it.
+/// everything else a file beside it with their name in it. A file that is there
+/// already is left alone: a sender that is started again keeps what it has.
 pub struct Recording {
     path: PathBuf,
     used: BTreeSet<PathBuf>,
@@ -23,6 +24,8 @@ pub struct Recording {
     files: BTreeMap<(String, usize), Recorder>,
     /// Who sends pictures that a recording cannot hold, by camera.
     without_pictures: BTreeSet<(String, usize)>,
+    /// Why the first recording that failed did.
+    failed: Option<RecorderError>,
 }
 
 impl Recording {
@@ -45,6 +48,7 @@ impl Recording {
             used: BTreeSet::new(),
             files: BTreeMap::new(),
             without_pictures: BTreeSet::new(),
+            failed: None,
         })
     }
 
@@ -59,19 +63,20 @@ impl Recording {
             let path = self.file_for(&title(participant, place));
             match Recorder::create(&path, tracks) {
                 Ok(recorder) => {
+                    if self.used.is_empty() && path != self.path {
+                        let (taken, path) = (self.path.display(), path.display());
+                        eprintln!("weft: {taken} is there already; recording to {path}");
+                    }
                     self.used.insert(path);
                     let key = (participant.id.clone(), place);
                     self.files.insert(key, recorder);
                 }
-                Err(error) => eprintln!("weft: {error}"),
+                Err(error) => self.on_failure(error),
             }
         }
     }
 
     fn file_for(&self, name: &str) -> PathBuf {
-        if self.used.is_empty() {
-            return self.path.clone();
-        }
         let stem = self
             .path
             .file_stem()
@@ -85,19 +90,22 @@ impl Recording {
                 '_'
             }
         };
-        let name: String = name.chars().map(safe).collect();
+        let title = if self.used.is_empty() {
+            stem
+        } else {
+            stem + "-" + &name.chars().map(safe).collect::<String>()
+        };
         let candidate = |n: usize| {
             let number = if n > 1 {
                 format!("-{n}")
             } else {
                 String::new()
             };
-            self.path
-                .with_file_name(format!("{stem}-{name}{number}.webm"))
+            self.path.with_file_name(format!("{title}{number}.webm"))
         };
         (1..)
             .map(candidate)
-            .find(|p| !self.used.contains(p))
+            .find(|p| !self.used.contains(p) && !p.exists())
             .unwrap_or_default()
     }
 
@@ -121,12 +129,13 @@ impl Recording {
                 Track::Camera(_) => continue,
             };
             if let Err(error) = written {
-                // The call matters more than its record.
-                eprintln!("weft: {error}; this recording has ended, the call goes on");
-                failed.push(key.clone());
+                failed.push((key.clone(), error));
             }
         }
-        self.files.retain(|key, _| !failed.contains(key));
+        for (key, error) in failed {
+            self.files.remove(&key);
+            self.on_failure(error);
+        }
     }
 
     /// WebM has no H.264: the recording goes on, or begins, with the sound.
@@ -147,8 +156,8 @@ impl Recording {
                 self.files.insert(camera, recorder);
             }
             Err(error) => {
-                eprintln!("weft: {error}");
                 self.files.remove(&camera);
+                self.on_failure(error);
             }
         }
     }
@@ -158,8 +167,29 @@ impl Recording {
         let ended = self.files.range(files_of(id)).map(|(key, _)| key.clone());
         for key in ended.collect::<Vec<_>>() {
             if let Some(Err(error)) = self.files.remove(&key).map(Recorder::finish) {
-                eprintln!("weft: {error}");
+                self.on_failure(error);
             }
+        }
+    }
+
+    /// The call matters more than its record.
+    fn on_failure(&mut self, error: RecorderError) {
+        eprintln!("weft: {error}; this recording has ended, the call goes on");
+        self.failed.get_or_insert(error);
+    }
+
+    /// Whether everything was written.
+    pub fn finish(mut self) -> Result<(), Failure> {
+        for (_, recorder) in std::mem::take(&mut self.files) {
+            if let Err(error) = recorder.finish() {
+                self.on_failure(error);
+            }
+        }
+        match self.failed {
+            Some(error) => Err(Failure::Run(format!(
+                "what is recorded is not whole: {error}"
+            ))),
+            None => Ok(()),
         }
     }
 }

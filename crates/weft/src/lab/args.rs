@@ -1,4 +1,4 @@
-//! The arguments of `weft lab` (DESIGN.md: a contract).
+//! The arguments of `weft lab` (a contract with scripts).
 
 use std::path::PathBuf;
 
@@ -68,7 +68,7 @@ pub struct Common {
     /// Write summary.json, report.html and tables into this folder
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
-    /// Print the summary as JSON, and nothing else
+    /// Print the summary as JSON, and nothing else; of several scenarios an array
     #[arg(long)]
     pub json: bool,
 }

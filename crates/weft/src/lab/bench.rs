@@ -8,7 +8,7 @@ use serde::Serialize;
 use weft_sim::{Observer, WORKLOADS, run};
 
 use super::args::BenchArgs;
-use crate::exit::Failure;
+use crate::exit::{Failure, say};
 
 /// How long each workload is run, in real time; chosen by us: beyond it the
 /// figure changes by less than 2 %.
@@ -29,7 +29,7 @@ struct Speed {
 pub fn bench(args: &BenchArgs) -> Result<(), Failure> {
     let mut speeds = BTreeMap::new();
     if !args.json && cfg!(debug_assertions) {
-        println!("this program was built for debugging: the figures of a release build are higher");
+        say("this program was built for debugging: the figures of a release build are higher")?;
     }
     for workload in WORKLOADS {
         let (begun, processor) = (Instant::now(), processor_time());
@@ -43,21 +43,18 @@ pub fn bench(args: &BenchArgs) -> Result<(), Failure> {
             events_per_s: record.events as f64 / took,
         };
         if !args.json {
-            println!(
+            say(format_args!(
                 "{:10} {:7.0} simulated seconds per second (goal {}), {:.2} million events per second",
                 workload.name,
                 speed.sim_s_per_s,
                 speed.goal,
                 speed.events_per_s / 1e6
-            );
+            ))?;
         }
         speeds.insert(workload.name, speed);
     }
     if args.json {
-        println!(
-            "{}",
-            serde_json::to_string_pretty(&speeds).map_err(Failure::run)?
-        );
+        say(serde_json::to_string_pretty(&speeds).map_err(Failure::run)?)?;
     }
     Ok(())
 }

@@ -7,7 +7,7 @@ use weft_lab::output;
 
 use super::args::Common;
 use super::run::{Maker, Work, create, folder, stop_flag, tell, verdict};
-use crate::exit::Failure;
+use crate::exit::{Failure, say};
 
 /// Runs each pair, the scenario as the simulator and as the emulator takes it.
 pub fn run(
@@ -47,13 +47,10 @@ pub fn run(
                 parse(&sim).map_err(Failure::run)?,
                 parse(&emu).map_err(Failure::run)?,
             );
-            println!(
-                "{}",
-                serde_json::json!({ "sim": sim, "emu": emu, "disagreements": found })
-            );
+            say(serde_json::json!({ "sim": sim, "emu": emu, "disagreements": found }))?;
         } else {
-            tell(&real, common, emu.out.as_ref());
-            print!("{}", printed(&found));
+            tell(&real, common, emu.out.as_ref())?;
+            say(printed(&found).trim_end())?;
         }
         ran.and_then(|()| verdict(&real))?;
     }

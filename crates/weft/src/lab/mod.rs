@@ -10,7 +10,7 @@ use std::fmt::Write as _;
 
 use weft_lab::shelf::{self, Entry};
 
-use crate::exit::Failure;
+use crate::exit::{Failure, say};
 use args::{LabArgs, LabCommand, ListArgs, ReportArgs};
 
 pub fn run(args: LabArgs) -> Result<(), Failure> {
@@ -44,12 +44,10 @@ fn list(args: &ListArgs) -> Result<(), Failure> {
         };
         let _ = writeln!(text, "{:width$}  {title}", entry.name);
     }
-    print!("{text}");
-    Ok(())
+    say(text.trim_end())
 }
 
 fn report(args: &ReportArgs) -> Result<(), Failure> {
     let written = weft_lab::output::rewrite_report(&args.folder).map_err(Failure::usage)?;
-    println!("{}", written.display());
-    Ok(())
+    say(written.display())
 }

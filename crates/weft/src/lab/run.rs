@@ -13,7 +13,7 @@ use weft_lab::{Scenario, ScenarioError, run as runs, shelf};
 use super::args::{Common, CompareArgs, Engine, RunArgs};
 use super::both;
 use super::progress::Progress;
-use crate::exit::Failure;
+use crate::exit::{Failure, say};
 use crate::interrupt;
 
 pub fn run(args: &RunArgs) -> Result<(), Failure> {
@@ -187,6 +187,7 @@ fn all(
 ) -> Result<(), Failure> {
     let stop = stop_flag();
     let mut bad = Vec::new();
+    let mut summaries = Vec::new();
     for (index, scenario) in scenarios.iter().enumerate() {
         let place = match scenarios.len() {
             1 => String::new(),
@@ -206,7 +207,11 @@ fn all(
         };
         let (outcome, ran) = work.run(maker);
         let written = work.out.as_ref().filter(|_| ran.is_ok());
-        tell(&outcome, common, written);
+        if common.json {
+            summaries.push(output::summary(&outcome));
+        } else {
+            tell(&outcome, common, written)?;
+        }
         match ran.and_then(|()| verdict(&outcome)) {
             Ok(()) => {}
             Err(Failure::Run(text)) => bad.push(text),
@@ -215,6 +220,12 @@ fn all(
         if stop.load(Ordering::Relaxed) {
             break;
         }
+    }
+    match (common.json, &summaries[..]) {
+        (false, _) => {}
+        (true, [one]) => say(one.trim_end())?,
+        // One text that any parser takes.
+        (true, many) => say(format_args!("[{}]", many.join(",")))?,
     }
     if bad.is_empty() {
         Ok(())
@@ -312,33 +323,31 @@ impl<'a> Work<'a> {
     }
 }
 
-pub fn tell(outcome: &Outcome<'_>, common: &Common, out: Option<&Folder>) {
-    if common.json {
-        print!("{}", output::summary(outcome));
-        return;
-    }
+pub fn tell(outcome: &Outcome<'_>, common: &Common, out: Option<&Folder>) -> Result<(), Failure> {
     let scenario = outcome.scenario();
-    println!("{}: {}", scenario.name, scenario.title);
-    println!(
-        "{} s, {} seeds, 95 % confidence intervals in brackets\n",
+    let one = if scenario.seeds == 1 { "" } else { "s" };
+    let mut text = format!(
+        "{}: {}\n{} s, {} seed{one}, 95 % confidence intervals in brackets\n\n",
+        scenario.name,
+        scenario.title,
         scenario.duration().as_secs_f64(),
         scenario.seeds
     );
     if outcome.finished() < outcome.wanted() {
         let (finished, wanted) = (outcome.finished(), outcome.wanted());
-        println!("partial: {finished} of {wanted} runs\n");
+        text += &format!("partial: {finished} of {wanted} runs\n\n");
     }
-    print!("{}", output::printed(outcome));
+    text += &output::printed(outcome);
     let worse = output::printed_worse(outcome);
     if !worse.is_empty() {
-        print!("\n{worse}");
+        text += &format!("\n{worse}");
     }
     for note in outcome.notes() {
-        println!("note: {note}");
+        text += &format!("note: {note}\n");
     }
     for check in outcome.checks().iter().filter(|c| !c.check.ok) {
-        println!(
-            "self-check: {} {}: {} configured {:.3}, measured {:.3}",
+        text += &format!(
+            "self-check: {} {}: {} configured {:.3}, measured {:.3}\n",
             check.system,
             check.check.of,
             check.check.what,
@@ -347,12 +356,13 @@ pub fn tell(outcome: &Outcome<'_>, common: &Common, out: Option<&Folder>) {
         );
     }
     match out {
-        Some(out) => println!("\n{}", out.path().join("report.html").display()),
+        Some(out) => text += &format!("\n{}", out.path().join("report.html").display()),
         None if common.out.is_none() => {
-            println!("\nadd --out DIR for the report and the time series");
+            text += "\nadd --out DIR for the report and the time series";
         }
         None => {}
     }
+    say(text.trim_end())
 }
 
 /// What of it counts as a failure.

@@ -1,3 +1,8 @@
+use std::path::Path;
+use std::time::Duration;
+
+use super::StatsFile;
+
 const SOURCE: &str = include_str!("../statistics.rs");
 const PAGE: &str = include_str!("../../../../docs/statistics.md");
 
@@ -47,4 +52,18 @@ fn fields_told(page: &str) -> Vec<&str> {
     let fields = rows.flat_map(|row| row.split('|').nth(1));
     let told = fields.flat_map(|cell| cell.split(',').map(|each| each.trim().trim_matches('`')));
     told.collect()
+}
+
+#[test]
+fn a_full_disk_ends_the_figures_and_not_the_call() {
+    let full = Path::new("/dev/full");
+    if !full.exists() {
+        eprintln!("skipped: this system has no /dev/full");
+        return;
+    }
+    let mut stats = StatsFile::create(full).expect("it opens");
+    stats.write(Duration::ZERO, &[]);
+    stats.write(Duration::ZERO, &[]);
+    let told = stats.finish().expect_err("nothing was kept").to_string();
+    assert!(told.contains("No space left on device"), "{told}");
 }

@@ -99,3 +99,17 @@ fn pictures_go_to_the_file_of_their_camera_and_sound_to_each() {
     }
     assert_eq!(kim["room-Van-Rear.webm"], van["room-Van-Rear.webm"]);
 }
+
+#[test]
+fn a_recording_that_is_there_is_left_alone() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("room.webm");
+    std::fs::write(&path, "yesterday").unwrap();
+    let mut recording = Recording::new(&path).unwrap();
+    recording.begin(&participant("p1", "Van", &[None]));
+    recording.begin(&participant("p2", "Kim", &[None]));
+    drop(recording);
+    let names = ["room-2.webm", "room-Kim.webm", "room.webm"];
+    assert!(sizes(directory.path()).keys().eq(names.iter()));
+    assert_eq!(std::fs::read_to_string(&path).unwrap(), "yesterday");
+}
