@@ -1,6 +1,6 @@
 use weft_cc::{ControllerKind, Limits};
 use weft_session::adaptation::Degradation;
-use weft_session::{Ablation, Level, ProtectionKind, SchedulerKind};
+use weft_session::{Ablation, Config, Level, ProtectionKind, SchedulerKind};
 use weft_units::{Bytes, Duration, Rate};
 
 use super::source::SyntheticSetup;
@@ -112,7 +112,7 @@ impl SideSetup {
     /// protection, controller and limits; at most what the cameras take.
     #[must_use]
     pub fn filming(cameras: Vec<CameraSetup>) -> SideSetup {
-        let defaults = weft_session::Config::new(Default::default(), weft_units::Ssrc(1));
+        let defaults = Config::new(Default::default(), weft_units::Ssrc(1));
         SideSetup {
             max_rate: cameras.iter().map(|c| c.max_rate).sum(),
             cameras,
@@ -124,6 +124,17 @@ impl SideSetup {
             weight: defaults.weight,
             path_limits: defaults.path_limits,
         }
+    }
+
+    /// Sets what a session is told of this side.
+    pub fn configure(&self, config: &mut Config) {
+        config.scheduler = self.scheduler;
+        config.ablation = self.ablation;
+        config.protection = self.protection;
+        config.controller = self.controller;
+        config.weight = self.weight;
+        config.path_limits = self.path_limits;
+        config.max_rate = self.max_rate;
     }
 
     fn wrong(&self) -> Option<&'static str> {

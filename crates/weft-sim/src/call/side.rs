@@ -50,13 +50,7 @@ impl Side {
             End::Callee => (&call.callee, &call.caller),
         };
         let mut config = Config::new(extensions(call.level), Ssrc(1 + end as u32));
-        config.scheduler = own.scheduler;
-        config.ablation = own.ablation;
-        config.protection = own.protection;
-        config.controller = own.controller;
-        config.weight = own.weight;
-        config.path_limits = own.path_limits;
-        config.max_rate = own.max_rate;
+        own.configure(&mut config);
         let mut session = Session::new(now, config, rng.stream("session"));
         let outgoing = outgoing(now, end, own, &mut session, rng);
         let incoming = incoming(end, other, &mut session);

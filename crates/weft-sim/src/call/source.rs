@@ -76,10 +76,13 @@ impl EncodedFrame {
     }
 }
 
-/// The source of this camera, whose first frame is ready at `start`.
-pub(crate) fn build(setup: &CameraSetup, start: Instant, rng: Rng) -> Box<dyn FrameSource> {
-    match &setup.source {
-        SourceKind::Synthetic(synthetic) => Box::new(Synthetic::new(*synthetic, start, rng)),
-        SourceKind::Model(model) => Box::new(Model::new(*model, setup.degradation, start, rng)),
+impl CameraSetup {
+    /// What makes its frames, the first of which is ready at `start`.
+    #[must_use]
+    pub fn film(&self, start: Instant, rng: Rng) -> Box<dyn FrameSource + Send> {
+        match &self.source {
+            SourceKind::Synthetic(synthetic) => Box::new(Synthetic::new(*synthetic, start, rng)),
+            SourceKind::Model(model) => Box::new(Model::new(*model, self.degradation, start, rng)),
+        }
     }
 }

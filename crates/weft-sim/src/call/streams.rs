@@ -9,7 +9,7 @@ use weft_units::{Bytes, Instant, Rate, Rng, Ssrc, StreamId, VideoCodec};
 use super::End;
 use super::setup::{MicrophoneSetup, SideSetup};
 use super::sink::Frames;
-use super::source::{self, EncodedFrame, FrameSource};
+use super::source::{EncodedFrame, FrameSource};
 
 /// A stream that this end sends.
 pub(super) struct Outgoing {
@@ -83,7 +83,7 @@ pub(super) fn outgoing(
             stream,
             clock_rate: VIDEO_CLOCK,
             source: Source::Camera {
-                source: source::build(camera, now, rng),
+                source: camera.film(now, rng),
                 max_rate: camera.max_rate,
             },
             keyframe_requests: Vec::new(),

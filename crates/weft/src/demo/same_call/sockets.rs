@@ -9,14 +9,15 @@ use weft_net::{Application, Clock, Context, Driver, Remote};
 use weft_peer::{AnswerPolicy, Direction, Event, Offer, Peer, PeerConfig, PeerKey, Section};
 use weft_secure::{Certificate, IceRole, LinkId, LocalAddress, RemoteCandidate, RemoteFilter};
 use weft_session::{Delivery, Event as SessionEvent, Frame, MediaKind};
-use weft_sim::{CameraSetup, FrameSource, Model, SideSetup, SourceKind, Synthetic};
+use weft_sim::{CameraSetup, FrameSource, SideSetup};
 use weft_units::{Deadline, Instant, Rate, Rng, StreamId};
 
 use super::super::relay::{Relay, RelayHandle};
 use super::{Case, Seen};
+use crate::endpoint::video::rtp_timestamp;
 
 /// Ticks of a second of video (RFC 7741 section 3).
-const VIDEO_CLOCK: u128 = 90_000;
+const VIDEO_CLOCK: u64 = 90_000;
 /// A picture's number stands here, clear of what payload formats look at.
 const NUMBER: std::ops::Range<usize> = 16..24;
 
@@ -97,14 +98,7 @@ fn bind() -> (UdpSocket, SocketAddr) {
 }
 
 fn with(mut config: PeerConfig, side: &SideSetup) -> PeerConfig {
-    let session = &mut config.session;
-    session.scheduler = side.scheduler;
-    session.ablation = side.ablation;
-    session.protection = side.protection;
-    session.controller = side.controller;
-    session.weight = side.weight;
-    session.path_limits = side.path_limits;
-    session.max_rate = side.max_rate;
+    side.configure(&mut config.session);
     config
 }
 
@@ -152,10 +146,7 @@ impl End {
         let Some((camera, rng)) = self.camera.take() else {
             return;
         };
-        let mut source: Box<dyn FrameSource + Send> = match camera.source {
-            SourceKind::Synthetic(setup) => Box::new(Synthetic::new(setup, now, rng)),
-            SourceKind::Model(setup) => Box::new(Model::new(setup, camera.degradation, now, rng)),
-        };
+        let mut source = camera.film(now, rng);
         source.set_target(now, rate);
         self.source = Some(source);
         self.begun.send(()).expect("the test waits");
@@ -197,10 +188,9 @@ impl End {
             shown_at: None,
         });
         drop(pictures);
-        let ticks = u128::from(captured_at.as_nanos()) * VIDEO_CLOCK / 1_000_000_000;
         let frame = Frame {
             data: &data,
-            timestamp: ticks as u32,
+            timestamp: rtp_timestamp(captured_at, VIDEO_CLOCK),
             keyframe: encoded.keyframe,
             temporal_layer: encoded.temporal_layer,
             layer_sync: encoded.layer_sync,
