@@ -207,8 +207,9 @@ pub fn told(scratch: &Path, flow: usize, call: &CallSetup) -> Vec<Told> {
 }
 
 /// For how long the processor was too slow for the first camera. A picture
-/// that the network has no room for is counted as dropped or skipped; one that
-/// nobody had time for is counted nowhere.
+/// that the network has no room for is counted as dropped or skipped. Of those
+/// that nobody had time for `missed` has what the encoder missed, and nothing
+/// what the camera never took: hence by the rate at which it films.
 fn add_shortage(samples: &mut [Sample], lines: &[Line], fps: u32) {
     let mut first = None;
     let mut limited: f64 = 0.0;
