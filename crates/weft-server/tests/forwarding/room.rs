@@ -6,6 +6,9 @@ use crate::relay::Relay;
 use std::net::{Ipv4Addr, SocketAddr};
 use weft_server::{Server, ServerConfig, ServerHandle};
 
+/// Of the test's own publisher.
+const PACKETS_A_PICTURE: u64 = 6;
+
 pub(crate) struct Room(ServerHandle);
 
 /// A participant with an open event stream.
@@ -162,6 +165,22 @@ impl Room {
         let text = self.request("GET /metrics", "").body;
         let line = text.lines().find_map(|l| l.strip_prefix(name));
         line.unwrap().trim().parse().unwrap()
+    }
+
+    /// Each picture once, in order, and none missing but what the server left
+    /// out by intent: a moment without a processor looks like a full link, and
+    /// thins what follows. Of a player that sees as much as others do.
+    pub(crate) fn assert_whole(&self, frames: &[u64]) {
+        let once = frames.windows(2).all(|pair| pair[0] < pair[1]);
+        assert!(once, "each once, in order: {frames:?}");
+        let missing: Vec<u64> = (frames[0]..frames[frames.len() - 1])
+            .filter(|number| frames.binary_search(number).is_err())
+            .collect();
+        let left_out = self.metric("weft_packets_thinned_total") / PACKETS_A_PICTURE;
+        assert!(
+            missing.len() as u64 <= left_out,
+            "{missing:?} are missing, and {left_out} were left out by intent"
+        );
     }
 }
 
