@@ -31,6 +31,7 @@
 //! process left running is ended by the next [`Network::start`].
 
 mod address;
+mod awake;
 mod clock;
 mod error;
 mod histogram;

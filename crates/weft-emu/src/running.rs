@@ -1,3 +1,4 @@
+use crate::awake::Awake;
 use crate::host::Host;
 use crate::mover::{Mover, Order, Orders, Outcome, Pipe};
 use crate::processes::{self, MAKER};
@@ -21,6 +22,7 @@ pub struct Running {
     /// Until it is joined.
     mover: Option<JoinHandle<Outcome>>,
     mark: String,
+    _awake: Awake,
     /// What the devices had dropped before [`Running::begin`].
     earlier_drops: AtomicU64,
 }
@@ -43,6 +45,7 @@ impl Running {
             orders,
             mover: Some(handle),
             mark: processes::own_mark(),
+            _awake: Awake::keep(),
             earlier_drops: AtomicU64::new(0),
         })
     }
