@@ -18,7 +18,7 @@ use weft_sim::{FlowRecord, LegRecord, Record, Setup};
 use weft_units::{Duration, Instant};
 
 pub use capacity::{Capacities, seeded};
-pub use fairness::{flow_rate_equality, harm, jain};
+pub use fairness::{fair_share, flow_rate_equality, harm, jain};
 pub use rates::convergence;
 pub use video::streams;
 
@@ -180,6 +180,15 @@ metrics! {
     jain_index "Jain's index" ["1"] Higher:
         "(sum of the rates)^2 / (n * sum of their squares): 1 when all are equal, 1/n when one takes all",
         "Jain, Chiu, Hawe 1984";
+    fair_1s "Fair within a second" ["1"] Higher:
+        "share of the seconds in which no flow has more than three times the rate of another",
+        "RFC 8868 section 3: rates within 1/3 and 3 of each other";
+    fair_5s "Fair within 5 s" ["1"] Higher:
+        "the same of spans of 5 s",
+        "RFC 8868 section 3";
+    fair_20s "Fair within 20 s" ["1"] Higher:
+        "the same of spans of 20 s",
+        "RFC 8868 section 3";
     flow_rate_equality "Flow-rate equality" ["1"] Neither:
         "1 - TCP/call bytes if the call has more, else call/TCP bytes - 1: 0 equal, 1 the call alone, -1 TCP alone",
         "seed 001 section 3";

@@ -1,5 +1,7 @@
 use super::rates::variation;
-use super::{ALL, Better, check_name, convergence, flow_rate_equality, harm, jain, overlap};
+use super::{
+    ALL, Better, check_name, convergence, fair_share, flow_rate_equality, harm, jain, overlap,
+};
 use proptest::prelude::*;
 use weft_units::{Duration, Instant};
 
@@ -12,6 +14,21 @@ fn jain_index_of_known_shares() {
     // (1 + 3)² / (2 (1 + 9)) = 0.8.
     assert_eq!(jain(&[1.0, 3.0]), Some(0.8));
     assert_eq!(jain(&[0.0, 0.0]), None);
+}
+
+#[test]
+fn spans_are_fair_up_to_three_times_the_rate() {
+    let even = vec![1.0, 3.0, 2.0];
+    let uneven = vec![1.0, 3.1, 2.0];
+    let starved = vec![0.0, 1.0];
+    let nothing = vec![0.0, 0.0];
+    assert_eq!(fair_share(&[even.clone(), even.clone()]), Some(1.0));
+    assert_eq!(
+        fair_share(&[even, uneven.clone(), starved, nothing.clone(), uneven]),
+        Some(0.25)
+    );
+    assert_eq!(fair_share(&[nothing]), None);
+    assert_eq!(fair_share(&[]), None);
 }
 
 #[test]
