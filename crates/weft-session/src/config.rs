@@ -30,7 +30,8 @@ pub struct Config {
     pub weight: f64,
     /// Bounds of one path's rate. The start rate is spent before anything is
     /// known of a path: too high floods a slow link, too low delays a sharp
-    /// picture by a probe or two.
+    /// picture by a probe or two. The highest rate gives way to a quarter more
+    /// than `max_rate`: a path may have to carry everything alone.
     pub path_limits: Limits,
     /// What the application sends at most over all paths, media and audio
     /// together.

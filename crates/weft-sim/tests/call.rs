@@ -127,6 +127,19 @@ fn two_links_carry_more_than_either_could() {
 /// A link that dies is found dead within 200 ms by checks that travel over the
 /// other one, and comes back when it does.
 #[test]
+fn one_link_carries_all_cameras_that_it_has_room_for() {
+    let links = [link("rate=60mbit,delay=10ms")];
+    let camera = CameraSetup::synthetic(30.0, Rate::from_mbps(10));
+    let side = SideSetup::filming(vec![camera.clone(), camera.clone(), camera]);
+    let run = run(&call(&links, 30, side), 1);
+    let sent = record(&run).caller.streams.iter().flat_map(|s| &s.frames);
+    let late = sent.filter(|f| f.captured_at >= Instant::ZERO + seconds(20));
+    let bytes: u64 = late.map(|f| f.size.0).sum();
+    let rate = bytes as f64 * 8.0 / 10.0 / 1e6;
+    assert!(rate > 29.0, "{rate} of 30 Mbps");
+}
+
+#[test]
 fn an_outage_of_one_link_is_found_and_survived() {
     let mbps = Rate::from_mbps;
     let steps = vec![

@@ -9,8 +9,9 @@ use weft_units::Rate;
 /// picture whole, since thinning it out on a guess shows, and a link that is
 /// slower says so within a few round trips. Chosen by us.
 const START_RATE: Rate = Rate::from_kbps(2_500);
-/// Most that one path carries. Chosen by us: ten sharp pictures.
-const MAX_PATH_RATE: Rate = Rate::from_mbps(20);
+/// Most that one path carries. Chosen by us: four cameras at the 10 Mbps that
+/// are the most of one, and a quarter for repair.
+const MAX_PATH_RATE: Rate = Rate::from_mbps(50);
 
 /// What all peers of the server have in common.
 pub(super) struct Settings {

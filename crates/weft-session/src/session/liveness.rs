@@ -1,6 +1,6 @@
 //! Paths that come, fall silent, die and return.
 
-use weft_cc::{Controller, ControllerKind};
+use weft_cc::{Controller, ControllerKind, Limits};
 use weft_units::{Duration, Ecn, Instant, PathId};
 
 use super::Session;
@@ -13,13 +13,21 @@ use crate::path::{Carried, Content, Path, PathState, Purpose, Waiting};
 /// second cost about 40 kbps at full packets; chosen by us.
 const KEEP_MEASURED: Duration = Duration::from_millis(250);
 
+/// What one path may have to carry alone, over what the application sends:
+/// probes and repair come on top. Chosen by us.
+const ROOM: f64 = 1.25;
+
 /// A path's controller, and what its packets are to bear.
 fn controller(config: &Config, level: Level, now: Instant) -> (Box<dyn Controller>, Ecn) {
     let build = match level {
         Level::Single => weft_cc::build_without_feedback,
         Level::Full | Level::SenderSide => weft_cc::build,
     };
-    let mut controller = build(config.controller, config.path_limits, now);
+    let limits = Limits {
+        max: config.path_limits.max.max(config.max_rate.mul_f64(ROOM)),
+        ..config.path_limits
+    };
+    let mut controller = build(config.controller, limits, now);
     controller.set_weight(config.weight);
     controller.set_demand(now, config.max_rate);
     let ecn = match (level, config.naming) {
