@@ -21,43 +21,32 @@ pub(crate) fn own_mark() -> String {
     format!("{id}.{start}")
 }
 
-/// Ends every process in these namespaces: asked first, then killed.
+/// Ends every process in these namespaces, which this process has made.
 pub(crate) fn end_all_in(namespaces: &[NamespaceId]) {
-    let inside = || {
-        let own = std::process::id();
-        all().filter(move |id| {
-            *id != own && namespace_of(*id).is_some_and(|n| namespaces.contains(&n))
-        })
-    };
+    end(|id| namespace_of(id).is_some_and(|n| namespaces.contains(&n)));
+}
+
+/// Ends the programs of makers that live no more, wherever they are now. What
+/// else is in their namespaces was put there by somebody else: programs of
+/// theirs have the mark by inheritance.
+pub(crate) fn end_left_behind() {
+    end(|id| mark_of(id).is_some_and(|mark| !lives(&mark)));
+}
+
+/// Ends these processes, never this one: asked first, then killed.
+fn end(is_one: impl Fn(u32) -> bool) {
+    let own = std::process::id();
+    let found = || all().filter(|id| *id != own && is_one(*id));
     let until = Instant::now() + GRACE;
-    inside().for_each(|id| signal(id, Signal::TERM));
-    while inside().next().is_some() {
+    found().for_each(|id| signal(id, Signal::TERM));
+    while found().next().is_some() {
         if Instant::now() > until {
-            inside().for_each(|id| signal(id, Signal::KILL));
+            found().for_each(|id| signal(id, Signal::KILL));
         }
         if Instant::now() > until + GRACE {
             return;
         }
         thread::sleep(LOOK_EVERY);
-    }
-}
-
-/// Ends the programs of makers that live no more, with all that share their
-/// namespaces.
-pub(crate) fn end_left_behind() {
-    let own = namespace_of(std::process::id());
-    let orphaned = all().filter(|id| mark_of(*id).is_some_and(|mark| !lives(&mark)));
-    let mut namespaces = Vec::new();
-    for id in orphaned {
-        match namespace_of(id) {
-            Some(namespace) if Some(namespace) != own => namespaces.push(namespace),
-            // One that entered the machine's own namespace, or cannot be seen
-            // into: it alone.
-            _ => signal(id, Signal::KILL),
-        }
-    }
-    if !namespaces.is_empty() {
-        end_all_in(&namespaces);
     }
 }
 

@@ -10,6 +10,14 @@ fn lives(id: u32) -> bool {
     Path::new(&format!("/proc/{id}/ns/net")).exists()
 }
 
+/// Until the program, which something else may start, is there.
+fn wait_for_sleep(id: u32) {
+    let name = || std::fs::read_to_string(format!("/proc/{id}/comm"));
+    while name().expect("it runs") != "sleep\n" {
+        std::thread::yield_now();
+    }
+}
+
 #[test]
 fn programs_inside_end_with_the_network() {
     for stop in [true, false] {
@@ -39,7 +47,11 @@ fn programs_inside_end_with_the_network() {
 fn maker() {
     let pair = Pair::start(SPEC).expect("a right was found");
     let sleep = pair.running.command(pair.left, "sleep").arg("1000").spawn();
-    println!("sleep {}", sleep.expect("a program").id());
+    println!("orphan {}", sleep.expect("a program").id());
+    // One that goes to a network that was not made here.
+    let mut gone = pair.running.command(pair.left, "unshare");
+    let gone = gone.args(["--net", "sleep", "1000"]).spawn();
+    println!("orphan {}", gone.expect("a program").id());
     loop {
         std::thread::park();
     }
@@ -57,20 +69,32 @@ fn what_a_killed_maker_left_is_ended_and_nothing_else() {
         .expect("this test");
     let lines = BufReader::new(maker.stdout.take().expect("a pipe")).lines();
     let mut lines = lines.map(|line| line.expect("text"));
-    let orphan = lines.find_map(|line| line.split_once("sleep ")?.1.parse().ok());
-    let orphan: u32 = orphan.expect("its number");
-    assert!(lives(orphan));
+    let mut orphan = || lines.find_map(|line| line.split_once("orphan ")?.1.parse().ok());
+    let orphans: [u32; 2] = [(); 2].map(|()| orphan().expect("its number"));
+    orphans.iter().for_each(|id| wait_for_sleep(*id));
+    let network = format!("--net=/proc/{}/ns/net", orphans[1]);
+    let mut bystander = Command::new("nsenter")
+        .args([&network, "sleep", "1000"])
+        .spawn()
+        .expect("nsenter, of util-linux");
+    wait_for_sleep(bystander.id());
 
     let living = Pair::start(SPEC).expect("a right was found");
     let mut child = living.running.command(living.left, "sleep");
     let mut child = child.arg("1000").spawn().expect("a program");
-    assert!(lives(orphan), "its maker lives");
+    assert!(orphans.iter().all(|id| lives(*id)), "their maker lives");
     maker.kill().expect("a process of ours");
     maker.wait().expect("its end");
 
     let next = Pair::start(SPEC).expect("a right was found");
-    assert!(!lives(orphan), "its maker was killed");
+    assert!(
+        !orphans.iter().any(|id| lives(*id)),
+        "their maker was killed"
+    );
     assert!(lives(child.id()), "its maker lives");
+    assert!(lives(bystander.id()), "nobody here made it");
+    bystander.kill().expect("a process of ours");
+    bystander.wait().expect("its end");
     drop((next, living));
     child.wait().expect("its end");
 }
