@@ -30,7 +30,8 @@ export interface Compared {
   readonly system: string;
   readonly metric: string;
   readonly source: string;
-  readonly published: number;
+  /** `null` for a range or a bound, which `agrees` is then. */
+  readonly published: number | null;
   readonly agrees: readonly [number, number];
   readonly relative_to: string | null;
   readonly here: number | null;

@@ -160,7 +160,7 @@ function PublishedRow({ data, each }: { data: Data; each: Compared }) {
       <td>
         {metric?.title ?? base} {of !== null && <span class="quiet">{of}</span>} <span class="quiet">{unit}</span>
       </td>
-      <td class="figure">{number(scaled(name, each.published))}</td>
+      <td class="figure">{each.published === null ? each.agrees.map((end) => number(scaled(name, end))).join(' to ') : number(scaled(name, each.published))}</td>
       <td class="figure">
         {each.here === null ? '–' : number(scaled(name, each.here))} <span class="quiet">{interval(name, each.ci95)}</span>
       </td>

@@ -96,8 +96,8 @@ pub struct Compared {
     pub metric: String,
     /// Where it was published.
     pub source: String,
-    /// The value there.
-    pub published: f64,
+    /// The value there; `None` for a range or a bound.
+    pub published: Option<f64>,
     /// The range that agrees with it.
     pub agrees: [f64; 2],
     /// The system to which the values are ratios.

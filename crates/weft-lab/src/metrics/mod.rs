@@ -85,7 +85,7 @@ metrics! {
         "frames shown a second, over 24",
         "seed 004 section 6";
     freeze_s "Frozen" ["s"] Lower:
-        "time between two pictures where it is at least max(3 d, d + 150 ms), d being the mean of the last 30 such times; sum, mean of the cameras; a picture that stands at the end counts",
+        "time between two pictures where it is at least max(3 d, d + 150 ms), d being the mean of the last 30 such times; sum, mean of the cameras; a picture that stands at the end counts; no picture at all is one freeze as long as the call",
         "W3C webrtc-stats, totalFreezesDuration";
     freeze_count "Freezes" ["1"] Lower:
         "number of these; mean of the cameras",

@@ -79,7 +79,8 @@ fn goodput(run: &Run<'_>, flow: usize) -> Option<f64> {
         FlowDetail::Call(_) => video::bytes_shown(run, flow),
         FlowDetail::Udp => return None,
     };
-    Some(bytes * 8.0 / 1e6 / window.1.saturating_sub(window.0).as_secs_f64())
+    // Of nothing the sum is -0.
+    Some((bytes + 0.0) * 8.0 / 1e6 / window.1.saturating_sub(window.0).as_secs_f64())
 }
 
 fn transfer(run: &Run<'_>, flow: usize) -> Option<f64> {
@@ -204,6 +205,10 @@ pub fn convergence(rates: &[f64]) -> Option<f64> {
     let mut settled = rates[rates.len() / 2..].to_vec();
     settled.sort_by(f64::total_cmp);
     let settled = crate::statistics::quantile(&settled, 0.5)?;
+    // What never sends does not converge.
+    if settled <= 0.0 {
+        return None;
+    }
     let near = |rate: &f64| (rate - settled).abs() <= TOLERANCE * settled;
     let stays = rates.windows(STAYS).position(|next| next.iter().all(near));
     Some(stays.unwrap_or(rates.len()) as f64)

@@ -79,6 +79,9 @@ fn the_summary_has_the_layout_of_the_contract() {
         .map(|p| &p["verdict"])
         .collect();
     assert_eq!(verdicts, ["agrees", "lower"]);
+    // A range has no value of its own, least of all its middle.
+    assert_eq!(summary["published"][0]["published"], Value::Null);
+    assert_eq!(summary["published"][1]["published"], 20.0);
     assert_eq!(summary["selfcheck"]["ok"], true);
 }
 

@@ -74,6 +74,31 @@ fn value(outcome: &Outcome<'_>, metric: &str) -> f64 {
 }
 
 #[test]
+fn a_call_over_a_dead_link_is_frozen_all_the_time() {
+    let dead = "spec = \"rate=0mbit,delay=15ms,queue=200ms\"";
+    let text = CALL.replace("spec = \"rate=4mbit,delay=15ms,queue=200ms\"", dead);
+    let systems = "systems=[\"webrtc@wifi\"]".to_owned();
+    let metrics = "metrics=[\"freeze_s\", \"freeze_count\", \"convergence_s\"]".to_owned();
+    let scenario = Scenario::parse("t.toml", &text, &[systems, metrics]).unwrap();
+    let outcome = outcome(&scenario, 1);
+    let frozen = (value(&outcome, "freeze_s"), value(&outcome, "freeze_count"));
+    assert_eq!(frozen, (15.0, 1.0));
+    let rows = outcome.rows();
+    assert!(rows.iter().all(|row| row.metric != "convergence_s"));
+}
+
+#[test]
+fn other_times_than_those_published_are_told() {
+    let text = format!(
+        "{TCP}\n[[published]]\nsystem = \"large\"\nmetric = \"loss\"\nlow = 0\nhigh = 1\nsource = \"s\"\n"
+    );
+    let notes = |set: &[String]| Scenario::parse("t.toml", &text, set).unwrap().notes();
+    assert!(notes(&[]).is_empty());
+    assert!(notes(&["seeds=1".to_owned()]).is_empty());
+    assert_eq!(notes(&["duration=5s".to_owned()]).len(), 1);
+}
+
+#[test]
 fn results_depend_on_neither_threads_nor_repetition() {
     let scenario = scenario(TCP);
     let one = summary(&outcome(&scenario, 1));

@@ -127,6 +127,14 @@ impl Scenario {
                 }
             }
         }
+        let times = ["duration", "measure-from"];
+        if !self.published.is_empty() && times.iter().any(|key| self.source.sets(key)) {
+            notes.push(
+                "published values are compared as if these were the times of the file, which were \
+                 changed"
+                    .to_owned(),
+            );
+        }
         notes
     }
 

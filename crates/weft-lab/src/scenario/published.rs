@@ -18,8 +18,8 @@ pub struct Published {
     pub system: String,
     /// The metric.
     pub metric: String,
-    /// What was published: a value, or the middle of a range.
-    pub value: f64,
+    /// What was published; `None` for a range or a bound.
+    pub value: Option<f64>,
     /// Lowest value that agrees.
     pub low: f64,
     /// Highest value that agrees.
@@ -49,11 +49,11 @@ fn one(source: &Source, file: &File, entry: &file::Published) -> Result<Publishe
         (Some(value), None, None) => {
             let value = *value.get_ref();
             let reach = value.abs() * entry.tolerance.map_or(DEFAULT_TOLERANCE, |t| t.0);
-            (value, value - reach, value + reach)
+            (Some(value), value - reach, value + reach)
         }
         (None, Some(low), Some(high)) if low.get_ref() <= high.get_ref() => {
             let (low, high) = (*low.get_ref(), *high.get_ref());
-            ((low + high) / 2.0, low, high)
+            (None, low, high)
         }
         _ => {
             let remedy = "a published value is either `value`, with `tolerance` if need be, or `low` and `high`";
