@@ -71,6 +71,11 @@ impl Controller for Own {
         *self = Own::new(self.limits, now);
     }
 
+    /// It takes a mark for a loss.
+    fn ecn(&self) -> Ecn {
+        Ecn::Ect0
+    }
+
     fn target_rate(&self) -> Rate {
         self.target
     }
@@ -84,7 +89,6 @@ impl Controller for Own {
             target: self.target,
             acked: None,
             loss: 0.0,
-            queue_trend: 0.0,
             state: self.state,
         }
     }

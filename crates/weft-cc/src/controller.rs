@@ -82,10 +82,6 @@ pub struct Snapshot {
     pub acked: Option<Rate>,
     /// The recent share of lost packets, 0 to 1.
     pub loss: f64,
-    /// Growth of the queueing delay as the controller's detector sees it, in
-    /// milliseconds (compare with the detector's threshold); zero if the
-    /// controller does not measure it.
-    pub queue_trend: f64,
     /// The controller's state in one word.
     pub state: &'static str,
 }

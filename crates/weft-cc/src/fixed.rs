@@ -58,7 +58,6 @@ impl Controller for Fixed {
             target: self.rate,
             acked: None,
             loss: self.loss,
-            queue_trend: 0.0,
             state: "fixed",
         }
     }

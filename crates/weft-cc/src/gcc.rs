@@ -249,7 +249,6 @@ impl Controller for Gcc {
             target: self.target,
             acked: self.acked,
             loss: self.loss.average_loss(),
-            queue_trend: self.delay.trend(),
             state,
         }
     }

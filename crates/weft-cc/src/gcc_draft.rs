@@ -146,7 +146,6 @@ impl Controller for GccDraft {
             target: self.target,
             acked: self.incoming.rate(),
             loss: self.loss.share(),
-            queue_trend: self.filter.gradient_ms(),
             state,
         }
     }

@@ -34,7 +34,7 @@ pub enum ControllerKindError {
     Unknown(String),
     /// The rate after the colon.
     #[error(
-        "`{0}` is not a rate above zero: write a number and `bit`, `kbit` or `mbit`, such as `fixed:2mbit`"
+        "`{0}` is not a rate above zero: write a number and `bit`, `kbit`, `mbit` or `gbit`, such as `fixed:2mbit`"
     )]
     Rate(String),
 }
@@ -138,6 +138,7 @@ fn parse_rate(s: &str) -> Option<Rate> {
     let (number, factor) = match s.as_bytes().last()? {
         b'k' => (&s[..s.len() - 1], 1e3),
         b'm' => (&s[..s.len() - 1], 1e6),
+        b'g' => (&s[..s.len() - 1], 1e9),
         _ => (s, 1.0),
     };
     let bps = number.parse::<f64>().ok()? * factor;

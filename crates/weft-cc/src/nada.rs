@@ -155,7 +155,6 @@ impl Controller for Nada {
             target: self.target_rate(),
             acked: self.received.rate(),
             loss: self.signal.loss(),
-            queue_trend: self.signal.congestion_ms(),
             state,
         }
     }

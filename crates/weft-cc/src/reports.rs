@@ -161,7 +161,6 @@ impl Controller for Reports {
             target: self.target,
             acked: None,
             loss: self.loss,
-            queue_trend: 0.0,
             state: self.state,
         }
     }

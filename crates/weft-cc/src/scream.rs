@@ -64,7 +64,7 @@ pub struct Scream {
     window: Window,
     delivered: DeliveryRate,
     loss: f64,
-    /// When the window was reduced last, for the snapshot.
+    /// Whether the last feedback reduced the window, for the snapshot.
     reduced: bool,
     silence: Silence,
 }
@@ -249,7 +249,6 @@ impl Controller for Scream {
             target: self.target,
             acked: self.delivered.rate(),
             loss: self.loss,
-            queue_trend: self.queue.average_ms(),
             state,
         }
     }

@@ -227,7 +227,6 @@ impl Controller for ScreamV1 {
             target: self.media.target(),
             acked: self.delivered.rate(),
             loss: self.loss,
-            queue_trend: self.trend.get(),
             state,
         }
     }

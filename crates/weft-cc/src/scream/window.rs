@@ -38,7 +38,7 @@ const UNMARKED: f64 = 1e-4;
 pub(super) struct Update {
     pub(super) now: Instant,
     pub(super) rtt: Duration,
-    /// Bytes newly acknowledged, and those of them without a mark.
+    /// Bytes newly acknowledged that bear no mark.
     pub(super) unmarked_bytes: f64,
     pub(super) lost: bool,
     pub(super) marked: bool,

@@ -103,7 +103,6 @@ proptest! {
             prop_assert!(gcc.pacing_rate() >= target);
             let snapshot = gcc.snapshot();
             prop_assert!((0.0..=1.0).contains(&snapshot.loss), "{snapshot:?}");
-            prop_assert!(snapshot.queue_trend.is_finite(), "{snapshot:?}");
             prop_assert!(gcc.poll_timeout().is_some());
         }
     }

@@ -7,7 +7,8 @@ use weft_units::{Duration, Instant, PathId};
 use super::PathView;
 
 /// A correction halves in this time, so that a path gets its share back some
-/// time after what was wrong with it. Chosen by us: `feedback_ablation`.
+/// time after what was wrong with it. Chosen by us with the scenario
+/// `converge/feedback-ablation`.
 const HALF_LIFE: Duration = Duration::from_secs(5);
 
 /// One stream's corrections, in packets of a frame.
