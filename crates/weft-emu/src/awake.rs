@@ -6,8 +6,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::{fs, thread};
 
 /// Keeps processors from sleeping as long as it lives: on each of them a
-/// thread that does nothing, and gives way to everything else at once
-/// (`SCHED_IDLE`).
+/// thread that does nothing, and gives way at once to everything of ordinary
+/// priority (`SCHED_IDLE`).
 ///
 /// A virtual processor with nothing to do is put away by its host, and comes
 /// back milliseconds late; a real one takes up to a tenth of one to wake.
