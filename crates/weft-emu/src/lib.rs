@@ -52,7 +52,7 @@ pub use error::EmuError;
 pub use histogram::Histogram;
 pub use log::{Fate, PacketLog, PacketRecord};
 pub use network::{Direction, HostId, LinkId, Logging, Network, Side};
-pub use processes::is_running;
+pub use processes::{has_ended, own_mark};
 pub use report::{DirectionReport, Interval, LinkReport, Rejected, Report, Scheduling};
 pub use right::{Right, RightError};
 pub use running::Running;

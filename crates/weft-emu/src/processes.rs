@@ -7,18 +7,42 @@ use std::os::unix::fs::MetadataExt;
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// Environment variable of every program that was started inside: who made
-/// the network, as process id and start time.
+/// Environment variable of every program that was started inside: the mark of
+/// who made the network.
 pub(crate) const MAKER: &str = "WEFT_EMU_MAKER";
 /// How long programs have to end by themselves.
 const GRACE: Duration = Duration::from_millis(1_000);
 const LOOK_EVERY: Duration = Duration::from_millis(10);
 
-/// The value of [`MAKER`] for this process.
-pub(crate) fn own_mark() -> String {
+/// What tells this process from all others, before and after it, in words
+/// without `-`: its id, when it started, and the namespace in which it has that
+/// id.
+#[must_use]
+pub fn own_mark() -> String {
     let id = std::process::id();
     let start = start_time(id).unwrap_or_default();
-    format!("{id}.{start}")
+    let namespace = id_namespace().unwrap_or_default();
+    format!("{id}.{start}.{namespace}")
+}
+
+/// Whether the process that the mark names is known to have ended. Nothing is
+/// known of those whose ids are of another namespace, as a container's are,
+/// and of marks that nobody here made.
+#[must_use]
+pub fn has_ended(mark: &str) -> bool {
+    let mut numbers = mark.split('.').map(str::parse::<u64>);
+    let (Some(Ok(id)), Some(Ok(start)), Some(Ok(namespace)), None) = (
+        numbers.next(),
+        numbers.next(),
+        numbers.next(),
+        numbers.next(),
+    ) else {
+        return false;
+    };
+    let Ok(id) = u32::try_from(id) else {
+        return false;
+    };
+    id_namespace() == Some(namespace) && start_time(id) != Some(start)
 }
 
 /// Ends every process in these namespaces, which this process has made.
@@ -30,7 +54,7 @@ pub(crate) fn end_all_in(namespaces: &[NamespaceId]) {
 /// else is in their namespaces was put there by somebody else: programs of
 /// theirs have the mark by inheritance.
 pub(crate) fn end_left_behind() {
-    end(|id| mark_of(id).is_some_and(|mark| !lives(&mark)));
+    end(|id| mark_of(id).is_some_and(|mark| has_ended(&mark)));
 }
 
 /// Ends these processes, never this one: asked first, then killed.
@@ -50,8 +74,10 @@ fn end(is_one: impl Fn(u32) -> bool) {
     }
 }
 
+/// None where nothing is known of them.
 fn all() -> impl Iterator<Item = u32> {
-    let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
+    let entries = id_namespace().and_then(|_| fs::read_dir("/proc").ok());
+    let entries = entries.into_iter().flatten().flatten();
     entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok())
 }
 
@@ -74,23 +100,13 @@ fn mark_of(id: u32) -> Option<String> {
     String::from_utf8(value.to_vec()).ok()
 }
 
-/// Whether the maker that the mark names still runs. A mark that nobody here
-/// wrote is left alone.
-fn lives(mark: &str) -> bool {
-    let Some((id, start)) = mark.split_once('.') else {
-        return true;
-    };
-    match (id.parse(), start.parse()) {
-        (Ok(id), Ok(start)) => start_time(id) == Some(start),
-        _ => true,
-    }
-}
-
-/// Whether there is a process of this id that has not ended. One that nobody
-/// has waited for yet has ended.
-#[must_use]
-pub fn is_running(id: u32) -> bool {
-    start_time(id).is_some()
+/// In which process ids mean what they mean here; `None` when `/proc` is that
+/// of another one, where the same numbers are other processes.
+fn id_namespace() -> Option<u64> {
+    let own = fs::read_link("/proc/self").ok()?;
+    let is_here = own.to_str()?.parse() == Ok(std::process::id());
+    let metadata = fs::metadata("/proc/self/ns/pid").ok()?;
+    is_here.then(|| metadata.ino())
 }
 
 /// When the process started, in the kernel's ticks, if it has not ended:
@@ -110,13 +126,33 @@ fn start_time(id: u32) -> Option<u64> {
 mod tests {
     use super::*;
 
+    /// A mark of the namespace that this process is in.
+    fn mark(id: u32, start: u64) -> String {
+        format!("{id}.{start}.{}", id_namespace().unwrap())
+    }
+
     #[test]
     fn a_mark_lives_as_long_as_the_same_process() {
-        assert!(lives(&own_mark()));
+        assert!(!has_ended(&own_mark()));
         let id = std::process::id();
-        assert!(!lives(&format!("{id}.1")), "the id was given to another");
-        assert!(!lives("4194305.1"), "no id is that high (proc(5), pid_max)");
-        assert!(lives("nonsense"));
+        assert_eq!(own_mark(), mark(id, start_time(id).unwrap()));
+        assert!(has_ended(&mark(id, 1)), "the id was given to another");
+        // No id is that high (proc(5), pid_max).
+        assert!(has_ended(&mark(4_194_305, 1)));
+    }
+
+    #[test]
+    fn of_marks_that_mean_nothing_here_nothing_is_known() {
+        let elsewhere = id_namespace().unwrap() + 1;
+        for mark in [
+            &format!("4194305.1.{elsewhere}"),
+            "nonsense",
+            "4194305.1",
+            "4294967297.1.1",
+            &format!("{}.1", mark(4_194_305, 1)),
+        ] {
+            assert!(!has_ended(mark), "{mark}");
+        }
     }
 
     #[test]
@@ -124,15 +160,14 @@ mod tests {
         let mut child = std::process::Command::new("cat");
         child.stdin(std::process::Stdio::piped());
         let mut child = child.spawn().unwrap();
-        let (id, start) = (child.id(), start_time(child.id()).unwrap());
-        assert!(is_running(id));
+        let mark = mark(child.id(), start_time(child.id()).unwrap());
+        assert!(!has_ended(&mark));
         child.kill().unwrap();
         // Its end is heard of here, and it is left to be waited for.
-        while is_running(id) {
+        while !has_ended(&mark) {
             thread::yield_now();
         }
-        assert!(fs::exists(format!("/proc/{id}")).unwrap());
-        assert!(!lives(&format!("{id}.{start}")));
+        assert!(fs::exists(format!("/proc/{}", child.id())).unwrap());
         child.wait().unwrap();
     }
 

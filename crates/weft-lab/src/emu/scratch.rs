@@ -13,29 +13,15 @@ use super::calls::Film;
 /// 41 MB, and a cut each 5 s costs one large frame. Chosen by us.
 pub const CLIP_S: u32 = 5;
 
-/// Begins the name of the folder that clients write into; the id of the
+/// Begins the name of the folder that clients write into; the mark of the
 /// process follows.
 const PREFIX: &str = "weft-lab-";
 
 /// A folder that goes with the value. Those that killed processes have left
 /// are removed.
 pub fn folder() -> Result<tempfile::TempDir, Trouble> {
-    let all = std::fs::read_dir(std::env::temp_dir())
-        .into_iter()
-        .flatten()
-        .flatten();
-    for left in all {
-        let name = left.file_name();
-        let of = name
-            .to_str()
-            .and_then(|name| name.strip_prefix(PREFIX)?.split_once('-'));
-        let id = of.and_then(|(id, _)| id.parse::<u32>().ok());
-        if id.is_some_and(|id| !weft_emu::is_running(id)) {
-            // Somebody else's stays.
-            let _ = std::fs::remove_dir_all(left.path());
-        }
-    }
-    let prefix = format!("{PREFIX}{}-", std::process::id());
+    remove_left_behind(&std::env::temp_dir());
+    let prefix = format!("{PREFIX}{}-", weft_emu::own_mark());
     tempfile::Builder::new()
         .prefix(&prefix)
         .tempdir()
@@ -44,6 +30,18 @@ pub fn folder() -> Result<tempfile::TempDir, Trouble> {
                 "a folder for the clients: {error}: set TMPDIR to one with room"
             ))
         })
+}
+
+fn remove_left_behind(parent: &Path) {
+    for left in std::fs::read_dir(parent).into_iter().flatten().flatten() {
+        let name = left.file_name();
+        let rest = name.to_str().and_then(|name| name.strip_prefix(PREFIX));
+        let mark = rest.and_then(|rest| rest.split_once('-'));
+        if mark.is_some_and(|(mark, _)| weft_emu::has_ended(mark)) {
+            // Somebody else's stays.
+            let _ = std::fs::remove_dir_all(left.path());
+        }
+    }
 }
 
 /// The built-in clip as files, made once for each size.
@@ -83,5 +81,27 @@ impl Clips<'_> {
         let name = path.display().to_string();
         self.made.borrow_mut().insert((size, fps), name.clone());
         Ok(name)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_folders_whose_maker_has_ended_are_removed() {
+        let parent = tempfile::tempdir().unwrap();
+        let own = weft_emu::own_mark();
+        let (rest, namespace) = own.rsplit_once('.').unwrap();
+        // No process id is that high (proc(5), pid_max).
+        let ended = format!("{PREFIX}4194305.1.{namespace}-a");
+        let elsewhere = format!("{PREFIX}4194305.1.1{namespace}-a");
+        let all = [&ended, &elsewhere, &format!("{PREFIX}{rest}.{namespace}-a")];
+        for name in all {
+            std::fs::create_dir(parent.path().join(name)).unwrap();
+        }
+        remove_left_behind(parent.path());
+        let stays = all.map(|name| parent.path().join(name).exists());
+        assert_eq!(stays, [false, true, true]);
     }
 }
