@@ -155,7 +155,11 @@ impl PacketLog {
 
 impl LogWriter {
     pub fn start() -> io::Result<LogWriter> {
-        let file = File::from(memfd_create("weft-emu-packets", MemfdFlags::CLOEXEC)?);
+        let file = memfd_create("weft-emu-packets", MemfdFlags::CLOEXEC)?;
+        LogWriter::to(File::from(file))
+    }
+
+    pub fn to(file: File) -> io::Result<LogWriter> {
         let (full, to_write) = sync_channel(MAX_WAITING);
         let (written, empty) = channel();
         let builder = thread::Builder::new().name("emu-log".to_owned());
@@ -314,4 +318,4 @@ fn decode(bytes: &[u8; SIZE]) -> PacketRecord {
 }
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

@@ -20,6 +20,7 @@ use rustix::fd::OwnedFd;
 use rustix::time::{
     Itimerspec, TimerfdClockId, TimerfdFlags, TimerfdTimerFlags, timerfd_create, timerfd_settime,
 };
+use std::io;
 use std::num::NonZeroU64;
 use std::os::fd::AsFd;
 use std::sync::Arc;
@@ -93,7 +94,7 @@ pub(crate) struct Outcome {
     pub processor_time: Duration,
     pub strays: u64,
     pub untaken: u64,
-    pub packets: Option<PacketLog>,
+    pub packets: io::Result<Option<PacketLog>>,
 }
 
 impl Orders {
@@ -179,7 +180,7 @@ impl Mover {
             processor_time: processor_time(),
             strays: self.strays,
             untaken: self.untaken,
-            packets: self.log.and_then(|log| log.finish().ok()),
+            packets: self.log.map(LogWriter::finish).transpose(),
         }
     }
 
@@ -433,3 +434,6 @@ fn become_punctual() -> Scheduling {
         _ => Scheduling::Ordinary,
     }
 }
+
+#[cfg(test)]
+mod tests;

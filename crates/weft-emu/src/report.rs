@@ -1,4 +1,5 @@
 use crate::{Histogram, LinkId, PacketLog};
+use std::io;
 use weft_links::{Counters, Tally};
 use weft_units::{Bytes, Duration, Rate};
 
@@ -30,8 +31,8 @@ pub struct Report {
     /// Packets that were lost before the model saw them, because the mover
     /// did not take them from their device in time.
     pub device_drops: u64,
-    /// Every packet, if asked for.
-    pub packets: Option<PacketLog>,
+    /// Every packet, if asked for; or why they could not be written down.
+    pub packets: io::Result<Option<PacketLog>>,
 }
 
 /// A link's part of a [`Report`].

@@ -201,11 +201,14 @@ fn summarise(report: &Report) {
 }
 
 fn save(args: &ShellArgs, report: &Report) -> Result<(), Failure> {
-    let (Some(path), Some(packets)) = (&args.log, &report.packets) else {
+    let Some(path) = &args.log else {
         return Ok(());
     };
-    let failed = |e| Failure::Run(format!("--log {}: {e}", path.display()));
-    packets.save(path).map_err(failed)?;
+    let failed = |e: &std::io::Error| Failure::Run(format!("--log {}: {e}", path.display()));
+    let Some(packets) = report.packets.as_ref().map_err(failed)? else {
+        return Ok(());
+    };
+    packets.save(path).map_err(|e| failed(&e))?;
     match packets.lost() {
         0 => Ok(()),
         lost => Err(Failure::Run(format!(

@@ -94,7 +94,8 @@ fn row(mbps: f64, congestion: &str, seconds: f64) -> Result<String, Failure> {
     running.begin();
     let goodput = traffic::bulk(&running, left, &listener, congestion, seconds)?;
     let report = running.stop();
-    let packets = report.packets.as_ref().ok_or("no packet log")?;
+    let packets = report.packets.as_ref().map_err(ToString::to_string)?;
+    let packets = packets.as_ref().ok_or("no packet log")?;
     let forward = &report.link(link).forward.counters;
     let [p50, p99, p999] = report.lateness_percentiles().map(|d| d.as_millis_f64());
     let busy = busy_rate(packets).map_or(f64::NAN, |rate| (rate / (mbps * 1e6) - 1.0) * 100.0);

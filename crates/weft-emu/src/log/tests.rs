@@ -1,6 +1,6 @@
 use super::*;
 
-fn record(number: u64) -> PacketRecord {
+pub fn record(number: u64) -> PacketRecord {
     let fate = match number % 6 {
         0 => Fate::Delivered,
         n => Fate::Dropped(REASONS[n as usize - 1]),

@@ -86,7 +86,8 @@ fn what_became_of_each_packet_is_what_the_model_says() {
     };
     flood(&pair, 100, 700);
     let report = pair.running.stop();
-    let packets = report.packets.as_ref().expect("it was asked for");
+    let packets = report.packets.as_ref().expect("it has room");
+    let packets = packets.as_ref().expect("it was asked for");
     let forward = |r: &PacketRecord| r.direction == Direction::Forward;
     let records: Vec<_> = packets.iter().filter(forward).collect();
     assert_eq!(records.len(), 100);
@@ -152,7 +153,8 @@ fn the_course_of_a_link_counts_from_the_beginning() {
     }
     let report = pair.running.stop();
     assert!(report.duration >= ms(800));
-    let packets = report.packets.as_ref().expect("it was asked for");
+    let packets = report.packets.as_ref().expect("it has room");
+    let packets = packets.as_ref().expect("it was asked for");
     let forward = packets.iter().filter(|r| r.direction == Direction::Forward);
     let ends: Vec<_> = forward.map(|r| r.ended.as_secs_f64()).collect();
     let within = |from, to| ends.iter().filter(|at| (from..to).contains(*at)).count();

@@ -23,7 +23,7 @@ mod weft;
 
 use std::process::Command;
 
-use weft_emu::{HostId, LinkId, Logging, Network, Report, Right, Running, Side};
+use weft_emu::{HostId, LinkId, Logging, Network, PacketLog, Report, Right, Running, Side};
 use weft_links::Tally;
 use weft_sim::{Direction, FlowKind, FlowSetup, Setup};
 
@@ -164,6 +164,13 @@ impl Emulated<'_> {
         let Some((mut told, began_ms)) = played? else {
             return Ok(None);
         };
+        let log = report.packets.as_ref().map_err(|error| {
+            Trouble::Run(format!(
+                "the packets could not be written down: {error}: they are kept in memory: end other \
+                 programs, or make the run shorter"
+            ))
+        });
+        let log = log?.as_ref();
         let mut notes = Vec::new();
         if let Err(rejected) = report.verdict() {
             match self.settings.late {
@@ -180,7 +187,7 @@ impl Emulated<'_> {
                 }
             }
         }
-        let mut run = self.measured(&setup, &plan, &report, (&told, began_ms));
+        let mut run = self.measured(&setup, &plan, (&report, log), (&told, began_ms));
         run.notes.append(&mut notes);
         Ok(Some(run))
     }
@@ -216,11 +223,11 @@ impl Emulated<'_> {
         &self,
         setup: &Setup,
         plan: &Plan,
-        report: &Report,
+        (report, log): (&Report, Option<&PacketLog>),
         (told, began_ms): (&[Told], f64),
     ) -> Run {
         let mut recorder = Recorder::new(setup);
-        for record in report.packets.iter().flat_map(|log| log.iter()) {
+        for record in log.iter().flat_map(|log| log.iter()) {
             let link = plan
                 .links
                 .iter()
@@ -262,7 +269,7 @@ impl Emulated<'_> {
         let mut series = Series::of(&run);
         tales.add_series(&mut series);
         let mut notes = tales.notes();
-        notes.extend(lateness(report));
+        notes.extend(log.and_then(missing));
         Run {
             variant: 0,
             seed: self.seed,
@@ -275,8 +282,8 @@ impl Emulated<'_> {
     }
 }
 
-fn lateness(report: &Report) -> Option<String> {
-    let lost = report.packets.as_ref().map_or(0, |log| log.lost());
+fn missing(log: &PacketLog) -> Option<String> {
+    let lost = log.lost();
     (lost > 0).then(|| format!("{lost} packets are missing from the log: rates are too low"))
 }
 
