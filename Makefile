@@ -62,6 +62,7 @@ test: setup ## everything that a change has to pass
 check-web: web
 	npm --prefix web run check
 	npm --prefix web test
+	node --test scripts/experiments-real
 
 .PHONY: check-rust
 check-rust: web

@@ -13,7 +13,7 @@ import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync 
 import { dirname, join } from 'node:path';
 import { parseArgs } from 'node:util';
 
-import { units } from './plan.mjs';
+import { KNOWN, units } from './plan.mjs';
 import { tables } from './tables.mjs';
 
 const MARK = '<!-- What follows is written by scripts/experiments-real -->';
@@ -23,36 +23,67 @@ const [RUN_FAILED, LACKING] = [1, 3];
 const ATTEMPTS = 2;
 
 const list = (text) => ({ type: 'string', default: text });
-const { values: given, positionals } = parseArgs({
-  allowPositionals: true,
-  options: {
-    weft: list('target/release/weft'),
-    out: list('out/real'),
-    parts: list('against-tcp,gcc,converge'),
-    clients: list('chromium,weft,pion,aiortc'),
-    tcp: list('cubic,bbr1'),
-    rates: list('2,5'),
-    queues: list('2bdp,0.5bdp,codel,10bdp,fq_codel'),
-    gcc: list('wired-1,wired-2-text,wired-3,wired-4'),
-    converge: list('driving,walking,stationary'),
-    repetitions: list('5'),
-    duration: { type: 'string' },
-    strict: { type: 'boolean', default: false },
-    into: { type: 'string' },
-  },
-});
+const OPTIONS = {
+  weft: list('target/release/weft'),
+  out: list('out/real'),
+  parts: list('against-tcp,gcc,converge'),
+  clients: list('chromium,weft,pion,aiortc'),
+  tcp: list('cubic,bbr1'),
+  rates: list('2,5'),
+  queues: list('2bdp,0.5bdp,codel,10bdp,fq_codel'),
+  gcc: list('wired-1,wired-2-text,wired-3,wired-4'),
+  converge: list('driving,walking,stationary'),
+  repetitions: list('5'),
+  duration: { type: 'string' },
+  strict: { type: 'boolean', default: false },
+  into: { type: 'string' },
+};
 
 const USAGE = `usage: main.mjs plan|run|table [--weft PATH] [--out DIR] [--parts against-tcp,gcc,converge]
   [--clients A,B] [--tcp cubic,bbr1] [--rates 2,5] [--queues 0.5bdp,2bdp,10bdp,codel,fq_codel]
   [--gcc wired-1,...] [--converge driving,...] [--repetitions N] [--duration S] [--strict] [--into FILE]
 --duration shortens every run; --strict throws runs away in which the machine was too slow`;
 
-const words = (text) => text.split(',').filter((word) => word !== '');
+/** Ends with what is wrong and what can be written. */
+function refuse(what) {
+  console.error(`${what}\n${USAGE}`);
+  process.exit(2);
+}
+
+function parsed() {
+  try {
+    return parseArgs({ allowPositionals: true, options: OPTIONS });
+  } catch ({ message }) {
+    return refuse(message);
+  }
+}
+
+/** The words of an option, all of them known. */
+function known(option, text) {
+  const words = text.split(',').filter((word) => word !== '');
+  const these = KNOWN[option];
+  const is = (word) => (Array.isArray(these) ? these.includes(word) : these.pattern.test(word));
+  const unknown = words.filter((word) => !is(word));
+  if (unknown.length > 0 || words.length === 0) refuse(`--${option} ${unknown.join(',') || text}: write some of ${these.words ?? these.join(', ')}`);
+  return words;
+}
+
+function seconds(text) {
+  const number = Number(text);
+  return Number.isFinite(number) && number > 0 ? number : refuse(`--duration ${text}: write a number of seconds above 0`);
+}
+
+function count(text) {
+  const number = Number(text);
+  return Number.isInteger(number) && number >= 1 ? number : refuse(`--repetitions ${text}: write a whole number from 1 on`);
+}
+
+const { values: given, positionals } = parsed();
 const wanted = {
   ...given,
-  ...Object.fromEntries(['parts', 'clients', 'tcp', 'rates', 'queues', 'gcc', 'converge'].map((key) => [key, words(given[key])])),
-  repetitions: Number(given.repetitions),
-  duration: given.duration === undefined ? undefined : Number(given.duration),
+  ...Object.fromEntries(Object.keys(KNOWN).map((option) => [option, known(option, given[option])])),
+  repetitions: count(given.repetitions),
+  duration: given.duration === undefined ? undefined : seconds(given.duration),
 };
 
 const file = (unit) => join(given.out, `${unit.name}.json`);
@@ -134,16 +165,9 @@ function write(text) {
   writeFileSync(given.into, `${before}${MARK}\n\n${text}`);
 }
 
-if (!(wanted.repetitions >= 1)) {
-  console.error(`--repetitions ${given.repetitions}: write a number from 1 on\n${USAGE}`);
-  process.exit(2);
-}
 const all = units(wanted);
 const [what] = positionals;
 if (what === 'plan') console.log([...all.map((unit) => `${existsSync(file(unit)) ? 'done' : '    '}  ${unit.name}`), plan(all)].join('\n'));
 else if (what === 'run') process.exitCode = await runAll(all);
 else if (what === 'table') write(tables(given.out));
-else {
-  console.error(USAGE);
-  process.exitCode = 2;
-}
+else refuse(what === undefined ? 'plan, run or table?' : `${what}: write plan, run or table`);

@@ -10,6 +10,17 @@ const CONVERGE_S = 180;
 /** What joining a room takes is not part of what is compared, seconds. */
 const JOINING_S = 10;
 
+/** What may be asked for, by option: a list, or how it is written. */
+export const KNOWN = {
+  parts: ['against-tcp', 'gcc', 'converge'],
+  clients: ['chromium', 'weft', 'pion', 'aiortc'],
+  tcp: ['cubic', 'reno', 'bbr1'],
+  rates: { pattern: /^(?=.*[1-9])\d+(\.\d+)?$/, words: 'numbers of Mbit/s above 0' },
+  queues: { pattern: /^((?=.*[1-9])\d+(\.\d+)?bdp|codel|fq_codel|pie|dualpi2)$/, words: 'Nbdp, codel, fq_codel, pie, dualpi2' },
+  gcc: Object.keys(GCC_S),
+  converge: ['driving', 'walking', 'stationary'],
+};
+
 const set = (changes) => Object.entries(changes).flatMap(([key, value]) => ['--set', `${key}=${value}`]);
 const emulated = (scenario, client, seeds) => ['lab', 'run', scenario, '--engine', 'emu', '--client', client, '--seeds', String(seeds)];
 

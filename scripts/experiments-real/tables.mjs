@@ -5,8 +5,11 @@ import { join } from 'node:path';
 
 /** Student's t for 95 % by degrees of freedom (1 to 9), as weft's own statistics use it. */
 const T95 = [12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262];
-/** What notes begin with where the machine was too slow, and how late packets were. */
-const LATE = /not to be believed: packets were up to ([\d.]+) ms late/;
+/** What notes say where the machine was too slow: how late packets were, how many never came, what the encoder missed. */
+const REJECTED = /not to be believed: /;
+const LATE = /packets were up to ([\d.]+) ms late/;
+const UNTAKEN = /(\d+) packets were lost before the emulator could take them/;
+const UNWRITTEN = /(\d+) packets are missing from the log/;
 const LIMITED = /the processor limited the pictures for ([\d.]+) s/;
 
 /** Metrics of the table, with their titles and digits. */
@@ -71,15 +74,18 @@ function grouped(list, key) {
   return [...groups].sort(([a], [b]) => a.localeCompare(b, 'en', { numeric: true }));
 }
 
-/** How many runs the machine was too slow for, and the worst. */
-function doubts(summaries) {
-  const worst = (pattern) => {
-    const found = summaries.map(({ notes }) => notes.map((note) => pattern.exec(note)?.[1]).find((each) => each !== undefined));
-    return found.filter((each) => each !== undefined).map(Number);
-  };
-  const [late, limited] = [worst(LATE), worst(LIMITED)];
+/** How often the machine was too slow, and the worst. A summary has a note for each of its runs, and a run may have several. */
+export function doubts(summaries) {
+  const notes = summaries.flatMap((summary) => summary.notes);
+  const found = (pattern) => notes.map((note) => pattern.exec(note)?.[1]).filter((each) => each !== undefined).map(Number);
+  const sum = (numbers) => numbers.reduce((whole, each) => whole + each, 0);
+  const [late, untaken, unwritten, limited] = [LATE, UNTAKEN, UNWRITTEN, LIMITED].map(found);
+  const others = notes.filter((note) => REJECTED.test(note) && !LATE.test(note) && !UNTAKEN.test(note));
   const parts = [
     late.length > 0 ? `${late.length} late (${Math.max(...late).toFixed(0)} ms)` : '',
+    untaken.length > 0 ? `${untaken.length} not taken (${sum(untaken)} packets)` : '',
+    unwritten.length > 0 ? `${unwritten.length} not written down (${sum(unwritten)} packets)` : '',
+    others.length > 0 ? `${others.length} not to be believed` : '',
     limited.length > 0 ? `${limited.length} short of processor` : '',
   ];
   return parts.filter((part) => part !== '').join(', ') || '-';
