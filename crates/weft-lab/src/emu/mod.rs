@@ -183,7 +183,7 @@ impl Emulated<'_> {
         if self.settings.client == Client::Weft {
             for (flow, each) in setup.flows.iter().enumerate() {
                 if let FlowKind::Call(call) = &each.kind {
-                    told.extend(weft::told(self.clips.folder, flow, call));
+                    told.extend(weft::told(self.clips.folder, (flow, &each.name), call)?);
                 }
             }
         }

@@ -25,6 +25,10 @@ pub fn jobs(
     scratch: &Path,
 ) -> Result<Vec<Job>, Trouble> {
     let weft = binary()?;
+    for end in [End::Source, End::Sink] {
+        // That of the run before, which would be taken for this one's.
+        let _ = std::fs::remove_file(file(scratch, flow, end));
+    }
     let job = |end: End, words: Vec<String>| Job {
         flow,
         end,
@@ -178,32 +182,65 @@ struct Seen {
     latencies_ms: Vec<f64>,
 }
 
-/// What both ends have written.
-#[must_use]
-pub fn told(scratch: &Path, flow: usize, call: &CallSetup) -> Vec<Told> {
-    let ends = [End::Source, End::Sink].into_iter();
-    let ends = ends.filter_map(|end| {
-        let text = std::fs::read_to_string(file(scratch, flow, end)).ok()?;
+/// What both ends of the flow have written.
+///
+/// # Errors
+/// When there was no call: an end told nothing, or received nothing of what
+/// the other one sends.
+pub fn told(
+    scratch: &Path,
+    (flow, name): (usize, &str),
+    call: &CallSetup,
+) -> Result<Vec<Told>, Trouble> {
+    let both = [
+        (End::Source, &call.caller, &call.callee),
+        (End::Sink, &call.callee, &call.caller),
+    ];
+    let ends = both.map(|(end, here, there)| {
+        let text = std::fs::read_to_string(file(scratch, flow, end)).unwrap_or_default();
         let lines = text.lines();
         let lines = lines.filter_map(|line| serde_json::from_str::<Line>(line).ok());
         let lines: Vec<Line> = lines.collect();
+        let was_there = check(&lines, there);
+        was_there.map_err(|what| {
+            Trouble::Run(format!(
+                "weft at the {} of flow `{name}` {what}",
+                end.name()
+            ))
+        })?;
         let mut samples: Vec<Sample> = lines.iter().map(sample).collect();
         add_rates(&mut samples);
-        let side = match end {
-            End::Source => &call.caller,
-            End::Sink => &call.callee,
-        };
-        if let Some(camera) = side.cameras.first() {
+        if let Some(camera) = here.cameras.first() {
             add_shortage(&mut samples, &lines, film(&camera.source).1);
         }
-        Some(Told {
+        Ok(Told {
             flow,
             end,
             about: None,
             samples,
         })
     });
-    ends.collect()
+    ends.into_iter().collect()
+}
+
+/// Whether an end was in the call, by what it told of itself and of what came
+/// from `there`.
+fn check(lines: &[Line], there: &SideSetup) -> Result<(), &'static str> {
+    if lines.is_empty() {
+        return Err(
+            "has told no statistics, where it should each second: it has not come into the room, \
+             or hangs; is the machine too slow for it, or the run too short?",
+        );
+    }
+    let is_sent = !there.cameras.is_empty() || !there.microphones.is_empty();
+    let mut received = lines.iter().flat_map(|line| line.received.values());
+    if is_sent && !received.any(|from| from.bytes > 0.0) {
+        return Err(
+            "has received no media: does every link carry packets both ways from the start of the \
+             flow on, and is the run long enough to connect?",
+        );
+    }
+    Ok(())
 }
 
 /// For how long the processor was too slow for the first camera. A picture
@@ -287,7 +324,10 @@ fn sample(line: &Line) -> Sample {
 
 #[cfg(test)]
 mod tests {
+    use weft_sim::FlowKind;
+
     use super::*;
+    use crate::scenario::Scenario;
 
     fn line(second: u32, encoded: u32, skipped: u32) -> Line {
         let text = format!(
@@ -303,6 +343,40 @@ mod tests {
         add_shortage(&mut samples, lines, 30);
         let sent = samples.iter().filter_map(|sample| sample.sent.as_ref());
         sent.filter_map(|sent| sent.cpu_limited_s).collect()
+    }
+
+    /// What is said of a call from the source, whose ends wrote this.
+    fn said(source: &str, sink: &str) -> Result<Vec<Told>, Trouble> {
+        let text = "title = \"t\"\nduration = \"10s\"\n[links.a]\nspec = \"rate=5mbit\"\n\
+                    [flows.call]\nkind = \"call\"";
+        let systems = ["systems=[\"weft\"]".to_owned()];
+        let scenario = Scenario::parse("t.toml", text, &systems).unwrap();
+        let FlowKind::Call(call) = &scenario.variants[0].setup.flows[0].kind else {
+            panic!("a call");
+        };
+        let scratch = tempfile::tempdir().unwrap();
+        for (end, text) in [(End::Source, source), (End::Sink, sink)] {
+            std::fs::write(file(scratch.path(), 0, end), text).unwrap();
+        }
+        told(scratch.path(), (0, "call"), call)
+    }
+
+    #[test]
+    fn a_call_that_never_was_is_no_call_without_traffic() {
+        const ALONE: &str = "{\"unix_ms\":1000}\n{\"unix_ms\":2000}\n";
+        const HEARD: &str = "{\"unix_ms\":3000,\"received\":{\"source\":{\"bytes\":9}}}\n";
+        let all = said(ALONE, &format!("{ALONE}{HEARD}")).unwrap();
+        let samples = all.iter().map(|told| (told.end, told.samples.len()));
+        let samples: Vec<(End, usize)> = samples.collect();
+        assert_eq!(samples, [(End::Source, 2), (End::Sink, 3)]);
+        let never = |source, sink| match said(source, sink) {
+            Err(Trouble::Run(text)) => text,
+            other => panic!("{other:?}"),
+        };
+        let text = never("", HEARD);
+        assert!(text.starts_with("weft at the source of flow `call` has told no"));
+        let text = never(ALONE, ALONE);
+        assert!(text.starts_with("weft at the sink of flow `call` has received no media"));
     }
 
     #[test]

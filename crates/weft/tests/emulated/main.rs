@@ -234,6 +234,20 @@ fn what_goes_wrong_is_told_by_status_and_remedy() {
     let died = run("exec:echo nothing works >&2; exit 7", &[]);
     assert_eq!(died.status, Some(1), "{}", died.errors);
     assert!(died.errors.contains("nothing works"), "{}", died.errors);
+    // A server that says it is there, and clients that never come.
+    let folder = tempfile::tempdir().expect("a folder");
+    let stub = folder.path().join("weft");
+    let script = "#!/bin/sh\necho here\nexec sleep 30\n";
+    std::fs::write(&stub, script).expect("a file");
+    let executable = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+    std::fs::set_permissions(&stub, executable).expect("a file");
+    let hangs = run("weft", &[("WEFT_BIN", &stub.display().to_string())]);
+    assert_eq!(hangs.status, Some(1), "{}", hangs.errors);
+    assert!(
+        hangs.errors.contains("has told no statistics"),
+        "{}",
+        hangs.errors
+    );
     let missing = run("exec:no-such-program-anywhere", &[]);
     assert_eq!(missing.status, Some(3), "{}", missing.errors);
     if has("node") {
