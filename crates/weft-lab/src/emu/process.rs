@@ -1,12 +1,16 @@
 //! A program that was started, and what is heard of it.
 
 use std::io::{BufRead, BufReader, Read, Write};
+use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::process::{Child, ChildStdin, Command, ExitStatus, Stdio};
 use std::sync::mpsc::Sender;
 use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use rustix::process::{
+    Pid, Signal, WaitId, WaitIdOptions, WaitIdStatus, kill_process_group, waitid,
+};
 use serde_json::Value;
 
 use super::Trouble;
@@ -28,7 +32,7 @@ pub struct Heard {
     pub text: String,
 }
 
-/// A program under way.
+/// A program under way, with all that it starts: a process group of its own.
 pub struct Process {
     pub job: Job,
     child: Child,
@@ -54,6 +58,10 @@ pub struct Process {
     pub ended: Option<ExitStatus>,
     /// When that was seen.
     ended_at: Option<Instant>,
+    /// When it was asked to end.
+    asked_at: Option<Instant>,
+    /// Whether its process was waited for, and its number may be another's.
+    is_over: bool,
 }
 
 impl Process {
@@ -66,7 +74,7 @@ impl Process {
     ) -> Result<Process, Trouble> {
         command.args(&job.command[1..]);
         command.envs(job.environment.iter().map(|(k, v)| (*k, v.as_str())));
-        command.stdin(Stdio::piped());
+        command.process_group(0).stdin(Stdio::piped());
         command.stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn().map_err(|error| {
             let program = &job.command[0];
@@ -95,6 +103,8 @@ impl Process {
             error: None,
             ended: None,
             ended_at: None,
+            asked_at: None,
+            is_over: false,
         })
     }
 
@@ -152,10 +162,13 @@ impl Process {
         self.input = None;
     }
 
-    /// Looks whether it has ended.
+    /// Looks whether it has ended. Its number stays its own, for the sake of
+    /// what it may have left in its group.
     pub fn has_ended(&mut self) -> bool {
         if self.ended.is_none() {
-            self.ended = self.child.try_wait().ok().flatten();
+            let at_once = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
+            let state = waitid(WaitId::Pid(self.id()), at_once).ok().flatten();
+            self.ended = state.map(exit_status);
             self.ended_at = self.ended.map(|_| Instant::now());
         }
         self.ended.is_some()
@@ -168,10 +181,37 @@ impl Process {
         since.is_some_and(|since| since < LAST_LINES)
     }
 
-    /// Ends it, whatever it does.
+    /// Asks it and all that it has started to end.
+    pub fn ask_to_end(&mut self) {
+        self.asked_at = Some(Instant::now());
+        self.signal(Signal::TERM);
+    }
+
+    /// Ends what was asked to end this long ago.
+    pub fn insist_after(&mut self, grace: Duration) {
+        if self.asked_at.is_some_and(|at| at.elapsed() > grace) {
+            self.kill();
+        }
+    }
+
+    /// Ends it and all that it has started, whatever they do.
     pub fn kill(&mut self) {
-        let _ = self.child.kill();
-        self.ended = self.child.wait().ok().or(self.ended);
+        self.signal(Signal::KILL);
+        if !self.is_over {
+            self.ended = self.child.wait().ok().or(self.ended);
+            self.is_over = true;
+        }
+    }
+
+    fn signal(&self, signal: Signal) {
+        if !self.is_over {
+            // They may have ended by themselves.
+            let _ = kill_process_group(self.id(), signal);
+        }
+    }
+
+    fn id(&self) -> Pid {
+        Pid::from_child(&self.child)
     }
 
     /// Why it ended, in its own words if it had any.
@@ -194,10 +234,14 @@ impl Process {
 
 impl Drop for Process {
     fn drop(&mut self) {
-        if !self.has_ended() {
-            self.kill();
-        }
+        self.kill();
     }
+}
+
+/// As wait(2) has it.
+fn exit_status(state: WaitIdStatus) -> ExitStatus {
+    let code = state.exit_status().unwrap_or_default();
+    ExitStatus::from_raw(code << 8 | state.terminating_signal().unwrap_or_default())
 }
 
 fn listen(output: impl Read, process: usize, sender: &Sender<Heard>) {

@@ -22,6 +22,8 @@ const CONNECTED_WITHIN: Duration = Duration::from_secs(20);
 const SILENT_FOR: Duration = Duration::from_secs(10);
 /// How long clients have to end after their input has.
 const GRACE: Duration = Duration::from_secs(3);
+/// How long other programs have to end when their flow is over.
+const ASKED_FOR: Duration = Duration::from_secs(1);
 /// A client that has told why it ends has so long to do it: its exit status
 /// says whose fault it is.
 const LAST_WORDS: Duration = Duration::from_secs(2);
@@ -159,6 +161,9 @@ impl Play<'_> {
                     self.close_flow(flow);
                 }
             }
+            for process in &mut self.processes {
+                process.insist_after(ASKED_FOR);
+            }
             let next = times.iter().flat_map(|(start, stop)| [*start, *stop]);
             let next = next.chain([length]).filter(|time| *time > now).min();
             let wait = next.map_or(LOOK_EVERY, |next| next.saturating_sub(begun.elapsed()));
@@ -188,7 +193,7 @@ impl Play<'_> {
         for process in self.processes.iter_mut().filter(|p| p.job.flow == flow) {
             process.close_input();
             if process.job.speech != Speech::Lines && process.job.begins == Begins::WithFlow {
-                process.kill();
+                process.ask_to_end();
             }
         }
     }

@@ -122,7 +122,10 @@ impl Traffic<'_> {
     fn client(&self, port: u16, arguments: &str) -> String {
         let (here, there) = (self.ends.source[0], self.ends.sink[0]);
         let limit = self.limit + 10.0;
-        format!("timeout -s KILL {limit} iperf3 -c {there} -B {here} -p {port} {arguments}")
+        // In the group of the script, to end with it.
+        format!(
+            "timeout --foreground -s KILL {limit} iperf3 -c {there} -B {here} -p {port} {arguments}"
+        )
     }
 
     fn job(&self, end: End, command: Vec<String>) -> Job {

@@ -128,3 +128,34 @@ fn a_stop_ends_everything_at_once() {
     let silent = job(End::Source, "cat", Speech::Lines, Ending::Never);
     assert!(stage.play(vec![silent], || {}).unwrap().is_none());
 }
+
+#[test]
+fn what_a_command_has_started_ends_with_its_flow() {
+    let mut setup = setup();
+    // As long as a shell takes to start on a busy machine, and less than the
+    // time after which what was asked to end is ended.
+    setup.duration = weft_units::Duration::from_millis(1_500);
+    setup.flows[0].stop = Some(weft_units::Duration::from_millis(1_000));
+    let stage = Stage {
+        command: &|_, _, program| Command::new(program),
+        setup: &setup,
+        halt: &|| false,
+    };
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().display();
+    // One ends when it is asked to, the other one only when it is made to.
+    let script = format!(
+        "(trap 'echo asked > {path}/willing; exit' TERM; sleep 60 & wait) & \
+         (trap '' TERM; sleep 60) & echo $! > {path}/stubborn; wait"
+    );
+    let command = Job {
+        begins: Begins::WithFlow,
+        ..job(End::Source, &script, Speech::None, Ending::Well)
+    };
+    assert!(stage.play(vec![command], || {}).unwrap().is_some());
+    let said = |name: &str| std::fs::read_to_string(folder.path().join(name)).unwrap();
+    assert_eq!(said("willing"), "asked\n");
+    // A process that has ended and was not waited for has no command line.
+    let left = std::fs::read(format!("/proc/{}/cmdline", said("stubborn").trim()));
+    assert!(left.is_err() || left.is_ok_and(|words| words.is_empty()));
+}
