@@ -16,7 +16,7 @@ use weft_emu::{
 
 use crate::exit::Failure;
 use crate::interrupt::{leave_ctrl_c_to_the_program, on_ctrl_c};
-use args::{EmuArgs, EmuCommand, ShellArgs};
+use args::{EmuArgs, EmuCommand, NamedLink, ShellArgs};
 
 /// How soon it is seen that the program inside has ended.
 const LOOK_EVERY: Duration = Duration::from_millis(20);
@@ -59,10 +59,11 @@ fn shell(args: &ShellArgs) -> Result<(), Failure> {
             args.links.len()
         )));
     }
+    let names = names(&args.links)?;
     // Before any thread: a user namespace can be entered by one alone.
     let right = Right::find()?;
     right.take()?;
-    let place = place(args, right);
+    let place = place(args, &names, right);
     let running = place.network.start()?;
     for (index, (near, far)) in place.addresses.iter().enumerate() {
         let number = index + 1;
@@ -95,7 +96,25 @@ fn shell(args: &ShellArgs) -> Result<(), Failure> {
     }
 }
 
-fn place(args: &ShellArgs, right: Right) -> Place {
+/// What the links are called. Their random streams go by it, so two of one
+/// name would lose the same packets.
+fn names(links: &[NamedLink]) -> Result<Vec<String>, Failure> {
+    let mut names: Vec<String> = Vec::new();
+    for (index, link) in links.iter().enumerate() {
+        let numbered = || format!("link{}", index + 1);
+        let name = link.name.clone().unwrap_or_else(numbered);
+        if names.contains(&name) {
+            return Err(Failure::Usage(format!(
+                "two of --link are called `{name}`, and would lose the same packets: give each a \
+                 name of its own, NAME=SPEC"
+            )));
+        }
+        names.push(name);
+    }
+    Ok(names)
+}
+
+fn place(args: &ShellArgs, names: &[String], right: Right) -> Place {
     let isolated = args.isolated || right == Right::UserNamespace;
     let (mut network, far) = if isolated {
         let mut network = Network::new(args.seed);
@@ -109,11 +128,9 @@ fn place(args: &ShellArgs, right: Right) -> Place {
         network.set_logging(Logging::Packets);
     }
     let mut addresses = Vec::new();
-    for (index, link) in args.links.iter().enumerate() {
-        let numbered = || format!("link{}", index + 1);
-        let name = link.name.clone().unwrap_or_else(numbered);
+    for (index, (link, name)) in args.links.iter().zip(names).enumerate() {
         let down = args.down.get(index).unwrap_or(&link.spec);
-        let link = network.link(&name, link.spec.clone(), down.clone());
+        let link = network.link(name, link.spec.clone(), down.clone());
         let at_far = network.attach(far, link, Side::Far);
         addresses.push((network.attach(inside, link, Side::Near), at_far));
     }

@@ -84,6 +84,9 @@ fn link(text: &str) -> Result<NamedLink, String> {
         Some((name, rest)) if first.matches('=').count() > 1 => (Some(name.to_owned()), rest),
         _ => (None, text),
     };
+    if name.as_deref() == Some("") {
+        return Err("the name before `=` is empty: write NAME=SPEC, or SPEC alone".to_owned());
+    }
     let spec = spec(rest)?;
     Ok(NamedLink { name, spec })
 }
