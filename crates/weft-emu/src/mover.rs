@@ -12,6 +12,7 @@ use crate::histogram::Histogram;
 use crate::log::{Fate, LogWriter, PacketLog, PacketRecord};
 use crate::packet::{Header, set_ecn};
 use crate::report::Scheduling;
+use crate::right::in_new_thread;
 use crate::tun::MTU;
 use crate::{EmuError, Logging};
 use rustix::event::epoll::{self, CreateFlags, Event, EventData, EventFlags};
@@ -414,6 +415,14 @@ impl Buffer {
 
     fn size(&self) -> Bytes {
         Bytes(self.length as u64)
+    }
+}
+
+impl Scheduling {
+    /// What the kernel gives this process, tried in a thread of its own.
+    #[must_use]
+    pub fn find() -> Scheduling {
+        in_new_thread(become_punctual)
     }
 }
 

@@ -1,10 +1,11 @@
 //! `weft doctor`: what works on this machine, and what to do where it does not.
 
 use std::net::UdpSocket;
-use std::path::Path;
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use weft_emu::Right;
+use weft_emu::{Right, Scheduling};
 use weft_media::clip::{Clip, ClipConfig};
 use weft_media::{EncoderConfig, Keyframe, MicrophoneSpec, VideoEncoder};
 use weft_net::{Binding, Link, LinkSpec, Target};
@@ -26,6 +27,7 @@ pub fn run() -> Result<(), Failure> {
     findings.extend(cameras());
     findings.push(microphone());
     findings.push(emulator());
+    findings.extend(helpers());
     let mut unusable = 0;
     for finding in &findings {
         match finding {
@@ -185,14 +187,85 @@ fn microphone() -> Finding {
 }
 
 fn emulator() -> Finding {
-    match Right::find() {
-        Ok(Right::Capabilities) => {
+    match (Right::find(), Scheduling::find()) {
+        (Ok(Right::Capabilities), Scheduling::RealTime) => {
             Finding::Ok("emulator: network namespaces and real-time scheduling".to_owned())
         }
-        Ok(Right::UserNamespace) => Finding::Note(
+        (Ok(Right::Capabilities), Scheduling::Ordinary) => Finding::Note(
+            "emulator: network namespaces, and the kernel refuses real-time scheduling".to_owned(),
+            "packets may be late when the machine is busy, and such runs are rejected: give \
+             CAP_SYS_NICE (in a container: `--cap-add SYS_NICE`)",
+        ),
+        (Ok(Right::UserNamespace), _) => Finding::Note(
             "emulator: in a user namespace, without real-time scheduling".to_owned(),
             "packets may be late when the machine is busy, and such runs are rejected: run as root",
         ),
-        Err(error) => Finding::Note("emulator: not here".to_owned(), error.remedy()),
+        (Err(error), _) => Finding::Note("emulator: not here".to_owned(), error.remedy()),
     }
+}
+
+/// A program that the emulator starts.
+struct Helper {
+    /// Any of them will do.
+    names: &'static [&'static str],
+    /// What cannot be done without it.
+    needed_for: &'static str,
+    remedy: &'static str,
+}
+
+const HELPERS: [Helper; 4] = [
+    Helper {
+        names: &["ip"],
+        needed_for: "no emulated network at all: neither `weft emu` nor `--engine emu`",
+        remedy: "install iproute2",
+    },
+    Helper {
+        names: &["iperf3"],
+        needed_for: "with `--engine emu`, no flows of TCP or UDP beside the calls",
+        remedy: "install iperf3",
+    },
+    Helper {
+        names: &["node"],
+        needed_for: "no `--client chromium`",
+        remedy: "install Node.js",
+    },
+    Helper {
+        names: &["chromium", "chromium-browser", "google-chrome"],
+        needed_for: "no `--client chromium`",
+        remedy: "install chromium, or set WEFT_CHROMIUM to the program",
+    },
+];
+
+fn helpers() -> Vec<Finding> {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let folders: Vec<PathBuf> = std::env::split_paths(&path).collect();
+    let chosen = std::env::var_os("WEFT_CHROMIUM").map(PathBuf::from);
+    let is_there = |helper: &&Helper| match (&chosen, helper.names) {
+        (Some(chosen), ["chromium", ..]) => chosen.is_file(),
+        (_, names) => is_in(&folders, names),
+    };
+    let (here, missing): (Vec<&Helper>, Vec<&Helper>) = HELPERS.iter().partition(is_there);
+    let mut findings = Vec::new();
+    if !here.is_empty() {
+        let names: Vec<&str> = here.iter().map(|helper| helper.names[0]).collect();
+        findings.push(Finding::Ok(format!(
+            "for the emulator: {}",
+            names.join(", ")
+        )));
+    }
+    findings.extend(missing.iter().map(|helper| {
+        let name = helper.names[0];
+        Finding::Note(format!("no {name}: {}", helper.needed_for), helper.remedy)
+    }));
+    findings
+}
+
+fn is_in(folders: &[PathBuf], names: &[&str]) -> bool {
+    let all = folders
+        .iter()
+        .flat_map(|folder| names.iter().map(|name| folder.join(name)));
+    all.into_iter().any(|path| {
+        let metadata = path.metadata();
+        metadata.is_ok_and(|it| it.is_file() && it.permissions().mode() & 0o111 != 0)
+    })
 }

@@ -3,6 +3,25 @@ use crate::log::tests::record;
 use std::fs::File;
 
 #[test]
+fn real_time_scheduling_takes_the_capability_for_it() {
+    /// Linux, include/uapi/linux/capability.h.
+    const CAP_SYS_NICE: u32 = 23;
+    let before = policy();
+    let status = std::fs::read_to_string("/proc/thread-self/status").unwrap();
+    let line = status.lines().find_map(|line| line.strip_prefix("CapEff:"));
+    let mask = u64::from_str_radix(line.unwrap().trim(), 16).unwrap();
+    if mask >> CAP_SYS_NICE & 1 == 0 {
+        assert_eq!(Scheduling::find(), Scheduling::Ordinary);
+    }
+    assert_eq!(policy(), before, "of the thread that asks");
+}
+
+fn policy() -> libc::c_int {
+    // SAFETY: it takes no pointers; thread 0 is the calling one.
+    unsafe { libc::sched_getscheduler(0) }
+}
+
+#[test]
 fn a_packet_log_that_cannot_be_written_is_no_empty_one() {
     let packets = |log: LogWriter| {
         let mut mover = Mover::new(Vec::new(), Vec::new(), Logging::Off).unwrap();
