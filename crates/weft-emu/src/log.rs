@@ -3,7 +3,6 @@ use rustix::fs::{MemfdFlags, memfd_create};
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
 use std::os::unix::fs::FileExt;
-use std::path::Path;
 use std::sync::mpsc::{Receiver, Sender, SyncSender, TrySendError, channel, sync_channel};
 use std::thread::{self, JoinHandle};
 use weft_links::DropReason;
@@ -119,9 +118,9 @@ impl PacketLog {
     /// Writes a line of comma-separated values per packet, times in seconds.
     ///
     /// # Errors
-    /// When the file cannot be written.
-    pub fn save(&self, path: impl AsRef<Path>) -> io::Result<()> {
-        let mut out = BufWriter::new(File::create(path)?);
+    /// What `out` says.
+    pub fn write(&self, out: impl Write) -> io::Result<()> {
+        let mut out = BufWriter::new(out);
         writeln!(
             out,
             "link,direction,from,to,protocol,source_port,destination_port,bytes,entered,\

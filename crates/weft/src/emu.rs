@@ -3,10 +3,9 @@
 pub mod args;
 
 use std::ffi::OsString;
+use std::fs::File;
 use std::io::IsTerminal as _;
-use std::process::{Child, ExitStatus};
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::process::Child;
 use std::time::Duration;
 
 use weft_emu::{
@@ -15,7 +14,7 @@ use weft_emu::{
 };
 
 use crate::exit::Failure;
-use crate::interrupt::{leave_ctrl_c_to_the_program, on_ctrl_c};
+use crate::interrupt::{asked, note_signals};
 use args::{EmuArgs, EmuCommand, NamedLink, ShellArgs};
 
 /// How soon it is seen that the program inside has ended.
@@ -60,9 +59,15 @@ fn shell(args: &ShellArgs) -> Result<(), Failure> {
         )));
     }
     let names = names(&args.links)?;
+    let log = args.log.as_ref().map(|path| {
+        let refused = |e| Failure::Usage(format!("--log {}: {e}", path.display()));
+        File::create(path).map_err(refused)
+    });
+    let log = log.transpose()?;
     // Before any thread: a user namespace can be entered by one alone.
     let right = Right::find()?;
     right.take()?;
+    note_signals();
     let place = place(args, &names, right);
     let running = place.network.start()?;
     for (index, (near, far)) in place.addresses.iter().enumerate() {
@@ -81,18 +86,24 @@ fn shell(args: &ShellArgs) -> Result<(), Failure> {
             .map_err(|e| Failure::Run(format!("--far '{command}': sh: {e}")))
     });
     let far = far.transpose()?;
-    let status = inside(args, &running, place.inside, variables)?;
+    let status = match inside(args, &running, place.inside, variables) {
+        // It could not be started.
+        Err(failure @ Failure::Run(_)) => return Err(failure),
+        ended => ended,
+    };
     let report = running.stop();
     // It was ended with the network.
     far.map(|mut child| child.wait());
     summarise(&report);
-    save(args, &report)?;
     if let Err(rejected) = report.verdict() {
         eprintln!("weft: do not trust what was measured: {rejected}");
     }
-    match status {
-        Some(status) if !status.success() => Err(Failure::program(status)),
-        _ => Ok(()),
+    match (status, log.map_or(Ok(()), |log| save(log, &report))) {
+        (Ok(()), saved) => saved,
+        (Err(ended), saved) => {
+            saved.unwrap_or_else(|failure| eprintln!("weft: {failure}"));
+            Err(ended)
+        }
     }
 }
 
@@ -158,13 +169,13 @@ fn variables(addresses: &[(Addresses, Addresses)]) -> Vec<(String, String)> {
     variables
 }
 
-/// Runs the program; `None` when it was ended by a signal to this one.
+/// Runs the program to its end, or until this process is asked to end.
 fn inside(
     args: &ShellArgs,
     running: &Running,
     host: HostId,
     variables: Vec<(String, String)>,
-) -> Result<Option<ExitStatus>, Failure> {
+) -> Result<(), Failure> {
     let shell = || std::env::var_os("SHELL").unwrap_or_else(|| "/bin/sh".into());
     let default = [shell()];
     let [program, rest @ ..] = (match args.program.as_slice() {
@@ -174,12 +185,8 @@ fn inside(
         unreachable!("one of them has an element")
     };
     let refused = |e| Failure::Run(format!("{}: {e}", OsString::from(program).display()));
-    let stopped = Arc::new(AtomicBool::new(false));
-    if std::io::stdin().is_terminal() {
-        leave_ctrl_c_to_the_program();
-    } else {
-        let flag = Arc::clone(&stopped);
-        on_ctrl_c(move || flag.store(true, Ordering::Relaxed));
+    if let Some(signal) = asked() {
+        return Err(Failure::Stopped(signal));
     }
     let mut command = running.command(host, program);
     let mut child: Child = command
@@ -187,13 +194,20 @@ fn inside(
         .envs(variables)
         .spawn()
         .map_err(refused)?;
-    while !stopped.load(Ordering::Relaxed) {
+    // Ctrl-C goes to all that share the terminal: it means the program.
+    let is_shared = std::io::stdin().is_terminal();
+    loop {
         if let Some(status) = child.try_wait().map_err(refused)? {
-            return Ok(Some(status));
+            return match status.success() {
+                true => Ok(()),
+                false => Err(Failure::program(status)),
+            };
+        }
+        if let Some(signal) = asked().filter(|signal| *signal != libc::SIGINT || !is_shared) {
+            return Err(Failure::Stopped(signal));
         }
         std::thread::sleep(LOOK_EVERY);
     }
-    Ok(None)
 }
 
 fn summarise(report: &Report) {
@@ -217,15 +231,12 @@ fn summarise(report: &Report) {
     }
 }
 
-fn save(args: &ShellArgs, report: &Report) -> Result<(), Failure> {
-    let Some(path) = &args.log else {
-        return Ok(());
-    };
-    let failed = |e: &std::io::Error| Failure::Run(format!("--log {}: {e}", path.display()));
+fn save(file: File, report: &Report) -> Result<(), Failure> {
+    let failed = |e: &std::io::Error| Failure::Run(format!("--log: {e}"));
     let Some(packets) = report.packets.as_ref().map_err(failed)? else {
         return Ok(());
     };
-    packets.save(path).map_err(|e| failed(&e))?;
+    packets.write(file).map_err(|e| failed(&e))?;
     match packets.lost() {
         0 => Ok(()),
         lost => Err(Failure::Run(format!(

@@ -20,6 +20,9 @@ pub enum Failure {
     /// This machine cannot do it: exit status 3.
     #[error("{0}")]
     Machine(String),
+    /// It was asked to end: 128 and the signal's number, as shells have it.
+    #[error("ended by signal {0}")]
+    Stopped(i32),
     /// A program that was run for the user failed: its own exit status, or
     /// 128 and the signal's number, as shells have it.
     #[error("the program inside ended with {status}")]
@@ -88,6 +91,7 @@ impl Failure {
             Failure::Run(_) => 1,
             Failure::Usage(_) => 2,
             Failure::Machine(_) => 3,
+            Failure::Stopped(signal) => u8::try_from(128 + signal).unwrap_or(1),
             Failure::Program { status } => {
                 let signal = status.signal().map(|signal| 128 + signal);
                 let code = status.code().or(signal).unwrap_or(1);

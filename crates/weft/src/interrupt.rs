@@ -1,6 +1,9 @@
 //! Ctrl-C and termination.
 
 use std::sync::Mutex;
+use std::sync::atomic::{AtomicI32, Ordering};
+
+use libc::{SIGHUP, SIGINT, SIGTERM, c_int};
 
 type Handler = Box<dyn FnMut() + Send>;
 static HANDLER: Mutex<Option<Handler>> = Mutex::new(None);
@@ -26,9 +29,33 @@ pub fn on_ctrl_c(handler: impl FnMut() + Send + 'static) {
     });
 }
 
-/// Leaves Ctrl-C to the program that was started at the same terminal, which
-/// gets it too: this process goes on.
-pub fn leave_ctrl_c_to_the_program() {
-    // As above.
-    let _ = ctrlc::set_handler(|| {});
+/// The first of the signals that asked this process to end, or zero; SIGINT
+/// gives way to the others.
+static ASKED: AtomicI32 = AtomicI32::new(0);
+
+extern "C" fn note(signal: c_int) {
+    match signal {
+        SIGINT => drop(ASKED.compare_exchange(0, SIGINT, Ordering::Relaxed, Ordering::Relaxed)),
+        _ => ASKED.store(signal, Ordering::Relaxed),
+    }
+}
+
+/// From now on SIGINT, SIGTERM and SIGHUP do not end the process, but are
+/// there to be [`asked`] for. Programs that it starts have none of this. A
+/// SIGHUP that is ignored (nohup(1)) stays so.
+pub fn note_signals() {
+    let handler = note as extern "C" fn(c_int) as libc::sighandler_t;
+    for signal in [SIGINT, SIGTERM, SIGHUP] {
+        // SAFETY: the handler does nothing but use an atomic number.
+        let before = unsafe { libc::signal(signal, handler) };
+        if signal == SIGHUP && before == libc::SIG_IGN {
+            // SAFETY: as it was.
+            unsafe { libc::signal(signal, libc::SIG_IGN) };
+        }
+    }
+}
+
+/// The signal that was noted, if any.
+pub fn asked() -> Option<c_int> {
+    Some(ASKED.load(Ordering::Relaxed)).filter(|signal| *signal != 0)
 }

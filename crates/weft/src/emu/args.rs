@@ -29,7 +29,9 @@ answers pings; --far starts a program there.
 With several links, each has its own addresses ($WEFT_EMU_NEAR_1, $WEFT_EMU_FAR_1 and so on; \
 those without a number are the first link's), and a socket that is bound to one goes over that link.
 
-The exit status is the program's; 2 when an argument is wrong, 3 when this machine cannot do it.
+The exit status is the program's; 2 when an argument is wrong, 3 when this machine cannot do it, 128 \
+and the signal's number when a signal ended it: SIGTERM and SIGHUP end all, Ctrl-C at a terminal is \
+the program's.
 
 Examples:
   weft emu shell --link rate=5mbit,delay=25ms,queue=2bdp
@@ -58,7 +60,7 @@ pub struct ShellArgs {
     /// Start this at the other end, with `sh -c`; it ends with the shell
     #[arg(long, value_name = "COMMAND")]
     pub far: Option<String>,
-    /// Write a line per packet to this file (CSV)
+    /// Write a line per packet to this file (CSV); made at the start, written at the end
     #[arg(long, value_name = "FILE")]
     pub log: Option<PathBuf>,
     /// Seed of losses, jitter and generated traces

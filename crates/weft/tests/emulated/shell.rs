@@ -1,11 +1,79 @@
-//! `weft emu shell` as a program: what it refuses.
+//! `weft emu shell` as a program: how it ends.
 
-use std::process::{Command, Output};
+use std::process::{Command, Output, Stdio};
+
+use super::{can_emulate, has};
 
 const WEFT: &str = env!("CARGO_BIN_EXE_weft");
+const LINK: &str = "rate=2mbit,delay=5ms";
+
+fn shell(arguments: &[&str], script: &str) -> Output {
+    let mut command = Command::new(WEFT);
+    command.args(["emu", "shell", "--isolated", "--link", LINK]);
+    command.args(arguments).args(["--", "sh", "-c", script]);
+    command.stdin(Stdio::null());
+    command.output().expect("the program starts")
+}
 
 fn errors(output: &Output) -> String {
     String::from_utf8_lossy(&output.stderr).into_owned()
+}
+
+#[test]
+fn a_signal_ends_the_shell_with_its_number() {
+    if !can_emulate() {
+        return;
+    }
+    for (signal, status) in [("INT", 130), ("TERM", 143), ("HUP", 129)] {
+        // The parent is weft.
+        let ended = shell(&[], &format!("kill -{signal} $PPID; exec sleep 30"));
+        assert_eq!(ended.status.code(), Some(status), "{}", errors(&ended));
+        // What was measured is told all the same.
+        assert!(errors(&ended).contains("packets delivered"));
+    }
+}
+
+#[test]
+fn at_a_terminal_ctrl_c_is_the_programs_and_sigterm_is_not() {
+    if !can_emulate() || !has("script") {
+        return;
+    }
+    let at_terminal = |signals: &str| {
+        let shell = format!("{WEFT} emu shell --isolated --link {LINK} -- sh -c '{signals}'");
+        let mut command = Command::new("script");
+        command.args(["--quiet", "--return", "--command", &shell, "/dev/null"]);
+        command.stdin(Stdio::null());
+        command.output().expect("script, of util-linux")
+    };
+    let left = at_terminal("kill -INT $PPID; sleep 0.2; exit 5");
+    assert_eq!(left.status.code(), Some(5), "{left:?}");
+    for (signal, status) in [("TERM", 143), ("HUP", 129)] {
+        let ended = at_terminal(&format!("kill -{signal} $PPID; exec sleep 30"));
+        assert_eq!(ended.status.code(), Some(status), "{ended:?}");
+    }
+}
+
+#[test]
+fn a_log_that_cannot_be_made_is_told_before_anything_starts() {
+    let refused = shell(&["--log", "/nowhere/log.csv"], "echo started");
+    assert_eq!(refused.status.code(), Some(2), "{}", errors(&refused));
+    assert!(errors(&refused).contains("--log /nowhere/log.csv"));
+    assert_eq!(refused.stdout, b"");
+}
+
+#[test]
+fn trouble_with_the_log_hides_neither_the_status_nor_what_was_measured() {
+    if !can_emulate() {
+        return;
+    }
+    // Every write to it fails (full(4)).
+    for (script, status) in [("exit 7", 7), ("exit 0", 1)] {
+        let ended = shell(&["--log", "/dev/full"], script);
+        assert_eq!(ended.status.code(), Some(status), "{}", errors(&ended));
+        for told in ["packets delivered", "--log: No space left"] {
+            assert!(errors(&ended).contains(told), "{}", errors(&ended));
+        }
+    }
 }
 
 #[test]
