@@ -1,6 +1,7 @@
 //! `weft emu`: the emulator by itself, for other people's programs.
 
 pub mod args;
+mod far;
 
 use std::ffi::OsString;
 use std::fs::File;
@@ -16,6 +17,7 @@ use weft_emu::{
 use crate::exit::Failure;
 use crate::interrupt::{asked, note_signals};
 use args::{EmuArgs, EmuCommand, NamedLink, ShellArgs};
+use far::Far;
 
 /// How soon it is seen that the program inside has ended.
 const LOOK_EVERY: Duration = Duration::from_millis(20);
@@ -81,9 +83,7 @@ fn shell(args: &ShellArgs) -> Result<(), Failure> {
     let far = args.far.as_ref().map(|command| {
         let mut shell = running.command(place.far, "sh");
         shell.args(["-c", command]).envs(variables.clone());
-        shell
-            .spawn()
-            .map_err(|e| Failure::Run(format!("--far '{command}': sh: {e}")))
+        Far::start(shell).map_err(|e| Failure::Run(format!("--far '{command}': sh: {e}")))
     });
     let far = far.transpose()?;
     let status = match inside(args, &running, place.inside, variables) {
@@ -92,8 +92,7 @@ fn shell(args: &ShellArgs) -> Result<(), Failure> {
         ended => ended,
     };
     let report = running.stop();
-    // It was ended with the network.
-    far.map(|mut child| child.wait());
+    drop(far);
     summarise(&report);
     if let Err(rejected) = report.verdict() {
         eprintln!("weft: do not trust what was measured: {rejected}");

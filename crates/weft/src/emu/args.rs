@@ -57,7 +57,7 @@ pub struct ShellArgs {
     /// The other end is a network of its own, not this machine
     #[arg(long)]
     pub isolated: bool,
-    /// Start this at the other end, with `sh -c`; it ends with the shell
+    /// Start this at the other end, with `sh -c`; it ends with the shell, with all that it has started
     #[arg(long, value_name = "COMMAND")]
     pub far: Option<String>,
     /// Write a line per packet to this file (CSV); made at the start, written at the end

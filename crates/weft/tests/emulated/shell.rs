@@ -98,3 +98,24 @@ fn links_have_different_names_or_none() {
     let empty = refused(["=rate=1mbit", "rate=2mbit"]);
     assert!(empty.contains("is empty"), "{empty}");
 }
+
+#[test]
+fn the_program_at_the_other_end_ends_with_the_shell_also_on_the_machine() {
+    if !matches!(weft_emu::Right::find(), Ok(weft_emu::Right::Capabilities)) {
+        println!("skipped: without capabilities the other end is a network of its own");
+        return;
+    }
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join("id").display().to_string();
+    let far = format!("sleep 1000 & echo $! > {file}; wait");
+    let inside = format!("until [ -s {file} ]; do sleep 0.01; done");
+    let mut command = Command::new("timeout");
+    command.args(["-s", "KILL", "30", WEFT, "emu", "shell", "--link", LINK]);
+    command.args(["--far", &far, "--", "sh", "-c", &inside]);
+    let ended = command.output().expect("the program starts");
+    assert_eq!(ended.status.code(), Some(0), "{}", errors(&ended));
+    let id = std::fs::read_to_string(&file).expect("a number");
+    let left = std::fs::read(format!("/proc/{}/cmdline", id.trim()));
+    // That of a process that nobody has waited for is empty.
+    assert!(left.is_err() || left.is_ok_and(|words| words.is_empty()));
+}
