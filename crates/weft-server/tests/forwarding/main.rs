@@ -48,9 +48,8 @@ fn frames_arrive_at_players_of_both_forms() {
 fn h264_is_forwarded_as_it_is_to_players_of_both_forms_and_to_one_that_comes_later() {
     where_the_machine_keeps_up(|| {
         let room = Room::open();
-        let publisher = Endpoint::start(&["127.0.0.1"], Source::new(0).with(VideoCodec::H264));
-        room.publish_as(&room.enter("ada"), &publisher);
-        wait_for("the publication", || room.metric("weft_publications") > 0);
+        let source = Source::new(0).with(VideoCodec::H264);
+        let publisher = room.publish_present(&room.enter("ada"), source);
         let offering = room.play("ada", &["127.0.0.1"]);
         offering.wait_for_frames(SECOND);
         let answering = room.play_offered("ada", &["127.0.0.1"], None);
@@ -69,9 +68,7 @@ fn h264_is_forwarded_as_it_is_to_players_of_both_forms_and_to_one_that_comes_lat
 fn a_player_without_the_codec_is_told_which_one_it_is() {
     let room = Room::open();
     let source = Source::new(0).with(VideoCodec::H264);
-    let publisher = Endpoint::start(&["127.0.0.1"], source);
-    room.publish_as(&room.enter("ada"), &publisher);
-    wait_for("the publication", || room.metric("weft_publications") > 0);
+    let _publisher = room.publish_present(&room.enter("ada"), source);
     let player = Endpoint::start(&["127.0.0.1"], Source::none().with(VideoCodec::Vp8));
     let silent = player.offer_to_receive().replace("opus/48000", "G722/8000");
     let refused = room.request("POST /whep/r/ada", &silent);
@@ -83,9 +80,7 @@ fn a_player_without_the_codec_is_told_which_one_it_is() {
 fn players_of_who_comes_back_with_another_codec_have_to_ask_again() {
     let room = Room::open();
     let ada = room.enter("ada");
-    let first = Endpoint::start(&["127.0.0.1"], Source::new(0));
-    room.publish_as(&ada, &first);
-    wait_for("the publication", || room.metric("weft_publications") > 0);
+    let _first = room.publish_present(&ada, Source::new(0));
     let player = room.play("ada", &["127.0.0.1"]);
     player.wait_for_frames(SECOND);
     let source = Source::new(1_000_000).with(VideoCodec::H264);
@@ -180,9 +175,7 @@ fn another_connection_of_the_publisher_takes_over() {
     where_the_machine_keeps_up(|| {
         let room = Room::open();
         let ada = room.enter("ada");
-        let first = Endpoint::start(&["127.0.0.1"], Source::new(0));
-        room.publish_as(&ada, &first);
-        wait_for("the publication", || room.metric("weft_publications") > 0);
+        let _first = room.publish_present(&ada, Source::new(0));
         let player = room.play("ada", &["127.0.0.1"]);
         player.wait_for_frames(SECOND);
         let second = Endpoint::start(&["127.0.0.1"], Source::new(1_000_000));
@@ -206,9 +199,7 @@ fn a_connection_that_never_comes_up_takes_nothing_over() {
     where_the_machine_keeps_up(|| {
         let room = Room::open();
         let ada = room.enter("ada");
-        let first = Endpoint::start(&["127.0.0.1"], Source::new(0));
-        room.publish_as(&ada, &first);
-        wait_for("the publication", || room.metric("weft_publications") > 0);
+        let _first = room.publish_present(&ada, Source::new(0));
         let player = room.play("ada", &["127.0.0.1"]);
         player.wait_for_frames(SECOND);
         let mute = Endpoint::start(&["127.0.0.1"], Source::new(1_000_000));

@@ -52,10 +52,22 @@ impl Room {
             &endpoint.offer_to_send(),
         );
         self.take(&endpoint, &answer);
+        self.wait_for_publication();
+        endpoint
+    }
+
+    /// A publisher who is present, and may change the connection.
+    pub(crate) fn publish_present(&self, who: &Present, source: Source) -> Endpoint {
+        let endpoint = Endpoint::start(&["127.0.0.1"], source);
+        self.publish_as(who, &endpoint);
+        self.wait_for_publication();
+        endpoint
+    }
+
+    fn wait_for_publication(&self) {
         wait_for("a connected publisher", || {
             self.metric("weft_publications") > 0
         });
-        endpoint
     }
 
     /// A publisher all of whose packets go through the relay.
@@ -66,9 +78,7 @@ impl Room {
         assert_eq!(answer.status, 201, "{}", answer.body);
         let answered = self.relayed(&answer.body, relay);
         endpoint.accept(&answered, answer.header("location"));
-        wait_for("a connected publisher", || {
-            self.metric("weft_publications") > 0
-        });
+        self.wait_for_publication();
         endpoint
     }
 
