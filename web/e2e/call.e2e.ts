@@ -5,6 +5,7 @@
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, expect, it, vi } from 'vitest';
 import { brightness, chromiumPath, framesShown, openPage, startChromium, watchFrames } from './chromium';
+import { whereTheMachineKeepsUp } from './machine';
 import { mayMakeNamespaces, ONE, TWO, TwoLinks, type Place, type Side } from './namespaces';
 import { startWeft, type Program } from './program';
 
@@ -155,17 +156,17 @@ async function survives(page: Page, deaths: readonly (readonly [Side, 'near' | '
   expect(pairChanges).toBeLessThanOrEqual(8);
 }
 
-it.skipIf(!permitted)('plays over two links in a browser with one, and goes on when either dies', async () => {
+it.skipIf(!permitted)('plays over two links in a browser with one, and goes on when either dies', whereTheMachineKeepsUp(async () => {
   const page = await call('two', `${TWO.b}:8443`, ['wifi=a0', 'lte=b0'], 'one');
   await survives(page, [['a', 'far'], ['b', 'near']]);
   const { receivedFrom } = await statistics(page);
   for (const address of Object.values(TWO)) expect(receivedFrom[address]).toBeGreaterThan(50_000);
-});
+}));
 
-it.skipIf(!permitted)('plays over both networks of a browser from a sender with one, and goes on when either dies', async () => {
+it.skipIf(!permitted)('plays over both networks of a browser from a sender with one, and goes on when either dies', whereTheMachineKeepsUp(async () => {
   const page = await call('one', `${ONE}:8443`, ['c0'], 'two');
   await survives(page, [['a', 'far'], ['b', 'far']]);
-});
+}));
 
 /** The pair of this page with an address of the sender's. */
 async function pairWith(page: Page, address: string): Promise<Pair> {
@@ -174,7 +175,7 @@ async function pairWith(page: Page, address: string): Promise<Pair> {
   return found[0] as Pair;
 }
 
-it.skipIf(!permitted)('keeps a pair by checks alone for longer than Chromium waits, and goes on over it', { timeout: 150_000 }, async () => {
+it.skipIf(!permitted)('keeps a pair by checks alone for longer than Chromium waits, and goes on over it', { timeout: 150_000 }, whereTheMachineKeepsUp(async () => {
   // The pages come over the link that they play over.
   const page = await call('two', `${TWO.a}:8443`, ['wifi=a0', 'lte=b0'], 'one');
   if (browser === undefined || sender === undefined) throw new Error('the call has begun');
@@ -210,4 +211,4 @@ it.skipIf(!permitted)('keeps a pair by checks alone for longer than Chromium wai
     expect((await pairWith(each, TWO.b)).id, 'the pair that was kept').toBe(id);
     expect((await statistics(each)).pairChanges, 'and moved once').toBeLessThanOrEqual(4);
   }
-});
+}));

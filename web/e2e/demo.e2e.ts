@@ -5,6 +5,7 @@
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { brightness, framesShown, openPage, shown, startChromium, watchFrames } from './chromium';
+import { whereTheMachineKeepsUp } from './machine';
 import { startWeft, type Program } from './program';
 
 const WEFT = 'weft over wifi + lte';
@@ -39,7 +40,7 @@ function plotColours(page: Page): Promise<number[]> {
   );
 }
 
-it('shows both calls, freezes only the one whose one link is cut, and brings it back', async () => {
+it('shows both calls, freezes only the one whose one link is cut, and brings it back', whereTheMachineKeepsUp(async () => {
   const { page, complaints, context } = await openPage(browser, await demo.url(), { viewport: VIEWPORT });
   for (const label of [WEFT, SINGLE]) {
     await framesShown(page, label, 30);
@@ -71,9 +72,9 @@ it('shows both calls, freezes only the one whose one link is cut, and brings it 
   await wifi.getByRole('button', { name: 'Auto' }).click();
   expect(complaints).toEqual([]);
   await context.close();
-});
+}));
 
-it('changes scheduler, protection and controller of a call that goes on', async () => {
+it('changes scheduler, protection and controller of a call that goes on', whereTheMachineKeepsUp(async () => {
   const { page, complaints, context } = await openPage(browser, await demo.url(), { viewport: VIEWPORT });
   await framesShown(page, WEFT, 30);
   const scheduler = page.getByLabel('scheduler');
@@ -95,7 +96,7 @@ it('changes scheduler, protection and controller of a call that goes on', async 
   await protection.selectOption('path_specific');
   expect(complaints).toEqual([]);
   await context.close();
-});
+}));
 
 it.runIf(screenshot !== undefined)('is pictured in its second ride, when only one of the calls goes on', { timeout: 120_000 }, async () => {
   const { page, context } = await openPage(browser, await demo.url(), { viewport: VIEWPORT });

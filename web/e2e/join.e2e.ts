@@ -3,6 +3,7 @@
 
 import { readFile } from 'node:fs/promises';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { whereTheMachineKeepsUp } from './machine';
 import { mayMakeNamespaces, TwoLinks, ONE } from './namespaces';
 import { startWeft, type Program } from './program';
 
@@ -49,7 +50,7 @@ async function perSecond(file = stats): Promise<number[]> {
   return totals.map((total, at) => total - (totals[at - 1] ?? 0));
 }
 
-it.skipIf(!permitted)('a subscriber gets frames in every second while each interface goes down and comes back', async () => {
+it.skipIf(!permitted)('a subscriber gets frames in every second while each interface goes down and comes back', whereTheMachineKeepsUp(async () => {
   const latest = async (): Promise<number> => (await perSecond()).at(-1) ?? 0;
   await expect.poll(latest, { timeout: 30_000, interval: 500 }).toBeGreaterThan(25);
   const before = (await perSecond()).length;
@@ -67,9 +68,9 @@ it.skipIf(!permitted)('a subscriber gets frames in every second while each inter
   expect(seen.length).toBeGreaterThanOrEqual(8);
   // 30 a second are sent; a death may cost the time until it is found.
   expect(Math.min(...seen), seen.join(' ')).toBeGreaterThanOrEqual(10);
-});
+}));
 
-it.skipIf(!permitted)('hears of the room over the other link when the one that signalling began on is dead', async () => {
+it.skipIf(!permitted)('hears of the room over the other link when the one that signalling began on is dead', whereTheMachineKeepsUp(async () => {
   // The first link is the one that requests take. Its far end goes down, which the host does not see.
   network.cut('a', 'far');
   await sleep(1_000);
@@ -78,4 +79,4 @@ it.skipIf(!permitted)('hears of the room over the other link when the one that s
   const seen = async (): Promise<number> => (await perSecond(roverStats)).at(-1) ?? 0;
   await expect.poll(seen, { timeout: 15_000, interval: 500 }).toBeGreaterThan(10);
   network.restore('a', 'far');
-});
+}));

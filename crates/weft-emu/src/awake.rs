@@ -123,7 +123,7 @@ mod tests {
     fn threads_of_idle_priority_live_as_long_as_it() {
         let groups = fs::read_to_string("/proc/self/cgroup").unwrap_or_default();
         if is_rationed(&groups, |file| fs::read_to_string(file).ok()) {
-            println!("skipped: processor time is rationed here");
+            weft_testing::skipped("processor time is rationed here");
             return;
         }
         let allowed = sched_getaffinity(None).unwrap().count() as usize;

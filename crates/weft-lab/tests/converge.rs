@@ -83,7 +83,7 @@ fn measured_traces_are_compared_where_there_are_some() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let traces = root.join("../shared/data/traces/paired");
     if !traces.is_dir() {
-        println!("skipped: no measured traces beside the project");
+        weft_testing::skipped("no measured traces in ../shared/data beside the project");
         return;
     }
     let traces = traces.display();

@@ -14,6 +14,7 @@ use weft_net::{Application, Clock, Context, Driver, Remote};
 use weft_peer::{AnswerPolicy, Direction, Event, Offer, Peer, PeerKey, Section, answer};
 use weft_secure::IceRole;
 use weft_session::{Delivery, EcnState, MediaKind, PathStats};
+use weft_testing::where_the_machine_keeps_up;
 use weft_units::{Deadline, Duration, Instant, Rng, StreamId};
 
 /// What the test asks of an end.
@@ -223,40 +224,46 @@ const BUSY: Allowance = Allowance {
 
 #[test]
 fn a_call_over_loopback_survives_a_cut_of_either_link() {
-    for cut in [0, 1] {
-        let mut call = Loopback::new("127.0.0.1:0", &["127.0.0.2:0", "127.0.0.3:0"]);
-        survives_a_cut(&mut call, cut, BUSY);
-        let latency = call.record.latency(0.5);
-        assert!(latency < Duration::from_millis(150), "median {latency:?}");
-        call.close();
-    }
+    where_the_machine_keeps_up(|| {
+        for cut in [0, 1] {
+            let mut call = Loopback::new("127.0.0.1:0", &["127.0.0.2:0", "127.0.0.3:0"]);
+            survives_a_cut(&mut call, cut, BUSY);
+            let latency = call.record.latency(0.5);
+            assert!(latency < Duration::from_millis(150), "median {latency:?}");
+            call.close();
+        }
+    });
 }
 
 #[test]
 fn a_call_over_ipv6_loopback_survives_a_cut() {
-    let mut call = Loopback::new("[::1]:0", &["[::1]:0", "[::1]:0"]);
-    survives_a_cut(&mut call, 0, BUSY);
-    call.close();
+    where_the_machine_keeps_up(|| {
+        let mut call = Loopback::new("[::1]:0", &["[::1]:0", "[::1]:0"]);
+        survives_a_cut(&mut call, 0, BUSY);
+        call.close();
+    });
 }
 
 #[test]
 fn the_ecn_field_passes_loopback_over_both_families() {
-    for (server, client) in [("127.0.0.1:0", "127.0.0.2:0"), ("[::1]:0", "[::1]:0")] {
-        let mut call = Loopback::with_controller(server, &[client], "scream");
-        let mut states = Vec::new();
-        for _ in 0..50 {
-            call.run(Duration::from_millis(100));
-            let (asker, answer) = channel();
-            call.sender.send(Command::TellPaths(asker));
-            let paths = answer.recv().expect("the driver runs");
-            states = paths.iter().map(|p| p.ecn).collect();
-            if states == [EcnState::On] {
-                break;
+    where_the_machine_keeps_up(|| {
+        for (server, client) in [("127.0.0.1:0", "127.0.0.2:0"), ("[::1]:0", "[::1]:0")] {
+            let mut call = Loopback::with_controller(server, &[client], "scream");
+            let mut states = Vec::new();
+            for _ in 0..50 {
+                call.run(Duration::from_millis(100));
+                let (asker, answer) = channel();
+                call.sender.send(Command::TellPaths(asker));
+                let paths = answer.recv().expect("the driver runs");
+                states = paths.iter().map(|p| p.ecn).collect();
+                if states == [EcnState::On] {
+                    break;
+                }
             }
+            assert_eq!(states, [EcnState::On], "{server}");
+            call.close();
         }
-        assert_eq!(states, [EcnState::On], "{server}");
-        call.close();
-    }
+    });
 }
 
 #[test]

@@ -1,5 +1,5 @@
 //! Real namespaces, real packets. Each test makes a network of its own, and
-//! is passed over with a word where the machine does not allow that.
+//! is skipped with a word where the machine does not allow that.
 
 mod clean_up;
 mod multihomed;

@@ -2,82 +2,87 @@ use crate::tools::{bind_to_device, is_possible, round_trip, spec, udp, with_echo
 use std::net::{SocketAddr, TcpStream};
 use std::time::Duration;
 use weft_emu::{Network, Side};
+use weft_testing::where_the_machine_keeps_up;
 
 #[test]
 fn a_socket_goes_over_the_link_whose_address_it_has() {
-    if !is_possible() {
-        return;
-    }
-    let mut network = Network::new(1);
-    let (phone, server) = (network.host("phone"), network.host("server"));
-    let wifi = network.link("wifi", spec("rate=10mbit,delay=5ms"), spec("rate=10mbit"));
-    let lte = network.link("lte", spec("rate=5mbit,delay=40ms"), spec("rate=5mbit"));
-    let by_wifi = network.attach(phone, wifi, Side::Near);
-    let by_lte = network.attach(phone, lte, Side::Near);
-    network.attach(server, wifi, Side::Far);
-    network.attach(server, lte, Side::Far);
-    let address = network.home_address(server);
-    let running = network.start().expect("a right was found");
-
-    let there = udp(&running, server, (address.v4, 7));
-    let to = SocketAddr::from((address.v4, 7));
-    with_echo(&there, || {
-        for (own, least) in [(by_wifi, 5), (by_lte, 40)] {
-            let here = udp(&running, phone, (own.v4, 0));
-            let times = (0..5).map(|_| round_trip(&here, to).expect("an answer"));
-            let shortest = times.min().expect("five");
-            let least = Duration::from_millis(least);
-            assert!(shortest >= least && shortest < least + Duration::from_millis(20));
+    where_the_machine_keeps_up(|| {
+        if !is_possible() {
+            return;
         }
-        // A socket that is bound to the device and to no address.
-        let here = udp(&running, phone, ([0, 0, 0, 0], 0));
-        bind_to_device(&here, "lte");
-        let shortest = (0..5).map(|_| round_trip(&here, to).expect("an answer"));
-        assert!(shortest.min().expect("five") >= Duration::from_millis(40));
-    });
-    // One without any goes by the first link; nobody listens there.
-    let refused = running.within(phone, || TcpStream::connect((address.v4, 80)));
-    let refused = refused.expect("a host").expect_err("nobody listens");
-    assert_eq!(refused.kind(), std::io::ErrorKind::ConnectionRefused);
+        let mut network = Network::new(1);
+        let (phone, server) = (network.host("phone"), network.host("server"));
+        let wifi = network.link("wifi", spec("rate=10mbit,delay=5ms"), spec("rate=10mbit"));
+        let lte = network.link("lte", spec("rate=5mbit,delay=40ms"), spec("rate=5mbit"));
+        let by_wifi = network.attach(phone, wifi, Side::Near);
+        let by_lte = network.attach(phone, lte, Side::Near);
+        network.attach(server, wifi, Side::Far);
+        network.attach(server, lte, Side::Far);
+        let address = network.home_address(server);
+        let running = network.start().expect("a right was found");
 
-    let report = running.stop();
-    let [wifi, lte] = [wifi, lte].map(|link| report.link(link).clone());
-    assert_eq!((wifi.name.as_str(), lte.name.as_str()), ("wifi", "lte"));
-    assert_eq!(wifi.forward.counters.delivered.packets, 6);
-    assert_eq!(wifi.backward.counters.delivered.packets, 6);
-    assert_eq!(lte.forward.counters.delivered.packets, 10);
-    assert_eq!(lte.backward.counters.delivered.packets, 10);
-    assert_eq!(report.strays, 0);
+        let there = udp(&running, server, (address.v4, 7));
+        let to = SocketAddr::from((address.v4, 7));
+        with_echo(&there, || {
+            for (own, least) in [(by_wifi, 5), (by_lte, 40)] {
+                let here = udp(&running, phone, (own.v4, 0));
+                let times = (0..5).map(|_| round_trip(&here, to).expect("an answer"));
+                let shortest = times.min().expect("five");
+                let least = Duration::from_millis(least);
+                assert!(shortest >= least && shortest < least + Duration::from_millis(20));
+            }
+            // A socket that is bound to the device and to no address.
+            let here = udp(&running, phone, ([0, 0, 0, 0], 0));
+            bind_to_device(&here, "lte");
+            let shortest = (0..5).map(|_| round_trip(&here, to).expect("an answer"));
+            assert!(shortest.min().expect("five") >= Duration::from_millis(40));
+        });
+        // One without any goes by the first link; nobody listens there.
+        let refused = running.within(phone, || TcpStream::connect((address.v4, 80)));
+        let refused = refused.expect("a host").expect_err("nobody listens");
+        assert_eq!(refused.kind(), std::io::ErrorKind::ConnectionRefused);
+
+        let report = running.stop();
+        let [wifi, lte] = [wifi, lte].map(|link| report.link(link).clone());
+        assert_eq!((wifi.name.as_str(), lte.name.as_str()), ("wifi", "lte"));
+        assert_eq!(wifi.forward.counters.delivered.packets, 6);
+        assert_eq!(wifi.backward.counters.delivered.packets, 6);
+        assert_eq!(lte.forward.counters.delivered.packets, 10);
+        assert_eq!(lte.backward.counters.delivered.packets, 10);
+        assert_eq!(report.strays, 0);
+    });
 }
 
 #[test]
 fn hosts_of_one_side_share_the_queue_and_reach_each_other() {
-    if !is_possible() {
-        return;
-    }
-    let mut network = Network::new(1);
-    let (a, b, c) = (network.host("a"), network.host("b"), network.host("c"));
-    let slow = || spec("rate=10mbit,delay=30ms");
-    let link = network.link("dumbbell", slow(), slow());
-    let at_a = network.attach(a, link, Side::Near);
-    let at_b = network.attach(b, link, Side::Near);
-    let at_c = network.attach(c, link, Side::Far);
-    let running = network.start().expect("a right was found");
-    let sockets = [(a, at_a), (b, at_b)].map(|(host, at)| udp(&running, host, (at.v4, 7)));
-    let there = udp(&running, c, (at_c.v4, 7));
-    with_echo(&there, || {
-        for socket in &sockets {
-            let time = round_trip(socket, (at_c.v4, 7).into()).expect("an answer");
-            assert!(time >= Duration::from_millis(60));
+    where_the_machine_keeps_up(|| {
+        if !is_possible() {
+            return;
         }
+        let mut network = Network::new(1);
+        let (a, b, c) = (network.host("a"), network.host("b"), network.host("c"));
+        let slow = || spec("rate=10mbit,delay=30ms");
+        let link = network.link("dumbbell", slow(), slow());
+        let at_a = network.attach(a, link, Side::Near);
+        let at_b = network.attach(b, link, Side::Near);
+        let at_c = network.attach(c, link, Side::Far);
+        let running = network.start().expect("a right was found");
+        let sockets = [(a, at_a), (b, at_b)].map(|(host, at)| udp(&running, host, (at.v4, 7)));
+        let there = udp(&running, c, (at_c.v4, 7));
+        with_echo(&there, || {
+            for socket in &sockets {
+                let time = round_trip(socket, (at_c.v4, 7).into()).expect("an answer");
+                assert!(time >= Duration::from_millis(60));
+            }
+        });
+        let [at_a_socket, at_b_socket] = &sockets;
+        with_echo(at_b_socket, || {
+            let times = (0..5).map(|_| round_trip(at_a_socket, (at_b.v4, 7).into()));
+            let shortest = times.map(|t| t.expect("an answer")).min();
+            assert!(shortest.expect("five") < Duration::from_millis(30));
+        });
+        let report = running.stop();
+        assert_eq!(report.link(link).forward.counters.delivered.packets, 2);
+        assert_eq!(report.link(link).backward.counters.delivered.packets, 2);
     });
-    let [at_a_socket, at_b_socket] = &sockets;
-    with_echo(at_b_socket, || {
-        let times = (0..5).map(|_| round_trip(at_a_socket, (at_b.v4, 7).into()));
-        let shortest = times.map(|t| t.expect("an answer")).min();
-        assert!(shortest.expect("five") < Duration::from_millis(30));
-    });
-    let report = running.stop();
-    assert_eq!(report.link(link).forward.counters.delivered.packets, 2);
-    assert_eq!(report.link(link).backward.counters.delivered.packets, 2);
 }

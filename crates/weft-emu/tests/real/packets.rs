@@ -3,6 +3,7 @@ use std::net::{IpAddr, SocketAddr};
 use std::time::{Duration, Instant};
 use weft_emu::{Direction, Fate, Logging, PacketRecord, Rejected};
 use weft_links::{Capacity, DropReason, Link, Schedule};
+use weft_testing::where_the_machine_keeps_up;
 use weft_units::{Bytes, Rate, Rng};
 
 /// Of UDP and IPv4 together.
@@ -10,34 +11,36 @@ const HEADERS: usize = 28;
 
 #[test]
 fn a_round_trip_takes_the_delays_of_both_directions() {
-    let Some(pair) = Pair::start("rate=100mbit,delay=20ms") else {
-        return;
-    };
-    for (from, to) in [
-        (IpAddr::V4(pair.at_left.v4), IpAddr::V4(pair.at_right.v4)),
-        (IpAddr::V6(pair.at_left.v6), IpAddr::V6(pair.at_right.v6)),
-    ] {
-        let here = udp(&pair.running, pair.left, (from, 0));
-        let there = udp(&pair.running, pair.right, (to, 7));
-        let to = SocketAddr::from((to, 7));
-        let times = with_echo(&there, || {
-            let times = (0..10).map(|_| round_trip(&here, to).expect("an answer"));
-            times.collect::<Vec<_>>()
-        });
-        let shortest = times.iter().min().expect("ten");
-        // The model keeps the delay exactly; the rest is the machine, of which
-        // a busy one may take any time, though not each time.
-        assert!(*shortest >= Duration::from_millis(40), "{times:?}");
-        assert!(*shortest < Duration::from_millis(45), "{times:?}");
-    }
-    let report = pair.running.stop();
-    let link = report.link(pair.link);
-    for direction in [&link.forward, &link.backward] {
-        assert_eq!(direction.counters.delivered.packets, 20);
-        assert_eq!(direction.counters.dropped().packets, 0);
-    }
-    assert_eq!(report.lateness.count(), 40);
-    assert_eq!((report.untaken, report.device_drops), (0, 0));
+    where_the_machine_keeps_up(|| {
+        let Some(pair) = Pair::start("rate=100mbit,delay=20ms") else {
+            return;
+        };
+        for (from, to) in [
+            (IpAddr::V4(pair.at_left.v4), IpAddr::V4(pair.at_right.v4)),
+            (IpAddr::V6(pair.at_left.v6), IpAddr::V6(pair.at_right.v6)),
+        ] {
+            let here = udp(&pair.running, pair.left, (from, 0));
+            let there = udp(&pair.running, pair.right, (to, 7));
+            let to = SocketAddr::from((to, 7));
+            let times = with_echo(&there, || {
+                let times = (0..10).map(|_| round_trip(&here, to).expect("an answer"));
+                times.collect::<Vec<_>>()
+            });
+            let shortest = times.iter().min().expect("ten");
+            // The model keeps the delay exactly; the rest is the machine, of which
+            // a busy one may take any time, though not each time.
+            assert!(*shortest >= Duration::from_millis(40), "{times:?}");
+            assert!(*shortest < Duration::from_millis(45), "{times:?}");
+        }
+        let report = pair.running.stop();
+        let link = report.link(pair.link);
+        for direction in [&link.forward, &link.backward] {
+            assert_eq!(direction.counters.delivered.packets, 20);
+            assert_eq!(direction.counters.dropped().packets, 0);
+        }
+        assert_eq!(report.lateness.count(), 40);
+        assert_eq!((report.untaken, report.device_drops), (0, 0));
+    });
 }
 
 /// Sends `count` datagrams at once and takes those that arrive.
@@ -127,43 +130,45 @@ fn what_became_of_each_packet_is_what_the_model_says() {
 
 #[test]
 fn the_course_of_a_link_counts_from_the_beginning() {
-    let outage = |network: &mut weft_emu::Network| network.set_logging(Logging::Packets);
-    let rate = Rate::from_mbps(10);
-    let ms = weft_units::Duration::from_millis;
-    let steps = vec![(ms(0), rate), (ms(300), Rate::ZERO), (ms(600), rate)];
-    let mut course = spec("rate=10mbit,delay=1ms");
-    course.capacity = Capacity::Schedule(Schedule::new(steps).expect("in order"));
-    let Some(pair) = Pair::of(course, outage) else {
-        return;
-    };
-    let here = udp(&pair.running, pair.left, (pair.at_left.v4, 0));
-    let tick = |ms| {
-        // Nothing comes: a clock that needs no sleeping.
-        let timeout = Some(Duration::from_millis(ms));
-        here.set_read_timeout(timeout).expect("a time-out");
-        assert!(here.recv(&mut [0; 8]).is_err());
-    };
-    tick(350);
-    pair.running.begin();
-    let began = Instant::now();
-    while began.elapsed() < Duration::from_millis(800) {
-        here.send_to(&[0; 100], (pair.at_right.v4, 9))
-            .expect("room");
-        tick(10);
-    }
-    let report = pair.running.stop();
-    assert!(report.duration >= ms(800));
-    let packets = report.packets.as_ref().expect("it has room");
-    let packets = packets.as_ref().expect("it was asked for");
-    let forward = packets.iter().filter(|r| r.direction == Direction::Forward);
-    let ends: Vec<_> = forward.map(|r| r.ended.as_secs_f64()).collect();
-    let within = |from, to| ends.iter().filter(|at| (from..to).contains(*at)).count();
-    assert!(within(0.0, 0.302) > 5, "{ends:?}");
-    assert_eq!(within(0.302, 0.601), 0, "{ends:?}");
-    assert!(within(0.601, 0.9) > 5, "{ends:?}");
-    let intervals = &report.link(pair.link).forward.intervals;
-    assert_eq!(intervals[4].packets, 0);
-    assert!(intervals[6].packets > 1, "what waited in the outage");
+    where_the_machine_keeps_up(|| {
+        let outage = |network: &mut weft_emu::Network| network.set_logging(Logging::Packets);
+        let rate = Rate::from_mbps(10);
+        let ms = weft_units::Duration::from_millis;
+        let steps = vec![(ms(0), rate), (ms(300), Rate::ZERO), (ms(600), rate)];
+        let mut course = spec("rate=10mbit,delay=1ms");
+        course.capacity = Capacity::Schedule(Schedule::new(steps).expect("in order"));
+        let Some(pair) = Pair::of(course, outage) else {
+            return;
+        };
+        let here = udp(&pair.running, pair.left, (pair.at_left.v4, 0));
+        let tick = |ms| {
+            // Nothing comes: a clock that needs no sleeping.
+            let timeout = Some(Duration::from_millis(ms));
+            here.set_read_timeout(timeout).expect("a time-out");
+            assert!(here.recv(&mut [0; 8]).is_err());
+        };
+        tick(350);
+        pair.running.begin();
+        let began = Instant::now();
+        while began.elapsed() < Duration::from_millis(800) {
+            here.send_to(&[0; 100], (pair.at_right.v4, 9))
+                .expect("room");
+            tick(10);
+        }
+        let report = pair.running.stop();
+        assert!(report.duration >= ms(800));
+        let packets = report.packets.as_ref().expect("it has room");
+        let packets = packets.as_ref().expect("it was asked for");
+        let forward = packets.iter().filter(|r| r.direction == Direction::Forward);
+        let ends: Vec<_> = forward.map(|r| r.ended.as_secs_f64()).collect();
+        let within = |from, to| ends.iter().filter(|at| (from..to).contains(*at)).count();
+        assert!(within(0.0, 0.302) > 5, "{ends:?}");
+        assert_eq!(within(0.302, 0.601), 0, "{ends:?}");
+        assert!(within(0.601, 0.9) > 5, "{ends:?}");
+        let intervals = &report.link(pair.link).forward.intervals;
+        assert_eq!(intervals[4].packets, 0);
+        assert!(intervals[6].packets > 1, "what waited in the outage");
+    });
 }
 
 #[test]

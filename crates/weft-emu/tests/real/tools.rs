@@ -5,6 +5,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 use weft_emu::{Addresses, HostId, LinkId, Network, Right, Running, Side};
 use weft_links::LinkSpec;
+use weft_testing::skipped;
 
 /// Two hosts with a link between them, the same in both directions.
 pub struct Pair {
@@ -16,16 +17,16 @@ pub struct Pair {
     pub at_right: Addresses,
 }
 
-/// False, with the reason on stderr, where the test cannot be made.
+/// False, with the reason told, where the test cannot be made.
 pub fn is_possible() -> bool {
     match Right::find() {
         Ok(Right::Capabilities) => true,
         Ok(Right::UserNamespace) => {
-            eprintln!("passed over: run under `unshare --user --map-root-user`, or as root");
+            skipped("run under `unshare --user --map-root-user`, or as root");
             false
         }
         Err(error) => {
-            eprintln!("passed over: {error}");
+            skipped(error);
             false
         }
     }

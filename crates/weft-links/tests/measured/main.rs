@@ -160,7 +160,7 @@ fn row(name: &str, count: usize, window: Duration, s: &TraceStatistics) {
 #[test]
 fn generated_traces_resemble_the_measured_ones_that_they_stand_for() {
     if directory().is_none() {
-        println!("skipped: no measured traces in ../shared/data beside the project");
+        weft_testing::skipped("no measured traces in ../shared/data beside the project");
     }
     println!(
         "| trace | window, s | number | mean, Mbit/s | variation | correlation | out | outage, s |"
@@ -209,7 +209,7 @@ fn compare(pair: &Pair, window: Duration) -> (TraceStatistics, Option<TraceStati
 #[test]
 fn measured_traces_are_all_read_with_their_volume() {
     let Some(directory) = directory() else {
-        println!("skipped: no measured traces in ../shared/data beside the project");
+        weft_testing::skipped("no measured traces in ../shared/data beside the project");
         return;
     };
     let mut count = 0;

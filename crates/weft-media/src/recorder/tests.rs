@@ -291,7 +291,7 @@ fn pictures_may_change_their_size() {
 fn a_full_disk_is_told_as_the_system_tells_it() {
     let full = Path::new("/dev/full");
     if !full.exists() {
-        eprintln!("skipped: this system has no /dev/full");
+        weft_testing::skipped("this system has no /dev/full");
         return;
     }
     let mut recorder = Recorder::create(full, Tracks::Audio).unwrap();

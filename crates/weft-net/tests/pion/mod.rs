@@ -13,6 +13,7 @@ use weft_net::{Clock, Driver};
 use weft_peer::{Direction, Offer, Section};
 use weft_secure::{IceRole, RemoteCandidate, RemoteFilter};
 use weft_session::{Delivery, Level, MediaKind, Naming, SchedulerKind};
+use weft_testing::{skipped, where_the_machine_keeps_up};
 use weft_units::{Duration, Instant, Rng};
 
 use crate::common::{Allowance, Record, Side, Stage, config, local, survives_a_cut};
@@ -201,7 +202,7 @@ fn bytes(digits: &str) -> Vec<u8> {
 
 /// The program, unless this machine cannot build it.
 fn program() -> Option<PathBuf> {
-    built().map_err(|reason| println!("skipped: {reason}")).ok()
+    built().map_err(skipped).ok()
 }
 
 fn seconds(n: u64) -> Duration {
@@ -210,102 +211,110 @@ fn seconds(n: u64) -> Duration {
 
 #[test]
 fn pion_merges_what_we_send_over_two_links_and_a_cut_is_no_stop() {
-    let Some(program) = program() else { return };
-    for cut in [0, 1] {
-        let mut call = Call::new(&program, Direction::Send, &[]);
-        call.begin(30);
-        let start = call.now();
-        survives_a_cut(&mut call, cut, BUSY);
+    where_the_machine_keeps_up(|| {
+        let Some(program) = program() else { return };
+        for cut in [0, 1] {
+            let mut call = Call::new(&program, Direction::Send, &[]);
+            call.begin(30);
+            let start = call.now();
+            survives_a_cut(&mut call, cut, BUSY);
 
-        let gap = call.record.longest_gap(start, call.now());
-        let Counts { from, read, late } = &call.counts;
-        let packets: Vec<u64> = from.values().copied().collect();
-        println!(
-            "link {cut} cut: no frame for {gap:?}; {packets:?} packets by link, {read} read, \
+            let gap = call.record.longest_gap(start, call.now());
+            let Counts { from, read, late } = &call.counts;
+            let packets: Vec<u64> = from.values().copied().collect();
+            println!(
+                "link {cut} cut: no frame for {gap:?}; {packets:?} packets by link, {read} read, \
              {late} late, {} given up; selected {:?}",
-            call.dropped, call.selected
-        );
-        // Part of one stream each: Pion took both parts, reports aside.
-        let total = packets.iter().sum::<u64>();
-        assert_eq!(packets.len(), 2, "{from:?}");
-        assert!(packets.iter().all(|n| n * 7 > total), "{packets:?}");
-        assert!(*read * 10 > total * 9, "{read} read of {total}");
-        // Packets of the slower link come behind the other one's, and count.
-        assert!(*late * 50 > *read, "{late} late of {read}");
-        // The nomination is followed, and there is one at a time.
-        let pairs = if cut == 0 { 2 } else { 1 };
-        assert_eq!(call.selected.len(), pairs, "{:?}", call.selected);
-        call.close();
-    }
+                call.dropped, call.selected
+            );
+            // Part of one stream each: Pion took both parts, reports aside.
+            let total = packets.iter().sum::<u64>();
+            assert_eq!(packets.len(), 2, "{from:?}");
+            assert!(packets.iter().all(|n| n * 7 > total), "{packets:?}");
+            assert!(*read * 10 > total * 9, "{read} read of {total}");
+            // Packets of the slower link come behind the other one's, and count.
+            assert!(*late * 50 > *read, "{late} late of {read}");
+            // The nomination is followed, and there is one at a time.
+            let pairs = if cut == 0 { 2 } else { 1 };
+            assert_eq!(call.selected.len(), pairs, "{:?}", call.selected);
+            call.close();
+        }
+    });
 }
 
 #[test]
 fn pion_with_feedback_by_stream_merges_two_links_too() {
-    let Some(program) = program() else { return };
-    let mut call = Call::new(&program, Direction::Send, &["-ccfb"]);
-    assert_eq!(call.naming, (Level::SenderSide, Naming::Stream));
-    call.begin(30);
-    let start = call.now();
-    survives_a_cut(&mut call, 1, BUSY);
+    where_the_machine_keeps_up(|| {
+        let Some(program) = program() else { return };
+        let mut call = Call::new(&program, Direction::Send, &["-ccfb"]);
+        assert_eq!(call.naming, (Level::SenderSide, Naming::Stream));
+        call.begin(30);
+        let start = call.now();
+        survives_a_cut(&mut call, 1, BUSY);
 
-    let gap = call.record.longest_gap(start, call.now());
-    let Counts { from, read, late } = &call.counts;
-    let packets: Vec<u64> = from.values().copied().collect();
-    println!("no frame for {gap:?}; {packets:?} packets by link, {read} read, {late} late");
-    let total = packets.iter().sum::<u64>();
-    assert_eq!(packets.len(), 2, "{from:?}");
-    assert!(packets.iter().all(|n| n * 7 > total), "{packets:?}");
-    let (asker, answer) = channel();
-    call.us.remote.send(Command::TellPaths(asker));
-    for path in answer.recv().expect("the driver runs") {
-        println!("{path:?}");
-        let (reported, sent) = (path.acknowledged_packets, path.sent_packets);
-        assert!(reported * 2 > sent, "{reported} of {sent} reported");
-        assert!(path.lost_packets * 10 < sent, "{path:?}");
-    }
-    call.close();
+        let gap = call.record.longest_gap(start, call.now());
+        let Counts { from, read, late } = &call.counts;
+        let packets: Vec<u64> = from.values().copied().collect();
+        println!("no frame for {gap:?}; {packets:?} packets by link, {read} read, {late} late");
+        let total = packets.iter().sum::<u64>();
+        assert_eq!(packets.len(), 2, "{from:?}");
+        assert!(packets.iter().all(|n| n * 7 > total), "{packets:?}");
+        let (asker, answer) = channel();
+        call.us.remote.send(Command::TellPaths(asker));
+        for path in answer.recv().expect("the driver runs") {
+            println!("{path:?}");
+            let (reported, sent) = (path.acknowledged_packets, path.sent_packets);
+            assert!(reported * 2 > sent, "{reported} of {sent} reported");
+            assert!(path.lost_packets * 10 < sent, "{path:?}");
+        }
+        call.close();
+    });
 }
 
 #[test]
 fn a_pion_that_follows_no_second_nomination_shows_the_call_for_as_long_as_it_waits() {
-    let Some(program) = program() else { return };
-    let mut call = Call::new(&program, Direction::Send, &["-ignore-nomination"]);
-    call.begin(30);
-    call.run(seconds(3));
-    let cut_at = call.now();
-    call.cut(0);
-    // Longer than until Pion calls its selected pair disconnected.
-    call.run(seconds(7));
-    let restored_at = call.now();
-    call.restore(0);
-    call.run(seconds(3));
+    where_the_machine_keeps_up(|| {
+        let Some(program) = program() else { return };
+        let mut call = Call::new(&program, Direction::Send, &["-ignore-nomination"]);
+        call.begin(30);
+        call.run(seconds(3));
+        let cut_at = call.now();
+        call.cut(0);
+        // Longer than until Pion calls its selected pair disconnected.
+        call.run(seconds(7));
+        let restored_at = call.now();
+        call.restore(0);
+        call.run(seconds(3));
 
-    assert_eq!(call.selected.len(), 1, "{:?}", call.selected);
-    assert_eq!(call.states, ["connected", "disconnected", "connected"]);
-    let gap = call.record.longest_gap(cut_at, call.now());
-    println!("no frame for {gap:?}");
-    assert!(gap <= Duration::from_millis(500) + BUSY.time, "{gap:?}");
-    let back = call.record.path_up(Side::Sender, restored_at);
-    assert!(back.is_some(), "the link is used again");
-    call.close();
+        assert_eq!(call.selected.len(), 1, "{:?}", call.selected);
+        assert_eq!(call.states, ["connected", "disconnected", "connected"]);
+        let gap = call.record.longest_gap(cut_at, call.now());
+        println!("no frame for {gap:?}");
+        assert!(gap <= Duration::from_millis(500) + BUSY.time, "{gap:?}");
+        let back = call.record.path_up(Side::Sender, restored_at);
+        assert!(back.is_some(), "the link is used again");
+        call.close();
+    });
 }
 
 #[test]
 fn pion_publishes_to_us_and_moves_with_our_nomination() {
-    let Some(program) = program() else { return };
-    let mut call = Call::new(&program, Direction::Receive, &[]);
-    call.begin(30);
-    call.run(seconds(2));
-    let cut_at = call.now();
-    call.cut(0);
-    call.run(seconds(5));
+    where_the_machine_keeps_up(|| {
+        let Some(program) = program() else { return };
+        let mut call = Call::new(&program, Direction::Receive, &[]);
+        call.begin(30);
+        call.run(seconds(2));
+        let cut_at = call.now();
+        call.cut(0);
+        call.run(seconds(5));
 
-    assert_eq!(call.selected.len(), 2, "{:?}", call.selected);
-    let verdict = call.record.path_down(Side::Receiver, cut_at);
-    let verdict = verdict.expect("a verdict") - cut_at;
-    let gap = call.record.longest_gap(cut_at, call.now());
-    println!("verdict {verdict:?}, no frame for {gap:?}");
-    // Nothing of ours dies, so only the regular checks tell.
-    assert!(gap <= seconds(3) + BUSY.time, "{gap:?}");
-    call.close();
+        assert_eq!(call.selected.len(), 2, "{:?}", call.selected);
+        let verdict = call.record.path_down(Side::Receiver, cut_at);
+        let verdict = verdict.expect("a verdict") - cut_at;
+        let gap = call.record.longest_gap(cut_at, call.now());
+        println!("verdict {verdict:?}, no frame for {gap:?}");
+        // Nothing of ours dies, so only the regular checks tell.
+        assert!(gap <= seconds(3) + BUSY.time, "{gap:?}");
+        call.close();
+    });
 }

@@ -3,10 +3,10 @@
 use crate::SECOND;
 use crate::client::Events;
 use crate::endpoint::{Endpoint, Source};
-use crate::machine::where_the_machine_keeps_up;
 use crate::relay::Relay;
 use crate::room::{Room, wait_for};
 use serde_json::{Value, json};
+use weft_testing::where_the_machine_keeps_up;
 use weft_units::Rate;
 
 const TITLES: [Option<&str>; 3] = [Some("Front"), None, Some("Rear window")];

@@ -6,17 +6,16 @@ mod cameras;
 #[allow(dead_code)]
 mod client;
 mod endpoint;
-mod machine;
 mod relay;
 mod room;
 
 use endpoint::{Endpoint, Source};
-use machine::where_the_machine_keeps_up;
 use relay::Relay;
 use room::{Room, wait_for};
 use std::net::{Ipv4Addr, SocketAddr};
 use weft_server::{MediaConfig, Security, Server, ServerConfig, ServerError};
 use weft_session::ProtectionKind;
+use weft_testing::where_the_machine_keeps_up;
 use weft_units::{Rate, VideoCodec};
 
 /// One second of pictures.

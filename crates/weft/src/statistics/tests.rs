@@ -58,7 +58,7 @@ fn fields_told(page: &str) -> Vec<&str> {
 fn a_full_disk_ends_the_figures_and_not_the_call() {
     let full = Path::new("/dev/full");
     if !full.exists() {
-        eprintln!("skipped: this system has no /dev/full");
+        weft_testing::skipped("this system has no /dev/full");
         return;
     }
     let mut stats = StatsFile::create(full).expect("it opens");

@@ -3,6 +3,8 @@
 use std::os::unix::fs::PermissionsExt;
 use std::process::Command;
 
+use weft_testing::skipped;
+
 use super::{can_emulate, has};
 
 const WEFT: &str = env!("CARGO_BIN_EXE_weft");
@@ -51,7 +53,7 @@ fn real_time_scheduling_is_tried() {
         "--inh-caps=-sys_nice",
     ];
     if !can_emulate() || !has("setpriv") || !said(&[], "").contains("and real-time scheduling") {
-        println!("skipped: only root with CAP_SYS_NICE can go without it");
+        skipped("only root with CAP_SYS_NICE can go without it");
         return;
     }
     let text = said(&without, "");

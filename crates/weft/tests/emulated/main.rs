@@ -7,6 +7,7 @@ mod shell;
 use std::process::{Command, Output};
 
 use serde_json::Value;
+use weft_testing::{skipped, where_the_machine_keeps_up};
 
 /// Rates of runs on a machine that does something else as well.
 const BUSY: &str = "--keep-rejected";
@@ -39,7 +40,7 @@ fn weft(arguments: &[&str], environment: &[(&str, &str)]) -> Ran {
 fn can_emulate() -> bool {
     let found = weft_emu::Right::find();
     if let Err(error) = &found {
-        println!("skipped: {error}");
+        skipped(error);
     }
     found.is_ok()
 }
@@ -50,7 +51,7 @@ fn has(program: &str) -> bool {
         .output();
     let found = found.is_ok_and(|output| output.status.success());
     if !found {
-        println!("skipped: no {program}; `make setup` installs it");
+        skipped(format!("no {program}; `make setup` installs it"));
     }
     found
 }
@@ -69,114 +70,120 @@ fn parsed(ran: &Ran) -> Value {
 
 #[test]
 fn a_command_is_measured_at_the_bottleneck() {
-    if !can_emulate() || !has("iperf3") {
-        return;
-    }
-    // 2 Mbit/s of payload in packets of 1000 + 28 bytes, for 3 of 5 s.
-    let client = "exec:if [ $WEFT_ROLE = callee ]; then timeout 20 iperf3 -s -1; else \
+    where_the_machine_keeps_up(|| {
+        if !can_emulate() || !has("iperf3") {
+            return;
+        }
+        // 2 Mbit/s of payload in packets of 1000 + 28 bytes, for 3 of 5 s.
+        let client = "exec:if [ $WEFT_ROLE = callee ]; then timeout 20 iperf3 -s -1; else \
                   sleep 1; timeout 20 iperf3 -u -c $WEFT_PEER -b 2M -l 1000 -t 3; fi";
-    let arguments = [
-        "gcc/wired-1",
-        "--engine",
-        "emu",
-        "--client",
-        client,
-        BUSY,
-        "--json",
-    ];
-    let more = ["--seeds", "1", "--duration", "5", "--set", "metrics=[]"];
-    let ran = weft(&[&arguments[..], &more].concat(), &[]);
-    assert_eq!(ran.status, Some(0), "{}", ran.errors);
-    let summary = parsed(&ran);
-    assert_eq!(summary["engine"], "emu");
-    assert_eq!(summary["results"][0]["system"], "exec");
-    let rate = value(&summary, "throughput_mbps");
-    let expected = 2.0 * 1.028 * 3.0 / 5.0;
-    assert!(
-        (0.9 * expected..1.1 * expected).contains(&rate),
-        "{rate} Mbit/s"
-    );
-    // 100 Mbit/s carry it without a queue.
-    assert!(value(&summary, "queue_ms_p95") < 5.0);
+        let arguments = [
+            "gcc/wired-1",
+            "--engine",
+            "emu",
+            "--client",
+            client,
+            BUSY,
+            "--json",
+        ];
+        let more = ["--seeds", "1", "--duration", "5", "--set", "metrics=[]"];
+        let ran = weft(&[&arguments[..], &more].concat(), &[]);
+        assert_eq!(ran.status, Some(0), "{}", ran.errors);
+        let summary = parsed(&ran);
+        assert_eq!(summary["engine"], "emu");
+        assert_eq!(summary["results"][0]["system"], "exec");
+        let rate = value(&summary, "throughput_mbps");
+        let expected = 2.0 * 1.028 * 3.0 / 5.0;
+        assert!(
+            (0.9 * expected..1.1 * expected).contains(&rate),
+            "{rate} Mbit/s"
+        );
+        // 100 Mbit/s carry it without a queue.
+        assert!(value(&summary, "queue_ms_p95") < 5.0);
+    });
 }
 
 #[test]
 fn two_browsers_call_each_other() {
-    if !can_emulate()
-        || !has("node")
-        || !(has("chromium") || std::env::var("WEFT_CHROMIUM").is_ok())
-    {
-        return;
-    }
-    let arguments = [
-        "gcc/wired-1",
-        "--engine",
-        "emu",
-        "--client",
-        "chromium",
-        BUSY,
-        "--json",
-    ];
-    let more = [
-        "--seeds",
-        "1",
-        "--duration",
-        "10",
-        "--set",
-        "flows.call.resolution=360p",
-    ];
-    let more = [&more[..], &["--set", "metrics=[]"]].concat();
-    let ran = weft(&[&arguments[..], &more].concat(), &[]);
-    assert_eq!(ran.status, Some(0), "{}", ran.errors);
-    let summary = parsed(&ran);
-    let fps = value(&summary, "fps");
-    assert!((3.0..=31.0).contains(&fps), "{fps} frames a second");
-    // The client is told at most 2.5 Mbit/s; headers and repair come on top.
-    let rate = value(&summary, "throughput_mbps");
-    assert!((0.1..3.2).contains(&rate), "{rate} Mbit/s");
-    assert!(value(&summary, "height_px") <= 360.0);
-    let notes = summary["notes"].to_string();
-    assert!(
-        notes.contains("client chromium") && notes.contains("degradation"),
-        "{notes}"
-    );
+    where_the_machine_keeps_up(|| {
+        if !can_emulate()
+            || !has("node")
+            || !(has("chromium") || std::env::var("WEFT_CHROMIUM").is_ok())
+        {
+            return;
+        }
+        let arguments = [
+            "gcc/wired-1",
+            "--engine",
+            "emu",
+            "--client",
+            "chromium",
+            BUSY,
+            "--json",
+        ];
+        let more = [
+            "--seeds",
+            "1",
+            "--duration",
+            "10",
+            "--set",
+            "flows.call.resolution=360p",
+        ];
+        let more = [&more[..], &["--set", "metrics=[]"]].concat();
+        let ran = weft(&[&arguments[..], &more].concat(), &[]);
+        assert_eq!(ran.status, Some(0), "{}", ran.errors);
+        let summary = parsed(&ran);
+        let fps = value(&summary, "fps");
+        assert!((3.0..=31.0).contains(&fps), "{fps} frames a second");
+        // The client is told at most 2.5 Mbit/s; headers and repair come on top.
+        let rate = value(&summary, "throughput_mbps");
+        assert!((0.1..3.2).contains(&rate), "{rate} Mbit/s");
+        assert!(value(&summary, "height_px") <= 360.0);
+        let notes = summary["notes"].to_string();
+        assert!(
+            notes.contains("client chromium") && notes.contains("degradation"),
+            "{notes}"
+        );
+    });
 }
 
 #[test]
 fn simulator_and_emulator_are_compared() {
-    if !can_emulate() {
-        return;
-    }
-    let arguments = [
-        "gcc/wired-1",
-        "--engine",
-        "both",
-        "--systems",
-        "single/gcc",
-        BUSY,
-        "--json",
-    ];
-    let more = [
-        "--seeds",
-        "1",
-        "--duration",
-        "8",
-        "--set",
-        "flows.call.resolution=360p",
-    ];
-    let ran = weft(&[&arguments[..], &more].concat(), &[]);
-    assert_eq!(ran.status, Some(0), "{}", ran.errors);
-    let both = parsed(&ran);
-    assert_eq!(
-        (&both["sim"]["engine"], &both["emu"]["engine"]),
-        (&"sim".into(), &"emu".into())
-    );
-    let rows = both["disagreements"].as_array().expect("rows");
-    let row = rows.iter().find(|row| row["metric"] == "throughput_mbps");
-    let row = row.expect("throughput in both");
-    assert!(row["sim"].as_f64().expect("a rate") > 0.1, "{row}");
-    assert!(row["emu"].as_f64().expect("a rate") > 0.1, "{row}");
-    assert!(value(&both["emu"], "fps") > 3.0);
+    where_the_machine_keeps_up(|| {
+        if !can_emulate() {
+            return;
+        }
+        let arguments = [
+            "gcc/wired-1",
+            "--engine",
+            "both",
+            "--systems",
+            "single/gcc",
+            BUSY,
+            "--json",
+        ];
+        let more = [
+            "--seeds",
+            "1",
+            "--duration",
+            "8",
+            "--set",
+            "flows.call.resolution=360p",
+        ];
+        let ran = weft(&[&arguments[..], &more].concat(), &[]);
+        assert_eq!(ran.status, Some(0), "{}", ran.errors);
+        let both = parsed(&ran);
+        assert_eq!(
+            (&both["sim"]["engine"], &both["emu"]["engine"]),
+            (&"sim".into(), &"emu".into())
+        );
+        let rows = both["disagreements"].as_array().expect("rows");
+        let row = rows.iter().find(|row| row["metric"] == "throughput_mbps");
+        let row = row.expect("throughput in both");
+        assert!(row["sim"].as_f64().expect("a rate") > 0.1, "{row}");
+        assert!(row["emu"].as_f64().expect("a rate") > 0.1, "{row}");
+        assert!(value(&both["emu"], "fps") > 3.0);
+    });
 }
 
 #[test]
@@ -192,7 +199,7 @@ fn a_user_without_rights_gets_a_network_of_its_own() {
         && works(&["test", "-w", "/dev/net/tun"]);
     // Only root can become nobody, who does not see into root's own folder.
     if !has("ping") || !may || !works(&["test", "-x", BINARY]) {
-        println!("skipped: no user namespaces here for a user without rights");
+        skipped("no user namespaces here for a user without rights");
         return;
     }
     let link = "rate=2mbit,delay=25ms";

@@ -2,6 +2,8 @@
 
 use std::process::{Command, Output, Stdio};
 
+use weft_testing::skipped;
+
 use super::{can_emulate, has};
 
 const WEFT: &str = env!("CARGO_BIN_EXE_weft");
@@ -102,7 +104,7 @@ fn links_have_different_names_or_none() {
 #[test]
 fn the_program_at_the_other_end_ends_with_the_shell_also_on_the_machine() {
     if !matches!(weft_emu::Right::find(), Ok(weft_emu::Right::Capabilities)) {
-        println!("skipped: without capabilities the other end is a network of its own");
+        skipped("without capabilities the other end is a network of its own");
         return;
     }
     let folder = tempfile::tempdir().expect("a folder");

@@ -3,6 +3,8 @@
 
 use std::time::Duration;
 
+use weft_testing::where_the_machine_keeps_up;
+
 use super::stage::{Program, cable, pair, sent, serve, time};
 
 /// A second, as in virtual time, and as much for a machine that builds
@@ -11,76 +13,80 @@ const BUSY: Duration = Duration::from_secs(2);
 
 #[test]
 fn a_link_joins_the_call_leaves_it_and_comes_back_with_another_address() {
-    let Some((server_side, sender_side)) = pair() else {
-        return;
-    };
-    cable(&server_side, &sender_side, "a", ["10.1.0.1", "10.1.0.2"]);
-    let _server = serve(&server_side);
-    let mut join = sender_side.command(env!("CARGO_BIN_EXE_weft"));
-    join.args(["join", "http://10.1.0.1:8080", "--room", "r"]);
-    join.args(["--link", "a", "--link", "b", "--mic", "tone"]);
-    join.args(["--scheduler", "duplicate", "--stats", "/dev/stdout"]);
-    let sender = Program::start(&mut join);
-    sender.says("link `b`: there is no such interface now");
-    sender.says("link `a` is up");
+    where_the_machine_keeps_up(|| {
+        let Some((server_side, sender_side)) = pair() else {
+            return;
+        };
+        cable(&server_side, &sender_side, "a", ["10.1.0.1", "10.1.0.2"]);
+        let _server = serve(&server_side);
+        let mut join = sender_side.command(env!("CARGO_BIN_EXE_weft"));
+        join.args(["join", "http://10.1.0.1:8080", "--room", "r"]);
+        join.args(["--link", "a", "--link", "b", "--mic", "tone"]);
+        join.args(["--scheduler", "duplicate", "--stats", "/dev/stdout"]);
+        let sender = Program::start(&mut join);
+        sender.says("link `b`: there is no such interface now");
+        sender.says("link `a` is up");
 
-    cable(&server_side, &sender_side, "b", ["10.2.0.1", "10.2.0.2"]);
-    sender.says("link `b` is here: 10.2.0.2");
-    sender.says("link `b` is up");
-    sender.shows("packets over the new link", |f| sent(f, "b") > 50);
+        cable(&server_side, &sender_side, "b", ["10.2.0.1", "10.2.0.2"]);
+        sender.says("link `b` is here: 10.2.0.2");
+        sender.says("link `b` is up");
+        sender.shows("packets over the new link", |f| sent(f, "b") > 50);
 
-    sender_side.ip("link del dev b");
-    let gone = sender.says("link `b` has gone");
-    println!("told of the link's end after {gone:?}");
-    let after = sender.shows("that the link is down", |f| sent(f, "b") == 0);
-    let before = sent(&after, "a");
-    assert!(before > 0, "the call goes on: {after}");
-    sender.shows("that the call goes on", |f| sent(f, "a") > before + 50);
+        sender_side.ip("link del dev b");
+        let gone = sender.says("link `b` has gone");
+        println!("told of the link's end after {gone:?}");
+        let after = sender.shows("that the link is down", |f| sent(f, "b") == 0);
+        let before = sent(&after, "a");
+        assert!(before > 0, "the call goes on: {after}");
+        sender.shows("that the call goes on", |f| sent(f, "a") > before + 50);
 
-    cable(&server_side, &sender_side, "b", ["10.2.0.1", "10.2.0.3"]);
-    sender.says("link `b` is here: 10.2.0.3");
-    sender.says("link `b` is up again after");
-    sender.shows("packets over it again", |f| sent(f, "b") > 50);
+        cable(&server_side, &sender_side, "b", ["10.2.0.1", "10.2.0.3"]);
+        sender.says("link `b` is here: 10.2.0.3");
+        sender.says("link `b` is up again after");
+        sender.shows("packets over it again", |f| sent(f, "b") > 50);
+    });
 }
 
 #[test]
 fn a_call_waits_half_a_minute_without_links_says_so_and_goes_on_within_a_second() {
-    let Some((server_side, sender_side)) = pair() else {
-        return;
-    };
-    cable(&server_side, &sender_side, "a", ["10.1.0.1", "10.1.0.2"]);
-    cable(&server_side, &sender_side, "b", ["10.2.0.1", "10.2.0.2"]);
-    let _server = serve(&server_side);
-    let mut join = sender_side.command(env!("CARGO_BIN_EXE_weft"));
-    join.args([
-        "join",
-        "http://10.1.0.1:8080",
-        "--room",
-        "r",
-        "--mic",
-        "tone",
-    ]);
-    join.args(["--link", "a", "--link", "b", "--stats", "/dev/stdout"]);
-    let sender = Program::start(&mut join);
-    let before = sender.shows("packets over both links", |f| {
-        sent(f, "a") > 50 && sent(f, "b") > 0
+    where_the_machine_keeps_up(|| {
+        let Some((server_side, sender_side)) = pair() else {
+            return;
+        };
+        cable(&server_side, &sender_side, "a", ["10.1.0.1", "10.1.0.2"]);
+        cable(&server_side, &sender_side, "b", ["10.2.0.1", "10.2.0.2"]);
+        let _server = serve(&server_side);
+        let mut join = sender_side.command(env!("CARGO_BIN_EXE_weft"));
+        join.args([
+            "join",
+            "http://10.1.0.1:8080",
+            "--room",
+            "r",
+            "--mic",
+            "tone",
+        ]);
+        join.args(["--link", "a", "--link", "b", "--stats", "/dev/stdout"]);
+        let sender = Program::start(&mut join);
+        let before = sender.shows("packets over both links", |f| {
+            sent(f, "a") > 50 && sent(f, "b") > 0
+        });
+
+        // The carrier goes, the addresses stay.
+        for far in ["sa", "sb"] {
+            server_side.ip(&format!("link set dev {far} down"));
+        }
+        sender.says("the call waits and goes on by itself");
+        let end = time(&before) + 30.0;
+        let waiting = sender.shows("half a minute without links", |f| time(f) > end);
+        assert_eq!(sent(&waiting, "a") + sent(&waiting, "b"), 0, "{waiting}");
+
+        server_side.ip("link set dev sb up");
+        let back = sender.says("link `b` is up again after");
+        println!("link b is up again {back:?} after its carrier");
+        assert!(back < BUSY, "{back:?}");
+        let fresh = sender.shows("sound again", |f| sent(f, "b") > 50);
+        let wait = time(&fresh) - time(&waiting);
+        // The same connection: its packets are counted on.
+        assert!(wait < 10.0, "{wait} s until a second of sound: {fresh}");
     });
-
-    // The carrier goes, the addresses stay.
-    for far in ["sa", "sb"] {
-        server_side.ip(&format!("link set dev {far} down"));
-    }
-    sender.says("the call waits and goes on by itself");
-    let end = time(&before) + 30.0;
-    let waiting = sender.shows("half a minute without links", |f| time(f) > end);
-    assert_eq!(sent(&waiting, "a") + sent(&waiting, "b"), 0, "{waiting}");
-
-    server_side.ip("link set dev sb up");
-    let back = sender.says("link `b` is up again after");
-    println!("link b is up again {back:?} after its carrier");
-    assert!(back < BUSY, "{back:?}");
-    let fresh = sender.shows("sound again", |f| sent(f, "b") > 50);
-    let wait = time(&fresh) - time(&waiting);
-    // The same connection: its packets are counted on.
-    assert!(wait < 10.0, "{wait} s until a second of sound: {fresh}");
 }

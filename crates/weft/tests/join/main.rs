@@ -11,6 +11,8 @@ use std::sync::mpsc::{Sender, channel};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use weft_testing::where_the_machine_keeps_up;
+
 /// What a welcome's stream begins with.
 const WELCOME: &str = "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\n\r\n\
     event: welcome\ndata: {\"id\":\"1\",\"secret\":\"s\",\"participants\":[]}\n\n";
@@ -48,26 +50,28 @@ fn join(port: u16) -> Child {
 
 #[test]
 fn ctrl_c_ends_the_call_within_a_second_while_a_request_hangs() {
-    let (asked, requests) = channel();
-    let port = silent_server(asked);
-    let mut child = join(port);
-    let limit = Duration::from_secs(30);
-    while !requests
-        .recv_timeout(limit)
-        .expect("it publishes")
-        .starts_with("POST /whip/")
-    {}
-    let began = Instant::now();
-    let interrupted = Command::new("kill")
-        .args(["-INT", &child.id().to_string()])
-        .status();
-    assert!(interrupted.expect("kill runs").success());
-    let (over, ended) = channel();
-    thread::spawn(move || over.send(child.wait().expect("a child")));
-    let status = ended.recv_timeout(limit).expect("it ends");
-    let took = began.elapsed();
-    assert!(status.success(), "{status}");
-    assert!(took < Duration::from_secs(1), "Ctrl-C took {took:?}");
+    where_the_machine_keeps_up(|| {
+        let (asked, requests) = channel();
+        let port = silent_server(asked);
+        let mut child = join(port);
+        let limit = Duration::from_secs(30);
+        while !requests
+            .recv_timeout(limit)
+            .expect("it publishes")
+            .starts_with("POST /whip/")
+        {}
+        let began = Instant::now();
+        let interrupted = Command::new("kill")
+            .args(["-INT", &child.id().to_string()])
+            .status();
+        assert!(interrupted.expect("kill runs").success());
+        let (over, ended) = channel();
+        thread::spawn(move || over.send(child.wait().expect("a child")));
+        let status = ended.recv_timeout(limit).expect("it ends");
+        let took = began.elapsed();
+        assert!(status.success(), "{status}");
+        assert!(took < Duration::from_secs(1), "Ctrl-C took {took:?}");
+    });
 }
 
 #[test]

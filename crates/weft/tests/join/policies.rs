@@ -3,6 +3,7 @@
 use std::process::Command;
 
 use serde_json::Value;
+use weft_testing::where_the_machine_keeps_up;
 
 use super::stage::{PATIENCE, Program, cable, carried, heard, pair, sent, serve, time};
 
@@ -35,42 +36,44 @@ fn rate(before: &Value, after: &Value) -> f64 {
 
 #[test]
 fn when_a_budget_ends_in_mid_call_the_backup_takes_over() {
-    let (_server, url) = server();
-    let listener = join(&mut weft(), &url, &["--name", "Bob", "--link", "127.0.0.1"]);
-    let links = ["--link", "paid=127.0.0.2,budget=120kB"];
-    let spare = ["--link", "spare=127.0.0.3,backup"];
-    let sound = ["--name", "Ada", "--send-only", "--mic", "tone"];
-    let sender = [&links[..], &spare, &sound].concat();
-    let sender = join(&mut weft(), &url, &sender);
+    where_the_machine_keeps_up(|| {
+        let (_server, url) = server();
+        let listener = join(&mut weft(), &url, &["--name", "Bob", "--link", "127.0.0.1"]);
+        let links = ["--link", "paid=127.0.0.2,budget=120kB"];
+        let spare = ["--link", "spare=127.0.0.3,backup"];
+        let sound = ["--name", "Ada", "--send-only", "--mic", "tone"];
+        let sender = [&links[..], &spare, &sound].concat();
+        let sender = join(&mut weft(), &url, &sender);
 
-    // Sound and headers, 9 kB a second: a budget for about 13 s.
-    let before = sender.shows("both links", |f| sent(f, "paid") > 150);
-    let beside = sent(&before, "spare") as f64;
-    // A duplicate each 250 ms is all that a backup may carry meanwhile.
-    let most = 4.0 * time(&before) + 5.0;
-    assert!(beside <= most, "{beside} packets over the backup: {before}");
-    assert!(carried(&before, "paid").1 > Some(0.0), "{before}");
-    sender.says("link `paid` has used up its budget; it carries nothing more");
+        // Sound and headers, 9 kB a second: a budget for about 13 s.
+        let before = sender.shows("both links", |f| sent(f, "paid") > 150);
+        let beside = sent(&before, "spare") as f64;
+        // A duplicate each 250 ms is all that a backup may carry meanwhile.
+        let most = 4.0 * time(&before) + 5.0;
+        assert!(beside <= most, "{beside} packets over the backup: {before}");
+        assert!(carried(&before, "paid").1 > Some(0.0), "{before}");
+        sender.says("link `paid` has used up its budget; it carries nothing more");
 
-    let after = sender.shows("the end of the link", |f| sent(f, "paid") == 0);
-    let (used, left) = carried(&after, "paid");
-    // Counted each 200 ms: no more than that beyond it.
-    assert!((0.12..0.126).contains(&used), "{used} MB: {after}");
-    assert_eq!(left, Some(0.0));
-    let begun = sent(&after, "spare");
-    let later = sender.shows("the backup at work", |f| sent(f, "spare") > begun + 200);
-    let (still, _) = carried(&later, "paid");
-    assert!((still - used).abs() < 0.001, "{still} MB after {used}");
+        let after = sender.shows("the end of the link", |f| sent(f, "paid") == 0);
+        let (used, left) = carried(&after, "paid");
+        // Counted each 200 ms: no more than that beyond it.
+        assert!((0.12..0.126).contains(&used), "{used} MB: {after}");
+        assert_eq!(left, Some(0.0));
+        let begun = sent(&after, "spare");
+        let later = sender.shows("the backup at work", |f| sent(f, "spare") > begun + 200);
+        let (still, _) = carried(&later, "paid");
+        assert!((still - used).abs() < 0.001, "{still} MB after {used}");
 
-    // Nobody hears it: the sound went on through the change.
-    let first = listener.shows("sound", |f| heard(f) > 50);
-    let span = time(&later);
-    let last = listener.shows("all of it", |f| time(f) - time(&first) > span);
-    let rate = rate(&first, &last);
-    assert!(
-        (0.9 * SOUNDS..1.1 * SOUNDS).contains(&rate),
-        "{rate} a second"
-    );
+        // Nobody hears it: the sound went on through the change.
+        let first = listener.shows("sound", |f| heard(f) > 50);
+        let span = time(&later);
+        let last = listener.shows("all of it", |f| time(f) - time(&first) > span);
+        let rate = rate(&first, &last);
+        assert!(
+            (0.9 * SOUNDS..1.1 * SOUNDS).contains(&rate),
+            "{rate} a second"
+        );
+    });
 }
 
 /// What comes is scheduled by who sends it, and he knows nothing of our

@@ -8,6 +8,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use serde_json::Value;
+use weft_testing::skipped;
 
 /// For whatever is waited for, on a busy machine.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
@@ -180,7 +181,7 @@ pub(crate) fn pair() -> Option<(Namespace, Namespace)> {
         let sender = Namespace::new(Some(&server))?;
         Ok((server, sender))
     });
-    made.inspect_err(|reason| println!("skipped: no network namespaces here: {reason}"))
+    made.inspect_err(|reason| skipped(format!("no network namespaces here: {reason}")))
         .ok()
 }
 

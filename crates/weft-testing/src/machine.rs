@@ -1,0 +1,93 @@
+use std::panic::{catch_unwind, resume_unwind};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, PoisonError, RwLock};
+use std::thread::{self, JoinHandle};
+use std::time::{Duration, Instant};
+
+use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
+
+/// A machine that keeps up lets a thread run that is due, at most so late.
+/// Chosen by us: a call over loopback takes as much for a queue.
+const STILL: Duration = Duration::from_millis(20);
+
+/// How often a test is tried alone.
+const ALONE: usize = 3;
+
+/// Held together by tests that run side by side, by one that runs alone.
+static TURN: RwLock<()> = RwLock::new(());
+
+/// Runs a test of rates and times. If it fails it is tried again with no other
+/// such test of its program beside it, and then it counts if the machine kept
+/// up; where that never does, the test says that it was skipped.
+///
+/// # Panics
+/// As the test does, alone on a machine that keeps up.
+pub fn where_the_machine_keeps_up(test: fn()) {
+    {
+        let _beside = TURN.read().unwrap_or_else(PoisonError::into_inner);
+        if catch_unwind(test).is_ok() {
+            return;
+        }
+    }
+    let _alone = TURN.write().unwrap_or_else(PoisonError::into_inner);
+    for attempt in 1..=ALONE {
+        println!("alone, attempt {attempt} of {ALONE}:");
+        let watch = Watch::start();
+        let result = catch_unwind(test);
+        let longest = watch.stop();
+        match result {
+            Ok(()) => return,
+            Err(panic) if longest < STILL => resume_unwind(panic),
+            Err(_) => println!("a processor stood still for {longest:.0?}"),
+        }
+    }
+    crate::skipped(format!("the machine did not keep up, {ALONE} times"));
+}
+
+/// A thread on each processor that wants to run every millisecond.
+struct Watch {
+    is_over: Arc<AtomicBool>,
+    threads: Vec<JoinHandle<Duration>>,
+}
+
+impl Watch {
+    fn start() -> Watch {
+        let is_over = Arc::new(AtomicBool::new(false));
+        let allowed = sched_getaffinity(None).expect("a thread may know where it runs");
+        let processors = (0..CpuSet::MAX_CPU).filter(|cpu| allowed.is_set(*cpu));
+        let watch = |processor| {
+            let is_over = Arc::clone(&is_over);
+            thread::spawn(move || longest_turn(processor, &is_over))
+        };
+        Watch {
+            threads: processors.map(watch).collect(),
+            is_over,
+        }
+    }
+
+    /// The longest time between two turns of any of them.
+    fn stop(self) -> Duration {
+        self.is_over.store(true, Ordering::Relaxed);
+        let turns = self.threads.into_iter();
+        let turns = turns.map(|thread| thread.join().expect("it has nothing to fail"));
+        turns.max().unwrap_or_default()
+    }
+}
+
+fn longest_turn(processor: usize, is_over: &AtomicBool) -> Duration {
+    const EVERY: Duration = Duration::from_millis(1);
+    let mut only = CpuSet::new();
+    only.set(processor);
+    // Elsewhere it sees less, and a test that fails fails sooner.
+    let _ = sched_setaffinity(None, &only);
+    let mut longest = Duration::ZERO;
+    while !is_over.load(Ordering::Relaxed) {
+        let before = Instant::now();
+        thread::park_timeout(EVERY);
+        longest = longest.max(before.elapsed());
+    }
+    longest
+}
+
+#[cfg(test)]
+mod tests;
