@@ -209,6 +209,10 @@ pub fn told(
             ))
         })?;
         let mut samples: Vec<Sample> = lines.iter().map(sample).collect();
+        if end == End::Sink {
+            // The server stands beside it: its way leads over no link.
+            samples.iter_mut().for_each(|sample| sample.rtt_ms = None);
+        }
         add_rates(&mut samples);
         if let Some(camera) = here.cameras.first() {
             add_shortage(&mut samples, &lines, film(&camera.source).1);

@@ -54,6 +54,19 @@ fn a_call_that_never_was_is_no_call_without_traffic() {
 }
 
 #[test]
+fn the_round_trip_is_the_sources_alone() {
+    let line = |rtt: f64| {
+        format!(
+            r#"{{"unix_ms":1000,"peers":[{{"paths":[{{"rtt_ms":{rtt},"sent_bytes":1}}]}}],"received":{{"s":{{"bytes":9}}}}}}"#
+        )
+    };
+    let all = said(&line(120.0), &line(0.2)).unwrap();
+    let trips = all.iter().map(|told| (told.end, told.samples[0].rtt_ms));
+    let trips: Vec<(End, Option<f64>)> = trips.collect();
+    assert_eq!(trips, [(End::Source, Some(120.0)), (End::Sink, None)]);
+}
+
+#[test]
 fn pictures_that_nobody_had_time_for_are_a_shortage_of_processor() {
     // 30 a second at first, then 15 and 0.
     let lines = [
