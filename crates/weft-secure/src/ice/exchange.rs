@@ -80,9 +80,10 @@ impl Agent {
         let answer = stun::success(request.transaction, remote, &self.local.key);
         out.transmit((local, remote), answer);
         self.on_use_candidate(index, request, out);
+        self.set_network(now, index, request.network, out);
         let pair = &mut self.pairs[index];
         let gap = |at: Instant| now.saturating_since(at) >= schedule::TRIGGERED_GAP;
-        if !pair.is_up() && pair.last_sent().is_none_or(gap) {
+        if !pair.is_valid() && pair.last_sent().is_none_or(gap) {
             pair.probing_since = now;
             self.send_check(now, index, out);
         }
@@ -138,14 +139,16 @@ impl Agent {
         self.number(index);
         let (phase, pair) = (self.phase, &mut self.pairs[index]);
         pair.on_answer(now, sent.at);
-        if !pair.is_up() {
-            pair.path.state = PathState::Up;
+        let was_valid = pair.is_valid();
+        if !was_valid {
+            pair.path.state = PathState::Spare;
             pair.next_check = now + schedule::interval(now, pair, phase, false);
-            let up = pair.up_event();
-            out.event(up);
-            self.reselect(now, out);
         }
         self.clear(now, index, sent.at, out);
+        if !was_valid {
+            self.settle(now, out);
+            self.question_the_other(now, index, out);
+        }
     }
 }
 

@@ -43,7 +43,7 @@ pub(super) struct Suspicion {
 impl Agent {
     /// Checks every path that is up at once; see [`Agent::conclude`].
     pub fn suspect(&mut self, now: Instant, path: PathId, out: &mut Outbox) {
-        if let Some(index) = self.by_id(path).filter(|i| self.pairs[*i].is_up()) {
+        if let Some(index) = self.by_id(path).filter(|i| self.pairs[*i].is_valid()) {
             self.raise_suspicion(now, out);
             self.doubt_again(now, index, out);
             self.ask_the_dead(now, out);
@@ -92,7 +92,7 @@ impl Agent {
         }
     }
 
-    fn raise_suspicion(&mut self, now: Instant, out: &mut Outbox) {
+    pub(super) fn raise_suspicion(&mut self, now: Instant, out: &mut Outbox) {
         if self.suspicion.is_some() {
             return;
         }
@@ -107,7 +107,7 @@ impl Agent {
     }
 
     pub(super) fn watch(&mut self, now: Instant, out: &mut Outbox) {
-        let expired = |p: &Pair| p.is_up() && is_expired(now, p);
+        let expired = |p: &Pair| p.is_valid() && is_expired(now, p);
         let expired: Vec<usize> = self.indices(expired).collect();
         self.take_down(now, &expired, DownReason::Expired, out);
         if self.suspicion.is_none()
@@ -155,6 +155,8 @@ impl Agent {
         if sent_at >= suspicion.since.max(self.pairs[index].doubted) {
             self.pairs[index].cleared.get_or_insert(sent_at);
             self.conclude(now, out);
+            // It may have waited for this to take another's place.
+            self.settle(now, out);
         }
     }
 
@@ -169,7 +171,11 @@ impl Agent {
         let dead: Vec<usize> = self.indices(dead).collect();
         self.take_down(now, &dead, DownReason::Unanswered, out);
         self.end_silence(out);
-        if self.pairs.iter().all(|p| !p.is_up() || p.cleared.is_some()) {
+        if self
+            .pairs
+            .iter()
+            .all(|p| !p.is_valid() || p.cleared.is_some())
+        {
             self.suspicion = None;
         }
     }
@@ -190,7 +196,9 @@ impl Agent {
             ROUND_SLOW
         };
         suspicion.next_round = now + pause;
-        let suspects: Vec<usize> = self.indices(|p| p.is_up() && p.cleared.is_none()).collect();
+        let suspects: Vec<usize> = self
+            .indices(|p| p.is_valid() && p.cleared.is_none())
+            .collect();
         for index in suspects {
             self.send_check(now, index, out);
         }
@@ -198,10 +206,10 @@ impl Agent {
 
     /// When the path is to be taken down if it does not answer.
     fn verdict_at(&self, pair: &Pair) -> Option<Instant> {
-        if !pair.is_up() || pair.cleared.is_some() {
+        if !pair.is_valid() || pair.cleared.is_some() {
             return None;
         }
-        let up = self.pairs.iter().filter(|p| p.is_up());
+        let up = self.pairs.iter().filter(|p| p.is_valid());
         let alive_since = up.filter_map(|p| p.cleared).min()?;
         Some(pair.unanswered_from(alive_since.max(pair.doubted))? + patience(pair))
     }
@@ -213,19 +221,16 @@ impl Agent {
             pair.path.state = PathState::Down;
             pair.silent = false;
             pair.next_check = now + super::schedule::interval(now, pair, self.phase, unconfirmed);
-            out.event(crate::Event::PathDown {
-                path: pair.path.id,
-                reason,
-            });
+            pair.tell_end(reason, out);
         }
         if !indices.is_empty() {
-            self.reselect(now, out);
+            self.settle(now, out);
         }
     }
 
     pub(super) fn liveness_deadline(&self) -> Option<Deadline> {
         let deadline = |at, reason| Some(Deadline { at, reason });
-        let up = || self.pairs.iter().filter(|p| p.is_up());
+        let up = || self.pairs.iter().filter(|p| p.is_valid());
         let mut next = up()
             .filter_map(expiry)
             .min()
@@ -250,7 +255,7 @@ fn expiry(pair: &Pair) -> Option<Instant> {
 }
 
 fn overdue(pair: &Pair) -> Option<Instant> {
-    if !pair.is_up() {
+    if !pair.is_valid() {
         return None;
     }
     let rtt = pair.path.rtt.unwrap_or_default().max(pair.media_rtt);

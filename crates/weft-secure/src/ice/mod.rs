@@ -8,6 +8,7 @@ mod pairing;
 mod schedule;
 mod stun;
 mod types;
+mod ways;
 
 pub(crate) use schedule::Phase;
 pub use types::{
@@ -220,8 +221,8 @@ impl Agent {
     /// Where DTLS goes: the selected path, or any that is up.
     pub fn route(&self) -> Option<(SocketAddr, SocketAddr)> {
         let selected = self.selection.path.and_then(|id| self.by_id(id));
-        let selected = selected.map(|i| &self.pairs[i]).filter(|p| p.is_up());
-        let any = || self.pairs.iter().find(|p| p.is_up());
+        let selected = selected.map(|i| &self.pairs[i]).filter(|p| p.is_valid());
+        let any = || self.pairs.iter().find(|p| p.is_valid());
         selected.or_else(any).map(Pair::addresses)
     }
 

@@ -29,7 +29,7 @@ pub(super) struct Selection {
 impl Agent {
     /// Selects a path that is up, if that is ours to do.
     pub fn select(&mut self, now: Instant, path: PathId, out: &mut Outbox) {
-        let index = self.by_id(path).filter(|&i| self.pairs[i].is_up());
+        let index = self.by_id(path).filter(|&i| self.pairs[i].is_valid());
         if let (Some(index), IceRole::Controlling) = (index, self.role)
             && self.selection.path != Some(path)
         {
@@ -44,7 +44,7 @@ impl Agent {
             self.follow(out);
         }
         let selected = self.selection.path.and_then(|id| self.by_id(id));
-        if selected.is_some_and(|i| self.pairs[i].is_up()) {
+        if selected.is_some_and(|i| self.pairs[i].is_valid()) {
             return;
         }
         let up = self.indices(|p| p.is_up());
@@ -116,7 +116,7 @@ impl Agent {
     fn follow(&mut self, out: &mut Outbox) {
         let wanted = self.selection.wanted;
         let wanted = wanted.and_then(|((local, remote), _)| self.find(local, remote));
-        if let Some(pair) = wanted.map(|i| &self.pairs[i]).filter(|p| p.is_up()) {
+        if let Some(pair) = wanted.map(|i| &self.pairs[i]).filter(|p| p.is_valid()) {
             self.mark_selected(pair.path.id, out);
         }
     }
@@ -129,7 +129,7 @@ impl Agent {
         self.selection.wanted = None;
         let selected = self.selection.path.and_then(|id| self.by_id(id));
         if let (IceRole::Controlling, Some(index)) = (role, selected)
-            && self.pairs[index].is_up()
+            && self.pairs[index].is_valid()
         {
             self.nominate(now, index, out);
         }
@@ -138,7 +138,7 @@ impl Agent {
     /// The nomination that this pair's checks carry.
     pub(super) fn nomination(&self, index: usize) -> Option<u32> {
         let pair = &self.pairs[index];
-        let selected = pair.is_up() && self.selection.path.is_some_and(|id| pair.has_id(id));
+        let selected = pair.is_valid() && self.selection.path.is_some_and(|id| pair.has_id(id));
         (selected && self.role == IceRole::Controlling).then_some(self.selection.nomination)
     }
 }

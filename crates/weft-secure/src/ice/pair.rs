@@ -1,5 +1,6 @@
 use crate::Event;
-use crate::ice::{IceRole, LocalAddress, Path, PathState};
+use crate::ice::{DownReason, IceRole, LocalAddress, Path, PathState};
+use crate::outbox::Outbox;
 use std::collections::VecDeque;
 use std::net::SocketAddr;
 use weft_units::{Duration, Instant, PathId};
@@ -19,6 +20,10 @@ pub(super) struct Pair {
     /// Its public face; the number counts once `numbered`.
     pub path: Path,
     pub numbered: bool,
+    /// The peer's number of its network, from its checks.
+    pub network: Option<u16>,
+    /// Whether the owner was told that it is up, and not of its end.
+    pub told: bool,
     /// Cost of our address's link.
     pub link_cost: u16,
     /// Cost last told to the peer, see `nominate`.
@@ -64,6 +69,8 @@ impl Pair {
                 rtt: None,
             },
             numbered: false,
+            network: None,
+            told: false,
             link_cost: local.cost,
             wire_cost: 0,
             next_check: now,
@@ -87,6 +94,12 @@ impl Pair {
         self.path.remote == remote && self.path.local == local
     }
 
+    /// Whether its checks are answered.
+    pub fn is_valid(&self) -> bool {
+        matches!(self.path.state, PathState::Up | PathState::Spare)
+    }
+
+    /// Whether media may leave on it.
     pub fn is_up(&self) -> bool {
         self.path.state == PathState::Up
     }
@@ -139,6 +152,14 @@ impl Pair {
             local: path.local,
             remote: path.remote,
             rtt: path.rtt.unwrap_or_default(),
+        }
+    }
+
+    /// Tells the owner that it is not up any more, if that was told.
+    pub fn tell_end(&mut self, reason: DownReason, out: &mut Outbox) {
+        if std::mem::take(&mut self.told) {
+            let path = self.path.id;
+            out.event(Event::PathDown { path, reason });
         }
     }
 

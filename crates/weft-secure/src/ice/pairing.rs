@@ -3,7 +3,6 @@
 use super::pair::Pair;
 use super::types::can_pair;
 use super::{Agent, MAX_PAIRS, liveness, schedule};
-use crate::Event;
 use crate::ice::{DownReason, PathState};
 use crate::outbox::Outbox;
 use std::net::SocketAddr;
@@ -89,18 +88,15 @@ impl Agent {
         out: &mut Outbox,
     ) {
         let before = self.pairs.len();
-        self.pairs.retain(|pair| {
+        self.pairs.retain_mut(|pair| {
             let remove = which(pair);
-            if remove && pair.path.state != PathState::Probing {
-                out.event(Event::PathDown {
-                    path: pair.path.id,
-                    reason: DownReason::Removed,
-                });
+            if remove {
+                pair.tell_end(DownReason::Removed, out);
             }
             !remove
         });
         if self.pairs.len() < before {
-            self.reselect(now, out);
+            self.settle(now, out);
         }
     }
 }

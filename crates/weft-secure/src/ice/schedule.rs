@@ -58,11 +58,11 @@ pub(super) fn interval(now: Instant, pair: &Pair, phase: Phase, unconfirmed: boo
             }
         }
         (PathState::Down, _) => REVIVE,
-        (PathState::Up, _) if unconfirmed => {
+        (PathState::Up | PathState::Spare, _) if unconfirmed => {
             NOMINATE.max(pair.path.rtt.unwrap_or_default()).min(KEEP)
         }
-        (PathState::Up, Phase::Handshake) => KEEP_HANDSHAKE,
-        (PathState::Up, Phase::Media) => KEEP,
+        (PathState::Up | PathState::Spare, Phase::Handshake) => KEEP_HANDSHAKE,
+        (PathState::Up | PathState::Spare, Phase::Media) => KEEP,
     }
 }
 

@@ -49,6 +49,8 @@ pub(super) struct Request {
     pub role: Option<(IceRole, u64)>,
     pub use_candidate: bool,
     pub nomination: Option<u32>,
+    /// The number that the peer's network has there, if it tells one.
+    pub network: Option<u16>,
 }
 
 /// A message that parses; not authenticated yet.
@@ -125,6 +127,7 @@ impl Request {
         let u64_of = |kind| value(kind).map(|v| number(&v).map(u64::from_be_bytes));
         let controlling = u64_of(ICE_CONTROLLING).transpose()?;
         let controlled = u64_of(ICE_CONTROLLED).transpose()?;
+        let network = u32_of(NETWORK_INFO).transpose()?;
         Ok(Request {
             transaction: message.transaction_id().into(),
             priority: u32_of(PRIORITY).ok_or(DropReason::StunMalformed)??,
@@ -132,6 +135,8 @@ impl Request {
                 .or(controlled.map(|t| (IceRole::Controlled, t))),
             use_candidate: message.has_attribute(USE_CANDIDATE),
             nomination: u32_of(NOMINATION).transpose()?,
+            // libwebrtc numbers from 1 on; 0 is a network that it does not know.
+            network: network.map(|v| (v >> 16) as u16).filter(|id| *id != 0),
         })
     }
 }

@@ -95,6 +95,8 @@ pub enum PathState {
     Probing,
     /// Valid: checks are answered, media may leave here.
     Up,
+    /// Valid, and not used: another pair between the same two networks is up.
+    Spare,
     /// Was up and stopped answering; checked until it comes back.
     Down,
 }
@@ -108,6 +110,8 @@ pub enum DownReason {
     Expired,
     /// Its local address was removed; the path does not come back.
     Removed,
+    /// It turned out to lead from network to network as another one does.
+    Spare,
 }
 
 /// A candidate pair with an identity.

@@ -25,9 +25,11 @@ impl Settings {
         clock: Clock,
         addresses: &[SocketAddr],
     ) -> Result<Settings, CertificateError> {
-        let locals = addresses.iter().zip(0..).map(|(addr, link)| LocalAddress {
+        // One link: what is short is the peer's, and a second way over that to
+        // another address of ours would be a second congestion controller.
+        let locals = addresses.iter().map(|addr| LocalAddress {
             addr: *addr,
-            link: LinkId(link),
+            link: LinkId(0),
             cost: 0,
             remotes: RemoteFilter::Any,
         });

@@ -14,7 +14,7 @@ use relay::Relay;
 use room::{Room, wait_for};
 use std::net::{Ipv4Addr, SocketAddr};
 use weft_server::{MediaConfig, Security, Server, ServerConfig, ServerError};
-use weft_session::ProtectionKind;
+use weft_session::{PathState, ProtectionKind};
 use weft_testing::where_the_machine_keeps_up;
 use weft_units::{Rate, VideoCodec};
 
@@ -165,6 +165,22 @@ fn both_addresses_of_a_publisher_and_of_a_player_are_used() {
         assert_eq!(received.len(), 2, "{received:?}");
         for path in received {
             assert!(path.received_packets > 50, "{path:?}");
+        }
+    });
+}
+
+#[test]
+fn a_link_is_one_path_however_many_addresses_the_server_has() {
+    where_the_machine_keeps_up(|| {
+        let two = [Ipv4Addr::LOCALHOST, Ipv4Addr::new(127, 0, 0, 3)];
+        let room = Room::at(&two);
+        let publisher = room.publish("ada", &["127.0.0.1"]);
+        let player = room.play("ada", &["127.0.0.1", "127.0.0.2"]);
+        player.wait_for_frames(2 * SECOND);
+        for (end, links) in [(&publisher, 1), (&player, 2)] {
+            let paths = end.paths();
+            let up = paths.iter().filter(|p| p.state == PathState::Up);
+            assert_eq!(up.count(), links, "{paths:?}");
         }
     });
 }

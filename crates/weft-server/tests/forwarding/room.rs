@@ -3,8 +3,8 @@
 use crate::client::{Answer, Events, request};
 use crate::endpoint::{Endpoint, Source};
 use crate::relay::Relay;
-use std::net::{Ipv4Addr, SocketAddr};
-use weft_server::{Server, ServerConfig, ServerHandle};
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use weft_server::{MediaConfig, Server, ServerConfig, ServerHandle};
 
 /// Of the test's own publisher.
 const PACKETS_A_PICTURE: u64 = 6;
@@ -20,8 +20,15 @@ pub(crate) struct Present {
 
 impl Room {
     pub(crate) fn open() -> Room {
+        Room::at(&[])
+    }
+
+    /// With media on these addresses; of none it chooses.
+    pub(crate) fn at(addresses: &[Ipv4Addr]) -> Room {
+        let addresses = addresses.iter().map(|a| IpAddr::V4(*a)).collect();
         let config = ServerConfig {
             listen: SocketAddr::from((Ipv4Addr::LOCALHOST, 0)),
+            media: MediaConfig { addresses, port: 0 },
             ..ServerConfig::default()
         };
         Room(Server::start(config).unwrap())
