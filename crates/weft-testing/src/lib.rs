@@ -18,8 +18,12 @@ use std::io::Write;
 /// Says that the test that calls it was not made, and why: on the standard
 /// error of the test program, which shows it of tests that pass, too.
 pub fn skipped(reason: impl Display) {
+    say(format_args!("skipped: {reason}"));
+}
+
+fn say(what: impl Display) {
     let test = std::thread::current();
     let test = test.name().unwrap_or("a test");
     // Nobody may be listening.
-    let _ = writeln!(std::io::stderr(), "skipped: {reason} ({test})");
+    let _ = writeln!(std::io::stderr(), "{what} ({test})");
 }

@@ -29,6 +29,7 @@ pub fn where_the_machine_keeps_up(test: fn()) {
             return;
         }
     }
+    crate::say("failed beside others, and is tried alone");
     let _alone = TURN.write().unwrap_or_else(PoisonError::into_inner);
     for attempt in 1..=ALONE {
         println!("alone, attempt {attempt} of {ALONE}:");
