@@ -163,7 +163,7 @@ impl Association {
         self.ice.selected()
     }
 
-    /// Says that a path looks dead. Every path that is up is checked at once;
+    /// Says that a path looks dead. Every path that is valid is checked at once;
     /// what does not answer while another does goes down. Never the last one.
     pub fn suspect(&mut self, now: Instant, path: PathId) {
         self.ice.suspect(now, path, &mut self.out);

@@ -25,6 +25,7 @@ use crate::endpoint::caller::{CallError, Command, News, OfferId, Patience, ask};
 use crate::endpoint::links::Links;
 use crate::exit::{Failure, with_remedy};
 use crate::interrupt;
+use crate::join::board::Board;
 use crate::sender::{self, Sources};
 use crate::serve;
 use crate::statistics::{self, StatsFile};
@@ -255,6 +256,7 @@ impl DirectPlane {
         let (events, resource) = (self.events.clone(), resource.clone());
         let (remote, connections) = (self.remote.clone(), Arc::clone(&self.connections));
         thread::spawn(move || {
+            let mut board = Board::default();
             while let Ok(news) = incoming.recv() {
                 match news {
                     News::Connected => {
@@ -270,8 +272,10 @@ impl DirectPlane {
                         }
                         return;
                     }
-                    News::Path { link, up, .. } => {
-                        eprintln!("weft: link `{link}` is {}", if up { "up" } else { "down" });
+                    News::Path { path, link, up } => {
+                        if board.on_path(Instant::now(), path, &link, up).is_some() {
+                            eprintln!("weft: link `{link}` is {}", if up { "up" } else { "down" });
+                        }
                     }
                     News::Frame { .. } | News::Ended => {}
                 }

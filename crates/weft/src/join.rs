@@ -5,7 +5,7 @@
 //! thread of their own, and all of them tell the loop through one mailbox
 //! ([`inbox`]).
 
-mod board;
+pub mod board;
 mod call;
 mod desk;
 mod inbox;

@@ -18,18 +18,21 @@ use crate::endpoint::watch::Watcher;
 use crate::exit::Failure;
 
 /// The links of a publication as the room's API wants them. Several paths may
-/// run over one link (IPv4 and IPv6): the best state counts, rates add up.
+/// run over one link, to networks of the peer's, and earlier ones have: the
+/// best state counts, the rates of those that live add up.
 pub fn links(report: &PeerReport) -> Value {
     let link = |own: &LinkFigures| {
         let of_link = |p: &&PathStats| report.links.get(&p.path) == Some(&own.name);
         let paths: Vec<&PathStats> = report.stats.paths.iter().filter(of_link).collect();
         let best = paths.iter().min_by_key(|p| (rank(p.state), p.rtt));
-        let live = paths.iter().filter(|p| p.state != PathState::Down);
-        let target: f64 = live.map(|p| p.target_rate.as_mbps()).sum();
+        let live = || paths.iter().filter(|p| p.state != PathState::Down);
+        let target: f64 = live().map(|p| p.target_rate.as_mbps()).sum();
+        let sent = live().filter_map(|p| p.acknowledged_rate);
+        let sent: f64 = sent.map(|rate| rate.as_mbps()).sum();
         let mut figures = json!({
             "state": best.map_or("down", |p| state_name(p.state)),
             "rtt_ms": best.map_or(0.0, |p| round(p.rtt.as_millis_f64())),
-            "sent_mbps": round(paths.iter().filter_map(|p| p.acknowledged_rate).map(|r| r.as_mbps()).sum()),
+            "sent_mbps": round(sent),
             "target_mbps": round(target),
             "loss": best.map_or(0.0, |p| round(p.loss)),
         });

@@ -79,7 +79,7 @@ impl Agent {
         let index = self.find(local, remote).ok_or(DropReason::TooManyPairs)?;
         let answer = stun::success(request.transaction, remote, &self.local.key);
         out.transmit((local, remote), answer);
-        self.on_use_candidate(index, request, out);
+        self.on_use_candidate(now, index, request, out);
         self.set_network(now, index, request.network, out);
         let pair = &mut self.pairs[index];
         let gap = |at: Instant| now.saturating_since(at) >= schedule::TRIGGERED_GAP;

@@ -1,6 +1,6 @@
 //! Which paths are alive. Silence of feedback accuses the wrong path, since
 //! the feedback itself dies with the path that it travels on; so suspicion
-//! only starts checks on every path that is up, and the answers decide.
+//! only starts checks on every path that is valid, and the answers decide.
 
 use super::Agent;
 use super::pair::Pair;
@@ -177,6 +177,7 @@ impl Agent {
             .all(|p| !p.is_valid() || p.cleared.is_some())
         {
             self.suspicion = None;
+            self.settle(now, out);
         }
     }
 
@@ -215,17 +216,21 @@ impl Agent {
     }
 
     fn take_down(&mut self, now: Instant, indices: &[usize], reason: DownReason, out: &mut Outbox) {
+        if indices.is_empty() {
+            return;
+        }
         for &index in indices {
             let unconfirmed = false;
             let pair = &mut self.pairs[index];
             pair.path.state = PathState::Down;
             pair.silent = false;
             pair.next_check = now + super::schedule::interval(now, pair, self.phase, unconfirmed);
-            pair.tell_end(reason, out);
         }
-        if !indices.is_empty() {
-            self.settle(now, out);
+        self.fill_ways(out);
+        for &index in indices {
+            self.pairs[index].tell_end(reason, out);
         }
+        self.reselect(now, out);
     }
 
     pub(super) fn liveness_deadline(&self) -> Option<Deadline> {

@@ -27,13 +27,14 @@ pub(super) struct Selection {
 }
 
 impl Agent {
-    /// Selects a path that is up, if that is ours to do.
+    /// Selects a path that is valid, if that is ours to do.
     pub fn select(&mut self, now: Instant, path: PathId, out: &mut Outbox) {
         let index = self.by_id(path).filter(|&i| self.pairs[i].is_valid());
         if let (Some(index), IceRole::Controlling) = (index, self.role)
             && self.selection.path != Some(path)
         {
             self.nominate(now, index, out);
+            self.settle(now, out);
         }
     }
 
@@ -89,6 +90,7 @@ impl Agent {
     /// The peer's check asks to select its pair, or not.
     pub(super) fn on_use_candidate(
         &mut self,
+        now: Instant,
         index: usize,
         request: &stun::Request,
         out: &mut Outbox,
@@ -110,6 +112,7 @@ impl Agent {
         if follow {
             self.selection.wanted = Some((self.pairs[index].addresses(), value));
             self.follow(out);
+            self.settle(now, out);
         }
     }
 

@@ -96,7 +96,7 @@ impl Pair {
 
     /// Whether its checks are answered.
     pub fn is_valid(&self) -> bool {
-        matches!(self.path.state, PathState::Up | PathState::Spare)
+        self.path.state.is_valid()
     }
 
     /// Whether media may leave on it.

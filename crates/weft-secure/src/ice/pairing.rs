@@ -84,19 +84,19 @@ impl Agent {
     pub(super) fn remove_pairs(
         &mut self,
         now: Instant,
-        which: impl Fn(&Pair) -> bool,
+        which: impl FnMut(&Pair) -> bool,
         out: &mut Outbox,
     ) {
-        let before = self.pairs.len();
-        self.pairs.retain_mut(|pair| {
-            let remove = which(pair);
-            if remove {
-                pair.tell_end(DownReason::Removed, out);
-            }
-            !remove
-        });
-        if self.pairs.len() < before {
-            self.settle(now, out);
+        let pairs = std::mem::take(&mut self.pairs);
+        let (mut gone, kept): (Vec<Pair>, Vec<Pair>) = pairs.into_iter().partition(which);
+        self.pairs = kept;
+        if gone.is_empty() {
+            return;
         }
+        self.fill_ways(out);
+        for pair in &mut gone {
+            pair.tell_end(DownReason::Removed, out);
+        }
+        self.reselect(now, out);
     }
 }

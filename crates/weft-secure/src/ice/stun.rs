@@ -127,7 +127,8 @@ impl Request {
         let u64_of = |kind| value(kind).map(|v| number(&v).map(u64::from_be_bytes));
         let controlling = u64_of(ICE_CONTROLLING).transpose()?;
         let controlled = u64_of(ICE_CONTROLLED).transpose()?;
-        let network = u32_of(NETWORK_INFO).transpose()?;
+        // Comprehension-optional: one of another form is passed over.
+        let network = u32_of(NETWORK_INFO).and_then(Result::ok);
         Ok(Request {
             transaction: message.transaction_id().into(),
             priority: u32_of(PRIORITY).ok_or(DropReason::StunMalformed)??,

@@ -101,6 +101,14 @@ pub enum PathState {
     Down,
 }
 
+impl PathState {
+    /// Whether its checks are answered, used or not.
+    #[must_use]
+    pub fn is_valid(self) -> bool {
+        matches!(self, PathState::Up | PathState::Spare)
+    }
+}
+
 /// Why a path went down.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum DownReason {

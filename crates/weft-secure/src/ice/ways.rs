@@ -1,14 +1,14 @@
-//! Which of the pairs between the same two networks carries. With IPv4 and
-//! IPv6, or several addresses, there are several, and one bottleneck: with
-//! media on each, as many congestion controllers would compete there. The
-//! others are kept valid and step in when it ends.
+//! Which of the pairs between the same two networks carries. With several
+//! addresses there are several, and one bottleneck: with media on each, as
+//! many congestion controllers would compete there. The others are kept valid
+//! and step in when it ends; what arrives on them is taken as ever.
 
 use super::Agent;
 use super::pair::Pair;
 use crate::ice::{DownReason, LinkId, PathState};
 use crate::outbox::Outbox;
 use std::net::IpAddr;
-use weft_units::Instant;
+use weft_units::{Duration, Instant, PathId};
 
 /// From network to network.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -49,18 +49,27 @@ impl Agent {
     /// To be called when a pair has become valid or ended, or its ends are
     /// known better: one pair of each way is up, and one is selected.
     pub(super) fn settle(&mut self, now: Instant, out: &mut Outbox) {
-        for index in 0..self.pairs.len() {
-            if self.pairs[index].is_up() && self.is_surplus(index) {
-                self.pairs[index].path.state = PathState::Spare;
-                self.pairs[index].tell_end(DownReason::Spare, out);
-            }
+        self.fill_ways(out);
+        self.reselect(now, out);
+    }
+
+    /// One pair of each way is up. Who steps in is told first: to him goes
+    /// what the one before held.
+    pub(super) fn fill_ways(&mut self, out: &mut Outbox) {
+        let surplus = |i: &usize| self.pairs[*i].is_up() && self.is_surplus(*i);
+        let surplus: Vec<usize> = (0..self.pairs.len()).filter(surplus).collect();
+        for &index in &surplus {
+            self.pairs[index].path.state = PathState::Spare;
+            self.pairs[index].silent = false;
         }
         for index in 0..self.pairs.len() {
             if self.pairs[index].is_valid() && self.up_of(index).is_none() {
                 self.promote(index, out);
             }
         }
-        self.reselect(now, out);
+        for index in surplus {
+            self.pairs[index].tell_end(DownReason::Spare, out);
+        }
     }
 
     /// A peer that moves has a new address in an old network: where a pair
@@ -77,31 +86,37 @@ impl Agent {
         self.indices(|p| p.is_up() && Way::of(p) == way).next()
     }
 
-    /// Whether another pair of its way is up and comes first: the selected
-    /// one, or the older one.
+    /// Whether another pair of its way is up and comes first, or could be up
+    /// and is the selected one.
     fn is_surplus(&self, index: usize) -> bool {
         let pair = &self.pairs[index];
-        let is_selected = |p: &Pair| self.selection.path.is_some_and(|id| p.has_id(id));
-        let rank = |i: usize| (!is_selected(&self.pairs[i]), i);
         let way = Way::of(pair);
-        let mut others = self.indices(|p| p.is_up() && Way::of(p) == way);
-        others.any(|i| rank(i) < rank(index))
+        let comes_first = |p: &Pair| self.rank(p) < self.rank(pair);
+        let instead = |p: &Pair| p.is_up() || self.is_selected(p) && self.may_rise(p);
+        let mut others = self.indices(|p| Way::of(p) == way && instead(p) && comes_first(p));
+        others.next().is_some()
     }
 
-    /// Raises the best pair of this one's way: the selected one, then the
-    /// fastest. Under suspicion only one that has answered since: others may
-    /// be as dead as the one that ended.
+    /// The selected pair comes first, then the fastest.
+    fn rank(&self, pair: &Pair) -> (bool, Option<Duration>, PathId) {
+        (!self.is_selected(pair), pair.path.rtt, pair.path.id)
+    }
+
+    fn is_selected(&self, pair: &Pair) -> bool {
+        self.selection.path.is_some_and(|id| pair.has_id(id))
+    }
+
+    /// Under suspicion only who has answered since: others may be as dead as
+    /// the one that ended.
+    fn may_rise(&self, pair: &Pair) -> bool {
+        pair.is_valid() && (!self.is_suspicious() || pair.cleared.is_some())
+    }
+
+    /// Raises the best pair of this one's way.
     fn promote(&mut self, index: usize, out: &mut Outbox) {
         let way = Way::of(&self.pairs[index]);
-        let may = |p: &Pair| {
-            p.is_valid() && Way::of(p) == way && (!self.is_suspicious() || p.cleared.is_some())
-        };
-        let best = self.indices(may).min_by_key(|&i| {
-            let pair = &self.pairs[i];
-            let selected = self.selection.path.is_some_and(|id| pair.has_id(id));
-            (!selected, pair.path.rtt, pair.path.id)
-        });
-        if let Some(best) = best {
+        let candidates = self.indices(|p| Way::of(p) == way && self.may_rise(p));
+        if let Some(best) = candidates.min_by_key(|&i| self.rank(&self.pairs[i])) {
             let pair = &mut self.pairs[best];
             pair.path.state = PathState::Up;
             pair.told = true;

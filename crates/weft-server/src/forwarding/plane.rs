@@ -6,7 +6,7 @@ use crate::media_plane::{Command, Event, EventSender, ResourceId, Stats};
 use std::collections::BTreeMap;
 use weft_net::{Application, Context};
 use weft_peer::{Event as PeerEvent, Peer, PeerKey};
-use weft_secure::{Event as AssociationEvent, FailReason, PathState};
+use weft_secure::{Event as AssociationEvent, FailReason};
 use weft_session::{Event as SessionEvent, Level};
 use weft_units::{Deadline, Duration, Instant};
 
@@ -335,7 +335,7 @@ impl Application for Plane {
 
 fn has_path(context: &Context<'_>, key: PeerKey) -> bool {
     let peer = context.peers().get(key);
-    peer.is_some_and(|p| p.association().paths().any(|p| p.state == PathState::Up))
+    peer.is_some_and(|p| p.association().paths().any(|p| p.state.is_valid()))
 }
 
 /// How long a connection is kept without a path. One of ours goes on where it

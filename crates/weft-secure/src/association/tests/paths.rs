@@ -594,6 +594,10 @@ fn one_pair_between_two_networks_carries_and_the_others_wait() {
     assert_eq!(downs(&events).len(), 1, "{events:?}");
     let (after, next) = ups(&events)[0];
     assert!(after <= 200, "after {after} ms");
+    // In this order, so that it takes over what the other one held.
+    let is_change = |e: &&(u64, Event)| !matches!(e.1, Event::Selected { .. });
+    let first = events.iter().find(is_change).map(|e| &e.1);
+    assert!(matches!(first, Some(Event::PathUp { .. })), "{events:?}");
     assert_eq!(net.a.selected(), Some(next));
     let next = net.a.path(next).expect("it is up");
     assert_ne!((next.local, next.remote), dead);
@@ -630,4 +634,19 @@ fn who_tells_no_network_may_have_one_for_each_address() {
     net.introduce(&[SERVER, SERVER_TOO], &[]);
     net.run_for(2000);
     assert_eq!(states(&net.a), [Up, Up, Spare, Spare]);
+}
+
+#[test]
+fn the_pair_that_its_owner_selects_carries() {
+    let mut net = four_pairs([0, 0]);
+    let spare = net.a.paths().find(|p| p.state == PathState::Spare);
+    let spare = spare.expect("one of four").id;
+    net.a.select(net.now, spare);
+    net.run_for(500);
+    for association in [&net.a, &net.b] {
+        let selected = association.selected().and_then(|id| association.path(id));
+        assert_eq!(selected.map(|p| p.state), Some(PathState::Up));
+        assert_eq!(states(association)[1], PathState::Spare);
+    }
+    assert_eq!(net.a.selected(), Some(spare));
 }

@@ -4,7 +4,6 @@ use std::sync::mpsc::Sender;
 
 use weft_net::Context;
 use weft_peer::PeerKey;
-use weft_secure::DownReason;
 use weft_session::{Event as SessionEvent, ReceivedFrame};
 use weft_units::{Instant, PathId};
 
@@ -80,14 +79,6 @@ impl Caller {
                     link: name,
                     up: true,
                 }
-            }
-            weft_secure::Event::PathDown {
-                path,
-                reason: DownReason::Spare,
-            } => {
-                // Its link is as it was.
-                counterpart.live.remove(&path);
-                return;
             }
             weft_secure::Event::PathDown { path, .. } | weft_secure::Event::PathSilent { path } => {
                 counterpart.live.remove(&path);

@@ -2,7 +2,6 @@
 
 use weft_net::Context;
 use weft_peer::Peer;
-use weft_secure::PathState;
 use weft_server::AWAY;
 use weft_session::Level;
 use weft_units::{Duration, Instant};
@@ -59,7 +58,7 @@ impl Caller {
                 continue;
             };
             let mut paths = peer.association().paths();
-            if peer.is_connected() && paths.any(|p| p.state == PathState::Up) {
+            if peer.is_connected() && paths.any(|p| p.state.is_valid()) {
                 counterpart.patience.renew(now);
             } else if counterpart.patience.is_over_for(now, peer) && !counterpart.failed {
                 counterpart.failed = true;
