@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { framesShown, openPage, startChromium, type Opened } from './chromium';
+import { whereTheMachineKeepsUp } from './machine';
 import { startWeft, type Program } from './program';
 import { frameNumber } from './stamp';
 
@@ -56,7 +57,7 @@ async function firstNumber(page: Page, label: string): Promise<number> {
   return number ?? 0;
 }
 
-it('a browser shows each camera under its name, and both move', async () => {
+it('a browser shows each camera under its name, and both move', whereTheMachineKeepsUp(async () => {
   const { page, complaints } = kim;
   for (const label of [FRONT, REAR]) await framesShown(page, label, 20, 40_000);
   const [front, rear] = [await firstNumber(page, FRONT), await firstNumber(page, REAR)];
@@ -68,9 +69,9 @@ it('a browser shows each camera under its name, and both move', async () => {
   expect(await page.getByLabel(/^Picture of Rover/).count()).toBe(2);
   await page.getByText('Rear window').waitFor();
   expect(complaints).toEqual([]);
-});
+}));
 
-it('a phone and a laptop show all pictures without scrolling, and none jumps', async () => {
+it('a phone and a laptop show all pictures without scrolling, and none jumps', whereTheMachineKeepsUp(async () => {
   const { page } = kim;
   for (const viewport of [{ width: 390, height: 844 }, { width: 1280, height: 860 }]) {
     await page.setViewportSize(viewport);
@@ -85,7 +86,7 @@ it('a phone and a laptop show all pictures without scrolling, and none jumps', a
       expect(box!.y + box!.height).toBeLessThanOrEqual(viewport.height);
     }
   }
-});
+}));
 
 interface Row {
   readonly stream: string;
@@ -97,7 +98,7 @@ interface Line {
   readonly received: Readonly<Record<string, { readonly cameras: readonly { readonly frames: number }[] }>>;
 }
 
-it('a native endpoint records each camera to a file of its own and has figures of each', async () => {
+it('a native endpoint records each camera to a file of its own and has figures of each', whereTheMachineKeepsUp(async () => {
   const line = async (): Promise<Line> => {
     const lines = (await readFile(join(directory, 'stats.jsonl'), 'utf8')).trimEnd().split('\n');
     return JSON.parse(lines.at(-1) || '{"peers":[],"received":{}}') as Line;
@@ -114,7 +115,7 @@ it('a native endpoint records each camera to a file of its own and has figures o
   expect(files.some((file) => file.includes('Rover-Rear_window'))).toBe(true);
   expect(files).toHaveLength(3);
   for (const file of files) expect((await stat(join(directory, file))).size).toBeGreaterThan(10_000);
-});
+}));
 
 it.each([
   [Array.from({ length: 5 }, () => ['--camera', 'clip:360p']).flat(), /4 at most; leave some out/],

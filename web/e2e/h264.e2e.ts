@@ -5,6 +5,7 @@
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { brightness, framesShown, openPage, startChromium } from './chromium';
+import { whereTheMachineKeepsUp } from './machine';
 import { startWeft, type Program } from './program';
 import { frameNumber } from './stamp';
 
@@ -51,7 +52,7 @@ function decoded(page: Page): Promise<string[]> {
   });
 }
 
-it('a browser decodes H.264 and shows the numbered pictures', async () => {
+it('a browser decodes H.264 and shows the numbered pictures', whereTheMachineKeepsUp(async () => {
   const { page, complaints, context } = await openPage(browser, `${room}?name=Kim`, { before: [keepConnections] });
   await framesShown(page, PICTURE, 60);
   expect((await brightness(page, PICTURE)).spread).toBeGreaterThan(15);
@@ -63,7 +64,7 @@ it('a browser decodes H.264 and shows the numbered pictures', async () => {
   expect(second).toBeGreaterThanOrEqual((first ?? 0) + 29);
   expect(complaints).toEqual([]);
   await context.close();
-});
+}));
 
 /** To a browser without the decoder its name means nothing. */
 function misreadH264(): void {
@@ -74,9 +75,9 @@ function misreadH264(): void {
   } as typeof setRemoteDescription;
 }
 
-it('a browser without H.264 says so, and what helps', async () => {
+it('a browser without H.264 says so, and what helps', whereTheMachineKeepsUp(async () => {
   const { page, context } = await openPage(browser, `${room}?name=Sam`, { before: [misreadH264] });
   await page.getByText('They send H264, which this browser cannot show.').waitFor();
   await page.getByText('weft join --codec').waitFor();
   await context.close();
-});
+}));

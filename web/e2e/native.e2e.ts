@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { brightness, framesShown, loudest, openPage, startChromium, type Opened } from './chromium';
+import { whereTheMachineKeepsUp } from './machine';
 import { startWeft, type Program } from './program';
 
 const PICTURE = 'Picture of Rover';
@@ -34,7 +35,7 @@ afterAll(async () => {
   await rm(directory, { recursive: true });
 });
 
-it('the browser sees and hears the native sender, and how its links are', async () => {
+it('the browser sees and hears the native sender, and how its links are', whereTheMachineKeepsUp(async () => {
   await framesShown(kim.page, PICTURE, 60);
   expect((await brightness(kim.page, PICTURE)).spread).toBeGreaterThan(15);
   expect(await loudest(kim.page, PICTURE)).toBeGreaterThan(0.01);
@@ -43,14 +44,14 @@ it('the browser sees and hears the native sender, and how its links are', async 
   await badge.click();
   await expect.poll(() => kim.page.locator('.links').innerText()).toMatch(/wifi[\s\S]*up[\s\S]*Mbps[\s\S]*ms[\s\S]*lte[\s\S]*up[\s\S]*Mbps[\s\S]*ms/);
   expect(kim.complaints).toEqual([]);
-});
+}));
 
 interface Line {
   readonly t: number;
   readonly received: Readonly<Record<string, { readonly frames: number; readonly audio_packets: number }>>;
 }
 
-it('the native endpoint receives and records the browser', async () => {
+it('the native endpoint receives and records the browser', whereTheMachineKeepsUp(async () => {
   const frames = async (): Promise<number> => {
     const lines = (await readFile(join(directory, 'stats.jsonl'), 'utf8')).trimEnd().split('\n');
     const { received } = JSON.parse(lines.at(-1) || '{"received":{}}') as Line;
@@ -67,7 +68,7 @@ it('the native endpoint receives and records the browser', async () => {
   expect(played.width).toBeGreaterThanOrEqual(160);
   expect(played.seconds).toBeGreaterThan(2);
   expect(played.colours).toBeGreaterThan(10);
-});
+}));
 
 /** The recording as a player sees it that nobody here wrote. */
 async function play(recording: Buffer): Promise<{ width: number; seconds: number; colours: number }> {

@@ -5,6 +5,7 @@ import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, beforeEach, afterEach, describe, expect, it } from 'vitest';
 import { startMock, type Mock } from '../mock/server.mjs';
 import { brightness, framesShown, openPage, shown, startChromium } from './chromium';
+import { whereTheMachineKeepsUp } from './machine';
 
 const WEFT = 'weft over wifi + lte';
 const SINGLE = 'plain WebRTC over wifi alone';
@@ -41,7 +42,7 @@ function inked(page: Page, plot: number, colour: string): Promise<number> {
 }
 
 describe('the demo', () => {
-  it('shows both pictures and draws every plot', async () => {
+  it('shows both pictures and draws every plot', whereTheMachineKeepsUp(async () => {
     const { page, complaints, context } = await openPage(browser, `${mock.url}/demo`, { viewport: { width: 1280, height: 1300 } });
     for (const label of [WEFT, SINGLE]) {
       await framesShown(page, label, 20);
@@ -57,9 +58,9 @@ describe('the demo', () => {
     }
     expect(complaints).toEqual([]);
     await context.close();
-  });
+  }));
 
-  it('freezes only the call of the link that is cut, says for how long, and moves again after', async () => {
+  it('freezes only the call of the link that is cut, says for how long, and moves again after', whereTheMachineKeepsUp(async () => {
     const { page, context } = await openPage(browser, `${mock.url}/demo`);
     await framesShown(page, SINGLE, 20);
     const wifi = page.getByRole('group', { name: 'Link wifi' });
@@ -76,11 +77,11 @@ describe('the demo', () => {
     expect(await single.locator('.freeze').count()).toBe(0);
     expect(await single.locator('.measured').innerText()).toMatch(/in 1 freeze,/);
     await context.close();
-  });
+  }));
 });
 
 describe('a room', () => {
-  it('is joined by keyboard from the start page', async () => {
+  it('is joined by keyboard from the start page', whereTheMachineKeepsUp(async () => {
     const { page, complaints, context } = await openPage(browser, `${mock.url}/`);
     await page.getByLabel('Room').waitFor();
     await page.keyboard.press('Enter');
@@ -96,17 +97,17 @@ describe('a room', () => {
     await page.getByRole('button', { name: 'Leave' }).click();
     await page.getByRole('heading', { name: 'A call that goes on' }).waitFor();
     await context.close();
-  });
+  }));
 
-  it('shows the links of a native sender when asked', async () => {
+  it('shows the links of a native sender when asked', whereTheMachineKeepsUp(async () => {
     const { page, context } = await openPage(browser, `${mock.url}/r/mock?name=Kim`);
     await page.getByLabel(/^Links of Rover 7/).click();
     await page.locator('.links li').nth(1).waitFor();
     expect(await page.locator('.links').innerText()).toMatch(/wlan0[\s\S]*up[\s\S]*Mbps[\s\S]*ms/);
     await context.close();
-  });
+  }));
 
-  it('switches microphone and camera by button and by key', async () => {
+  it('switches microphone and camera by button and by key', whereTheMachineKeepsUp(async () => {
     const { page, context } = await openPage(browser, `${mock.url}/r/mock?name=Kim`);
     const microphone = page.getByRole('button', { name: 'Microphone' });
     const camera = page.getByRole('button', { name: 'Camera' });
@@ -122,17 +123,17 @@ describe('a room', () => {
     await page.getByText('Camera on').waitFor();
     await framesShown(page, 'Your own picture', 5);
     await context.close();
-  });
+  }));
 
-  it('lets watch without camera and microphone, and says what to do', async () => {
+  it('lets watch without camera and microphone, and says what to do', whereTheMachineKeepsUp(async () => {
     const { page, context } = await openPage(browser, `${mock.url}/r/mock?name=Kim`, { capture: 'refused' });
     await page.getByRole('alert').getByText('Allow them by the icon').waitFor();
     await framesShown(page, 'Picture of Ada Lovelace', 20);
     await context.close();
-  });
+  }));
 });
 
-it('watches a direct call', async () => {
+it('watches a direct call', whereTheMachineKeepsUp(async () => {
   const call = await startMock({ mode: 'call' });
   const { page, complaints, context } = await openPage(browser, `${call.url}/`);
   await framesShown(page, 'Picture of Rover 7', 20);
@@ -140,16 +141,16 @@ it('watches a direct call', async () => {
   expect(complaints).toEqual([]);
   await context.close();
   await call.close();
-});
+}));
 
-it('says so where the browser has no WebRTC', async () => {
+it('says so where the browser has no WebRTC', whereTheMachineKeepsUp(async () => {
   const context = await browser.newContext();
   await context.addInitScript(() => Reflect.deleteProperty(globalThis, 'RTCPeerConnection'));
   const page = await context.newPage();
   await page.goto(`${mock.url}/r/mock`);
   await page.getByRole('heading', { name: 'This browser has no WebRTC' }).waitFor();
   await context.close();
-});
+}));
 
 it.each(['/', '/r/mock?name=Kim', '/demo'])('fits a phone without scrolling sideways: %s', async (path) => {
   const { page, context } = await openPage(browser, mock.url + path, { viewport: { width: 360, height: 740 }, isMobile: true });

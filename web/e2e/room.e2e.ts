@@ -3,6 +3,7 @@
 import type { Browser } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
 import { brightness, framesShown, loudest, openPage, shown, startChromium } from './chromium';
+import { whereTheMachineKeepsUp } from './machine';
 import { startServer, type Server } from './server';
 
 /** Building the server may be part of starting it. */
@@ -22,7 +23,7 @@ afterEach(() => server.close());
 
 const enter = (name: string) => openPage(browser, `${server.url}/r/e2e?name=${name}`);
 
-it('two see each other move, and a third who comes later sees both', async () => {
+it('two see each other move, and a third who comes later sees both', whereTheMachineKeepsUp(async () => {
   const ada = await enter('Ada');
   const bob = await enter('Bob');
   await framesShown(ada.page, 'Picture of Bob', 60);
@@ -42,9 +43,9 @@ it('two see each other move, and a third who comes later sees both', async () =>
   for (const each of [ada, bob, eve]) expect(each.complaints).toEqual([]);
   await ada.context.close();
   await bob.context.close();
-});
+}));
 
-it('one who reloads the page is the same person, at once', async () => {
+it('one who reloads the page is the same person, at once', whereTheMachineKeepsUp(async () => {
   const ada = await enter('Ada');
   const bob = await enter('Bob');
   await framesShown(bob.page, 'Picture of Ada', 30);
@@ -56,9 +57,9 @@ it('one who reloads the page is the same person, at once', async () => {
   expect(await tiles.count()).toBe(1);
   await ada.context.close();
   await bob.context.close();
-});
+}));
 
-it('a duplicated tab is somebody else and leaves the first one its call', async () => {
+it('a duplicated tab is somebody else and leaves the first one its call', whereTheMachineKeepsUp(async () => {
   const ada = await enter('Ada');
   const bob = await enter('Bob');
   await framesShown(bob.page, 'Picture of Ada', 30);
@@ -73,9 +74,9 @@ it('a duplicated tab is somebody else and leaves the first one its call', async 
   expect(await server.metric('weft_publications')).toBe(3);
   await ada.context.close();
   await bob.context.close();
-});
+}));
 
-it('the page says that the server is gone, and both see each other again when it is back', async () => {
+it('the page says that the server is gone, and both see each other again when it is back', whereTheMachineKeepsUp(async () => {
   const ada = await enter('Ada');
   const bob = await enter('Bob');
   await framesShown(bob.page, 'Picture of Ada', 30);
@@ -89,13 +90,13 @@ it('the page says that the server is gone, and both see each other again when it
   expect(await ada.page.getByRole('alert').count()).toBe(0);
   await ada.context.close();
   await bob.context.close();
-});
+}));
 
-it('sound arrives with the picture', async () => {
+it('sound arrives with the picture', whereTheMachineKeepsUp(async () => {
   const ada = await enter('Ada');
   const bob = await enter('Bob');
   await framesShown(bob.page, 'Picture of Ada', 30);
   expect(await loudest(bob.page, 'Picture of Ada')).toBeGreaterThan(0.01);
   await ada.context.close();
   await bob.context.close();
-});
+}));

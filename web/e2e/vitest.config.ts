@@ -4,8 +4,9 @@ export default defineConfig({
   test: {
     root: 'e2e',
     include: ['*.e2e.ts'],
-    testTimeout: 60_000,
-    hookTimeout: 60_000,
+    // A machine that stands still most of the time takes twice as long as any other.
+    testTimeout: 120_000,
+    hookTimeout: 120_000,
     // A browser and a call on two shared cores can miss a deadline once.
     retry: 1,
     // One browser at a time: they compete for the processor.
