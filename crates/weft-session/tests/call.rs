@@ -354,38 +354,3 @@ fn controllers_change_during_a_call_that_goes_on() {
         }
     }
 }
-
-/// The table of docs/protection.md.
-#[test]
-#[ignore = "prints a table, and takes a minute"]
-fn sweep() {
-    for percent in [1, 5, 10] {
-        for kind in ProtectionKind::ALL {
-            let mut sums = [0.0; 5];
-            for seed in 1..=3 {
-                let spec = format!("rate=15mbit,delay=100ms,loss={percent}%");
-                let specs = [link(&spec), link(&spec)];
-                let mut world = World::new(seed, &specs, SchedulerKind::Converge);
-                world.set_max_rate(Rate::from_mbps(10));
-                world.set_protection(kind);
-                world.run(seconds(30));
-                let (sent, came) = (world.sender_stats(), world.receiver_stats().protection);
-                let part = |of: u64, all: u64| of as f64 / all.max(1) as f64;
-                let values = [
-                    part(sent.repair_packets, sent.media_packets),
-                    part(came.used, came.received),
-                    part(sent.retransmissions, sent.media_packets),
-                    world.latency_quantile(0.95).as_millis_f64(),
-                    world.received_rate(seconds(10), seconds(30)).as_bps() as f64 / 1e6,
-                ];
-                for (sum, value) in sums.iter_mut().zip(values) {
-                    *sum += value / 3.0;
-                }
-            }
-            let [overhead, used, again, latency, rate] = sums;
-            println!(
-                "| {percent} % | `{kind}` | {overhead:.3} | {used:.2} | {again:.3} | {latency:.0} | {rate:.1} |"
-            );
-        }
-    }
-}
