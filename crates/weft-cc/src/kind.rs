@@ -84,7 +84,10 @@ impl ControllerKind {
         ControllerKind::ScreamV1,
     ];
 
-    fn name(self) -> &'static str {
+    /// The name on the command line and in reports, of `fixed` without the
+    /// rate.
+    #[must_use]
+    pub fn name(self) -> &'static str {
         match self {
             ControllerKind::Gcc => "gcc",
             ControllerKind::GccDeployed => "gcc_deployed",

@@ -64,7 +64,11 @@ fn defined(source: &Source, file: &File, name: &str) -> Result<SystemSpec, Scena
     let entry = file.system.find(name).cloned().unwrap_or_default();
     let mut spec = default_system(name);
     if let Some(text) = &entry.scheduler {
-        spec.set_scheduler(source, file, text.get_ref(), text.span())?;
+        let name = text.get_ref();
+        if !spec.set_scheduler(name) {
+            let message = unknown_name("there is no scheduler", name, schedulers());
+            return Err(source.error(text.span(), message));
+        }
     }
     if let Some(text) = &entry.without {
         let ablation = text.get_ref().parse::<Ablation>();
@@ -103,7 +107,13 @@ fn named(
         None => (how, None),
     };
     let mut spec = default_system(name);
-    spec.set_scheduler(source, file, first, span.clone())?;
+    if !spec.set_scheduler(first) {
+        let alone = ControllerKind::ADAPTIVE.iter().filter(|_| second.is_none());
+        let known = schedulers().chain(alone.map(|kind| kind.name()));
+        let known = known.chain(file.system.names());
+        let message = unknown_name("there is no system", first, known);
+        return Err(source.error(span, message));
+    }
     if let Some(text) = second {
         spec.controller = controller(source, text, span.clone())?;
     }
@@ -140,35 +150,35 @@ pub fn default_names(file: &File) -> Vec<String> {
 }
 
 impl SystemSpec {
-    fn set_scheduler(
-        &mut self,
-        source: &Source,
-        file: &File,
-        name: &str,
-        span: Range<usize>,
-    ) -> Result<(), ScenarioError> {
+    /// By its name, or that of a system that was published; `false` if there
+    /// is none.
+    fn set_scheduler(&mut self, name: &str) -> bool {
         if name == WEBRTC {
             self.scheduler = SchedulerKind::Single;
             self.protection = ProtectionKind::None;
             self.controller = ControllerKind::GccDeployed;
             self.level = Level::SenderSide;
-            return Ok(());
+            return true;
         }
         if let Some((_, scheduler, level)) = RIVALS.iter().find(|(rival, ..)| *rival == name) {
             self.scheduler = *scheduler;
             self.protection = ProtectionKind::WebrtcTable;
             self.controller = ControllerKind::GccDeployed;
             self.level = *level;
-            return Ok(());
+            return true;
         }
-        let published = [WEBRTC].into_iter().chain(RIVALS.map(|(name, ..)| name));
-        let known = SchedulerKind::ALL.iter().map(|kind| kind.name());
-        let known = published.chain(known).chain(file.system.names());
-        self.scheduler = name
-            .parse()
-            .map_err(|_| source.error(span, unknown_name("there is no system", name, known)))?;
-        Ok(())
+        let Ok(scheduler) = name.parse() else {
+            return false;
+        };
+        self.scheduler = scheduler;
+        true
     }
+}
+
+/// What [`SystemSpec::set_scheduler`] knows.
+fn schedulers<'a>() -> impl Iterator<Item = &'a str> {
+    let published = [WEBRTC].into_iter().chain(RIVALS.map(|(name, ..)| name));
+    published.chain(SchedulerKind::ALL.iter().map(|kind| kind.name()))
 }
 
 fn controller(

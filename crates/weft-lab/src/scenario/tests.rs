@@ -172,6 +172,18 @@ fn what_is_wrong_is_told_with_line_column_and_remedy() {
             "t.toml:2:12",
             vec!["`webrtk`", "did you mean `webrtc`?"],
         ),
+        (
+            "title",
+            "systems = [\"nado\"]\ntitle",
+            "t.toml:2:12",
+            vec!["no system `nado`", "did you mean `nada`?"],
+        ),
+        (
+            "[flows.tcp]",
+            "[system.mine]\nscheduler = \"nada\"\n[flows.tcp]",
+            "t.toml:9:13",
+            vec!["no scheduler `nada`", "weft"],
+        ),
     ] {
         let error = error_with(line, by);
         assert!(error.starts_with(place), "{by}: {error}");

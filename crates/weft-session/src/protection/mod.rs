@@ -66,10 +66,12 @@ impl fmt::Display for ProtectionKind {
 #[error("no protection is called `{0}`; there are: none, webrtc_table, path_specific")]
 pub struct UnknownProtection(String);
 
+/// A hyphen will do for an underscore.
 impl FromStr for ProtectionKind {
     type Err = UnknownProtection;
     fn from_str(s: &str) -> Result<ProtectionKind, UnknownProtection> {
-        let found = ProtectionKind::ALL.into_iter().find(|k| k.name() == s);
+        let name = s.replace('-', "_");
+        let found = ProtectionKind::ALL.into_iter().find(|k| k.name() == name);
         found.ok_or_else(|| UnknownProtection(s.to_owned()))
     }
 }

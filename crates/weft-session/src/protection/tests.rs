@@ -57,6 +57,10 @@ fn names_are_read_back() {
     for kind in ProtectionKind::ALL {
         assert_eq!(kind.name().parse::<ProtectionKind>().ok(), Some(kind));
     }
+    assert!(matches!(
+        "path-specific".parse(),
+        Ok(ProtectionKind::PathSpecific)
+    ));
     let error = "best".parse::<ProtectionKind>().expect_err("there is none");
     for kind in ProtectionKind::ALL {
         assert!(error.to_string().contains(kind.name()), "{error}");

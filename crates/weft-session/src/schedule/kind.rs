@@ -93,10 +93,12 @@ fn names() -> String {
     SchedulerKind::ALL.map(SchedulerKind::name).join(", ")
 }
 
+/// A hyphen will do for an underscore.
 impl FromStr for SchedulerKind {
     type Err = UnknownScheduler;
     fn from_str(s: &str) -> Result<SchedulerKind, UnknownScheduler> {
-        let found = SchedulerKind::ALL.into_iter().find(|k| k.name() == s);
+        let name = s.replace('-', "_");
+        let found = SchedulerKind::ALL.into_iter().find(|k| k.name() == name);
         found.ok_or_else(|| UnknownScheduler { name: s.to_owned() })
     }
 }

@@ -158,6 +158,7 @@ fn names_parse_back() {
     for kind in SchedulerKind::ALL {
         assert_eq!(kind.name().parse::<SchedulerKind>().ok(), Some(kind));
     }
+    assert!(matches!("min-rtt".parse(), Ok(SchedulerKind::MinRtt)));
     let error = "best".parse::<SchedulerKind>().map_err(|e| e.to_string());
     assert_eq!(
         error,
