@@ -274,7 +274,7 @@ impl DirectPlane {
                     }
                     News::Path { path, link, up } => {
                         if board.on_path(Instant::now(), path, &link, up).is_some() {
-                            eprintln!("weft: link `{link}` is {}", if up { "up" } else { "down" });
+                            complain!("weft: link `{link}` is {}", if up { "up" } else { "down" });
                         }
                     }
                     News::Frame { .. } | News::Ended => {}

@@ -74,9 +74,10 @@ fn shell(args: &ShellArgs) -> Result<(), Failure> {
     let running = place.network.start()?;
     for (index, (near, far)) in place.addresses.iter().enumerate() {
         let number = index + 1;
-        eprintln!(
+        complain!(
             "weft: link {number}: {} here, {} at the other end",
-            near.v4, far.v4
+            near.v4,
+            far.v4
         );
     }
     let variables = variables(&place.addresses);
@@ -95,12 +96,12 @@ fn shell(args: &ShellArgs) -> Result<(), Failure> {
     drop(far);
     summarise(&report);
     if let Err(rejected) = report.verdict() {
-        eprintln!("weft: do not trust what was measured: {rejected}");
+        complain!("weft: do not trust what was measured: {rejected}");
     }
     match (status, log.map_or(Ok(()), |log| save(log, &report))) {
         (Ok(()), saved) => saved,
         (Err(ended), saved) => {
-            saved.unwrap_or_else(|failure| eprintln!("weft: {failure}"));
+            saved.unwrap_or_else(|failure| complain!("weft: {failure}"));
             Err(ended)
         }
     }
@@ -216,7 +217,7 @@ fn summarise(report: &Report) {
                 counters, queueing, ..
             } = direction;
             let queued = |q| queueing.quantile(q).unwrap_or_default().as_millis_f64();
-            eprintln!(
+            complain!(
                 "weft: link {} {way}: {} packets delivered ({:.3} Mbps on average), {} dropped; \
                  queueing p50 {:.1} ms, p95 {:.1} ms",
                 number + 1,

@@ -1,7 +1,7 @@
-//! How a command ends.
+//! What a command says, and how it ends.
 
 use std::fmt::Display;
-use std::io::{ErrorKind, Write as _, stdout};
+use std::io::{ErrorKind, Write as _, stderr, stdout};
 use std::os::unix::process::ExitStatusExt as _;
 use std::process::{ExitCode, ExitStatus};
 
@@ -43,6 +43,19 @@ pub fn say(line: impl Display) -> Result<(), Failure> {
         }
         _ => Ok(()),
     }
+}
+
+/// Writes a line to standard error, as `eprintln!` does, which panics where
+/// nobody takes it any more: a call outlives the terminal it was started in.
+macro_rules! complain {
+    ($($words:tt)*) => {
+        $crate::exit::write_complaint(format_args!($($words)*))
+    };
+}
+
+pub fn write_complaint(line: std::fmt::Arguments<'_>) {
+    // There is nobody to tell that nobody listens.
+    let _ = writeln!(stderr(), "{line}");
 }
 
 /// A server's two sentences as this program says things: what is wrong, then

@@ -1,4 +1,9 @@
 //! A video call over every link a machine has at once.
+#![cfg_attr(not(test), deny(clippy::print_stderr, clippy::print_stdout))]
+
+// First, for its macro.
+#[macro_use]
+mod exit;
 
 mod call;
 mod cameras;
@@ -7,7 +12,6 @@ mod demo;
 mod doctor;
 mod emu;
 mod endpoint;
-mod exit;
 mod interrupt;
 mod join;
 mod lab;
@@ -36,7 +40,7 @@ fn main() -> ExitCode {
     match result {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) => {
-            eprintln!("weft: {failure}");
+            complain!("weft: {failure}");
             failure.code()
         }
     }

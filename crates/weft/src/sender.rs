@@ -116,12 +116,12 @@ pub fn start(
         let shots = feed.subscribe();
         let send = move |frame| remote.send(Command::Video { camera, frame });
         video::start(setup, control, shots, send).map_err(Failure::machine)?;
-        feed.start(|error| eprintln!("weft: {error}"));
+        feed.start(|error| complain!("weft: {error}"));
     }
     if let Some(microphone) = sources.microphone {
         let remote = driver.remote.clone();
         let send = move |frame| remote.send(Command::Sound(frame));
-        sound::start(&microphone, clock, send, |error| eprintln!("weft: {error}"))
+        sound::start(&microphone, clock, send, |error| complain!("weft: {error}"))
             .map_err(Failure::usage)?;
     }
     Ok(driver)

@@ -22,7 +22,7 @@ pub fn run(args: ServeArgs) -> Result<(), Failure> {
         tell_certificate(&server);
     }
     if is_open {
-        eprintln!(
+        complain!(
             "weft: whoever reaches this address can enter every room: --token SECRET keeps \
              strangers out"
         );
@@ -88,12 +88,12 @@ pub fn tell_certificate(server: &ServerHandle) {
         None => "lasts until the server ends".to_owned(),
     };
     if let Some(renewal) = &server.renewal {
-        eprintln!(
+        complain!(
             "weft: made a new certificate, since the kept one {renewal}; browsers ask again, copies \
              that `weft join --ca` was given still do"
         );
     }
-    eprintln!(
+    complain!(
         "weft: the server's certificate is of its own making and {place}; browsers ask about it, \
          `weft join --ca FILE` takes a copy of it; SHA-256 {fingerprint}"
     );

@@ -191,7 +191,7 @@ impl StatsFile {
         let written = writeln!(self.file, "{line}").and_then(|()| self.file.flush());
         if let Err(error) = written {
             let failed = format!("--stats {}: {error}", self.path.display());
-            eprintln!("weft: {failed}; the figures end here, the call goes on");
+            complain!("weft: {failed}; the figures end here, the call goes on");
             self.failed = Some(failed);
         }
     }

@@ -129,7 +129,7 @@ impl Stage {
                 sender,
             });
         }
-        feed.start(|error| eprintln!("weft: {error}"));
+        feed.start(|error| complain!("weft: {error}"));
         for call in &calls {
             watch(&viewer.remote, &room, call)?;
         }

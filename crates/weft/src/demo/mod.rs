@@ -56,7 +56,7 @@ pub fn run(args: DemoArgs) -> Result<(), Failure> {
     let server = Server::start(config)?;
     let mut stage = Stage::build(&args, clock, &server)?;
     if args.headless {
-        eprintln!("weft: both calls are being set up");
+        complain!("weft: both calls are being set up");
     } else {
         say(format_args!("{}/demo", server.url.trim_end_matches('/')))?;
     }

@@ -29,7 +29,7 @@ impl Screen {
             self.redraw(tick, length);
         } else if self.headless && tick.t as u64 / 10 > self.said {
             self.said = tick.t as u64 / 10;
-            eprintln!("weft: {:.0} s: {}", tick.t, tick.phase);
+            complain!("weft: {:.0} s: {}", tick.t, tick.phase);
         }
     }
 

@@ -189,7 +189,7 @@ pub fn start(
     if may_change {
         let remote = driver.remote.clone();
         if let Err(error) = weft_net::watch_links(move || remote.send(Command::LinksChanged)) {
-            eprintln!("weft: {error}");
+            complain!("weft: {error}");
         }
     }
     Ok(driver)

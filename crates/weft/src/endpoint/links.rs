@@ -75,7 +75,7 @@ impl Links {
             let tied = link.binding == Binding::Interface || spec.via.is_some();
             let loopback = link.addresses().iter().all(|a| a.ip().is_loopback());
             if !tied && !loopback && specs.len() > 1 {
-                eprintln!(
+                complain!(
                     "weft: link `{}`: no right to tie sockets to the interface; only the source \
                      address is fixed (run as root, or `setcap cap_net_raw+ep` on the binary, or \
                      add `ip rule add from ADDRESS`)",
@@ -88,7 +88,7 @@ impl Links {
             return Err(LinksError(all.collect::<Vec<String>>().join("; ")));
         }
         for (spec, error) in &missing {
-            eprintln!("weft: link `{}`: {}", spec.name, waiting(error));
+            complain!("weft: link `{}`: {}", spec.name, waiting(error));
         }
         Ok(Links {
             specs,

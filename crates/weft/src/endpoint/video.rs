@@ -136,7 +136,7 @@ fn encode(
         expected = shot.index + 1;
         control.lock().missed += missed;
         if let Some(share) = load.on_picture(missed) {
-            eprintln!(
+            complain!(
                 "weft: this machine is too slow for its cameras: {:.0} % of the pictures of one \
                  were not encoded; end other programs, or choose smaller pictures",
                 100.0 * share

@@ -185,14 +185,14 @@ impl Call {
     pub(super) fn on_trouble(&mut self, error: &SignallingError) {
         let now = Instant::now();
         if self.trouble.begins(now, &error.kind()) {
-            eprintln!("weft: {error}; trying again");
+            complain!("weft: {error}; trying again");
         }
     }
 
     pub(super) fn on_answer(&mut self) {
         if let Some(lasted) = self.trouble.ends(Instant::now()) {
             let seconds = lasted.as_secs_f64();
-            eprintln!("weft: the server answers again after {seconds:.0} s");
+            complain!("weft: the server answers again after {seconds:.0} s");
         }
     }
 

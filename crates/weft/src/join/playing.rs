@@ -115,7 +115,7 @@ impl Call {
         let passing = matches!(&error, ConnectError::Signalling(e) if e.is_passing());
         if !passing && player.trouble.begins(now, &error.to_string()) {
             let name = self.others.get(id).map_or(id, |p| &p.name);
-            eprintln!("weft: cannot receive `{name}`: {error}; trying again");
+            complain!("weft: cannot receive `{name}`: {error}; trying again");
         }
     }
 
@@ -134,7 +134,7 @@ impl Call {
             }
             News::Failed(reason) => {
                 let name = self.others.get(&id).map_or(id.as_str(), |p| &p.name);
-                eprintln!("weft: receiving `{name}` failed ({reason}); trying again");
+                complain!("weft: receiving `{name}` failed ({reason}); trying again");
                 self.stop_playing(&id);
             }
             News::Ended => self.stop_playing(&id),

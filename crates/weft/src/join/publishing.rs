@@ -107,7 +107,7 @@ impl Call {
 
     pub(super) fn on_publication(&mut self, news: News) {
         match news {
-            News::Connected => eprintln!("weft: connected, publishing as `{}`", self.own.name),
+            News::Connected => complain!("weft: connected, publishing as `{}`", self.own.name),
             News::Path { path, link, up } => {
                 let now = Instant::now();
                 let news = self.publication.board.on_path(now, path, &link, up);
@@ -117,7 +117,7 @@ impl Call {
                 }
             }
             News::Failed(reason) => {
-                eprintln!("weft: publishing failed ({reason}); trying again");
+                complain!("weft: publishing failed ({reason}); trying again");
                 self.end_publication();
             }
             News::Frame { .. } | News::Ended => {}
@@ -135,13 +135,13 @@ impl Call {
 
 fn tell(link: &str, news: &LinkNews) {
     match news {
-        LinkNews::Up => eprintln!("weft: link `{link}` is up"),
+        LinkNews::Up => complain!("weft: link `{link}` is up"),
         LinkNews::Again(down) => {
             let seconds = down.as_secs_f64();
-            eprintln!("weft: link `{link}` is up again after {seconds:.1} s");
+            complain!("weft: link `{link}` is up again after {seconds:.1} s");
         }
-        LinkNews::Down => eprintln!("weft: link `{link}` is down"),
-        LinkNews::AllDown => eprintln!(
+        LinkNews::Down => complain!("weft: link `{link}` is down"),
+        LinkNews::AllDown => complain!(
             "weft: link `{link}` is down, and no other leads to the server: the call waits and \
              goes on by itself"
         ),

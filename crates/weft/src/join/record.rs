@@ -65,7 +65,7 @@ impl Recording {
                 Ok(recorder) => {
                     if self.used.is_empty() && path != self.path {
                         let (taken, path) = (self.path.display(), path.display());
-                        eprintln!("weft: {taken} is there already; recording to {path}");
+                        complain!("weft: {taken} is there already; recording to {path}");
                     }
                     self.used.insert(path);
                     let key = (participant.id.clone(), place);
@@ -146,7 +146,7 @@ impl Recording {
         let Some(path) = self.files.get(&camera).map(|r| r.path().to_owned()) else {
             return;
         };
-        eprintln!(
+        complain!(
             "weft: {}: they send H.264, which WebM cannot hold; only their sound is recorded \
              (their pictures are if they send VP8: weft join --codec vp8)",
             path.display()
@@ -174,7 +174,7 @@ impl Recording {
 
     /// The call matters more than its record.
     fn on_failure(&mut self, error: RecorderError) {
-        eprintln!("weft: {error}; this recording has ended, the call goes on");
+        complain!("weft: {error}; this recording has ended, the call goes on");
         self.failed.get_or_insert(error);
     }
 

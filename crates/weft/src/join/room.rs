@@ -70,7 +70,7 @@ impl Call {
             self.listen_to_room();
         } else if self.listening.is_silent(now) {
             if self.trouble.begins(now, "silence") {
-                eprintln!("weft: nothing heard of the room for a while; asking again");
+                complain!("weft: nothing heard of the room for a while; asking again");
             }
             self.listen_to_room();
         }
@@ -110,7 +110,7 @@ impl Call {
                     self.end_connections();
                     self.own.identity = Some(own);
                     if self.own.sections.is_empty() {
-                        eprintln!(
+                        complain!(
                             "weft: connected as `{}`, receives only; --camera and --mic publish",
                             self.own.name
                         );
@@ -151,7 +151,7 @@ impl Call {
     fn on_own_publishing(&mut self, shown: &Publishing) {
         let shown = !shown.is_nothing();
         if self.publication.is_shown() && !shown {
-            eprintln!("weft: the server has ended what we publish; publishing again");
+            complain!("weft: the server has ended what we publish; publishing again");
             self.end_publication();
         }
         self.publication.set_shown(shown);

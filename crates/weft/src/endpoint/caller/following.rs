@@ -80,7 +80,7 @@ impl Following {
         let before = self.counted.insert(held.addr, now).unwrap_or_default();
         if self.links.count(held.link, now.saturating_sub(before)) {
             let name = self.links.name(held.link);
-            eprintln!("weft: link `{name}` has used up its budget; it carries nothing more");
+            complain!("weft: link `{name}` has used up its budget; it carries nothing more");
         }
     }
 
@@ -91,12 +91,12 @@ impl Following {
             let own = present.iter().filter(|(l, _)| l == link);
             let addresses: Vec<String> = own.map(|(_, p)| p.address.to_string()).collect();
             let (name, addresses) = (self.links.name(*link), addresses.join(", "));
-            eprintln!("weft: link `{name}` is here: {addresses}");
+            complain!("weft: link `{name}` is here: {addresses}");
         }
         let gone = self.here.difference(&here);
         // That a budget is used up has been said.
         for link in gone.filter(|link| !self.links.is_spent(**link)) {
-            eprintln!("weft: link `{}` has gone", self.links.name(*link));
+            complain!("weft: link `{}` has gone", self.links.name(*link));
         }
         self.here = here;
     }
