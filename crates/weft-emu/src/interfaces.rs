@@ -40,11 +40,12 @@ pub(crate) fn set_up(
     interfaces: &[Interface],
     routes: Routes,
 ) -> Result<(), EmuError> {
-    if routes == Routes::Default {
-        for which in ["all", "default"] {
-            // Inherited from the machine; where it stays, `ip` complains.
-            let _ = fs::write(format!("/proc/sys/net/ipv6/conf/{which}/disable_ipv6"), "0");
-        }
+    let own = interfaces.iter().map(|interface| interface.name.as_str());
+    let all = ["all", "default"];
+    let all = all.into_iter().filter(|_| routes == Routes::Default);
+    for which in all.chain(own) {
+        // Disabled on the machine; where it stays so, `ip` complains.
+        let _ = fs::write(format!("/proc/sys/net/ipv6/conf/{which}/disable_ipv6"), "0");
     }
     let mut lines = devices(interfaces, routes);
     lines.extend(family(Family::V4, home, interfaces, routes));

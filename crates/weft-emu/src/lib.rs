@@ -27,7 +27,8 @@
 //! Namespaces and devices have no names in the file system: they live as long
 //! as the file descriptors of the process that made them and the programs
 //! inside, so nothing can be left behind but such programs.
-//! [`Running::stop`] (and dropping a [`Running`]) ends those; what a killed
+//! [`Running::stop`] (and dropping a [`Running`]) ends those, wherever they
+//! have gone; what a killed
 //! process left running is ended by the next [`Network::start`].
 
 mod address;
@@ -52,7 +53,7 @@ pub use error::EmuError;
 pub use histogram::Histogram;
 pub use log::{Fate, PacketLog, PacketRecord};
 pub use network::{Direction, HostId, LinkId, Logging, Network, Side};
-pub use processes::{has_ended, own_mark};
+pub use processes::{end_all_programs, has_ended, own_mark};
 pub use report::{DirectionReport, Interval, LinkReport, Rejected, Report, Scheduling};
 pub use right::{Right, RightError};
 pub use running::Running;

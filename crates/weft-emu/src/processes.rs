@@ -4,6 +4,7 @@ use crate::host::NamespaceId;
 use rustix::process::{Pid, Signal, kill_process};
 use std::fs;
 use std::os::unix::fs::MetadataExt;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -25,18 +26,23 @@ pub fn own_mark() -> String {
     format!("{id}.{start}.{namespace}")
 }
 
+/// A mark of its own for each network of this process: [`own_mark`], and how
+/// many there were before.
+pub(crate) fn next_mark() -> String {
+    static MADE: AtomicU64 = AtomicU64::new(0);
+    format!("{}.{}", own_mark(), MADE.fetch_add(1, Ordering::Relaxed))
+}
+
 /// Whether the process that the mark names is known to have ended. Nothing is
 /// known of those whose ids are of another namespace, as a container's are,
 /// and of marks that nobody here made.
 #[must_use]
 pub fn has_ended(mark: &str) -> bool {
-    let mut numbers = mark.split('.').map(str::parse::<u64>);
-    let (Some(Ok(id)), Some(Ok(start)), Some(Ok(namespace)), None) = (
-        numbers.next(),
-        numbers.next(),
-        numbers.next(),
-        numbers.next(),
-    ) else {
+    let numbers = mark.split('.').map(|number| number.parse().ok());
+    let Some(numbers) = numbers.collect::<Option<Vec<u64>>>() else {
+        return false;
+    };
+    let ([id, start, namespace] | [id, start, namespace, _]) = numbers[..] else {
         return false;
     };
     let Ok(id) = u32::try_from(id) else {
@@ -45,9 +51,21 @@ pub fn has_ended(mark: &str) -> bool {
     id_namespace() == Some(namespace) && start_time(id) != Some(start)
 }
 
-/// Ends every process in these namespaces, which this process has made.
-pub(crate) fn end_all_in(namespaces: &[NamespaceId]) {
-    end(|id| namespace_of(id).is_some_and(|n| namespaces.contains(&n)));
+/// Ends every process in these namespaces, which this process has made, and
+/// every program with this mark, wherever it is now.
+pub(crate) fn end_all_of(mark: &str, namespaces: &[NamespaceId]) {
+    end(|id| {
+        namespace_of(id).is_some_and(|n| namespaces.contains(&n))
+            || mark_of(id).is_some_and(|of| of == mark)
+    });
+}
+
+/// Ends all programs in networks of this process: for one that ends at once,
+/// without dropping what it has.
+pub fn end_all_programs() {
+    let own = own_mark();
+    let is_own = |mark: &str| mark.strip_prefix(&own).is_some_and(|rest| rest.starts_with('.'));
+    end(|id| mark_of(id).is_some_and(|mark| is_own(&mark)));
 }
 
 /// Ends the programs of makers that live no more, wherever they are now. What
@@ -139,6 +157,7 @@ mod tests {
         assert!(has_ended(&mark(id, 1)), "the id was given to another");
         // No id is that high (proc(5), pid_max).
         assert!(has_ended(&mark(4_194_305, 1)));
+        assert!(has_ended(&format!("{}.7", mark(4_194_305, 1))), "of its eighth network");
     }
 
     #[test]
@@ -149,7 +168,7 @@ mod tests {
             "nonsense",
             "4194305.1",
             "4294967297.1.1",
-            &format!("{}.1", mark(4_194_305, 1)),
+            &format!("{}.1.1", mark(4_194_305, 1)),
         ] {
             assert!(!has_ended(mark), "{mark}");
         }

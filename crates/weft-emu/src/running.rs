@@ -44,7 +44,7 @@ impl Running {
             lateness_limit,
             orders,
             mover: Some(handle),
-            mark: processes::own_mark(),
+            mark: processes::next_mark(),
             _awake: Awake::keep(),
             earlier_drops: AtomicU64::new(0),
         })
@@ -127,7 +127,7 @@ impl Running {
         let outcome = mover.join();
         let namespaces = self.hosts.iter().filter_map(Host::namespace);
         let ids: Vec<_> = namespaces.filter_map(|n| n.id().ok()).collect();
-        processes::end_all_in(&ids);
+        processes::end_all_of(&self.mark, &ids);
         match outcome {
             Ok(outcome) => Some(outcome),
             Err(panic) if thread::panicking() => {

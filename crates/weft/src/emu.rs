@@ -1,12 +1,12 @@
 //! `weft emu`: the emulator by itself, for other people's programs.
 
 pub mod args;
-mod far;
 
 use std::ffi::OsString;
 use std::fs::File;
 use std::io::IsTerminal as _;
-use std::process::Child;
+use std::os::unix::process::CommandExt as _;
+use std::process::{Child, Stdio};
 use std::time::Duration;
 
 use weft_emu::{
@@ -17,7 +17,6 @@ use weft_emu::{
 use crate::exit::Failure;
 use crate::interrupt::{asked, note_signals};
 use args::{EmuArgs, EmuCommand, NamedLink, ShellArgs};
-use far::Far;
 
 /// How soon it is seen that the program inside has ended.
 const LOOK_EVERY: Duration = Duration::from_millis(20);
@@ -62,7 +61,12 @@ fn shell(args: &ShellArgs) -> Result<(), Failure> {
     }
     let names = names(&args.links)?;
     let log = args.log.as_ref().map(|path| {
-        let refused = |e| Failure::Usage(format!("--log {}: {e}", path.display()));
+        let refused = |e| {
+            let path = path.display();
+            Failure::Usage(format!(
+                "--log {path}: {e}: name a file in a folder that you may write to"
+            ))
+        };
         File::create(path).map_err(refused)
     });
     let log = log.transpose()?;
@@ -84,7 +88,10 @@ fn shell(args: &ShellArgs) -> Result<(), Failure> {
     let far = args.far.as_ref().map(|command| {
         let mut shell = running.command(place.far, "sh");
         shell.args(["-c", command]).envs(variables.clone());
-        Far::start(shell).map_err(|e| Failure::Run(format!("--far '{command}': sh: {e}")))
+        // What is typed is not for it, and neither is Ctrl-C.
+        shell.process_group(0).stdin(Stdio::null());
+        let failed = |e| Failure::Run(format!("--far '{command}': sh: {e}"));
+        shell.spawn().map_err(failed)
     });
     let far = far.transpose()?;
     let status = match inside(args, &running, place.inside, variables) {
@@ -93,7 +100,10 @@ fn shell(args: &ShellArgs) -> Result<(), Failure> {
         ended => ended,
     };
     let report = running.stop();
-    drop(far);
+    if let Some(mut far) = far {
+        // It has ended with the network.
+        let _ = far.wait();
+    }
     summarise(&report);
     if let Err(rejected) = report.verdict() {
         complain!("weft: do not trust what was measured: {rejected}");
@@ -184,7 +194,13 @@ fn inside(
     }) else {
         unreachable!("one of them has an element")
     };
-    let refused = |e| Failure::Run(format!("{}: {e}", OsString::from(program).display()));
+    let refused = |e| {
+        let program = OsString::from(program);
+        Failure::Run(format!(
+            "{}: {e}: name a program that can be run",
+            program.display()
+        ))
+    };
     if let Some(signal) = asked() {
         return Err(Failure::Stopped(signal));
     }
@@ -211,6 +227,13 @@ fn inside(
 }
 
 fn summarise(report: &Report) {
+    if report.untaken > 0 {
+        complain!(
+            "weft: {} packets that left their link were refused by the receiver's kernel, and count as \
+             delivered: was its interface down?",
+            report.untaken
+        );
+    }
     for (number, link) in report.links.iter().enumerate() {
         for (way, direction) in [("up", &link.forward), ("down", &link.backward)] {
             let DirectionReport {
@@ -232,7 +255,11 @@ fn summarise(report: &Report) {
 }
 
 fn save(file: File, report: &Report) -> Result<(), Failure> {
-    let failed = |e: &std::io::Error| Failure::Run(format!("--log: {e}"));
+    let failed = |e: &std::io::Error| {
+        Failure::Run(format!(
+            "--log: {e}: packets are kept in memory first: make room, or run for less long"
+        ))
+    };
     let Some(packets) = report.packets.as_ref().map_err(failed)? else {
         return Ok(());
     };

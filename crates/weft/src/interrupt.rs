@@ -8,8 +8,9 @@ use libc::{SIGHUP, SIGINT, SIGTERM, c_int};
 type Handler = Box<dyn FnMut() + Send>;
 static HANDLER: Mutex<Option<Handler>> = Mutex::new(None);
 
-/// Calls `handler` on Ctrl-C or SIGTERM instead of ending the process at once;
-/// the second time the process ends.
+/// Calls `handler` on Ctrl-C, SIGTERM or SIGHUP instead of ending the process
+/// at once; the second time the process ends, with what it runs in emulated
+/// networks. A SIGHUP that is ignored (nohup(1)) stays so.
 pub fn on_ctrl_c(handler: impl FnMut() + Send + 'static) {
     let mut slot = HANDLER.lock().expect("handlers do not panic");
     let first = slot.replace(Box::new(handler)).is_none();
@@ -18,14 +19,17 @@ pub fn on_ctrl_c(handler: impl FnMut() + Send + 'static) {
         return;
     }
     let mut asked = false;
-    // Fails only if another handler is set, which nothing here does.
-    let _ = ctrlc::set_handler(move || {
-        if std::mem::replace(&mut asked, true) {
-            std::process::exit(130);
-        }
-        if let Some(handler) = HANDLER.lock().expect("handlers do not panic").as_mut() {
-            handler();
-        }
+    but_for_ignored_hang_ups(|| {
+        // Fails only if another handler is set, which nothing here does.
+        let _ = ctrlc::set_handler(move || {
+            if std::mem::replace(&mut asked, true) {
+                weft_emu::end_all_programs();
+                std::process::exit(130);
+            }
+            if let Some(handler) = HANDLER.lock().expect("handlers do not panic").as_mut() {
+                handler();
+            }
+        });
     });
 }
 
@@ -41,17 +45,26 @@ extern "C" fn note(signal: c_int) {
 }
 
 /// From now on SIGINT, SIGTERM and SIGHUP do not end the process, but are
-/// there to be [`asked`] for. Programs that it starts have none of this. A
-/// SIGHUP that is ignored (nohup(1)) stays so.
+/// there to be [`asked`] for. Programs that it starts have none of this.
 pub fn note_signals() {
     let handler = note as extern "C" fn(c_int) as libc::sighandler_t;
-    for signal in [SIGINT, SIGTERM, SIGHUP] {
-        // SAFETY: the handler does nothing but use an atomic number.
-        let before = unsafe { libc::signal(signal, handler) };
-        if signal == SIGHUP && before == libc::SIG_IGN {
-            // SAFETY: as it was.
-            unsafe { libc::signal(signal, libc::SIG_IGN) };
+    but_for_ignored_hang_ups(|| {
+        for signal in [SIGINT, SIGTERM, SIGHUP] {
+            // SAFETY: the handler does nothing but use an atomic number.
+            unsafe { libc::signal(signal, handler) };
         }
+    });
+}
+
+/// Sets handlers, but none for a SIGHUP that nobody here asked to ignore.
+fn but_for_ignored_hang_ups(set: impl FnOnce()) {
+    // SAFETY: what it was is known only when it is replaced; until handlers
+    // are set, one that comes is ignored.
+    let before = unsafe { libc::signal(SIGHUP, libc::SIG_IGN) };
+    set();
+    if before == libc::SIG_IGN {
+        // SAFETY: as it was.
+        unsafe { libc::signal(SIGHUP, libc::SIG_IGN) };
     }
 }
 

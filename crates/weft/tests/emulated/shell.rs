@@ -127,7 +127,8 @@ fn the_program_at_the_other_end_ends_with_the_shell_also_on_the_machine() {
     }
     let folder = tempfile::tempdir().expect("a folder");
     let file = folder.path().join("id").display().to_string();
-    let far = format!("sleep 1000 & echo $! > {file}; wait");
+    // As a daemon does, which leaves the group of what started it.
+    let far = format!("setsid sleep 1000 & echo $! > {file}");
     let inside = format!("until [ -s {file} ]; do sleep 0.01; done");
     let mut command = Command::new("timeout");
     command.args(["-s", "KILL", "30", WEFT, "emu", "shell", "--link", LINK]);
