@@ -3,6 +3,8 @@
 
 mod single;
 
+use std::collections::BTreeMap;
+
 use serde::Serialize;
 
 use crate::metrics::{self, Better};
@@ -34,7 +36,8 @@ pub struct Outcome<'a> {
     scenario: &'a Scenario,
     engine: Engine,
     /// What must be known of the runs, each thing once.
-    notes: Vec<String>,
+    /// By variant and seed.
+    notes: BTreeMap<(usize, u64), Vec<String>>,
     /// By variant, then by seed.
     values: Vec<Vec<Option<Vec<metrics::Value>>>>,
     /// By variant: of seed 1.
@@ -146,7 +149,7 @@ impl<'a> Outcome<'a> {
         Outcome {
             scenario,
             engine,
-            notes: Vec::new(),
+            notes: BTreeMap::new(),
             values: vec![vec![None; scenario.seeds as usize]; variants],
             series: vec![None; variants],
             samples: vec![Default::default(); variants],
@@ -170,11 +173,7 @@ impl<'a> Outcome<'a> {
             samples.extend(of_focus.flat_map(|c| c.values.iter().flatten()));
         }
         worst(&mut self.checks[run.variant], run.checks);
-        for note in run.notes {
-            if !self.notes.contains(&note) {
-                self.notes.push(note);
-            }
-        }
+        self.notes.insert((run.variant, run.seed), run.notes);
         if run.seed == 1 {
             self.series[run.variant] = Some(run.series);
         }
@@ -200,11 +199,25 @@ impl<'a> Outcome<'a> {
         self.engine
     }
 
-    /// What must be known of scenario and runs to judge them.
+    /// What must be known of scenario and runs to judge them. What is true of
+    /// every run is said once, anything else with the run that it is about.
     #[must_use]
     pub fn notes(&self) -> Vec<String> {
-        let own = self.scenario.notes().into_iter();
-        own.chain(self.notes.iter().cloned()).collect()
+        let mut all = self.scenario.notes();
+        let runs = || self.notes.iter();
+        for ((variant, seed), notes) in runs() {
+            let system = &self.scenario.variants[*variant].name;
+            for note in notes {
+                let told = match runs().all(|(_, notes)| notes.contains(note)) {
+                    true => note.clone(),
+                    false => format!("{system}, seed {seed}: {note}"),
+                };
+                if !all.contains(&told) {
+                    all.push(told);
+                }
+            }
+        }
+        all
     }
 
     /// Runs that ended well.

@@ -1,5 +1,6 @@
-use super::{verdict, worst};
-use crate::run::Check;
+use super::{Outcome, verdict, worst};
+use crate::run::{Check, Run, Series};
+use crate::scenario::Scenario;
 use crate::statistics::Estimate;
 
 fn estimate(centre: f64, low: f64, high: f64) -> Estimate {
@@ -16,6 +17,27 @@ fn a_verdict_weighs_the_interval() {
     assert_eq!(verdict(&estimate(11.0, 9.0, 13.0), 9.5, 10.5), "unclear");
     assert_eq!(verdict(&estimate(12.0, 11.0, 13.0), 9.5, 10.5), "higher");
     assert_eq!(verdict(&estimate(8.0, 7.0, 9.0), 9.5, 10.5), "lower");
+}
+
+#[test]
+fn notes_name_the_run_that_they_are_about() {
+    let text = "title = \"t\"\nduration = \"1s\"\nsystems = [\"weft\", \"single\"]\n[links.a]\n\
+                spec = \"rate=1mbit\"\n[flows.call]\nkind = \"call\"\n";
+    let scenario = Scenario::parse("t.toml", text, &["seeds=2".to_owned()]).unwrap();
+    let mut outcome = Outcome::new(&scenario);
+    for (variant, seed, own) in [(1, 2, Some("late")), (0, 1, None), (1, 1, Some("late"))] {
+        outcome.add(Run {
+            variant,
+            seed,
+            values: Vec::new(),
+            series: Series::default(),
+            checks: Vec::new(),
+            events: 0,
+            notes: ["version 1"].into_iter().chain(own).map(str::to_owned).collect(),
+        });
+    }
+    let notes = ["version 1", "single, seed 1: late", "single, seed 2: late"];
+    assert_eq!(outcome.notes(), notes);
 }
 
 #[test]
