@@ -205,7 +205,7 @@ async def sample_regularly(peer, camera, screen):
     before = None
     while True:
         await asyncio.sleep(PERIOD_S)
-        if peer.connectionState != "connected":
+        if before is None and peer.connectionState != "connected":
             continue
         now = await sample(peer, camera, screen)
         add_rates(now, before)

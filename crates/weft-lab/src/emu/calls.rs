@@ -4,7 +4,7 @@ use std::net::Ipv4Addr;
 use std::path::Path;
 
 use weft_session::adaptation::Degradation;
-use weft_sim::encoder::ModelSetup;
+use weft_sim::encoder::{Codec, ModelSetup};
 use weft_sim::{CallSetup, FlowSetup, SideSetup, SourceKind};
 
 use super::job::{Begins, End, Ending, Ends, Job, Speech};
@@ -149,6 +149,17 @@ pub fn film(source: &SourceKind) -> Film {
         }) => ((*width, *height), fps.round().max(1.0) as u32),
         // The synthetic codec has frames without pictures.
         SourceKind::Synthetic(setup) => ((1280, 720), setup.frame_rate.round().max(1.0) as u32),
+    }
+}
+
+/// What the camera's pictures are encoded with, by its name in scenarios.
+#[must_use]
+pub fn codec(source: &SourceKind) -> &'static str {
+    match source {
+        SourceKind::Model(ModelSetup {
+            codec: Codec::H264, ..
+        }) => "h264",
+        SourceKind::Model(_) | SourceKind::Synthetic(_) => "vp8",
     }
 }
 

@@ -63,6 +63,14 @@ impl Client {
         }
     }
 
+    /// Whether its programs are here.
+    ///
+    /// # Errors
+    /// What is missing, with the remedy.
+    pub fn find(&self) -> Result<(), Trouble> {
+        self.program().map(drop)
+    }
+
     /// How an end of a call is started, for those that speak lines of JSON
     /// (`clients/README.md`).
     ///

@@ -63,6 +63,7 @@ mod tests {
             flow: 0,
             end,
             about: None,
+            has_failed: false,
             samples: vec![sample],
         }
     }

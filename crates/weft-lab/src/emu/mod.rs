@@ -28,12 +28,13 @@ use weft_links::Tally;
 use weft_sim::{Direction, FlowKind, FlowSetup, Setup};
 
 use crate::metrics::{self, Capacities, Value};
-use crate::run::{self, Failed, Run, Series};
+use crate::run::{self, Check, Failed, Run, Series};
 use crate::scenario::{Scenario, Variant};
 
 pub use client::{Client, UnknownClient};
 pub use compare::{Disagreement, THRESHOLD, disagreements};
 pub use suited::suited;
+pub use traffic::tcp_algorithms;
 
 use calls::Props;
 use job::{End, Ends, Job};
@@ -183,7 +184,10 @@ impl Emulated<'_> {
         if self.settings.client == Client::Weft {
             for (flow, each) in setup.flows.iter().enumerate() {
                 if let FlowKind::Call(call) = &each.kind {
-                    told.extend(weft::told(self.clips.folder, (flow, &each.name), call)?);
+                    let ended = each.stop.unwrap_or(setup.duration).min(setup.duration);
+                    let ended_ms = began_ms + ended.as_secs_f64() * 1e3;
+                    let flow = (flow, each.name.as_str());
+                    told.extend(weft::told(self.clips.folder, flow, call, ended_ms)?);
                 }
             }
         }
@@ -206,13 +210,7 @@ impl Emulated<'_> {
                     calls::jobs(client, system, (flow, each, call), ends, &props)?
                 }
                 FlowKind::Tcp(_) | FlowKind::Udp(_) => {
-                    let length = each.stop.unwrap_or(setup.duration).min(setup.duration);
-                    traffic::jobs(
-                        flow,
-                        each,
-                        ends,
-                        (length.saturating_sub(each.start), self.seed),
-                    )?
+                    traffic::jobs(flow, each, ends, (setup.duration, self.seed))?
                 }
             });
         }
@@ -270,16 +268,45 @@ impl Emulated<'_> {
         tales.add_series(&mut series);
         let mut notes = tales.notes();
         notes.extend(log.and_then(missing));
+        notes.extend(refused(report));
         Run {
             variant: 0,
             seed: self.seed,
             values,
             series,
-            checks: run::checks(&run),
+            checks: run::checks(&run).into_iter().chain(own_checks(report, log)).collect(),
             events: record.events,
             notes,
         }
     }
+}
+
+/// Whether the emulator itself kept up.
+fn own_checks(report: &Report, log: Option<&PacketLog>) -> [Check; 2] {
+    let [.., late] = report.lateness_percentiles();
+    let lost = log.map_or(0, PacketLog::lost);
+    let check = |what, configured, measured| Check {
+        of: "emulator".to_owned(),
+        what,
+        configured,
+        measured,
+        ok: measured <= configured,
+    };
+    let limit = report.lateness_limit.as_millis_f64();
+    [
+        check("late_ms", limit, late.as_millis_f64()),
+        check("unlogged", 0.0, lost as f64),
+    ]
+}
+
+fn refused(report: &Report) -> Option<String> {
+    let packets = report.untaken;
+    (packets > 0).then(|| {
+        format!(
+            "{packets} packets that left their link were refused by the receiver's kernel, and count \
+             as delivered: was its interface down?"
+        )
+    })
 }
 
 fn missing(log: &PacketLog) -> Option<String> {

@@ -54,6 +54,10 @@ pub struct Process {
     pub heard_at: Instant,
     /// What it said was wrong.
     pub error: Option<String>,
+    /// When it first said so.
+    error_at: Option<Instant>,
+    /// Whether its connection was lost for good.
+    pub has_failed: bool,
     /// How it ended.
     pub ended: Option<ExitStatus>,
     /// When that was seen.
@@ -101,6 +105,8 @@ impl Process {
             about: None,
             heard_at: Instant::now(),
             error: None,
+            error_at: None,
+            has_failed: false,
             ended: None,
             ended_at: None,
             asked_at: None,
@@ -127,23 +133,39 @@ impl Process {
         let line = match serde_json::from_str::<Line>(text) {
             Ok(line) => line,
             Err(error) => {
-                self.error = Some(format!(
+                self.go_wrong(format!(
                     "it wrote \"{text}\", which is no line of a client ({error}): see clients/README.md"
                 ));
                 return None;
             }
         };
         self.ready |= line.ready;
-        self.connected |= line.state.as_deref() == Some("connected");
+        // RFC 8829 section 3.5.1 and W3C webrtc, RTCPeerConnectionState.
+        match line.state.as_deref() {
+            Some("connected") => (self.connected, self.has_failed) = (true, false),
+            Some("failed") => self.has_failed = true,
+            _ => {}
+        }
         self.samples.extend(line.sample);
         if let Some(about) = line.about {
             self.about = Some(Value::Object(about));
         }
         if let Some(error) = line.error {
             let remedy = line.remedy.map_or(String::new(), |r| format!(": {r}"));
-            self.error.get_or_insert(format!("{error}{remedy}"));
+            self.go_wrong(format!("{error}{remedy}"));
         }
         line.signal.is_some().then(|| text.to_owned())
+    }
+
+    /// The first thing that is wrong counts.
+    fn go_wrong(&mut self, error: String) {
+        self.error.get_or_insert(error);
+        self.error_at.get_or_insert_with(Instant::now);
+    }
+
+    /// Whether it has said longer ago that something is wrong.
+    pub fn error_is_older_than(&self, time: Duration) -> bool {
+        self.error_at.is_some_and(|at| at.elapsed() >= time)
     }
 
     /// Hands over what was kept.
@@ -185,6 +207,11 @@ impl Process {
     pub fn ask_to_end(&mut self) {
         self.asked_at = Some(Instant::now());
         self.signal(Signal::TERM);
+    }
+
+    /// Whether it was asked to end.
+    pub fn was_asked(&self) -> bool {
+        self.asked_at.is_some()
     }
 
     /// Ends what was asked to end this long ago.

@@ -13,13 +13,13 @@ use super::process::{Heard, Process};
 
 /// Programs have so long to get ready: a browser takes 2 s on an idle machine
 /// of two cores; chosen by us.
-const READY_WITHIN: Duration = Duration::from_secs(40);
+pub const READY_WITHIN: Duration = Duration::from_secs(40);
 /// A call whose ends do not meet within this time never does: ICE gives up
 /// after 15 s in libwebrtc (p2p/base/p2p_constants.h); chosen by us.
 const CONNECTED_WITHIN: Duration = Duration::from_secs(20);
 /// Clients tell something every 500 ms; one that is silent for so long
 /// hangs. Chosen by us: longer than any pause on a busy machine.
-const SILENT_FOR: Duration = Duration::from_secs(10);
+pub const SILENT_FOR: Duration = Duration::from_secs(10);
 /// How long clients have to end after their input has.
 const GRACE: Duration = Duration::from_secs(3);
 /// How long other programs have to end when their flow is over.
@@ -49,6 +49,8 @@ pub struct Told {
     pub end: End,
     /// What it is.
     pub about: Option<serde_json::Value>,
+    /// Whether its connection was lost for good.
+    pub has_failed: bool,
     /// Its statistics.
     pub samples: Vec<Sample>,
 }
@@ -239,7 +241,7 @@ impl Play<'_> {
             let closed = self.closed[flow];
             let ended = process.has_ended();
             let process = &self.processes[at];
-            let is_ending = process.error.is_some() && process.heard_at.elapsed() < LAST_WORDS;
+            let is_ending = process.error.is_some() && !process.error_is_older_than(LAST_WORDS);
             if closed || is_ending && !ended || process.has_just_ended() {
                 continue;
             }
@@ -249,6 +251,7 @@ impl Play<'_> {
                 Ending::Well => ended && status != Some(0),
             };
             if bad || process.error.is_some() {
+                let is_client = process.job.speech == Speech::Lines;
                 let text = format!("{}: {}", self.name(process), process.last_words());
                 /// A program that is not there, of a shell (POSIX, 2.8.2).
                 const NOT_FOUND: i32 = 127;
@@ -258,7 +261,7 @@ impl Play<'_> {
                     Some(NOT_FOUND) => Trouble::Lacking(format!(
                         "{text}: install it; `make setup` installs what weft uses itself"
                     )),
-                    Some(LACKING) => Trouble::Lacking(text),
+                    Some(LACKING) if is_client => Trouble::Lacking(text),
                     _ => Trouble::Run(text),
                 });
             }
@@ -299,16 +302,32 @@ impl Play<'_> {
 
     /// Ends what still runs, and gives what all have told.
     fn end(mut self) -> Vec<Told> {
-        self.processes.iter_mut().for_each(Process::close_input);
+        for flow in 0..self.closed.len() {
+            if !self.closed[flow] {
+                self.close_flow(flow);
+            }
+        }
         let until = Instant::now() + GRACE;
-        let speaks = |p: &mut Process| p.job.speech == Speech::Lines && !p.has_ended();
-        while Instant::now() < until && self.processes.iter_mut().any(speaks) {
+        let is_ending = |p: &mut Process| {
+            p.insist_after(ASKED_FOR);
+            (p.job.speech == Speech::Lines || p.was_asked()) && !p.has_ended()
+        };
+        while Instant::now() < until {
+            // Each is looked at, not only the first.
+            let ending = self
+                .processes
+                .iter_mut()
+                .filter_map(|p| is_ending(p).then_some(p.job.end));
+            if ending.count() == 0 {
+                break;
+            }
             self.listen(LOOK_EVERY);
         }
         let told = self.processes.iter_mut().map(|process| Told {
             flow: process.job.flow,
             end: process.job.end,
             about: process.about.take(),
+            has_failed: process.has_failed,
             samples: std::mem::take(&mut process.samples),
         });
         told.collect()

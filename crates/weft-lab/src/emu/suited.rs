@@ -1,12 +1,17 @@
 //! What of a scenario can be emulated, and its systems as clients see them.
 
-use weft_sim::{FlowKind, FlowSetup, Setup};
+use weft_session::Ablation;
+use weft_sim::{CallSetup, EcnMode, FlowKind, FlowSetup, Setup};
+use weft_units::Bytes;
 
+use super::calls::codec;
 use super::{Client, Trouble};
 use crate::scenario::{Scenario, Variant};
 
 /// What plain WebRTC is called in scenarios: what browsers are compared with.
 const WEBRTC: &str = "webrtc";
+/// What the devices of the emulated network carry in one packet.
+const MTU: Bytes = Bytes(1500);
 
 /// The scenario for this client. weft is run as each of the systems; for any
 /// other program, which is what it is, systems that differ by their links or
@@ -17,7 +22,7 @@ const WEBRTC: &str = "webrtc";
 /// What cannot be emulated.
 pub fn suited(scenario: &Scenario, client: &Client) -> Result<Scenario, Trouble> {
     for variant in &scenario.variants {
-        check(&variant.setup)?;
+        check(&variant.setup, client)?;
     }
     let mut scenario = scenario.clone();
     if *client == Client::Weft {
@@ -80,24 +85,52 @@ fn name(client: &Client, variant: &Variant) -> String {
     format!("{}@{}", client.name(), names.collect::<Vec<_>>().join("+"))
 }
 
-fn check(setup: &Setup) -> Result<(), Trouble> {
+/// What this client cannot be told, or the network cannot do.
+fn check(setup: &Setup, client: &Client) -> Result<(), Trouble> {
     for flow in &setup.flows {
-        let name = &flow.name;
-        let delayed = flow
-            .routes
-            .iter()
-            .any(|r| r.access_delay > weft_units::Duration::ZERO);
-        let chained = flow.routes.iter().any(|route| route.hops.len() != 1);
-        let what = match (delayed, chained) {
-            (true, _) => "has an access-delay",
-            (_, true) => "crosses several links one behind the other",
-            _ => continue,
+        let Some(what) = lacking(flow, client) else {
+            continue;
         };
         return Err(Trouble::Lacking(format!(
-            "flow `{name}` {what}, which the engine emu of this version does not have: use --engine sim"
+            "flow `{}` {what}, which the engine emu of this version does not have: use --engine sim",
+            flow.name
         )));
     }
     Ok(())
+}
+
+fn lacking(flow: &FlowSetup, client: &Client) -> Option<&'static str> {
+    let mut routes = flow.routes.iter();
+    if routes.any(|route| route.access_delay > weft_units::Duration::ZERO) {
+        return Some("has an access-delay");
+    }
+    let mut routes = flow.routes.iter();
+    if routes.any(|route| route.hops.len() != 1) {
+        return Some("crosses several links one behind the other");
+    }
+    match &flow.kind {
+        FlowKind::Call(call) => lacking_of_call(call, client),
+        FlowKind::Tcp(tcp) => (tcp.ecn == EcnMode::On).then_some("uses ECN, being TCP"),
+        FlowKind::Udp(udp) => (udp.packet > MTU).then_some("sends packets of more than 1500 bytes"),
+    }
+}
+
+fn lacking_of_call(call: &CallSetup, client: &Client) -> Option<&'static str> {
+    let sides = [&call.caller, &call.callee];
+    let mut cameras = sides.iter().flat_map(|side| &side.cameras);
+    let is_h264 = cameras.any(|camera| codec(&camera.source) == "h264");
+    match client {
+        // It is told nothing.
+        Client::Exec(_) => None,
+        _ if call.caller.weight.to_bits() != 1.0_f64.to_bits() => Some("has a weight"),
+        Client::Weft if call.caller.ablation != Ablation::None => {
+            Some("is made by a system `without` a part")
+        }
+        Client::Weft => None,
+        Client::Chromium | Client::Pion | Client::Aiortc => {
+            is_h264.then_some("has the encoder h264, with a client that takes its own")
+        }
+    }
 }
 
 #[cfg(test)]

@@ -8,6 +8,7 @@ use weft_units::{Duration, Rng};
 
 use super::Trouble;
 use super::job::{Begins, End, Ending, Ends, Job, Speech};
+use super::stage::READY_WITHIN;
 
 /// iperf3's own.
 const PORT: u16 = 5201;
@@ -25,7 +26,7 @@ const FORMAT: &str = "k";
 /// What transfers are cut into, so that sizes are kept to within so much.
 const BLOCK: &str = "4K";
 
-/// The programs of a flow that is no call.
+/// The programs of a flow that is no call, in a run of this length.
 ///
 /// # Errors
 /// Where iperf3 or the kernel cannot do it.
@@ -33,10 +34,15 @@ pub fn jobs(
     flow: usize,
     setup: &FlowSetup,
     ends: &Ends,
-    (length, seed): (Duration, u64),
+    (duration, seed): (Duration, u64),
 ) -> Result<Vec<Job>, Trouble> {
-    let limit = length.as_secs_f64().ceil();
-    let traffic = Traffic { flow, ends, limit };
+    let until = setup.stop.unwrap_or(duration).min(duration);
+    let traffic = Traffic {
+        flow,
+        ends,
+        until: until.as_secs_f64().ceil(),
+        limit: until.saturating_sub(setup.start).as_secs_f64().ceil(),
+    };
     match &setup.kind {
         FlowKind::Tcp(tcp) => {
             let rng = Rng::new(seed).stream("emu").stream(&setup.name);
@@ -50,7 +56,9 @@ pub fn jobs(
 struct Traffic<'a> {
     flow: usize,
     ends: &'a Ends,
-    /// How long everything may last, seconds.
+    /// When the flow ends, in seconds from the beginning of the run.
+    until: f64,
+    /// How long it may last, seconds.
     limit: f64,
 }
 
@@ -109,7 +117,7 @@ impl Traffic<'_> {
         let here = self.ends.sink[0];
         let command = format!(
             "timeout -s KILL {} iperf3 -s -B {here} -p {port} -f {FORMAT} --forceflush",
-            self.limit + 60.0
+            self.until + READY_WITHIN.as_secs_f64() + 60.0
         );
         Job {
             begins: Begins::Before,
@@ -176,15 +184,22 @@ fn kernels_name(flow: &str, congestion: CongestionKind) -> Result<&'static str, 
         CongestionKind::Bbr1 => "bbr",
         CongestionKind::Bbr3 => "bbr3",
     };
-    let known = std::fs::read_to_string(AVAILABLE).unwrap_or_default();
-    if known.split_whitespace().any(|each| each == name) {
+    let known = tcp_algorithms();
+    if known.iter().any(|each| each == name) {
         return Ok(name);
     }
     Err(Trouble::Lacking(format!(
         "flow `{flow}`: this kernel's TCP has no {name} (it has {}): `modprobe tcp_{name}`, choose \
          another with --set flows.{flow}.algorithm=cubic, or use --engine sim",
-        known.trim()
+        known.join(" ")
     )))
+}
+
+/// The algorithms of this kernel's TCP, by its names.
+#[must_use]
+pub fn tcp_algorithms() -> Vec<String> {
+    let known = std::fs::read_to_string(AVAILABLE).unwrap_or_default();
+    known.split_whitespace().map(str::to_owned).collect()
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
-//! Metrics and series of what clients say of themselves. The formulas are
-//! those of `metrics`; sources are counts that clients take, so values are
-//! differences between the ends of the measured time.
+//! Metrics and series of what clients say of themselves. They mean what those
+//! of `metrics` mean; their sources are counts that clients take, so values
+//! are differences between the ends of the measured time.
 
 use weft_sim::Setup;
 use weft_units::Duration;
@@ -41,11 +41,11 @@ struct Stretch<'a> {
 
 const METRICS: &[(&str, Of)] = &[
     ("fps", |s| Some(s.received(|r| r.frames)? / s.seconds)),
-    ("freeze_s", |s| s.received(|r| r.freeze_s)),
-    ("freeze_count", |s| s.received(|r| r.freezes)),
+    ("freeze_s", |s| Some(s.freezes()?.1)),
+    ("freeze_count", |s| Some(s.freezes()?.0)),
     ("freeze_ms_mean", |s| {
-        let count = s.received(|r| r.freezes).filter(|count| *count > 0.0)?;
-        Some(s.received(|r| r.freeze_s)? * 1e3 / count)
+        let (count, seconds) = s.freezes()?;
+        (count > 0.0).then(|| seconds * 1e3 / count)
     }),
     ("frames_dropped", |s| s.received(|r| r.dropped)),
     ("keyframe_requests", |s| s.sent(|r| r.plis)),
@@ -80,6 +80,31 @@ impl Stretch<'_> {
     fn grown(&self, of: impl Fn(&Sample) -> Option<f64>) -> Option<f64> {
         let last = self.within.iter().rev().find_map(|sample| of(sample))?;
         Some(last - self.before.and_then(&of).unwrap_or(0.0))
+    }
+
+    /// How many there were and how long they were together, seconds. Clients
+    /// count a freeze when it ends; that which stands at the end is added.
+    fn freezes(&self) -> Option<(f64, f64)> {
+        /// Clients tell each 500 ms or each second: so long at least no
+        /// picture came. Chosen by us.
+        const STANDING_MS: f64 = 400.0;
+        let frames = |sample: &Sample| sample.received.as_ref()?.frames;
+        let told = self.within.iter().rev();
+        let (last_ms, all) = told.filter_map(|s| Some((s.unix_ms, frames(s)?))).next()?;
+        let ended = (
+            self.received(|r| r.freezes)?,
+            self.received(|r| r.freeze_s)?,
+        );
+        let has_all = |sample: &&&Sample| frames(sample) == Some(all);
+        let is_before = self.before.is_some_and(|before| has_all(&&before));
+        let newest = self.within.iter().find(has_all);
+        let newest = newest.filter(|_| all > 0.0 && !is_before);
+        let since = newest.map_or(self.start_ms, |newest| newest.unix_ms);
+        if last_ms - since < STANDING_MS {
+            return Some(ended);
+        }
+        let standing = (self.start_ms - since) / 1e3 + self.seconds;
+        Some((ended.0 + 1.0, ended.1 + standing))
     }
 
     /// Mbit/s that were of use, between the samples that tell of them.
@@ -235,6 +260,12 @@ impl Tales<'_> {
                 notes.push(format!(
                     "flow `{flow}`, {end}: {}",
                     words.collect::<Vec<_>>().join(", ")
+                ));
+            }
+            if told.has_failed {
+                notes.push(format!(
+                    "flow `{flow}`, {}: its connection was lost for good: what comes after is no call",
+                    told.end.name()
                 ));
             }
             let limited = told

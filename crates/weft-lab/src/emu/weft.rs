@@ -8,10 +8,10 @@ use serde::Deserialize;
 use weft_sim::{CallSetup, SideSetup};
 
 use super::Trouble;
-use super::calls::film;
+use super::calls::{codec, film};
 use super::job::{Begins, End, Ending, Ends, Job, Speech};
 use super::line::{Received, Sample, Sent};
-use super::stage::Told;
+use super::stage::{SILENT_FOR, Told};
 use crate::scenario::SystemSpec;
 
 const PORT: u16 = 8080;
@@ -101,9 +101,13 @@ fn sending(system: &SystemSpec, side: &SideSetup, links: &[String]) -> Vec<Strin
     add("--controller", system.controller.to_string());
     add("--max-rate", format!("{}bit", side.max_rate.as_bps()));
     for camera in &side.cameras {
-        let ((_, height), fps) = film(&camera.source);
-        add("--camera", format!("clip:{height}p@{fps}"));
+        let ((width, height), fps) = film(&camera.source);
+        add("--camera", format!("clip:{width}x{height}@{fps}"));
+    }
+    // A scenario says it of all cameras together.
+    if let Some(camera) = side.cameras.first() {
         add("--degradation", camera.degradation.to_string());
+        add("--codec", codec(&camera.source).to_owned());
     }
     if !side.microphones.is_empty() {
         add("--mic", "tone".to_owned());
@@ -182,15 +186,17 @@ struct Seen {
     latencies_ms: Vec<f64>,
 }
 
-/// What both ends of the flow have written.
+/// What both ends of the flow have written. `ended_ms` is when it ended,
+/// milliseconds since 1970.
 ///
 /// # Errors
-/// When there was no call: an end told nothing, or received nothing of what
-/// the other one sends.
+/// When there was no call: an end told nothing, or nothing any more, or
+/// received nothing of what the other one sends.
 pub fn told(
     scratch: &Path,
     (flow, name): (usize, &str),
     call: &CallSetup,
+    ended_ms: f64,
 ) -> Result<Vec<Told>, Trouble> {
     let both = [
         (End::Source, &call.caller, &call.callee),
@@ -201,7 +207,7 @@ pub fn told(
         let lines = text.lines();
         let lines = lines.filter_map(|line| serde_json::from_str::<Line>(line).ok());
         let lines: Vec<Line> = lines.collect();
-        let was_there = check(&lines, there);
+        let was_there = check(&lines, there, ended_ms);
         was_there.map_err(|what| {
             Trouble::Run(format!(
                 "weft at the {} of flow `{name}` {what}",
@@ -221,19 +227,29 @@ pub fn told(
             flow,
             end,
             about: None,
+            has_failed: false,
             samples,
         })
     });
     ends.into_iter().collect()
 }
 
-/// Whether an end was in the call, by what it told of itself and of what came
-/// from `there`.
-fn check(lines: &[Line], there: &SideSetup) -> Result<(), &'static str> {
-    if lines.is_empty() {
+/// Whether an end was in the call to its end, by what it told of itself and of
+/// what came from `there`.
+fn check(lines: &[Line], there: &SideSetup, ended_ms: f64) -> Result<(), &'static str> {
+    let Some(last) = lines.last() else {
         return Err(
             "has told no statistics, where it should each second: it has not come into the room, \
              or hangs; is the machine too slow for it, or the run too short?",
+        );
+    };
+    let times = lines.iter().map(|line| line.unix_ms);
+    let next = times.clone().skip(1).chain([ended_ms.max(last.unix_ms)]);
+    let longest = times.zip(next).map(|(at, next)| next - at);
+    if longest.fold(0.0, f64::max) > SILENT_FOR.as_secs_f64() * 1e3 {
+        return Err(
+            "hangs: it has told no statistics for more than 10 s, where it should each second; is \
+             the machine too slow, or out of memory?",
         );
     }
     let is_sent = !there.cameras.is_empty() || !there.microphones.is_empty();
@@ -313,15 +329,16 @@ fn sample(line: &Line) -> Sample {
             ..Received::default()
         }
     });
-    let requests: f64 = receivers().map(|r| r.keyframe_requests).sum();
+    let requests = receivers().map(|r| r.keyframe_requests);
+    let requests = requests.reduce(|sum, more| sum + more);
     let rtt = paths().map(|path| path.rtt_ms).filter(|rtt| *rtt > 0.0);
     Sample {
         unix_ms: line.unix_ms,
         rtt_ms: rtt.reduce(f64::min),
-        sent: sent.or((requests > 0.0).then(|| Sent {
-            plis: Some(requests),
-            ..Sent::default()
-        })),
+        sent: (sent.is_some() || requests.is_some()).then(|| Sent {
+            plis: requests,
+            ..sent.unwrap_or_default()
+        }),
         received,
     }
 }

@@ -11,9 +11,11 @@ use crate::metrics::Run;
 /// What was configured, and what was measured of it.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct Check {
-    /// The link and its direction, or the flow and the way it takes.
+    /// The link and its direction, the flow and the way it takes, or
+    /// `emulator`.
     pub of: String,
-    /// `rate_mbps`, `delay_ms`, `queue_ms` or `packets`.
+    /// `rate_mbps`, `delay_ms`, `queue_ms` or `packets`; of the emulator
+    /// `late_ms` and `unlogged`.
     pub what: &'static str,
     /// What the scenario says.
     pub configured: f64,

@@ -133,6 +133,49 @@ fn a_stop_ends_everything_at_once() {
 }
 
 #[test]
+fn a_command_is_asked_to_end_with_the_run() {
+    let mut setup = setup();
+    setup.duration = weft_units::Duration::from_secs(2);
+    let stage = Stage {
+        command: &|_, _, program| Command::new(program),
+        setup: &setup,
+        halt: &|| false,
+    };
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().display();
+    let script = format!("trap 'echo asked > {path}/asked; exit' TERM; sleep 60 & wait");
+    let command = Job {
+        begins: Begins::WithFlow,
+        ..job(End::Source, &script, Speech::None, Ending::Well)
+    };
+    assert!(stage.play(vec![command], || {}).unwrap().is_some());
+    let said = std::fs::read_to_string(folder.path().join("asked"));
+    assert_eq!(said.unwrap(), "asked\n");
+}
+
+#[test]
+fn who_says_that_something_is_wrong_must_end() {
+    let script = r#"echo '{"ready":true}'; echo '{"error":"no camera"}'
+                    while sleep 0.1; do echo '{"sample":{"unix_ms":1}}'; done"#;
+    let mut setup = setup();
+    setup.duration = weft_units::Duration::from_secs(20);
+    let stage = Stage {
+        command: &|_, _, program| Command::new(program),
+        setup: &setup,
+        halt: &|| false,
+    };
+    let talker = job(End::Source, script, Speech::Lines, Ending::Never);
+    let text = stage.play(vec![talker], || {}).unwrap_err().to_string();
+    assert!(text.contains("no camera"), "{text}");
+}
+
+#[test]
+fn a_command_that_ends_with_three_lacks_nothing() {
+    let command = job(End::Source, "exit 3", Speech::None, Ending::Well);
+    assert!(matches!(refused(command), Trouble::Run(_)));
+}
+
+#[test]
 fn what_a_command_has_started_ends_with_its_flow() {
     let mut setup = setup();
     // A shell has time to start, and to do what it is asked, on a busy machine,

@@ -73,10 +73,53 @@ fn systems_that_change_the_network_stay_apart() {
 
 #[test]
 fn what_cannot_be_emulated_is_named() {
-    let text = TEXT.replace("kind = \"call\"", "kind = \"call\"\naccess-delay = \"5ms\"");
+    let refused = |more: &str, client: &Client| {
+        let text = format!("{TEXT}{more}");
+        match suited(&scenario(&text), client) {
+            Err(Trouble::Lacking(text)) => Some(text),
+            Err(other) => panic!("{other}"),
+            Ok(_) => None,
+        }
+    };
+    let all = [Client::Weft, Client::Chromium, Client::Exec("true".into())];
+    const TCP: &str = "[flows.tcp]\nkind = \"tcp\"\nvia = [\"a\"]";
+    const UDP: &str = "[flows.udp]\nkind = \"udp\"\nvia = [\"a\"]\nrate = \"1mbit\"";
+    for (more, what, by) in [
+        (
+            "access-delay = \"5ms\"\n",
+            "`call` has an access-delay",
+            [true; 3],
+        ),
+        ("weight = 2.0\n", "`call` has a weight", [true, true, false]),
+        (
+            "encoder = \"h264\"\n",
+            "has the encoder h264",
+            [false, true, false],
+        ),
+        (&format!("{TCP}\necn = true\n"), "`tcp` uses ECN", [true; 3]),
+        (
+            &format!("{UDP}\npacket = \"3000B\"\n"),
+            "`udp` sends packets of more than 1500",
+            [true; 3],
+        ),
+        (&format!("{TCP}\n{UDP}\n"), "", [false; 3]),
+    ] {
+        for (client, expected) in all.iter().zip(by) {
+            let text = refused(more, client);
+            assert_eq!(text.is_some(), expected, "{more} {client}: {text:?}");
+            assert!(text.is_none_or(|text| text.contains(what)));
+        }
+    }
+}
+
+#[test]
+fn a_part_is_left_out_in_the_simulator_only() {
+    let text = TEXT.replace("\"webrtc@b\"", "\"deaf\"");
+    let text = format!("{text}[system.deaf]\nscheduler = \"converge\"\nwithout = \"feedback\"\n");
     let trouble = suited(&scenario(&text), &Client::Weft).unwrap_err();
     assert!(
-        matches!(&trouble, Trouble::Lacking(text) if text.contains("flow `call` has an access-delay")),
+        trouble.to_string().contains("`without` a part"),
         "{trouble}"
     );
+    suited(&scenario(&text), &Client::Chromium).unwrap();
 }

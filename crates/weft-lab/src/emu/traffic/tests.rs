@@ -42,6 +42,16 @@ fn a_long_transfer_is_one_client_under_a_time_limit() {
 }
 
 #[test]
+fn a_server_that_waits_for_a_late_flow_is_there_when_it_starts() {
+    let mut setup = FlowSetup::new("load", Route::forward(&[0]), tcp(Application::LongLived, 1));
+    setup.start = Duration::from_secs(280);
+    let jobs = jobs(0, &setup, &ends(), (Duration::from_secs(300), 1)).unwrap();
+    // It is started up to 40 s before the run.
+    assert!(command(&jobs[0]).starts_with("timeout -s KILL 400 iperf3 -s"));
+    assert!(command(&jobs[1]).contains("-s KILL 30 iperf3 -c"));
+}
+
+#[test]
 fn the_rate_of_udp_counts_its_headers() {
     let udp = UdpSetup {
         rate: Rate::from_kbps(1500),

@@ -37,6 +37,7 @@ fn sink() -> Told {
         flow: 0,
         end: End::Sink,
         about: None,
+        has_failed: false,
         samples: (0..=10).map(sample).collect(),
     }
 }
@@ -96,6 +97,32 @@ fn counts_are_differences_between_the_ends_of_the_measured_time() {
 }
 
 #[test]
+fn a_picture_that_stands_at_the_end_is_a_freeze() {
+    let freezes = |told: &Told, from: u64| {
+        let values = of(std::slice::from_ref(told), Duration::from_secs(from), |t| {
+            t.values()
+        });
+        ["freeze_count", "freeze_s"].map(|name| value(&values, name).unwrap())
+    };
+    let still = |since: usize| {
+        let mut told = sink();
+        let last = told.samples[since].received.clone();
+        for sample in &mut told.samples[since..] {
+            sample.received.clone_from(&last);
+        }
+        told
+    };
+    // What was counted until 6 s: 3 freezes, 0.6 s; then 4 s that nobody did.
+    let [count, seconds] = freezes(&still(6), 0);
+    assert_eq!((count, (seconds * 10.0).round()), (4.0, 46.0));
+    // Measured from 8 s on there is nothing else.
+    assert_eq!(freezes(&still(6), 8), [1.0, 2.0]);
+    // No picture ever.
+    assert_eq!(freezes(&still(0), 0), [1.0, 10.0]);
+    assert_eq!(freezes(&still(10), 8)[0], 2.0, "and none stands");
+}
+
+#[test]
 fn the_sender_knows_quantiser_and_processor() {
     let values = of(&[source(0.5), sink()], Duration::ZERO, |tales| {
         tales.values()
@@ -112,6 +139,19 @@ fn a_run_that_the_processor_limited_is_flagged() {
     assert!(
         flagged[0].contains("for 3.2 s") && flagged[0].contains("flow `call`"),
         "{flagged:?}"
+    );
+}
+
+#[test]
+fn a_connection_that_was_lost_is_told() {
+    let lost = Told {
+        has_failed: true,
+        ..sink()
+    };
+    let notes = of(&[lost], Duration::ZERO, |tales| tales.notes());
+    assert!(
+        notes[0].contains("flow `call`, sink: its connection"),
+        "{notes:?}"
     );
 }
 

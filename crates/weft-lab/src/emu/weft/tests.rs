@@ -19,20 +19,80 @@ fn shortage(lines: &[Line]) -> Vec<f64> {
     sent.filter_map(|sent| sent.cpu_limited_s).collect()
 }
 
-/// What is said of a call from the source, whose ends wrote this.
+fn scenario(set: &[&str]) -> Scenario {
+    let text = "title = \"t\"\nduration = \"10s\"\nsystems = [\"weft\"]\n[links.a]\n\
+                spec = \"rate=5mbit\"\n[flows.call]\nkind = \"call\"";
+    let set: Vec<String> = set.iter().map(|&set| set.to_owned()).collect();
+    Scenario::parse("t.toml", text, &set).unwrap()
+}
+
+fn call(scenario: &Scenario) -> &CallSetup {
+    match &scenario.variants[0].setup.flows[0].kind {
+        FlowKind::Call(call) => call,
+        other => panic!("{other:?} is no call"),
+    }
+}
+
+/// What is said of a call from the source, whose ends wrote this until 4 s.
 fn said(source: &str, sink: &str) -> Result<Vec<Told>, Trouble> {
-    let text = "title = \"t\"\nduration = \"10s\"\n[links.a]\nspec = \"rate=5mbit\"\n\
-                [flows.call]\nkind = \"call\"";
-    let systems = ["systems=[\"weft\"]".to_owned()];
-    let scenario = Scenario::parse("t.toml", text, &systems).unwrap();
-    let FlowKind::Call(call) = &scenario.variants[0].setup.flows[0].kind else {
-        panic!("a call");
-    };
+    let scenario = scenario(&[]);
     let scratch = tempfile::tempdir().unwrap();
     for (end, text) in [(End::Source, source), (End::Sink, sink)] {
         std::fs::write(file(scratch.path(), 0, end), text).unwrap();
     }
-    told(scratch.path(), (0, "call"), call)
+    told(scratch.path(), (0, "call"), call(&scenario), 4e3)
+}
+
+#[test]
+fn cameras_are_told_as_the_scenario_has_them() {
+    let arguments = |set: &[&str]| {
+        let scenario = scenario(set);
+        let system = &scenario.variants[0].system;
+        sending(system, &call(&scenario).caller, &["10.0.0.1".to_owned()]).join(" ")
+    };
+    let text = arguments(&[
+        "flows.call.streams=2",
+        "flows.call.resolution=540p",
+        "flows.call.encoder=h264",
+        "flows.call.degradation=balanced",
+    ]);
+    let cameras =
+        "--camera clip:960x540@30 --camera clip:960x540@30 --degradation balanced --codec h264";
+    assert!(text.contains(cameras), "{text}");
+    assert!(arguments(&[]).contains("--camera clip:1280x720@30 "));
+}
+
+#[test]
+fn an_end_that_falls_silent_hangs() {
+    let line = |ms: u32| format!(r#"{{"unix_ms":{ms},"received":{{"s":{{"bytes":9}}}}}}"#);
+    let silent = |first: u32, last: u32, ended: f64| {
+        let text = format!("{}\n{}", line(first), line(last));
+        let lines = text
+            .lines()
+            .map(|line| serde_json::from_str::<Line>(line).unwrap());
+        let lines: Vec<Line> = lines.collect();
+        check(&lines, &call(&scenario(&[])).caller, ended)
+            .is_err_and(|text| text.starts_with("hangs"))
+    };
+    assert!(!silent(1_000, 2_000, 11_000.0));
+    assert!(silent(1_000, 2_000, 12_500.0), "until the end");
+    assert!(silent(1_000, 12_000, 12_500.0), "for a time");
+    assert!(!silent(1_000, 2_000, 1_500.0), "it outlives its flow");
+}
+
+#[test]
+fn who_has_asked_for_no_keyframe_says_so() {
+    let of = |received: &str| {
+        let text = format!(r#"{{"unix_ms":1000,"peers":[{{"received":{received}}}]}}"#);
+        sample(&serde_json::from_str(&text).unwrap())
+            .sent
+            .map(|sent| sent.plis)
+    };
+    assert_eq!(
+        of(r#"[{"playout_ms":1,"keyframe_requests":0}]"#),
+        Some(Some(0.0))
+    );
+    assert_eq!(of("[]"), None);
 }
 
 #[test]
