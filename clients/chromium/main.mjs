@@ -9,11 +9,12 @@
 import { spawn } from 'node:child_process';
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { delimiter, join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { parseArgs } from 'node:util';
 
-const KNOWN = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'];
+/** As `weft doctor` has them. */
+const NAMES = ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable'];
 /** A page must have a secure context to use a camera; nobody is asked for this one. */
 const PAGE = 'https://lab.test/';
 const HTML = '<!doctype html><video id="shown" autoplay muted playsinline></video>';
@@ -118,10 +119,16 @@ class Pipe {
   }
 }
 
+/** The browser on the search path. */
+function find() {
+  const folders = (process.env.PATH ?? '').split(delimiter).filter((folder) => folder !== '');
+  return NAMES.flatMap((name) => folders.map((folder) => join(folder, name))).find((each) => existsSync(each));
+}
+
 function start() {
-  const program = process.env.WEFT_CHROMIUM ?? KNOWN.find((each) => existsSync(each));
+  const program = process.env.WEFT_CHROMIUM ?? find();
   if (program === undefined || !existsSync(program)) {
-    fail(`no Chromium at ${program ?? KNOWN.join(', ')}`, 'install chromium, or set WEFT_CHROMIUM', LACKING);
+    fail(program === undefined ? `none of ${NAMES.join(', ')}` : `no Chromium at ${program}`, 'install chromium, or set WEFT_CHROMIUM', LACKING);
     return undefined;
   }
   profile = mkdtempSync(join(given.scratch, 'chromium-'));

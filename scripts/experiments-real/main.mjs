@@ -89,15 +89,27 @@ const wanted = {
 const file = (unit) => join(given.out, `${unit.name}.json`);
 const hours = (seconds) => (seconds < 5400 ? `${Math.ceil(seconds / 60)} min` : `${(seconds / 3600).toFixed(1)} h`);
 
+const line = (args) => ['weft', ...args].join(' ');
+const argsOf = (unit) => [...unit.args, '--json', ...(given.strict ? [] : ['--keep-rejected'])];
+
+/** Whether the run's file is there. One of a shorter or stricter run would count as this one. */
+function isThere(unit) {
+  const path = file(unit);
+  if (!existsSync(path)) return false;
+  const { command } = JSON.parse(readFileSync(path, 'utf8'));
+  if (command !== line(argsOf(unit))) refuse(`${path} is of another run, ${command}: name another folder with --out, or remove it`);
+  return true;
+}
+
 function plan(all) {
-  const left = all.filter((unit) => !existsSync(file(unit)));
+  const left = all.filter((unit) => !isThere(unit));
   const seconds = left.reduce((sum, unit) => sum + unit.seconds, 0);
   return `${all.length - left.length} of ${all.length} runs are there; the others take about ${hours(seconds)}`;
 }
 
 let child;
 let isStopped = false;
-for (const signal of ['SIGINT', 'SIGTERM']) {
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) {
   process.on(signal, () => {
     isStopped = true;
     child?.kill(signal);
@@ -119,10 +131,10 @@ function weft(args) {
 
 /** The result of a run, or why there is none. */
 async function attempt(unit) {
-  const args = [...unit.args, '--json', ...(given.strict ? [] : ['--keep-rejected'])];
+  const args = argsOf(unit);
   const { status, output, errors } = await weft(args);
   if (status !== 0) return { status, errors };
-  const result = { name: unit.name, ...unit.labels, command: ['weft', ...args].join(' '), result: JSON.parse(output) };
+  const result = { name: unit.name, ...unit.labels, command: line(args), result: JSON.parse(output) };
   const path = file(unit);
   mkdirSync(dirname(path), { recursive: true });
   // A file is whole or not there.
@@ -137,7 +149,7 @@ async function runAll(all) {
   const [failed, lacking] = [[], new Map()];
   for (const [index, unit] of all.entries()) {
     const client = unit.labels.client;
-    if (isStopped || existsSync(file(unit)) || lacking.has(client)) continue;
+    if (isStopped || isThere(unit) || lacking.has(client)) continue;
     let ended = { status: RUN_FAILED };
     const begun = Date.now();
     for (let tried = 0; tried < ATTEMPTS && ended.status === RUN_FAILED && !isStopped; tried += 1) ended = await attempt(unit);
@@ -157,6 +169,7 @@ async function runAll(all) {
 
 function write(text) {
   if (given.into === undefined) return void process.stdout.write(text);
+  if (!existsSync(given.into)) refuse(`--into ${given.into}: there is no such file`);
   const [before, after] = readFileSync(given.into, 'utf8').split(MARK);
   if (after === undefined) {
     console.error(`${given.into} has no line ${MARK}: add it where the tables are to begin`);
@@ -167,7 +180,7 @@ function write(text) {
 
 const all = units(wanted);
 const [what] = positionals;
-if (what === 'plan') console.log([...all.map((unit) => `${existsSync(file(unit)) ? 'done' : '    '}  ${unit.name}`), plan(all)].join('\n'));
+if (what === 'plan') console.log([...all.map((unit) => `${isThere(unit) ? 'done' : '    '}  ${unit.name}`), plan(all)].join('\n'));
 else if (what === 'run') process.exitCode = await runAll(all);
 else if (what === 'table') write(tables(given.out));
 else refuse(what === undefined ? 'plan, run or table?' : `${what}: write plan, run or table`);

@@ -2,6 +2,8 @@
 
 /** A run has programs to start and to end beside its own time, seconds. */
 const AROUND_S = 6;
+/** What a call against TCP lasts. */
+const AGAINST_TCP_S = 60;
 /** The call is alone for so long before the TCP flow comes, as in the scenario. */
 const ALONE_S = 20;
 /** What wired-1 to wired-4 last, all their varied values together. */
@@ -9,6 +11,9 @@ const GCC_S = { 'wired-1': 120, 'wired-2-text': 3 * 160, 'wired-2-table': 3 * 16
 const CONVERGE_S = 180;
 /** What joining a room takes is not part of what is compared, seconds. */
 const JOINING_S = 10;
+
+/** What a client is called in the simulator. */
+export const SIMULATED = { weft: 'weft', chromium: 'webrtc' };
 
 /** What may be asked for, by option: a list, or how it is written. */
 export const KNOWN = {
@@ -29,28 +34,44 @@ function lineOf(rate, queue) {
   return `rate=${rate}mbit,delay=25ms,${limit}`;
 }
 
-function againstTcp(wanted, repetition) {
-  const duration = wanted.duration ?? 60;
+/** Algorithm, rate and queue of each row of the table. */
+const cells = (wanted) => wanted.tcp.flatMap((tcp) => wanted.rates.flatMap((rate) => wanted.queues.map((queue) => ({ tcp, rate, queue }))));
+
+/** What both engines are told of a cell. */
+function cell(wanted, { tcp, rate, queue }) {
+  const duration = wanted.duration ?? AGAINST_TCP_S;
   const alone = Math.min(ALONE_S, duration / 3);
-  const cells = wanted.tcp.flatMap((tcp) => wanted.rates.flatMap((rate) => wanted.queues.map((queue) => ({ tcp, rate, queue }))));
-  return cells.flatMap(({ tcp, rate, queue }) =>
+  const changes = set({
+    vary: '[]',
+    'measure-from': `"${alone}s"`,
+    'flows.download.start': `"${alone}s"`,
+    'flows.download.algorithm': `"${tcp}"`,
+    'links.line.spec': `"${lineOf(rate, queue)}"`,
+  });
+  return ['--duration', String(duration), ...changes];
+}
+
+function againstTcp(wanted, repetition) {
+  return cells(wanted).flatMap(({ tcp, rate, queue }) =>
     wanted.clients.map((client) => ({
       name: `against-tcp/${client}/${tcp}-${rate}mbit-${queue}-${repetition}`,
       labels: { part: 'against-tcp', client, tcp, rate, queue, repetition },
-      seconds: duration + AROUND_S,
-      args: [
-        // One system: weft's own, which other clients do not see.
-        ...emulated('real/against-tcp', client, 1), '--systems', 'weft', '--duration', String(duration),
-        ...set({
-          vary: '[]',
-          'measure-from': `"${alone}s"`,
-          'flows.download.start': `"${alone}s"`,
-          'flows.download.algorithm': `"${tcp}"`,
-          'links.line.spec': `"${lineOf(rate, queue)}"`,
-        }),
-      ],
+      seconds: (wanted.duration ?? AGAINST_TCP_S) + AROUND_S,
+      // One system: weft's own, which other clients do not see.
+      args: [...emulated('real/against-tcp', client, 1), '--systems', 'weft', ...cell(wanted, { tcp, rate, queue })],
     })),
   );
+}
+
+/** The same in the simulator, of those that it knows. */
+function simulated(wanted) {
+  if (!wanted.clients.some((client) => client in SIMULATED)) return [];
+  return cells(wanted).map(({ tcp, rate, queue }) => ({
+    name: `against-tcp/simulated/${tcp}-${rate}mbit-${queue}`,
+    labels: { part: 'against-tcp', client: 'simulated', tcp, rate, queue },
+    seconds: 2,
+    args: ['lab', 'run', 'real/against-tcp', '--seeds', '5', '--systems', Object.values(SIMULATED).join(','), ...cell(wanted, { tcp, rate, queue })],
+  }));
 }
 
 function gcc(wanted, repetition) {
@@ -94,5 +115,5 @@ export function units(wanted) {
   const rounds = Array.from({ length: wanted.repetitions }, (_, index) => index + 1);
   const has = (part) => wanted.parts.includes(part);
   const each = rounds.flatMap((round) => [...(has('against-tcp') ? againstTcp(wanted, round) : []), ...(has('gcc') ? gcc(wanted, round) : [])]);
-  return [...each, ...(has('converge') ? converge(wanted) : [])];
+  return [...(has('against-tcp') ? simulated(wanted) : []), ...each, ...(has('converge') ? converge(wanted) : [])];
 }

@@ -3,6 +3,8 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
+import { SIMULATED } from './plan.mjs';
+
 /** Student's t for 95 % by degrees of freedom (1 to 9), as weft's own statistics use it. */
 const T95 = [12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262];
 /** What notes say where the machine was too slow: how late packets were, how many never came, what the encoder missed. */
@@ -95,14 +97,24 @@ const line = (cells) => `| ${cells.join(' | ')} |\n`;
 const head = (titles) => line(titles) + `|${'---|'.repeat(titles.length)}\n`;
 
 function againstTcp(all) {
-  if (all.length === 0) return '';
+  const real = all.filter((run) => run.client !== 'simulated');
+  if (real.length === 0) return '';
   let text = '### A call against one TCP flow\n\n';
-  text += 'Round trip 50 ms, 360p, while both run; CoDel and FQ-CoDel with room for 10 BDP.\n\n';
+  text += 'Round trip 50 ms, 360p, while both run; CoDel and FQ-CoDel with room for 10 BDP. ';
+  text += 'In brackets what the simulator says of weft, and, beside Chromium, of plain WebRTC: the mean of five seeds.\n\n';
   text += head(['Mbit/s', 'TCP', 'queue', 'client', 'runs', ...AGAINST_TCP.map(([, title]) => title), 'doubts']);
-  for (const [, runs] of grouped(all, (run) => `${run.rate} ${run.tcp} ${run.queue} ${run.client}`)) {
+  const place = ({ rate, tcp, queue }) => `${rate} ${tcp} ${queue}`;
+  const simulated = new Map(all.filter((run) => run.client === 'simulated').map((run) => [place(run), run.result]));
+  for (const [, runs] of grouped(real, (run) => `${place(run)} ${run.client}`)) {
     const { rate, tcp, queue, client } = runs[0];
     const summaries = runs.map((run) => run.result);
-    const cells = AGAINST_TCP.map(([metric, , digits]) => mean(summaries.map((summary) => value(summary, metric)), digits));
+    const beside = simulated.get(place(runs[0]));
+    const system = SIMULATED[client];
+    const cells = AGAINST_TCP.map(([metric, , digits]) => {
+      const here = mean(summaries.map((summary) => value(summary, metric)), digits);
+      const there = beside && system && value(beside, metric, system);
+      return there === undefined || here === '-' ? here : `${here} (${there.toFixed(digits)})`;
+    });
     text += line([rate, tcp, queue, client, runs.length, ...cells, doubts(summaries)]);
   }
   return text;

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use weft_emu::{Right, Scheduling};
+use weft_lab::emu::Client;
 use weft_media::clip::{Clip, ClipConfig};
 use weft_media::{EncoderConfig, Keyframe, MicrophoneSpec, VideoEncoder};
 use weft_net::{Binding, Link, LinkSpec, Target};
@@ -28,6 +29,8 @@ pub fn run() -> Result<(), Failure> {
     findings.push(microphone());
     findings.push(emulator());
     findings.extend(helpers());
+    findings.extend([Client::Pion, Client::Aiortc].iter().map(client));
+    findings.push(tcp());
     let mut unusable = 0;
     for finding in &findings {
         match finding {
@@ -230,7 +233,12 @@ const HELPERS: [Helper; 4] = [
         remedy: "install Node.js",
     },
     Helper {
-        names: &["chromium", "chromium-browser", "google-chrome"],
+        names: &[
+            "chromium",
+            "chromium-browser",
+            "google-chrome",
+            "google-chrome-stable",
+        ],
         needed_for: "no `--client chromium`",
         remedy: "install chromium, or set WEFT_CHROMIUM to the program",
     },
@@ -258,6 +266,26 @@ fn helpers() -> Vec<Finding> {
         Finding::Note(format!("no {name}: {}", helper.needed_for), helper.remedy)
     }));
     findings
+}
+
+/// A client of the lab that is built from weft's sources.
+fn client(client: &Client) -> Finding {
+    match client.find() {
+        Ok(()) => Finding::Ok(format!("for the emulator: {client}")),
+        Err(_) => Finding::Note(
+            format!("no {client}: no `--client {client}`"),
+            "run `make setup` in weft's sources, and weft there, or set WEFT_CLIENTS to their folder `clients`",
+        ),
+    }
+}
+
+fn tcp() -> Finding {
+    let known = weft_lab::emu::tcp_algorithms();
+    let text = format!("for the emulator: TCP with {}", known.join(", "));
+    match known.iter().any(|name| name == "bbr") {
+        true => Finding::Ok(text),
+        false => Finding::Note(format!("{text}; no bbr"), "`modprobe tcp_bbr` as root"),
+    }
 }
 
 fn is_in(folders: &[PathBuf], names: &[&str]) -> bool {

@@ -59,10 +59,10 @@ pub struct Common {
     /// Run seeds 1 to N
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub seeds: Option<u32>,
-    /// Runs at the same time (default: as many as there are processors)
+    /// Simulated runs at the same time (default: as many as there are processors)
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     pub jobs: Option<u16>,
-    /// How long each run lasts, in seconds of simulated time
+    /// How long each run lasts, in seconds
     #[arg(long, value_name = "S", value_parser = seconds, allow_negative_numbers = true)]
     pub duration: Option<f64>,
     /// Write summary.json, report.html and tables into this folder
