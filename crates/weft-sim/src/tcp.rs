@@ -37,8 +37,7 @@ pub(crate) const BLOCKS: usize = 3;
 pub(crate) struct Segment {
     /// Which one, from the connection's beginning.
     pub number: u32,
-    /// The sender has reduced its window because of echoed marks (CWR,
-    /// RFC 3168 section 6.1.2).
+    /// The sender has reduced its window (CWR, RFC 3168 section 6.1.2).
     pub reduced: bool,
 }
 

@@ -214,28 +214,55 @@ fn an_outage_backs_off_and_ends() {
     }
 }
 
+/// CUBIC over a link with CoDel, which marks or drops.
+fn over_codel(mbps: u32, ecn: EcnMode) -> weft_sim::Record {
+    let word = match ecn {
+        EcnMode::Off => "off",
+        EcnMode::On => "on",
+    };
+    let spec = format!("rate={mbps}mbit,delay=20ms,aqm=codel,ecn={word}");
+    let mut setup = over(&spec, 60);
+    let mut flow = long_lived("upload", Cubic);
+    if let FlowKind::Tcp(tcp) = &mut flow.kind {
+        tcp.ecn = ecn;
+    }
+    setup.flows.push(flow);
+    run(&setup, 1)
+}
+
 /// Marks in place of drops: nothing is lost, and the queue stays at the
 /// discipline's target.
 #[test]
 fn marks_are_answered_like_losses() {
-    let mut setup = over("rate=10mbit,delay=20ms,aqm=codel,ecn=on", 60);
-    let mut flow = long_lived("upload", Cubic);
-    if let FlowKind::Tcp(tcp) = &mut flow.kind {
-        tcp.ecn = EcnMode::On;
-    }
-    setup.flows.push(flow);
-    let record = run(&setup, 1);
+    let record = over_codel(10, EcnMode::On);
     let tcp = tcp(&record, 0);
-    assert!(tcp.reductions > 10, "{} reductions", tcp.reductions);
+    // Some marks are of the same round trip.
+    let marks = record.links[0].forward.counters.marked.packets;
+    assert!(
+        (marks / 2..=marks).contains(&tcp.reductions) && marks > 20,
+        "{} reductions for {marks} marks",
+        tcp.reductions
+    );
     assert!(
         tcp.retransmissions < 100,
         "{} sent again",
         tcp.retransmissions
     );
     let share = goodput(&record, 0) / 10.0 / BEST;
-    assert!((0.85..=1.0).contains(&share), "{share}");
+    assert!((0.92..=0.97).contains(&share), "{share}");
     let queue = record.links[0].forward.queue_delay.mean().as_millis_f64();
     assert!((1.0..=15.0).contains(&queue), "{queue} ms");
+}
+
+/// A mark costs what a drop costs, less what is sent again.
+#[test]
+fn marks_leave_as_much_as_drops() {
+    for mbps in [2, 5, 8, 10, 20] {
+        let rate = |ecn| goodput(&over_codel(mbps, ecn), 0);
+        let (marks, drops) = (rate(EcnMode::On), rate(EcnMode::Off));
+        let share = marks / drops;
+        assert!((0.98..=1.02).contains(&share), "{share} at {mbps} Mbps");
+    }
 }
 
 /// RFC 8867 section 5.7's background: many short flows at once.

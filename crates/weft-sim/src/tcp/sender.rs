@@ -23,7 +23,9 @@ pub(crate) struct Sender {
     rate: DeliveryRate,
     congestion: Box<dyn CongestionControl>,
     phase: Phase,
-    /// Recovery ends when everything below is acknowledged.
+    /// Recovery ends when everything below is acknowledged. The segment here
+    /// tells the receiver of the reduction, so an echo says something new only
+    /// when it is acknowledged, too.
     recovery_point: u32,
     proportional: Proportional,
     /// The first segment that there is no data for.
@@ -32,7 +34,8 @@ pub(crate) struct Sender {
     timers: Timers,
     /// The pacer lets the next segment go.
     paced_until: Instant,
-    /// The next new segment tells that the window was reduced (CWR).
+    /// The next new segment tells that the window was reduced, for whatever
+    /// reason (CWR, RFC 3168 section 6.1.2).
     tell_reduced: bool,
     window_was_full: bool,
     pub counters: SenderCounters,
@@ -256,9 +259,8 @@ impl Sender {
             Phase::Open if lost > 0 => self.reduce(now, Phase::Recovery, in_flight),
             // Reduced already in this round trip.
             Phase::Reduced if lost > 0 => self.phase = Phase::Recovery,
-            Phase::Open if ack.echo => {
+            Phase::Open if ack.echo && self.board.first() > self.recovery_point => {
                 self.reduce(now, Phase::Reduced, in_flight);
-                self.tell_reduced = true;
             }
             _ => {}
         }
@@ -268,6 +270,7 @@ impl Sender {
         self.counters.reductions += 1;
         self.phase = phase;
         self.recovery_point = self.board.next();
+        self.tell_reduced = true;
         self.congestion.on_congestion(now, in_flight);
         self.proportional.begin(in_flight, self.board.in_flight());
         self.timers.probe = None;
@@ -362,6 +365,10 @@ impl Sender {
         }
         self.phase = Phase::Timeout;
         self.recovery_point = self.board.next();
+        self.tell_reduced = true;
         self.arm(now);
     }
 }
+
+#[cfg(test)]
+mod tests;

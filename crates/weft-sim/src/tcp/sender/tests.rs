@@ -1,0 +1,107 @@
+use super::Sender;
+use crate::setup::CongestionKind;
+use crate::tcp::{Acknowledgement, congestion};
+use weft_units::{Duration, Instant, Rng};
+
+const RTT: Duration = Duration::from_millis(50);
+
+/// A sender without end, whose acknowledgements are made by hand.
+struct Line {
+    sender: Sender,
+    now: Instant,
+    /// Segments that told of a reduction (CWR), in their order.
+    told: Vec<u32>,
+}
+
+impl Line {
+    /// Reno with its first ten segments under way, 0 to 9.
+    fn of_ten() -> Line {
+        let now = Instant::ZERO;
+        let reno = congestion::build(CongestionKind::Reno, now, RTT, &Rng::new(1));
+        let mut line = Line {
+            sender: Sender::new(now, reno, 0, u32::MAX, RTT),
+            now,
+            told: Vec::new(),
+        };
+        line.transmit();
+        assert_eq!(line.sender.board.next(), 10);
+        line.now += RTT;
+        line
+    }
+
+    fn transmit(&mut self) {
+        while let Some(segment) = self.sender.poll_transmit(self.now) {
+            if segment.reduced {
+                self.told.push(segment.number);
+            }
+        }
+    }
+
+    /// Everything below `next` has arrived, and these above; gives how often
+    /// the window was reduced so far.
+    fn acknowledge(&mut self, next: u32, above: (u32, u32), echo: bool) -> u64 {
+        self.now += Duration::from_millis(1);
+        let ack = Acknowledgement {
+            next,
+            blocks: [above, (0, 0), (0, 0)],
+            duplicate: false,
+            echo,
+        };
+        self.sender.on_acknowledgement(self.now, &ack);
+        self.transmit();
+        self.sender.counters.reductions
+    }
+}
+
+const NONE: (u32, u32) = (0, 0);
+
+/// RFC 3168 section 6.1.2: at most once per round trip. The mark is echoed
+/// until the receiver is told, by the first segment after the reduction.
+#[test]
+fn one_mark_reduces_the_window_once() {
+    let mut line = Line::of_ten();
+    for next in 1..=10 {
+        assert_eq!(line.acknowledge(next, NONE, true), 1, "{next}");
+    }
+    assert_eq!(line.told, [10]);
+    // Half of the ten that were in flight.
+    assert_eq!(line.sender.window(), 5);
+    assert_eq!(line.acknowledge(11, NONE, false), 1);
+    // The next mark is one of the next round trip.
+    let next = line.sender.board.next();
+    assert_eq!(line.acknowledge(12, NONE, true), 2);
+    assert_eq!(line.acknowledge(13, NONE, true), 2);
+    assert_eq!(line.told, [10, next]);
+}
+
+/// The same section: the receiver is told of every reduction, so that a mark
+/// beside a loss is answered with the loss.
+#[test]
+fn a_mark_beside_a_loss_calls_for_nothing_more() {
+    let mut line = Line::of_ten();
+    // Segment 0 is lost, 1 was marked.
+    assert_eq!(line.acknowledge(0, (1, 2), true), 0);
+    assert_eq!(line.acknowledge(0, (1, 3), true), 0);
+    let next = line.sender.board.next();
+    for to in 4..=next {
+        assert_eq!(line.acknowledge(0, (1, to), true), 1, "{to}");
+    }
+    assert_eq!(line.told, [next]);
+    // What was sent again has arrived, and closes the gap.
+    line.now += RTT;
+    assert_eq!(line.acknowledge(next, NONE, true), 1);
+    assert_eq!(line.acknowledge(next + 1, NONE, false), 1);
+    assert_eq!(line.acknowledge(next + 2, NONE, true), 2);
+}
+
+#[test]
+fn a_timeout_is_told_too() {
+    let mut line = Line::of_ten();
+    while line.sender.counters.timeouts == 0 {
+        line.now = line.sender.due().expect("a timer");
+        line.sender.on_timer(line.now);
+        line.transmit();
+    }
+    assert_eq!(line.acknowledge(10, NONE, true), 1);
+    assert_eq!(line.told, [10]);
+}
