@@ -1,3 +1,6 @@
+mod records;
+mod worked;
+
 use super::rates::variation;
 use super::{
     ALL, Better, check_name, convergence, fair_share, flow_rate_equality, harm, jain, overlap,

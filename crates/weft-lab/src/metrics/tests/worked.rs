@@ -1,0 +1,93 @@
+//! Metrics of small records, worked by hand.
+
+use super::records::{Small, built_in, film, frame, quantised, unseen};
+
+fn near(found: Option<f64>, expected: f64) {
+    let found = found.expect("a value");
+    assert!(
+        (found - expected).abs() < 1e-9,
+        "{found} instead of {expected}"
+    );
+}
+
+#[test]
+fn a_frame_is_built_from_its_first_packet_to_its_last() {
+    let first = [built_in(0, 0), built_in(40, 12), unseen(80)];
+    // (0 + 12) / 2 and 30; each camera counts alike.
+    near(Small::call(2, &[&first]).value("fcd_ms"), 6.0);
+    let both = Small::call(2, &[&first, &[built_in(0, 30)]]);
+    near(both.value("fcd_ms"), 18.0);
+    assert_eq!(Small::call(2, &[&[unseen(0)]]).value("fcd_ms"), None);
+}
+
+#[test]
+fn frames_stand_until_the_next_one() {
+    // 40 and 80 ms: the one between was never shown.
+    let call = Small::call(2, &[&[frame(0), frame(40), unseen(80), frame(120)]]);
+    near(call.value("ifd_ms"), 60.0);
+    // From the second one on.
+    near(call.value_from(40, "ifd_ms"), 80.0);
+}
+
+#[test]
+fn frames_of_a_second_are_held_against_24() {
+    // 12 in 2 s are 6 a second.
+    let frames: Vec<_> = (0..12).map(|n| frame(n * 160)).collect();
+    near(Small::call(2, &[&frames]).value("fps_norm"), 0.25);
+    // Those of 1120 to 1760 ms.
+    near(
+        Small::call(2, &[&frames]).value_from(1000, "fps_norm"),
+        5.0 / 24.0,
+    );
+    // 25 a second and none: 12.5 in the mean.
+    let call = Small::call(2, &[&film(0, 2000), &[unseen(0)]]);
+    near(call.value("fps_norm"), 12.5 / 24.0);
+}
+
+#[test]
+fn quantisers_are_held_against_the_coarsest_of_the_codec() {
+    let call = Small::call(2, &[&[quantised(0, 30), quantised(40, 50)]]);
+    near(call.value("qp"), 40.0);
+    // VP8's indices end at 127.
+    near(call.value("qp_norm"), 40.0 / 127.0);
+    assert_eq!(Small::call(2, &[&[frame(0)]]).value("qp_norm"), None);
+}
+
+#[test]
+fn throughput_is_held_against_what_the_cameras_send_at_most() {
+    // 250 and 500 kB: 3 Mbit/s in the mean, 4 in the second one.
+    let bytes = [250_000, 500_000];
+    let one = Small::call(2, &[&[]]).carrying(&bytes, &[]);
+    near(one.value("throughput_mbps"), 3.0);
+    near(one.value("throughput_norm"), 3.0 / 2.0);
+    near(one.value_from(1000, "throughput_norm"), 4.0 / 2.0);
+    // Of two cameras with 2 Mbit/s each.
+    let two = Small::call(2, &[&[], &[]]).carrying(&bytes, &[]);
+    near(two.value("throughput_norm"), 3.0 / 4.0);
+}
+
+#[test]
+fn feedback_is_what_comes_back_of_what_is_sent() {
+    let call = Small::call(2, &[&[]]).carrying(&[100_000, 300_000], &[4_000, 6_000]);
+    near(call.value("feedback_overhead"), 10.0 / 400.0);
+    near(call.value_from(1000, "feedback_overhead"), 6.0 / 300.0);
+    let silent = Small::call(2, &[&[]]).carrying(&[0, 0], &[0, 0]);
+    assert_eq!(silent.value("feedback_overhead"), None);
+}
+
+#[test]
+fn delays_of_all_ways_make_one_mean() {
+    // (10 + 20 + 30 + 100) / 4: packets count, not routes.
+    let call = Small::call(2, &[&[]]).delayed(&[&[10, 20, 30], &[100]]);
+    near(call.value("owd_ms_mean"), 40.0);
+    assert_eq!(Small::call(2, &[&[]]).value("owd_ms_mean"), None);
+}
+
+#[test]
+fn transfers_take_from_the_opening_to_the_last_acknowledgement() {
+    let tcp = Small::tcp(20, &[(0, 1000), (2000, 5000), (5000, 10_000)]);
+    near(tcp.value("transfer_s"), 3.0);
+    // Those that began before are not of the measured time.
+    near(tcp.value_from(1500, "transfer_s"), 4.0);
+    assert_eq!(Small::tcp(20, &[]).value("transfer_s"), None);
+}
