@@ -85,8 +85,8 @@ metrics! {
         "frames shown a second, over 24",
         "seed 004 section 6";
     freeze_s "Frozen" ["s"] Lower:
-        "time between two pictures where it is at least max(3 d, d + 150 ms), d being the mean of the last 30 such times; sum, mean of the cameras; a picture that stands at the end counts; no picture at all is one freeze as long as the call",
-        "W3C webrtc-stats, totalFreezesDuration";
+        "time between two pictures where it is at least max(3 d, d + 150 ms), d being the mean of the last 30 such times, as far as it was measured; sum, mean of the cameras; a picture that stands at the end counts, and so does the time before a call's first picture if it is more than 1 s; no picture at all is one freeze as long as the call",
+        "W3C webrtc-stats, totalFreezesDuration; the beginning of a call chosen by us";
     freeze_count "Freezes" ["1"] Lower:
         "number of these; mean of the cameras",
         "W3C webrtc-stats, freezeCount";

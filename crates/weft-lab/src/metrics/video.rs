@@ -12,6 +12,10 @@ use crate::statistics::quantile;
 /// chosen by us: longer than any frame is waited for.
 pub const TAIL: Duration = Duration::from_secs(1);
 
+/// A call that begins may take so long to the first picture and is not frozen;
+/// chosen by us: its set-up takes three round trips at most.
+const SETUP: Duration = Duration::from_secs(1);
+
 /// A camera's frames from one end to the other, within the window.
 struct Shown {
     /// Display times, in order.
@@ -25,7 +29,7 @@ struct Shown {
     psnr: Vec<f64>,
     ssim: Vec<f64>,
     heights: Vec<f64>,
-    freezes: Freezes,
+    frozen: Frozen,
     dropped: usize,
     keyframe_requests: usize,
     seconds: f64,
@@ -37,10 +41,7 @@ impl Shown {
     fn frozen(&self) -> (f64, f64) {
         match self.at.is_empty() {
             true => (self.seconds, 1.0),
-            false => (
-                self.freezes.total().as_secs_f64(),
-                f64::from(self.freezes.count()),
-            ),
+            false => (self.frozen.time.as_secs_f64(), f64::from(self.frozen.count)),
         }
     }
 }
@@ -168,7 +169,7 @@ fn shown(stream: &StreamRecord, window: (Duration, Duration)) -> Shown {
         psnr: Vec::new(),
         ssim: Vec::new(),
         heights: Vec::new(),
-        freezes: Freezes::default(),
+        frozen: freezes(stream, from, end),
         dropped: 0,
         keyframe_requests: requests.filter(|at| **at >= from && **at < end).count(),
         seconds: end.saturating_since(from).as_secs_f64(),
@@ -194,16 +195,51 @@ fn shown(stream: &StreamRecord, window: (Duration, Duration)) -> Shown {
         }
     }
     shown.at.sort();
-    for at in &shown.at {
-        shown.freezes.on_picture(*at);
-    }
-    if shown.at.last().is_some_and(|last| *last < end) {
-        // A picture that stands until the end is a freeze like any other.
-        shown.freezes.on_picture(end);
-    }
     let waits = |frame: &&FrameRecord| frame.shown.is_none() && frame.captured_at + TAIL < end;
     shown.dropped = frames().filter(waits).count();
     shown
+}
+
+/// What of the window a display stood still for too long.
+#[derive(Default)]
+struct Frozen {
+    time: Duration,
+    count: u32,
+}
+
+impl Frozen {
+    fn add(&mut self, time: Duration) {
+        self.time += time;
+        self.count += 1;
+    }
+}
+
+/// Pictures shown before the window say how long is too long, and a freeze
+/// that began with one of them counts with its part inside.
+fn freezes(stream: &StreamRecord, from: Instant, end: Instant) -> Frozen {
+    let frames = stream.frames.iter().filter(|f| f.captured_at < end);
+    let mut pictures: Vec<Instant> = frames.filter_map(|f| Some(f.shown?.at)).collect();
+    pictures.sort();
+    let mut found = Frozen::default();
+    if let Some(first) = pictures.first() {
+        let wait = first.min(&end).saturating_since(from);
+        if wait > SETUP {
+            found.add(wait);
+        }
+    }
+    // A picture that stands until the end is a freeze like any other.
+    let stands = pictures.last().is_some_and(|last| *last < end);
+    let mut freezes = Freezes::default();
+    let mut last = from;
+    for at in pictures.into_iter().chain(stands.then_some(end)) {
+        let before = freezes.count();
+        freezes.on_picture(at);
+        if freezes.count() > before && at > from {
+            found.add(at.saturating_since(last.max(from)));
+        }
+        last = at;
+    }
+    found
 }
 
 /// Encoded bytes of the frames that a call has shown, at both ends.

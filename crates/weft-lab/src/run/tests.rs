@@ -87,6 +87,41 @@ fn a_call_over_a_dead_link_is_frozen_all_the_time() {
     assert!(rows.iter().all(|row| row.metric != "convergence_s"));
 }
 
+const OUTAGE: &str = r#"
+title = "A call whose link carries nothing from 4 to 8 s"
+duration = "12s"
+seeds = 1
+systems = ["webrtc@line"]
+
+[links.line]
+spec = "rate=3mbit,delay=20ms"
+steps = [{ at = "4s", loss = "100%" }, { at = "8s", loss = "0%" }]
+
+[flows.call]
+kind = "call"
+max-rate = "1mbit"
+"#;
+
+#[test]
+fn an_outage_freezes_wherever_the_measured_time_begins() {
+    let frozen = |text: &str, set: &[String]| {
+        let scenario = Scenario::parse("t.toml", text, set).unwrap();
+        let outcome = outcome(&scenario, 1);
+        let (time, count) = (value(&outcome, "freeze_s"), value(&outcome, "freeze_count"));
+        assert_eq!(count, 1.0, "{text} {set:?}");
+        time
+    };
+    // A second at most until the picture is back.
+    let whole = frozen(OUTAGE, &[]);
+    assert!((4.0..=5.0).contains(&whole), "{whole} s");
+    let late = frozen(OUTAGE, &["measure-from=\"6s\"".into()]);
+    assert!((2.0..=3.0).contains(&late), "{late} s");
+    // From the beginning on: there was no picture before.
+    let never = OUTAGE.replace("at = \"4s\"", "at = \"0s\"");
+    let never = frozen(&never, &[]);
+    assert!((8.0..=10.0).contains(&never), "{never} s");
+}
+
 #[test]
 fn other_times_than_those_published_are_told() {
     let text = format!(

@@ -125,6 +125,12 @@ impl Small {
         self
     }
 
+    /// The flow begins only now.
+    pub fn starting(mut self, start: u64) -> Small {
+        self.setup.flows[0].start = ms(start);
+        self
+    }
+
     /// The value of a metric from this time on.
     pub fn value_from(&self, from: u64, metric: &str) -> Option<f64> {
         let capacities = Capacities::of(&self.setup);

@@ -91,3 +91,44 @@ fn transfers_take_from_the_opening_to_the_last_acknowledgement() {
     near(tcp.value_from(1500, "transfer_s"), 4.0);
     assert_eq!(Small::tcp(20, &[]).value("transfer_s"), None);
 }
+
+fn frozen(call: &Small, from: u64) -> (f64, f64) {
+    let value = |metric| call.value_from(from, metric).expect("a value");
+    (value("freeze_s"), value("freeze_count"))
+}
+
+#[test]
+fn a_picture_that_stands_is_frozen_within_the_measured_time_only() {
+    // The last one before the outage is on display from 1010 ms on, the next
+    // one at 3050 ms.
+    let frames = [film(0, 1000), film(3000, 4000)].concat();
+    let call = Small::call(4, &[&frames]);
+    assert_eq!(frozen(&call, 0), (2.04, 1.0));
+    assert_eq!(frozen(&call, 500), (2.04, 1.0));
+    assert_eq!(frozen(&call, 2000), (1.05, 1.0));
+    assert_eq!(frozen(&call, 3500), (0.0, 0.0));
+    // 100 ms are no freeze, wherever the measured time begins.
+    let frames = [film(0, 1000), film(1060, 4000)].concat();
+    assert_eq!(frozen(&Small::call(4, &[&frames]), 1020), (0.0, 0.0));
+}
+
+#[test]
+fn a_call_that_begins_too_late_is_frozen() {
+    // The first picture at 1000 ms is of an ordinary set-up.
+    let call = |first| Small::call(4, &[&film(first, 4000)]);
+    assert_eq!(frozen(&call(950), 0), (0.0, 0.0));
+    assert_eq!(frozen(&call(951), 0), (1.001, 1.0));
+    // From the start of the flow, or of the measured time.
+    assert_eq!(frozen(&call(2950).starting(2000), 0), (0.0, 0.0));
+    assert_eq!(frozen(&call(2950).starting(1000), 0), (2.0, 1.0));
+    assert_eq!(frozen(&call(2950), 1500), (1.5, 1.0));
+}
+
+#[test]
+fn no_picture_and_the_last_picture_count_to_the_end() {
+    assert_eq!(frozen(&Small::call(4, &[&[unseen(0)]]), 1000), (3.0, 1.0));
+    // The last one is on display from 1010 ms on.
+    let call = Small::call(4, &[&film(0, 1000)]);
+    assert_eq!(frozen(&call, 0), (2.99, 1.0));
+    assert_eq!(frozen(&call, 500), (2.99, 1.0));
+}
