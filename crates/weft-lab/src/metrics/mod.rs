@@ -157,7 +157,7 @@ metrics! {
         "how much the rate of a second differs from that of the second before, mean, over the mean rate; mean of the flows",
         "RFC 8867 section 4.1, variation in throughput; formula chosen by us";
     feedback_overhead "Feedback" ["1"] Lower:
-        "bits that the receiver of a call sends back, over those that it is sent; mean of the calls",
+        "bits that the receiver of a call sends back, over those that it is sent; mean of the calls; of those with media one way only",
         "RFC 8867 section 4.1";
     loss "Loss" ["1"] Lower:
         "packets that ended on the way, over packets that ended there or arrived",

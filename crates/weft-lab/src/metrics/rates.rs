@@ -121,10 +121,18 @@ fn loss(run: &Run<'_>, flows: &[usize]) -> Option<f64> {
     (ended > 0.0).then(|| lost / ended)
 }
 
+/// Of calls with media one way only: where the callee sends some too, it is
+/// not told apart from its feedback.
 fn feedback(run: &Run<'_>, flow: usize) -> Option<f64> {
-    let FlowDetail::Call(_) = &run.flow(flow).detail else {
+    let (FlowKind::Call(setup), FlowDetail::Call(_)) =
+        (&run.setup.flows[flow].kind, &run.flow(flow).detail)
+    else {
         return None;
     };
+    let answers = &setup.callee;
+    if !(answers.cameras.is_empty() && answers.microphones.is_empty()) {
+        return None;
+    }
     let bytes = |leg: &LegRecord| -> f64 {
         let samples = leg.series.iter();
         samples.map(|s| s.sent.0 as f64 * run.measured(s.at)).sum()

@@ -30,21 +30,16 @@ struct Heard {
     latency: Vec<f64>,
 }
 
-/// Every microphone of a call, at both ends.
+/// Every microphone of a caller.
 fn microphones(run: &Run<'_>, flow: usize) -> Vec<Heard> {
     let (FlowKind::Call(setup), FlowDetail::Call(record)) =
         (&run.setup.flows[flow].kind, &run.record.flows[flow].detail)
     else {
         return Vec::new();
     };
-    let sides = [
-        (setup.caller.cameras.len(), &record.caller),
-        (setup.callee.cameras.len(), &record.callee),
-    ];
     // Cameras come before microphones.
-    let streams = sides
-        .into_iter()
-        .flat_map(|(cameras, side)| side.streams.iter().skip(cameras));
+    let cameras = setup.caller.cameras.len();
+    let streams = record.caller.streams.iter().skip(cameras);
     streams.map(|stream| heard(run, flow, stream)).collect()
 }
 

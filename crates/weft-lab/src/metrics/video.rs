@@ -112,28 +112,26 @@ const NORMS: [(&str, Norm); 3] = [
     }),
 ];
 
-/// The cameras of a call, of both ends.
+/// The cameras of a caller, as they were set up.
 fn setups<'a>(run: &Run<'a>, flow: usize) -> impl Iterator<Item = &'a CameraSetup> {
     let call = match &run.setup.flows[flow].kind {
         FlowKind::Call(call) => Some(call),
         FlowKind::Tcp(_) | FlowKind::Udp(_) => None,
     };
-    let sides = call
-        .into_iter()
-        .flat_map(|call| [&call.caller, &call.callee]);
-    sides.flat_map(|side| &side.cameras)
+    call.into_iter().flat_map(|call| &call.caller.cameras)
 }
 
 type Of = fn(&Shown) -> Option<f64>;
 
-/// Every camera of a call, at both ends.
+/// Every camera of a caller.
 fn cameras(run: &Run<'_>, flow: usize) -> Vec<Shown> {
     let window = run.active(flow);
     let streams = streams(run, flow).into_iter();
     streams.map(|stream| shown(stream, window)).collect()
 }
 
-/// The video streams of a flow.
+/// The video streams that a caller sends. What a callee sends is load on the
+/// way back, which is not judged.
 pub fn streams<'a>(run: &Run<'a>, flow: usize) -> Vec<&'a StreamRecord> {
     let (FlowKind::Call(setup), FlowDetail::Call(record)) =
         (&run.setup.flows[flow].kind, &run.record.flows[flow].detail)
@@ -141,15 +139,9 @@ pub fn streams<'a>(run: &Run<'a>, flow: usize) -> Vec<&'a StreamRecord> {
         return Vec::new();
     };
     let record: &CallRecord = record;
-    let sides = [
-        (&setup.caller, &record.caller),
-        (&setup.callee, &record.callee),
-    ];
     // Cameras come before microphones.
-    sides
-        .into_iter()
-        .flat_map(|(setup, side)| side.streams.iter().take(setup.cameras.len()))
-        .collect()
+    let cameras = setup.caller.cameras.len();
+    record.caller.streams.iter().take(cameras).collect()
 }
 
 fn shown(stream: &StreamRecord, window: (Duration, Duration)) -> Shown {
@@ -242,7 +234,7 @@ fn freezes(stream: &StreamRecord, from: Instant, end: Instant) -> Frozen {
     found
 }
 
-/// Encoded bytes of the frames that a call has shown, at both ends.
+/// Encoded bytes of the frames that a caller has sent and a callee has shown.
 pub fn bytes_shown(run: &Run<'_>, flow: usize) -> f64 {
     let (from, end) = run.active(flow);
     let within = |at: Instant| at >= Instant::ZERO + from && at < Instant::ZERO + end;

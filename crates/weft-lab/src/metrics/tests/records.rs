@@ -67,6 +67,11 @@ impl Small {
         Small::of_call(seconds, cameras, &[])
     }
 
+    /// The same with frames that were sent back.
+    pub fn both_ways(seconds: u64, there: &[FrameRecord], back: &[FrameRecord]) -> Small {
+        Small::of_call(seconds, &[there], &[back])
+    }
+
     fn of_call(seconds: u64, there: &[&[FrameRecord]], back: &[&[FrameRecord]]) -> Small {
         let camera = || {
             let rate = Rate::from_mbps(2);

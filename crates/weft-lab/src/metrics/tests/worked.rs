@@ -92,6 +92,26 @@ fn transfers_take_from_the_opening_to_the_last_acknowledgement() {
     assert_eq!(Small::tcp(20, &[]).value("transfer_s"), None);
 }
 
+/// The caller's three frames of 1 kB within two seconds, and what the callee
+/// films beside.
+#[test]
+fn what_a_callee_films_is_load_and_not_judged() {
+    let mine = [frame(0), built_in(40, 20), frame(120)];
+    let theirs = [built_in(0, 90), unseen(40)];
+    let bytes = ([4_000, 6_000], [40_000, 60_000]);
+    let call = Small::both_ways(2, &mine, &theirs).carrying(&bytes.0, &bytes.1);
+    near(call.value("throughput_mbps"), 0.04);
+    // Of the caller's 2 Mbit/s.
+    near(call.value("throughput_norm"), 0.02);
+    near(call.value("goodput_mbps"), 0.012);
+    near(call.value("fps"), 1.5);
+    near(call.value("ifd_ms"), 60.0);
+    near(call.value("fcd_ms"), 20.0 / 3.0);
+    near(call.value("frames_dropped"), 0.0);
+    // Media and feedback come back together.
+    assert_eq!(call.value("feedback_overhead"), None);
+}
+
 fn frozen(call: &Small, from: u64) -> (f64, f64) {
     let value = |metric| call.value_from(from, metric).expect("a value");
     (value("freeze_s"), value("freeze_count"))
