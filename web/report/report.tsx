@@ -74,7 +74,7 @@ export function Report({ data: everything }: { data: Data }) {
         <Part id="conditions" title="How it was run">
           <Conditions data={everything} />
         </Part>
-        <Part id="selfcheck" title="Self-check" note="Whether the simulated links did what the scenario says; the worst of all seeds.">
+        <Part id="selfcheck" title="Self-check" note="Whether the simulated links did what the scenario says: delays as long, rates and queues no more than that; the worst of all seeds.">
           <Fold open={everything.selfcheck.some((check) => !check.ok)} label={checkLabel(everything)}>
             <SelfCheck data={everything} />
           </Fold>

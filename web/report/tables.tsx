@@ -180,11 +180,11 @@ function PublishedRow({ data, each }: { data: Data; each: Compared }) {
 }
 
 const CHECKED: Readonly<Record<string, readonly [string, string]>> = {
-  rate_mbps: ['fastest second: carried, of what was configured', 'Mbit/s'],
+  rate_mbps: ['carried in the fastest second, at most what was configured', 'Mbit/s'],
   delay_ms: ['delay without queues', 'ms'],
-  late_ms: ['packets later than their link let them go, p99.9, of what is accepted', 'ms'],
+  late_ms: ['lateness of packets, p99.9, at most what is accepted', 'ms'],
   unlogged: ['packets missing from the log', ''],
-  queue_ms: ['longest wait, of what the queue allows', 'ms'],
+  queue_ms: ['longest wait, at most what the queue allows', 'ms'],
   packets: ['packets sent, and ended or on their way', ''],
 };
 

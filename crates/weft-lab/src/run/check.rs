@@ -21,7 +21,9 @@ pub struct Check {
     pub configured: f64,
     /// What happened.
     pub measured: f64,
-    /// Whether both fit: within the tolerance of their check.
+    /// Whether both fit. `rate_mbps` and `queue_ms` are upper bounds: less is
+    /// right, too. `delay_ms` is the same within its tolerance, `packets` the
+    /// same.
     pub ok: bool,
 }
 
