@@ -107,15 +107,16 @@ fn median(values: &[f64]) -> Option<Estimate> {
     sorted.sort_by(f64::total_cmp);
     let centre = quantile(&sorted, 0.5)?;
     let interval = (n > 1).then(|| {
-        // The largest k with P(Binomial(n, 1/2) < k + 1) <= 2.5 %.
+        // The largest k with P(Binomial(n, 1/2) < k + 1) <= 2.5 %. Terms as
+        // logarithms: 2^-n is no number any more where n is above 1074.
         let mut outside = 0;
-        let (mut term, mut below) = (0.5_f64.powi(n as i32), 0.0);
+        let (mut term, mut below) = (-(n as f64) * std::f64::consts::LN_2, 0.0);
         while outside < n / 2 {
-            below += term;
+            below += term.exp();
             if below > 0.025 {
                 break;
             }
-            term *= (n - outside) as f64 / (outside + 1) as f64;
+            term += ((n - outside) as f64 / (outside + 1) as f64).ln();
             outside += 1;
         }
         let skip = outside.saturating_sub(1);
