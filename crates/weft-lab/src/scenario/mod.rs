@@ -14,20 +14,21 @@ mod quantity;
 mod systems;
 mod traces;
 mod tree;
+mod vary;
 
 use std::collections::BTreeMap;
 use std::path::Path;
 
 use serde::Deserialize;
-use toml::Spanned;
 use weft_links::Capacity;
 use weft_sim::Setup;
 use weft_units::Duration;
 
 use crate::statistics::Centre;
-use file::{File, Kind, Scalar, Text, Topology};
+use file::{File, Kind, Text, Topology};
 use flows::Context;
 use tree::Tree;
+use vary::{Case, Varied};
 
 pub(crate) use place::unknown_name;
 pub use place::{ScenarioError, Source};
@@ -40,8 +41,6 @@ pub use traces::Traces;
 /// by us: Student's t falls below 2.8 there, and a laptop is done in seconds.
 const DEFAULT_SEEDS: u32 = 5;
 const MOST_SEEDS: u32 = 10_000;
-/// Systems times varied values; chosen by us, against a slip of the pen.
-const MOST_VARIANTS: usize = 1_000;
 
 /// A scenario that can be run.
 #[derive(Clone, Debug)]
@@ -173,7 +172,7 @@ fn build(source: &Source) -> Result<Scenario, ScenarioError> {
     let file = read_tree(source, tree.clone())?;
     check_numbers(source, &file)?;
     let names = system_names(source, &file)?;
-    let cases = cases(source, &file, &tree, names.len())?;
+    let cases = vary::cases(source, &file, &tree, names.len())?;
     let mut variants = Vec::new();
     for case in &cases {
         for name in &names {
@@ -292,53 +291,6 @@ fn system_names(source: &Source, file: &File) -> Result<Vec<Text>, ScenarioError
         }
     }
     Ok(names)
-}
-
-/// A combination of varied values.
-type Case = Vec<Varied>;
-
-/// A value of one `[[vary]]`, and the words for it in results.
-#[derive(Clone, Debug)]
-struct Varied {
-    keys: Vec<String>,
-    value: Spanned<Scalar>,
-    words: String,
-}
-
-/// Every combination. A key that `--set` names has that value only.
-fn cases(
-    source: &Source,
-    file: &File,
-    tree: &Tree<'_>,
-    systems: usize,
-) -> Result<Vec<Case>, ScenarioError> {
-    let mut cases: Vec<Case> = vec![Vec::new()];
-    for vary in &file.vary {
-        let set = vary.keys().iter().find(|key| source.sets(key));
-        let set = set.and_then(|key| tree::value(tree, key));
-        let values = match set {
-            Some(value) => vec![value],
-            None => vary.values.get_ref().clone(),
-        };
-        if values.is_empty() || cases.len() * values.len() * systems > MOST_VARIANTS {
-            let remedy = format!(
-                "give values, and at most {MOST_VARIANTS} combinations of systems and values"
-            );
-            return Err(source.error(vary.values.span(), remedy));
-        }
-        let entry = |value: &Spanned<Scalar>| Varied {
-            keys: vary.keys().to_vec(),
-            value: value.clone(),
-            words: vary.words(value.get_ref()),
-        };
-        let longer = |case: &Case| -> Vec<Case> {
-            let each = values.iter().map(entry);
-            each.map(|entry| case.iter().cloned().chain([entry]).collect())
-                .collect()
-        };
-        cases = cases.iter().flat_map(longer).collect();
-    }
-    Ok(cases)
 }
 
 fn variant(
