@@ -177,7 +177,7 @@ pub struct System {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Vary {
-    pub key: Keys,
+    pub key: Spanned<Keys>,
     pub values: Spanned<Vec<Spanned<Scalar>>>,
     #[serde(default)]
     pub label: String,
@@ -191,7 +191,7 @@ impl Vary {
     }
 
     pub fn keys(&self) -> &[String] {
-        match &self.key {
+        match self.key.get_ref() {
             Keys::One(key) => std::slice::from_ref(key),
             Keys::Many(keys) => keys,
         }

@@ -168,7 +168,7 @@ impl Variant {
 
 fn build(source: &Source) -> Result<Scenario, ScenarioError> {
     let mut tree = tree::parse(source)?;
-    let sets = tree::take_sets(&mut tree);
+    let sets = tree::take_sets(source, &mut tree)?;
     let file = read_tree(source, tree.clone())?;
     check_numbers(source, &file)?;
     let names = system_names(source, &file)?;
@@ -183,10 +183,12 @@ fn build(source: &Source) -> Result<Scenario, ScenarioError> {
             }
             for varied in case {
                 for key in &varied.keys {
-                    tree::change(source, &mut tree, tree::dotted(key, &varied.value))?;
+                    let over = tree::dotted(key, varied.place.clone(), &varied.value);
+                    tree::change(source, &mut tree, over)?;
                 }
             }
             let file = read_tree(source, tree)?;
+            check_numbers(source, &file)?;
             variants.push(variant(source, &file, name, case)?);
         }
     }

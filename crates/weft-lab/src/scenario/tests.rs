@@ -254,7 +254,7 @@ fn what_the_scenario_does_not_have_cannot_be_changed() {
     let vary = "\n[[vary]]\nkey = \"links.nope.rate\"\nvalues = [\"1mbit\"]\n";
     let error = parse(&format!("{TCP}{vary}"), &[]).unwrap_err();
     assert!(
-        error.starts_with("t.toml:14:11: there is no link `nope`"),
+        error.starts_with("t.toml:13:7: there is no link `nope`"),
         "{error}"
     );
     // A file without systems of its own gets one; a file with some does not.
@@ -394,6 +394,90 @@ fn varied_values_multiply() {
         error.starts_with("t.toml:17:20: there is no TCP algorithm `vegas`"),
         "{error}"
     );
+}
+
+#[test]
+fn what_would_change_nothing_is_refused_in_a_system() {
+    for (set, place, part) in [
+        ("measure-from = \"5s\"", "t.toml:13:9", "`measure-from`"),
+        ("seeds = 3", "t.toml:13:9", "`seeds`"),
+        ("title = \"x\"", "t.toml:13:9", "`title`"),
+        ("centre = \"median\"", "t.toml:13:9", "`centre`"),
+        ("metrics = [\"loss\"]", "t.toml:13:9", "`metrics`"),
+    ] {
+        let error = parse(&format!("{TCP}\n[system.x]\nset = {{ {set} }}\n"), &[]).unwrap_err();
+        assert!(error.starts_with(place), "{set}: {error}");
+        for part in [part, "give it once"] {
+            assert!(error.contains(part), "{set}: wants {part}: {error}");
+        }
+    }
+    // How long it runs is its own, and is checked as that of the whole is.
+    let long = format!("{TCP}\n[system.x]\nset = {{ duration = \"40s\" }}\n");
+    let long = parse(&long, &[]).unwrap();
+    assert_eq!(long.variants[0].setup.duration, Duration::from_secs(40));
+    let late = TCP.replace("title", "measure-from = \"20s\"\ntitle");
+    let late = format!("{late}\n[system.x]\nset = {{ duration = \"10s\" }}\n");
+    let error = parse(&late, &[]).unwrap_err();
+    assert!(error.contains("measuring begins after"), "{error}");
+}
+
+#[test]
+fn what_would_change_nothing_is_refused_in_vary() {
+    for (key, values, place, parts) in [
+        ("\"seeds\"", "[1, 2]", "t.toml:13:7", ["`seeds`", "once"]),
+        (
+            "\"measure-from\"",
+            "[\"0s\", \"1s\"]",
+            "t.toml:13:7",
+            ["`measure-from`", "once"],
+        ),
+        ("\"title\"", "[\"x\"]", "t.toml:13:7", ["`title`", "once"]),
+        (
+            "\"system.x.set.links.bottleneck.rate\"",
+            "[\"1mbit\"]",
+            "t.toml:13:7",
+            ["`set` of the system `x`", "the field that it names"],
+        ),
+        (
+            "[]",
+            "[1, 2]",
+            "t.toml:13:7",
+            ["`key` is empty", "name a field"],
+        ),
+        (
+            "[\"flows.tcp.connections\", \"flows.tcp.connections\"]",
+            "[1, 2]",
+            "t.toml:13:7",
+            ["`flows.tcp.connections` is varied twice", "keep one"],
+        ),
+        (
+            "\"flows.tcp.connections\"",
+            "[1, 2, 1]",
+            "t.toml:14:17",
+            ["\"1\" stands there already", "once"],
+        ),
+    ] {
+        let vary = format!("\n[[vary]]\nkey = {key}\nvalues = {values}\n");
+        let error = parse(&format!("{TCP}{vary}"), &[]).unwrap_err();
+        assert!(error.starts_with(place), "{key}: {error}");
+        for part in parts {
+            assert!(error.contains(part), "{key}: wants {part}: {error}");
+        }
+    }
+    let vary = "\n[[vary]]\nkey = \"links.bottleneck.rate\"\nvalues = [\"1mbit\", \"2mbit\"]\n";
+    let error = parse(&format!("{TCP}{vary}{vary}"), &[]).unwrap_err();
+    assert!(
+        error.starts_with("t.toml:17:7: `links.bottleneck.rate` is varied twice"),
+        "{error}"
+    );
+}
+
+#[test]
+fn the_fields_of_the_whole_are_fields() {
+    let fields = fields::<super::file::File>();
+    for field in super::tree::OF_THE_WHOLE {
+        assert!(fields.iter().any(|each| each == field), "{field}");
+    }
 }
 
 const CAMERAS: &str = r#"

@@ -3,6 +3,7 @@
 //! with the values.
 
 use std::borrow::Cow;
+use std::ops::Range;
 
 use serde::Deserialize;
 use toml::Spanned;
@@ -17,6 +18,20 @@ type Value<'a> = Spanned<DeValue<'a>>;
 
 /// Tables of things that the file gives names, and what a thing is called.
 const NAMED: [(&str, &str); 3] = [("links", "link"), ("flows", "flow"), ("system", "system")];
+/// Fields that are of the scenario as a whole. All others say what is run,
+/// and so can differ between the systems and varied values of one scenario.
+pub(super) const OF_THE_WHOLE: [&str; 10] = [
+    "title",
+    "about",
+    "measure-from",
+    "seeds",
+    "centre",
+    "systems",
+    "baseline",
+    "metrics",
+    "vary",
+    "published",
+];
 
 /// Reads the file and lays the arguments of `--set` over it.
 pub fn parse(source: &Source) -> Result<Tree<'_>, ScenarioError> {
@@ -42,9 +57,8 @@ pub fn told(source: &Source, error: &Error) -> ScenarioError {
     }
 }
 
-/// `a.b.c = value` as a tree; the place is the value's.
-pub fn dotted<'a>(key: &'a str, value: &'a Spanned<Scalar>) -> Tree<'a> {
-    let span = value.span();
+/// `a.b.c = value` as a tree; `span` is the place of the key.
+pub fn dotted<'a>(key: &'a str, span: Range<usize>, value: &'a Spanned<Scalar>) -> Tree<'a> {
     let leaf = match value.get_ref() {
         Scalar::Text(text) => DeValue::String(Cow::Borrowed(text)),
         // It has been read from TOML before, so it can be again.
@@ -58,7 +72,7 @@ pub fn dotted<'a>(key: &'a str, value: &'a Spanned<Scalar>) -> Tree<'a> {
     let name = |part: &'a str| Spanned::new(span.clone(), Cow::Borrowed(part.trim()));
     tree.insert(
         name(parts.next().unwrap_or_default()),
-        Spanned::new(span.clone(), leaf),
+        Spanned::new(value.span(), leaf),
     );
     for part in parts {
         let inner = std::mem::replace(&mut tree, Tree::new());
@@ -84,22 +98,47 @@ pub fn value(tree: &Tree<'_>, key: &str) -> Option<Spanned<Scalar>> {
     read.ok()
 }
 
+/// What is wrong with changing the field of this dotted path from run to run.
+pub fn fixed(key: &str) -> Option<String> {
+    let parts: Vec<&str> = key.split('.').map(str::trim).collect();
+    match parts[..] {
+        [first, ..] if OF_THE_WHOLE.contains(&first) => Some(format!(
+            "`{first}` is the same for everything that a scenario runs: give it once, at the top of \
+             the file or with --set"
+        )),
+        ["system", name, "set", ..] => Some(format!(
+            "what `set` of the system `{name}` changes is the same in every run: change the field \
+             that it names"
+        )),
+        _ => None,
+    }
+}
+
 /// Takes the `set` table out of each `[system.NAME]`.
-pub fn take_sets<'a>(tree: &mut Tree<'a>) -> Vec<(String, Tree<'a>)> {
+pub fn take_sets<'a>(
+    source: &Source,
+    tree: &mut Tree<'a>,
+) -> Result<Vec<(String, Tree<'a>)>, ScenarioError> {
     let mut sets = Vec::new();
     let Some(systems) = tree.get_mut("system").and_then(table_of) else {
-        return sets;
+        return Ok(sets);
     };
     for (name, system) in systems.iter_mut() {
         let set = table_of(system).and_then(|system| {
             let is_table = matches!(system.get("set")?.get_ref(), DeValue::Table(_));
             if is_table { system.remove("set") } else { None }
         });
-        if let Some(DeValue::Table(set)) = set.map(Spanned::into_inner) {
-            sets.push((name.get_ref().to_string(), set));
+        let Some(DeValue::Table(set)) = set.map(Spanned::into_inner) else {
+            continue;
+        };
+        for key in set.keys() {
+            if let Some(message) = fixed(key.get_ref()) {
+                return Err(source.error(key.span(), message));
+            }
         }
+        sets.push((name.get_ref().to_string(), set));
     }
-    sets
+    Ok(sets)
 }
 
 /// As [`lay_over`], for values that were written without the things that they

@@ -1,8 +1,10 @@
 //! What is varied: every system is run with every combination of values.
 
+use std::ops::Range;
+
 use toml::Spanned;
 
-use super::file::{File, Scalar};
+use super::file::{File, Scalar, Vary};
 use super::place::{ScenarioError, Source};
 use super::tree::{self, Tree};
 
@@ -16,6 +18,8 @@ pub type Case = Vec<Varied>;
 #[derive(Clone, Debug)]
 pub struct Varied {
     pub keys: Vec<String>,
+    /// Where the keys stand.
+    pub place: Range<usize>,
     pub value: Spanned<Scalar>,
     pub words: String,
 }
@@ -28,7 +32,8 @@ pub fn cases(
     systems: usize,
 ) -> Result<Vec<Case>, ScenarioError> {
     let mut cases: Vec<Case> = vec![Vec::new()];
-    for vary in &file.vary {
+    for (index, vary) in file.vary.iter().enumerate() {
+        check(source, vary, &file.vary[..index])?;
         let set = vary.keys().iter().find(|key| source.sets(key));
         let set = set.and_then(|key| tree::value(tree, key));
         let values = match set {
@@ -43,6 +48,7 @@ pub fn cases(
         }
         let entry = |value: &Spanned<Scalar>| Varied {
             keys: vary.keys().to_vec(),
+            place: vary.key.span(),
             value: value.clone(),
             words: vary.words(value.get_ref()),
         };
@@ -54,4 +60,34 @@ pub fn cases(
         cases = cases.iter().flat_map(longer).collect();
     }
     Ok(cases)
+}
+
+/// Every value changes something, and no two are the same.
+fn check(source: &Source, vary: &Vary, before: &[Vary]) -> Result<(), ScenarioError> {
+    let wrong = |message: String| Err(source.error(vary.key.span(), message));
+    if vary.keys().is_empty() {
+        return wrong("`key` is empty: name a field, such as key = \"flows.call.streams\"".into());
+    }
+    for (index, key) in vary.keys().iter().enumerate() {
+        if let Some(message) = tree::fixed(key) {
+            return wrong(message);
+        }
+        let earlier = before.iter().flat_map(Vary::keys);
+        if earlier.chain(&vary.keys()[..index]).any(|each| each == key) {
+            return wrong(format!(
+                "`{key}` is varied twice, and only the last value would count: keep one"
+            ));
+        }
+    }
+    let values = vary.values.get_ref();
+    for (index, value) in values.iter().enumerate() {
+        let text = value.get_ref().text();
+        if values[..index].iter().any(|v| v.get_ref().text() == text) {
+            return Err(source.error(
+                value.span(),
+                format!("\"{text}\" stands there already: give each value once"),
+            ));
+        }
+    }
+    Ok(())
 }
