@@ -30,7 +30,7 @@ pub struct File {
     pub topology: Option<Topology>,
     pub links: Spanned<Named<Spanned<Link>>>,
     pub flows: Spanned<Named<Spanned<Flow>>>,
-    pub systems: Option<Vec<Text>>,
+    pub systems: Option<Spanned<Vec<Text>>>,
     #[serde(default)]
     pub system: Named<System>,
     pub baseline: Option<Text>,

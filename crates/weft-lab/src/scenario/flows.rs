@@ -51,10 +51,10 @@ impl Context<'_> {
     pub fn flow(&self, name: &Spanned<String>, written: &Spanned<Flow>) -> Result<FlowSetup> {
         let flow = written.get_ref();
         self.only_own_fields(flow)?;
-        let own = flow
-            .system
-            .as_ref()
-            .map(|name| systems::system(self.source, self.file, name));
+        let own = flow.system.as_ref().map(|name| {
+            let name = systems::full_name(self.file, name);
+            systems::system(self.source, self.file, &name)
+        });
         let own = own.transpose()?;
         let system = own.as_ref().unwrap_or(self.system);
         let (start, stop) = self.times(name.get_ref(), flow)?;

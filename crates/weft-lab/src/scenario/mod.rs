@@ -41,6 +41,8 @@ pub use traces::Traces;
 /// by us: Student's t falls below 2.8 there, and a laptop is done in seconds.
 const DEFAULT_SEEDS: u32 = 5;
 const MOST_SEEDS: u32 = 10_000;
+/// The name of everything together, where nothing is compared.
+const ALL: &str = "all";
 
 /// A scenario that can be run.
 #[derive(Clone, Debug)]
@@ -262,29 +264,33 @@ fn check_numbers(source: &Source, file: &File) -> Result<(), ScenarioError> {
     Ok(())
 }
 
+/// Whether there is a call that uses its links as the compared system does.
+fn is_compared(file: &File) -> bool {
+    let mut flows = file.flows.get_ref().0.iter().map(|(_, f)| f.get_ref());
+    flows.any(is_tested)
+}
+
+/// A call without a system of its own.
+fn is_tested(flow: &file::Flow) -> bool {
+    *flow.kind.get_ref() == Kind::Call && flow.system.is_none()
+}
+
 /// The systems to run, with the place of each name.
 fn system_names(source: &Source, file: &File) -> Result<Vec<Text>, ScenarioError> {
-    let calls = file.flows.get_ref().0.iter();
-    let calls = calls
-        .filter(|(_, f)| *f.get_ref().kind.get_ref() == Kind::Call && f.get_ref().system.is_none());
-    let at = |name: String| toml::Spanned::new(0..0, name);
     let names = match &file.systems {
         Some(names) => {
-            let full = |name: &Text| {
-                let full = systems::full_name(file, name.get_ref());
-                toml::Spanned::new(name.span(), full)
-            };
-            names.iter().map(full).collect()
+            let names = names.get_ref().iter();
+            names.map(|name| systems::full_name(file, name)).collect()
         }
         None if !file.system.0.is_empty() => {
             file.system.0.iter().map(|(name, _)| name.clone()).collect()
         }
-        None if calls.count() > 0 => systems::default_names(file).into_iter().map(at).collect(),
-        None => vec![at("all".into())],
+        None if is_compared(file) => systems::default_names(file),
+        None => vec![toml::Spanned::new(file.flows.span(), ALL.to_owned())],
     };
-    if names.is_empty() {
+    if let (true, Some(written)) = (names.is_empty(), &file.systems) {
         let remedy = "`systems` is empty: name some, or leave it away";
-        return Err(source.error(file.links.span(), remedy));
+        return Err(source.error(written.span(), remedy));
     }
     for (index, name) in names.iter().enumerate() {
         if names[..index].contains(name) {
@@ -301,13 +307,8 @@ fn variant(
     name: &Text,
     case: &Case,
 ) -> Result<Variant, ScenarioError> {
-    let any_call = file
-        .flows
-        .get_ref()
-        .0
-        .iter()
-        .any(|(_, f)| *f.get_ref().kind.get_ref() == Kind::Call);
-    let plain = !any_call && file.system.find(name.get_ref()).is_none() && name.get_ref() == "all";
+    let own = file.system.find(name.get_ref()).is_some();
+    let plain = !is_compared(file) && !own && name.get_ref() == ALL;
     let system = if plain {
         systems::default_system(name.get_ref())
     } else {
@@ -341,9 +342,8 @@ fn variant(
         .check()
         .map_err(|error| source.error(file.flows.span(), error.to_string()))?;
     let flows = file.flows.get_ref().0.iter().enumerate();
-    let tested = |flow: &file::Flow| *flow.kind.get_ref() == Kind::Call && flow.system.is_none();
     let mut focus: Vec<usize> = flows
-        .filter(|(_, (_, f))| tested(f.get_ref()))
+        .filter(|(_, (_, f))| is_tested(f.get_ref()))
         .map(|(i, _)| i)
         .collect();
     if focus.is_empty() {
@@ -386,10 +386,13 @@ fn topology(source: &Source, file: &File) -> Result<Topology, ScenarioError> {
 
 fn baseline(source: &Source, file: &File, names: &[Text]) -> Result<Option<String>, ScenarioError> {
     match &file.baseline {
-        Some(name) if names.contains(name) => Ok(Some(name.get_ref().clone())),
         Some(name) => {
+            let full = systems::full_name(file, name);
+            if names.contains(&full) {
+                return Ok(Some(full.into_inner()));
+            }
             // `--systems` may have left it out; a name that means nothing is an error.
-            systems::system(source, file, name).map(|_| None)
+            systems::system(source, file, &full).map(|_| None)
         }
         None if names.len() > 1 => Ok(Some(names[0].get_ref().clone())),
         None => Ok(None),

@@ -91,7 +91,7 @@ fn check_system(source: &Source, file: &File, name: &Text) -> Result<(), Scenari
         Some((system, case)) => (system, Some(case)),
         None => (name.get_ref().as_str(), None),
     };
-    if system != "all" {
+    if system != super::ALL {
         let system = Spanned::new(name.span(), system.to_owned());
         systems::system(source, file, &system)?;
     }

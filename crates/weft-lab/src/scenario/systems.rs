@@ -4,6 +4,7 @@
 
 use std::ops::Range;
 
+use toml::Spanned;
 use weft_cc::ControllerKind;
 use weft_session::protection::UnknownProtection;
 use weft_session::{Ablation, Level, ProtectionKind, SchedulerKind};
@@ -51,13 +52,15 @@ pub fn system(source: &Source, file: &File, name: &Text) -> Result<SystemSpec, S
 }
 
 /// The name in full: a controller's alone means that of a single path.
-pub fn full_name(file: &File, name: &str) -> String {
-    let how = name.split_once('@').map_or(name, |(how, _)| how);
-    let is_own = file.system.find(name).is_some();
+pub fn full_name(file: &File, name: &Text) -> Text {
+    let text = name.get_ref();
+    let how = text.split_once('@').map_or(text.as_str(), |(how, _)| how);
+    let is_own = file.system.find(text).is_some();
     if !is_own && how.parse::<ControllerKind>().is_ok() {
-        return format!("{}/{name}", SchedulerKind::Single.name());
+        let full = format!("{}/{text}", SchedulerKind::Single.name());
+        return Spanned::new(name.span(), full);
     }
-    name.to_owned()
+    name.clone()
 }
 
 fn defined(source: &Source, file: &File, name: &str) -> Result<SystemSpec, ScenarioError> {
@@ -140,13 +143,14 @@ pub fn default_system(name: &str) -> SystemSpec {
 }
 
 /// Every single link, then all together: what is compared unless the file
-/// says otherwise.
-pub fn default_names(file: &File) -> Vec<String> {
-    let links = file.links.get_ref();
-    let single = links.names().map(|link| format!("{WEBRTC}@{link}"));
-    single
-        .chain([SchedulerKind::default().to_string()])
-        .collect()
+/// says otherwise. The places are those of the links.
+pub fn default_names(file: &File) -> Vec<Text> {
+    let links = &file.links;
+    let single = links.get_ref().0.iter();
+    let single = single.map(|(link, _)| (link.span(), format!("{WEBRTC}@{}", link.get_ref())));
+    let all = (links.span(), SchedulerKind::default().to_string());
+    let names = single.chain([all]);
+    names.map(|(at, name)| Spanned::new(at, name)).collect()
 }
 
 impl SystemSpec {

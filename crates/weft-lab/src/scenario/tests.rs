@@ -643,6 +643,21 @@ fn a_call_has_a_weight_beside_others() {
 }
 
 #[test]
+fn calls_may_all_have_systems_of_their_own() {
+    let text = CALLS.replace("kind = \"call\"", "kind = \"call\"\nsystem = \"nada\"");
+    let text = text.replace("systems = ", "# ");
+    let scenario = parse(&text, &[]).unwrap();
+    let names: Vec<&str> = scenario.variants.iter().map(|v| v.name.as_str()).collect();
+    assert_eq!(names, ["all"]);
+    let variant = &scenario.variants[0];
+    assert_eq!(variant.focus, [0, 1]);
+    let FlowKind::Call(call) = &variant.setup.flows[1].kind else {
+        panic!("not a call");
+    };
+    assert_eq!(call.caller.scheduler, SchedulerKind::Single);
+}
+
+#[test]
 fn a_controller_alone_is_that_of_a_single_path() {
     let names = |set: &[&str]| {
         let scenario = parse(CALLS, set).unwrap();
@@ -652,4 +667,6 @@ fn a_controller_alone_is_that_of_a_single_path() {
     assert_eq!(names(&[]), ["single/nada", "single/gcc", "weft/nada@line"]);
     let set = r#"systems=["gcc@line", "scream_v1"]"#;
     assert_eq!(names(&[set]), ["single/gcc@line", "single/scream_v1"]);
+    let scenario = parse(CALLS, &["baseline=nada"]).unwrap();
+    assert_eq!(scenario.baseline.as_deref(), Some("single/nada"));
 }
