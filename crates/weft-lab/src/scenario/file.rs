@@ -93,7 +93,7 @@ pub struct Flow {
     pub kind: Spanned<Kind>,
     pub start: Option<Spanned<Time>>,
     pub stop: Option<Spanned<Time>>,
-    pub via: Option<Vec<Text>>,
+    pub via: Option<Spanned<Vec<Text>>>,
     pub direction: Option<Direction>,
     pub access_delay: Option<Time>,
     // Calls.
@@ -167,7 +167,7 @@ pub struct System {
     pub without: Option<Text>,
     pub protection: Option<Text>,
     pub controller: Option<Text>,
-    pub links: Option<Vec<Text>>,
+    pub links: Option<Spanned<Vec<Text>>>,
     /// Taken out before the file is read, and laid over it.
     #[expect(dead_code, reason = "a `set` that is no table is refused here")]
     pub set: Option<BTreeMap<String, IgnoredAny>>,

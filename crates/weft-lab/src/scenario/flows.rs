@@ -334,17 +334,13 @@ impl Context<'_> {
         system: &SystemSpec,
     ) -> Result<Vec<Route>> {
         let all: Vec<usize> = (0..self.file.links.get_ref().0.len()).collect();
-        let named = flow.via.as_ref().map(|via| {
-            let found = via
-                .iter()
-                .map(|link| systems::link(self.source, self.file, link.get_ref(), link.span()));
-            found.collect::<Result<Vec<usize>>>()
-        });
-        let named = named.transpose()?;
-        if named.as_ref().is_some_and(Vec::is_empty) {
+        if let Some(via) = flow.via.as_ref().filter(|via| via.get_ref().is_empty()) {
             let message = "`via` is empty: name at least one link, or leave it away";
-            return Err(self.source.error(name.span(), message));
+            return Err(self.source.error(via.span(), message));
         }
+        let named = flow.via.as_ref();
+        let named = named.map(|via| systems::links(self.source, self.file, via.get_ref()));
+        let named = named.transpose()?;
         let beside = self.topology == Topology::Parallel;
         let lists = match *flow.kind.get_ref() {
             Kind::Call if beside => {

@@ -9,7 +9,7 @@ use weft_cc::ControllerKind;
 use weft_session::protection::UnknownProtection;
 use weft_session::{Ablation, Level, ProtectionKind, SchedulerKind};
 
-use super::file::{File, Text};
+use super::file::{File, Text, Topology};
 use super::place::{ScenarioError, Source, unknown_name};
 
 /// Plain WebRTC: one path, the controller as browsers have it.
@@ -85,11 +85,8 @@ fn defined(source: &Source, file: &File, name: &str) -> Result<SystemSpec, Scena
     if let Some(text) = &entry.controller {
         spec.controller = controller(source, text.get_ref(), text.span())?;
     }
-    if let Some(links) = &entry.links {
-        let found = links
-            .iter()
-            .map(|text| link(source, file, text.get_ref(), text.span()));
-        spec.links = Some(found.collect::<Result<_, _>>()?);
+    if let Some(names) = &entry.links {
+        spec.links = Some(own_links(source, file, names)?);
     }
     Ok(spec)
 }
@@ -120,11 +117,11 @@ fn named(
     if let Some(text) = second {
         spec.controller = controller(source, text, span.clone())?;
     }
-    if let Some(links) = links {
-        let found = links
-            .split('+')
-            .map(|name| link(source, file, name, span.clone()));
-        spec.links = Some(found.collect::<Result<_, _>>()?);
+    if let Some(names) = links {
+        let names = names.split('+');
+        let names = names.map(|name| Spanned::new(span.clone(), name.to_owned()));
+        let names = Spanned::new(span.clone(), names.collect());
+        spec.links = Some(own_links(source, file, &names)?);
     }
     Ok(spec)
 }
@@ -143,14 +140,26 @@ pub fn default_system(name: &str) -> SystemSpec {
 }
 
 /// Every single link, then all together: what is compared unless the file
-/// says otherwise. The places are those of the links.
+/// says otherwise. One behind the other no link is single. The places are
+/// those of the links.
 pub fn default_names(file: &File) -> Vec<Text> {
     let links = &file.links;
-    let single = links.get_ref().0.iter();
-    let single = single.map(|(link, _)| (link.span(), format!("{WEBRTC}@{}", link.get_ref())));
-    let all = (links.span(), SchedulerKind::default().to_string());
-    let names = single.chain([all]);
-    names.map(|(at, name)| Spanned::new(at, name)).collect()
+    let single = match is_chain(file) {
+        true => vec![Spanned::new(links.span(), WEBRTC.to_owned())],
+        false => {
+            let names = links.get_ref().0.iter().map(|(link, _)| link);
+            let at =
+                |link: &Text| Spanned::new(link.span(), format!("{WEBRTC}@{}", link.get_ref()));
+            names.map(at).collect()
+        }
+    };
+    let all = Spanned::new(links.span(), SchedulerKind::default().to_string());
+    single.into_iter().chain([all]).collect()
+}
+
+/// Whether there are links one behind the other.
+fn is_chain(file: &File) -> bool {
+    file.topology == Some(Topology::ParkingLot) && file.links.get_ref().0.len() > 1
 }
 
 impl SystemSpec {
@@ -194,16 +203,39 @@ fn controller(
     parsed.map_err(|error| source.error(span, error.to_string()))
 }
 
-/// The position of a link.
-pub fn link(
+/// The links that a system may use, which are links beside each other.
+fn own_links(
     source: &Source,
     file: &File,
-    name: &str,
-    span: Range<usize>,
-) -> Result<usize, ScenarioError> {
-    let links = file.links.get_ref();
-    let message = || unknown_name("there is no link", name, links.names());
-    links
-        .position(name)
-        .ok_or_else(|| source.error(span, message()))
+    names: &Spanned<Vec<Text>>,
+) -> Result<Vec<usize>, ScenarioError> {
+    if names.get_ref().is_empty() {
+        let remedy = "`links` is empty: name at least one, or leave it away";
+        return Err(source.error(names.span(), remedy));
+    }
+    if is_chain(file) {
+        let remedy = "in a parking lot a call crosses every link, or those in its `via`, whatever the system: \
+                      name the system without links, or write topology = \"parallel\"";
+        return Err(source.error(names.span(), remedy));
+    }
+    links(source, file, names.get_ref())
+}
+
+/// The positions of links, each named once.
+pub fn links(source: &Source, file: &File, names: &[Text]) -> Result<Vec<usize>, ScenarioError> {
+    let known = file.links.get_ref();
+    let mut found = Vec::new();
+    for name in names {
+        let text = name.get_ref();
+        let Some(at) = known.position(text) else {
+            let message = unknown_name("there is no link", text, known.names());
+            return Err(source.error(name.span(), message));
+        };
+        if found.contains(&at) {
+            let message = format!("link `{text}` is named twice: keep one");
+            return Err(source.error(name.span(), message));
+        }
+        found.push(at);
+    }
+    Ok(found)
 }

@@ -560,6 +560,85 @@ fn a_flow_backwards_crosses_the_links_the_other_way() {
     assert!(error.contains("one link"), "{error}");
 }
 
+const CHAIN: &str = r#"
+title = "Two links one behind the other"
+duration = "30s"
+topology = "parking-lot"
+
+[links]
+a = "rate=5mbit"
+b = "rate=1mbit"
+
+[flows.call]
+kind = "call"
+"#;
+
+#[test]
+fn in_a_parking_lot_no_system_has_links_of_its_own() {
+    let scenario = parse(CHAIN, &[]).unwrap();
+    let names: Vec<&str> = scenario.variants.iter().map(|v| v.name.as_str()).collect();
+    assert_eq!(names, ["webrtc", "weft"]);
+    let flows = scenario.variants.iter().map(|v| &v.setup.flows[0]);
+    assert!(flows.clone().all(|flow| flow.routes[0].hops.len() == 2));
+    for (line, by, place) in [
+        (
+            "topology",
+            "systems = [\"webrtc@a\", \"weft\"]\ntopology",
+            "t.toml:4:12: ",
+        ),
+        (
+            "kind = \"call\"",
+            "kind = \"call\"\nsystem = \"weft@b\"",
+            "t.toml:12:10: ",
+        ),
+        (
+            "[flows.call]",
+            "[system.mine]\nlinks = [\"a\"]\n[flows.call]",
+            "t.toml:11:9: ",
+        ),
+    ] {
+        let error = parse(&CHAIN.replace(line, by), &[]).unwrap_err();
+        assert!(error.starts_with(place), "{by}: {error}");
+        for part in ["parking lot", "without links", "\"parallel\""] {
+            assert!(error.contains(part), "{by}: wants {part}: {error}");
+        }
+    }
+    // A call goes its own way all the same.
+    let via = CHAIN.replace("kind = \"call\"", "kind = \"call\"\nvia = [\"b\"]");
+    let via = parse(&via, &[]).unwrap();
+    assert_eq!(via.variants[0].setup.flows[0].routes[0].hops[0].link, 1);
+}
+
+#[test]
+fn links_are_named_once() {
+    let beside = CHAIN.replace("\"parking-lot\"", "\"parallel\"");
+    for (line, by, place) in [
+        (
+            "topology",
+            "systems = [\"weft@a+b+a\"]\ntopology",
+            "t.toml:4:12: link `a` is named twice",
+        ),
+        (
+            "kind = \"call\"",
+            "kind = \"call\"\nvia = [\"b\", \"b\"]",
+            "t.toml:12:13: link `b` is named twice",
+        ),
+        (
+            "kind = \"call\"",
+            "kind = \"call\"\nvia = []",
+            "t.toml:12:7: `via` is empty",
+        ),
+        (
+            "[flows.call]",
+            "[system.mine]\nlinks = []\n[flows.call]",
+            "t.toml:11:9: `links` is empty",
+        ),
+    ] {
+        let error = parse(&beside.replace(line, by), &[]).unwrap_err();
+        assert!(error.starts_with(place), "{by}: {error}");
+    }
+}
+
 #[test]
 fn names_come_from_paths() {
     assert_eq!(short_name("scenarios/demo/aqm.toml"), "demo/aqm");
