@@ -180,7 +180,7 @@ fn failed(path: &Path, error: io::Error) -> OutputError {
 }
 
 /// Letters, digits and a few signs; the rest becomes `_`.
-fn file_name(system: &str) -> String {
+pub(crate) fn file_name(system: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "-+@.".contains(c);
     system
         .chars()

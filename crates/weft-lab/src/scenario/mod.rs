@@ -8,6 +8,7 @@ mod file;
 mod flows;
 mod links;
 mod named;
+mod names;
 mod place;
 mod published;
 mod quantity;
@@ -27,6 +28,7 @@ use weft_units::Duration;
 use crate::statistics::Centre;
 use file::{File, Kind, Text, Topology};
 use flows::Context;
+use names::Files;
 use tree::Tree;
 use vary::{Case, Varied};
 
@@ -173,11 +175,12 @@ fn build(source: &Source) -> Result<Scenario, ScenarioError> {
     let sets = tree::take_sets(source, &mut tree)?;
     let file = read_tree(source, tree.clone())?;
     check_numbers(source, &file)?;
-    let names = system_names(source, &file)?;
-    let cases = vary::cases(source, &file, &tree, names.len())?;
+    let systems = system_names(source, &file)?;
+    let cases = vary::cases(source, &file, &tree, systems.len())?;
     let mut variants = Vec::new();
+    let mut files = Files::default();
     for case in &cases {
-        for name in &names {
+        for name in &systems {
             let mut tree = tree.clone();
             let set = sets.iter().find(|(of, _)| of == name.get_ref());
             if let Some((_, set)) = set {
@@ -191,10 +194,13 @@ fn build(source: &Source) -> Result<Scenario, ScenarioError> {
             }
             let file = read_tree(source, tree)?;
             check_numbers(source, &file)?;
-            variants.push(variant(source, &file, name, case)?);
+            names::check_owners(source, &file)?;
+            let variant = variant(source, &file, name, case)?;
+            files.add(source, &variant.name, name)?;
+            variants.push(variant);
         }
     }
-    let baseline = baseline(source, &file, &names)?;
+    let baseline = baseline(source, &file, &systems)?;
     let traces = variants.iter().map(|v| v.traces.names().count() as u32);
     let traces = traces.max().filter(|n| *n > 0);
     let seeds = file.seeds.as_ref().map(|n| *n.get_ref());

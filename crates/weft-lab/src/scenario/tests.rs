@@ -640,6 +640,46 @@ fn links_are_named_once() {
 }
 
 #[test]
+fn a_name_in_results_stands_for_one_thing() {
+    let beside = CHAIN.replace("\"parking-lot\"", "\"parallel\"");
+    for (line, by, place, parts) in [
+        (
+            "b = \"",
+            "a-back = \"",
+            "t.toml:8:1: ",
+            ["the way back of link `a` and link `a-back`", "rename one"],
+        ),
+        (
+            "[flows.call]",
+            "[flows.a]",
+            "t.toml:10:8: ",
+            ["link `a` and flow `a`", "rename one"],
+        ),
+        (
+            "[flows.call]",
+            "[flows.\"call@b\"]\nkind = \"udp\"\nrate = \"1mbit\"\nvia = [\"b\"]\n[flows.call]",
+            "t.toml:14:8: ",
+            [
+                "flow `call@b` and the path of flow `call` over link `b`",
+                "rename one",
+            ],
+        ),
+        (
+            "topology",
+            "systems = [\"weft/nada\", \"weft_nada\"]\nsystem.weft_nada.controller = \"scream\"\ntopology",
+            "t.toml:4:25: ",
+            ["`weft/nada` and `weft_nada`", "files called weft_nada"],
+        ),
+    ] {
+        let error = parse(&beside.replace(line, by), &[]).unwrap_err();
+        assert!(error.starts_with(place), "{by}: {error}");
+        for part in parts {
+            assert!(error.contains(part), "{by}: wants {part}: {error}");
+        }
+    }
+}
+
+#[test]
 fn names_come_from_paths() {
     assert_eq!(short_name("scenarios/demo/aqm.toml"), "demo/aqm");
     assert_eq!(short_name("demo/aqm"), "demo/aqm");

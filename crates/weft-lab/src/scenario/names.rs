@@ -1,0 +1,68 @@
+//! Names in results: each stands for one thing only.
+
+use std::collections::BTreeMap;
+use std::ops::Range;
+
+use super::file::{File, Kind, Text};
+use super::place::{ScenarioError, Source};
+use crate::output::file_name;
+
+/// Links and flows as columns and metrics name them: a link, its way back, a
+/// flow, each path of a call.
+pub fn check_owners(source: &Source, file: &File) -> Result<(), ScenarioError> {
+    let mut known: BTreeMap<String, String> = BTreeMap::new();
+    let mut add = |name: String, what: String, place: Range<usize>| match known.get(&name) {
+        Some(other) => {
+            let message =
+                format!("{other} and {what} are both called `{name}` in results: rename one");
+            Err(source.error(place, message))
+        }
+        None => {
+            known.insert(name, what);
+            Ok(())
+        }
+    };
+    for (link, _) in &file.links.get_ref().0 {
+        let name = link.get_ref();
+        add(name.clone(), format!("link `{name}`"), link.span())?;
+        let back = format!("the way back of link `{name}`");
+        add(format!("{name}-back"), back, link.span())?;
+    }
+    for (flow, written) in &file.flows.get_ref().0 {
+        let name = flow.get_ref();
+        add(name.clone(), format!("flow `{name}`"), flow.span())?;
+        if *written.get_ref().kind.get_ref() != Kind::Call {
+            continue;
+        }
+        for link in file.links.get_ref().names() {
+            let path = format!("the path of flow `{name}` over link `{link}`");
+            add(format!("{name}@{link}"), path, flow.span())?;
+        }
+    }
+    Ok(())
+}
+
+/// The names of files, by those of the variants that are written into them.
+#[derive(Default)]
+pub struct Files(BTreeMap<String, String>);
+
+impl Files {
+    /// Another variant, of this system.
+    pub fn add(
+        &mut self,
+        source: &Source,
+        variant: &str,
+        system: &Text,
+    ) -> Result<(), ScenarioError> {
+        let file = file_name(variant);
+        if let Some(other) = self.0.get(&file) {
+            let message = format!(
+                "`{other}` and `{variant}` would both be written into files called {file}: rename one, \
+                 with a [system.NAME] if need be"
+            );
+            return Err(source.error(system.span(), message));
+        }
+        self.0.insert(file, variant.to_owned());
+        Ok(())
+    }
+}
