@@ -17,6 +17,8 @@ use serde::Serialize;
 use weft_sim::{FlowRecord, LegRecord, Record, Setup};
 use weft_units::{Duration, Instant};
 
+use crate::scenario::unknown_name;
+
 pub use capacity::{Capacities, seeded};
 pub use fairness::{fair_share, flow_rate_equality, harm, jain};
 pub use rates::convergence;
@@ -233,16 +235,27 @@ pub fn position(name: &str) -> Option<usize> {
     ALL.iter().position(|metric| metric.name == base)
 }
 
-/// Whether there is such a metric; the error names those that there are.
+/// Whether there is such a metric, of all or of one of these flows and links;
+/// the error names those that there are.
 ///
 /// # Errors
 /// The names to choose from.
-pub fn check_name(name: &str) -> Result<(), String> {
-    let known = ALL.iter().map(|metric| metric.name);
-    let base = name.split_once('.').map_or(name, |(base, _)| base);
-    find(name)
-        .map(|_| ())
-        .ok_or_else(|| crate::scenario::unknown_name("there is no metric", base, known))
+pub fn check_name(name: &str, owners: &[String]) -> Result<(), String> {
+    let (base, owner) = match name.split_once('.') {
+        Some((base, owner)) => (base, Some(owner)),
+        None => (name, None),
+    };
+    if find(base).is_none() {
+        let known = ALL.iter().map(|metric| metric.name);
+        return Err(unknown_name("there is no metric", base, known));
+    }
+    match owner {
+        Some(owner) if !owners.iter().any(|each| each == owner) => {
+            let known = owners.iter().map(String::as_str);
+            Err(unknown_name("there is no flow or link", owner, known))
+        }
+        _ => Ok(()),
+    }
 }
 
 /// A run to measure.

@@ -90,9 +90,13 @@ fn names_are_unique_and_known() {
             "{}",
             metric.name
         );
-        assert_eq!(check_name(&format!("{}.wifi", metric.name)), Ok(()));
+        let name = format!("{}.wifi", metric.name);
+        assert_eq!(check_name(metric.name, &[]), Ok(()));
+        assert_eq!(check_name(&name, &["wifi".to_owned()]), Ok(()));
+        let error = check_name(&name, &["lte".to_owned()]).unwrap_err();
+        assert_eq!(error, "there is no flow or link `wifi`: there are lte");
     }
-    let error = check_name("throughput").unwrap_err();
+    let error = check_name("throughput", &[]).unwrap_err();
     assert!(error.contains("throughput_mbps"), "{error}");
 }
 

@@ -201,6 +201,7 @@ fn build(source: &Source) -> Result<Scenario, ScenarioError> {
         }
     }
     let baseline = baseline(source, &file, &systems)?;
+    let owners = tree::owners([&tree].into_iter().chain(sets.iter().map(|(_, set)| set)));
     let traces = variants.iter().map(|v| v.traces.names().count() as u32);
     let traces = traces.max().filter(|n| *n > 0);
     let seeds = file.seeds.as_ref().map(|n| *n.get_ref());
@@ -213,9 +214,9 @@ fn build(source: &Source) -> Result<Scenario, ScenarioError> {
         seeds,
         measure_from: measure_from(&file),
         centre: file.centre,
-        metrics: metrics(source, &file)?,
+        metrics: metrics(source, &file, &owners)?,
         baseline,
-        published: published::published(source, &file)?,
+        published: published::published(source, &file, &owners)?,
         variants,
     })
 }
@@ -405,10 +406,10 @@ fn baseline(source: &Source, file: &File, names: &[Text]) -> Result<Option<Strin
     }
 }
 
-fn metrics(source: &Source, file: &File) -> Result<Vec<String>, ScenarioError> {
+fn metrics(source: &Source, file: &File, owners: &[String]) -> Result<Vec<String>, ScenarioError> {
     let written = file.metrics.iter().flatten();
     let checked = written.map(|text| {
-        crate::metrics::check_name(text.get_ref())
+        crate::metrics::check_name(text.get_ref(), owners)
             .map_err(|message| source.error(text.span(), message))?;
         Ok(text.get_ref().clone())
     });

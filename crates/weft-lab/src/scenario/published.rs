@@ -30,21 +30,32 @@ pub struct Published {
     pub source: String,
 }
 
-/// The published values of the file, checked.
-pub fn published(source: &Source, file: &File) -> Result<Vec<Published>, ScenarioError> {
-    file.published
-        .iter()
-        .map(|entry| one(source, file, entry))
+/// The published values of the file, checked; `owners` are the flows and links
+/// that a metric can be of.
+pub fn published(
+    source: &Source,
+    file: &File,
+    owners: &[String],
+) -> Result<Vec<Published>, ScenarioError> {
+    let entries = file.published.iter();
+    entries
+        .map(|entry| one(source, file, owners, entry))
         .collect()
 }
 
-fn one(source: &Source, file: &File, entry: &file::Published) -> Result<Published, ScenarioError> {
+fn one(
+    source: &Source,
+    file: &File,
+    owners: &[String],
+    entry: &file::Published,
+) -> Result<Published, ScenarioError> {
     check_system(source, file, &entry.system)?;
     if let Some(other) = &entry.relative_to {
         check_system(source, file, other)?;
     }
     let name = entry.metric.get_ref();
-    metrics::check_name(name).map_err(|message| source.error(entry.metric.span(), message))?;
+    metrics::check_name(name, owners)
+        .map_err(|message| source.error(entry.metric.span(), message))?;
     let (value, low, high) = match (&entry.value, &entry.low, &entry.high) {
         (Some(value), None, None) => {
             let value = *value.get_ref();

@@ -640,6 +640,33 @@ fn links_are_named_once() {
 }
 
 #[test]
+fn a_metric_is_of_a_flow_or_link_that_there_is() {
+    for (text, place) in [
+        ("metrics = [\"loss\", \"loss.cal\"]\ntitle", "t.toml:2:20: "),
+        (
+            "published = [{ system = \"weft\", metric = \"loss.cal\", value = 1.0, source = \"a book\" }]\ntitle",
+            "t.toml:2:42: ",
+        ),
+    ] {
+        let error = parse(&CHAIN.replace("title", text), &[]).unwrap_err();
+        assert!(error.starts_with(place), "{error}");
+        for part in ["no flow or link `cal`", "`call`", "there are call, a, b"] {
+            assert!(error.contains(part), "wants {part}: {error}");
+        }
+    }
+    // Those that one of the systems adds are there.
+    let more = "[system.more.set.flows.more]\nkind = \"udp\"\nrate = \"1mbit\"\n";
+    let more = format!("{CHAIN}{more}[system.weft]\n");
+    let more = more.replace(
+        "title",
+        "metrics = [\"loss.more\", \"utilisation.b\"]\ntitle",
+    );
+    for set in [&[][..], &["systems=[\"weft\"]"]] {
+        assert_eq!(parse(&more, set).unwrap().metrics.len(), 2);
+    }
+}
+
+#[test]
 fn a_name_in_results_stands_for_one_thing() {
     let beside = CHAIN.replace("\"parking-lot\"", "\"parallel\"");
     for (line, by, place, parts) in [

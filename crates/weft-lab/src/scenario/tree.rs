@@ -141,6 +141,24 @@ pub fn take_sets<'a>(
     Ok(sets)
 }
 
+/// The flows and links that are in any of these.
+pub fn owners<'t, 'a: 't>(trees: impl Iterator<Item = &'t Tree<'a>>) -> Vec<String> {
+    let mut found: Vec<String> = Vec::new();
+    for tree in trees {
+        for table in ["flows", "links"] {
+            let Some(DeValue::Table(things)) = tree.get(table).map(Spanned::get_ref) else {
+                continue;
+            };
+            for name in things.keys().map(|name| name.get_ref().as_ref()) {
+                if !found.iter().any(|each| each == name) {
+                    found.push(name.to_owned());
+                }
+            }
+        }
+    }
+    found
+}
+
 /// As [`lay_over`], for values that were written without the things that they
 /// are of in sight: a name that the file does not have is a slip.
 pub fn change<'a>(
