@@ -32,7 +32,8 @@ export interface Compared {
   readonly source: string;
   /** `null` for a range or a bound, which `agrees` is then. */
   readonly published: number | null;
-  readonly agrees: readonly [number, number];
+  /** `null` at an end that is open. */
+  readonly agrees: readonly [number | null, number | null];
   readonly relative_to: string | null;
   readonly here: number | null;
   readonly ci95: readonly [number | null, number | null];

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { bounds, interval, niceStep, number, scaled, seconds, signed, unitOf } from './figures';
+import { bounds, interval, niceStep, number, range, scaled, seconds, signed, unitOf } from './figures';
 
 describe('figures', () => {
   it('shows three figures that matter', () => {
@@ -15,6 +15,12 @@ describe('figures', () => {
     expect(unitOf('jain_index', '1')).toBe('');
     expect(interval('loss', [0.01, 0.03])).toBe('[1, 3]');
     expect(interval('fps', [null, null])).toBe('');
+  });
+
+  it('tells ranges and bounds', () => {
+    expect(range('loss', [0.01, 0.03])).toBe('1 to 3');
+    expect(range('fps', [24, null])).toBe('at least 24');
+    expect(range('fps', [null, 30])).toBe('at most 30');
   });
 
   it('tells long times in minutes', () => {

@@ -35,6 +35,13 @@ export function interval(metric: string, [low, high]: readonly [number | null, n
   return low === null || high === null ? '' : `[${show(scaled(metric, low))}, ${show(scaled(metric, high))}]`;
 }
 
+/** A range, or a bound where an end is open. */
+export function range(metric: string, [low, high]: readonly [number | null, number | null]): string {
+  const end = (value: number): string => number(scaled(metric, value));
+  if (low === null) return high === null ? '' : `at most ${end(high)}`;
+  return high === null ? `at least ${end(low)}` : `${end(low)} to ${end(high)}`;
+}
+
 export function seconds(value: number): string {
   if (value >= 120) return `${Math.floor(value / 60)} min ${value % 60 === 0 ? '' : `${number(value % 60)} s`}`.trim();
   return `${number(value)} s`;

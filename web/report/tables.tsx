@@ -1,7 +1,7 @@
 // Tables: differences, what was published, the self-check, and all figures.
 
 import { split, type Compared, type Data, type Difference } from './data';
-import { bounds, interval, number, scaled, signed, unitOf } from './figures';
+import { bounds, interval, number, range, scaled, signed, unitOf } from './figures';
 
 const VERDICTS: Readonly<Record<string, readonly [string, string]>> = {
   better: ['▲', 'good'],
@@ -151,7 +151,8 @@ function PublishedRow({ data, each }: { data: Data; each: Compared }) {
   const ratio = each.relative_to !== null;
   const name = ratio ? '' : base;
   const unit = ratio ? `× ${each.relative_to ?? ''}` : unitOf(base, metric?.unit ?? '1');
-  const ends = [each.agrees[0], each.agrees[1], each.here ?? 0, each.ci95[0] ?? 0, each.ci95[1] ?? 0];
+  const [from, to] = each.agrees;
+  const ends = [from ?? 0, to ?? 0, each.here ?? 0, each.ci95[0] ?? 0, each.ci95[1] ?? 0];
   const [low, high] = bounds(ends.map((value) => scaled(name, value)));
   const place = (value: number): string => `${((scaled(name, value) - low) / (high - low)) * 100}%`;
   return (
@@ -160,13 +161,13 @@ function PublishedRow({ data, each }: { data: Data; each: Compared }) {
       <td>
         {metric?.title ?? base} {of !== null && <span class="quiet">{of}</span>} <span class="quiet">{unit}</span>
       </td>
-      <td class="figure">{each.published === null ? each.agrees.map((end) => number(scaled(name, end))).join(' to ') : number(scaled(name, each.published))}</td>
+      <td class="figure">{each.published === null ? range(name, each.agrees) : number(scaled(name, each.published))}</td>
       <td class="figure">
         {each.here === null ? '–' : number(scaled(name, each.here))} <span class="quiet">{interval(name, each.ci95)}</span>
       </td>
       <td class="wide">
         <span class="track track-published">
-          <i class="track-agrees" style={{ left: place(each.agrees[0]), right: `calc(100% - ${place(each.agrees[1])})` }} />
+          <i class="track-agrees" style={{ left: from === null ? '0' : place(from), right: to === null ? '0' : `calc(100% - ${place(to)})` }} />
           {each.ci95[0] !== null && each.ci95[1] !== null && <i class="track-interval" style={{ left: place(each.ci95[0]), right: `calc(100% - ${place(each.ci95[1])})` }} />}
           {each.here !== null && <i class="track-mean mark-circle" style={{ left: place(each.here) }} />}
         </span>

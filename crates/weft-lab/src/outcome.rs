@@ -101,8 +101,8 @@ pub struct Compared {
     pub source: String,
     /// The value there; `None` for a range or a bound.
     pub published: Option<f64>,
-    /// The range that agrees with it.
-    pub agrees: [f64; 2],
+    /// The range that agrees with it; `None` where it has no such end.
+    pub agrees: [Option<f64>; 2],
     /// The system to which the values are ratios.
     pub relative_to: Option<String>,
     /// The value here.
@@ -454,7 +454,7 @@ impl<'a> Outcome<'a> {
             metric: entry.metric.clone(),
             source: entry.source.clone(),
             published: entry.value,
-            agrees: [entry.low, entry.high],
+            agrees: [entry.low, entry.high].map(|end| Some(end).filter(|end| end.is_finite())),
             relative_to: entry.relative_to.clone(),
             here: estimate.map(|e| e.centre),
             ci95: estimate.map_or([None, None], |e| bounds(&e)),

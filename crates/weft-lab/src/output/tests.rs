@@ -33,6 +33,12 @@ system = "all"
 metric = "throughput_mbps"
 value = 20.0
 source = "another book"
+
+[[published]]
+system = "all"
+metric = "throughput_mbps"
+low = 3.0
+source = "a third book"
 "#;
 
 fn written(folder: &Path) -> Value {
@@ -78,10 +84,13 @@ fn the_summary_has_the_layout_of_the_contract() {
         .iter()
         .map(|p| &p["verdict"])
         .collect();
-    assert_eq!(verdicts, ["agrees", "lower"]);
+    assert_eq!(verdicts, ["agrees", "lower", "lower"]);
     // A range has no value of its own, least of all its middle.
     assert_eq!(summary["published"][0]["published"], Value::Null);
     assert_eq!(summary["published"][1]["published"], 20.0);
+    let agrees = |at: usize| &summary["published"][at]["agrees"];
+    assert_eq!(agrees(0), &serde_json::json!([1.5, 2.0]));
+    assert_eq!(agrees(2), &serde_json::json!([3.0, null]), "an open end");
     assert_eq!(summary["selfcheck"]["ok"], true);
 }
 

@@ -255,7 +255,7 @@ pub struct Published {
     pub value: Option<Spanned<f64>>,
     pub low: Option<Spanned<f64>>,
     pub high: Option<Spanned<f64>>,
-    pub tolerance: Option<Share>,
+    pub tolerance: Option<Spanned<Share>>,
     pub relative_to: Option<Text>,
     pub source: String,
 }

@@ -20,9 +20,9 @@ pub struct Published {
     pub metric: String,
     /// What was published; `None` for a range or a bound.
     pub value: Option<f64>,
-    /// Lowest value that agrees.
+    /// Lowest value that agrees; minus infinity where there is no such bound.
     pub low: f64,
-    /// Highest value that agrees.
+    /// Highest value that agrees; infinity where there is no such bound.
     pub high: f64,
     /// The value is a ratio to this system's.
     pub relative_to: Option<String>,
@@ -56,21 +56,7 @@ fn one(
     let name = entry.metric.get_ref();
     metrics::check_name(name, owners)
         .map_err(|message| source.error(entry.metric.span(), message))?;
-    let (value, low, high) = match (&entry.value, &entry.low, &entry.high) {
-        (Some(value), None, None) => {
-            let value = *value.get_ref();
-            let reach = value.abs() * entry.tolerance.map_or(DEFAULT_TOLERANCE, |t| t.0);
-            (Some(value), value - reach, value + reach)
-        }
-        (None, Some(low), Some(high)) if low.get_ref() <= high.get_ref() => {
-            let (low, high) = (*low.get_ref(), *high.get_ref());
-            (None, low, high)
-        }
-        _ => {
-            let remedy = "a published value is either `value`, with `tolerance` if need be, or `low` and `high`";
-            return Err(source.error(entry.metric.span(), remedy));
-        }
-    };
+    let (value, low, high) = agreeing(source, entry)?;
     Ok(Published {
         system: entry.system.get_ref().clone(),
         metric: name.clone(),
@@ -80,6 +66,69 @@ fn one(
         relative_to: entry.relative_to.as_ref().map(|t| t.get_ref().clone()),
         source: entry.source.clone(),
     })
+}
+
+/// The value, and the range that agrees with it.
+fn agreeing(
+    source: &Source,
+    entry: &file::Published,
+) -> Result<(Option<f64>, f64, f64), ScenarioError> {
+    let bounds = entry.low.as_ref().or(entry.high.as_ref());
+    for number in [&entry.value, &entry.low, &entry.high]
+        .into_iter()
+        .flatten()
+    {
+        if !number.get_ref().is_finite() {
+            let remedy = "this is no number that can be measured: leave `low` or `high` away where \
+                          only one end of a range was published";
+            return Err(source.error(number.span(), remedy));
+        }
+    }
+    match (&entry.value, bounds, &entry.tolerance) {
+        (Some(value), None, tolerance) => {
+            let value = *value.get_ref();
+            let share = tolerance
+                .as_ref()
+                .map_or(DEFAULT_TOLERANCE, |t| t.get_ref().0);
+            let reach = value.abs() * share;
+            Ok((Some(value), value - reach, value + reach))
+        }
+        (Some(_), Some(bound), _) => {
+            let remedy = "`value` stands for itself, `low` and `high` for a range: keep the one or the other";
+            Err(source.error(bound.span(), remedy))
+        }
+        (None, Some(_), Some(tolerance)) => {
+            let remedy = "`tolerance` belongs to `value`, a range is as wide as it says: remove it";
+            Err(source.error(tolerance.span(), remedy))
+        }
+        (None, Some(_), None) => range(source, entry),
+        (None, None, _) => {
+            let remedy = "what was published is missing: give `value`, or `low` or `high` or both";
+            Err(source.error(entry.metric.span(), remedy))
+        }
+    }
+}
+
+/// A range, or a bound: the other end is open.
+fn range(
+    source: &Source,
+    entry: &file::Published,
+) -> Result<(Option<f64>, f64, f64), ScenarioError> {
+    let low = entry
+        .low
+        .as_ref()
+        .map_or(f64::NEG_INFINITY, |low| *low.get_ref());
+    let high = entry
+        .high
+        .as_ref()
+        .map_or(f64::INFINITY, |high| *high.get_ref());
+    match &entry.high {
+        Some(written) if low > high => {
+            let message = format!("`low` is {low} and `high` is {high}: exchange them");
+            Err(source.error(written.span(), message))
+        }
+        _ => Ok((None, low, high)),
+    }
 }
 
 /// A system, perhaps with varied values behind it: `weft (cameras 2)`; or

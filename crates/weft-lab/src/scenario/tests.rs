@@ -640,6 +640,57 @@ fn links_are_named_once() {
 }
 
 #[test]
+fn a_published_value_is_a_number_a_range_or_a_bound() {
+    let with = |published: &str| {
+        let entry = "[[published]]\nsystem = \"all\"\nmetric = \"loss\"\nsource = \"a book\"";
+        parse(&format!("{TCP}\n{entry}\n{published}\n"), &[])
+    };
+    for (published, low, high) in [
+        ("low = 1", 1.0, f64::INFINITY),
+        ("high = 2", f64::NEG_INFINITY, 2.0),
+        ("low = 1\nhigh = 1", 1.0, 1.0),
+        ("value = -10", -11.0, -9.0),
+        ("value = 10\ntolerance = \"20%\"", 8.0, 12.0),
+    ] {
+        let known = &with(published).unwrap().published[0];
+        assert_eq!((known.low, known.high), (low, high), "{published}");
+    }
+    for (published, place, part) in [
+        (
+            "value = nan",
+            "t.toml:16:9: ",
+            "no number that can be measured",
+        ),
+        (
+            "low = 1\nhigh = inf",
+            "t.toml:17:8: ",
+            "leave `low` or `high` away",
+        ),
+        (
+            "low = -inf",
+            "t.toml:16:7: ",
+            "no number that can be measured",
+        ),
+        ("low = 2\nhigh = 1", "t.toml:17:8: ", "exchange them"),
+        (
+            "value = 2\nhigh = 1",
+            "t.toml:17:8: ",
+            "keep the one or the other",
+        ),
+        (
+            "low = 2\ntolerance = \"10%\"",
+            "t.toml:17:13: ",
+            "belongs to `value`",
+        ),
+        ("", "t.toml:14:10: ", "give `value`, or `low`"),
+    ] {
+        let error = with(published).unwrap_err();
+        assert!(error.starts_with(place), "{published}: {error}");
+        assert!(error.contains(part), "{published}: {error}");
+    }
+}
+
+#[test]
 fn a_metric_is_of_a_flow_or_link_that_there_is() {
     for (text, place) in [
         ("metrics = [\"loss\", \"loss.cal\"]\ntitle", "t.toml:2:20: "),
