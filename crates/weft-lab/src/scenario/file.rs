@@ -95,7 +95,7 @@ pub struct Flow {
     pub stop: Option<Spanned<Time>>,
     pub via: Option<Spanned<Vec<Text>>>,
     pub direction: Option<Direction>,
-    pub access_delay: Option<Time>,
+    pub access_delay: Option<Spanned<Time>>,
     // Calls.
     pub system: Option<Text>,
     pub media: Option<Media>,

@@ -7,7 +7,7 @@ use weft_session::adaptation::{Degradation, UnknownDegradation};
 use weft_sim::encoder::{Codec, ModelSetup};
 use weft_sim::{
     Application, CallSetup, CameraSetup, CongestionKind, EcnMode, FlowKind, FlowSetup, Hop,
-    MicrophoneSetup, Route, SideSetup, TcpSetup, UdpSetup,
+    MicrophoneSetup, Route, SetupError, SideSetup, TcpSetup, UdpSetup,
 };
 use weft_units::{Duration, Rate};
 
@@ -372,9 +372,37 @@ impl Context<'_> {
         if direction == weft_sim::Direction::Backward {
             hops.reverse();
         }
-        let access_delay = flow.access_delay.map_or(Duration::ZERO, |t| t.0);
+        let access_delay = flow.access_delay.as_ref();
+        let access_delay = access_delay.map_or(Duration::ZERO, |t| t.get_ref().0);
         Route { hops, access_delay }
     }
+}
+
+/// Where that stands which keeps the whole from being run.
+pub fn guilty(error: &SetupError, file: &File) -> Range<usize> {
+    let flows = &file.flows.get_ref().0;
+    let of_flow = |name: &str| {
+        let named = flows.iter().find(|(flow, _)| flow.get_ref() == name);
+        named.map(|(flow, _)| flow.span())
+    };
+    let found = match error {
+        SetupError::UnknownLink { flow, .. }
+        | SetupError::RouteLength { flow, .. }
+        | SetupError::Routes { flow, .. }
+        | SetupError::NeverRuns { flow, .. }
+        | SetupError::BadFlow { flow, .. } => of_flow(flow),
+        SetupError::TooLong { time, .. } => {
+            let mut delays = flows
+                .iter()
+                .flat_map(|(_, flow)| &flow.get_ref().access_delay);
+            delays
+                .find(|delay| delay.get_ref().0 == *time)
+                .map(Spanned::span)
+        }
+        SetupError::Zero { .. } | SetupError::TooManySamples { .. } => Some(file.duration.span()),
+        SetupError::Repeated { .. } => None,
+    };
+    found.unwrap_or(file.flows.span())
 }
 
 impl Kind {

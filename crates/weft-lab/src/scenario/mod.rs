@@ -345,9 +345,8 @@ fn variant(
     for (name, written) in &file.flows.get_ref().0 {
         setup.flows.push(context.flow(name, written)?);
     }
-    setup
-        .check()
-        .map_err(|error| source.error(file.flows.span(), error.to_string()))?;
+    let checked = setup.check();
+    checked.map_err(|error| source.error(flows::guilty(&error, file), error.to_string()))?;
     let flows = file.flows.get_ref().0.iter().enumerate();
     let mut focus: Vec<usize> = flows
         .filter(|(_, (_, f))| is_tested(f.get_ref()))

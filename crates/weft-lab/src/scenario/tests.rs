@@ -153,6 +153,30 @@ fn what_is_wrong_is_told_with_line_column_and_remedy() {
             "t.toml:8:2",
             vec!["`flow`", "did you mean `flows`?"],
         ),
+        (
+            "[flows.tcp]",
+            "[flows.first]\nkind = \"tcp\"\n[flows.second]\nkind = \"tcp\"\nconnections = 0\n[flows.tcp]",
+            "t.toml:10:8",
+            vec!["flow 'second'"],
+        ),
+        (
+            "[flows.tcp]",
+            "[flows.tcp]\naccess-delay = \"90min\"",
+            "t.toml:9:16",
+            vec!["an access delay is"],
+        ),
+        (
+            "title",
+            "systems = []\ntitle",
+            "t.toml:2:11",
+            vec!["`systems` is empty"],
+        ),
+        (
+            "algorithm = \"cubic\"",
+            "[[vary]]\nkey = \"flows.tcp.algoritm\"\nvalues = [\"reno\"]",
+            "t.toml:11:7",
+            vec!["`algoritm`", "did you mean `algorithm`?"],
+        ),
         ("title", "seeds = 0\ntitle", "t.toml:2:9", vec!["0 seeds"]),
         (
             "title",
