@@ -73,13 +73,19 @@ pub enum TraceProblem {
         /// What the format wants.
         remedy: &'static str,
     },
-    /// A time that is not after the line before.
+    /// A time before that of the line before.
     #[error("time goes back from {before} to {value}: sort the lines by time")]
     Backwards {
         /// What was written.
         value: String,
         /// The time on the line before.
         before: String,
+    },
+    /// A time that is that of the line before.
+    #[error("second {value} stands on the line before already: keep one of the two")]
+    Repeated {
+        /// What was written.
+        value: String,
     },
     /// A value beyond what is taken for meant.
     #[error("'{value}' is too much: {remedy}")]
@@ -110,6 +116,7 @@ impl Trace {
     /// # Errors
     /// As [`Trace::mahimahi`] and [`Trace::csv`].
     pub fn parse(name: &str, text: &str) -> Result<Trace, TraceError> {
+        let text = without_mark(text);
         let ends = |suffix: &str| name.to_ascii_lowercase().ends_with(suffix);
         let first = text.lines().find(|l| !is_blank(l)).unwrap_or_default();
         let is_mahimahi = ends(".up") || ends(".down");
@@ -127,7 +134,7 @@ impl Trace {
     /// # Errors
     /// With line and column of the first thing that is wrong.
     pub fn mahimahi(name: &str, text: &str) -> Result<Trace, TraceError> {
-        mahimahi::parse(name, text)
+        mahimahi::parse(name, without_mark(text))
     }
 
     /// Reads a trace of lines `second,bytes per second`, with or without a
@@ -137,7 +144,7 @@ impl Trace {
     /// # Errors
     /// With line and column of the first thing that is wrong.
     pub fn csv(name: &str, text: &str) -> Result<Trace, TraceError> {
-        csv::parse(name, text)
+        csv::parse(name, without_mark(text))
     }
 
     /// As in the link specification.
@@ -236,6 +243,12 @@ impl Place<'_> {
         }
         Ok(number)
     }
+}
+
+/// Without the byte order mark that some programs write before a text
+/// (Unicode 16.0 section 23.8).
+fn without_mark(text: &str) -> &str {
+    text.strip_prefix('\u{feff}').unwrap_or(text)
 }
 
 /// Lines that say nothing: empty ones and comments.

@@ -313,6 +313,25 @@ fn a_trace_that_is_no_trace_is_told_where_it_is_named() {
 }
 
 #[test]
+fn a_trace_may_begin_with_a_byte_order_mark_and_has_each_second_once() {
+    let folder = tempfile::tempdir().unwrap();
+    let parse_with = |text: &str| {
+        let path = folder.path().join("t.csv");
+        std::fs::write(&path, text).unwrap();
+        parse(
+            TCP,
+            &[&format!("links.bottleneck.trace={}", path.display())],
+        )
+    };
+    parse_with("\u{feff}0,1000\n1,3000\n").unwrap();
+    let error = parse_with("0,1000\n0,3000\n").unwrap_err();
+    assert!(
+        error.contains("line 2, column 1: second 0 stands on the line before"),
+        "{error}"
+    );
+}
+
+#[test]
 fn a_trace_replaces_a_rate_and_the_way_back_is_as_there_unless_said() {
     let text = TCP.replace("spec =", "back = \"rate=1mbit\"\nspec =");
     let link = &parse(&text, &[]).unwrap().variants[0].setup.links[0].clone();

@@ -26,9 +26,11 @@ pub(super) fn parse(name: &str, text: &str) -> Result<Trace, TraceError> {
         if let Some(last) = rows.last()
             && row.second <= last.second
         {
-            return Err(place.error(TraceProblem::Backwards {
-                value: row.second.to_string(),
-                before: last.second.to_string(),
+            let value = row.second.to_string();
+            let before = last.second.to_string();
+            return Err(place.error(match value == before {
+                true => TraceProblem::Repeated { value },
+                false => TraceProblem::Backwards { value, before },
             }));
         }
         rows.push(row);

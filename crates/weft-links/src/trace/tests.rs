@@ -106,7 +106,12 @@ fn errors_name_the_line_the_column_and_the_remedy() {
             "too much",
         ),
         ("a.csv", "1,5\n3,5\n2,5", "line 3, column 1", "from 3 to 2"),
-        ("a.csv", "1,5\n1,5", "line 2, column 1", "sort the lines"),
+        (
+            "a.csv",
+            "1,5\n1,5",
+            "line 2, column 1",
+            "second 1 stands on the line before",
+        ),
         ("a.csv", "1,5\n99999,5", "line 2, column 1", "a day"),
         ("a.up", "", "line 1, column 1", "empty"),
         ("a.up", "0\n0\n", "line 2, column 1", "no duration"),
@@ -121,6 +126,15 @@ fn errors_name_the_line_the_column_and_the_remedy() {
         let at = format!("trace '{name}', {place}: ");
         assert!(message.starts_with(&at), "{text:?}: {message}");
         assert!(message.contains(remedy), "{text:?}: {message}");
+    }
+}
+
+#[test]
+fn a_byte_order_mark_is_no_part_of_the_trace() {
+    for (name, text) in [("a.csv", "0,1000\n1,3000\n"), ("a.up", "2\n5\n")] {
+        let marked = format!("\u{feff}{text}");
+        assert_eq!(Trace::parse(name, &marked), Trace::parse(name, text));
+        assert!(Trace::parse(name, &marked).is_ok());
     }
 }
 
