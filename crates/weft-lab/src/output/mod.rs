@@ -156,11 +156,7 @@ pub fn rewrite_report(path: &Path) -> Result<PathBuf, OutputError> {
             "give the folder that `weft lab run --out` has written",
         )
     })?;
-    if !report::is_data(&data) {
-        let error = io::Error::other("it holds no results");
-        let remedy = "the run that should have written it did not end: start it again";
-        return Err(bad(error, remedy));
-    }
+    report::check_data(&data).map_err(|(what, remedy)| bad(io::Error::other(what), remedy))?;
     folder.write("report.html", render(&data).as_bytes())?;
     Ok(path.join("report.html"))
 }

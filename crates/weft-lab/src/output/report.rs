@@ -13,6 +13,9 @@ use crate::run::Series;
 const PAGE: &str = include_str!(concat!(env!("OUT_DIR"), "/report.html"));
 /// Where the data goes.
 const MARK: &str = "<!--data-->";
+/// Version of the data's layout; a change that the page has to know counts it
+/// up.
+const SCHEMA: u32 = 1;
 /// Points of a time series: what a screen can show.
 const SERIES_ROWS: usize = 600;
 
@@ -57,11 +60,21 @@ struct Data<'a> {
     series: BTreeMap<String, Series>,
 }
 
-/// Whether this is what [`data`] gives: whole, and not what stands in its place
-/// until a run has ended.
-pub fn is_data(text: &str) -> bool {
-    let read = serde_json::from_str::<serde_json::Value>(text);
-    read.is_ok_and(|data| data.get("schema").is_some() && data.get("results").is_some())
+/// Why this is not what [`data`] gives: it is what stands in its place until a
+/// run has ended, or of another layout.
+pub fn check_data(text: &str) -> Result<(), (String, &'static str)> {
+    let read = serde_json::from_str::<serde_json::Value>(text).unwrap_or_default();
+    match read.get("schema").and_then(serde_json::Value::as_u64) {
+        Some(schema) if schema != u64::from(SCHEMA) => Err((
+            format!("it has the layout {schema}, and this program writes that of {SCHEMA}"),
+            "use the version of weft that ran it, or run it again",
+        )),
+        Some(_) if read.get("results").is_some() => Ok(()),
+        _ => Err((
+            "it holds no results".to_owned(),
+            "the run that should have written it did not end: start it again",
+        )),
+    }
 }
 
 #[derive(Serialize)]
@@ -143,7 +156,7 @@ pub fn data(outcome: &Outcome<'_>, conditions: &Conditions) -> String {
         )
     });
     let data = Data {
-        schema: 1,
+        schema: SCHEMA,
         scenario: about(outcome),
         engine: outcome.engine(),
         version: crate::VERSION,

@@ -183,6 +183,24 @@ fn a_report_without_results_is_not_written_anew() {
 }
 
 #[test]
+fn a_report_of_another_layout_is_not_written_anew() {
+    let folder = tempfile::tempdir().unwrap();
+    written(folder.path());
+    let [data, page] = ["report.json", "report.html"].map(|name| folder.path().join(name));
+    let known = std::fs::read_to_string(&data).unwrap();
+    let other = known.replacen("\"schema\":1,", "\"schema\":2,", 1);
+    assert_ne!(known, other);
+    std::fs::write(&data, other).unwrap();
+    let before = std::fs::read_to_string(&page).unwrap();
+    let error = rewrite_report(folder.path()).unwrap_err().to_string();
+    assert!(
+        error.contains("report.json: it has the layout 2") && error.contains("use the version"),
+        "{error}"
+    );
+    assert_eq!(std::fs::read_to_string(&page).unwrap(), before);
+}
+
+#[test]
 fn a_folder_that_is_used_again_keeps_what_is_not_ours() {
     let folder = tempfile::tempdir().unwrap();
     written(folder.path());
