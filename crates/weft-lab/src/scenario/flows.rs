@@ -217,10 +217,13 @@ impl Context<'_> {
             .frame_rate
             .as_ref()
             .map_or(DEFAULT_FPS, |n| *n.get_ref());
-        let max_rate = flow
-            .max_rate
-            .as_ref()
-            .map_or(DEFAULT_MAX_RATE, |r| r.get_ref().0);
+        let max_rate = flow.max_rate.as_ref();
+        if let Some(none) = max_rate.filter(|rate| rate.get_ref().0 == Rate::ZERO) {
+            let message =
+                "a camera that may send nothing is none: write for example max-rate = \"2mbit\"";
+            return Err(self.source.error(none.span(), message));
+        }
+        let max_rate = max_rate.map_or(DEFAULT_MAX_RATE, |rate| rate.get_ref().0);
         let encoder = flow
             .encoder
             .as_ref()

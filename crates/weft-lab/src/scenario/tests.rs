@@ -1,7 +1,7 @@
 use super::{Scenario, short_name};
 use proptest::prelude::*;
 use weft_session::{Ablation, SchedulerKind};
-use weft_sim::{Direction, FlowKind};
+use weft_sim::{CongestionKind, Direction, FlowKind};
 use weft_units::Duration;
 
 const TCP: &str = r#"
@@ -128,6 +128,12 @@ fn what_is_wrong_is_told_with_line_column_and_remedy() {
             "[flows.call]\nkind = \"call\"\nstreams = 0\n\n[flows.tcp]",
             "t.toml:10:11",
             vec!["at least one camera", "streams = 1"],
+        ),
+        (
+            "[flows.tcp]",
+            "[flows.call]\nkind = \"call\"\nmax-rate = \"0mbit\"\n\n[flows.tcp]",
+            "t.toml:10:12",
+            vec!["may send nothing", "max-rate = \"2mbit\""],
         ),
         (
             "[flows.tcp]",
@@ -828,6 +834,11 @@ fn fields<T: for<'de> serde::Deserialize<'de>>() -> Vec<String> {
     quoted.map(str::to_owned).collect()
 }
 
+fn algorithms() -> Vec<String> {
+    let names = CongestionKind::ALL.iter().map(|kind| kind.name());
+    names.map(|name| format!("\"{name}\"")).collect()
+}
+
 #[test]
 fn the_book_has_every_field() {
     use super::file::{File, Flow, Link, Published, Step, System, Vary};
@@ -841,6 +852,7 @@ fn the_book_has_every_field() {
         ("systems", fields::<System>()),
         ("vary", fields::<Vary>()),
         ("published", fields::<Published>()),
+        ("algorithms", algorithms()),
     ] {
         assert!(fields.len() > 1, "{place}: {fields:?}");
         for field in fields {
