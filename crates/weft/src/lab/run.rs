@@ -281,16 +281,19 @@ impl<'a> Work<'a> {
         let each = |ended: runs::Ended| -> Result<(), Failure> {
             match ended {
                 Ok(run) => {
-                    if let Some(out) = &self.out {
-                        let wrote = out.write_series(self.scenario, &run);
-                        wrote.map_err(Failure::run)?;
-                    }
+                    let out = self.out.as_ref();
+                    let wrote = out.map_or(Ok(()), |out| out.write_series(self.scenario, &run));
+                    // It counts also where there is no room for its series.
                     outcome.add(run);
+                    progress.step();
+                    wrote.map_err(Failure::run)
                 }
-                Err(failed) => outcome.add_failed(failed),
+                Err(failed) => {
+                    outcome.add_failed(failed);
+                    progress.step();
+                    Ok(())
+                }
             }
-            progress.step();
-            Ok(())
         };
         let (ran, machine) = match maker {
             Maker::Sim => (

@@ -35,3 +35,44 @@ fn what_a_flag_has_wrong_is_told_of_the_flag() {
         "{error}"
     );
 }
+
+/// A scenario of one short run, under this name.
+fn short(name: &str) -> Scenario {
+    let text = "title = \"One flow\"\nduration = \"1s\"\nseeds = 1\n[links]\n\
+                line = \"rate=1mbit,delay=10ms\"\n[flows.tcp]\nkind = \"tcp\"\n";
+    Scenario::parse(&format!("{name}.toml"), text, &[]).unwrap()
+}
+
+fn common(line: &str) -> Common {
+    let cli = Cli::try_parse_from(format!("weft lab run x {line}").split(' ')).unwrap();
+    match cli.command {
+        Command::Lab(lab) => match lab.command {
+            LabCommand::Run(args) => args.common,
+            _ => panic!("{line}"),
+        },
+        _ => panic!("{line}"),
+    }
+}
+
+#[test]
+fn a_run_whose_series_cannot_be_written_counts() {
+    let folder = tempfile::tempdir().unwrap();
+    let scenario = short("one");
+    let common = common("--json");
+    let work = Work {
+        scenario: &scenario,
+        common: &common,
+        out: Some(create(folder.path()).unwrap()),
+        stop: &AtomicBool::new(false),
+        command: String::new(),
+        place: String::new(),
+    };
+    // As if the disk had no room for it.
+    std::fs::remove_dir_all(folder.path().join("series")).unwrap();
+    let (outcome, ran) = work.run(&Maker::Sim);
+    let error = format!("{:?}", ran.unwrap_err());
+    assert!(error.contains("series"), "{error}");
+    assert_eq!((outcome.finished(), outcome.wanted()), (1, 1));
+    let summary = std::fs::read_to_string(folder.path().join("summary.json")).unwrap();
+    assert!(summary.contains("throughput_mbps"), "{summary}");
+}
