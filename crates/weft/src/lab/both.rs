@@ -1,63 +1,87 @@
 //! `weft lab run --engine both`: the same scenario in simulator and emulator,
 //! and where they disagree.
 
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
+
 use weft_lab::Scenario;
 use weft_lab::emu::{Disagreement, THRESHOLD, disagreements};
 use weft_lab::output;
 
 use super::args::Common;
-use super::run::{Maker, Work, create, folder, stop_flag, tell, verdict};
+use super::run::{Maker, Work, create, folder, not_run, tell, verdict};
 use crate::exit::{Failure, say};
 
-/// Runs each pair, the scenario as the simulator and as the emulator takes it.
+/// Runs each pair, the scenario as the simulator and as the emulator takes it,
+/// until one fails.
 pub fn run(
     pairs: &[(Scenario, Scenario)],
     common: &Common,
     command: &dyn Fn(&Scenario) -> String,
     emulated: &Maker,
+    stop: &AtomicBool,
 ) -> Result<(), Failure> {
-    let stop = stop_flag();
-    for (simulator, emulator) in pairs {
+    let mut ran = Ok(());
+    for (index, pair) in pairs.iter().enumerate() {
+        if ran.is_err() || stop.load(Ordering::Relaxed) {
+            let missing = not_run(pairs[index..].iter().map(|(simulator, _)| simulator));
+            return Err(match ran {
+                Ok(()) => Failure::Run(missing),
+                Err(Failure::Run(text)) => Failure::Run(format!("{text}\n{missing}")),
+                Err(other) => other,
+            });
+        }
         let out = common.out.as_deref();
-        let out = out.map(|out| folder(out, simulator, pairs.len()));
-        let work = |scenario, engine: &str| -> Result<Work<'_>, Failure> {
-            let out = out.as_ref().map(|path| create(&path.join(engine)));
-            Ok(Work {
-                scenario,
-                common,
-                out: out.transpose()?,
-                stop: &stop,
-                command: command(scenario),
-                place: format!("{} ({engine}) ", simulator.name),
-            })
-        };
-        let sim = work(simulator, "sim")?;
-        let (simulated, ran) = sim.run(&Maker::Sim);
-        ran.and_then(|()| verdict(&simulated))?;
-        let emu = work(emulator, "emu")?;
-        let (real, ran) = emu.run(emulated);
-        let found = disagreements(&simulated, &real);
-        if let Some(out) = &out {
-            write(&out.join("disagreements.json"), &found)?;
-        }
-        if common.json {
-            let parse = |text: &str| serde_json::from_str::<serde_json::Value>(text);
-            let (sim, emu) = (output::summary(&simulated), output::summary(&real));
-            let (sim, emu) = (
-                parse(&sim).map_err(Failure::run)?,
-                parse(&emu).map_err(Failure::run)?,
-            );
-            say(serde_json::json!({ "sim": sim, "emu": emu, "disagreements": found }))?;
-        } else {
-            tell(&real, common, emu.out.as_ref())?;
-            say(printed(&found).trim_end())?;
-        }
-        ran.and_then(|()| verdict(&real))?;
+        let out = out.map(|out| folder(out, &pair.0, pairs.len()));
+        ran = one(pair, common, out.as_deref(), command, emulated, stop);
     }
-    Ok(())
+    ran
 }
 
-fn write(path: &std::path::Path, found: &[Disagreement]) -> Result<(), Failure> {
+fn one(
+    (simulator, emulator): &(Scenario, Scenario),
+    common: &Common,
+    out: Option<&Path>,
+    command: &dyn Fn(&Scenario) -> String,
+    emulated: &Maker,
+    stop: &AtomicBool,
+) -> Result<(), Failure> {
+    let work = |scenario, engine: &str| -> Result<Work<'_>, Failure> {
+        let out = out.map(|path| create(&path.join(engine)));
+        Ok(Work {
+            scenario,
+            common,
+            out: out.transpose()?,
+            stop,
+            command: command(scenario),
+            place: format!("{} ({engine}) ", simulator.name),
+        })
+    };
+    let sim = work(simulator, "sim")?;
+    let (simulated, ran) = sim.run(&Maker::Sim);
+    ran.and_then(|()| verdict(&simulated))?;
+    let emu = work(emulator, "emu")?;
+    let (real, ran) = emu.run(emulated);
+    let found = disagreements(&simulated, &real);
+    if let Some(out) = out {
+        write(&out.join("disagreements.json"), &found)?;
+    }
+    if common.json {
+        let parse = |text: &str| serde_json::from_str::<serde_json::Value>(text);
+        let (sim, emu) = (output::summary(&simulated), output::summary(&real));
+        let (sim, emu) = (
+            parse(&sim).map_err(Failure::run)?,
+            parse(&emu).map_err(Failure::run)?,
+        );
+        say(serde_json::json!({ "sim": sim, "emu": emu, "disagreements": found }))?;
+    } else {
+        tell(&real, common, emu.out.as_ref())?;
+        say(printed(&found).trim_end())?;
+    }
+    ran.and_then(|()| verdict(&real))
+}
+
+fn write(path: &Path, found: &[Disagreement]) -> Result<(), Failure> {
     let text = serde_json::to_string_pretty(found).map_err(Failure::run)?;
     let written = std::fs::write(path, text + "\n");
     written.map_err(|error| Failure::run(format!("{}: {error}: is the disk full?", path.display())))

@@ -49,16 +49,22 @@ pub fn run(args: &RunArgs) -> Result<(), Failure> {
         },
     });
     match args.engine {
-        Engine::Sim => all(&scenarios, &args.common, &command, &Maker::Sim),
+        Engine::Sim => all(
+            &scenarios,
+            &args.common,
+            &command,
+            &Maker::Sim,
+            &stop_flag(),
+        ),
         Engine::Emu => {
             let scenarios = scenarios.iter().map(suited);
             let scenarios = scenarios.collect::<Result<Vec<Scenario>, Failure>>()?;
-            all(&scenarios, &args.common, &command, &emulated)
+            all(&scenarios, &args.common, &command, &emulated, &stop_flag())
         }
         Engine::Both => {
             let pairs = scenarios.iter().map(|s| Ok((s.clone(), suited(s)?)));
             let pairs = pairs.collect::<Result<Vec<(Scenario, Scenario)>, Failure>>()?;
-            both::run(&pairs, &args.common, &command, &emulated)
+            both::run(&pairs, &args.common, &command, &emulated, &stop_flag())
         }
     }
 }
@@ -81,7 +87,8 @@ pub fn compare(args: &CompareArgs) -> Result<(), Failure> {
         let words = ["weft", "lab", "compare"].map(str::to_owned).into_iter();
         shell(words.chain(links).chain(streams).chain(flags(&args.common)))
     };
-    all(&[scenario], &args.common, &command, &Maker::Sim)
+    let maker = Maker::Sim;
+    all(&[scenario], &args.common, &command, &maker, &stop_flag())
 }
 
 /// What makes the runs.
@@ -178,17 +185,22 @@ fn shell(words: impl Iterator<Item = String>) -> String {
     quoted.collect::<Vec<_>>().join(" ")
 }
 
-/// Runs them one after the other; the first failure is told at the end.
+/// Runs them one after the other until `stop` is set; failures are told at the
+/// end.
 fn all(
     scenarios: &[Scenario],
     common: &Common,
     command: &dyn Fn(&Scenario) -> String,
     maker: &Maker,
+    stop: &AtomicBool,
 ) -> Result<(), Failure> {
-    let stop = stop_flag();
     let mut bad = Vec::new();
     let mut summaries = Vec::new();
     for (index, scenario) in scenarios.iter().enumerate() {
+        if stop.load(Ordering::Relaxed) {
+            bad.push(not_run(scenarios[index..].iter()));
+            break;
+        }
         let place = match scenarios.len() {
             1 => String::new(),
             all => format!("{} ({} of {all}) ", scenario.name, index + 1),
@@ -201,7 +213,7 @@ fn all(
             scenario,
             common,
             out: out.map(|path| create(&path)).transpose()?,
-            stop: &stop,
+            stop,
             command: command(scenario),
             place,
         };
@@ -217,9 +229,6 @@ fn all(
             Err(Failure::Run(text)) => bad.push(text),
             Err(other) => return Err(other),
         }
-        if stop.load(Ordering::Relaxed) {
-            break;
-        }
     }
     match (common.json, &summaries[..]) {
         (false, _) => {}
@@ -234,8 +243,14 @@ fn all(
     }
 }
 
+/// What is missing after an early end.
+pub fn not_run<'a>(scenarios: impl Iterator<Item = &'a Scenario>) -> String {
+    let names: Vec<&str> = scenarios.map(|scenario| scenario.name.as_str()).collect();
+    format!("not run: {}", names.join(", "))
+}
+
 /// Becomes true with Ctrl-C.
-pub fn stop_flag() -> Arc<AtomicBool> {
+fn stop_flag() -> Arc<AtomicBool> {
     let stop = Arc::new(AtomicBool::new(false));
     let asked = stop.clone();
     interrupt::on_ctrl_c(move || asked.store(true, Ordering::Relaxed));

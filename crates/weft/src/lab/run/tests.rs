@@ -76,3 +76,26 @@ fn a_run_whose_series_cannot_be_written_counts() {
     let summary = std::fs::read_to_string(folder.path().join("summary.json")).unwrap();
     assert!(summary.contains("throughput_mbps"), "{summary}");
 }
+
+#[test]
+fn an_early_end_names_what_was_not_run() {
+    let scenarios = ["one", "two", "three"].map(short);
+    let (common, stop) = (common("--json"), AtomicBool::new(true));
+    let command = |_: &Scenario| String::new();
+    let ended = all(&scenarios, &common, &command, &Maker::Sim, &stop);
+    let Err(Failure::Run(text)) = ended else {
+        panic!("{ended:?}");
+    };
+    assert_eq!(text, "not run: one, two, three");
+    let [one, two, three] = scenarios;
+    let pairs = [
+        (one.clone(), one),
+        (two.clone(), two),
+        (three.clone(), three),
+    ];
+    let ended = both::run(&pairs, &common, &command, &Maker::Sim, &stop);
+    let Err(Failure::Run(text)) = ended else {
+        panic!("{ended:?}");
+    };
+    assert_eq!(text, "not run: one, two, three");
+}
