@@ -31,6 +31,7 @@ pub fn run(args: &RunArgs) -> Result<(), Failure> {
             scenarios.push(read.map_err(|e| Failure::usage(as_flag(e, &args.common)))?);
         }
     }
+    check_folders(&scenarios, args.common.out.as_deref())?;
     let command = |scenario: &Scenario| {
         let words = ["weft", "lab", "run", &scenario.source.file].map(str::to_owned);
         let set = args
@@ -259,6 +260,24 @@ fn stop_flag() -> Arc<AtomicBool> {
 
 pub fn create(path: &Path) -> Result<Folder, Failure> {
     Folder::create(path).map_err(Failure::usage)
+}
+
+/// No scenario may be written over the results of another.
+fn check_folders(scenarios: &[Scenario], out: Option<&Path>) -> Result<(), Failure> {
+    let Some(out) = out else { return Ok(()) };
+    for (index, scenario) in scenarios.iter().enumerate() {
+        let path = folder(out, scenario, scenarios.len());
+        let mut before = scenarios[..index].iter();
+        if let Some(other) = before.find(|other| other.name == scenario.name) {
+            return Err(Failure::usage(format!(
+                "{} and {} would both be written into {}: run each with an --out of its own",
+                other.source.file,
+                scenario.source.file,
+                path.display()
+            )));
+        }
+    }
+    Ok(())
 }
 
 pub fn folder(out: &Path, scenario: &Scenario, of: usize) -> PathBuf {

@@ -99,3 +99,21 @@ fn an_early_end_names_what_was_not_run() {
     };
     assert_eq!(text, "not run: one, two, three");
 }
+
+#[test]
+fn scenarios_of_one_name_are_not_written_over_each_other() {
+    let folder = tempfile::tempdir().unwrap();
+    let files = ["a/set/one.toml", "b/set/one.toml"].map(|file| folder.path().join(file));
+    for file in &files {
+        std::fs::create_dir_all(file.parent().unwrap()).unwrap();
+        std::fs::write(file, short("one").source.text).unwrap();
+    }
+    let out = folder.path().join("out");
+    let files = files.map(|file| file.display().to_string());
+    let line = format!("weft lab run {} --out {}", files.join(" "), out.display());
+    let error = error_of(&line);
+    let wanted = format!("{} and {} would both", files[0], files[1]);
+    assert!(error.contains(&wanted), "{error}");
+    assert!(error.contains("out/set/one: run each"), "{error}");
+    assert!(error.starts_with("Usage") && !out.exists(), "{error}");
+}
