@@ -36,12 +36,21 @@ pub struct Folder {
 /// Names of the series that a run has written, one a line, so that the next
 /// run into the same folder can tell them from what others put there.
 const WRITTEN: &str = "series/written.txt";
+/// What is about all runs together, `report.json` aside.
+const OUTCOME: [&str; 5] = [
+    "summary.json",
+    "results.csv",
+    "runs.csv",
+    "runs.parquet",
+    "report.html",
+];
 
 impl Folder {
     /// Makes the folder and finds out whether it can be written, so that no
-    /// hour of work is lost. Series of a former run are removed, since those
-    /// of systems that are no more would stand among the new ones; nothing
-    /// else is.
+    /// hour of work is lost. What a former run has written is removed: its
+    /// results would stand beside the series of this one until it ends, if it
+    /// ever does, and series of systems that are no more among the new ones.
+    /// Nothing else is.
     ///
     /// # Errors
     /// When it cannot.
@@ -50,9 +59,32 @@ impl Folder {
             path: path.to_owned(),
         };
         fs::create_dir_all(path.join("series")).map_err(|e| failed(path, e))?;
+        let used = folder.is_used();
         folder.write("report.json", b"{}")?;
+        if used {
+            folder.remove_outcome()?;
+        }
         folder.remove_written()?;
         Ok(folder)
+    }
+
+    /// Whether a former run was written into it.
+    fn is_used(&self) -> bool {
+        let data = fs::read_to_string(self.path.join("report.json"));
+        data.is_ok_and(|data| report::is_ours(&data))
+    }
+
+    fn remove_outcome(&self) -> Result<(), OutputError> {
+        for name in OUTCOME {
+            let path = self.path.join(name);
+            match fs::remove_file(&path) {
+                Err(error) if error.kind() != io::ErrorKind::NotFound => {
+                    return Err(failed(&path, error));
+                }
+                _ => {}
+            }
+        }
+        Ok(())
     }
 
     fn remove_written(&self) -> Result<(), OutputError> {

@@ -226,6 +226,26 @@ fn a_folder_that_is_used_again_keeps_what_is_not_ours() {
 }
 
 #[test]
+fn results_of_a_former_run_do_not_outlive_the_beginning_of_the_next() {
+    let folder = tempfile::tempdir().unwrap();
+    written(folder.path());
+    let mine = folder.path().join("notes.txt");
+    std::fs::write(&mine, "mine").unwrap();
+    // This one is killed as soon as it has begun.
+    Folder::create(folder.path()).unwrap();
+    for name in super::OUTCOME {
+        assert!(!folder.path().join(name).exists(), "{name}");
+    }
+    assert!(mine.exists());
+    // What stands in a folder that no run was written into is not ours.
+    let other = tempfile::tempdir().unwrap();
+    let results = other.path().join("results.csv");
+    std::fs::write(&results, "mine").unwrap();
+    Folder::create(other.path()).unwrap();
+    assert!(results.exists());
+}
+
+#[test]
 fn a_full_disk_has_a_remedy_of_its_own() {
     let error = failed(
         Path::new("out/summary.json"),

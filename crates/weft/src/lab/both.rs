@@ -1,6 +1,7 @@
 //! `weft lab run --engine both`: the same scenario in simulator and emulator,
 //! and where they disagree.
 
+use std::io::ErrorKind;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -11,6 +12,9 @@ use weft_lab::output;
 use super::args::Common;
 use super::run::{Maker, Work, create, folder, not_run, tell, verdict};
 use crate::exit::{Failure, say};
+
+/// Beside the folders of both engines.
+const DISAGREEMENTS: &str = "disagreements.json";
 
 /// Runs each pair, the scenario as the simulator and as the emulator takes it,
 /// until one fails.
@@ -58,13 +62,16 @@ fn one(
         })
     };
     let sim = work(simulator, "sim")?;
+    if let Some(out) = out {
+        remove(&out.join(DISAGREEMENTS))?;
+    }
     let (simulated, ran) = sim.run(&Maker::Sim);
     ran.and_then(|()| verdict(&simulated))?;
     let emu = work(emulator, "emu")?;
     let (real, ran) = emu.run(emulated);
     let found = disagreements(&simulated, &real);
     if let Some(out) = out {
-        write(&out.join("disagreements.json"), &found)?;
+        write(&out.join(DISAGREEMENTS), &found)?;
     }
     if common.json {
         let parse = |text: &str| serde_json::from_str::<serde_json::Value>(text);
@@ -79,6 +86,16 @@ fn one(
         say(printed(&found).trim_end())?;
     }
     ran.and_then(|()| verdict(&real))
+}
+
+/// That of a former run would stand beside the results of this one.
+fn remove(path: &Path) -> Result<(), Failure> {
+    match std::fs::remove_file(path) {
+        Err(error) if error.kind() != ErrorKind::NotFound => {
+            Err(Failure::usage(format!("{}: {error}", path.display())))
+        }
+        _ => Ok(()),
+    }
 }
 
 fn write(path: &Path, found: &[Disagreement]) -> Result<(), Failure> {
