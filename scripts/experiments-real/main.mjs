@@ -90,7 +90,8 @@ const file = (unit) => join(given.out, `${unit.name}.json`);
 const hours = (seconds) => (seconds < 5400 ? `${Math.ceil(seconds / 60)} min` : `${(seconds / 3600).toFixed(1)} h`);
 
 const line = (args) => ['weft', ...args].join(' ');
-const argsOf = (unit) => [...unit.args, '--json', ...(given.strict ? [] : ['--keep-rejected'])];
+const isReal = (unit) => unit.args.includes('--engine');
+const argsOf = (unit) => [...unit.args, '--json', ...(given.strict || !isReal(unit) ? [] : ['--keep-rejected'])];
 
 /** Whether the run's file is there. One of a shorter or stricter run would count as this one. */
 function isThere(unit) {

@@ -116,7 +116,15 @@ fn possible(args: &RunArgs) -> Result<(), Failure> {
             args.client
         )));
     }
-    Ok(())
+    match (args.engine, args.keep_rejected, args.common.jobs) {
+        (Engine::Sim, true, _) => Err(Failure::usage(
+            "--keep-rejected: in virtual time no run is rejected: leave it away",
+        )),
+        (Engine::Emu, _, Some(_)) => Err(Failure::usage(
+            "--jobs: emulated runs need the machine for themselves: leave it away",
+        )),
+        _ => Ok(()),
+    }
 }
 
 fn engine_flags(args: &RunArgs) -> Vec<String> {

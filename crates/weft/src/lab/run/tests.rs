@@ -17,6 +17,17 @@ fn error_of(line: &str) -> String {
 }
 
 #[test]
+fn a_flag_of_the_other_engine_is_refused() {
+    for (line, flag) in [
+        ("weft lab run demo/aqm --keep-rejected", "--keep-rejected: "),
+        ("weft lab run demo/aqm --client pion", "--client pion: "),
+        ("weft lab run demo/aqm --engine emu --jobs 2", "--jobs: "),
+    ] {
+        assert!(error_of(line).contains(flag), "{line}");
+    }
+}
+
+#[test]
 fn what_a_flag_has_wrong_is_told_of_the_flag() {
     for line in [
         "weft lab run demo/wifi-lte --systems weft,nope",
