@@ -64,7 +64,10 @@ pub(crate) fn end_all_of(mark: &str, namespaces: &[NamespaceId]) {
 /// without dropping what it has.
 pub fn end_all_programs() {
     let own = own_mark();
-    let is_own = |mark: &str| mark.strip_prefix(&own).is_some_and(|rest| rest.starts_with('.'));
+    let is_own = |mark: &str| {
+        mark.strip_prefix(&own)
+            .is_some_and(|rest| rest.starts_with('.'))
+    };
     end(|id| mark_of(id).is_some_and(|mark| is_own(&mark)));
 }
 
@@ -157,7 +160,10 @@ mod tests {
         assert!(has_ended(&mark(id, 1)), "the id was given to another");
         // No id is that high (proc(5), pid_max).
         assert!(has_ended(&mark(4_194_305, 1)));
-        assert!(has_ended(&format!("{}.7", mark(4_194_305, 1))), "of its eighth network");
+        assert!(
+            has_ended(&format!("{}.7", mark(4_194_305, 1))),
+            "of its eighth network"
+        );
     }
 
     #[test]

@@ -274,7 +274,10 @@ impl Emulated<'_> {
             seed: self.seed,
             values,
             series,
-            checks: run::checks(&run).into_iter().chain(own_checks(report, log)).collect(),
+            checks: run::checks(&run)
+                .into_iter()
+                .chain(own_checks(report, log))
+                .collect(),
             events: record.events,
             notes,
         }

@@ -33,7 +33,11 @@ fn notes_name_the_run_that_they_are_about() {
             series: Series::default(),
             checks: Vec::new(),
             events: 0,
-            notes: ["version 1"].into_iter().chain(own).map(str::to_owned).collect(),
+            notes: ["version 1"]
+                .into_iter()
+                .chain(own)
+                .map(str::to_owned)
+                .collect(),
         });
     }
     let notes = ["version 1", "single, seed 1: late", "single, seed 2: late"];
