@@ -28,7 +28,7 @@
 //! as the file descriptors of the process that made them and the programs
 //! inside, so nothing can be left behind but such programs.
 //! [`Running::stop`] (and dropping a [`Running`]) ends those, wherever they
-//! have gone; what a killed
+//! have gone, as long as they leave the mark in their environment alone; what a killed
 //! process left running is ended by the next [`Network::start`].
 
 mod address;

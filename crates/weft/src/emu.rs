@@ -1,12 +1,12 @@
 //! `weft emu`: the emulator by itself, for other people's programs.
 
 pub mod args;
+mod far;
 
 use std::ffi::OsString;
 use std::fs::File;
 use std::io::IsTerminal as _;
-use std::os::unix::process::CommandExt as _;
-use std::process::{Child, Stdio};
+use std::process::Child;
 use std::time::Duration;
 
 use weft_emu::{
@@ -17,6 +17,7 @@ use weft_emu::{
 use crate::exit::Failure;
 use crate::interrupt::{asked, note_signals};
 use args::{EmuArgs, EmuCommand, NamedLink, ShellArgs};
+use far::Far;
 
 /// How soon it is seen that the program inside has ended.
 const LOOK_EVERY: Duration = Duration::from_millis(20);
@@ -88,10 +89,7 @@ fn shell(args: &ShellArgs) -> Result<(), Failure> {
     let far = args.far.as_ref().map(|command| {
         let mut shell = running.command(place.far, "sh");
         shell.args(["-c", command]).envs(variables.clone());
-        // What is typed is not for it, and neither is Ctrl-C.
-        shell.process_group(0).stdin(Stdio::null());
-        let failed = |e| Failure::Run(format!("--far '{command}': sh: {e}"));
-        shell.spawn().map_err(failed)
+        Far::start(shell).map_err(|e| Failure::Run(format!("--far '{command}': sh: {e}")))
     });
     let far = far.transpose()?;
     let status = match inside(args, &running, place.inside, variables) {
@@ -100,10 +98,7 @@ fn shell(args: &ShellArgs) -> Result<(), Failure> {
         ended => ended,
     };
     let report = running.stop();
-    if let Some(mut far) = far {
-        // It has ended with the network.
-        let _ = far.wait();
-    }
+    drop(far);
     summarise(&report);
     if let Err(rejected) = report.verdict() {
         complain!("weft: do not trust what was measured: {rejected}");
