@@ -49,21 +49,20 @@ fn one(
     owners: &[String],
     entry: &file::Published,
 ) -> Result<Published, ScenarioError> {
-    check_system(source, file, &entry.system)?;
-    if let Some(other) = &entry.relative_to {
-        check_system(source, file, other)?;
-    }
+    let system = full_name(source, file, &entry.system)?;
+    let other = entry.relative_to.as_ref();
+    let other = other.map(|other| full_name(source, file, other));
     let name = entry.metric.get_ref();
     metrics::check_name(name, owners)
         .map_err(|message| source.error(entry.metric.span(), message))?;
     let (value, low, high) = agreeing(source, entry)?;
     Ok(Published {
-        system: entry.system.get_ref().clone(),
+        system,
         metric: name.clone(),
         value,
         low,
         high,
-        relative_to: entry.relative_to.as_ref().map(|t| t.get_ref().clone()),
+        relative_to: other.transpose()?,
         source: entry.source.clone(),
     })
 }
@@ -131,9 +130,9 @@ fn range(
     }
 }
 
-/// A system, perhaps with varied values behind it: `weft (cameras 2)`; or
-/// these alone where no call is compared.
-fn check_system(source: &Source, file: &File, name: &Text) -> Result<(), ScenarioError> {
+/// The one name of a system, perhaps with varied values behind it: `weft
+/// (cameras 2)`; or of these alone where no call is compared.
+fn full_name(source: &Source, file: &File, name: &Text) -> Result<String, ScenarioError> {
     let words = |vary: &file::Vary| -> Vec<String> {
         let values = vary.values.get_ref().iter();
         values.map(|value| vary.words(value.get_ref())).collect()
@@ -144,19 +143,21 @@ fn check_system(source: &Source, file: &File, name: &Text) -> Result<(), Scenari
         parts.find(|part| !known.contains(part))
     };
     if unknown(name.get_ref()).is_none() {
-        return Ok(());
+        return Ok(name.get_ref().clone());
     }
     let inner = name.get_ref().strip_suffix(')');
     let (system, case) = match inner.and_then(|inner| inner.split_once(" (")) {
         Some((system, case)) => (system, Some(case)),
         None => (name.get_ref().as_str(), None),
     };
+    let mut full = system.to_owned();
     if system != super::ALL {
-        let system = Spanned::new(name.span(), system.to_owned());
+        let system = systems::full_name(file, &Spanned::new(name.span(), full));
         systems::system(source, file, &system)?;
+        full = system.into_inner();
     }
     let Some(part) = case.and_then(unknown) else {
-        return Ok(());
+        return Ok(case.map_or(full.clone(), |case| format!("{full} ({case})")));
     };
     let known = known.iter().map(String::as_str);
     let message = unknown_name("there is no varied value", &part, known);

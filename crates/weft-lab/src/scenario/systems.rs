@@ -51,16 +51,30 @@ pub fn system(source: &Source, file: &File, name: &Text) -> Result<SystemSpec, S
     }
 }
 
-/// The name in full: a controller's alone means that of a single path.
+/// The one name of what may have several: a controller's alone means that of
+/// a single path, and a hyphen will do for an underscore.
 pub fn full_name(file: &File, name: &Text) -> Text {
     let text = name.get_ref();
-    let how = text.split_once('@').map_or(text.as_str(), |(how, _)| how);
-    let is_own = file.system.find(text).is_some();
-    if !is_own && how.parse::<ControllerKind>().is_ok() {
-        let full = format!("{}/{text}", SchedulerKind::Single.name());
-        return Spanned::new(name.span(), full);
+    if file.system.find(text).is_some() {
+        return name.clone();
     }
-    name.clone()
+    let (how, links) = text.split_at(text.find('@').unwrap_or(text.len()));
+    let scheduler = |name: &str| {
+        let kind = name.parse::<SchedulerKind>();
+        kind.map_or_else(|_| name.to_owned(), |kind| kind.name().to_owned())
+    };
+    let controller = |name: &str| Some(name.parse::<ControllerKind>().ok()?.to_string());
+    let how = match how.split_once('/') {
+        Some((first, second)) => {
+            let second = controller(second).unwrap_or_else(|| second.to_owned());
+            format!("{}/{second}", scheduler(first))
+        }
+        None => match controller(how) {
+            Some(controller) => format!("{}/{controller}", SchedulerKind::Single.name()),
+            None => scheduler(how),
+        },
+    };
+    Spanned::new(name.span(), how + links)
 }
 
 fn defined(source: &Source, file: &File, name: &str) -> Result<SystemSpec, ScenarioError> {

@@ -919,6 +919,23 @@ fn a_controller_alone_is_that_of_a_single_path() {
     assert_eq!(names(&[]), ["single/nada", "single/gcc", "weft/nada@line"]);
     let set = r#"systems=["gcc@line", "scream_v1"]"#;
     assert_eq!(names(&[set]), ["single/gcc@line", "single/scream_v1"]);
+    let set = r#"systems=["gcc-deployed", "min-rtt/gcc-draft@line"]"#;
+    let full = ["single/gcc_deployed", "min_rtt/gcc_draft@line"];
+    assert_eq!(names(&[set]), full);
+    // Wherever a system is named.
+    let published = r#"[[published]]
+        system = "gcc-deployed"
+        relative-to = "nada"
+        metric = "fps"
+        value = 1
+        source = "s"
+    "#;
+    let text = format!("{CALLS}\n{published}");
+    let [published] = &parse(&text, &[set]).unwrap().published[..] else {
+        panic!("one");
+    };
+    assert_eq!(published.system, "single/gcc_deployed");
+    assert_eq!(published.relative_to.as_deref(), Some("single/nada"));
     let scenario = parse(CALLS, &["baseline=nada"]).unwrap();
     assert_eq!(scenario.baseline.as_deref(), Some("single/nada"));
 }
