@@ -226,8 +226,9 @@ fn freezes(stream: &StreamRecord, from: Instant, end: Instant) -> Frozen {
     for at in pictures.into_iter().chain(stands.then_some(end)) {
         let before = freezes.count();
         freezes.on_picture(at);
-        if freezes.count() > before && at > from {
-            found.add(at.saturating_since(last.max(from)));
+        let time = at.min(end).saturating_since(last.max(from));
+        if freezes.count() > before && time > Duration::ZERO {
+            found.add(time);
         }
         last = at;
     }
