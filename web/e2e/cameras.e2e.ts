@@ -47,13 +47,13 @@ afterAll(async () => {
 /** How many pictures a camera took between two looks that both read a number. */
 async function taken(page: Page, label: string, first: number): Promise<number> {
   let last = first;
-  await expect.poll(async () => (last = (await frameNumber(page, label)) ?? first), { timeout: 20_000 }).toBeGreaterThan(first);
+  await expect.poll(async () => (last = (await frameNumber(page, label)) ?? first)).toBeGreaterThan(first);
   return last - first;
 }
 
 async function firstNumber(page: Page, label: string): Promise<number> {
   let number: number | null = null;
-  await expect.poll(async () => (number = await frameNumber(page, label)), { timeout: 20_000 }).not.toBeNull();
+  await expect.poll(async () => (number = await frameNumber(page, label))).not.toBeNull();
   return number ?? 0;
 }
 
@@ -107,7 +107,7 @@ it('a native endpoint records each camera to a file of its own and has figures o
     const two = Object.values((await line()).received).find((each) => each.cameras.length === 2);
     return Math.min(...(two?.cameras ?? [{ frames: 0 }]).map((camera) => camera.frames));
   };
-  await expect.poll(ofTwo, { timeout: 20_000, interval: 500 }).toBeGreaterThan(20);
+  await expect.poll(ofTwo, { interval: 500 }).toBeGreaterThan(20);
   const rows = (await line()).peers.flatMap((peer) => peer.received.map((row) => row.stream));
   expect(rows).toEqual(expect.arrayContaining(['camera 1', 'camera 2', 'sound']));
   expect(await archive.close()).toBe(0);

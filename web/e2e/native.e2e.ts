@@ -41,8 +41,10 @@ it('the browser sees and hears the native sender, and how its links are', whereT
   expect(await loudest(kim.page, PICTURE)).toBeGreaterThan(0.01);
   const badge = kim.page.getByLabel('Links of Rover: 2 links');
   await badge.waitFor();
-  await badge.click();
-  await expect.poll(() => kim.page.locator('.links').innerText()).toMatch(/wifi[\s\S]*up[\s\S]*Mbps[\s\S]*ms[\s\S]*lte[\s\S]*up[\s\S]*Mbps[\s\S]*ms/);
+  const shown = kim.page.locator('.links');
+  // A second attempt finds it open.
+  if (!(await shown.isVisible())) await badge.click();
+  await expect.poll(() => shown.innerText()).toMatch(/wifi[\s\S]*up[\s\S]*Mbps[\s\S]*ms[\s\S]*lte[\s\S]*up[\s\S]*Mbps[\s\S]*ms/);
   expect(kim.complaints).toEqual([]);
 }));
 
@@ -58,7 +60,7 @@ it('the native endpoint receives and records the browser', whereTheMachineKeepsU
     const [one] = Object.values(received);
     return Math.min(one?.frames ?? 0, one?.audio_packets ?? 0);
   };
-  await expect.poll(frames, { timeout: 20_000, interval: 500 }).toBeGreaterThan(90);
+  await expect.poll(frames, { interval: 500 }).toBeGreaterThan(90);
   expect(await native.close()).toBe(0);
 
   const recording = await readFile(join(directory, 'room.webm'));

@@ -70,7 +70,7 @@ it('a duplicated tab is somebody else and leaves the first one its call', whereT
   await framesShown(twin, 'Picture of Ada', 30);
   await framesShown(ada.page, 'Picture of Bob', 30);
   const tiles = bob.page.getByLabel('Picture of Ada', { exact: true });
-  await expect.poll(() => tiles.count(), { timeout: 20_000 }).toBe(2);
+  await expect.poll(() => tiles.count()).toBe(2);
   expect(await server.metric('weft_publications')).toBe(3);
   await ada.context.close();
   await bob.context.close();

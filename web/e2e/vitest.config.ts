@@ -7,6 +7,8 @@ export default defineConfig({
     // A machine that stands still most of the time takes twice as long as any other.
     testTimeout: 120_000,
     hookTimeout: 120_000,
+    // What a call on a busy machine reaches, it reaches within this time.
+    expect: { poll: { timeout: 20_000 } },
     // A browser and a call on two shared cores can miss a deadline once.
     retry: 1,
     // One browser at a time: they compete for the processor.
