@@ -500,9 +500,10 @@ fn worst(kept: &mut Vec<Check>, new: Vec<Check>) {
             Some(known) => {
                 let further = match check.what {
                     // Limits: the nearest to them, or the furthest beyond.
-                    "queue_ms" | "rate_mbps" => {
+                    "queue_ms" | "rate_mbps" | "late_ms" => {
                         check.measured / check.configured > known.measured / known.configured
                     }
+                    "unlogged" => check.measured > known.measured,
                     _ => off(&check) > off(known),
                 };
                 if (known.ok, further) == (true, true)

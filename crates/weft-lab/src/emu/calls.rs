@@ -9,7 +9,6 @@ use weft_sim::{CallSetup, FlowSetup, SideSetup, SourceKind};
 
 use super::job::{Begins, End, Ending, Ends, Job, Speech};
 use super::{Client, Trouble, weft};
-use crate::scenario::SystemSpec;
 
 /// Where programs may write, and what cameras film.
 pub struct Props<'a> {
@@ -28,13 +27,12 @@ pub type Film = ((u32, u32), u32);
 /// When the client cannot make such a call, or is not there.
 pub fn jobs(
     client: &Client,
-    system: &SystemSpec,
     (flow, setup, call): (usize, &FlowSetup, &CallSetup),
     ends: &Ends,
     props: &Props<'_>,
 ) -> Result<Vec<Job>, Trouble> {
     match client {
-        Client::Weft => weft::jobs(system, (flow, call), ends, props.scratch),
+        Client::Weft => weft::jobs((flow, call), ends, props.scratch),
         Client::Exec(command) => Ok(shell(command, flow, ends)),
         Client::Chromium | Client::Pion | Client::Aiortc => {
             let program = client.program()?.unwrap_or_default();

@@ -206,8 +206,7 @@ impl Emulated<'_> {
             let ends = &plan.ends[flow];
             jobs.extend(match &each.kind {
                 FlowKind::Call(call) => {
-                    let (client, system) = (&self.settings.client, &self.variant.system);
-                    calls::jobs(client, system, (flow, each, call), ends, &props)?
+                    calls::jobs(&self.settings.client, (flow, each, call), ends, &props)?
                 }
                 FlowKind::Tcp(_) | FlowKind::Udp(_) => {
                     traffic::jobs(flow, each, ends, (setup.duration, self.seed))?

@@ -140,7 +140,7 @@ impl Process {
             }
         };
         self.ready |= line.ready;
-        // RFC 8829 section 3.5.1 and W3C webrtc, RTCPeerConnectionState.
+        // W3C webrtc, RTCPeerConnectionState.
         match line.state.as_deref() {
             Some("connected") => (self.connected, self.has_failed) = (true, false),
             Some("failed") => self.has_failed = true,

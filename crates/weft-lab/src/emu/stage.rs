@@ -308,18 +308,11 @@ impl Play<'_> {
             }
         }
         let until = Instant::now() + GRACE;
-        let is_ending = |p: &mut Process| {
-            p.insist_after(ASKED_FOR);
-            (p.job.speech == Speech::Lines || p.was_asked()) && !p.has_ended()
-        };
-        while Instant::now() < until {
-            // Each is looked at, not only the first.
-            let ending = self
-                .processes
-                .iter_mut()
-                .filter_map(|p| is_ending(p).then_some(p.job.end));
-            if ending.count() == 0 {
-                break;
+        let is_ending =
+            |p: &mut Process| (p.job.speech == Speech::Lines || p.was_asked()) && !p.has_ended();
+        while Instant::now() < until && self.processes.iter_mut().any(is_ending) {
+            for process in &mut self.processes {
+                process.insist_after(ASKED_FOR);
             }
             self.listen(LOOK_EVERY);
         }

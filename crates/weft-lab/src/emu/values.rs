@@ -100,7 +100,10 @@ impl Stretch<'_> {
         let newest = self.within.iter().find(has_all);
         let newest = newest.filter(|_| all > 0.0 && !is_before);
         let since = newest.map_or(self.start_ms, |newest| newest.unix_ms);
-        if last_ms - since < STANDING_MS {
+        // Few pictures a second are no freeze.
+        let shown = self.received(|r| r.frames)?;
+        let usual = newest.map_or(0.0, |_| 3e3 * self.seconds / shown.max(1.0));
+        if last_ms - since < STANDING_MS.max(usual) {
             return Some(ended);
         }
         let standing = (self.start_ms - since) / 1e3 + self.seconds;

@@ -12,14 +12,12 @@ use super::calls::{codec, film};
 use super::job::{Begins, End, Ending, Ends, Job, Speech};
 use super::line::{Received, Sample, Sent};
 use super::stage::{SILENT_FOR, Told};
-use crate::scenario::SystemSpec;
 
 const PORT: u16 = 8080;
 const ROOM: &str = "lab";
 
 /// The programs of a call.
 pub fn jobs(
-    system: &SystemSpec,
     (flow, call): (usize, &CallSetup),
     ends: &Ends,
     scratch: &Path,
@@ -51,7 +49,7 @@ pub fn jobs(
         "join http://{}:{PORT} --room {ROOM} --name sink",
         ends.sink_home
     ));
-    receiver.extend(sending(system, &call.callee, &[ends.sink_home.to_string()]));
+    receiver.extend(sending(&call.callee, &[ends.sink_home.to_string()]));
     receiver.extend([
         "--watch".to_owned(),
         "--stats".to_owned(),
@@ -62,7 +60,7 @@ pub fn jobs(
         "join http://{}:{PORT} --room {ROOM} --name source",
         ends.sink_home
     ));
-    sender.extend(sending(system, &call.caller, &links));
+    sender.extend(sending(&call.caller, &links));
     sender.extend([
         "--stats".to_owned(),
         file(scratch, flow, End::Source).display().to_string(),
@@ -92,13 +90,13 @@ fn binary() -> Result<String, Trouble> {
     Ok(path.display().to_string())
 }
 
-fn sending(system: &SystemSpec, side: &SideSetup, links: &[String]) -> Vec<String> {
+fn sending(side: &SideSetup, links: &[String]) -> Vec<String> {
     let mut words = Vec::new();
     let mut add = |name: &str, value: String| words.extend([name.to_owned(), value]);
     links.iter().for_each(|link| add("--link", link.clone()));
-    add("--scheduler", system.scheduler.to_string());
-    add("--protection", system.protection.to_string());
-    add("--controller", system.controller.to_string());
+    add("--scheduler", side.scheduler.to_string());
+    add("--protection", side.protection.to_string());
+    add("--controller", side.controller.to_string());
     add("--max-rate", format!("{}bit", side.max_rate.as_bps()));
     for camera in &side.cameras {
         let ((width, height), fps) = film(&camera.source);

@@ -45,6 +45,25 @@ fn notes_name_the_run_that_they_are_about() {
 }
 
 #[test]
+fn of_two_that_keep_a_limit_the_one_nearer_to_it_is_kept() {
+    for (what, limit, less, more) in [("late_ms", 1.0, 0.2, 0.9), ("unlogged", 0.0, 0.0, 3.0)] {
+        let check = |measured| Check {
+            of: "emulator".into(),
+            what,
+            configured: limit,
+            measured,
+            ok: measured <= limit,
+        };
+        for order in [[less, more], [more, less]] {
+            let mut kept = Vec::new();
+            worst(&mut kept, vec![check(order[0])]);
+            worst(&mut kept, vec![check(order[1])]);
+            assert_eq!(kept[0].measured, more, "{what}");
+        }
+    }
+}
+
+#[test]
 fn the_worst_check_of_all_seeds_is_kept_in_any_order() {
     let check = |measured: f64, ok| Check {
         of: "wifi".into(),

@@ -62,12 +62,12 @@ fn one(
         })
     };
     let sim = work(simulator, "sim")?;
+    let emu = work(emulator, "emu")?;
     if let Some(out) = out {
         remove(&out.join(DISAGREEMENTS))?;
     }
     let (simulated, ran) = sim.run(&Maker::Sim);
     ran.and_then(|()| verdict(&simulated))?;
-    let emu = work(emulator, "emu")?;
     let (real, ran) = emu.run(emulated);
     let found = disagreements(&simulated, &real);
     if let Some(out) = out {

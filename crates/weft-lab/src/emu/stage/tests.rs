@@ -55,8 +55,16 @@ fn client(end: End, own: u32) -> Job {
     job(end, &script, Speech::Lines, Ending::Never)
 }
 
+/// The run ends when that is seen.
 fn refused(job: Job) -> Trouble {
-    play(vec![job]).map(|_| ()).unwrap_err()
+    let mut setup = setup();
+    setup.duration = weft_units::Duration::from_secs(20);
+    let stage = Stage {
+        command: &|_, _, program| Command::new(program),
+        setup: &setup,
+        halt: &|| false,
+    };
+    stage.play(vec![job], || {}).map(|_| ()).unwrap_err()
 }
 
 #[test]
@@ -157,15 +165,8 @@ fn a_command_is_asked_to_end_with_the_run() {
 fn who_says_that_something_is_wrong_must_end() {
     let script = r#"echo '{"ready":true}'; echo '{"error":"no camera"}'
                     while sleep 0.1; do echo '{"sample":{"unix_ms":1}}'; done"#;
-    let mut setup = setup();
-    setup.duration = weft_units::Duration::from_secs(20);
-    let stage = Stage {
-        command: &|_, _, program| Command::new(program),
-        setup: &setup,
-        halt: &|| false,
-    };
     let talker = job(End::Source, script, Speech::Lines, Ending::Never);
-    let text = stage.play(vec![talker], || {}).unwrap_err().to_string();
+    let text = refused(talker).to_string();
     assert!(text.contains("no camera"), "{text}");
 }
 

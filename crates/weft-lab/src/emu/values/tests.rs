@@ -120,6 +120,12 @@ fn a_picture_that_stands_at_the_end_is_a_freeze() {
     // No picture ever.
     assert_eq!(freezes(&still(0), 0), [1.0, 10.0]);
     assert_eq!(freezes(&still(10), 8)[0], 2.0, "and none stands");
+    // A picture a second: 2 s without one are usual.
+    let mut rare = sink();
+    for (at, sample) in rare.samples.iter_mut().enumerate() {
+        sample.received.as_mut().unwrap().frames = Some(at.min(8) as f64);
+    }
+    assert_eq!(freezes(&rare, 0)[0], 5.0);
 }
 
 #[test]

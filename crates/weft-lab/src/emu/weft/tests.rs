@@ -47,9 +47,13 @@ fn said(source: &str, sink: &str) -> Result<Vec<Told>, Trouble> {
 fn cameras_are_told_as_the_scenario_has_them() {
     let arguments = |set: &[&str]| {
         let scenario = scenario(set);
-        let system = &scenario.variants[0].system;
-        sending(system, &call(&scenario).caller, &["10.0.0.1".to_owned()]).join(" ")
+        sending(&call(&scenario).caller, &["10.0.0.1".to_owned()]).join(" ")
     };
+    let text = arguments(&["flows.call.system=min-rtt/nada"]);
+    assert!(
+        text.contains("--scheduler min_rtt --protection path_specific --controller nada"),
+        "{text}"
+    );
     let text = arguments(&[
         "flows.call.streams=2",
         "flows.call.resolution=540p",
