@@ -28,8 +28,8 @@
 //! as the file descriptors of the process that made them and the programs
 //! inside, so nothing can be left behind but such programs.
 //! [`Running::stop`] (and dropping a [`Running`]) ends those, wherever they
-//! have gone, as long as they leave the mark in their environment alone; what a killed
-//! process left running is ended by the next [`Network::start`].
+//! have gone, as long as they leave the mark in their environment alone; what
+//! a killed process left running is ended by the next [`Network::start`].
 
 mod address;
 mod awake;
@@ -57,3 +57,4 @@ pub use processes::{end_all_programs, has_ended, own_mark};
 pub use report::{DirectionReport, Interval, LinkReport, Rejected, Report, Scheduling};
 pub use right::{Right, RightError};
 pub use running::Running;
+pub use tun::MTU;

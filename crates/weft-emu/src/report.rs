@@ -154,6 +154,19 @@ impl Report {
         }
     }
 
+    /// What to know of packets that count as delivered and were not taken, if
+    /// there are any.
+    #[must_use]
+    pub fn refused(&self) -> Option<String> {
+        let packets = self.untaken;
+        (packets > 0).then(|| {
+            format!(
+                "{packets} packets that left their link were refused by the receiver's kernel, and \
+                 count as delivered: was its interface down?"
+            )
+        })
+    }
+
     /// Share of a processor that the mover used.
     #[must_use]
     pub fn processor_share(&self) -> f64 {

@@ -9,7 +9,7 @@ use std::io::{self, Read, Write};
 use std::os::fd::{AsFd, BorrowedFd};
 
 /// What one packet may have; TUN's default, and Ethernet's.
-pub(crate) const MTU: usize = 1500;
+pub const MTU: usize = 1500;
 
 /// `TUNSETIFF`, `IFF_TUN` and `IFF_NO_PI` of Linux's `if_tun.h`.
 const TUNSETIFF: ioctl::Opcode = ioctl::opcode::write::<libc::c_int>(b'T', 202);

@@ -244,6 +244,12 @@ impl FlowSetup {
         }
     }
 
+    /// When it stops in a run that ends then.
+    #[must_use]
+    pub fn stops_at(&self, end: Duration) -> Duration {
+        self.stop.unwrap_or(end).min(end)
+    }
+
     /// A call over these routes for the whole run.
     #[must_use]
     pub fn call(name: &str, routes: Vec<Route>, call: CallSetup) -> FlowSetup {

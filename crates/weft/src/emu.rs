@@ -222,12 +222,8 @@ fn inside(
 }
 
 fn summarise(report: &Report) {
-    if report.untaken > 0 {
-        complain!(
-            "weft: {} packets that left their link were refused by the receiver's kernel, and count as \
-             delivered: was its interface down?",
-            report.untaken
-        );
+    if let Some(refused) = report.refused() {
+        complain!("weft: {refused}");
     }
     for (number, link) in report.links.iter().enumerate() {
         for (way, direction) in [("up", &link.forward), ("down", &link.backward)] {

@@ -150,14 +150,12 @@ pub fn film(source: &SourceKind) -> Film {
     }
 }
 
-/// What the camera's pictures are encoded with, by its name in scenarios.
+/// What the camera's pictures are encoded with.
 #[must_use]
-pub fn codec(source: &SourceKind) -> &'static str {
+pub fn codec(source: &SourceKind) -> Codec {
     match source {
-        SourceKind::Model(ModelSetup {
-            codec: Codec::H264, ..
-        }) => "h264",
-        SourceKind::Model(_) | SourceKind::Synthetic(_) => "vp8",
+        SourceKind::Model(setup) => setup.codec,
+        SourceKind::Synthetic(_) => Codec::Vp8,
     }
 }
 

@@ -184,8 +184,7 @@ impl Emulated<'_> {
         if self.settings.client == Client::Weft {
             for (flow, each) in setup.flows.iter().enumerate() {
                 if let FlowKind::Call(call) = &each.kind {
-                    let ended = each.stop.unwrap_or(setup.duration).min(setup.duration);
-                    let ended_ms = began_ms + ended.as_secs_f64() * 1e3;
+                    let ended_ms = began_ms + each.stops_at(setup.duration).as_secs_f64() * 1e3;
                     let flow = (flow, each.name.as_str());
                     told.extend(weft::told(self.clips.folder, flow, call, ended_ms)?);
                 }
@@ -267,7 +266,7 @@ impl Emulated<'_> {
         tales.add_series(&mut series);
         let mut notes = tales.notes();
         notes.extend(log.and_then(missing));
-        notes.extend(refused(report));
+        notes.extend(report.refused());
         Run {
             variant: 0,
             seed: self.seed,
@@ -299,16 +298,6 @@ fn own_checks(report: &Report, log: Option<&PacketLog>) -> [Check; 2] {
         check("late_ms", limit, late.as_millis_f64()),
         check("unlogged", 0.0, lost as f64),
     ]
-}
-
-fn refused(report: &Report) -> Option<String> {
-    let packets = report.untaken;
-    (packets > 0).then(|| {
-        format!(
-            "{packets} packets that left their link were refused by the receiver's kernel, and count \
-             as delivered: was its interface down?"
-        )
-    })
 }
 
 fn missing(log: &PacketLog) -> Option<String> {

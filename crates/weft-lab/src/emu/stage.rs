@@ -143,7 +143,7 @@ impl Play<'_> {
         let real = |time: weft_units::Duration| Duration::from_nanos(time.as_nanos());
         let length = real(setup.duration);
         let times = setup.flows.iter().map(|flow| {
-            let stop = flow.stop.unwrap_or(setup.duration).min(setup.duration);
+            let stop = flow.stops_at(setup.duration);
             (real(flow.start), real(stop))
         });
         let times: Vec<(Duration, Duration)> = times.collect();

@@ -1,6 +1,8 @@
 //! What of a scenario can be emulated, and its systems as clients see them.
 
+use weft_emu::MTU;
 use weft_session::Ablation;
+use weft_sim::encoder::Codec;
 use weft_sim::{CallSetup, EcnMode, FlowKind, FlowSetup, Setup};
 use weft_units::Bytes;
 
@@ -10,8 +12,6 @@ use crate::scenario::{Scenario, Variant};
 
 /// What plain WebRTC is called in scenarios: what browsers are compared with.
 const WEBRTC: &str = "webrtc";
-/// What the devices of the emulated network carry in one packet.
-const MTU: Bytes = Bytes(1500);
 
 /// The scenario for this client. weft is run as each of the systems; for any
 /// other program, which is what it is, systems that differ by their links or
@@ -111,14 +111,16 @@ fn lacking(flow: &FlowSetup, client: &Client) -> Option<&'static str> {
     match &flow.kind {
         FlowKind::Call(call) => lacking_of_call(call, client),
         FlowKind::Tcp(tcp) => (tcp.ecn == EcnMode::On).then_some("uses ECN, being TCP"),
-        FlowKind::Udp(udp) => (udp.packet > MTU).then_some("sends packets of more than 1500 bytes"),
+        FlowKind::Udp(udp) => {
+            (udp.packet > Bytes(MTU as u64)).then_some("sends packets of more than 1500 bytes")
+        }
     }
 }
 
 fn lacking_of_call(call: &CallSetup, client: &Client) -> Option<&'static str> {
     let sides = [&call.caller, &call.callee];
     let mut cameras = sides.iter().flat_map(|side| &side.cameras);
-    let is_h264 = cameras.any(|camera| codec(&camera.source) == "h264");
+    let is_h264 = cameras.any(|camera| codec(&camera.source) == Codec::H264);
     match client {
         // It is told nothing.
         Client::Exec(_) => None,

@@ -36,7 +36,7 @@ pub fn jobs(
     ends: &Ends,
     (duration, seed): (Duration, u64),
 ) -> Result<Vec<Job>, Trouble> {
-    let until = setup.stop.unwrap_or(duration).min(duration);
+    let until = setup.stops_at(duration);
     let traffic = Traffic {
         flow,
         ends,

@@ -181,10 +181,7 @@ impl Tales<'_> {
     /// When a flow ran and was measured.
     fn window(&self, flow: usize) -> (Duration, Duration) {
         let setup = &self.setup.flows[flow];
-        let stop = setup
-            .stop
-            .unwrap_or(self.setup.duration)
-            .min(self.setup.duration);
+        let stop = setup.stops_at(self.setup.duration);
         (setup.start.max(self.from).min(stop), stop)
     }
 

@@ -5,6 +5,7 @@
 use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
+use weft_sim::encoder::Codec;
 use weft_sim::{CallSetup, SideSetup};
 
 use super::Trouble;
@@ -105,7 +106,11 @@ fn sending(side: &SideSetup, links: &[String]) -> Vec<String> {
     // A scenario says it of all cameras together.
     if let Some(camera) = side.cameras.first() {
         add("--degradation", camera.degradation.to_string());
-        add("--codec", codec(&camera.source).to_owned());
+        let codec = match codec(&camera.source) {
+            Codec::Vp8 => "vp8",
+            Codec::H264 => "h264",
+        };
+        add("--codec", codec.to_owned());
     }
     if !side.microphones.is_empty() {
         add("--mic", "tone".to_owned());

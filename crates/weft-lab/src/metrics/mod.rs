@@ -319,7 +319,7 @@ impl Run<'_> {
     fn active(&self, flow: usize) -> (Duration, Duration) {
         let setup = &self.setup.flows[flow];
         let end = self.record.ended_at.saturating_since(Instant::ZERO);
-        let stop = setup.stop.unwrap_or(end).min(end);
+        let stop = setup.stops_at(end);
         (setup.start.max(self.from).min(stop), stop)
     }
 

@@ -140,7 +140,7 @@ impl Setup {
                 return Err(SetupError::UnknownLink { flow, link, links });
             }
         }
-        let end = flow.stop.unwrap_or(self.duration).min(self.duration);
+        let end = flow.stops_at(self.duration);
         if flow.start >= end {
             let (flow, start) = (name(), flow.start);
             return Err(SetupError::NeverRuns { flow, start, end });

@@ -35,12 +35,18 @@ fn job(end: End, script: &str, speech: Speech, ending: Ending) -> Job {
     }
 }
 
-fn play(jobs: Vec<Job>) -> Result<Option<(Vec<Told>, f64)>, Trouble> {
-    let setup = setup();
+type Played = Result<Option<(Vec<Told>, f64)>, Trouble>;
+
+fn play(jobs: Vec<Job>) -> Played {
+    play_in(&setup(), jobs, false)
+}
+
+/// In a run like this, which is asked to stop at once or is not.
+fn play_in(setup: &Setup, jobs: Vec<Job>, is_halted: bool) -> Played {
     let stage = Stage {
         command: &|_, _, program| Command::new(program),
-        setup: &setup,
-        halt: &|| false,
+        setup,
+        halt: &|| is_halted,
     };
     stage.play(jobs, || {})
 }
@@ -59,12 +65,7 @@ fn client(end: End, own: u32) -> Job {
 fn refused(job: Job) -> Trouble {
     let mut setup = setup();
     setup.duration = weft_units::Duration::from_secs(20);
-    let stage = Stage {
-        command: &|_, _, program| Command::new(program),
-        setup: &setup,
-        halt: &|| false,
-    };
-    stage.play(vec![job], || {}).map(|_| ()).unwrap_err()
+    play_in(&setup, vec![job], false).map(|_| ()).unwrap_err()
 }
 
 #[test]
@@ -129,26 +130,15 @@ fn what_is_no_line_of_a_client_ends_the_run() {
 
 #[test]
 fn a_stop_ends_everything_at_once() {
-    let setup = setup();
-    let stage = Stage {
-        command: &|_, _, program| Command::new(program),
-        setup: &setup,
-        halt: &|| true,
-    };
     // It never says that it is ready.
     let silent = job(End::Source, "cat", Speech::Lines, Ending::Never);
-    assert!(stage.play(vec![silent], || {}).unwrap().is_none());
+    assert!(play_in(&setup(), vec![silent], true).unwrap().is_none());
 }
 
 #[test]
 fn a_command_is_asked_to_end_with_the_run() {
     let mut setup = setup();
     setup.duration = weft_units::Duration::from_secs(2);
-    let stage = Stage {
-        command: &|_, _, program| Command::new(program),
-        setup: &setup,
-        halt: &|| false,
-    };
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().display();
     let script = format!("trap 'echo asked > {path}/asked; exit' TERM; sleep 60 & wait");
@@ -156,7 +146,8 @@ fn a_command_is_asked_to_end_with_the_run() {
         begins: Begins::WithFlow,
         ..job(End::Source, &script, Speech::None, Ending::Well)
     };
-    assert!(stage.play(vec![command], || {}).unwrap().is_some());
+    let played = play_in(&setup, vec![command], false);
+    assert!(played.unwrap().is_some());
     let said = std::fs::read_to_string(folder.path().join("asked"));
     assert_eq!(said.unwrap(), "asked\n");
 }
@@ -183,11 +174,6 @@ fn what_a_command_has_started_ends_with_its_flow() {
     // before what was asked to end is ended.
     setup.duration = weft_units::Duration::from_millis(2_900);
     setup.flows[0].stop = Some(weft_units::Duration::from_millis(2_000));
-    let stage = Stage {
-        command: &|_, _, program| Command::new(program),
-        setup: &setup,
-        halt: &|| false,
-    };
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().display();
     // One ends when it is asked to, the other one only when it is made to.
@@ -199,7 +185,8 @@ fn what_a_command_has_started_ends_with_its_flow() {
         begins: Begins::WithFlow,
         ..job(End::Source, &script, Speech::None, Ending::Well)
     };
-    assert!(stage.play(vec![command], || {}).unwrap().is_some());
+    let played = play_in(&setup, vec![command], false);
+    assert!(played.unwrap().is_some());
     let said = |name: &str| std::fs::read_to_string(folder.path().join(name)).unwrap();
     assert_eq!(said("willing"), "asked\n");
     let stubborn = said("stubborn").trim().parse().unwrap();
