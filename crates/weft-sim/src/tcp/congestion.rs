@@ -3,6 +3,7 @@
 //! To add an algorithm: a file here, a variant in
 //! [`CongestionKind`](crate::CongestionKind).
 
+mod aggregation;
 mod bbr1;
 mod bbr3;
 mod cubic;
@@ -42,6 +43,12 @@ pub(crate) trait CongestionControl {
         None
     }
 
+    /// How many segments leave at once when the pacer lets one go: what offload
+    /// hands to the device together.
+    fn burst(&self) -> u32 {
+        1
+    }
+
     /// Who sets the window during recovery.
     fn recovery(&self) -> RecoveryWindow {
         RecoveryWindow::Proportional
@@ -78,8 +85,9 @@ pub(crate) struct AckSample {
     pub delivered: u32,
     /// Segments newly found to be lost.
     pub lost: u32,
-    /// All segments delivered on the connection.
+    /// All segments delivered on the connection, and all found to be lost.
     pub total_delivered: u64,
+    pub total_lost: u64,
     /// As of after it.
     pub in_flight: u32,
     pub rtt: Option<Duration>,

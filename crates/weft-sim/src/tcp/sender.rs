@@ -32,8 +32,10 @@ pub(crate) struct Sender {
     end: u32,
     probe: Probe,
     timers: Timers,
-    /// The pacer lets the next segment go.
+    /// The pacer lets the next burst go.
     paced_until: Instant,
+    /// Segments of the burst that is going.
+    burst_left: u32,
     /// The next new segment tells that the window was reduced, for whatever
     /// reason (CWR, RFC 3168 section 6.1.2).
     tell_reduced: bool,
@@ -104,6 +106,7 @@ impl Sender {
             probe: Probe::None,
             timers: Timers::default(),
             paced_until: Instant::ZERO,
+            burst_left: 0,
             tell_reduced: false,
             window_was_full: false,
             counters: SenderCounters::default(),
@@ -142,6 +145,7 @@ impl Sender {
         }
         if in_flight >= self.window() {
             self.window_was_full = true;
+            self.burst_left = 0;
             return None;
         }
         let lost = self.board.next_lost();
@@ -151,10 +155,14 @@ impl Sender {
             self.rate.on_application_limited(in_flight);
             return None;
         }
-        if now < self.paced_until {
-            self.timers.pacing = Some(self.paced_until);
-            return None;
+        if self.burst_left == 0 {
+            if now < self.paced_until {
+                self.timers.pacing = Some(self.paced_until);
+                return None;
+            }
+            self.burst_left = self.congestion.burst();
         }
+        self.burst_left -= 1;
         Some(self.transmit(now, number))
     }
 
@@ -288,6 +296,7 @@ impl Sender {
             delivered: progress.delivered,
             lost: losses.count,
             total_delivered: self.rate.delivered,
+            total_lost: self.rate.lost,
             in_flight: self.board.in_flight(),
             rtt: progress.newest_rtt,
             min_rtt: self.rtt.min(),

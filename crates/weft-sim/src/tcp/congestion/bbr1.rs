@@ -1,13 +1,16 @@
 //! BBR version 1 (draft-cardwell-iccrg-bbr-congestion-control-00), with the
-//! details of Linux's `tcp_bbr.c` (6.1). Not modelled: the long-term bandwidth
-//! of policed paths, and the allowance for aggregated acknowledgements.
+//! details of Linux's `tcp_bbr.c` (6.1).
+
+mod policed;
 
 use weft_units::{Duration, Instant, Rate, Rng};
 
+use super::aggregation::Aggregation;
 use super::filter::WindowedMax;
 use super::{AckSample, CongestionControl, INITIAL_WINDOW, Phase, RecoveryWindow, Rounds};
 use crate::tcp::rate::Limit;
 use crate::tcp::{HEADERS, PAYLOAD};
+use policed::Policed;
 
 /// 2 / ln 2: doubles the rate each round trip (section 4.3.2.1).
 const STARTUP_GAIN: f64 = 2.885;
@@ -25,6 +28,8 @@ const MIN_WINDOW: f64 = 4.0;
 /// The pipe is full when three rounds in a row grow by less than this.
 const FULL_GROWTH: f64 = 1.25;
 const FULL_ROUNDS: u32 = 3;
+/// `bbr_extra_acked_max_us`: allowed for gathered acknowledgements at most.
+const MOST_EXTRA: Duration = Duration::from_millis(100);
 /// `bbr_pacing_margin_percent`.
 const PACING_MARGIN: f64 = 0.99;
 
@@ -32,7 +37,9 @@ pub(super) struct Bbr1 {
     mode: Mode,
     rounds: Rounds,
     /// Segments per second.
-    bandwidth: WindowedMax,
+    max_bandwidth: WindowedMax,
+    policed: Policed,
+    aggregation: Aggregation,
     min_rtt: Duration,
     min_rtt_at: Instant,
     window: f64,
@@ -69,7 +76,9 @@ impl Bbr1 {
         Bbr1 {
             mode: Mode::Startup,
             rounds: Rounds::default(),
-            bandwidth: WindowedMax::new(BANDWIDTH_WINDOW),
+            max_bandwidth: WindowedMax::new(BANDWIDTH_WINDOW),
+            policed: Policed::default(),
+            aggregation: Aggregation::new(now),
             min_rtt: rtt,
             min_rtt_at: now,
             window,
@@ -87,28 +96,45 @@ impl Bbr1 {
         self.full_rounds >= FULL_ROUNDS
     }
 
+    fn bandwidth(&self) -> f64 {
+        let policed = self.policed.bandwidth();
+        policed.unwrap_or(self.max_bandwidth.max())
+    }
+
+    /// Of the pacing rate and of the window.
     fn gains(&self) -> (f64, f64) {
         match self.mode {
             Mode::Startup => (STARTUP_GAIN, STARTUP_GAIN),
             Mode::Drain => (DRAIN_GAIN, STARTUP_GAIN),
+            Mode::ProbeBandwidth { .. } if self.policed.bandwidth().is_some() => (1.0, WINDOW_GAIN),
             Mode::ProbeBandwidth { phase, .. } => (CYCLE[phase], WINDOW_GAIN),
             Mode::ProbeRtt { .. } => (1.0, 1.0),
         }
     }
 
-    /// Segments in flight at `gain` times what path and round trip hold, with
-    /// what offload keeps in the sender and receiver
+    /// Segments in flight at `gain` times what path and round trip hold, and
+    /// `extra` ones, with what offload keeps in the sender and receiver
     /// (`bbr_quantization_budget`).
-    fn target(&self, gain: f64) -> f64 {
-        let held = self.bandwidth.max() * self.min_rtt.as_secs_f64() * gain;
-        let target = (held.ceil() + 3.0 * self.burst()) / 2.0;
+    fn target(&self, gain: f64, extra: f64) -> f64 {
+        let held = self.bandwidth() * self.min_rtt.as_secs_f64() * gain;
+        let target = (held.ceil() + extra.floor() + 3.0 * self.offload()) / 2.0;
         let probing = matches!(self.mode, Mode::ProbeBandwidth { phase: 0, .. });
         target.ceil() * 2.0 + if probing { 2.0 } else { 0.0 }
     }
 
+    /// For acknowledgements that come late and together
+    /// (`bbr_ack_aggregation_cwnd`).
+    fn extra(&self) -> f64 {
+        if !self.is_full() {
+            return 0.0;
+        }
+        let most = self.bandwidth() * MOST_EXTRA.as_secs_f64();
+        self.aggregation.most().min(most)
+    }
+
     /// Segments that Linux would hand down at once (`bbr_tso_segs_goal`): a
     /// millisecond's, at least two, at less than 1.2 Mbps one.
-    fn burst(&self) -> f64 {
+    fn offload(&self) -> f64 {
         const SLOW: f64 = 1.2e6 / 8.0;
         let bytes_per_second = self.pacing * f64::from(HEADERS + PAYLOAD);
         let least = if bytes_per_second < SLOW { 1.0 } else { 2.0 };
@@ -123,13 +149,17 @@ impl Bbr1 {
         };
         let begins = self.rounds.on_ack(ack);
         self.conserving &= !begins;
+        let probes = matches!(self.mode, Mode::ProbeBandwidth { .. });
+        if self.policed.on_ack(ack, begins, probes) {
+            self.probe_bandwidth(ack.now);
+        }
         let bandwidth = rate.per_second();
-        let counts = rate.limit == Limit::Network || bandwidth >= self.bandwidth.max();
+        let counts = rate.limit == Limit::Network || bandwidth >= self.max_bandwidth.max();
         if bandwidth > 0.0 && counts {
-            self.bandwidth.update(self.rounds.count, bandwidth);
+            self.max_bandwidth.update(self.rounds.count, bandwidth);
         }
         if begins && !self.is_full() && rate.limit == Limit::Network {
-            let bandwidth = self.bandwidth.max();
+            let bandwidth = self.max_bandwidth.max();
             if bandwidth >= self.full_bandwidth * FULL_GROWTH {
                 self.full_bandwidth = bandwidth;
                 self.full_rounds = 0;
@@ -144,7 +174,7 @@ impl Bbr1 {
         if self.mode == Mode::Startup && self.is_full() {
             self.mode = Mode::Drain;
         }
-        if self.mode == Mode::Drain && f64::from(ack.in_flight) <= self.target(1.0) {
+        if self.mode == Mode::Drain && f64::from(ack.in_flight) <= self.target(1.0, 0.0) {
             self.probe_bandwidth(ack.now);
         }
         let Mode::ProbeBandwidth { phase, since } = self.mode else {
@@ -152,9 +182,9 @@ impl Bbr1 {
         };
         let long = ack.now.saturating_since(since) > self.min_rtt;
         let in_flight = f64::from(ack.in_flight + ack.delivered);
-        let over = match CYCLE[phase] {
-            gain if gain > 1.0 => long && (ack.lost > 0 || in_flight >= self.target(gain)),
-            gain if gain < 1.0 => long || in_flight <= self.target(1.0),
+        let over = match self.gains().0 {
+            gain if gain > 1.0 => long && (ack.lost > 0 || in_flight >= self.target(gain, 0.0)),
+            gain if gain < 1.0 => long || in_flight <= self.target(1.0, 0.0),
             _ => long,
         };
         if over {
@@ -248,7 +278,7 @@ impl Bbr1 {
         if self.conserving {
             return window.max(f64::from(ack.in_flight) + delivered);
         }
-        let target = self.target(self.gains().1);
+        let target = self.target(self.gains().1, self.extra());
         if self.is_full() {
             window = (window + delivered).min(target);
         } else if window < target || ack.total_delivered < u64::from(INITIAL_WINDOW) {
@@ -261,9 +291,15 @@ impl Bbr1 {
 impl CongestionControl for Bbr1 {
     fn on_ack(&mut self, ack: &AckSample) {
         let begins = self.update_bandwidth(ack);
+        if ack.delivered > 0 {
+            let bandwidth = self.bandwidth();
+            let round = self.rounds.count;
+            self.aggregation
+                .on_ack(ack.now, ack.delivered, bandwidth, round, self.window);
+        }
         self.advance(ack);
         self.update_min_rtt(ack, begins);
-        let rate = self.bandwidth.max() * self.gains().0 * PACING_MARGIN;
+        let rate = self.bandwidth() * self.gains().0 * PACING_MARGIN;
         if rate > 0.0 && (self.is_full() || rate > self.pacing) {
             self.pacing = rate;
         }
@@ -297,6 +333,10 @@ impl CongestionControl for Bbr1 {
     fn pacing_rate(&self) -> Option<Rate> {
         let bits = self.pacing * f64::from(HEADERS + PAYLOAD) * 8.0;
         Some(Rate::from_bps((bits as u64).max(1)))
+    }
+
+    fn burst(&self) -> u32 {
+        self.offload() as u32
     }
 
     fn recovery(&self) -> RecoveryWindow {

@@ -1,12 +1,12 @@
 //! BBR version 3 (draft-ietf-ccwg-bbr-01; sections in comments are its own).
-//! Not modelled: the allowance for aggregated acknowledgements, and ECN, which
-//! the draft leaves open.
+//! Not modelled: ECN, which the draft leaves open.
 
 mod bounds;
 mod cycle;
 
 use weft_units::{Duration, Instant, Rate, Rng};
 
+use super::aggregation::Aggregation;
 use super::filter::WindowedMax;
 use super::{AckSample, CongestionControl, INITIAL_WINDOW, RecoveryWindow, Rounds};
 use crate::tcp::rate::{Limit, RateSample};
@@ -40,6 +40,7 @@ pub(super) struct Bbr3 {
     rounds: Rounds,
     /// Segments per second, over cycles.
     bandwidth: WindowedMax,
+    aggregation: Aggregation,
     bounds: Bounds,
     cycle: Cycle,
     full: FullPipe,
@@ -116,6 +117,7 @@ impl Bbr3 {
             state: State::Startup,
             rounds: Rounds::default(),
             bandwidth: WindowedMax::new(BANDWIDTH_WINDOW),
+            aggregation: Aggregation::new(now),
             bounds: Bounds::default(),
             cycle: Cycle::new(now),
             full: FullPipe::default(),
@@ -139,12 +141,28 @@ impl Bbr3 {
     /// What path and round trip hold at `gain` times the bandwidth, with what
     /// offload keeps (section 5.6.4.2).
     fn inflight(&self, bandwidth: f64, gain: f64) -> f64 {
-        let held = bandwidth * self.min_rtt.min.as_secs_f64() * gain;
+        self.budget(bandwidth * self.min_rtt.min.as_secs_f64() * gain)
+    }
+
+    /// As much with what offload keeps (`BBRQuantizationBudget`).
+    fn budget(&self, held: f64) -> f64 {
         let burst = (self.pacing * f64::from(HEADERS + PAYLOAD) / 1000.0 / f64::from(PAYLOAD))
             .floor()
             .clamp(1.0, 44.0);
         let most = held.max(3.0 * burst).max(MIN_WINDOW).ceil();
         most + if self.state == State::Up { 2.0 } else { 0.0 }
+    }
+
+    /// What may be in flight, the allowance for gathered acknowledgements
+    /// included (`BBRUpdateMaxInflight`).
+    fn max_inflight(&self) -> f64 {
+        let held = self.bandwidth() * self.min_rtt.min.as_secs_f64() * self.state.gains().1;
+        let extra = if self.full.reached {
+            self.aggregation.most()
+        } else {
+            0.0
+        };
+        self.budget(held + extra)
     }
 
     fn update_bandwidth(&mut self, ack: &AckSample, rate: &RateSample) {
@@ -264,7 +282,7 @@ impl Bbr3 {
 
     /// Section 5.6.4.
     fn update_window(&mut self, ack: &AckSample) {
-        let most = self.inflight(self.bandwidth(), self.state.gains().1);
+        let most = self.max_inflight();
         let delivered = f64::from(ack.delivered);
         self.window = (self.window - f64::from(ack.lost)).max(1.0);
         if self.full.reached {
@@ -301,6 +319,11 @@ impl CongestionControl for Bbr3 {
         if let Some(rate) = &ack.rate {
             self.update_bandwidth(ack, rate);
             self.check_full(begins, rate);
+        }
+        if ack.delivered > 0 {
+            let (bandwidth, round) = (self.bandwidth(), self.rounds.count);
+            self.aggregation
+                .on_ack(ack.now, ack.delivered, bandwidth, round, self.window);
         }
         self.leave_startup(ack);
         self.run_cycle(ack, begins);

@@ -8,6 +8,7 @@ fn ack(at: Duration, delivered: u32) -> AckSample {
         delivered,
         lost: 0,
         total_delivered: 0,
+        total_lost: 0,
         in_flight: 0,
         rtt: None,
         min_rtt: Some(Duration::from_millis(50)),
