@@ -7,7 +7,8 @@ use std::{fs, thread};
 
 /// Keeps processors from sleeping as long as it lives: on each of them a
 /// thread that does nothing, and gives way at once to everything of ordinary
-/// priority (`SCHED_IDLE`).
+/// priority (`SCHED_IDLE`), where the kernel groups programs by session
+/// (autogroup, sched(7)) within its own.
 ///
 /// A virtual processor with nothing to do is put away by its host, and comes
 /// back milliseconds late; a real one takes up to a tenth of one to wake.
