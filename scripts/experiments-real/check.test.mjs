@@ -2,13 +2,17 @@
 
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 
 import { doubts } from './tables.mjs';
 
 const MAIN = fileURLToPath(new URL('main.mjs', import.meta.url));
-const plan = (...options) => spawnSync(process.execPath, [MAIN, 'plan', '--out', '/nowhere', ...options], { encoding: 'utf8' });
+const main = (...args) => spawnSync(process.execPath, [MAIN, ...args], { encoding: 'utf8' });
+const plan = (...options) => main('plan', '--out', '/nowhere', ...options);
 
 const late = (ms) => `not to be believed: packets were up to ${ms} ms late at p99.9, where 1 ms are the limit: end other programs`;
 const UNTAKEN = 'not to be believed: 7 packets were lost before the emulator could take them: the machine is too slow';
@@ -55,4 +59,45 @@ test('what is unknown is refused with what there is', () => {
     assert.match(stderr, /usage: main\.mjs/);
     assert.doesNotMatch(stderr, /\n {4}at /, 'a stack trace');
   }
+});
+
+/** A folder with a run of aiortc against CUBIC, and a file for its table. */
+function folder(t, text) {
+  const path = mkdtempSync(join(tmpdir(), 'experiments-real-'));
+  t.after(() => rmSync(path, { recursive: true }));
+  const results = [{ metric: 'throughput_mbps.call', system: 'weft', mean: 0.316 }];
+  const run = { name: 'x', part: 'against-tcp', client: 'aiortc', tcp: 'cubic', rate: '2', queue: '2bdp', repetition: 1, result: { results, notes: [] } };
+  mkdirSync(join(path, 'against-tcp'));
+  writeFileSync(join(path, 'against-tcp', 'x.json'), JSON.stringify(run));
+  writeFileSync(join(path, 'page.md'), text);
+  return path;
+}
+
+const MARKED = 'before\n\n<!-- against-tcp: written by scripts/experiments-real -->\n\nold\n\n<!-- end -->\n\n<!-- gcc: written by scripts/experiments-real -->\n\nkept\n\n<!-- end -->\n';
+
+test('a table takes the place of its own part alone', (t) => {
+  const path = folder(t, MARKED);
+  const page = join(path, 'page.md');
+  const { status, stderr } = main('table', '--out', path, '--into', page);
+  assert.equal(status, 0, stderr);
+  const text = readFileSync(page, 'utf8');
+  assert.match(text, /^before\n/);
+  assert.match(text, /\| 2 \| cubic \| 2bdp \| aiortc \| 1 \| 0\.32 \|/);
+  assert.doesNotMatch(text, /old/);
+  assert.match(text, /\n\n<!-- end -->\n\n<!-- gcc: [^>]*>\n\nkept\n\n<!-- end -->\n$/);
+  // Again: nothing changes.
+  assert.equal(main('table', '--out', path, '--into', page).status, 0);
+  assert.equal(readFileSync(page, 'utf8'), text);
+});
+
+test('a page without the marks, and a folder without runs, are refused', (t) => {
+  const path = folder(t, 'a page\n');
+  const page = join(path, 'page.md');
+  const without = main('table', '--out', path, '--into', page);
+  assert.equal(without.status, 2);
+  assert.match(without.stderr, /has no lines <!-- against-tcp/);
+  assert.equal(readFileSync(page, 'utf8'), 'a page\n');
+  const nothing = main('table', '--out', path, '--parts', 'gcc', '--into', page);
+  assert.equal(nothing.status, 2);
+  assert.match(nothing.stderr, /nothing of gcc has been run/);
 });

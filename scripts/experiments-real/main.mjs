@@ -6,7 +6,7 @@
 // `run` leaves a file for each run that has ended, and does not run again what
 // is there: after an interruption, start it again. Repetitions come round by
 // round, so every stop leaves whole rounds of everything. `table` prints the
-// Markdown of what is there; with --into FILE it writes it behind the line MARK.
+// Markdown of what is there; with --into FILE each part goes behind its mark.
 
 import { spawn } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
@@ -16,7 +16,9 @@ import { parseArgs } from 'node:util';
 import { KNOWN, units } from './plan.mjs';
 import { tables } from './tables.mjs';
 
-const MARK = '<!-- What follows is written by scripts/experiments-real -->';
+/** What stands before the table of a part, and what ends it. */
+const mark = (part) => `<!-- ${part}: written by scripts/experiments-real -->`;
+const END = '<!-- end -->';
 /** What weft means by its exit status. */
 const [RUN_FAILED, LACKING] = [1, 3];
 /** How often a run is tried that fails. */
@@ -168,15 +170,20 @@ async function runAll(all) {
   return lacking.size > 0 ? LACKING : failed.length > 0 || isStopped ? RUN_FAILED : 0;
 }
 
-function write(text) {
-  if (given.into === undefined) return void process.stdout.write(text);
+/** Prints the tables of the parts that are wanted, or puts each in its place in a file. */
+function write(texts) {
+  const there = wanted.parts.map((part) => [part, texts[part]]).filter(([, text]) => text !== '');
+  if (there.length === 0) refuse(`nothing of ${given.parts} has been run: ${given.out} has none of it`);
+  if (given.into === undefined) return process.stdout.write(there.map(([, text]) => text).join('\n'));
   if (!existsSync(given.into)) refuse(`--into ${given.into}: there is no such file`);
-  const [before, after] = readFileSync(given.into, 'utf8').split(MARK);
-  if (after === undefined) {
-    console.error(`${given.into} has no line ${MARK}: add it where the tables are to begin`);
-    process.exit(2);
+  let whole = readFileSync(given.into, 'utf8');
+  for (const [part, text] of there) {
+    const [before, after] = whole.split(mark(part));
+    const end = after?.indexOf(END) ?? -1;
+    if (end < 0) refuse(`${given.into} has no lines ${mark(part)} and ${END}: add them where the table is to stand`);
+    whole = `${before}${mark(part)}\n\n${text}\n${after.slice(end)}`;
   }
-  writeFileSync(given.into, `${before}${MARK}\n\n${text}`);
+  writeFileSync(given.into, whole);
 }
 
 const all = units(wanted);

@@ -153,11 +153,9 @@ function converge(all) {
   return text;
 }
 
-/** All tables of a folder. */
+/** The table of each part, empty where nothing of it was run. */
 export function tables(folder) {
   const all = results(folder);
-  const part = (name) => all.filter((run) => run.part === name);
-  const texts = [againstTcp(part('against-tcp')), gcc(part('gcc')), converge(part('converge'))];
-  const text = texts.filter((each) => each !== '').join('\n');
-  return text || `Nothing has been run yet: ${folder} is empty.\n`;
+  const of = (part) => all.filter((run) => run.part === part);
+  return { 'against-tcp': againstTcp(of('against-tcp')), gcc: gcc(of('gcc')), converge: converge(of('converge')) };
 }
