@@ -40,6 +40,17 @@ fn bbr_reaches_the_goodput_of_the_kernel() {
     }
 }
 
+/// The kernel's BBR behind the emulator and behind `tbf`, as a ping sees its
+/// queue: 41 and 43 ms at 2 Mbps, 19 and 28 ms at 5 (docs/emulator.md).
+#[test]
+fn bbr_keeps_the_queue_of_the_kernel() {
+    for (mbps, range) in [(2.0, 37.0..=47.0), (5.0, 17.0..=30.0)] {
+        let record = run(&bottleneck(mbps, 60, &[Bbr1]), 1);
+        let mean = record.links[0].forward.queue_delay.mean().as_millis_f64();
+        assert!(range.contains(&mean), "{mean} ms at {mbps} Mbps");
+    }
+}
+
 /// Above a few packets per round trip BBR keeps the queue short, whatever its
 /// size: that is what it is for (draft-ietf-ccwg-bbr-01 section 3).
 #[test]
@@ -92,8 +103,9 @@ fn bbr_beats_cubic_in_shallow_queues_and_loses_in_deep_ones() {
 fn bbr_version_3_leaves_cubic_more_in_a_shallow_queue() {
     let third = share_beside_cubic(Bbr3, "0.5bdp");
     assert!((0.55..=0.80).contains(&third), "{third}");
+    // Bounded by two BDP in flight, as the first one is.
     let deep = share_beside_cubic(Bbr3, "10bdp");
-    assert!((0.20..=0.45).contains(&deep), "{deep} of 10 BDP");
+    assert!((0.30..=0.55).contains(&deep), "{deep} of 10 BDP");
 }
 
 /// Reno's window halves from 3 BDP to 1.5, so the queue never runs empty.

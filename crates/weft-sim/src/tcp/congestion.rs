@@ -10,9 +10,12 @@ mod cubic;
 mod filter;
 mod hystart;
 mod reno;
+#[cfg(test)]
+mod sample;
 
 use weft_units::{Duration, Instant, Rate, Rng};
 
+use super::PAYLOAD;
 use super::rate::RateSample;
 use crate::setup::CongestionKind;
 
@@ -47,6 +50,12 @@ pub(crate) trait CongestionControl {
     /// hands to the device together.
     fn burst(&self) -> u32 {
         1
+    }
+
+    /// Whether little is in flight to measure the round trip: what is delivered
+    /// meanwhile says nothing of the bandwidth.
+    fn is_probing_rtt(&self) -> bool {
+        false
     }
 
     /// Who sets the window during recovery.
@@ -122,6 +131,15 @@ pub(crate) fn build(
         CongestionKind::Reno => Box::new(reno::Reno::new()),
         CongestionKind::Cubic => Box::new(cubic::Cubic::new()),
     }
+}
+
+/// Segments that Linux hands to the device together at so many a second: a
+/// millisecond's (`sk_pacing_shift`), up to 64 KB, and at least two, at less
+/// than 1.2 Mbps one (`bbr_tso_segs_goal`).
+fn offload(segments_per_second: f64) -> u32 {
+    const SLOW: f64 = 1.2e6 / 8.0 / PAYLOAD as f64;
+    let least = if segments_per_second < SLOW { 1 } else { 2 };
+    ((segments_per_second / 1024.0) as u32).clamp(least, 45)
 }
 
 /// Counts round trips: one is over when a segment that was sent after its

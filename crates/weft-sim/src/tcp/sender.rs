@@ -152,6 +152,7 @@ impl Sender {
         let number = lost.unwrap_or(self.board.next());
         if lost.is_none() && number >= self.end {
             self.window_was_full = false;
+            self.burst_left = 0;
             self.rate.on_application_limited(in_flight);
             return None;
         }
@@ -308,6 +309,9 @@ impl Sender {
             phase: self.phase,
             window_was_full: self.window_was_full,
         });
+        if self.congestion.is_probing_rtt() {
+            self.rate.on_application_limited(self.board.in_flight());
+        }
     }
 
     /// The time for the next retransmission, and for a probe before it if

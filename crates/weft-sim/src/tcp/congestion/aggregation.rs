@@ -4,6 +4,7 @@
 
 use weft_units::Instant;
 
+use super::AckSample;
 use super::filter::WindowedMax;
 
 /// Of rounds; Linux's two slots of five keep between five and ten.
@@ -26,23 +27,25 @@ impl Aggregation {
         }
     }
 
-    /// `delivered` segments came with an acknowledgement, at a `bandwidth` of
-    /// segments per second; no excess counts above the `window`.
-    pub fn on_ack(
-        &mut self,
-        now: Instant,
-        delivered: u32,
-        bandwidth: f64,
-        round: u64,
-        window: f64,
-    ) {
-        let mut expected = bandwidth * now.saturating_since(self.since).as_secs_f64();
-        if self.delivered <= expected {
-            (self.since, self.delivered, expected) = (now, 0.0, 0.0);
+    /// At a `bandwidth` of segments per second. No excess counts above the
+    /// `window`.
+    pub fn on_ack(&mut self, ack: &AckSample, bandwidth: f64, round: u64, window: f64) {
+        if ack.delivered == 0 {
+            return;
         }
-        self.delivered += f64::from(delivered);
-        self.excess
-            .update(round, (self.delivered - expected).min(window));
+        let mut expected = bandwidth * ack.now.saturating_since(self.since).as_secs_f64();
+        if self.delivered <= expected {
+            (self.since, self.delivered, expected) = (ack.now, 0.0, 0.0);
+        }
+        self.delivered += f64::from(ack.delivered);
+        let excess = (self.delivered - expected).ceil();
+        self.excess.update(round, excess.min(window));
+    }
+
+    /// Forgets what was before.
+    pub fn restart(&mut self, now: Instant) {
+        (self.since, self.delivered) = (now, 0.0);
+        self.excess.clear();
     }
 
     /// The most of the last rounds, segments.

@@ -1,5 +1,8 @@
 //! BBR version 1 (draft-cardwell-iccrg-bbr-congestion-control-00), with the
-//! details of Linux's `tcp_bbr.c` (6.1).
+//! details of Linux's `tcp_bbr.c` (6.1). Not modelled: that Linux paces from
+//! the tenth segment on, what will have left by the next departure
+//! (`bbr_packets_in_net_at_edt`), and an interval of the policer that a timeout
+//! begins.
 
 mod policed;
 
@@ -7,7 +10,7 @@ use weft_units::{Duration, Instant, Rate, Rng};
 
 use super::aggregation::Aggregation;
 use super::filter::WindowedMax;
-use super::{AckSample, CongestionControl, INITIAL_WINDOW, Phase, RecoveryWindow, Rounds};
+use super::{AckSample, CongestionControl, INITIAL_WINDOW, Phase, RecoveryWindow, Rounds, offload};
 use crate::tcp::rate::Limit;
 use crate::tcp::{HEADERS, PAYLOAD};
 use policed::Policed;
@@ -115,9 +118,9 @@ impl Bbr1 {
     /// Segments in flight at `gain` times what path and round trip hold, and
     /// `extra` ones, with what offload keeps in the sender and receiver
     /// (`bbr_quantization_budget`).
-    fn target(&self, gain: f64, extra: f64) -> f64 {
-        let held = self.bandwidth() * self.min_rtt.as_secs_f64() * gain;
-        let target = (held.ceil() + extra.floor() + 3.0 * self.offload()) / 2.0;
+    fn target(&self, bandwidth: f64, gain: f64, extra: f64) -> f64 {
+        let held = bandwidth * self.min_rtt.as_secs_f64() * gain;
+        let target = (held.ceil() + extra + 3.0 * f64::from(self.burst())) / 2.0;
         let probing = matches!(self.mode, Mode::ProbeBandwidth { phase: 0, .. });
         target.ceil() * 2.0 + if probing { 2.0 } else { 0.0 }
     }
@@ -128,19 +131,8 @@ impl Bbr1 {
         if !self.is_full() {
             return 0.0;
         }
-        let most = self.bandwidth() * MOST_EXTRA.as_secs_f64();
+        let most = (self.bandwidth() * MOST_EXTRA.as_secs_f64()).floor();
         self.aggregation.most().min(most)
-    }
-
-    /// Segments that Linux would hand down at once (`bbr_tso_segs_goal`): a
-    /// millisecond's, at least two, at less than 1.2 Mbps one.
-    fn offload(&self) -> f64 {
-        const SLOW: f64 = 1.2e6 / 8.0;
-        let bytes_per_second = self.pacing * f64::from(HEADERS + PAYLOAD);
-        let least = if bytes_per_second < SLOW { 1.0 } else { 2.0 };
-        (bytes_per_second / 1024.0 / f64::from(PAYLOAD))
-            .floor()
-            .clamp(least, 127.0)
     }
 
     fn update_bandwidth(&mut self, ack: &AckSample) -> bool {
@@ -174,17 +166,19 @@ impl Bbr1 {
         if self.mode == Mode::Startup && self.is_full() {
             self.mode = Mode::Drain;
         }
-        if self.mode == Mode::Drain && f64::from(ack.in_flight) <= self.target(1.0, 0.0) {
+        let held = |gain| self.target(self.max_bandwidth.max(), gain, 0.0);
+        if self.mode == Mode::Drain && f64::from(ack.in_flight) <= held(1.0) {
             self.probe_bandwidth(ack.now);
         }
         let Mode::ProbeBandwidth { phase, since } = self.mode else {
             return;
         };
         let long = ack.now.saturating_since(since) > self.min_rtt;
-        let in_flight = f64::from(ack.in_flight + ack.delivered);
+        let before = f64::from(ack.in_flight + ack.delivered + ack.lost);
+        let held = |gain| self.target(self.max_bandwidth.max(), gain, 0.0);
         let over = match self.gains().0 {
-            gain if gain > 1.0 => long && (ack.lost > 0 || in_flight >= self.target(gain, 0.0)),
-            gain if gain < 1.0 => long || in_flight <= self.target(1.0, 0.0),
+            gain if gain > 1.0 => long && (ack.lost > 0 || before >= held(gain)),
+            gain if gain < 1.0 => long || before <= held(1.0),
             _ => long,
         };
         if over {
@@ -278,7 +272,7 @@ impl Bbr1 {
         if self.conserving {
             return window.max(f64::from(ack.in_flight) + delivered);
         }
-        let target = self.target(self.gains().1, self.extra());
+        let target = self.target(self.bandwidth(), self.gains().1, self.extra());
         if self.is_full() {
             window = (window + delivered).min(target);
         } else if window < target || ack.total_delivered < u64::from(INITIAL_WINDOW) {
@@ -291,12 +285,9 @@ impl Bbr1 {
 impl CongestionControl for Bbr1 {
     fn on_ack(&mut self, ack: &AckSample) {
         let begins = self.update_bandwidth(ack);
-        if ack.delivered > 0 {
-            let bandwidth = self.bandwidth();
-            let round = self.rounds.count;
-            self.aggregation
-                .on_ack(ack.now, ack.delivered, bandwidth, round, self.window);
-        }
+        let bandwidth = self.bandwidth();
+        self.aggregation
+            .on_ack(ack, bandwidth, self.rounds.count, self.window);
         self.advance(ack);
         self.update_min_rtt(ack, begins);
         let rate = self.bandwidth() * self.gains().0 * PACING_MARGIN;
@@ -336,10 +327,17 @@ impl CongestionControl for Bbr1 {
     }
 
     fn burst(&self) -> u32 {
-        self.offload() as u32
+        offload(self.pacing)
+    }
+
+    fn is_probing_rtt(&self) -> bool {
+        matches!(self.mode, Mode::ProbeRtt { .. })
     }
 
     fn recovery(&self) -> RecoveryWindow {
         RecoveryWindow::Own
     }
 }
+
+#[cfg(test)]
+mod tests;

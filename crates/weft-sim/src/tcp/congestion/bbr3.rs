@@ -8,7 +8,7 @@ use weft_units::{Duration, Instant, Rate, Rng};
 
 use super::aggregation::Aggregation;
 use super::filter::WindowedMax;
-use super::{AckSample, CongestionControl, INITIAL_WINDOW, RecoveryWindow, Rounds};
+use super::{AckSample, CongestionControl, INITIAL_WINDOW, RecoveryWindow, Rounds, offload};
 use crate::tcp::rate::{Limit, RateSample};
 use crate::tcp::{HEADERS, PAYLOAD};
 use bounds::Bounds;
@@ -146,9 +146,7 @@ impl Bbr3 {
 
     /// As much with what offload keeps (`BBRQuantizationBudget`).
     fn budget(&self, held: f64) -> f64 {
-        let burst = (self.pacing * f64::from(HEADERS + PAYLOAD) / 1000.0 / f64::from(PAYLOAD))
-            .floor()
-            .clamp(1.0, 44.0);
+        let burst = f64::from(self.burst());
         let most = held.max(3.0 * burst).max(MIN_WINDOW).ceil();
         most + if self.state == State::Up { 2.0 } else { 0.0 }
     }
@@ -157,12 +155,7 @@ impl Bbr3 {
     /// included (`BBRUpdateMaxInflight`).
     fn max_inflight(&self) -> f64 {
         let held = self.bandwidth() * self.min_rtt.min.as_secs_f64() * self.state.gains().1;
-        let extra = if self.full.reached {
-            self.aggregation.most()
-        } else {
-            0.0
-        };
-        self.budget(held + extra)
+        self.budget(held + self.aggregation.most())
     }
 
     fn update_bandwidth(&mut self, ack: &AckSample, rate: &RateSample) {
@@ -320,11 +313,13 @@ impl CongestionControl for Bbr3 {
             self.update_bandwidth(ack, rate);
             self.check_full(begins, rate);
         }
-        if ack.delivered > 0 {
-            let (bandwidth, round) = (self.bandwidth(), self.rounds.count);
-            self.aggregation
-                .on_ack(ack.now, ack.delivered, bandwidth, round, self.window);
+        if begins && !self.full.reached {
+            // In startup one round is remembered, no more.
+            self.aggregation.restart(ack.now);
         }
+        let bandwidth = self.bandwidth();
+        self.aggregation
+            .on_ack(ack, bandwidth, self.rounds.count, self.window);
         self.leave_startup(ack);
         self.run_cycle(ack, begins);
         let expired = self.update_min_rtt(ack);
@@ -363,6 +358,15 @@ impl CongestionControl for Bbr3 {
     fn pacing_rate(&self) -> Option<Rate> {
         let bits = self.pacing * f64::from(HEADERS + PAYLOAD) * 8.0;
         Some(Rate::from_bps((bits as u64).max(1)))
+    }
+
+    /// The draft's quantum (section 5.6.3), as Linux has it.
+    fn burst(&self) -> u32 {
+        offload(self.pacing)
+    }
+
+    fn is_probing_rtt(&self) -> bool {
+        matches!(self.state, State::ProbeRtt { .. })
     }
 
     fn recovery(&self) -> RecoveryWindow {

@@ -35,6 +35,11 @@ impl WindowedMax {
         }
     }
 
+    /// Forgets all values.
+    pub fn clear(&mut self) {
+        self.values.clear();
+    }
+
     /// Zero before the first value.
     pub fn max(&self) -> f64 {
         self.values.front().map_or(0.0, |v| v.1)

@@ -1,14 +1,15 @@
 use weft_units::{Duration, Instant};
 
 use super::Aggregation;
+use crate::tcp::congestion::sample::ack;
 
 /// Segments and the times at which they are acknowledged, ms, at 1,000
 /// segments per second; a round is 50 ms.
 fn most(acknowledged: &[(u64, u32)], window: f64) -> f64 {
     let mut aggregation = Aggregation::new(Instant::ZERO);
     for &(ms, delivered) in acknowledged {
-        let now = Instant::ZERO + Duration::from_millis(ms);
-        aggregation.on_ack(now, delivered, 1000.0, ms / 50, window);
+        let ack = ack(Duration::from_millis(ms), delivered);
+        aggregation.on_ack(&ack, 1000.0, ms / 50, window);
     }
     aggregation.most()
 }

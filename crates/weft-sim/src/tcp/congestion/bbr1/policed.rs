@@ -4,6 +4,7 @@
 
 use weft_units::{Duration, Instant};
 
+use crate::tcp::PAYLOAD;
 use crate::tcp::congestion::AckSample;
 use crate::tcp::rate::Limit;
 
@@ -15,7 +16,7 @@ const LOST: f64 = 50.0 / 256.0;
 /// How far two intervals may be apart: a part of the first, or segments a
 /// second (`bbr_lt_bw_ratio`, `bbr_lt_bw_diff`).
 const RATIO: f64 = 1.0 / 8.0;
-const DIFFERENCE: f64 = 500.0 / 1448.0;
+const DIFFERENCE: f64 = 500.0 / PAYLOAD as f64;
 /// For so many rounds it holds (`bbr_lt_bw_max_rtts`).
 const HOLDS: u32 = 48;
 const SHORTEST: Duration = Duration::from_millis(1);

@@ -1,23 +1,7 @@
-use super::super::{AckSample, CongestionControl, Phase};
+use super::super::sample::ack;
+use super::super::{AckSample, CongestionControl};
 use super::Cubic;
 use weft_units::{Duration, Instant};
-
-fn ack(at: Duration, delivered: u32) -> AckSample {
-    AckSample {
-        now: Instant::ZERO + at,
-        delivered,
-        lost: 0,
-        total_delivered: 0,
-        total_lost: 0,
-        in_flight: 0,
-        rtt: None,
-        min_rtt: Some(Duration::from_millis(50)),
-        rate: None,
-        lost_sample: None,
-        phase: Phase::Open,
-        window_was_full: true,
-    }
-}
 
 #[test]
 fn the_plateau_is_reached_again_after_k_seconds() {
