@@ -90,13 +90,18 @@ test('a table takes the place of its own part alone', (t) => {
   assert.equal(readFileSync(page, 'utf8'), text);
 });
 
-test('a page without the marks, and a folder without runs, are refused', (t) => {
-  const path = folder(t, 'a page\n');
+test('a page without whole marks, and a folder without runs, are refused', (t) => {
+  const twice = MARKED + MARKED;
+  const withoutEnd = MARKED.replace('<!-- end -->', 'its end is missing');
+  const path = folder(t, '');
   const page = join(path, 'page.md');
-  const without = main('table', '--out', path, '--into', page);
-  assert.equal(without.status, 2);
-  assert.match(without.stderr, /has no lines <!-- against-tcp/);
-  assert.equal(readFileSync(page, 'utf8'), 'a page\n');
+  for (const text of ['a page\n', twice, withoutEnd]) {
+    writeFileSync(page, text);
+    const refused = main('table', '--out', path, '--into', page);
+    assert.equal(refused.status, 2, text);
+    assert.match(refused.stderr, /has not one line <!-- against-tcp/);
+    assert.equal(readFileSync(page, 'utf8'), text);
+  }
   const nothing = main('table', '--out', path, '--parts', 'gcc', '--into', page);
   assert.equal(nothing.status, 2);
   assert.match(nothing.stderr, /nothing of gcc has been run/);

@@ -17,7 +17,8 @@ import { KNOWN, units } from './plan.mjs';
 import { tables } from './tables.mjs';
 
 /** What stands before the table of a part, and what ends it. */
-const mark = (part) => `<!-- ${part}: written by scripts/experiments-real -->`;
+const WRITTEN = 'written by scripts/experiments-real';
+const mark = (part) => `<!-- ${part}: ${WRITTEN} -->`;
 const END = '<!-- end -->';
 /** What weft means by its exit status. */
 const [RUN_FAILED, LACKING] = [1, 3];
@@ -141,8 +142,9 @@ async function attempt(unit) {
   const path = file(unit);
   mkdirSync(dirname(path), { recursive: true });
   // A file is whole or not there.
-  writeFileSync(`${path}.part`, `${JSON.stringify(result, null, 1)}\n`);
-  renameSync(`${path}.part`, path);
+  const part = `${path}.${process.pid}.part`;
+  writeFileSync(part, `${JSON.stringify(result, null, 1)}\n`);
+  renameSync(part, path);
   rmSync(`${path}.failed`, { force: true });
   return { status };
 }
@@ -152,7 +154,9 @@ async function runAll(all) {
   const [failed, lacking] = [[], new Map()];
   for (const [index, unit] of all.entries()) {
     const client = unit.labels.client;
-    if (isStopped || isThere(unit) || lacking.has(client)) continue;
+    // The simulator may have changed since, and takes seconds.
+    const isDone = isThere(unit) && isReal(unit);
+    if (isStopped || isDone || lacking.has(client)) continue;
     let ended = { status: RUN_FAILED };
     const begun = Date.now();
     for (let tried = 0; tried < ATTEMPTS && ended.status === RUN_FAILED && !isStopped; tried += 1) ended = await attempt(unit);
@@ -178,9 +182,10 @@ function write(texts) {
   if (!existsSync(given.into)) refuse(`--into ${given.into}: there is no such file`);
   let whole = readFileSync(given.into, 'utf8');
   for (const [part, text] of there) {
-    const [before, after] = whole.split(mark(part));
+    const [before, after, ...more] = whole.split(mark(part));
     const end = after?.indexOf(END) ?? -1;
-    if (end < 0) refuse(`${given.into} has no lines ${mark(part)} and ${END}: add them where the table is to stand`);
+    const isOwn = end >= 0 && !after.slice(0, end).includes(WRITTEN);
+    if (more.length > 0 || !isOwn) refuse(`${given.into} has not one line ${mark(part)} and ${END} behind it: add them where the table is to stand`);
     whole = `${before}${mark(part)}\n\n${text}\n${after.slice(end)}`;
   }
   writeFileSync(given.into, whole);

@@ -1,10 +1,11 @@
 // Starts the installed Chromium with made-up camera and microphone. No browser
-// is downloaded: WEFT_CHROMIUM names another one than Debian's.
+// is downloaded: WEFT_CHROMIUM names another one than the first in PATH.
 
 import { existsSync } from 'node:fs';
+import { delimiter, join } from 'node:path';
 import { chromium, type Browser, type BrowserContext, type BrowserContextOptions, type JSHandle, type Page } from 'playwright-core';
 
-const KNOWN = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'];
+const NAMES = ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable'];
 
 /** Quiet and alone: no background traffic of the browser's own. */
 const QUIET = [
@@ -36,8 +37,10 @@ export interface Options {
 }
 
 export function chromiumPath(): string {
-  const path = process.env['WEFT_CHROMIUM'] ?? KNOWN.find((each) => existsSync(each));
-  if (path === undefined) throw new Error(`no Chromium at ${KNOWN.join(', ')}: install one or set WEFT_CHROMIUM`);
+  const folders = (process.env['PATH'] ?? '').split(delimiter);
+  const installed = NAMES.flatMap((name) => folders.map((folder) => join(folder, name)));
+  const path = process.env['WEFT_CHROMIUM'] || installed.find((each) => existsSync(each));
+  if (path === undefined) throw new Error(`none of ${NAMES.join(', ')} in PATH: install one or set WEFT_CHROMIUM`);
   return path;
 }
 
