@@ -136,6 +136,11 @@ impl Peer {
                 self.session.handle_input(now, input);
                 true
             }
+            Received::RtpAgain { path, packet } => {
+                let input = Input::RtpAgain { path, ecn, packet };
+                self.session.handle_input(now, input);
+                true
+            }
             Received::Rtcp { path, packet } => {
                 self.session.handle_input(now, Input::Rtcp { path, packet });
                 true

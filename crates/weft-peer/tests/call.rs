@@ -8,7 +8,7 @@ mod wires;
 mod world;
 
 use common::{Allowance, Side, Stage, survives_a_cut};
-use weft_session::{Level, Naming, PathState};
+use weft_session::{Level, Naming, PathState, SchedulerKind};
 use weft_units::{Duration, Instant};
 use wires::Family;
 use world::{Setup, World};
@@ -67,6 +67,26 @@ fn a_call_over_two_links_is_full_and_uses_both() {
     );
     let sent = world.sender().session().stats().senders[0];
     assert!(sent.nacked < 20, "{} NACKed", sent.nacked);
+}
+
+/// On the slower link every packet comes after its copy, and SRTP keeps it from
+/// its stream.
+#[test]
+fn a_packet_whose_copy_was_quicker_is_no_loss() {
+    let mut world = World::new(&Setup {
+        scheduler: SchedulerKind::Duplicate,
+        ..two_links(1)
+    });
+    world.run(seconds(10));
+    for path in world.sender().session().stats().paths {
+        let [sent, lost] = [path.sent_packets, path.lost_packets];
+        assert!(sent > 500, "path {:?}: {sent} packets", path.path);
+        assert_eq!(lost, 0, "path {:?}: of {sent} packets", path.path);
+    }
+    let stats = world.receiver().session().stats();
+    let shown = world.record().shown.len();
+    assert!((285..=300).contains(&shown), "{shown} frames in 10 s");
+    assert!(stats.receivers[0].1.packets.duplicate > 1000);
 }
 
 #[test]

@@ -9,7 +9,7 @@ use crate::counters::{Counters, DropReason};
 use crate::dtls::{Handshake, Route, Wanted};
 use crate::ice::{Agent, Credentials, LocalAddress, Path, Phase, RemoteCandidate};
 use crate::outbox::Outbox;
-use crate::srtp::{ProtectError, Srtp};
+use crate::srtp::{ProtectError, Srtp, Unprotected};
 use std::net::SocketAddr;
 use weft_units::{Deadline, Duration, Instant, PathId};
 
@@ -250,27 +250,29 @@ impl Association {
         let Some(index) = self.ice.find(local, remote) else {
             return self.dropped(DropReason::UnknownPath);
         };
-        let counters = &mut self.out.counters;
-        let result = match (&mut self.srtp, &protocol) {
-            (None, _) => Err(DropReason::NoKeys),
-            (Some(srtp), Protocol::Rtcp) => srtp.unprotect_rtcp(datagram),
-            (Some(srtp), _) => srtp.unprotect_rtp(datagram),
-        };
-        let packet = match result {
-            Ok(packet) => packet,
-            Err(reason) => {
-                counters.count_drop(reason);
-                return Received::Dropped(reason);
-            }
-        };
         let path = self.ice.number(index);
-        if matches!(protocol, Protocol::Rtcp) {
-            counters.rtcp_received += 1;
-            Received::Rtcp { path, packet }
-        } else {
-            counters.rtp_received += 1;
-            Received::Rtp { path, packet }
-        }
+        let counters = &mut self.out.counters;
+        let received = match (&mut self.srtp, &protocol) {
+            (None, _) => Err(DropReason::NoKeys),
+            (Some(srtp), Protocol::Rtcp) => srtp.unprotect_rtcp(datagram).map(|packet| {
+                counters.rtcp_received += 1;
+                Received::Rtcp { path, packet }
+            }),
+            (Some(srtp), _) => srtp.unprotect_rtp(datagram).map(|rtp| match rtp {
+                Unprotected::New(packet) => {
+                    counters.rtp_received += 1;
+                    Received::Rtp { path, packet }
+                }
+                Unprotected::Again(packet) => {
+                    counters.rtp_again += 1;
+                    Received::RtpAgain { path, packet }
+                }
+            }),
+        };
+        received.unwrap_or_else(|reason| {
+            counters.count_drop(reason);
+            Received::Dropped(reason)
+        })
     }
 
     fn dropped(&mut self, reason: DropReason) -> Received<'static> {

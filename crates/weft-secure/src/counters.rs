@@ -44,7 +44,7 @@ drop_reasons! {
     Truncated => "truncated",
     /// The authentication tag is wrong.
     Authentication => "authentication",
-    /// This sequence number was received before.
+    /// This RTCP packet was received before.
     Replayed => "replayed",
     /// Older than the replay window reaches.
     TooOld => "too_old",
@@ -62,8 +62,10 @@ impl fmt::Display for DropReason {
 #[derive(Clone, Debug, Default)]
 pub struct Counters {
     drops: [u64; DropReason::ALL.len()],
-    /// RTP packets received and authenticated.
+    /// RTP packets received and authenticated, each for the first time.
     pub rtp_received: u64,
+    /// RTP packets received again and authenticated.
+    pub rtp_again: u64,
     /// RTCP packets received and authenticated.
     pub rtcp_received: u64,
     /// Connectivity checks sent.

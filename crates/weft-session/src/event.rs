@@ -17,6 +17,16 @@ pub enum Input<'a> {
         /// Header and payload.
         packet: &'a [u8],
     },
+    /// An RTP packet, decrypted, that came before by this path or another.
+    /// Its stream has it already; its path has shown what it does.
+    RtpAgain {
+        /// The path that it came by.
+        path: PathId,
+        /// The ECN field that it came with.
+        ecn: Ecn,
+        /// Header and payload.
+        packet: &'a [u8],
+    },
     /// A compound RTCP packet, decrypted, from this path.
     Rtcp {
         /// The path that it came by.

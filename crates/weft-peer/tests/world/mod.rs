@@ -4,7 +4,7 @@ use std::net::SocketAddr;
 
 use weft_peer::{AnswerPolicy, Direction, Event, Offer, Output, Peer, PeerConfig, Section, answer};
 use weft_secure::IceRole;
-use weft_session::{Delivery, MediaKind};
+use weft_session::{Delivery, MediaKind, SchedulerKind};
 use weft_units::{Duration, Ecn, Instant, Rng, StreamId};
 
 use crate::common::{FRAME_INTERVAL, Record, Side, Source, Stage, config, local};
@@ -16,6 +16,7 @@ pub struct Setup {
     pub links: Vec<&'static str>,
     pub family: Family,
     pub offerer: Side,
+    pub scheduler: SchedulerKind,
     /// Changes the offer on its way, so that the answerer knows less than we.
     pub edit_offer: fn(String) -> String,
 }
@@ -27,6 +28,7 @@ impl Setup {
             links: links.to_vec(),
             family: Family::V4,
             offerer: Side::Sender,
+            scheduler: SchedulerKind::default(),
             edit_offer: |sdp| sdp,
         }
     }
@@ -53,6 +55,7 @@ impl World {
         let rng = Rng::new(setup.seed);
         let wires = Wires::new(setup.family, &setup.links, &rng);
         let (mut sender, mut receiver) = configs(setup, &rng);
+        sender.session.scheduler = setup.scheduler;
         sender.locals = wires.locals();
         receiver.locals = vec![local(setup.family.hub(), 0)];
         let (sender, receiver) = negotiate(setup, sender, receiver);

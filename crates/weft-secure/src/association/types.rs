@@ -48,6 +48,15 @@ pub enum Received<'a> {
         /// Header and payload.
         packet: &'a [u8],
     },
+    /// An authenticated RTP packet that came before, on this path or another:
+    /// a copy, or a replay. It must not be processed again; that it came, and
+    /// when, tells of its path.
+    RtpAgain {
+        /// The path it came on.
+        path: PathId,
+        /// Header and payload.
+        packet: &'a [u8],
+    },
     /// An authenticated compound RTCP packet, decrypted.
     Rtcp {
         /// The path it came on.

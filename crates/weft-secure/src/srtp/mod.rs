@@ -114,6 +114,15 @@ enum Cipher {
     Cm(Cm),
 }
 
+/// An authentic RTP packet, decrypted.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Unprotected<'a> {
+    /// It has not been received before.
+    New(&'a [u8]),
+    /// It has.
+    Again(&'a [u8]),
+}
+
 /// Which half of the keying material encrypts (RFC 5764 section 4.2).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Side {
@@ -183,16 +192,20 @@ impl Srtp {
         Ok(())
     }
 
-    pub fn unprotect_rtp(&mut self, packet: &[u8]) -> Result<&[u8], DropReason> {
+    pub fn unprotect_rtp(&mut self, packet: &[u8]) -> Result<Unprotected<'_>, DropReason> {
         let header = rtp::peek(packet).map_err(|_| DropReason::Truncated)?;
         let streams = &mut self.receive.streams;
         let window = streams.get_mut(&header.ssrc.0);
-        let index = match &window {
-            None => u64::from(header.sequence),
+        let (index, seen) = match &window {
+            None => (u64::from(header.sequence), false),
             Some(window) => {
                 let index = window.extend(header.sequence).ok_or(DropReason::TooOld)?;
-                window.check(index)?;
-                index
+                let seen = match window.check(index) {
+                    Ok(()) => false,
+                    Err(Refused::Seen) => true,
+                    Err(Refused::TooOld) => return Err(DropReason::TooOld),
+                };
+                (index, seen)
             }
         };
         if index > MAX_RTP_INDEX {
@@ -206,11 +219,14 @@ impl Srtp {
         if !authentic {
             return Err(DropReason::Authentication);
         }
+        if seen {
+            return Ok(Unprotected::Again(&self.scratch));
+        }
         match window {
             Some(window) => window.accept(index),
             None => insert(streams, id)?,
         }
-        Ok(&self.scratch)
+        Ok(Unprotected::New(&self.scratch))
     }
 
     pub fn protect_rtcp(&mut self, packet: &mut Vec<u8>) -> Result<(), ProtectError> {

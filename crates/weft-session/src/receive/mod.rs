@@ -41,7 +41,7 @@ use references::Hole;
 use stats::Reception;
 use std::collections::VecDeque;
 use std::sync::Arc;
-use weft_units::{Deadline, Duration, Instant, VideoCodec};
+use weft_units::{Deadline, Duration, Instant, PathId, VideoCodec};
 
 /// Payload bytes that wait at most, in packets and in frames: two seconds of
 /// 32 Mbps; chosen by us.
@@ -123,17 +123,18 @@ impl Receiver {
         }
         match self.packets.insert(packet.sequence) {
             Arrival::TooOld => {
-                self.quality.on_overdue(now, &packet);
+                if packet.is_original() {
+                    self.quality.on_overdue(now, packet.path);
+                }
                 self.counted.packets.late += 1;
                 return;
             }
-            Arrival::Duplicate => {
-                self.quality.on_overdue(now, &packet);
+            Arrival::Duplicate if packet.recovered => {
                 self.counted.packets.duplicate += 1;
-                if !packet.recovered {
-                    let (path, number) = (packet.path, packet.stream_sequence);
-                    self.nack.on_duplicate(now, path, packet.sequence, number);
-                }
+                return;
+            }
+            Arrival::Duplicate => {
+                self.handle_again(now, packet.path, packet.sequence, packet.stream_sequence);
                 return;
             }
             Arrival::New => {}
@@ -146,6 +147,28 @@ impl Receiver {
             Delivery::Frames => self.collect(now, packet, timestamp),
         }
         self.check_nacks(now);
+    }
+
+    /// Takes note of an original or a copy whose like has come before: its
+    /// path is as far as that, and it lost nothing. The numbers are those of
+    /// [`ReceivedPacket`]. Nothing, if that is not known here, or so long ago
+    /// that it is forgotten.
+    pub fn handle_again(
+        &mut self,
+        now: Instant,
+        path: PathId,
+        sequence: u64,
+        stream_sequence: Option<u16>,
+    ) {
+        if !self.packets.has_arrived(sequence) {
+            return;
+        }
+        if stream_sequence.is_some() {
+            self.quality.on_overdue(now, path);
+        }
+        self.counted.packets.duplicate += 1;
+        let nack = &mut self.nack;
+        nack.on_duplicate(now, path, sequence, stream_sequence);
     }
 
     /// What happened; to be called until `None`.

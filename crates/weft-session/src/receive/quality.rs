@@ -129,7 +129,7 @@ impl QualityMonitor {
         frame.count += 1;
         frame.has_marker |= packet.marker;
         frame.first_at.get_or_insert(now);
-        if is_original(packet) && frame.arrivals.len() < MAX_PACKETS {
+        if packet.is_original() && frame.arrivals.len() < MAX_PACKETS {
             frame.arrivals.push((packet.path, now));
         }
         let is_whole = frame.is_whole();
@@ -170,9 +170,9 @@ impl QualityMonitor {
 
     /// A packet that was repaired before it came, or came for a frame that is
     /// gone.
-    pub(super) fn on_overdue(&mut self, now: Instant, packet: &ReceivedPacket<'_>) {
-        if self.expected.is_some() && is_original(packet) {
-            let (count, at) = self.overdue.entry(packet.path).or_insert((0, now));
+    pub(super) fn on_overdue(&mut self, now: Instant, path: PathId) {
+        if self.expected.is_some() {
+            let (count, at) = self.overdue.entry(path).or_insert((0, now));
             *count = count.saturating_add(1);
             *at = now;
         }
@@ -282,11 +282,6 @@ impl QualityMonitor {
         };
         counts.into_iter().map(verdict).collect()
     }
-}
-
-/// Neither a repair nor a copy of another path's packet.
-fn is_original(packet: &ReceivedPacket<'_>) -> bool {
-    !packet.recovered && packet.stream_sequence.is_some()
 }
 
 #[cfg(test)]

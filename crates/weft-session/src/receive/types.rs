@@ -57,6 +57,13 @@ pub struct ReceivedPacket<'a> {
     pub recovered: bool,
 }
 
+impl ReceivedPacket<'_> {
+    /// Neither a repair nor a copy of another path's packet.
+    pub(crate) fn is_original(&self) -> bool {
+        !self.recovered && self.stream_sequence.is_some()
+    }
+}
+
 /// One media packet as it is handed on to a forwarder.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct MediaPacket {

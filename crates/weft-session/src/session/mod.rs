@@ -252,15 +252,10 @@ impl Session {
     /// drop, never an error.
     pub fn handle_input(&mut self, now: Instant, input: Input<'_>) {
         self.now = now;
+        let is_rtp = matches!(input, Input::Rtp { .. } | Input::RtpAgain { .. });
         match input {
-            Input::Rtp { path, ecn, packet } => {
-                self.on_rtp(now, path, ecn, packet);
-                if !self.is_due(now) {
-                    // What came changes nothing of what is sent.
-                    self.poll_receivers(now);
-                    return;
-                }
-            }
+            Input::Rtp { path, ecn, packet } => self.on_rtp(now, path, ecn, packet),
+            Input::RtpAgain { path, ecn, packet } => self.on_rtp_again(now, path, ecn, packet),
             Input::Rtcp { packet, .. } => self.on_rtcp(now, packet),
             Input::PathUp { path, rtt } => self.on_path_up(now, path, rtt),
             Input::PathSilent { path } => self.on_path_silent(now, path),
@@ -271,6 +266,11 @@ impl Session {
                 return;
             }
             Input::Timeout => {}
+        }
+        if is_rtp && !self.is_due(now) {
+            // What came changes nothing of what is sent.
+            self.poll_receivers(now);
+            return;
         }
         self.advance(now);
     }

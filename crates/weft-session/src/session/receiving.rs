@@ -128,7 +128,7 @@ impl Session {
             self.drops.unknown_stream += 1;
             return;
         };
-        let by_path = self.repairs_by_path();
+        let (numbered_on, stream_sequence) = self.numbering(path, &header, origin);
         let Some(stream) = self.receivers.get_mut(&id) else {
             return;
         };
@@ -159,16 +159,10 @@ impl Session {
         }
         let extended = sequence::extend(stream.highest, number);
         stream.highest = stream.highest.max(Some(extended));
-        let extension = header.extensions.path.filter(|_| !recovered && by_path);
-        let (from, extension) = match (extension, origin) {
-            (Some(e), Origin::Named) => (e.path, extension),
-            (Some(_), Origin::Copy(peers)) => (peers, None),
-            (None, _) => (path, None),
-        };
         let received = ReceivedPacket {
-            path: from,
+            path: if recovered { path } else { numbered_on },
             sequence: extended,
-            stream_sequence: extension.map(|e| e.stream_sequence),
+            stream_sequence: stream_sequence.filter(|_| !recovered),
             timestamp: header.timestamp,
             marker: header.marker,
             payload,
@@ -180,6 +174,44 @@ impl Session {
         stream.receiver.handle_packet(now, received);
         if stream.config.fec.is_some() {
             self.keep_for_repair(now, path, id, extended, packet, recovered);
+        }
+    }
+
+    /// A packet came once more. Nothing of it is media any more, but where
+    /// only this one came by the path that it names, that path would be taken
+    /// for one that lost it. Numbers that name no path were reported with the
+    /// first.
+    pub(super) fn on_rtp_again(&mut self, now: Instant, path: PathId, ecn: Ecn, packet: &[u8]) {
+        if self.level != Level::Full {
+            return;
+        }
+        let Ok((header, _)) = rtp::parse(packet, &self.config.extensions) else {
+            self.drops.malformed += 1;
+            return;
+        };
+        let origin = self.origin(path, &header);
+        let arrival = Arrival { at: now, ecn };
+        self.log_arrival(arrival, path, &header, origin, packet.len());
+        let (numbered_on, stream_sequence) = self.numbering(path, &header, origin);
+        let mut streams = self.receivers.values_mut();
+        // Of the stream as it is now: neither retransmissions nor repair
+        // packets are copied.
+        let Some(stream) = streams.find(|s| s.ssrc == Some(header.ssrc)) else {
+            return;
+        };
+        let sequence = sequence::extend(stream.highest, header.sequence);
+        let receiver = &mut stream.receiver;
+        receiver.handle_again(now, numbered_on, sequence, stream_sequence);
+    }
+
+    /// The path in whose count of a stream's packets this one is, and its
+    /// number there.
+    fn numbering(&self, path: PathId, header: &Header, origin: Origin) -> (PathId, Option<u16>) {
+        let extension = header.extensions.path.filter(|_| self.repairs_by_path());
+        match (extension, origin) {
+            (Some(e), Origin::Named) => (e.path, Some(e.stream_sequence)),
+            (Some(_), Origin::Copy(peers)) => (peers, None),
+            (None, _) => (path, None),
         }
     }
 

@@ -69,7 +69,7 @@ fn one_stream_over_two_paths_is_one_stream() {
 }
 
 #[test]
-fn a_copy_on_another_path_is_dropped_as_replayed() {
+fn a_copy_on_another_path_is_told_as_one() {
     let mut net = Net::new("10.0.0.9:1", &[("10.0.0.1:1", 5), ("10.0.1.1:1", 60)]);
     net.connect();
     let mut packet = rtp(1);
@@ -79,7 +79,11 @@ fn a_copy_on_another_path_is_dropped_as_replayed() {
     }
     net.run_for(100);
     assert_eq!(net.rtp.len(), 1);
-    assert_eq!(net.b.counters().dropped(DropReason::Replayed), 1);
+    let counters = net.b.counters();
+    assert_eq!((counters.rtp_received, counters.rtp_again), (1, 1));
+    let copies: Vec<_> = net.rtp_again.iter().map(|(_, path, _)| *path).collect();
+    assert_eq!(copies, [net.path_to(Side::B, "10.0.0.9:1", "10.0.1.1:1")]);
+    assert_eq!(net.rtp_again[0].2, net.rtp[0].2);
 }
 
 #[test]

@@ -40,6 +40,7 @@ pub struct Net {
     pub events: Vec<(Instant, Side, Event)>,
     /// Side that received, path, packet.
     pub rtp: Vec<(Side, PathId, Vec<u8>)>,
+    pub rtp_again: Vec<(Side, PathId, Vec<u8>)>,
     pub rtcp: Vec<(Side, PathId, Vec<u8>)>,
     /// Every datagram sent, with its sender.
     pub sent: Vec<(Instant, Side, SocketAddr, SocketAddr, Vec<u8>)>,
@@ -119,6 +120,7 @@ impl Net {
             wires: BTreeMap::new(),
             events: Vec::new(),
             rtp: Vec::new(),
+            rtp_again: Vec::new(),
             rtcp: Vec::new(),
             sent: Vec::new(),
             vanish: None,
@@ -218,6 +220,9 @@ impl Net {
         };
         match received {
             Received::Rtp { path, packet } => self.rtp.push((to, path, packet.to_vec())),
+            Received::RtpAgain { path, packet } => {
+                self.rtp_again.push((to, path, packet.to_vec()));
+            }
             Received::Rtcp { path, packet } => self.rtcp.push((to, path, packet.to_vec())),
             Received::Handled | Received::Dropped(_) => {}
         }

@@ -98,8 +98,8 @@ fn what_was_repaired_first_counts_as_late() {
         repaired.recovered = true;
         assert_eq!(monitor.on_packet(at(1_104), &repaired, timestamp), []);
     }
-    monitor.on_overdue(at(1_110), &packet(SLOW, 120, false));
-    monitor.on_overdue(at(1_120), &packet(SLOW, 123, true));
+    monitor.on_overdue(at(1_110), SLOW);
+    monitor.on_overdue(at(1_120), SLOW);
     let found = frame(&mut monitor, 4, 29);
     assert_eq!((found[0].path, found[0].alpha), (SLOW, -3));
     // They count once.
@@ -150,7 +150,7 @@ proptest! {
             came += 1;
             let packet = packet(PathId(path), sequence, marker);
             if overdue {
-                monitor.on_overdue(now, &packet);
+                monitor.on_overdue(now, packet.path);
                 continue;
             }
             let found = monitor.on_packet(now, &packet, frame * 3_000);
