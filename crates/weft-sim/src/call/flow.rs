@@ -189,12 +189,17 @@ impl Flow for CallFlow {
         match packet.body {
             Body::Datagram(key) => {
                 let ecn = packet.ecn;
-                let (protocol, packet) = self.store.get(key);
-                let input = match protocol {
-                    Protocol::Rtp => Input::Rtp { path, ecn, packet },
-                    Protocol::Rtcp => Input::Rtcp { path, packet },
+                let arrived = self.store.arrive(key);
+                let packet = arrived.bytes;
+                let input = match (arrived.protocol, arrived.again) {
+                    (Protocol::Rtp, false) => Some(Input::Rtp { path, ecn, packet }),
+                    (Protocol::Rtp, true) => Some(Input::RtpAgain { path, ecn, packet }),
+                    (Protocol::Rtcp, false) => Some(Input::Rtcp { path, packet }),
+                    (Protocol::Rtcp, true) => None,
                 };
-                side.session.handle_input(now, input);
+                if let Some(input) = input {
+                    side.session.handle_input(now, input);
+                }
                 self.release(key, end.other());
             }
             Body::Check { sent_at } => {

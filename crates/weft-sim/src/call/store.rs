@@ -14,6 +14,15 @@ struct Entry {
     protocol: Protocol,
     bytes: Vec<u8>,
     copies: u32,
+    has_arrived: bool,
+}
+
+/// A copy of a packet, as SRTP hands it on.
+pub(super) struct Arrived<'a> {
+    pub protocol: Protocol,
+    pub bytes: &'a [u8],
+    /// Another one came before (RFC 3711 section 3.3.2).
+    pub again: bool,
 }
 
 impl Store {
@@ -23,6 +32,7 @@ impl Store {
             protocol,
             bytes,
             copies,
+            has_arrived: false,
         };
         match self.free.pop() {
             Some(key) => {
@@ -36,9 +46,14 @@ impl Store {
         }
     }
 
-    pub fn get(&self, key: u32) -> (Protocol, &[u8]) {
-        let entry = &self.entries[key as usize];
-        (entry.protocol, &entry.bytes)
+    /// One copy has arrived; it is still to be released.
+    pub fn arrive(&mut self, key: u32) -> Arrived<'_> {
+        let entry = &mut self.entries[key as usize];
+        Arrived {
+            protocol: entry.protocol,
+            again: std::mem::replace(&mut entry.has_arrived, true),
+            bytes: &entry.bytes,
+        }
     }
 
     /// One copy has ended. Gives the packet's memory back with the last.
@@ -49,5 +64,28 @@ impl Store {
             self.free.push(key);
             std::mem::take(&mut entry.bytes)
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_copy_comes_first_and_the_last_one_gives_the_memory_back() {
+        let mut store = Store::default();
+        let key = store.keep(Protocol::Rtcp, vec![1, 2], 2);
+        assert!(!store.arrive(key).again);
+        assert_eq!(store.release(key), None);
+        let second = store.arrive(key);
+        assert!(second.again);
+        assert_eq!(
+            (second.protocol, second.bytes),
+            (Protocol::Rtcp, &[1, 2][..])
+        );
+        assert_eq!(store.release(key), Some(vec![1, 2]));
+        let next = store.keep(Protocol::Rtp, vec![3], 1);
+        assert_eq!(next, key, "its place is taken again");
+        assert!(!store.arrive(next).again);
     }
 }
