@@ -87,9 +87,9 @@ fn cutting_either_link_leaves_no_visible_gap() {
 }
 
 /// The sound of ten seconds, at whose half one of two links dies.
-fn sound_over_a_cut(scheduler: SchedulerKind, cut: usize) -> (usize, Duration) {
+fn sound_over_a_cut(seed: u64, scheduler: SchedulerKind, cut: usize) -> (usize, Duration) {
     let links = [link("rate=6mbit,delay=15ms"), link("rate=4mbit,delay=35ms")];
-    let mut world = World::new(4, &links, scheduler);
+    let mut world = World::new(seed, &links, scheduler);
     world.add_sound();
     world.run(seconds(5));
     world.cut(cut);
@@ -100,20 +100,26 @@ fn sound_over_a_cut(scheduler: SchedulerKind, cut: usize) -> (usize, Duration) {
 #[test]
 fn sound_has_no_gap_when_one_of_two_paths_dies() {
     for scheduler in [SchedulerKind::Weft, SchedulerKind::Converge] {
-        for cut in [0, 1] {
-            let (missed, silence) = sound_over_a_cut(scheduler, cut);
-            assert_eq!(missed, 0, "{scheduler}, cut {cut}");
+        for (cut, seed) in [0, 1]
+            .into_iter()
+            .flat_map(|cut| (0..20).map(move |s| (cut, s)))
+        {
+            let (missed, silence) = sound_over_a_cut(seed, scheduler, cut);
+            assert_eq!(missed, 0, "{scheduler}, cut {cut}, seed {seed}");
             // A packet's 20 ms, once the 20 ms between the links, and a few
             // packets of pictures that are on their way before it.
             let limit = Duration::from_millis(55);
-            assert!(silence <= limit, "{scheduler}, cut {cut}: {silence:?}");
+            assert!(
+                silence <= limit,
+                "{scheduler}, cut {cut}, seed {seed}: {silence:?}"
+            );
         }
     }
 }
 
 #[test]
 fn sound_on_one_path_alone_has_a_gap_when_that_dies() {
-    let (missed, silence) = sound_over_a_cut(SchedulerKind::Single, 0);
+    let (missed, silence) = sound_over_a_cut(4, SchedulerKind::Single, 0);
     assert!(
         missed >= 3 || silence >= Duration::from_millis(60),
         "{missed}, {silence:?}"

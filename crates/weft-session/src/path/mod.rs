@@ -75,6 +75,9 @@ pub(crate) struct Path {
     pub counters: PathCounters,
     pub quality: PathQualityStats,
     pub last_sent: Option<Instant>,
+    /// The same of packets that feedback names: nothing else tells how the
+    /// path is.
+    pub last_measured: Option<Instant>,
     pub marking: Marking,
     pacer: Pacer,
     /// Next per-path sequence number of each SSRC.
@@ -118,6 +121,7 @@ impl Path {
             counters: PathCounters::default(),
             quality: PathQualityStats::default(),
             last_sent: None,
+            last_measured: None,
             marking: Marking::new(ecn),
             pacer,
             stream_sequences: Vec::new(),
@@ -224,6 +228,7 @@ impl Path {
         let ecn = self.marking.next();
         self.history.push(sent, ecn, carried, unmeasured);
         self.account(now, size);
+        self.last_measured = Some(now);
         if self.waiting_since.is_none() {
             self.waiting_since = Some(now);
         }

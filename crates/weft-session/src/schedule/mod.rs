@@ -160,6 +160,12 @@ pub trait Scheduler: Send {
         false
     }
 
+    /// Whether sound goes over a second path as well, also over one that is
+    /// suspect.
+    fn copies_sound(&self) -> bool {
+        false
+    }
+
     /// The one path that it uses, also while that is under suspicion.
     fn keeps_to(&self) -> Option<PathId> {
         None

@@ -76,6 +76,10 @@ impl Scheduler for Weft {
     fn rescues(&self) -> bool {
         true
     }
+
+    fn copies_sound(&self) -> bool {
+        true
+    }
 }
 
 impl Weft {

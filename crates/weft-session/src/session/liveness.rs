@@ -8,8 +8,8 @@ use crate::config::{Config, Level, Naming, RETRANSMISSION_AGE};
 use crate::event::{Event, Output};
 use crate::path::{Carried, Content, Path, PathState, Purpose, Waiting};
 
-/// A live path that sent nothing for this long gets a duplicate, so that its
-/// delay and rate are known when it is needed (seed 004 section 4.2). Four per
+/// A live path that sent nothing for this long, or nothing but copies, gets a
+/// duplicate, so that its delay and rate are known when it is needed (seed 004 section 4.2). Four per
 /// second cost about 40 kbps at full packets; chosen by us.
 const KEEP_MEASURED: Duration = Duration::from_millis(250);
 
@@ -203,7 +203,7 @@ impl Session {
             }
             self.send_padding(now, id);
             if let Some(path) = self.paths.get_mut(&id) {
-                path.last_sent = Some(now);
+                path.last_measured = Some(now);
             }
         }
     }
@@ -223,7 +223,7 @@ impl Session {
             .filter_map(|s| s.newest)
             .map(|(_, at)| at)
             .max()?;
-        let due = path.last_sent.map_or(newest, |at| at + KEEP_MEASURED);
+        let due = path.last_measured.map_or(newest, |at| at + KEEP_MEASURED);
         (due <= newest + RETRANSMISSION_AGE).then_some(due)
     }
 }

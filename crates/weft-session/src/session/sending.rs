@@ -7,7 +7,7 @@ use weft_units::{Bytes, Duration, Instant, PathId, StreamId, VideoCodec};
 use super::{Error, Session};
 use crate::config::RETRANSMISSION_AGE;
 use crate::event::{ForwardedPacket, Frame};
-use crate::path::{Carried, Content, Path, Purpose, Waiting};
+use crate::path::{Carried, Content, Path, PathState, Purpose, Waiting};
 use crate::receive::MediaKind;
 use crate::schedule::{Assignment, Batch, Class};
 use crate::send::{
@@ -122,11 +122,24 @@ impl Session {
         !migrates && self.paths.values().any(Path::is_usable)
     }
 
+    /// Where sound goes besides, if it would have one path alone: which of two
+    /// has died is not known while one is suspect or both are.
+    fn suspects_for_sound(&self) -> Vec<PathId> {
+        let suspects = self.paths.values();
+        let suspects = suspects.filter(|p| p.state == PathState::Suspect && p.is_usable());
+        let ids = suspects.map(|p| p.id);
+        ids.filter(|id| self.policies.may_pad(*id)).collect()
+    }
+
     fn schedule(&mut self, now: Instant, id: StreamId, class: Class, sequences: &[u64]) {
         let views = self.path_views();
         if views.is_empty() || !self.can_send(now) {
             return;
         }
+        let suspects = match class == Class::Audio && self.scheduler.copies_sound() {
+            true => self.suspects_for_sound(),
+            false => Vec::new(),
+        };
         let Some(stream) = self.senders.get_mut(&id) else {
             return;
         };
@@ -146,6 +159,11 @@ impl Session {
             made_for: None,
         };
         let mut assignments = self.scheduler.assign(now, &batch, &views);
+        for Assignment { path, copies } in &mut assignments {
+            if copies.is_empty() {
+                copies.extend(suspects.iter().filter(|id| *id != path));
+            }
+        }
         self.policies.spare(&mut assignments);
         debug_assert_eq!(assignments.len(), sequences.len());
         let purpose = match class {

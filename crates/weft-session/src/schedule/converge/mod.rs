@@ -214,6 +214,10 @@ impl Scheduler for Converge {
         assigned.map(Assignment::from).collect()
     }
 
+    fn copies_sound(&self) -> bool {
+        true
+    }
+
     fn rate(&self, paths: &[PathView]) -> Rate {
         self.links.active(paths).iter().map(|p| p.rate).sum()
     }
