@@ -377,10 +377,15 @@ impl Peer {
             // Not connected yet or an index used up: counted by the association.
             return;
         }
-        for copy in copies {
-            self.push_on(copy, Ecn::NotEct, packet.clone());
+        let Some((last, others)) = copies.split_last() else {
+            self.push_on(path, ecn, packet);
+            return;
+        };
+        self.push_on(path, ecn, packet.clone());
+        for copy in others {
+            self.push_on(*copy, Ecn::NotEct, packet.clone());
         }
-        self.push_on(path, ecn, packet);
+        self.push_on(*last, Ecn::NotEct, packet);
     }
 
     fn push_on(&mut self, path: PathId, ecn: Ecn, datagram: Vec<u8>) {

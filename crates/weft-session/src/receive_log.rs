@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use weft_units::{Ecn, Instant};
+use weft_units::{Duration, Ecn, Instant};
 use weft_wire::sequence;
 
 /// When and how a packet arrived.
@@ -36,10 +36,16 @@ pub(crate) struct ReceiveLog {
     /// takes nothing away.
     repeat_from: u64,
     reported_to: u64,
+    /// Packets of which a copy has come by another path, but not they
+    /// themselves by this one; with the copy's time, oldest first.
+    awaited: VecDeque<(u16, Instant)>,
 }
 
 /// Arrivals beyond this are forgotten unreported: a second at 4,000 packets/s.
 const MAX_ARRIVALS: usize = 4096;
+/// After this time a packet whose copy has come is lost: the sender, too, has
+/// forgotten it then.
+const PATIENCE: Duration = Duration::from_secs(3);
 /// An arrival further behind than this is no news to a sender that has sent
 /// it again long since.
 const MAX_LATENESS: u64 = 1000;
@@ -76,6 +82,34 @@ impl ReceiveLog {
         }
         while self.arrivals.len() > MAX_ARRIVALS {
             self.arrivals.pop_front();
+        }
+    }
+
+    /// A copy of this packet came by another path first.
+    pub fn on_copy(&mut self, number: u16, at: Instant) {
+        self.give_up(at);
+        if self.awaited.len() == MAX_ARRIVALS {
+            self.awaited.pop_front();
+        }
+        self.awaited.push_back((number, at));
+    }
+
+    /// A packet that came before came by this path. False, and nothing is
+    /// noted, if it did so then as well: it is a duplicate or a replay.
+    pub fn on_awaited(&mut self, number: u16, arrival: Arrival) -> bool {
+        self.give_up(arrival.at);
+        let place = self.awaited.iter().position(|(n, _)| *n == number);
+        let is_awaited = place.and_then(|place| self.awaited.remove(place)).is_some();
+        if is_awaited {
+            self.on_packet(number, arrival);
+        }
+        is_awaited
+    }
+
+    fn give_up(&mut self, now: Instant) {
+        let over = |(_, at): &(u16, Instant)| now.saturating_since(*at) > PATIENCE;
+        while self.awaited.front().is_some_and(over) {
+            self.awaited.pop_front();
         }
     }
 

@@ -11,7 +11,7 @@ use weft_session::{
     Config, Delivery, Event, Feedback, Frame, Input, MediaKind, Output, Protocol,
     ReceiveStreamConfig, SendStreamConfig, Session, Transmit,
 };
-use weft_units::{Duration, Instant, PathId, Rate, Rng, Ssrc, StreamId, VideoCodec};
+use weft_units::{Duration, Ecn, Instant, PathId, Rate, Rng, Ssrc, StreamId, VideoCodec};
 use weft_wire::rtp::ExtensionMap;
 
 struct Counting;
@@ -135,19 +135,18 @@ impl Call {
         let now = self.now;
         while self.flights.front().is_some_and(|(at, _, _)| *at <= now) {
             let (_, to, sent) = self.flights.pop_front().expect("it is there");
-            for path in [sent.path].into_iter().chain(sent.copies) {
-                let packet = &sent.packet;
-                self.ends[to].handle_input(
-                    now,
-                    match sent.protocol {
-                        Protocol::Rtp => Input::Rtp {
-                            path,
-                            ecn: sent.ecn,
-                            packet,
-                        },
-                        Protocol::Rtcp => Input::Rtcp { path, packet },
-                    },
-                );
+            let (path, ecn, packet) = (sent.path, sent.ecn, &sent.packet);
+            let input = match sent.protocol {
+                Protocol::Rtp => Input::Rtp { path, ecn, packet },
+                Protocol::Rtcp => Input::Rtcp { path, packet },
+            };
+            self.ends[to].handle_input(now, input);
+            if sent.protocol == Protocol::Rtp {
+                for path in sent.copies {
+                    let ecn = Ecn::NotEct;
+                    let input = Input::RtpAgain { path, ecn, packet };
+                    self.ends[to].handle_input(now, input);
+                }
             }
             self.packets += u64::from(sent.protocol == Protocol::Rtp);
             if self.memory == Memory::GivenBack {

@@ -6,7 +6,7 @@ use crate::media_plane::{Command, Event, EventSender, ResourceId, Stats};
 use std::collections::BTreeMap;
 use weft_net::{Application, Context};
 use weft_peer::{Event as PeerEvent, Peer, PeerKey};
-use weft_secure::{Event as AssociationEvent, FailReason};
+use weft_secure::{DropReason, Event as AssociationEvent, FailReason};
 use weft_session::{Event as SessionEvent, Level};
 use weft_units::{Deadline, Duration, Instant};
 
@@ -349,9 +349,11 @@ fn patience(context: &Context<'_>, key: PeerKey) -> Duration {
 }
 
 fn dropped_by(peer: &Peer) -> u64 {
-    let association = peer.association().counters().drops();
+    let drops = peer.association().counters().drops();
+    // A report comes twice, by two paths.
+    let useless = drops.filter(|(reason, _)| *reason != DropReason::Replayed);
     let session = peer.session().stats().drops;
-    association.map(|(_, count)| count).sum::<u64>() + session.malformed
+    useless.map(|(_, count)| count).sum::<u64>() + session.malformed
 }
 
 fn words(reason: &FailReason) -> String {

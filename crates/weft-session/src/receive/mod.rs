@@ -167,8 +167,7 @@ impl Receiver {
             self.quality.on_overdue(now, path);
         }
         self.counted.packets.duplicate += 1;
-        let nack = &mut self.nack;
-        nack.on_duplicate(now, path, sequence, stream_sequence);
+        self.nack.on_duplicate(now, path, sequence, stream_sequence);
     }
 
     /// What happened; to be called until `None`.

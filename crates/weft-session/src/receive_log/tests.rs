@@ -1,6 +1,6 @@
 use weft_units::{Duration, Ecn, Instant};
 
-use super::{Arrival, ReceiveLog, Report};
+use super::{Arrival, MAX_ARRIVALS, ReceiveLog, Report};
 
 fn at(ms: u64) -> Instant {
     Instant::ZERO + Duration::from_millis(ms)
@@ -78,4 +78,37 @@ fn marks_are_reported_only_if_there_are_any() {
     let ecn = Ecn::Ect0;
     log.on_packet(2, Arrival { at: at(2), ecn });
     assert_eq!(log.take_report().marks, [Ecn::NotEct, Ecn::Ect0]);
+}
+
+#[test]
+fn a_packet_that_comes_after_its_copy_is_reported_once() {
+    let mut log = ReceiveLog::default();
+    log.on_packet(7, plain(0));
+    log.on_copy(8, at(1));
+    assert_eq!(numbers(&log.take_report()), [7]);
+    assert!(log.on_awaited(8, plain(30)));
+    assert!(!log.on_awaited(8, plain(31)), "a duplicate");
+    assert!(!log.on_awaited(7, plain(31)), "a replay");
+    let report = log.take_report();
+    assert_eq!(numbers(&report), [7, 8]);
+    assert_eq!(report.arrivals[1].1, at(30));
+    assert!(!log.has_fresh());
+}
+
+#[test]
+fn a_copy_is_no_excuse_for_longer_than_the_sender_remembers() {
+    let mut log = ReceiveLog::default();
+    log.on_packet(0, plain(0));
+    log.on_copy(1, at(0));
+    // The numbers go on, and wrap.
+    for number in 2..70_000_u32 {
+        log.on_packet(number as u16, plain(u64::from(number) / 20));
+        log.take_report();
+    }
+    assert!(!log.on_awaited(1, plain(3_501)));
+    assert!(!log.has_fresh());
+    for number in 0..2 * MAX_ARRIVALS {
+        log.on_copy(number as u16, at(3_600));
+    }
+    assert_eq!(log.awaited.len(), MAX_ARRIVALS);
 }

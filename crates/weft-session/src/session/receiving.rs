@@ -1,6 +1,6 @@
 //! From packets on paths to streams, and the feedback they call for.
 
-use weft_units::{Duration, Ecn, Instant, PathId, Ssrc, StreamId};
+use weft_units::{Bytes, Duration, Ecn, Instant, PathId, Ssrc, StreamId};
 use weft_wire::rtcp::{Nack, Packet, PathFeedback, split_arrivals};
 use weft_wire::rtp::{self, Header};
 use weft_wire::{rtx, sequence};
@@ -120,7 +120,8 @@ impl Session {
         }
         let origin = self.origin(path, &header);
         let arrival = Arrival { at: now, ecn };
-        self.log_arrival(arrival, path, &header, origin, packet.len());
+        self.count_received(path, packet.len());
+        self.log_arrival(arrival, &header, origin);
         if found.is_some() {
             self.log_of_stream(&header, arrival);
         }
@@ -177,31 +178,36 @@ impl Session {
         }
     }
 
-    /// A packet came once more. Nothing of it is media any more, but where
-    /// only this one came by the path that it names, that path would be taken
-    /// for one that lost it. Numbers that name no path were reported with the
-    /// first.
+    /// A packet came once more. Nothing of it is media any more, but if it is
+    /// the one that its path was to bring, that path has not lost it. Any other
+    /// is a copy, which tells how far its path is, or a duplicate or replay,
+    /// which tells nothing.
     pub(super) fn on_rtp_again(&mut self, now: Instant, path: PathId, ecn: Ecn, packet: &[u8]) {
-        if self.level != Level::Full {
-            return;
-        }
         let Ok((header, _)) = rtp::parse(packet, &self.config.extensions) else {
             self.drops.malformed += 1;
             return;
         };
-        let origin = self.origin(path, &header);
-        let arrival = Arrival { at: now, ecn };
-        self.log_arrival(arrival, path, &header, origin, packet.len());
-        let (numbered_on, stream_sequence) = self.numbering(path, &header, origin);
-        let mut streams = self.receivers.values_mut();
-        // Of the stream as it is now: neither retransmissions nor repair
-        // packets are copied.
-        let Some(stream) = streams.find(|s| s.ssrc == Some(header.ssrc)) else {
+        self.count_received(path, packet.len());
+        let (Level::Full, Some(extension)) = (self.level, header.extensions.path) else {
+            // The number names no path: it was reported with the first.
             return;
         };
-        let sequence = sequence::extend(stream.highest, header.sequence);
-        let receiver = &mut stream.receiver;
-        receiver.handle_again(now, numbered_on, sequence, stream_sequence);
+        let origin = self.origin(path, &header);
+        if matches!(origin, Origin::Named) {
+            let arrival = Arrival { at: now, ecn };
+            let log = self.path_logs.get_mut(&extension.path);
+            if !log.is_some_and(|log| log.on_awaited(extension.transport_sequence, arrival)) {
+                return;
+            }
+            self.want_feedback(now);
+        }
+        let (numbered_on, stream_sequence) = self.numbering(path, &header, origin);
+        let mut streams = self.receivers.values_mut();
+        if let Some(stream) = streams.find(|s| s.ssrc == Some(header.ssrc)) {
+            let sequence = sequence::extend(stream.highest, header.sequence);
+            let receiver = &mut stream.receiver;
+            receiver.handle_again(now, numbered_on, sequence, stream_sequence);
+        }
     }
 
     /// The path in whose count of a stream's packets this one is, and its
@@ -229,24 +235,24 @@ impl Session {
         Origin::Copy(peers.map_or(path, |(peers, _)| *peers))
     }
 
-    fn log_arrival(
-        &mut self,
-        arrival: Arrival,
-        path: PathId,
-        header: &Header,
-        origin: Origin,
-        size: usize,
-    ) {
+    fn count_received(&mut self, path: PathId, size: usize) {
         if let Some(path) = self.paths.get_mut(&path) {
             path.counters.received_packets += 1;
-            path.counters.received_bytes += weft_units::Bytes(size as u64);
+            path.counters.received_bytes += Bytes(size as u64);
         }
+    }
+
+    fn log_arrival(&mut self, arrival: Arrival, header: &Header, origin: Origin) {
         match self.level {
             Level::Full => {
-                if let (Some(extension), Origin::Named) = (header.extensions.path, origin) {
+                if let Some(extension) = header.extensions.path {
                     let logs = &mut self.path_logs;
                     let log = logs.get_or_insert_with(extension.path, ReceiveLog::default);
-                    log.on_packet(extension.transport_sequence, arrival);
+                    let number = extension.transport_sequence;
+                    match origin {
+                        Origin::Named => log.on_packet(number, arrival),
+                        Origin::Copy(_) => log.on_copy(number, arrival.at),
+                    }
                 }
             }
             Level::SenderSide => {
@@ -256,8 +262,12 @@ impl Session {
             }
             Level::Single => {}
         }
+        self.want_feedback(arrival.at);
+    }
+
+    fn want_feedback(&mut self, now: Instant) {
         if self.next_feedback.is_none() && self.level != Level::Single {
-            self.next_feedback = Some(arrival.at + FEEDBACK_INTERVAL);
+            self.next_feedback = Some(now + FEEDBACK_INTERVAL);
         }
     }
 

@@ -2,6 +2,9 @@
 
 mod sound;
 
+use std::cell::Cell;
+use std::rc::Rc;
+
 use weft_cc::{ControllerKind, Limits};
 use weft_links::{Departure, Link, LinkSpec, PacketInfo};
 use weft_session::{
@@ -27,6 +30,8 @@ const CHECKS: Duration = Duration::from_millis(300);
 struct Packet {
     protocol: Protocol,
     bytes: Vec<u8>,
+    /// Of it and its copies, one has arrived: SRTP hands it on once.
+    has_come: Rc<Cell<bool>>,
 }
 
 struct Pair {
@@ -352,17 +357,13 @@ impl World {
                     let Departure::Delivered { packet, ecn, .. } = departure else {
                         continue;
                     };
-                    let packet_bytes = &packet.bytes;
-                    let input = match packet.protocol {
-                        Protocol::Rtp => Input::Rtp {
-                            path,
-                            ecn,
-                            packet: packet_bytes,
-                        },
-                        Protocol::Rtcp => Input::Rtcp {
-                            path,
-                            packet: packet_bytes,
-                        },
+                    let again = packet.has_come.replace(true);
+                    let (protocol, packet) = (packet.protocol, &packet.bytes);
+                    let input = match (protocol, again) {
+                        (Protocol::Rtp, false) => Input::Rtp { path, ecn, packet },
+                        (Protocol::Rtp, true) => Input::RtpAgain { path, ecn, packet },
+                        (Protocol::Rtcp, false) => Input::Rtcp { path, packet },
+                        (Protocol::Rtcp, true) => continue,
                     };
                     session.handle_input(now, input);
                 }
@@ -457,6 +458,7 @@ impl World {
             packet,
             protocol,
         } = transmit;
+        let has_come = Rc::default();
         let copies = copies.into_iter().map(|path| (path, Ecn::NotEct));
         for (id, ecn) in std::iter::once((path, ecn)).chain(copies) {
             let count = self.links.len();
@@ -468,6 +470,7 @@ impl World {
             let copy = Packet {
                 protocol,
                 bytes: packet.clone(),
+                has_come: Rc::clone(&has_come),
             };
             let meddling = self.meddling;
             let ecn = match meddling {
