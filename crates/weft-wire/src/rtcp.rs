@@ -18,7 +18,7 @@ pub use report::{ReceiverReport, ReportBlock, SenderReport, SourceDescription};
 
 use crate::ParseError;
 use crate::reader::Reader;
-use weft_units::{PathId, Ssrc};
+use weft_units::Ssrc;
 
 const VERSION: u8 = 2;
 const PADDING_BIT: u8 = 0x20;
@@ -103,22 +103,6 @@ pub enum Packet {
 #[must_use]
 pub fn is_rtcp(datagram: &[u8]) -> bool {
     matches!(datagram, [_, 192..=223, ..])
-}
-
-/// The path that a plain RTCP packet reports on, if it is one path's report and
-/// nothing else. Each has something new to say, so two that are alike are
-/// copies.
-#[must_use]
-pub fn reported_path(data: &[u8]) -> Option<PathId> {
-    let [first, APPLICATION, high, low, _, _, _, _, rest @ ..] = data else {
-        return None;
-    };
-    let words = usize::from(u16::from_be_bytes([*high, *low]));
-    let is_alone = data.len() == 4 + 4 * words;
-    let is_report = first & COUNT_MASK == WEFT_PATH_FEEDBACK;
-    let body = rest.strip_prefix(WEFT_NAME)?;
-    let path = body.get(arrivals::LAST_OCTET).map(|octet| PathId(*octet));
-    path.filter(|_| is_alone && is_report)
 }
 
 /// Reads all messages of a plain (decrypted) RTCP packet.

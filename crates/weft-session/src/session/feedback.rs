@@ -16,42 +16,9 @@ use crate::receive_log::Arrival;
 /// encoder needs a frame time to answer, and each costs several frames' bytes.
 const KEYFRAME_INTERVAL: Duration = Duration::from_millis(300);
 
-/// The last reports on paths. Each comes twice, by two paths, and the second
-/// copy has no news.
-#[derive(Default, Debug)]
-pub(super) struct LastReports {
-    seen: [Vec<u8>; LastReports::KEPT],
-    next: usize,
-}
-
-impl LastReports {
-    /// Two paths' reports of a hundred milliseconds, which is more than paths
-    /// are apart. Chosen by us.
-    const KEPT: usize = 8;
-
-    /// The path that a report is of which has come before. One that has not is
-    /// remembered.
-    fn path_of_copy(&mut self, packet: &[u8]) -> Option<PathId> {
-        let path = rtcp::reported_path(packet)?;
-        if self.seen.iter().any(|seen| seen == packet) {
-            return Some(path);
-        }
-        let oldest = &mut self.seen[self.next];
-        oldest.clear();
-        oldest.extend_from_slice(packet);
-        self.next = (self.next + 1) % LastReports::KEPT;
-        None
-    }
-}
-
 impl Session {
     pub(super) fn on_rtcp(&mut self, now: Instant, data: &[u8]) {
         self.rate_moved = true;
-        if let Some(path) = self.last_reports.path_of_copy(data) {
-            self.rescue(now, path);
-            self.rescue_suspects(now);
-            return;
-        }
         let Ok(packets) = rtcp::parse_compound(data) else {
             self.drops.malformed += 1;
             return;
@@ -253,45 +220,5 @@ impl Session {
             .iter()
             .find(|(_, s)| matches(s))
             .map(|(id, s)| (*id, s))
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use weft_wire::rtcp::ArrivalBlock;
-
-    fn report(base_sequence: u64) -> Vec<u8> {
-        let arrivals = vec![Some(Instant::from_nanos(64_000_000))];
-        let block = ArrivalBlock {
-            base_sequence,
-            arrivals,
-        };
-        let mut packet = Vec::new();
-        Packet::PathFeedback(block.into_path_feedback(Ssrc(1), PathId(3))).write(&mut packet);
-        packet
-    }
-
-    #[test]
-    fn a_copy_is_known_for_a_while_and_a_new_report_never_is() {
-        let mut reports = LastReports::default();
-        for base in 0..100 {
-            assert_eq!(reports.path_of_copy(&report(base)), None);
-            assert_eq!(reports.path_of_copy(&report(base)), Some(PathId(3)));
-            let oldest = base.saturating_sub(LastReports::KEPT as u64 - 1);
-            assert_eq!(reports.path_of_copy(&report(oldest)), Some(PathId(3)));
-        }
-        assert_eq!(reports.path_of_copy(&report(0)), None, "long ago");
-    }
-
-    #[test]
-    fn what_is_asked_for_again_is_heard_again() {
-        let mut request = Vec::new();
-        let (sender, media) = (Ssrc(1), Ssrc(2));
-        Packet::PictureLoss { sender, media }.write(&mut request);
-        let mut reports = LastReports::default();
-        for _ in 0..2 {
-            assert_eq!(reports.path_of_copy(&request), None);
-        }
     }
 }

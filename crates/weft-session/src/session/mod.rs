@@ -65,8 +65,6 @@ pub struct Session {
     transport_log: ReceiveLog,
     /// What has come of each stream, if its own numbers name it.
     stream_logs: BTreeMap<Ssrc, ReceiveLog>,
-    /// What the peer has reported of arrivals.
-    last_reports: feedback::LastReports,
     /// The peer's clock in its reports by stream, unwrapped.
     report_clock: Option<u64>,
     feedback_count: u8,
@@ -145,7 +143,6 @@ impl Session {
             peer_paths: Few::default(),
             transport_log: ReceiveLog::default(),
             stream_logs: BTreeMap::new(),
-            last_reports: feedback::LastReports::default(),
             report_clock: None,
             feedback_count: 0,
             next_feedback: None,

@@ -16,9 +16,6 @@ use crate::reader::Reader;
 use body::Body;
 use weft_units::{Ecn, Instant, PathId, Ssrc};
 
-/// Where a body has the octet of the packet type's own.
-pub(super) const LAST_OCTET: usize = body::HEADER_LEN - 1;
-
 /// Entries of all arrival lists in one RTCP packet: half of the sequence
 /// space, beyond which a sequence number is ambiguous. Two octets can stand
 /// for 8,191 lost packets, so the size of the packet is no bound.

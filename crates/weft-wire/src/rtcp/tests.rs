@@ -480,28 +480,6 @@ fn the_reserved_status_and_the_empty_run_are_errors() {
 }
 
 #[test]
-fn the_path_of_a_report_is_read_where_nothing_else_is_said() {
-    let (sender, media) = (Ssrc(1), Ssrc(2));
-    let block = || ArrivalBlock {
-        base_sequence: 7,
-        arrivals: vec![Some(ms(64))],
-    };
-    let by_path = block().into_path_feedback(sender, PathId(3));
-    let by_path = written(&Packet::PathFeedback(by_path));
-    assert_eq!(reported_path(&by_path), Some(PathId(3)));
-    let transport_wide = block().into_transport_feedback(sender, media, 1);
-    let transport_wide = written(&Packet::TransportFeedback(transport_wide));
-    assert_eq!(reported_path(&transport_wide), None);
-    let picture_loss = written(&Packet::PictureLoss { sender, media });
-    assert_eq!(reported_path(&picture_loss), None);
-    let compound = [by_path.clone(), picture_loss].concat();
-    assert_eq!(reported_path(&compound), None);
-    for len in 0..by_path.len() {
-        assert_eq!(reported_path(&by_path[..len]), None, "{len} octets");
-    }
-}
-
-#[test]
 fn rtcp_is_told_from_rtp_by_the_packet_type() {
     assert!(is_rtcp(&[0x80, 200]));
     assert!(is_rtcp(&[0x8f, 206, 0]));
