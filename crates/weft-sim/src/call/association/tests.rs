@@ -125,31 +125,6 @@ fn what_media_proves_needs_no_answer() {
     assert_eq!(line.verdicts, []);
 }
 
-/// The times in a source, `NAME: VALUE` each.
-fn times(source: &str) -> BTreeMap<String, String> {
-    let constants = source.lines().filter_map(|line| {
-        let (_, constant) = line.trim_end().split_once("const ")?;
-        let (name, value) = constant.split_once(": Duration = ")?;
-        Some((name.to_owned(), value.replace('_', "")))
-    });
-    constants.collect()
-}
-
-/// Nothing but this holds the model to what it is a model of: the simulator
-/// does not depend on the association, and these times are not public.
-#[test]
-fn its_times_are_those_of_the_real_association() {
-    let own = times(include_str!("../association.rs"));
-    let mut real = times(include_str!("../../../../weft-secure/src/ice/liveness.rs"));
-    real.extend(times(include_str!(
-        "../../../../weft-secure/src/ice/schedule.rs"
-    )));
-    assert!(own.len() >= 10, "they are found: {own:?}");
-    for (name, value) in &own {
-        assert_eq!(real.get(name), Some(value), "{name}");
-    }
-}
-
 /// Both copies of the rules have the same times: the simulator may not depend
 /// on the association, which brings sockets' worth of cryptography.
 #[test]
