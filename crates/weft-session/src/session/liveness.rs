@@ -9,8 +9,9 @@ use crate::event::{Event, Output};
 use crate::path::{Carried, Content, Path, PathState, Purpose, Waiting};
 
 /// A live path that sent nothing for this long, or nothing but copies, gets a
-/// duplicate, so that its delay and rate are known when it is needed (seed 004 section 4.2). Four per
-/// second cost about 40 kbps at full packets; chosen by us.
+/// duplicate, so that its delay and rate are known when it is needed (seed 004
+/// section 4.2). Four per second cost about 40 kbps at full packets; chosen by
+/// us.
 const KEEP_MEASURED: Duration = Duration::from_millis(250);
 
 /// What one path may have to carry alone, over what the application sends:
