@@ -125,6 +125,11 @@ impl Bbr1 {
         target.ceil() * 2.0 + if probing { 2.0 } else { 0.0 }
     }
 
+    /// The same at the bandwidth that was seen, whether policed or not.
+    fn held(&self, gain: f64) -> f64 {
+        self.target(self.max_bandwidth.max(), gain, 0.0)
+    }
+
     /// For acknowledgements that come late and together
     /// (`bbr_ack_aggregation_cwnd`).
     fn extra(&self) -> f64 {
@@ -166,8 +171,7 @@ impl Bbr1 {
         if self.mode == Mode::Startup && self.is_full() {
             self.mode = Mode::Drain;
         }
-        let held = |gain| self.target(self.max_bandwidth.max(), gain, 0.0);
-        if self.mode == Mode::Drain && f64::from(ack.in_flight) <= held(1.0) {
+        if self.mode == Mode::Drain && f64::from(ack.in_flight) <= self.held(1.0) {
             self.probe_bandwidth(ack.now);
         }
         let Mode::ProbeBandwidth { phase, since } = self.mode else {
@@ -175,10 +179,9 @@ impl Bbr1 {
         };
         let long = ack.now.saturating_since(since) > self.min_rtt;
         let before = f64::from(ack.in_flight + ack.delivered + ack.lost);
-        let held = |gain| self.target(self.max_bandwidth.max(), gain, 0.0);
         let over = match self.gains().0 {
-            gain if gain > 1.0 => long && (ack.lost > 0 || before >= held(gain)),
-            gain if gain < 1.0 => long || before <= held(1.0),
+            gain if gain > 1.0 => long && (ack.lost > 0 || before >= self.held(gain)),
+            gain if gain < 1.0 => long || before <= self.held(1.0),
             _ => long,
         };
         if over {
