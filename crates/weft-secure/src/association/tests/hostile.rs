@@ -145,8 +145,10 @@ fn media_of_another_association_is_refused() {
     let mut forged = own.clone();
     forged[20] ^= 1;
     assert_eq!(reason(&mut net, &forged), Some(DropReason::Authentication));
-    let counted = (net.b.counters().rtp_received, net.b.counters().rtp_again);
-    assert_eq!(counted, (1, 0));
+    let counted = |net: &Net| (net.b.counters().rtp_received, net.b.counters().rtp_again);
+    assert_eq!(counted(&net), (1, 0));
+    assert_eq!(reason(&mut net, &own), None);
+    assert_eq!(counted(&net), (1, 1), "a replay is no media");
 }
 
 #[test]
