@@ -8,7 +8,7 @@ use std::net::{SocketAddr, UdpSocket};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 
 use common::{
-    Allowance, FRAME_INTERVAL, Record, Side, Source, Stage, config, local, survives_a_cut,
+    Allowance, FRAME_INTERVAL, Record, Side, Source, TestCall, config, local, survives_a_cut,
 };
 use weft_net::{Application, Clock, Context, Driver, Remote};
 use weft_peer::{AnswerPolicy, Direction, Event, Offer, Peer, PeerKey, Section, answer};
@@ -185,7 +185,7 @@ impl Loopback {
     }
 }
 
-impl Stage for Loopback {
+impl TestCall for Loopback {
     fn now(&self) -> Instant {
         self.clock.now()
     }

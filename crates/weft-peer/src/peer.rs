@@ -126,7 +126,7 @@ impl Peer {
         ecn: Ecn,
         datagram: &[u8],
     ) -> bool {
-        self.testify();
+        self.pass_signs_of_life();
         let genuine = match self
             .association
             .handle_datagram(now, local, remote, datagram)
@@ -155,7 +155,7 @@ impl Peer {
     /// The time of the last polled deadline has come; a spurious call does
     /// nothing.
     pub fn handle_timeout(&mut self, now: Instant) {
-        self.testify();
+        self.pass_signs_of_life();
         self.association.handle_timeout(now);
         self.session.handle_input(now, Input::Timeout);
         self.pump(now);
@@ -315,7 +315,7 @@ impl Peer {
     }
 
     /// Before a verdict the association hears what media says.
-    fn testify(&mut self) {
+    fn pass_signs_of_life(&mut self) {
         if self.association.is_suspicious() {
             for (path, rtt, heard_at) in self.session.signs_of_life() {
                 self.association.set_media(path, rtt, heard_at);

@@ -7,7 +7,7 @@ mod outage;
 mod wires;
 mod world;
 
-use common::{Allowance, Side, Stage, survives_a_cut};
+use common::{Allowance, Side, TestCall, survives_a_cut};
 use weft_session::{Level, Naming, PathState, SchedulerKind};
 use weft_units::{Duration, Instant};
 use wires::Family;

@@ -65,7 +65,7 @@ pub struct PathStats {
     pub usage: PathUse,
 }
 
-/// What the receiver said that a path did to frames (seed 004 section 4.2).
+/// What the receiver said that a path did to frames (Converge, section 4.2).
 #[derive(Clone, Copy, Default, PartialEq, Eq, Debug)]
 pub struct PathQualityStats {
     /// Quality feedback that was believed.

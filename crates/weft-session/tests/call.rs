@@ -240,7 +240,7 @@ fn the_same_seed_gives_the_same_call() {
     assert_ne!(run(8), run(9));
 }
 
-/// Two paths as in seed 004 section 6.2, with this loss.
+/// Two paths as in Converge, section 6.2, with this loss.
 fn protected(protection: ProtectionKind, loss: &str) -> World {
     let spec = format!("rate=15mbit,delay=100ms,loss={loss}");
     let mut world = World::new(11, &[link(&spec), link(&spec)], SchedulerKind::Converge);

@@ -8,6 +8,7 @@
 pub mod board;
 mod call;
 mod desk;
+mod fault;
 mod inbox;
 mod playing;
 mod publishing;
@@ -15,7 +16,6 @@ mod record;
 mod room;
 #[cfg(test)]
 mod tests;
-mod trouble;
 
 use std::net::{IpAddr, Ipv4Addr};
 use std::time::Duration;

@@ -8,14 +8,14 @@ use weft_sim::encoder::{Codec, ModelSetup};
 use weft_sim::{CallSetup, FlowSetup, SideSetup, SourceKind};
 
 use super::job::{Begins, End, Ending, Ends, Job, Speech};
-use super::{Client, Trouble, weft};
+use super::{Client, EmuError, weft};
 
 /// Where programs may write, and what cameras film.
-pub struct Props<'a> {
+pub struct CallFiles<'a> {
     /// A folder that is removed after the run.
     pub scratch: &'a Path,
     /// The file with the pictures of this size and frame rate.
-    pub clip: &'a dyn Fn((u32, u32), u32) -> Result<String, Trouble>,
+    pub clip: &'a dyn Fn((u32, u32), u32) -> Result<String, EmuError>,
 }
 
 /// Width, height and frame rate of a camera.
@@ -29,10 +29,10 @@ pub fn jobs(
     client: &Client,
     (flow, setup, call): (usize, &FlowSetup, &CallSetup),
     ends: &Ends,
-    props: &Props<'_>,
-) -> Result<Vec<Job>, Trouble> {
+    files: &CallFiles<'_>,
+) -> Result<Vec<Job>, EmuError> {
     match client {
-        Client::Weft => weft::jobs((flow, call), ends, props.scratch),
+        Client::Weft => weft::jobs((flow, call), ends, files.scratch),
         Client::Exec(command) => Ok(shell(command, flow, ends)),
         Client::Chromium | Client::Pion | Client::Aiortc => {
             let program = client.program()?.unwrap_or_default();
@@ -44,7 +44,7 @@ pub fn jobs(
                 };
                 one_camera(client, &setup.name, side)?;
                 let mut command = program.clone();
-                command.extend(arguments(end, side, &call.caller, props)?);
+                command.extend(arguments(end, side, &call.caller, files)?);
                 jobs.push(Job {
                     flow,
                     end,
@@ -94,11 +94,11 @@ fn shell(command: &str, flow: usize, ends: &Ends) -> Vec<Job> {
     vec![job(End::Sink), job(End::Source)]
 }
 
-fn one_camera(client: &Client, flow: &str, side: &SideSetup) -> Result<(), Trouble> {
+fn one_camera(client: &Client, flow: &str, side: &SideSetup) -> Result<(), EmuError> {
     if side.cameras.len() <= 1 {
         return Ok(());
     }
-    Err(Trouble::Lacking(format!(
+    Err(EmuError::Lacking(format!(
         "flow `{flow}` has {} cameras, and the client {client} films with one: use --client weft, or \
          --set flows.{flow}.streams=1",
         side.cameras.len()
@@ -109,15 +109,15 @@ fn arguments(
     end: End,
     side: &SideSetup,
     caller: &SideSetup,
-    props: &Props<'_>,
-) -> Result<Vec<String>, Trouble> {
+    files: &CallFiles<'_>,
+) -> Result<Vec<String>, EmuError> {
     let role = match end {
         End::Source => "caller",
         End::Sink => "callee",
     };
     let mut words = vec!["--role".to_owned(), role.to_owned()];
     let mut add = |name: &str, value: String| words.extend([name.to_owned(), value]);
-    add("--scratch", props.scratch.display().to_string());
+    add("--scratch", files.scratch.display().to_string());
     // What receives has no camera of its own, and says what it expects.
     let camera = side.cameras.first().or(caller.cameras.first());
     if let Some(camera) = camera {
@@ -129,7 +129,7 @@ fn arguments(
     }
     if let Some(camera) = side.cameras.first() {
         let (size, fps) = film(&camera.source);
-        add("--video", (props.clip)(size, fps)?);
+        add("--video", (files.clip)(size, fps)?);
         words.push("--send".to_owned());
     }
     if !side.microphones.is_empty() {

@@ -4,7 +4,7 @@ use std::fmt;
 use std::path::PathBuf;
 use std::str::FromStr;
 
-use super::Trouble;
+use super::EmuError;
 
 /// The program at the ends of the calls under test.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -67,7 +67,7 @@ impl Client {
     ///
     /// # Errors
     /// What is missing, with the remedy.
-    pub fn find(&self) -> Result<(), Trouble> {
+    pub fn find(&self) -> Result<(), EmuError> {
         self.program().map(drop)
     }
 
@@ -76,7 +76,7 @@ impl Client {
     ///
     /// # Errors
     /// Where something is missing, with the remedy.
-    pub(super) fn program(&self) -> Result<Option<Vec<String>>, Trouble> {
+    pub(super) fn program(&self) -> Result<Option<Vec<String>>, EmuError> {
         let words = match self {
             Client::Weft | Client::Exec(_) => return Ok(None),
             Client::Chromium => vec!["node".to_owned(), file("chromium/main.mjs")?],
@@ -98,7 +98,7 @@ impl Client {
 
 /// Where the clients stand: `WEFT_CLIENTS`, the working directory, or beside
 /// the checkout that this program was built in.
-fn file(name: &str) -> Result<String, Trouble> {
+fn file(name: &str) -> Result<String, EmuError> {
     let named = std::env::var_os("WEFT_CLIENTS").map(PathBuf::from);
     let here = PathBuf::from("clients");
     let own = std::env::current_exe().unwrap_or_default();
@@ -108,19 +108,19 @@ fn file(name: &str) -> Result<String, Trouble> {
     let Some(folder) = found else {
         let text = "the folder `clients` of weft's sources is not found: run in a checkout of weft, \
                     or set WEFT_CLIENTS to that folder";
-        return Err(Trouble::Lacking(text.to_owned()));
+        return Err(EmuError::Lacking(text.to_owned()));
     };
     let folder = folder.canonicalize().unwrap_or(folder);
     Ok(folder.join(name).display().to_string())
 }
 
 /// A program that has to be built or installed first.
-fn built(name: &str, command: &str) -> Result<String, Trouble> {
+fn built(name: &str, command: &str) -> Result<String, EmuError> {
     let path = file(name)?;
     if PathBuf::from(&path).exists() {
         return Ok(path);
     }
-    Err(Trouble::Lacking(format!(
+    Err(EmuError::Lacking(format!(
         "{path} is not there: run `make setup`, or {command}"
     )))
 }

@@ -6,13 +6,13 @@ use std::collections::BTreeMap;
 
 use super::line::Sample;
 use super::scratch::CLIP_S;
-use super::stage::Told;
+use super::testbed::ClientLog;
 
 /// Latencies of the pictures that a flow's ends have shown between the two
 /// times (milliseconds since 1970), in milliseconds. A picture that nobody saw
 /// being taken does not count.
 #[must_use]
-pub fn latencies(told: &[Told], flow: usize, (from_ms, to_ms): (f64, f64)) -> Vec<f64> {
+pub fn latencies(told: &[ClientLog], flow: usize, (from_ms, to_ms): (f64, f64)) -> Vec<f64> {
     let within = |at: f64| (from_ms..=to_ms).contains(&at);
     let ends = || told.iter().filter(|told| told.flow == flow);
     let mut found = Vec::new();
@@ -58,8 +58,8 @@ mod tests {
     use super::super::line::{Received, Sent};
     use super::*;
 
-    fn told(end: End, sample: Sample) -> Told {
-        Told {
+    fn told(end: End, sample: Sample) -> ClientLog {
+        ClientLog {
             flow: 0,
             end,
             about: None,
@@ -68,7 +68,7 @@ mod tests {
         }
     }
 
-    fn filmed(filmed: &[(u32, f64)]) -> Told {
+    fn filmed(filmed: &[(u32, f64)]) -> ClientLog {
         let sent = Some(Sent {
             filmed: filmed.to_vec(),
             ..Sent::default()
@@ -80,7 +80,7 @@ mod tests {
         told(End::Source, sample)
     }
 
-    fn shown(unix_ms: f64, received: Received) -> Told {
+    fn shown(unix_ms: f64, received: Received) -> ClientLog {
         let sample = Sample {
             unix_ms,
             received: Some(received),

@@ -15,8 +15,8 @@ mod line;
 mod process;
 mod record;
 mod scratch;
-mod stage;
-mod suited;
+mod supported;
+mod testbed;
 mod traffic;
 mod values;
 mod weft;
@@ -33,19 +33,19 @@ use crate::scenario::{Scenario, Variant};
 
 pub use client::{Client, UnknownClient};
 pub use compare::{Disagreement, THRESHOLD, disagreements};
-pub use suited::suited;
+pub use supported::supported;
 pub use traffic::tcp_algorithms;
 
-use calls::Props;
+use calls::CallFiles;
 use job::{End, Ends, Job};
 use record::Recorder;
 use scratch::Clips;
-use stage::{Stage, Told};
-use values::Tales;
+use testbed::{ClientLog, Testbed};
+use values::ClientLogs;
 
 /// Why something cannot be run, or went wrong. The text has the remedy.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
-pub enum Trouble {
+pub enum EmuError {
     /// The machine or this version lacks something: no run will do better.
     #[error("{0}")]
     Lacking(String),
@@ -78,8 +78,8 @@ pub enum Late {
 ///
 /// # Errors
 /// When the machine does not give it.
-pub fn take_right() -> Result<(), Trouble> {
-    let lacking = |error: weft_emu::RightError| Trouble::Lacking(error.to_string());
+pub fn take_right() -> Result<(), EmuError> {
+    let lacking = |error: weft_emu::RightError| EmuError::Lacking(error.to_string());
     Right::find().and_then(Right::take).map_err(lacking)
 }
 
@@ -90,7 +90,7 @@ pub fn take_right() -> Result<(), Trouble> {
 /// # Errors
 /// What the machine lacks, and then nothing more was run; or the error of
 /// `each`.
-pub fn run<E: From<Trouble>>(
+pub fn run<E: From<EmuError>>(
     scenario: &Scenario,
     settings: &Settings,
     halt: &dyn Fn() -> bool,
@@ -114,7 +114,7 @@ pub fn run<E: From<Trouble>>(
                     seed,
                     ..run
                 }),
-                Err(Trouble::Run(message)) => Err(Failed {
+                Err(EmuError::Run(message)) => Err(Failed {
                     variant,
                     seed,
                     message,
@@ -145,28 +145,28 @@ struct Plan {
 }
 
 impl Emulated<'_> {
-    fn run(&self, halt: &dyn Fn() -> bool) -> Result<Option<Run>, Trouble> {
+    fn run(&self, halt: &dyn Fn() -> bool) -> Result<Option<Run>, EmuError> {
         let setup = self.variant.traces.of(&self.variant.setup, self.seed);
         let setup = metrics::seeded(setup, self.seed);
         let (plan, network) = plan(&setup, self.seed);
         let jobs = self.jobs(&setup, &plan)?;
         let running = network.start();
-        let running: Running = running.map_err(|error| Trouble::Lacking(error.to_string()))?;
+        let running: Running = running.map_err(|error| EmuError::Lacking(error.to_string()))?;
         let command = |flow: usize, end: End, program: &str| -> Command {
             running.command(plan.hosts[flow][usize::from(end == End::Sink)], program)
         };
-        let stage = Stage {
+        let testbed = Testbed {
             command: &command,
             setup: &setup,
             halt,
         };
-        let played = stage.play(jobs, || running.begin());
+        let played = testbed.play(jobs, || running.begin());
         let report = running.stop();
         let Some((mut told, began_ms)) = played? else {
             return Ok(None);
         };
         let log = report.packets.as_ref().map_err(|error| {
-            Trouble::Run(format!(
+            EmuError::Run(format!(
                 "the packets could not be written down: {error}: they are kept in memory: end other \
                  programs, or make the run shorter"
             ))
@@ -176,7 +176,7 @@ impl Emulated<'_> {
         if let Err(rejected) = report.verdict() {
             match self.settings.late {
                 Late::Rejected => {
-                    return Err(Trouble::Run(format!("the run is rejected: {rejected}")));
+                    return Err(EmuError::Run(format!("the run is rejected: {rejected}")));
                 }
                 Late::Noted => notes.push(format!("not to be believed: {rejected}")),
             }
@@ -195,8 +195,8 @@ impl Emulated<'_> {
         Ok(Some(run))
     }
 
-    fn jobs(&self, setup: &Setup, plan: &Plan) -> Result<Vec<Job>, Trouble> {
-        let props = Props {
+    fn jobs(&self, setup: &Setup, plan: &Plan) -> Result<Vec<Job>, EmuError> {
+        let files = CallFiles {
             scratch: self.clips.folder,
             clip: &|size, fps| self.clips.file(size, fps),
         };
@@ -205,7 +205,7 @@ impl Emulated<'_> {
             let ends = &plan.ends[flow];
             jobs.extend(match &each.kind {
                 FlowKind::Call(call) => {
-                    calls::jobs(&self.settings.client, (flow, each, call), ends, &props)?
+                    calls::jobs(&self.settings.client, (flow, each, call), ends, &files)?
                 }
                 FlowKind::Tcp(_) | FlowKind::Udp(_) => {
                     traffic::jobs(flow, each, ends, (setup.duration, self.seed))?
@@ -220,7 +220,7 @@ impl Emulated<'_> {
         setup: &Setup,
         plan: &Plan,
         (report, log): (&Report, Option<&PacketLog>),
-        (told, began_ms): (&[Told], f64),
+        (told, began_ms): (&[ClientLog], f64),
     ) -> Run {
         let mut recorder = Recorder::new(setup);
         for record in log.iter().flat_map(|log| log.iter()) {
@@ -252,7 +252,7 @@ impl Emulated<'_> {
             capacities: &capacities,
             record: &record,
         };
-        let tales = Tales {
+        let tales = ClientLogs {
             setup,
             focus: &self.variant.focus,
             from: self.scenario.measure_from,
@@ -342,7 +342,7 @@ fn plan(setup: &Setup, seed: u64) -> (Plan, Network) {
     (Plan { links, hosts, ends }, network)
 }
 
-/// The one link of each route (`suited` has made sure).
+/// The one link of each route (`supported` has made sure).
 fn hops(flow: &FlowSetup) -> impl Iterator<Item = weft_sim::Hop> {
     flow.routes
         .iter()

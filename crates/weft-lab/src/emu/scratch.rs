@@ -6,7 +6,7 @@ use std::path::Path;
 
 use weft_media::clip::{ClipConfig, write_y4m};
 
-use super::Trouble;
+use super::EmuError;
 use super::calls::Film;
 
 /// The clip is played in a loop of so many seconds: at 720p a second has
@@ -19,14 +19,14 @@ const PREFIX: &str = "weft-lab-";
 
 /// A folder that goes with the value. Those that killed processes have left
 /// are removed.
-pub fn folder() -> Result<tempfile::TempDir, Trouble> {
+pub fn folder() -> Result<tempfile::TempDir, EmuError> {
     remove_left_behind(&std::env::temp_dir());
     let prefix = format!("{PREFIX}{}-", weft_emu::own_mark());
     tempfile::Builder::new()
         .prefix(&prefix)
         .tempdir()
         .map_err(|error| {
-            Trouble::Lacking(format!(
+            EmuError::Lacking(format!(
                 "a folder for the clients: {error}: set TMPDIR to one with room"
             ))
         })
@@ -62,7 +62,7 @@ impl Clips<'_> {
     }
 
     /// The file with pictures of this size and frame rate.
-    pub fn file(&self, size: (u32, u32), fps: u32) -> Result<String, Trouble> {
+    pub fn file(&self, size: (u32, u32), fps: u32) -> Result<String, EmuError> {
         if let Some(known) = self.made.borrow().get(&(size, fps)) {
             return Ok(known.clone());
         }
@@ -76,7 +76,7 @@ impl Clips<'_> {
         };
         write_y4m(&path, config, CLIP_S * fps).map_err(|error| {
             let remedy = "set TMPDIR to a folder with room for the clip";
-            Trouble::Lacking(format!("{}: {error}: {remedy}", path.display()))
+            EmuError::Lacking(format!("{}: {error}: {remedy}", path.display()))
         })?;
         let name = path.display().to_string();
         self.made.borrow_mut().insert((size, fps), name.clone());

@@ -6,9 +6,9 @@ use std::fmt::Write as _;
 use weft_sim::{Application, CongestionKind, FlowKind, FlowSetup, TcpSetup, UdpSetup};
 use weft_units::{Duration, Rng};
 
-use super::Trouble;
+use super::EmuError;
 use super::job::{Begins, End, Ending, Ends, Job, Speech};
-use super::stage::READY_WITHIN;
+use super::testbed::READY_WITHIN;
 
 /// iperf3's own.
 const PORT: u16 = 5201;
@@ -35,7 +35,7 @@ pub fn jobs(
     setup: &FlowSetup,
     ends: &Ends,
     (duration, seed): (Duration, u64),
-) -> Result<Vec<Job>, Trouble> {
+) -> Result<Vec<Job>, EmuError> {
     let until = setup.stops_at(duration);
     let traffic = Traffic {
         flow,
@@ -63,7 +63,7 @@ struct Traffic<'a> {
 }
 
 impl Traffic<'_> {
-    fn tcp(&self, name: &str, tcp: &TcpSetup, rng: &Rng) -> Result<Vec<Job>, Trouble> {
+    fn tcp(&self, name: &str, tcp: &TcpSetup, rng: &Rng) -> Result<Vec<Job>, EmuError> {
         let algorithm = kernels_name(name, tcp.congestion)?;
         let many = |most: u32| {
             let text = format!(
@@ -73,7 +73,7 @@ impl Traffic<'_> {
             );
             match tcp.connections <= most {
                 true => Ok(()),
-                false => Err(Trouble::Lacking(text)),
+                false => Err(EmuError::Lacking(text)),
             }
         };
         if tcp.application == Application::LongLived {
@@ -176,7 +176,7 @@ impl Traffic<'_> {
 }
 
 /// What the kernel calls the algorithm, if it has it.
-fn kernels_name(flow: &str, congestion: CongestionKind) -> Result<&'static str, Trouble> {
+fn kernels_name(flow: &str, congestion: CongestionKind) -> Result<&'static str, EmuError> {
     let name = match congestion {
         CongestionKind::Reno => "reno",
         CongestionKind::Cubic => "cubic",
@@ -188,7 +188,7 @@ fn kernels_name(flow: &str, congestion: CongestionKind) -> Result<&'static str, 
     if known.iter().any(|each| each == name) {
         return Ok(name);
     }
-    Err(Trouble::Lacking(format!(
+    Err(EmuError::Lacking(format!(
         "flow `{flow}`: this kernel's TCP has no {name} (it has {}): `modprobe tcp_{name}`, choose \
          another with --set flows.{flow}.algorithm=cubic, or use --engine sim",
         known.join(" ")

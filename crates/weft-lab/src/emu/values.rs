@@ -7,13 +7,13 @@ use weft_units::Duration;
 
 use super::latency::latencies;
 use super::line::{Received, Sample, Sent};
-use super::stage::Told;
+use super::testbed::ClientLog;
 use crate::metrics::{self, Value};
 use crate::run::Series;
 use crate::statistics::quantile;
 
 /// What was told in a run, and how its clock stands to that of the clients.
-pub struct Tales<'a> {
+pub struct ClientLogs<'a> {
     /// What was run.
     pub setup: &'a Setup,
     /// The flows under test.
@@ -21,7 +21,7 @@ pub struct Tales<'a> {
     /// What comes before does not count.
     pub from: Duration,
     /// What the clients said.
-    pub told: &'a [Told],
+    pub told: &'a [ClientLog],
     /// When the run began, milliseconds since 1970.
     pub began_ms: f64,
 }
@@ -121,7 +121,7 @@ impl Stretch<'_> {
     }
 }
 
-impl Tales<'_> {
+impl ClientLogs<'_> {
     /// The values that exist, as `metrics::measure` gives them.
     #[must_use]
     pub fn values(&self) -> Vec<Value> {

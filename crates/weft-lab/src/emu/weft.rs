@@ -8,11 +8,11 @@ use serde::Deserialize;
 use weft_sim::encoder::Codec;
 use weft_sim::{CallSetup, SideSetup};
 
-use super::Trouble;
+use super::EmuError;
 use super::calls::{codec, film};
 use super::job::{Begins, End, Ending, Ends, Job, Speech};
 use super::line::{Received, Sample, Sent};
-use super::stage::{SILENT_FOR, Told};
+use super::testbed::{ClientLog, SILENT_FOR};
 
 const PORT: u16 = 8080;
 const ROOM: &str = "lab";
@@ -22,7 +22,7 @@ pub fn jobs(
     (flow, call): (usize, &CallSetup),
     ends: &Ends,
     scratch: &Path,
-) -> Result<Vec<Job>, Trouble> {
+) -> Result<Vec<Job>, EmuError> {
     let weft = binary()?;
     for end in [End::Source, End::Sink] {
         // That of the run before, which would be taken for this one's.
@@ -80,13 +80,15 @@ pub fn jobs(
 }
 
 /// This program, where it is weft, or the one that `WEFT_BIN` names.
-fn binary() -> Result<String, Trouble> {
+fn binary() -> Result<String, EmuError> {
     let named = std::env::var_os("WEFT_BIN").map(PathBuf::from);
     let own = std::env::current_exe().ok();
     let own = own.filter(|path| path.file_stem().is_some_and(|name| name == "weft"));
     let found = named.or(own).and_then(|path| path.canonicalize().ok());
     let path = found.ok_or_else(|| {
-        Trouble::Lacking("the client weft: this program is not weft: set WEFT_BIN to it".to_owned())
+        EmuError::Lacking(
+            "the client weft: this program is not weft: set WEFT_BIN to it".to_owned(),
+        )
     })?;
     Ok(path.display().to_string())
 }
@@ -200,7 +202,7 @@ pub fn told(
     (flow, name): (usize, &str),
     call: &CallSetup,
     ended_ms: f64,
-) -> Result<Vec<Told>, Trouble> {
+) -> Result<Vec<ClientLog>, EmuError> {
     let both = [
         (End::Source, &call.caller, &call.callee),
         (End::Sink, &call.callee, &call.caller),
@@ -212,7 +214,7 @@ pub fn told(
         let lines: Vec<Line> = lines.collect();
         let was_there = check(&lines, there, ended_ms);
         was_there.map_err(|what| {
-            Trouble::Run(format!(
+            EmuError::Run(format!(
                 "weft at the {} of flow `{name}` {what}",
                 end.name()
             ))
@@ -226,7 +228,7 @@ pub fn told(
         if let Some(camera) = here.cameras.first() {
             add_shortage(&mut samples, &lines, film(&camera.source).1);
         }
-        Ok(Told {
+        Ok(ClientLog {
             flow,
             end,
             about: None,

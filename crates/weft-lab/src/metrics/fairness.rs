@@ -73,7 +73,7 @@ pub fn fair_share(spans: &[Vec<f64>]) -> Option<f64> {
     super::mean(fair)
 }
 
-/// Equality of flow rates of seed 001 for the call's and TCP's bytes or
+/// Equality of flow rates of Sander et al. for the call's and TCP's bytes or
 /// rates; `None` when nothing flows.
 #[must_use]
 pub fn flow_rate_equality(call: f64, tcp: f64) -> Option<f64> {
@@ -87,7 +87,7 @@ pub fn flow_rate_equality(call: f64, tcp: f64) -> Option<f64> {
     })
 }
 
-/// Harm of seed 000 to a flow whose rate alone was `demand`; negative when it
+/// Harm of Grote et al. to a flow whose rate alone was `demand`; negative when it
 /// got more than alone, `None` without a demand.
 #[must_use]
 pub fn harm(demand: f64, rate: f64) -> Option<f64> {

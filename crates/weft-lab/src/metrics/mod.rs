@@ -76,16 +76,16 @@ metrics! {
         "RFC 2647 section 3.17";
     transfer_s "Transfer time" ["s"] Lower:
         "mean time from the opening of a connection to the acknowledgement of the last byte of its transfer",
-        "seed 002 section 4.3";
+        "Boyaci et al., section 4.3";
     throughput_norm "Throughput, normalised" ["1"] Higher:
         "throughput over the highest rate of all cameras together",
-        "seed 004 section 6: over 10 Mbps a camera";
+        "Converge, section 6: over 10 Mbps a camera";
     fps "Frames shown" ["1/s"] Higher:
         "frames shown, over the time in which the call ran; mean of the cameras",
         "W3C webrtc-stats, framesRendered";
     fps_norm "Frames shown, normalised" ["1"] Higher:
         "frames shown a second, over 24",
-        "seed 004 section 6";
+        "Converge, section 6";
     freeze_s "Frozen" ["s"] Lower:
         "time between two pictures where it is at least max(3 d, d + 150 ms), d being the mean of the last 30 such times, as far as it was measured; sum, mean of the cameras; a picture that stands at the end counts, and so does the time before a call's first picture if it is more than 1 s; no picture at all is one freeze as long as the call",
         "W3C webrtc-stats, totalFreezesDuration; the beginning of a call chosen by us";
@@ -94,13 +94,13 @@ metrics! {
         "W3C webrtc-stats, freezeCount";
     freeze_ms_mean "Freezes, mean length" ["ms"] Lower:
         "time frozen over the number of freezes, where there are any; mean of the cameras",
-        "seed 004 table 4";
+        "Converge, table 4";
     e2e_ms_mean "Latency, mean" ["ms"] Lower:
         "from the capture of a frame to its display, over the frames shown; mean of the cameras",
-        "seed 004 section 5";
+        "Converge, section 5";
     e2e_ms_p95 "Latency, 95 %" ["ms"] Lower:
         "95 % of the frames shown took no longer than this",
-        "seed 004 section 5";
+        "Converge, section 5";
     frames_dropped "Frames never shown" ["1"] Lower:
         "frames that were encoded and never shown, those of the last second aside; mean of the cameras",
         "W3C webrtc-stats, framesDropped";
@@ -109,16 +109,16 @@ metrics! {
         "RFC 4585 section 6.3.1";
     fcd_ms "Frame construction delay" ["ms"] Lower:
         "from the first packet of a frame to its last, over the frames shown; mean of the cameras",
-        "seed 004 section 4.2";
+        "Converge, section 4.2";
     ifd_ms "Inter-frame delay" ["ms"] Lower:
         "time between two frames on display; mean of the cameras",
-        "seed 004 section 4.2";
+        "Converge, section 4.2";
     qp "Quantiser" ["1"] Lower:
         "quantiser index of the frames shown, mean; 0 to 127 for VP8, 0 to 51 for H.264; mean of the cameras",
         "W3C webrtc-stats, qpSum";
     qp_norm "Quantiser, normalised" ["1"] Lower:
         "quantiser over the coarsest one of the codec: 127 for VP8, 51 for H.264",
-        "seed 004 section 6, which divides by 60";
+        "Converge, section 6, which divides by 60";
     psnr_db "PSNR" ["dB"] Higher:
         "luma peak signal to noise ratio of the frames shown against what was filmed, as the encoder's model gives it, mean; mean of the cameras",
         "ITU-T J.340";
@@ -145,16 +145,16 @@ metrics! {
         "W3C webrtc-stats, frameHeight";
     fec_overhead "Repair packets" ["1"] Lower:
         "repair packets sent over media packets sent for the first time, of all cameras, over the whole run",
-        "seed 004 section 2.3";
+        "Converge, section 2.3";
     fec_utilisation "Repair packets of use" ["1"] Higher:
         "repair packets that brought a packet back over repair packets received, of all cameras, over the whole run; none received: no value",
-        "seed 004 section 6";
+        "Converge, section 6";
     utilisation "Utilisation" ["1"] Higher:
         "bits delivered by the links that the flow takes, over what their capacity allowed",
         "RFC 8867 section 4";
     convergence_s "Convergence time" ["s"] Lower:
         "time after the start, and after each step of capacity, until the rate stays within 15 % of where it settles; mean",
-        "seed 003 section 4; tolerance chosen by us";
+        "the GCC thesis, section 4; tolerance chosen by us";
     rate_variation "Variation of the rate" ["1"] Lower:
         "how much the rate of a second differs from that of the second before, mean, over the mean rate; mean of the flows",
         "RFC 8867 section 4.1, variation in throughput; formula chosen by us";
@@ -193,10 +193,10 @@ metrics! {
         "RFC 8868 section 3";
     flow_rate_equality "Flow-rate equality" ["1"] Neither:
         "1 - TCP/call bytes if the call has more, else call/TCP bytes - 1: 0 equal, 1 the call alone, -1 TCP alone",
-        "seed 001 section 3";
+        "Sander et al., section 3";
     harm "Harm" ["1"] Lower:
         "(demand - rate) / demand, the demand being the rate of the same flows with the same seed alone on the links",
-        "seed 000 section IV-B, after Ware et al. 2019";
+        "Grote et al., section IV-B, after Ware et al. 2019";
 }
 
 /// What people ask first, the most telling first: how it looked, how late it

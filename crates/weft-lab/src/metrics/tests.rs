@@ -46,7 +46,7 @@ fn flow_rate_equality_is_signed() {
 
 #[test]
 fn harm_is_the_lost_share_of_the_demand() {
-    // Seed 000: Signal yields 75 % of its 1.9 Mbit/s: 0.475 remains.
+    // Grote et al.: Signal yields 75 % of its 1.9 Mbit/s: 0.475 remains.
     assert!((harm(1.9, 0.475).unwrap() - 0.75).abs() < 1e-12);
     assert_eq!(harm(1.0, 1.25), Some(-0.25));
     assert_eq!(harm(0.0, 1.0), None);

@@ -86,7 +86,7 @@ pub fn measure(run: &Run<'_>, values: &mut Vec<Value>) {
     run.for_each_flow("e2e_ms_p95", values, p95(run.focus), |flow| p95(&[flow]));
 }
 
-/// Frames a second that a call should show at least (seed 004 section 6).
+/// Frames a second that a call should show at least (Converge, section 6).
 const ENOUGH_FPS: f64 = 24.0;
 
 type Norm = fn(&Run<'_>, usize) -> Option<f64>;

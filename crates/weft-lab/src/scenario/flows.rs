@@ -16,7 +16,7 @@ use super::place::{ScenarioError, Source, unknown_name};
 use super::quantity::Speed;
 use super::systems::{self, SystemSpec};
 
-/// Frames a second, and what a camera sends at most: 1280x720 as in seed 004
+/// Frames a second, and what a camera sends at most: 1280x720 as in Converge,
 /// section 5.
 const DEFAULT_FPS: u32 = 30;
 const DEFAULT_SIZE: (u32, u32) = (1280, 720);

@@ -16,7 +16,7 @@ use super::place::{ScenarioError, Source, unknown_name};
 const WEBRTC: &str = "webrtc";
 
 /// The systems that Converge was compared with, by the names of its paper
-/// (seed 004 section 5): WebRTC whose paths are migrated between or scheduled.
+/// (Converge, section 5): WebRTC whose paths are migrated between or scheduled.
 const RIVALS: [(&str, SchedulerKind, Level); 4] = [
     ("webrtc-cm", SchedulerKind::Migrate, Level::SenderSide),
     ("m-rtp", SchedulerKind::Mprtp, Level::Full),

@@ -7,9 +7,9 @@ use std::sync::{Arc, Mutex};
 
 /// What the system said first.
 #[derive(Clone, Default)]
-pub struct Trouble(Arc<Mutex<Option<String>>>);
+pub struct WriteError(Arc<Mutex<Option<String>>>);
 
-impl Trouble {
+impl WriteError {
     pub fn take(&self) -> Option<String> {
         self.0.lock().ok()?.take()
     }
@@ -24,27 +24,27 @@ impl Trouble {
 
 pub struct Disk {
     file: File,
-    trouble: Trouble,
+    error: WriteError,
 }
 
 impl Disk {
-    pub fn new(file: File, trouble: Trouble) -> Disk {
-        Disk { file, trouble }
+    pub fn new(file: File, error: WriteError) -> Disk {
+        Disk { file, error }
     }
 }
 
 impl Write for Disk {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.trouble.note(self.file.write(bytes))
+        self.error.note(self.file.write(bytes))
     }
 
     fn flush(&mut self) -> io::Result<()> {
-        self.trouble.note(self.file.flush())
+        self.error.note(self.file.flush())
     }
 }
 
 impl Seek for Disk {
     fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
-        self.trouble.note(self.file.seek(to))
+        self.error.note(self.file.seek(to))
     }
 }

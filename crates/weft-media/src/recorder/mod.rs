@@ -16,7 +16,7 @@ use weft_units::Instant;
 use weft_wire::vp8;
 
 use crate::audio::{CHANNELS, SAMPLE_RATE};
-use disk::{Disk, Trouble};
+use disk::{Disk, WriteError};
 use timeline::{Kind, Queue, Sample, Timeline};
 
 /// What a recording contains.
@@ -63,7 +63,7 @@ pub struct Recorder {
     /// Holds the file until the first keyframe says how large pictures are.
     file: Option<File>,
     output: Option<Output>,
-    trouble: Trouble,
+    error: WriteError,
     tracks: Tracks,
     video: Timeline,
     audio: Timeline,
@@ -93,7 +93,7 @@ impl Recorder {
             path: path.into(),
             file: Some(file),
             output: None,
-            trouble: Trouble::default(),
+            error: WriteError::default(),
             tracks,
             video: Timeline::new(90_000),
             audio: Timeline::new(SAMPLE_RATE),
@@ -221,7 +221,7 @@ impl Recorder {
             return Ok(());
         };
         let with_audio = self.tracks != Tracks::Video;
-        let disk = Disk::new(file, self.trouble.clone());
+        let disk = Disk::new(file, self.error.clone());
         let output = build(disk, size, with_audio, start).map_err(|reason| self.failed(&reason))?;
         self.output = Some(output);
         Ok(())
@@ -230,7 +230,7 @@ impl Recorder {
     fn failed(&self, reason: &webm::mux::Error) -> RecorderError {
         RecorderError::Write {
             path: self.path.clone(),
-            reason: self.trouble.take().unwrap_or_else(|| reason.to_string()),
+            reason: self.error.take().unwrap_or_else(|| reason.to_string()),
         }
     }
 }

@@ -16,7 +16,7 @@ use weft_session::{Delivery, Level, MediaKind, Naming, SchedulerKind};
 use weft_testing::{skipped, where_the_machine_keeps_up};
 use weft_units::{Duration, Instant, Rng};
 
-use crate::common::{Allowance, Record, Side, Stage, config, local, survives_a_cut};
+use crate::common::{Allowance, Record, Side, TestCall, config, local, survives_a_cut};
 use crate::{Command, End, Report, bind};
 use program::{Counts, Line, Pion, built};
 use relay::Relay;
@@ -149,7 +149,7 @@ impl Call {
     }
 }
 
-impl Stage for Call {
+impl TestCall for Call {
     fn now(&self) -> Instant {
         self.clock.now()
     }

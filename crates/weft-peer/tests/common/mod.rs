@@ -223,7 +223,7 @@ pub fn local(addr: SocketAddr, link: u8) -> LocalAddress {
 }
 
 /// A call that a test body can run: in virtual time or over sockets.
-pub trait Stage {
+pub trait TestCall {
     fn now(&self) -> Instant;
     fn run(&mut self, span: Duration);
     fn cut(&mut self, link: usize);
@@ -241,20 +241,20 @@ pub struct Allowance {
 
 /// A link is cut and restored: the picture goes on, the death is found out in
 /// time, the path comes back.
-pub fn survives_a_cut(stage: &mut impl Stage, cut: usize, allowance: Allowance) {
+pub fn survives_a_cut(call: &mut impl TestCall, cut: usize, allowance: Allowance) {
     let seconds = Duration::from_secs;
-    stage.run(seconds(2));
-    let start = stage.now();
-    stage.run(seconds(1));
-    let cut_at = stage.now();
-    stage.cut(cut);
-    stage.run(seconds(2));
-    let restored_at = stage.now();
-    stage.restore(cut);
-    stage.run(seconds(2));
-    let end = stage.now();
+    call.run(seconds(2));
+    let start = call.now();
+    call.run(seconds(1));
+    let cut_at = call.now();
+    call.cut(cut);
+    call.run(seconds(2));
+    let restored_at = call.now();
+    call.restore(cut);
+    call.run(seconds(2));
+    let end = call.now();
 
-    let record = stage.record();
+    let record = call.record();
     let dead = record.path_down(Side::Sender, cut_at).expect("a verdict");
     let verdict = dead - cut_at;
     assert!(

@@ -4,7 +4,7 @@
 use weft_session::Level;
 use weft_units::{Duration, Instant, Rate};
 
-use crate::common::Stage;
+use crate::common::TestCall;
 use crate::world::{Setup, World};
 
 /// How a call went on after all its links were cut and one was restored.

@@ -7,7 +7,7 @@ use weft_secure::IceRole;
 use weft_session::{Delivery, MediaKind, SchedulerKind};
 use weft_units::{Duration, Ecn, Instant, Rng, StreamId};
 
-use crate::common::{FRAME_INTERVAL, Record, Side, Source, Stage, config, local};
+use crate::common::{FRAME_INTERVAL, Record, Side, Source, TestCall, config, local};
 use crate::wires::{Family, Wires, any_epoch};
 
 /// How a call is set up.
@@ -165,7 +165,7 @@ impl World {
     }
 }
 
-impl Stage for World {
+impl TestCall for World {
     fn now(&self) -> Instant {
         self.now
     }

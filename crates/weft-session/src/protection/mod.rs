@@ -23,7 +23,7 @@ pub enum ProtectionKind {
     None,
     /// As libwebrtc protects: by its table of loss and frame size.
     WebrtcTable,
-    /// Seed 004 section 4.3: by what each path loses.
+    /// Converge, section 4.3: by what each path loses.
     #[default]
     PathSpecific,
 }

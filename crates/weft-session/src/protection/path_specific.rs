@@ -4,7 +4,7 @@ use weft_units::{Duration, Instant, PathId};
 
 use super::{FrameToProtect, Group, Protection, Unprotected, interleave};
 
-/// Seed 004 section 4.3: for the P packets that a frame sends over a path,
+/// Converge, section 4.3: for the P packets that a frame sends over a path,
 /// l × P × β repair packets on the same path; l is the path's loss, and
 /// β = 1 + NACK / (P − FEC) makes up for what was not enough.
 ///
@@ -78,7 +78,7 @@ impl PathState {
             self.due = 0.0;
             return 0;
         }
-        // Seed 004 counts P − FEC as media: P has the repair packets in it.
+        // The Converge paper counts P − FEC as media: P has the repair packets in it.
         let wanted = self.loss * packets as f64 * self.beta();
         self.due += wanted;
         let whole = |due: f64| (due - 1e-9).ceil();

@@ -69,7 +69,7 @@ fn names_are_read_back() {
 
 #[test]
 fn path_specific_protects_the_path_that_loses() {
-    // Seed 004 section 3.3: 30 packets on a path with 10 % loss need 3.
+    // Converge, section 3.3: 30 packets on a path with 10 % loss need 3.
     let made = repairs(ProtectionKind::PathSpecific, &[0.0, 0.1], &[30, 30], false);
     assert_eq!(made[0], 0);
     assert!((295..=305).contains(&made[1]), "{made:?}");

@@ -9,7 +9,7 @@ use super::{FrameToProtect, Group, Protection, interleave};
 /// and with the frames' size, at least twice as large for keyframes, over the
 /// whole frame. Loss is that of all paths together, and the highest of the
 /// last ten seconds (`VCMLossProtectionLogic`'s max filter): the reason for
-/// 40 repair packets per 100 at 1 % (seed 004 section 6.2).
+/// 40 repair packets per 100 at 1 % (Converge, section 6.2).
 #[derive(Default)]
 pub(super) struct WebrtcTable {
     /// Arrived and lost in each [`INTERVAL`], oldest first, with its beginning.

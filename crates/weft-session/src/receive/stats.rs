@@ -21,7 +21,7 @@ pub struct ReceiverStats {
     pub jitter: Duration,
 }
 
-/// How the paths were judged by what they did to frames (seed 004 section
+/// How the paths were judged by what they did to frames (Converge, section
 /// 4.2).
 #[derive(Clone, Copy, Default, PartialEq, Eq, Debug)]
 pub struct QualityCounters {

@@ -18,7 +18,7 @@ pub enum SchedulerKind {
     /// Our own: each frame where it arrives first.
     #[default]
     Weft,
-    /// Seed 004 section 4, whole.
+    /// Converge, section 4, whole.
     Converge,
     /// One path; the next one when it dies.
     Single,

@@ -6,7 +6,7 @@ use super::{Assignment, Batch, PathView, Scheduler};
 /// One path; when its connection fails, the call drops it and goes on over
 /// another one.
 ///
-/// Source: connection migration of WebRTC, as seed 004 section 6 runs it
+/// Source: connection migration of WebRTC, as section 6 of Converge runs it
 /// (WebRTC-CM): it "switches between the two available networks only when
 /// directed by the WebRTC connection migration module". A path that is poor
 /// stays; one that is dead stays until the module believes it.

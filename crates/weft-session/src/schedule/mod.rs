@@ -50,7 +50,7 @@ pub struct PathView {
 }
 
 impl PathView {
-    /// When `size` more bytes would have arrived (seed 004, algorithm 1, with
+    /// When `size` more bytes would have arrived (Converge, algorithm 1, with
     /// what waits already added to N·k and measured one-way delay for half a
     /// round trip).
     #[must_use]
@@ -60,7 +60,7 @@ impl PathView {
     }
 }
 
-/// What a packet is. The first five are those of seed 004 table 2, highest
+/// What a packet is. The first five are those of Converge, table 2, highest
 /// priority first.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Class {
@@ -92,7 +92,7 @@ impl Class {
         }
     }
 
-    /// Whether the fast path is for it (seed 004 table 2).
+    /// Whether the fast path is for it (Converge, table 2).
     #[must_use]
     pub fn has_priority(self) -> bool {
         self <= Class::Repair
@@ -178,7 +178,7 @@ pub trait Scheduler: Send {
     }
 }
 
-/// What the receiver says that a path did to a frame (seed 004 section 4.2).
+/// What the receiver says that a path did to a frame (Converge, section 4.2).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Quality {
     /// The frame's stream.

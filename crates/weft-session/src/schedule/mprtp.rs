@@ -8,7 +8,7 @@ use super::{Assignment, Batch, PathView, Scheduler};
 /// Packets in proportion to a sending rate that follows each path's losses.
 ///
 /// Source: MPRTP (Singh, Ahsan, Ott, `MMSys` 2013; draft-ietf-avtcore-mprtp),
-/// which seed 004 section 5 calls M-RTP: "sends packets using a loss-based
+/// which section 5 of Converge calls M-RTP: "sends packets using a loss-based
 /// estimated sending rate"; delay does not matter. That rate is the one of
 /// draft-ietf-rmcat-gcc-02 section 6, once per report.
 #[derive(Default)]

@@ -51,7 +51,7 @@ fn completion_time_is_transmission_of_all_that_waits_plus_delay() {
 
 #[test]
 fn delta_frames_are_shared_in_proportion_to_the_rates() {
-    // Seed 004 section 4.1: 15 and 5 Mbps share 40 packets as 30 and 10.
+    // Converge, section 4.1: 15 and 5 Mbps share 40 packets as 30 and 10.
     let paths = [view(0, 15_000, 0), view(1, 5_000, 5)];
     let mut scheduler = SchedulerKind::Converge.build(Ablation::None);
     let all: Vec<Assignment> = (0..100)

@@ -9,7 +9,7 @@ use crate::event::{Event, Output};
 use crate::path::{Carried, Content, Path, PathState, Purpose, Waiting};
 
 /// A live path that sent nothing for this long, or nothing but copies, gets a
-/// duplicate, so that its delay and rate are known when it is needed (seed 004
+/// duplicate, so that its delay and rate are known when it is needed (Converge,
 /// section 4.2). Four per second cost about 40 kbps at full packets; chosen by
 /// us.
 const KEEP_MEASURED: Duration = Duration::from_millis(250);

@@ -1,4 +1,4 @@
-//! Quality feedback (seed 004 section 4.2), at the full level only: from the
+//! Quality feedback (Converge, section 4.2), at the full level only: from the
 //! receiver's verdicts to messages, and from messages to the scheduler.
 
 use weft_units::{Duration, Instant, StreamId};

@@ -17,7 +17,7 @@ pub enum ParticipantKind {
 }
 
 /// Most cameras of one participant: each is a stream to everybody else. One
-/// more than seed 004 evaluates.
+/// more than the Converge paper evaluates.
 pub const MAX_CAMERAS: usize = 4;
 
 /// What a participant sends.

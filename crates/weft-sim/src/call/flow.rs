@@ -208,7 +208,7 @@ impl Flow for CallFlow {
                 return;
             }
             Body::Answer { sent_at } => {
-                side.testify();
+                side.pass_signs_of_life();
                 side.association.on_answer(now, path, sent_at);
             }
             _ => return,

@@ -92,7 +92,7 @@ impl Side {
             self.session.handle_input(now, Input::Timeout);
         }
         if self.association.due().is_some_and(|at| at <= now) {
-            self.testify();
+            self.pass_signs_of_life();
             self.association.on_time(now);
         }
     }
@@ -105,7 +105,7 @@ impl Side {
     }
 
     /// Before a verdict the association hears what media says.
-    pub fn testify(&mut self) {
+    pub fn pass_signs_of_life(&mut self) {
         if self.association.is_suspicious() {
             for (path, rtt, heard_at) in self.session.signs_of_life() {
                 self.association.on_media(path, rtt, heard_at);
@@ -131,7 +131,7 @@ impl Side {
             match self.session.poll_output()? {
                 Output::Transmit(transmit) => return Some(Action::Transmit(transmit)),
                 Output::SuspectPath(path) => {
-                    self.testify();
+                    self.pass_signs_of_life();
                     self.association.suspect(now, path);
                 }
                 Output::Event(event) => {

@@ -1,4 +1,4 @@
-//! Feedback on quality by path (seed 004 section 4.2): an application packet
+//! Feedback on quality by path (Converge, section 4.2): an application packet
 //! (RFC 3550 section 6.7), name `WEFT`, subtype 2.
 
 use super::{APPLICATION, WEFT_NAME, WEFT_QUALITY_FEEDBACK, write_packet, write_ssrcs};

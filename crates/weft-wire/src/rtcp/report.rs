@@ -71,7 +71,7 @@ pub struct SourceDescription {
     pub ssrc: Ssrc,
     /// At most 255 octets; empty if the source names none.
     pub cname: String,
-    /// Frames in 1000 s, if the source tells them (seed 004 section 4.2). Not
+    /// Frames in 1000 s, if the source tells them (Converge, section 4.2). Not
     /// checked: zero is possible.
     pub frame_rate: Option<u32>,
 }

@@ -54,15 +54,15 @@ pub struct Call {
 }
 
 /// Everything that runs during the demo.
-pub struct Stage {
+pub struct DemoRun {
     pub ride: Ride,
     pub calls: Vec<Call>,
     viewer: Driver<Command>,
 }
 
-impl Stage {
+impl DemoRun {
     /// Builds links, calls and viewers, and publishes both calls.
-    pub fn build(args: &DemoArgs, clock: Clock, server: &ServerHandle) -> Result<Stage, Failure> {
+    pub fn build(args: &DemoArgs, clock: Clock, server: &ServerHandle) -> Result<DemoRun, Failure> {
         let target = *server
             .media_addresses()
             .first()
@@ -133,7 +133,7 @@ impl Stage {
         for call in &calls {
             watch(&viewer.remote, &room, call)?;
         }
-        Ok(Stage {
+        Ok(DemoRun {
             ride,
             calls,
             viewer,

@@ -9,7 +9,7 @@ use weft_session::{PathState, PathStats};
 use weft_units::{Bytes, Duration, Instant, Rate};
 
 use super::LINKS;
-use super::calls::{Call, Stage, WEFT};
+use super::calls::{Call, DemoRun, WEFT};
 use super::ride::{LinkName, Override};
 use super::settings::SettingTick;
 use crate::endpoint::watch::{Sight, Sights};
@@ -92,13 +92,9 @@ impl Mean {
 }
 
 impl Figures {
-    pub fn begin(now: Instant, stage: &Stage) -> Figures {
-        let sent = sent_bytes(stage);
-        let frames = stage
-            .calls
-            .iter()
-            .map(|c| (c.name, frames_sent(c)))
-            .collect();
+    pub fn begin(now: Instant, run: &DemoRun) -> Figures {
+        let sent = sent_bytes(run);
+        let frames = run.calls.iter().map(|c| (c.name, frames_sent(c))).collect();
         Figures {
             began: now,
             last_tick: now,
@@ -115,16 +111,16 @@ impl Figures {
         now: Instant,
         elapsed: StdDuration,
         phase: &'static str,
-        stage: &Stage,
+        run: &DemoRun,
     ) -> Tick {
-        let sent = sent_bytes(stage);
+        let sent = sent_bytes(run);
         let span = now
             .saturating_since(self.last_tick)
             .max(Duration::from_millis(1));
-        let report = stage.call(WEFT).and_then(Call::report);
+        let report = run.call(WEFT).and_then(Call::report);
         let mut links = Vec::new();
         for name in LINKS {
-            let Some(relay) = stage.call(WEFT).and_then(|c| c.relays.get(&name)) else {
+            let Some(relay) = run.call(WEFT).and_then(|c| c.relays.get(&name)) else {
                 continue;
             };
             let way = relay.counters().up;
@@ -148,7 +144,7 @@ impl Figures {
             links.push(LinkTick {
                 name: name.as_str(),
                 up: way.up,
-                forced: match stage.ride.forced(name) {
+                forced: match run.ride.forced(name) {
                     Override::Auto => None,
                     Override::Cut => Some("cut"),
                     Override::Up => Some("up"),
@@ -163,7 +159,7 @@ impl Figures {
                 state: path.map_or("down", |p| state_name(p.state)),
             });
         }
-        let calls = stage
+        let calls = run
             .calls
             .iter()
             .map(|c| (c.name, self.call_tick(now, c)))
@@ -175,7 +171,7 @@ impl Figures {
             phase,
             links,
             calls,
-            settings: stage.call(WEFT).map(Call::settings).unwrap_or_default(),
+            settings: run.call(WEFT).map(Call::settings).unwrap_or_default(),
         }
     }
 
@@ -205,20 +201,20 @@ impl Figures {
     }
 
     /// The whole run.
-    pub fn result(&self, now: Instant, elapsed: StdDuration, stage: &Stage) -> Value {
+    pub fn result(&self, now: Instant, elapsed: StdDuration, run: &DemoRun) -> Value {
         let seconds = elapsed.as_secs_f64();
         let mut calls = serde_json::Map::new();
-        for call in &stage.calls {
+        for call in &run.calls {
             calls.insert(call.name.to_owned(), self.call_result(now, elapsed, call));
         }
         json!({
             "seconds": round(seconds),
-            "scheduler": stage.call(WEFT).map(|c| c.scheduler.name()),
-            "protection": stage.call(WEFT).map(|c| c.protection.name()),
-            "controller": stage.call(WEFT).map(|c| c.controller.to_string()),
+            "scheduler": run.call(WEFT).map(|c| c.scheduler.name()),
+            "protection": run.call(WEFT).map(|c| c.protection.name()),
+            "controller": run.call(WEFT).map(|c| c.controller.to_string()),
             "version": weft_lab::VERSION,
             "calls": calls,
-            "links": self.link_results(elapsed, stage, WEFT),
+            "links": self.link_results(elapsed, run, WEFT),
         })
     }
 
@@ -265,9 +261,8 @@ impl Figures {
         })
     }
 
-    fn link_results(&self, elapsed: StdDuration, stage: &Stage, call: &str) -> Value {
-        stage
-            .call(call)
+    fn link_results(&self, elapsed: StdDuration, run: &DemoRun, call: &str) -> Value {
+        run.call(call)
             .map_or(Value::Null, |c| self.links_of(elapsed, c))
     }
 
@@ -354,7 +349,7 @@ fn distinct(seen: &[&Sight]) -> usize {
         .len()
 }
 
-fn sent_bytes(stage: &Stage) -> BTreeMap<(&'static str, LinkName), Bytes> {
+fn sent_bytes(run: &DemoRun) -> BTreeMap<(&'static str, LinkName), Bytes> {
     let of_call = |call: &Call| {
         let name = call.name;
         let one = move |(link, relay): (&LinkName, &super::relay::RelayHandle)| {
@@ -362,7 +357,7 @@ fn sent_bytes(stage: &Stage) -> BTreeMap<(&'static str, LinkName), Bytes> {
         };
         call.relays.iter().map(one).collect::<Vec<_>>()
     };
-    stage.calls.iter().flat_map(of_call).collect()
+    run.calls.iter().flat_map(of_call).collect()
 }
 
 fn frames_sent(call: &Call) -> u64 {

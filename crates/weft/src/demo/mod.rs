@@ -24,7 +24,7 @@ use crate::exit::{Failure, say};
 use crate::interrupt;
 use crate::serve;
 
-use calls::Stage;
+use calls::DemoRun;
 use figures::Figures;
 use page::{Board, Wish};
 use ride::LinkName;
@@ -54,7 +54,7 @@ pub fn run(args: DemoArgs) -> Result<(), Failure> {
         ..ServerConfig::default()
     };
     let server = Server::start(config)?;
-    let mut stage = Stage::build(&args, clock, &server)?;
+    let mut run = DemoRun::build(&args, clock, &server)?;
     if args.headless {
         complain!("weft: both calls are being set up");
     } else {
@@ -64,8 +64,8 @@ pub fn run(args: DemoArgs) -> Result<(), Failure> {
     interrupt::on_ctrl_c(move || {
         let _ = stop.send(());
     });
-    if let Err(failure) = wait_for_pictures(&stage, &stopped) {
-        stage.end();
+    if let Err(failure) = wait_for_pictures(&run, &stopped) {
+        run.end();
         server.shutdown();
         return Err(failure);
     }
@@ -74,7 +74,7 @@ pub fn run(args: DemoArgs) -> Result<(), Failure> {
         (None, true) => Some(Duration::from_secs(HEADLESS_SECONDS)),
         (None, false) => None,
     };
-    let mut figures = Figures::begin(clock.now(), &stage);
+    let mut figures = Figures::begin(clock.now(), &run);
     let began = Instant::now();
     let mut next_tick = began;
     let mut screen = terminal::Screen::new(args.headless);
@@ -85,15 +85,15 @@ pub fn run(args: DemoArgs) -> Result<(), Failure> {
         }
         for wish in board.take_wishes() {
             match wish {
-                Wish::Link(link, to) => stage.ride.set(link, to),
-                Wish::Set(setting) => stage.set_weft(setting),
+                Wish::Link(link, to) => run.ride.set(link, to),
+                Wish::Set(setting) => run.set_weft(setting),
             }
         }
-        let state = stage.ride.at(elapsed.into());
-        stage.apply(&state);
+        let state = run.ride.at(elapsed.into());
+        run.apply(&state);
         if Instant::now() >= next_tick {
             next_tick += TICK;
-            let tick = figures.tick(clock.now(), elapsed, state.phase, &stage);
+            let tick = figures.tick(clock.now(), elapsed, state.phase, &run);
             screen.show(&tick, length);
             board.publish(&tick);
         }
@@ -102,7 +102,7 @@ pub fn run(args: DemoArgs) -> Result<(), Failure> {
         }
     }
     screen.end();
-    let result = figures.result(clock.now(), began.elapsed(), &stage);
+    let result = figures.result(clock.now(), began.elapsed(), &run);
     match (json, &args.json) {
         (Some(mut file), Some(path)) => writeln!(file, "{result:#}").map_err(|error| {
             Failure::Run(format!(
@@ -113,7 +113,7 @@ pub fn run(args: DemoArgs) -> Result<(), Failure> {
         _ if args.headless => say(format_args!("{result:#}"))?,
         _ => {}
     }
-    stage.end();
+    run.end();
     server.shutdown();
     Ok(())
 }
@@ -130,9 +130,9 @@ fn create(path: &Path) -> Result<File, Failure> {
 }
 
 /// Measuring begins when both calls stand.
-fn wait_for_pictures(stage: &Stage, stopped: &Receiver<()>) -> Result<(), Failure> {
+fn wait_for_pictures(run: &DemoRun, stopped: &Receiver<()>) -> Result<(), Failure> {
     let deadline = Instant::now() + SETUP;
-    while !stage.both_show_pictures() {
+    while !run.both_show_pictures() {
         if stopped.recv_timeout(RIDE_STEP).is_ok() {
             return Err(Failure::Run("stopped before the calls stood".to_owned()));
         }

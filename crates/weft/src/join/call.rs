@@ -8,12 +8,12 @@ use weft_net::Remote;
 use weft_peer::Section;
 
 use super::desk::Desk;
+use super::fault::Fault;
 use super::inbox::{Inbox, Mailbox, Ticket, Wish};
 use super::playing::Player;
 use super::publishing::Publication;
 use super::record::Recording;
 use super::room::Listening;
-use super::trouble::Trouble;
 use crate::endpoint::caller::{Command, ask};
 use crate::endpoint::connect::{ConnectError, Connection};
 use crate::exit::Failure;
@@ -65,7 +65,7 @@ pub struct Call {
     pub(super) players: BTreeMap<String, Player>,
     pub(super) others: BTreeMap<String, Participant>,
     /// With the server.
-    pub(super) trouble: Trouble,
+    pub(super) fault: Fault,
     next_ticket: u64,
     started: Instant,
 }
@@ -92,7 +92,7 @@ impl Call {
             publication: Publication::default(),
             players: BTreeMap::new(),
             others: BTreeMap::new(),
-            trouble: Trouble::default(),
+            fault: Fault::default(),
             next_ticket: 0,
             started: Instant::now(),
         }
@@ -182,15 +182,15 @@ impl Call {
     }
 
     /// The server cannot be reached, or not yet.
-    pub(super) fn on_trouble(&mut self, error: &SignallingError) {
+    pub(super) fn on_fault(&mut self, error: &SignallingError) {
         let now = Instant::now();
-        if self.trouble.begins(now, &error.kind()) {
+        if self.fault.begins(now, &error.kind()) {
             complain!("weft: {error}; trying again");
         }
     }
 
     pub(super) fn on_answer(&mut self) {
-        if let Some(lasted) = self.trouble.ends(Instant::now()) {
+        if let Some(lasted) = self.fault.ends(Instant::now()) {
             let seconds = lasted.as_secs_f64();
             complain!("weft: the server answers again after {seconds:.0} s");
         }

@@ -7,8 +7,8 @@ use weft_server::MAX_CAMERAS;
 use weft_session::MediaKind;
 
 use super::call::{Call, RETRY};
+use super::fault::Fault;
 use super::inbox::{Ticket, Wish};
-use super::trouble::Trouble;
 use crate::endpoint::caller::News;
 use crate::endpoint::connect::{ConnectError, Connection, connect};
 use crate::signalling::{Participant, Publishing};
@@ -18,7 +18,7 @@ pub(super) struct Player {
     /// What was asked for, as they published then.
     pub wanted: Publishing,
     state: State,
-    trouble: Trouble,
+    fault: Fault,
 }
 
 enum State {
@@ -77,7 +77,7 @@ impl Call {
             let player = Player {
                 wanted,
                 state: State::Asked(ticket),
-                trouble: before.map(|p| p.trouble).unwrap_or_default(),
+                fault: before.map(|p| p.fault).unwrap_or_default(),
             };
             self.players.insert(participant.id.clone(), player);
         }
@@ -99,7 +99,7 @@ impl Call {
         let error = match made {
             Ok(connection) => {
                 player.state = State::Made(ticket, connection);
-                player.trouble.ends(Instant::now());
+                player.fault.ends(Instant::now());
                 if let (Some(recording), Some(participant)) =
                     (&mut self.outlets.recording, self.others.get(id))
                 {
@@ -113,7 +113,7 @@ impl Call {
         player.state = State::Missing(now + RETRY);
         // They may be about to publish: that is tried again without a word.
         let passing = matches!(&error, ConnectError::Signalling(e) if e.is_passing());
-        if !passing && player.trouble.begins(now, &error.to_string()) {
+        if !passing && player.fault.begins(now, &error.to_string()) {
             let name = self.others.get(id).map_or(id, |p| &p.name);
             complain!("weft: cannot receive `{name}`: {error}; trying again");
         }

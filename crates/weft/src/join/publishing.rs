@@ -96,7 +96,7 @@ impl Call {
                 self.publication.state = State::Made(ticket, connection);
                 return Ok(());
             }
-            Err(ConnectError::Signalling(error)) if error.is_passing() => self.on_trouble(&error),
+            Err(ConnectError::Signalling(error)) if error.is_passing() => self.on_fault(&error),
             Err(ConnectError::Signalling(error)) => return Err(error.into_failure()),
             Err(error) => return Err(Failure::run(error)),
         }

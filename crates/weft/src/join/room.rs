@@ -69,7 +69,7 @@ impl Call {
         if self.listening.again.is_some_and(|at| now >= at) {
             self.listen_to_room();
         } else if self.listening.is_silent(now) {
-            if self.trouble.begins(now, "silence") {
+            if self.fault.begins(now, "silence") {
                 complain!("weft: nothing heard of the room for a while; asking again");
             }
             self.listen_to_room();
@@ -87,7 +87,7 @@ impl Call {
         if !error.is_passing() || self.own.identity.is_none() {
             return Err(error.into_failure());
         }
-        self.on_trouble(&error);
+        self.on_fault(&error);
         self.listening.again = Some(Instant::now() + RETRY);
         Ok(())
     }

@@ -5,9 +5,9 @@ use weft_units::PathId;
 
 use super::board::{Board, LinkNews};
 use super::desk::Desk;
+use super::fault::Fault;
 use super::inbox::{Frames, WAITING_FRAMES};
 use super::loopback;
-use super::trouble::Trouble;
 
 #[test]
 fn a_server_on_this_machine_is_reached_at_the_address_that_its_url_has() {
@@ -71,16 +71,16 @@ fn frames_that_nobody_takes_are_counted_drops_until_there_is_room() {
 }
 
 #[test]
-fn a_trouble_is_news_once_and_its_end_says_how_long_it_was() {
+fn a_fault_is_news_once_and_its_end_says_how_long_it_was() {
     let start = Instant::now();
     let after = |s| start + Duration::from_secs(s);
-    let mut trouble = Trouble::default();
-    assert_eq!(trouble.ends(start), None);
-    assert!(trouble.begins(start, "unreachable"));
-    assert!(!trouble.begins(after(1), "unreachable"));
-    assert!(trouble.begins(after(2), "refused"));
-    assert_eq!(trouble.ends(after(9)), Some(Duration::from_secs(9)));
-    assert_eq!(trouble.ends(after(10)), None);
+    let mut fault = Fault::default();
+    assert_eq!(fault.ends(start), None);
+    assert!(fault.begins(start, "unreachable"));
+    assert!(!fault.begins(after(1), "unreachable"));
+    assert!(fault.begins(after(2), "refused"));
+    assert_eq!(fault.ends(after(9)), Some(Duration::from_secs(9)));
+    assert_eq!(fault.ends(after(10)), None);
 }
 
 #[test]

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Instant, SystemTime};
 
-use weft_lab::emu::{self, Client, Late, Settings, Trouble};
+use weft_lab::emu::{self, Client, EmuError, Late, Settings};
 use weft_lab::outcome::{self, Outcome};
 use weft_lab::output::{self, Conditions, Folder};
 use weft_lab::{Scenario, ScenarioError, run as runs, shelf};
@@ -41,7 +41,8 @@ pub fn run(args: &RunArgs) -> Result<(), Failure> {
         let words = words.into_iter().chain(set).chain(flags(&args.common));
         shell(words.chain(engine_flags(args)))
     };
-    let suited = |scenario: &Scenario| emu::suited(scenario, &args.client).map_err(Failure::from);
+    let supported =
+        |scenario: &Scenario| emu::supported(scenario, &args.client).map_err(Failure::from);
     let emulated = Maker::Emu(Settings {
         client: args.client.clone(),
         late: match args.keep_rejected {
@@ -58,12 +59,12 @@ pub fn run(args: &RunArgs) -> Result<(), Failure> {
             &stop_flag(),
         ),
         Engine::Emu => {
-            let scenarios = scenarios.iter().map(suited);
+            let scenarios = scenarios.iter().map(supported);
             let scenarios = scenarios.collect::<Result<Vec<Scenario>, Failure>>()?;
             all(&scenarios, &args.common, &command, &emulated, &stop_flag())
         }
         Engine::Both => {
-            let pairs = scenarios.iter().map(|s| Ok((s.clone(), suited(s)?)));
+            let pairs = scenarios.iter().map(|s| Ok((s.clone(), supported(s)?)));
             let pairs = pairs.collect::<Result<Vec<(Scenario, Scenario)>, Failure>>()?;
             both::run(&pairs, &args.common, &command, &emulated, &stop_flag())
         }
@@ -100,11 +101,11 @@ pub enum Maker {
     Emu(Settings),
 }
 
-impl From<Trouble> for Failure {
-    fn from(trouble: Trouble) -> Failure {
-        match trouble {
-            Trouble::Lacking(text) => Failure::Machine(text),
-            Trouble::Run(text) => Failure::Run(text),
+impl From<EmuError> for Failure {
+    fn from(error: EmuError) -> Failure {
+        match error {
+            EmuError::Lacking(text) => Failure::Machine(text),
+            EmuError::Run(text) => Failure::Run(text),
         }
     }
 }

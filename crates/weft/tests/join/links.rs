@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use weft_testing::where_the_machine_keeps_up;
 
-use super::stage::{Program, cable, pair, sent, serve, time};
+use super::fixture::{Program, cable, pair, sent, serve, time};
 
 /// A second, as in virtual time, and as much for a machine that builds
 /// beside it.

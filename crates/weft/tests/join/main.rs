@@ -1,8 +1,8 @@
 //! `weft join` as a program: against servers that do not do what they should.
 
+mod fixture;
 mod links;
 mod policies;
-mod stage;
 
 use std::io::{BufRead, BufReader, Write};
 use std::net::{TcpListener, TcpStream};

@@ -5,7 +5,7 @@ use std::process::Command;
 use serde_json::Value;
 use weft_testing::where_the_machine_keeps_up;
 
-use super::stage::{PATIENCE, Program, cable, carried, heard, pair, sent, serve, time};
+use super::fixture::{PATIENCE, Program, cable, carried, heard, pair, sent, serve, time};
 
 /// Packets of sound in a second: 20 ms each.
 const SOUNDS: f64 = 50.0;

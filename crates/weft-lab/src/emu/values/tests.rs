@@ -19,7 +19,7 @@ fn setup() -> Setup {
 }
 
 /// 25 frames and 0.1 s of freezes each second; a round trip of 50 ms.
-fn sink() -> Told {
+fn sink() -> ClientLog {
     let sample = |second: u32| Sample {
         unix_ms: BEGAN_MS + f64::from(second) * 1e3,
         rtt_ms: Some(50.0),
@@ -33,7 +33,7 @@ fn sink() -> Told {
         }),
         sent: None,
     };
-    Told {
+    ClientLog {
         flow: 0,
         end: End::Sink,
         about: None,
@@ -42,7 +42,7 @@ fn sink() -> Told {
     }
 }
 
-fn source(cpu_limited_s: f64) -> Told {
+fn source(cpu_limited_s: f64) -> ClientLog {
     let sample = Sample {
         unix_ms: BEGAN_MS + 9e3,
         sent: Some(Sent {
@@ -53,16 +53,16 @@ fn source(cpu_limited_s: f64) -> Told {
         }),
         ..Sample::default()
     };
-    Told {
+    ClientLog {
         end: End::Source,
         samples: vec![sample],
         ..sink()
     }
 }
 
-fn of<T>(told: &[Told], from: Duration, look: impl FnOnce(&Tales<'_>) -> T) -> T {
+fn of<T>(told: &[ClientLog], from: Duration, look: impl FnOnce(&ClientLogs<'_>) -> T) -> T {
     let setup = setup();
-    look(&Tales {
+    look(&ClientLogs {
         setup: &setup,
         focus: &[0],
         from,
@@ -98,7 +98,7 @@ fn counts_are_differences_between_the_ends_of_the_measured_time() {
 
 #[test]
 fn a_picture_that_stands_at_the_end_is_a_freeze() {
-    let freezes = |told: &Told, from: u64| {
+    let freezes = |told: &ClientLog, from: u64| {
         let values = of(std::slice::from_ref(told), Duration::from_secs(from), |t| {
             t.values()
         });
@@ -150,7 +150,7 @@ fn a_run_that_the_processor_limited_is_flagged() {
 
 #[test]
 fn a_connection_that_was_lost_is_told() {
-    let lost = Told {
+    let lost = ClientLog {
         has_failed: true,
         ..sink()
     };
@@ -174,7 +174,7 @@ fn goodput_is_between_the_samples_that_tell_of_it() {
         }),
         ..Sample::default()
     };
-    let told = Told {
+    let told = ClientLog {
         samples: (0..=10).map(sample).collect(),
         ..sink()
     };

@@ -1,4 +1,4 @@
-//! Converge, the scheduler of seed 004 section 4: what a packet is decides its
+//! The scheduler of Converge, section 4: what a packet is decides its
 //! path, and what the receiver says of frames corrects it. docs/converge.md
 //! has the paper's rules, what it leaves open and how we decided.
 

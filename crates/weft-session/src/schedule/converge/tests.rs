@@ -19,7 +19,7 @@ fn view(id: u8, mbps: f64, srtt_ms: u64) -> PathView {
     }
 }
 
-/// Seed 004 section 4.1's example.
+/// The example of Converge, section 4.1.
 fn example() -> [PathView; 2] {
     [view(1, 15.0, 40), view(2, 5.0, 40)]
 }

@@ -1,18 +1,18 @@
-//! Troubles that last: said when they begin and when they end.
+//! Faults that last: said when they begin and when they end.
 
 use std::time::{Duration, Instant};
 
-/// One thing that may be in trouble.
+/// One thing that may be at fault.
 #[derive(Default)]
-pub struct Trouble(Option<Present>);
+pub struct Fault(Option<Present>);
 
 struct Present {
     kind: String,
     since: Instant,
 }
 
-impl Trouble {
-    /// It is in trouble of this kind. True if that is news.
+impl Fault {
+    /// It is at fault of this kind. True if that is news.
     pub fn begins(&mut self, now: Instant, kind: &str) -> bool {
         let since = self.0.as_ref().map_or(now, |present| present.since);
         let news = self.0.as_ref().is_none_or(|present| present.kind != kind);

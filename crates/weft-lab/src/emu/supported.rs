@@ -7,7 +7,7 @@ use weft_sim::{CallSetup, EcnMode, FlowKind, FlowSetup, Setup};
 use weft_units::Bytes;
 
 use super::calls::codec;
-use super::{Client, Trouble};
+use super::{Client, EmuError};
 use crate::scenario::{Scenario, Variant};
 
 /// What plain WebRTC is called in scenarios: what browsers are compared with.
@@ -20,7 +20,7 @@ const WEBRTC: &str = "webrtc";
 ///
 /// # Errors
 /// What cannot be emulated.
-pub fn suited(scenario: &Scenario, client: &Client) -> Result<Scenario, Trouble> {
+pub fn supported(scenario: &Scenario, client: &Client) -> Result<Scenario, EmuError> {
     for variant in &scenario.variants {
         check(&variant.setup, client)?;
     }
@@ -86,12 +86,12 @@ fn name(client: &Client, variant: &Variant) -> String {
 }
 
 /// What this client cannot be told, or the network cannot do.
-fn check(setup: &Setup, client: &Client) -> Result<(), Trouble> {
+fn check(setup: &Setup, client: &Client) -> Result<(), EmuError> {
     for flow in &setup.flows {
         let Some(what) = lacking(flow, client) else {
             continue;
         };
-        return Err(Trouble::Lacking(format!(
+        return Err(EmuError::Lacking(format!(
             "flow `{}` {what}, which the engine emu of this version does not have: use --engine sim",
             flow.name
         )));

@@ -28,23 +28,27 @@ fn names(scenario: &Scenario) -> Vec<&str> {
 #[test]
 fn a_program_is_one_system_on_the_same_links() {
     let text = TEXT.replace("systems = [", "systems = [\"weft\", ");
-    let suited = suited(&scenario(&text), &Client::Chromium).unwrap();
-    assert_eq!(names(&suited), ["chromium", "chromium@b"]);
-    assert_eq!(suited.variants[1].setup.flows[0].routes.len(), 1);
+    let supported = supported(&scenario(&text), &Client::Chromium).unwrap();
+    assert_eq!(names(&supported), ["chromium", "chromium@b"]);
+    assert_eq!(supported.variants[1].setup.flows[0].routes.len(), 1);
 }
 
 #[test]
 fn what_was_published_of_webrtc_is_about_browsers() {
-    let suited = suited(&scenario(TEXT), &Client::Chromium).unwrap();
-    let about: Vec<&str> = suited.published.iter().map(|p| p.system.as_str()).collect();
+    let supported = supported(&scenario(TEXT), &Client::Chromium).unwrap();
+    let about: Vec<&str> = supported
+        .published
+        .iter()
+        .map(|p| p.system.as_str())
+        .collect();
     assert_eq!(about, ["chromium"]);
 }
 
 #[test]
 fn weft_is_run_as_each_system() {
     let scenario = scenario(TEXT);
-    let suited = suited(&scenario, &Client::Weft).unwrap();
-    assert_eq!(names(&suited), names(&scenario));
+    let supported = supported(&scenario, &Client::Weft).unwrap();
+    assert_eq!(names(&supported), names(&scenario));
 }
 
 #[test]
@@ -52,12 +56,12 @@ fn varied_values_stay_apart() {
     let text = format!(
         "{TEXT}\n[[vary]]\nkey = \"links.a.rate\"\nvalues = [\"1mbit\", \"2mbit\"]\nlabel = \"a\"\n"
     );
-    let suited = suited(&scenario(&text), &Client::Exec("true".into())).unwrap();
-    assert_eq!(suited.variants.len(), 4);
+    let supported = supported(&scenario(&text), &Client::Exec("true".into())).unwrap();
+    assert_eq!(supported.variants.len(), 4);
     assert!(
-        names(&suited).contains(&"exec@b (a 1mbit)"),
+        names(&supported).contains(&"exec@b (a 1mbit)"),
         "{:?}",
-        names(&suited)
+        names(&supported)
     );
 }
 
@@ -67,16 +71,16 @@ fn systems_that_change_the_network_stay_apart() {
         .replace("\"webrtc@b\"", "\"codel\"")
         .replace("{ system", "  { system");
     let text = format!("{text}\n[system.codel]\nset = {{ links.a.aqm = \"codel\" }}\n");
-    let suited = suited(&scenario(&text), &Client::Chromium).unwrap();
-    assert_eq!(names(&suited), ["chromium (webrtc)", "chromium (codel)"]);
+    let supported = supported(&scenario(&text), &Client::Chromium).unwrap();
+    assert_eq!(names(&supported), ["chromium (webrtc)", "chromium (codel)"]);
 }
 
 #[test]
 fn what_cannot_be_emulated_is_named() {
     let refused = |more: &str, client: &Client| {
         let text = format!("{TEXT}{more}");
-        match suited(&scenario(&text), client) {
-            Err(Trouble::Lacking(text)) => Some(text),
+        match supported(&scenario(&text), client) {
+            Err(EmuError::Lacking(text)) => Some(text),
             Err(other) => panic!("{other}"),
             Ok(_) => None,
         }
@@ -116,10 +120,7 @@ fn what_cannot_be_emulated_is_named() {
 fn a_part_is_left_out_in_the_simulator_only() {
     let text = TEXT.replace("\"webrtc@b\"", "\"deaf\"");
     let text = format!("{text}[system.deaf]\nscheduler = \"converge\"\nwithout = \"feedback\"\n");
-    let trouble = suited(&scenario(&text), &Client::Weft).unwrap_err();
-    assert!(
-        trouble.to_string().contains("`without` a part"),
-        "{trouble}"
-    );
-    suited(&scenario(&text), &Client::Chromium).unwrap();
+    let error = supported(&scenario(&text), &Client::Weft).unwrap_err();
+    assert!(error.to_string().contains("`without` a part"), "{error}");
+    supported(&scenario(&text), &Client::Chromium).unwrap();
 }

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant, SystemTime};
 
 use weft_sim::Setup;
 
-use super::Trouble;
+use super::EmuError;
 use super::job::{Begins, End, Ending, Job, Speech};
 use super::line::Sample;
 use super::process::{Heard, Process};
@@ -31,7 +31,7 @@ const LAST_WORDS: Duration = Duration::from_secs(2);
 const LOOK_EVERY: Duration = Duration::from_millis(50);
 
 /// Where programs run, and when which flow does.
-pub struct Stage<'a> {
+pub struct Testbed<'a> {
     /// A program on the host of a flow's end.
     pub command: &'a dyn Fn(usize, End, &str) -> Command,
     /// The flows.
@@ -42,7 +42,7 @@ pub struct Stage<'a> {
 
 /// What a program of a run has told.
 #[derive(Clone, Debug)]
-pub struct Told {
+pub struct ClientLog {
     /// Position of its flow.
     pub flow: usize,
     /// Its end.
@@ -56,7 +56,7 @@ pub struct Told {
 }
 
 struct Play<'a> {
-    stage: &'a Stage<'a>,
+    testbed: &'a Testbed<'a>,
     processes: Vec<Process>,
     sender: Sender<Heard>,
     heard: Receiver<Heard>,
@@ -65,7 +65,7 @@ struct Play<'a> {
     closed: Vec<bool>,
 }
 
-impl Stage<'_> {
+impl Testbed<'_> {
     /// Starts everything, calls `begin` when all are ready, and runs until the
     /// end. Gives what was told with the time of the beginning in milliseconds
     /// since 1970; `None` when it was stopped.
@@ -76,10 +76,10 @@ impl Stage<'_> {
         &self,
         jobs: Vec<Job>,
         begin: impl FnOnce(),
-    ) -> Result<Option<(Vec<Told>, f64)>, Trouble> {
+    ) -> Result<Option<(Vec<ClientLog>, f64)>, EmuError> {
         let (sender, heard) = channel();
         let mut play = Play {
-            stage: self,
+            testbed: self,
             processes: Vec::new(),
             sender,
             heard,
@@ -106,8 +106,8 @@ impl Stage<'_> {
 }
 
 impl Play<'_> {
-    fn start(&mut self, job: Job) -> Result<(), Trouble> {
-        let command = (self.stage.command)(job.flow, job.end, &job.command[0]);
+    fn start(&mut self, job: Job) -> Result<(), EmuError> {
+        let command = (self.testbed.command)(job.flow, job.end, &job.command[0]);
         let place = (self.processes.len(), self.sender.clone());
         let process = Process::start(job, command, place)?;
         self.processes.push(process);
@@ -115,10 +115,10 @@ impl Play<'_> {
     }
 
     /// `false` when it was stopped.
-    fn get_ready(&mut self) -> Result<bool, Trouble> {
+    fn get_ready(&mut self) -> Result<bool, EmuError> {
         let begun = Instant::now();
         while !self.processes.iter().all(|process| process.ready) {
-            if (self.stage.halt)() {
+            if (self.testbed.halt)() {
                 return Ok(false);
             }
             self.listen(LOOK_EVERY);
@@ -126,7 +126,7 @@ impl Play<'_> {
             if begun.elapsed() > READY_WITHIN {
                 let late = self.processes.iter().find(|process| !process.ready);
                 let what = late.map_or(String::new(), |p| self.name(p));
-                return Err(Trouble::Run(format!(
+                return Err(EmuError::Run(format!(
                     "{what} is not ready after {} s: the machine is too slow or too busy; end other \
                      programs, or start it by hand as clients/README.md says",
                     READY_WITHIN.as_secs()
@@ -137,9 +137,9 @@ impl Play<'_> {
     }
 
     /// `false` when it was stopped.
-    fn run(&mut self, mut later: Vec<Job>) -> Result<bool, Trouble> {
+    fn run(&mut self, mut later: Vec<Job>) -> Result<bool, EmuError> {
         let begun = Instant::now();
-        let setup = self.stage.setup;
+        let setup = self.testbed.setup;
         let real = |time: weft_units::Duration| Duration::from_nanos(time.as_nanos());
         let length = real(setup.duration);
         let times = setup.flows.iter().map(|flow| {
@@ -152,7 +152,7 @@ impl Play<'_> {
             if now >= length {
                 return Ok(true);
             }
-            if (self.stage.halt)() {
+            if (self.testbed.halt)() {
                 return Ok(false);
             }
             for (flow, (start, stop)) in times.iter().enumerate() {
@@ -174,7 +174,7 @@ impl Play<'_> {
         }
     }
 
-    fn open_flow(&mut self, flow: usize, later: &mut Vec<Job>) -> Result<(), Trouble> {
+    fn open_flow(&mut self, flow: usize, later: &mut Vec<Job>) -> Result<(), EmuError> {
         self.open[flow] = Some(Instant::now());
         let (now, rest): (Vec<Job>, Vec<Job>) = later.drain(..).partition(|job| job.flow == flow);
         *later = rest;
@@ -234,7 +234,7 @@ impl Play<'_> {
     }
 
     /// Whether all do what they should.
-    fn check(&mut self) -> Result<(), Trouble> {
+    fn check(&mut self) -> Result<(), EmuError> {
         for at in 0..self.processes.len() {
             let process = &mut self.processes[at];
             let flow = process.job.flow;
@@ -258,11 +258,11 @@ impl Play<'_> {
                 /// A client that lacks something, and says what.
                 const LACKING: i32 = 3;
                 return Err(match status {
-                    Some(NOT_FOUND) => Trouble::Lacking(format!(
+                    Some(NOT_FOUND) => EmuError::Lacking(format!(
                         "{text}: install it; `make setup` installs what weft uses itself"
                     )),
-                    Some(LACKING) if is_client => Trouble::Lacking(text),
-                    _ => Trouble::Run(text),
+                    Some(LACKING) if is_client => EmuError::Lacking(text),
+                    _ => EmuError::Run(text),
                 });
             }
             self.check_liveness(process)?;
@@ -270,7 +270,7 @@ impl Play<'_> {
         Ok(())
     }
 
-    fn check_liveness(&self, process: &Process) -> Result<(), Trouble> {
+    fn check_liveness(&self, process: &Process) -> Result<(), EmuError> {
         let Some(opened) =
             self.open[process.job.flow].filter(|_| process.job.speech == Speech::Lines)
         else {
@@ -278,14 +278,14 @@ impl Play<'_> {
         };
         let name = self.name(process);
         if !process.connected && opened.elapsed() > CONNECTED_WITHIN {
-            return Err(Trouble::Run(format!(
+            return Err(EmuError::Run(format!(
                 "{name} has no connection after {} s: does the link carry packets both ways from the \
                  start of the flow on?",
                 CONNECTED_WITHIN.as_secs()
             )));
         }
         if process.connected && process.heard_at.elapsed() > SILENT_FOR {
-            return Err(Trouble::Run(format!(
+            return Err(EmuError::Run(format!(
                 "{name} hangs: it has told nothing for {} s, where it should every 500 ms; is the \
                  machine too slow, or out of memory?",
                 SILENT_FOR.as_secs()
@@ -295,13 +295,13 @@ impl Play<'_> {
     }
 
     fn name(&self, process: &Process) -> String {
-        let flow = &self.stage.setup.flows[process.job.flow].name;
+        let flow = &self.testbed.setup.flows[process.job.flow].name;
         let end = process.job.end.name();
         format!("{} at the {end} of flow `{flow}`", process.job.what)
     }
 
     /// Ends what still runs, and gives what all have told.
-    fn end(mut self) -> Vec<Told> {
+    fn end(mut self) -> Vec<ClientLog> {
         for flow in 0..self.closed.len() {
             if !self.closed[flow] {
                 self.close_flow(flow);
@@ -316,7 +316,7 @@ impl Play<'_> {
             }
             self.listen(LOOK_EVERY);
         }
-        let told = self.processes.iter_mut().map(|process| Told {
+        let told = self.processes.iter_mut().map(|process| ClientLog {
             flow: process.job.flow,
             end: process.job.end,
             about: process.about.take(),

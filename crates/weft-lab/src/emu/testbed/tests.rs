@@ -35,7 +35,7 @@ fn job(end: End, script: &str, speech: Speech, ending: Ending) -> Job {
     }
 }
 
-type Played = Result<Option<(Vec<Told>, f64)>, Trouble>;
+type Played = Result<Option<(Vec<ClientLog>, f64)>, EmuError>;
 
 fn play(jobs: Vec<Job>) -> Played {
     play_in(&setup(), jobs, false)
@@ -43,12 +43,12 @@ fn play(jobs: Vec<Job>) -> Played {
 
 /// In a run like this, which is asked to stop at once or is not.
 fn play_in(setup: &Setup, jobs: Vec<Job>, is_halted: bool) -> Played {
-    let stage = Stage {
+    let testbed = Testbed {
         command: &|_, _, program| Command::new(program),
         setup,
         halt: &|| is_halted,
     };
-    stage.play(jobs, || {})
+    testbed.play(jobs, || {})
 }
 
 /// A client that hands `own` over, and tells what it was handed as its rtt.
@@ -62,7 +62,7 @@ fn client(end: End, own: u32) -> Job {
 }
 
 /// The run ends when that is seen.
-fn refused(job: Job) -> Trouble {
+fn refused(job: Job) -> EmuError {
     let mut setup = setup();
     setup.duration = weft_units::Duration::from_secs(20);
     play_in(&setup, vec![job], false).map(|_| ()).unwrap_err()
@@ -86,9 +86,9 @@ fn each_end_is_handed_what_the_other_says() {
 #[test]
 fn a_client_that_dies_is_told_with_its_last_words() {
     let script = "echo '{\"ready\":true}'; echo 'no memory' >&2; exit 1";
-    let trouble = refused(job(End::Source, script, Speech::Lines, Ending::Never));
-    let text = trouble.to_string();
-    assert!(matches!(trouble, Trouble::Run(_)), "{text}");
+    let error = refused(job(End::Source, script, Speech::Lines, Ending::Never));
+    let text = error.to_string();
+    assert!(matches!(error, EmuError::Run(_)), "{text}");
     assert!(
         text.contains("script at the source of flow `call`"),
         "{text}"
@@ -99,14 +99,14 @@ fn a_client_that_dies_is_told_with_its_last_words() {
 #[test]
 fn what_the_machine_lacks_is_told_apart() {
     let script = r#"echo '{"error":"no Chromium","remedy":"install it"}'; exit 3"#;
-    let trouble = refused(job(End::Sink, script, Speech::Lines, Ending::Never));
+    let error = refused(job(End::Sink, script, Speech::Lines, Ending::Never));
     assert_eq!(
-        trouble,
-        Trouble::Lacking("script at the sink of flow `call`: no Chromium: install it".to_owned())
+        error,
+        EmuError::Lacking("script at the sink of flow `call`: no Chromium: install it".to_owned())
     );
     let mut missing = job(End::Sink, "", Speech::None, Ending::Well);
     missing.command = vec!["/nowhere/program".to_owned()];
-    assert!(matches!(refused(missing), Trouble::Lacking(_)));
+    assert!(matches!(refused(missing), EmuError::Lacking(_)));
 }
 
 #[test]
@@ -120,9 +120,9 @@ fn a_command_may_end_well_before_the_run_does_and_not_badly() {
 #[test]
 fn what_is_no_line_of_a_client_ends_the_run() {
     let script = "echo hello; cat > /dev/null";
-    let trouble = refused(job(End::Source, script, Speech::Lines, Ending::Never));
+    let error = refused(job(End::Source, script, Speech::Lines, Ending::Never));
     assert!(
-        trouble
+        error
             .to_string()
             .contains("\"hello\", which is no line of a client")
     );
@@ -164,7 +164,7 @@ fn who_says_that_something_is_wrong_must_end() {
 #[test]
 fn a_command_that_ends_with_three_lacks_nothing() {
     let command = job(End::Source, "exit 3", Speech::None, Ending::Well);
-    assert!(matches!(refused(command), Trouble::Run(_)));
+    assert!(matches!(refused(command), EmuError::Run(_)));
 }
 
 #[test]
