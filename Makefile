@@ -5,7 +5,7 @@ MAKEFLAGS += --no-print-directory
 .DEFAULT_GOAL := help
 
 # Where scripts/setup puts what the machine lacks.
-export PATH := $(CURDIR)/.tools/node_modules/.bin:$(CURDIR)/.tools/go/bin:$(or $(CARGO_HOME),$(HOME)/.cargo)/bin:$(PATH)
+export PATH := $(CURDIR)/.tools/bin:$(CURDIR)/.tools/node_modules/.bin:$(CURDIR)/.tools/go/bin:$(or $(CARGO_HOME),$(HOME)/.cargo)/bin:$(PATH)
 
 TARGET_DIR := $(or $(CARGO_TARGET_DIR),target)
 WEFT := $(TARGET_DIR)/release/weft
@@ -81,6 +81,17 @@ check-fuzz: # that the fuzz targets compile, without libFuzzer and on stable
 e2e: web ## page and program together, with a real browser
 	cargo build $(CARGO_FLAGS) --package weft
 	WEFT_BIN=$(abspath $(TARGET_DIR)/debug/weft) npm --prefix web run e2e
+
+# --- the book ----------------------------------------------------------------
+
+# A build tool, so any version that reads book.toml will do; this one was tried.
+MDBOOK_VERSION := 0.5.4
+
+.PHONY: book
+book: ## docs/ as pages, in target/book; installs mdbook where it is missing
+	@command -v mdbook >/dev/null || cargo install mdbook --version $(MDBOOK_VERSION) --locked --no-default-features --root .tools
+	mdbook build --dest-dir $(abspath $(TARGET_DIR))/book
+	@echo "book: $(abspath $(TARGET_DIR))/book/index.html"
 
 # --- measuring ---------------------------------------------------------------
 

@@ -3,7 +3,7 @@
 // metric, a row for each scenario, a column for each system. Mean and half of
 // the 95 % interval; bold where the scenario's bounds say higher or lower.
 //
-//   node scripts/controller-tables.mjs DIR docs/controllers-results.md
+//   node scripts/controller-tables.mjs DIR docs/results/controllers.md
 //
 // writes them into the file, behind the line that MARK is.
 

@@ -1,5 +1,5 @@
 //! How every controller behaves on one virtual bottleneck: the tables of
-//! `docs/controllers.md`. Run it with
+//! `docs/protocol/controllers.md`. Run it with
 //! `cargo run -p weft-cc --example controllers`.
 
 #[path = "../tests/testbed/mod.rs"]

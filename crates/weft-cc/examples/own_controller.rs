@@ -124,7 +124,7 @@ fn it_uses_the_link_and_keeps_the_queue_short() {
 
 #[test]
 fn the_page_shows_this_code_and_it_is_short() {
-    let page = include_str!("../../../docs/write-your-own-controller.md");
+    let page = include_str!("../../../docs/experiment/write-your-own-controller.md");
     let (example, _) = include_str!("own_controller.rs")
         .split_once("// example ends")
         .expect("the end of the example");

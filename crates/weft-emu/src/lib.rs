@@ -2,7 +2,7 @@
 //! `weft-links`, and the packets are real. One thread moves every packet from
 //! the TUN device that a host sent it on, through the model, to the TUN device
 //! of the host that it is for; the kernel's own TCP, a browser or any other
-//! program runs on top. `docs/emulator.md` describes it with its figures.
+//! program runs on top. `docs/experiment/emulator.md` describes it with its figures.
 //!
 //! ```no_run
 //! use weft_emu::{Network, Right, Side};

@@ -1,5 +1,5 @@
 //! Capacity of wireless links as a random process, for runs without measured
-//! traces. `docs/links.md` has its statistics beside those of measured ones.
+//! traces. `docs/models/links.md` has its statistics beside those of measured ones.
 
 mod process;
 mod profile;

@@ -1,6 +1,6 @@
 //! Pure models of one direction of a wired or traced link: capacity over
 //! time, a queue under a discipline, propagation, jitter, losses, and a
-//! switch. `docs/links.md` describes them with their sources.
+//! switch. `docs/models/links.md` describes them with their sources.
 //!
 //! A [`Link`] takes packets with [`Link::enqueue`] and gives each one back
 //! exactly once, delivered or dropped with a reason, from [`Link::poll`]. It

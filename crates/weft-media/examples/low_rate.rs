@@ -1,5 +1,5 @@
 //! What the real VP8 encoder makes of the built-in clip when the rate is low,
-//! and when it comes back after an outage (`docs/adaptation.md`):
+//! and when it comes back after an outage (`docs/protocol/adaptation.md`):
 //!
 //! `cargo run -p weft-media --example low_rate`
 

@@ -185,7 +185,7 @@ const DROP_WINDOW: Duration = Duration::from_secs(1);
 /// A rate below this part of what a size should start with lowers it at once.
 /// Chosen by us: libvpx's floor at 720 lines is at about a third of it for the
 /// built-in clip, and at half for a standard talking head
-/// (`docs/adaptation.md`).
+/// (`docs/protocol/adaptation.md`).
 const FALL_DIVISOR: u64 = 2;
 /// Without a rate for this long the encoder begins anew; chosen by us: all that
 /// libvpx's rate control saves up is one second of the rate.

@@ -3,7 +3,7 @@
 //!
 //! [`ModelEncoder`] has the numbers of real encoders, fitted by a program that
 //! runs them (`cargo run -p weft-media --example
-//! fit_encoder`). `docs/model-encoder.md` has formulae, parameters and what
+//! fit_encoder`). `docs/models/encoder.md` has formulae, parameters and what
 //! remains as error. [`ModelDecoder`] says which frames can be shown.
 //!
 //! ```

@@ -2,7 +2,7 @@
 //!
 //! [`run`] takes a [`Setup`] and a seed and gives a [`Record`]: plain data,
 //! the same on every run. What is modelled, and what is not, stands in
-//! `docs/simulator.md`.
+//! `docs/models/simulator.md`.
 //!
 //! ```
 //! use weft_sim::{CongestionKind, FlowKind, FlowSetup, LinkSetup, Route, Setup, TcpSetup, run};

@@ -41,7 +41,7 @@ fn bbr_reaches_the_goodput_of_the_kernel() {
 }
 
 /// The kernel's BBR behind the emulator and behind `tbf`, as a ping sees its
-/// queue: 41 and 43 ms at 2 Mbps, 19 and 28 ms at 5 (docs/emulator.md).
+/// queue: 41 and 43 ms at 2 Mbps, 19 and 28 ms at 5 (docs/experiment/emulator.md).
 #[test]
 fn bbr_keeps_the_queue_of_the_kernel() {
     for (mbps, range) in [(2.0, 37.0..=47.0), (5.0, 17.0..=30.0)] {

@@ -3,7 +3,7 @@
 //! Each flow has two hosts of its own on the scenario's links. Calls are the
 //! client's, other flows iperf3's; what the links saw becomes the same record
 //! that the simulator leaves behind, so metrics, self-check, series and report
-//! are the same. `docs/emulator-clients.md` is the chapter.
+//! are the same. `docs/experiment/real-clients.md` is the chapter.
 
 mod calls;
 mod client;

@@ -1,5 +1,5 @@
 //! The fields of a scenario file, as written. [`super::Scenario`] is the
-//! checked form. `docs/scenarios.md` explains every field, and a test
+//! checked form. `docs/experiment/scenarios.md` explains every field, and a test
 //! compares the two.
 
 use std::collections::BTreeMap;

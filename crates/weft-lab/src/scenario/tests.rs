@@ -842,7 +842,10 @@ fn algorithms() -> Vec<String> {
 #[test]
 fn the_book_has_every_field() {
     use super::file::{File, Flow, Link, Published, Step, System, Vary};
-    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/scenarios.md");
+    let path = concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/../../docs/experiment/scenarios.md"
+    );
     let book = std::fs::read_to_string(path).unwrap();
     for (place, fields) in [
         ("the whole", fields::<File>()),
@@ -858,7 +861,7 @@ fn the_book_has_every_field() {
         for field in fields {
             assert!(
                 book.contains(&format!("`{field}`")),
-                "{place}: docs/scenarios.md has no `{field}`"
+                "{place}: docs/experiment/scenarios.md has no `{field}`"
             );
         }
     }

@@ -2,7 +2,7 @@ use super::{Motion, Network};
 use weft_units::Rate;
 
 /// What a kind of link is like. All numbers are fitted by us to the
-/// statistics in docs/links.md, by hand; times are in seconds.
+/// statistics in docs/models/links.md, by hand; times are in seconds.
 #[derive(Debug)]
 pub(super) struct Profile {
     /// Mean where coverage is good.

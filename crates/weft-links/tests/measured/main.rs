@@ -2,7 +2,7 @@
 //! read where they lie; without them only the generated ones are looked at.
 //!
 //! `cargo test -p weft-links --test measured -- --nocapture` prints the table
-//! of docs/links.md.
+//! of docs/models/links.md.
 
 use std::fs;
 use std::path::PathBuf;

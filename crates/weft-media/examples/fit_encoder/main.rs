@@ -1,6 +1,6 @@
 //! Runs the real encoders on the built-in clip, fits the parameters of
 //! `weft_sim::encoder` to what they do, and prints them with what the model
-//! misses (`docs/model-encoder.md`):
+//! misses (`docs/models/encoder.md`):
 //!
 //! `cargo run -p weft-media --example fit_encoder -- [--check] [--save FILE] [--load FILE]`
 //!

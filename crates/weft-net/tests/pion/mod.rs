@@ -1,6 +1,6 @@
 //! Calls with Pion, a WebRTC endpoint that nobody here wrote, over two links of
 //! ours: real sockets, time and another process. What is found stands in
-//! docs/interop.md.
+//! docs/protocol/interop.md.
 
 mod program;
 mod relay;

@@ -1,7 +1,7 @@
 //! Interoperation with the whole of str0m, a WebRTC endpoint that nobody here
 //! wrote (its DTLS and ciphers are the libraries that we use, too): by offer
 //! and answer as text, with media both ways, over two links of ours in virtual
-//! time. What is found stands in docs/interop.md.
+//! time. What is found stands in docs/protocol/interop.md.
 
 use std::sync::Arc;
 use std::time::Instant as StdInstant;

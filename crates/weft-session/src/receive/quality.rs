@@ -4,7 +4,7 @@
 //! or passed on in packets. If it comes later after the frame before than the
 //! sender's frame rate promises, every path but the fast one is told how many
 //! packets it brought before the fast path's last (positive) or after
-//! (negative). The paper's equations and what it leaves open: docs/converge.md.
+//! (negative). The paper's equations and what it leaves open: docs/protocol/scheduler-converge.md.
 
 use std::collections::{BTreeMap, VecDeque};
 

@@ -12,7 +12,7 @@ use super::{Assignment, Batch, Class, PathView, SKEW_CAP, Scheduler};
 /// would cost. The frame goes whole over the path that is quickest so, and is
 /// split only where that is much sooner: so a second path never makes a frame
 /// later than the best one alone would, and it is used when the best one is
-/// full. `docs/scheduler-weft.md` has the formulas and the reasons.
+/// full. `docs/protocol/scheduler-weft.md` has the formulas and the reasons.
 #[derive(Default)]
 pub(super) struct Weft {
     /// What each path was given beyond its rate, in bytes, and when that was.

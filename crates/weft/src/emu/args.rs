@@ -23,7 +23,7 @@ const SHELL_HELP: &str = "\
 What is at the other end: this machine, when run as root. Its services are reached from inside at \
 $WEFT_EMU_FAR (IPv4) and $WEFT_EMU_FAR6, and what listens inside is reached from the machine at \
 $WEFT_EMU_NEAR. Nothing beyond the machine is reached, and no name is resolved, unless you forward \
-(docs/emulator.md). Without root, or with --isolated, the other end is a network of its own that \
+(docs/experiment/emulator.md). Without root, or with --isolated, the other end is a network of its own that \
 answers pings; --far starts a program there.
 
 With several links, each has its own addresses ($WEFT_EMU_NEAR_1, $WEFT_EMU_FAR_1 and so on; \
@@ -45,7 +45,7 @@ pub struct ShellArgs {
     #[arg(
         long = "link",
         help = "A link, both directions alike: [NAME=]SPEC such as rate=5mbit,delay=25ms,loss=1%, \
-                queue=2bdp,aqm=codel (docs/links.md); repeat for more",
+                queue=2bdp,aqm=codel (docs/models/links.md); repeat for more",
         value_name = "SPEC",
         required = true,
         value_parser = link

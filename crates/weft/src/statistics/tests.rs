@@ -4,7 +4,7 @@ use std::time::Duration;
 use super::StatsFile;
 
 const SOURCE: &str = include_str!("../statistics.rs");
-const PAGE: &str = include_str!("../../../../docs/statistics.md");
+const PAGE: &str = include_str!("../../../../docs/use/statistics.md");
 
 fn is_name(text: &&str) -> bool {
     !text.is_empty() && text.chars().all(|c| c.is_ascii_lowercase() || c == '_')
@@ -23,7 +23,7 @@ fn the_book_has_every_field_of_the_statistics_file_and_no_other() {
     for field in &written {
         assert!(
             PAGE.contains(&format!("`{field}`")),
-            "docs/statistics.md has no `{field}`"
+            "docs/use/statistics.md has no `{field}`"
         );
     }
     let (page, _) = PAGE.split_once("## The demo").expect("a part about it");

@@ -1,5 +1,5 @@
 //! The scheduler of Converge, section 4: what a packet is decides its
-//! path, and what the receiver says of frames corrects it. docs/converge.md
+//! path, and what the receiver says of frames corrects it. docs/protocol/scheduler-converge.md
 //! has the paper's rules, what it leaves open and how we decided.
 
 mod adjust;
