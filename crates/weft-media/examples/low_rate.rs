@@ -8,9 +8,7 @@ use std::error::Error;
 use weft_media::clip::{Clip, ClipConfig};
 use weft_media::metrics;
 use weft_media::{EncoderConfig, Keyframe, Picture, Scaler, Vp8Encoder};
-use weft_session::adaptation::{
-    Adaptation, AdaptationSetup, Degradation, QuantizerBounds, Verdict,
-};
+use weft_publish::{Adaptation, AdaptationSetup, Degradation, QuantizerBounds, Verdict};
 use weft_units::{Instant, Rate};
 
 const FPS: u32 = 30;

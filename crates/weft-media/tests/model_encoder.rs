@@ -4,9 +4,7 @@
 use weft_media::clip::{Clip, ClipConfig};
 use weft_media::metrics::psnr;
 use weft_media::{EncoderConfig, Keyframe, Scaler, Vp8Decoder, Vp8Encoder};
-use weft_session::adaptation::{
-    Adaptation, AdaptationSetup, Degradation, Form, QuantizerBounds, Verdict,
-};
+use weft_publish::{Adaptation, AdaptationSetup, Degradation, Form, QuantizerBounds, Verdict};
 use weft_sim::encoder::{self, Codec, ModelEncoder, ModelSetup};
 use weft_units::{Duration, Instant, Rate, Rng};
 

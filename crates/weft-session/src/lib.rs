@@ -7,7 +7,6 @@
 //! [`Session::poll_output`].
 
 mod ablation;
-pub mod adaptation;
 mod config;
 mod event;
 mod few;

@@ -7,7 +7,7 @@ use clap::{Args, Parser, Subcommand};
 use weft_cc::ControllerKind;
 use weft_media::MicrophoneSpec;
 use weft_net::LinkSpec;
-use weft_session::adaptation::Degradation;
+use weft_publish::Degradation;
 use weft_session::{ProtectionKind, SchedulerKind};
 use weft_units::{Rate, VideoCodec, quantity};
 

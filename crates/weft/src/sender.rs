@@ -7,9 +7,9 @@ use std::sync::Arc;
 use weft_media::MicrophoneSpec;
 use weft_net::{Clock, Driver, LinkSpec, Target};
 use weft_peer::{Direction, Section};
+use weft_publish::Degradation;
 use weft_server::{Camera, Publishing};
 use weft_session::MediaKind;
-use weft_session::adaptation::Degradation;
 use weft_units::{Rate, VideoCodec};
 
 use crate::cameras::{self, NamedCamera};

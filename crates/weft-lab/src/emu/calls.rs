@@ -3,7 +3,7 @@
 use std::net::Ipv4Addr;
 use std::path::Path;
 
-use weft_session::adaptation::Degradation;
+use weft_publish::Degradation;
 use weft_sim::encoder::{Codec, ModelSetup};
 use weft_sim::{CallSetup, FlowSetup, SideSetup, SourceKind};
 

@@ -3,7 +3,7 @@
 use std::ops::{Range, RangeInclusive};
 
 use toml::Spanned;
-use weft_session::adaptation::{Degradation, UnknownDegradation};
+use weft_publish::{Degradation, UnknownDegradation};
 use weft_sim::encoder::{Codec, ModelSetup};
 use weft_sim::{
     Application, CallSetup, CameraSetup, CongestionKind, EcnMode, FlowKind, FlowSetup, Hop,

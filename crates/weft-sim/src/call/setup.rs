@@ -1,5 +1,5 @@
 use weft_cc::{ControllerKind, Limits};
-use weft_session::adaptation::Degradation;
+use weft_publish::Degradation;
 use weft_session::{Ablation, Config, Level, ProtectionKind, SchedulerKind};
 use weft_units::{Bytes, Duration, Rate};
 

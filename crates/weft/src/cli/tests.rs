@@ -1,6 +1,6 @@
 use clap::{CommandFactory, Parser};
 use weft_cc::ControllerKind;
-use weft_session::adaptation::Degradation;
+use weft_publish::Degradation;
 use weft_session::{ProtectionKind, SchedulerKind};
 use weft_units::Rate;
 

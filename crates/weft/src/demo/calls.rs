@@ -11,8 +11,8 @@ use weft_cc::ControllerKind;
 use weft_media::CameraSpec;
 use weft_net::{Clock, Driver, LinkSpec, Remote, Target};
 use weft_peer::{Direction, Section};
+use weft_publish::Degradation;
 use weft_server::ServerHandle;
-use weft_session::adaptation::Degradation;
 use weft_session::{MediaKind, ProtectionKind, ReceivedFrame, SchedulerKind};
 use weft_units::{Rate, VideoCodec};
 

@@ -9,9 +9,7 @@ use std::thread;
 use weft_media::{
     EncodedFrame, EncoderConfig, Format, Keyframe, Picture, Scaler, VideoEncoder, VideoError,
 };
-use weft_session::adaptation::{
-    Adaptation, AdaptationSetup, Degradation, Form, QuantizerBounds, Verdict,
-};
+use weft_publish::{Adaptation, AdaptationSetup, Degradation, Form, QuantizerBounds, Verdict};
 use weft_units::{Duration, Instant, Rate, VideoCodec};
 
 use super::feed::Shot;

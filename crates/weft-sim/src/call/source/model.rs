@@ -1,6 +1,4 @@
-use weft_session::adaptation::{
-    Adaptation, AdaptationSetup, Degradation, QuantizerBounds, Verdict,
-};
+use weft_publish::{Adaptation, AdaptationSetup, Degradation, QuantizerBounds, Verdict};
 use weft_units::{Duration, Instant, Rate, Rng};
 
 use super::{EncodedFrame, FrameSource, Quality};

@@ -175,7 +175,7 @@ struct Window {
 
 /// How long pictures are watched before their size is judged (libwebrtc,
 /// `quality_scaler.cc`: `kMeasureMs`).
-pub const WINDOW: Duration = Duration::from_secs(2);
+const WINDOW: Duration = Duration::from_secs(2);
 /// More dropped pictures than this are too many (the same:
 /// `kFramedropPercentThreshold`).
 const DROPPED_PERCENT: u32 = 60;
