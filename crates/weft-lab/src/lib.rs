@@ -2,11 +2,12 @@
 //! reports.
 //!
 //! [`Scenario`] is what a file says, [`run`] runs it in virtual time on all
-//! cores, [`emu`] with real packets and clients, and what comes out is written
-//! by [`output`].
+//! cores, [`engine::emu`] with real packets and clients; [`measure`] looks at
+//! one run, [`outcome`] at all of them, and [`output`] writes.
 
-pub mod emu;
-pub mod metrics;
+pub mod engine;
+pub mod measure;
+mod names;
 pub mod outcome;
 pub mod output;
 pub mod run;

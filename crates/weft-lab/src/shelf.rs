@@ -4,7 +4,8 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use crate::scenario::{Scenario, ScenarioError, unknown_name};
+use crate::names::unknown_name;
+use crate::scenario::{Scenario, ScenarioError};
 
 /// Path within `scenarios/` and text of every scenario that the program
 /// brings along, sorted.

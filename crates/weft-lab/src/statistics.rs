@@ -30,8 +30,8 @@ impl Estimate {
     #[must_use]
     pub fn of(values: &[f64], centre: Centre) -> Option<Estimate> {
         match centre {
-            Centre::Mean => mean(values),
-            Centre::Median => median(values),
+            Centre::Mean => with_mean(values),
+            Centre::Median => with_median(values),
         }
     }
 
@@ -78,8 +78,15 @@ pub fn quantile(sorted: &[f64], q: f64) -> Option<f64> {
     Some(sorted[below] + (sorted[above] - sorted[below]) * (at - below as f64))
 }
 
+/// The mean, if there is anything.
+pub fn mean(values: impl Iterator<Item = f64>) -> Option<f64> {
+    let values: Vec<f64> = values.collect();
+    let n = values.len();
+    (n > 0).then(|| values.iter().sum::<f64>() / n as f64)
+}
+
 /// Mean with `mean ± t · s / sqrt(n)`, s with n - 1 (Student 1908).
-fn mean(values: &[f64]) -> Option<Estimate> {
+fn with_mean(values: &[f64]) -> Option<Estimate> {
     let n = values.len();
     if n == 0 {
         return None;
@@ -101,7 +108,7 @@ fn mean(values: &[f64]) -> Option<Estimate> {
 /// Median with the narrowest symmetric pair of order statistics that holds it
 /// with at least 95 % (sign test; Conover 1999, section 3.2). Fewer than six
 /// values cannot give 95 %: then the interval is their whole range.
-fn median(values: &[f64]) -> Option<Estimate> {
+fn with_median(values: &[f64]) -> Option<Estimate> {
     let n = values.len();
     let mut sorted = values.to_vec();
     sorted.sort_by(f64::total_cmp);

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use weft_emu::{Right, Scheduling};
-use weft_lab::emu::Client;
+use weft_lab::engine::emu::Client;
 use weft_media::clip::{Clip, ClipConfig};
 use weft_media::{EncoderConfig, Keyframe, MicrophoneSpec, VideoEncoder};
 use weft_net::{Binding, Link, LinkSpec, Target};
@@ -280,7 +280,7 @@ fn client(client: &Client) -> Finding {
 }
 
 fn tcp() -> Finding {
-    let known = weft_lab::emu::tcp_algorithms();
+    let known = weft_lab::engine::emu::tcp_algorithms();
     let text = format!("for the emulator: TCP with {}", known.join(", "));
     match known.iter().any(|name| name == "bbr") {
         true => Finding::Ok(text),

@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use super::Outcome;
-use crate::metrics::{self, Better};
+use crate::measure::metrics::{self, Better};
 use crate::scenario::Variant;
 
 /// A value is worse when it is so by more than this share of the best one, and

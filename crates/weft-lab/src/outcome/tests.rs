@@ -1,5 +1,9 @@
-use super::{Outcome, verdict, worst};
-use crate::run::{Check, Run, Series};
+use super::Outcome;
+use super::checks::worst;
+use super::published::verdict;
+use crate::measure::check::Check;
+use crate::measure::series::Series;
+use crate::run::Run;
 use crate::scenario::Scenario;
 use crate::statistics::Estimate;
 

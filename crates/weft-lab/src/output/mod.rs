@@ -10,6 +10,7 @@ use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
+use crate::names::file_name;
 use crate::outcome::Outcome;
 use crate::run::Run;
 use crate::scenario::Scenario;
@@ -205,15 +206,6 @@ fn failed(path: &Path, error: io::Error) -> OutputError {
         error,
         remedy,
     }
-}
-
-/// Letters, digits and a few signs; the rest becomes `_`.
-pub(crate) fn file_name(system: &str) -> String {
-    let plain = |c: char| c.is_ascii_alphanumeric() || "-+@.".contains(c);
-    system
-        .chars()
-        .map(|c| if plain(c) { c } else { '_' })
-        .collect()
 }
 
 #[cfg(test)]

@@ -5,9 +5,9 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use crate::metrics::{self, Metric};
+use crate::measure::metrics::{self, Metric};
+use crate::measure::series::Series;
 use crate::outcome::{Cdf, Compared, Difference, Engine, Outcome, Row, SystemCheck, Worse};
-use crate::run::Series;
 
 /// The page without data.
 const PAGE: &str = include_str!(concat!(env!("OUT_DIR"), "/report.html"));

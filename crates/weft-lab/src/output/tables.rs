@@ -3,9 +3,9 @@
 use std::fmt::Write as _;
 
 use super::parquet::{self, Values};
-use crate::metrics;
+use crate::measure::metrics;
+use crate::measure::series::Series;
 use crate::outcome::{MARGIN, Outcome, Row};
-use crate::run::Series;
 
 /// A run's time series: a row for each time.
 pub fn series(series: &Series) -> String {

@@ -4,7 +4,7 @@ use std::sync::atomic::AtomicBool;
 
 use serde_json::Value;
 
-use super::{Conditions, Folder, failed, file_name, render, rewrite_report};
+use super::{Conditions, Folder, failed, render, rewrite_report};
 use crate::outcome::Outcome;
 use crate::run::run;
 use crate::scenario::Scenario;
@@ -255,13 +255,5 @@ fn a_full_disk_has_a_remedy_of_its_own() {
     assert!(
         error.contains("out/summary.json") && error.contains("make room"),
         "{error}"
-    );
-}
-
-#[test]
-fn systems_become_names_of_files() {
-    assert_eq!(
-        file_name("webrtc@wifi (2bdp, cubic)"),
-        "webrtc@wifi__2bdp__cubic_"
     );
 }

@@ -1,10 +1,6 @@
 //! Running a scenario: every variant with every seed, on as many threads as
 //! are asked for. What comes out depends on scenario and seeds only.
 
-mod check;
-mod controllers;
-mod series;
-
 use std::ops::ControlFlow;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -14,12 +10,12 @@ use std::thread;
 use weft_sim::{Observer, Record, Setup};
 use weft_units::Instant;
 
-use crate::metrics::{self, Capacities, Value};
+use crate::measure::capacity::{Capacities, seeded};
+use crate::measure::check::{self, Check};
+use crate::measure::metrics;
+use crate::measure::run::{self as measured, Value, competition};
+use crate::measure::series::Series;
 use crate::scenario::{Scenario, Variant};
-
-pub use check::Check;
-pub(crate) use check::checks;
-pub use series::{Column, Series};
 
 /// One variant with one seed, run to its end.
 #[derive(Clone, Debug)]
@@ -158,13 +154,13 @@ fn measured(
     halt: &dyn Fn() -> bool,
 ) -> Option<Result<Measured, String>> {
     let setup = variant.traces.of(&variant.setup, seed);
-    let setup = metrics::seeded(setup, seed);
+    let setup = seeded(setup, seed);
     let capacities = Capacities::of(&setup);
     let record = match simulated(&setup, seed, halt)? {
         Ok(record) => record,
         Err(message) => return Some(Err(message)),
     };
-    let run = metrics::Run {
+    let run = measured::Run {
         setup: &setup,
         focus: &variant.focus,
         from: scenario.measure_from,
@@ -188,11 +184,11 @@ fn measured(
 
 /// The same flows with the same seed alone say what they demand.
 fn harm(
-    run: &metrics::Run<'_>,
+    run: &measured::Run<'_>,
     seed: u64,
     halt: &dyn Fn() -> bool,
 ) -> Option<Result<Option<f64>, String>> {
-    let Some(window) = metrics::competition(run) else {
+    let Some(window) = competition(run) else {
         return Some(Ok(None));
     };
     let alone = run
@@ -209,7 +205,7 @@ fn harm(
         Err(message) => return Some(Err(message)),
     };
     let focus: Vec<usize> = (0..setup.flows.len()).collect();
-    let alone = metrics::Run {
+    let alone = measured::Run {
         setup: &setup,
         focus: &focus,
         record: &record,

@@ -303,15 +303,15 @@ fn the_self_check_finds_a_link_that_does_not_do_what_it_says() {
     let ran = scenario(&text);
     let record = weft_sim::run(&ran.variants[0].setup, 1, &mut ()).unwrap();
     let setup = &told.variants[0].setup;
-    let capacities = crate::metrics::Capacities::of(setup);
-    let lie = crate::metrics::Run {
+    let capacities = crate::measure::capacity::Capacities::of(setup);
+    let lie = crate::measure::run::Run {
         setup,
         focus: &[0],
         from: weft_units::Duration::ZERO,
         capacities: &capacities,
         record: &record,
     };
-    let checks = super::check::checks(&lie);
+    let checks = crate::measure::check::checks(&lie);
     for what in ["rate_mbps", "queue_ms", "delay_ms"] {
         assert!(
             checks.iter().any(|c| c.what == what && !c.ok),

@@ -12,9 +12,10 @@ use weft_sim::{
 use weft_units::{Duration, Rate};
 
 use super::file::{Direction, Encoder, File, Flow, Kind, Media, Text, Topology};
-use super::place::{ScenarioError, Source, unknown_name};
+use super::place::{ScenarioError, Source};
 use super::quantity::Speed;
 use super::systems::{self, SystemSpec};
+use crate::names::unknown_name;
 
 /// Frames a second, and what a camera sends at most: 1280x720 as in Converge,
 /// section 5.

@@ -32,7 +32,6 @@ use names::Files;
 use tree::Tree;
 use vary::{Case, Varied};
 
-pub(crate) use place::unknown_name;
 pub use place::{ScenarioError, Source};
 pub use published::Published;
 pub use quantity::time;
@@ -408,7 +407,7 @@ fn baseline(source: &Source, file: &File, names: &[Text]) -> Result<Option<Strin
 fn metrics(source: &Source, file: &File, owners: &[String]) -> Result<Vec<String>, ScenarioError> {
     let written = file.metrics.iter().flatten();
     let checked = written.map(|text| {
-        crate::metrics::check_name(text.get_ref(), owners)
+        crate::measure::metrics::check_name(text.get_ref(), owners)
             .map_err(|message| source.error(text.span(), message))?;
         Ok(text.get_ref().clone())
     });

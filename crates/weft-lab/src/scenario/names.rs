@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use super::file::{File, Kind, Text};
 use super::place::{ScenarioError, Source};
-use crate::output::file_name;
+use crate::names::file_name;
 
 /// Links and flows as columns and metrics name them: a link, its way back, a
 /// flow, each path of a call.

@@ -5,6 +5,8 @@ use std::fmt;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
+use crate::names::unknown_name;
+
 /// The text of a scenario file with the `--set` arguments behind it, so that
 /// one offset names a place in either.
 #[derive(Clone, Debug)]
@@ -225,53 +227,6 @@ fn mismatch(message: &str) -> Option<(&str, String)> {
         other => other,
     };
     Some((found, wanted.to_owned()))
-}
-
-/// "WHAT `found`: did you mean …? Permitted: …".
-pub(crate) fn unknown_name<'a>(
-    what: &str,
-    found: &str,
-    permitted: impl Iterator<Item = &'a str>,
-) -> String {
-    let permitted: Vec<&str> = permitted.collect();
-    if permitted.is_empty() {
-        return format!("{what} `{found}` here: remove it");
-    }
-    let near = permitted.iter().map(|name| (distance(found, name), name));
-    // Chosen by us: a third of the letters may differ.
-    let near = near
-        .min()
-        .filter(|(d, _)| *d <= found.chars().count().div_ceil(3));
-    let hint = near.map(|(_, name)| format!("did you mean `{name}`? "));
-    let list = permitted.join(", ");
-    format!(
-        "{what} `{found}`: {}there are {list}",
-        hint.unwrap_or_default()
-    )
-}
-
-/// Edits between two names, an exchange of neighbours being one (optimal
-/// string alignment, after Damerau 1964).
-fn distance(a: &str, b: &str) -> usize {
-    let (a, b): (Vec<char>, Vec<char>) = (a.chars().collect(), b.chars().collect());
-    let mut table = vec![vec![0; b.len() + 1]; a.len() + 1];
-    for i in 0..=a.len() {
-        for j in 0..=b.len() {
-            table[i][j] = if i == 0 || j == 0 {
-                i + j
-            } else {
-                let changed = table[i - 1][j - 1] + usize::from(a[i - 1] != b[j - 1]);
-                let least = changed.min(table[i - 1][j] + 1).min(table[i][j - 1] + 1);
-                let swapped = i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1];
-                if swapped {
-                    least.min(table[i - 2][j - 2] + 1)
-                } else {
-                    least
-                }
-            };
-        }
-    }
-    table[a.len()][b.len()]
 }
 
 #[cfg(test)]

@@ -3,9 +3,10 @@
 use toml::Spanned;
 
 use super::file::{self, File, Text};
-use super::place::{ScenarioError, Source, unknown_name};
+use super::place::{ScenarioError, Source};
 use super::systems;
-use crate::metrics;
+use crate::measure::metrics;
+use crate::names::unknown_name;
 
 /// Agreement within this share unless the file says otherwise; chosen by us:
 /// what reading a value off a printed plot leaves open.

@@ -10,7 +10,8 @@ use weft_session::protection::UnknownProtection;
 use weft_session::{Ablation, Level, ProtectionKind, SchedulerKind};
 
 use super::file::{File, Text, Topology};
-use super::place::{ScenarioError, Source, unknown_name};
+use super::place::{ScenarioError, Source};
+use crate::names::unknown_name;
 
 /// Plain WebRTC: one path, the controller as browsers have it.
 const WEBRTC: &str = "webrtc";

@@ -10,7 +10,8 @@ use toml::Spanned;
 use toml::de::{DeTable, DeValue, Error};
 
 use super::file::Scalar;
-use super::place::{ScenarioError, Source, explained, unknown_name};
+use super::place::{ScenarioError, Source, explained};
+use crate::names::unknown_name;
 
 /// A table of the file.
 pub type Tree<'a> = DeTable<'a>;

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand, ValueEnum};
-use weft_lab::emu::Client;
+use weft_lab::engine::emu::Client;
 
 #[derive(Debug, Args)]
 pub struct LabArgs {

@@ -6,7 +6,7 @@ use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use weft_lab::Scenario;
-use weft_lab::emu::{Disagreement, THRESHOLD, disagreements};
+use weft_lab::outcome::{Disagreement, THRESHOLD, disagreements};
 use weft_lab::output;
 
 use super::args::Common;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Instant, SystemTime};
 
-use weft_lab::emu::{self, Client, EmuError, Late, Settings};
+use weft_lab::engine::emu::{self, Client, EmuError, Late, Settings};
 use weft_lab::outcome::{self, Outcome};
 use weft_lab::output::{self, Conditions, Folder};
 use weft_lab::{Scenario, ScenarioError, run as runs, shelf};

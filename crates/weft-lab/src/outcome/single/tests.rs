@@ -1,7 +1,8 @@
 use super::{Worse, is_worse};
-use crate::metrics::Better;
+use crate::measure::metrics::Better;
+use crate::measure::series::Series;
 use crate::outcome::Outcome;
-use crate::run::{Run, Series};
+use crate::run::Run;
 use crate::scenario::Scenario;
 
 const TEXT: &str = r#"
@@ -70,7 +71,7 @@ fn without_a_single_link_there_is_nothing_to_compare_with() {
 #[test]
 fn what_is_noticed_are_metrics() {
     for name in super::NOTICED {
-        let metric = crate::metrics::find(name).expect("a metric");
+        let metric = crate::measure::metrics::find(name).expect("a metric");
         assert_eq!(metric.name, name);
     }
 }

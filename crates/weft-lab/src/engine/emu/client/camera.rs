@@ -1,0 +1,40 @@
+//! What cameras film, and where the files for it are.
+
+use std::path::Path;
+
+use weft_sim::SourceKind;
+use weft_sim::encoder::{Codec, ModelSetup};
+
+use crate::engine::emu::error::EmuError;
+
+/// Where programs may write, and what cameras film.
+pub struct CallFiles<'a> {
+    /// A folder that is removed after the run.
+    pub scratch: &'a Path,
+    /// The file with the pictures of this size and frame rate.
+    pub clip: &'a dyn Fn((u32, u32), u32) -> Result<String, EmuError>,
+}
+
+/// Width, height and frame rate of a camera.
+pub type Film = ((u32, u32), u32);
+
+/// What the camera films.
+#[must_use]
+pub fn film(source: &SourceKind) -> Film {
+    match source {
+        SourceKind::Model(ModelSetup {
+            width, height, fps, ..
+        }) => ((*width, *height), fps.round().max(1.0) as u32),
+        // The synthetic codec has frames without pictures.
+        SourceKind::Synthetic(setup) => ((1280, 720), setup.frame_rate.round().max(1.0) as u32),
+    }
+}
+
+/// What the camera's pictures are encoded with.
+#[must_use]
+pub fn codec(source: &SourceKind) -> Codec {
+    match source {
+        SourceKind::Model(setup) => setup.codec,
+        SourceKind::Synthetic(_) => Codec::Vp8,
+    }
+}

@@ -1,0 +1,38 @@
+//! Any shell command as the client under test.
+
+use std::net::Ipv4Addr;
+
+use crate::engine::emu::testbed::job::{Begins, End, Ending, Ends, Job, Speech};
+
+/// The same command at both ends, the sink's first. It tells them apart by its
+/// environment.
+pub fn jobs(command: &str, flow: usize, ends: &Ends) -> Vec<Job> {
+    let job = |end: End| {
+        let (role, here, there) = match end {
+            End::Source => ("caller", &ends.source, &ends.sink),
+            End::Sink => ("callee", &ends.sink, &ends.source),
+        };
+        let all = |of: &[Ipv4Addr]| {
+            let words: Vec<String> = of.iter().map(ToString::to_string).collect();
+            words.join(" ")
+        };
+        let command = ["sh", "-c", command];
+        Job {
+            flow,
+            end,
+            what: "the command".to_owned(),
+            command: command.map(str::to_owned).to_vec(),
+            environment: vec![
+                ("WEFT_ROLE", role.to_owned()),
+                ("WEFT_ADDRESS", here[0].to_string()),
+                ("WEFT_ADDRESSES", all(here)),
+                ("WEFT_PEER", there[0].to_string()),
+                ("WEFT_PEERS", all(there)),
+            ],
+            begins: Begins::WithFlow,
+            speech: Speech::None,
+            ending: Ending::Well,
+        }
+    };
+    vec![job(End::Sink), job(End::Source)]
+}

@@ -1,0 +1,126 @@
+//! Clients that speak lines of JSON (`clients/README.md`): how an end of a
+//! call is started.
+
+use std::path::PathBuf;
+
+use weft_publish::Degradation;
+use weft_sim::{CallSetup, FlowSetup, SideSetup};
+
+use super::camera::{CallFiles, film};
+use crate::engine::emu::error::EmuError;
+use crate::engine::emu::testbed::job::{Begins, End, Ending, Job, Speech};
+
+/// Both ends of a call; `client` is the name, and `program` how it is started.
+///
+/// # Errors
+/// When the client cannot make such a call.
+pub fn jobs(
+    (client, program): (&'static str, &[String]),
+    (flow, setup, call): (usize, &FlowSetup, &CallSetup),
+    files: &CallFiles<'_>,
+) -> Result<Vec<Job>, EmuError> {
+    let mut jobs = Vec::new();
+    for end in [End::Sink, End::Source] {
+        let side = match end {
+            End::Source => &call.caller,
+            End::Sink => &call.callee,
+        };
+        one_camera(client, &setup.name, side)?;
+        let mut command = program.to_vec();
+        command.extend(arguments(end, side, &call.caller, files)?);
+        jobs.push(Job {
+            flow,
+            end,
+            what: client.to_owned(),
+            command,
+            environment: Vec::new(),
+            begins: Begins::Before,
+            speech: Speech::Lines,
+            ending: Ending::Never,
+        });
+    }
+    Ok(jobs)
+}
+
+fn one_camera(client: &str, flow: &str, side: &SideSetup) -> Result<(), EmuError> {
+    if side.cameras.len() <= 1 {
+        return Ok(());
+    }
+    Err(EmuError::Lacking(format!(
+        "flow `{flow}` has {} cameras, and the client {client} films with one: use --client weft, or \
+         --set flows.{flow}.streams=1",
+        side.cameras.len()
+    )))
+}
+
+fn arguments(
+    end: End,
+    side: &SideSetup,
+    caller: &SideSetup,
+    files: &CallFiles<'_>,
+) -> Result<Vec<String>, EmuError> {
+    let role = match end {
+        End::Source => "caller",
+        End::Sink => "callee",
+    };
+    let mut words = vec!["--role".to_owned(), role.to_owned()];
+    let mut add = |name: &str, value: String| words.extend([name.to_owned(), value]);
+    add("--scratch", files.scratch.display().to_string());
+    // What receives has no camera of its own, and says what it expects.
+    let camera = side.cameras.first().or(caller.cameras.first());
+    if let Some(camera) = camera {
+        let ((width, height), fps) = film(&camera.source);
+        add("--size", format!("{width}x{height}"));
+        add("--fps", fps.to_string());
+        add("--max-bps", camera.max_rate.as_bps().to_string());
+        add("--degradation", w3c_name(camera.degradation).to_owned());
+    }
+    if let Some(camera) = side.cameras.first() {
+        let (size, fps) = film(&camera.source);
+        add("--video", (files.clip)(size, fps)?);
+        words.push("--send".to_owned());
+    }
+    if !side.microphones.is_empty() {
+        words.push("--sound".to_owned());
+    }
+    Ok(words)
+}
+
+/// W3C mst-content-hint, RTCDegradationPreference.
+fn w3c_name(degradation: Degradation) -> &'static str {
+    match degradation {
+        Degradation::MaintainFrameRate => "maintain-framerate",
+        Degradation::MaintainResolution => "maintain-resolution",
+        Degradation::Balanced => "balanced",
+        Degradation::Off => "maintain-framerate-and-resolution",
+    }
+}
+
+/// Where the clients stand: `WEFT_CLIENTS`, the working directory, or beside
+/// the checkout that this program was built in.
+pub fn file(name: &str) -> Result<String, EmuError> {
+    let named = std::env::var_os("WEFT_CLIENTS").map(PathBuf::from);
+    let here = PathBuf::from("clients");
+    let own = std::env::current_exe().unwrap_or_default();
+    let above = own.ancestors().map(|folder| folder.join("clients"));
+    let mut folders = named.into_iter().chain([here]).chain(above);
+    let found = folders.find(|folder| folder.join("README.md").exists());
+    let Some(folder) = found else {
+        let text = "the folder `clients` of weft's sources is not found: run in a checkout of weft, \
+                    or set WEFT_CLIENTS to that folder";
+        return Err(EmuError::Lacking(text.to_owned()));
+    };
+    let folder = folder.canonicalize().unwrap_or(folder);
+    Ok(folder.join(name).display().to_string())
+}
+
+/// A program that has to be built or installed first.
+pub fn built(name: &str, command: &str) -> Result<String, EmuError> {
+    let path = file(name)?;
+    if PathBuf::from(&path).exists() {
+        return Ok(path);
+    }
+    Err(EmuError::Lacking(format!(
+        "{path} is not there: run `make setup`, or {command}"
+    )))
+}

@@ -1,0 +1,107 @@
+//! Where clients may write, and what their cameras film.
+
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use weft_media::clip::{ClipConfig, write_y4m};
+
+use super::camera::Film;
+use crate::engine::emu::error::EmuError;
+
+/// The clip is played in a loop of so many seconds: at 720p a second has
+/// 41 MB, and a cut each 5 s costs one large frame. Chosen by us.
+pub const CLIP_S: u32 = 5;
+
+/// Begins the name of the folder that clients write into; the mark of the
+/// process follows.
+const PREFIX: &str = "weft-lab-";
+
+/// A folder that goes with the value. Those that killed processes have left
+/// are removed.
+pub fn folder() -> Result<tempfile::TempDir, EmuError> {
+    remove_left_behind(&std::env::temp_dir());
+    let prefix = format!("{PREFIX}{}-", weft_emu::own_mark());
+    tempfile::Builder::new()
+        .prefix(&prefix)
+        .tempdir()
+        .map_err(|error| {
+            EmuError::Lacking(format!(
+                "a folder for the clients: {error}: set TMPDIR to one with room"
+            ))
+        })
+}
+
+fn remove_left_behind(parent: &Path) {
+    for left in std::fs::read_dir(parent).into_iter().flatten().flatten() {
+        let name = left.file_name();
+        let rest = name.to_str().and_then(|name| name.strip_prefix(PREFIX));
+        let mark = rest.and_then(|rest| rest.split_once('-'));
+        if mark.is_some_and(|(mark, _)| weft_emu::has_ended(mark)) {
+            // Somebody else's stays.
+            let _ = std::fs::remove_dir_all(left.path());
+        }
+    }
+}
+
+/// The built-in clip as files, made once for each size.
+pub struct Clips<'a> {
+    /// Where they are.
+    pub folder: &'a Path,
+    made: RefCell<BTreeMap<Film, String>>,
+}
+
+impl Clips<'_> {
+    /// None yet.
+    #[must_use]
+    pub fn new(folder: &Path) -> Clips<'_> {
+        Clips {
+            folder,
+            made: RefCell::default(),
+        }
+    }
+
+    /// The file with pictures of this size and frame rate.
+    pub fn file(&self, size: (u32, u32), fps: u32) -> Result<String, EmuError> {
+        if let Some(known) = self.made.borrow().get(&(size, fps)) {
+            return Ok(known.clone());
+        }
+        let (width, height) = (size.0 as usize, size.1 as usize);
+        let path = self.folder.join(format!("clip-{width}x{height}-{fps}.y4m"));
+        let config = ClipConfig {
+            width,
+            height,
+            fps,
+            seed: 0,
+        };
+        write_y4m(&path, config, CLIP_S * fps).map_err(|error| {
+            let remedy = "set TMPDIR to a folder with room for the clip";
+            EmuError::Lacking(format!("{}: {error}: {remedy}", path.display()))
+        })?;
+        let name = path.display().to_string();
+        self.made.borrow_mut().insert((size, fps), name.clone());
+        Ok(name)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_folders_whose_maker_has_ended_are_removed() {
+        let parent = tempfile::tempdir().unwrap();
+        let own = weft_emu::own_mark();
+        let (rest, namespace) = own.rsplit_once('.').unwrap();
+        // No process id is that high (proc(5), pid_max).
+        let ended = format!("{PREFIX}4194305.1.{namespace}-a");
+        let elsewhere = format!("{PREFIX}4194305.1.1{namespace}-a");
+        let all = [&ended, &elsewhere, &format!("{PREFIX}{rest}.{namespace}-a")];
+        for name in all {
+            std::fs::create_dir(parent.path().join(name)).unwrap();
+        }
+        remove_left_behind(parent.path());
+        let stays = all.map(|name| parent.path().join(name).exists());
+        assert_eq!(stays, [false, true, true]);
+    }
+}

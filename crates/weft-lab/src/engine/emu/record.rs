@@ -1,0 +1,275 @@
+//! What the packets of a run were, in the form that the simulator leaves
+//! behind: so that every metric, check and plot is the same one.
+
+use weft_emu::{Fate, PacketRecord};
+use weft_links::{Counters, Tally};
+use weft_sim::{
+    DelaySample, Direction, DirectionRecord, Distribution, DropRecord, FlowDetail, FlowRecord,
+    LegRecord, LegSample, LinkRecord, LinkSample, Record, RouteRecord, Setup,
+};
+use weft_units::{Bytes, Duration, Instant};
+
+use super::testbed::job::End;
+
+/// A packet of a run, and whose it is.
+#[derive(Clone, Copy, Debug)]
+pub struct Packet {
+    /// Position of its link in the setup.
+    pub link: usize,
+    /// Its way there.
+    pub direction: Direction,
+    /// Position of its flow, and who of it has sent it.
+    pub flow: Option<(usize, End)>,
+    /// With its IP header.
+    pub size: Bytes,
+    /// When it came to the link.
+    pub entered: Instant,
+    /// When it arrived or was dropped.
+    pub ended: Instant,
+    /// How long it waited.
+    pub queued_for: Duration,
+    /// What became of it.
+    pub fate: Fate,
+}
+
+/// Collects packets into a [`Record`].
+pub struct Recorder<'a> {
+    setup: &'a Setup,
+    /// By link, forward then backward.
+    ways: Vec<[Way; 2]>,
+    /// By flow and route, there then back.
+    legs: Vec<Vec<[Way; 2]>>,
+    packets: u64,
+}
+
+/// One direction of a link or route.
+#[derive(Clone, Default)]
+struct Way {
+    counters: Counters,
+    drops: Vec<DropRecord>,
+    queue: Vec<Duration>,
+    one_way: Vec<Duration>,
+    periods: Vec<Period>,
+}
+
+#[derive(Clone, Default)]
+struct Period {
+    sent: Tally,
+    delivered: Bytes,
+    drops: u32,
+    queue: Vec<u64>,
+    one_way: Vec<u64>,
+}
+
+impl<'a> Recorder<'a> {
+    /// Of a run of this setup.
+    #[must_use]
+    pub fn new(setup: &'a Setup) -> Recorder<'a> {
+        let periods = setup
+            .duration
+            .as_nanos()
+            .div_ceil(setup.sample_every.as_nanos().max(1));
+        let way = Way {
+            periods: vec![Period::default(); periods as usize],
+            ..Way::default()
+        };
+        let both = [way.clone(), way];
+        let flows = setup.flows.iter();
+        Recorder {
+            setup,
+            ways: vec![both.clone(); setup.links.len()],
+            legs: flows
+                .map(|flow| vec![both.clone(); flow.routes.len()])
+                .collect(),
+            packets: 0,
+        }
+    }
+
+    /// Counts a packet; one that ended after the run does not count.
+    pub fn add(&mut self, packet: &Packet) {
+        if packet.ended > Instant::ZERO + self.setup.duration {
+            return;
+        }
+        self.packets += 1;
+        let of = Of {
+            every: self.setup.sample_every,
+            from: Instant::ZERO + self.setup.measure_from,
+        };
+        let way = usize::from(packet.direction == Direction::Backward);
+        self.ways[packet.link][way].add(packet, of);
+        let Some((flow, sender)) = packet.flow else {
+            return;
+        };
+        let routes = &self.setup.flows[flow].routes;
+        let over = |route: &weft_sim::Route| route.hops.iter().any(|hop| hop.link == packet.link);
+        if let Some(route) = routes.iter().position(over) {
+            let leg = usize::from(sender == End::Sink);
+            self.legs[flow][route][leg].add(packet, of);
+        }
+    }
+
+    /// What was collected; `in_flight` are the packets that each link holds at
+    /// the end, forward and backward.
+    #[must_use]
+    pub fn finish(self, in_flight: &[[Tally; 2]]) -> Record {
+        let setup = self.setup;
+        let every = setup.sample_every;
+        let links = setup.links.iter().zip(self.ways).zip(in_flight);
+        let links = links.map(|((link, [forward, backward]), left)| LinkRecord {
+            name: link.name.clone(),
+            forward: forward.direction(left[0], every, setup.duration),
+            backward: backward.direction(left[1], every, setup.duration),
+        });
+        let links = links.collect();
+        let flows = setup.flows.iter().zip(self.legs).map(|(flow, legs)| {
+            let route = |[there, back]: [Way; 2]| RouteRecord {
+                there: there.leg(every, setup.duration),
+                back: back.leg(every, setup.duration),
+            };
+            FlowRecord {
+                name: flow.name.clone(),
+                routes: legs.into_iter().map(route).collect(),
+                // What clients know of themselves is in their statistics.
+                detail: FlowDetail::Udp,
+            }
+        });
+        Record {
+            ended_at: Instant::ZERO + setup.duration,
+            sample_every: every,
+            flows: flows.collect(),
+            links,
+            events: self.packets,
+        }
+    }
+}
+
+/// How packets are counted.
+#[derive(Clone, Copy)]
+struct Of {
+    every: Duration,
+    /// Earlier ones are not in distributions.
+    from: Instant,
+}
+
+impl Way {
+    fn add(&mut self, packet: &Packet, of: Of) {
+        let last = self.periods.len().saturating_sub(1);
+        let index = |at: Instant| ((at.as_nanos() / of.every.as_nanos().max(1)) as usize).min(last);
+        let one = Tally {
+            packets: 1,
+            bytes: packet.size,
+        };
+        self.counters.sent = self.counters.sent + one;
+        if let Some(period) = self.periods.get_mut(index(packet.entered)) {
+            period.sent = period.sent + one;
+        }
+        let Some(period) = self.periods.get_mut(index(packet.ended)) else {
+            return;
+        };
+        match packet.fate {
+            Fate::Delivered => {
+                let took = packet.ended.saturating_since(packet.entered);
+                self.counters.delivered = self.counters.delivered + one;
+                period.delivered += packet.size;
+                period.queue.push(packet.queued_for.as_nanos());
+                period.one_way.push(took.as_nanos());
+                if packet.ended >= of.from {
+                    self.queue.push(packet.queued_for);
+                    self.one_way.push(took);
+                }
+            }
+            Fate::Dropped(reason) => {
+                period.drops += 1;
+                self.drop(packet, reason, one);
+            }
+        }
+    }
+
+    fn drop(&mut self, packet: &Packet, reason: weft_links::DropReason, one: Tally) {
+        use weft_links::DropReason as Reason;
+        let counter = match reason {
+            Reason::QueueFull => &mut self.counters.queue_full,
+            Reason::Aqm => &mut self.counters.aqm,
+            Reason::RandomLoss => &mut self.counters.random_loss,
+            Reason::BurstLoss => &mut self.counters.burst_loss,
+            Reason::LinkDown => &mut self.counters.link_down,
+        };
+        *counter = *counter + one;
+        let same = |d: &&mut DropRecord| d.link == packet.link && d.reason == reason;
+        match self.drops.iter_mut().find(same) {
+            Some(known) => known.packets += 1,
+            None => self.drops.push(DropRecord {
+                link: packet.link,
+                direction: packet.direction,
+                reason,
+                packets: 1,
+            }),
+        }
+    }
+
+    fn direction(mut self, left: Tally, every: Duration, length: Duration) -> DirectionRecord {
+        // What is on its way has been sent, and has no record.
+        self.counters.sent = self.counters.sent + left;
+        let series = ends(self.periods.len(), every, length).zip(&mut self.periods);
+        let series = series.map(|(at, period)| LinkSample {
+            at,
+            delivered: period.delivered,
+            drops: period.drops,
+            queue_delay: DelaySample::of(&mut period.queue),
+        });
+        DirectionRecord {
+            series: series.collect(),
+            counters: self.counters,
+            in_flight: left,
+            queue_delay: self.queue.into_iter().collect(),
+        }
+    }
+
+    fn leg(mut self, every: Duration, length: Duration) -> LegRecord {
+        let series = ends(self.periods.len(), every, length).zip(&mut self.periods);
+        let series = series.map(|(at, period)| LegSample {
+            at,
+            sent: period.sent.bytes,
+            sent_packets: u32::try_from(period.sent.packets).unwrap_or(u32::MAX),
+            delivered: period.delivered,
+            drops: period.drops,
+            queue_delay: DelaySample::of(&mut period.queue),
+            one_way_delay: DelaySample::of(&mut period.one_way),
+        });
+        LegRecord {
+            series: series.collect(),
+            sent: self.counters.sent,
+            delivered: self.counters.delivered,
+            dropped: self.drops,
+            in_access: Tally::default(),
+            queue_delay: self.queue.into_iter().collect::<Distribution>(),
+            one_way_delay: self.one_way.into_iter().collect(),
+        }
+    }
+}
+
+/// The ends of the periods; the last one may be shorter.
+fn ends(count: usize, every: Duration, length: Duration) -> impl Iterator<Item = Instant> {
+    (1..=count as u64).map(move |n| Instant::ZERO + (every * n).min(length))
+}
+
+/// The form of the emulator's records that flows are not known in.
+#[must_use]
+pub fn packet(record: &PacketRecord, link: usize, flow: Option<(usize, End)>) -> Packet {
+    Packet {
+        link,
+        direction: match record.direction {
+            weft_emu::Direction::Forward => Direction::Forward,
+            weft_emu::Direction::Backward => Direction::Backward,
+        },
+        flow,
+        size: record.size,
+        entered: record.entered,
+        ended: record.ended,
+        queued_for: record.queued_for,
+        fate: record.fate,
+    }
+}
+
+#[cfg(test)]
+mod tests;

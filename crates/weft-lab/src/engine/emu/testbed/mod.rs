@@ -1,0 +1,336 @@
+//! The course of a run: programs are started, joined, watched and ended.
+
+mod iperf;
+pub mod job;
+pub mod line;
+mod process;
+
+use std::process::Command;
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::time::{Duration, Instant, SystemTime};
+
+use weft_sim::Setup;
+
+use super::error::EmuError;
+use job::{Begins, End, Ending, Job, Speech};
+use line::Sample;
+use process::{Heard, Process};
+
+/// Programs have so long to get ready: a browser takes 2 s on an idle machine
+/// of two cores; chosen by us.
+pub const READY_WITHIN: Duration = Duration::from_secs(40);
+/// A call whose ends do not meet within this time never does: ICE gives up
+/// after 15 s in libwebrtc (p2p/base/p2p_constants.h); chosen by us.
+const CONNECTED_WITHIN: Duration = Duration::from_secs(20);
+/// Clients tell something every 500 ms; one that is silent for so long
+/// hangs. Chosen by us: longer than any pause on a busy machine.
+pub const SILENT_FOR: Duration = Duration::from_secs(10);
+/// How long clients have to end after their input has.
+const GRACE: Duration = Duration::from_secs(3);
+/// How long other programs have to end when their flow is over.
+const ASKED_FOR: Duration = Duration::from_secs(1);
+/// A client that has told why it ends has so long to do it: its exit status
+/// says whose fault it is.
+const LAST_WORDS: Duration = Duration::from_secs(2);
+/// How often processes are looked at.
+const LOOK_EVERY: Duration = Duration::from_millis(50);
+
+/// Where programs run, and when which flow does.
+pub struct Testbed<'a> {
+    /// A program on the host of a flow's end.
+    pub command: &'a dyn Fn(usize, End, &str) -> Command,
+    /// The flows.
+    pub setup: &'a Setup,
+    /// Whether to end early.
+    pub halt: &'a dyn Fn() -> bool,
+}
+
+/// What a program of a run has written.
+#[derive(Clone, Debug)]
+pub struct ClientLog {
+    /// Position of its flow.
+    pub flow: usize,
+    /// Its end.
+    pub end: End,
+    /// What it is.
+    pub about: Option<serde_json::Value>,
+    /// Whether its connection was lost for good.
+    pub has_failed: bool,
+    /// Its statistics.
+    pub samples: Vec<Sample>,
+}
+
+struct Play<'a> {
+    testbed: &'a Testbed<'a>,
+    processes: Vec<Process>,
+    sender: Sender<Heard>,
+    heard: Receiver<Heard>,
+    /// By flow: when it was let go.
+    open: Vec<Option<Instant>>,
+    closed: Vec<bool>,
+}
+
+impl Testbed<'_> {
+    /// Starts everything, calls `begin` when all are ready, and runs until the
+    /// end. Gives what was told with the time of the beginning in milliseconds
+    /// since 1970; `None` when it was stopped.
+    ///
+    /// # Errors
+    /// When a program cannot be started, or ends, hangs or never connects.
+    pub fn play(
+        &self,
+        jobs: Vec<Job>,
+        begin: impl FnOnce(),
+    ) -> Result<Option<(Vec<ClientLog>, f64)>, EmuError> {
+        let (sender, heard) = channel();
+        let mut play = Play {
+            testbed: self,
+            processes: Vec::new(),
+            sender,
+            heard,
+            open: vec![None; self.setup.flows.len()],
+            closed: vec![false; self.setup.flows.len()],
+        };
+        let (before, later): (Vec<Job>, Vec<Job>) = jobs
+            .into_iter()
+            .partition(|job| job.begins == Begins::Before);
+        for job in before {
+            play.start(job)?;
+        }
+        if !play.get_ready()? {
+            return Ok(None);
+        }
+        begin();
+        let unix = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
+        let unix_ms = unix.map_or(0.0, |since| since.as_secs_f64() * 1e3);
+        if !play.run(later)? {
+            return Ok(None);
+        }
+        Ok(Some((play.end(), unix_ms)))
+    }
+}
+
+impl Play<'_> {
+    fn start(&mut self, job: Job) -> Result<(), EmuError> {
+        let command = (self.testbed.command)(job.flow, job.end, &job.command[0]);
+        let place = (self.processes.len(), self.sender.clone());
+        let process = Process::start(job, command, place)?;
+        self.processes.push(process);
+        Ok(())
+    }
+
+    /// `false` when it was stopped.
+    fn get_ready(&mut self) -> Result<bool, EmuError> {
+        let begun = Instant::now();
+        while !self.processes.iter().all(|process| process.ready) {
+            if (self.testbed.halt)() {
+                return Ok(false);
+            }
+            self.listen(LOOK_EVERY);
+            self.check()?;
+            if begun.elapsed() > READY_WITHIN {
+                let late = self.processes.iter().find(|process| !process.ready);
+                let what = late.map_or(String::new(), |p| self.name(p));
+                return Err(EmuError::Run(format!(
+                    "{what} is not ready after {} s: the machine is too slow or too busy; end other \
+                     programs, or start it by hand as clients/README.md says",
+                    READY_WITHIN.as_secs()
+                )));
+            }
+        }
+        Ok(true)
+    }
+
+    /// `false` when it was stopped.
+    fn run(&mut self, mut later: Vec<Job>) -> Result<bool, EmuError> {
+        let begun = Instant::now();
+        let setup = self.testbed.setup;
+        let real = |time: weft_units::Duration| Duration::from_nanos(time.as_nanos());
+        let length = real(setup.duration);
+        let times = setup.flows.iter().map(|flow| {
+            let stop = flow.stops_at(setup.duration);
+            (real(flow.start), real(stop))
+        });
+        let times: Vec<(Duration, Duration)> = times.collect();
+        loop {
+            let now = begun.elapsed();
+            if now >= length {
+                return Ok(true);
+            }
+            if (self.testbed.halt)() {
+                return Ok(false);
+            }
+            for (flow, (start, stop)) in times.iter().enumerate() {
+                if now >= *start && self.open[flow].is_none() {
+                    self.open_flow(flow, &mut later)?;
+                }
+                if now >= *stop && !self.closed[flow] {
+                    self.close_flow(flow);
+                }
+            }
+            for process in &mut self.processes {
+                process.insist_after(ASKED_FOR);
+            }
+            let next = times.iter().flat_map(|(start, stop)| [*start, *stop]);
+            let next = next.chain([length]).filter(|time| *time > now).min();
+            let wait = next.map_or(LOOK_EVERY, |next| next.saturating_sub(begun.elapsed()));
+            self.listen(wait.min(LOOK_EVERY));
+            self.check()?;
+        }
+    }
+
+    fn open_flow(&mut self, flow: usize, later: &mut Vec<Job>) -> Result<(), EmuError> {
+        self.open[flow] = Some(Instant::now());
+        let (now, rest): (Vec<Job>, Vec<Job>) = later.drain(..).partition(|job| job.flow == flow);
+        *later = rest;
+        for job in now {
+            self.start(job)?;
+        }
+        for process in &mut self.processes {
+            if process.job.flow == flow {
+                process.heard_at = Instant::now();
+                process.flush();
+            }
+        }
+        Ok(())
+    }
+
+    fn close_flow(&mut self, flow: usize) {
+        self.closed[flow] = true;
+        for process in self.processes.iter_mut().filter(|p| p.job.flow == flow) {
+            process.close_input();
+            if process.job.speech != Speech::Lines && process.job.begins == Begins::WithFlow {
+                process.ask_to_end();
+            }
+        }
+    }
+
+    /// Takes what is heard, for at most this long.
+    fn listen(&mut self, wait: Duration) {
+        let until = Instant::now() + wait;
+        loop {
+            let left = until.saturating_duration_since(Instant::now());
+            match self.heard.recv_timeout(left) {
+                Ok(heard) => self.take(&heard),
+                Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => return,
+            }
+        }
+    }
+
+    fn take(&mut self, heard: &Heard) {
+        let process = &mut self.processes[heard.process];
+        let (flow, other) = (process.job.flow, process.job.end.other());
+        let signal = process.hear(&heard.text);
+        if let Some(line) = signal {
+            let speaks = |p: &&mut Process| {
+                p.job.flow == flow && p.job.end == other && p.job.speech == Speech::Lines
+            };
+            if let Some(there) = self.processes.iter_mut().find(speaks) {
+                there.held.push(line);
+            }
+        }
+        // Not before its flow starts, so that a call begins when it should.
+        if self.open[flow].is_some() {
+            self.processes
+                .iter_mut()
+                .filter(|p| p.job.flow == flow)
+                .for_each(Process::flush);
+        }
+    }
+
+    /// Whether all do what they should.
+    fn check(&mut self) -> Result<(), EmuError> {
+        for at in 0..self.processes.len() {
+            let process = &mut self.processes[at];
+            let flow = process.job.flow;
+            let closed = self.closed[flow];
+            let ended = process.has_ended();
+            let process = &self.processes[at];
+            let is_ending = process.error.is_some() && !process.error_is_older_than(LAST_WORDS);
+            if closed || is_ending && !ended || process.has_just_ended() {
+                continue;
+            }
+            let status = process.ended.and_then(|status| status.code());
+            let bad = match process.job.ending {
+                Ending::Never => ended,
+                Ending::Well => ended && status != Some(0),
+            };
+            if bad || process.error.is_some() {
+                let is_client = process.job.speech == Speech::Lines;
+                let text = format!("{}: {}", self.name(process), process.last_words());
+                /// A program that is not there, of a shell (POSIX, 2.8.2).
+                const NOT_FOUND: i32 = 127;
+                /// A client that lacks something, and says what.
+                const LACKING: i32 = 3;
+                return Err(match status {
+                    Some(NOT_FOUND) => EmuError::Lacking(format!(
+                        "{text}: install it; `make setup` installs what weft uses itself"
+                    )),
+                    Some(LACKING) if is_client => EmuError::Lacking(text),
+                    _ => EmuError::Run(text),
+                });
+            }
+            self.check_liveness(process)?;
+        }
+        Ok(())
+    }
+
+    fn check_liveness(&self, process: &Process) -> Result<(), EmuError> {
+        let Some(opened) =
+            self.open[process.job.flow].filter(|_| process.job.speech == Speech::Lines)
+        else {
+            return Ok(());
+        };
+        let name = self.name(process);
+        if !process.connected && opened.elapsed() > CONNECTED_WITHIN {
+            return Err(EmuError::Run(format!(
+                "{name} has no connection after {} s: does the link carry packets both ways from the \
+                 start of the flow on?",
+                CONNECTED_WITHIN.as_secs()
+            )));
+        }
+        if process.connected && process.heard_at.elapsed() > SILENT_FOR {
+            return Err(EmuError::Run(format!(
+                "{name} hangs: it has told nothing for {} s, where it should every 500 ms; is the \
+                 machine too slow, or out of memory?",
+                SILENT_FOR.as_secs()
+            )));
+        }
+        Ok(())
+    }
+
+    fn name(&self, process: &Process) -> String {
+        let flow = &self.testbed.setup.flows[process.job.flow].name;
+        let end = process.job.end.name();
+        format!("{} at the {end} of flow `{flow}`", process.job.what)
+    }
+
+    /// Ends what still runs, and gives what all have told.
+    fn end(mut self) -> Vec<ClientLog> {
+        for flow in 0..self.closed.len() {
+            if !self.closed[flow] {
+                self.close_flow(flow);
+            }
+        }
+        let until = Instant::now() + GRACE;
+        let is_ending =
+            |p: &mut Process| (p.job.speech == Speech::Lines || p.was_asked()) && !p.has_ended();
+        while Instant::now() < until && self.processes.iter_mut().any(is_ending) {
+            for process in &mut self.processes {
+                process.insist_after(ASKED_FOR);
+            }
+            self.listen(LOOK_EVERY);
+        }
+        let logs = self.processes.iter_mut().map(|process| ClientLog {
+            flow: process.job.flow,
+            end: process.job.end,
+            about: process.about.take(),
+            has_failed: process.has_failed,
+            samples: std::mem::take(&mut process.samples),
+        });
+        logs.collect()
+    }
+}
+
+#[cfg(test)]
+mod tests;

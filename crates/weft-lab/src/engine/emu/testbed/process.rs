@@ -1,0 +1,301 @@
+//! A program that was started, and what is heard of it.
+
+use std::io::{BufRead, BufReader, Read, Write};
+use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::process::{Child, ChildStdin, Command, ExitStatus, Stdio};
+use std::sync::mpsc::Sender;
+use std::sync::{Arc, Mutex};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use rustix::process::{
+    Pid, Signal, WaitId, WaitIdOptions, WaitIdStatus, kill_process_group, waitid,
+};
+use serde_json::Value;
+
+use super::super::error::EmuError;
+use super::iperf::Meter;
+use super::job::{Job, Speech};
+use super::line::{Line, Sample};
+
+/// What is kept of a program's complaints, bytes; chosen by us: a few lines.
+const COMPLAINTS: usize = 2_000;
+/// What a program wrote is read within this time after its end, also on a
+/// busy machine; chosen by us.
+const LAST_LINES: Duration = Duration::from_millis(200);
+/// Longer lines of a client are not read: an offer has some kilobytes.
+const LONGEST_LINE: u64 = 1 << 20;
+
+/// Heard of the process with this position.
+pub struct Heard {
+    pub process: usize,
+    pub text: String,
+}
+
+/// A program under way, with all that it starts: a process group of its own.
+pub struct Process {
+    pub job: Job,
+    child: Child,
+    input: Option<ChildStdin>,
+    complaints: Arc<Mutex<Vec<u8>>>,
+    /// Takes lines.
+    pub ready: bool,
+    /// Lines that it has not taken yet.
+    pub held: Vec<String>,
+    /// Whether the connection was ever there.
+    pub connected: bool,
+    /// What iperf3 has received, if it is one.
+    meter: Meter,
+    /// Statistics so far.
+    pub samples: Vec<Sample>,
+    /// What it is.
+    pub about: Option<Value>,
+    /// When something was heard last.
+    pub heard_at: Instant,
+    /// What it said was wrong.
+    pub error: Option<String>,
+    /// When it first said so.
+    error_at: Option<Instant>,
+    /// Whether its connection was lost for good.
+    pub has_failed: bool,
+    /// How it ended.
+    pub ended: Option<ExitStatus>,
+    /// When that was seen.
+    ended_at: Option<Instant>,
+    /// When it was asked to end.
+    asked_at: Option<Instant>,
+    /// Whether its process was waited for, and its number may be another's.
+    is_over: bool,
+}
+
+impl Process {
+    /// Starts `command` for the job. What it writes comes with `process` on
+    /// it.
+    pub fn start(
+        job: Job,
+        mut command: Command,
+        (process, sender): (usize, Sender<Heard>),
+    ) -> Result<Process, EmuError> {
+        command.args(&job.command[1..]);
+        command.envs(job.environment.iter().map(|(k, v)| (*k, v.as_str())));
+        command.process_group(0).stdin(Stdio::piped());
+        command.stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = command.spawn().map_err(|error| {
+            let program = &job.command[0];
+            EmuError::Lacking(format!("{program}: {error}: install it; `make setup` does"))
+        })?;
+        let complaints = Arc::new(Mutex::new(Vec::new()));
+        if let Some(output) = child.stdout.take() {
+            thread::spawn(move || listen(output, process, &sender));
+        }
+        if let Some(errors) = child.stderr.take() {
+            let kept = complaints.clone();
+            thread::spawn(move || keep_tail(errors, &kept));
+        }
+        Ok(Process {
+            ready: job.speech == Speech::None,
+            input: child.stdin.take(),
+            job,
+            child,
+            complaints,
+            held: Vec::new(),
+            connected: false,
+            meter: Meter::default(),
+            samples: Vec::new(),
+            about: None,
+            heard_at: Instant::now(),
+            error: None,
+            error_at: None,
+            has_failed: false,
+            ended: None,
+            ended_at: None,
+            asked_at: None,
+            is_over: false,
+        })
+    }
+
+    /// Takes what was heard; gives what is for the other end.
+    pub fn hear(&mut self, text: &str) -> Option<String> {
+        self.heard_at = Instant::now();
+        match self.job.speech {
+            Speech::None => return None,
+            Speech::FirstLine => {
+                self.ready = true;
+                return None;
+            }
+            Speech::Iperf => {
+                self.ready = true;
+                self.samples.extend(self.meter.hear(text));
+                return None;
+            }
+            Speech::Lines => {}
+        }
+        let line = match serde_json::from_str::<Line>(text) {
+            Ok(line) => line,
+            Err(error) => {
+                self.go_wrong(format!(
+                    "it wrote \"{text}\", which is no line of a client ({error}): see clients/README.md"
+                ));
+                return None;
+            }
+        };
+        self.ready |= line.ready;
+        // W3C webrtc, RTCPeerConnectionState.
+        match line.state.as_deref() {
+            Some("connected") => (self.connected, self.has_failed) = (true, false),
+            Some("failed") => self.has_failed = true,
+            _ => {}
+        }
+        self.samples.extend(line.sample);
+        if let Some(about) = line.about {
+            self.about = Some(Value::Object(about));
+        }
+        if let Some(error) = line.error {
+            let remedy = line.remedy.map_or(String::new(), |r| format!(": {r}"));
+            self.go_wrong(format!("{error}{remedy}"));
+        }
+        line.signal.is_some().then(|| text.to_owned())
+    }
+
+    /// The first thing that is wrong counts.
+    fn go_wrong(&mut self, error: String) {
+        self.error.get_or_insert(error);
+        self.error_at.get_or_insert_with(Instant::now);
+    }
+
+    /// Whether it has said longer ago that something is wrong.
+    pub fn error_is_older_than(&self, time: Duration) -> bool {
+        self.error_at.is_some_and(|at| at.elapsed() >= time)
+    }
+
+    /// Hands over what was kept.
+    pub fn flush(&mut self) {
+        let Some(input) = self.input.as_mut().filter(|_| self.ready) else {
+            return;
+        };
+        for line in self.held.drain(..) {
+            // Whoever takes no lines any more has ended, which is seen.
+            let _ = writeln!(input, "{line}");
+        }
+    }
+
+    /// Tells a client that its time is over.
+    pub fn close_input(&mut self) {
+        self.input = None;
+    }
+
+    /// Looks whether it has ended. Its number stays its own, for the sake of
+    /// what it may have left in its group.
+    pub fn has_ended(&mut self) -> bool {
+        if self.ended.is_none() {
+            let at_once = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
+            let state = waitid(WaitId::Pid(self.id()), at_once).ok().flatten();
+            self.ended = state.map(exit_status);
+            self.ended_at = self.ended.map(|_| Instant::now());
+        }
+        self.ended.is_some()
+    }
+
+    /// Whether it has ended just now, so that its last lines may still be on
+    /// their way to us.
+    pub fn has_just_ended(&self) -> bool {
+        let since = self.ended_at.map(|at| at.elapsed());
+        since.is_some_and(|since| since < LAST_LINES)
+    }
+
+    /// Asks it and all that it has started to end.
+    pub fn ask_to_end(&mut self) {
+        self.asked_at = Some(Instant::now());
+        self.signal(Signal::TERM);
+    }
+
+    /// Whether it was asked to end.
+    pub fn was_asked(&self) -> bool {
+        self.asked_at.is_some()
+    }
+
+    /// Ends what was asked to end this long ago.
+    pub fn insist_after(&mut self, grace: Duration) {
+        if self.asked_at.is_some_and(|at| at.elapsed() > grace) {
+            self.kill();
+        }
+    }
+
+    /// Ends it and all that it has started, whatever they do.
+    pub fn kill(&mut self) {
+        self.signal(Signal::KILL);
+        if !self.is_over {
+            self.ended = self.child.wait().ok().or(self.ended);
+            self.is_over = true;
+        }
+    }
+
+    fn signal(&self, signal: Signal) {
+        if !self.is_over {
+            // They may have ended by themselves.
+            let _ = kill_process_group(self.id(), signal);
+        }
+    }
+
+    fn id(&self) -> Pid {
+        Pid::from_child(&self.child)
+    }
+
+    /// Why it ended, in its own words if it had any.
+    pub fn last_words(&self) -> String {
+        let kept = self
+            .complaints
+            .lock()
+            .map(|k| k.clone())
+            .unwrap_or_default();
+        let kept = String::from_utf8_lossy(&kept);
+        let line = kept.lines().rfind(|line| !line.trim().is_empty());
+        let how = self.ended.map_or("running".to_owned(), |e| e.to_string());
+        match (&self.error, line) {
+            (Some(error), _) => error.clone(),
+            (None, Some(line)) => format!("{how}: {}", line.trim()),
+            (None, None) => how,
+        }
+    }
+}
+
+impl Drop for Process {
+    fn drop(&mut self) {
+        self.kill();
+    }
+}
+
+/// As wait(2) has it.
+fn exit_status(state: WaitIdStatus) -> ExitStatus {
+    let code = state.exit_status().unwrap_or_default();
+    ExitStatus::from_raw(code << 8 | state.terminating_signal().unwrap_or_default())
+}
+
+fn listen(output: impl Read, process: usize, sender: &Sender<Heard>) {
+    let mut output = BufReader::new(output);
+    loop {
+        let mut line = Vec::new();
+        match output
+            .by_ref()
+            .take(LONGEST_LINE)
+            .read_until(b'\n', &mut line)
+        {
+            Ok(0) | Err(_) => return,
+            Ok(_) => {}
+        }
+        let text = String::from_utf8_lossy(&line).trim().to_owned();
+        if !text.is_empty() && sender.send(Heard { process, text }).is_err() {
+            return;
+        }
+    }
+}
+
+fn keep_tail(mut from: impl Read, kept: &Mutex<Vec<u8>>) {
+    let mut buffer = [0; 1024];
+    while let Ok(length @ 1..) = from.read(&mut buffer) {
+        let Ok(mut kept) = kept.lock() else { return };
+        kept.extend_from_slice(&buffer[..length]);
+        let excess = kept.len().saturating_sub(COMPLAINTS);
+        kept.drain(..excess);
+    }
+}

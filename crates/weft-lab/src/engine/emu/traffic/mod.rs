@@ -1,0 +1,206 @@
+//! Cross traffic: the kernel's own TCP, and constant-rate UDP, by iperf3,
+//! which is always under a time limit.
+
+use std::fmt::Write as _;
+
+use weft_sim::{Application, CongestionKind, FlowKind, FlowSetup, TcpSetup, UdpSetup};
+use weft_units::{Duration, Rng};
+
+use super::error::EmuError;
+use super::testbed::READY_WITHIN;
+use super::testbed::job::{Begins, End, Ending, Ends, Job, Speech};
+
+/// iperf3's own.
+const PORT: u16 = 5201;
+/// IPv4 and UDP headers (RFC 791 section 3.1, RFC 768).
+const UDP_HEADERS: u64 = 28;
+/// iperf3 makes no more in one process (its MAX_STREAMS).
+const MOST_STREAMS: u32 = 128;
+/// Transfers of a size need a server each; chosen by us, for machines that
+/// also run the client under test.
+const MOST_TRANSFERS: u32 = 64;
+/// Files below `/proc/sys/net/ipv4` that name the kernel's algorithms.
+const AVAILABLE: &str = "/proc/sys/net/ipv4/tcp_available_congestion_control";
+/// So that rates are told to 1 kbit/s (iperf3(1), `--format`).
+const FORMAT: &str = "k";
+/// What transfers are cut into, so that sizes are kept to within so much.
+const BLOCK: &str = "4K";
+
+/// The programs of a flow that is no call, in a run of this length.
+///
+/// # Errors
+/// Where iperf3 or the kernel cannot do it.
+pub fn jobs(
+    flow: usize,
+    setup: &FlowSetup,
+    ends: &Ends,
+    (duration, seed): (Duration, u64),
+) -> Result<Vec<Job>, EmuError> {
+    let until = setup.stops_at(duration);
+    let traffic = Traffic {
+        flow,
+        ends,
+        until: until.as_secs_f64().ceil(),
+        limit: until.saturating_sub(setup.start).as_secs_f64().ceil(),
+    };
+    match &setup.kind {
+        FlowKind::Tcp(tcp) => {
+            let rng = Rng::new(seed).stream("emu").stream(&setup.name);
+            traffic.tcp(&setup.name, tcp, &rng)
+        }
+        FlowKind::Udp(udp) => Ok(traffic.udp(*udp)),
+        FlowKind::Call(_) => Ok(Vec::new()),
+    }
+}
+
+struct Traffic<'a> {
+    flow: usize,
+    ends: &'a Ends,
+    /// When the flow ends, in seconds from the beginning of the run.
+    until: f64,
+    /// How long it may last, seconds.
+    limit: f64,
+}
+
+impl Traffic<'_> {
+    fn tcp(&self, name: &str, tcp: &TcpSetup, rng: &Rng) -> Result<Vec<Job>, EmuError> {
+        let algorithm = kernels_name(name, tcp.congestion)?;
+        let many = |most: u32| {
+            let text = format!(
+                "flow `{name}` has {} connections, and the engine emu makes at most {most} of this \
+                 kind: give it fewer, or use --engine sim",
+                tcp.connections
+            );
+            match tcp.connections <= most {
+                true => Ok(()),
+                false => Err(EmuError::Lacking(text)),
+            }
+        };
+        if tcp.application == Application::LongLived {
+            many(MOST_STREAMS)?;
+            let client = format!("-C {algorithm} -P {}", tcp.connections);
+            return Ok(self.pair(PORT, &client, Speech::Iperf));
+        }
+        many(MOST_TRANSFERS)?;
+        let mut jobs = Vec::new();
+        for (connection, port) in (0..tcp.connections).zip(PORT..) {
+            let mut rng = rng.stream(&connection.to_string());
+            jobs.push(self.server(port, Speech::Iperf));
+            let list = self.transfers(&tcp.application, &mut rng);
+            let client = self.client(port, &format!("-C {algorithm} -l {BLOCK} -n \"$size\""));
+            let script = format!(
+                "while read -r pause size; do sleep \"$pause\"; {client}; done <<'END'\n{list}END\n"
+            );
+            jobs.push(self.job(End::Source, vec!["sh".into(), "-c".into(), script]));
+        }
+        Ok(jobs)
+    }
+
+    fn udp(&self, udp: UdpSetup) -> Vec<Job> {
+        let payload = udp.packet.0.saturating_sub(UDP_HEADERS).max(16);
+        let rate = udp.rate.as_bps() as f64 * payload as f64 / udp.packet.0 as f64;
+        let client = format!("-u -b {rate:.0} -l {payload}");
+        self.pair(PORT, &client, Speech::FirstLine)
+    }
+
+    /// A server, and a client that sends until it is ended.
+    fn pair(&self, port: u16, arguments: &str, speech: Speech) -> Vec<Job> {
+        let client = self.client(port, &format!("-t {} {arguments}", self.limit));
+        let client = format!("exec {client}");
+        vec![
+            self.server(port, speech),
+            self.job(End::Source, vec!["sh".into(), "-c".into(), client]),
+        ]
+    }
+
+    fn server(&self, port: u16, speech: Speech) -> Job {
+        let here = self.ends.sink[0];
+        let command = format!(
+            "timeout -s KILL {} iperf3 -s -B {here} -p {port} -f {FORMAT} --forceflush",
+            self.until + READY_WITHIN.as_secs_f64() + 60.0
+        );
+        Job {
+            begins: Begins::Before,
+            speech,
+            ending: Ending::Never,
+            ..self.job(End::Sink, command.split(' ').map(str::to_owned).collect())
+        }
+    }
+
+    fn client(&self, port: u16, arguments: &str) -> String {
+        let (here, there) = (self.ends.source[0], self.ends.sink[0]);
+        let limit = self.limit + 10.0;
+        // In the group of the script, to end with it.
+        format!(
+            "timeout --foreground -s KILL {limit} iperf3 -c {there} -B {here} -p {port} {arguments}"
+        )
+    }
+
+    fn job(&self, end: End, command: Vec<String>) -> Job {
+        Job {
+            flow: self.flow,
+            end,
+            what: "iperf3".to_owned(),
+            command,
+            environment: Vec::new(),
+            begins: Begins::WithFlow,
+            speech: Speech::None,
+            ending: Ending::Well,
+        }
+    }
+
+    /// Pauses in seconds and sizes in bytes, a line each, for longer than the
+    /// run lasts.
+    fn transfers(&self, application: &Application, rng: &mut Rng) -> String {
+        let mut list = String::new();
+        match application {
+            Application::LongLived => {}
+            Application::Upload(size) => {
+                let _ = writeln!(list, "0 {}", size.0);
+            }
+            Application::OnOff { size, mean_pause } => {
+                /// No connection and no transfer is quicker; chosen by us.
+                const LEAST_S: f64 = 0.05;
+                let mut time = 0.0;
+                while time <= self.limit {
+                    // Exponential, by inversion.
+                    let pause = -mean_pause.as_secs_f64() * (1.0 - rng.unit()).ln();
+                    let bytes = size.0.0 + rng.below(size.1.0 - size.0.0 + 1);
+                    let _ = writeln!(list, "{pause:.3} {bytes}");
+                    time += pause + LEAST_S;
+                }
+            }
+        }
+        list
+    }
+}
+
+/// What the kernel calls the algorithm, if it has it.
+fn kernels_name(flow: &str, congestion: CongestionKind) -> Result<&'static str, EmuError> {
+    let name = match congestion {
+        CongestionKind::Reno => "reno",
+        CongestionKind::Cubic => "cubic",
+        // Linux's `bbr` is version 1; version 3 is not in any release.
+        CongestionKind::Bbr1 => "bbr",
+        CongestionKind::Bbr3 => "bbr3",
+    };
+    let known = tcp_algorithms();
+    if known.iter().any(|each| each == name) {
+        return Ok(name);
+    }
+    Err(EmuError::Lacking(format!(
+        "flow `{flow}`: this kernel's TCP has no {name} (it has {}): `modprobe tcp_{name}`, choose \
+         another with --set flows.{flow}.algorithm=cubic, or use --engine sim",
+        known.join(" ")
+    )))
+}
+
+/// The algorithms of this kernel's TCP, by its names.
+#[must_use]
+pub fn tcp_algorithms() -> Vec<String> {
+    let known = std::fs::read_to_string(AVAILABLE).unwrap_or_default();
+    known.split_whitespace().map(str::to_owned).collect()
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,214 @@
+use weft_links::LinkSpec;
+use weft_sim::{FlowKind, FlowSetup, LinkSetup, Route, UdpSetup};
+use weft_units::Rate;
+
+use super::super::testbed::job::End;
+use super::*;
+
+const BEGAN_MS: f64 = 1_700_000_000_000.0;
+
+fn setup() -> Setup {
+    let mut setup = Setup::new(Duration::from_secs(10));
+    let spec: LinkSpec = "rate=1mbit,delay=20ms".parse().unwrap();
+    setup.links.push(LinkSetup::symmetric("line", &spec));
+    let kind = FlowKind::Udp(UdpSetup::new(Rate::from_mbps(1)));
+    setup
+        .flows
+        .push(FlowSetup::new("call", Route::forward(&[0]), kind));
+    setup
+}
+
+/// 25 frames and 0.1 s of freezes each second; a round trip of 50 ms.
+fn sink() -> ClientLog {
+    let sample = |second: u32| Sample {
+        unix_ms: BEGAN_MS + f64::from(second) * 1e3,
+        rtt_ms: Some(50.0),
+        received: Some(Received {
+            frames: Some(f64::from(second) * 25.0),
+            freezes: Some(f64::from(second / 2)),
+            freeze_s: Some(f64::from(second) * 0.1),
+            height: Some(360.0),
+            fps: Some(25.0),
+            ..Received::default()
+        }),
+        sent: None,
+    };
+    ClientLog {
+        flow: 0,
+        end: End::Sink,
+        about: None,
+        has_failed: false,
+        samples: (0..=10).map(sample).collect(),
+    }
+}
+
+fn source(cpu_limited_s: f64) -> ClientLog {
+    let sample = Sample {
+        unix_ms: BEGAN_MS + 9e3,
+        sent: Some(Sent {
+            frames: Some(200.0),
+            quantizer_sum: Some(8_000.0),
+            cpu_limited_s: Some(cpu_limited_s),
+            ..Sent::default()
+        }),
+        ..Sample::default()
+    };
+    ClientLog {
+        end: End::Source,
+        samples: vec![sample],
+        ..sink()
+    }
+}
+
+fn of<T>(logs: &[ClientLog], from: Duration, look: impl FnOnce(&ClientLogs<'_>) -> T) -> T {
+    let setup = setup();
+    look(&ClientLogs {
+        setup: &setup,
+        focus: &[0],
+        from,
+        logs,
+        began_ms: BEGAN_MS,
+    })
+}
+
+fn value(values: &[Value], name: &str) -> Option<f64> {
+    values
+        .iter()
+        .find(|(of, _)| of == name)
+        .map(|(_, value)| *value)
+}
+
+#[test]
+fn counts_are_differences_between_the_ends_of_the_measured_time() {
+    // From the sample at 3 s, the last before 4 s, to the one at 10 s: 7 x 25
+    // frames over 6 s, freezes 5 - 1 and 1.0 - 0.3 s.
+    let values = of(&[sink()], Duration::from_secs(4), |clients| {
+        clients.values()
+    });
+    let near = |name: &str, goal: f64| {
+        let found = value(&values, name).unwrap();
+        assert!((found - goal).abs() < 1e-9, "{name}: {found}");
+    };
+    near("fps", 175.0 / 6.0);
+    near("freeze_count", 4.0);
+    near("freeze_s", 0.7);
+    near("freeze_ms_mean", 175.0);
+    near("height_px", 360.0);
+    near("rtt_ms_mean", 50.0);
+    assert_eq!(value(&values, "qp"), None, "nobody has told");
+}
+
+#[test]
+fn a_picture_that_stands_at_the_end_is_a_freeze() {
+    let freezes = |log: &ClientLog, from: u64| {
+        let values = of(std::slice::from_ref(log), Duration::from_secs(from), |t| {
+            t.values()
+        });
+        ["freeze_count", "freeze_s"].map(|name| value(&values, name).unwrap())
+    };
+    let still = |since: usize| {
+        let mut log = sink();
+        let last = log.samples[since].received.clone();
+        for sample in &mut log.samples[since..] {
+            sample.received.clone_from(&last);
+        }
+        log
+    };
+    // What was counted until 6 s: 3 freezes, 0.6 s; then 4 s that nobody did.
+    let [count, seconds] = freezes(&still(6), 0);
+    assert_eq!((count, (seconds * 10.0).round()), (4.0, 46.0));
+    // Measured from 8 s on there is nothing else.
+    assert_eq!(freezes(&still(6), 8), [1.0, 2.0]);
+    // No picture ever.
+    assert_eq!(freezes(&still(0), 0), [1.0, 10.0]);
+    assert_eq!(freezes(&still(10), 8)[0], 2.0, "and none stands");
+    // A picture a second: 2 s without one are usual.
+    let mut rare = sink();
+    for (at, sample) in rare.samples.iter_mut().enumerate() {
+        sample.received.as_mut().unwrap().frames = Some(at.min(8) as f64);
+    }
+    assert_eq!(freezes(&rare, 0)[0], 5.0);
+}
+
+#[test]
+fn the_sender_knows_quantiser_and_processor() {
+    let values = of(&[source(0.5), sink()], Duration::ZERO, |clients| {
+        clients.values()
+    });
+    assert_eq!(value(&values, "qp"), Some(40.0));
+    assert_eq!(value(&values, "cpu_limited_s"), Some(0.5));
+}
+
+#[test]
+fn a_run_that_the_processor_limited_is_flagged() {
+    let notes = |limited| {
+        of(&[source(limited)], Duration::ZERO, |clients| {
+            clients.notes()
+        })
+    };
+    assert_eq!(notes(0.5), Vec::<String>::new());
+    let flagged = notes(3.25);
+    assert!(
+        flagged[0].contains("for 3.2 s") && flagged[0].contains("flow `call`"),
+        "{flagged:?}"
+    );
+}
+
+#[test]
+fn a_connection_that_was_lost_is_told() {
+    let lost = ClientLog {
+        has_failed: true,
+        ..sink()
+    };
+    let notes = of(&[lost], Duration::ZERO, |clients| clients.notes());
+    assert!(
+        notes[0].contains("flow `call`, sink: its connection"),
+        "{notes:?}"
+    );
+}
+
+#[test]
+fn goodput_is_between_the_samples_that_tell_of_it() {
+    // 125 kB a second, told 0.4 s after each: of 4 to 10 s the first sample
+    // before is at 3.4 s, the last one within at 9.4 s.
+    let sample = |second: u32| Sample {
+        unix_ms: BEGAN_MS + f64::from(second) * 1e3 + 400.0,
+        received: Some(Received {
+            goodput_bytes: Some(f64::from(second) * 125_000.0),
+            latencies_ms: vec![f64::from(second) * 10.0],
+            ..Received::default()
+        }),
+        ..Sample::default()
+    };
+    let log = ClientLog {
+        samples: (0..=10).map(sample).collect(),
+        ..sink()
+    };
+    let values = of(&[log], Duration::from_secs(4), |clients| clients.values());
+    let near = |name: &str, goal: f64| {
+        let found = value(&values, name).unwrap();
+        assert!((found - goal).abs() < 1e-6, "{name}: {found}");
+    };
+    near("goodput_mbps", 1.0);
+    // 40, 50 to 90 ms.
+    near("e2e_ms_mean", 65.0);
+}
+
+#[test]
+fn series_hold_what_was_said_last_and_not_for_long() {
+    let mut log = sink();
+    log.samples.truncate(3);
+    let mut series = Series {
+        t: vec![0.5, 2.0, 2.9, 3.5],
+        columns: Vec::new(),
+    };
+    of(&[log], Duration::ZERO, |clients| {
+        clients.add_series(&mut series)
+    });
+    let fps = series
+        .columns
+        .iter()
+        .find(|column| column.name == "fps")
+        .unwrap();
+    assert_eq!(fps.values, [Some(25.0), Some(25.0), Some(25.0), None]);
+}

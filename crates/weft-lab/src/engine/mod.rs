@@ -1,0 +1,3 @@
+//! What makes runs.
+
+pub mod emu;

@@ -1,0 +1,97 @@
+//! How flows share.
+
+use weft_sim::FlowKind;
+use weft_units::Duration;
+
+use super::rates;
+use crate::measure::run::{Run, Value};
+use crate::statistics::mean;
+
+/// Over how long rates are compared.
+const SPANS: [(&str, Duration); 3] = [
+    ("fair_1s", Duration::from_secs(1)),
+    ("fair_5s", Duration::from_secs(5)),
+    ("fair_20s", Duration::from_secs(20)),
+];
+
+pub fn measure(run: &Run<'_>, values: &mut Vec<Value>) {
+    let flows = run.setup.flows.len();
+    let end = (0..flows).map(|flow| run.active(flow));
+    // Sharing is judged while all of them run.
+    let start = end.clone().map(|t| t.0).max().unwrap_or_default();
+    let stop = end.map(|t| t.1).min().unwrap_or_default();
+    if flows < 2 || start >= stop {
+        return;
+    }
+    let rate = |flow: usize| rates::throughput(run, flow, (start, stop));
+    let all: Vec<f64> = (0..flows).map(rate).collect();
+    values.extend(jain(&all).map(|value| ("jain_index".to_owned(), value)));
+    for (name, span) in SPANS {
+        let count = stop.saturating_sub(start).as_nanos() / span.as_nanos();
+        let begins = (0..count).map(|index| start + span * index);
+        let rates = begins.map(|begin| {
+            let within = (begin, begin + span);
+            (0..flows)
+                .map(|flow| rates::throughput(run, flow, within))
+                .collect()
+        });
+        let value = fair_share(&rates.collect::<Vec<_>>());
+        values.extend(value.map(|value| (name.to_owned(), value)));
+    }
+    let is_tcp = |flow: &usize| matches!(run.setup.flows[*flow].kind, FlowKind::Tcp(_));
+    let is_call = |flow: &usize| is_call(&run.setup.flows[*flow].kind);
+    let calls: f64 = (0..flows).filter(is_call).map(rate).sum();
+    let tcp: f64 = (0..flows).filter(is_tcp).map(rate).sum();
+    if (0..flows).any(|flow| is_call(&flow)) && (0..flows).any(|flow| is_tcp(&flow)) {
+        let value = flow_rate_equality(calls, tcp);
+        values.extend(value.map(|value| ("flow_rate_equality".to_owned(), value)));
+    }
+}
+
+fn is_call(kind: &FlowKind) -> bool {
+    matches!(kind, FlowKind::Call(_))
+}
+
+/// Jain's index of these rates; `None` when nothing flows.
+#[must_use]
+pub fn jain(rates: &[f64]) -> Option<f64> {
+    let sum: f64 = rates.iter().sum();
+    let squares: f64 = rates.iter().map(|rate| rate * rate).sum();
+    (squares > 0.0).then(|| sum * sum / (rates.len() as f64 * squares))
+}
+
+/// Share of the spans in which no flow has more than three times the rate of
+/// another, the rates of each span being those of all flows; spans without any
+/// are left out, and with none left there is no share.
+#[must_use]
+pub fn fair_share(spans: &[Vec<f64>]) -> Option<f64> {
+    const MOST: f64 = 3.0;
+    let largest = |rates: &[f64]| rates.iter().copied().fold(0.0, f64::max);
+    let smallest = |rates: &[f64]| rates.iter().copied().fold(f64::INFINITY, f64::min);
+    let fair = spans
+        .iter()
+        .filter(|rates| largest(rates) > 0.0)
+        .map(|rates| f64::from(u8::from(largest(rates) <= MOST * smallest(rates))));
+    mean(fair)
+}
+
+/// Equality of flow rates of Sander et al. for the call's and TCP's bytes or
+/// rates; `None` when nothing flows.
+#[must_use]
+pub fn flow_rate_equality(call: f64, tcp: f64) -> Option<f64> {
+    if call <= 0.0 && tcp <= 0.0 {
+        return None;
+    }
+    Some(if call >= tcp {
+        1.0 - tcp / call
+    } else {
+        call / tcp - 1.0
+    })
+}
+
+/// Harm of Grote et al. to a flow whose rate alone was `demand`; negative when it
+/// got more than alone, `None` without a demand.
+#[must_use]
+pub fn harm(demand: f64, rate: f64) -> Option<f64> {
+    (demand > 0.0).then(|| (demand - rate) / demand)
+}

@@ -1,0 +1,55 @@
+//! What is measured of a run, each metric in one place with its formula and
+//! source. [`ALL`] is the list; [`measure`] gives the values of one run.
+//!
+//! A metric without suffix is about the flows under test: the calls, or all
+//! flows where there is none. `NAME.FLOW` and `NAME.LINK` single one out.
+
+mod delays;
+mod fairness;
+mod goodput;
+mod links;
+mod protection;
+mod rates;
+mod sound;
+mod table;
+mod video;
+
+use weft_units::Duration;
+
+use super::run::{Run, Value};
+
+pub use fairness::{fair_share, flow_rate_equality, harm, jain};
+pub use rates::convergence;
+pub use table::{ALL, Better, KEY, Metric, check_name, find, position, rank};
+pub use video::streams;
+
+/// All values of the run that exist, in the order of [`ALL`], those of single
+/// flows and links behind that of the whole. Harm needs a second run, see
+/// [`harm`].
+#[must_use]
+pub fn measure(run: &Run<'_>) -> Vec<Value> {
+    let mut values = Vec::new();
+    rates::measure(run, &mut values);
+    goodput::measure(run, &mut values);
+    video::measure(run, &mut values);
+    sound::measure(run, &mut values);
+    protection::measure(run, &mut values);
+    links::measure(run, &mut values);
+    delays::measure(run, &mut values);
+    fairness::measure(run, &mut values);
+    values.sort_by_key(|(name, _)| position(name));
+    values.retain(|(_, value)| value.is_finite());
+    values
+}
+
+/// The throughput of the flows under test, for [`harm`].
+#[must_use]
+pub fn throughput_while(run: &Run<'_>, window: (Duration, Duration)) -> f64 {
+    run.focus
+        .iter()
+        .map(|&flow| rates::throughput(run, flow, window))
+        .sum()
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,207 @@
+//! How much got through, and how soon.
+
+use std::collections::BTreeSet;
+
+use weft_sim::{Application, FlowDetail, FlowKind, LegRecord};
+use weft_units::{Duration, Instant};
+
+use crate::measure::run::{Run, Value, overlap};
+use crate::statistics::{mean, quantile};
+
+/// How near to where it settles a rate must stay.
+const TOLERANCE: f64 = 0.15;
+/// Rates are means over a second, and stay when three of them in a row do;
+/// both chosen by us.
+const STEP: Duration = Duration::from_secs(1);
+const STAYS: usize = 3;
+
+pub fn measure(run: &Run<'_>, values: &mut Vec<Value>) {
+    let rate = |flow| {
+        let window = run.active(flow);
+        (window.0 < window.1).then(|| throughput(run, flow, window))
+    };
+    let sum: f64 = run.focus.iter().filter_map(|&flow| rate(flow)).sum();
+    run.for_each_flow("throughput_mbps", values, Some(sum), rate);
+
+    let time = |flow| transfer(run, flow);
+    run.for_each_flow(
+        "transfer_s",
+        values,
+        mean(run.focus.iter().filter_map(|&f| time(f))),
+        time,
+    );
+
+    let lost = |flow| loss(run, &[flow]);
+    run.for_each_flow("loss", values, loss(run, run.focus), lost);
+
+    let again = |flow| retransmissions(run, flow);
+    let whole = mean(run.focus.iter().filter_map(|&f| again(f)));
+    run.for_each_flow("retransmissions", values, whole, again);
+
+    values.extend(converged(run).map(|value| ("convergence_s".to_owned(), value)));
+
+    let varies = |flow| variation(&rates(run, &[flow], run.active(flow)));
+    let whole = mean(run.focus.iter().filter_map(|&f| varies(f)));
+    run.for_each_flow("rate_variation", values, whole, varies);
+
+    let back = |flow| feedback(run, flow);
+    let whole = mean(run.focus.iter().filter_map(|&f| back(f)));
+    run.for_each_flow("feedback_overhead", values, whole, back);
+}
+
+/// Mbit/s that reached the receiver within the window.
+pub fn throughput(run: &Run<'_>, flow: usize, window: (Duration, Duration)) -> f64 {
+    let period = run.record.sample_every;
+    let samples = run.legs(flow).flat_map(|leg| &leg.series);
+    let bytes: f64 = samples
+        .map(|s| s.delivered.0 as f64 * overlap(s.at, period, window))
+        .sum();
+    bytes * 8.0 / 1e6 / window.1.saturating_sub(window.0).as_secs_f64()
+}
+
+fn transfer(run: &Run<'_>, flow: usize) -> Option<f64> {
+    let FlowDetail::Tcp(tcp) = &run.flow(flow).detail else {
+        return None;
+    };
+    let from = Instant::ZERO + run.from;
+    let measured = tcp.transfers.iter().filter(|t| t.started_at >= from);
+    let times = measured.map(|t| t.ended_at.saturating_since(t.started_at).as_secs_f64());
+    mean(times)
+}
+
+fn retransmissions(run: &Run<'_>, flow: usize) -> Option<f64> {
+    let FlowDetail::Tcp(tcp) = &run.flow(flow).detail else {
+        return None;
+    };
+    let samples = tcp.series.iter();
+    let again: f64 = samples
+        .map(|s| f64::from(s.retransmissions) * run.measured(s.at))
+        .sum();
+    let samples = run.legs(flow).flat_map(|leg| &leg.series);
+    let sent: f64 = samples
+        .map(|s| f64::from(s.sent_packets) * run.measured(s.at))
+        .sum();
+    (sent > 0.0).then(|| again / sent)
+}
+
+/// Of the packets that ended, not of those sent: what is on its way at an
+/// edge of the measured time has no fate yet.
+fn loss(run: &Run<'_>, flows: &[usize]) -> Option<f64> {
+    let legs = flows.iter().flat_map(|&flow| run.legs(flow));
+    let (mut ended, mut lost) = (0.0, 0.0);
+    for sample in legs.flat_map(|leg| &leg.series) {
+        let measured = run.measured(sample.at);
+        lost += f64::from(sample.drops) * measured;
+        ended += f64::from(sample.drops + sample.one_way_delay.count) * measured;
+    }
+    (ended > 0.0).then(|| lost / ended)
+}
+
+/// Of calls with media one way only: where the callee sends some too, it is
+/// not told apart from its feedback.
+fn feedback(run: &Run<'_>, flow: usize) -> Option<f64> {
+    let (FlowKind::Call(setup), FlowDetail::Call(_)) =
+        (&run.setup.flows[flow].kind, &run.flow(flow).detail)
+    else {
+        return None;
+    };
+    let answers = &setup.callee;
+    if !(answers.cameras.is_empty() && answers.microphones.is_empty()) {
+        return None;
+    }
+    let bytes = |leg: &LegRecord| -> f64 {
+        let samples = leg.series.iter();
+        samples.map(|s| s.sent.0 as f64 * run.measured(s.at)).sum()
+    };
+    let routes = &run.flow(flow).routes;
+    let there: f64 = routes.iter().map(|route| bytes(&route.there)).sum();
+    let back: f64 = routes.iter().map(|route| bytes(&route.back)).sum();
+    (there > 0.0).then(|| back / there)
+}
+
+/// Of long-lived flows only: what stops by itself settles nowhere.
+fn converged(run: &Run<'_>) -> Option<f64> {
+    let lasting = |flow: &&usize| match &run.setup.flows[**flow].kind {
+        FlowKind::Tcp(tcp) => tcp.application == Application::LongLived,
+        FlowKind::Call(_) => true,
+        FlowKind::Udp(_) => false,
+    };
+    let flows: Vec<usize> = run.focus.iter().filter(lasting).copied().collect();
+    let start = flows.iter().map(|&f| run.setup.flows[f].start).min()?;
+    let end = flows.iter().map(|&f| run.active(f).1).min()?;
+    let mut bounds: BTreeSet<Duration> = steps(run, &flows, end);
+    bounds.retain(|at| *at > start);
+    bounds.insert(start);
+    let bounds: Vec<Duration> = bounds.into_iter().chain([end]).collect();
+    let sections = bounds.windows(2).filter_map(|section| {
+        let rates = rates(run, &flows, (section[0], section[1]));
+        convergence(&rates)
+    });
+    mean(sections)
+}
+
+/// Times at which the capacity of a link changes that one of the flows takes;
+/// none when it changes all the time, as a trace does.
+fn steps(run: &Run<'_>, flows: &[usize], end: Duration) -> BTreeSet<Duration> {
+    let mut found = BTreeSet::new();
+    let routes = flows.iter().flat_map(|&flow| &run.setup.flows[flow].routes);
+    for hop in routes.flat_map(|route| &route.hops) {
+        let mut at = Instant::ZERO;
+        let mut own = BTreeSet::new();
+        while let (_, Some(next)) = run.capacities.at(hop.link, hop.direction, at) {
+            if next.saturating_since(Instant::ZERO) >= end {
+                break;
+            }
+            own.insert(next.saturating_since(Instant::ZERO));
+            at = next;
+        }
+        // A section shorter than this shows no rate that stays.
+        let shortest = STEP * (2 * STAYS as u64);
+        let times: Vec<Duration> = own.iter().copied().collect();
+        if times.windows(2).all(|pair| pair[1] - pair[0] >= shortest) {
+            found.extend(own);
+        }
+    }
+    found
+}
+
+/// Mean rates per second of the flows together.
+fn rates(run: &Run<'_>, flows: &[usize], window: (Duration, Duration)) -> Vec<f64> {
+    let count = window.1.saturating_sub(window.0).as_nanos() / STEP.as_nanos();
+    let second = |index: u64| {
+        let begin = window.0 + STEP * index;
+        flows
+            .iter()
+            .map(|&flow| throughput(run, flow, (begin, begin + STEP)))
+            .sum()
+    };
+    (0..count).map(second).collect()
+}
+
+/// Seconds until rates, one a second, stay within 15 % of the median
+/// of their second half; their number if they never do. `None` without enough
+/// of them.
+#[must_use]
+pub fn convergence(rates: &[f64]) -> Option<f64> {
+    if rates.len() < 2 * STAYS {
+        return None;
+    }
+    let mut settled = rates[rates.len() / 2..].to_vec();
+    settled.sort_by(f64::total_cmp);
+    let settled = quantile(&settled, 0.5)?;
+    // What never sends does not converge.
+    if settled <= 0.0 {
+        return None;
+    }
+    let near = |rate: &f64| (rate - settled).abs() <= TOLERANCE * settled;
+    let stays = rates.windows(STAYS).position(|next| next.iter().all(near));
+    Some(stays.unwrap_or(rates.len()) as f64)
+}
+
+/// The mean change from one rate to the next, over the mean rate.
+#[must_use]
+pub fn variation(rates: &[f64]) -> Option<f64> {
+    let mean_rate = mean(rates.iter().copied())?;
+    let change = mean(rates.windows(2).map(|pair| (pair[1] - pair[0]).abs()))?;
+    (mean_rate > 0.0).then(|| change / mean_rate)
+}

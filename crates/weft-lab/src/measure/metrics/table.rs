@@ -1,0 +1,239 @@
+//! What there is to measure: names, units and meanings.
+
+use serde::Serialize;
+
+use crate::names::unknown_name;
+
+/// Which direction is an improvement.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Better {
+    /// More is better.
+    Higher,
+    /// Less is better.
+    Lower,
+    /// It depends.
+    Neither,
+}
+
+/// One metric.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub struct Metric {
+    /// In snake case, with its unit where it has one.
+    pub name: &'static str,
+    /// The same for people.
+    pub title: &'static str,
+    /// The unit, `1` for plain numbers and shares.
+    pub unit: &'static str,
+    /// Which direction is an improvement.
+    pub better: Better,
+    /// What it is and how it is computed.
+    pub formula: &'static str,
+    /// Where the definition comes from.
+    pub source: &'static str,
+}
+
+macro_rules! metrics {
+    ($($name:ident $title:literal [$unit:literal] $better:ident: $formula:literal, $source:literal;)*) => {
+        /// Every metric, in the order of reports.
+        pub const ALL: &[Metric] = &[$(Metric {
+            name: stringify!($name),
+            title: $title,
+            unit: $unit,
+            better: Better::$better,
+            formula: $formula,
+            source: $source,
+        }),*];
+    };
+}
+
+metrics! {
+    throughput_mbps "Throughput" ["Mbit/s"] Neither:
+        "bits that reached the receiver, headers, copies and repair included, over the time in which the flow ran; sum of the flows",
+        "RFC 8868 section 3";
+    goodput_mbps "Goodput" ["Mbit/s"] Higher:
+        "bits of use: what TCP handed to the receiving application in order, encoded frames that a call has shown; over the time in which the flow ran; sum of the flows",
+        "RFC 2647 section 3.17";
+    transfer_s "Transfer time" ["s"] Lower:
+        "mean time from the opening of a connection to the acknowledgement of the last byte of its transfer",
+        "Boyaci et al., section 4.3";
+    throughput_norm "Throughput, normalised" ["1"] Higher:
+        "throughput over the highest rate of all cameras together",
+        "Converge, section 6: over 10 Mbps a camera";
+    fps "Frames shown" ["1/s"] Higher:
+        "frames shown, over the time in which the call ran; mean of the cameras",
+        "W3C webrtc-stats, framesRendered";
+    fps_norm "Frames shown, normalised" ["1"] Higher:
+        "frames shown a second, over 24",
+        "Converge, section 6";
+    freeze_s "Frozen" ["s"] Lower:
+        "time between two pictures where it is at least max(3 d, d + 150 ms), d being the mean of the last 30 such times, as far as it was measured; sum, mean of the cameras; a picture that stands at the end counts, and so does the time before a call's first picture if it is more than 1 s; no picture at all is one freeze as long as the call",
+        "W3C webrtc-stats, totalFreezesDuration; the beginning of a call chosen by us";
+    freeze_count "Freezes" ["1"] Lower:
+        "number of these; mean of the cameras",
+        "W3C webrtc-stats, freezeCount";
+    freeze_ms_mean "Freezes, mean length" ["ms"] Lower:
+        "time frozen over the number of freezes, where there are any; mean of the cameras",
+        "Converge, table 4";
+    e2e_ms_mean "Latency, mean" ["ms"] Lower:
+        "from the capture of a frame to its display, over the frames shown; mean of the cameras",
+        "Converge, section 5";
+    e2e_ms_p95 "Latency, 95 %" ["ms"] Lower:
+        "95 % of the frames shown took no longer than this",
+        "Converge, section 5";
+    frames_dropped "Frames never shown" ["1"] Lower:
+        "frames that were encoded and never shown, those of the last second aside; mean of the cameras",
+        "W3C webrtc-stats, framesDropped";
+    keyframe_requests "Keyframe requests" ["1"] Lower:
+        "requests of the receiver for a keyframe; mean of the cameras",
+        "RFC 4585 section 6.3.1";
+    fcd_ms "Frame construction delay" ["ms"] Lower:
+        "from the first packet of a frame to its last, over the frames shown; mean of the cameras",
+        "Converge, section 4.2";
+    ifd_ms "Inter-frame delay" ["ms"] Lower:
+        "time between two frames on display; mean of the cameras",
+        "Converge, section 4.2";
+    qp "Quantiser" ["1"] Lower:
+        "quantiser index of the frames shown, mean; 0 to 127 for VP8, 0 to 51 for H.264; mean of the cameras",
+        "W3C webrtc-stats, qpSum";
+    qp_norm "Quantiser, normalised" ["1"] Lower:
+        "quantiser over the coarsest one of the codec: 127 for VP8, 51 for H.264",
+        "Converge, section 6, which divides by 60";
+    psnr_db "PSNR" ["dB"] Higher:
+        "luma peak signal to noise ratio of the frames shown against what was filmed, as the encoder's model gives it, mean; mean of the cameras",
+        "ITU-T J.340";
+    ssim "SSIM" ["1"] Higher:
+        "structural similarity of the luma of the frames shown and what was filmed, as the encoder's model gives it, mean; mean of the cameras",
+        "Wang et al. 2004, equation 13";
+    rtt_ms_mean "Round-trip time, mean" ["ms"] Lower:
+        "round-trip time of the selected path as the client measures it, mean over its samples; mean of the ends; of real clients only",
+        "W3C webrtc-stats, currentRoundTripTime";
+    jitter_buffer_ms "Jitter buffer" ["ms"] Lower:
+        "time that frames waited in the jitter buffer, mean over the client's samples; mean of the cameras; of real clients only",
+        "W3C webrtc-stats, jitterBufferDelay over jitterBufferEmittedCount";
+    cpu_limited_s "Limited by the processor" ["s"] Lower:
+        "time in which the client made smaller or fewer pictures because the processor was too slow; mean of the cameras; of real clients only",
+        "W3C webrtc-stats, qualityLimitationDurations";
+    sound_loss "Sound missing" ["1"] Lower:
+        "packets of sound that were never played, over those recorded; mean of the microphones",
+        "RFC 3611 section 4.1, loss and discards together";
+    sound_ms_mean "Sound latency" ["ms"] Lower:
+        "from the recording of a packet of sound to its release for playing, mean; mean of the microphones",
+        "ITU-T G.114";
+    height_px "Picture height" ["px"] Higher:
+        "lines of the frames shown, mean; mean of the cameras",
+        "W3C webrtc-stats, frameHeight";
+    fec_overhead "Repair packets" ["1"] Lower:
+        "repair packets sent over media packets sent for the first time, of all cameras, over the whole run",
+        "Converge, section 2.3";
+    fec_utilisation "Repair packets of use" ["1"] Higher:
+        "repair packets that brought a packet back over repair packets received, of all cameras, over the whole run; none received: no value",
+        "Converge, section 6";
+    utilisation "Utilisation" ["1"] Higher:
+        "bits delivered by the links that the flow takes, over what their capacity allowed",
+        "RFC 8867 section 4";
+    convergence_s "Convergence time" ["s"] Lower:
+        "time after the start, and after each step of capacity, until the rate stays within 15 % of where it settles; mean",
+        "the GCC thesis, section 4; tolerance chosen by us";
+    rate_variation "Variation of the rate" ["1"] Lower:
+        "how much the rate of a second differs from that of the second before, mean, over the mean rate; mean of the flows",
+        "RFC 8867 section 4.1, variation in throughput; formula chosen by us";
+    feedback_overhead "Feedback" ["1"] Lower:
+        "bits that the receiver of a call sends back, over those that it is sent; mean of the calls; of those with media one way only",
+        "RFC 8867 section 4.1";
+    loss "Loss" ["1"] Lower:
+        "packets that ended on the way, over packets that ended there or arrived",
+        "RFC 8868 section 3";
+    queue_ms_mean "Queueing delay, mean" ["ms"] Lower:
+        "time that delivered packets waited in queues, mean",
+        "RFC 8867 section 4";
+    queue_ms_p95 "Queueing delay, 95 %" ["ms"] Lower:
+        "95 % of the delivered packets waited no longer than this",
+        "RFC 8867 section 4";
+    owd_ms_mean "One-way delay, mean" ["ms"] Lower:
+        "time from sending to delivery of a packet, mean",
+        "RFC 7679 section 5";
+    owd_ms_p95 "One-way delay, 95 %" ["ms"] Lower:
+        "95 % of the delivered packets took no longer than this",
+        "RFC 7679 section 5";
+    retransmissions "Retransmissions" ["1"] Lower:
+        "TCP segments that were sent again, over segments sent",
+        "RFC 5681";
+    jain_index "Jain's index" ["1"] Higher:
+        "(sum of the rates)^2 / (n * sum of their squares): 1 when all are equal, 1/n when one takes all",
+        "Jain, Chiu, Hawe 1984";
+    fair_1s "Fair within a second" ["1"] Higher:
+        "share of the seconds in which no flow has more than three times the rate of another",
+        "RFC 8868 section 3: rates within 1/3 and 3 of each other";
+    fair_5s "Fair within 5 s" ["1"] Higher:
+        "the same of spans of 5 s",
+        "RFC 8868 section 3";
+    fair_20s "Fair within 20 s" ["1"] Higher:
+        "the same of spans of 20 s",
+        "RFC 8868 section 3";
+    flow_rate_equality "Flow-rate equality" ["1"] Neither:
+        "1 - TCP/call bytes if the call has more, else call/TCP bytes - 1: 0 equal, 1 the call alone, -1 TCP alone",
+        "Sander et al., section 3";
+    harm "Harm" ["1"] Lower:
+        "(demand - rate) / demand, the demand being the rate of the same flows with the same seed alone on the links",
+        "Grote et al., section IV-B, after Ware et al. 2019";
+}
+
+/// What people ask first, the most telling first: how it looked, how late it
+/// was, what it carried, what it did to the links. Chosen by us.
+pub const KEY: [&str; 9] = [
+    "fps",
+    "freeze_s",
+    "freeze_count",
+    "e2e_ms_p95",
+    "throughput_mbps",
+    "utilisation",
+    "queue_ms_p95",
+    "loss",
+    "jain_index",
+];
+
+/// Where a metric stands for people: those of [`KEY`] first, then as in
+/// [`ALL`]; whatever its suffix.
+#[must_use]
+pub fn rank(name: &str) -> (usize, Option<usize>) {
+    let base = name.split_once('.').map_or(name, |(base, _)| base);
+    let key = KEY.iter().position(|key| *key == base);
+    (key.unwrap_or(KEY.len()), position(name))
+}
+
+/// The metric of this name, without suffix.
+#[must_use]
+pub fn find(name: &str) -> Option<&'static Metric> {
+    position(name).map(|at| &ALL[at])
+}
+
+/// Where a metric stands among [`ALL`], whatever its suffix.
+#[must_use]
+pub fn position(name: &str) -> Option<usize> {
+    let base = name.split_once('.').map_or(name, |(base, _)| base);
+    ALL.iter().position(|metric| metric.name == base)
+}
+
+/// Whether there is such a metric, of all or of one of these flows and links;
+/// the error names those that there are.
+///
+/// # Errors
+/// The names to choose from.
+pub fn check_name(name: &str, owners: &[String]) -> Result<(), String> {
+    let (base, owner) = match name.split_once('.') {
+        Some((base, owner)) => (base, Some(owner)),
+        None => (name, None),
+    };
+    if find(base).is_none() {
+        let known = ALL.iter().map(|metric| metric.name);
+        return Err(unknown_name("there is no metric", base, known));
+    }
+    match owner {
+        Some(owner) if !owners.iter().any(|each| each == owner) => {
+            let known = owners.iter().map(String::as_str);
+            Err(unknown_name("there is no flow or link", owner, known))
+        }
+        _ => Ok(()),
+    }
+}

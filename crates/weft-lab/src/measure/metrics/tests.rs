@@ -1,0 +1,136 @@
+mod records;
+mod worked;
+
+use super::rates::variation;
+use super::{
+    ALL, Better, Metric, check_name, convergence, fair_share, flow_rate_equality, harm, jain,
+};
+use crate::measure::run::overlap;
+use proptest::prelude::*;
+use weft_units::{Duration, Instant};
+
+#[test]
+fn jain_index_of_known_shares() {
+    // Jain, Chiu, Hawe 1984: k of n users with equal shares give k/n.
+    assert_eq!(jain(&[3.0, 3.0, 3.0, 3.0]), Some(1.0));
+    assert_eq!(jain(&[3.0, 3.0, 0.0, 0.0]), Some(0.5));
+    assert_eq!(jain(&[3.0, 0.0, 0.0, 0.0]), Some(0.25));
+    // (1 + 3)² / (2 (1 + 9)) = 0.8.
+    assert_eq!(jain(&[1.0, 3.0]), Some(0.8));
+    assert_eq!(jain(&[0.0, 0.0]), None);
+}
+
+#[test]
+fn spans_are_fair_up_to_three_times_the_rate() {
+    let even = vec![1.0, 3.0, 2.0];
+    let uneven = vec![1.0, 3.1, 2.0];
+    let starved = vec![0.0, 1.0];
+    let nothing = vec![0.0, 0.0];
+    assert_eq!(fair_share(&[even.clone(), even.clone()]), Some(1.0));
+    assert_eq!(
+        fair_share(&[even, uneven.clone(), starved, nothing.clone(), uneven]),
+        Some(0.25)
+    );
+    assert_eq!(fair_share(&[nothing]), None);
+    assert_eq!(fair_share(&[]), None);
+}
+
+#[test]
+fn flow_rate_equality_is_signed() {
+    // The call has twice as much: 1 - 1/2; half as much: -1 + 1/2.
+    assert_eq!(flow_rate_equality(2.0, 1.0), Some(0.5));
+    assert_eq!(flow_rate_equality(1.0, 2.0), Some(-0.5));
+    assert_eq!(flow_rate_equality(1.0, 0.0), Some(1.0));
+    assert_eq!(flow_rate_equality(0.0, 1.0), Some(-1.0));
+    assert_eq!(flow_rate_equality(0.0, 0.0), None);
+}
+
+#[test]
+fn harm_is_the_lost_share_of_the_demand() {
+    // Grote et al.: Signal yields 75 % of its 1.9 Mbit/s: 0.475 remains.
+    assert!((harm(1.9, 0.475).unwrap() - 0.75).abs() < 1e-12);
+    assert_eq!(harm(1.0, 1.25), Some(-0.25));
+    assert_eq!(harm(0.0, 1.0), None);
+}
+
+#[test]
+fn convergence_is_when_the_rate_stays() {
+    // Settles at 2.0: 1.7 is just within 15 %, and stays from the fifth on.
+    let rates = [0.3, 0.8, 1.9, 1.2, 1.6, 1.75, 2.0, 2.1, 2.0, 1.9, 2.0, 2.0];
+    assert_eq!(convergence(&rates), Some(5.0));
+    // It never stays: the whole section.
+    let rates = [1.0, 9.0, 1.0, 9.0, 1.0, 9.0, 1.0, 9.0];
+    assert_eq!(convergence(&rates), Some(8.0));
+    assert_eq!(convergence(&[1.0; 5]), None);
+}
+
+#[test]
+fn a_rate_varies_by_its_steps() {
+    assert_eq!(variation(&[2.0, 2.0, 2.0]), Some(0.0));
+    // Steps of 1, 1, 2 and 2 on a mean of 2.
+    assert_eq!(variation(&[1.0, 2.0, 3.0, 1.0, 3.0]), Some(1.5 / 2.0));
+    assert_eq!(variation(&[1.0]), None);
+    assert_eq!(variation(&[0.0, 0.0]), None);
+}
+
+#[test]
+fn periods_at_the_edge_count_in_part() {
+    let (at, period) = (Instant::from_nanos(2_000_000_000), Duration::from_secs(1));
+    let window = |from, to| (Duration::from_millis(from), Duration::from_millis(to));
+    assert_eq!(overlap(at, period, window(0, 5000)), 1.0);
+    assert_eq!(overlap(at, period, window(1750, 5000)), 0.25);
+    assert_eq!(overlap(at, period, window(1250, 1500)), 0.25);
+    assert_eq!(overlap(at, period, window(2000, 5000)), 0.0);
+}
+
+#[test]
+fn names_are_unique_and_known() {
+    for (index, metric) in ALL.iter().enumerate() {
+        assert!(
+            ALL[..index].iter().all(|other| other.name != metric.name),
+            "{}",
+            metric.name
+        );
+        let name = format!("{}.wifi", metric.name);
+        assert_eq!(check_name(metric.name, &[]), Ok(()));
+        assert_eq!(check_name(&name, &["wifi".to_owned()]), Ok(()));
+        let error = check_name(&name, &["lte".to_owned()]).unwrap_err();
+        assert_eq!(error, "there is no flow or link `wifi`: there are lte");
+    }
+    let error = check_name("throughput", &[]).unwrap_err();
+    assert!(error.contains("throughput_mbps"), "{error}");
+}
+
+#[test]
+fn the_book_lists_every_metric_as_it_is() {
+    let path = concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/../../docs/experiment/metrics.md"
+    );
+    let book = std::fs::read_to_string(path).unwrap();
+    let row = |m: &Metric| {
+        let better = match m.better {
+            Better::Higher => "more",
+            Better::Lower => "less",
+            Better::Neither => "",
+        };
+        format!(
+            "| `{}` | {} | {better} | {} | {} |\n",
+            m.name, m.unit, m.formula, m.source
+        )
+    };
+    let table: String = ALL.iter().map(row).collect();
+    assert!(
+        book.contains(&table),
+        "docs/experiment/metrics.md should have\n{table}"
+    );
+}
+
+proptest! {
+    #[test]
+    fn shares_stay_within_their_bounds(a in 0.0_f64..1e9, b in 0.0_f64..1e9) {
+        prop_assert!(jain(&[a, b]).is_none_or(|j| (0.499..=1.001).contains(&j)));
+        prop_assert!(flow_rate_equality(a, b).is_none_or(|e| (-1.0..=1.0).contains(&e)));
+        prop_assert!(harm(a, b).is_none_or(|h| h <= 1.0));
+    }
+}

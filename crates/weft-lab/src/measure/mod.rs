@@ -1,0 +1,8 @@
+//! What is found out about one run: metrics, time series, and whether the
+//! links did what they should.
+
+pub mod capacity;
+pub mod check;
+pub mod metrics;
+pub mod run;
+pub mod series;

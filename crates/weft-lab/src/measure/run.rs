@@ -1,0 +1,94 @@
+//! A run to measure: what it was, and what became of it.
+
+use weft_sim::{FlowRecord, LegRecord, Record, Setup};
+use weft_units::{Duration, Instant};
+
+use super::capacity::Capacities;
+
+/// A run to measure.
+#[derive(Clone, Copy)]
+pub struct Run<'a> {
+    /// What was run.
+    pub setup: &'a Setup,
+    /// Positions of the flows under test.
+    pub focus: &'a [usize],
+    /// What comes before does not count.
+    pub from: Duration,
+    /// What its links could carry.
+    pub capacities: &'a Capacities,
+    /// What became of it.
+    pub record: &'a Record,
+}
+
+/// A value of one run.
+pub type Value = (String, f64);
+
+/// When flows that are not under test compete: from the start of the first to
+/// the end of the last.
+#[must_use]
+pub fn competition(run: &Run<'_>) -> Option<(Duration, Duration)> {
+    let others = (0..run.setup.flows.len()).filter(|i| !run.focus.contains(i));
+    let times: Vec<_> = others.map(|flow| run.active(flow)).collect();
+    let start = times.iter().map(|t| t.0).min()?;
+    let end = times.iter().map(|t| t.1).max()?;
+    (start < end).then_some((start, end))
+}
+
+impl Run<'_> {
+    /// When the flow ran and was measured.
+    #[must_use]
+    pub fn active(&self, flow: usize) -> (Duration, Duration) {
+        let setup = &self.setup.flows[flow];
+        let end = self.record.ended_at.saturating_since(Instant::ZERO);
+        let stop = setup.stops_at(end);
+        (setup.start.max(self.from).min(stop), stop)
+    }
+
+    /// How much of the period that ends at `at` was measured, 0 to 1.
+    #[must_use]
+    pub fn measured(&self, at: Instant) -> f64 {
+        let end = self.record.ended_at.saturating_since(Instant::ZERO);
+        overlap(at, self.record.sample_every, (self.from, end))
+    }
+
+    /// What became of a flow.
+    #[must_use]
+    pub fn flow(&self, flow: usize) -> &FlowRecord {
+        &self.record.flows[flow]
+    }
+
+    /// The ways of the flow's data.
+    pub fn legs(&self, flow: usize) -> impl Iterator<Item = &LegRecord> {
+        self.flow(flow).routes.iter().map(|route| &route.there)
+    }
+
+    /// Adds the value of the flows under test, and of each flow if there are
+    /// several.
+    pub fn for_each_flow(
+        &self,
+        name: &str,
+        values: &mut Vec<Value>,
+        whole: Option<f64>,
+        single: impl Fn(usize) -> Option<f64>,
+    ) {
+        values.extend(whole.map(|value| (name.to_owned(), value)));
+        if self.setup.flows.len() == 1 {
+            return;
+        }
+        for (index, flow) in self.setup.flows.iter().enumerate() {
+            values.extend(single(index).map(|value| (format!("{name}.{}", flow.name), value)));
+        }
+    }
+}
+
+/// The share of the period that ends at `at` which lies within the window.
+#[must_use]
+pub fn overlap(at: Instant, period: Duration, window: (Duration, Duration)) -> f64 {
+    let end = at.saturating_since(Instant::ZERO);
+    let begin = end.saturating_sub(period);
+    let within = end.min(window.1).saturating_sub(begin.max(window.0));
+    match end.saturating_sub(begin).as_nanos() {
+        0 => 0.0,
+        length => within.as_nanos() as f64 / length as f64,
+    }
+}

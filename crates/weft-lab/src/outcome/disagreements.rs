@@ -1,0 +1,96 @@
+//! Where simulator and emulator disagree about the same scenario.
+
+use serde::Serialize;
+
+use super::{Outcome, Row};
+use crate::measure::metrics;
+
+/// A relative difference above this is a disagreement; chosen by us: about
+/// what a repetition with another seed changes.
+pub const THRESHOLD: f64 = 0.1;
+
+/// What is compared: rates, queues, losses, with the least difference that
+/// counts in the metric's unit, since a tenth of almost nothing is nothing.
+/// Chosen by us: 20 kbit/s, a packet of 1500 bytes at 6 Mbit/s, one packet of
+/// two hundred.
+const METRICS: [(&str, f64); 5] = [
+    ("throughput_mbps", 0.02),
+    ("utilisation", 0.02),
+    ("queue_ms_mean", 2.0),
+    ("queue_ms_p95", 2.0),
+    ("loss", 0.005),
+];
+
+/// A metric as both engines have it.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct Disagreement {
+    /// The system, as the emulator's results name it.
+    pub system: String,
+    /// The system of the simulator that it is compared with.
+    pub simulated: String,
+    /// The metric.
+    pub metric: String,
+    /// Its unit.
+    pub unit: &'static str,
+    /// The simulator's value.
+    pub sim: f64,
+    /// The emulator's value.
+    pub emu: f64,
+    /// `(emu - sim) / sim`; none of a zero.
+    pub relative: Option<f64>,
+    /// Whether both agree within [`THRESHOLD`].
+    pub agrees: bool,
+}
+
+/// Rates, queues and losses of both, of every flow.
+#[must_use]
+pub fn disagreements(sim: &Outcome<'_>, emu: &Outcome<'_>) -> Vec<Disagreement> {
+    let simulated = sim.rows();
+    let mut found = Vec::new();
+    for row in emu.rows() {
+        let base = row.metric.split('.').next().unwrap_or_default();
+        let Some((_, least)) = METRICS.iter().find(|(name, _)| *name == base) else {
+            continue;
+        };
+        let Some(other) = counterpart(sim, emu, &row.system) else {
+            continue;
+        };
+        let same = |s: &&Row| s.system == other && s.metric == row.metric;
+        if let Some(there) = simulated.iter().find(same) {
+            found.push(compared(&row, there, *least));
+        }
+    }
+    found
+}
+
+fn compared(emu: &Row, sim: &Row, least: f64) -> Disagreement {
+    let difference = emu.mean - sim.mean;
+    let relative = (sim.mean != 0.0).then(|| difference / sim.mean);
+    let far = relative.is_none_or(|relative| relative.abs() > THRESHOLD);
+    Disagreement {
+        system: emu.system.clone(),
+        simulated: sim.system.clone(),
+        metric: emu.metric.clone(),
+        unit: metrics::find(&emu.metric).map_or("1", |m| m.unit),
+        sim: sim.mean,
+        emu: emu.mean,
+        relative,
+        agrees: !far || difference.abs() <= least,
+    }
+}
+
+/// The simulated system of the same name, or else the first one under the
+/// same varied values over the same links: plain WebRTC where a scenario
+/// names it first.
+fn counterpart(sim: &Outcome<'_>, emu: &Outcome<'_>, system: &str) -> Option<String> {
+    let all = &sim.scenario().variants;
+    let here = emu.scenario().variants.iter().find(|v| v.name == system)?;
+    let same = all.iter().find(|v| v.name == system);
+    let like = all
+        .iter()
+        .find(|v| v.case == here.case && v.system.links == here.system.links);
+    same.or(like).map(|variant| variant.name.clone())
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,198 @@
+//! All runs of a scenario together: estimates, differences, what was
+//! published beside what came out, and the self-check.
+
+mod cdf;
+mod checks;
+mod differences;
+mod disagreements;
+mod published;
+mod rows;
+mod single;
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+
+use crate::measure::check::Check;
+use crate::measure::run::Value;
+use crate::measure::series::Series;
+use crate::run::{Failed, Run};
+use crate::scenario::Scenario;
+
+pub use cdf::Cdf;
+pub use checks::SystemCheck;
+pub use differences::Difference;
+pub use disagreements::{Disagreement, THRESHOLD, disagreements};
+pub use published::Compared;
+pub use rows::Row;
+pub use single::{MARGIN, Worse};
+
+/// Samples that distribution functions are made of.
+const CDF_OF: [&str; 4] = ["rate_mbps", "owd_ms", "fps", "e2e_ms"];
+
+/// What runs were made by.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Engine {
+    /// The simulator.
+    #[default]
+    Sim,
+    /// The emulator.
+    Emu,
+}
+
+/// What a scenario's runs gave so far.
+#[derive(Debug)]
+pub struct Outcome<'a> {
+    scenario: &'a Scenario,
+    engine: Engine,
+    /// What must be known of the runs, each thing once.
+    /// By variant and seed.
+    notes: BTreeMap<(usize, u64), Vec<String>>,
+    /// By variant, then by seed.
+    values: Vec<Vec<Option<Vec<Value>>>>,
+    /// By variant: of seed 1.
+    series: Vec<Option<Series>>,
+    /// By variant and quantity: samples of all seeds.
+    samples: Vec<[Vec<f64>; CDF_OF.len()]>,
+    /// By variant: the worst of all seeds.
+    checks: Vec<Vec<Check>>,
+    /// Runs that went wrong, in order of variant and seed.
+    failed: Vec<Failed>,
+    events: u64,
+}
+
+impl<'a> Outcome<'a> {
+    /// Nothing ran yet; the simulator will.
+    #[must_use]
+    pub fn new(scenario: &'a Scenario) -> Outcome<'a> {
+        Outcome::of(scenario, Engine::Sim)
+    }
+
+    /// Nothing ran yet.
+    #[must_use]
+    pub fn of(scenario: &'a Scenario, engine: Engine) -> Outcome<'a> {
+        let variants = scenario.variants.len();
+        Outcome {
+            scenario,
+            engine,
+            notes: BTreeMap::new(),
+            values: vec![vec![None; scenario.seeds as usize]; variants],
+            series: vec![None; variants],
+            samples: vec![Default::default(); variants],
+            checks: vec![Vec::new(); variants],
+            failed: Vec::new(),
+            events: 0,
+        }
+    }
+
+    /// A run has ended. The order of runs does not matter.
+    pub fn add(&mut self, run: Run) {
+        let flows = &self.scenario.variants[run.variant];
+        let focus: Vec<&str> = flows
+            .focus
+            .iter()
+            .map(|&f| flows.setup.flows[f].name.as_str())
+            .collect();
+        for (name, samples) in CDF_OF.iter().zip(&mut self.samples[run.variant]) {
+            let columns = run.series.columns.iter();
+            let of_focus = columns.filter(|c| c.name == *name && focus.contains(&c.of.as_str()));
+            samples.extend(of_focus.flat_map(|c| c.values.iter().flatten()));
+        }
+        checks::worst(&mut self.checks[run.variant], run.checks);
+        self.notes.insert((run.variant, run.seed), run.notes);
+        if run.seed == 1 {
+            self.series[run.variant] = Some(run.series);
+        }
+        self.values[run.variant][run.seed as usize - 1] = Some(run.values);
+        self.events += run.events;
+    }
+
+    /// A run went wrong.
+    pub fn add_failed(&mut self, failed: Failed) {
+        self.failed.push(failed);
+        self.failed.sort_by_key(|f| (f.variant, f.seed));
+    }
+
+    /// What was run.
+    #[must_use]
+    pub fn scenario(&self) -> &'a Scenario {
+        self.scenario
+    }
+
+    /// What made the runs.
+    #[must_use]
+    pub fn engine(&self) -> Engine {
+        self.engine
+    }
+
+    /// What must be known of scenario and runs to judge them. What is true of
+    /// every run is said once, anything else with the run that it is about.
+    #[must_use]
+    pub fn notes(&self) -> Vec<String> {
+        let mut all = self.scenario.notes();
+        let runs = || self.notes.iter();
+        for ((variant, seed), notes) in runs() {
+            let system = &self.scenario.variants[*variant].name;
+            for note in notes {
+                let told = match runs().all(|(_, notes)| notes.contains(note)) {
+                    true => note.clone(),
+                    false => format!("{system}, seed {seed}: {note}"),
+                };
+                if !all.contains(&told) {
+                    all.push(told);
+                }
+            }
+        }
+        all
+    }
+
+    /// Runs that ended well.
+    #[must_use]
+    pub fn finished(&self) -> usize {
+        self.values.iter().flatten().flatten().count()
+    }
+
+    /// Runs that there should be.
+    #[must_use]
+    pub fn wanted(&self) -> usize {
+        self.values.len() * self.scenario.seeds as usize
+    }
+
+    /// Runs that went wrong.
+    #[must_use]
+    pub fn failed(&self) -> &[Failed] {
+        &self.failed
+    }
+
+    /// Events of all runs.
+    #[must_use]
+    pub fn events(&self) -> u64 {
+        self.events
+    }
+
+    /// Seeds of which at least one run ended.
+    #[must_use]
+    pub fn seeds(&self) -> Vec<u64> {
+        let seeds = 0..self.scenario.seeds as usize;
+        let ended = seeds.filter(|&seed| self.values.iter().any(|of| of[seed].is_some()));
+        ended.map(|seed| seed as u64 + 1).collect()
+    }
+
+    /// What stood for the star in the names of the traces, in the order of the
+    /// seeds that play them.
+    #[must_use]
+    pub fn traces(&self) -> Vec<&'a str> {
+        let first = self.scenario.variants.first();
+        first.map_or(Vec::new(), |variant| variant.traces.names().collect())
+    }
+
+    /// The series of a variant with seed 1.
+    #[must_use]
+    pub fn series(&self, variant: usize) -> Option<&Series> {
+        self.series[variant].as_ref()
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,89 @@
+//! What others have published, beside what came out.
+
+use serde::Serialize;
+
+use super::Outcome;
+use super::rows::bounds;
+use crate::scenario::Published;
+use crate::statistics::Estimate;
+
+/// A published value beside ours.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct Compared {
+    /// The system.
+    pub system: String,
+    /// The metric.
+    pub metric: String,
+    /// Where it was published.
+    pub source: String,
+    /// The value there; `None` for a range or a bound.
+    pub published: Option<f64>,
+    /// The range that agrees with it; `None` where it has no such end.
+    pub agrees: [Option<f64>; 2],
+    /// The system to which the values are ratios.
+    pub relative_to: Option<String>,
+    /// The value here.
+    pub here: Option<f64>,
+    /// Its interval.
+    pub ci95: [Option<f64>; 2],
+    /// `agrees`, `unclear` when only the interval touches the range, `higher`,
+    /// `lower`, or `not measured`.
+    pub verdict: &'static str,
+}
+
+impl Outcome<'_> {
+    /// What was published, beside what came out.
+    #[must_use]
+    pub fn compared(&self) -> Vec<Compared> {
+        let here = |entry: &&Published| {
+            let variants = self.scenario.variants.iter();
+            let mut names = variants.flat_map(|v| [v.name.as_str(), v.system.name.as_str()]);
+            names.any(|name| name == entry.system)
+        };
+        self.scenario
+            .published
+            .iter()
+            .filter(here)
+            .map(|entry| self.compare(entry))
+            .collect()
+    }
+
+    fn compare(&self, entry: &Published) -> Compared {
+        let named = |name: &str| {
+            let variants = &self.scenario.variants;
+            let full = variants.iter().position(|v| v.name == name);
+            full.or_else(|| variants.iter().position(|v| v.system.name == name))
+        };
+        let mut values = named(&entry.system).map_or(Vec::new(), |v| self.values(v, &entry.metric));
+        if let Some(other) = entry.relative_to.as_deref() {
+            let there = named(other).map_or(Vec::new(), |v| self.values(v, &entry.metric));
+            let ratio = |(a, b): (Option<f64>, Option<f64>)| Some(a? / b.filter(|b| *b != 0.0)?);
+            values = values.into_iter().zip(there).map(ratio).collect();
+        }
+        let values: Vec<f64> = values.into_iter().flatten().collect();
+        let estimate = Estimate::of(&values, self.scenario.centre);
+        Compared {
+            system: entry.system.clone(),
+            metric: entry.metric.clone(),
+            source: entry.source.clone(),
+            published: entry.value,
+            agrees: [entry.low, entry.high].map(|end| Some(end).filter(|end| end.is_finite())),
+            relative_to: entry.relative_to.clone(),
+            here: estimate.map(|e| e.centre),
+            ci95: estimate.map_or([None, None], |e| bounds(&e)),
+            verdict: estimate.map_or("not measured", |e| verdict(&e, entry.low, entry.high)),
+        }
+    }
+}
+
+pub fn verdict(here: &Estimate, low: f64, high: f64) -> &'static str {
+    if (low..=high).contains(&here.centre) {
+        "agrees"
+    } else if here.low() <= high && here.high() >= low {
+        "unclear"
+    } else if here.centre > high {
+        "higher"
+    } else {
+        "lower"
+    }
+}
