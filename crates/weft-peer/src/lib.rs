@@ -13,3 +13,10 @@ pub use negotiation::{
 };
 pub use peer::{Event, Output, Peer, PeerConfig};
 pub use set::{PeerKey, PeerSet};
+
+use weft_units::Duration;
+
+/// How long both sides of a connection at [`weft_session::Level::Full`] keep
+/// it when no path leads to the other any more: a tunnel, a valley, a restart
+/// of its modems. Chosen by us: an outage of two minutes and some.
+pub const AWAY: Duration = Duration::from_secs(180);

@@ -24,11 +24,9 @@ mod tls;
 pub use axum;
 pub use config::{Limits, MediaConfig, Security, ServerConfig};
 pub use error::ServerError;
-pub use forwarding::AWAY;
 pub use hub::unguessable;
 pub use own_certificate::Renewal;
 pub use problem::Problem;
-pub use routes::escaped;
 pub use server::{Resident, Server, ServerHandle};
 pub use weft_sfu::{
     Camera, LinkReport, LinkState, MAX_CAMERAS, MAX_LINKS, ParticipantKind, Publishing,

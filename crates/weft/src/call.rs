@@ -21,14 +21,15 @@ use weft_server::media_plane::{
 use weft_server::{ParticipantKind, Publishing, Resident, Security, Server, unguessable};
 
 use crate::cli::CallArgs;
-use crate::endpoint::caller::{CallError, Command, News, OfferId, Patience, ask};
-use crate::endpoint::links::Links;
-use crate::exit::{Failure, with_remedy};
+use crate::exit::{self, Failure};
 use crate::interrupt;
 use crate::join::board::Board;
-use crate::sender::{self, Sources};
 use crate::serve;
 use crate::statistics::{self, StatsFile};
+use weft_endpoint::caller::{CallError, Command, News, OfferId, Patience, ask};
+use weft_endpoint::links::Links;
+use weft_endpoint::signalling::with_remedy;
+use weft_endpoint::sources::{self, Sources};
 
 /// The page plays `/whep/call/sender`.
 const ROOM: &str = "call";
@@ -37,6 +38,7 @@ const FIGURES: Duration = Duration::from_secs(1);
 
 pub fn run(args: CallArgs) -> Result<(), Failure> {
     let clock = Clock::start();
+    let notices = exit::notices();
     let send = &args.send;
     if send.cameras.is_empty() && send.mic.is_none() {
         return Err(Failure::Usage(
@@ -44,14 +46,14 @@ pub fn run(args: CallArgs) -> Result<(), Failure> {
         ));
     }
     let loopback = Some(args.serve.listen.ip()).filter(IpAddr::is_loopback);
-    let (specs, scope) = sender::links_or_all(&send.links, loopback)?;
-    let links = Links::check(specs, scope).map_err(Failure::usage)?;
+    let (specs, scope) = sources::links_or_all(&send.links, loopback)?;
+    let links = Links::check(specs, scope, &notices).map_err(Failure::usage)?;
     // One layer: there is no server to thin anything out.
     let (mic, codec) = (send.mic.clone(), send.codec);
     let sources = Sources::open(&send.cameras, mic, codec, 1, send.degradation, clock)?;
     let (sections, publishing) = (sources.sections(), sources.publishing());
     let mut stats = send.stats.as_deref().map(StatsFile::create).transpose()?;
-    let driver = sender::start(clock, links, sender::sending(send), sources)?;
+    let driver = sources::start(clock, links, send.sending(), sources, notices)?;
     let (events, incoming) = media_plane::events();
     let board = Arc::new(Mutex::new(json!([])));
     let plane = Arc::new(DirectPlane {

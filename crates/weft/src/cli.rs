@@ -5,13 +5,14 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
 use weft_cc::ControllerKind;
+use weft_endpoint::caller::Sending;
 use weft_media::MicrophoneSpec;
 use weft_net::LinkSpec;
 use weft_publish::Degradation;
 use weft_session::{ProtectionKind, SchedulerKind};
 use weft_units::{Rate, VideoCodec, quantity};
 
-use crate::cameras::NamedCamera;
+use weft_endpoint::sources::cameras::NamedCamera;
 
 /// A video call over every link a machine has at once.
 #[derive(Debug, Parser)]
@@ -193,6 +194,20 @@ pub struct CallArgs {
     pub serve: ServeArgs,
     #[command(flatten)]
     pub send: SendArgs,
+}
+
+impl SendArgs {
+    /// How it is sent.
+    pub fn sending(&self) -> Sending {
+        Sending {
+            scheduler: self.scheduler,
+            protection: self.protection,
+            controller: self.controller,
+            codec: self.codec,
+            max_rate: self.max_rate,
+            cname: self.name.clone(),
+        }
+    }
 }
 
 /// An address with its port.

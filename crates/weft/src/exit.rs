@@ -5,6 +5,9 @@ use std::io::{ErrorKind, Write as _, stderr, stdout};
 use std::os::unix::process::ExitStatusExt as _;
 use std::process::{ExitCode, ExitStatus};
 
+use weft_endpoint::Notices;
+use weft_endpoint::signalling::{SignallingError, with_remedy};
+use weft_endpoint::sources::{ChoiceError, SourcesError, StartError};
 use weft_server::ServerError;
 
 /// Why a command did not do what it was asked to. The text says where and
@@ -53,21 +56,14 @@ macro_rules! complain {
     };
 }
 
+/// Notices go to standard error.
+pub fn notices() -> Notices {
+    Notices::new(|notice| complain!("weft: {notice}"))
+}
+
 pub fn write_complaint(line: std::fmt::Arguments<'_>) {
     // There is nobody to tell that nobody listens.
     let _ = writeln!(stderr(), "{line}");
-}
-
-/// A server's two sentences as this program says things: what is wrong, then
-/// what to do.
-pub fn with_remedy(error: &str, remedy: &str) -> String {
-    let error = error.trim_end_matches('.');
-    let remedy = remedy.trim_end_matches('.');
-    let mut letters = remedy.chars();
-    match letters.next() {
-        None => error.to_owned(),
-        Some(first) => format!("{error}; {}{}", first.to_lowercase(), letters.as_str()),
-    }
 }
 
 impl From<ServerError> for Failure {
@@ -78,6 +74,39 @@ impl From<ServerError> for Failure {
             | ServerError::NotKept { .. }
             | ServerError::System { .. } => Failure::Machine(words),
             _ => Failure::Usage(words),
+        }
+    }
+}
+
+impl From<ChoiceError> for Failure {
+    fn from(error: ChoiceError) -> Failure {
+        match error {
+            ChoiceError::Twice { .. } | ChoiceError::SameName(_) => Failure::usage(error),
+            ChoiceError::NoInterface | ChoiceError::System(_) => Failure::machine(error),
+        }
+    }
+}
+
+impl From<SourcesError> for Failure {
+    fn from(error: SourcesError) -> Failure {
+        Failure::usage(error)
+    }
+}
+
+impl From<StartError> for Failure {
+    fn from(error: StartError) -> Failure {
+        match error {
+            StartError::Caller(_) | StartError::Encoder(_) => Failure::machine(error),
+            StartError::Sound(_) => Failure::usage(error),
+        }
+    }
+}
+
+impl From<SignallingError> for Failure {
+    fn from(error: SignallingError) -> Failure {
+        match error.is_of_asker() {
+            true => Failure::usage(error),
+            false => Failure::run(error),
         }
     }
 }

@@ -23,12 +23,12 @@ use std::time::Duration;
 use weft_net::Clock;
 
 use crate::cli::JoinArgs;
-use crate::endpoint::links::Links;
-use crate::exit::Failure;
+use crate::exit::{self, Failure};
 use crate::interrupt;
-use crate::sender::{self, Sources};
-use crate::signalling::{Room, Server, Trust};
 use crate::statistics::StatsFile;
+use weft_endpoint::links::Links;
+use weft_endpoint::signalling::{Room, Server, Trust};
+use weft_endpoint::sources::{self, Sources};
 
 use call::{Call, Myself, Outlets};
 use inbox::Wish;
@@ -36,12 +36,13 @@ use record::Recording;
 
 pub fn run(args: JoinArgs) -> Result<(), Failure> {
     let clock = Clock::start();
+    let notices = exit::notices();
     let send = &args.send;
     if args.send_only && send.cameras.is_empty() && send.mic.is_none() {
         let remedy = "--send-only: there is nothing to send; name a --camera or a --mic";
         return Err(Failure::usage(remedy));
     }
-    let (specs, scope) = sender::links_or_all(&send.links, loopback(&args.url))?;
+    let (specs, scope) = sources::links_or_all(&send.links, loopback(&args.url))?;
     let server = Server {
         url: args.url.clone(),
         token: args.token.clone(),
@@ -53,7 +54,7 @@ pub fn run(args: JoinArgs) -> Result<(), Failure> {
         links: specs.clone(),
     };
     let room = Room::new(&server, &args.room).map_err(Failure::usage)?;
-    let links = Links::check(specs, scope).map_err(Failure::usage)?;
+    let links = Links::check(specs, scope, &notices).map_err(Failure::usage)?;
     let (mic, codec) = (send.mic.clone(), send.codec);
     let sources = Sources::open(&send.cameras, mic, codec, 3, send.degradation, clock)?;
     let own = Myself {
@@ -70,7 +71,7 @@ pub fn run(args: JoinArgs) -> Result<(), Failure> {
         stats,
         recording: args.record.as_deref().map(Recording::new).transpose()?,
     };
-    let driver = sender::start(clock, links, sender::sending(send), sources)?;
+    let driver = sources::start(clock, links, send.sending(), sources, notices)?;
     let (mailbox, inbox) = inbox::mail();
     interrupt::on_ctrl_c({
         let mailbox = mailbox.clone();

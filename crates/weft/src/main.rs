@@ -6,18 +6,14 @@
 mod exit;
 
 mod call;
-mod cameras;
 mod cli;
 mod demo;
 mod doctor;
 mod emu;
-mod endpoint;
 mod interrupt;
 mod join;
 mod lab;
-mod sender;
 mod serve;
-mod signalling;
 mod statistics;
 
 use std::process::ExitCode;

@@ -11,11 +11,11 @@ use weft_net::Clock;
 use weft_session::{Metering, PathState, PathStats, ReceivedFrame, Standing};
 use weft_units::{Freezes, Instant, StreamId};
 
-use crate::endpoint::caller::{PeerReport, Track};
-use crate::endpoint::links::LinkFigures;
-use crate::endpoint::video::CameraReport;
-use crate::endpoint::watch::Watcher;
 use crate::exit::Failure;
+use weft_endpoint::caller::{PeerReport, Track};
+use weft_endpoint::links::LinkFigures;
+use weft_endpoint::sources::video::CameraReport;
+use weft_endpoint::watch::Watcher;
 
 /// The links of a publication as the room's API wants them. Several paths may
 /// run over one link, to networks of the peer's, and earlier ones have: the

@@ -6,10 +6,6 @@ use weft_units::{Duration, Instant, StreamId};
 /// How long a connection may take from its first description to media: ICE
 /// gives a dead path as long (RFC 7675 section 5.1).
 pub(super) const SETUP: Duration = Duration::from_secs(30);
-/// How long a connection of one of ours is kept when no path leads to it any
-/// more: a tunnel, a valley, a restart of its modems. Who sends to us waits as
-/// long. Chosen by us: an outage of two minutes and some.
-pub const AWAY: Duration = Duration::from_secs(180);
 /// A sender that said goodbye on all its streams and is silent for so long
 /// has ended; a browser says goodbye also when a camera is swapped. Chosen by
 /// us.

@@ -12,7 +12,6 @@ mod traffic;
 use crate::config::ServerConfig;
 use crate::error::ServerError;
 use crate::media_plane::{self, EventSender, MediaPlane};
-pub use connection::AWAY;
 use plane::{Order, Plane};
 use settings::Settings;
 use std::net::SocketAddr;

@@ -1,11 +1,11 @@
-use super::connection::{AWAY, Connection, Role, SETUP};
+use super::connection::{Connection, Role, SETUP};
 use super::publication::{Publication, Publisher, codec_of};
 use super::settings::Settings;
 use super::traffic::Traffic;
 use crate::media_plane::{Command, Event, EventSender, ResourceId, Stats};
 use std::collections::BTreeMap;
 use weft_net::{Application, Context};
-use weft_peer::{Event as PeerEvent, Peer, PeerKey};
+use weft_peer::{AWAY, Event as PeerEvent, Peer, PeerKey};
 use weft_secure::{DropReason, Event as AssociationEvent, FailReason};
 use weft_session::{Event as SessionEvent, Level};
 use weft_units::{Deadline, Duration, Instant};

@@ -20,14 +20,15 @@ use super::relay::{Relay, RelayHandle};
 use super::ride::{LinkName, Ride, RideState};
 use super::settings::{Setting, SettingTick};
 use crate::cli::DemoArgs;
-use crate::endpoint::caller::{self, CallError, Command, News, PeerReport, Sending, ask};
-use crate::endpoint::connect::{ConnectError, connect};
-use crate::endpoint::feed::Feed;
-use crate::endpoint::links::{Links, Scope};
-use crate::endpoint::video::{self, VideoControl, VideoFrame, VideoSetup};
-use crate::endpoint::watch::Watcher;
-use crate::exit::Failure;
-use crate::signalling::{self, Created, Room, SignallingError, Trust};
+use crate::exit::{self, Failure};
+use weft_endpoint::Notices;
+use weft_endpoint::caller::{self, CallError, Command, News, PeerReport, Sending, ask};
+use weft_endpoint::connect::{ConnectError, connect};
+use weft_endpoint::links::{Links, Scope};
+use weft_endpoint::signalling::{self, Created, Room, SignallingError, Trust};
+use weft_endpoint::sources::feed::Feed;
+use weft_endpoint::sources::video::{self, VideoControl, VideoFrame, VideoSetup};
+use weft_endpoint::watch::Watcher;
 
 /// The room of the demo, and its two participants.
 const ROOM: &str = "demo";
@@ -63,6 +64,7 @@ pub struct DemoRun {
 impl DemoRun {
     /// Builds links, calls and viewers, and publishes both calls.
     pub fn build(args: &DemoArgs, clock: Clock, server: &ServerHandle) -> Result<DemoRun, Failure> {
+        let notices = exit::notices();
         let target = *server
             .media_addresses()
             .first()
@@ -77,7 +79,7 @@ impl DemoRun {
             ..Default::default()
         };
         let room = Room::new(&own, ROOM).map_err(Failure::run)?;
-        let viewer = start_viewer(clock)?;
+        let viewer = start_viewer(clock, notices.clone())?;
         let ride = Ride::default();
         let start = ride.at(weft_units::Duration::ZERO);
         let mut calls = Vec::new();
@@ -97,9 +99,11 @@ impl DemoRun {
             };
             let relays = start_relays(name, links, target, &start)?;
             let control = VideoControl::new(Rate::ZERO);
-            let open = Links::check(specs(&relays), Scope::Named).map_err(Failure::machine)?;
-            let sender = caller::start(clock, open, sending, vec![control.clone()])
-                .map_err(Failure::machine)?;
+            let open =
+                Links::check(specs(&relays), Scope::Named, &notices).map_err(Failure::machine)?;
+            let sender =
+                caller::start(clock, open, sending, vec![control.clone()], notices.clone())
+                    .map_err(Failure::machine)?;
             let remote = sender.remote.clone();
             let encoding = Arc::new(Mutex::new(Vec::new()));
             let taken = Arc::clone(&encoding);
@@ -115,7 +119,7 @@ impl DemoRun {
                 layers: 3,
                 degradation: Degradation::default(),
             };
-            video::start(setup, control, shots, send).map_err(Failure::machine)?;
+            video::start(setup, control, shots, notices.clone(), send).map_err(Failure::machine)?;
             publish(&sender.remote, &room, name)?;
             let watcher = Watcher::start(clock, args.codec).map_err(Failure::machine)?;
             calls.push(Call {
@@ -234,9 +238,9 @@ fn specs(relays: &BTreeMap<LinkName, RelayHandle>) -> Vec<LinkSpec> {
     relays.iter().map(spec).collect()
 }
 
-fn start_viewer(clock: Clock) -> Result<Driver<Command>, Failure> {
+fn start_viewer(clock: Clock, notices: Notices) -> Result<Driver<Command>, Failure> {
     let loopback: LinkSpec = "127.0.0.1".parse().map_err(Failure::machine)?;
-    let links = Links::check(vec![loopback], Scope::Named).map_err(Failure::machine)?;
+    let links = Links::check(vec![loopback], Scope::Named, &notices).map_err(Failure::machine)?;
     let sending = Sending {
         scheduler: SchedulerKind::Single,
         protection: ProtectionKind::None,
@@ -245,7 +249,7 @@ fn start_viewer(clock: Clock) -> Result<Driver<Command>, Failure> {
         max_rate: MAX_RATE,
         cname: "viewer".to_owned(),
     };
-    caller::start(clock, links, sending, Vec::new()).map_err(Failure::machine)
+    caller::start(clock, links, sending, Vec::new(), notices).map_err(Failure::machine)
 }
 
 fn publish(remote: &Remote<Command>, room: &Room, name: &'static str) -> Result<(), Failure> {

@@ -12,8 +12,8 @@ use super::LINKS;
 use super::calls::{Call, DemoRun, WEFT};
 use super::ride::{LinkName, Override};
 use super::settings::SettingTick;
-use crate::endpoint::watch::{Sight, Sights};
 use crate::statistics::{round, state_name};
+use weft_endpoint::watch::{Sight, Sights};
 
 /// What the page hears four times a second.
 #[derive(Clone, Debug, Serialize)]

@@ -14,11 +14,11 @@ use super::playing::Player;
 use super::publishing::Publication;
 use super::record::Recording;
 use super::room::Listening;
-use crate::endpoint::caller::{Command, ask};
-use crate::endpoint::connect::{ConnectError, Connection};
 use crate::exit::Failure;
-use crate::signalling::{Identity, Participant, Room, SignallingError};
 use crate::statistics::{self, StatsFile};
+use weft_endpoint::caller::{Command, ask};
+use weft_endpoint::connect::{ConnectError, Connection};
+use weft_endpoint::signalling::{Identity, Participant, Room, SignallingError};
 
 /// Between attempts to reach the server or to play somebody again.
 pub(super) const RETRY: Duration = Duration::from_secs(1);

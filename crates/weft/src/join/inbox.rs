@@ -6,9 +6,9 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::time::Duration;
 
-use crate::endpoint::caller::{Listener, News};
-use crate::endpoint::connect::{ConnectError, Connection};
-use crate::signalling::{RoomEvent, SignallingError};
+use weft_endpoint::caller::{Listener, News};
+use weft_endpoint::connect::{ConnectError, Connection};
+use weft_endpoint::signalling::{RoomEvent, SignallingError};
 
 /// Frames that may wait for the disk: some seconds of a few participants.
 /// Chosen by us.

@@ -9,9 +9,9 @@ use weft_session::MediaKind;
 use super::call::{Call, RETRY};
 use super::fault::Fault;
 use super::inbox::{Ticket, Wish};
-use crate::endpoint::caller::News;
-use crate::endpoint::connect::{ConnectError, Connection, connect};
-use crate::signalling::{Participant, Publishing};
+use weft_endpoint::caller::News;
+use weft_endpoint::connect::{ConnectError, Connection, connect};
+use weft_endpoint::signalling::{Participant, Publishing};
 
 /// A connection that plays a participant, or is to.
 pub(super) struct Player {

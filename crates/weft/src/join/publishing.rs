@@ -2,14 +2,14 @@
 
 use std::time::Instant;
 
-use weft_server::escaped;
+use weft_endpoint::signalling::escaped;
 
 use super::board::{Board, LinkNews};
 use super::call::{Call, RETRY};
 use super::inbox::{Ticket, Wish};
-use crate::endpoint::caller::News;
-use crate::endpoint::connect::{ConnectError, Connection, connect};
 use crate::exit::Failure;
+use weft_endpoint::caller::News;
+use weft_endpoint::connect::{ConnectError, Connection, connect};
 
 /// What we publish.
 #[derive(Default)]
@@ -97,7 +97,7 @@ impl Call {
                 return Ok(());
             }
             Err(ConnectError::Signalling(error)) if error.is_passing() => self.on_fault(&error),
-            Err(ConnectError::Signalling(error)) => return Err(error.into_failure()),
+            Err(ConnectError::Signalling(error)) => return Err(error.into()),
             Err(error) => return Err(Failure::run(error)),
         }
         self.publication.state = State::Missing;

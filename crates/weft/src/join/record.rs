@@ -10,9 +10,9 @@ use weft_media::{Recorder, RecorderError, Tracks};
 use weft_session::ReceivedFrame;
 use weft_units::{Instant, VideoCodec};
 
-use crate::endpoint::caller::Track;
 use crate::exit::Failure;
-use crate::signalling::Participant;
+use weft_endpoint::caller::Track;
+use weft_endpoint::signalling::Participant;
 
 /// The first participant's first camera gets the file that was named,
 /// everything else a file beside it with their name in it. A file that is there

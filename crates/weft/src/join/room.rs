@@ -3,12 +3,12 @@
 use std::thread;
 use std::time::Instant;
 
-use weft_server::escaped;
+use weft_endpoint::signalling::escaped;
 
 use super::call::{Call, RETRY};
 use super::inbox::Wish;
 use crate::exit::Failure;
-use crate::signalling::{Participant, Publishing, RoomEvent, SILENCE, SignallingError};
+use weft_endpoint::signalling::{Participant, Publishing, RoomEvent, SILENCE, SignallingError};
 
 /// The event stream that counts.
 pub(super) struct Listening {
@@ -85,7 +85,7 @@ impl Call {
             return Ok(());
         }
         if !error.is_passing() || self.own.identity.is_none() {
-            return Err(error.into_failure());
+            return Err(error.into());
         }
         self.on_fault(&error);
         self.listening.again = Some(Instant::now() + RETRY);

@@ -1,5 +1,5 @@
 use super::*;
-use weft_peer::PeerKey;
+use weft_peer::{AWAY, PeerKey};
 
 fn at(seconds: u64) -> Instant {
     Instant::ZERO + Duration::from_secs(seconds)

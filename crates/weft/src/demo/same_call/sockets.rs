@@ -14,7 +14,7 @@ use weft_units::{Deadline, Instant, Rate, Rng, StreamId};
 
 use super::super::relay::{Relay, RelayHandle};
 use super::{Case, Seen};
-use crate::endpoint::video::rtp_timestamp;
+use weft_endpoint::sources::video::rtp_timestamp;
 
 /// Ticks of a second of video (RFC 7741 section 3).
 const VIDEO_CLOCK: u64 = 90_000;

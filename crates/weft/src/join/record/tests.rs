@@ -4,7 +4,7 @@ use std::path::Path;
 use weft_units::{Duration, VideoCodec};
 
 use super::*;
-use crate::signalling::{Camera, Publishing};
+use weft_endpoint::signalling::{Camera, Publishing};
 
 fn participant(id: &str, name: &str, cameras: &[Option<&str>]) -> Participant {
     let camera = |name: &Option<&str>| Camera {

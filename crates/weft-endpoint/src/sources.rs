@@ -1,25 +1,28 @@
-//! Cameras and a microphone on an endpoint: what `join`, `call` and the demo
-//! have in common.
+//! Cameras and a microphone on an endpoint.
+
+pub mod cameras;
+pub mod feed;
+pub mod sound;
+pub mod video;
 
 use std::net::IpAddr;
 use std::sync::Arc;
 
-use weft_media::MicrophoneSpec;
-use weft_net::{Clock, Driver, LinkSpec, Target};
+use weft_media::{CameraError, MicrophoneSpec, VideoError};
+use weft_net::{Clock, Driver, LinkError, LinkSpec, Target};
 use weft_peer::{Direction, Section};
 use weft_publish::Degradation;
-use weft_server::{Camera, Publishing};
 use weft_session::MediaKind;
+use weft_sfu::{Camera, Publishing};
 use weft_units::{Rate, VideoCodec};
 
-use crate::cameras::{self, NamedCamera};
-use crate::cli::SendArgs;
-use crate::endpoint::caller::{self, Command, Sending};
-use crate::endpoint::feed::Feed;
-use crate::endpoint::links::{Links, Scope};
-use crate::endpoint::sound;
-use crate::endpoint::video::{self, VideoControl, VideoSetup};
-use crate::exit::Failure;
+use crate::caller::{self, Command, Sending};
+use crate::links::{Links, Scope};
+use crate::notice::{Notice, Notices};
+use cameras::{CamerasError, NamedCamera};
+use feed::Feed;
+use sound::SoundError;
+use video::{VideoControl, VideoSetup};
 
 /// What to send.
 pub struct Sources {
@@ -43,9 +46,9 @@ impl Sources {
         layers: u8,
         degradation: Degradation,
         clock: Clock,
-    ) -> Result<Sources, Failure> {
-        cameras::check(cameras).map_err(Failure::usage)?;
-        let open = |camera: &NamedCamera| Feed::open(&camera.spec, clock).map_err(Failure::usage);
+    ) -> Result<Sources, SourcesError> {
+        cameras::check(cameras)?;
+        let open = |camera: &NamedCamera| Feed::open(&camera.spec, clock);
         let feeds = cameras.iter().map(open).collect::<Result<_, _>>()?;
         Ok(Sources {
             feeds,
@@ -79,32 +82,20 @@ impl Sources {
     }
 }
 
-/// How it is sent, as the command line asks.
-pub fn sending(args: &SendArgs) -> Sending {
-    Sending {
-        scheduler: args.scheduler,
-        protection: args.protection,
-        controller: args.controller,
-        codec: args.codec,
-        max_rate: args.max_rate,
-        cname: args.name.clone(),
-    }
-}
-
 /// Starts the endpoint, then everything that feeds it.
 pub fn start(
     clock: Clock,
     links: Links,
     sending: Sending,
     sources: Sources,
-) -> Result<Driver<Command>, Failure> {
+    notices: Notices,
+) -> Result<Driver<Command>, StartError> {
     let controls: Vec<Arc<VideoControl>> = sources
         .feeds
         .iter()
         .map(|_| VideoControl::new(Rate::ZERO))
         .collect();
-    let driver =
-        caller::start(clock, links, sending, controls.clone()).map_err(Failure::machine)?;
+    let driver = caller::start(clock, links, sending, controls.clone(), notices.clone())?;
     for (camera, (mut feed, control)) in sources.feeds.into_iter().zip(controls).enumerate() {
         let remote = driver.remote.clone();
         let setup = VideoSetup {
@@ -115,14 +106,15 @@ pub fn start(
         };
         let shots = feed.subscribe();
         let send = move |frame| remote.send(Command::Video { camera, frame });
-        video::start(setup, control, shots, send).map_err(Failure::machine)?;
-        feed.start(|error| complain!("weft: {error}"));
+        video::start(setup, control, shots, notices.clone(), send)?;
+        let notices = notices.clone();
+        feed.start(move |error| notices.tell(Notice::CameraEnded(error)));
     }
     if let Some(microphone) = sources.microphone {
         let remote = driver.remote.clone();
         let send = move |frame| remote.send(Command::Sound(frame));
-        sound::start(&microphone, clock, send, |error| complain!("weft: {error}"))
-            .map_err(Failure::usage)?;
+        let on_end = move |error| notices.tell(Notice::SoundEnded(error));
+        sound::start(&microphone, clock, send, on_end).map_err(StartError::Sound)?;
     }
     Ok(driver)
 }
@@ -132,12 +124,12 @@ pub fn start(
 pub fn links_or_all(
     named: &[LinkSpec],
     loopback: Option<IpAddr>,
-) -> Result<(Vec<LinkSpec>, Scope), Failure> {
+) -> Result<(Vec<LinkSpec>, Scope), ChoiceError> {
     if !named.is_empty() {
         for (index, link) in named.iter().enumerate() {
             let same = |other: &&LinkSpec| other.name == link.name || other.target == link.target;
             if let Some(other) = named[..index].iter().find(same) {
-                return Err(Failure::Usage(same_link(other, link)));
+                return Err(same_link(other, link));
             }
         }
         return Ok((named.to_vec(), Scope::Named));
@@ -147,27 +139,56 @@ pub fn links_or_all(
         let link = LinkSpec::new(name, Target::Address(address));
         return Ok((vec![link], Scope::Named));
     }
-    let names = weft_net::interface_names().map_err(Failure::machine)?;
+    let names = weft_net::interface_names().map_err(ChoiceError::System)?;
     if names.is_empty() {
-        return Err(Failure::Machine(
-            "no network interface has an address; connect one, or name a --link".to_owned(),
-        ));
+        return Err(ChoiceError::NoInterface);
     }
     let spec = |name: String| LinkSpec::new(name.clone(), Target::Interface(name));
     Ok((names.into_iter().map(spec).collect(), Scope::Every))
 }
 
 /// Two paths over one link are no two links, and figures are told by name.
-fn same_link(one: &LinkSpec, other: &LinkSpec) -> String {
-    let name = &other.name;
+fn same_link(one: &LinkSpec, other: &LinkSpec) -> ChoiceError {
+    let name = other.name.clone();
     if one.target == other.target {
-        format!(
-            "link `{name}` is link `{}` once more; name it once",
-            one.name
-        )
+        let first = one.name.clone();
+        ChoiceError::Twice { name, first }
     } else {
-        format!("two links are called `{name}`; give one another name: --link NAME=INTERFACE")
+        ChoiceError::SameName(name)
     }
+}
+
+/// Links that cannot be had together, or none at all.
+#[derive(Debug, thiserror::Error)]
+pub enum ChoiceError {
+    #[error("link `{name}` is link `{first}` once more; name it once")]
+    Twice { name: String, first: String },
+    #[error("two links are called `{0}`; give one another name: --link NAME=INTERFACE")]
+    SameName(String),
+    #[error("no network interface has an address; connect one, or name a --link")]
+    NoInterface,
+    #[error(transparent)]
+    System(LinkError),
+}
+
+/// Cameras that cannot be opened.
+#[derive(Debug, thiserror::Error)]
+pub enum SourcesError {
+    #[error(transparent)]
+    Cameras(#[from] CamerasError),
+    #[error(transparent)]
+    Camera(#[from] CameraError),
+}
+
+/// An endpoint or what feeds it cannot start.
+#[derive(Debug, thiserror::Error)]
+pub enum StartError {
+    #[error(transparent)]
+    Caller(#[from] caller::StartError),
+    #[error(transparent)]
+    Encoder(#[from] VideoError),
+    #[error(transparent)]
+    Sound(SoundError),
 }
 
 #[cfg(test)]

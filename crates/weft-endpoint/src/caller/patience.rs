@@ -1,8 +1,7 @@
 //! What is given up: offers that nobody answers, peers that no path leads to.
 
 use weft_net::Context;
-use weft_peer::Peer;
-use weft_server::AWAY;
+use weft_peer::{AWAY, Peer};
 use weft_session::Level;
 use weft_units::{Duration, Instant};
 

@@ -13,6 +13,7 @@ use weft_publish::{Adaptation, AdaptationSetup, Degradation, Form, QuantizerBoun
 use weft_units::{Duration, Instant, Rate, VideoCodec};
 
 use super::feed::Shot;
+use crate::notice::{Notice, Notices};
 
 /// What the network tells an encoder, and the encoder everybody.
 #[derive(Debug)]
@@ -111,12 +112,13 @@ pub fn start(
     setup: VideoSetup,
     control: Arc<VideoControl>,
     shots: Receiver<Shot>,
+    notices: Notices,
     send: impl FnMut(VideoFrame) -> bool + Send + 'static,
 ) -> Result<(), VideoError> {
     let studio = Studio::new(setup, control.rate())?;
     thread::Builder::new()
         .name("encoder".to_owned())
-        .spawn(move || encode(studio, &control, &shots, send))
+        .spawn(move || encode(studio, &control, &shots, &notices, send))
         .expect("the system gives a thread");
     Ok(())
 }
@@ -125,6 +127,7 @@ fn encode(
     mut studio: Studio,
     control: &VideoControl,
     shots: &Receiver<Shot>,
+    notices: &Notices,
     mut send: impl FnMut(VideoFrame) -> bool,
 ) {
     let mut expected = 0;
@@ -133,12 +136,8 @@ fn encode(
         let missed = shot.index - expected;
         expected = shot.index + 1;
         control.lock().missed += missed;
-        if let Some(share) = load.on_picture(missed) {
-            complain!(
-                "weft: this machine is too slow for its cameras: {:.0} % of the pictures of one \
-                 were not encoded; end other programs, or choose smaller pictures",
-                100.0 * share
-            );
+        if let Some(missed) = load.on_picture(missed) {
+            notices.tell(Notice::TooSlow { missed });
         }
         if control.backlog_ms.load(Ordering::Relaxed) > MAX_BACKLOG.as_millis() {
             // Only the network can lower it: look again with the next picture.

@@ -2,7 +2,7 @@ use super::*;
 
 fn links(texts: &[&str]) -> Result<Links, LinksError> {
     let specs = texts.iter().map(|t| t.parse().expect("a link"));
-    Links::check(specs.collect(), Scope::Named)
+    Links::check(specs.collect(), Scope::Named, &Notices::ignored())
 }
 
 #[test]
@@ -38,7 +38,7 @@ fn a_link_whose_budget_is_used_up_is_nowhere() {
 #[test]
 fn interfaces_that_come_later_are_links_where_every_one_is() {
     let specs = vec!["127.0.0.1".parse().expect("a link")];
-    let mut links = Links::check(specs, Scope::Every).expect("loopback");
+    let mut links = Links::check(specs, Scope::Every, &Notices::ignored()).expect("loopback");
     let names = |names: &[&str]| names.iter().map(|n| (*n).to_owned()).collect();
     links.take_new(names(&["wwan0"]));
     links.take_new(names(&["wwan0", "usb0"]));

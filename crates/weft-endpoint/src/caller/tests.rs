@@ -7,7 +7,8 @@ use weft_session::MediaKind;
 use weft_units::{Duration, Instant};
 
 use super::*;
-use crate::endpoint::links::Scope;
+use crate::links::Scope;
+use crate::notice::Notices;
 
 /// An endpoint on loopback.
 fn endpoint() -> Driver<Command> {
@@ -20,8 +21,15 @@ fn endpoint() -> Driver<Command> {
         max_rate: Rate::from_mbps(1),
         cname: "test".to_owned(),
     };
-    let links = Links::check(vec![link], Scope::Named).expect("loopback");
-    start(Clock::start(), links, sending, Vec::new()).expect("an endpoint")
+    let links = Links::check(vec![link], Scope::Named, &Notices::ignored()).expect("loopback");
+    start(
+        Clock::start(),
+        links,
+        sending,
+        Vec::new(),
+        Notices::ignored(),
+    )
+    .expect("an endpoint")
 }
 
 /// An offer and the port of its socket.

@@ -8,7 +8,8 @@ use weft_secure::{LinkId, LocalAddress};
 use weft_units::{Bytes, Duration, Instant};
 
 use super::{Caller, Counterpart};
-use crate::endpoint::links::Links;
+use crate::links::Links;
+use crate::notice::{Notice, Notices};
 
 /// Interfaces are looked up this often where the system does not tell of
 /// changes.
@@ -35,17 +36,19 @@ pub(super) struct Held {
 pub(super) struct Following {
     pub links: Links,
     pub next_look: Instant,
+    notices: Notices,
     here: BTreeSet<LinkId>,
     counted: BTreeMap<SocketAddr, Bytes>,
 }
 
 impl Following {
-    pub fn new(now: Instant, mut links: Links) -> Following {
+    pub fn new(now: Instant, mut links: Links, notices: Notices) -> Following {
         let here = links.present().into_iter().map(|(link, _)| link);
         Following {
             here: here.collect(),
             links,
             next_look: now,
+            notices,
             counted: BTreeMap::new(),
         }
     }
@@ -79,8 +82,8 @@ impl Following {
         let now = context.carried(held.addr);
         let before = self.counted.insert(held.addr, now).unwrap_or_default();
         if self.links.count(held.link, now.saturating_sub(before)) {
-            let name = self.links.name(held.link);
-            complain!("weft: link `{name}` has used up its budget; it carries nothing more");
+            let link = self.links.name(held.link).to_owned();
+            self.notices.tell(Notice::BudgetSpent { link });
         }
     }
 
@@ -89,14 +92,15 @@ impl Following {
         let here: BTreeSet<LinkId> = present.iter().map(|(link, _)| *link).collect();
         for link in here.difference(&self.here) {
             let own = present.iter().filter(|(l, _)| l == link);
-            let addresses: Vec<String> = own.map(|(_, p)| p.address.to_string()).collect();
-            let (name, addresses) = (self.links.name(*link), addresses.join(", "));
-            complain!("weft: link `{name}` is here: {addresses}");
+            let addresses = own.map(|(_, p)| p.address).collect();
+            let link = self.links.name(*link).to_owned();
+            self.notices.tell(Notice::LinkArrived { link, addresses });
         }
         let gone = self.here.difference(&here);
         // That a budget is used up has been said.
         for link in gone.filter(|link| !self.links.is_spent(**link)) {
-            complain!("weft: link `{}` has gone", self.links.name(*link));
+            let link = self.links.name(*link).to_owned();
+            self.notices.tell(Notice::LinkLeft { link });
         }
         self.here = here;
     }

@@ -3,11 +3,13 @@
 use std::collections::BTreeMap;
 use std::net::{SocketAddr, UdpSocket};
 
-use weft_net::{Attachment, Binding, Link, LinkError, LinkSpec, Target};
+use weft_net::{Attachment, Binding, Link, LinkSpec, Target};
 use weft_secure::{LinkId, LocalAddress, RemoteFilter};
-use weft_server::MAX_LINKS;
 use weft_session::{Metering, Policy, Standing};
+use weft_sfu::MAX_LINKS;
 use weft_units::Bytes;
+
+use crate::notice::{Notice, Notices};
 
 #[cfg(test)]
 mod tests;
@@ -61,7 +63,11 @@ pub struct Links {
 impl Links {
     /// Checks that one link at least is there now, says which are waited for,
     /// and warns of those whose sockets cannot be tied to their interface.
-    pub fn check(specs: Vec<LinkSpec>, scope: Scope) -> Result<Links, LinksError> {
+    pub fn check(
+        specs: Vec<LinkSpec>,
+        scope: Scope,
+        notices: &Notices,
+    ) -> Result<Links, LinksError> {
         let mut missing = Vec::new();
         for spec in &specs {
             let link = match Link::open(spec, 0) {
@@ -75,20 +81,17 @@ impl Links {
             let tied = link.binding == Binding::Interface || spec.via.is_some();
             let loopback = link.addresses().iter().all(|a| a.ip().is_loopback());
             if !tied && !loopback && specs.len() > 1 {
-                complain!(
-                    "weft: link `{}`: no right to tie sockets to the interface; only the source \
-                     address is fixed (run as root, or `setcap cap_net_raw+ep` on the binary, or \
-                     add `ip rule add from ADDRESS`)",
-                    spec.name
-                );
+                let link = spec.name.clone();
+                notices.tell(Notice::LinkUntied { link });
             }
         }
         if missing.len() == specs.len() {
             let all = missing.iter().map(|(_, error)| error.to_string());
             return Err(LinksError(all.collect::<Vec<String>>().join("; ")));
         }
-        for (spec, error) in &missing {
-            complain!("weft: link `{}`: {}", spec.name, waiting(error));
+        for (spec, error) in missing {
+            let link = spec.name.clone();
+            notices.tell(Notice::LinkAwaited { link, error });
         }
         Ok(Links {
             specs,
@@ -218,15 +221,4 @@ fn cost(link: LinkId, policy: Policy) -> u16 {
         Standing::Regular => 0,
     };
     COST_STEP * u16::from(link.0) + metered + backup
-}
-
-fn waiting(error: &LinkError) -> String {
-    let why = match error {
-        LinkError::UnknownInterface { present, .. } => {
-            format!("there is no such interface now (there are: {present})")
-        }
-        LinkError::NoAddress(_) => "its interface has no address yet".to_owned(),
-        _ => "no interface has this address now".to_owned(),
-    };
-    format!("{why}; it joins the call when it comes")
 }

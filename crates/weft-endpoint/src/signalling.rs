@@ -6,18 +6,16 @@ mod trust;
 use std::io::{BufRead, BufReader};
 use std::time::Duration;
 
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use serde::Deserialize;
 use ureq::http::Response;
 use ureq::unversioned::resolver::DefaultResolver;
 use ureq::unversioned::transport::{Connector, RustlsConnector};
 use ureq::{Agent, Body};
 use weft_net::LinkSpec;
-use weft_server::escaped;
 
 use links::LinkConnector;
 pub use trust::Trust;
-
-use crate::exit::{Failure, with_remedy};
 
 /// A whole request and its answer, which the server gives within its own bound
 /// of 5 s. Chosen by us.
@@ -171,17 +169,18 @@ impl SignallingError {
         }
     }
 
-    /// How a command ends that cannot go on: with who can mend it.
-    pub fn into_failure(self) -> Failure {
-        match &self {
+    /// Whether what was asked for is at fault, not the server or the way to it.
+    pub fn is_of_asker(&self) -> bool {
+        matches!(
+            self,
             SignallingError::Url(_)
-            | SignallingError::UrlParts { .. }
-            | SignallingError::Authority { .. }
-            | SignallingError::Refused {
-                status: 400..=403, ..
-            } => Failure::usage(self),
-            _ => Failure::run(self),
-        }
+                | SignallingError::UrlParts { .. }
+                | SignallingError::Authority { .. }
+                | SignallingError::Refused {
+                    status: 400..=403,
+                    ..
+                }
+        )
     }
 }
 
@@ -450,6 +449,31 @@ fn certificate_remedy(error: &str) -> &'static str {
     } else {
         "where the server has made its certificate itself, copy that file from there and name it \
          with --ca, or give --insecure to trust whoever answers"
+    }
+}
+
+/// All but the unreserved characters (RFC 3986 section 2.3).
+const RESERVED: &AsciiSet = &NON_ALPHANUMERIC
+    .remove(b'-')
+    .remove(b'.')
+    .remove(b'_')
+    .remove(b'~');
+
+/// Text as one segment of a path or one value of a query.
+#[must_use]
+pub fn escaped(text: &str) -> String {
+    utf8_percent_encode(text, RESERVED).to_string()
+}
+
+/// A server's two sentences in one: what is wrong, then what to do.
+#[must_use]
+pub fn with_remedy(error: &str, remedy: &str) -> String {
+    let error = error.trim_end_matches('.');
+    let remedy = remedy.trim_end_matches('.');
+    let mut letters = remedy.chars();
+    match letters.next() {
+        None => error.to_owned(),
+        Some(first) => format!("{error}; {}{}", first.to_lowercase(), letters.as_str()),
     }
 }
 

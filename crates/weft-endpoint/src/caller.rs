@@ -21,8 +21,9 @@ use weft_session::{ProtectionKind, SchedulerKind, Stats};
 use weft_units::{Deadline, PathId, Rate, StreamId, VideoCodec};
 
 use super::links::{LinkFigures, Links};
-use super::sound::SoundFrame;
-use super::video::{CameraReport, VideoControl, VideoFrame};
+use super::notice::{Notice, Notices};
+use super::sources::sound::SoundFrame;
+use super::sources::video::{CameraReport, VideoControl, VideoFrame};
 use following::{Following, Held};
 pub use news::{Listener, News};
 pub use patience::Patience;
@@ -173,13 +174,14 @@ pub fn start(
     links: Links,
     sending: Sending,
     encoders: Encoders,
+    notices: Notices,
 ) -> Result<Driver<Command>, StartError> {
     let certificate = Certificate::generate()?;
     let may_change = links.may_change();
     let caller = Caller {
         sending,
         certificate,
-        following: Following::new(clock.now(), links),
+        following: Following::new(clock.now(), links, notices.clone()),
         encoders,
         offers: BTreeMap::new(),
         peers: BTreeMap::new(),
@@ -189,7 +191,7 @@ pub fn start(
     if may_change {
         let remote = driver.remote.clone();
         if let Err(error) = weft_net::watch_links(move || remote.send(Command::LinksChanged)) {
-            complain!("weft: {error}");
+            notices.tell(Notice::LinksUnwatched(error));
         }
     }
     Ok(driver)

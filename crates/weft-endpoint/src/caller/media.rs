@@ -5,8 +5,8 @@ use weft_session::Frame;
 use weft_units::{Duration, Rate};
 
 use super::Caller;
-use crate::endpoint::sound::{self, SoundFrame};
-use crate::endpoint::video::VideoFrame;
+use crate::sources::sound::{self, SoundFrame};
+use crate::sources::video::VideoFrame;
 
 impl Caller {
     pub(super) fn send_video(

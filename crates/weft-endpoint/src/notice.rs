@@ -1,0 +1,134 @@
+//! What an endpoint says of its links, cameras and sound while it runs.
+
+use std::fmt;
+use std::net::IpAddr;
+use std::sync::Arc;
+
+use weft_media::CameraError;
+use weft_net::{LinkError, WatchError};
+
+use crate::sources::sound::SoundError;
+
+/// What happens to an endpoint's own links, cameras and sound. As text it is
+/// one sentence for people, with what to do.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum Notice {
+    /// A link that was named is not there; it joins the call when it comes.
+    LinkAwaited {
+        /// Its name.
+        link: String,
+        /// Why it is not there.
+        error: LinkError,
+    },
+    /// There is no right to tie a link's sockets to its interface: only the
+    /// source address is fixed, and the system's routes decide the rest.
+    LinkUntied {
+        /// Its name.
+        link: String,
+    },
+    /// A link came.
+    LinkArrived {
+        /// Its name.
+        link: String,
+        /// Its addresses.
+        addresses: Vec<IpAddr>,
+    },
+    /// A link went.
+    LinkLeft {
+        /// Its name.
+        link: String,
+    },
+    /// A link has used up its budget and carries nothing more.
+    BudgetSpent {
+        /// Its name.
+        link: String,
+    },
+    /// The system does not tell when links come and go.
+    LinksUnwatched(WatchError),
+    /// A camera gives no more pictures.
+    CameraEnded(CameraError),
+    /// The microphone gives no more sound.
+    SoundEnded(SoundError),
+    /// An encoder does not keep up with its camera.
+    TooSlow {
+        /// Share of the pictures that were not encoded, 0 to 1.
+        missed: f64,
+    },
+}
+
+impl fmt::Display for Notice {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Notice::LinkAwaited { link, error } => {
+                write!(
+                    f,
+                    "link `{link}`: {}; it joins the call when it comes",
+                    absence(error)
+                )
+            }
+            Notice::LinkUntied { link } => write!(
+                f,
+                "link `{link}`: no right to tie sockets to the interface; only the source address \
+                 is fixed (run as root, or `setcap cap_net_raw+ep` on the binary, or add `ip rule \
+                 add from ADDRESS`)"
+            ),
+            Notice::LinkArrived { link, addresses } => {
+                let addresses: Vec<String> = addresses.iter().map(IpAddr::to_string).collect();
+                write!(f, "link `{link}` is here: {}", addresses.join(", "))
+            }
+            Notice::LinkLeft { link } => write!(f, "link `{link}` has gone"),
+            Notice::BudgetSpent { link } => write!(
+                f,
+                "link `{link}` has used up its budget; it carries nothing more"
+            ),
+            Notice::LinksUnwatched(error) => error.fmt(f),
+            Notice::CameraEnded(error) => error.fmt(f),
+            Notice::SoundEnded(error) => error.fmt(f),
+            Notice::TooSlow { missed } => write!(
+                f,
+                "this machine is too slow for its cameras: {:.0} % of the pictures of one were \
+                 not encoded; end other programs, or choose smaller pictures",
+                100.0 * missed
+            ),
+        }
+    }
+}
+
+fn absence(error: &LinkError) -> String {
+    match error {
+        LinkError::UnknownInterface { present, .. } => {
+            format!("there is no such interface now (there are: {present})")
+        }
+        LinkError::NoAddress(_) => "its interface has no address yet".to_owned(),
+        _ => "no interface has this address now".to_owned(),
+    }
+}
+
+/// Who is told of notices. Clones tell the same. It is called on any of the
+/// endpoint's threads, the network's too, and must not block.
+#[derive(Clone)]
+pub struct Notices(Arc<dyn Fn(Notice) + Send + Sync>);
+
+impl Notices {
+    /// Tells this function.
+    pub fn new(tell: impl Fn(Notice) + Send + Sync + 'static) -> Notices {
+        Notices(Arc::new(tell))
+    }
+
+    /// Tells nobody.
+    #[must_use]
+    pub fn ignored() -> Notices {
+        Notices::new(drop)
+    }
+
+    pub(crate) fn tell(&self, notice: Notice) {
+        (self.0)(notice);
+    }
+}
+
+impl fmt::Debug for Notices {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Notices")
+    }
+}
