@@ -7,10 +7,10 @@
 //! remains as error. [`ModelDecoder`] says which frames can be shown.
 //!
 //! ```
-//! use weft_sim::encoder::{Codec, Keyframe, ModelEncoder, ModelSetup};
-//! use weft_units::{Duration, Instant, Rate, Rng};
+//! use weft_sim::encoder::{Keyframe, ModelEncoder, ModelSetup};
+//! use weft_units::{Duration, Instant, Rate, Rng, VideoCodec};
 //!
-//! let setup = ModelSetup::new(Codec::Vp8, 1280, 720, Rate::from_kbps(1500));
+//! let setup = ModelSetup::new(VideoCodec::Vp8, 1280, 720, Rate::from_kbps(1500));
 //! let mut encoder = ModelEncoder::new(setup, Rng::new(1)).expect("a size that can be encoded");
 //! let first = encoder.encode(Instant::ZERO, Keyframe::Auto).expect("never dropped");
 //! let second = encoder.encode(Instant::ZERO + Duration::from_millis(33), Keyframe::Auto);
@@ -28,15 +28,15 @@ mod setup;
 mod tests;
 mod vpx;
 
-use weft_units::{Bytes, Instant, Rate, Rng};
+use weft_units::{Bytes, Instant, Rate, Rng, VideoCodec};
 
 pub use decoder::{Decoded, ModelDecoder};
 use layers::{Pattern, Place};
 use noise::Noise;
 use openh264::OpenH264;
 use pace::Pace;
-pub use parameters::{H264, Parameters, Scatter, Surface, Transition, VP8};
-pub use setup::{Codec, ModelError, ModelSetup};
+pub use parameters::{H264, Parameters, Scatter, Surface, Transition, VP8, log2_step};
+pub use setup::{ModelError, ModelSetup};
 use vpx::Vpx;
 
 /// Whether this picture has to be a keyframe.
@@ -147,7 +147,7 @@ impl ModelEncoder {
     pub fn new(setup: ModelSetup, rng: Rng) -> Result<ModelEncoder, ModelError> {
         setup.validate()?;
         let content = Content::of(&setup);
-        let noise = Noise::new(setup.codec.parameters().scatter, rng);
+        let noise = Noise::new(Parameters::of(setup.codec).scatter, rng);
         let control = Control::new(&setup, content, noise);
         Ok(ModelEncoder {
             setup,
@@ -233,8 +233,8 @@ impl ModelEncoder {
     }
 
     fn frame(&self, keyframe: bool, place: Place, outcome: Outcome) -> ModelFrame {
-        let codec = self.setup.codec;
-        let parameters = codec.parameters();
+        let parameters = Parameters::of(self.setup.codec);
+        let coarsest = self.setup.coarsest_quantizer();
         let dissimilarity = parameters.dissimilarity.at(outcome.psnr, self.scale).exp2();
         ModelFrame {
             number: place.number,
@@ -244,7 +244,7 @@ impl ModelEncoder {
             layer_sync: place.layer_sync,
             non_reference: place.non_reference,
             needs: place.needs,
-            quantizer: outcome.quantizer.round().clamp(0.0, codec.coarsest()) as u8,
+            quantizer: outcome.quantizer.round().clamp(0.0, coarsest) as u8,
             psnr_db: outcome.psnr,
             ssim: 1.0 - dissimilarity.min(1.0),
         }
@@ -255,11 +255,11 @@ impl Control {
     fn new(setup: &ModelSetup, content: Content, noise: Noise) -> Control {
         let rate = bits_per_second(setup.rate);
         match setup.codec {
-            Codec::Vp8 => {
+            VideoCodec::Vp8 => {
                 let layers = usize::from(setup.temporal_layers);
                 Control::Vpx(Box::new(Vpx::new(layers, rate, setup.fps, content, noise)))
             }
-            Codec::H264 => Control::OpenH264(OpenH264::new(rate, content, noise)),
+            VideoCodec::H264 => Control::OpenH264(OpenH264::new(rate, content, noise)),
         }
     }
 }

@@ -1,6 +1,7 @@
 //! Least squares: the parameters of `weft_sim::encoder` from samples.
 
-use weft_sim::encoder::{Codec, H264, Parameters, Scatter, Surface, Transition, VP8};
+use weft_sim::encoder::{H264, Parameters, Scatter, Surface, Transition, VP8, log2_step};
+use weft_units::VideoCodec;
 
 use crate::measure::{Measured, Sample};
 
@@ -30,10 +31,10 @@ struct Move {
 }
 
 /// Fits one encoder. Only runs of the first clip in one layer count.
-pub fn fit(codec: Codec, all: &[Measured]) -> Parameters {
+pub fn fit(codec: VideoCodec, all: &[Measured]) -> Parameters {
     let distance = match codec {
-        Codec::Vp8 => None,
-        Codec::H264 => Some(fit(Codec::Vp8, all).distance),
+        VideoCodec::Vp8 => None,
+        VideoCodec::H264 => Some(fit(VideoCodec::Vp8, all).distance),
     };
     let standard = |m: &&Measured| m.run.codec == codec && m.is_standard();
     let runs: Vec<&Measured> = all.iter().filter(standard).collect();
@@ -61,13 +62,13 @@ pub fn fit(codec: Codec, all: &[Measured]) -> Parameters {
         transition,
         distance,
         scatter: match codec {
-            Codec::Vp8 => scatter(moves.iter().map(|moves| {
+            VideoCodec::Vp8 => scatter(moves.iter().map(|moves| {
                 let expected =
                     |m: &Move| transition.up * m.gap.max(0.0) + transition.down * m.gap.min(0.0);
                 let settled = moves.iter().skip(SETTLE);
                 settled.map(|m| m.extra - expected(m)).collect()
             })),
-            Codec::H264 => scatter(runs.iter().flat_map(|m| {
+            VideoCodec::H264 => scatter(runs.iter().flat_map(|m| {
                 let stretches = m.stretches().into_iter();
                 stretches.map(|s| {
                     s.iter()
@@ -90,8 +91,8 @@ impl Measured {
     /// the same quantizers.
     pub fn complexity(&self) -> f64 {
         let plane = match self.run.codec {
-            Codec::Vp8 => VP8.delta_bits,
-            Codec::H264 => H264.delta_bits,
+            VideoCodec::Vp8 => VP8.delta_bits,
+            VideoCodec::H264 => H264.delta_bits,
         };
         let stretches = self.stretches();
         let coded = stretches.into_iter().flatten().filter(|s| s.bits > 0);
@@ -103,7 +104,7 @@ impl Measured {
     }
 
     pub fn at(&self, sample: &Sample) -> [f64; 2] {
-        let step = self.run.codec.log2_step(sample.quantizer.into());
+        let step = log2_step(self.run.codec, sample.quantizer.into());
         [step, self.scale()]
     }
 
@@ -197,7 +198,7 @@ fn distance(all: &[Measured], bits: &Surface) -> f64 {
 }
 
 /// Slopes through the origin, over the gaps that are more than noise.
-fn transition(codec: Codec, moves: &[Vec<Move>]) -> Transition {
+fn transition(codec: VideoCodec, moves: &[Vec<Move>]) -> Transition {
     let slope = |value: fn(&Move) -> f64, counts: fn(&Move) -> bool| {
         let counted = moves.iter().flatten().filter(|m| counts(m));
         let sums = counted.fold((0.0, 0.0), |(product, square), m| {
@@ -209,8 +210,8 @@ fn transition(codec: Codec, moves: &[Vec<Move>]) -> Transition {
     let downwards: fn(&Move) -> bool = |m| m.gap < -LEAST_GAP_DB;
     // OpenH264's sizes follow the rate, whatever the quantizers.
     let (up, down) = match codec {
-        Codec::Vp8 => (slope(|m| m.extra, upwards), slope(|m| m.extra, downwards)),
-        Codec::H264 => (0.0, 0.0),
+        VideoCodec::Vp8 => (slope(|m| m.extra, upwards), slope(|m| m.extra, downwards)),
+        VideoCodec::H264 => (0.0, 0.0),
     };
     Transition {
         rise: slope(|m| m.moved, upwards),

@@ -1,6 +1,6 @@
 //! What is encoded: picture heights, rates, steps of the rate, keyframes.
 
-use weft_sim::encoder::Codec;
+use weft_units::VideoCodec;
 
 /// Pictures per second of all runs, as the product's clip has them.
 pub const FPS: u32 = 30;
@@ -8,7 +8,7 @@ pub const FPS: u32 = 30;
 /// One encoder on one clip.
 #[derive(Clone, Debug)]
 pub struct Run {
-    pub codec: Codec,
+    pub codec: VideoCodec,
     /// Picture height in pixels; all are 16:9.
     pub height: usize,
     /// Seed of the clip.
@@ -62,7 +62,7 @@ pub fn groups() -> Vec<Group> {
         let at = groups
             .iter()
             .position(|g| g.height == height && g.seed == 0);
-        let mut layered = steady(Codec::Vp8, height, 0, kbps);
+        let mut layered = steady(VideoCodec::Vp8, height, 0, kbps);
         layered.layers = 3;
         groups[at.expect("both heights are there")]
             .runs
@@ -73,7 +73,7 @@ pub fn groups() -> Vec<Group> {
 
 fn group(height: usize, seed: u64, rates: &[u64], steps: &[[u64; 3]]) -> Group {
     let mut runs = Vec::new();
-    for codec in [Codec::Vp8, Codec::H264] {
+    for codec in [VideoCodec::Vp8, VideoCodec::H264] {
         runs.extend(rates.iter().map(|kbps| steady(codec, height, seed, *kbps)));
         runs.extend(steps.iter().map(|rates| Run {
             rates: [0, STEPS[0], STEPS[1]].into_iter().zip(*rates).collect(),
@@ -85,7 +85,7 @@ fn group(height: usize, seed: u64, rates: &[u64], steps: &[[u64; 3]]) -> Group {
     Group { height, seed, runs }
 }
 
-fn steady(codec: Codec, height: usize, seed: u64, kbps: u64) -> Run {
+fn steady(codec: VideoCodec, height: usize, seed: u64, kbps: u64) -> Run {
     Run {
         codec,
         height,

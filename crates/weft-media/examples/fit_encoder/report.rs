@@ -3,10 +3,8 @@
 
 use std::fmt::Write;
 
-use weft_sim::encoder::{
-    Codec, Keyframe, ModelEncoder, ModelSetup, Parameters, Surface, Transition,
-};
-use weft_units::{Duration, Instant, Rate, Rng};
+use weft_sim::encoder::{Keyframe, ModelEncoder, ModelSetup, Parameters, Surface, Transition};
+use weft_units::{Duration, Instant, Rate, Rng, VideoCodec};
 
 use crate::fit::mean;
 use crate::measure::{Measured, Sample};
@@ -17,7 +15,7 @@ const SEEDS: u64 = 20;
 const HALF_SECOND: usize = FPS as usize / 2;
 
 /// The parameters as Rust, to be pasted.
-pub fn parameters(codec: Codec, fitted: &Parameters) -> String {
+pub fn parameters(codec: VideoCodec, fitted: &Parameters) -> String {
     let surface = |s: &Surface| {
         let Surface {
             base,

@@ -1,23 +1,11 @@
-use std::fmt;
-
-use weft_units::Rate;
-
-use super::{H264, Parameters, VP8, vpx};
-
-/// A video codec and the encoder that stands for it.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Codec {
-    /// VP8 by libvpx as `weft-media` configures it.
-    Vp8,
-    /// H.264 by OpenH264 as libwebrtc configures it.
-    H264,
-}
+use weft_units::{Rate, VideoCodec};
 
 /// What a [`ModelEncoder`](super::ModelEncoder) stands for.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct ModelSetup {
-    /// Which encoder.
-    pub codec: Codec,
+    /// The codec, and with it the encoder: VP8 by libvpx as `weft-media`
+    /// configures it, H.264 by OpenH264 as libwebrtc configures it.
+    pub codec: VideoCodec,
     /// Picture width in pixels.
     pub width: u32,
     /// Picture height in pixels.
@@ -59,51 +47,14 @@ pub enum ModelError {
         /// How many were asked for.
         layers: u8,
         /// Of which codec.
-        codec: Codec,
+        codec: VideoCodec,
     },
-}
-
-impl Codec {
-    /// `log2` of the quantizer step that an index stands for: the fit's
-    /// variable for the quality.
-    #[must_use]
-    pub fn log2_step(self, quantizer: f64) -> f64 {
-        match self {
-            Codec::Vp8 => vpx::log2_step(quantizer),
-            Codec::H264 => quantizer / 6.0,
-        }
-    }
-
-    pub(super) fn parameters(self) -> &'static Parameters {
-        match self {
-            Codec::Vp8 => &VP8,
-            Codec::H264 => &H264,
-        }
-    }
-
-    /// The coarsest index that the codec knows.
-    #[must_use]
-    pub fn coarsest(self) -> f64 {
-        match self {
-            Codec::Vp8 => 127.0,
-            Codec::H264 => 51.0,
-        }
-    }
-}
-
-impl fmt::Display for Codec {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Codec::Vp8 => "vp8",
-            Codec::H264 => "h264",
-        })
-    }
 }
 
 impl ModelSetup {
     /// 30 pictures per second of the built-in clip in one layer.
     #[must_use]
-    pub fn new(codec: Codec, width: u32, height: u32, rate: Rate) -> ModelSetup {
+    pub fn new(codec: VideoCodec, width: u32, height: u32, rate: Rate) -> ModelSetup {
         ModelSetup {
             codec,
             width,
@@ -133,8 +84,17 @@ impl ModelSetup {
             return Err(ModelError::Complexity(self.complexity));
         }
         match (self.codec, self.temporal_layers) {
-            (_, 1) | (Codec::Vp8, 3) => Ok(()),
+            (_, 1) | (VideoCodec::Vp8, 3) => Ok(()),
             (codec, layers) => Err(ModelError::Layers { layers, codec }),
+        }
+    }
+
+    /// The coarsest quantizer index that the codec knows.
+    #[must_use]
+    pub fn coarsest_quantizer(&self) -> f64 {
+        match self.codec {
+            VideoCodec::Vp8 => 127.0,
+            VideoCodec::H264 => 51.0,
         }
     }
 }

@@ -2,9 +2,8 @@
 
 use weft_emu::MTU;
 use weft_session::Ablation;
-use weft_sim::encoder::Codec;
 use weft_sim::{CallSetup, EcnMode, FlowKind, FlowSetup, Setup};
-use weft_units::Bytes;
+use weft_units::{Bytes, VideoCodec};
 
 use super::client::{Client, camera};
 use super::error::EmuError;
@@ -120,7 +119,7 @@ fn lacking(flow: &FlowSetup, client: &Client) -> Option<&'static str> {
 fn lacking_of_call(call: &CallSetup, client: &Client) -> Option<&'static str> {
     let sides = [&call.caller, &call.callee];
     let mut cameras = sides.iter().flat_map(|side| &side.cameras);
-    let is_h264 = cameras.any(|camera| camera::codec(&camera.source) == Codec::H264);
+    let is_h264 = cameras.any(|camera| camera::codec(&camera.source) == VideoCodec::H264);
     match client {
         // It is told nothing.
         Client::Exec(_) => None,

@@ -105,7 +105,7 @@ const NORMS: [(&str, Norm); 3] = [
     }),
     ("qp_norm", |run, flow| {
         let coarsest = setups(run, flow).find_map(|camera| match &camera.source {
-            SourceKind::Model(model) => Some(model.codec.coarsest()),
+            SourceKind::Model(model) => Some(model.coarsest_quantizer()),
             SourceKind::Synthetic(_) => None,
         })?;
         let shown = cameras(run, flow).into_iter();

@@ -1,8 +1,8 @@
 use weft_publish::{Adaptation, AdaptationSetup, Degradation, QuantizerBounds, Verdict};
-use weft_units::{Duration, Instant, Rate, Rng};
+use weft_units::{Duration, Instant, Rate, Rng, VideoCodec};
 
 use super::{EncodedFrame, FrameSource, Quality};
-use crate::encoder::{Codec, Keyframe, ModelEncoder, ModelSetup};
+use crate::encoder::{Keyframe, ModelEncoder, ModelSetup};
 
 /// A camera with the model of a real encoder.
 ///
@@ -30,8 +30,8 @@ impl Model {
             fps: setup.fps,
             degradation,
             quantizers: match setup.codec {
-                Codec::Vp8 => QuantizerBounds::VP8,
-                Codec::H264 => QuantizerBounds::H264,
+                VideoCodec::Vp8 => QuantizerBounds::VP8,
+                VideoCodec::H264 => QuantizerBounds::H264,
             },
         });
         Model {

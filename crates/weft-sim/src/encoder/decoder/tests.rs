@@ -1,13 +1,13 @@
-use weft_units::{Duration, Instant, Rate, Rng};
+use weft_units::{Duration, Instant, Rate, Rng, VideoCodec};
 
 use super::{Decoded, ModelDecoder};
-use crate::encoder::{Codec, Keyframe, ModelEncoder, ModelFrame, ModelSetup};
+use crate::encoder::{Keyframe, ModelEncoder, ModelFrame, ModelSetup};
 
 /// Frames of a generous rate, so that none is dropped, with a second keyframe.
 fn frames(temporal_layers: u8, count: u64, second_keyframe: u64) -> Vec<ModelFrame> {
     let setup = ModelSetup {
         temporal_layers,
-        ..ModelSetup::new(Codec::Vp8, 640, 360, Rate::from_kbps(800))
+        ..ModelSetup::new(VideoCodec::Vp8, 640, 360, Rate::from_kbps(800))
     };
     let mut encoder = ModelEncoder::new(setup, Rng::new(7)).unwrap();
     let frame = |n| {

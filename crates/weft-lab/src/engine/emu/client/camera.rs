@@ -3,7 +3,8 @@
 use std::path::Path;
 
 use weft_sim::SourceKind;
-use weft_sim::encoder::{Codec, ModelSetup};
+use weft_sim::encoder::ModelSetup;
+use weft_units::VideoCodec;
 
 use crate::engine::emu::error::EmuError;
 
@@ -32,9 +33,9 @@ pub fn film(source: &SourceKind) -> Film {
 
 /// What the camera's pictures are encoded with.
 #[must_use]
-pub fn codec(source: &SourceKind) -> Codec {
+pub fn codec(source: &SourceKind) -> VideoCodec {
     match source {
         SourceKind::Model(setup) => setup.codec,
-        SourceKind::Synthetic(_) => Codec::Vp8,
+        SourceKind::Synthetic(_) => VideoCodec::Vp8,
     }
 }

@@ -5,7 +5,6 @@
 use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
-use weft_sim::encoder::Codec;
 use weft_sim::{CallSetup, SideSetup};
 
 use super::camera::{codec, film};
@@ -108,11 +107,7 @@ fn sending(side: &SideSetup, links: &[String]) -> Vec<String> {
     // A scenario says it of all cameras together.
     if let Some(camera) = side.cameras.first() {
         add("--degradation", camera.degradation.to_string());
-        let codec = match codec(&camera.source) {
-            Codec::Vp8 => "vp8",
-            Codec::H264 => "h264",
-        };
-        add("--codec", codec.to_owned());
+        add("--codec", codec(&camera.source).to_string());
     }
     if !side.microphones.is_empty() {
         add("--mic", "tone".to_owned());

@@ -1,6 +1,6 @@
 //! Small records made by hand.
 
-use weft_sim::encoder::{Codec, ModelSetup};
+use weft_sim::encoder::ModelSetup;
 use weft_sim::{
     CallRecord, CallSetup, CameraSetup, CongestionKind, FlowDetail, FlowKind, FlowRecord,
     FlowSetup, FrameRecord, FrameShown, LegRecord, LegSample, LinkRecord, LinkSetup, Quality,
@@ -8,7 +8,7 @@ use weft_sim::{
     Transfer,
 };
 use weft_sim::{DelaySample, DirectionRecord, Distribution};
-use weft_units::{Bytes, Duration, Freezes, Instant, Rate};
+use weft_units::{Bytes, Duration, Freezes, Instant, Rate, VideoCodec};
 
 use crate::measure::capacity::Capacities;
 use crate::measure::metrics::measure;
@@ -77,7 +77,7 @@ impl Small {
     fn of_call(seconds: u64, there: &[&[FrameRecord]], back: &[&[FrameRecord]]) -> Small {
         let camera = || {
             let rate = Rate::from_mbps(2);
-            CameraSetup::model(ModelSetup::new(Codec::Vp8, 1280, 720, rate), rate)
+            CameraSetup::model(ModelSetup::new(VideoCodec::Vp8, 1280, 720, rate), rate)
         };
         let side = |count| SideSetup::filming((0..count).map(|_| camera()).collect());
         let setup = CallSetup {
