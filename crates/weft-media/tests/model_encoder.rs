@@ -1,11 +1,12 @@
 //! The simulator's model of an encoder against the encoder itself.
 //! `examples/fit_encoder` compares them at more rates and sizes.
 
+use weft_experiment::ModelSetup;
 use weft_media::clip::{Clip, ClipConfig};
 use weft_media::metrics::psnr;
 use weft_media::{EncoderConfig, Keyframe, Scaler, Vp8Decoder, Vp8Encoder};
 use weft_publish::{Adaptation, AdaptationSetup, Degradation, Form, QuantizerBounds, Verdict};
-use weft_sim::encoder::{self, ModelEncoder, ModelSetup};
+use weft_sim::encoder::{self, ModelEncoder};
 use weft_units::{Duration, Instant, Rate, Rng, VideoCodec};
 
 const FPS: u32 = 30;

@@ -10,7 +10,8 @@ use std::hint::black_box;
 use criterion::{
     BenchmarkId, Criterion, SamplingMode, Throughput, criterion_group, criterion_main,
 };
-use weft_sim::{Setup, WORKLOADS};
+use weft_experiment::Setup;
+use weft_sim::WORKLOADS;
 use weft_units::Duration;
 
 const SECONDS: u64 = 20;

@@ -1,7 +1,7 @@
 //! Memory of an hour of a simulated call, one 2.5 Mbps camera over two links:
 //! `cargo run --profile bench -p weft-sim --example memory`.
 
-use weft_sim::{CallSetup, CameraSetup, FlowSetup, LinkSetup, Route, Setup, SideSetup};
+use weft_experiment::{CallSetup, CameraSetup, FlowSetup, LinkSetup, Route, Setup, SideSetup};
 use weft_units::{Duration, Rate};
 
 fn main() {

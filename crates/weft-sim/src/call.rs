@@ -5,8 +5,6 @@
 
 mod association;
 mod flow;
-mod record;
-mod setup;
 mod side;
 mod sink;
 mod source;
@@ -14,12 +12,7 @@ mod store;
 mod streams;
 
 pub(crate) use flow::CallFlow;
-pub use record::{
-    CallRecord, CallSample, FrameRecord, FrameShown, PathChange, PathSample, SideRecord,
-    StreamRecord,
-};
-pub use setup::{CallSetup, CameraSetup, MicrophoneSetup, SideSetup, SourceKind};
-pub use source::{EncodedFrame, FrameSource, Model, Quality, Synthetic, SyntheticSetup};
+pub use source::{EncodedFrame, FrameSource, Model, Synthetic, film};
 
 /// IPv4 and UDP headers.
 pub(crate) const UDP_IP: usize = 28;

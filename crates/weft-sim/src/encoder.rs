@@ -7,7 +7,8 @@
 //! remains as error. [`ModelDecoder`] says which frames can be shown.
 //!
 //! ```
-//! use weft_sim::encoder::{Keyframe, ModelEncoder, ModelSetup};
+//! use weft_experiment::ModelSetup;
+//! use weft_sim::encoder::{Keyframe, ModelEncoder};
 //! use weft_units::{Duration, Instant, Rate, Rng, VideoCodec};
 //!
 //! let setup = ModelSetup::new(VideoCodec::Vp8, 1280, 720, Rate::from_kbps(1500));
@@ -23,11 +24,11 @@ mod noise;
 mod openh264;
 mod pace;
 mod parameters;
-mod setup;
 #[cfg(test)]
 mod tests;
 mod vpx;
 
+use weft_experiment::{ModelError, ModelSetup};
 use weft_units::{Bytes, Instant, Rate, Rng, VideoCodec};
 
 pub use decoder::{Decoded, ModelDecoder};
@@ -36,7 +37,6 @@ use noise::Noise;
 use openh264::OpenH264;
 use pace::Pace;
 pub use parameters::{H264, Parameters, Scatter, Surface, Transition, VP8, log2_step};
-pub use setup::{ModelError, ModelSetup};
 use vpx::Vpx;
 
 /// Whether this picture has to be a keyframe.

@@ -5,10 +5,9 @@ use weft_units::{Duration, Instant, Rng};
 use crate::call::CallFlow;
 use crate::network::Network;
 use crate::packet::{LegId, Packet};
-use crate::record::{FlowDetail, FlowRecord, RouteRecord};
-use crate::setup::{FlowKind, FlowSetup};
 use crate::tcp::TcpFlow;
 use crate::udp::UdpFlow;
+use weft_experiment::{FlowDetail, FlowKind, FlowRecord, FlowSetup, RouteRecord};
 
 /// A flow at work. It is called when one of its packets or timers is due, and
 /// sends through the network.

@@ -1,11 +1,12 @@
 //! A discrete-event simulator of flows over links, in virtual time.
 //!
-//! [`run`] takes a [`Setup`] and a seed and gives a [`Record`]: plain data,
-//! the same on every run. What is modelled, and what is not, stands in
-//! `docs/models/simulator.md`.
+//! [`run`] takes a [`Setup`](weft_experiment::Setup) and a seed and gives a
+//! [`Record`](weft_experiment::Record), the same on every run. What is
+//! modelled, and what is not, stands in `docs/models/simulator.md`.
 //!
 //! ```
-//! use weft_sim::{CongestionKind, FlowKind, FlowSetup, LinkSetup, Route, Setup, TcpSetup, run};
+//! use weft_experiment::{CongestionKind, FlowKind, FlowSetup, LinkSetup, Route, Setup, TcpSetup};
+//! use weft_sim::run;
 //! use weft_units::Duration;
 //!
 //! let mut setup = Setup::new(Duration::from_secs(10));
@@ -19,31 +20,16 @@
 
 mod agenda;
 mod call;
+mod delays;
 pub mod encoder;
 mod flow;
 mod network;
 mod packet;
-mod record;
 mod run;
-mod setup;
-mod statistics;
 mod tcp;
 mod udp;
 mod workload;
 
-pub use call::{
-    CallRecord, CallSample, CallSetup, CameraSetup, EncodedFrame, End, FrameRecord, FrameShown,
-    FrameSource, MicrophoneSetup, Model, PathChange, PathSample, Quality, SideRecord, SideSetup,
-    SourceKind, StreamRecord, Synthetic, SyntheticSetup,
-};
-pub use record::{
-    DelaySample, DirectionRecord, DropRecord, FlowDetail, FlowRecord, LegRecord, LegSample,
-    LinkRecord, LinkSample, Record, RouteRecord, TcpRecord, TcpSample, Transfer,
-};
+pub use call::{EncodedFrame, End, FrameSource, Model, Synthetic, film};
 pub use run::{Observer, run};
-pub use setup::{
-    Application, CongestionKind, Direction, EcnMode, FlowKind, FlowSetup, Hop, LinkSetup, Route,
-    Setup, SetupError, TcpSetup, UdpSetup, UnknownCongestion,
-};
-pub use statistics::Distribution;
 pub use workload::{WORKLOADS, Workload};

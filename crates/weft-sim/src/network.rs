@@ -7,10 +7,12 @@ use weft_links::{Departure, DropReason, Ecn, FlowId, Link, PacketInfo, Tally};
 use weft_units::{Bytes, Duration, Instant, Rng};
 
 use crate::agenda::{Agenda, Slot};
+use crate::delays::{Delays, Measured};
 use crate::packet::{Body, LegId, Packet};
-use crate::record::{DirectionRecord, DropRecord, LegRecord, LegSample, LinkRecord, LinkSample};
-use crate::setup::{Direction, LinkSetup, Route};
-use crate::statistics::{Delays, Measured};
+use weft_experiment::{
+    Direction, DirectionRecord, DropRecord, LegRecord, LegSample, LinkRecord, LinkSample,
+    LinkSetup, Route,
+};
 
 /// All links and all packets on their way, and the agenda of the whole run.
 pub(crate) struct Network {

@@ -4,11 +4,10 @@ use std::ops::ControlFlow;
 
 use weft_units::{Instant, Rng};
 
+use crate::delays::Measured;
 use crate::flow::Running;
 use crate::network::{Ended, Fate, Network, Owner};
-use crate::record::Record;
-use crate::setup::{Setup, SetupError};
-use crate::statistics::Measured;
+use weft_experiment::{Record, Setup, SetupError};
 
 /// Somebody who watches a run.
 pub trait Observer {

@@ -7,8 +7,7 @@ use crate::agenda::Slot;
 use crate::flow::{Flow, Legs, Span};
 use crate::network::{Network, Owner};
 use crate::packet::{Body, Packet};
-use crate::record::FlowDetail;
-use crate::setup::UdpSetup;
+use weft_experiment::{FlowDetail, UdpSetup};
 
 pub(crate) struct UdpFlow {
     legs: Legs,

@@ -3,9 +3,9 @@
 
 use weft_units::{Duration, Rate};
 
-use crate::call::{CallSetup, CameraSetup, SideSetup};
-use crate::setup::{
-    CongestionKind, FlowKind, FlowSetup, LinkSetup, Route, Setup, TcpSetup, UdpSetup,
+use weft_experiment::{
+    CallSetup, CameraSetup, CongestionKind, FlowKind, FlowSetup, LinkSetup, Route, Setup,
+    SideSetup, TcpSetup, UdpSetup,
 };
 
 /// A run of any length with a name.

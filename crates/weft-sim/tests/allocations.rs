@@ -6,8 +6,7 @@ mod world;
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use weft_sim::CongestionKind;
-use weft_sim::{FlowKind, FlowSetup, Route, UdpSetup};
+use weft_experiment::{CongestionKind, FlowKind, FlowSetup, Route, UdpSetup};
 use weft_units::Rate;
 use world::*;
 

@@ -2,14 +2,13 @@
 
 mod world;
 
+use weft_experiment::CongestionKind::Cubic;
+use weft_experiment::{
+    CallRecord, CallSetup, CameraSetup, FlowDetail, FlowKind, FlowSetup, FrameRecord, LinkSetup,
+    MicrophoneSetup, ModelSetup, Record, Route, Setup, SideSetup, TcpSetup,
+};
 use weft_links::{Capacity, LinkSpec, Schedule};
 use weft_session::{Ablation, PathState, SchedulerKind};
-use weft_sim::CongestionKind::Cubic;
-use weft_sim::encoder::ModelSetup;
-use weft_sim::{
-    CallRecord, CallSetup, CameraSetup, FlowDetail, FlowKind, FlowSetup, FrameRecord, LinkSetup,
-    MicrophoneSetup, Record, Route, Setup, SideSetup, TcpSetup,
-};
 use weft_units::{Duration, Instant, PathId, Rate, VideoCodec};
 use world::*;
 

@@ -3,10 +3,10 @@
 mod world;
 
 use weft_cc::ControllerKind;
-use weft_session::EcnState;
-use weft_sim::{
+use weft_experiment::{
     CallSetup, CameraSetup, FlowDetail, FlowSetup, LinkSetup, Record, Route, Setup, SideSetup,
 };
+use weft_session::EcnState;
 use weft_units::Rate;
 use world::{link, run, seconds};
 

@@ -3,9 +3,11 @@
 
 mod world;
 
+use weft_experiment::{
+    CallSetup, CameraSetup, FlowDetail, FlowSetup, LinkSetup, Route, Setup, SideSetup,
+};
 use weft_links::{Capacity, LineStep, LinkSpec, Schedule};
 use weft_session::{Level, SchedulerKind};
-use weft_sim::{CallSetup, CameraSetup, FlowDetail, FlowSetup, LinkSetup, Route, Setup, SideSetup};
 use weft_units::{Duration, Freezes, Instant, Rate};
 use world::*;
 

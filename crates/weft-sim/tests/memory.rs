@@ -3,7 +3,7 @@
 
 mod world;
 
-use weft_sim::{CallSetup, CameraSetup, FlowSetup, LinkSetup, Route, Setup, SideSetup};
+use weft_experiment::{CallSetup, CameraSetup, FlowSetup, LinkSetup, Route, Setup, SideSetup};
 use weft_units::Rate;
 use world::*;
 

@@ -5,11 +5,11 @@ mod world;
 use std::ops::ControlFlow;
 
 use proptest::prelude::*;
-use weft_sim::CongestionKind::{self, Bbr1, Cubic, Reno};
-use weft_sim::{
-    Application, EcnMode, FlowKind, FlowSetup, LinkSetup, Observer, Record, Route, Setup, TcpSetup,
-    UdpSetup,
+use weft_experiment::CongestionKind::{self, Bbr1, Cubic, Reno};
+use weft_experiment::{
+    Application, EcnMode, FlowKind, FlowSetup, LinkSetup, Record, Route, Setup, TcpSetup, UdpSetup,
 };
+use weft_sim::Observer;
 use weft_units::{Bytes, Duration, Instant, Rate};
 use world::*;
 

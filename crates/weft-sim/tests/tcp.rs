@@ -2,8 +2,8 @@
 
 mod world;
 
-use weft_sim::CongestionKind::{self, Bbr1, Bbr3, Cubic, Reno};
-use weft_sim::{Application, EcnMode, FlowKind, FlowSetup, Route, TcpSetup};
+use weft_experiment::CongestionKind::{self, Bbr1, Bbr3, Cubic, Reno};
+use weft_experiment::{Application, EcnMode, FlowKind, FlowSetup, Route, TcpSetup};
 use weft_units::{Bytes, Duration};
 use world::*;
 
@@ -159,7 +159,7 @@ fn an_upload_takes_the_time_that_arithmetic_gives() {
     assert!((39.0..=41.0).contains(&odd), "{odd} ms more");
 }
 
-fn one_upload(spec: &str, segments: u64, congestion: CongestionKind) -> weft_sim::Record {
+fn one_upload(spec: &str, segments: u64, congestion: CongestionKind) -> weft_experiment::Record {
     let mut setup = over(spec, 30);
     let kind = FlowKind::Tcp(TcpSetup {
         application: Application::Upload(Bytes(segments * 1448)),
@@ -227,7 +227,7 @@ fn an_outage_backs_off_and_ends() {
 }
 
 /// CUBIC over a link with CoDel, which marks or drops.
-fn over_codel(mbps: u32, ecn: EcnMode) -> weft_sim::Record {
+fn over_codel(mbps: u32, ecn: EcnMode) -> weft_experiment::Record {
     let word = match ecn {
         EcnMode::Off => "off",
         EcnMode::On => "on",

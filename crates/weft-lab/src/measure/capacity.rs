@@ -1,7 +1,7 @@
 //! What the links could have carried.
 
+use weft_experiment::{Direction, Setup};
 use weft_links::{Capacity, GeneratedRates, LinkSpec, Schedule};
-use weft_sim::{Direction, Setup};
 use weft_units::{Duration, Instant, Rate, Rng};
 
 /// The capacity of every link in both directions over a whole run.

@@ -2,8 +2,8 @@
 //! a simulator that lies about its own conditions is worth nothing.
 
 use serde::Serialize;
+use weft_experiment::{Direction, DirectionRecord, Setup};
 use weft_links::{Aqm, Capacity, LinkSpec, QueueLimit};
-use weft_sim::{Direction, DirectionRecord, Setup};
 use weft_units::{Bytes, Duration, Instant};
 
 use super::run::Run;
@@ -200,11 +200,11 @@ fn delays(run: &Run<'_>, flow: usize) -> Vec<Check> {
     checks.collect()
 }
 
-fn side<'a>(setup: &'a Setup, hop: &weft_sim::Hop) -> (&'a str, &'a LinkSpec) {
+fn side<'a>(setup: &'a Setup, hop: &weft_experiment::Hop) -> (&'a str, &'a LinkSpec) {
     let link = &setup.links[hop.link];
     let spec = match hop.direction {
-        weft_sim::Direction::Forward => &link.forward,
-        weft_sim::Direction::Backward => &link.backward,
+        weft_experiment::Direction::Forward => &link.forward,
+        weft_experiment::Direction::Backward => &link.backward,
     };
     (&link.name, spec)
 }

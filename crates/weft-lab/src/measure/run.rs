@@ -1,6 +1,6 @@
 //! A run to measure: what it was, and what became of it.
 
-use weft_sim::{FlowRecord, LegRecord, Record, Setup};
+use weft_experiment::{FlowRecord, LegRecord, Record, Setup};
 use weft_units::{Duration, Instant};
 
 use super::capacity::Capacities;

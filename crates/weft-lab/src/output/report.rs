@@ -229,8 +229,8 @@ fn about<'a>(outcome: &Outcome<'a>) -> About<'a> {
 }
 
 /// What a flow is, in a few words.
-fn kind(kind: &weft_sim::FlowKind) -> String {
-    use weft_sim::{Application, FlowKind};
+fn kind(kind: &weft_experiment::FlowKind) -> String {
+    use weft_experiment::{Application, FlowKind};
     match kind {
         FlowKind::Tcp(tcp) => {
             let count = if tcp.connections > 1 {

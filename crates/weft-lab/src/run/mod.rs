@@ -7,7 +7,8 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc;
 use std::thread;
 
-use weft_sim::{Observer, Record, Setup};
+use weft_experiment::{Record, Setup};
+use weft_sim::Observer;
 use weft_units::Instant;
 
 use crate::measure::capacity::{Capacities, seeded};

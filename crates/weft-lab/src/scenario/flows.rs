@@ -3,12 +3,11 @@
 use std::ops::{Range, RangeInclusive};
 
 use toml::Spanned;
-use weft_publish::{Degradation, UnknownDegradation};
-use weft_sim::encoder::ModelSetup;
-use weft_sim::{
+use weft_experiment::{
     Application, CallSetup, CameraSetup, CongestionKind, EcnMode, FlowKind, FlowSetup, Hop,
-    MicrophoneSetup, Route, SetupError, SideSetup, TcpSetup, UdpSetup,
+    MicrophoneSetup, ModelSetup, Route, SetupError, SideSetup, TcpSetup, UdpSetup,
 };
+use weft_publish::{Degradation, UnknownDegradation};
 use weft_units::{Duration, Rate, VideoCodec};
 
 use super::file::{Direction, Encoder, File, Flow, Kind, Media, Text, Topology};
@@ -369,11 +368,11 @@ impl Context<'_> {
 
     fn route(&self, flow: &Flow, links: &[usize]) -> Route {
         let direction = match flow.direction.unwrap_or_default() {
-            Direction::Forward => weft_sim::Direction::Forward,
-            Direction::Backward => weft_sim::Direction::Backward,
+            Direction::Forward => weft_experiment::Direction::Forward,
+            Direction::Backward => weft_experiment::Direction::Backward,
         };
         let mut hops: Vec<Hop> = links.iter().map(|&link| Hop { link, direction }).collect();
-        if direction == weft_sim::Direction::Backward {
+        if direction == weft_experiment::Direction::Backward {
             hops.reverse();
         }
         let access_delay = flow.access_delay.as_ref();

@@ -4,8 +4,8 @@
 use std::ops::Range;
 
 use toml::Spanned;
+use weft_experiment::LinkSetup;
 use weft_links::{Capacity, LineStep, LinkSpec, Schedule};
-use weft_sim::LinkSetup;
 use weft_units::Duration;
 
 use super::file::{Link, Step, Text};

@@ -21,8 +21,8 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use serde::Deserialize;
+use weft_experiment::Setup;
 use weft_links::Capacity;
-use weft_sim::Setup;
 use weft_units::Duration;
 
 use crate::statistics::Centre;

@@ -1,7 +1,7 @@
 use super::{Scenario, short_name};
 use proptest::prelude::*;
+use weft_experiment::{CongestionKind, Direction, FlowKind};
 use weft_session::{Ablation, SchedulerKind};
-use weft_sim::{CongestionKind, Direction, FlowKind};
 use weft_units::Duration;
 
 const TCP: &str = r#"
@@ -556,7 +556,7 @@ source = "a book"
 fn numbers_vary_under_their_label_and_set_picks_one() {
     let cameras = |set: &[&str]| -> Vec<(String, usize)> {
         let scenario = parse(CAMERAS, set).unwrap();
-        let of = |setup: &weft_sim::Setup| match &setup.flows[0].kind {
+        let of = |setup: &weft_experiment::Setup| match &setup.flows[0].kind {
             FlowKind::Call(call) => call.caller.cameras.len(),
             _ => 0,
         };

@@ -3,7 +3,7 @@
 
 use std::path::Path;
 
-use weft_sim::{LinkSetup, Setup};
+use weft_experiment::{LinkSetup, Setup};
 
 use super::place::Source;
 

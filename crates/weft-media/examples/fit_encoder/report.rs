@@ -3,7 +3,8 @@
 
 use std::fmt::Write;
 
-use weft_sim::encoder::{Keyframe, ModelEncoder, ModelSetup, Parameters, Surface, Transition};
+use weft_experiment::ModelSetup;
+use weft_sim::encoder::{Keyframe, ModelEncoder, Parameters, Surface, Transition};
 use weft_units::{Duration, Instant, Rate, Rng, VideoCodec};
 
 use crate::fit::mean;

@@ -7,12 +7,12 @@ use weft_units::{Duration, Instant, PathId, Rng};
 use super::side::{Action, Side};
 use super::sink::Frames;
 use super::store::Store;
-use super::{ANSWER_SIZE, CHECK_SIZE, CallRecord, CallSetup, End, SRTCP_TRAILER, SRTP_TAG, UDP_IP};
+use super::{ANSWER_SIZE, CHECK_SIZE, End, SRTCP_TRAILER, SRTP_TAG, UDP_IP};
 use crate::agenda::Slot;
 use crate::flow::{Flow, Legs, Span};
 use crate::network::{Network, Owner};
 use crate::packet::{Body, LegId, Packet};
-use crate::record::FlowDetail;
+use weft_experiment::{CallRecord, CallSetup, FlowDetail, SideSetup};
 
 pub(crate) struct CallFlow {
     legs: Vec<Legs>,
@@ -51,7 +51,7 @@ impl CallFlow {
         let slots = [0, 1].map(|key| network.add_slot(Owner::Flow(index, key)));
         let span_slot = network.add_slot(Owner::Flow(index, SPAN));
         network.set_timer(span_slot, Some(span.start));
-        let streams = |side: &super::SideSetup| {
+        let streams = |side: &SideSetup| {
             let count = side.cameras.len() + side.microphones.len();
             (0..count).map(|_| Frames::default()).collect()
         };

@@ -6,10 +6,9 @@ use weft_wire::rtp::ExtensionMap;
 
 use super::End;
 use super::association::{Association, Verdict};
-use super::record::{CallSample, PathChange, PathSample, SideRecord, StreamRecord};
-use super::setup::CallSetup;
 use super::sink::Frames;
 use super::streams::{Outgoing, Source, incoming, outgoing};
+use weft_experiment::{CallSample, CallSetup, PathChange, PathSample, SideRecord, StreamRecord};
 
 pub(super) struct Side {
     pub session: Session,

@@ -3,8 +3,8 @@
 use weft_session::ReceivedFrame;
 use weft_units::{Bytes, Freezes, Instant};
 
-use super::record::{FrameRecord, FrameShown};
 use super::source::EncodedFrame;
+use weft_experiment::{FrameRecord, FrameShown};
 
 /// The number of a frame stands in its bytes here, clear of what payload
 /// formats look at.

@@ -5,10 +5,10 @@ mod synthetic;
 
 use weft_units::{Bytes, Instant, Rate, Rng};
 
-use super::setup::{CameraSetup, SourceKind};
+use weft_experiment::{CameraSetup, Quality, SourceKind};
 
 pub use model::Model;
-pub use synthetic::{Synthetic, SyntheticSetup};
+pub use synthetic::Synthetic;
 
 /// A camera with its encoder, in virtual time.
 ///
@@ -46,21 +46,6 @@ pub struct EncodedFrame {
     pub quality: Option<Quality>,
 }
 
-/// What a picture looks like that was decoded without loss.
-#[derive(Clone, Copy, PartialEq, Debug)]
-pub struct Quality {
-    /// Quantizer index: 0 to 127 for VP8, 0 to 51 for H.264.
-    pub quantizer: u8,
-    /// Luma's peak signal to noise ratio in dB.
-    pub psnr_db: f32,
-    /// Luma's structural similarity.
-    pub ssim: f32,
-    /// Width in pixels.
-    pub width: u16,
-    /// Height in pixels.
-    pub height: u16,
-}
-
 impl EncodedFrame {
     /// A frame without layers, of unknown quality.
     #[must_use]
@@ -76,13 +61,11 @@ impl EncodedFrame {
     }
 }
 
-impl CameraSetup {
-    /// What makes its frames, the first of which is ready at `start`.
-    #[must_use]
-    pub fn film(&self, start: Instant, rng: Rng) -> Box<dyn FrameSource + Send> {
-        match &self.source {
-            SourceKind::Synthetic(synthetic) => Box::new(Synthetic::new(*synthetic, start, rng)),
-            SourceKind::Model(model) => Box::new(Model::new(*model, self.degradation, start, rng)),
-        }
+/// What makes a camera's frames, the first of which is ready at `start`.
+#[must_use]
+pub fn film(camera: &CameraSetup, start: Instant, rng: Rng) -> Box<dyn FrameSource + Send> {
+    match &camera.source {
+        SourceKind::Synthetic(synthetic) => Box::new(Synthetic::new(*synthetic, start, rng)),
+        SourceKind::Model(model) => Box::new(Model::new(*model, camera.degradation, start, rng)),
     }
 }

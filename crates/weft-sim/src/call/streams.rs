@@ -7,9 +7,9 @@ use weft_session::{
 use weft_units::{Bytes, Instant, Rate, Rng, Ssrc, StreamId, VideoCodec};
 
 use super::End;
-use super::setup::{MicrophoneSetup, SideSetup};
 use super::sink::Frames;
-use super::source::{EncodedFrame, FrameSource};
+use super::source::{EncodedFrame, FrameSource, film};
+use weft_experiment::{MicrophoneSetup, SideSetup};
 
 /// A stream that this end sends.
 pub(super) struct Outgoing {
@@ -83,7 +83,7 @@ pub(super) fn outgoing(
             stream,
             clock_rate: VIDEO_CLOCK,
             source: Source::Camera {
-                source: camera.film(now, rng),
+                source: film(camera, now, rng),
                 max_rate: camera.max_rate,
             },
             keyframe_requests: Vec::new(),

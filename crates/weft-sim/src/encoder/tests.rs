@@ -1,7 +1,8 @@
 use proptest::prelude::*;
 use weft_units::{Duration, Instant, Rate, Rng, VideoCodec};
 
-use super::{Keyframe, ModelEncoder, ModelError, ModelFrame, ModelSetup, vpx};
+use super::{Keyframe, ModelEncoder, ModelFrame, vpx};
+use weft_experiment::{ModelError, ModelSetup};
 
 mod rate;
 

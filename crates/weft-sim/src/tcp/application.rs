@@ -3,7 +3,7 @@
 use weft_units::{Bytes, Duration, Rng};
 
 use super::PAYLOAD;
-use crate::setup::Application;
+use weft_experiment::Application;
 
 /// Plans one connection's transfers.
 pub(crate) struct Plan {

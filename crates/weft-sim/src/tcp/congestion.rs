@@ -17,7 +17,7 @@ use weft_units::{Duration, Instant, Rate, Rng};
 
 use super::PAYLOAD;
 use super::rate::RateSample;
-use crate::setup::CongestionKind;
+use weft_experiment::CongestionKind;
 
 /// RFC 6928.
 pub(crate) const INITIAL_WINDOW: u32 = 10;

@@ -11,8 +11,7 @@ use crate::agenda::Slot;
 use crate::flow::Legs;
 use crate::network::Network;
 use crate::packet::{Body, Packet};
-use crate::record::Transfer;
-use crate::setup::{CongestionKind, EcnMode, TcpSetup};
+use weft_experiment::{CongestionKind, EcnMode, TcpSetup, Transfer};
 
 /// RFC 6298 section 2.1: the first patience for an answer to a SYN.
 const SYN_PATIENCE: Duration = Duration::from_secs(1);

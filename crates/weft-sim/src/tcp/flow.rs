@@ -6,8 +6,7 @@ use super::connection::{Connection, Timer};
 use crate::flow::{Flow, Legs, Span};
 use crate::network::{Network, Owner};
 use crate::packet::Packet;
-use crate::record::{FlowDetail, TcpRecord, TcpSample, Transfer};
-use crate::setup::TcpSetup;
+use weft_experiment::{FlowDetail, TcpRecord, TcpSample, TcpSetup, Transfer};
 
 pub(crate) struct TcpFlow {
     legs: Legs,

@@ -1,11 +1,11 @@
 //! Setups and figures that the tests share.
 #![allow(dead_code)]
 
-use weft_links::LinkSpec;
-use weft_sim::{
+use weft_experiment::{
     CongestionKind, FlowDetail, FlowKind, FlowSetup, LinkSetup, Record, Route, Setup, TcpRecord,
     TcpSetup,
 };
+use weft_links::LinkSpec;
 use weft_units::Duration;
 
 pub fn link(spec: &str) -> LinkSpec {

@@ -17,8 +17,8 @@ mod values;
 use std::process::Command;
 
 use weft_emu::{HostId, LinkId, Logging, Network, PacketLog, Report, Right, Running, Side};
+use weft_experiment::{Direction, FlowKind, FlowSetup, Setup};
 use weft_links::Tally;
-use weft_sim::{Direction, FlowKind, FlowSetup, Setup};
 
 use crate::measure::capacity::{Capacities, seeded};
 use crate::measure::check::{self, Check};
@@ -331,7 +331,7 @@ fn plan(setup: &Setup, seed: u64) -> (Plan, Network) {
 }
 
 /// The one link of each route (`supported` has made sure).
-fn hops(flow: &FlowSetup) -> impl Iterator<Item = weft_sim::Hop> {
+fn hops(flow: &FlowSetup) -> impl Iterator<Item = weft_experiment::Hop> {
     flow.routes
         .iter()
         .filter_map(|route| route.hops.first().copied())

@@ -2,11 +2,11 @@
 //! behind: so that every metric, check and plot is the same one.
 
 use weft_emu::{Fate, PacketRecord};
-use weft_links::{Counters, Tally};
-use weft_sim::{
+use weft_experiment::{
     DelaySample, Direction, DirectionRecord, Distribution, DropRecord, FlowDetail, FlowRecord,
     LegRecord, LegSample, LinkRecord, LinkSample, Record, RouteRecord, Setup,
 };
+use weft_links::{Counters, Tally};
 use weft_units::{Bytes, Duration, Instant};
 
 use super::testbed::job::End;
@@ -101,7 +101,8 @@ impl<'a> Recorder<'a> {
             return;
         };
         let routes = &self.setup.flows[flow].routes;
-        let over = |route: &weft_sim::Route| route.hops.iter().any(|hop| hop.link == packet.link);
+        let over =
+            |route: &weft_experiment::Route| route.hops.iter().any(|hop| hop.link == packet.link);
         if let Some(route) = routes.iter().position(over) {
             let leg = usize::from(sender == End::Sink);
             self.legs[flow][route][leg].add(packet, of);

@@ -1,8 +1,8 @@
 //! What of a scenario can be emulated, and its systems as clients see them.
 
 use weft_emu::MTU;
+use weft_experiment::{CallSetup, EcnMode, FlowKind, FlowSetup, Setup};
 use weft_session::Ablation;
-use weft_sim::{CallSetup, EcnMode, FlowKind, FlowSetup, Setup};
 use weft_units::{Bytes, VideoCodec};
 
 use super::client::{Client, camera};

@@ -2,7 +2,7 @@
 //! of `metrics` mean; their sources are counts that clients take, so values
 //! are differences between the ends of the measured time.
 
-use weft_sim::Setup;
+use weft_experiment::Setup;
 use weft_units::Duration;
 
 use super::latency::latencies;

@@ -1,6 +1,6 @@
 //! How long packets took, from `measure-from` on.
 
-use weft_sim::{Direction, Distribution, LegRecord};
+use weft_experiment::{Direction, Distribution, LegRecord};
 
 use super::links;
 use crate::measure::run::{Run, Value};

@@ -1,6 +1,6 @@
 //! How flows share.
 
-use weft_sim::FlowKind;
+use weft_experiment::FlowKind;
 use weft_units::Duration;
 
 use super::rates;

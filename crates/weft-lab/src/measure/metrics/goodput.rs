@@ -1,6 +1,6 @@
 //! What of the rate was of use.
 
-use weft_sim::FlowDetail;
+use weft_experiment::FlowDetail;
 use weft_units::Instant;
 
 use super::video::streams;

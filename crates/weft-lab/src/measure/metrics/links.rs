@@ -1,6 +1,6 @@
 //! What became of the links.
 
-use weft_sim::{Direction, DirectionRecord};
+use weft_experiment::{Direction, DirectionRecord};
 use weft_units::{Duration, Instant};
 
 use crate::measure::run::{Run, Value, overlap};

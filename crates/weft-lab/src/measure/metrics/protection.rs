@@ -1,6 +1,6 @@
 //! What forward error correction costs, and what it is good for.
 
-use weft_sim::StreamRecord;
+use weft_experiment::StreamRecord;
 
 use super::video;
 use crate::measure::run::{Run, Value};

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use weft_sim::{Application, FlowDetail, FlowKind, LegRecord};
+use weft_experiment::{Application, FlowDetail, FlowKind, LegRecord};
 use weft_units::{Duration, Instant};
 
 use crate::measure::run::{Run, Value, overlap};

@@ -1,6 +1,6 @@
 //! What the people in a call hear.
 
-use weft_sim::{FlowDetail, FlowKind, StreamRecord};
+use weft_experiment::{FlowDetail, FlowKind, StreamRecord};
 use weft_units::Instant;
 
 use super::video::TAIL;

@@ -1,6 +1,6 @@
 //! What the people in a call see.
 
-use weft_sim::{
+use weft_experiment::{
     CallRecord, CameraSetup, FlowDetail, FlowKind, FrameRecord, SourceKind, StreamRecord,
 };
 use weft_units::{Duration, Freezes, Instant};

@@ -3,7 +3,7 @@
 
 use std::borrow::Cow;
 
-use weft_sim::{CallSample, PathSample};
+use weft_experiment::{CallSample, PathSample};
 use weft_units::Instant;
 
 use super::column::{Column, Series};

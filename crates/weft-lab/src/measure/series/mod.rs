@@ -3,7 +3,7 @@
 mod column;
 mod controllers;
 
-use weft_sim::{CallRecord, DelaySample, Direction, DirectionRecord, FlowDetail, LegSample};
+use weft_experiment::{CallRecord, DelaySample, Direction, DirectionRecord, FlowDetail, LegSample};
 use weft_units::{Duration, Instant};
 
 use super::metrics::streams;

@@ -1,8 +1,9 @@
 use weft_publish::{Adaptation, AdaptationSetup, Degradation, QuantizerBounds, Verdict};
 use weft_units::{Duration, Instant, Rate, Rng, VideoCodec};
 
-use super::{EncodedFrame, FrameSource, Quality};
-use crate::encoder::{Keyframe, ModelEncoder, ModelSetup};
+use super::{EncodedFrame, FrameSource};
+use crate::encoder::{Keyframe, ModelEncoder};
+use weft_experiment::{ModelSetup, Quality};
 
 /// A camera with the model of a real encoder.
 ///

@@ -1,25 +1,7 @@
+use weft_experiment::SyntheticSetup;
 use weft_units::{Bytes, Duration, Instant, Rate, Rng};
 
 use super::{EncodedFrame, FrameSource};
-
-/// Parameters of RFC 8593's synthetic codec; defaults are the RFC's.
-#[derive(Clone, Copy, PartialEq, Debug)]
-pub struct SyntheticSetup {
-    /// Frames per second, all at equal distances.
-    pub frame_rate: f64,
-    /// `tau_v`, default 0.2 s: how long the encoder takes to follow a new
-    /// target; targets in between are passed over for the newest.
-    pub reaction: Duration,
-    /// `SCALE_B`, default 0.15: scale of the Laplace distributed deviation of
-    /// a frame's size, relative to the size.
-    pub variation: f64,
-    /// `K_B`, default 13.5 kB: size of a keyframe, at least that of the frames
-    /// around it.
-    pub keyframe: Bytes,
-    /// `K_d`, default 8: frames, the keyframe included, over which the sizes
-    /// make up for it.
-    pub transient: u32,
-}
 
 /// RFC 8593's synthetic codec with constant frame intervals: sizes scatter
 /// around the target rate, a keyframe is made up for by the frames after it.
@@ -47,31 +29,6 @@ const LEAST_IN_TRANSIENT: f64 = 0.2;
 const LARGEST_DEVIATION: f64 = 0.95;
 /// A VP8 frame of nothing new, with what the simulator writes into it.
 const LEAST_FRAME: f64 = 50.0;
-
-impl SyntheticSetup {
-    /// The RFC's defaults at so many frames per second.
-    #[must_use]
-    pub fn new(frame_rate: f64) -> SyntheticSetup {
-        SyntheticSetup {
-            frame_rate,
-            reaction: Duration::from_millis(200),
-            variation: 0.15,
-            keyframe: Bytes(13_500),
-            transient: 8,
-        }
-    }
-
-    pub(crate) fn wrong(&self) -> Option<&'static str> {
-        // Written so that not-a-number is wrong, too.
-        if !(self.frame_rate >= 0.1 && self.frame_rate <= 1000.0) {
-            return Some("a camera films 0.1 to 1000 frames per second");
-        }
-        if !(self.variation >= 0.0 && self.variation <= 1.0) {
-            return Some("the variation of frame sizes is from 0 to 1");
-        }
-        (self.keyframe.0 > 10_000_000).then_some("a keyframe has at most 10 MB")
-    }
-}
 
 impl Synthetic {
     /// With the first frame, a keyframe, at `start`.

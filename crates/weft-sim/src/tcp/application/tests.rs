@@ -1,5 +1,5 @@
 use super::{Plan, Work};
-use crate::setup::Application;
+use weft_experiment::Application;
 use weft_units::{Bytes, Duration, Rng};
 
 #[test]

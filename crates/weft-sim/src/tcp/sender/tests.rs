@@ -1,6 +1,6 @@
 use super::Sender;
-use crate::setup::CongestionKind;
 use crate::tcp::{Acknowledgement, congestion};
+use weft_experiment::CongestionKind;
 use weft_units::{Duration, Instant, Rng};
 
 const RTT: Duration = Duration::from_millis(50);

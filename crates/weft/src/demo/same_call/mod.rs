@@ -4,8 +4,8 @@
 
 mod sockets;
 
+use weft_experiment::{CallSetup, FlowDetail, FlowKind, LinkSetup, Setup};
 use weft_lab::shelf;
-use weft_sim::{CallSetup, FlowDetail, FlowKind, LinkSetup, Setup};
 use weft_testing::where_the_machine_keeps_up;
 use weft_units::{Duration, Freezes, Instant};
 

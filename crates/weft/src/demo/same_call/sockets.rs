@@ -5,11 +5,12 @@ use std::net::{SocketAddr, UdpSocket};
 use std::sync::mpsc::{Sender, channel};
 use std::sync::{Arc, Mutex};
 
+use weft_experiment::{CameraSetup, SideSetup};
 use weft_net::{Application, Clock, Context, Driver, Remote};
 use weft_peer::{AnswerPolicy, Direction, Event, Offer, Peer, PeerConfig, PeerKey, Section};
 use weft_secure::{Certificate, IceRole, LinkId, LocalAddress, RemoteCandidate, RemoteFilter};
 use weft_session::{Delivery, Event as SessionEvent, Frame, MediaKind};
-use weft_sim::{CameraSetup, FrameSource, SideSetup};
+use weft_sim::{FrameSource, film};
 use weft_units::{Deadline, Instant, Rate, Rng, StreamId};
 
 use super::super::relay::{Relay, RelayHandle};
@@ -146,7 +147,7 @@ impl End {
         let Some((camera, rng)) = self.camera.take() else {
             return;
         };
-        let mut source = camera.film(now, rng);
+        let mut source = film(&camera, now, rng);
         source.set_target(now, rate);
         self.source = Some(source);
         self.begun.send(()).expect("the test waits");

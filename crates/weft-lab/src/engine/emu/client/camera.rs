@@ -2,8 +2,7 @@
 
 use std::path::Path;
 
-use weft_sim::SourceKind;
-use weft_sim::encoder::ModelSetup;
+use weft_experiment::{ModelSetup, SourceKind};
 use weft_units::VideoCodec;
 
 use crate::engine::emu::error::EmuError;

@@ -3,8 +3,8 @@
 
 use std::path::PathBuf;
 
+use weft_experiment::{CallSetup, FlowSetup, SideSetup};
 use weft_publish::Degradation;
-use weft_sim::{CallSetup, FlowSetup, SideSetup};
 
 use super::camera::{CallFiles, film};
 use crate::engine::emu::error::EmuError;

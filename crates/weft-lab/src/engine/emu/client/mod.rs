@@ -9,7 +9,7 @@ pub mod weft;
 use std::fmt;
 use std::str::FromStr;
 
-use weft_sim::{CallSetup, FlowSetup};
+use weft_experiment::{CallSetup, FlowSetup};
 
 use super::error::EmuError;
 use super::testbed::job::{Ends, Job};

@@ -5,7 +5,7 @@
 use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
-use weft_sim::{CallSetup, SideSetup};
+use weft_experiment::{CallSetup, SideSetup};
 
 use super::camera::{codec, film};
 use crate::engine::emu::error::EmuError;

@@ -1,5 +1,5 @@
+use weft_experiment::{FlowKind, FlowSetup, LinkSetup, Route, UdpSetup};
 use weft_links::{DropReason, LinkSpec};
-use weft_sim::{FlowKind, FlowSetup, LinkSetup, Route, UdpSetup};
 use weft_units::Rate;
 
 use super::*;

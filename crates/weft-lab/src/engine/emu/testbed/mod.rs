@@ -9,7 +9,7 @@ use std::process::Command;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::time::{Duration, Instant, SystemTime};
 
-use weft_sim::Setup;
+use weft_experiment::Setup;
 
 use super::error::EmuError;
 use job::{Begins, End, Ending, Job, Speech};

@@ -1,8 +1,8 @@
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 use rustix::process::{Pid, PidfdFlags, pidfd_open};
+use weft_experiment::{FlowKind, FlowSetup, LinkSetup, Route, UdpSetup};
 use weft_links::LinkSpec;
-use weft_sim::{FlowKind, FlowSetup, LinkSetup, Route, UdpSetup};
 use weft_units::Rate;
 
 use super::*;

@@ -3,7 +3,7 @@
 
 use std::fmt::Write as _;
 
-use weft_sim::{Application, CongestionKind, FlowKind, FlowSetup, TcpSetup, UdpSetup};
+use weft_experiment::{Application, CongestionKind, FlowKind, FlowSetup, TcpSetup, UdpSetup};
 use weft_units::{Duration, Rng};
 
 use super::error::EmuError;

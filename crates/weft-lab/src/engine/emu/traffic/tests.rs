@@ -1,6 +1,6 @@
 use std::net::Ipv4Addr;
 
-use weft_sim::Route;
+use weft_experiment::Route;
 use weft_units::{Bytes, Rate};
 
 use super::*;

@@ -1,13 +1,11 @@
 //! Small records made by hand.
 
-use weft_sim::encoder::ModelSetup;
-use weft_sim::{
-    CallRecord, CallSetup, CameraSetup, CongestionKind, FlowDetail, FlowKind, FlowRecord,
-    FlowSetup, FrameRecord, FrameShown, LegRecord, LegSample, LinkRecord, LinkSetup, Quality,
-    Record, Route, RouteRecord, Setup, SideRecord, SideSetup, StreamRecord, TcpRecord, TcpSetup,
-    Transfer,
+use weft_experiment::{
+    CallRecord, CallSetup, CameraSetup, CongestionKind, DelaySample, DirectionRecord, Distribution,
+    FlowDetail, FlowKind, FlowRecord, FlowSetup, FrameRecord, FrameShown, LegRecord, LegSample,
+    LinkRecord, LinkSetup, ModelSetup, Quality, Record, Route, RouteRecord, Setup, SideRecord,
+    SideSetup, StreamRecord, TcpRecord, TcpSetup, Transfer,
 };
-use weft_sim::{DelaySample, DirectionRecord, Distribution};
 use weft_units::{Bytes, Duration, Freezes, Instant, Rate, VideoCodec};
 
 use crate::measure::capacity::Capacities;

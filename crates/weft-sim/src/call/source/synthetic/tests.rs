@@ -1,4 +1,5 @@
-use super::{EncodedFrame, FrameSource, Synthetic, SyntheticSetup};
+use super::{EncodedFrame, FrameSource, Synthetic};
+use weft_experiment::SyntheticSetup;
 use weft_units::{Duration, Instant, Rate, Rng};
 
 fn source(variation: f64) -> Synthetic {

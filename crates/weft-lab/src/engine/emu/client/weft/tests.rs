@@ -1,4 +1,4 @@
-use weft_sim::FlowKind;
+use weft_experiment::FlowKind;
 
 use super::*;
 use crate::scenario::Scenario;

@@ -2,41 +2,17 @@
 
 use weft_units::Duration;
 
-use crate::record::DelaySample;
-
-/// Delays of one period, kept until it ends; and of the run, in buckets.
-#[derive(Default)]
-pub(crate) struct Delays {
-    period: Vec<u64>,
-    run: Distribution,
-}
-
-/// Whether a period counts in what is said of the whole run.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Measured {
-    Yes,
-    No,
-}
-
-impl Delays {
-    pub fn add(&mut self, delay: Duration) {
-        self.period.push(delay.as_nanos());
-    }
-
-    /// The end of a period.
-    pub fn take_period(&mut self, measured: Measured) -> DelaySample {
-        if measured == Measured::Yes {
-            self.period.iter().for_each(|&nanos| self.run.add(nanos));
-        }
-        let sample = DelaySample::of(&mut self.period);
-        self.period.clear();
-        sample
-    }
-
-    /// All periods that were measured.
-    pub fn take_distribution(&mut self) -> Distribution {
-        std::mem::take(&mut self.run)
-    }
+/// Delays within one period; all zero when there were none.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct DelaySample {
+    /// Packets.
+    pub count: u32,
+    /// Their mean.
+    pub mean: Duration,
+    /// The smallest that at least 95 % of them do not exceed.
+    pub p95: Duration,
+    /// The largest.
+    pub max: Duration,
 }
 
 impl DelaySample {
@@ -64,7 +40,7 @@ impl DelaySample {
 impl FromIterator<Duration> for Distribution {
     fn from_iter<I: IntoIterator<Item = Duration>>(delays: I) -> Distribution {
         let mut all = Distribution::default();
-        delays.into_iter().for_each(|each| all.add(each.as_nanos()));
+        delays.into_iter().for_each(|each| all.add(each));
         all
     }
 }
@@ -134,7 +110,9 @@ impl Distribution {
         self.max = self.max.max(other.max);
     }
 
-    fn add(&mut self, value: u64) {
+    /// One more packet.
+    pub fn add(&mut self, delay: Duration) {
+        let value = delay.as_nanos();
         let bucket = bucket_of(value);
         if bucket >= self.buckets.len() {
             self.buckets.resize(bucket + 1, 0);

@@ -1,6 +1,6 @@
 use weft_units::{Rate, VideoCodec};
 
-/// What a [`ModelEncoder`](super::ModelEncoder) stands for.
+/// A real encoder that a model stands for.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct ModelSetup {
     /// The codec, and with it the encoder: VP8 by libvpx as `weft-media`

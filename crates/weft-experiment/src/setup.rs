@@ -3,16 +3,16 @@
 use weft_links::LinkSpec;
 use weft_units::{Bytes, Duration, Rate};
 
-use crate::call::CallSetup;
+use crate::traffic::call::CallSetup;
 
 mod check;
 
 pub use check::SetupError;
 
-/// One run of the simulator. [`Setup::check`] says what is wrong with it.
+/// One run, whichever engine does it. [`Setup::check`] says what is wrong with it.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Setup {
-    /// How long the run lasts in virtual time.
+    /// How long the run lasts.
     pub duration: Duration,
     /// Periods that begin earlier are in the time series only, not in
     /// distributions of the run. Default zero.

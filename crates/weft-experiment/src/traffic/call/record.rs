@@ -2,8 +2,6 @@ use weft_cc::Internal;
 use weft_session::{EcnState, PathState, ReceiverStats};
 use weft_units::{Bytes, Duration, Freezes, Instant, PathId, Rate};
 
-use super::source::Quality;
-
 /// What only a call has; empty when the run ended before it began.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct CallRecord {
@@ -58,6 +56,21 @@ pub struct FrameRecord {
     pub quality: Option<Quality>,
     /// Its end at the other end; `None`: never shown.
     pub shown: Option<FrameShown>,
+}
+
+/// What a picture looks like that was decoded without loss.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Quality {
+    /// Quantizer index: 0 to 127 for VP8, 0 to 51 for H.264.
+    pub quantizer: u8,
+    /// Luma's peak signal to noise ratio in dB.
+    pub psnr_db: f32,
+    /// Luma's structural similarity.
+    pub ssim: f32,
+    /// Width in pixels.
+    pub width: u16,
+    /// Height in pixels.
+    pub height: u16,
 }
 
 /// A frame on display.

@@ -3,8 +3,7 @@ use weft_publish::Degradation;
 use weft_session::{Ablation, Config, Level, ProtectionKind, SchedulerKind};
 use weft_units::{Bytes, Duration, Rate};
 
-use super::source::SyntheticSetup;
-use crate::encoder::ModelSetup;
+use super::{ModelSetup, SyntheticSetup};
 
 /// A call over the flow's routes, one path each.
 #[derive(Clone, PartialEq, Debug)]
@@ -55,8 +54,8 @@ pub struct CameraSetup {
 
 /// The models of a camera with its encoder.
 ///
-/// To add one: a file in `call/source/` that implements
-/// [`FrameSource`](super::FrameSource), and a variant here.
+/// To add one: a variant here, and a file in `call/source/` of `weft-sim` that
+/// implements its `FrameSource`.
 #[derive(Clone, PartialEq, Debug)]
 pub enum SourceKind {
     /// RFC 8593's synthetic codec.
@@ -183,7 +182,8 @@ impl CameraSetup {
 
 impl MicrophoneSetup {
     /// Payload of one packet.
-    pub(crate) fn bytes(&self) -> usize {
+    #[must_use]
+    pub fn bytes(&self) -> usize {
         let Bytes(bytes) = self.rate * self.packet_time;
         bytes.min(1200) as usize
     }

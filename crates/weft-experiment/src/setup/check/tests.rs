@@ -1,4 +1,4 @@
-use crate::call::{CallSetup, CameraSetup, MicrophoneSetup, SideSetup};
+use crate::traffic::call::{CallSetup, CameraSetup, MicrophoneSetup, SideSetup};
 use crate::{
     Application, CongestionKind, FlowKind, FlowSetup, LinkSetup, Route, Setup, SetupError,
     TcpSetup, UdpSetup,

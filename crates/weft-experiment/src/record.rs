@@ -1,11 +1,11 @@
-//! What a run leaves behind: plain data, the same for the same setup and seed.
+//! What a run leaves behind: plain data.
 
 use weft_links::{Counters, DropReason, Tally};
 use weft_units::{Bytes, Duration, Instant};
 
-use crate::call::CallRecord;
+use crate::distribution::{DelaySample, Distribution};
 use crate::setup::Direction;
-use crate::statistics::Distribution;
+use crate::traffic::call::CallRecord;
 
 /// Everything that was measured in a run.
 #[derive(Clone, PartialEq, Debug)]
@@ -60,19 +60,6 @@ pub struct LinkSample {
     pub drops: u32,
     /// Waiting time in the queue of the packets delivered.
     pub queue_delay: DelaySample,
-}
-
-/// Delays within one period; all zero when there were none.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct DelaySample {
-    /// Packets.
-    pub count: u32,
-    /// Their mean.
-    pub mean: Duration,
-    /// The smallest that at least 95 % of them do not exceed.
-    pub p95: Duration,
-    /// The largest.
-    pub max: Duration,
 }
 
 /// One flow.

@@ -1,0 +1,39 @@
+//! An experiment as data: what one run is set up with, and what it leaves
+//! behind.
+//!
+//! A [`Setup`] names links, routes and flows; a [`Record`] has what was
+//! measured of each. An engine makes the one of the other: the simulator
+//! (`weft-sim`) in virtual time, the emulator's testbed (`weft-lab`) with real
+//! packets. Neither type knows which one does.
+//!
+//! ```
+//! use weft_experiment::{CongestionKind, FlowKind, FlowSetup, LinkSetup, Route, Setup, TcpSetup};
+//! use weft_units::Duration;
+//!
+//! let mut setup = Setup::new(Duration::from_secs(10));
+//! let link = "rate=2mbit,delay=25ms,queue=2bdp".parse().expect("a link");
+//! setup.links.push(LinkSetup::symmetric("bottleneck", &link));
+//! let tcp = FlowKind::Tcp(TcpSetup::long_lived(CongestionKind::Cubic));
+//! setup.flows.push(FlowSetup::new("upload", Route::forward(&[0]), tcp));
+//! assert_eq!(setup.check(), Ok(()));
+//! ```
+
+mod distribution;
+mod record;
+mod setup;
+mod traffic;
+
+pub use distribution::{DelaySample, Distribution};
+pub use record::{
+    DirectionRecord, DropRecord, FlowDetail, FlowRecord, LegRecord, LegSample, LinkRecord,
+    LinkSample, Record, RouteRecord, TcpRecord, TcpSample, Transfer,
+};
+pub use setup::{
+    Application, CongestionKind, Direction, EcnMode, FlowKind, FlowSetup, Hop, LinkSetup, Route,
+    Setup, SetupError, TcpSetup, UdpSetup, UnknownCongestion,
+};
+pub use traffic::call::{
+    CallRecord, CallSample, CallSetup, CameraSetup, FrameRecord, FrameShown, MicrophoneSetup,
+    ModelError, ModelSetup, PathChange, PathSample, Quality, SideRecord, SideSetup, SourceKind,
+    StreamRecord, SyntheticSetup,
+};

@@ -1,0 +1,3 @@
+//! What flows carry, one folder for each kind.
+
+pub mod call;
