@@ -1,4 +1,4 @@
-//! The program of `interop/pion`: building, starting and hearing it.
+//! The program of `clients/pion/interop`: building, starting and hearing it.
 
 use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader, Write};
@@ -12,7 +12,7 @@ use serde::Deserialize;
 use weft_net::Clock;
 use weft_units::Instant;
 
-const SOURCE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../interop/pion");
+const SOURCE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../clients/pion");
 
 /// A line of its output (`event` in its `main.go`).
 #[derive(Clone, Debug, Deserialize)]
@@ -63,7 +63,7 @@ fn build() -> Result<PathBuf, String> {
     let program = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("pion");
     go(&["mod", "download"])?;
     let output = program.to_str().expect("cargo's paths are text");
-    go(&["build", "-o", output, "."]).expect("the program compiles");
+    go(&["build", "-o", output, "./interop"]).expect("the program compiles");
     Ok(program)
 }
 

@@ -92,7 +92,7 @@ impl Client {
             Client::Chromium => vec!["node".to_owned(), file("chromium/main.mjs")?],
             Client::Pion => vec![built(
                 "pion/pion",
-                "(cd clients/pion && go build -o pion .)",
+                "(cd clients/pion && go build -o pion ./lab)",
             )?],
             Client::Aiortc => vec![
                 built(

@@ -12,13 +12,12 @@ import (
 	"github.com/pion/webrtc/v4"
 	"github.com/pion/webrtc/v4/pkg/media"
 	"github.com/pion/webrtc/v4/pkg/media/samplebuilder"
+
+	"weft/clients/pion/endpoint"
 )
 
-const (
-	clockRate = 90_000
-	// maxLate bounds how long a missing packet is waited for, in packets.
-	maxLate = 64
-)
+// maxLate bounds how long a missing packet is waited for, in packets.
+const maxLate = 64
 
 // film is what has been sent.
 type film struct {
@@ -28,12 +27,7 @@ type film struct {
 
 // publish sends frames from the moment of connection on.
 func publish(peer *webrtc.PeerConnection, o options, bandwidth cc.BandwidthEstimator, connected <-chan struct{}) error {
-	capability := webrtc.RTPCodecCapability{MimeType: webrtc.MimeTypeVP8, ClockRate: clockRate}
-	track, err := webrtc.NewTrackLocalStaticSample(capability, "video", "pion")
-	if err != nil {
-		return err
-	}
-	sender, err := peer.AddTrack(track)
+	track, sender, err := endpoint.Camera(peer)
 	if err != nil {
 		return err
 	}
@@ -87,7 +81,7 @@ func receive(peer *webrtc.PeerConnection, track *webrtc.TrackRemote, seen *pictu
 	seen.lock.Lock()
 	seen.ssrc = uint32(track.SSRC())
 	seen.lock.Unlock()
-	frames := samplebuilder.New(maxLate, &codecs.VP8Packet{}, clockRate)
+	frames := samplebuilder.New(maxLate, &codecs.VP8Packet{}, endpoint.ClockRate)
 	keyframe := []rtcp.Packet{&rtcp.PictureLossIndication{MediaSSRC: uint32(track.SSRC())}}
 	for {
 		packet, _, err := track.ReadRTP()

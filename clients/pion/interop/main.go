@@ -1,4 +1,4 @@
-// Command pion is a WebRTC endpoint that knows nothing of weft: an ordinary
+// Command interop is a WebRTC endpoint that knows nothing of weft: an ordinary
 // peer connection of Pion. It reads one offer from its input, answers it, and
 // tells what happens, each a line of JSON (see event). It ends with its input.
 package main
@@ -18,6 +18,8 @@ import (
 	"github.com/pion/ice/v4"
 	"github.com/pion/interceptor"
 	"github.com/pion/webrtc/v4"
+
+	"weft/clients/pion/endpoint"
 )
 
 // event is a line of the output; what does not apply is left out.
@@ -45,18 +47,6 @@ type options struct {
 	publish          bool
 	ignoreNomination bool
 	ccfb             bool
-}
-
-var output sync.Mutex
-
-func tell(e event) {
-	output.Lock()
-	defer output.Unlock()
-	line, err := json.Marshal(e)
-	if err != nil {
-		log.Fatalf("an event that is no JSON: %v", err)
-	}
-	fmt.Printf("%s\n", line)
 }
 
 func main() {
@@ -161,7 +151,7 @@ func watch(peer *webrtc.PeerConnection, seen *counts) <-chan struct{} {
 	var once sync.Once
 	peer.OnICEConnectionStateChange(func(state webrtc.ICEConnectionState) {
 		if state != webrtc.ICEConnectionStateChecking {
-			tell(event{Event: "ice", State: state.String()})
+			endpoint.Tell(event{Event: "ice", State: state.String()})
 		}
 	})
 	peer.OnConnectionStateChange(func(state webrtc.PeerConnectionState) {
@@ -171,7 +161,7 @@ func watch(peer *webrtc.PeerConnection, seen *counts) <-chan struct{} {
 	})
 	peer.SCTP().Transport().ICETransport().OnSelectedCandidatePairChange(func(pair *webrtc.ICECandidatePair) {
 		remote := net.JoinHostPort(pair.Remote.Address, fmt.Sprint(pair.Remote.Port))
-		tell(event{Event: "selected", Remote: remote})
+		endpoint.Tell(event{Event: "selected", Remote: remote})
 	})
 	go seen.tellRegularly()
 	return connected
@@ -186,12 +176,11 @@ func answer(peer *webrtc.PeerConnection, offer string) error {
 	if err != nil {
 		return fmt.Errorf("Pion makes no answer: %w", err)
 	}
-	gathered := webrtc.GatheringCompletePromise(peer)
-	if err := peer.SetLocalDescription(ours); err != nil {
-		return fmt.Errorf("Pion refuses its own answer: %w", err)
+	local, err := endpoint.Describe(peer, ours)
+	if err != nil {
+		return err
 	}
-	<-gathered
-	tell(event{Event: "answer", SDP: peer.LocalDescription().SDP})
+	endpoint.Tell(event{Event: "answer", SDP: local.SDP})
 	return nil
 }
 

@@ -13,10 +13,11 @@ import (
 	"github.com/pion/webrtc/v4"
 	"github.com/pion/webrtc/v4/pkg/media"
 	"github.com/pion/webrtc/v4/pkg/media/samplebuilder"
+
+	"weft/clients/pion/endpoint"
 )
 
 const (
-	clockRate = 90_000
 	// maxLate bounds how long a missing packet is waited for, in packets:
 	// room for the skew of two links and a retransmission.
 	maxLate       = 256
@@ -25,7 +26,7 @@ const (
 
 // receive puts frames together with what Pion has for it.
 func receive(peer *webrtc.PeerConnection, track *webrtc.TrackRemote, seen *counts) {
-	frames := samplebuilder.New(maxLate, &codecs.VP8Packet{}, clockRate)
+	frames := samplebuilder.New(maxLate, &codecs.VP8Packet{}, endpoint.ClockRate)
 	keyframe := &rtcp.PictureLossIndication{MediaSSRC: uint32(track.SSRC())}
 	ask(peer, keyframe)
 	for {
@@ -42,7 +43,7 @@ func receive(peer *webrtc.PeerConnection, track *webrtc.TrackRemote, seen *count
 			if frame.PrevDroppedPackets > 0 {
 				ask(peer, keyframe)
 			}
-			tell(event{Event: "frame", Head: head(frame.Data), Dropped: frame.PrevDroppedPackets})
+			endpoint.Tell(event{Event: "frame", Head: head(frame.Data), Dropped: frame.PrevDroppedPackets})
 		}
 	}
 }
@@ -56,12 +57,7 @@ func ask(peer *webrtc.PeerConnection, message rtcp.Packet) {
 // publish sends frames as the test's own source makes them: what a VP8
 // keyframe begins with, then the frame's number.
 func publish(peer *webrtc.PeerConnection, connected <-chan struct{}) error {
-	capability := webrtc.RTPCodecCapability{MimeType: webrtc.MimeTypeVP8, ClockRate: clockRate}
-	track, err := webrtc.NewTrackLocalStaticSample(capability, "video", "pion")
-	if err != nil {
-		return err
-	}
-	sender, err := peer.AddTrack(track)
+	track, sender, err := endpoint.Camera(peer)
 	if err != nil {
 		return err
 	}

@@ -8,6 +8,8 @@ import (
 	"github.com/pion/rtp"
 	"github.com/pion/transport/v4"
 	"github.com/pion/transport/v4/stdnet"
+
+	"weft/clients/pion/endpoint"
 )
 
 const countsInterval = 500 * time.Millisecond
@@ -56,7 +58,7 @@ func (c *counts) tellRegularly() {
 func (c *counts) tell() {
 	c.lock.Lock()
 	defer c.lock.Unlock()
-	tell(event{Event: "counts", Counts: c})
+	endpoint.Tell(event{Event: "counts", Counts: c})
 }
 
 // network is the system's, with sockets that count.

@@ -1,5 +1,5 @@
-// Command pion is one end of a WebRTC call made with Pion, as a client of the
-// lab: ../README.md says what it reads and writes. It has no encoder: frames
+// Command lab is one end of a WebRTC call made with Pion, as a client of the
+// lab: ../../README.md says what it reads and writes. It has no encoder: frames
 // of made-up content follow the target of Pion's congestion control, as large
 // as 30 pictures a second at that rate would be.
 package main
@@ -21,6 +21,8 @@ import (
 	"github.com/pion/interceptor/pkg/gcc"
 	"github.com/pion/interceptor/pkg/stats"
 	"github.com/pion/webrtc/v4"
+
+	"weft/clients/pion/endpoint"
 )
 
 const (
@@ -68,18 +70,6 @@ type received struct {
 	Fps     float64 `json:"fps"`
 }
 
-var output sync.Mutex
-
-func tell(l line) {
-	output.Lock()
-	defer output.Unlock()
-	text, err := json.Marshal(l)
-	if err != nil {
-		log.Fatalf("a line that is no JSON: %v", err)
-	}
-	fmt.Printf("%s\n", text)
-}
-
 type options struct {
 	caller  bool
 	send    bool
@@ -107,7 +97,7 @@ func main() {
 		log.Fatalf("-role %q: write caller or callee", *role)
 	}
 	o.caller = *role == "caller"
-	tell(line{About: map[string]any{
+	endpoint.Tell(line{About: map[string]any{
 		"client": "pion", "version": version(), "role": *role, "codec": "video/VP8",
 		"camera": "made-up frames of the target's size",
 	}})
@@ -141,7 +131,7 @@ func run(o options) error {
 	connected := make(chan struct{})
 	var once sync.Once
 	peer.OnConnectionStateChange(func(state webrtc.PeerConnectionState) {
-		tell(line{State: state.String()})
+		endpoint.Tell(line{State: state.String()})
 		if state == webrtc.PeerConnectionStateConnected {
 			once.Do(func() { close(connected) })
 		}
@@ -166,7 +156,7 @@ func run(o options) error {
 			return err
 		}
 	}
-	tell(line{Ready: true})
+	endpoint.Tell(line{Ready: true})
 	go sampleRegularly(o, found, connected)
 	return listen(peer)
 }
@@ -203,12 +193,11 @@ func listen(peer *webrtc.PeerConnection) error {
 
 // describe hands the description over once it has all candidates.
 func describe(peer *webrtc.PeerConnection, description webrtc.SessionDescription) error {
-	gathered := webrtc.GatheringCompletePromise(peer)
-	if err := peer.SetLocalDescription(description); err != nil {
+	ours, err := endpoint.Describe(peer, description)
+	if err != nil {
 		return err
 	}
-	<-gathered
-	tell(line{Signal: peer.LocalDescription()})
+	endpoint.Tell(line{Signal: ours})
 	return nil
 }
 
@@ -274,7 +263,7 @@ func sampleRegularly(o options, found *estimators, connected <-chan struct{}) {
 		now.Received = o.taking.look(found.stats)
 		addRates(now, before)
 		before = now
-		tell(line{Sample: now})
+		endpoint.Tell(line{Sample: now})
 	}
 }
 
