@@ -1,0 +1,5 @@
+//! What carries packets between stations.
+
+mod wired;
+
+pub use wired::{Departure, Link};

@@ -1,0 +1,3 @@
+mod link;
+
+pub use link::{Departure, Link};
