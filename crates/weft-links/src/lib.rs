@@ -1,11 +1,12 @@
-//! Pure models of one direction of a wired or traced link: capacity over
-//! time, a queue under a discipline, propagation, jitter, losses, and a
-//! switch. `docs/models/links.md` describes them with their sources.
+//! Pure models of the media that carry packets: capacity over time, queues
+//! under a discipline, propagation, jitter, losses, and a switch.
+//! `docs/models/links.md` describes them with their sources.
 //!
-//! A [`Link`] takes packets with [`Link::enqueue`] and gives each one back
-//! exactly once, delivered or dropped with a reason, from [`Link::poll`]. It
-//! reads no clock: service is computed in virtual time, so a late caller
-//! delays what it polls late, and never the packets behind it.
+//! A [`Medium`] takes packets from its stations with [`Medium::enqueue`] and
+//! gives each one back exactly once, delivered or dropped with a reason, from
+//! [`Medium::poll`]. It reads no clock: service is computed in virtual time,
+//! so a late caller delays what it polls late, and never the packets behind
+//! it. A [`Link`] is one direction of a wired medium.
 
 mod capacity;
 mod counters;
@@ -25,8 +26,8 @@ pub use counters::{Counters, DropReason, Tally};
 pub use discipline::{Aqm, EcnMarking};
 pub use generated::{Generated, GeneratedError, GeneratedRates, Motion, Network};
 pub use loss::GilbertElliott;
-pub use medium::{Departure, Link};
-pub use packet::{Ecn, FlowId, PacketInfo};
+pub use medium::{ChannelId, Direction, Link, Medium, MediumSpec, ServiceTime, StationId, Wired};
+pub use packet::{Departure, Ecn, FlowId, PacketInfo};
 pub use queue::QueueLimit;
 pub use spec::{LineStep, LinkSpec, SpecError};
 pub use trace::{Trace, TraceError, TraceProblem, TraceStatistics};

@@ -1,5 +1,179 @@
-//! What carries packets between stations.
+//! What carries packets between stations: one closed type, a folder for each
+//! kind. Whoever hosts a medium knows its stations by number and nothing of
+//! its kind.
 
+mod service;
+mod spec;
+mod station;
 mod wired;
 
-pub use wired::{Departure, Link};
+pub use service::ServiceTime;
+pub use spec::{ChannelId, MediumSpec, StationId};
+pub use wired::{Direction, Link, Wired};
+
+use crate::{Counters, Departure, PacketInfo, Tally};
+use spec::Kind;
+use station::Station;
+use weft_units::{Deadline, Duration, Instant, Rng};
+
+/// A medium and the packets of its stations, each in the queue of its station
+/// until the medium serves it.
+///
+/// Stations that can get in each other's way share a *channel*, which has one
+/// deadline: a cell has one channel, the directions of a wired medium are two.
+///
+/// Order of calls: any, with `now` never going back. Poll a channel until
+/// `None` whenever its deadline is reached and after every call that changes
+/// something for one of its stations. A station or channel that the medium
+/// does not have is a mistake of the caller and panics.
+pub struct Medium<P>(Model<P>);
+
+enum Model<P> {
+    Wired(Wired<P>),
+}
+
+impl<P> Medium<P> {
+    /// A medium at the run's epoch: every station is up and has nothing to
+    /// send.
+    #[must_use]
+    pub fn new(spec: &MediumSpec, rng: &Rng) -> Medium<P> {
+        Medium(match spec.kind() {
+            Kind::Wired(links) => Model::Wired(Wired::new(links, rng)),
+        })
+    }
+
+    /// Gives a packet to the queue of the station that sends it. Its size
+    /// alone will do for `info`.
+    pub fn enqueue(
+        &mut self,
+        now: Instant,
+        station: StationId,
+        info: impl Into<PacketInfo>,
+        packet: P,
+    ) {
+        match &mut self.0 {
+            Model::Wired(wired) => wired.link_mut(station).enqueue(now, info, packet),
+        }
+    }
+
+    /// The next packet of the channel that has ended by `now`, and the station
+    /// that sent it: those of one station in order of time.
+    pub fn poll(&mut self, now: Instant, channel: ChannelId) -> Option<(StationId, Departure<P>)> {
+        match &mut self.0 {
+            Model::Wired(wired) => wired.poll(now, channel),
+        }
+    }
+
+    /// When [`Medium::poll`] may have something to give, if ever without
+    /// another call.
+    #[must_use]
+    pub fn poll_timeout(&self, channel: ChannelId) -> Option<Deadline> {
+        match &self.0 {
+            Model::Wired(wired) => wired.poll_timeout(channel),
+        }
+    }
+
+    /// The channels.
+    pub fn channels(&self) -> impl Iterator<Item = ChannelId> + use<P> {
+        let count = match &self.0 {
+            Model::Wired(_) => Wired::<P>::CHANNELS,
+        };
+        (0..count).map(ChannelId)
+    }
+
+    /// The channel that the station sends on.
+    #[must_use]
+    pub fn channel_of(&self, station: StationId) -> ChannelId {
+        match &self.0 {
+            Model::Wired(_) => Wired::<P>::channel_of(station),
+        }
+    }
+
+    /// Switches a station off: its packets that wait or are being transmitted
+    /// are dropped, as is what comes; what has left the medium still arrives.
+    pub fn cut(&mut self, now: Instant, station: StationId) {
+        match &mut self.0 {
+            Model::Wired(wired) => wired.link_mut(station).cut(now),
+        }
+    }
+
+    /// Switches a station on again.
+    pub fn restore(&mut self, now: Instant, station: StationId) {
+        match &mut self.0 {
+            Model::Wired(wired) => wired.link_mut(station).restore(now),
+        }
+    }
+
+    /// Changes the one-way propagation delay of what the station transmits
+    /// from now on; its packets keep their order.
+    pub fn set_delay(&mut self, now: Instant, station: StationId, delay: Duration) {
+        match &mut self.0 {
+            Model::Wired(wired) => wired.link_mut(station).set_delay(now, delay),
+        }
+    }
+
+    /// Changes the probability, 0 to 1, that a packet which the station
+    /// transmits from now on is lost on its way.
+    pub fn set_loss(&mut self, now: Instant, station: StationId, loss: f64) {
+        match &mut self.0 {
+            Model::Wired(wired) => wired.link_mut(station).set_loss(now, loss),
+        }
+    }
+
+    /// How the medium was used by and for a station until `now`.
+    pub fn service_time(&mut self, now: Instant, station: StationId) -> ServiceTime {
+        match &mut self.0 {
+            Model::Wired(wired) => wired.link_mut(station).service_time(now),
+        }
+    }
+
+    /// What the medium holds of a station: waiting, being transmitted,
+    /// travelling, or ended but not polled yet.
+    #[must_use]
+    pub fn in_flight(&self, station: StationId) -> Tally {
+        match &self.0 {
+            Model::Wired(wired) => wired.link(station).in_flight(),
+        }
+    }
+
+    /// What the medium has taken from a station and given back.
+    #[must_use]
+    pub fn counters(&self, station: StationId) -> &Counters {
+        self.station(station).counters()
+    }
+
+    /// Whether the station is switched on.
+    #[must_use]
+    pub fn is_up(&self, station: StationId) -> bool {
+        self.station(station).is_up()
+    }
+
+    /// One-way propagation delay from the station.
+    #[must_use]
+    pub fn delay(&self, station: StationId) -> Duration {
+        self.station(station).line().delay()
+    }
+
+    /// The medium as one whose stations have a capacity each that is known
+    /// beforehand, if it is of that kind.
+    #[must_use]
+    pub fn wired(&self) -> Option<&Wired<P>> {
+        match &self.0 {
+            Model::Wired(wired) => Some(wired),
+        }
+    }
+
+    /// The same, to change it.
+    #[must_use]
+    pub fn wired_mut(&mut self) -> Option<&mut Wired<P>> {
+        match &mut self.0 {
+            Model::Wired(wired) => Some(wired),
+        }
+    }
+
+    fn station(&self, station: StationId) -> &Station<P> {
+        match &self.0 {
+            Model::Wired(wired) => wired.link(station).station(),
+        }
+    }
+}

@@ -1,4 +1,5 @@
-use weft_units::Bytes;
+use crate::DropReason;
+use weft_units::{Bytes, Duration, Instant};
 
 pub use weft_units::Ecn;
 
@@ -18,6 +19,32 @@ pub struct PacketInfo {
 /// protocol. Any number that the caller keeps for one.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
 pub struct FlowId(pub u64);
+
+/// The end of a packet.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Departure<P> {
+    /// It reached the other end.
+    Delivered {
+        /// What was enqueued.
+        packet: P,
+        /// When its last bit arrived.
+        at: Instant,
+        /// How long it waited before its transmission began.
+        queued_for: Duration,
+        /// Its ECN field on arrival: [`Ecn::Ce`] when it was marked.
+        ecn: Ecn,
+    },
+    /// It did not.
+    Dropped {
+        /// What was enqueued.
+        packet: P,
+        /// When it was dropped; for a random loss, when it would have
+        /// arrived.
+        at: Instant,
+        /// Why.
+        reason: DropReason,
+    },
+}
 
 impl PacketInfo {
     /// A packet of flow zero that is not ECN-capable.

@@ -1,4 +1,5 @@
-use super::{Departure, Link};
+use super::Link;
+use crate::Departure;
 use crate::{
     Capacity, DropReason, Ecn, FlowId, LineStep, LinkSpec, PacketInfo, QueueLimit, Schedule, Tally,
 };
