@@ -1,9 +1,11 @@
-//! Nodes joined by links: what is sent goes over the links of its leg and
+//! Nodes joined by media: what is sent goes over the links of its leg and
 //! ends once, delivered or dropped.
 
 use std::collections::VecDeque;
 
-use weft_links::{Departure, DropReason, Ecn, FlowId, Link, PacketInfo, Tally};
+use weft_links::{
+    ChannelId, Departure, DropReason, Ecn, FlowId, Medium, MediumSpec, PacketInfo, StationId, Tally,
+};
 use weft_units::{Bytes, Duration, Instant, Rng};
 
 use crate::agenda::{Agenda, Slot};
@@ -18,15 +20,15 @@ use weft_experiment::{
 pub(crate) struct Network {
     agenda: Agenda,
     owners: Vec<Owner>,
-    directions: Vec<OneWay>,
+    links: Vec<Hosted>,
     legs: Vec<Leg>,
 }
 
 /// Who is called when a slot's time has come.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Owner {
-    /// A direction of a link.
-    Link(usize),
+    /// A channel of a link's medium.
+    Channel(usize, ChannelId),
     /// The access delay of a leg.
     Access(LegId),
     /// A timer of a flow; the number is the flow's own.
@@ -49,9 +51,16 @@ pub(crate) enum Fate {
     Dropped,
 }
 
-struct OneWay {
-    link: Link<Packet>,
-    slot: Slot,
+/// The medium of a link, and what is measured of its stations.
+struct Hosted {
+    medium: Medium<Packet>,
+    /// Of its channels.
+    slots: Vec<Slot>,
+    stations: Vec<Station>,
+}
+
+#[derive(Default)]
+struct Station {
     delays: Delays,
     delivered: Bytes,
     drops: u32,
@@ -74,6 +83,8 @@ struct Leg {
 struct Crossing {
     link: usize,
     direction: Direction,
+    /// Who sends.
+    station: StationId,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -96,8 +107,17 @@ struct Counts {
 }
 
 impl Crossing {
-    fn index(self) -> usize {
-        2 * self.link + usize::from(self.direction == Direction::Backward)
+    fn new(link: usize, direction: Direction) -> Crossing {
+        let station = match direction {
+            Direction::Forward => weft_links::Direction::Forward,
+            Direction::Backward => weft_links::Direction::Backward,
+        };
+        let station = station.station();
+        Crossing {
+            link,
+            direction,
+            station,
+        }
     }
 }
 
@@ -106,22 +126,21 @@ impl Network {
         let mut network = Network {
             agenda: Agenda::new(),
             owners: Vec::new(),
-            directions: Vec::new(),
+            links: Vec::new(),
             legs: Vec::new(),
         };
         for setup in links {
-            let rng = rng.stream(&setup.name);
-            for (spec, name) in [(&setup.forward, "forward"), (&setup.backward, "backward")] {
-                let slot = network.add_slot(Owner::Link(network.directions.len()));
-                network.directions.push(OneWay {
-                    link: Link::new(spec, rng.stream(name)),
-                    slot,
-                    delays: Delays::default(),
-                    delivered: Bytes::ZERO,
-                    drops: 0,
-                    series: Vec::new(),
-                });
-            }
+            let spec = MediumSpec::wired(setup.forward.clone(), setup.backward.clone());
+            let medium = Medium::new(&spec, &rng.stream(&setup.name));
+            let link = network.links.len();
+            let channels = medium.channels();
+            let slot = |channel| network.add_slot(Owner::Channel(link, channel));
+            let slots = channels.map(slot).collect();
+            network.links.push(Hosted {
+                medium,
+                slots,
+                stations: spec.stations().map(|_| Station::default()).collect(),
+            });
         }
         network
     }
@@ -134,14 +153,11 @@ impl Network {
 
     /// The legs of a route: from the source to the sink, and back.
     pub fn add_route(&mut self, flow: usize, route: &Route) -> (LegId, LegId) {
-        let there = route.hops.iter().map(|h| Crossing {
-            link: h.link,
-            direction: h.direction,
-        });
-        let back = there.clone().rev().map(|c| Crossing {
-            direction: c.direction.reversed(),
-            ..c
-        });
+        let hops = route.hops.iter();
+        let there = hops.clone().map(|h| Crossing::new(h.link, h.direction));
+        let back = hops
+            .rev()
+            .map(|h| Crossing::new(h.link, h.direction.reversed()));
         let (there, back) = (there.collect(), back.collect());
         let delay = route.access_delay;
         let access = |access| {
@@ -183,9 +199,12 @@ impl Network {
     /// packets take to be transmitted.
     pub fn empty_rtt(&self, route: &Route) -> Duration {
         let hops = route.hops.iter();
-        let ways = hops.flat_map(|h| [2 * h.link, 2 * h.link + 1]);
-        ways.fold(route.access_delay * 2, |rtt, index| {
-            rtt + self.directions[index].link.delay()
+        let ways = hops.flat_map(|h| {
+            let directions = [h.direction, h.direction.reversed()];
+            directions.map(|direction| Crossing::new(h.link, direction))
+        });
+        ways.fold(route.access_delay * 2, |rtt, way| {
+            rtt + self.links[way.link].medium.delay(way.station)
         })
     }
 
@@ -236,16 +255,21 @@ impl Network {
         }
     }
 
-    /// The next packet that has ended on this link, or gone on from it and
-    /// ended elsewhere at once. Call until `None`.
-    pub fn poll_link(&mut self, now: Instant, index: usize) -> Option<Ended> {
+    /// The next packet that has ended on this channel of a link, or gone on
+    /// from it and ended elsewhere at once. Call until `None`.
+    pub fn poll_channel(
+        &mut self,
+        now: Instant,
+        index: usize,
+        channel: ChannelId,
+    ) -> Option<Ended> {
         loop {
-            let one_way = &mut self.directions[index];
-            let Some(departure) = one_way.link.poll(now) else {
-                let next = one_way.link.poll_timeout().map(|d| d.at);
-                self.agenda.set(one_way.slot, next);
+            let link = &mut self.links[index];
+            let Some((station, departure)) = link.medium.poll(now, channel) else {
+                link.set_deadline(channel, &mut self.agenda);
                 return None;
             };
+            let station = &mut link.stations[usize::from(station.0)];
             match departure {
                 Departure::Delivered {
                     mut packet,
@@ -254,8 +278,8 @@ impl Network {
                     ..
                 } => {
                     packet.ecn = ecn;
-                    one_way.delivered += Bytes(u64::from(packet.size));
-                    one_way.delays.add(queued_for);
+                    station.delivered += Bytes(u64::from(packet.size));
+                    station.delays.add(queued_for);
                     packet.hop += 1;
                     packet.queued += queued_for;
                     if let Some(ended) = self.go_on(now, packet) {
@@ -263,7 +287,7 @@ impl Network {
                     }
                 }
                 Departure::Dropped { packet, reason, .. } => {
-                    one_way.drops += 1;
+                    station.drops += 1;
                     return Some(self.drop_packet(packet, reason));
                 }
             }
@@ -289,15 +313,14 @@ impl Network {
 
     fn enqueue(&mut self, now: Instant, packet: Packet) {
         let crossing = self.legs[packet.leg.0 as usize].hops[usize::from(packet.hop)];
-        let one_way = &mut self.directions[crossing.index()];
+        let link = &mut self.links[crossing.link];
         // Two ends and a connection make a flow to a router.
         let flow = u64::from(packet.leg.0) << 32 | u64::from(packet.connection);
         let info = PacketInfo::new(Bytes(u64::from(packet.size)))
             .with_flow(FlowId(flow))
             .with_ecn(packet.ecn);
-        one_way.link.enqueue(now, info, packet);
-        let next = one_way.link.poll_timeout().map(|d| d.at);
-        self.agenda.set(one_way.slot, next);
+        link.medium.enqueue(now, crossing.station, info, packet);
+        link.set_deadline(link.medium.channel_of(crossing.station), &mut self.agenda);
     }
 
     /// A packet has come over a link.
@@ -330,7 +353,9 @@ impl Network {
 
     fn drop_packet(&mut self, packet: Packet, reason: DropReason) -> Ended {
         let leg = &mut self.legs[packet.leg.0 as usize];
-        let Crossing { link, direction } = leg.hops[usize::from(packet.hop)];
+        let Crossing {
+            link, direction, ..
+        } = leg.hops[usize::from(packet.hop)];
         leg.counts.drops += 1;
         let rows = &mut leg.counts.dropped;
         let same =
@@ -353,12 +378,12 @@ impl Network {
 
     /// The end of a period.
     pub fn sample(&mut self, at: Instant, measured: Measured) {
-        for one_way in &mut self.directions {
-            one_way.series.push(LinkSample {
+        for station in self.links.iter_mut().flat_map(|link| &mut link.stations) {
+            station.series.push(LinkSample {
                 at,
-                delivered: std::mem::take(&mut one_way.delivered),
-                drops: std::mem::take(&mut one_way.drops),
-                queue_delay: one_way.delays.take_period(measured),
+                delivered: std::mem::take(&mut station.delivered),
+                drops: std::mem::take(&mut station.drops),
+                queue_delay: station.delays.take_period(measured),
             });
         }
         for leg in &mut self.legs {
@@ -369,15 +394,15 @@ impl Network {
 
     /// What the links measured. Call after the last sample.
     pub fn link_records(&mut self, links: &[LinkSetup]) -> Vec<LinkRecord> {
-        let record = |(index, setup): (usize, &LinkSetup)| {
-            let mut take = |index: usize| self.directions[index].take_record();
+        let record = |(setup, link): (&LinkSetup, &mut Hosted)| {
+            let mut take = |direction| link.take_record(Crossing::new(0, direction).station);
             LinkRecord {
                 name: setup.name.clone(),
-                forward: take(2 * index),
-                backward: take(2 * index + 1),
+                forward: take(Direction::Forward),
+                backward: take(Direction::Backward),
             }
         };
-        links.iter().enumerate().map(record).collect()
+        links.iter().zip(&mut self.links).map(record).collect()
     }
 
     /// What became of the packets of a leg. Call after the last sample.
@@ -403,13 +428,19 @@ impl Network {
     }
 }
 
-impl OneWay {
-    fn take_record(&mut self) -> DirectionRecord {
+impl Hosted {
+    fn set_deadline(&self, channel: ChannelId, agenda: &mut Agenda) {
+        let next = self.medium.poll_timeout(channel).map(|d| d.at);
+        agenda.set(self.slots[usize::from(channel.0)], next);
+    }
+
+    fn take_record(&mut self, id: StationId) -> DirectionRecord {
+        let station = &mut self.stations[usize::from(id.0)];
         DirectionRecord {
-            counters: *self.link.counters(),
-            in_flight: self.link.in_flight(),
-            queue_delay: self.delays.take_distribution(),
-            series: std::mem::take(&mut self.series),
+            counters: *self.medium.counters(id),
+            in_flight: self.medium.in_flight(id),
+            queue_delay: station.delays.take_distribution(),
+            series: std::mem::take(&mut station.series),
         }
     }
 }

@@ -63,8 +63,8 @@ impl World<'_> {
             self.now = at;
             self.events += 1;
             match owner {
-                Owner::Link(index) => {
-                    while let Some(ended) = self.network.poll_link(at, index) {
+                Owner::Channel(link, channel) => {
+                    while let Some(ended) = self.network.poll_channel(at, link, channel) {
                         self.dispatch(&ended);
                     }
                 }
