@@ -52,7 +52,7 @@ pub use address::Addresses;
 pub use error::EmuError;
 pub use histogram::Histogram;
 pub use log::{Fate, PacketLog, PacketRecord};
-pub use network::{Direction, HostId, LinkId, Logging, Network, Side};
+pub use network::{HostId, LinkId, Logging, Network, Side};
 pub use processes::{end_all_programs, has_ended, own_mark};
 pub use report::{DirectionReport, Interval, LinkReport, Rejected, Report, Scheduling};
 pub use right::{Right, RightError};

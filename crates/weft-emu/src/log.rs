@@ -1,11 +1,11 @@
-use crate::{Direction, HostId, LinkId};
+use crate::{HostId, LinkId};
 use rustix::fs::{MemfdFlags, memfd_create};
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
 use std::os::unix::fs::FileExt;
 use std::sync::mpsc::{Receiver, Sender, SyncSender, TrySendError, channel, sync_channel};
 use std::thread::{self, JoinHandle};
-use weft_links::DropReason;
+use weft_links::{Direction, DropReason, StationId};
 use weft_units::{Bytes, Duration, Instant};
 
 /// Records that go to the writer at once.
@@ -30,8 +30,8 @@ pub enum Fate {
 pub struct PacketRecord {
     /// The link.
     pub link: LinkId,
-    /// In which direction.
-    pub direction: Direction,
+    /// Which of its stations sent it: the direction on a wired link.
+    pub station: StationId,
     /// Who sent it.
     pub from: HostId,
     /// Whom it is for.
@@ -135,7 +135,7 @@ impl PacketLog {
                 out,
                 "{},{},{},{},{},{},{},{},{:.9},{:.9},{:.9},{:.9},{fate}",
                 r.link.0,
-                r.direction.as_str(),
+                Direction::of(r.station).map_or("other", Direction::as_str),
                 r.from.0,
                 r.to.0,
                 r.protocol,
@@ -262,7 +262,7 @@ fn encode(record: &PacketRecord) -> [u8; SIZE] {
     };
     let halves = [
         record.link.0 as u16,
-        u16::from(record.direction == Direction::Backward),
+        record.station.0,
         record.from.0 as u16,
         record.to.0 as u16,
         u16::from(record.protocol) << 8 | fate as u16,
@@ -295,10 +295,7 @@ fn decode(bytes: &[u8; SIZE]) -> PacketRecord {
     let fate = usize::from(half(4) & 0xff);
     PacketRecord {
         link: LinkId(half(0).into()),
-        direction: match half(1) {
-            0 => Direction::Forward,
-            _ => Direction::Backward,
-        },
+        station: StationId(half(1)),
         from: HostId(half(2).into()),
         to: HostId(half(3).into()),
         protocol: (half(4) >> 8) as u8,

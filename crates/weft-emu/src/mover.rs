@@ -1,11 +1,11 @@
 //! The one thread that moves packets: from devices into the links, from the
 //! links to devices, each at the time that the model says.
 
-mod pipe;
 mod port;
+mod segment;
 
-pub(crate) use pipe::Pipe;
 pub(crate) use port::Port;
+pub(crate) use segment::Segment;
 
 use crate::clock::{Clock, processor_time};
 use crate::histogram::Histogram;
@@ -14,7 +14,7 @@ use crate::packet::{Header, set_ecn};
 use crate::report::Scheduling;
 use crate::right::in_new_thread;
 use crate::tun::MTU;
-use crate::{EmuError, Logging};
+use crate::{EmuError, LinkId, Logging};
 use rustix::event::epoll::{self, CreateFlags, Event, EventData, EventFlags};
 use rustix::event::{EventfdFlags, Timespec, eventfd};
 use rustix::fd::OwnedFd;
@@ -26,10 +26,10 @@ use std::num::NonZeroU64;
 use std::os::fd::AsFd;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
-use weft_links::Departure;
+use weft_links::{Departure, StationId};
 use weft_units::{Bytes, Duration, Instant};
 
-/// Packets that one device gives, and one link delivers, before the others
+/// Packets that one device gives, and one channel delivers, before the others
 /// have their turn.
 const BATCH: usize = 64;
 /// Empty buffers that are kept for the next packets.
@@ -68,7 +68,8 @@ pub(crate) struct Orders {
 
 pub(crate) struct Mover {
     clock: Clock,
-    pipes: Vec<Pipe>,
+    /// By the number of their link.
+    segments: Vec<Segment>,
     ports: Vec<Port>,
     epoll: OwnedFd,
     timer: OwnedFd,
@@ -88,7 +89,7 @@ pub(crate) struct Mover {
 
 /// What a mover brings home.
 pub(crate) struct Outcome {
-    pub pipes: Vec<Pipe>,
+    pub segments: Vec<Segment>,
     pub duration: Duration,
     pub lateness: Histogram,
     pub scheduling: Scheduling,
@@ -107,7 +108,11 @@ impl Orders {
 }
 
 impl Mover {
-    pub fn new(pipes: Vec<Pipe>, ports: Vec<Port>, logging: Logging) -> Result<Mover, EmuError> {
+    pub fn new(
+        segments: Vec<Segment>,
+        ports: Vec<Port>,
+        logging: Logging,
+    ) -> Result<Mover, EmuError> {
         let system = |what: &'static str| move |e| EmuError::system(what, e);
         let epoll = epoll::create(CreateFlags::CLOEXEC).map_err(system("epoll"))?;
         let flags = TimerfdFlags::NONBLOCK | TimerfdFlags::CLOEXEC;
@@ -132,7 +137,7 @@ impl Mover {
         let (_, orders) = channel();
         let mut mover = Mover {
             clock: Clock::start(),
-            pipes,
+            segments,
             ports,
             epoll,
             timer,
@@ -175,7 +180,7 @@ impl Mover {
         }
         Outcome {
             duration: self.clock.now().saturating_since(Instant::ZERO),
-            pipes: self.pipes,
+            segments: self.segments,
             lateness: self.lateness,
             scheduling,
             processor_time: processor_time(),
@@ -219,11 +224,11 @@ impl Mover {
             buffer.entered = self.clock.now();
             let across = port.across(header.destination);
             let beside = port.beside(header.destination);
-            let pipe = port.pipe;
+            let (link, station) = (port.link, port.station());
             match (across, beside) {
                 (Some(to), _) => {
                     buffer.to = to;
-                    self.pipes[pipe].enqueue(buffer.entered, buffer);
+                    self.segments[link.0].enqueue(buffer.entered, station, buffer);
                 }
                 (None, Some(to)) => {
                     self.give(to, &buffer);
@@ -240,39 +245,33 @@ impl Mover {
     /// Gives out what has arrived, and says when there is more.
     fn deliver(&mut self) -> Option<Instant> {
         let mut due: Option<Instant> = None;
-        for index in 0..self.pipes.len() {
-            self.deliver_earlier(index);
-            let mut now = self.clock.now();
-            for _ in 0..BATCH {
-                let Some(departure) = self.pipes[index].link.poll(now) else {
-                    break;
-                };
-                now = self.end(index, departure);
+        for index in 0..self.segments.len() {
+            while let Some(packet) = self.segments[index].poll_earlier() {
+                self.give(packet.to, &packet);
             }
-            let next = self.pipes[index].link.poll_timeout().map(|d| d.at);
-            let earlier = self.pipes[index].before.as_ref().and_then(|(clock, link)| {
-                Some(self.clock.convert(*clock, link.poll_timeout()?.at))
-            });
-            due = [due, next, earlier].into_iter().flatten().min();
+            for channel in self.segments[index].channels() {
+                let mut now = self.clock.now();
+                for _ in 0..BATCH {
+                    let segment = &mut self.segments[index];
+                    let Some((station, departure)) = segment.poll(now, channel) else {
+                        break;
+                    };
+                    now = self.end(LinkId(index), station, departure);
+                }
+            }
+            let next = self.segments[index].poll_timeout(self.clock);
+            due = [due, next].into_iter().flatten().min();
         }
         due
     }
 
-    /// What was on the way before the run began, unmeasured.
-    fn deliver_earlier(&mut self, index: usize) {
-        while let Some((clock, link)) = &mut self.pipes[index].before {
-            match link.poll(clock.now()) {
-                Some(Departure::Delivered { packet, .. }) => self.give(packet.to, &packet),
-                Some(Departure::Dropped { .. }) => {}
-                None if link.poll_timeout().is_none() => self.pipes[index].before = None,
-                None => return,
-            }
-        }
-    }
-
     /// The end of a packet on its link; returns the time after it.
-    fn end(&mut self, index: usize, departure: Departure<Box<Buffer>>) -> Instant {
-        let pipe = &mut self.pipes[index];
+    fn end(
+        &mut self,
+        link: LinkId,
+        station: StationId,
+        departure: Departure<Box<Buffer>>,
+    ) -> Instant {
         let (packet, at, queued_for, fate) = match departure {
             Departure::Delivered {
                 mut packet,
@@ -284,15 +283,12 @@ impl Mover {
                     let length = packet.length;
                     set_ecn(&mut packet.bytes[..length], ecn);
                 }
-                pipe.on_delivered(at, packet.size(), queued_for);
                 (packet, at, queued_for, Fate::Delivered)
             }
             Departure::Dropped { packet, at, reason } => {
-                pipe.on_dropped(at);
                 (packet, at, Duration::ZERO, Fate::Dropped(reason))
             }
         };
-        let (link, direction) = (pipe.link_id, pipe.direction);
         if fate == Fate::Delivered {
             self.give(packet.to, &packet);
         }
@@ -304,7 +300,7 @@ impl Mover {
         if let Some(log) = &mut self.log {
             log.add(PacketRecord {
                 link,
-                direction,
+                station,
                 from: self.ports[packet.from].host,
                 to: self.ports[packet.to].host,
                 protocol: packet.header.protocol,
@@ -391,7 +387,8 @@ impl Mover {
 
     fn begin(&mut self) {
         let old = std::mem::replace(&mut self.clock, Clock::start());
-        self.pipes.iter_mut().for_each(|pipe| pipe.begin(old));
+        let segments = self.segments.iter_mut();
+        segments.for_each(|segment| segment.begin(old));
         self.lateness = Histogram::default();
         (self.strays, self.untaken) = (0, 0);
         self.armed = Some(Instant::ZERO);

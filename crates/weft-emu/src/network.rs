@@ -1,10 +1,10 @@
 use crate::address::{Addresses, MAX_HOSTS, MAX_LINKS};
 use crate::host::{Host, HostPlan, Place};
 use crate::interfaces::{Interface, free_subnet};
-use crate::mover::{Mover, Pipe, Port};
+use crate::mover::{Mover, Port, Segment};
 use crate::processes;
 use crate::{EmuError, Running};
-use weft_links::LinkSpec;
+use weft_links::{Direction, LinkSpec, MediumSpec};
 use weft_units::{Duration, Rng};
 
 /// Later than this at p99.9 and a run is rejected: chosen by us, five times
@@ -41,15 +41,6 @@ pub enum Side {
     Near,
     /// Where it ends.
     Far,
-}
-
-/// The directions of a link.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-pub enum Direction {
-    /// From the near side to the far side.
-    Forward,
-    /// From the far side to the near side.
-    Backward,
 }
 
 /// Whether a line per packet is kept.
@@ -90,24 +81,6 @@ impl Side {
             Side::Near => Direction::Forward,
             Side::Far => Direction::Backward,
         }
-    }
-}
-
-impl Direction {
-    /// As in tables.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Direction::Forward => "forward",
-            Direction::Backward => "backward",
-        }
-    }
-}
-
-impl LinkId {
-    /// Where the mover has this direction.
-    pub(crate) fn pipe(self, direction: Direction) -> usize {
-        2 * self.0 + usize::from(direction == Direction::Backward)
     }
 }
 
@@ -222,11 +195,10 @@ impl Network {
                     .into_iter()
                     .flatten()
                     .collect();
-                let pipe = link.pipe(side.leaves_by());
-                ports.push(Port::new(tun, HostId(index), link, side, pipe, own));
+                ports.push(Port::new(tun, HostId(index), link, side, own));
             }
         }
-        let mover = Mover::new(self.pipes(), ports, self.logging)?;
+        let mover = Mover::new(self.segments(), ports, self.logging)?;
         let names = self.links.into_iter().map(|link| link.name).collect();
         Running::start(hosts, names, mover, self.lateness_limit)
     }
@@ -283,22 +255,14 @@ impl Network {
         name
     }
 
-    /// The directions of the links, in the order of [`LinkId::pipe`]. Random
-    /// streams are named as the simulator names them.
-    fn pipes(&self) -> Vec<Pipe> {
+    /// The links' media by their numbers. Random streams are named as the
+    /// simulator names them.
+    fn segments(&self) -> Vec<Segment> {
         let rng = Rng::new(self.seed).stream("links");
-        let mut pipes = Vec::new();
-        for (index, link) in self.links.iter().enumerate() {
-            let rng = rng.stream(&link.name);
-            let both = [
-                (Direction::Forward, &link.forward),
-                (Direction::Backward, &link.backward),
-            ];
-            for (direction, spec) in both {
-                let rng = rng.stream(direction.as_str());
-                pipes.push(Pipe::new(LinkId(index), direction, spec.clone(), rng));
-            }
-        }
-        pipes
+        let segment = |link: &LinkSetup| {
+            let spec = MediumSpec::wired(link.forward.clone(), link.backward.clone());
+            Segment::new(spec, rng.stream(&link.name))
+        };
+        self.links.iter().map(segment).collect()
     }
 }

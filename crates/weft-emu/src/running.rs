@@ -1,6 +1,6 @@
 use crate::awake::Awake;
 use crate::host::Host;
-use crate::mover::{Mover, Order, Orders, Outcome, Pipe};
+use crate::mover::{Mover, Order, Orders, Outcome, Segment};
 use crate::processes::{self, MAKER};
 use crate::{EmuError, HostId, LinkReport, Report};
 use std::ffi::OsStr;
@@ -10,6 +10,7 @@ use std::process::Command;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::channel;
 use std::thread::{self, JoinHandle};
+use weft_links::Direction;
 use weft_units::Duration;
 
 /// A network that moves packets, until it is stopped or dropped. Then what
@@ -103,7 +104,7 @@ impl Running {
         let device_drops = self.device_drops().saturating_sub(earlier);
         let outcome = self.end().expect("it ends once, here");
         Report {
-            links: link_reports(&self.links, outcome.pipes),
+            links: link_reports(&self.links, outcome.segments),
             duration: outcome.duration,
             lateness: outcome.lateness,
             lateness_limit: self.lateness_limit,
@@ -139,16 +140,13 @@ impl Running {
     }
 }
 
-fn link_reports(names: &[String], pipes: Vec<Pipe>) -> Vec<LinkReport> {
-    let mut directions = pipes.into_iter().map(Pipe::report);
-    let link = |name: &String| {
-        Some(LinkReport {
-            name: name.clone(),
-            forward: directions.next()?,
-            backward: directions.next()?,
-        })
+fn link_reports(names: &[String], segments: Vec<Segment>) -> Vec<LinkReport> {
+    let link = |(name, mut segment): (&String, Segment)| LinkReport {
+        name: name.clone(),
+        forward: segment.report(Direction::Forward.station()),
+        backward: segment.report(Direction::Backward.station()),
     };
-    names.iter().map_while(link).collect()
+    names.iter().zip(segments).map(link).collect()
 }
 
 impl Drop for Running {

@@ -2,7 +2,8 @@
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
-use weft_emu::{Direction, Fate, PacketLog, PacketRecord};
+use weft_emu::{Fate, PacketLog, PacketRecord};
+use weft_links::Direction;
 use weft_units::{Bytes, Instant};
 
 /// Bits per second at which packets that had waited really arrived: each one
@@ -75,5 +76,7 @@ pub fn stolen_s() -> f64 {
 }
 
 fn forward(packets: &PacketLog) -> impl Iterator<Item = PacketRecord> + '_ {
-    packets.iter().filter(|r| r.direction == Direction::Forward)
+    packets
+        .iter()
+        .filter(|r| r.station == Direction::Forward.station())
 }

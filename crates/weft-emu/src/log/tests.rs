@@ -7,11 +7,7 @@ pub fn record(number: u64) -> PacketRecord {
     };
     PacketRecord {
         link: LinkId(number as usize % 7),
-        direction: if number.is_multiple_of(2) {
-            Direction::Forward
-        } else {
-            Direction::Backward
-        },
+        station: StationId((number % 2) as u16),
         from: HostId(1),
         to: HostId(200),
         protocol: 17,

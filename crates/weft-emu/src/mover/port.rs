@@ -3,14 +3,14 @@ use crate::tun::Tun;
 use crate::{HostId, LinkId, Side};
 use std::collections::BTreeMap;
 use std::net::IpAddr;
+use weft_links::StationId;
 
 /// A host's device on a link.
 pub(crate) struct Port {
     pub tun: Tun,
     pub host: HostId,
     /// Where its packets go.
-    pub pipe: usize,
-    link: LinkId,
+    pub link: LinkId,
     side: Side,
     own: Vec<Addresses>,
     across: BTreeMap<IpAddr, usize>,
@@ -25,24 +25,21 @@ pub(crate) struct Identity {
 }
 
 impl Port {
-    pub fn new(
-        tun: Tun,
-        host: HostId,
-        link: LinkId,
-        side: Side,
-        pipe: usize,
-        own: Vec<Addresses>,
-    ) -> Port {
+    pub fn new(tun: Tun, host: HostId, link: LinkId, side: Side, own: Vec<Addresses>) -> Port {
         Port {
             tun,
             host,
-            pipe,
             link,
             side,
             own,
             across: BTreeMap::new(),
             beside: BTreeMap::new(),
         }
+    }
+
+    /// What its packets are sent as.
+    pub fn station(&self) -> StationId {
+        self.side.leaves_by().station()
     }
 
     pub fn identity(&self) -> Identity {

@@ -1,8 +1,8 @@
 use crate::tools::{Pair, round_trip, spec, udp, with_echo};
 use std::net::{IpAddr, SocketAddr};
 use std::time::{Duration, Instant};
-use weft_emu::{Direction, Fate, Logging, PacketRecord, Rejected};
-use weft_links::{Capacity, DropReason, Link, Schedule};
+use weft_emu::{Fate, Logging, PacketRecord, Rejected};
+use weft_links::{Capacity, Direction, DropReason, Link, Schedule};
 use weft_testing::where_the_machine_keeps_up;
 use weft_units::{Bytes, Rate, Rng};
 
@@ -91,7 +91,7 @@ fn what_became_of_each_packet_is_what_the_model_says() {
     let report = pair.running.stop();
     let packets = report.packets.as_ref().expect("it has room");
     let packets = packets.as_ref().expect("it was asked for");
-    let forward = |r: &PacketRecord| r.direction == Direction::Forward;
+    let forward = |r: &PacketRecord| r.station == Direction::Forward.station();
     let records: Vec<_> = packets.iter().filter(forward).collect();
     assert_eq!(records.len(), 100);
     assert!(records.iter().any(|r| r.fate != Fate::Delivered));
@@ -159,7 +159,9 @@ fn the_course_of_a_link_counts_from_the_beginning() {
         assert!(report.duration >= ms(800));
         let packets = report.packets.as_ref().expect("it has room");
         let packets = packets.as_ref().expect("it was asked for");
-        let forward = packets.iter().filter(|r| r.direction == Direction::Forward);
+        let forward = packets
+            .iter()
+            .filter(|r| r.station == Direction::Forward.station());
         let ends: Vec<_> = forward.map(|r| r.ended.as_secs_f64()).collect();
         let within = |from, to| ends.iter().filter(|at| (from..to).contains(*at)).count();
         assert!(within(0.0, 0.302) > 5, "{ends:?}");

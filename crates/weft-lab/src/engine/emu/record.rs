@@ -259,9 +259,9 @@ fn ends(count: usize, every: Duration, length: Duration) -> impl Iterator<Item =
 pub fn packet(record: &PacketRecord, link: usize, flow: Option<(usize, End)>) -> Packet {
     Packet {
         link,
-        direction: match record.direction {
-            weft_emu::Direction::Forward => Direction::Forward,
-            weft_emu::Direction::Backward => Direction::Backward,
+        direction: match record.station == weft_links::Direction::Forward.station() {
+            true => Direction::Forward,
+            false => Direction::Backward,
         },
         flow,
         size: record.size,

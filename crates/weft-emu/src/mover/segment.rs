@@ -1,0 +1,144 @@
+use super::Buffer;
+use crate::clock::Clock;
+use crate::histogram::Histogram;
+use crate::report::{DirectionReport, Interval};
+use weft_links::{ChannelId, Departure, Medium, MediumSpec, PacketInfo, StationId};
+use weft_units::{Bytes, Duration, Instant, Rng};
+
+/// How finely a run's course is reported: fine enough for the reaction of a
+/// controller (RFC 8867 section 3 asks for 20 to 200 ms).
+const INTERVAL: Duration = Duration::from_millis(100);
+
+/// The medium of a link, and what is measured of its stations.
+pub(crate) struct Segment {
+    medium: Medium<Box<Buffer>>,
+    /// What an earlier epoch put on the way, with that epoch's clock.
+    before: Option<(Clock, Medium<Box<Buffer>>)>,
+    spec: MediumSpec,
+    rng: Rng,
+    stations: Vec<Measured>,
+}
+
+/// What a station sent, and what became of it.
+#[derive(Default)]
+struct Measured {
+    queueing: Histogram,
+    intervals: Vec<Interval>,
+}
+
+impl Segment {
+    /// A medium whose random streams are those of `rng`.
+    pub fn new(spec: MediumSpec, rng: Rng) -> Segment {
+        Segment {
+            medium: Medium::new(&spec, &rng),
+            before: None,
+            stations: spec.stations().map(|_| Measured::default()).collect(),
+            spec,
+            rng,
+        }
+    }
+
+    /// Begins anew at time zero; what is on the way arrives all the same.
+    pub fn begin(&mut self, old: Clock) {
+        let fresh = Medium::new(&self.spec, &self.rng);
+        self.before = Some((old, std::mem::replace(&mut self.medium, fresh)));
+        self.stations.fill_with(Measured::default);
+    }
+
+    pub fn enqueue(&mut self, now: Instant, station: StationId, buffer: Box<Buffer>) {
+        let info = PacketInfo {
+            size: Bytes(buffer.length as u64),
+            flow: buffer.header.flow(),
+            ecn: buffer.header.ecn,
+        };
+        self.medium.enqueue(now, station, info, buffer);
+    }
+
+    /// What of it has a deadline of its own.
+    pub fn channels(&self) -> impl Iterator<Item = ChannelId> + use<> {
+        self.medium.channels()
+    }
+
+    /// The next packet that has ended by `now`, measured.
+    pub fn poll(
+        &mut self,
+        now: Instant,
+        channel: ChannelId,
+    ) -> Option<(StationId, Departure<Box<Buffer>>)> {
+        let (id, departure) = self.medium.poll(now, channel)?;
+        let station = &mut self.stations[usize::from(id.0)];
+        match &departure {
+            Departure::Delivered {
+                packet,
+                at,
+                queued_for,
+                ..
+            } => station.on_delivered(*at, packet.size(), *queued_for),
+            Departure::Dropped { at, .. } => station.interval(*at).dropped += 1,
+        }
+        Some((id, departure))
+    }
+
+    /// The next packet of the earlier epoch that has arrived, unmeasured.
+    pub fn poll_earlier(&mut self) -> Option<Box<Buffer>> {
+        let (clock, medium) = self.before.as_mut()?;
+        for channel in medium.channels() {
+            while let Some((_, departure)) = medium.poll(clock.now(), channel) {
+                if let Departure::Delivered { packet, .. } = departure {
+                    return Some(packet);
+                }
+            }
+        }
+        if deadline(medium).is_none() {
+            self.before = None;
+        }
+        None
+    }
+
+    /// When there is more, by the clock of now.
+    pub fn poll_timeout(&self, clock: Clock) -> Option<Instant> {
+        let earlier = self.before.as_ref();
+        let earlier =
+            earlier.and_then(|(old, medium)| Some(clock.convert(*old, deadline(medium)?)));
+        [deadline(&self.medium), earlier]
+            .into_iter()
+            .flatten()
+            .min()
+    }
+
+    pub fn report(&mut self, station: StationId) -> DirectionReport {
+        let measured = std::mem::take(&mut self.stations[usize::from(station.0)]);
+        DirectionReport {
+            counters: *self.medium.counters(station),
+            in_flight: self.medium.in_flight(station),
+            queueing: measured.queueing,
+            interval: INTERVAL,
+            intervals: measured.intervals,
+        }
+    }
+}
+
+/// The earliest of the channels.
+fn deadline(medium: &Medium<Box<Buffer>>) -> Option<Instant> {
+    let deadlines = medium.channels().filter_map(|c| medium.poll_timeout(c));
+    deadlines.map(|deadline| deadline.at).min()
+}
+
+impl Measured {
+    fn on_delivered(&mut self, at: Instant, size: Bytes, queued_for: Duration) {
+        self.queueing.add(queued_for);
+        let interval = self.interval(at);
+        interval.packets += 1;
+        interval.delivered += size;
+        interval.queued_for += queued_for;
+        interval.longest_queued_for = interval.longest_queued_for.max(queued_for);
+    }
+
+    fn interval(&mut self, at: Instant) -> &mut Interval {
+        let index = (at.as_nanos() / INTERVAL.as_nanos()) as usize;
+        if index >= self.intervals.len() {
+            self.intervals.resize(index + 1, Interval::default());
+        }
+        &mut self.intervals[index]
+    }
+}
