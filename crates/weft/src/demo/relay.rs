@@ -14,7 +14,7 @@ use nat::Nat;
 use std::io;
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex, PoisonError};
-use weft_links::{Counters, LinkSpec};
+use weft_links::{Counters, Direction, LinkSpec, MediumSpec};
 use weft_units::{Duration, Instant, Rate, Rng};
 
 /// What a UDP packet adds to its payload on the emulated link: an IPv4 header
@@ -37,16 +37,10 @@ pub struct RelayHandle {
     driver: Arc<Driver>,
 }
 
-/// One direction of a relay, or both.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Way {
-    /// From the clients to the target.
-    Up,
-    /// From the target to the clients.
-    Down,
-    /// Up and down.
-    Both,
-}
+/// From the clients to the target.
+pub const UP: Direction = Direction::Forward;
+/// From the target to the clients.
+pub const DOWN: Direction = Direction::Backward;
 
 /// A relay that cannot start.
 #[derive(Debug, thiserror::Error)]
@@ -152,7 +146,8 @@ impl Relay {
         let driver = Driver::shared().map_err(system)?;
         let shared = Arc::new(Shared::default());
         let rng = Rng::new(seed).stream(name);
-        let nat = Nat::open(&driver, up, down, target, &rng, shared.clone()).map_err(system)?;
+        let spec = MediumSpec::wired(up.clone(), down.clone());
+        let nat = Nat::open(&driver, &spec, target, &rng, shared.clone()).map_err(system)?;
         let handle = RelayHandle {
             address: nat.address(),
             key: nat.key(),
@@ -172,28 +167,28 @@ impl RelayHandle {
     }
 
     /// Changes the capacity; zero is an outage in which packets wait.
-    pub fn set_capacity(&self, way: Way, rate: Rate) {
-        self.change(way, Change::Capacity(rate));
+    pub fn set_capacity(&self, ways: &'static [Direction], rate: Rate) {
+        self.change(ways, Change::Capacity(rate));
     }
 
     /// Changes the one-way propagation delay.
-    pub fn set_delay(&self, way: Way, delay: Duration) {
-        self.change(way, Change::Delay(delay));
+    pub fn set_delay(&self, ways: &'static [Direction], delay: Duration) {
+        self.change(ways, Change::Delay(delay));
     }
 
     /// Changes the probability, 0 to 1, that a packet is lost.
-    pub fn set_loss(&self, way: Way, loss: f64) {
-        self.change(way, Change::Loss(loss));
+    pub fn set_loss(&self, ways: &'static [Direction], loss: f64) {
+        self.change(ways, Change::Loss(loss));
     }
 
     /// Switches both directions off: what waits and what comes is dropped.
     pub fn cut(&self) {
-        self.change(Way::Both, Change::Cut);
+        self.change(&Direction::ALL, Change::Cut);
     }
 
     /// Switches both directions on.
     pub fn restore(&self) {
-        self.change(Way::Both, Change::Restore);
+        self.change(&Direction::ALL, Change::Restore);
     }
 
     /// Brings both directions into a state of the ride.
@@ -202,9 +197,9 @@ impl RelayHandle {
             self.cut();
             return;
         }
-        self.set_capacity(Way::Both, state.capacity);
-        self.set_delay(Way::Both, state.delay);
-        self.set_loss(Way::Both, state.loss);
+        self.set_capacity(&Direction::ALL, state.capacity);
+        self.set_delay(&Direction::ALL, state.delay);
+        self.set_loss(&Direction::ALL, state.loss);
         self.restore();
     }
 
@@ -221,20 +216,14 @@ impl RelayHandle {
         counters
     }
 
-    fn change(&self, way: Way, change: Change) {
-        self.driver.command(Command::Change(self.key, way, change));
+    fn change(&self, ways: &'static [Direction], change: Change) {
+        self.driver.command(Command::Change(self.key, ways, change));
     }
 }
 
 impl Drop for RelayHandle {
     fn drop(&mut self) {
         self.driver.command(Command::Remove(self.key));
-    }
-}
-
-impl Way {
-    fn covers(self, other: Way) -> bool {
-        self == Way::Both || self == other
     }
 }
 

@@ -1,7 +1,7 @@
 //! The thread of all relays: waits for sockets and deadlines.
 
+use super::Change;
 use super::nat::Nat;
-use super::{Change, Way};
 use polling::{Event, Events, PollMode, Poller};
 use std::collections::BTreeMap;
 use std::io;
@@ -10,6 +10,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, Sender, TryRecvError, channel};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::thread::JoinHandle;
+use weft_links::Direction;
 use weft_units::{Deadline, Instant};
 
 /// The one thread of the process, while a relay lives.
@@ -18,7 +19,7 @@ static SHARED: Mutex<Weak<Driver>> = Mutex::new(Weak::new());
 /// What a relay's handle asks of the thread.
 pub(super) enum Command {
     Add(Box<Nat>),
-    Change(usize, Way, Change),
+    Change(usize, &'static [Direction], Change),
     Remove(usize),
 }
 
@@ -159,9 +160,9 @@ fn apply(nats: &mut BTreeMap<usize, Nat>, clock: Clock, command: Command) {
     match command {
         Command::Add(nat) => drop(nats.insert(nat.key(), *nat)),
         Command::Remove(key) => drop(nats.remove(&key)),
-        Command::Change(key, way, change) => {
+        Command::Change(key, ways, change) => {
             if let Some(nat) = nats.get_mut(&key) {
-                nat.change(clock.now(), way, change);
+                nat.change(clock.now(), ways, change);
             }
         }
     }

@@ -1,14 +1,16 @@
-//! One relay: its sockets and its two links.
+//! One relay: its sockets and its medium.
 
 use super::driver::{Clock, Driver, Sockets};
-use super::{Change, LATE, OVERHEAD_BYTES, Published, RelayCounters, Shared, Way, WayCounters};
+use super::{
+    Change, DOWN, LATE, OVERHEAD_BYTES, Published, RelayCounters, Shared, UP, WayCounters,
+};
 use socket2::SockRef;
 use std::collections::BTreeMap;
 use std::io;
 use std::net::{SocketAddr, UdpSocket};
 use std::sync::Arc;
-use weft_links::{Departure, Link, LinkSpec};
-use weft_units::{Bytes, Deadline, Duration, Instant, Rng};
+use weft_links::{Departure, Direction, Link, Medium, MediumSpec, StationId};
+use weft_units::{Bytes, Deadline, Duration, Instant, Rate, Rng};
 
 /// Client addresses remembered; the one that was silent longest makes room.
 /// Chosen by us: the demo has one or two.
@@ -30,8 +32,7 @@ pub(super) struct Nat {
     listener: UdpSocket,
     sockets: Sockets,
     clients: BTreeMap<usize, Client>,
-    up: Link<Packet>,
-    down: Link<Packet>,
+    medium: Medium<Packet>,
     buffer: Vec<u8>,
     totals: Totals,
     shared: Arc<Shared>,
@@ -60,8 +61,7 @@ struct Totals {
 impl Nat {
     pub fn open(
         driver: &Driver,
-        up: &LinkSpec,
-        down: &LinkSpec,
+        spec: &MediumSpec,
         target: SocketAddr,
         rng: &Rng,
         shared: Arc<Shared>,
@@ -77,8 +77,7 @@ impl Nat {
             listener,
             sockets,
             clients: BTreeMap::new(),
-            up: Link::new(up, rng.stream("up")),
-            down: Link::new(down, rng.stream("down")),
+            medium: Medium::new(spec, rng),
             buffer: vec![0; BUFFER_BYTES],
             totals: Totals::default(),
             shared,
@@ -100,25 +99,29 @@ impl Nat {
     }
 
     pub fn poll_timeout(&self) -> Option<Deadline> {
-        Deadline::earlier(self.up.poll_timeout(), self.down.poll_timeout())
+        let deadlines = self.medium.channels().map(|c| self.medium.poll_timeout(c));
+        deadlines.fold(None, Deadline::earlier)
     }
 
-    pub fn change(&mut self, now: Instant, way: Way, change: Change) {
-        for (covered, link) in [(Way::Up, &mut self.up), (Way::Down, &mut self.down)] {
-            if !way.covers(covered) {
-                continue;
-            }
+    pub fn change(&mut self, now: Instant, ways: &[Direction], change: Change) {
+        let medium = &mut self.medium;
+        for direction in ways {
+            let station = direction.station();
             match change {
-                Change::Capacity(rate) => link.set_capacity(now, rate),
-                Change::Delay(delay) => link.set_delay(now, delay),
-                Change::Loss(loss) => link.set_loss(now, loss),
-                Change::Cut => link.cut(now),
-                Change::Restore => link.restore(now),
+                Change::Capacity(rate) => {
+                    if let Some(wired) = medium.wired_mut() {
+                        wired.direction_mut(*direction).set_capacity(now, rate);
+                    }
+                }
+                Change::Delay(delay) => medium.set_delay(now, station, delay),
+                Change::Loss(loss) => medium.set_loss(now, station, loss),
+                Change::Cut => medium.cut(now, station),
+                Change::Restore => medium.restore(now, station),
             }
         }
     }
 
-    /// Reads what has come to the socket of this key into its link.
+    /// Reads what has come to the socket of this key into the medium.
     pub fn receive(&mut self, key: usize, clock: Clock) {
         for _ in 0..BATCH {
             let read = if key == self.key {
@@ -142,7 +145,7 @@ impl Nat {
         let client = self.client_of(from, now)?;
         let payload = self.buffer[..length].to_vec();
         let packet = Packet { client, payload };
-        self.up.enqueue(now, packet.size(), packet);
+        self.enqueue(now, UP, packet);
         Ok(())
     }
 
@@ -153,27 +156,36 @@ impl Nat {
         let length = socket.recv(&mut self.buffer)?;
         let payload = self.buffer[..length].to_vec();
         let packet = Packet { client, payload };
-        self.down.enqueue(clock.now(), packet.size(), packet);
+        self.enqueue(clock.now(), DOWN, packet);
         Ok(())
     }
 
-    /// Sends what has left the links by now, and publishes the counters.
+    fn enqueue(&mut self, now: Instant, direction: Direction, packet: Packet) {
+        let size = packet.size();
+        self.medium.enqueue(now, direction.station(), size, packet);
+    }
+
+    /// Sends what has left the medium by now, and publishes the counters.
     pub fn forward(&mut self, clock: Clock) {
-        while let Some(departure) = self.up.poll(clock.now()) {
-            if let Departure::Delivered { packet, at, .. } = departure {
-                let client = self.clients.get(&packet.client).ok_or_else(gone);
-                let sent = client.and_then(|c| c.socket.send(&packet.payload));
-                self.totals.on_sent(at, clock.now(), sent);
-            }
-        }
-        while let Some(departure) = self.down.poll(clock.now()) {
-            if let Departure::Delivered { packet, at, .. } = departure {
-                let client = self.clients.get(&packet.client).ok_or_else(gone);
-                let sent = client.and_then(|c| self.listener.send_to(&packet.payload, c.address));
-                self.totals.on_sent(at, clock.now(), sent);
+        for channel in self.medium.channels() {
+            while let Some((station, departure)) = self.medium.poll(clock.now(), channel) {
+                if let Departure::Delivered { packet, at, .. } = departure {
+                    let sent = self.send(station, &packet);
+                    self.totals.on_sent(at, clock.now(), sent);
+                }
             }
         }
         self.publish();
+    }
+
+    /// Sends on what has come over the link from `station`.
+    fn send(&self, station: StationId, packet: &Packet) -> io::Result<usize> {
+        let client = self.clients.get(&packet.client).ok_or_else(gone)?;
+        if station == UP.station() {
+            client.socket.send(&packet.payload)
+        } else {
+            self.listener.send_to(&packet.payload, client.address)
+        }
     }
 
     /// The key of the client at this address, with a socket of its own.
@@ -208,13 +220,14 @@ impl Nat {
             lateness_max,
         } = self.totals;
         let counters = RelayCounters {
-            up: state_of(&self.up),
-            down: state_of(&self.down),
+            up: state_of(&self.medium, UP),
+            down: state_of(&self.medium, DOWN),
             send_errors,
             late,
             lateness_max,
         };
-        let empty_at = [&self.up, &self.down].map(Link::empty_at);
+        let wired = self.medium.wired();
+        let empty_at = [UP, DOWN].map(|way| wired.and_then(|w| w.direction(way).empty_at()));
         self.shared.write(Published { counters, empty_at });
     }
 }
@@ -243,13 +256,15 @@ impl Totals {
     }
 }
 
-fn state_of(link: &Link<Packet>) -> WayCounters {
+fn state_of(medium: &Medium<Packet>, direction: Direction) -> WayCounters {
+    let station = direction.station();
+    let link = medium.wired().map(|wired| wired.direction(direction));
     WayCounters {
-        up: link.is_up(),
-        capacity: link.capacity(),
-        delay: link.delay(),
-        link: *link.counters(),
-        queue_delay: link.queue_delay(),
+        up: medium.is_up(station),
+        capacity: link.map_or(Rate::ZERO, Link::capacity),
+        delay: medium.delay(station),
+        link: *medium.counters(station),
+        queue_delay: link.and_then(Link::queue_delay),
     }
 }
 

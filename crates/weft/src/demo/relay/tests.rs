@@ -2,7 +2,7 @@
 //! bounds are strict. Upper bounds leave [`SLACK`] for a busy machine.
 
 use super::nat::MAX_CLIENTS;
-use super::{Relay, RelayCounters, RelayError, RelayHandle, Way};
+use super::{DOWN, Relay, RelayCounters, RelayError, RelayHandle, UP};
 use crate::demo::ride::{LinkName, Ride};
 use std::net::{SocketAddr, UdpSocket};
 use std::time::{Duration as StdDuration, Instant as StdInstant};
@@ -128,7 +128,7 @@ fn a_full_queue_drops_and_counts() {
     let counters = wait_for(&relay, |c| c.up.link.sent.packets == 5);
     assert_eq!(counters.up.link.queue_full.packets, 2);
     assert_eq!(counters.up.queue_delay, None);
-    relay.set_capacity(Way::Up, Rate::from_mbps(8));
+    relay.set_capacity(&[UP], Rate::from_mbps(8));
     for _ in 0..3 {
         receive(&target);
     }
@@ -216,8 +216,8 @@ fn relays_change_one_by_one() {
         assert_eq!(way.capacity, congested.lte.capacity);
         assert_eq!(way.delay, congested.lte.delay);
     }
-    one.set_loss(Way::Up, 1.0);
-    one.set_delay(Way::Up, Duration::ZERO);
+    one.set_loss(&[UP], 1.0);
+    one.set_delay(&[UP], Duration::ZERO);
     wait_for(&one, |c| c.up.delay == Duration::ZERO);
     let client = socket("127.0.0.1");
     client.send_to(b"lost", one.address()).unwrap();
@@ -225,7 +225,7 @@ fn relays_change_one_by_one() {
     // An ended relay does not disturb the others.
     let address = one.address();
     drop(one);
-    other.set_capacity(Way::Down, Rate::ZERO);
+    other.set_capacity(&[DOWN], Rate::ZERO);
     wait_for(&other, |c| c.down.capacity == Rate::ZERO);
     target.set_nonblocking(true).unwrap();
     let _ = client.send_to(b"nobody", address);
