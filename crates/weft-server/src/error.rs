@@ -70,7 +70,7 @@ impl ServerError {
     pub fn remedy(&self) -> String {
         match self {
             ServerError::PortTaken { address } => format!(
-                "Stop the other program (`ss -ltnup 'sport = :{}'` shows it), or choose another port with --listen.",
+                "Stop the other program (`ss -ltnup 'sport = :{}'` shows it), or choose another port with --listen, for media with --media-port.",
                 address.port()
             ),
             ServerError::AddressUnavailable { .. } => {

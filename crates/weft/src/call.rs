@@ -45,7 +45,7 @@ pub fn run(args: CallArgs) -> Result<(), Failure> {
             "there is nothing to send: name a --camera (try `--camera clip`) or a --mic".to_owned(),
         ));
     }
-    let loopback = Some(args.serve.listen.ip()).filter(IpAddr::is_loopback);
+    let loopback = Some(args.page.listen.ip()).filter(IpAddr::is_loopback);
     let (specs, scope) = sources::links_or_all(&send.links, loopback)?;
     let links = Links::check(specs, scope, &notices).map_err(Failure::usage)?;
     // One layer: there is no server to thin anything out.
@@ -64,7 +64,7 @@ pub fn run(args: CallArgs) -> Result<(), Failure> {
         events,
         connections: Arc::default(),
     });
-    let mut config = serve::config(args.serve, router(&send.name, &publishing, &board));
+    let mut config = serve::config(args.page, router(&send.name, &publishing, &board));
     let own_certificate = config.security == Security::Auto;
     // Whoever finds the port must not see what is sent.
     let made = (loopback.is_none() && config.token.is_none()).then(unguessable);

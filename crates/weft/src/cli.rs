@@ -75,7 +75,7 @@ pub struct DemoArgs {
 
 /// Where a server listens, and to whom.
 #[derive(Debug, Args)]
-pub struct ServeArgs {
+pub struct PageArgs {
     /// Where to listen; loopback speaks http unless it has a certificate, other addresses https
     #[arg(long, value_name = "ADDR", default_value = "127.0.0.1:8080", value_parser = listen)]
     pub listen: SocketAddr,
@@ -189,9 +189,19 @@ pub struct JoinArgs {
 }
 
 #[derive(Debug, Args)]
+pub struct ServeArgs {
+    #[command(flatten)]
+    pub page: PageArgs,
+    /// The UDP port of all media, to be opened in firewalls and forwarded by routers (default: a
+    /// free one)
+    #[arg(long, value_name = "PORT", value_parser = clap::value_parser!(u16).range(1..))]
+    pub media_port: Option<u16>,
+}
+
+#[derive(Debug, Args)]
 pub struct CallArgs {
     #[command(flatten)]
-    pub serve: ServeArgs,
+    pub page: PageArgs,
     #[command(flatten)]
     pub send: SendArgs,
 }

@@ -8,12 +8,13 @@ use weft_server::axum::routing::get;
 use weft_server::axum::{Json, Router};
 use weft_server::{Security, Server, ServerConfig, ServerHandle};
 
-use crate::cli::ServeArgs;
+use crate::cli::{PageArgs, ServeArgs};
 use crate::exit::{Failure, say};
 use crate::interrupt;
 
 pub fn run(args: ServeArgs) -> Result<(), Failure> {
-    let config = config(args, rooms_mode());
+    let mut config = config(args.page, rooms_mode());
+    config.media.port = args.media_port.unwrap_or_default();
     let own_certificate = config.security == Security::Auto;
     let is_open = config.token.is_none() && !config.listen.ip().is_loopback();
     let server = Server::start(config)?;
@@ -38,7 +39,7 @@ pub fn run(args: ServeArgs) -> Result<(), Failure> {
 }
 
 /// A server as the command line asks for it, with routes of our own.
-pub fn config(args: ServeArgs, extra: Router) -> ServerConfig {
+pub fn config(args: PageArgs, extra: Router) -> ServerConfig {
     let security = match (args.certificate, args.key) {
         (Some(certificate), Some(key)) => Security::Certificate { certificate, key },
         _ if args.insecure_http => Security::InsecureHttp,

@@ -54,6 +54,18 @@ fn the_contract_of_demo_is_understood() {
 }
 
 #[test]
+fn an_operator_names_the_port_of_media() {
+    let of = |line| match parse(line).map(|cli| cli.command) {
+        Ok(Command::Serve(args)) => Ok(args.media_port),
+        other => Err(format!("{other:?}")),
+    };
+    assert_eq!(of("weft serve"), Ok(None));
+    assert_eq!(of("weft serve --media-port 8443"), Ok(Some(8443)));
+    let error = of("weft serve --media-port 0").unwrap_err();
+    assert!(error.contains("1..=65535"), "{error}");
+}
+
+#[test]
 fn bad_arguments_say_what_there_is_instead() {
     let bad = [
         (
