@@ -6,101 +6,53 @@ use std::sync::mpsc::{Receiver, Sender, TryRecvError, channel};
 use std::thread::JoinHandle;
 
 use mio::{Events, Poll, Token, Waker};
-use weft_peer::{Event, Output, Peer, PeerKey, PeerSet};
-use weft_units::{Bytes, Deadline, Instant};
+use weft_units::{Deadline, Ecn, Instant};
 
 use crate::Clock;
+use crate::application::{Application, Hosted};
 use crate::sockets::{Buffers, Sockets};
 
-/// What runs on a driver: a call, a server. It is called on the driver's
-/// thread and must not block.
-pub trait Application {
+/// What a driver runs: it takes what comes and says what to send. It is called
+/// on the driver's thread and must not block.
+pub trait Node {
     /// What other threads ask of it.
     type Command: Send + 'static;
 
+    /// A datagram came to the socket of `local`.
+    fn handle_datagram(
+        &mut self,
+        now: Instant,
+        local: SocketAddr,
+        remote: SocketAddr,
+        ecn: Ecn,
+        datagram: &[u8],
+    );
+
     /// Another thread asks for something.
-    fn on_command(&mut self, context: &mut Context<'_>, command: Self::Command);
+    fn handle_command(&mut self, network: &mut Network<'_>, command: Self::Command);
 
-    /// A peer has something to say.
-    fn on_event(&mut self, context: &mut Context<'_>, peer: PeerKey, event: Event);
-
-    /// When [`Application::on_timeout`] is wanted.
+    /// When [`Node::handle_timeout`] is wanted.
     fn poll_timeout(&self) -> Option<Deadline>;
 
     /// The deadline has come; a spurious call does nothing.
-    fn on_timeout(&mut self, context: &mut Context<'_>);
+    fn handle_timeout(&mut self, network: &mut Network<'_>);
+
+    /// Sends everything that there is to send by now.
+    fn send(&mut self, network: &mut Network<'_>);
 }
 
-/// What an application may do during a call.
-pub struct Context<'a> {
-    /// The time of the call.
-    pub now: Instant,
-    /// The clock, for what needs its epoch.
+/// What a node has of the machine during a call.
+pub struct Network<'a> {
+    /// The clock of the run.
     pub clock: Clock,
-    peers: &'a mut PeerSet,
-    sockets: &'a mut Sockets,
-    /// Peers that may have output.
-    touched: &'a mut BTreeSet<PeerKey>,
-    stop: &'a mut bool,
+    pub(crate) sockets: &'a mut Sockets,
+    pub(crate) stop: &'a mut bool,
 }
 
-impl Context<'_> {
-    /// A peer, to be driven; what it wants done is done after the call.
-    pub fn peer(&mut self, key: PeerKey) -> Option<&mut Peer> {
-        self.touched.insert(key);
-        self.peers.get_mut(key)
-    }
-
-    /// All peers, to look at.
-    #[must_use]
-    pub fn peers(&self) -> &PeerSet {
-        self.peers
-    }
-
-    /// Takes a peer in.
-    pub fn insert(&mut self, peer: Peer) -> PeerKey {
-        let key = self.peers.insert(peer);
-        self.touched.insert(key);
-        key
-    }
-
-    /// Takes a peer out; what it still wanted to send is sent.
-    pub fn remove(&mut self, key: PeerKey) {
-        if let Some(peer) = self.peers.get_mut(key) {
-            peer.close(self.now);
-        }
-        while let Some(output) = self.peers.poll_output(key) {
-            if let Output::Transmit {
-                local,
-                remote,
-                ecn,
-                datagram,
-            } = output
-            {
-                self.sockets.send(local, remote, ecn, &datagram);
-            }
-        }
-        self.peers.remove(key);
-    }
-
-    /// Adds a socket to receive on and send from.
-    ///
-    /// # Errors
-    /// If the system refuses to watch it.
-    pub fn add_socket(&mut self, socket: StdUdpSocket) -> io::Result<SocketAddr> {
-        self.sockets.add(socket)
-    }
-
-    /// Closes the socket of a local address.
-    pub fn remove_socket(&mut self, local: SocketAddr) {
-        self.sockets.remove(local);
-    }
-
-    /// What the socket of a local address has sent and received so far, with
-    /// the headers of IP and UDP.
-    #[must_use]
-    pub fn carried(&self, local: SocketAddr) -> Bytes {
-        self.sockets.carried(local)
+impl Network<'_> {
+    /// Sends a datagram from a local address with this ECN field.
+    pub fn send(&mut self, local: SocketAddr, remote: SocketAddr, ecn: Ecn, datagram: &[u8]) {
+        self.sockets.send(local, remote, ecn, datagram);
     }
 
     /// Datagrams so far that the system did not take: a full buffer, an
@@ -116,7 +68,7 @@ impl Context<'_> {
     }
 }
 
-/// Other threads' way to an application on its driver.
+/// Other threads' way to a node on its driver.
 #[derive(Debug)]
 pub struct Remote<C> {
     commands: Sender<C>,
@@ -160,17 +112,18 @@ pub enum DriverError {
     System(#[from] io::Error),
 }
 
-/// A running driver: its thread ends when the application says so, or all its
+/// A running driver: its thread ends when the node says so, or all its
 /// [`Remote`]s are gone.
 #[derive(Debug)]
 pub struct Driver<C> {
-    /// The way to the application.
+    /// The way to the node.
     pub remote: Remote<C>,
     thread: JoinHandle<()>,
 }
 
 impl<C: Send + 'static> Driver<C> {
-    /// Starts a thread that runs `application` on these sockets.
+    /// Starts a thread that runs `application`, and the peers it makes, on
+    /// these sockets.
     ///
     /// # Errors
     /// If the system cannot provide a readiness queue or a thread.
@@ -183,6 +136,22 @@ impl<C: Send + 'static> Driver<C> {
     where
         A: Application<Command = C> + Send + 'static,
     {
+        Driver::run(name, clock, sockets, Hosted::new(application))
+    }
+
+    /// Starts a thread that runs `node` on these sockets.
+    ///
+    /// # Errors
+    /// If the system cannot provide a readiness queue or a thread.
+    pub fn run<N>(
+        name: &str,
+        clock: Clock,
+        sockets: Vec<StdUdpSocket>,
+        node: N,
+    ) -> Result<Driver<C>, DriverError>
+    where
+        N: Node<Command = C> + Send + 'static,
+    {
         let poll = Poll::new()?;
         let waker = Arc::new(Waker::new(poll.registry(), WAKE)?);
         let (sender, commands) = channel();
@@ -194,10 +163,8 @@ impl<C: Send + 'static> Driver<C> {
             clock,
             poll,
             commands,
-            application,
-            peers: PeerSet::default(),
+            node,
             sockets: watched,
-            touched: BTreeSet::new(),
             unread: BTreeSet::new(),
             _waker: Arc::clone(&waker),
             stop: false,
@@ -233,14 +200,12 @@ enum Turn {
     Over,
 }
 
-struct EventLoop<A: Application> {
+struct EventLoop<N: Node> {
     clock: Clock,
     poll: Poll,
-    commands: Receiver<A::Command>,
-    application: A,
-    peers: PeerSet,
+    commands: Receiver<N::Command>,
+    node: N,
     sockets: Sockets,
-    touched: BTreeSet<PeerKey>,
     /// Sockets that may hold more: readiness is told once.
     unread: BTreeSet<Token>,
     /// A wake-up is lost with its waker.
@@ -252,7 +217,7 @@ struct EventLoop<A: Application> {
 /// their turn. Chosen by us: a millisecond's worth of work.
 const TURN: usize = 256;
 
-impl<A: Application> EventLoop<A> {
+impl<N: Node> EventLoop<N> {
     fn run(mut self) {
         let mut events = Events::with_capacity(256);
         let mut buffers = Buffers::new();
@@ -274,7 +239,7 @@ impl<A: Application> EventLoop<A> {
                     self.unread.insert(token);
                 }
             }
-            self.take_deadlines();
+            self.with_node(N::handle_timeout);
         }
         self.flush();
     }
@@ -283,24 +248,15 @@ impl<A: Application> EventLoop<A> {
         if !self.unread.is_empty() {
             return Some(std::time::Duration::ZERO);
         }
-        let next = Deadline::earlier(self.peers.poll_timeout(), self.application.poll_timeout())?;
+        let next = self.node.poll_timeout()?;
         Some(next.at.saturating_since(self.clock.now()).into())
-    }
-
-    fn take_deadlines(&mut self) {
-        let now = self.clock.now();
-        self.touched.extend(self.peers.handle_timeout(now));
-        if self.application.poll_timeout().is_some_and(|d| d.at <= now) {
-            self.with_application(now, |application, context| application.on_timeout(context));
-        }
     }
 
     fn take_commands(&mut self) {
         loop {
             match self.commands.try_recv() {
                 Ok(command) => {
-                    let now = self.clock.now();
-                    self.with_application(now, |a, context| a.on_command(context, command));
+                    self.with_node(|node, network| node.handle_command(network, command));
                     self.flush();
                 }
                 Err(TryRecvError::Empty) => return,
@@ -325,10 +281,7 @@ impl<A: Application> EventLoop<A> {
                     // Empty ones are not among them, and cost time too.
                     taken += 1;
                     for (remote, ecn, datagram) in datagrams {
-                        let key = self
-                            .peers
-                            .handle_datagram(now, local, remote, ecn, datagram);
-                        self.touched.extend(key);
+                        self.node.handle_datagram(now, local, remote, ecn, datagram);
                         taken += 1;
                     }
                     self.flush();
@@ -345,41 +298,17 @@ impl<A: Application> EventLoop<A> {
         Turn::Over
     }
 
-    /// Does what the touched peers want, until none wants anything.
     fn flush(&mut self) {
-        while let Some(key) = self.touched.pop_first() {
-            while let Some(output) = self.peers.poll_output(key) {
-                match output {
-                    Output::Transmit {
-                        local,
-                        remote,
-                        ecn,
-                        datagram,
-                    } => {
-                        self.sockets.send(local, remote, ecn, &datagram);
-                        if let Some(peer) = self.peers.get_mut(key) {
-                            peer.recycle(datagram);
-                        }
-                    }
-                    Output::Event(event) => {
-                        let now = self.clock.now();
-                        self.with_application(now, |a, context| a.on_event(context, key, event));
-                    }
-                }
-            }
-        }
+        self.with_node(N::send);
         self.sockets.flush();
     }
 
-    fn with_application(&mut self, now: Instant, call: impl FnOnce(&mut A, &mut Context<'_>)) {
-        let mut context = Context {
-            now,
+    fn with_node(&mut self, call: impl FnOnce(&mut N, &mut Network<'_>)) {
+        let mut network = Network {
             clock: self.clock,
-            peers: &mut self.peers,
             sockets: &mut self.sockets,
-            touched: &mut self.touched,
             stop: &mut self.stop,
         };
-        call(&mut self.application, &mut context);
+        call(&mut self.node, &mut network);
     }
 }

@@ -1,6 +1,7 @@
 //! Sockets bound to interfaces, clock, entropy and the driver loop: the one
 //! place where the sans-IO core meets the machine.
 
+mod application;
 mod clock;
 mod driver;
 mod entropy;
@@ -8,8 +9,9 @@ mod link;
 mod sockets;
 mod watch;
 
+pub use application::{Application, Context};
 pub use clock::Clock;
-pub use driver::{Application, Context, Driver, DriverError, Remote};
+pub use driver::{Driver, DriverError, Network, Node, Remote};
 pub use entropy::{EntropyError, peer_config, rng};
 pub use link::{
     Attachment, Binding, Link, LinkError, LinkSpec, LinkSpecError, Target, attachments,

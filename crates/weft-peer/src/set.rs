@@ -1,4 +1,4 @@
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::net::SocketAddr;
 
 use weft_units::{Deadline, Ecn, Instant};
@@ -12,8 +12,8 @@ pub struct PeerKey(pub u64);
 /// Peers that share sockets: a datagram finds its peer by its addresses, or,
 /// for the first check of a pair, by the ICE user name in it.
 ///
-/// Whoever drives a peer drains [`PeerSet::poll_output`] for it: its deadline
-/// is taken down then.
+/// Order of calls: any input, then [`PeerSet::poll_output`] until `None`, then
+/// [`PeerSet::poll_timeout`]. Time never goes back.
 #[derive(Default)]
 pub struct PeerSet {
     peers: BTreeMap<PeerKey, Member>,
@@ -21,6 +21,13 @@ pub struct PeerSet {
     routes: BTreeMap<(SocketAddr, SocketAddr), PeerKey>,
     names: BTreeMap<String, PeerKey>,
     next: u64,
+    /// Peers that may have output.
+    touched: BTreeSet<PeerKey>,
+    /// The one whose output is being taken: what goes to one place goes in a
+    /// row.
+    drained: Option<PeerKey>,
+    /// What those that were closed still had to send.
+    farewells: VecDeque<(PeerKey, Output)>,
     /// Datagrams that belong to no peer.
     strays: u64,
 }
@@ -39,14 +46,28 @@ impl PeerSet {
         self.names
             .insert(peer.association.credentials().ufrag.clone(), key);
         self.peers.insert(key, Member { peer, due: None });
-        self.reschedule(key);
+        self.touched.insert(key);
         key
+    }
+
+    /// Ends a peer: it says goodbye as well as it can and is taken out.
+    pub fn close(&mut self, now: Instant, key: PeerKey) {
+        let Some(mut peer) = self.remove(key) else {
+            return;
+        };
+        peer.close(now);
+        while let Some(output) = peer.poll_output() {
+            if let Output::Transmit { .. } = output {
+                self.farewells.push_back((key, output));
+            }
+        }
     }
 
     /// Takes a peer out.
     pub fn remove(&mut self, key: PeerKey) -> Option<Peer> {
         self.names.retain(|_, k| *k != key);
         self.routes.retain(|_, k| *k != key);
+        self.touched.remove(&key);
         let member = self.peers.remove(&key)?;
         if let Some(at) = member.due {
             self.deadlines.remove(&(at, key));
@@ -62,7 +83,9 @@ impl PeerSet {
 
     /// The peer of this key, to be driven.
     pub fn get_mut(&mut self, key: PeerKey) -> Option<&mut Peer> {
-        self.peers.get_mut(&key).map(|m| &mut m.peer)
+        let member = self.peers.get_mut(&key)?;
+        self.touched.insert(key);
+        Some(&mut member.peer)
     }
 
     /// All peers in order of their keys.
@@ -96,7 +119,7 @@ impl PeerSet {
             self.strays += 1;
             return None;
         };
-        let peer = &mut self.peers.get_mut(&key)?.peer;
+        let peer = self.get_mut(key)?;
         let genuine = peer.handle_datagram(now, local, remote, ecn, datagram);
         // Names are no secret: only what is signed may move a route.
         if genuine && routed != Some(key) {
@@ -105,27 +128,49 @@ impl PeerSet {
         Some(key)
     }
 
-    /// The next thing that this peer wants done; drain it to `None` after
-    /// every call that drove it.
-    pub fn poll_output(&mut self, key: PeerKey) -> Option<Output> {
-        let output = self.peers.get_mut(&key)?.peer.poll_output();
-        if output.is_none() {
+    /// The next thing that one of the peers wants done; drain it to `None`
+    /// after every call that drove one.
+    pub fn poll_output(&mut self) -> Option<(PeerKey, Output)> {
+        if let Some(farewell) = self.farewells.pop_front() {
+            return Some(farewell);
+        }
+        loop {
+            let key = match self.drained {
+                Some(key) => key,
+                None => self.touched.pop_first()?,
+            };
+            self.drained = Some(key);
+            let member = self.peers.get_mut(&key);
+            if let Some(output) = member.and_then(|m| m.peer.poll_output()) {
+                self.learn_route(key, &output);
+                return Some((key, output));
+            }
+            self.drained = None;
             self.reschedule(key);
         }
-        if let Some(Output::Transmit {
+    }
+
+    /// An answer to a check bears no name: it is known by where the check
+    /// went.
+    fn learn_route(&mut self, key: PeerKey, output: &Output) {
+        if let Output::Transmit {
             local,
             remote,
             datagram,
             ..
-        }) = &output
+        } = output
+            && datagram.first().is_some_and(|b| *b < 4)
         {
-            // An answer to a check bears no name: it is known by where the
-            // check went.
-            if datagram.first().is_some_and(|b| *b < 4) {
-                self.routes.entry((*local, *remote)).or_insert(key);
-            }
+            self.routes.entry((*local, *remote)).or_insert(key);
         }
-        output
+    }
+
+    /// Takes back the memory of a datagram that this peer sent, for its next
+    /// one. Who does not call this pays an allocation for each.
+    pub fn recycle(&mut self, key: PeerKey, datagram: Vec<u8>) {
+        if let Some(member) = self.peers.get_mut(&key) {
+            member.peer.recycle(datagram);
+        }
     }
 
     /// The earliest deadline of all peers.
@@ -137,16 +182,14 @@ impl PeerSet {
         Some(Deadline { at, reason })
     }
 
-    /// Wakes the peers whose deadline has come and says which.
-    pub fn handle_timeout(&mut self, now: Instant) -> Vec<PeerKey> {
+    /// Wakes the peers whose deadline has come; a spurious call does nothing.
+    pub fn handle_timeout(&mut self, now: Instant) {
         let due = self.deadlines.iter().take_while(|(at, _)| *at <= now);
-        let due: Vec<PeerKey> = due.map(|(_, key)| *key).collect();
-        for key in &due {
-            if let Some(peer) = self.get_mut(*key) {
+        for key in due.map(|(_, key)| *key).collect::<Vec<_>>() {
+            if let Some(peer) = self.get_mut(key) {
                 peer.handle_timeout(now);
             }
         }
-        due
     }
 
     /// Takes down when the peer wants to be woken.

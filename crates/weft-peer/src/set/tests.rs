@@ -77,21 +77,18 @@ impl House {
                 }
             }
         }
-        let keys: Vec<PeerKey> = self.set.iter().map(|(key, _)| key).collect();
-        for key in keys {
-            while let Some(output) = self.set.poll_output(key) {
-                if let Output::Transmit {
-                    local,
-                    remote,
-                    datagram,
-                    ..
-                } = output
-                {
-                    moved = true;
-                    let at = |c: &&mut Peer| c.locals.iter().any(|l| l.addr == remote);
-                    if let Some(client) = self.clients.iter_mut().find(at) {
-                        client.handle_datagram(self.now, remote, local, Ecn::NotEct, &datagram);
-                    }
+        while let Some((_, output)) = self.set.poll_output() {
+            if let Output::Transmit {
+                local,
+                remote,
+                datagram,
+                ..
+            } = output
+            {
+                moved = true;
+                let at = |c: &&mut Peer| c.locals.iter().any(|l| l.addr == remote);
+                if let Some(client) = self.clients.iter_mut().find(at) {
+                    client.handle_datagram(self.now, remote, local, Ecn::NotEct, &datagram);
                 }
             }
         }

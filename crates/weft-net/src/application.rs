@@ -1,0 +1,173 @@
+use std::io;
+use std::net::{SocketAddr, UdpSocket as StdUdpSocket};
+
+use weft_peer::{Event, Output, Peer, PeerKey, PeerSet};
+use weft_units::{Bytes, Deadline, Ecn, Instant};
+
+use crate::Clock;
+use crate::driver::{Network, Node};
+use crate::sockets::Sockets;
+
+/// What makes peers and reacts to what they say: a call, an endpoint. It is
+/// called on the driver's thread and must not block.
+pub trait Application {
+    /// What other threads ask of it.
+    type Command: Send + 'static;
+
+    /// Another thread asks for something.
+    fn on_command(&mut self, context: &mut Context<'_>, command: Self::Command);
+
+    /// A peer has something to say.
+    fn on_event(&mut self, context: &mut Context<'_>, peer: PeerKey, event: Event);
+
+    /// When [`Application::on_timeout`] is wanted.
+    fn poll_timeout(&self) -> Option<Deadline>;
+
+    /// The deadline has come; a spurious call does nothing.
+    fn on_timeout(&mut self, context: &mut Context<'_>);
+}
+
+/// What an application may do during a call.
+pub struct Context<'a> {
+    /// The time of the call.
+    pub now: Instant,
+    /// The clock, for what needs its epoch.
+    pub clock: Clock,
+    peers: &'a mut PeerSet,
+    sockets: &'a mut Sockets,
+    stop: &'a mut bool,
+}
+
+impl Context<'_> {
+    /// A peer, to be driven; what it wants done is done after the call.
+    pub fn peer(&mut self, key: PeerKey) -> Option<&mut Peer> {
+        self.peers.get_mut(key)
+    }
+
+    /// All peers, to look at.
+    #[must_use]
+    pub fn peers(&self) -> &PeerSet {
+        self.peers
+    }
+
+    /// Takes a peer in.
+    pub fn insert(&mut self, peer: Peer) -> PeerKey {
+        self.peers.insert(peer)
+    }
+
+    /// Takes a peer out; what it still wanted to send is sent.
+    pub fn remove(&mut self, key: PeerKey) {
+        self.peers.close(self.now, key);
+    }
+
+    /// Adds a socket to receive on and send from.
+    ///
+    /// # Errors
+    /// If the system refuses to watch it.
+    pub fn add_socket(&mut self, socket: StdUdpSocket) -> io::Result<SocketAddr> {
+        self.sockets.add(socket)
+    }
+
+    /// Closes the socket of a local address.
+    pub fn remove_socket(&mut self, local: SocketAddr) {
+        self.sockets.remove(local);
+    }
+
+    /// What the socket of a local address has sent and received so far, with
+    /// the headers of IP and UDP.
+    #[must_use]
+    pub fn carried(&self, local: SocketAddr) -> Bytes {
+        self.sockets.carried(local)
+    }
+
+    /// Datagrams so far that the system did not take: a full buffer, an
+    /// interface without a carrier, no route.
+    #[must_use]
+    pub fn unsent(&self) -> u64 {
+        self.sockets.unsent()
+    }
+
+    /// Ends the driver after this call.
+    pub fn stop(&mut self) {
+        *self.stop = true;
+    }
+}
+
+/// An application with its peers.
+pub(crate) struct Hosted<A> {
+    application: A,
+    peers: PeerSet,
+}
+
+impl<A: Application> Hosted<A> {
+    pub(crate) fn new(application: A) -> Hosted<A> {
+        Hosted {
+            application,
+            peers: PeerSet::default(),
+        }
+    }
+
+    fn call(&mut self, network: &mut Network<'_>, call: impl FnOnce(&mut A, &mut Context<'_>)) {
+        let mut context = Context {
+            now: network.clock.now(),
+            clock: network.clock,
+            peers: &mut self.peers,
+            sockets: network.sockets,
+            stop: network.stop,
+        };
+        call(&mut self.application, &mut context);
+    }
+}
+
+impl<A: Application> Node for Hosted<A> {
+    type Command = A::Command;
+
+    fn handle_datagram(
+        &mut self,
+        now: Instant,
+        local: SocketAddr,
+        remote: SocketAddr,
+        ecn: Ecn,
+        datagram: &[u8],
+    ) {
+        self.peers
+            .handle_datagram(now, local, remote, ecn, datagram);
+    }
+
+    fn handle_command(&mut self, network: &mut Network<'_>, command: A::Command) {
+        self.call(network, |application, context| {
+            application.on_command(context, command);
+        });
+    }
+
+    fn poll_timeout(&self) -> Option<Deadline> {
+        Deadline::earlier(self.peers.poll_timeout(), self.application.poll_timeout())
+    }
+
+    fn handle_timeout(&mut self, network: &mut Network<'_>) {
+        let now = network.clock.now();
+        self.peers.handle_timeout(now);
+        if self.application.poll_timeout().is_some_and(|d| d.at <= now) {
+            self.call(network, A::on_timeout);
+        }
+    }
+
+    fn send(&mut self, network: &mut Network<'_>) {
+        while let Some((key, output)) = self.peers.poll_output() {
+            match output {
+                Output::Transmit {
+                    local,
+                    remote,
+                    ecn,
+                    datagram,
+                } => {
+                    network.send(local, remote, ecn, &datagram);
+                    self.peers.recycle(key, datagram);
+                }
+                Output::Event(event) => self.call(network, |application, context| {
+                    application.on_event(context, key, event);
+                }),
+            }
+        }
+    }
+}
