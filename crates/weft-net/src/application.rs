@@ -80,13 +80,6 @@ impl Context<'_> {
         self.sockets.carried(local)
     }
 
-    /// Datagrams so far that the system did not take: a full buffer, an
-    /// interface without a carrier, no route.
-    #[must_use]
-    pub fn unsent(&self) -> u64 {
-        self.sockets.unsent()
-    }
-
     /// Ends the driver after this call.
     pub fn stop(&mut self) {
         *self.stop = true;

@@ -1,5 +1,6 @@
 use std::time::{Instant as StdInstant, SystemTime, UNIX_EPOCH};
 
+use weft_peer::TimeOrigin;
 use weft_units::Instant;
 
 /// From the NTP era (1900) to the Unix epoch (RFC 5905 figure 4).
@@ -35,10 +36,13 @@ impl Clock {
         Instant::from_nanos(u64::try_from(nanos).unwrap_or(u64::MAX))
     }
 
-    /// The epoch for libraries that count in `std::time`.
+    /// The epoch on other clocks.
     #[must_use]
-    pub fn epoch(&self) -> StdInstant {
-        self.epoch
+    pub fn origin(&self) -> TimeOrigin {
+        TimeOrigin {
+            std: self.epoch,
+            ntp: self.ntp_at_zero,
+        }
     }
 
     /// The wall clock at `at`: milliseconds since the Unix epoch.
@@ -47,11 +51,5 @@ impl Clock {
         let ntp_millis = (u128::from(self.ntp_at_zero) * 1000) >> 32;
         let unix = (ntp_millis as u64).saturating_sub(NTP_TO_UNIX_SECONDS * 1000);
         unix + at.as_nanos() / 1_000_000
-    }
-
-    /// NTP time (32.32 bits) at the epoch.
-    #[must_use]
-    pub fn ntp_at_zero(&self) -> u64 {
-        self.ntp_at_zero
     }
 }

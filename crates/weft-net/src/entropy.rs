@@ -1,6 +1,6 @@
-use weft_peer::PeerConfig;
-use weft_secure::{Certificate, Config as AssociationConfig, Credentials, IceRole, LocalAddress};
-use weft_units::{Rng, Ssrc, VideoCodec};
+use weft_peer::{Entropy, PeerConfig};
+use weft_secure::{Certificate, IceRole, LocalAddress};
+use weft_units::Rng;
 
 use crate::Clock;
 
@@ -10,7 +10,7 @@ use crate::Clock;
 pub struct EntropyError(getrandom::Error);
 
 /// The makings of a peer on this machine, with secrets and randomness of its
-/// own and the session's defaults for a video call.
+/// own.
 ///
 /// # Errors
 /// If the system has no randomness.
@@ -20,25 +20,8 @@ pub fn peer_config(
     certificate: Certificate,
     locals: Vec<LocalAddress>,
 ) -> Result<PeerConfig, EntropyError> {
-    let (credentials, tie_breaker) = association_secrets()?;
-    let rng = rng()?;
-    let feedback_ssrc = Ssrc(rng.stream("feedback").next_u32() | 1);
-    let mut session = weft_session::Config::new(Default::default(), feedback_ssrc);
-    session.ntp_at_zero = clock.ntp_at_zero();
-    Ok(PeerConfig {
-        association: AssociationConfig {
-            role,
-            credentials,
-            tie_breaker,
-            certificate,
-            epoch: clock.epoch(),
-            rng: rng.stream("association"),
-        },
-        session,
-        locals,
-        video: VideoCodec::ALL.to_vec(),
-        rng,
-    })
+    let (origin, entropy) = (clock.origin(), entropy()?);
+    Ok(PeerConfig::new(role, origin, certificate, locals, &entropy))
 }
 
 /// A generator seeded from the system, for everything that is not secret.
@@ -46,13 +29,23 @@ pub fn peer_config(
 /// # Errors
 /// If the system has no randomness.
 pub fn rng() -> Result<Rng, EntropyError> {
-    Ok(Rng::new(getrandom::u64().map_err(EntropyError)?))
+    Ok(Rng::new(word()?))
 }
 
-/// ICE credentials and tie-breaker from the system's secure generator.
-fn association_secrets() -> Result<(Credentials, u64), EntropyError> {
-    let mut bytes = [0; 32];
-    getrandom::fill(&mut bytes).map_err(EntropyError)?;
-    let tie_breaker = getrandom::u64().map_err(EntropyError)?;
-    Ok((Credentials::from_entropy(&bytes), tie_breaker))
+/// For one peer, from the system's secure generator.
+///
+/// # Errors
+/// If the system has no randomness.
+pub fn entropy() -> Result<Entropy, EntropyError> {
+    let mut credentials = [0; 32];
+    getrandom::fill(&mut credentials).map_err(EntropyError)?;
+    Ok(Entropy {
+        credentials,
+        tie_breaker: word()?,
+        seed: word()?,
+    })
+}
+
+fn word() -> Result<u64, EntropyError> {
+    getrandom::u64().map_err(EntropyError)
 }

@@ -12,7 +12,7 @@ mod watch;
 pub use application::{Application, Context};
 pub use clock::Clock;
 pub use driver::{Driver, DriverError, Network, Node, Remote};
-pub use entropy::{EntropyError, peer_config, rng};
+pub use entropy::{EntropyError, entropy, peer_config, rng};
 pub use link::{
     Attachment, Binding, Link, LinkError, LinkSpec, LinkSpecError, Target, attachments,
     interface_names, machine_addresses, open_address,

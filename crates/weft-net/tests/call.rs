@@ -147,10 +147,18 @@ impl Loopback {
         let sender = start("sender", Side::Sender, sender_sockets);
         let receiver = start("receiver", Side::Receiver, vec![receiver_socket]);
 
-        let mut offerer = config(IceRole::Controlling, clock.epoch(), &rng.stream("sender"));
+        let mut offerer = config(
+            IceRole::Controlling,
+            clock.origin().std,
+            &rng.stream("sender"),
+        );
         offerer.session.controller = controller.parse().expect("a controller");
         offerer.locals = (0..).zip(&addresses).map(|(i, a)| local(*a, i)).collect();
-        let mut answerer = config(IceRole::Controlled, clock.epoch(), &rng.stream("receiver"));
+        let mut answerer = config(
+            IceRole::Controlled,
+            clock.origin().std,
+            &rng.stream("receiver"),
+        );
         answerer.locals = vec![local(at_receiver, 0)];
         let section = Section::new(MediaKind::Video, Direction::Send);
         let policy = AnswerPolicy {

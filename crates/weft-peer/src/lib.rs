@@ -3,15 +3,17 @@
 //! A [`Peer`] is a whole WebRTC connection without sockets: give it datagrams
 //! and time, take datagrams and events. [`PeerSet`] shares sockets among many.
 
+mod config;
 mod negotiation;
 mod peer;
 mod set;
 
+pub use config::{Entropy, PeerConfig, TimeOrigin};
 pub use negotiation::{
     AnswerPolicy, Direction, NegotiatedStream, NegotiationError, Offer, Section, answer,
     fragment_candidates,
 };
-pub use peer::{Event, Output, Peer, PeerConfig};
+pub use peer::{Event, Output, Peer};
 pub use set::{PeerKey, PeerSet};
 
 use weft_units::Duration;

@@ -1,30 +1,13 @@
 use std::collections::{BTreeMap, VecDeque};
 use std::net::SocketAddr;
 
-use weft_secure::{Association, Config as AssociationConfig, LocalAddress, Received};
+use weft_secure::{Association, LocalAddress, Received};
 use weft_session::{
     ForwardedPacket, Frame, Input, Output as SessionOutput, Protocol, Session, Transmit,
 };
-use weft_units::{Deadline, Duration, Ecn, Instant, PathId, Rng, StreamId, VideoCodec};
+use weft_units::{Deadline, Duration, Ecn, Instant, PathId, StreamId};
 
 use crate::negotiation::NegotiatedStream;
-
-/// What a peer is made of before anything is negotiated.
-#[derive(Clone, Debug)]
-pub struct PeerConfig {
-    /// Role, credentials, certificate of the association.
-    pub association: AssociationConfig,
-    /// The session's settings; extensions are filled in by negotiation.
-    pub session: weft_session::Config,
-    /// Addresses to offer and to make paths from.
-    pub locals: Vec<LocalAddress>,
-    /// Video codecs that may be agreed on. An offer lists them in this order,
-    /// which is the order of preference; an answer takes the first of the
-    /// offer's that is one of them.
-    pub video: Vec<VideoCodec>,
-    /// Seed of everything random in the session.
-    pub rng: Rng,
-}
 
 /// What a peer wants done.
 #[derive(Debug)]

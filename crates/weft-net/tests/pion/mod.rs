@@ -67,7 +67,7 @@ impl Call {
         let relays: Vec<Relay> = SEEN_AS.iter().map(|a| Relay::bind(a)).collect();
         let (sockets, addresses): (Vec<_>, Vec<_>) =
             relays.iter().map(|_| bind("127.0.0.1:0")).unzip();
-        let mut config = config(IceRole::Controlling, clock.epoch(), &Rng::new(1));
+        let mut config = config(IceRole::Controlling, clock.origin().std, &Rng::new(1));
         let ways = (0..).zip(addresses.iter().zip(&relays));
         // It gives every link its share, so that there is something to merge.
         config.session.scheduler = SchedulerKind::Converge;

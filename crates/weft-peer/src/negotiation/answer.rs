@@ -10,7 +10,8 @@ use super::{
     Codec, NegotiatedStream, NegotiationError, agree, dtls_role_for_answer, extensions,
     remote_transport,
 };
-use crate::peer::{Peer, PeerConfig};
+use crate::config::PeerConfig;
+use crate::peer::Peer;
 
 /// What an answer takes of an offer.
 #[derive(Clone, Debug)]

@@ -9,7 +9,7 @@ use weft_wire::sdp::{
 use weft_wire::{flexfec, h264};
 
 use super::{Codec, clock_rate};
-use crate::peer::PeerConfig;
+use crate::config::PeerConfig;
 
 /// What our description says beside the sections.
 pub(super) struct Transported<'a> {

@@ -9,7 +9,8 @@ use super::{
     Codec, Direction, NegotiatedStream, NegotiationError, Section, agree, clock_rate, feedback,
     remote_transport,
 };
-use crate::peer::{Peer, PeerConfig};
+use crate::config::PeerConfig;
+use crate::peer::Peer;
 
 /// Payload types of our offers, from the dynamic range (RFC 3551 section 6),
 /// the ones that browsers use for the same codecs.

@@ -1,0 +1,73 @@
+use std::time::Instant as StdInstant;
+
+use weft_secure::{Certificate, Config as AssociationConfig, Credentials, IceRole, LocalAddress};
+use weft_units::{Rng, Ssrc, VideoCodec};
+
+/// What a peer is made of before anything is negotiated.
+#[derive(Clone, Debug)]
+pub struct PeerConfig {
+    /// Role, credentials, certificate of the association.
+    pub association: AssociationConfig,
+    /// The session's settings; extensions are filled in by negotiation.
+    pub session: weft_session::Config,
+    /// Addresses to offer and to make paths from.
+    pub locals: Vec<LocalAddress>,
+    /// Video codecs that may be agreed on. An offer lists them in this order,
+    /// which is the order of preference; an answer takes the first of the
+    /// offer's that is one of them.
+    pub video: Vec<VideoCodec>,
+    /// Seed of everything random in the session.
+    pub rng: Rng,
+}
+
+/// Where the run's time begins on other clocks.
+#[derive(Clone, Copy, Debug)]
+pub struct TimeOrigin {
+    /// For libraries that count in `std::time`.
+    pub std: StdInstant,
+    /// NTP time (32.32 bits).
+    pub ntp: u64,
+}
+
+/// What a peer needs of a random generator, fresh for each. The first two are
+/// secrets: from the system's secure generator where the network is real.
+#[derive(Clone, Debug)]
+pub struct Entropy {
+    /// Of ICE's user name and password.
+    pub credentials: [u8; 32],
+    /// Of ICE's roles.
+    pub tie_breaker: u64,
+    /// Of everything that is not secret.
+    pub seed: u64,
+}
+
+impl PeerConfig {
+    /// A peer with the session's defaults for a video call.
+    #[must_use]
+    pub fn new(
+        role: IceRole,
+        origin: TimeOrigin,
+        certificate: Certificate,
+        locals: Vec<LocalAddress>,
+        entropy: &Entropy,
+    ) -> PeerConfig {
+        let rng = Rng::new(entropy.seed);
+        let feedback_ssrc = Ssrc(rng.stream("feedback").next_u32() | 1);
+        let mut session = weft_session::Config::new(Default::default(), feedback_ssrc);
+        session.ntp_at_zero = origin.ntp;
+        PeerConfig {
+            association: AssociationConfig {
+                role,
+                credentials: Credentials::from_entropy(&entropy.credentials),
+                tie_breaker: entropy.tie_breaker,
+                certificate,
+                epoch: origin.std,
+                rng: rng.stream("association"),
+            },
+            session,
+            locals,
+            video: VideoCodec::ALL.to_vec(),
+            rng,
+        }
+    }
+}
