@@ -1,31 +1,48 @@
-//! What HTTP asks for, as descriptions and peers.
+//! What signalling asks for, as descriptions and peers.
 
-use super::connection::{Connection, Role, Sender, State};
-use super::plane::Plane;
-use super::publication::{Publication, Publisher, shown};
-use super::traffic::LEAST_MAX_RATE;
-use crate::media_plane::{MediaError, Negotiated, ResourceId};
-use weft_net::Context;
-use weft_peer::{AnswerPolicy, Direction, NegotiationError, Offer, Peer, Section};
+use crate::connection::{Connection, ResourceId, Role, Sender, State};
+use crate::error::MediaError;
+use crate::plane::Plane;
+use crate::publication::{Publication, Publisher, shown};
+use crate::traffic::LEAST_MAX_RATE;
+use weft_peer::{AnswerPolicy, Direction, Entropy, NegotiationError, Offer, Peer, Section};
 use weft_secure::IceRole;
 use weft_session::{Delivery, MediaKind};
 use weft_sfu::{Camera, MAX_CAMERAS, Publishing};
-use weft_units::VideoCodec;
+use weft_units::{Instant, VideoCodec};
+
+/// A description of ours, and what was agreed on.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Negotiated {
+    /// SDP.
+    pub sdp: String,
+    /// The streams of the connection.
+    pub streams: Publishing,
+}
 
 impl Plane {
-    pub(super) fn publish(
+    /// Somebody wants to publish; our answer goes back. What they publish
+    /// already goes on until the new connection is up, and is replaced by it.
+    ///
+    /// # Errors
+    /// If the offer cannot be used.
+    pub fn publish(
         &mut self,
-        context: &mut Context<'_>,
+        now: Instant,
         resource: ResourceId,
         publisher: Publisher,
         offer: &str,
+        entropy: &Entropy,
     ) -> Result<Negotiated, MediaError> {
-        let config = self.settings.peer(IceRole::Controlled, LEAST_MAX_RATE)?;
+        self.now = now;
+        let config = self
+            .settings
+            .peer(IceRole::Controlled, LEAST_MAX_RATE, entropy);
         let policy = AnswerPolicy {
             receive: Some(Delivery::Packets),
             send: Vec::new(),
         };
-        let (peer, sdp) = weft_peer::answer(context.now, config, offer, &policy)?;
+        let (peer, sdp) = weft_peer::answer(now, config, offer, &policy)?;
         let published = shown(&peer, Direction::Receive);
         let cameras = published.cameras.len();
         if cameras > MAX_CAMERAS {
@@ -36,65 +53,73 @@ impl Plane {
             streams,
             ..Sender::default()
         });
-        self.add_peer(context, resource, publisher, role, peer);
+        self.add_peer(now, resource, publisher, role, peer);
         Ok(Negotiated {
             sdp,
             streams: published,
         })
     }
 
-    pub(super) fn play(
+    /// Somebody wants to play what a participant publishes. Our answer goes
+    /// back, or our offer if they made none.
+    ///
+    /// # Errors
+    /// If there is nothing to play or their offer cannot be used.
+    pub fn play(
         &mut self,
-        context: &mut Context<'_>,
+        now: Instant,
         resource: ResourceId,
         publisher: Publisher,
         offer: Option<&str>,
+        entropy: &Entropy,
     ) -> Result<Negotiated, MediaError> {
+        self.now = now;
         let publication = self.publications.get(&publisher);
         let codec = publication.and_then(Publication::codec);
         let published = publication.and_then(|p| p.streams()).cloned();
         let published = published.ok_or(MediaError::NothingPublished)?;
         let sections = sections(&published);
         if let Some(offer) = offer {
-            let mut config = self.settings.peer(IceRole::Controlled, LEAST_MAX_RATE)?;
+            let mut config = self
+                .settings
+                .peer(IceRole::Controlled, LEAST_MAX_RATE, entropy);
             config.video = codec.into_iter().collect();
             let policy = AnswerPolicy {
                 receive: None,
                 send: sections.into_iter().map(|s| s.kind).collect(),
             };
-            let answered = weft_peer::answer(context.now, config, offer, &policy);
+            let answered = weft_peer::answer(now, config, offer, &policy);
             let (peer, sdp) = answered.map_err(|error| refusal(error, codec))?;
             let streams = shown(&peer, Direction::Send);
-            self.add_peer(context, resource, publisher, Role::Play, peer);
+            self.add_peer(now, resource, publisher, Role::Play, peer);
             return Ok(Negotiated { sdp, streams });
         }
-        let mut config = self.settings.peer(IceRole::Controlling, LEAST_MAX_RATE)?;
+        let mut config = self
+            .settings
+            .peer(IceRole::Controlling, LEAST_MAX_RATE, entropy);
         config.video = codec.into_iter().collect();
-        let offer = Offer::new(context.now, config, &sections, Delivery::Packets);
+        let offer = Offer::new(now, config, &sections, Delivery::Packets);
         let negotiated = Negotiated {
             sdp: offer.sdp(),
             streams: published,
         };
-        let connection = Connection {
-            publisher,
-            state: State::Offered(Box::new(offer)),
-            since: context.now,
-            connected: false,
-            pathless: None,
-            role: Role::Play,
-        };
-        self.connections.insert(resource, connection);
+        let state = State::Offered(Box::new(offer));
+        self.add_connection(now, resource, publisher, Role::Play, state);
         Ok(negotiated)
     }
 
     /// The player's answer to our offer. One that cannot be used ends the
     /// connection: an offer is good for one answer.
-    pub(super) fn accept(
+    ///
+    /// # Errors
+    /// If no offer waits for it or it cannot be used.
+    pub fn accept(
         &mut self,
-        context: &mut Context<'_>,
+        now: Instant,
         resource: ResourceId,
         answer: &str,
     ) -> Result<(), MediaError> {
+        self.now = now;
         let found = self.connections.remove(&resource);
         let connection = found.ok_or(MediaError::UnknownResource)?;
         let offer = match connection.state {
@@ -106,10 +131,10 @@ impl Plane {
                 });
             }
         };
-        match offer.accept(context.now, answer) {
+        match offer.accept(now, answer) {
             Ok(peer) => {
                 let (publisher, role) = (connection.publisher, connection.role);
-                self.add_peer(context, resource, publisher, role, peer);
+                self.add_peer(now, resource, publisher, role, peer);
                 Ok(())
             }
             Err(error) => {
@@ -120,20 +145,24 @@ impl Plane {
         }
     }
 
-    pub(super) fn add_candidates(
+    /// Candidates of the peer (RFC 8840 fragment).
+    ///
+    /// # Errors
+    /// If the connection cannot take them or they cannot be read.
+    pub fn add_candidates(
         &mut self,
-        context: &mut Context<'_>,
+        now: Instant,
         resource: &ResourceId,
         fragment: &str,
     ) -> Result<(), MediaError> {
+        self.now = now;
         let found = self.connections.get(resource);
         let connection = found.ok_or(MediaError::UnknownResource)?;
         let key = connection.peer().ok_or_else(|| MediaError::WrongState {
             reason: "the answer to the offer comes first".to_owned(),
         })?;
         let candidates = weft_peer::fragment_candidates(fragment)?;
-        let now = context.now;
-        if let Some(peer) = context.peer(key) {
+        if let Some(peer) = self.peers.get_mut(key) {
             for candidate in candidates {
                 peer.add_remote_candidate(now, candidate);
             }
@@ -143,23 +172,35 @@ impl Plane {
 
     fn add_peer(
         &mut self,
-        context: &mut Context<'_>,
+        now: Instant,
         resource: ResourceId,
         publisher: Publisher,
         role: Role,
         peer: Peer,
     ) {
-        let key = context.insert(peer);
+        let key = self.peers.insert(peer);
         self.resources.insert(key, resource.clone());
+        self.add_connection(now, resource, publisher, role, State::Peer(key));
+    }
+
+    fn add_connection(
+        &mut self,
+        now: Instant,
+        resource: ResourceId,
+        publisher: Publisher,
+        role: Role,
+        state: State,
+    ) {
         let connection = Connection {
             publisher,
-            state: State::Peer(key),
-            since: context.now,
+            state,
+            since: now,
             connected: false,
             pathless: None,
             role,
         };
         self.connections.insert(resource, connection);
+        self.keep_house(now);
     }
 }
 

@@ -6,15 +6,17 @@ use weft_units::{Instant, StreamId, VideoCodec};
 
 /// Who publishes, in which room.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Publisher {
-    pub(super) room: String,
-    pub(super) participant: String,
+pub struct Publisher {
+    /// The room.
+    pub room: String,
+    /// The participant.
+    pub participant: String,
 }
 
 /// What a stream is among those of its connection. A publisher's first camera
 /// is a player's first stream of pictures.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Slot {
+pub(crate) enum Slot {
     /// Pictures of the camera with this place in the description.
     Camera(usize),
     /// The first stream of sound.
@@ -22,7 +24,7 @@ pub(super) enum Slot {
 }
 
 impl Slot {
-    pub(super) fn kind(self) -> MediaKind {
+    pub(crate) fn kind(self) -> MediaKind {
         match self {
             Slot::Camera(_) => MediaKind::Video,
             Slot::Sound => MediaKind::Audio,
@@ -31,7 +33,7 @@ impl Slot {
 }
 
 /// The streams of a peer that flow this way.
-pub(super) fn streams_of(peer: &Peer, direction: Direction) -> BTreeMap<Slot, StreamId> {
+pub(crate) fn streams_of(peer: &Peer, direction: Direction) -> BTreeMap<Slot, StreamId> {
     let mut found = BTreeMap::new();
     let mut cameras = 0;
     let streams = peer.streams().iter();
@@ -49,14 +51,14 @@ pub(super) fn streams_of(peer: &Peer, direction: Direction) -> BTreeMap<Slot, St
 }
 
 /// The codec of the pictures that a publisher sends, all cameras with the same.
-pub(super) fn codec_of(peer: &Peer) -> Option<VideoCodec> {
+pub(crate) fn codec_of(peer: &Peer) -> Option<VideoCodec> {
     let received = |s: &&NegotiatedStream| s.direction == Direction::Receive;
     let mut streams = peer.streams().iter().filter(received);
     streams.find_map(|agreed| agreed.codec)
 }
 
 /// What a peer's streams are for others to see.
-pub(super) fn shown(peer: &Peer, direction: Direction) -> Publishing {
+pub(crate) fn shown(peer: &Peer, direction: Direction) -> Publishing {
     let mut shown = Publishing::default();
     for (slot, stream) in streams_of(peer, direction) {
         match slot {
@@ -72,7 +74,7 @@ pub(super) fn shown(peer: &Peer, direction: Direction) -> Publishing {
 /// What one participant publishes. Its tracks outlive a connection, so that
 /// players go on when another one takes over.
 #[derive(Debug, Default)]
-pub(super) struct Publication {
+pub(crate) struct Publication {
     tracks: BTreeMap<Slot, TrackId>,
     /// Of the tracks with pictures.
     codec: Option<VideoCodec>,
@@ -90,7 +92,7 @@ struct Source {
 impl Publication {
     /// The packets come from this peer from now on. Returns the track of each
     /// of its streams.
-    pub(super) fn switch_source(
+    pub(crate) fn switch_source(
         &mut self,
         now: Instant,
         router: &mut Router,
@@ -127,27 +129,27 @@ impl Publication {
     }
 
     /// The peer is gone; nothing comes if it was the source.
-    pub(super) fn drop_source(&mut self, peer: PeerKey) {
+    pub(crate) fn drop_source(&mut self, peer: PeerKey) {
         self.source.take_if(|s| s.peer == peer);
     }
 
     /// What the source has.
-    pub(super) fn streams(&self) -> Option<&Publishing> {
+    pub(crate) fn streams(&self) -> Option<&Publishing> {
         self.source.as_ref().map(|s| &s.streams)
     }
 
     /// The track of this place, if there ever was one.
-    pub(super) fn track(&self, slot: Slot) -> Option<TrackId> {
+    pub(crate) fn track(&self, slot: Slot) -> Option<TrackId> {
         self.tracks.get(&slot).copied()
     }
 
     /// The codec of its pictures, if it ever had some.
-    pub(super) fn codec(&self) -> Option<VideoCodec> {
+    pub(crate) fn codec(&self) -> Option<VideoCodec> {
         self.codec
     }
 
     /// The tracks with pictures end: what comes next has another codec.
-    pub(super) fn end_pictures(&mut self, router: &mut Router) {
+    pub(crate) fn end_pictures(&mut self, router: &mut Router) {
         self.codec = None;
         self.tracks.retain(|slot, track| {
             let stays = *slot == Slot::Sound;
@@ -158,24 +160,24 @@ impl Publication {
         });
     }
 
-    pub(super) fn players(&self) -> impl Iterator<Item = PeerKey> {
+    pub(crate) fn players(&self) -> impl Iterator<Item = PeerKey> {
         self.players.iter().copied()
     }
 
-    pub(super) fn add_player(&mut self, peer: PeerKey) {
+    pub(crate) fn add_player(&mut self, peer: PeerKey) {
         self.players.insert(peer);
     }
 
-    pub(super) fn remove_player(&mut self, peer: PeerKey) {
+    pub(crate) fn remove_player(&mut self, peer: PeerKey) {
         self.players.remove(&peer);
     }
 
     /// Nobody publishes and nobody waits.
-    pub(super) fn is_over(&self) -> bool {
+    pub(crate) fn is_over(&self) -> bool {
         self.source.is_none() && self.players.is_empty()
     }
 
-    pub(super) fn remove_tracks(&self, router: &mut Router) {
+    pub(crate) fn remove_tracks(&self, router: &mut Router) {
         for track in self.tracks.values() {
             router.remove_track(*track);
         }

@@ -1,9 +1,8 @@
 //! The packets: from publishers through the router to players.
 
-use super::publication::{Publication, Slot, streams_of};
+use crate::publication::{Publication, Slot, streams_of};
 use std::collections::{BTreeMap, BTreeSet};
-use weft_net::Context;
-use weft_peer::{Direction, PeerKey};
+use weft_peer::{Direction, PeerKey, PeerSet};
 use weft_session::ForwardedPacket;
 use weft_session::receive::MediaPacket;
 use weft_sfu::{Downlink, Forwarded, Output, Router, SubscriptionId, TrackId, fair_shares};
@@ -11,7 +10,7 @@ use weft_units::{Deadline, Duration, Instant, Rate, StreamId};
 
 /// Least bound of what a player is sent. The bound follows what is published,
 /// and this much is needed before anything is known of that.
-pub(super) const LEAST_MAX_RATE: Rate = Rate::from_kbps(2_500);
+pub(crate) const LEAST_MAX_RATE: Rate = Rate::from_kbps(2_500);
 /// What a player may be sent, over what is published for it: the rest is for
 /// probes. libwebrtc probes up to twice what its application allocates
 /// (probe_controller.cc, `second_probe_allocation_scale`).
@@ -60,10 +59,10 @@ impl Player {
 
 /// Totals since the start.
 #[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Totals {
-    pub(super) received: u64,
-    pub(super) forwarded: u64,
-    pub(super) keyframe_requests: u64,
+pub(crate) struct Totals {
+    pub(crate) received: u64,
+    pub(crate) forwarded: u64,
+    pub(crate) keyframe_requests: u64,
     /// Of players that are gone.
     thinned: u64,
 }
@@ -71,7 +70,7 @@ pub(super) struct Totals {
 /// The router, and which streams of which peers its tracks and subscriptions
 /// are.
 #[derive(Default)]
-pub(super) struct Traffic {
+pub(crate) struct Traffic {
     router: Router,
     incoming: BTreeMap<(PeerKey, StreamId), Incoming>,
     /// Where keyframes of a track are asked for.
@@ -88,16 +87,17 @@ pub(super) struct Traffic {
 impl Traffic {
     /// A publisher is connected: its packets are the publication's from now
     /// on.
-    pub(super) fn connect_source(
+    pub(crate) fn connect_source(
         &mut self,
-        context: &mut Context<'_>,
+        now: Instant,
+        peers: &mut PeerSet,
         publication: &mut Publication,
         peer: PeerKey,
     ) {
-        let Some(source) = context.peers().get(peer) else {
+        let Some(source) = peers.get(peer) else {
             return;
         };
-        let routes = publication.switch_source(context.now, &mut self.router, peer, source);
+        let routes = publication.switch_source(now, &mut self.router, peer, source);
         for (stream, track) in routes {
             self.incoming
                 .insert((peer, stream), Incoming { track, packets: 0 });
@@ -106,49 +106,55 @@ impl Traffic {
             }
         }
         for player in publication.players() {
-            self.subscribe(context, publication, player);
+            self.subscribe(now, peers, publication, player);
         }
-        self.deliver(context);
+        self.deliver(now, peers);
     }
 
     /// The publication goes on with pictures of another codec, for which its
     /// players have to come again.
-    pub(super) fn end_pictures(&mut self, publication: &mut Publication) {
+    pub(crate) fn end_pictures(&mut self, publication: &mut Publication) {
         publication.end_pictures(&mut self.router);
     }
 
     /// A publisher is gone.
-    pub(super) fn remove_source(&mut self, peer: PeerKey) {
+    pub(crate) fn remove_source(&mut self, peer: PeerKey) {
         self.sources.retain(|_, (source, _)| *source != peer);
         self.incoming.retain(|(source, _), _| *source != peer);
     }
 
     /// A player is connected: it gets the publication's tracks from now on.
-    pub(super) fn connect_player(
+    pub(crate) fn connect_player(
         &mut self,
-        context: &mut Context<'_>,
+        now: Instant,
+        peers: &mut PeerSet,
         publication: &Publication,
         peer: PeerKey,
     ) {
         self.players.insert(
             peer,
             Player {
-                since: context.now,
+                since: now,
                 subscriptions: BTreeMap::new(),
                 target: None,
                 queued: Duration::ZERO,
                 max_rate: LEAST_MAX_RATE,
             },
         );
-        self.subscribe(context, publication, peer);
-        self.deliver(context);
+        self.subscribe(now, peers, publication, peer);
+        self.deliver(now, peers);
     }
 
     /// Subscribes a player to the tracks that it has streams for and does not
     /// get yet.
-    fn subscribe(&mut self, context: &Context<'_>, publication: &Publication, peer: PeerKey) {
-        let (Some(player), Some(agreed)) = (self.players.get_mut(&peer), context.peers().get(peer))
-        else {
+    fn subscribe(
+        &mut self,
+        now: Instant,
+        peers: &PeerSet,
+        publication: &Publication,
+        peer: PeerKey,
+    ) {
+        let (Some(player), Some(agreed)) = (self.players.get_mut(&peer), peers.get(peer)) else {
             return;
         };
         for (slot, stream) in streams_of(agreed, Direction::Send) {
@@ -156,7 +162,7 @@ impl Traffic {
             let Some(track) = publication.track(slot).filter(|_| !has_it) else {
                 continue;
             };
-            if let Some(id) = self.router.subscribe(context.now, track) {
+            if let Some(id) = self.router.subscribe(now, track) {
                 player.subscriptions.insert(slot, id);
                 self.outgoing.insert(id, (peer, stream));
                 self.subscriptions.insert((peer, stream), id);
@@ -165,7 +171,7 @@ impl Traffic {
     }
 
     /// A player is gone.
-    pub(super) fn remove_player(&mut self, peer: PeerKey) {
+    pub(crate) fn remove_player(&mut self, peer: PeerKey) {
         self.watched.remove(&peer);
         let Some(player) = self.players.remove(&peer) else {
             return;
@@ -180,14 +186,15 @@ impl Traffic {
     }
 
     /// Nobody publishes or plays it any more.
-    pub(super) fn remove_publication(&mut self, publication: &Publication) {
+    pub(crate) fn remove_publication(&mut self, publication: &Publication) {
         publication.remove_tracks(&mut self.router);
     }
 
     /// A packet came from a publisher.
-    pub(super) fn on_packet(
+    pub(crate) fn on_packet(
         &mut self,
-        context: &mut Context<'_>,
+        now: Instant,
+        peers: &mut PeerSet,
         peer: PeerKey,
         stream: StreamId,
         packet: MediaPacket,
@@ -203,35 +210,41 @@ impl Traffic {
             marker: packet.marker,
             payload: packet.payload,
         };
-        self.router
-            .handle_packet(context.now, incoming.track, packet);
-        self.deliver(context);
+        self.router.handle_packet(now, incoming.track, packet);
+        self.deliver(now, peers);
     }
 
     /// A player's receiver asks for a keyframe.
-    pub(super) fn on_keyframe_request(
+    pub(crate) fn on_keyframe_request(
         &mut self,
-        context: &mut Context<'_>,
+        now: Instant,
+        peers: &mut PeerSet,
         peer: PeerKey,
         stream: StreamId,
     ) {
         if let Some(id) = self.subscriptions.get(&(peer, stream)) {
-            self.router.request_keyframe(context.now, *id);
-            self.deliver(context);
+            self.router.request_keyframe(now, *id);
+            self.deliver(now, peers);
         }
     }
 
     /// A player's paths carry more or less than before.
-    pub(super) fn on_target_rate(&mut self, context: &mut Context<'_>, peer: PeerKey, rate: Rate) {
+    pub(crate) fn on_target_rate(
+        &mut self,
+        now: Instant,
+        peers: &mut PeerSet,
+        peer: PeerKey,
+        rate: Rate,
+    ) {
         if let Some(player) = self.players.get_mut(&peer) {
             player.target = Some(rate);
-            self.tell_downlink(context.now, peer);
-            self.deliver(context);
+            self.tell_downlink(now, peer);
+            self.deliver(now, peers);
         }
     }
 
     /// Packets that came by these streams of a peer.
-    pub(super) fn packets_of(&self, peer: PeerKey, streams: &[StreamId]) -> u64 {
+    pub(crate) fn packets_of(&self, peer: PeerKey, streams: &[StreamId]) -> u64 {
         let found = streams
             .iter()
             .filter_map(|s| self.incoming.get(&(peer, *s)));
@@ -239,23 +252,22 @@ impl Traffic {
     }
 
     /// Fits each player's rates to what is published for it.
-    pub(super) fn adapt_rates(&mut self, context: &mut Context<'_>) {
-        self.adapt_bounds(context);
+    pub(crate) fn adapt_rates(&mut self, now: Instant, peers: &mut PeerSet) {
+        self.adapt_bounds(now, peers);
         for peer in self.players.keys().copied().collect::<Vec<_>>() {
-            self.tell_downlink(context.now, peer);
+            self.tell_downlink(now, peer);
         }
-        self.deliver(context);
+        self.deliver(now, peers);
     }
 
-    fn adapt_bounds(&mut self, context: &mut Context<'_>) {
-        let now = context.now;
+    fn adapt_bounds(&mut self, now: Instant, peers: &mut PeerSet) {
         for (peer, player) in &mut self.players {
             let streams = player.subscriptions.values();
             let demand: Rate = streams.filter_map(|id| self.router.demand(now, *id)).sum();
             let wanted = demand.mul_f64(HEADROOM).max(LEAST_MAX_RATE);
             let moved = wanted.as_bps().abs_diff(player.max_rate.as_bps());
             if moved * 10 > player.max_rate.as_bps()
-                && let Some(peer) = context.peer(*peer)
+                && let Some(peer) = peers.get_mut(*peer)
             {
                 player.max_rate = wanted;
                 peer.set_max_rate(now, wanted);
@@ -263,17 +275,17 @@ impl Traffic {
         }
     }
 
-    pub(super) fn totals(&self) -> Totals {
+    pub(crate) fn totals(&self) -> Totals {
         self.totals
     }
 
     /// Packets kept from players who cannot take them.
-    pub(super) fn total_thinned(&self) -> u64 {
+    pub(crate) fn total_thinned(&self) -> u64 {
         let live = self.outgoing.keys().map(|id| self.thinned(*id));
         self.totals.thinned + live.sum::<u64>()
     }
 
-    pub(super) fn poll_timeout(&self) -> Option<Deadline> {
+    pub(crate) fn poll_timeout(&self) -> Option<Deadline> {
         let watch = self.next_watch.map(|at| Deadline {
             at,
             reason: "player with a queue",
@@ -281,32 +293,30 @@ impl Traffic {
         Deadline::earlier(watch, self.router.poll_timeout())
     }
 
-    pub(super) fn on_timeout(&mut self, context: &mut Context<'_>) {
-        let now = context.now;
+    pub(crate) fn on_timeout(&mut self, now: Instant, peers: &mut PeerSet) {
         if self.next_watch.is_some_and(|at| at <= now) {
             for peer in self.watched.clone() {
-                self.watch(context, peer);
+                self.watch(now, peers, peer);
             }
             self.next_watch = (!self.watched.is_empty()).then_some(now + WATCH);
         }
         if self.router.poll_timeout().is_some_and(|d| d.at <= now) {
             self.router.handle_timeout(now);
         }
-        self.deliver(context);
+        self.deliver(now, peers);
     }
 
     /// Does what the router wants.
-    fn deliver(&mut self, context: &mut Context<'_>) {
+    fn deliver(&mut self, now: Instant, peers: &mut PeerSet) {
         while let Some(output) = self.router.poll_output() {
             match output {
                 Output::Forward {
                     subscription,
                     packet,
-                } => self.forward(context, subscription, packet),
+                } => self.forward(now, peers, subscription, packet),
                 Output::RequestKeyframe { track } => {
-                    let now = context.now;
                     if let Some((key, stream)) = self.sources.get(&track).copied()
-                        && let Some(peer) = context.peer(key)
+                        && let Some(peer) = peers.get_mut(key)
                     {
                         self.totals.keyframe_requests += 1;
                         peer.request_keyframe(now, stream);
@@ -316,12 +326,17 @@ impl Traffic {
         }
     }
 
-    fn forward(&mut self, context: &mut Context<'_>, id: SubscriptionId, packet: Forwarded) {
+    fn forward(
+        &mut self,
+        now: Instant,
+        peers: &mut PeerSet,
+        id: SubscriptionId,
+        packet: Forwarded,
+    ) {
         let Some((key, stream)) = self.outgoing.get(&id).copied() else {
             return;
         };
-        let now = context.now;
-        let Some(peer) = context.peer(key) else {
+        let Some(peer) = peers.get_mut(key) else {
             return;
         };
         let packet = ForwardedPacket {
@@ -334,15 +349,15 @@ impl Traffic {
         if peer.send_packet(now, stream, &packet).is_ok() {
             self.totals.forwarded += 1;
         }
-        self.watch(context, key);
+        self.watch(now, peers, key);
     }
 
     /// Tells the router of a player's queue, if it is news.
-    fn watch(&mut self, context: &Context<'_>, key: PeerKey) {
+    fn watch(&mut self, now: Instant, peers: &PeerSet, key: PeerKey) {
         let Some(player) = self.players.get_mut(&key) else {
             return;
         };
-        let peer = context.peers().get(key);
+        let peer = peers.get(key);
         let queued = peer.map_or(Duration::ZERO, |p| p.session().queue_time());
         let step = queued.as_nanos().abs_diff(player.queued.as_nanos());
         let emptied = queued == Duration::ZERO && player.queued != queued;
@@ -354,9 +369,9 @@ impl Traffic {
             self.watched.remove(&key);
         } else {
             self.watched.insert(key);
-            self.next_watch.get_or_insert(context.now + WATCH);
+            self.next_watch.get_or_insert(now + WATCH);
         }
-        self.tell_downlink(context.now, key);
+        self.tell_downlink(now, key);
     }
 
     /// Sound has the right of way; the cameras divide the rest.

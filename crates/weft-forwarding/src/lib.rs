@@ -1,0 +1,23 @@
+//! Sans-IO forwarding of media: who publishes, who plays, and the packets
+//! between them.
+//!
+//! A [`Plane`] is the media side of a conference server without its sockets
+//! and without HTTP: give it session descriptions, datagrams and time, take
+//! datagrams and events. Every participant is a [`weft_peer::Peer`] of its
+//! own, with its own repair, rate and paths; a [`weft_sfu::Router`] decides who
+//! gets which packet.
+
+mod connection;
+mod error;
+mod negotiation;
+mod plane;
+mod publication;
+mod settings;
+mod traffic;
+
+pub use connection::ResourceId;
+pub use error::MediaError;
+pub use negotiation::Negotiated;
+pub use plane::{Event, Output, Plane, Stats};
+pub use publication::Publisher;
+pub use settings::Settings;

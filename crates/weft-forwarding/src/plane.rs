@@ -1,0 +1,432 @@
+use crate::connection::{Connection, ResourceId, Role, SETUP};
+use crate::publication::{Publication, Publisher, codec_of};
+use crate::settings::Settings;
+use crate::traffic::Traffic;
+use std::collections::{BTreeMap, VecDeque};
+use std::net::SocketAddr;
+use weft_peer::{AWAY, Event as PeerEvent, Output as PeerOutput, Peer, PeerKey, PeerSet};
+use weft_secure::{DropReason, Event as AssociationEvent, FailReason};
+use weft_session::{Event as SessionEvent, Level};
+use weft_units::{Deadline, Duration, Ecn, Instant, StreamId};
+
+/// How often connections are looked at whether they are over, and rates
+/// whether they fit what is published.
+const HOUSEKEEPING: Duration = Duration::from_millis(500);
+
+/// Why a connection is over that nothing comes from any more.
+const NO_PATH: &str = "no path is left";
+
+/// Why a player has to ask again.
+const CODEC_CHANGED: &str = "the publisher has changed its video codec";
+
+/// What a plane wants done.
+#[derive(Debug)]
+pub enum Output {
+    /// Send this datagram.
+    Transmit {
+        /// Whose it is; takes its memory back by [`Plane::recycle`].
+        peer: PeerKey,
+        /// From this local address.
+        local: SocketAddr,
+        /// To this remote address.
+        remote: SocketAddr,
+        /// The ECN field of its IP header.
+        ecn: Ecn,
+        /// Protected and complete.
+        datagram: Vec<u8>,
+    },
+    /// Something that signalling may want to know.
+    Event(Event),
+}
+
+/// What happened to a connection.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Event {
+    /// It is up: packets can flow.
+    Connected {
+        /// Which.
+        resource: ResourceId,
+    },
+    /// It has ended by itself.
+    Ended {
+        /// Which.
+        resource: ResourceId,
+        /// Why, in words for a log.
+        reason: String,
+    },
+}
+
+/// Totals since the start, but for the first two.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Stats {
+    /// Connections that publish, now.
+    pub publications: u64,
+    /// Connections that play, now.
+    pub playbacks: u64,
+    /// Media packets that came.
+    pub packets_received: u64,
+    /// Media packets sent to players.
+    pub packets_forwarded: u64,
+    /// Packets kept from players who cannot take them.
+    pub packets_thinned: u64,
+    /// Datagrams dropped as unusable.
+    pub datagrams_dropped: u64,
+    /// Datagrams that the system did not send: counted by who sends them, none
+    /// by the plane itself.
+    pub datagrams_unsent: u64,
+    /// Keyframes asked of publishers.
+    pub keyframe_requests: u64,
+}
+
+/// Who is connected, what is published, and the traffic between.
+///
+/// Order of calls: any input, then [`Plane::poll_output`] until `None`, then
+/// [`Plane::poll_timeout`]. Time never goes back.
+pub struct Plane {
+    pub(crate) settings: Settings,
+    pub(crate) peers: PeerSet,
+    pub(crate) connections: BTreeMap<ResourceId, Connection>,
+    pub(crate) resources: BTreeMap<PeerKey, ResourceId>,
+    pub(crate) publications: BTreeMap<Publisher, Publication>,
+    traffic: Traffic,
+    events: VecDeque<Event>,
+    /// Of the last input.
+    pub(crate) now: Instant,
+    next_housekeeping: Option<Instant>,
+    /// Datagrams that connections dropped which are over.
+    dropped: u64,
+}
+
+impl Plane {
+    /// A plane without connections.
+    #[must_use]
+    pub fn new(settings: Settings) -> Plane {
+        Plane {
+            settings,
+            peers: PeerSet::default(),
+            connections: BTreeMap::new(),
+            resources: BTreeMap::new(),
+            publications: BTreeMap::new(),
+            traffic: Traffic::default(),
+            events: VecDeque::new(),
+            now: Instant::ZERO,
+            next_housekeeping: None,
+            dropped: 0,
+        }
+    }
+
+    /// A datagram came to a local address with this ECN field.
+    pub fn handle_datagram(
+        &mut self,
+        now: Instant,
+        local: SocketAddr,
+        remote: SocketAddr,
+        ecn: Ecn,
+        datagram: &[u8],
+    ) {
+        self.now = now;
+        self.peers
+            .handle_datagram(now, local, remote, ecn, datagram);
+    }
+
+    /// Takes a connection down; its peer is told, if it can hear. Unknown ones
+    /// are ignored, and no [`Event::Ended`] follows.
+    pub fn close(&mut self, now: Instant, resource: &ResourceId) {
+        self.now = now;
+        let Some(connection) = self.connections.remove(resource) else {
+            return;
+        };
+        let Some(key) = connection.peer() else {
+            return;
+        };
+        self.resources.remove(&key);
+        self.dropped += self.peers.get(key).map_or(0, dropped_by);
+        self.peers.close(now, key);
+        if let Some(publication) = self.publications.get_mut(&connection.publisher) {
+            match connection.role {
+                Role::Publish(_) => {
+                    publication.drop_source(key);
+                    self.traffic.remove_source(key);
+                }
+                Role::Play => {
+                    publication.remove_player(key);
+                    self.traffic.remove_player(key);
+                }
+            }
+            if publication.is_over() {
+                self.traffic.remove_publication(publication);
+                self.publications.remove(&connection.publisher);
+            }
+        }
+    }
+
+    /// Takes all connections down.
+    pub fn close_all(&mut self, now: Instant) {
+        for resource in self.connections.keys().cloned().collect::<Vec<_>>() {
+            self.close(now, &resource);
+        }
+    }
+
+    /// The next thing to do; drain it to `None`.
+    pub fn poll_output(&mut self) -> Option<Output> {
+        loop {
+            if let Some(event) = self.events.pop_front() {
+                return Some(Output::Event(event));
+            }
+            match self.peers.poll_output()? {
+                (
+                    peer,
+                    PeerOutput::Transmit {
+                        local,
+                        remote,
+                        ecn,
+                        datagram,
+                    },
+                ) => {
+                    return Some(Output::Transmit {
+                        peer,
+                        local,
+                        remote,
+                        ecn,
+                        datagram,
+                    });
+                }
+                (peer, PeerOutput::Event(event)) => self.on_event(self.now, peer, event),
+            }
+        }
+    }
+
+    /// Takes back the memory of a datagram that has been sent.
+    pub fn recycle(&mut self, peer: PeerKey, datagram: Vec<u8>) {
+        self.peers.recycle(peer, datagram);
+    }
+
+    /// When [`Plane::handle_timeout`] is wanted.
+    #[must_use]
+    pub fn poll_timeout(&self) -> Option<Deadline> {
+        let housekeeping = self.next_housekeeping.map(|at| Deadline {
+            at,
+            reason: "housekeeping",
+        });
+        let own = Deadline::earlier(housekeeping, self.traffic.poll_timeout());
+        Deadline::earlier(own, self.peers.poll_timeout())
+    }
+
+    /// The deadline has come; a spurious call does nothing.
+    pub fn handle_timeout(&mut self, now: Instant) {
+        self.now = now;
+        self.peers.handle_timeout(now);
+        if self.next_housekeeping.is_some_and(|at| at <= now) {
+            self.end_those_over(now);
+            self.traffic.adapt_rates(now, &mut self.peers);
+            self.next_housekeeping = (!self.connections.is_empty()).then_some(now + HOUSEKEEPING);
+        }
+        self.traffic.on_timeout(now, &mut self.peers);
+    }
+
+    /// Figures for the operator.
+    #[must_use]
+    pub fn stats(&self) -> Stats {
+        let totals = self.traffic.totals();
+        let live = &self.peers;
+        let mut stats = Stats {
+            packets_received: totals.received,
+            packets_forwarded: totals.forwarded,
+            packets_thinned: self.traffic.total_thinned(),
+            keyframe_requests: totals.keyframe_requests,
+            datagrams_dropped: self.dropped
+                + live.strays()
+                + live.iter().map(|(_, peer)| dropped_by(peer)).sum::<u64>(),
+            ..Stats::default()
+        };
+        for connection in self.connections.values().filter(|c| c.connected) {
+            match connection.role {
+                Role::Publish(_) => stats.publications += 1,
+                Role::Play => stats.playbacks += 1,
+            }
+        }
+        stats
+    }
+
+    /// Connections are looked at from now on.
+    pub(crate) fn keep_house(&mut self, now: Instant) {
+        self.next_housekeeping.get_or_insert(now + HOUSEKEEPING);
+    }
+
+    fn tell(&mut self, event: Event) {
+        self.events.push_back(event);
+    }
+
+    pub(crate) fn tell_ended(&mut self, resource: ResourceId, reason: String) {
+        self.tell(Event::Ended { resource, reason });
+    }
+
+    fn on_connected(&mut self, now: Instant, key: PeerKey) {
+        let Some(resource) = self.resources.get(&key) else {
+            return;
+        };
+        let Some(connection) = self.connections.get_mut(resource) else {
+            return;
+        };
+        connection.connected = true;
+        let publisher = connection.publisher.clone();
+        if matches!(connection.role, Role::Publish(_)) {
+            self.end_players_of_another_codec(now, &publisher, key);
+        }
+        let resource = &self.resources[&key].clone();
+        let Some(connection) = self.connections.get_mut(resource) else {
+            return;
+        };
+        let publication = self.publications.entry(publisher).or_default();
+        match connection.role {
+            Role::Publish(_) => self
+                .traffic
+                .connect_source(now, &mut self.peers, publication, key),
+            Role::Play => {
+                publication.add_player(key);
+                self.traffic
+                    .connect_player(now, &mut self.peers, publication, key);
+            }
+        }
+        self.tell(Event::Connected {
+            resource: resource.clone(),
+        });
+    }
+
+    /// What players agreed on is one codec: when a publisher comes back with
+    /// another one, they have to ask again.
+    fn end_players_of_another_codec(
+        &mut self,
+        now: Instant,
+        publisher: &Publisher,
+        source: PeerKey,
+    ) {
+        let Some(publication) = self.publications.get_mut(publisher) else {
+            return;
+        };
+        let after = self.peers.get(source).and_then(codec_of);
+        let before = publication.codec();
+        if before.is_none() || after.is_none() || before == after {
+            return;
+        }
+        self.traffic.end_pictures(publication);
+        for player in publication.players().collect::<Vec<_>>() {
+            self.end(now, player, CODEC_CHANGED.to_owned());
+        }
+    }
+
+    /// A connection is over by itself.
+    fn end(&mut self, now: Instant, key: PeerKey, reason: String) {
+        if let Some(resource) = self.resources.get(&key).cloned() {
+            self.close(now, &resource);
+            self.tell_ended(resource, reason);
+        }
+    }
+
+    fn on_goodbye(&mut self, now: Instant, key: PeerKey, stream: StreamId) {
+        let connection = self
+            .resources
+            .get(&key)
+            .and_then(|resource| self.connections.get_mut(resource));
+        if let Some(Connection {
+            role: Role::Publish(publishing),
+            ..
+        }) = connection
+        {
+            let packets = self.traffic.packets_of(key, &publishing.streams);
+            publishing.on_goodbye(now, stream, packets);
+        }
+    }
+
+    /// Ends what never came up, and publishers that said goodbye.
+    fn end_those_over(&mut self, now: Instant) {
+        let mut over = Vec::new();
+        for (resource, connection) in &mut self.connections {
+            if !connection.connected && now.saturating_since(connection.since) >= SETUP {
+                over.push((resource.clone(), "no connection came about"));
+            }
+            let key = connection.peer();
+            if let Some(key) = key.filter(|_| connection.connected) {
+                let has_path = has_path(&self.peers, key);
+                if connection.is_lost(now, has_path, patience(&self.peers, key)) {
+                    over.push((resource.clone(), NO_PATH));
+                }
+            }
+            if let (Role::Publish(publishing), Some(key)) = (&mut connection.role, key) {
+                let packets = self.traffic.packets_of(key, &publishing.streams);
+                if publishing.is_over(now, packets) {
+                    over.push((resource.clone(), "the publisher said goodbye"));
+                }
+            }
+        }
+        for (resource, reason) in over {
+            self.close(now, &resource);
+            self.tell_ended(resource, reason.to_owned());
+        }
+    }
+
+    fn on_event(&mut self, now: Instant, key: PeerKey, event: PeerEvent) {
+        match event {
+            PeerEvent::Session(event) => match event {
+                SessionEvent::PacketReceived { stream, packet } => {
+                    self.traffic
+                        .on_packet(now, &mut self.peers, key, stream, packet);
+                }
+                SessionEvent::TargetRateChanged { rate } => {
+                    self.traffic.on_target_rate(now, &mut self.peers, key, rate);
+                }
+                SessionEvent::KeyframeRequested { stream } => {
+                    self.traffic
+                        .on_keyframe_request(now, &mut self.peers, key, stream);
+                }
+                SessionEvent::StreamEnded { stream } => self.on_goodbye(now, key, stream),
+                SessionEvent::FrameReceived { .. } | SessionEvent::PathStateChanged { .. } => {}
+            },
+            PeerEvent::Association(event) => match event {
+                AssociationEvent::Connected { .. } => self.on_connected(now, key),
+                AssociationEvent::Failed { reason } => self.end(now, key, words(&reason)),
+                // The last path goes down when nothing came by it for as long
+                // as consent lasts (RFC 7675 section 5.1).
+                AssociationEvent::PathDown { .. }
+                    if !has_path(&self.peers, key)
+                        && patience(&self.peers, key) == Duration::ZERO =>
+                {
+                    self.end(now, key, NO_PATH.to_owned());
+                }
+                _ => {}
+            },
+        }
+    }
+}
+
+fn has_path(peers: &PeerSet, key: PeerKey) -> bool {
+    let peer = peers.get(key);
+    peer.is_some_and(|p| p.association().paths().any(|p| p.state.is_valid()))
+}
+
+/// How long a connection is kept without a path. One of ours goes on where it
+/// was when a path leads there again; a browser has given up by itself.
+fn patience(peers: &PeerSet, key: PeerKey) -> Duration {
+    let peer = peers.get(key);
+    match peer.map(|p| p.session().level()) {
+        Some(Level::Full) => AWAY,
+        _ => Duration::ZERO,
+    }
+}
+
+fn dropped_by(peer: &Peer) -> u64 {
+    let drops = peer.association().counters().drops();
+    // A report comes twice, by two paths.
+    let useless = drops.filter(|(reason, _)| *reason != DropReason::Replayed);
+    let session = peer.session().stats().drops;
+    useless.map(|(_, count)| count).sum::<u64>() + session.malformed
+}
+
+fn words(reason: &FailReason) -> String {
+    match reason {
+        FailReason::Fingerprint => "the certificate is not the announced one".to_owned(),
+        FailReason::Handshake(words) => format!("the handshake failed: {words}"),
+        FailReason::Profile => "no way to protect media in common".to_owned(),
+        FailReason::Closed => "the peer closed it".to_owned(),
+    }
+}
