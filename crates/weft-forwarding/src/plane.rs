@@ -224,6 +224,12 @@ impl Plane {
         self.traffic.on_timeout(now, &mut self.peers);
     }
 
+    /// All peers, to look at.
+    #[must_use]
+    pub fn peers(&self) -> &PeerSet {
+        &self.peers
+    }
+
     /// Figures for the operator.
     #[must_use]
     pub fn stats(&self) -> Stats {

@@ -43,6 +43,7 @@ pub fn entropy() -> Result<Entropy, EntropyError> {
         credentials,
         tie_breaker: word()?,
         seed: word()?,
+        handshake_seed: None,
     })
 }
 

@@ -140,6 +140,7 @@ fn config(role: IceRole, addresses: &[SocketAddr], case: &Case, seed: u64) -> Pe
             certificate: Certificate::generate().expect("the system has randomness"),
             epoch,
             rng: rng.stream("association"),
+            handshake_seed: None,
         },
         session,
         locals: (0..).zip(addresses).map(local).collect(),

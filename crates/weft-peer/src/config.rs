@@ -39,6 +39,8 @@ pub struct Entropy {
     pub tie_breaker: u64,
     /// Of everything that is not secret.
     pub seed: u64,
+    /// See [`weft_secure::Config::handshake_seed`].
+    pub handshake_seed: Option<u64>,
 }
 
 impl PeerConfig {
@@ -63,6 +65,7 @@ impl PeerConfig {
                 certificate,
                 epoch: origin.std,
                 rng: rng.stream("association"),
+                handshake_seed: entropy.handshake_seed,
             },
             session,
             locals,

@@ -45,6 +45,7 @@ fn association(role: IceRole, seed: u64, addresses: &[SocketAddr]) -> Associatio
         certificate: Certificate::generate().expect("certificate"),
         epoch,
         rng,
+        handshake_seed: None,
     };
     let mut association = Association::new(Instant::ZERO, config);
     for (link, &addr) in (0..).zip(addresses) {

@@ -47,7 +47,12 @@ impl Association {
         let rng = config.rng.stream("ice");
         Association {
             fingerprint: config.certificate.fingerprint(),
-            dtls: Handshake::new(now, config.epoch, &config.certificate),
+            dtls: Handshake::new(
+                now,
+                config.epoch,
+                &config.certificate,
+                config.handshake_seed,
+            ),
             ice: Agent::new(config.role, config.tie_breaker, config.credentials, rng),
             srtp: None,
             out: Outbox::default(),

@@ -73,14 +73,23 @@ pub(crate) enum Wanted {
 }
 
 impl Handshake {
-    pub fn new(now: Instant, epoch: StdInstant, certificate: &Certificate) -> Handshake {
-        let config = dimpl::Config::builder()
+    pub fn new(
+        now: Instant,
+        epoch: StdInstant,
+        certificate: &Certificate,
+        seed: Option<u64>,
+    ) -> Handshake {
+        let mut config = dimpl::Config::builder()
             .mtu(MTU)
             // ICE has proved the peer's address before.
             .use_server_cookie(false)
             .flight_start_rto(FIRST_RETRANSMISSION)
             .flight_retries(RETRANSMISSIONS)
-            .handshake_timeout(HANDSHAKE_TIMEOUT)
+            .handshake_timeout(HANDSHAKE_TIMEOUT);
+        if let Some(seed) = seed {
+            config = config.dangerously_set_rng_seed(seed);
+        }
+        let config = config
             .build()
             .expect("the configuration is constant and valid");
         Handshake {

@@ -52,6 +52,7 @@ fn association() -> Association {
         certificate: certificate.clone(),
         epoch: *epoch,
         rng: Rng::new(1),
+        handshake_seed: None,
     };
     let mut association = Association::new(Instant::ZERO, config);
     association.add_local(

@@ -64,6 +64,7 @@ impl Call {
                 certificate: Certificate::generate().expect("certificate"),
                 epoch,
                 rng,
+                handshake_seed: None,
             },
         );
         for link in [1, 2] {

@@ -31,6 +31,7 @@ pub(crate) fn config(role: IceRole, seed: u64, local: &str) -> PeerConfig {
             certificate: Certificate::generate().expect("the system has randomness"),
             epoch: std::time::Instant::now(),
             rng: rng.stream("association"),
+            handshake_seed: None,
         },
         session: weft_session::Config::new(ExtensionMap::default(), Ssrc(1)),
         video: VideoCodec::ALL.to_vec(),

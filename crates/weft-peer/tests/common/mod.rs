@@ -205,6 +205,7 @@ pub fn config(role: IceRole, epoch: std::time::Instant, rng: &Rng) -> PeerConfig
             certificate: Certificate::generate().expect("the system has randomness"),
             epoch,
             rng: rng.stream("association"),
+            handshake_seed: None,
         },
         session,
         locals: Vec::new(),

@@ -23,6 +23,10 @@ pub struct Config {
     pub epoch: std::time::Instant,
     /// Draws transaction ids.
     pub rng: Rng,
+    /// Seed of what the DTLS library draws besides its keys (random fields,
+    /// jitter of timers), for runs that are to repeat byte by byte. None where
+    /// the network is real: the library draws from the system then.
+    pub handshake_seed: Option<u64>,
 }
 
 /// What the peer's session description says.

@@ -78,6 +78,7 @@ pub fn association(role: IceRole, tie_breaker: u64, seed: u64) -> Association {
             certificate: Certificate::generate().expect("certificate"),
             epoch: epoch(),
             rng,
+            handshake_seed: None,
         },
     )
 }

@@ -1,0 +1,316 @@
+//! A room in virtual time: the plane of a server, and peers that reach it over
+//! links.
+
+use std::hash::{DefaultHasher, Hasher};
+use std::net::SocketAddr;
+use std::sync::OnceLock;
+
+use weft_forwarding::{Event as PlaneEvent, Output as PlaneOutput, Plane};
+use weft_forwarding::{Publisher, ResourceId, Settings};
+use weft_peer::{
+    AnswerPolicy, Direction, Entropy, Event, Offer, Output, Peer, PeerConfig, Section, TimeOrigin,
+    answer,
+};
+use weft_secure::{Certificate, IceRole, LocalAddress};
+use weft_session::{Delivery, Event as SessionEvent, MediaKind};
+use weft_units::{Duration, Ecn, Instant, Rate, Rng};
+
+use crate::common::{FRAME_INTERVAL, Record, Side, Source};
+use crate::handshake;
+use crate::wires::{Family, Wires, any_epoch};
+
+/// Most that is published: it has no layers, so every player gets all of it.
+const PUBLISHED: Rate = Rate::from_kbps(1_500);
+
+/// Somebody in the room.
+pub struct Client {
+    pub peer: Peer,
+    pub record: Record,
+    /// Of who publishes, from the first path on.
+    camera: Option<Camera>,
+}
+
+pub struct Camera {
+    source: Source,
+    next_frame: Option<Instant>,
+    pub keyframes_asked: u64,
+}
+
+pub struct Room {
+    pub now: Instant,
+    pub plane: Plane,
+    pub clients: Vec<Client>,
+    pub events: Vec<PlaneEvent>,
+    wires: Wires,
+    server: SocketAddr,
+    origin: TimeOrigin,
+    certificate: Certificate,
+    rng: Rng,
+    /// Of every datagram with its time and its addresses.
+    digest: DefaultHasher,
+    pub datagrams: u64,
+}
+
+impl Room {
+    /// Nobody is in it; the first link leads to who comes first.
+    pub fn new(seed: u64, links: &[&str]) -> Room {
+        /// Its keys come from the system: one for all runs.
+        static CERTIFICATE: OnceLock<Certificate> = OnceLock::new();
+        handshake::repeat();
+        let rng = Rng::new(seed);
+        let family = Family::V4;
+        let certificate =
+            CERTIFICATE.get_or_init(|| Certificate::generate().expect("the system has randomness"));
+        let origin = TimeOrigin {
+            std: any_epoch(),
+            ntp: 0,
+        };
+        let settings = Settings::new(origin, certificate.clone(), &[family.hub()]);
+        Room {
+            now: Instant::ZERO,
+            plane: Plane::new(settings),
+            clients: Vec::new(),
+            events: Vec::new(),
+            wires: Wires::new(family, links, &rng),
+            server: family.hub(),
+            origin,
+            certificate: certificate.clone(),
+            rng,
+            digest: DefaultHasher::new(),
+            datagrams: 0,
+        }
+    }
+
+    pub fn digest(&self) -> u64 {
+        self.digest.finish()
+    }
+
+    /// The next in line publishes video.
+    pub fn publish(&mut self, publisher: &Publisher) {
+        let resource = self.next_resource();
+        let mut config = self.config(IceRole::Controlling);
+        config.session.max_rate = PUBLISHED;
+        let section = Section::new(MediaKind::Video, Direction::Send);
+        let offer = Offer::new(self.now, config, &[section], Delivery::Frames);
+        let entropy = self.entropy("server");
+        let answered = self.plane.publish(
+            self.now,
+            resource,
+            publisher.clone(),
+            &offer.sdp(),
+            &entropy,
+        );
+        let answered = answered.expect("the offer is good");
+        let peer = offer.accept(self.now, &answered.sdp);
+        let camera = Camera {
+            source: Source::new(self.rng.stream("frames")),
+            next_frame: None,
+            keyframes_asked: 0,
+        };
+        self.enter(peer.expect("the answer is good"), Some(camera));
+    }
+
+    /// The next in line plays, upon an offer of its own.
+    pub fn play(&mut self, publisher: &Publisher) {
+        let resource = self.next_resource();
+        let config = self.config(IceRole::Controlling);
+        let section = Section::new(MediaKind::Video, Direction::Receive);
+        let offer = Offer::new(self.now, config, &[section], Delivery::Frames);
+        let entropy = self.entropy("server");
+        let answered = self.plane.play(
+            self.now,
+            resource,
+            publisher.clone(),
+            Some(&offer.sdp()),
+            &entropy,
+        );
+        let answered = answered.expect("the offer is good");
+        let peer = offer.accept(self.now, &answered.sdp);
+        self.enter(peer.expect("the answer is good"), None);
+    }
+
+    /// The next in line plays, upon an offer of the plane.
+    pub fn play_offered(&mut self, publisher: &Publisher) {
+        let resource = self.next_resource();
+        let entropy = self.entropy("server");
+        let offered = self.plane.play(
+            self.now,
+            resource.clone(),
+            publisher.clone(),
+            None,
+            &entropy,
+        );
+        let offered = offered.expect("somebody publishes");
+        let policy = AnswerPolicy {
+            receive: Some(Delivery::Frames),
+            send: Vec::new(),
+        };
+        let config = self.config(IceRole::Controlled);
+        let answered = answer(self.now, config, &offered.sdp, &policy);
+        let (peer, sdp) = answered.expect("the offer is good");
+        self.plane
+            .accept(self.now, resource, &sdp)
+            .expect("the answer is good");
+        self.enter(peer, None);
+    }
+
+    pub fn run(&mut self, span: Duration) {
+        let end = self.now + span;
+        let mut steps_now = 0;
+        self.drain();
+        while let Some(next) = self.next_event().filter(|at| *at <= end) {
+            steps_now = if next > self.now { 0 } else { steps_now + 1 };
+            assert!(steps_now < 1000, "time stands still at {:?}", self.now);
+            self.now = self.now.max(next);
+            self.step();
+        }
+        self.now = end;
+    }
+
+    fn next_resource(&self) -> ResourceId {
+        ResourceId(format!("resource {}", self.clients.len()))
+    }
+
+    fn enter(&mut self, peer: Peer, camera: Option<Camera>) {
+        self.clients.push(Client {
+            peer,
+            record: Record::default(),
+            camera,
+        });
+        self.drain();
+    }
+
+    fn config(&self, role: IceRole) -> PeerConfig {
+        let local: LocalAddress = self.wires.locals()[self.clients.len()].clone();
+        let entropy = self.entropy("client");
+        let certificate = self.certificate.clone();
+        PeerConfig::new(role, self.origin, certificate, vec![local], &entropy)
+    }
+
+    fn entropy(&self, end: &str) -> Entropy {
+        let mut rng = self.rng.stream(&format!("{end} {}", self.clients.len()));
+        let mut credentials = [0; 32];
+        rng.fill(&mut credentials);
+        Entropy {
+            credentials,
+            tie_breaker: rng.next_u64(),
+            seed: rng.next_u64(),
+            handshake_seed: Some(rng.next_u64()),
+        }
+    }
+
+    fn next_event(&self) -> Option<Instant> {
+        let clients = self.clients.iter().flat_map(|client| {
+            let frame = client.camera.as_ref().and_then(|c| c.next_frame);
+            [client.peer.poll_timeout().map(|d| d.at), frame]
+        });
+        let others = [
+            self.plane.poll_timeout().map(|d| d.at),
+            self.wires.poll_timeout(),
+        ];
+        clients.chain(others).flatten().min()
+    }
+
+    fn step(&mut self) {
+        let now = self.now;
+        while let Some(datagram) = self.wires.poll(now) {
+            let (to, from, bytes) = (datagram.to, datagram.from, &datagram.bytes);
+            if to == self.server {
+                self.plane
+                    .handle_datagram(now, to, from, Ecn::NotEct, bytes);
+            } else if let Some(client) = self.client_at(to) {
+                client
+                    .peer
+                    .handle_datagram(now, to, from, Ecn::NotEct, bytes);
+            }
+        }
+        self.plane.handle_timeout(now);
+        for client in &mut self.clients {
+            if client.peer.poll_timeout().is_some_and(|d| d.at <= now) {
+                client.peer.handle_timeout(now);
+            }
+            client.capture(now);
+        }
+        self.drain();
+    }
+
+    fn client_at(&mut self, address: SocketAddr) -> Option<&mut Client> {
+        let count = self.clients.len();
+        let place = (0..count).find(|link| self.wires.spoke(*link) == address)?;
+        self.clients.get_mut(place)
+    }
+
+    fn drain(&mut self) {
+        while let Some(output) = self.plane.poll_output() {
+            match output {
+                PlaneOutput::Event(event) => self.events.push(event),
+                PlaneOutput::Transmit {
+                    peer,
+                    local,
+                    remote,
+                    datagram,
+                    ..
+                } => {
+                    self.send(local, remote, &datagram);
+                    self.plane.recycle(peer, datagram);
+                }
+            }
+        }
+        for place in 0..self.clients.len() {
+            while let Some(output) = self.clients[place].peer.poll_output() {
+                match output {
+                    Output::Event(event) => self.clients[place].on_event(self.now, &event),
+                    Output::Transmit {
+                        local,
+                        remote,
+                        datagram,
+                        ..
+                    } => self.send(local, remote, &datagram),
+                }
+            }
+        }
+    }
+
+    fn send(&mut self, from: SocketAddr, to: SocketAddr, datagram: &[u8]) {
+        self.digest.write_u64(self.now.as_nanos());
+        self.digest.write(format!("{from} {to}").as_bytes());
+        self.digest.write(datagram);
+        self.datagrams += 1;
+        self.wires.send(self.now, from, to, datagram.to_vec());
+    }
+}
+
+impl Client {
+    pub fn camera(&self) -> &Camera {
+        self.camera.as_ref().expect("it publishes")
+    }
+
+    /// Takes the next frame if it is due.
+    fn capture(&mut self, now: Instant) {
+        let Some(camera) = &mut self.camera else {
+            return;
+        };
+        if camera.next_frame.is_some_and(|at| at <= now) {
+            camera.next_frame = Some(now + FRAME_INTERVAL);
+            let peer = &mut self.peer;
+            let stream = peer.streams()[0].stream;
+            camera.source.capture(now, |frame| {
+                peer.send_frame(now, stream, frame)
+                    .expect("the stream was negotiated");
+            });
+        }
+    }
+
+    fn on_event(&mut self, now: Instant, event: &Event) {
+        let Some(camera) = &mut self.camera else {
+            return self.record.on_event(now, Side::Receiver, event);
+        };
+        camera.source.on_event(event);
+        if let Event::Session(SessionEvent::KeyframeRequested { .. }) = event {
+            camera.keyframes_asked += 1;
+        }
+        if self.peer.is_connected() {
+            camera.next_frame.get_or_insert(now);
+        }
+    }
+}
