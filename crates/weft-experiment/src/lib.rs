@@ -18,11 +18,13 @@
 //! assert_eq!(setup.check(), Ok(()));
 //! ```
 
+mod counters;
 mod distribution;
 mod record;
 mod setup;
 mod traffic;
 
+pub use counters::{CounterLog, CounterSample, ReceivedCounters, SentCounters};
 pub use distribution::{DelaySample, Distribution};
 pub use record::{
     DirectionRecord, DropRecord, FlowDetail, FlowRecord, LegRecord, LegSample, LinkRecord,

@@ -3,11 +3,14 @@
 use weft_links::{Counters, DropReason, Tally};
 use weft_units::{Bytes, Duration, Instant};
 
+use crate::counters::CounterLog;
 use crate::distribution::{DelaySample, Distribution};
 use crate::setup::Direction;
 use crate::traffic::call::CallRecord;
 
-/// Everything that was measured in a run.
+/// Everything that was measured in a run: of the network ([`LinkRecord`]), of
+/// each flow's packets on it ([`RouteRecord`]), and of what is above
+/// ([`FlowDetail`]). An engine leaves out what it does not see.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Record {
     /// When it ended: the setup's duration, or earlier if it was stopped.
@@ -69,7 +72,7 @@ pub struct FlowRecord {
     pub name: String,
     /// One for each of its routes, in their order.
     pub routes: Vec<RouteRecord>,
-    /// What only flows of this kind have.
+    /// What is known beside that.
     pub detail: FlowDetail,
 }
 
@@ -134,15 +137,18 @@ pub struct LegSample {
     pub one_way_delay: DelaySample,
 }
 
-/// What only flows of one kind have.
+/// What is known of a flow beside its packets.
 #[derive(Clone, PartialEq, Debug)]
 pub enum FlowDetail {
-    /// TCP connections.
+    /// Transport: TCP connections, seen from inside.
     Tcp(TcpRecord),
-    /// A call.
+    /// Application: a call, frame by frame.
     Call(Box<CallRecord>),
-    /// Constant-rate packets have nothing more.
-    Udp,
+    /// Application: what the programs at its ends counted of themselves, an
+    /// entry for each that did.
+    Counted(Vec<CounterLog>),
+    /// Nothing: its packets are all there is, or all that the engine sees.
+    Packets,
 }
 
 /// The connections of a TCP flow together.

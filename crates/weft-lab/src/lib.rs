@@ -1,9 +1,9 @@
 //! The lab: scenario files, runs over systems and seeds, metrics, statistics,
 //! reports.
 //!
-//! [`Scenario`] is what a file says, [`run`] runs it in virtual time on all
-//! cores, [`engine::emu`] with real packets and clients; [`measure`] looks at
-//! one run, [`outcome`] at all of them, and [`output`] writes.
+//! [`Scenario`] is what a file says. [`run`] makes a plan of it and an
+//! [`engine`] the record of each run, [`measure`] looks at one of them,
+//! [`outcome`] at all together, and [`output`] writes.
 
 pub mod engine;
 pub mod measure;

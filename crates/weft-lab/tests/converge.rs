@@ -4,18 +4,20 @@
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
+use weft_lab::engine::sim::Simulator;
 use weft_lab::outcome::Outcome;
 use weft_lab::{Scenario, run, shelf};
 
 fn outcome(scenario: &Scenario) -> Outcome<'_> {
     let mut outcome = Outcome::new(scenario);
-    let ended: Result<(), ()> = run::run(scenario, 2, &AtomicBool::new(false), |ended| {
-        match ended {
-            Ok(run) => outcome.add(run),
-            Err(failed) => outcome.add_failed(failed),
-        }
-        Ok(())
-    });
+    let ended: Result<(), ()> =
+        run::run(scenario, &Simulator, 2, &AtomicBool::new(false), |ended| {
+            match ended {
+                Ok(run) => outcome.add(run),
+                Err(failed) => outcome.add_failed(failed),
+            }
+            Ok(())
+        });
     assert_eq!(ended, Ok(()));
     outcome
 }

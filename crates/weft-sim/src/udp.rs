@@ -62,6 +62,6 @@ impl Flow for UdpFlow {
     fn sample(&mut self, _at: Instant) {}
 
     fn detail(&mut self) -> FlowDetail {
-        FlowDetail::Udp
+        FlowDetail::Packets
     }
 }

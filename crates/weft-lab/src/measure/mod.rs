@@ -6,3 +6,4 @@ pub mod check;
 pub mod metrics;
 pub mod run;
 pub mod series;
+pub mod view;

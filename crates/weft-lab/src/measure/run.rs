@@ -1,6 +1,6 @@
 //! A run to measure: what it was, and what became of it.
 
-use weft_experiment::{FlowRecord, LegRecord, Record, Setup};
+use weft_experiment::{FlowRecord, FlowSetup, LegRecord, Record, Setup};
 use weft_units::{Duration, Instant};
 
 use super::capacity::Capacities;
@@ -23,32 +23,45 @@ pub struct Run<'a> {
 /// A value of one run.
 pub type Value = (String, f64);
 
-/// When flows that are not under test compete: from the start of the first to
-/// the end of the last.
+/// When flows compete with these, in a run that is measured from then and ends
+/// then: from the start of the first to the end of the last.
 #[must_use]
-pub fn competition(run: &Run<'_>) -> Option<(Duration, Duration)> {
-    let others = (0..run.setup.flows.len()).filter(|i| !run.focus.contains(i));
-    let times: Vec<_> = others.map(|flow| run.active(flow)).collect();
+pub fn competition(
+    setup: &Setup,
+    with: &[usize],
+    (from, end): (Duration, Duration),
+) -> Option<(Duration, Duration)> {
+    let others = (0..setup.flows.len()).filter(|flow| !with.contains(flow));
+    let times: Vec<_> = others
+        .map(|flow| active(&setup.flows[flow], (from, end)))
+        .collect();
     let start = times.iter().map(|t| t.0).min()?;
     let end = times.iter().map(|t| t.1).max()?;
     (start < end).then_some((start, end))
 }
 
+fn active(flow: &FlowSetup, (from, end): (Duration, Duration)) -> (Duration, Duration) {
+    let stop = flow.stops_at(end);
+    (flow.start.max(from).min(stop), stop)
+}
+
 impl Run<'_> {
+    /// When the run ended.
+    #[must_use]
+    pub fn end(&self) -> Duration {
+        self.record.ended_at.saturating_since(Instant::ZERO)
+    }
+
     /// When the flow ran and was measured.
     #[must_use]
     pub fn active(&self, flow: usize) -> (Duration, Duration) {
-        let setup = &self.setup.flows[flow];
-        let end = self.record.ended_at.saturating_since(Instant::ZERO);
-        let stop = setup.stops_at(end);
-        (setup.start.max(self.from).min(stop), stop)
+        active(&self.setup.flows[flow], (self.from, self.end()))
     }
 
     /// How much of the period that ends at `at` was measured, 0 to 1.
     #[must_use]
     pub fn measured(&self, at: Instant) -> f64 {
-        let end = self.record.ended_at.saturating_since(Instant::ZERO);
-        overlap(at, self.record.sample_every, (self.from, end))
+        overlap(at, self.record.sample_every, (self.from, self.end()))
     }
 
     /// What became of a flow.

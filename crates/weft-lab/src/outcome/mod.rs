@@ -1,6 +1,7 @@
 //! All runs of a scenario together: estimates, differences, what was
 //! published beside what came out, and the self-check.
 
+mod alone;
 mod cdf;
 mod checks;
 mod differences;
@@ -11,13 +12,14 @@ mod single;
 
 use std::collections::BTreeMap;
 
-use serde::Serialize;
-
+use crate::engine::EngineKind;
 use crate::measure::check::Check;
 use crate::measure::run::Value;
 use crate::measure::series::Series;
-use crate::run::{Failed, Run};
+use crate::run::{Cast, Failed, Plan, Run};
 use crate::scenario::Scenario;
+
+use alone::Alone;
 
 pub use cdf::Cdf;
 pub use checks::SystemCheck;
@@ -30,27 +32,21 @@ pub use single::{MARGIN, Worse};
 /// Samples that distribution functions are made of.
 const CDF_OF: [&str; 4] = ["rate_mbps", "owd_ms", "fps", "e2e_ms"];
 
-/// What runs were made by.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Engine {
-    /// The simulator.
-    #[default]
-    Sim,
-    /// The emulator.
-    Emu,
-}
-
 /// What a scenario's runs gave so far.
 #[derive(Debug)]
 pub struct Outcome<'a> {
     scenario: &'a Scenario,
-    engine: Engine,
+    engine: EngineKind,
     /// What must be known of the runs, each thing once.
     /// By variant and seed.
     notes: BTreeMap<(usize, u64), Vec<String>>,
-    /// By variant, then by seed.
+    /// By variant, then by seed: of everybody, and what follows from others.
     values: Vec<Vec<Option<Vec<Value>>>>,
+    /// What comparing flows with themselves alone needs.
+    alone: Alone,
+    /// Tasks that should be run, and those that ended well.
+    wanted: usize,
+    finished: usize,
     /// By variant: of seed 1.
     series: Vec<Option<Series>>,
     /// By variant and quantity: samples of all seeds.
@@ -66,18 +62,21 @@ impl<'a> Outcome<'a> {
     /// Nothing ran yet; the simulator will.
     #[must_use]
     pub fn new(scenario: &'a Scenario) -> Outcome<'a> {
-        Outcome::of(scenario, Engine::Sim)
+        Outcome::of(scenario, EngineKind::Sim)
     }
 
     /// Nothing ran yet.
     #[must_use]
-    pub fn of(scenario: &'a Scenario, engine: Engine) -> Outcome<'a> {
+    pub fn of(scenario: &'a Scenario, engine: EngineKind) -> Outcome<'a> {
         let variants = scenario.variants.len();
         Outcome {
             scenario,
             engine,
             notes: BTreeMap::new(),
             values: vec![vec![None; scenario.seeds as usize]; variants],
+            alone: Alone::default(),
+            wanted: Plan::of(scenario).tasks.len(),
+            finished: 0,
             series: vec![None; variants],
             samples: vec![Default::default(); variants],
             checks: vec![Vec::new(); variants],
@@ -86,32 +85,52 @@ impl<'a> Outcome<'a> {
         }
     }
 
-    /// A run has ended. The order of runs does not matter.
+    /// A task has ended. The order of tasks does not matter.
     pub fn add(&mut self, run: Run) {
-        let flows = &self.scenario.variants[run.variant];
+        let (variant, seed) = (run.task.variant, run.task.seed);
+        self.finished += 1;
+        self.events += run.events;
+        let notes = self.notes.entry((variant, seed)).or_default();
+        let new = |note: &String| !notes.contains(note);
+        let new: Vec<String> = run.notes.iter().filter(|note| new(note)).cloned().collect();
+        notes.extend(new);
+        checks::worst(&mut self.checks[variant], run.checks.clone());
+        self.alone.add(&run);
+        if run.task.cast == Cast::Everybody {
+            self.add_everybody(run);
+        }
+        self.compare_with_alone(variant, seed);
+    }
+
+    fn add_everybody(&mut self, run: Run) {
+        let (variant, seed) = (run.task.variant, run.task.seed);
+        let flows = &self.scenario.variants[variant];
         let focus: Vec<&str> = flows
             .focus
             .iter()
             .map(|&f| flows.setup.flows[f].name.as_str())
             .collect();
-        for (name, samples) in CDF_OF.iter().zip(&mut self.samples[run.variant]) {
+        for (name, samples) in CDF_OF.iter().zip(&mut self.samples[variant]) {
             let columns = run.series.columns.iter();
             let of_focus = columns.filter(|c| c.name == *name && focus.contains(&c.of.as_str()));
             samples.extend(of_focus.flat_map(|c| c.values.iter().flatten()));
         }
-        checks::worst(&mut self.checks[run.variant], run.checks);
-        self.notes.insert((run.variant, run.seed), run.notes);
-        if run.seed == 1 {
-            self.series[run.variant] = Some(run.series);
+        if seed == 1 {
+            self.series[variant] = Some(run.series);
         }
-        self.values[run.variant][run.seed as usize - 1] = Some(run.values);
-        self.events += run.events;
+        self.values[variant][seed as usize - 1] = Some(run.values);
     }
 
-    /// A run went wrong.
+    /// A task went wrong.
     pub fn add_failed(&mut self, failed: Failed) {
         self.failed.push(failed);
-        self.failed.sort_by_key(|f| (f.variant, f.seed));
+        self.failed.sort_by(|a, b| {
+            (a.task.variant, a.task.seed, &a.task.cast).cmp(&(
+                b.task.variant,
+                b.task.seed,
+                &b.task.cast,
+            ))
+        });
     }
 
     /// What was run.
@@ -122,7 +141,7 @@ impl<'a> Outcome<'a> {
 
     /// What made the runs.
     #[must_use]
-    pub fn engine(&self) -> Engine {
+    pub fn engine(&self) -> EngineKind {
         self.engine
     }
 
@@ -147,16 +166,32 @@ impl<'a> Outcome<'a> {
         all
     }
 
-    /// Runs that ended well.
+    /// Tasks that ended well.
     #[must_use]
     pub fn finished(&self) -> usize {
-        self.values.iter().flatten().flatten().count()
+        self.finished
     }
 
-    /// Runs that there should be.
+    /// Tasks that there should be.
     #[must_use]
     pub fn wanted(&self) -> usize {
-        self.values.len() * self.scenario.seeds as usize
+        self.wanted
+    }
+
+    /// Metrics that the scenario asks for and no run has: the engine does not
+    /// see them, or there was nothing of the kind.
+    #[must_use]
+    pub fn missing(&self) -> Vec<&'a str> {
+        let runs = || self.values.iter().flatten().flatten();
+        let has = |name: &str| {
+            let is = |(of, _): &Value| of == name || of.split('.').next() == Some(name);
+            runs().any(|values| values.iter().any(is))
+        };
+        let wanted = self.scenario.metrics.iter().map(String::as_str);
+        match runs().next() {
+            Some(_) => wanted.filter(|name| !has(name)).collect(),
+            None => Vec::new(),
+        }
     }
 
     /// Runs that went wrong.

@@ -3,9 +3,17 @@ use super::checks::worst;
 use super::published::verdict;
 use crate::measure::check::Check;
 use crate::measure::series::Series;
-use crate::run::Run;
+use crate::run::{Cast, Run, Task};
 use crate::scenario::Scenario;
 use crate::statistics::Estimate;
+
+fn everybody(variant: usize, seed: u64) -> Task {
+    Task {
+        variant,
+        seed,
+        cast: Cast::Everybody,
+    }
+}
 
 fn estimate(centre: f64, low: f64, high: f64) -> Estimate {
     Estimate {
@@ -31,9 +39,9 @@ fn notes_name_the_run_that_they_are_about() {
     let mut outcome = Outcome::new(&scenario);
     for (variant, seed, own) in [(1, 2, Some("late")), (0, 1, None), (1, 1, Some("late"))] {
         outcome.add(Run {
-            variant,
-            seed,
+            task: everybody(variant, seed),
             values: Vec::new(),
+            competing: Vec::new(),
             series: Series::default(),
             checks: Vec::new(),
             events: 0,

@@ -12,10 +12,10 @@ use std::path::{Path, PathBuf};
 
 use crate::names::file_name;
 use crate::outcome::Outcome;
-use crate::run::Run;
+use crate::run::{Cast, Run};
 use crate::scenario::Scenario;
 
-pub use report::{Conditions, render};
+pub use report::{Conditions, missing, render};
 pub use summary::summary;
 pub use tables::{printed, printed_worse};
 
@@ -122,8 +122,16 @@ impl Folder {
     /// # Errors
     /// When the disk is full, for one.
     pub fn write_series(&self, scenario: &Scenario, run: &Run) -> Result<(), OutputError> {
-        let system = file_name(&scenario.variants[run.variant].name);
-        let name = format!("{system}.seed{}", run.seed);
+        let task = &run.task;
+        let system = file_name(&scenario.variants[task.variant].name);
+        let name = match &task.cast {
+            Cast::Everybody => format!("{system}.seed{}", task.seed),
+            Cast::Alone(flows) => {
+                let flows = flows.iter().map(ToString::to_string);
+                let flows = flows.collect::<Vec<_>>().join("-");
+                format!("{system}.alone{flows}.seed{}", task.seed)
+            }
+        };
         self.note_written(&name)?;
         let name = format!("series/{name}");
         self.write(

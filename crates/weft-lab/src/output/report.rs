@@ -5,9 +5,10 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
+use crate::engine::EngineKind;
 use crate::measure::metrics::{self, Metric};
 use crate::measure::series::Series;
-use crate::outcome::{Cdf, Compared, Difference, Engine, Outcome, Row, SystemCheck, Worse};
+use crate::outcome::{Cdf, Compared, Difference, Outcome, Row, SystemCheck, Worse};
 
 /// The page without data.
 const PAGE: &str = include_str!(concat!(env!("OUT_DIR"), "/report.html"));
@@ -36,7 +37,7 @@ pub struct Conditions {
 struct Data<'a> {
     schema: u32,
     scenario: About<'a>,
-    engine: Engine,
+    engine: EngineKind,
     version: &'static str,
     conditions: &'a Conditions,
     notes: Vec<String>,
@@ -151,15 +152,17 @@ pub fn data(outcome: &Outcome<'_>, conditions: &Conditions) -> String {
             outcome.series(index)?.thinned(SERIES_ROWS),
         ))
     });
-    let used = |metric: &&Metric| {
-        results
-            .iter()
-            .any(|r| metrics::find(&r.metric).is_some_and(|m| m.name == metric.name))
-    };
+    let mut used: Vec<&'static Metric> = Vec::new();
+    for metric in results.iter().filter_map(|r| metrics::find(&r.metric)) {
+        if !used.iter().any(|known| known.name == metric.name) {
+            used.push(metric);
+        }
+    }
+    used.sort_by_key(|metric| metrics::position(metric.name));
     let failed = outcome.failed().iter().map(|f| {
         format!(
             "{} with seed {}: {}",
-            scenario.variants[f.variant].name, f.seed, f.message
+            scenario.variants[f.task.variant].name, f.task.seed, f.error
         )
     });
     let data = Data {
@@ -168,7 +171,11 @@ pub fn data(outcome: &Outcome<'_>, conditions: &Conditions) -> String {
         engine: outcome.engine(),
         version: crate::VERSION,
         conditions,
-        notes: outcome.notes(),
+        notes: outcome
+            .notes()
+            .into_iter()
+            .chain(missing(outcome))
+            .collect(),
         seeds: outcome.seeds(),
         traces: outcome.traces(),
         wanted: outcome.wanted(),
@@ -176,7 +183,7 @@ pub fn data(outcome: &Outcome<'_>, conditions: &Conditions) -> String {
         failed: failed.collect(),
         events: outcome.events(),
         systems: systems.collect(),
-        metrics: metrics::ALL.iter().filter(used).collect(),
+        metrics: used,
         key_metrics: &metrics::KEY,
         values,
         differences: outcome.differences(),
@@ -188,6 +195,18 @@ pub fn data(outcome: &Outcome<'_>, conditions: &Conditions) -> String {
         results,
     };
     serde_json::to_string(&data).expect("plain data")
+}
+
+/// What was asked for and could not be measured.
+#[must_use]
+pub fn missing(outcome: &Outcome<'_>) -> Option<String> {
+    let names = outcome.missing();
+    let engine = outcome.engine().title();
+    let text = || {
+        let names = names.join(", ");
+        format!("not seen by the {engine}, or nothing of the kind happened: {names}")
+    };
+    (!names.is_empty()).then(text)
 }
 
 fn about<'a>(outcome: &Outcome<'a>) -> About<'a> {

@@ -2,7 +2,8 @@
 
 use serde::Serialize;
 
-use crate::outcome::{Compared, Difference, Engine, Outcome, Row, SystemCheck, Worse};
+use crate::engine::EngineKind;
+use crate::outcome::{Compared, Difference, Outcome, Row, SystemCheck, Worse};
 
 /// Version of the layout; a change that breaks readers counts it up.
 const SCHEMA: u32 = 1;
@@ -11,7 +12,7 @@ const SCHEMA: u32 = 1;
 struct Summary<'a> {
     schema: u32,
     scenario: &'a str,
-    engine: Engine,
+    engine: EngineKind,
     version: &'static str,
     /// What is allowed, but perhaps not meant.
     notes: Vec<String>,

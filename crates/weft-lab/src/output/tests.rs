@@ -5,6 +5,7 @@ use std::sync::atomic::AtomicBool;
 use serde_json::Value;
 
 use super::{Conditions, Folder, failed, render, rewrite_report};
+use crate::engine::sim::Simulator;
 use crate::outcome::Outcome;
 use crate::run::run;
 use crate::scenario::Scenario;
@@ -45,13 +46,14 @@ fn written(folder: &Path) -> Value {
     let scenario = Scenario::parse("t.toml", TEXT, &[]).unwrap();
     let out = Folder::create(folder).unwrap();
     let mut outcome = Outcome::new(&scenario);
-    let result: Result<(), String> = run(&scenario, 1, &AtomicBool::new(false), |ended| {
-        let ended = ended.expect("runs end well");
-        out.write_series(&scenario, &ended)
-            .map_err(|e| e.to_string())?;
-        outcome.add(ended);
-        Ok(())
-    });
+    let result: Result<(), String> =
+        run(&scenario, &Simulator, 1, &AtomicBool::new(false), |ended| {
+            let ended = ended.expect("runs end well");
+            out.write_series(&scenario, &ended)
+                .map_err(|e| e.to_string())?;
+            outcome.add(ended);
+            Ok(())
+        });
     result.unwrap();
     out.write_outcome(&outcome, &Conditions::default()).unwrap();
     let text = std::fs::read_to_string(folder.join("summary.json")).unwrap();

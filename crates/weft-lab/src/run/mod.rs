@@ -1,35 +1,42 @@
-//! Running a scenario: every variant with every seed, on as many threads as
-//! are asked for. What comes out depends on scenario and seeds only.
+//! Running a scenario: every task of its plan, on as many threads as are asked
+//! for and the engine allows. What a simulated run gives depends on scenario
+//! and seed only.
 
-use std::ops::ControlFlow;
+mod clients;
+mod plan;
+
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc;
 use std::thread;
 
-use weft_experiment::{Record, Setup};
-use weft_sim::Observer;
-use weft_units::Instant;
+use weft_experiment::Setup;
 
+use crate::engine::{Engine, EngineError, Halt, Ran};
 use crate::measure::capacity::{Capacities, seeded};
 use crate::measure::check::{self, Check};
 use crate::measure::metrics;
 use crate::measure::run::{self as measured, Value, competition};
 use crate::measure::series::Series;
-use crate::scenario::{Scenario, Variant};
+use crate::scenario::Scenario;
 
-/// One variant with one seed, run to its end.
+pub use clients::as_seen_by;
+pub use plan::{Cast, Plan, Task, victim};
+
+/// A task that was run to its end, and what was found out about it.
 #[derive(Clone, Debug)]
 pub struct Run {
-    /// Position in [`Scenario::variants`].
-    pub variant: usize,
-    /// The seed.
-    pub seed: u64,
+    /// What was run.
+    pub task: Task,
     /// Metrics by name.
     pub values: Vec<Value>,
+    /// By flows that are compared with themselves alone: their rate while
+    /// others compete with them, Mbit/s.
+    pub competing: Vec<(Vec<usize>, f64)>,
     /// Time series.
     pub series: Series,
-    /// The self-check.
+    /// The self-check: of the engine, and of the links where everybody takes
+    /// part.
     pub checks: Vec<Check>,
     /// Events that were simulated, or packets that were emulated.
     pub events: u64,
@@ -37,53 +44,55 @@ pub struct Run {
     pub notes: Vec<String>,
 }
 
-/// One variant with one seed that went wrong, and how.
+/// A task that went wrong, and how.
 #[derive(Clone, Debug)]
 pub struct Failed {
-    /// Position in [`Scenario::variants`].
-    pub variant: usize,
-    /// The seed.
-    pub seed: u64,
+    /// What was run.
+    pub task: Task,
     /// What was said.
-    pub message: String,
+    pub error: EngineError,
 }
 
-/// How runs end.
+/// How tasks end.
 pub type Ended = Result<Run, Failed>;
 
-/// Runs everything on `jobs` threads, until `stop` is set. `each` is called
-/// for every run that ended, on the caller's thread and in no particular
-/// order; what was begun when `stop` was set is lost. Stops when `each` says
-/// so with an error, and returns it.
+/// Runs the plan of a scenario, `jobs` tasks at a time where the engine can,
+/// until `stop` is set. `each` is called for every task that ended, on the
+/// caller's thread and in no particular order; what was begun when `stop` was
+/// set is lost. Stops when `each` says so with an error, and returns it; or
+/// when something is lacking without which no run will do better.
 ///
 /// # Errors
 /// The error of `each`.
 pub fn run<E>(
     scenario: &Scenario,
+    engine: &dyn Engine,
     jobs: usize,
     stop: &AtomicBool,
     mut each: impl FnMut(Ended) -> Result<(), E>,
 ) -> Result<(), E> {
-    let tasks = tasks(scenario);
+    let tasks = Plan::of(scenario).tasks;
     let next = AtomicUsize::new(0);
     let cancelled = AtomicBool::new(false);
     let halt = || stop.load(Ordering::Relaxed) || cancelled.load(Ordering::Relaxed);
-    let (sender, ended) = mpsc::sync_channel(jobs.max(1));
-    thread::scope(|threads| {
-        for _ in 0..jobs.clamp(1, tasks.len().max(1)) {
-            let (sender, tasks, next, halt) = (sender.clone(), &tasks, &next, &halt);
-            threads.spawn(move || {
-                while !halt() {
-                    let Some(task) = tasks.get(next.fetch_add(1, Ordering::Relaxed)) else {
-                        break;
-                    };
-                    let ended = one(scenario, *task, halt);
-                    let Some(ended) = ended else { break };
-                    if sender.send(ended).is_err() {
-                        break;
-                    }
-                }
-            });
+    let another = || {
+        let task = tasks.get(next.fetch_add(1, Ordering::Relaxed))?;
+        let ended = (!halt()).then(|| one(scenario, engine, task, &halt))??;
+        if matches!(&ended, Err(failed) if matches!(failed.error, EngineError::Lacking(_))) {
+            cancelled.store(true, Ordering::Relaxed);
+        }
+        Some(ended)
+    };
+    let threads = engine.at_a_time(jobs).clamp(1, tasks.len().max(1));
+    if threads == 1 {
+        return std::iter::from_fn(another).try_for_each(each);
+    }
+    let (sender, ended) = mpsc::sync_channel(threads);
+    thread::scope(|scope| {
+        for _ in 0..threads {
+            let (sender, another) = (sender.clone(), &another);
+            scope
+                .spawn(move || std::iter::from_fn(another).all(|ended| sender.send(ended).is_ok()));
         }
         drop(sender);
         let mut result = Ok(());
@@ -100,141 +109,70 @@ pub fn run<E>(
     })
 }
 
-/// Seed by seed, so that a stop leaves all systems with as many runs.
-fn tasks(scenario: &Scenario) -> Vec<(usize, u64)> {
-    let seeds = 1..=u64::from(scenario.seeds);
-    seeds
-        .flat_map(|seed| (0..scenario.variants.len()).map(move |variant| (variant, seed)))
-        .collect()
-}
-
 /// `None` when it was stopped.
-fn one(
-    scenario: &Scenario,
-    (variant, seed): (usize, u64),
-    halt: &dyn Fn() -> bool,
-) -> Option<Ended> {
-    let of = &scenario.variants[variant];
-    let ran = catch_unwind(AssertUnwindSafe(|| measured(scenario, of, seed, halt)));
-    let failed = |message: String| {
-        Err(Failed {
-            variant,
-            seed,
-            message,
-        })
+fn one(scenario: &Scenario, engine: &dyn Engine, task: &Task, halt: &Halt<'_>) -> Option<Ended> {
+    let of = &scenario.variants[task.variant];
+    let everybody = seeded(of.traces.of(&of.setup, task.seed), task.seed);
+    let (setup, focus) = task.cast.of(&everybody, &of.focus);
+    let ran = catch_unwind(AssertUnwindSafe(|| engine.run(&setup, task.seed, halt)));
+    let failed = |error| {
+        let task = task.clone();
+        Err(Failed { task, error })
     };
     Some(match ran {
-        Ok(Some(Ok((values, series, checks, events)))) => Ok(Run {
-            variant,
-            seed,
-            values,
-            series,
-            checks,
-            events,
-            notes: Vec::new(),
-        }),
-        Ok(Some(Err(message))) => failed(message),
-        Ok(None) => return None,
+        Ok(Ok(Some(ran))) => Ok(looked_at(scenario, task, &everybody, (&setup, &focus), ran)),
+        Ok(Ok(None)) => return None,
+        Ok(Err(error)) => failed(error),
         Err(panic) => {
             let text = panic.downcast_ref::<String>().map(String::as_str);
             let text = text.or_else(|| panic.downcast_ref::<&str>().copied());
-            failed(format!(
-                "the simulator broke: {}",
-                text.unwrap_or("no message")
-            ))
+            let (engine, text) = (engine.kind().title(), text.unwrap_or("no message"));
+            failed(EngineError::Run(format!("the {engine} broke: {text}")))
         }
     })
 }
 
-type Measured = (Vec<Value>, Series, Vec<Check>, u64);
-
-fn measured(
+fn looked_at(
     scenario: &Scenario,
-    variant: &Variant,
-    seed: u64,
-    halt: &dyn Fn() -> bool,
-) -> Option<Result<Measured, String>> {
-    let setup = variant.traces.of(&variant.setup, seed);
-    let setup = seeded(setup, seed);
-    let capacities = Capacities::of(&setup);
-    let record = match simulated(&setup, seed, halt)? {
-        Ok(record) => record,
-        Err(message) => return Some(Err(message)),
-    };
+    task: &Task,
+    everybody: &Setup,
+    (setup, focus): (&Setup, &[usize]),
+    ran: Ran,
+) -> Run {
+    let capacities = Capacities::of(setup);
     let run = measured::Run {
-        setup: &setup,
-        focus: &variant.focus,
+        setup,
+        focus,
         from: scenario.measure_from,
         capacities: &capacities,
-        record: &record,
+        record: &ran.record,
     };
-    let mut values = metrics::measure(&run);
-    if scenario.metrics.iter().any(|name| name == "harm") {
-        match harm(&run, seed, halt)? {
-            Ok(harm) => values.extend(harm.map(|value| ("harm".to_owned(), value))),
-            Err(message) => return Some(Err(message)),
+    let rate = |victim: &[usize], here: &[usize]| {
+        let window = competition(everybody, victim, (run.from, run.end()))?;
+        Some((victim.to_vec(), metrics::throughput(&run, here, window)))
+    };
+    let mut checks = ran.checks;
+    let competing = match &task.cast {
+        Cast::Everybody => {
+            checks.splice(..0, check::checks(&run));
+            let casts = plan::casts(scenario, &scenario.variants[task.variant]).into_iter();
+            casts
+                .filter_map(|cast| match cast {
+                    Cast::Everybody => None,
+                    Cast::Alone(victim) => rate(&victim, &victim),
+                })
+                .collect()
         }
-    }
-    Some(Ok((
-        values,
-        Series::of(&run),
-        check::checks(&run),
-        record.events,
-    )))
-}
-
-/// The same flows with the same seed alone say what they demand.
-fn harm(
-    run: &measured::Run<'_>,
-    seed: u64,
-    halt: &dyn Fn() -> bool,
-) -> Option<Result<Option<f64>, String>> {
-    let Some(window) = competition(run) else {
-        return Some(Ok(None));
+        Cast::Alone(victim) => rate(victim, focus).into_iter().collect(),
     };
-    let alone = run
-        .focus
-        .iter()
-        .map(|&flow| run.setup.flows[flow].clone())
-        .collect();
-    let setup = Setup {
-        flows: alone,
-        ..run.setup.clone()
-    };
-    let record = match simulated(&setup, seed, halt)? {
-        Ok(record) => record,
-        Err(message) => return Some(Err(message)),
-    };
-    let focus: Vec<usize> = (0..setup.flows.len()).collect();
-    let alone = measured::Run {
-        setup: &setup,
-        focus: &focus,
-        record: &record,
-        ..*run
-    };
-    let demand = metrics::throughput_while(&alone, window);
-    Some(Ok(metrics::harm(
-        demand,
-        metrics::throughput_while(run, window),
-    )))
-}
-
-/// `None` when it was stopped.
-fn simulated(setup: &Setup, seed: u64, halt: &dyn Fn() -> bool) -> Option<Result<Record, String>> {
-    let record = weft_sim::run(setup, seed, &mut Halting(halt));
-    (!halt()).then(|| record.map_err(|error| error.to_string()))
-}
-
-/// Ends a run between two samples.
-struct Halting<'a>(&'a dyn Fn() -> bool);
-
-impl Observer for Halting<'_> {
-    fn on_sample(&mut self, _: Instant) -> ControlFlow<()> {
-        if (self.0)() {
-            ControlFlow::Break(())
-        } else {
-            ControlFlow::Continue(())
-        }
+    Run {
+        task: task.clone(),
+        values: metrics::measure(&run),
+        competing,
+        series: Series::of(&run),
+        checks,
+        events: ran.record.events,
+        notes: ran.notes,
     }
 }
 

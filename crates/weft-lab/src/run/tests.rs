@@ -1,6 +1,7 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use super::{Run, run};
+use super::Run;
+use crate::engine::sim::Simulator;
 use crate::outcome::Outcome;
 use crate::output::summary;
 use crate::scenario::Scenario;
@@ -58,10 +59,16 @@ fn scenario(text: &str) -> Scenario {
 
 fn outcome(scenario: &Scenario, jobs: usize) -> Outcome<'_> {
     let mut outcome = Outcome::new(scenario);
-    let result: Result<(), ()> = run(scenario, jobs, &AtomicBool::new(false), |ended| {
-        outcome.add(ended.expect("runs end well"));
-        Ok(())
-    });
+    let result: Result<(), ()> = super::run(
+        scenario,
+        &Simulator,
+        jobs,
+        &AtomicBool::new(false),
+        |ended| {
+            outcome.add(ended.expect("runs end well"));
+            Ok(())
+        },
+    );
     assert_eq!(result, Ok(()));
     outcome
 }
@@ -268,7 +275,7 @@ fn a_stop_keeps_what_is_finished() {
     let scenario = scenario(TCP);
     let stop = AtomicBool::new(false);
     let mut outcome = Outcome::new(&scenario);
-    let result: Result<(), ()> = run(&scenario, 1, &stop, |ended| {
+    let result: Result<(), ()> = super::run(&scenario, &Simulator, 1, &stop, |ended| {
         outcome.add(ended.expect("runs end well"));
         stop.store(true, Ordering::Relaxed);
         Ok(())
@@ -286,7 +293,7 @@ fn a_stop_keeps_what_is_finished() {
 fn an_error_of_the_caller_ends_the_runs_and_is_returned() {
     let scenario = scenario(TCP);
     let mut seen: Vec<Run> = Vec::new();
-    let result = run(&scenario, 2, &AtomicBool::new(false), |ended| {
+    let result = super::run(&scenario, &Simulator, 2, &AtomicBool::new(false), |ended| {
         seen.extend(ended);
         Err("disk full")
     });
@@ -318,4 +325,31 @@ fn the_self_check_finds_a_link_that_does_not_do_what_it_says() {
             "{what}: {checks:#?}"
         );
     }
+}
+
+#[test]
+fn harm_is_of_any_metric_and_any_victim() {
+    let set = |metrics: &str| {
+        let set = [format!("metrics={metrics}")];
+        let scenario = Scenario::parse("t.toml", CALL, &set).unwrap();
+        let outcome = outcome(&scenario, 2);
+        let name = |row: &crate::outcome::Row| (row.metric.clone(), row.mean);
+        outcome.rows().iter().map(name).collect::<Vec<_>>()
+    };
+    let all = r#"["harm", "harm.download", "harm_fps", "harm_owd_ms_mean", "harm_goodput_mbps.download"]"#;
+    let rows = set(all);
+    let names: Vec<&str> = rows.iter().map(|(name, _)| name.as_str()).collect();
+    let wanted = [
+        "harm",
+        "harm.download",
+        "harm_goodput_mbps.download",
+        "harm_fps",
+        "harm_owd_ms_mean",
+    ];
+    assert_eq!(names, wanted);
+    // The transfer shares its link with a call, and packets wait for it.
+    assert!(rows[1].1 > 0.0 && rows[1].1 < 0.5, "{rows:?}");
+    assert!(rows[4].1 > 0.05 && rows[4].1 < 0.9, "{rows:?}");
+    // Another victim changes nothing for the first one.
+    assert_eq!(set("[\"harm\"]")[0], rows[0]);
 }

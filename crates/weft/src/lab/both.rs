@@ -6,11 +6,13 @@ use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use weft_lab::Scenario;
+use weft_lab::engine::Engine;
+use weft_lab::engine::sim::Simulator;
 use weft_lab::outcome::{Disagreement, THRESHOLD, disagreements};
 use weft_lab::output;
 
 use super::args::Common;
-use super::run::{Maker, Work, create, folder, not_run, tell, verdict};
+use super::run::{Work, create, folder, not_run, tell, verdict};
 use crate::exit::{Failure, say};
 
 /// Beside the folders of both engines.
@@ -22,7 +24,7 @@ pub fn run(
     pairs: &[(Scenario, Scenario)],
     common: &Common,
     command: &dyn Fn(&Scenario) -> String,
-    emulated: &Maker,
+    emulated: &dyn Engine,
     stop: &AtomicBool,
 ) -> Result<(), Failure> {
     let mut ran = Ok(());
@@ -47,7 +49,7 @@ fn one(
     common: &Common,
     out: Option<&Path>,
     command: &dyn Fn(&Scenario) -> String,
-    emulated: &Maker,
+    emulated: &dyn Engine,
     stop: &AtomicBool,
 ) -> Result<(), Failure> {
     let work = |scenario, engine: &str| -> Result<Work<'_>, Failure> {
@@ -66,7 +68,7 @@ fn one(
     if let Some(out) = out {
         remove(&out.join(DISAGREEMENTS))?;
     }
-    let (simulated, ran) = sim.run(&Maker::Sim);
+    let (simulated, ran) = sim.run(&Simulator);
     ran.and_then(|()| verdict(&simulated))?;
     let (real, ran) = emu.run(emulated);
     let found = disagreements(&simulated, &real);

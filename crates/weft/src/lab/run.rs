@@ -5,12 +5,14 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Instant, SystemTime};
 
-use weft_lab::engine::emu::{self, Client, EmuError, Late, Settings};
-use weft_lab::outcome::{self, Outcome};
+use weft_lab::engine::emu::{self, Client, Emulator, Late, Settings};
+use weft_lab::engine::sim::Simulator;
+use weft_lab::engine::{Engine, EngineError};
+use weft_lab::outcome::Outcome;
 use weft_lab::output::{self, Conditions, Folder};
 use weft_lab::{Scenario, ScenarioError, run as runs, shelf};
 
-use super::args::{Common, CompareArgs, Engine, RunArgs};
+use super::args::{Common, CompareArgs, Engine as Wanted, RunArgs};
 use super::both;
 use super::progress::Progress;
 use crate::exit::{Failure, say};
@@ -18,7 +20,7 @@ use crate::interrupt;
 
 pub fn run(args: &RunArgs) -> Result<(), Failure> {
     possible(args)?;
-    if args.engine != Engine::Sim {
+    if args.engine != Wanted::Sim {
         // Now, while this process has one thread.
         emu::take_right()?;
     }
@@ -41,34 +43,36 @@ pub fn run(args: &RunArgs) -> Result<(), Failure> {
         let words = words.into_iter().chain(set).chain(flags(&args.common));
         shell(words.chain(engine_flags(args)))
     };
-    let supported =
-        |scenario: &Scenario| emu::supported(scenario, &args.client).map_err(Failure::from);
-    let emulated = Maker::Emu(Settings {
+    match args.engine {
+        Wanted::Sim => all(&scenarios, &args.common, &command, &Simulator, &stop_flag()),
+        Wanted::Emu => {
+            let (engine, scenarios) = emulated(args, &scenarios)?;
+            all(&scenarios, &args.common, &command, &engine, &stop_flag())
+        }
+        Wanted::Both => {
+            let (engine, there) = emulated(args, &scenarios)?;
+            let pairs: Vec<_> = scenarios.into_iter().zip(there).collect();
+            both::run(&pairs, &args.common, &command, &engine, &stop_flag())
+        }
+    }
+}
+
+/// The emulator, and the scenarios as the client sees them, all of which it
+/// can do.
+fn emulated(args: &RunArgs, scenarios: &[Scenario]) -> Result<(Emulator, Vec<Scenario>), Failure> {
+    let engine = Emulator::new(Settings {
         client: args.client.clone(),
         late: match args.keep_rejected {
             true => Late::Noted,
             false => Late::Rejected,
         },
-    });
-    match args.engine {
-        Engine::Sim => all(
-            &scenarios,
-            &args.common,
-            &command,
-            &Maker::Sim,
-            &stop_flag(),
-        ),
-        Engine::Emu => {
-            let scenarios = scenarios.iter().map(supported);
-            let scenarios = scenarios.collect::<Result<Vec<Scenario>, Failure>>()?;
-            all(&scenarios, &args.common, &command, &emulated, &stop_flag())
-        }
-        Engine::Both => {
-            let pairs = scenarios.iter().map(|s| Ok((s.clone(), supported(s)?)));
-            let pairs = pairs.collect::<Result<Vec<(Scenario, Scenario)>, Failure>>()?;
-            both::run(&pairs, &args.common, &command, &emulated, &stop_flag())
-        }
+    })?;
+    for variant in scenarios.iter().flat_map(|scenario| &scenario.variants) {
+        engine.check(&variant.setup)?;
     }
+    let scenarios = scenarios.iter();
+    let seen = scenarios.map(|scenario| runs::as_seen_by(&args.client, scenario));
+    Ok((engine, seen.collect()))
 }
 
 pub fn compare(args: &CompareArgs) -> Result<(), Failure> {
@@ -89,39 +93,36 @@ pub fn compare(args: &CompareArgs) -> Result<(), Failure> {
         let words = ["weft", "lab", "compare"].map(str::to_owned).into_iter();
         shell(words.chain(links).chain(streams).chain(flags(&args.common)))
     };
-    let maker = Maker::Sim;
-    all(&[scenario], &args.common, &command, &maker, &stop_flag())
+    all(
+        &[scenario],
+        &args.common,
+        &command,
+        &Simulator,
+        &stop_flag(),
+    )
 }
 
-/// What makes the runs.
-pub enum Maker {
-    /// The simulator.
-    Sim,
-    /// The emulator.
-    Emu(Settings),
-}
-
-impl From<EmuError> for Failure {
-    fn from(error: EmuError) -> Failure {
+impl From<EngineError> for Failure {
+    fn from(error: EngineError) -> Failure {
         match error {
-            EmuError::Lacking(text) => Failure::Machine(text),
-            EmuError::Run(text) => Failure::Run(text),
+            EngineError::Lacking(text) => Failure::Machine(text),
+            EngineError::Run(text) => Failure::Run(text),
         }
     }
 }
 
 fn possible(args: &RunArgs) -> Result<(), Failure> {
-    if args.engine == Engine::Sim && args.client != Client::Weft {
+    if args.engine == Wanted::Sim && args.client != Client::Weft {
         return Err(Failure::usage(format!(
             "--client {}: the simulator runs weft's own code; real programs need --engine emu",
             args.client
         )));
     }
     match (args.engine, args.keep_rejected, args.common.jobs) {
-        (Engine::Sim, true, _) => Err(Failure::usage(
+        (Wanted::Sim, true, _) => Err(Failure::usage(
             "--keep-rejected: in virtual time no run is rejected: leave it away",
         )),
-        (Engine::Emu, _, Some(_)) => Err(Failure::usage(
+        (Wanted::Emu, _, Some(_)) => Err(Failure::usage(
             "--jobs: emulated runs need the machine for themselves: leave it away",
         )),
         _ => Ok(()),
@@ -130,9 +131,9 @@ fn possible(args: &RunArgs) -> Result<(), Failure> {
 
 fn engine_flags(args: &RunArgs) -> Vec<String> {
     let engine = match args.engine {
-        Engine::Sim => return Vec::new(),
-        Engine::Emu => "emu",
-        Engine::Both => "both",
+        Wanted::Sim => return Vec::new(),
+        Wanted::Emu => "emu",
+        Wanted::Both => "both",
     };
     let mut flags = vec!["--engine".to_owned(), engine.to_owned()];
     flags.extend(["--client".to_owned(), args.client.to_string()]);
@@ -201,7 +202,7 @@ fn all(
     scenarios: &[Scenario],
     common: &Common,
     command: &dyn Fn(&Scenario) -> String,
-    maker: &Maker,
+    engine: &dyn Engine,
     stop: &AtomicBool,
 ) -> Result<(), Failure> {
     let mut bad = Vec::new();
@@ -227,7 +228,7 @@ fn all(
             command: command(scenario),
             place,
         };
-        let (outcome, ran) = work.run(maker);
+        let (outcome, ran) = work.run(engine);
         let written = work.out.as_ref().filter(|_| ran.is_ok());
         if common.json {
             summaries.push(output::summary(&outcome));
@@ -311,15 +312,11 @@ pub struct Work<'a> {
 
 impl<'a> Work<'a> {
     /// Runs and writes it. What was finished is there also after a failure.
-    pub fn run(&self, maker: &Maker) -> (Outcome<'a>, Result<(), Failure>) {
+    pub fn run(&self, engine: &dyn Engine) -> (Outcome<'a>, Result<(), Failure>) {
         let common = self.common;
         let jobs = common.jobs.map_or_else(processors, usize::from);
         let begun = Instant::now();
-        let engine = match maker {
-            Maker::Sim => outcome::Engine::Sim,
-            Maker::Emu(_) => outcome::Engine::Emu,
-        };
-        let mut outcome = Outcome::of(self.scenario, engine);
+        let mut outcome = Outcome::of(self.scenario, engine.kind());
         let mut progress = Progress::new(outcome.wanted(), &self.place, !common.json);
         let each = |ended: runs::Ended| -> Result<(), Failure> {
             match ended {
@@ -332,23 +329,19 @@ impl<'a> Work<'a> {
                     wrote.map_err(Failure::run)
                 }
                 Err(failed) => {
+                    let lacking = matches!(failed.error, EngineError::Lacking(_));
+                    let error = failed.error.clone();
                     outcome.add_failed(failed);
                     progress.step();
-                    Ok(())
+                    match lacking {
+                        true => Err(error.into()),
+                        false => Ok(()),
+                    }
                 }
             }
         };
-        let (ran, machine) = match maker {
-            Maker::Sim => (
-                runs::run(self.scenario, jobs, self.stop, each),
-                format!("{jobs} threads"),
-            ),
-            Maker::Emu(settings) => {
-                let halt = || self.stop.load(Ordering::Relaxed);
-                let ran = emu::run(self.scenario, settings, &halt, each);
-                (ran, format!("{} processors", processors()))
-            }
-        };
+        let ran = runs::run(self.scenario, engine, jobs, self.stop, each);
+        let at_a_time = engine.at_a_time(jobs);
         progress.end();
         let conditions = Conditions {
             command: self.command.clone(),
@@ -357,9 +350,10 @@ impl<'a> Work<'a> {
                 .map_or(0, |d| d.as_secs()),
             took_s: begun.elapsed().as_secs_f64(),
             machine: format!(
-                "{} {}, {machine}",
+                "{} {}, {} processors, {at_a_time} runs at a time",
                 std::env::consts::OS,
-                std::env::consts::ARCH
+                std::env::consts::ARCH,
+                processors()
             ),
         };
         // After a full disk there may be room for the small files.
@@ -388,7 +382,7 @@ pub fn tell(outcome: &Outcome<'_>, common: &Common, out: Option<&Folder>) -> Res
     if !worse.is_empty() {
         text += &format!("\n{worse}");
     }
-    for note in outcome.notes() {
+    for note in outcome.notes().into_iter().chain(output::missing(outcome)) {
         text += &format!("note: {note}\n");
     }
     for check in outcome.checks().iter().filter(|c| !c.check.ok) {
@@ -415,13 +409,13 @@ pub fn tell(outcome: &Outcome<'_>, common: &Common, out: Option<&Folder>) -> Res
 pub fn verdict(outcome: &Outcome<'_>) -> Result<(), Failure> {
     let name = &outcome.scenario().name;
     if let Some(failed) = outcome.failed().first() {
-        let system = &outcome.scenario().variants[failed.variant].name;
+        let system = &outcome.scenario().variants[failed.task.variant].name;
         return Err(Failure::run(format!(
             "{name}: {} of {} runs failed, the first of them {system} with seed {}: {}",
             outcome.failed().len(),
             outcome.wanted(),
-            failed.seed,
-            failed.message
+            failed.task.seed,
+            failed.error
         )));
     }
     if outcome.finished() < outcome.wanted() {

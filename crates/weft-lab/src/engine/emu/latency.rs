@@ -8,26 +8,23 @@ use super::client::scratch::CLIP_S;
 use super::testbed::ClientLog;
 use super::testbed::line::Sample;
 
-/// Latencies of the pictures that a flow's ends have shown between the two
-/// times (milliseconds since 1970), in milliseconds. A picture that nobody saw
-/// being taken does not count.
-#[must_use]
-pub fn latencies(logs: &[ClientLog], flow: usize, (from_ms, to_ms): (f64, f64)) -> Vec<f64> {
-    let within = |at: f64| (from_ms..=to_ms).contains(&at);
-    let ends = || logs.iter().filter(|log| log.flow == flow);
-    let mut found = Vec::new();
-    for here in ends() {
-        let received = |s: &'_ Sample| s.received.clone();
-        let known = here.samples.iter().filter(|s| within(s.unix_ms));
-        let known = known.filter_map(received).flat_map(|r| r.latencies_ms);
-        found.extend(known);
-        let filmed = ends().filter(|there| there.end != here.end);
-        let filmed = Filmed::of(filmed.flat_map(|there| &there.samples));
-        let shown = here.samples.iter().filter_map(received);
-        let shown = shown.flat_map(|r| r.shown).filter(|(_, at)| within(*at));
-        found.extend(shown.filter_map(|(number, at)| Some(at - filmed.before(number, at)?)));
-    }
-    found
+/// For each sample of an end the pictures that it told of since the one before:
+/// when they were shown, and from capture to display, all in milliseconds and
+/// the first since 1970. A picture that none of the others took does not count.
+pub fn latencies<'a>(
+    here: &ClientLog,
+    others: impl Iterator<Item = &'a ClientLog>,
+) -> Vec<Vec<(f64, f64)>> {
+    let filmed = Filmed::of(others.flat_map(|there| &there.samples));
+    let of = |sample: &Sample| {
+        let received = sample.received.iter();
+        let known = received.clone().flat_map(|r| &r.latencies_ms);
+        let known = known.map(|latency| (sample.unix_ms, *latency));
+        let shown = received.flat_map(|r| &r.shown);
+        let shown = shown.filter_map(|(number, at)| Some((*at, at - filmed.before(*number, *at)?)));
+        known.chain(shown).collect()
+    };
+    here.samples.iter().map(of).collect()
 }
 
 /// When pictures were taken, by their numbers, in order.
@@ -89,6 +86,12 @@ mod tests {
         log(End::Sink, sample)
     }
 
+    /// Latencies of what is shown here, of pictures taken there.
+    fn found(here: &ClientLog, there: &[ClientLog]) -> Vec<f64> {
+        let all = latencies(here, there.iter());
+        all.into_iter().flatten().map(|(_, ms)| ms).collect()
+    }
+
     #[test]
     fn a_number_means_the_picture_that_was_taken_last() {
         // The loop comes round after 5 s; number 3 was missed the second time.
@@ -106,29 +109,17 @@ mod tests {
                 ..Received::default()
             },
         );
-        let found = latencies(&[camera, screen], 0, (0.0, 6_000.0));
-        assert_eq!(found, [80.0, 120.0, 50.0]);
-    }
-
-    #[test]
-    fn what_was_shown_outside_the_measured_time_does_not_count() {
-        let camera = filmed(&[(1, 100.0), (2, 133.0)]);
-        let received = Received {
-            shown: vec![(1, 180.0), (2, 253.0)],
-            ..Received::default()
-        };
-        let all = [camera, shown(0.0, received)];
-        assert_eq!(latencies(&all, 0, (200.0, 300.0)), [120.0]);
-        assert_eq!(latencies(&all, 1, (0.0, 300.0)), Vec::<f64>::new());
+        assert_eq!(found(&screen, &[camera]), [80.0, 120.0, 50.0]);
     }
 
     #[test]
     fn a_client_may_know_it_itself() {
-        let received = || Received {
+        let received = Received {
             latencies_ms: vec![40.0, 60.0],
             ..Received::default()
         };
-        let all = [shown(250.0, received()), shown(350.0, received())];
-        assert_eq!(latencies(&all, 0, (200.0, 300.0)), [40.0, 60.0]);
+        let screen = shown(250.0, received);
+        let all = latencies(&screen, std::iter::empty());
+        assert_eq!(all, [vec![(250.0, 40.0), (250.0, 60.0)]]);
     }
 }

@@ -110,9 +110,10 @@ impl<'a> Recorder<'a> {
     }
 
     /// What was collected; `in_flight` are the packets that each link holds at
-    /// the end, forward and backward.
+    /// the end, forward and backward, and `details` what is known of each flow
+    /// beside its packets.
     #[must_use]
-    pub fn finish(self, in_flight: &[[Tally; 2]]) -> Record {
+    pub fn finish(self, in_flight: &[[Tally; 2]], details: Vec<FlowDetail>) -> Record {
         let setup = self.setup;
         let every = setup.sample_every;
         let links = setup.links.iter().zip(self.ways).zip(in_flight);
@@ -122,7 +123,8 @@ impl<'a> Recorder<'a> {
             backward: backward.direction(left[1], every, setup.duration),
         });
         let links = links.collect();
-        let flows = setup.flows.iter().zip(self.legs).map(|(flow, legs)| {
+        let flows = setup.flows.iter().zip(self.legs).zip(details);
+        let flows = flows.map(|((flow, legs), detail)| {
             let route = |[there, back]: [Way; 2]| RouteRecord {
                 there: there.leg(every, setup.duration),
                 back: back.leg(every, setup.duration),
@@ -130,8 +132,7 @@ impl<'a> Recorder<'a> {
             FlowRecord {
                 name: flow.name.clone(),
                 routes: legs.into_iter().map(route).collect(),
-                // What clients know of themselves is in their statistics.
-                detail: FlowDetail::Udp,
+                detail,
             }
         });
         Record {

@@ -1,4 +1,5 @@
 use super::*;
+use crate::scenario::Scenario;
 
 #[test]
 fn clients_are_written_as_they_are_read() {
@@ -37,11 +38,11 @@ via = ["b"]
 direction = "backward"
 "#;
     let scenario = Scenario::parse("t.toml", text, &["systems=[\"weft\"]".to_owned()]).unwrap();
-    let (plan, _) = plan(&scenario.variants[0].setup, 1);
+    let (plan, _) = places(&scenario.variants[0].setup, 1);
     assert_eq!(plan.links.len(), 2);
     // 198.18.LINK.HOST, hosts in the order in which they come to the link.
     let of = |flow: usize| {
-        let ends: &Ends = &plan.ends[flow];
+        let ends = &plan.ends[flow];
         let text =
             |all: &[std::net::Ipv4Addr]| all.iter().map(ToString::to_string).collect::<Vec<_>>();
         (text(&ends.source), text(&ends.sink))

@@ -88,10 +88,3 @@ pub fn flow_rate_equality(call: f64, tcp: f64) -> Option<f64> {
         call / tcp - 1.0
     })
 }
-
-/// Harm of Grote et al. to a flow whose rate alone was `demand`; negative when it
-/// got more than alone, `None` without a demand.
-#[must_use]
-pub fn harm(demand: f64, rate: f64) -> Option<f64> {
-    (demand > 0.0).then(|| (demand - rate) / demand)
-}

@@ -4,6 +4,7 @@
 //! A metric without suffix is about the flows under test: the calls, or all
 //! flows where there is none. `NAME.FLOW` and `NAME.LINK` single one out.
 
+mod alone;
 mod delays;
 mod fairness;
 mod goodput;
@@ -18,14 +19,14 @@ use weft_units::Duration;
 
 use super::run::{Run, Value};
 
-pub use fairness::{fair_share, flow_rate_equality, harm, jain};
+pub use alone::{Sight, against_alone, harm};
+pub use fairness::{fair_share, flow_rate_equality, jain};
 pub use rates::convergence;
-pub use table::{ALL, Better, KEY, Metric, check_name, find, position, rank};
-pub use video::streams;
+pub use table::{ALL, Better, Casts, KEY, Metric, check_name, find, position, rank};
 
 /// All values of the run that exist, in the order of [`ALL`], those of single
-/// flows and links behind that of the whole. Harm needs a second run, see
-/// [`harm`].
+/// flows and links behind that of the whole. What compares with a run of the
+/// flows alone is in [`against_alone`].
 #[must_use]
 pub fn measure(run: &Run<'_>) -> Vec<Value> {
     let mut values = Vec::new();
@@ -42,13 +43,11 @@ pub fn measure(run: &Run<'_>) -> Vec<Value> {
     values
 }
 
-/// The throughput of the flows under test, for [`harm`].
+/// Mbit/s of these flows together within the window.
 #[must_use]
-pub fn throughput_while(run: &Run<'_>, window: (Duration, Duration)) -> f64 {
-    run.focus
-        .iter()
-        .map(|&flow| rates::throughput(run, flow, window))
-        .sum()
+pub fn throughput(run: &Run<'_>, flows: &[usize], window: (Duration, Duration)) -> f64 {
+    let each = flows.iter();
+    each.map(|&flow| rates::throughput(run, flow, window)).sum()
 }
 
 #[cfg(test)]

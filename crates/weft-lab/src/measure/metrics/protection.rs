@@ -2,15 +2,15 @@
 
 use weft_experiment::StreamRecord;
 
-use super::video;
 use crate::measure::run::{Run, Value};
+use crate::measure::view::streams;
 
 pub fn measure(run: &Run<'_>, values: &mut Vec<Value>) {
     let metrics: [(&str, Share); 2] =
         [("fec_overhead", overhead), ("fec_utilisation", utilisation)];
     for (name, share) in metrics {
         let of = |flows: &[usize]| {
-            let streams = flows.iter().flat_map(|&flow| video::streams(run, flow));
+            let streams = flows.iter().flat_map(|&flow| streams(run, flow));
             share(&streams.collect::<Vec<_>>())
         };
         run.for_each_flow(name, values, of(run.focus), |flow| of(&[flow]));

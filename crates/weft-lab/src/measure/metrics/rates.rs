@@ -100,9 +100,7 @@ fn loss(run: &Run<'_>, flows: &[usize]) -> Option<f64> {
 /// Of calls with media one way only: where the callee sends some too, it is
 /// not told apart from its feedback.
 fn feedback(run: &Run<'_>, flow: usize) -> Option<f64> {
-    let (FlowKind::Call(setup), FlowDetail::Call(_)) =
-        (&run.setup.flows[flow].kind, &run.flow(flow).detail)
-    else {
+    let FlowKind::Call(setup) = &run.setup.flows[flow].kind else {
         return None;
     };
     let answers = &setup.callee;

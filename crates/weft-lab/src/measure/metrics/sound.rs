@@ -3,8 +3,8 @@
 use weft_experiment::{FlowDetail, FlowKind, StreamRecord};
 use weft_units::Instant;
 
-use super::video::TAIL;
 use crate::measure::run::{Run, Value};
+use crate::measure::view::TAIL;
 use crate::statistics::mean;
 
 pub fn measure(run: &Run<'_>, values: &mut Vec<Value>) {

@@ -16,6 +16,16 @@ pub enum Better {
     Neither,
 }
 
+/// Which runs a metric needs.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Casts {
+    /// That of everybody.
+    Everybody,
+    /// One more, in which the flows it is about are alone on the links.
+    Alone,
+}
+
 /// One metric.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub struct Metric {
@@ -31,10 +41,22 @@ pub struct Metric {
     pub formula: &'static str,
     /// Where the definition comes from.
     pub source: &'static str,
+    /// Which runs it needs.
+    #[serde(skip)]
+    pub casts: Casts,
+}
+
+macro_rules! casts {
+    () => {
+        Casts::Everybody
+    };
+    (alone) => {
+        Casts::Alone
+    };
 }
 
 macro_rules! metrics {
-    ($($name:ident $title:literal [$unit:literal] $better:ident: $formula:literal, $source:literal;)*) => {
+    ($($name:ident $title:literal [$unit:literal] $better:ident $($casts:ident)?: $formula:literal, $source:literal;)*) => {
         /// Every metric, in the order of reports.
         pub const ALL: &[Metric] = &[$(Metric {
             name: stringify!($name),
@@ -43,6 +65,19 @@ macro_rules! metrics {
             better: Better::$better,
             formula: $formula,
             source: $source,
+            casts: casts!($($casts)?),
+        }),*];
+
+        /// The harm to each, in the same order.
+        const HARM: &[Metric] = &[$(Metric {
+            name: concat!("harm_", stringify!($name)),
+            title: concat!("Harm: ", $title),
+            unit: "1",
+            better: Better::Lower,
+            formula: concat!("of `", stringify!($name), "`: (alone - together) / alone where more is better, \
+                (together - alone) / together where less is; alone: the same flows with the same seed alone on the links"),
+            source: "Ware et al. 2019, section 4.1",
+            casts: Casts::Alone,
         }),*];
     };
 }
@@ -174,7 +209,7 @@ metrics! {
     flow_rate_equality "Flow-rate equality" ["1"] Neither:
         "1 - TCP/call bytes if the call has more, else call/TCP bytes - 1: 0 equal, 1 the call alone, -1 TCP alone",
         "Sander et al., section 3";
-    harm "Harm" ["1"] Lower:
+    harm "Harm" ["1"] Lower alone:
         "(demand - rate) / demand, the demand being the rate of the same flows with the same seed alone on the links",
         "Grote et al., section IV-B, after Ware et al. 2019";
 }
@@ -197,22 +232,39 @@ pub const KEY: [&str; 9] = [
 /// [`ALL`]; whatever its suffix.
 #[must_use]
 pub fn rank(name: &str) -> (usize, Option<usize>) {
-    let base = name.split_once('.').map_or(name, |(base, _)| base);
-    let key = KEY.iter().position(|key| *key == base);
+    let key = KEY.iter().position(|key| *key == base(name));
     (key.unwrap_or(KEY.len()), position(name))
 }
 
-/// The metric of this name, without suffix.
+/// The metric of this name, whatever its suffix.
 #[must_use]
 pub fn find(name: &str) -> Option<&'static Metric> {
-    position(name).map(|at| &ALL[at])
+    let own = ALL.iter().find(|metric| metric.name == base(name));
+    own.or_else(|| {
+        let of = ALL
+            .iter()
+            .position(|metric| metric.name == harmed(name).unwrap_or(""))?;
+        let is_harmed = ALL[of].better != Better::Neither && ALL[of].casts == Casts::Everybody;
+        is_harmed.then_some(&HARM[of])
+    })
 }
 
-/// Where a metric stands among [`ALL`], whatever its suffix.
+/// The metric to which `harm_METRIC` is the harm.
+pub fn harmed(name: &str) -> Option<&str> {
+    base(name).strip_prefix("harm_")
+}
+
+/// Where a metric stands among all, whatever its suffix; those of harm come
+/// last.
 #[must_use]
 pub fn position(name: &str) -> Option<usize> {
-    let base = name.split_once('.').map_or(name, |(base, _)| base);
-    ALL.iter().position(|metric| metric.name == base)
+    let metric = find(name)?;
+    let mut all = ALL.iter().chain(HARM);
+    all.position(|each| each.name == metric.name)
+}
+
+fn base(name: &str) -> &str {
+    name.split_once('.').map_or(name, |(base, _)| base)
 }
 
 /// Whether there is such a metric, of all or of one of these flows and links;

@@ -3,7 +3,8 @@ mod worked;
 
 use super::rates::variation;
 use super::{
-    ALL, Better, Metric, check_name, convergence, fair_share, flow_rate_equality, harm, jain,
+    ALL, Better, Casts, Metric, Sight, against_alone, check_name, convergence, fair_share, find,
+    flow_rate_equality, harm, jain, position,
 };
 use crate::measure::run::overlap;
 use proptest::prelude::*;
@@ -124,6 +125,46 @@ fn the_book_lists_every_metric_as_it_is() {
         book.contains(&table),
         "docs/experiment/metrics.md should have\n{table}"
     );
+}
+
+#[test]
+fn harm_of_what_should_be_small_is_what_it_grew_by() {
+    let value = |name: &str, alone: f64, together: f64| {
+        let of = |value| {
+            [
+                ("fps.call".to_owned(), value),
+                ("loss.call".to_owned(), value),
+            ]
+        };
+        let (alone, together) = (of(alone), of(together));
+        let sight = |mbps, values| Sight {
+            mbps,
+            values,
+            suffix: ".call",
+        };
+        against_alone(name, &sight(1.0, &together), &sight(4.0, &alone))
+    };
+    // Ware et al. 2019, section 4.1: (x - y) / x, and (y - x) / y.
+    assert_eq!(value("harm_fps.call", 30.0, 24.0), Some(0.2));
+    assert_eq!(value("harm_loss.call", 0.25, 1.0), Some(0.75));
+    assert_eq!(value("harm_loss.call", 0.0, 0.0), Some(0.0));
+    assert_eq!(value("harm.call", 30.0, 24.0), Some(0.75), "of its rate");
+    assert_eq!(value("harm_qp.call", 0.0, 0.0), None, "nobody knows it");
+}
+
+#[test]
+fn harm_is_named_after_what_has_a_direction() {
+    let owners = ["call".to_owned()];
+    for name in ["harm", "harm.call", "harm_fps", "harm_queue_ms_p95.call"] {
+        assert_eq!(check_name(name, &owners), Ok(()), "{name}");
+        assert_eq!(find(name).unwrap().casts, Casts::Alone);
+    }
+    // More throughput is neither; its harm is `harm`.
+    for name in ["harm_throughput_mbps", "harm_harm", "harm_", "harm_fp"] {
+        let error = check_name(name, &owners).unwrap_err();
+        assert!(error.starts_with("there is no metric"), "{error}");
+    }
+    assert!(position("harm_fps") > position("harm"));
 }
 
 proptest! {

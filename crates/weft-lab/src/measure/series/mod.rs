@@ -2,12 +2,13 @@
 
 mod column;
 mod controllers;
+mod counters;
 
 use weft_experiment::{CallRecord, DelaySample, Direction, DirectionRecord, FlowDetail, LegSample};
 use weft_units::{Duration, Instant};
 
-use super::metrics::streams;
 use super::run::Run;
+use super::view::streams;
 
 pub use column::{Column, Series};
 
@@ -28,6 +29,7 @@ impl Series {
         for link in 0..run.setup.links.len() {
             series.add_link(run, link, &periods);
         }
+        series.add_counters(run);
         series
     }
 
@@ -82,7 +84,7 @@ impl Series {
                 self.add("window", name, "segments", windows.collect());
             }
             FlowDetail::Call(call) => self.add_call(run, flow, call, periods),
-            FlowDetail::Udp => {}
+            FlowDetail::Counted(_) | FlowDetail::Packets => {}
         }
     }
 

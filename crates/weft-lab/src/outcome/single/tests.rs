@@ -2,7 +2,7 @@ use super::{Worse, is_worse};
 use crate::measure::metrics::Better;
 use crate::measure::series::Series;
 use crate::outcome::Outcome;
-use crate::run::Run;
+use crate::run::{Cast, Run, Task};
 use crate::scenario::Scenario;
 
 const TEXT: &str = r#"
@@ -28,8 +28,12 @@ fn the_best_link_of_each_run_is_the_measure() {
     for (variant, values) in frozen.iter().enumerate() {
         for (index, value) in values.iter().enumerate() {
             outcome.add(Run {
-                variant,
-                seed: index as u64 + 1,
+                task: Task {
+                    variant,
+                    seed: index as u64 + 1,
+                    cast: Cast::Everybody,
+                },
+                competing: Vec::new(),
                 values: vec![
                     ("freeze_s".into(), *value),
                     ("throughput_mbps".into(), 1.0),

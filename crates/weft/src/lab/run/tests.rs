@@ -80,7 +80,7 @@ fn a_run_whose_series_cannot_be_written_counts() {
     };
     // As if the disk had no room for it.
     std::fs::remove_dir_all(folder.path().join("series")).unwrap();
-    let (outcome, ran) = work.run(&Maker::Sim);
+    let (outcome, ran) = work.run(&Simulator);
     let error = format!("{:?}", ran.unwrap_err());
     assert!(error.contains("series"), "{error}");
     assert_eq!((outcome.finished(), outcome.wanted()), (1, 1));
@@ -93,7 +93,7 @@ fn an_early_end_names_what_was_not_run() {
     let scenarios = ["one", "two", "three"].map(short);
     let (common, stop) = (common("--json"), AtomicBool::new(true));
     let command = |_: &Scenario| String::new();
-    let ended = all(&scenarios, &common, &command, &Maker::Sim, &stop);
+    let ended = all(&scenarios, &common, &command, &Simulator, &stop);
     let Err(Failure::Run(text)) = ended else {
         panic!("{ended:?}");
     };
@@ -104,7 +104,7 @@ fn an_early_end_names_what_was_not_run() {
         (two.clone(), two),
         (three.clone(), three),
     ];
-    let ended = both::run(&pairs, &common, &command, &Maker::Sim, &stop);
+    let ended = both::run(&pairs, &common, &command, &Simulator, &stop);
     let Err(Failure::Run(text)) = ended else {
         panic!("{ended:?}");
     };

@@ -5,14 +5,14 @@ use std::path::Path;
 use weft_experiment::{ModelSetup, SourceKind};
 use weft_units::VideoCodec;
 
-use crate::engine::emu::error::EmuError;
+use crate::engine::EngineError;
 
 /// Where programs may write, and what cameras film.
 pub struct CallFiles<'a> {
     /// A folder that is removed after the run.
     pub scratch: &'a Path,
     /// The file with the pictures of this size and frame rate.
-    pub clip: &'a dyn Fn((u32, u32), u32) -> Result<String, EmuError>,
+    pub clip: &'a dyn Fn((u32, u32), u32) -> Result<String, EngineError>,
 }
 
 /// Width, height and frame rate of a camera.

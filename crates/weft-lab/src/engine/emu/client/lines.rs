@@ -7,7 +7,7 @@ use weft_experiment::{CallSetup, FlowSetup, SideSetup};
 use weft_publish::Degradation;
 
 use super::camera::{CallFiles, film};
-use crate::engine::emu::error::EmuError;
+use crate::engine::EngineError;
 use crate::engine::emu::testbed::job::{Begins, End, Ending, Job, Speech};
 
 /// Both ends of a call; `client` is the name, and `program` how it is started.
@@ -18,7 +18,7 @@ pub fn jobs(
     (client, program): (&'static str, &[String]),
     (flow, setup, call): (usize, &FlowSetup, &CallSetup),
     files: &CallFiles<'_>,
-) -> Result<Vec<Job>, EmuError> {
+) -> Result<Vec<Job>, EngineError> {
     let mut jobs = Vec::new();
     for end in [End::Sink, End::Source] {
         let side = match end {
@@ -42,11 +42,11 @@ pub fn jobs(
     Ok(jobs)
 }
 
-fn one_camera(client: &str, flow: &str, side: &SideSetup) -> Result<(), EmuError> {
+fn one_camera(client: &str, flow: &str, side: &SideSetup) -> Result<(), EngineError> {
     if side.cameras.len() <= 1 {
         return Ok(());
     }
-    Err(EmuError::Lacking(format!(
+    Err(EngineError::Lacking(format!(
         "flow `{flow}` has {} cameras, and the client {client} films with one: use --client weft, or \
          --set flows.{flow}.streams=1",
         side.cameras.len()
@@ -58,7 +58,7 @@ fn arguments(
     side: &SideSetup,
     caller: &SideSetup,
     files: &CallFiles<'_>,
-) -> Result<Vec<String>, EmuError> {
+) -> Result<Vec<String>, EngineError> {
     let role = match end {
         End::Source => "caller",
         End::Sink => "callee",
@@ -98,7 +98,7 @@ fn w3c_name(degradation: Degradation) -> &'static str {
 
 /// Where the clients stand: `WEFT_CLIENTS`, the working directory, or beside
 /// the checkout that this program was built in.
-pub fn file(name: &str) -> Result<String, EmuError> {
+pub fn file(name: &str) -> Result<String, EngineError> {
     let named = std::env::var_os("WEFT_CLIENTS").map(PathBuf::from);
     let here = PathBuf::from("clients");
     let own = std::env::current_exe().unwrap_or_default();
@@ -108,19 +108,19 @@ pub fn file(name: &str) -> Result<String, EmuError> {
     let Some(folder) = found else {
         let text = "the folder `clients` of weft's sources is not found: run in a checkout of weft, \
                     or set WEFT_CLIENTS to that folder";
-        return Err(EmuError::Lacking(text.to_owned()));
+        return Err(EngineError::Lacking(text.to_owned()));
     };
     let folder = folder.canonicalize().unwrap_or(folder);
     Ok(folder.join(name).display().to_string())
 }
 
 /// A program that has to be built or installed first.
-pub fn built(name: &str, command: &str) -> Result<String, EmuError> {
+pub fn built(name: &str, command: &str) -> Result<String, EngineError> {
     let path = file(name)?;
     if PathBuf::from(&path).exists() {
         return Ok(path);
     }
-    Err(EmuError::Lacking(format!(
+    Err(EngineError::Lacking(format!(
         "{path} is not there: run `make setup`, or {command}"
     )))
 }

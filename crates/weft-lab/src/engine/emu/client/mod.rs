@@ -11,8 +11,8 @@ use std::str::FromStr;
 
 use weft_experiment::{CallSetup, FlowSetup};
 
-use super::error::EmuError;
 use super::testbed::job::{Ends, Job};
+use crate::engine::EngineError;
 use camera::CallFiles;
 use lines::{built, file};
 
@@ -77,7 +77,7 @@ impl Client {
     ///
     /// # Errors
     /// What is missing, with the remedy.
-    pub fn find(&self) -> Result<(), EmuError> {
+    pub fn find(&self) -> Result<(), EngineError> {
         self.program().map(drop)
     }
 
@@ -86,7 +86,7 @@ impl Client {
     ///
     /// # Errors
     /// Where something is missing, with the remedy.
-    fn program(&self) -> Result<Option<Vec<String>>, EmuError> {
+    fn program(&self) -> Result<Option<Vec<String>>, EngineError> {
         let words = match self {
             Client::Weft | Client::Exec(_) => return Ok(None),
             Client::Chromium => vec!["node".to_owned(), file("chromium/main.mjs")?],
@@ -114,7 +114,7 @@ impl Client {
         (flow, setup, call): (usize, &FlowSetup, &CallSetup),
         ends: &Ends,
         files: &CallFiles<'_>,
-    ) -> Result<Vec<Job>, EmuError> {
+    ) -> Result<Vec<Job>, EngineError> {
         match self {
             Client::Weft => weft::jobs((flow, call), ends, files.scratch),
             Client::Exec(command) => Ok(exec::jobs(command, flow, ends)),

@@ -1,13 +1,13 @@
 //! Where clients may write, and what their cameras film.
 
-use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::path::Path;
+use std::sync::{Mutex, PoisonError};
 
 use weft_media::clip::{ClipConfig, write_y4m};
 
 use super::camera::Film;
-use crate::engine::emu::error::EmuError;
+use crate::engine::EngineError;
 
 /// The clip is played in a loop of so many seconds: at 720p a second has
 /// 41 MB, and a cut each 5 s costs one large frame. Chosen by us.
@@ -19,14 +19,14 @@ const PREFIX: &str = "weft-lab-";
 
 /// A folder that goes with the value. Those that killed processes have left
 /// are removed.
-pub fn folder() -> Result<tempfile::TempDir, EmuError> {
+pub fn folder() -> Result<tempfile::TempDir, EngineError> {
     remove_left_behind(&std::env::temp_dir());
     let prefix = format!("{PREFIX}{}-", weft_emu::own_mark());
     tempfile::Builder::new()
         .prefix(&prefix)
         .tempdir()
         .map_err(|error| {
-            EmuError::Lacking(format!(
+            EngineError::Lacking(format!(
                 "a folder for the clients: {error}: set TMPDIR to one with room"
             ))
         })
@@ -45,29 +45,38 @@ fn remove_left_behind(parent: &Path) {
 }
 
 /// The built-in clip as files, made once for each size.
-pub struct Clips<'a> {
-    /// Where they are.
-    pub folder: &'a Path,
-    made: RefCell<BTreeMap<Film, String>>,
+#[derive(Debug)]
+pub struct Clips {
+    folder: tempfile::TempDir,
+    made: Mutex<BTreeMap<Film, String>>,
 }
 
-impl Clips<'_> {
-    /// None yet.
+impl Clips {
+    /// None yet; they will be in this folder.
     #[must_use]
-    pub fn new(folder: &Path) -> Clips<'_> {
+    pub fn new(folder: tempfile::TempDir) -> Clips {
         Clips {
             folder,
-            made: RefCell::default(),
+            made: Mutex::default(),
         }
     }
 
+    /// Where they are, and where clients may write.
+    #[must_use]
+    pub fn folder(&self) -> &Path {
+        self.folder.path()
+    }
+
     /// The file with pictures of this size and frame rate.
-    pub fn file(&self, size: (u32, u32), fps: u32) -> Result<String, EmuError> {
-        if let Some(known) = self.made.borrow().get(&(size, fps)) {
+    pub fn file(&self, size: (u32, u32), fps: u32) -> Result<String, EngineError> {
+        let mut made = self.made.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(known) = made.get(&(size, fps)) {
             return Ok(known.clone());
         }
         let (width, height) = (size.0 as usize, size.1 as usize);
-        let path = self.folder.join(format!("clip-{width}x{height}-{fps}.y4m"));
+        let path = self
+            .folder()
+            .join(format!("clip-{width}x{height}-{fps}.y4m"));
         let config = ClipConfig {
             width,
             height,
@@ -76,10 +85,10 @@ impl Clips<'_> {
         };
         write_y4m(&path, config, CLIP_S * fps).map_err(|error| {
             let remedy = "set TMPDIR to a folder with room for the clip";
-            EmuError::Lacking(format!("{}: {error}: {remedy}", path.display()))
+            EngineError::Lacking(format!("{}: {error}: {remedy}", path.display()))
         })?;
         let name = path.display().to_string();
-        self.made.borrow_mut().insert((size, fps), name.clone());
+        made.insert((size, fps), name.clone());
         Ok(name)
     }
 }

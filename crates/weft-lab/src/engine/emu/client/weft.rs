@@ -8,7 +8,7 @@ use serde::Deserialize;
 use weft_experiment::{CallSetup, SideSetup};
 
 use super::camera::{codec, film};
-use crate::engine::emu::error::EmuError;
+use crate::engine::EngineError;
 use crate::engine::emu::testbed::job::{Begins, End, Ending, Ends, Job, Speech};
 use crate::engine::emu::testbed::line::{Received, Sample, Sent};
 use crate::engine::emu::testbed::{ClientLog, SILENT_FOR};
@@ -21,7 +21,7 @@ pub fn jobs(
     (flow, call): (usize, &CallSetup),
     ends: &Ends,
     scratch: &Path,
-) -> Result<Vec<Job>, EmuError> {
+) -> Result<Vec<Job>, EngineError> {
     let weft = binary()?;
     for end in [End::Source, End::Sink] {
         // That of the run before, which would be taken for this one's.
@@ -79,13 +79,13 @@ pub fn jobs(
 }
 
 /// This program, where it is weft, or the one that `WEFT_BIN` names.
-fn binary() -> Result<String, EmuError> {
+fn binary() -> Result<String, EngineError> {
     let named = std::env::var_os("WEFT_BIN").map(PathBuf::from);
     let own = std::env::current_exe().ok();
     let own = own.filter(|path| path.file_stem().is_some_and(|name| name == "weft"));
     let found = named.or(own).and_then(|path| path.canonicalize().ok());
     let path = found.ok_or_else(|| {
-        EmuError::Lacking(
+        EngineError::Lacking(
             "the client weft: this program is not weft: set WEFT_BIN to it".to_owned(),
         )
     })?;
@@ -197,7 +197,7 @@ pub fn logs(
     (flow, name): (usize, &str),
     call: &CallSetup,
     ended_ms: f64,
-) -> Result<Vec<ClientLog>, EmuError> {
+) -> Result<Vec<ClientLog>, EngineError> {
     let both = [
         (End::Source, &call.caller, &call.callee),
         (End::Sink, &call.callee, &call.caller),
@@ -209,7 +209,7 @@ pub fn logs(
         let lines: Vec<Line> = lines.collect();
         let was_there = check(&lines, there, ended_ms);
         was_there.map_err(|what| {
-            EmuError::Run(format!(
+            EngineError::Run(format!(
                 "weft at the {} of flow `{name}` {what}",
                 end.name()
             ))

@@ -38,7 +38,7 @@ fn recorded(packets: &[Packet]) -> Record {
     let setup = setup();
     let mut recorder = Recorder::new(&setup);
     packets.iter().for_each(|packet| recorder.add(packet));
-    recorder.finish(&[[Tally::default(); 2]])
+    recorder.finish(&[[Tally::default(); 2]], vec![FlowDetail::Packets])
 }
 
 #[test]

@@ -11,7 +11,7 @@ use std::time::{Duration, Instant, SystemTime};
 
 use weft_experiment::Setup;
 
-use super::error::EmuError;
+use crate::engine::EngineError;
 use job::{Begins, End, Ending, Job, Speech};
 use line::Sample;
 use process::{Heard, Process};
@@ -81,7 +81,7 @@ impl Testbed<'_> {
         &self,
         jobs: Vec<Job>,
         begin: impl FnOnce(),
-    ) -> Result<Option<(Vec<ClientLog>, f64)>, EmuError> {
+    ) -> Result<Option<(Vec<ClientLog>, f64)>, EngineError> {
         let (sender, heard) = channel();
         let mut play = Play {
             testbed: self,
@@ -111,7 +111,7 @@ impl Testbed<'_> {
 }
 
 impl Play<'_> {
-    fn start(&mut self, job: Job) -> Result<(), EmuError> {
+    fn start(&mut self, job: Job) -> Result<(), EngineError> {
         let command = (self.testbed.command)(job.flow, job.end, &job.command[0]);
         let place = (self.processes.len(), self.sender.clone());
         let process = Process::start(job, command, place)?;
@@ -120,7 +120,7 @@ impl Play<'_> {
     }
 
     /// `false` when it was stopped.
-    fn get_ready(&mut self) -> Result<bool, EmuError> {
+    fn get_ready(&mut self) -> Result<bool, EngineError> {
         let begun = Instant::now();
         while !self.processes.iter().all(|process| process.ready) {
             if (self.testbed.halt)() {
@@ -131,7 +131,7 @@ impl Play<'_> {
             if begun.elapsed() > READY_WITHIN {
                 let late = self.processes.iter().find(|process| !process.ready);
                 let what = late.map_or(String::new(), |p| self.name(p));
-                return Err(EmuError::Run(format!(
+                return Err(EngineError::Run(format!(
                     "{what} is not ready after {} s: the machine is too slow or too busy; end other \
                      programs, or start it by hand as clients/README.md says",
                     READY_WITHIN.as_secs()
@@ -142,7 +142,7 @@ impl Play<'_> {
     }
 
     /// `false` when it was stopped.
-    fn run(&mut self, mut later: Vec<Job>) -> Result<bool, EmuError> {
+    fn run(&mut self, mut later: Vec<Job>) -> Result<bool, EngineError> {
         let begun = Instant::now();
         let setup = self.testbed.setup;
         let real = |time: weft_units::Duration| Duration::from_nanos(time.as_nanos());
@@ -179,7 +179,7 @@ impl Play<'_> {
         }
     }
 
-    fn open_flow(&mut self, flow: usize, later: &mut Vec<Job>) -> Result<(), EmuError> {
+    fn open_flow(&mut self, flow: usize, later: &mut Vec<Job>) -> Result<(), EngineError> {
         self.open[flow] = Some(Instant::now());
         let (now, rest): (Vec<Job>, Vec<Job>) = later.drain(..).partition(|job| job.flow == flow);
         *later = rest;
@@ -239,7 +239,7 @@ impl Play<'_> {
     }
 
     /// Whether all do what they should.
-    fn check(&mut self) -> Result<(), EmuError> {
+    fn check(&mut self) -> Result<(), EngineError> {
         for at in 0..self.processes.len() {
             let process = &mut self.processes[at];
             let flow = process.job.flow;
@@ -263,11 +263,11 @@ impl Play<'_> {
                 /// A client that lacks something, and says what.
                 const LACKING: i32 = 3;
                 return Err(match status {
-                    Some(NOT_FOUND) => EmuError::Lacking(format!(
+                    Some(NOT_FOUND) => EngineError::Lacking(format!(
                         "{text}: install it; `make setup` installs what weft uses itself"
                     )),
-                    Some(LACKING) if is_client => EmuError::Lacking(text),
-                    _ => EmuError::Run(text),
+                    Some(LACKING) if is_client => EngineError::Lacking(text),
+                    _ => EngineError::Run(text),
                 });
             }
             self.check_liveness(process)?;
@@ -275,7 +275,7 @@ impl Play<'_> {
         Ok(())
     }
 
-    fn check_liveness(&self, process: &Process) -> Result<(), EmuError> {
+    fn check_liveness(&self, process: &Process) -> Result<(), EngineError> {
         let Some(opened) =
             self.open[process.job.flow].filter(|_| process.job.speech == Speech::Lines)
         else {
@@ -283,14 +283,14 @@ impl Play<'_> {
         };
         let name = self.name(process);
         if !process.connected && opened.elapsed() > CONNECTED_WITHIN {
-            return Err(EmuError::Run(format!(
+            return Err(EngineError::Run(format!(
                 "{name} has no connection after {} s: does the link carry packets both ways from the \
                  start of the flow on?",
                 CONNECTED_WITHIN.as_secs()
             )));
         }
         if process.connected && process.heard_at.elapsed() > SILENT_FOR {
-            return Err(EmuError::Run(format!(
+            return Err(EngineError::Run(format!(
                 "{name} hangs: it has told nothing for {} s, where it should every 500 ms; is the \
                  machine too slow, or out of memory?",
                 SILENT_FOR.as_secs()

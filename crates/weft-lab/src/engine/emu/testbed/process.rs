@@ -13,10 +13,10 @@ use rustix::process::{
 };
 use serde_json::Value;
 
-use super::super::error::EmuError;
 use super::iperf::Meter;
 use super::job::{Job, Speech};
 use super::line::{Line, Sample};
+use crate::engine::EngineError;
 
 /// What is kept of a program's complaints, bytes; chosen by us: a few lines.
 const COMPLAINTS: usize = 2_000;
@@ -75,14 +75,14 @@ impl Process {
         job: Job,
         mut command: Command,
         (process, sender): (usize, Sender<Heard>),
-    ) -> Result<Process, EmuError> {
+    ) -> Result<Process, EngineError> {
         command.args(&job.command[1..]);
         command.envs(job.environment.iter().map(|(k, v)| (*k, v.as_str())));
         command.process_group(0).stdin(Stdio::piped());
         command.stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn().map_err(|error| {
             let program = &job.command[0];
-            EmuError::Lacking(format!("{program}: {error}: install it; `make setup` does"))
+            EngineError::Lacking(format!("{program}: {error}: install it; `make setup` does"))
         })?;
         let complaints = Arc::new(Mutex::new(Vec::new()));
         if let Some(output) = child.stdout.take() {

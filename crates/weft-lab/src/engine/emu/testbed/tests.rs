@@ -35,7 +35,7 @@ fn job(end: End, script: &str, speech: Speech, ending: Ending) -> Job {
     }
 }
 
-type Played = Result<Option<(Vec<ClientLog>, f64)>, EmuError>;
+type Played = Result<Option<(Vec<ClientLog>, f64)>, EngineError>;
 
 fn play(jobs: Vec<Job>) -> Played {
     play_in(&setup(), jobs, false)
@@ -62,7 +62,7 @@ fn client(end: End, own: u32) -> Job {
 }
 
 /// The run ends when that is seen.
-fn refused(job: Job) -> EmuError {
+fn refused(job: Job) -> EngineError {
     let mut setup = setup();
     setup.duration = weft_units::Duration::from_secs(20);
     play_in(&setup, vec![job], false).map(|_| ()).unwrap_err()
@@ -88,7 +88,7 @@ fn a_client_that_dies_is_told_with_its_last_words() {
     let script = "echo '{\"ready\":true}'; echo 'no memory' >&2; exit 1";
     let error = refused(job(End::Source, script, Speech::Lines, Ending::Never));
     let text = error.to_string();
-    assert!(matches!(error, EmuError::Run(_)), "{text}");
+    assert!(matches!(error, EngineError::Run(_)), "{text}");
     assert!(
         text.contains("script at the source of flow `call`"),
         "{text}"
@@ -102,11 +102,13 @@ fn what_the_machine_lacks_is_told_apart() {
     let error = refused(job(End::Sink, script, Speech::Lines, Ending::Never));
     assert_eq!(
         error,
-        EmuError::Lacking("script at the sink of flow `call`: no Chromium: install it".to_owned())
+        EngineError::Lacking(
+            "script at the sink of flow `call`: no Chromium: install it".to_owned()
+        )
     );
     let mut missing = job(End::Sink, "", Speech::None, Ending::Well);
     missing.command = vec!["/nowhere/program".to_owned()];
-    assert!(matches!(refused(missing), EmuError::Lacking(_)));
+    assert!(matches!(refused(missing), EngineError::Lacking(_)));
 }
 
 #[test]
@@ -164,7 +166,7 @@ fn who_says_that_something_is_wrong_must_end() {
 #[test]
 fn a_command_that_ends_with_three_lacks_nothing() {
     let command = job(End::Source, "exit 3", Speech::None, Ending::Well);
-    assert!(matches!(refused(command), EmuError::Run(_)));
+    assert!(matches!(refused(command), EngineError::Run(_)));
 }
 
 #[test]

@@ -6,9 +6,9 @@ use std::fmt::Write as _;
 use weft_experiment::{Application, CongestionKind, FlowKind, FlowSetup, TcpSetup, UdpSetup};
 use weft_units::{Duration, Rng};
 
-use super::error::EmuError;
 use super::testbed::READY_WITHIN;
 use super::testbed::job::{Begins, End, Ending, Ends, Job, Speech};
+use crate::engine::EngineError;
 
 /// iperf3's own.
 const PORT: u16 = 5201;
@@ -35,7 +35,7 @@ pub fn jobs(
     setup: &FlowSetup,
     ends: &Ends,
     (duration, seed): (Duration, u64),
-) -> Result<Vec<Job>, EmuError> {
+) -> Result<Vec<Job>, EngineError> {
     let until = setup.stops_at(duration);
     let traffic = Traffic {
         flow,
@@ -63,7 +63,7 @@ struct Traffic<'a> {
 }
 
 impl Traffic<'_> {
-    fn tcp(&self, name: &str, tcp: &TcpSetup, rng: &Rng) -> Result<Vec<Job>, EmuError> {
+    fn tcp(&self, name: &str, tcp: &TcpSetup, rng: &Rng) -> Result<Vec<Job>, EngineError> {
         let algorithm = kernels_name(name, tcp.congestion)?;
         let many = |most: u32| {
             let text = format!(
@@ -73,7 +73,7 @@ impl Traffic<'_> {
             );
             match tcp.connections <= most {
                 true => Ok(()),
-                false => Err(EmuError::Lacking(text)),
+                false => Err(EngineError::Lacking(text)),
             }
         };
         if tcp.application == Application::LongLived {
@@ -176,7 +176,7 @@ impl Traffic<'_> {
 }
 
 /// What the kernel calls the algorithm, if it has it.
-fn kernels_name(flow: &str, congestion: CongestionKind) -> Result<&'static str, EmuError> {
+fn kernels_name(flow: &str, congestion: CongestionKind) -> Result<&'static str, EngineError> {
     let name = match congestion {
         CongestionKind::Reno => "reno",
         CongestionKind::Cubic => "cubic",
@@ -188,7 +188,7 @@ fn kernels_name(flow: &str, congestion: CongestionKind) -> Result<&'static str, 
     if known.iter().any(|each| each == name) {
         return Ok(name);
     }
-    Err(EmuError::Lacking(format!(
+    Err(EngineError::Lacking(format!(
         "flow `{flow}`: this kernel's TCP has no {name} (it has {}): `modprobe tcp_{name}`, choose \
          another with --set flows.{flow}.algorithm=cubic, or use --engine sim",
         known.join(" ")

@@ -1,5 +1,6 @@
 use std::sync::atomic::AtomicBool;
 
+use crate::engine::sim::Simulator;
 use crate::measure::series::{Column, Series};
 use crate::outcome::Outcome;
 use crate::run;
@@ -27,7 +28,7 @@ fn series(system: &str) -> Series {
     let set = [format!("systems=[{system:?}]")];
     let scenario = Scenario::parse("t.toml", CALL, &set).unwrap();
     let mut outcome = Outcome::new(&scenario);
-    run::run(&scenario, 1, &AtomicBool::new(false), |ended| {
+    run::run(&scenario, &Simulator, 1, &AtomicBool::new(false), |ended| {
         outcome.add(ended.unwrap());
         Ok::<(), ()>(())
     })

@@ -34,7 +34,7 @@ fn call(scenario: &Scenario) -> &CallSetup {
 }
 
 /// What is said of a call from the source, whose ends wrote this until 4 s.
-fn said(source: &str, sink: &str) -> Result<Vec<ClientLog>, EmuError> {
+fn said(source: &str, sink: &str) -> Result<Vec<ClientLog>, EngineError> {
     let scenario = scenario(&[]);
     let scratch = tempfile::tempdir().unwrap();
     for (end, text) in [(End::Source, source), (End::Sink, sink)] {
@@ -108,7 +108,7 @@ fn a_call_that_never_was_is_no_call_without_traffic() {
     let samples: Vec<(End, usize)> = samples.collect();
     assert_eq!(samples, [(End::Source, 2), (End::Sink, 3)]);
     let never = |source, sink| match said(source, sink) {
-        Err(EmuError::Run(text)) => text,
+        Err(EngineError::Run(text)) => text,
         other => panic!("{other:?}"),
     };
     let text = never("", HEARD);

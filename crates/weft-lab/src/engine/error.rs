@@ -2,7 +2,7 @@
 
 /// Why something cannot be run, or went wrong. The text has the remedy.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
-pub enum EmuError {
+pub enum EngineError {
     /// The machine or this version lacks something: no run will do better.
     #[error("{0}")]
     Lacking(String),

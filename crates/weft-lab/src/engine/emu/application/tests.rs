@@ -1,9 +1,13 @@
 use weft_experiment::{FlowKind, FlowSetup, LinkSetup, Route, UdpSetup};
 use weft_links::LinkSpec;
-use weft_units::Rate;
+use weft_units::{Duration, Rate};
 
 use super::super::testbed::job::End;
 use super::*;
+use crate::measure::capacity::Capacities;
+use crate::measure::metrics::measure;
+use crate::measure::run::{Run, Value};
+use crate::measure::series::Series;
 
 const BEGAN_MS: f64 = 1_700_000_000_000.0;
 
@@ -60,15 +64,23 @@ fn source(cpu_limited_s: f64) -> ClientLog {
     }
 }
 
-fn of<T>(logs: &[ClientLog], from: Duration, look: impl FnOnce(&ClientLogs<'_>) -> T) -> T {
+/// A run in which this was written and no packet seen.
+fn of<T>(logs: &[ClientLog], from: Duration, look: impl FnOnce(&Run<'_>) -> T) -> T {
     let setup = setup();
-    look(&ClientLogs {
+    let details = details(&setup, logs, BEGAN_MS);
+    let recorder = super::super::record::Recorder::new(&setup);
+    let record = recorder.finish(&[Default::default()], details);
+    look(&Run {
         setup: &setup,
         focus: &[0],
         from,
-        logs,
-        began_ms: BEGAN_MS,
+        capacities: &Capacities::of(&setup),
+        record: &record,
     })
+}
+
+fn values(logs: &[ClientLog], from: Duration) -> Vec<Value> {
+    of(logs, from, measure)
 }
 
 fn value(values: &[Value], name: &str) -> Option<f64> {
@@ -82,9 +94,7 @@ fn value(values: &[Value], name: &str) -> Option<f64> {
 fn counts_are_differences_between_the_ends_of_the_measured_time() {
     // From the sample at 3 s, the last before 4 s, to the one at 10 s: 7 x 25
     // frames over 6 s, freezes 5 - 1 and 1.0 - 0.3 s.
-    let values = of(&[sink()], Duration::from_secs(4), |clients| {
-        clients.values()
-    });
+    let values = values(&[sink()], Duration::from_secs(4));
     let near = |name: &str, goal: f64| {
         let found = value(&values, name).unwrap();
         assert!((found - goal).abs() < 1e-9, "{name}: {found}");
@@ -101,9 +111,7 @@ fn counts_are_differences_between_the_ends_of_the_measured_time() {
 #[test]
 fn a_picture_that_stands_at_the_end_is_a_freeze() {
     let freezes = |log: &ClientLog, from: u64| {
-        let values = of(std::slice::from_ref(log), Duration::from_secs(from), |t| {
-            t.values()
-        });
+        let values = values(std::slice::from_ref(log), Duration::from_secs(from));
         ["freeze_count", "freeze_s"].map(|name| value(&values, name).unwrap())
     };
     let still = |since: usize| {
@@ -132,20 +140,14 @@ fn a_picture_that_stands_at_the_end_is_a_freeze() {
 
 #[test]
 fn the_sender_knows_quantiser_and_processor() {
-    let values = of(&[source(0.5), sink()], Duration::ZERO, |clients| {
-        clients.values()
-    });
+    let values = values(&[source(0.5), sink()], Duration::ZERO);
     assert_eq!(value(&values, "qp"), Some(40.0));
     assert_eq!(value(&values, "cpu_limited_s"), Some(0.5));
 }
 
 #[test]
 fn a_run_that_the_processor_limited_is_flagged() {
-    let notes = |limited| {
-        of(&[source(limited)], Duration::ZERO, |clients| {
-            clients.notes()
-        })
-    };
+    let notes = |limited| super::notes(&setup(), &[source(limited)]);
     assert_eq!(notes(0.5), Vec::<String>::new());
     let flagged = notes(3.25);
     assert!(
@@ -160,7 +162,7 @@ fn a_connection_that_was_lost_is_told() {
         has_failed: true,
         ..sink()
     };
-    let notes = of(&[lost], Duration::ZERO, |clients| clients.notes());
+    let notes = super::notes(&setup(), &[lost]);
     assert!(
         notes[0].contains("flow `call`, sink: its connection"),
         "{notes:?}"
@@ -184,7 +186,7 @@ fn goodput_is_between_the_samples_that_tell_of_it() {
         samples: (0..=10).map(sample).collect(),
         ..sink()
     };
-    let values = of(&[log], Duration::from_secs(4), |clients| clients.values());
+    let values = values(&[log], Duration::from_secs(4));
     let near = |name: &str, goal: f64| {
         let found = value(&values, name).unwrap();
         assert!((found - goal).abs() < 1e-6, "{name}: {found}");
@@ -202,9 +204,7 @@ fn series_hold_what_was_said_last_and_not_for_long() {
         t: vec![0.5, 2.0, 2.9, 3.5],
         columns: Vec::new(),
     };
-    of(&[log], Duration::ZERO, |clients| {
-        clients.add_series(&mut series)
-    });
+    of(&[log], Duration::ZERO, |run| series.add_counters(run));
     let fps = series
         .columns
         .iter()

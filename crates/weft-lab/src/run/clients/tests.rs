@@ -1,4 +1,17 @@
 use super::*;
+use crate::engine::emu::{Emulator, Late, Settings};
+use crate::engine::{Engine, EngineError};
+
+/// The scenario for this client, if it can be run.
+fn supported(scenario: &Scenario, client: &Client) -> Result<Scenario, EngineError> {
+    let emulator = Emulator::new(Settings {
+        client: client.clone(),
+        late: Late::Rejected,
+    })?;
+    let mut variants = scenario.variants.iter();
+    variants.try_for_each(|variant| emulator.check(&variant.setup))?;
+    Ok(as_seen_by(client, scenario))
+}
 
 const TEXT: &str = r#"
 title = "t"
@@ -80,7 +93,7 @@ fn what_cannot_be_emulated_is_named() {
     let refused = |more: &str, client: &Client| {
         let text = format!("{TEXT}{more}");
         match supported(&scenario(&text), client) {
-            Err(EmuError::Lacking(text)) => Some(text),
+            Err(EngineError::Lacking(text)) => Some(text),
             Err(other) => panic!("{other}"),
             Ok(_) => None,
         }

@@ -1,12 +1,8 @@
-//! What of a scenario can be emulated, and its systems as clients see them.
+//! A scenario's systems as clients see them.
 
-use weft_emu::MTU;
-use weft_experiment::{CallSetup, EcnMode, FlowKind, FlowSetup, Setup};
-use weft_session::Ablation;
-use weft_units::{Bytes, VideoCodec};
+use weft_experiment::{FlowKind, FlowSetup};
 
-use super::client::{Client, camera};
-use super::error::EmuError;
+use crate::engine::emu::Client;
 use crate::scenario::{Scenario, Variant};
 
 /// What plain WebRTC is called in scenarios: what browsers are compared with.
@@ -16,16 +12,11 @@ const WEBRTC: &str = "webrtc";
 /// other program, which is what it is, systems that differ by their links or
 /// varied values only are one, and what was published of plain WebRTC is
 /// about it.
-///
-/// # Errors
-/// What cannot be emulated.
-pub fn supported(scenario: &Scenario, client: &Client) -> Result<Scenario, EmuError> {
-    for variant in &scenario.variants {
-        check(&variant.setup, client)?;
-    }
+#[must_use]
+pub fn as_seen_by(client: &Client, scenario: &Scenario) -> Scenario {
     let mut scenario = scenario.clone();
     if *client == Client::Weft {
-        return Ok(scenario);
+        return scenario;
     }
     let mut variants: Vec<Variant> = Vec::new();
     let mut systems: Vec<String> = Vec::new();
@@ -61,7 +52,7 @@ pub fn supported(scenario: &Scenario, client: &Client) -> Result<Scenario, EmuEr
         }
         rest.is_some_and(|rest| !rest.starts_with('-')) && entry.relative_to.is_none()
     });
-    Ok(scenario)
+    scenario
 }
 
 /// Whether a program that is one system sees the same network in both.
@@ -82,56 +73,6 @@ fn name(client: &Client, variant: &Variant) -> String {
         .iter()
         .map(|&link| variant.setup.links[link].name.as_str());
     format!("{}@{}", client.name(), names.collect::<Vec<_>>().join("+"))
-}
-
-/// What this client cannot be told, or the network cannot do.
-fn check(setup: &Setup, client: &Client) -> Result<(), EmuError> {
-    for flow in &setup.flows {
-        let Some(what) = lacking(flow, client) else {
-            continue;
-        };
-        return Err(EmuError::Lacking(format!(
-            "flow `{}` {what}, which the engine emu of this version does not have: use --engine sim",
-            flow.name
-        )));
-    }
-    Ok(())
-}
-
-fn lacking(flow: &FlowSetup, client: &Client) -> Option<&'static str> {
-    let mut routes = flow.routes.iter();
-    if routes.any(|route| route.access_delay > weft_units::Duration::ZERO) {
-        return Some("has an access-delay");
-    }
-    let mut routes = flow.routes.iter();
-    if routes.any(|route| route.hops.len() != 1) {
-        return Some("crosses several links one behind the other");
-    }
-    match &flow.kind {
-        FlowKind::Call(call) => lacking_of_call(call, client),
-        FlowKind::Tcp(tcp) => (tcp.ecn == EcnMode::On).then_some("uses ECN, being TCP"),
-        FlowKind::Udp(udp) => {
-            (udp.packet > Bytes(MTU as u64)).then_some("sends packets of more than 1500 bytes")
-        }
-    }
-}
-
-fn lacking_of_call(call: &CallSetup, client: &Client) -> Option<&'static str> {
-    let sides = [&call.caller, &call.callee];
-    let mut cameras = sides.iter().flat_map(|side| &side.cameras);
-    let is_h264 = cameras.any(|camera| camera::codec(&camera.source) == VideoCodec::H264);
-    match client {
-        // It is told nothing.
-        Client::Exec(_) => None,
-        _ if call.caller.weight.to_bits() != 1.0_f64.to_bits() => Some("has a weight"),
-        Client::Weft if call.caller.ablation != Ablation::None => {
-            Some("is made by a system `without` a part")
-        }
-        Client::Weft => None,
-        Client::Chromium | Client::Pion | Client::Aiortc => {
-            is_h264.then_some("has the encoder h264, with a client that takes its own")
-        }
-    }
 }
 
 #[cfg(test)]

@@ -1,0 +1,125 @@
+//! What clients say of themselves, as the counts of each flow's ends.
+
+use weft_experiment::{
+    CounterLog, CounterSample, FlowDetail, ReceivedCounters, SentCounters, Setup,
+};
+
+use super::latency::latencies;
+use super::testbed::ClientLog;
+use super::testbed::line::{Received, Sample, Sent};
+
+/// By flow, the counts of its ends; `began_ms` is when the run began,
+/// milliseconds since 1970.
+#[must_use]
+pub fn details(setup: &Setup, logs: &[ClientLog], began_ms: f64) -> Vec<FlowDetail> {
+    let of = |flow: usize| {
+        let own = logs.iter().filter(move |log| log.flow == flow);
+        let counted = own.map(|log| {
+            let others = logs.iter();
+            let others = others.filter(|other| other.flow == flow && other.end != log.end);
+            let filmed = latencies(log, others);
+            let samples = log.samples.iter().zip(filmed);
+            CounterLog {
+                samples: samples
+                    .map(|(s, filmed)| sample(s, filmed, began_ms))
+                    .collect(),
+            }
+        });
+        let counted: Vec<CounterLog> = counted.collect();
+        match counted.is_empty() {
+            true => FlowDetail::Packets,
+            false => FlowDetail::Counted(counted),
+        }
+    };
+    (0..setup.flows.len()).map(of).collect()
+}
+
+fn sample(sample: &Sample, latencies: Vec<(f64, f64)>, began_ms: f64) -> CounterSample {
+    let at_s = |unix_ms: f64| (unix_ms - began_ms) / 1e3;
+    let latencies = latencies
+        .into_iter()
+        .map(|(at, ms)| (at_s(at), ms))
+        .collect();
+    CounterSample {
+        at_s: at_s(sample.unix_ms),
+        rtt_ms: sample.rtt_ms,
+        sent: sample.sent.as_ref().map(sent),
+        received: sample.received.as_ref().map(|received| ReceivedCounters {
+            latencies,
+            ..counted(received)
+        }),
+    }
+}
+
+fn sent(sent: &Sent) -> SentCounters {
+    SentCounters {
+        frames: sent.frames,
+        quantizer_sum: sent.quantizer_sum,
+        target_mbps: sent.target_mbps,
+        keyframe_requests: sent.plis,
+        cpu_limited_s: sent.cpu_limited_s,
+    }
+}
+
+fn counted(received: &Received) -> ReceivedCounters {
+    ReceivedCounters {
+        frames: received.frames,
+        fps: received.fps,
+        dropped: received.dropped,
+        freezes: received.freezes,
+        freeze_s: received.freeze_s,
+        height: received.height,
+        jitter_buffer_ms: received.jitter_buffer_ms,
+        useful_bytes: received.goodput_bytes,
+        latencies: Vec::new(),
+    }
+}
+
+/// What must be known of the clients to judge the run.
+#[must_use]
+pub fn notes(setup: &Setup, logs: &[ClientLog]) -> Vec<String> {
+    /// W3C webrtc-stats counts from the first frame on; shorter is the
+    /// encoder's start. Chosen by us.
+    const LIMITED_S: f64 = 1.0;
+    let mut notes = Vec::new();
+    for log in logs {
+        let flow = &setup.flows[log.flow].name;
+        if let Some(about) = &log.about {
+            let words = about
+                .as_object()
+                .into_iter()
+                .flatten()
+                .map(|(key, value)| match value {
+                    serde_json::Value::String(text) => format!("{key} {text}"),
+                    other => format!("{key} {other}"),
+                });
+            let end = log.end.name();
+            notes.push(format!(
+                "flow `{flow}`, {end}: {}",
+                words.collect::<Vec<_>>().join(", ")
+            ));
+        }
+        if log.has_failed {
+            notes.push(format!(
+                "flow `{flow}`, {}: its connection was lost for good: what comes after is no call",
+                log.end.name()
+            ));
+        }
+        let limited = log
+            .samples
+            .iter()
+            .rev()
+            .find_map(|s| s.sent.as_ref()?.cpu_limited_s);
+        if let Some(limited) = limited.filter(|s| *s > LIMITED_S) {
+            notes.push(format!(
+                "flow `{flow}`: the processor limited the pictures for {limited:.1} s \
+                 or left some out: this measures the machine, not the link; use smaller pictures \
+                 or a faster machine"
+            ));
+        }
+    }
+    notes
+}
+
+#[cfg(test)]
+mod tests;

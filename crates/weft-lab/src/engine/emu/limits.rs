@@ -1,0 +1,60 @@
+//! What cannot be emulated, or this client not be told.
+
+use weft_emu::MTU;
+use weft_experiment::{CallSetup, EcnMode, FlowKind, FlowSetup, Setup};
+use weft_session::Ablation;
+use weft_units::{Bytes, VideoCodec};
+
+use super::client::{Client, camera};
+use crate::engine::EngineError;
+
+/// Says what of a set-up is out of reach.
+///
+/// # Errors
+/// The flow, and what it has.
+pub fn check(setup: &Setup, client: &Client) -> Result<(), EngineError> {
+    for flow in &setup.flows {
+        let Some(what) = lacking(flow, client) else {
+            continue;
+        };
+        return Err(EngineError::Lacking(format!(
+            "flow `{}` {what}, which the engine emu of this version does not have: use --engine sim",
+            flow.name
+        )));
+    }
+    Ok(())
+}
+
+fn lacking(flow: &FlowSetup, client: &Client) -> Option<&'static str> {
+    let mut routes = flow.routes.iter();
+    if routes.any(|route| route.access_delay > weft_units::Duration::ZERO) {
+        return Some("has an access-delay");
+    }
+    let mut routes = flow.routes.iter();
+    if routes.any(|route| route.hops.len() != 1) {
+        return Some("crosses several links one behind the other");
+    }
+    match &flow.kind {
+        FlowKind::Call(call) => lacking_of_call(call, client),
+        FlowKind::Tcp(tcp) => (tcp.ecn == EcnMode::On).then_some("uses ECN, being TCP"),
+        FlowKind::Udp(udp) => {
+            (udp.packet > Bytes(MTU as u64)).then_some("sends packets of more than 1500 bytes")
+        }
+    }
+}
+
+fn lacking_of_call(call: &CallSetup, client: &Client) -> Option<&'static str> {
+    let sides = [&call.caller, &call.callee];
+    let mut cameras = sides.iter().flat_map(|side| &side.cameras);
+    let is_h264 = cameras.any(|camera| camera::codec(&camera.source) == VideoCodec::H264);
+    match client {
+        // It is told nothing.
+        Client::Exec(_) => None,
+        _ if call.caller.weight.to_bits() != 1.0_f64.to_bits() => Some("has a weight"),
+        Client::Weft if call.caller.ablation != Ablation::None => {
+            Some("is made by a system `without` a part")
+        }
+        Client::Weft => None,
+        _ => is_h264.then_some("has the encoder h264, with a client that takes its own"),
+    }
+}

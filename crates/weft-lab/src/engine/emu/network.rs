@@ -1,0 +1,59 @@
+//! Who is where in the emulated network: two hosts for each flow, on the links
+//! that it takes.
+
+use weft_emu::{HostId, LinkId, Logging, Network, Side};
+use weft_experiment::{Direction, FlowSetup, Setup};
+
+use super::testbed::job::Ends;
+
+/// Who is where in the emulated network.
+pub struct Places {
+    pub links: Vec<LinkId>,
+    /// By flow: source and sink.
+    pub hosts: Vec<[HostId; 2]>,
+    pub ends: Vec<Ends>,
+}
+
+/// Two hosts for each flow, on the links that it takes.
+pub fn places(setup: &Setup, seed: u64) -> (Places, Network) {
+    let mut network = Network::new(seed);
+    network.set_logging(Logging::Packets);
+    let links = setup.links.iter();
+    let links = links.map(|l| network.link(&l.name, l.forward.clone(), l.backward.clone()));
+    let links: Vec<LinkId> = links.collect();
+    let (mut hosts, mut ends) = (Vec::new(), Vec::new());
+    for flow in &setup.flows {
+        let source = network.host(&format!("{} source", flow.name));
+        let sink = network.host(&format!("{} sink", flow.name));
+        let home = network.home_address(sink).v4;
+        let mut of = Ends {
+            source: Vec::new(),
+            sink: Vec::new(),
+            sink_home: home,
+        };
+        for hop in hops(flow) {
+            let (near, far) = match hop.direction {
+                Direction::Forward => (source, sink),
+                Direction::Backward => (sink, source),
+            };
+            let near_address = network.attach(near, links[hop.link], Side::Near).v4;
+            let far_address = network.attach(far, links[hop.link], Side::Far).v4;
+            let (from, to) = match hop.direction {
+                Direction::Forward => (near_address, far_address),
+                Direction::Backward => (far_address, near_address),
+            };
+            of.source.push(from);
+            of.sink.push(to);
+        }
+        hosts.push([source, sink]);
+        ends.push(of);
+    }
+    (Places { links, hosts, ends }, network)
+}
+
+/// The one link of each route (`limits` has made sure).
+fn hops(flow: &FlowSetup) -> impl Iterator<Item = weft_experiment::Hop> {
+    flow.routes
+        .iter()
+        .filter_map(|route| route.hops.first().copied())
+}

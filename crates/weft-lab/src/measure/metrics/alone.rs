@@ -1,0 +1,49 @@
+//! What flows lose to others: metrics that compare a run with one in which they
+//! are alone on the same links, with the same seed.
+
+use super::table::{Better, find, harmed};
+use crate::measure::run::Value;
+
+/// What is known of the flows in one of the two runs.
+#[derive(Clone, Copy, Debug)]
+pub struct Sight<'a> {
+    /// Their rate while others compete in the one run, Mbit/s.
+    pub mbps: f64,
+    /// Their metrics.
+    pub values: &'a [Value],
+    /// What stands behind the name of a metric of theirs, such as `.call`.
+    pub suffix: &'a str,
+}
+
+impl Sight<'_> {
+    fn value(&self, metric: &str) -> Option<f64> {
+        let name = format!("{metric}{}", self.suffix);
+        let mut values = self.values.iter();
+        values.find(|(of, _)| *of == name).map(|(_, value)| *value)
+    }
+}
+
+/// The metric of this name, which is one that needs both runs.
+#[must_use]
+pub fn against_alone(name: &str, together: &Sight<'_>, alone: &Sight<'_>) -> Option<f64> {
+    match harmed(name) {
+        None => harm(alone.mbps, together.mbps),
+        Some(metric) => {
+            let (alone, together) = (alone.value(metric)?, together.value(metric)?);
+            match find(metric)?.better {
+                Better::Higher => harm(alone, together),
+                // Ware et al. 2019, section 4.1: the same of what should be small.
+                Better::Lower if together == alone => Some(0.0),
+                Better::Lower => harm(together, alone),
+                Better::Neither => None,
+            }
+        }
+    }
+}
+
+/// Harm of Grote et al. to a flow whose rate alone was `demand`; negative when it
+/// got more than alone, `None` without a demand.
+#[must_use]
+pub fn harm(demand: f64, rate: f64) -> Option<f64> {
+    (demand > 0.0).then(|| (demand - rate) / demand)
+}

@@ -1,0 +1,146 @@
+//! What a client counted of itself, as differences between the ends of the
+//! measured time.
+
+use weft_experiment::{CounterLog, CounterSample, FlowDetail, ReceivedCounters, SentCounters};
+use weft_units::Duration;
+
+use super::{ClientView, Frozen, Picture, Useful, View};
+use crate::measure::run::Run;
+use crate::statistics::mean;
+
+/// What the ends of a flow have counted.
+#[must_use]
+pub fn logs<'a>(run: &Run<'a>, flow: usize) -> &'a [CounterLog] {
+    match &run.record.flows[flow].detail {
+        FlowDetail::Counted(logs) => logs,
+        FlowDetail::Tcp(_) | FlowDetail::Call(_) | FlowDetail::Packets => &[],
+    }
+}
+
+/// Each end of a flow.
+pub fn views(run: &Run<'_>, flow: usize) -> Vec<View> {
+    let (from, end) = run.active(flow);
+    let logs = logs(run, flow).iter();
+    logs.map(|log| Stretch::of(log, (from, end)).view())
+        .collect()
+}
+
+/// The samples of one end.
+struct Stretch<'a> {
+    /// The last one before the measured time, if there is any.
+    before: Option<&'a CounterSample>,
+    all: &'a [CounterSample],
+    within: Vec<&'a CounterSample>,
+    /// Seconds since the run began.
+    start: f64,
+    end: f64,
+}
+
+impl<'a> Stretch<'a> {
+    fn of(log: &'a CounterLog, window: (Duration, Duration)) -> Stretch<'a> {
+        let (start, end) = (window.0.as_secs_f64(), window.1.as_secs_f64());
+        let all = log.samples.iter();
+        Stretch {
+            before: all.clone().rfind(|s| s.at_s < start),
+            all: &log.samples,
+            within: all.filter(|s| (start..=end).contains(&s.at_s)).collect(),
+            start,
+            end,
+        }
+    }
+
+    fn view(&self) -> View {
+        let within = || self.within.iter();
+        let received = || within().filter_map(|s| s.received.as_ref());
+        let encoded = self.sent(|s| s.frames).filter(|frames| *frames > 0.0);
+        let quantizer = || Some(self.sent(|s| s.quantizer_sum)? / encoded?);
+        // What was shown at the end may be told a little later.
+        let told = self.all.iter().filter_map(|s| s.received.as_ref());
+        let latencies = told.flat_map(|r| &r.latencies);
+        let shown_within = |at: f64| (self.start..=self.end).contains(&at);
+        View {
+            seconds: self.seconds(),
+            shown: self.received(|r| r.frames),
+            frozen: self.frozen(),
+            dropped: self.received(|r| r.dropped),
+            keyframe_requests: self.sent(|s| s.keyframe_requests),
+            latency: latencies
+                .filter(|(at, _)| shown_within(*at))
+                .map(|(_, ms)| *ms)
+                .collect(),
+            picture: Picture {
+                quantizer: quantizer(),
+                height: mean(received().filter_map(|r| r.height)),
+                ..Picture::default()
+            },
+            useful: self.useful(),
+            client: ClientView {
+                rtt_ms: mean(within().filter_map(|s| s.rtt_ms)),
+                jitter_buffer_ms: mean(received().filter_map(|r| r.jitter_buffer_ms)),
+                cpu_limited_s: self.sent(|s| s.cpu_limited_s),
+            },
+            ..View::default()
+        }
+    }
+
+    fn seconds(&self) -> f64 {
+        self.end - self.start
+    }
+
+    fn received(&self, of: fn(&ReceivedCounters) -> Option<f64>) -> Option<f64> {
+        self.grown(|sample| of(sample.received.as_ref()?))
+    }
+
+    fn sent(&self, of: fn(&SentCounters) -> Option<f64>) -> Option<f64> {
+        self.grown(|sample| of(sample.sent.as_ref()?))
+    }
+
+    /// How much a count has grown.
+    fn grown(&self, of: impl Fn(&CounterSample) -> Option<f64>) -> Option<f64> {
+        let last = self.within.iter().rev().find_map(|sample| of(sample))?;
+        Some(last - self.before.and_then(&of).unwrap_or(0.0))
+    }
+
+    /// Clients count a freeze when it ends; that which stands at the end is
+    /// added.
+    fn frozen(&self) -> Option<Frozen> {
+        /// Clients tell each 500 ms or each second: so long at least no
+        /// picture came. Chosen by us.
+        const STANDING_S: f64 = 0.4;
+        let frames = |sample: &CounterSample| sample.received.as_ref()?.frames;
+        let known = self.within.iter().rev();
+        let (last, all) = known.filter_map(|s| Some((s.at_s, frames(s)?))).next()?;
+        let ended = Frozen {
+            count: self.received(|r| r.freezes)?,
+            seconds: self.received(|r| r.freeze_s)?,
+        };
+        let has_all = |sample: &&&CounterSample| frames(sample) == Some(all);
+        let is_before = self.before.is_some_and(|before| has_all(&&before));
+        let newest = self.within.iter().find(has_all);
+        let newest = newest.filter(|_| all > 0.0 && !is_before);
+        let since = newest.map_or(self.start, |newest| newest.at_s);
+        // Few pictures a second are no freeze.
+        let shown = self.received(|r| r.frames)?;
+        let usual = newest.map_or(0.0, |_| 3.0 * self.seconds() / shown.max(1.0));
+        if last - since < STANDING_S.max(usual) {
+            return Some(ended);
+        }
+        Some(Frozen {
+            count: ended.count + 1.0,
+            seconds: ended.seconds + self.end - since,
+        })
+    }
+
+    /// Between the samples that tell of it.
+    fn useful(&self) -> Option<Useful> {
+        let of = |sample: &CounterSample| sample.received.as_ref()?.useful_bytes;
+        let known = self.within.iter().rev();
+        let (last, bytes) = known.filter_map(|s| Some((s.at_s, of(s)?))).next()?;
+        let before = self.before.and_then(|s| Some((s.at_s, of(s)?)));
+        let (first, earlier) = before.unwrap_or((self.start, 0.0));
+        (last > first).then_some(Useful {
+            bytes: bytes - earlier,
+            seconds: last - first,
+        })
+    }
+}

@@ -1,0 +1,106 @@
+//! What has to be run: each variant with each seed by everybody, and by some
+//! flows alone where a metric compares with that.
+
+use crate::measure::metrics::{self, Casts};
+use crate::measure::run::competition;
+use crate::scenario::{Scenario, Variant};
+use weft_experiment::Setup;
+
+/// Who takes part in a run.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum Cast {
+    /// Every flow of the scenario.
+    Everybody,
+    /// The flows with these positions, alone on the links.
+    Alone(Vec<usize>),
+}
+
+/// A run to make.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Task {
+    /// Position in [`Scenario::variants`].
+    pub variant: usize,
+    /// The seed.
+    pub seed: u64,
+    /// Who takes part.
+    pub cast: Cast,
+}
+
+/// The runs of a scenario, each once: seed by seed, so that a stop leaves all
+/// systems with as many.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Plan {
+    /// In the order in which they are begun.
+    pub tasks: Vec<Task>,
+}
+
+impl Plan {
+    /// Everything that the scenario asks for.
+    #[must_use]
+    pub fn of(scenario: &Scenario) -> Plan {
+        let variants = scenario.variants.iter();
+        let casts: Vec<Vec<Cast>> = variants.map(|of| casts(scenario, of)).collect();
+        let seeds = 1..=u64::from(scenario.seeds);
+        let tasks = seeds.flat_map(|seed| {
+            let variants = casts.iter().enumerate();
+            variants.flat_map(move |(variant, casts)| {
+                casts.iter().map(move |cast| Task {
+                    variant,
+                    seed,
+                    cast: cast.clone(),
+                })
+            })
+        });
+        Plan {
+            tasks: tasks.collect(),
+        }
+    }
+}
+
+/// Who takes part in the runs of a variant, everybody first.
+pub fn casts(scenario: &Scenario, variant: &Variant) -> Vec<Cast> {
+    let mut casts = vec![Cast::Everybody];
+    for name in &scenario.metrics {
+        let cast = victim(variant, name).map(Cast::Alone);
+        casts.extend(cast.filter(|cast| !casts.contains(cast)));
+    }
+    casts
+}
+
+/// The flows that the metric of this name compares with themselves alone;
+/// `None` where it does not, or nobody competes with them.
+#[must_use]
+pub fn victim(variant: &Variant, name: &str) -> Option<Vec<usize>> {
+    if metrics::find(name)?.casts == Casts::Everybody {
+        return None;
+    }
+    let setup = &variant.setup;
+    let flows = match name.split_once('.') {
+        Some((_, owner)) => vec![setup.flows.iter().position(|flow| flow.name == owner)?],
+        None => variant.focus.clone(),
+    };
+    let window = competition(setup, &flows, (setup.measure_from, setup.duration));
+    window.is_some().then_some(flows)
+}
+
+impl Cast {
+    /// The set-up with those who take part, and the positions among them of
+    /// the flows under test.
+    #[must_use]
+    pub fn of(&self, setup: &Setup, focus: &[usize]) -> (Setup, Vec<usize>) {
+        match self {
+            Cast::Everybody => (setup.clone(), focus.to_vec()),
+            Cast::Alone(flows) => {
+                let alone = flows.iter().map(|&flow| setup.flows[flow].clone());
+                let setup = Setup {
+                    flows: alone.collect(),
+                    ..setup.clone()
+                };
+                (setup, (0..flows.len()).collect())
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

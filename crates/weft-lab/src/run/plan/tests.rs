@@ -1,0 +1,73 @@
+use super::*;
+
+const TEXT: &str = r#"
+title = "A call beside two transfers"
+duration = "10s"
+seeds = 2
+systems = ["weft"]
+metrics = ["throughput_mbps"]
+
+[links.line]
+spec = "rate=4mbit,delay=15ms"
+
+[flows.call]
+kind = "call"
+
+[flows.tcp]
+kind = "tcp"
+
+[flows.late]
+kind = "tcp"
+start = "5s"
+"#;
+
+fn plan(metrics: &str) -> Vec<(u64, Cast)> {
+    let set = [format!("metrics={metrics}")];
+    let scenario = Scenario::parse("t.toml", TEXT, &set).unwrap();
+    let tasks = Plan::of(&scenario).tasks.into_iter();
+    tasks.map(|task| (task.seed, task.cast)).collect()
+}
+
+#[test]
+fn who_is_harmed_runs_alone_once() {
+    assert_eq!(
+        plan("[\"fps\"]"),
+        [(1, Cast::Everybody), (2, Cast::Everybody)]
+    );
+    // The call is the flow under test; TCP is named.
+    let both = r#"["harm", "harm_fps", "harm_fps.call", "harm.tcp", "fps"]"#;
+    let each = |seed| {
+        [
+            (seed, Cast::Everybody),
+            (seed, Cast::Alone(vec![0])),
+            (seed, Cast::Alone(vec![1])),
+        ]
+    };
+    assert_eq!(plan(both), [each(1), each(2)].concat());
+}
+
+#[test]
+fn nobody_runs_alone_without_competition() {
+    let tasks = |text: &str| {
+        let set = ["metrics=[\"harm\"]".to_owned(), "seeds=1".to_owned()];
+        let scenario = Scenario::parse("t.toml", text, &set).unwrap();
+        Plan::of(&scenario).tasks.len()
+    };
+    assert_eq!(tasks(TEXT), 2);
+    let call = &TEXT[..TEXT.find("[flows.tcp]").unwrap()];
+    assert_eq!(tasks(call), 1);
+    // Nor where the others have ended before the measured time.
+    let early = call.replace("[links", "measure-from = \"5s\"\n[links");
+    let early = format!("{early}[flows.tcp]\nkind = \"tcp\"\nstop = \"4s\"\n");
+    assert_eq!(tasks(&early), 1);
+}
+
+#[test]
+fn alone_means_the_same_flow_on_the_same_links() {
+    let scenario = Scenario::parse("t.toml", TEXT, &[]).unwrap();
+    let whole = &scenario.variants[0].setup;
+    let (alone, focus) = Cast::Alone(vec![2]).of(whole, &[0]);
+    assert_eq!((alone.flows.len(), focus), (1, vec![0]));
+    assert_eq!(alone.flows[0], whole.flows[2]);
+    assert_eq!(alone.links, whole.links);
+}
