@@ -62,7 +62,6 @@ test: setup ## everything that a change has to pass
 check-web: web
 	npm --prefix web run check
 	npm --prefix web test
-	node --test scripts/experiments-real
 
 .PHONY: check-rust
 check-rust: web
@@ -106,14 +105,13 @@ experiments: build ## the results in BENCHMARKING.md, written to out/
 	$(WEFT) lab run demo/ride invariant --out $(OUT)/lab
 	scripts/measure-join $(WEFT) 600 | tee $(OUT)/join.txt
 
-# Real time: as long as the scenarios say, one run after the other. Only on a machine that does nothing else.
+# Real time: as long as the scenarios say. Only on a machine that does nothing else.
 # What has been run is kept: start it again after an interruption, or with more REPETITIONS.
 REPETITIONS ?= 5
 REAL ?=
 .PHONY: experiments-real
-experiments-real: setup build ## real clients in the emulator, 1.8 h a REPETITION and 1.6 h more; REAL="--clients chromium" for some; to out/real/
-	node scripts/experiments-real/main.mjs run --weft $(WEFT) --out $(OUT)/real --repetitions $(REPETITIONS) $(REAL)
-	node scripts/experiments-real/main.mjs table --out $(OUT)/real > $(OUT)/real/tables.md
+experiments-real: setup build ## real clients in the emulator, hours a REPETITION; REAL="--only gcc" for some; to out/real/
+	$(WEFT) lab run campaigns/real-clients.toml --out $(OUT)/real --seeds $(REPETITIONS) $(REAL)
 
 .PHONY: fuzz
 fuzz: ## every fuzz target for FUZZ_SECONDS; needs nightly Rust and cargo-fuzz

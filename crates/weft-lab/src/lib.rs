@@ -5,6 +5,7 @@
 //! [`engine`] the record of each run, [`measure`] looks at one of them,
 //! [`outcome`] at all together, and [`output`] writes.
 
+pub mod campaign;
 pub mod engine;
 pub mod measure;
 mod names;

@@ -1,5 +1,8 @@
 //! Names: which one was meant, and how they become those of files.
 
+use std::collections::BTreeSet;
+use std::sync::{Mutex, PoisonError};
+
 /// "WHAT `found`: did you mean …? Permitted: …".
 pub fn unknown_name<'a>(
     what: &str,
@@ -54,6 +57,19 @@ pub fn file_name(system: &str) -> String {
         .chars()
         .map(|c| if plain(c) { c } else { '_' })
         .collect()
+}
+
+/// The same text for as long as the program runs: names that are the program's
+/// own, read back from a file. There are few, and each is kept once.
+pub fn interned(name: &str) -> &'static str {
+    static KNOWN: Mutex<BTreeSet<&'static str>> = Mutex::new(BTreeSet::new());
+    let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(name) = known.get(name) {
+        return name;
+    }
+    let name: &'static str = Box::leak(name.to_owned().into_boxed_str());
+    known.insert(name);
+    name
 }
 
 #[cfg(test)]

@@ -60,6 +60,15 @@ pub struct Ran {
 }
 
 impl EngineKind {
+    /// In results and names of folders.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            EngineKind::Sim => "sim",
+            EngineKind::Emu => "emu",
+        }
+    }
+
     /// For people.
     #[must_use]
     pub const fn title(self) -> &'static str {

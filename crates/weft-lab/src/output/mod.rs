@@ -1,6 +1,7 @@
 //! What a run leaves on disk: `summary.json`, tables, time series, and the
 //! report.
 
+mod kept;
 mod parquet;
 mod report;
 mod summary;
@@ -12,7 +13,7 @@ use std::path::{Path, PathBuf};
 
 use crate::names::file_name;
 use crate::outcome::Outcome;
-use crate::run::{Cast, Run};
+use crate::run::Run;
 use crate::scenario::Scenario;
 
 pub use report::{Conditions, missing, render};
@@ -69,6 +70,18 @@ impl Folder {
         Ok(folder)
     }
 
+    /// The same folder with all that is in it, to go on with.
+    ///
+    /// # Errors
+    /// When it cannot be written.
+    pub fn keeping(path: &Path) -> Result<Folder, OutputError> {
+        let folder = Folder {
+            path: path.to_owned(),
+        };
+        fs::create_dir_all(path.join("series")).map_err(|e| failed(path, e))?;
+        Ok(folder)
+    }
+
     /// Whether a former run was written into it.
     fn is_used(&self) -> bool {
         let data = fs::read_to_string(self.path.join("report.json"));
@@ -122,16 +135,7 @@ impl Folder {
     /// # Errors
     /// When the disk is full, for one.
     pub fn write_series(&self, scenario: &Scenario, run: &Run) -> Result<(), OutputError> {
-        let task = &run.task;
-        let system = file_name(&scenario.variants[task.variant].name);
-        let name = match &task.cast {
-            Cast::Everybody => format!("{system}.seed{}", task.seed),
-            Cast::Alone(flows) => {
-                let flows = flows.iter().map(ToString::to_string);
-                let flows = flows.collect::<Vec<_>>().join("-");
-                format!("{system}.alone{flows}.seed{}", task.seed)
-            }
-        };
+        let name = kept::task_name(scenario, &run.task);
         self.note_written(&name)?;
         let name = format!("series/{name}");
         self.write(

@@ -69,9 +69,30 @@ pub fn run<E>(
     engine: &dyn Engine,
     jobs: usize,
     stop: &AtomicBool,
+    each: impl FnMut(Ended) -> Result<(), E>,
+) -> Result<(), E> {
+    run_tasks(
+        scenario,
+        engine,
+        &Plan::of(scenario).tasks,
+        jobs,
+        stop,
+        each,
+    )
+}
+
+/// The same of some tasks of the plan.
+///
+/// # Errors
+/// The error of `each`.
+pub fn run_tasks<E>(
+    scenario: &Scenario,
+    engine: &dyn Engine,
+    tasks: &[Task],
+    jobs: usize,
+    stop: &AtomicBool,
     mut each: impl FnMut(Ended) -> Result<(), E>,
 ) -> Result<(), E> {
-    let tasks = Plan::of(scenario).tasks;
     let next = AtomicUsize::new(0);
     let cancelled = AtomicBool::new(false);
     let halt = || stop.load(Ordering::Relaxed) || cancelled.load(Ordering::Relaxed);

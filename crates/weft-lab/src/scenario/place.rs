@@ -67,6 +67,11 @@ impl Source {
         })
     }
 
+    /// The arguments of `--set`, as TOML.
+    pub fn arguments(&self) -> impl Iterator<Item = &str> {
+        self.arguments.iter().map(|argument| argument.trim_start())
+    }
+
     /// Whether an argument of `--set` gives this dotted key.
     pub(super) fn sets(&self, key: &str) -> bool {
         let keys = self.arguments.iter().filter_map(|a| a.split_once('='));

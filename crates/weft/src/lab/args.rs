@@ -34,6 +34,8 @@ const RUN_EXAMPLES: &str = "Examples:
   weft lab run my.toml --set links.wifi.queue=2bdp --set flows.tcp.algorithm=reno
   weft lab run my.toml --engine emu --client chromium   two real browsers, real packets
   weft lab run my.toml --engine both --seeds 3   simulator against emulator
+  weft lab run campaigns/real-clients.toml --out real   many scenarios and clients; goes on
+                                                 with what is in the folder
 
 Ctrl-C ends early: what is finished is kept and reported as partial.
 Exit status: 0 done, 1 a run failed or is missing, 2 bad arguments or file,
@@ -75,7 +77,7 @@ pub struct Common {
 
 #[derive(Debug, Args)]
 pub struct RunArgs {
-    /// Scenario files, SET/NAME, or whole sets
+    /// Scenario files, SET/NAME, or whole sets; or the file of one campaign
     #[arg(value_name = "FILE|SET", required = true)]
     pub scenarios: Vec<String>,
     /// Where it runs: in virtual time, or with real packets
@@ -88,6 +90,9 @@ pub struct RunArgs {
     /// Keep emulated runs in which the machine was too slow: they count, with a note
     #[arg(long)]
     pub keep_rejected: bool,
+    /// Of a campaign only these runs, or these of their clients: against-tcp/chromium
+    #[arg(long, value_name = "A,B", value_delimiter = ',')]
+    pub only: Vec<String>,
     #[command(flatten)]
     pub common: Common,
     /// Change a field of the scenario by its dotted path; repeat for more

@@ -16,7 +16,7 @@ use super::run::{Work, create, folder, not_run, tell, verdict};
 use crate::exit::{Failure, say};
 
 /// Beside the folders of both engines.
-const DISAGREEMENTS: &str = "disagreements.json";
+pub const DISAGREEMENTS: &str = "disagreements.json";
 
 /// Runs each pair, the scenario as the simulator and as the emulator takes it,
 /// until one fails.
@@ -100,7 +100,7 @@ fn remove(path: &Path) -> Result<(), Failure> {
     }
 }
 
-fn write(path: &Path, found: &[Disagreement]) -> Result<(), Failure> {
+pub fn write(path: &Path, found: &[Disagreement]) -> Result<(), Failure> {
     let text = serde_json::to_string_pretty(found).map_err(Failure::run)?;
     let written = std::fs::write(path, text + "\n");
     written.map_err(|error| Failure::run(format!("{}: {error}: is the disk full?", path.display())))

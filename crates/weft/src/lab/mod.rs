@@ -1,8 +1,9 @@
-//! `weft lab`: experiments in virtual time.
+//! `weft lab`: experiments in virtual time and with real packets.
 
 pub mod args;
 mod bench;
 mod both;
+mod campaign;
 mod progress;
 mod run;
 

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Instant, SystemTime};
 
+use weft_lab::campaign::Campaign;
 use weft_lab::engine::emu::{self, Client, Emulator, Late, Settings};
 use weft_lab::engine::sim::Simulator;
 use weft_lab::engine::{Engine, EngineError};
@@ -13,12 +14,17 @@ use weft_lab::output::{self, Conditions, Folder};
 use weft_lab::{Scenario, ScenarioError, run as runs, shelf};
 
 use super::args::{Common, CompareArgs, Engine as Wanted, RunArgs};
-use super::both;
 use super::progress::Progress;
+use super::{both, campaign};
 use crate::exit::{Failure, say};
 use crate::interrupt;
 
 pub fn run(args: &RunArgs) -> Result<(), Failure> {
+    if let [one] = args.scenarios.as_slice()
+        && Campaign::is_meant(Path::new(one))
+    {
+        return campaign::run(Path::new(one), args);
+    }
     possible(args)?;
     if args.engine != Wanted::Sim {
         // Now, while this process has one thread.
@@ -112,6 +118,11 @@ impl From<EngineError> for Failure {
 }
 
 fn possible(args: &RunArgs) -> Result<(), Failure> {
+    if !args.only.is_empty() {
+        return Err(Failure::usage(
+            "--only: it chooses among the runs of a campaign: name the file of one, alone",
+        ));
+    }
     if args.engine == Wanted::Sim && args.client != Client::Weft {
         return Err(Failure::usage(format!(
             "--client {}: the simulator runs weft's own code; real programs need --engine emu",
@@ -187,7 +198,7 @@ fn flags(common: &Common) -> Vec<String> {
 }
 
 /// A command line that can be pasted.
-fn shell(words: impl Iterator<Item = String>) -> String {
+pub fn shell(words: impl Iterator<Item = String>) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "-_./=:,@+%".contains(c);
     let quoted = words.map(|word| match word.chars().all(plain) {
         true => word,
@@ -261,7 +272,7 @@ pub fn not_run<'a>(scenarios: impl Iterator<Item = &'a Scenario>) -> String {
 }
 
 /// Becomes true with Ctrl-C.
-fn stop_flag() -> Arc<AtomicBool> {
+pub fn stop_flag() -> Arc<AtomicBool> {
     let stop = Arc::new(AtomicBool::new(false));
     let asked = stop.clone();
     interrupt::on_ctrl_c(move || asked.store(true, Ordering::Relaxed));
@@ -341,25 +352,29 @@ impl<'a> Work<'a> {
             }
         };
         let ran = runs::run(self.scenario, engine, jobs, self.stop, each);
-        let at_a_time = engine.at_a_time(jobs);
         progress.end();
-        let conditions = Conditions {
-            command: self.command.clone(),
-            unix_s: SystemTime::now()
-                .duration_since(SystemTime::UNIX_EPOCH)
-                .map_or(0, |d| d.as_secs()),
-            took_s: begun.elapsed().as_secs_f64(),
-            machine: format!(
-                "{} {}, {} processors, {at_a_time} runs at a time",
-                std::env::consts::OS,
-                std::env::consts::ARCH,
-                processors()
-            ),
-        };
+        let conditions = conditions(self.command.clone(), begun, engine, jobs);
         // After a full disk there may be room for the small files.
         let out = self.out.as_ref();
         let wrote = out.map_or(Ok(()), |out| out.write_outcome(&outcome, &conditions));
         (outcome, ran.and(wrote.map_err(Failure::run)))
+    }
+}
+
+/// How it was run.
+pub fn conditions(command: String, begun: Instant, engine: &dyn Engine, jobs: usize) -> Conditions {
+    let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
+    Conditions {
+        command,
+        unix_s: since.map_or(0, |since| since.as_secs()),
+        took_s: begun.elapsed().as_secs_f64(),
+        machine: format!(
+            "{} {}, {} processors, {} runs at a time",
+            std::env::consts::OS,
+            std::env::consts::ARCH,
+            processors(),
+            engine.at_a_time(jobs)
+        ),
     }
 }
 
@@ -428,7 +443,7 @@ pub fn verdict(outcome: &Outcome<'_>) -> Result<(), Failure> {
     Ok(())
 }
 
-fn processors() -> usize {
+pub fn processors() -> usize {
     std::thread::available_parallelism().map_or(1, usize::from)
 }
 

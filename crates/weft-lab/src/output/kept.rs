@@ -1,0 +1,173 @@
+//! Tasks that were run before an interruption, so that they are not run again.
+
+use std::fs;
+
+use serde::{Deserialize, Serialize};
+
+use super::{Folder, OutputError, failed};
+use crate::measure::check::Check;
+use crate::measure::run::Value;
+use crate::measure::series::{Column, Series};
+use crate::names::{file_name, interned};
+use crate::run::{Cast, Run, Task};
+use crate::scenario::Scenario;
+
+/// Where they are.
+const FOLDER: &str = "tasks";
+/// What they are of: nothing else is gone on with.
+const ABOUT: &str = "tasks/about.txt";
+
+/// A run as it is kept. Series and checks have words of their own here, which
+/// in [`Run`] are the program's.
+#[derive(Serialize, Deserialize)]
+struct Kept {
+    variant: usize,
+    seed: u64,
+    /// None: everybody.
+    alone: Option<Vec<usize>>,
+    values: Vec<Value>,
+    competing: Vec<(Vec<usize>, f64)>,
+    t: Vec<f64>,
+    columns: Vec<KeptColumn>,
+    checks: Vec<KeptCheck>,
+    events: u64,
+    notes: Vec<String>,
+}
+
+#[derive(Serialize, Deserialize)]
+struct KeptColumn {
+    name: String,
+    of: String,
+    unit: String,
+    values: Vec<Option<f64>>,
+    words: Vec<String>,
+}
+
+#[derive(Serialize, Deserialize)]
+struct KeptCheck {
+    of: String,
+    what: String,
+    configured: f64,
+    measured: f64,
+    ok: bool,
+}
+
+impl Folder {
+    /// The tasks of a former run that are kept in the folder, which goes on
+    /// with `about`: the conditions, by which they are told from others.
+    ///
+    /// # Errors
+    /// When the folder has others, or cannot be read.
+    pub fn go_on(&self, about: &str) -> Result<Vec<Run>, OutputError> {
+        let path = self.path.join(ABOUT);
+        fs::create_dir_all(self.path.join(FOLDER)).map_err(|e| failed(&path, e))?;
+        match fs::read_to_string(&path) {
+            Ok(known) if known == about => {}
+            Ok(_) => {
+                return Err(OutputError {
+                    path,
+                    error: std::io::Error::other("the runs in this folder had other conditions"),
+                    remedy: "give another folder with --out, or remove this one",
+                });
+            }
+            Err(_) => self.write(ABOUT, about.as_bytes())?,
+        }
+        let entries = fs::read_dir(self.path.join(FOLDER)).map_err(|e| failed(&path, e))?;
+        let mut paths: Vec<_> = entries.flatten().map(|entry| entry.path()).collect();
+        paths.retain(|path| path.extension().is_some_and(|e| e == "json"));
+        paths.sort();
+        // What cannot be read is run again.
+        let read = |path| serde_json::from_str::<Kept>(&fs::read_to_string(path).ok()?).ok();
+        Ok(paths.iter().filter_map(read).map(Kept::into_run).collect())
+    }
+
+    /// Keeps a task that has ended.
+    ///
+    /// # Errors
+    /// When the disk is full, for one.
+    pub fn keep(&self, scenario: &Scenario, run: &Run) -> Result<(), OutputError> {
+        let name = task_name(scenario, &run.task);
+        // Plain data with finite numbers.
+        let text = serde_json::to_string(&Kept::of(run)).expect("plain data");
+        self.write(&format!("{FOLDER}/{name}.json"), text.as_bytes())
+    }
+}
+
+/// The name of a task's files.
+pub fn task_name(scenario: &Scenario, task: &Task) -> String {
+    let system = file_name(&scenario.variants[task.variant].name);
+    match &task.cast {
+        Cast::Everybody => format!("{system}.seed{}", task.seed),
+        Cast::Alone(flows) => {
+            let flows: Vec<String> = flows.iter().map(ToString::to_string).collect();
+            format!("{system}.alone{}.seed{}", flows.join("-"), task.seed)
+        }
+    }
+}
+
+impl Kept {
+    fn of(run: &Run) -> Kept {
+        let column = |column: &Column| KeptColumn {
+            name: column.name.to_string(),
+            of: column.of.clone(),
+            unit: column.unit.to_owned(),
+            values: column.values.clone(),
+            words: column.words.iter().map(ToString::to_string).collect(),
+        };
+        let check = |check: &Check| KeptCheck {
+            of: check.of.clone(),
+            what: check.what.to_owned(),
+            configured: check.configured,
+            measured: check.measured,
+            ok: check.ok,
+        };
+        Kept {
+            variant: run.task.variant,
+            seed: run.task.seed,
+            alone: match &run.task.cast {
+                Cast::Everybody => None,
+                Cast::Alone(flows) => Some(flows.clone()),
+            },
+            values: run.values.clone(),
+            competing: run.competing.clone(),
+            t: run.series.t.clone(),
+            columns: run.series.columns.iter().map(column).collect(),
+            checks: run.checks.iter().map(check).collect(),
+            events: run.events,
+            notes: run.notes.clone(),
+        }
+    }
+
+    fn into_run(self) -> Run {
+        let column = |column: KeptColumn| Column {
+            name: column.name.into(),
+            of: column.of,
+            unit: interned(&column.unit),
+            values: column.values,
+            words: column.words.iter().map(|word| interned(word)).collect(),
+        };
+        let check = |check: KeptCheck| Check {
+            of: check.of,
+            what: interned(&check.what),
+            configured: check.configured,
+            measured: check.measured,
+            ok: check.ok,
+        };
+        Run {
+            task: Task {
+                variant: self.variant,
+                seed: self.seed,
+                cast: self.alone.map_or(Cast::Everybody, Cast::Alone),
+            },
+            values: self.values,
+            competing: self.competing,
+            series: Series {
+                t: self.t,
+                columns: self.columns.into_iter().map(column).collect(),
+            },
+            checks: self.checks.into_iter().map(check).collect(),
+            events: self.events,
+            notes: self.notes,
+        }
+    }
+}

@@ -1,0 +1,337 @@
+//! `weft lab run CAMPAIGN.toml`: the runs of a campaign, with what an earlier
+//! start of it has finished.
+
+use std::ops::RangeInclusive;
+use std::path::Path;
+use std::process::Command;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Instant;
+
+use weft_lab::Scenario;
+use weft_lab::campaign::{Campaign, Changes, Job, Order};
+use weft_lab::engine::emu::{self, Emulator, Late, Settings};
+use weft_lab::engine::sim::Simulator;
+use weft_lab::engine::{Engine, EngineError, EngineKind};
+use weft_lab::outcome::{Outcome, disagreements};
+use weft_lab::output::Folder;
+use weft_lab::run::{self as runs, Plan, Task};
+
+use super::args::{Engine as Wanted, RunArgs};
+use super::both::{DISAGREEMENTS, write};
+use super::run::{conditions, processors, shell, stop_flag, verdict};
+use crate::exit::{Failure, say};
+
+/// How often a run is tried that fails; chosen by us: programs of others fail
+/// now and then.
+const ATTEMPTS: u32 = 2;
+
+pub fn run(path: &Path, args: &RunArgs) -> Result<(), Failure> {
+    let out = possible(args)?;
+    let duration = args.common.duration.map(|s| format!("duration=\"{s}s\""));
+    let changes = Changes {
+        seeds: args.common.seeds,
+        set: args.set.iter().cloned().chain(duration).collect(),
+        only: args.only.clone(),
+    };
+    let campaign = Campaign::read(path, &changes).map_err(Failure::usage)?;
+    let mut engines = campaign.jobs.iter().flat_map(|job| &job.engines);
+    if engines.any(|engine| *engine == EngineKind::Emu) {
+        // Now, while this process has one thread.
+        emu::take_right()?;
+    }
+    let stop = stop_flag();
+    say(format_args!(
+        "{}: {} runs of scenarios",
+        campaign.title,
+        campaign.jobs.len()
+    ))?;
+    let mut bad = Vec::new();
+    for group in groups(&campaign.jobs) {
+        if stop.load(Ordering::Relaxed) {
+            break;
+        }
+        let ended = match group {
+            [_, _, ..] if matches!(group[0].order, Order::SideBySide(_)) => {
+                side_by_side(group, args)
+            }
+            _ => in_turn(group, args, out, &stop),
+        };
+        bad.extend(ended?);
+    }
+    if stop.load(Ordering::Relaxed) {
+        bad.push(Failure::Run("stopped: start it again to go on".to_owned()));
+    }
+    // What is lacking weighs more than a run that failed.
+    bad.sort_by_key(|failure| !matches!(failure, Failure::Machine(_)));
+    let said = |failure: &Failure| failure.to_string();
+    let all: Vec<String> = bad.iter().map(said).collect();
+    match bad.first() {
+        None => Ok(()),
+        Some(Failure::Machine(_)) => Err(Failure::Machine(all.join("\n"))),
+        Some(_) => Err(Failure::Run(all.join("\n"))),
+    }
+}
+
+/// The folder; a campaign says everything else itself.
+fn possible(args: &RunArgs) -> Result<&Path, Failure> {
+    let common = &args.common;
+    let flags = [
+        ("--engine", args.engine != Wanted::Sim),
+        ("--client", args.client != emu::Client::Weft),
+        ("--keep-rejected", args.keep_rejected),
+        ("--systems", !common.systems.is_empty()),
+        ("--json", common.json),
+    ];
+    if let Some((flag, _)) = flags.iter().find(|(_, given)| *given) {
+        return Err(Failure::usage(format!(
+            "{flag}: a campaign's file says that of each of its runs: change it there"
+        )));
+    }
+    common.out.as_deref().ok_or_else(|| {
+        Failure::usage("a campaign needs --out DIR, where it keeps what has been run")
+    })
+}
+
+/// Jobs that belong together: clients side by side, and neighbours in rounds.
+fn groups(jobs: &[Job]) -> impl Iterator<Item = &[Job]> {
+    jobs.chunk_by(|a, b| a.order == b.order && a.order != Order::AtOnce)
+}
+
+/// Each in a process of its own: programs and network namespaces of one are
+/// nothing to the others.
+fn side_by_side(jobs: &[Job], args: &RunArgs) -> Result<Vec<Failure>, Failure> {
+    let program = std::env::current_exe().map_err(Failure::run)?;
+    let start = |job: &Job| {
+        let mut command = Command::new(&program);
+        command.args(words(args, &job.name).into_iter().skip(1));
+        command.spawn().map_err(Failure::run)
+    };
+    let started = jobs.iter().map(|job| Ok((job, start(job)?)));
+    let started = started.collect::<Result<Vec<_>, Failure>>()?;
+    let mut bad = Vec::new();
+    for (job, mut child) in started {
+        let status = child.wait().map_err(Failure::run)?;
+        let text = format!("{}: {status}", job.name);
+        match status.code() {
+            Some(0) => {}
+            Some(3) => bad.push(Failure::Machine(text)),
+            _ => bad.push(Failure::Run(text)),
+        }
+    }
+    Ok(bad)
+}
+
+/// The command line that runs this job alone.
+fn words(args: &RunArgs, job: &str) -> Vec<String> {
+    let mut words: Vec<String> = ["weft", "lab", "run"].map(str::to_owned).to_vec();
+    words.extend(args.scenarios.iter().cloned());
+    let mut add = |flag: &str, value: String| words.extend([flag.to_owned(), value]);
+    add("--only", job.to_owned());
+    if let Some(out) = &args.common.out {
+        add("--out", out.display().to_string());
+    }
+    if let Some(seeds) = args.common.seeds {
+        add("--seeds", seeds.to_string());
+    }
+    if let Some(duration) = args.common.duration {
+        add("--duration", duration.to_string());
+    }
+    args.set.iter().for_each(|set| add("--set", set.clone()));
+    words
+}
+
+/// Seed by seed, each of the jobs in turn.
+fn in_turn(
+    jobs: &[Job],
+    args: &RunArgs,
+    out: &Path,
+    stop: &AtomicBool,
+) -> Result<Vec<Failure>, Failure> {
+    let mut bad = Vec::new();
+    let seen: Vec<Scenario> = jobs
+        .iter()
+        .map(|job| runs::as_seen_by(&job.client, &job.scenario))
+        .collect();
+    let mut parts = Vec::new();
+    for (job, seen) in jobs.iter().zip(&seen) {
+        for &kind in &job.engines {
+            let scenario = match kind {
+                EngineKind::Sim => &job.scenario,
+                EngineKind::Emu => seen,
+            };
+            match Part::begin(job, kind, scenario, args, out) {
+                Ok(part) => parts.push(part),
+                Err(Failure::Machine(text)) => {
+                    bad.push(Failure::Machine(format!("{}: {text}", job.name)));
+                }
+                Err(other) => return Err(other),
+            }
+        }
+    }
+    let seeds = parts
+        .iter()
+        .map(|part| u64::from(part.scenario.seeds))
+        .max();
+    let rounds: Vec<RangeInclusive<u64>> = match jobs.first().map(|job| job.order) {
+        Some(Order::Rounds) => (1..=seeds.unwrap_or(0)).map(|seed| seed..=seed).collect(),
+        _ => seeds.into_iter().map(|last| 1..=last).collect(),
+    };
+    for round in rounds {
+        for part in &mut parts {
+            if part.lacks.is_none() && !stop.load(Ordering::Relaxed) {
+                part.advance(round.clone(), args, stop)?;
+            }
+        }
+    }
+    for pair in parts
+        .windows(2)
+        .filter(|pair| pair[0].job.name == pair[1].job.name)
+    {
+        let found = disagreements(&pair[0].outcome, &pair[1].outcome);
+        write(&out.join(&pair[0].job.name).join(DISAGREEMENTS), &found)?;
+    }
+    for part in parts {
+        let ended = verdict(&part.outcome);
+        bad.extend(part.lacks.map(Failure::Machine).or(ended.err()));
+    }
+    Ok(bad)
+}
+
+/// A scenario on one engine, with what of it has been run.
+struct Part<'a> {
+    job: &'a Job,
+    scenario: &'a Scenario,
+    engine: Box<dyn Engine>,
+    folder: Folder,
+    outcome: Outcome<'a>,
+    done: Vec<Task>,
+    /// Without this no run of it will do better.
+    lacks: Option<String>,
+}
+
+impl<'a> Part<'a> {
+    fn begin(
+        job: &'a Job,
+        kind: EngineKind,
+        scenario: &'a Scenario,
+        args: &RunArgs,
+        out: &Path,
+    ) -> Result<Part<'a>, Failure> {
+        let engine: Box<dyn Engine> = match kind {
+            EngineKind::Sim => Box::new(Simulator),
+            EngineKind::Emu => {
+                job.client.find()?;
+                Box::new(Emulator::new(Settings {
+                    client: job.client.clone(),
+                    late: match job.keeps_rejected {
+                        true => Late::Noted,
+                        false => Late::Rejected,
+                    },
+                })?)
+            }
+        };
+        for variant in &scenario.variants {
+            engine.check(&variant.setup)?;
+        }
+        let mut path = out.join(&job.name);
+        if job.engines.len() > 1 {
+            path = path.join(kind.name());
+        }
+        let mut part = Part {
+            job,
+            scenario,
+            engine,
+            folder: match kind {
+                // The simulator may have changed since, and takes seconds.
+                EngineKind::Sim => Folder::create(&path),
+                EngineKind::Emu => Folder::keeping(&path),
+            }
+            .map_err(Failure::usage)?,
+            outcome: Outcome::of(scenario, kind),
+            done: Vec::new(),
+            lacks: None,
+        };
+        if kind == EngineKind::Emu {
+            part.go_on(args)?;
+        }
+        Ok(part)
+    }
+
+    /// Takes what is there under the same conditions.
+    fn go_on(&mut self, args: &RunArgs) -> Result<(), Failure> {
+        let (source, client) = (&self.scenario.source, &self.job.client);
+        let mut set: Vec<&str> = source.arguments().collect();
+        // More repetitions go on with those that there are.
+        set.retain(|argument| !argument.starts_with("seeds="));
+        let late = self.job.keeps_rejected;
+        let about = format!(
+            "{set:?} {client} {late} {:?}\n{}",
+            args.common.duration, source.text
+        );
+        let plan = Plan::of(self.scenario).tasks;
+        let kept = self.folder.go_on(&about).map_err(Failure::usage)?;
+        for run in kept.into_iter().filter(|run| plan.contains(&run.task)) {
+            self.done.push(run.task.clone());
+            self.outcome.add(run);
+        }
+        Ok(())
+    }
+
+    /// Runs what is missing of these seeds.
+    fn advance(
+        &mut self,
+        seeds: RangeInclusive<u64>,
+        args: &RunArgs,
+        stop: &AtomicBool,
+    ) -> Result<(), Failure> {
+        let begun = Instant::now();
+        let jobs = args.common.jobs.map_or_else(processors, usize::from);
+        let mut failed = Vec::new();
+        for _ in 0..ATTEMPTS {
+            let mut tasks = Plan::of(self.scenario).tasks;
+            tasks.retain(|task| seeds.contains(&task.seed) && !self.done.contains(task));
+            failed.clear();
+            let (outcome, folder, done) = (&mut self.outcome, &self.folder, &mut self.done);
+            let (scenario, engine) = (self.scenario, self.engine.as_ref());
+            let lacks = &mut self.lacks;
+            let each = |ended: runs::Ended| -> Result<(), Failure> {
+                match ended {
+                    Ok(run) => {
+                        let kept = match engine.kind() {
+                            EngineKind::Sim => Ok(()),
+                            EngineKind::Emu => folder.keep(scenario, &run),
+                        };
+                        let series = folder.write_series(scenario, &run);
+                        done.push(run.task.clone());
+                        outcome.add(run);
+                        kept.and(series).map_err(Failure::run)
+                    }
+                    Err(one) => {
+                        if let EngineError::Lacking(text) = &one.error {
+                            *lacks = Some(text.clone());
+                        }
+                        failed.push(one);
+                        Ok(())
+                    }
+                }
+            };
+            runs::run_tasks(scenario, engine, &tasks, jobs, stop, each)?;
+            if failed.is_empty() || self.lacks.is_some() || stop.load(Ordering::Relaxed) {
+                break;
+            }
+        }
+        failed
+            .into_iter()
+            .for_each(|one| self.outcome.add_failed(one));
+        let command = shell(words(args, &self.job.name).into_iter());
+        let conditions = conditions(command, begun, self.engine.as_ref(), jobs);
+        let written = self.folder.write_outcome(&self.outcome, &conditions);
+        written.map_err(Failure::run)?;
+        say(format_args!(
+            "{}: {} of {} runs",
+            self.folder.path().display(),
+            self.outcome.finished(),
+            self.outcome.wanted()
+        ))
+    }
+}
