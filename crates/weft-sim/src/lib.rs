@@ -19,17 +19,14 @@
 //! ```
 
 mod agenda;
-mod call;
 mod delays;
 pub mod encoder;
-mod flow;
 mod network;
 mod packet;
 mod run;
-mod tcp;
-mod udp;
+mod traffic;
 mod workload;
 
-pub use call::{EncodedFrame, End, FrameSource, Model, Synthetic, film};
 pub use run::{Observer, run};
+pub use traffic::{EncodedFrame, End, FrameSource, Model, Synthetic, film};
 pub use workload::{WORKLOADS, Workload};

@@ -3,6 +3,10 @@
 
 use std::collections::VecDeque;
 
+use weft_experiment::{
+    Direction, DirectionRecord, DropRecord, LegRecord, LegSample, LinkRecord, LinkSample,
+    LinkSetup, Route,
+};
 use weft_links::{
     ChannelId, Departure, DropReason, Ecn, FlowId, Medium, MediumSpec, PacketInfo, StationId, Tally,
 };
@@ -11,10 +15,6 @@ use weft_units::{Bytes, Duration, Instant, Rng};
 use crate::agenda::{Agenda, Slot};
 use crate::delays::{Delays, Measured};
 use crate::packet::{Body, LegId, Packet};
-use weft_experiment::{
-    Direction, DirectionRecord, DropRecord, LegRecord, LegSample, LinkRecord, LinkSample,
-    LinkSetup, Route,
-};
 
 /// All links and all packets on their way, and the agenda of the whole run.
 pub(crate) struct Network {

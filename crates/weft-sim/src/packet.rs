@@ -3,7 +3,7 @@
 use weft_links::Ecn;
 use weft_units::{Duration, Instant};
 
-use crate::tcp::{Acknowledgement, Segment};
+use crate::traffic::{Acknowledgement, Segment};
 
 /// A packet on its way: copied from queue to queue, so it stays small.
 #[derive(Clone, Copy, Debug)]

@@ -2,12 +2,12 @@
 
 use std::ops::ControlFlow;
 
+use weft_experiment::{Record, Setup, SetupError};
 use weft_units::{Instant, Rng};
 
 use crate::delays::Measured;
-use crate::flow::Running;
 use crate::network::{Ended, Fate, Network, Owner};
-use weft_experiment::{Record, Setup, SetupError};
+use crate::traffic::Running;
 
 /// Somebody who watches a run.
 pub trait Observer {

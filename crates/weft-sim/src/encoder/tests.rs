@@ -1,8 +1,8 @@
 use proptest::prelude::*;
+use weft_experiment::{ModelError, ModelSetup};
 use weft_units::{Duration, Instant, Rate, Rng, VideoCodec};
 
 use super::{Keyframe, ModelEncoder, ModelFrame, vpx};
-use weft_experiment::{ModelError, ModelSetup};
 
 mod rate;
 

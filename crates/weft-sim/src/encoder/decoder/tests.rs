@@ -1,8 +1,8 @@
+use weft_experiment::ModelSetup;
 use weft_units::{Duration, Instant, Rate, Rng, VideoCodec};
 
 use super::{Decoded, ModelDecoder};
 use crate::encoder::{Keyframe, ModelEncoder, ModelFrame};
-use weft_experiment::ModelSetup;
 
 /// Frames of a generous rate, so that none is dropped, with a second keyframe.
 fn frames(temporal_layers: u8, count: u64, second_keyframe: u64) -> Vec<ModelFrame> {

@@ -1,0 +1,245 @@
+//! The two ends and what travels between them.
+
+use weft_experiment::{CallRecord, CallSetup, FlowDetail, SideSetup};
+use weft_links::Ecn;
+use weft_session::{Input, Protocol, Transmit};
+use weft_units::{Duration, Instant, PathId, Rng};
+
+use super::side::{Action, Side};
+use super::sink::Frames;
+use super::store::Store;
+use super::{ANSWER_SIZE, CHECK_SIZE, End, SRTCP_TRAILER, SRTP_TAG, UDP_IP};
+use crate::agenda::Slot;
+use crate::network::{Network, Owner};
+use crate::packet::{Body, LegId, Packet};
+use crate::traffic::{Flow, Legs, Span};
+
+pub(crate) struct CallFlow {
+    legs: Vec<Legs>,
+    span: Span,
+    span_slot: Slot,
+    slots: [Slot; 2],
+    store: Store,
+    waiting: Option<Box<Waiting>>,
+    /// Caller and callee once the call has begun.
+    sides: Option<Box<[Side; 2]>>,
+    /// Streams of the caller, and of the callee.
+    frames: [Vec<Frames>; 2],
+}
+
+/// What the beginning of the call needs.
+struct Waiting {
+    setup: CallSetup,
+    rtts: Vec<Duration>,
+    rng: Rng,
+}
+
+/// The flow's timers: the two ends', then its beginning and end.
+const SPAN: u32 = 2;
+
+impl CallFlow {
+    /// `rtts`: round trips of the empty paths.
+    pub fn new(
+        index: usize,
+        setup: &CallSetup,
+        span: Span,
+        legs: &[Legs],
+        rtts: Vec<Duration>,
+        rng: &Rng,
+        network: &mut Network,
+    ) -> CallFlow {
+        let slots = [0, 1].map(|key| network.add_slot(Owner::Flow(index, key)));
+        let span_slot = network.add_slot(Owner::Flow(index, SPAN));
+        network.set_timer(span_slot, Some(span.start));
+        let streams = |side: &SideSetup| {
+            let count = side.cameras.len() + side.microphones.len();
+            (0..count).map(|_| Frames::default()).collect()
+        };
+        CallFlow {
+            legs: legs.to_vec(),
+            span,
+            span_slot,
+            slots,
+            store: Store::default(),
+            frames: [streams(&setup.caller), streams(&setup.callee)],
+            waiting: Some(Box::new(Waiting {
+                setup: setup.clone(),
+                rtts,
+                rng: rng.clone(),
+            })),
+            sides: None,
+        }
+    }
+
+    fn begin(&mut self, now: Instant) {
+        if let Some(waiting) = self.waiting.take() {
+            let Waiting { setup, rtts, rng } = *waiting;
+            let side = |end, name| Side::new(now, end, &setup, &rtts, &rng.stream(name));
+            let caller = side(End::Caller, "caller");
+            let callee = side(End::Callee, "callee");
+            self.sides = Some(Box::new([caller, callee]));
+        }
+    }
+
+    fn leg(&self, end: End, path: PathId) -> LegId {
+        let legs = self.legs[usize::from(path.0)];
+        match end {
+            End::Caller => legs.there,
+            End::Callee => legs.back,
+        }
+    }
+
+    /// The path of a leg, and the end that it leads to.
+    fn receiver(&self, leg: LegId) -> Option<(PathId, End)> {
+        let index = self.legs.iter().position(|l| l.has(leg))?;
+        let end = if self.legs[index].there == leg {
+            End::Callee
+        } else {
+            End::Caller
+        };
+        Some((PathId(index as u8), end))
+    }
+
+    /// A copy of a packet has ended; the last one's memory goes back to where
+    /// it was sent.
+    fn release(&mut self, key: u32, sender: End) {
+        if let (Some(sides), Some(bytes)) = (&mut self.sides, self.store.release(key)) {
+            sides[sender as usize].session.recycle(bytes);
+        }
+    }
+
+    /// Does what an end wants, and notes when it wants to be called again.
+    fn drain(&mut self, now: Instant, end: End, network: &mut Network) {
+        let (own, other) = (end as usize, end.other() as usize);
+        while let Some(sides) = &mut self.sides
+            && let Some(action) = sides[own].poll_action(now)
+        {
+            match action {
+                Action::Transmit(transmit) => self.transmit(now, end, transmit, network),
+                Action::SendCheck(path) => {
+                    let (leg, body) = (self.leg(end, path), Body::Check { sent_at: now });
+                    network.send(now, leg, 0, CHECK_SIZE, Ecn::NotEct, body);
+                }
+                Action::Show(stream, frame) => {
+                    if let Some(frames) = self.frames[other].get_mut(stream) {
+                        frames.show(now, &frame);
+                    }
+                }
+            }
+        }
+        let due = self.sides.as_mut().and_then(|sides| sides[own].due());
+        network.set_timer(self.slots[own], due.map(|at| at.max(now)));
+    }
+
+    fn transmit(&mut self, now: Instant, end: End, transmit: Transmit, network: &mut Network) {
+        let Transmit {
+            path,
+            ecn,
+            copies,
+            packet,
+            protocol,
+        } = transmit;
+        let around = UDP_IP
+            + match protocol {
+                Protocol::Rtp => SRTP_TAG,
+                Protocol::Rtcp => SRTCP_TRAILER,
+            };
+        let size = u16::try_from(packet.len() + around).unwrap_or(u16::MAX);
+        let count = 1 + copies.len() as u32;
+        let body = Body::Datagram(self.store.keep(protocol, packet, count));
+        let copies = copies.into_iter().map(|path| (path, Ecn::NotEct));
+        for (path, ecn) in std::iter::once((path, ecn)).chain(copies) {
+            let leg = self.leg(end, path);
+            network.send(now, leg, 0, size, ecn, body);
+        }
+    }
+}
+
+impl Flow for CallFlow {
+    fn on_timer(&mut self, now: Instant, key: u32, network: &mut Network) {
+        if key == SPAN {
+            if self.span.stop.is_some_and(|stop| stop <= now) {
+                let sides = self.sides.iter_mut();
+                sides.flat_map(|s| s.iter_mut()).for_each(Side::stop);
+            } else {
+                self.begin(now);
+                network.set_timer(self.span_slot, self.span.stop);
+            }
+            for end in End::BOTH {
+                self.drain(now, end, network);
+            }
+            return;
+        }
+        let end = End::BOTH[key as usize];
+        if let Some(sides) = &mut self.sides {
+            let index = end as usize;
+            sides[index].on_time(now, &mut self.frames[index]);
+        }
+        self.drain(now, end, network);
+    }
+
+    fn on_packet(&mut self, now: Instant, packet: &Packet, network: &mut Network) {
+        let Some((path, end)) = self.receiver(packet.leg) else {
+            return;
+        };
+        let Some(sides) = &mut self.sides else {
+            return;
+        };
+        let side = &mut sides[end as usize];
+        match packet.body {
+            Body::Datagram(key) => {
+                let ecn = packet.ecn;
+                let arrived = self.store.arrive(key);
+                let packet = arrived.bytes;
+                let input = match (arrived.protocol, arrived.again) {
+                    (Protocol::Rtp, false) => Some(Input::Rtp { path, ecn, packet }),
+                    (Protocol::Rtp, true) => Some(Input::RtpAgain { path, ecn, packet }),
+                    (Protocol::Rtcp, false) => Some(Input::Rtcp { path, packet }),
+                    (Protocol::Rtcp, true) => None,
+                };
+                if let Some(input) = input {
+                    side.session.handle_input(now, input);
+                }
+                self.release(key, end.other());
+            }
+            Body::Check { sent_at } => {
+                let (leg, body) = (self.leg(end, path), Body::Answer { sent_at });
+                network.send(now, leg, 0, ANSWER_SIZE, Ecn::NotEct, body);
+                return;
+            }
+            Body::Answer { sent_at } => {
+                side.pass_signs_of_life();
+                side.association.on_answer(now, path, sent_at);
+            }
+            _ => return,
+        }
+        self.drain(now, end, network);
+    }
+
+    fn on_dropped(&mut self, packet: &Packet) {
+        if let Body::Datagram(key) = packet.body
+            && let Some((_, end)) = self.receiver(packet.leg)
+        {
+            self.release(key, end.other());
+        }
+    }
+
+    fn sample(&mut self, at: Instant) {
+        let sides = self.sides.iter_mut().flat_map(|s| s.iter_mut());
+        for (side, frames) in sides.zip(&mut self.frames) {
+            side.sample(at, frames);
+        }
+    }
+
+    fn detail(&mut self) -> FlowDetail {
+        let [of_caller, of_callee] = &mut self.frames;
+        let record = self.sides.as_mut().map(|sides| {
+            let [caller, callee] = sides.as_mut();
+            CallRecord {
+                caller: caller.take_record(of_caller, callee),
+                callee: callee.take_record(of_callee, caller),
+            }
+        });
+        FlowDetail::Call(Box::new(record.unwrap_or_default()))
+    }
+}

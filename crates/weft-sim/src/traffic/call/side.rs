@@ -1,0 +1,230 @@
+//! One end of a call: its session, its association, what it sends.
+
+use weft_experiment::{CallSample, CallSetup, PathChange, PathSample, SideRecord, StreamRecord};
+use weft_session::{Config, Event, Input, Level, Output, Session};
+use weft_units::{Duration, Instant, PathId, Rate, Rng, Ssrc, StreamId};
+use weft_wire::rtp::ExtensionMap;
+
+use super::End;
+use super::association::{Association, Verdict};
+use super::sink::Frames;
+use super::streams::{Outgoing, Source, incoming, outgoing};
+
+pub(super) struct Side {
+    pub session: Session,
+    pub association: Association,
+    /// What the session wanted when [`Side::due`] last asked it.
+    session_due: Option<Instant>,
+    outgoing: Vec<Outgoing>,
+    /// Streams of the other end, in its order.
+    incoming: Vec<StreamId>,
+    camera_share: usize,
+    sound: Rate,
+    series: Vec<CallSample>,
+    path_changes: Vec<PathChange>,
+    paths: usize,
+    buffer: Vec<u8>,
+}
+
+/// What an end wants done, apart from what it does by itself.
+pub(super) enum Action {
+    Transmit(weft_session::Transmit),
+    SendCheck(PathId),
+    /// The number of a stream of the other end, and a frame of it.
+    Show(usize, weft_session::ReceivedFrame),
+}
+
+fn extensions(level: Level) -> ExtensionMap {
+    ExtensionMap {
+        path: (level == Level::Full).then_some(5),
+        transport_sequence: (level != Level::Single).then_some(3),
+        ..ExtensionMap::default()
+    }
+}
+
+impl Side {
+    pub fn new(now: Instant, end: End, call: &CallSetup, rtts: &[Duration], rng: &Rng) -> Side {
+        let (own, other) = match end {
+            End::Caller => (&call.caller, &call.callee),
+            End::Callee => (&call.callee, &call.caller),
+        };
+        let mut config = Config::new(extensions(call.level), Ssrc(1 + end as u32));
+        own.configure(&mut config);
+        let mut session = Session::new(now, config, rng.stream("session"));
+        let outgoing = outgoing(now, end, own, &mut session, rng);
+        let incoming = incoming(end, other, &mut session);
+        for (index, &rtt) in rtts.iter().enumerate() {
+            let path = PathId(index as u8);
+            session.handle_input(now, Input::PathUp { path, rtt });
+        }
+        Side {
+            session,
+            association: Association::new(now, rtts),
+            session_due: None,
+            outgoing,
+            incoming,
+            camera_share: own.cameras.len().max(1),
+            sound: own.microphones.iter().map(|m| m.rate).sum(),
+            series: Vec::new(),
+            path_changes: Vec::new(),
+            paths: rtts.len(),
+            buffer: Vec::new(),
+        }
+    }
+
+    /// When [`Side::on_time`] has something to do.
+    pub fn due(&mut self) -> Option<Instant> {
+        self.session_due = self.session.poll_timeout().map(|d| d.at);
+        let sources = self.outgoing.iter().map(|o| o.source.next_at());
+        let others = self.session_due.into_iter().chain(self.association.due());
+        others.chain(sources).min()
+    }
+
+    /// Runs what is due.
+    pub fn on_time(&mut self, now: Instant, frames: &mut [Frames]) {
+        for (outgoing, frames) in self.outgoing.iter_mut().zip(frames) {
+            while outgoing.source.next_at() <= now {
+                outgoing.send(now, frames, &mut self.buffer, &mut self.session);
+            }
+        }
+        if self.session_due.is_some_and(|at| at <= now) {
+            self.session.handle_input(now, Input::Timeout);
+        }
+        if self.association.due().is_some_and(|at| at <= now) {
+            self.pass_signs_of_life();
+            self.association.on_time(now);
+        }
+    }
+
+    /// Nothing more is filmed or heard.
+    pub fn stop(&mut self) {
+        for outgoing in &mut self.outgoing {
+            outgoing.source = Source::silent();
+        }
+    }
+
+    /// Before a verdict the association hears what media says.
+    pub fn pass_signs_of_life(&mut self) {
+        if self.association.is_suspicious() {
+            for (path, rtt, heard_at) in self.session.signs_of_life() {
+                self.association.on_media(path, rtt, heard_at);
+            }
+        }
+    }
+
+    /// The next thing that the caller has to do; drain it to `None`.
+    pub fn poll_action(&mut self, now: Instant) -> Option<Action> {
+        loop {
+            if let Some(verdict) = self.association.poll_output() {
+                match verdict {
+                    Verdict::SendCheck(path) => return Some(Action::SendCheck(path)),
+                    Verdict::Up(path, rtt) => {
+                        self.session.handle_input(now, Input::PathUp { path, rtt });
+                    }
+                    Verdict::Down(path) => {
+                        self.session.handle_input(now, Input::PathDown { path });
+                    }
+                }
+                continue;
+            }
+            match self.session.poll_output()? {
+                Output::Transmit(transmit) => return Some(Action::Transmit(transmit)),
+                Output::SuspectPath(path) => {
+                    self.pass_signs_of_life();
+                    self.association.suspect(now, path);
+                }
+                Output::Event(event) => {
+                    if let Some(action) = self.on_event(now, event) {
+                        return Some(action);
+                    }
+                }
+            }
+        }
+    }
+
+    fn on_event(&mut self, now: Instant, event: Event) -> Option<Action> {
+        match event {
+            Event::KeyframeRequested { stream } => {
+                let mut streams = self.outgoing.iter_mut();
+                let outgoing = streams.find(|o| o.stream == stream)?;
+                outgoing.keyframe_requests.push(now);
+                if let Source::Camera { source, .. } = &mut outgoing.source {
+                    source.request_keyframe(now);
+                }
+            }
+            Event::TargetRateChanged { rate } => self.share(now, rate),
+            Event::FrameReceived { stream, frame } => {
+                let index = self.incoming.iter().position(|s| *s == stream)?;
+                return Some(Action::Show(index, frame));
+            }
+            Event::PathStateChanged { path, state } => self.path_changes.push(PathChange {
+                at: now,
+                path,
+                state,
+            }),
+            Event::PacketReceived { .. } | Event::StreamEnded { .. } => {}
+        }
+        None
+    }
+
+    /// Every camera gets the same share, after the sound.
+    fn share(&mut self, now: Instant, rate: Rate) {
+        let bps = rate.saturating_sub(self.sound).as_bps() / self.camera_share as u64;
+        for outgoing in &mut self.outgoing {
+            if let Source::Camera { source, max_rate } = &mut outgoing.source {
+                source.set_target(now, Rate::from_bps(bps).min(*max_rate));
+            }
+        }
+    }
+
+    /// The end of a period.
+    pub fn sample(&mut self, at: Instant, frames: &mut [Frames]) {
+        let encoded = frames.iter_mut().map(|f| std::mem::take(&mut f.encoded));
+        let stats = self.session.stats();
+        let path = |p: &weft_session::PathStats| PathSample {
+            state: p.state,
+            target_rate: p.target_rate,
+            rtt: p.rtt,
+            loss: p.loss,
+            queued: p.queued,
+            marked_packets: p.marked_packets,
+            ecn: p.ecn,
+            controller_state: p.controller_state,
+            internals: self.session.controller_internals(p.path),
+        };
+        debug_assert_eq!(stats.paths.len(), self.paths);
+        self.series.push(CallSample {
+            at,
+            target_rate: stats.target_rate,
+            encoded: encoded.sum(),
+            paths: stats.paths.iter().map(path).collect(),
+        });
+    }
+
+    /// What this end measured; `receivers` are the other end's session's.
+    pub fn take_record(&mut self, frames: &mut [Frames], other: &Side) -> SideRecord {
+        let stats = self.session.stats();
+        let received = other.session.stats().receivers;
+        let each = self.outgoing.iter_mut().zip(frames).enumerate();
+        let stream = |(index, (outgoing, frames)): (usize, (&mut Outgoing, &mut Frames))| {
+            let sender = stats.senders.iter().find(|s| s.stream == outgoing.stream);
+            let receiver = other.incoming.get(index);
+            let receiver = received.iter().find(|(id, _)| Some(id) == receiver);
+            StreamRecord {
+                frames: std::mem::take(&mut frames.records),
+                freezes: std::mem::take(&mut frames.freezes),
+                keyframe_requests: std::mem::take(&mut outgoing.keyframe_requests),
+                packets: sender.map_or(0, |s| s.packets.into()),
+                media_packets: sender.map_or(0, |s| s.media_packets),
+                repair_packets: sender.map_or(0, |s| s.repair_packets),
+                retransmissions: sender.map_or(0, |s| s.retransmissions),
+                receiver: receiver.map(|(_, stats)| *stats).unwrap_or_default(),
+            }
+        };
+        SideRecord {
+            streams: each.map(stream).collect(),
+            series: std::mem::take(&mut self.series),
+            path_changes: std::mem::take(&mut self.path_changes),
+        }
+    }
+}

@@ -1,0 +1,69 @@
+//! The receiving end of one stream: which frames were shown, and when.
+
+use weft_experiment::{FrameRecord, FrameShown};
+use weft_session::ReceivedFrame;
+use weft_units::{Bytes, Freezes, Instant};
+
+use super::source::EncodedFrame;
+
+/// The number of a frame stands in its bytes here, clear of what payload
+/// formats look at.
+const NUMBER_AT: usize = 16;
+
+/// Every frame of one stream, from the encoder to the display.
+#[derive(Default)]
+pub(super) struct Frames {
+    pub records: Vec<FrameRecord>,
+    pub freezes: Freezes,
+    /// Bytes of this period.
+    pub encoded: Bytes,
+}
+
+impl Frames {
+    /// Notes an encoded frame and makes its bytes in `buffer`.
+    pub fn encode<'a>(
+        &mut self,
+        now: Instant,
+        frame: &EncodedFrame,
+        buffer: &'a mut Vec<u8>,
+    ) -> &'a [u8] {
+        let number = self.records.len() as u64;
+        let size = (frame.size.0 as usize).max(NUMBER_AT + 8);
+        // Contents do not matter, lengths do: nothing is cleared, and what is
+        // too long stays.
+        if buffer.len() < size {
+            buffer.resize(size, 0);
+        }
+        // VP8 frame header: the lowest bit is zero for a keyframe (RFC 6386
+        // section 9.1).
+        buffer[0] = u8::from(!frame.keyframe);
+        buffer[NUMBER_AT..NUMBER_AT + 8].copy_from_slice(&number.to_be_bytes());
+        let size = Bytes(size as u64);
+        self.encoded += size;
+        self.records.push(FrameRecord {
+            captured_at: now,
+            size,
+            keyframe: frame.keyframe,
+            quality: frame.quality,
+            shown: None,
+        });
+        &buffer[..size.0 as usize]
+    }
+
+    /// A frame is due for display. One that was never sent is ignored.
+    pub fn show(&mut self, now: Instant, frame: &ReceivedFrame) {
+        let number = frame.data.get(NUMBER_AT..NUMBER_AT + 8);
+        let number = number.and_then(|bytes| Some(u64::from_be_bytes(bytes.try_into().ok()?)));
+        let record = number.and_then(|n| self.records.get_mut(n as usize));
+        if let Some(record) = record {
+            record.shown = Some(FrameShown {
+                at: now,
+                complete_at: frame.complete_at,
+                lateness: frame.lateness,
+                construction: frame.construction_delay(),
+                skew: frame.path_skew().unwrap_or_default(),
+            });
+            self.freezes.on_picture(now);
+        }
+    }
+}

@@ -1,0 +1,204 @@
+//! The streams of a call's ends: what they are called on the wire, and where
+//! their frames come from.
+
+use weft_experiment::{MicrophoneSetup, SideSetup};
+use weft_session::{
+    Delivery, Feedback, Frame, Level, MediaKind, ReceiveStreamConfig, SendStreamConfig, Session,
+};
+use weft_units::{Bytes, Instant, Rate, Rng, Ssrc, StreamId, VideoCodec};
+
+use super::End;
+use super::sink::Frames;
+use super::source::{EncodedFrame, FrameSource, film};
+
+/// A stream that this end sends.
+pub(super) struct Outgoing {
+    pub stream: StreamId,
+    clock_rate: u32,
+    pub source: Source,
+    pub keyframe_requests: Vec<Instant>,
+}
+
+pub(super) enum Source {
+    Camera {
+        source: Box<dyn FrameSource>,
+        max_rate: Rate,
+    },
+    Microphone {
+        setup: MicrophoneSetup,
+        start: Instant,
+        packets: u64,
+    },
+}
+
+const VIDEO_CLOCK: u32 = 90_000;
+const AUDIO_CLOCK: u32 = 48_000;
+
+/// SSRC of a stream, of its retransmissions and of its repair packets.
+fn ssrcs(end: End, index: usize) -> (Ssrc, Ssrc, Ssrc) {
+    let first = match end {
+        End::Caller => 0x1000,
+        End::Callee => 0x2000,
+    };
+    let ssrc = first + 3 * index as u32;
+    (Ssrc(ssrc), Ssrc(ssrc + 1), Ssrc(ssrc + 2))
+}
+
+/// Payload types of a stream, of its retransmissions and of its repair
+/// packets: dynamic ones (RFC 3551 section 6).
+const VIDEO_TYPES: (u8, u8, u8) = (96, 97, 98);
+const AUDIO_TYPE: u8 = 111;
+
+fn feedback(level: Level) -> Feedback {
+    match level {
+        Level::Full | Level::SenderSide => Feedback::EachPacket,
+        Level::Single => Feedback::Reports,
+    }
+}
+
+/// Adds the streams that this end sends.
+pub(super) fn outgoing(
+    now: Instant,
+    end: End,
+    setup: &SideSetup,
+    session: &mut Session,
+    rng: &Rng,
+) -> Vec<Outgoing> {
+    let (level, mut all) = (session.level(), Vec::new());
+    for (index, camera) in setup.cameras.iter().enumerate() {
+        let (ssrc, rtx, fec) = ssrcs(end, index);
+        let stream = session.add_send_stream(SendStreamConfig {
+            ssrc,
+            rtx: Some((rtx, VIDEO_TYPES.1)),
+            fec: Some((fec, VIDEO_TYPES.2)),
+            payload_type: VIDEO_TYPES.0,
+            kind: MediaKind::Video,
+            codec: VideoCodec::Vp8,
+            clock_rate: VIDEO_CLOCK,
+            mid: None,
+            feedback: feedback(level),
+        });
+        let rng = rng.stream("camera").stream(&index.to_string());
+        all.push(Outgoing {
+            stream,
+            clock_rate: VIDEO_CLOCK,
+            source: Source::Camera {
+                source: film(camera, now, rng),
+                max_rate: camera.max_rate,
+            },
+            keyframe_requests: Vec::new(),
+        });
+    }
+    for (index, microphone) in setup.microphones.iter().enumerate() {
+        let (ssrc, ..) = ssrcs(end, setup.cameras.len() + index);
+        let stream = session.add_send_stream(SendStreamConfig {
+            ssrc,
+            rtx: None,
+            fec: None,
+            payload_type: AUDIO_TYPE,
+            kind: MediaKind::Audio,
+            codec: VideoCodec::Vp8,
+            clock_rate: AUDIO_CLOCK,
+            mid: None,
+            feedback: feedback(level),
+        });
+        all.push(Outgoing {
+            stream,
+            clock_rate: AUDIO_CLOCK,
+            source: Source::Microphone {
+                setup: *microphone,
+                start: now,
+                packets: 0,
+            },
+            keyframe_requests: Vec::new(),
+        });
+    }
+    all
+}
+
+/// Adds the streams that the other end sends.
+pub(super) fn incoming(end: End, other: &SideSetup, session: &mut Session) -> Vec<StreamId> {
+    let sender = match end {
+        End::Caller => End::Callee,
+        End::Callee => End::Caller,
+    };
+    let cameras = other.cameras.len();
+    let add = |index| {
+        let (ssrc, rtx, fec) = ssrcs(sender, index);
+        let video = index < cameras;
+        session.add_receive_stream(ReceiveStreamConfig {
+            ssrc: Some(ssrc),
+            mid: None,
+            payload_type: if video { VIDEO_TYPES.0 } else { AUDIO_TYPE },
+            rtx: video.then_some((Some(rtx), VIDEO_TYPES.1)),
+            fec: video.then_some((Some(fec), VIDEO_TYPES.2)),
+            kind: if video {
+                MediaKind::Video
+            } else {
+                MediaKind::Audio
+            },
+            codec: VideoCodec::Vp8,
+            clock_rate: if video { VIDEO_CLOCK } else { AUDIO_CLOCK },
+            delivery: Delivery::Frames,
+        })
+    };
+    (0..cameras + other.microphones.len()).map(add).collect()
+}
+
+impl Source {
+    /// One that never has anything.
+    pub fn silent() -> Source {
+        Source::Microphone {
+            setup: MicrophoneSetup::default(),
+            start: Instant::from_nanos(u64::MAX),
+            packets: 0,
+        }
+    }
+
+    pub fn next_at(&self) -> Instant {
+        match self {
+            Source::Camera { source, .. } => source.next_at(),
+            Source::Microphone {
+                setup,
+                start,
+                packets,
+            } => *start + setup.packet_time * *packets,
+        }
+    }
+}
+
+impl Outgoing {
+    /// Takes the frame that is ready and gives it to the session.
+    pub fn send(
+        &mut self,
+        now: Instant,
+        frames: &mut Frames,
+        buffer: &mut Vec<u8>,
+        session: &mut Session,
+    ) {
+        let encoded = match &mut self.source {
+            Source::Camera { source, .. } => match source.take_frame(now) {
+                Some(frame) => frame,
+                None => return,
+            },
+            Source::Microphone { setup, packets, .. } => {
+                *packets += 1;
+                EncodedFrame::plain(Bytes(setup.bytes() as u64), true)
+            }
+        };
+        let data = frames.encode(now, &encoded, buffer);
+        let ticks = u128::from(now.as_nanos()) * u128::from(self.clock_rate) / 1_000_000_000;
+        let frame = Frame {
+            data,
+            timestamp: ticks as u32,
+            keyframe: encoded.keyframe,
+            temporal_layer: encoded.temporal_layer,
+            layer_sync: encoded.layer_sync,
+            non_reference: encoded.non_reference,
+            captured_at: now,
+        };
+        // The stream was added at the beginning and is never removed.
+        let sent = session.send_frame(now, self.stream, &frame);
+        debug_assert_eq!(sent, Ok(()));
+    }
+}

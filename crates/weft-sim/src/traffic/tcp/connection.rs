@@ -1,0 +1,316 @@
+//! One connection after the other between the two ends of a flow.
+
+use weft_experiment::{CongestionKind, EcnMode, TcpSetup, Transfer};
+use weft_links::Ecn;
+use weft_units::{Bytes, Duration, Instant, Rng};
+
+use super::application::{Plan, Work};
+use super::receiver::Receiver;
+use super::sender::{Sender, SenderCounters};
+use super::{Acknowledgement, HEADERS, PAYLOAD, SYN_SIZE, Segment, congestion};
+use crate::agenda::Slot;
+use crate::network::Network;
+use crate::packet::{Body, Packet};
+use crate::traffic::Legs;
+
+/// RFC 6298 section 2.1: the first patience for an answer to a SYN.
+const SYN_PATIENCE: Duration = Duration::from_secs(1);
+
+/// Both ends of a connection. When a transfer has ended the next one opens a
+/// new connection, whose segments are numbered on from the old one's, so that
+/// a late packet of the old one is recognised.
+pub(crate) struct Connection {
+    id: u32,
+    congestion: CongestionKind,
+    ecn: EcnMode,
+    legs: Legs,
+    slots: [Slot; 2],
+    plan: Plan,
+    rng: Rng,
+    work: Work,
+    /// The first segment of the present transfer, and the first after it.
+    first: u32,
+    end: u32,
+    state: State,
+    stopped: bool,
+    receiver: Receiver,
+    receiving: Receiving,
+    delivered_before: Bytes,
+    counters: SenderCounters,
+    ended: Option<Transfer>,
+}
+
+/// The transfer that the receiver knows of: its first segment, the first one
+/// after it, and the payload of its last one.
+#[derive(Clone, Copy, Default)]
+struct Receiving {
+    first: u32,
+    end: u32,
+    last: u16,
+}
+
+/// Which of the two timers of a connection.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Timer {
+    Sender = 0,
+    Receiver = 1,
+}
+
+enum State {
+    /// Nothing to do, or not before this time.
+    Idle(Option<Instant>),
+    /// Waits for the answer to its SYN.
+    Connecting {
+        since: Instant,
+        sent_at: Instant,
+        tries: u32,
+    },
+    Open {
+        since: Instant,
+        sender: Box<Sender>,
+    },
+}
+
+impl Connection {
+    pub fn new(id: u32, setup: &TcpSetup, legs: Legs, slots: [Slot; 2], rng: Rng) -> Connection {
+        Connection {
+            id,
+            congestion: setup.congestion,
+            ecn: setup.ecn,
+            legs,
+            slots,
+            plan: Plan::new(&setup.application, rng.stream("application")),
+            rng,
+            work: Work {
+                size: None,
+                pause: Duration::ZERO,
+            },
+            first: 0,
+            end: 0,
+            state: State::Idle(None),
+            stopped: false,
+            receiver: Receiver::new(0),
+            receiving: Receiving::default(),
+            delivered_before: Bytes::ZERO,
+            counters: SenderCounters::default(),
+            ended: None,
+        }
+    }
+
+    /// Plans the next transfer and waits for its time.
+    pub fn begin(&mut self, now: Instant, network: &mut Network) {
+        let work = if self.stopped { None } else { self.plan.next() };
+        let at = work.map(|work| {
+            self.work = work;
+            now + work.pause
+        });
+        self.state = State::Idle(at);
+        if at.is_some_and(|at| at <= now) {
+            self.open(now, network);
+        }
+        network.set_timer(self.slots[Timer::Sender as usize], self.due());
+    }
+
+    /// Nothing new from now on; what is under way is still repaired.
+    pub fn stop(&mut self) {
+        self.stopped = true;
+        match &mut self.state {
+            State::Open { sender, .. } => sender.stop(),
+            state => *state = State::Idle(None),
+        }
+    }
+
+    fn open(&mut self, now: Instant, network: &mut Network) {
+        let (count, _) = self.work.segments();
+        self.first = self.end;
+        self.end = self.first.saturating_add(count);
+        self.state = State::Connecting {
+            since: now,
+            sent_at: now,
+            tries: 1,
+        };
+        self.send_syn(now, network);
+    }
+
+    fn send_syn(&self, now: Instant, network: &mut Network) {
+        let body = Body::Syn { first: self.first };
+        let leg = self.legs.there;
+        network.send(now, leg, self.id, SYN_SIZE, Ecn::NotEct, body);
+    }
+
+    pub fn on_timer(&mut self, now: Instant, timer: Timer, network: &mut Network) {
+        let slot = self.slots[timer as usize];
+        if timer == Timer::Receiver {
+            if let Some(ack) = self.receiver.on_timer(now) {
+                self.acknowledge(now, ack, network);
+            }
+            network.set_timer(slot, self.receiver.due());
+            return;
+        }
+        match &mut self.state {
+            State::Idle(Some(at)) if *at <= now => self.open(now, network),
+            State::Connecting { sent_at, tries, .. } if now >= *sent_at + patience(*tries) => {
+                *sent_at = now;
+                *tries += 1;
+                self.send_syn(now, network);
+            }
+            State::Open { sender, .. } => {
+                sender.on_timer(now);
+                self.transmit(now, network);
+            }
+            _ => {}
+        }
+        network.set_timer(slot, self.due());
+    }
+
+    /// A packet reached the receiver.
+    pub fn on_arrival(&mut self, now: Instant, packet: &Packet, network: &mut Network) {
+        match packet.body {
+            Body::Syn { first } => {
+                // A SYN sent again opens nothing.
+                if self.receiving.end != self.end {
+                    self.delivered_before = self.delivered();
+                    self.receiver = Receiver::new(first);
+                    self.receiving = Receiving {
+                        first,
+                        end: self.end,
+                        last: self.work.segments().1,
+                    };
+                }
+                let (leg, ecn) = (self.legs.back, Ecn::NotEct);
+                network.send(now, leg, self.id, SYN_SIZE, ecn, Body::SynAck { first });
+            }
+            Body::Segment(segment) => {
+                let ack = self.receiver.on_segment(now, segment, packet.ecn);
+                if let Some(ack) = ack {
+                    self.acknowledge(now, ack, network);
+                } else if let Some(due) = self.receiver.due() {
+                    network.hasten_timer(self.slots[Timer::Receiver as usize], due);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn acknowledge(&self, now: Instant, ack: Acknowledgement, network: &mut Network) {
+        let (leg, ecn) = (self.legs.back, Ecn::NotEct);
+        let body = Body::Acknowledgement(ack);
+        network.send(now, leg, self.id, ack.size(), ecn, body);
+    }
+
+    /// A packet reached the sender.
+    pub fn on_return(&mut self, now: Instant, packet: &Packet, network: &mut Network) {
+        match (packet.body, &mut self.state) {
+            (Body::SynAck { first }, State::Connecting { since, sent_at, .. })
+                if first == self.first =>
+            {
+                let handshake = now.saturating_since(*sent_at);
+                let congestion = congestion::build(self.congestion, now, handshake, &self.rng);
+                let sender = Sender::new(now, congestion, self.first, self.end, handshake);
+                self.state = State::Open {
+                    since: *since,
+                    sender: Box::new(sender),
+                };
+            }
+            (Body::Acknowledgement(ack), State::Open { sender, .. }) => {
+                sender.on_acknowledgement(now, &ack);
+                if sender.is_done() {
+                    self.close(now, network);
+                    return;
+                }
+            }
+            _ => return,
+        }
+        self.transmit(now, network);
+        if let Some(due) = self.due() {
+            network.hasten_timer(self.slots[Timer::Sender as usize], due);
+        }
+    }
+
+    fn transmit(&mut self, now: Instant, network: &mut Network) {
+        let (_, last) = self.work.segments();
+        let ecn = match self.ecn {
+            EcnMode::Off => Ecn::NotEct,
+            EcnMode::On => Ecn::Ect0,
+        };
+        let State::Open { sender, .. } = &mut self.state else {
+            return;
+        };
+        while let Some(segment) = sender.poll_transmit(now) {
+            let Segment { number, .. } = segment;
+            let is_last = number.checked_add(1) == Some(self.end);
+            let payload = if is_last { last } else { PAYLOAD };
+            let body = Body::Segment(segment);
+            let size = HEADERS + payload;
+            network.send(now, self.legs.there, self.id, size, ecn, body);
+        }
+    }
+
+    /// Everything is acknowledged.
+    fn close(&mut self, now: Instant, network: &mut Network) {
+        let idle = State::Idle(None);
+        let State::Open { since, sender } = std::mem::replace(&mut self.state, idle) else {
+            return;
+        };
+        self.counters = self.counters.plus(sender.counters);
+        if let (Some(size), false) = (self.work.size, self.stopped) {
+            self.ended = Some(Transfer {
+                started_at: since,
+                ended_at: now,
+                size,
+            });
+        }
+        self.begin(now, network);
+    }
+
+    /// The transfer that has just ended, once.
+    pub fn take_transfer(&mut self) -> Option<Transfer> {
+        self.ended.take()
+    }
+
+    fn due(&self) -> Option<Instant> {
+        match &self.state {
+            State::Idle(at) => *at,
+            State::Connecting { sent_at, tries, .. } => Some(*sent_at + patience(*tries)),
+            State::Open { sender, .. } => sender.due(),
+        }
+    }
+
+    /// Bytes in order at the receiver, over all transfers.
+    pub fn delivered(&self) -> Bytes {
+        let Receiving { first, end, last } = self.receiving;
+        let next = self.receiver.next();
+        let segments = u64::from(next - first);
+        let missing = if next == end && segments > 0 {
+            u64::from(PAYLOAD - last)
+        } else {
+            0
+        };
+        self.delivered_before + Bytes(segments * u64::from(PAYLOAD) - missing)
+    }
+
+    pub fn counters(&self) -> SenderCounters {
+        match &self.state {
+            State::Open { sender, .. } => self.counters.plus(sender.counters),
+            _ => self.counters,
+        }
+    }
+
+    pub fn window(&self) -> u32 {
+        match &self.state {
+            State::Open { sender, .. } => sender.window(),
+            _ => 0,
+        }
+    }
+
+    pub fn smoothed_rtt(&self) -> Duration {
+        match &self.state {
+            State::Open { sender, .. } => sender.smoothed_rtt(),
+            _ => Duration::ZERO,
+        }
+    }
+}
+
+fn patience(tries: u32) -> Duration {
+    SYN_PATIENCE * (1 << (tries - 1).min(6))
+}
