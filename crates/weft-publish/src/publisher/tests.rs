@@ -1,0 +1,135 @@
+use proptest::prelude::*;
+use weft_units::{Duration, Rate, StreamId};
+
+use super::{MOST_BACKLOG, Publisher};
+
+const SOUND: Rate = Rate::from_kbps(40);
+
+fn bps(publisher: &Publisher<u8>, cameras: usize) -> Vec<u64> {
+    let rate = |camera| publisher.allowance(camera).rate.as_bps();
+    (0..cameras).map(rate).collect()
+}
+
+/// What cameras with these bounds get of a rate, with sound or without.
+fn shares(bounds: &[Option<u64>], sound: Rate, target: u64) -> Vec<u64> {
+    let bounds = bounds.iter().map(|bound| bound.map(Rate::from_bps));
+    let mut publisher = Publisher::new(bounds.clone());
+    let streams = (0..bounds.len() as u32).map(StreamId).collect();
+    publisher.handle_joined(1, streams, sound);
+    publisher.handle_target_rate(1, Rate::from_bps(target));
+    bps(&publisher, bounds.len())
+}
+
+#[test]
+fn cameras_get_equal_shares_that_are_never_more_than_there_is() {
+    for (cameras, each) in [(1, 1_000_001), (2, 500_000), (3, 333_333), (4, 250_000)] {
+        let bounds = vec![None; cameras];
+        assert_eq!(shares(&bounds, Rate::ZERO, 1_000_001), vec![each; cameras]);
+        assert_eq!(shares(&bounds, Rate::ZERO, 0), vec![0; cameras]);
+    }
+    assert_eq!(shares(&[], Rate::ZERO, 1_000_000), [], "nobody takes it");
+}
+
+#[test]
+fn sound_comes_first() {
+    // 1000 kbps less 40 are 960: three times 320.
+    assert_eq!(shares(&[None; 3], SOUND, 1_000_000), [320_000; 3]);
+    // Sound alone takes more than there is, or all there is.
+    assert_eq!(shares(&[None; 2], SOUND, 30_000), [0, 0]);
+    assert_eq!(shares(&[None], SOUND, 40_000), [0]);
+    assert_eq!(shares(&[None], SOUND, 40_001), [1]);
+}
+
+#[test]
+fn what_a_camera_at_its_maximum_leaves_the_others_share() {
+    // 900 kbps are 300 each; one takes 100, and the others 400 each.
+    let bounds = [None, Some(100_000), None];
+    assert_eq!(
+        shares(&bounds, Rate::ZERO, 900_000),
+        [400_000, 100_000, 400_000]
+    );
+    // Its maximum is no promise: of 240 kbps each gets 80.
+    assert_eq!(shares(&bounds, Rate::ZERO, 240_000), [80_000; 3]);
+    // All at their maxima: the rest is not spent.
+    let bounds = [Some(200_000), Some(100_000)];
+    assert_eq!(shares(&bounds, Rate::ZERO, 900_000), [200_000, 100_000]);
+    assert_eq!(shares(&[Some(200_000)], Rate::ZERO, 900_000), [200_000]);
+}
+
+#[test]
+fn the_slowest_peer_sets_the_rate_unless_it_takes_no_picture() {
+    let mut publisher = Publisher::new([None, None]);
+    let streams = || vec![StreamId(0), StreamId(1)];
+    publisher.handle_joined(1, streams(), Rate::ZERO);
+    publisher.handle_target_rate(1, Rate::from_kbps(1000));
+    assert_eq!(bps(&publisher, 2), [500_000; 2]);
+    // One that waits for a path, and one that takes no camera.
+    publisher.handle_joined(2, streams(), SOUND);
+    publisher.handle_joined(3, Vec::new(), SOUND);
+    publisher.handle_target_rate(3, Rate::from_kbps(100));
+    assert_eq!(bps(&publisher, 2), [500_000; 2]);
+    publisher.handle_target_rate(2, Rate::from_kbps(840));
+    assert_eq!(bps(&publisher, 2), [400_000; 2]);
+    publisher.handle_left(&2);
+    assert_eq!(bps(&publisher, 2), [500_000; 2]);
+    publisher.handle_left(&1);
+    assert_eq!(bps(&publisher, 2), [0; 2], "nobody looks");
+    publisher.handle_target_rate(1, Rate::from_kbps(1000));
+    assert_eq!(bps(&publisher, 2), [0; 2], "it has left");
+}
+
+#[test]
+fn a_backlog_above_the_bound_at_any_peer_is_an_overrun() {
+    let mut publisher: Publisher<u8> = Publisher::new([None, None]);
+    let overruns = |publisher: &Publisher<u8>| [0, 1].map(|c| publisher.allowance(c).overruns);
+    let more = MOST_BACKLOG + Duration::from_nanos(1);
+    publisher.handle_sent(0, [Duration::ZERO, MOST_BACKLOG]);
+    publisher.handle_sent(0, []);
+    assert_eq!(overruns(&publisher), [0, 0]);
+    publisher.handle_sent(0, [more, Duration::ZERO]);
+    publisher.handle_sent(1, [Duration::ZERO, more]);
+    publisher.handle_sent(1, [more]);
+    assert_eq!(overruns(&publisher), [1, 2]);
+    publisher.handle_sent(7, [more]);
+    assert_eq!(publisher.allowance(7), Default::default());
+}
+
+#[test]
+fn keyframe_requests_count_for_the_camera_that_the_peer_takes_as_this_stream() {
+    let mut publisher = Publisher::new([None, None]);
+    publisher.handle_joined(1, vec![StreamId(4), StreamId(5)], Rate::ZERO);
+    publisher.handle_joined(2, vec![StreamId(5)], Rate::ZERO);
+    publisher.handle_keyframe_request(1, StreamId(5));
+    publisher.handle_keyframe_request(2, StreamId(5));
+    publisher.handle_keyframe_request(1, StreamId(4));
+    // Sound, a camera that the peer does not take, a peer that is none.
+    publisher.handle_keyframe_request(1, StreamId(6));
+    publisher.handle_keyframe_request(2, StreamId(4));
+    publisher.handle_keyframe_request(3, StreamId(4));
+    let requests = [0, 1].map(|camera| publisher.allowance(camera).keyframe_requests);
+    assert_eq!(requests, [2, 1]);
+}
+
+proptest! {
+    /// Whoever sends: what is shared out is there, nobody gets more than it may,
+    /// what is left is left by cameras at their maxima, and more is never less.
+    #[test]
+    fn shares_fit_and_rise_with_the_target(
+        bounds in prop::collection::vec(prop::option::of(0_u64..5_000_000), 1..6),
+        sound in 0_u64..100_000,
+        target in 0_u64..10_000_000,
+        more in 0_u64..1_000_000,
+    ) {
+        let sound = Rate::from_bps(sound);
+        let before = shares(&bounds, sound, target);
+        let total: u64 = before.iter().sum();
+        let after_sound = target.saturating_sub(sound.as_bps());
+        prop_assert!(total <= after_sound);
+        let mut bound = before.iter().zip(&bounds);
+        prop_assert!(bound.all(|(share, bound)| bound.is_none_or(|bound| *share <= bound)));
+        let full = before.iter().zip(&bounds).all(|(share, bound)| Some(*share) == *bound);
+        prop_assert!(full || after_sound - total < bounds.len() as u64, "{total} of {after_sound}");
+        let after = shares(&bounds, sound, target + more);
+        prop_assert!(before.iter().zip(&after).all(|(before, after)| before <= after));
+    }
+}
