@@ -28,5 +28,5 @@ mod traffic;
 mod workload;
 
 pub use run::{Observer, run};
-pub use traffic::{EncodedFrame, End, FrameSource, Model, Synthetic, film};
+pub use traffic::{Camera, EncodedFrame, End, FrameEncoder, Model, Synthetic};
 pub use workload::{WORKLOADS, Workload};

@@ -10,7 +10,7 @@ use weft_units::{Duration, Instant, Rng};
 use crate::network::Network;
 use crate::packet::{LegId, Packet};
 use call::CallFlow;
-pub use call::{EncodedFrame, End, FrameSource, Model, Synthetic, film};
+pub use call::{Camera, EncodedFrame, End, FrameEncoder, Model, Synthetic};
 use tcp::TcpFlow;
 pub(crate) use tcp::{Acknowledgement, Segment};
 use udp::UdpFlow;

@@ -55,7 +55,7 @@ pub struct CameraSetup {
 /// The models of a camera with its encoder.
 ///
 /// To add one: a variant here, and a file in `call/source/` of `weft-sim` that
-/// implements its `FrameSource`.
+/// implements its `FrameEncoder`.
 #[derive(Clone, PartialEq, Debug)]
 pub enum SourceKind {
     /// RFC 8593's synthetic codec.

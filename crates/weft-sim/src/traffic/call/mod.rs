@@ -12,7 +12,7 @@ mod store;
 mod streams;
 
 pub(crate) use flow::CallFlow;
-pub use source::{EncodedFrame, FrameSource, Model, Synthetic, film};
+pub use source::{Camera, EncodedFrame, FrameEncoder, Model, Synthetic};
 
 /// IPv4 and UDP headers.
 pub(crate) const UDP_IP: usize = 28;

@@ -1,6 +1,7 @@
 //! One end of a call: its session, its association, what it sends.
 
 use weft_experiment::{CallSample, CallSetup, PathChange, PathSample, SideRecord, StreamRecord};
+use weft_publish::Publisher;
 use weft_session::{Config, Event, Input, Level, Output, Session};
 use weft_units::{Duration, Instant, PathId, Rate, Rng, Ssrc, StreamId};
 use weft_wire::rtp::ExtensionMap;
@@ -18,8 +19,8 @@ pub(super) struct Side {
     outgoing: Vec<Outgoing>,
     /// Streams of the other end, in its order.
     incoming: Vec<StreamId>,
-    camera_share: usize,
-    sound: Rate,
+    /// Cameras come first among `outgoing`. There is one peer.
+    publisher: Publisher<()>,
     series: Vec<CallSample>,
     path_changes: Vec<PathChange>,
     paths: usize,
@@ -53,6 +54,10 @@ impl Side {
         let mut session = Session::new(now, config, rng.stream("session"));
         let outgoing = outgoing(now, end, own, &mut session, rng);
         let incoming = incoming(end, other, &mut session);
+        let mut publisher = Publisher::new(own.cameras.iter().map(|c| Some(c.max_rate)));
+        let cameras = outgoing.iter().take(own.cameras.len());
+        let sound = own.microphones.iter().map(|m| m.rate).sum();
+        publisher.handle_joined((), cameras.map(|o| o.stream).collect(), sound);
         for (index, &rtt) in rtts.iter().enumerate() {
             let path = PathId(index as u8);
             session.handle_input(now, Input::PathUp { path, rtt });
@@ -63,8 +68,7 @@ impl Side {
             session_due: None,
             outgoing,
             incoming,
-            camera_share: own.cameras.len().max(1),
-            sound: own.microphones.iter().map(|m| m.rate).sum(),
+            publisher,
             series: Vec::new(),
             path_changes: Vec::new(),
             paths: rtts.len(),
@@ -82,9 +86,10 @@ impl Side {
 
     /// Runs what is due.
     pub fn on_time(&mut self, now: Instant, frames: &mut [Frames]) {
-        for (outgoing, frames) in self.outgoing.iter_mut().zip(frames) {
+        for (index, (outgoing, frames)) in self.outgoing.iter_mut().zip(frames).enumerate() {
             while outgoing.source.next_at() <= now {
-                outgoing.send(now, frames, &mut self.buffer, &mut self.session);
+                let allowance = self.publisher.allowance(index);
+                outgoing.send(now, &allowance, frames, &mut self.buffer, &mut self.session);
             }
         }
         if self.session_due.is_some_and(|at| at <= now) {
@@ -148,11 +153,9 @@ impl Side {
                 let mut streams = self.outgoing.iter_mut();
                 let outgoing = streams.find(|o| o.stream == stream)?;
                 outgoing.keyframe_requests.push(now);
-                if let Source::Camera { source, .. } = &mut outgoing.source {
-                    source.request_keyframe(now);
-                }
+                self.publisher.handle_keyframe_request((), stream);
             }
-            Event::TargetRateChanged { rate } => self.share(now, rate),
+            Event::TargetRateChanged { rate } => self.set_target(now, rate),
             Event::FrameReceived { stream, frame } => {
                 let index = self.incoming.iter().position(|s| *s == stream)?;
                 return Some(Action::Show(index, frame));
@@ -167,12 +170,11 @@ impl Side {
         None
     }
 
-    /// Every camera gets the same share, after the sound.
-    fn share(&mut self, now: Instant, rate: Rate) {
-        let bps = rate.saturating_sub(self.sound).as_bps() / self.camera_share as u64;
-        for outgoing in &mut self.outgoing {
-            if let Source::Camera { source, max_rate } = &mut outgoing.source {
-                source.set_target(now, Rate::from_bps(bps).min(*max_rate));
+    fn set_target(&mut self, now: Instant, rate: Rate) {
+        self.publisher.handle_target_rate((), rate);
+        for (index, outgoing) in self.outgoing.iter_mut().enumerate() {
+            if let Source::Camera(camera) = &mut outgoing.source {
+                camera.set_target(now, self.publisher.allowance(index).rate);
             }
         }
     }

@@ -3,30 +3,95 @@
 mod model;
 mod synthetic;
 
-use weft_units::{Bytes, Instant, Rate, Rng};
-
 use weft_experiment::{CameraSetup, Quality, SourceKind};
+use weft_publish::{
+    AdaptationSetup, Allowance, Degradation, EncoderControl, Encoding, QuantizerBounds,
+};
+use weft_units::{Bytes, Duration, Instant, Rate, Rng, VideoCodec};
 
 pub use model::Model;
 pub use synthetic::Synthetic;
 
-/// A camera with its encoder, in virtual time.
-///
-/// Order of calls: [`FrameSource::next_at`] says when a frame is ready,
-/// [`FrameSource::take_frame`] takes it then and moves on; the other calls may
-/// come at any time.
-pub trait FrameSource {
+/// An encoder in virtual time.
+pub trait FrameEncoder {
     /// The rate to follow from now on, or as soon as the encoder can.
     fn set_target(&mut self, now: Instant, rate: Rate);
 
-    /// The next frame shall be decodable without any other.
-    fn request_keyframe(&mut self, now: Instant);
+    /// Encodes the picture taken now; `None` when rate control drops it.
+    fn encode(&mut self, now: Instant, encoding: &Encoding) -> Option<EncodedFrame>;
+}
 
-    /// When the next frame is ready.
-    fn next_at(&self) -> Instant;
+/// A camera with its encoder, in virtual time. Pictures come at constant
+/// intervals; which are encoded, and how, is decided as in the product.
+pub struct Camera {
+    control: EncoderControl,
+    encoder: Box<dyn FrameEncoder + Send>,
+    start: Instant,
+    fps: f64,
+    pictures: u64,
+}
 
-    /// The frame that is ready now; `None` when the encoder drops it.
-    fn take_frame(&mut self, now: Instant) -> Option<EncodedFrame>;
+impl Camera {
+    /// A camera, whose first picture is taken at `start`. Panics for a setup
+    /// that does not validate.
+    #[must_use]
+    pub fn new(camera: &CameraSetup, start: Instant, rng: Rng) -> Camera {
+        let (adaptation, encoder): (_, Box<dyn FrameEncoder + Send>) = match &camera.source {
+            SourceKind::Synthetic(setup) => (
+                AdaptationSetup {
+                    // It has no pictures, so any size will do.
+                    width: 1280,
+                    height: 720,
+                    fps: setup.frame_rate,
+                    degradation: Degradation::Off,
+                    quantizers: QuantizerBounds::VP8,
+                },
+                Box::new(Synthetic::new(*setup, rng)),
+            ),
+            SourceKind::Model(setup) => (
+                AdaptationSetup {
+                    width: setup.width,
+                    height: setup.height,
+                    fps: setup.fps,
+                    degradation: camera.degradation,
+                    quantizers: match setup.codec {
+                        VideoCodec::Vp8 => QuantizerBounds::VP8,
+                        VideoCodec::H264 => QuantizerBounds::H264,
+                    },
+                },
+                Box::new(Model::new(*setup, rng)),
+            ),
+        };
+        Camera {
+            control: EncoderControl::new(&adaptation),
+            encoder,
+            start,
+            fps: adaptation.fps,
+            pictures: 0,
+        }
+    }
+
+    /// The rate to follow from now on.
+    pub fn set_target(&mut self, now: Instant, rate: Rate) {
+        self.encoder.set_target(now, rate);
+    }
+
+    /// When the next picture is taken.
+    #[must_use]
+    pub fn next_at(&self) -> Instant {
+        self.start + Duration::from_secs_f64(self.pictures as f64 / self.fps)
+    }
+
+    /// Takes the picture that is due now; `None` when it is left out or dropped.
+    pub fn take_frame(&mut self, now: Instant, allowance: &Allowance) -> Option<EncodedFrame> {
+        self.pictures += 1;
+        let encoding = self.control.on_picture(now, allowance)?;
+        let frame = self.encoder.encode(now, &encoding);
+        // What has no quantizer has one form only.
+        let quantizer = |frame: &EncodedFrame| frame.quality.map_or(0, |q| q.quantizer);
+        self.control.on_encoded(frame.as_ref().map(quantizer));
+        frame
+    }
 }
 
 /// One encoded frame.
@@ -61,11 +126,5 @@ impl EncodedFrame {
     }
 }
 
-/// What makes a camera's frames, the first of which is ready at `start`.
-#[must_use]
-pub fn film(camera: &CameraSetup, start: Instant, rng: Rng) -> Box<dyn FrameSource + Send> {
-    match &camera.source {
-        SourceKind::Synthetic(synthetic) => Box::new(Synthetic::new(*synthetic, start, rng)),
-        SourceKind::Model(model) => Box::new(Model::new(*model, camera.degradation, start, rng)),
-    }
-}
+#[cfg(test)]
+mod tests;

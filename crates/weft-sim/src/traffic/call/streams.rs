@@ -2,14 +2,15 @@
 //! their frames come from.
 
 use weft_experiment::{MicrophoneSetup, SideSetup};
+use weft_publish::Allowance;
 use weft_session::{
     Delivery, Feedback, Frame, Level, MediaKind, ReceiveStreamConfig, SendStreamConfig, Session,
 };
-use weft_units::{Bytes, Instant, Rate, Rng, Ssrc, StreamId, VideoCodec};
+use weft_units::{Bytes, Instant, Rng, Ssrc, StreamId, VideoCodec};
 
 use super::End;
 use super::sink::Frames;
-use super::source::{EncodedFrame, FrameSource, film};
+use super::source::{Camera, EncodedFrame};
 
 /// A stream that this end sends.
 pub(super) struct Outgoing {
@@ -20,10 +21,7 @@ pub(super) struct Outgoing {
 }
 
 pub(super) enum Source {
-    Camera {
-        source: Box<dyn FrameSource>,
-        max_rate: Rate,
-    },
+    Camera(Camera),
     Microphone {
         setup: MicrophoneSetup,
         start: Instant,
@@ -82,10 +80,7 @@ pub(super) fn outgoing(
         all.push(Outgoing {
             stream,
             clock_rate: VIDEO_CLOCK,
-            source: Source::Camera {
-                source: film(camera, now, rng),
-                max_rate: camera.max_rate,
-            },
+            source: Source::Camera(Camera::new(camera, now, rng)),
             keyframe_requests: Vec::new(),
         });
     }
@@ -157,7 +152,7 @@ impl Source {
 
     pub fn next_at(&self) -> Instant {
         match self {
-            Source::Camera { source, .. } => source.next_at(),
+            Source::Camera(camera) => camera.next_at(),
             Source::Microphone {
                 setup,
                 start,
@@ -172,12 +167,13 @@ impl Outgoing {
     pub fn send(
         &mut self,
         now: Instant,
+        allowance: &Allowance,
         frames: &mut Frames,
         buffer: &mut Vec<u8>,
         session: &mut Session,
     ) {
         let encoded = match &mut self.source {
-            Source::Camera { source, .. } => match source.take_frame(now) {
+            Source::Camera(camera) => match camera.take_frame(now, allowance) {
                 Some(frame) => frame,
                 None => return,
             },

@@ -8,9 +8,10 @@ use std::sync::{Arc, Mutex};
 use weft_experiment::{CameraSetup, SideSetup};
 use weft_net::{Application, Clock, Context, Driver, Remote};
 use weft_peer::{AnswerPolicy, Direction, Event, Offer, Peer, PeerConfig, PeerKey, Section};
+use weft_publish::Publisher;
 use weft_secure::{Certificate, IceRole, LinkId, LocalAddress, RemoteCandidate, RemoteFilter};
 use weft_session::{Delivery, Event as SessionEvent, Frame, MediaKind};
-use weft_sim::{FrameSource, film};
+use weft_sim::Camera;
 use weft_units::{Deadline, Instant, Rate, Rng, StreamId};
 
 use super::super::relay::{Relay, RelayHandle};
@@ -72,7 +73,7 @@ pub(super) fn run(case: &Case, seed: u64) -> Vec<Seen> {
     }
     let (begun, begins) = channel();
     let filming = End {
-        camera: Some((call.caller.cameras[0].clone(), Rng::new(seed))),
+        setup: Some((call.caller.cameras[0].clone(), Rng::new(seed))),
         ..End::new(&pictures, begun)
     };
     let watching = End::new(&pictures, channel().0);
@@ -125,8 +126,10 @@ enum Command {
 struct End {
     pictures: Pictures,
     begun: Sender<()>,
-    camera: Option<(CameraSetup, Rng)>,
-    source: Option<Box<dyn FrameSource + Send>>,
+    /// What it films once it is connected.
+    setup: Option<(CameraSetup, Rng)>,
+    camera: Option<Camera>,
+    publisher: Publisher<PeerKey>,
     peer: Option<PeerKey>,
     stream: Option<StreamId>,
 }
@@ -136,30 +139,40 @@ impl End {
         End {
             pictures: Arc::clone(pictures),
             begun,
+            setup: None,
             camera: None,
-            source: None,
+            publisher: Publisher::new([]),
             peer: None,
             stream: None,
         }
     }
 
-    fn begin(&mut self, now: Instant, rate: Rate) {
-        let Some((camera, rng)) = self.camera.take() else {
+    fn begin(&mut self, now: Instant, peer: PeerKey, rate: Rate) {
+        let Some((setup, rng)) = self.setup.take() else {
             return;
         };
-        let mut source = film(&camera, now, rng);
-        source.set_target(now, rate);
-        self.source = Some(source);
+        self.camera = Some(Camera::new(&setup, now, rng));
+        self.publisher = Publisher::new([Some(setup.max_rate)]);
+        let streams = self.stream.into_iter().collect();
+        self.publisher.handle_joined(peer, streams, Rate::ZERO);
+        self.set_target(now, peer, rate);
         self.begun.send(()).expect("the test waits");
     }
 
-    fn on_session(&mut self, now: Instant, event: &SessionEvent) {
-        match (event, &mut self.source) {
-            (SessionEvent::TargetRateChanged { rate }, Some(source)) => {
-                source.set_target(now, *rate);
+    fn set_target(&mut self, now: Instant, peer: PeerKey, rate: Rate) {
+        self.publisher.handle_target_rate(peer, rate);
+        if let Some(camera) = &mut self.camera {
+            camera.set_target(now, self.publisher.allowance(0).rate);
+        }
+    }
+
+    fn on_session(&mut self, now: Instant, peer: PeerKey, event: &SessionEvent) {
+        match event {
+            SessionEvent::TargetRateChanged { rate } => self.set_target(now, peer, *rate),
+            SessionEvent::KeyframeRequested { stream } => {
+                self.publisher.handle_keyframe_request(peer, *stream);
             }
-            (SessionEvent::KeyframeRequested { .. }, Some(source)) => source.request_keyframe(now),
-            (SessionEvent::FrameReceived { frame, .. }, _) => {
+            SessionEvent::FrameReceived { frame, .. } => {
                 let number = frame.data.get(NUMBER).and_then(|b| b.try_into().ok());
                 let number = number.map_or(usize::MAX, |b| u64::from_be_bytes(b) as usize);
                 let mut pictures = self.pictures.lock().expect("no thread panicked");
@@ -172,11 +185,11 @@ impl End {
     }
 
     fn film(&mut self, now: Instant, peer: &mut Peer, stream: StreamId) {
-        let Some(source) = self.source.as_mut().filter(|s| s.next_at() <= now) else {
+        let Some(camera) = self.camera.as_mut().filter(|c| c.next_at() <= now) else {
             return;
         };
-        let captured_at = source.next_at();
-        let Some(encoded) = source.take_frame(now) else {
+        let captured_at = camera.next_at();
+        let Some(encoded) = camera.take_frame(now, &self.publisher.allowance(0)) else {
             return;
         };
         let mut pictures = self.pictures.lock().expect("no thread panicked");
@@ -219,20 +232,20 @@ impl Application for End {
     fn on_event(&mut self, context: &mut Context<'_>, peer: PeerKey, event: Event) {
         match event {
             Event::Association(weft_secure::Event::Connected { .. }) => {
-                let peer = context.peers().get(peer);
-                let rate = peer.map_or(Rate::ZERO, |p| p.session().target_rate());
-                self.begin(context.now, rate);
+                let rate = context.peers().get(peer);
+                let rate = rate.map_or(Rate::ZERO, |p| p.session().target_rate());
+                self.begin(context.now, peer, rate);
             }
-            Event::Session(event) => self.on_session(context.now, &event),
+            Event::Session(event) => self.on_session(context.now, peer, &event),
             Event::Association(_) => {}
         }
     }
 
     fn poll_timeout(&self) -> Option<Deadline> {
-        let source = self.source.as_ref()?;
+        let camera = self.camera.as_ref()?;
         let reason = "next picture";
         Some(Deadline {
-            at: source.next_at(),
+            at: camera.next_at(),
             reason,
         })
     }

@@ -1,48 +1,24 @@
 use weft_experiment::{ModelSetup, Quality};
-use weft_publish::{Adaptation, AdaptationSetup, Degradation, QuantizerBounds, Verdict};
-use weft_units::{Duration, Instant, Rate, Rng, VideoCodec};
+use weft_publish::{Encoding, Start};
+use weft_units::{Instant, Rate, Rng};
 
-use super::{EncodedFrame, FrameSource};
+use super::{EncodedFrame, FrameEncoder};
 use crate::encoder::{Keyframe, ModelEncoder};
 
-/// A camera with the model of a real encoder.
-///
-/// Pictures come at constant intervals; the encoder may drop some. Their size
-/// and frequency adapt to the rate as the product's do, by the same code.
+/// The model of a real encoder.
 pub struct Model {
     encoder: ModelEncoder,
-    adaptation: Adaptation,
-    start: Instant,
-    pictures: u64,
-    fps: f64,
     /// Of the camera.
     height: u32,
-    keyframe: Keyframe,
 }
 
 impl Model {
-    /// With the first picture at `start`. Panics for a setup that does not
-    /// validate.
+    /// Panics for a setup that does not validate.
     #[must_use]
-    pub fn new(setup: ModelSetup, degradation: Degradation, start: Instant, rng: Rng) -> Model {
-        let adaptation = Adaptation::new(&AdaptationSetup {
-            width: setup.width,
-            height: setup.height,
-            fps: setup.fps,
-            degradation,
-            quantizers: match setup.codec {
-                VideoCodec::Vp8 => QuantizerBounds::VP8,
-                VideoCodec::H264 => QuantizerBounds::H264,
-            },
-        });
+    pub fn new(setup: ModelSetup, rng: Rng) -> Model {
         Model {
-            adaptation,
             encoder: ModelEncoder::new(setup, rng).expect("a setup that was validated"),
-            start,
-            pictures: 0,
-            fps: setup.fps,
             height: setup.height,
-            keyframe: Keyframe::Auto,
         }
     }
 }
@@ -57,8 +33,7 @@ const SHRUNK_DISSIMILARITY: [f64; 3] = [-5.83, -0.5, -1.42];
 impl Model {
     /// PSNR and SSIM against what was filmed, when the encoder's pictures are
     /// smaller: the errors of shrinking and of encoding add up.
-    fn seen(&self, psnr_db: f64, ssim: f64) -> (f64, f64) {
-        let encoded = self.adaptation.form().height;
+    fn seen(&self, encoded: u32, psnr_db: f64, ssim: f64) -> (f64, f64) {
         if encoded == self.height {
             return (psnr_db, ssim);
         }
@@ -72,37 +47,26 @@ impl Model {
     }
 }
 
-impl FrameSource for Model {
+impl FrameEncoder for Model {
     fn set_target(&mut self, _now: Instant, rate: Rate) {
         self.encoder.set_rate(rate);
     }
 
-    fn request_keyframe(&mut self, _now: Instant) {
-        self.keyframe = Keyframe::Force;
-    }
-
-    fn next_at(&self) -> Instant {
-        self.start + Duration::from_secs_f64(self.pictures as f64 / self.fps)
-    }
-
-    fn take_frame(&mut self, now: Instant) -> Option<EncodedFrame> {
-        self.pictures += 1;
-        let rate = self.encoder.setup().rate;
-        let verdict = self.adaptation.on_picture(now, rate);
-        if verdict == Verdict::Skip {
-            return None;
-        }
-        let form = self.adaptation.form();
-        if verdict == Verdict::Restart {
+    fn encode(&mut self, now: Instant, encoding: &Encoding) -> Option<EncodedFrame> {
+        let Encoding { form, rate, start } = *encoding;
+        self.encoder.set_rate(rate);
+        if start == Start::Restart {
             let restarted = self.encoder.restart(form.width, form.height);
             restarted.expect("a part of a size that was validated, no smaller than 320 x 180");
         }
         self.encoder.set_fps(form.fps);
-        let keyframe = std::mem::replace(&mut self.keyframe, Keyframe::Auto);
-        let encoded = self.encoder.encode(now, keyframe);
-        self.adaptation.on_encoded(encoded.map(|f| f.quantizer));
-        let frame = encoded?;
-        let (psnr_db, ssim) = self.seen(frame.psnr_db, frame.ssim);
+        let keyframe = match start {
+            Start::Keyframe => Keyframe::Force,
+            // An encoder that begins anew does so with a keyframe.
+            Start::Continue | Start::Restart => Keyframe::Auto,
+        };
+        let frame = self.encoder.encode(now, keyframe)?;
+        let (psnr_db, ssim) = self.seen(form.height, frame.psnr_db, frame.ssim);
         Some(EncodedFrame {
             size: frame.size,
             keyframe: frame.keyframe,

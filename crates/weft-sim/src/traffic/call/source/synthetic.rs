@@ -1,7 +1,8 @@
 use weft_experiment::SyntheticSetup;
-use weft_units::{Bytes, Duration, Instant, Rate, Rng};
+use weft_publish::{Encoding, Start};
+use weft_units::{Bytes, Instant, Rate, Rng};
 
-use super::{EncodedFrame, FrameSource};
+use super::{EncodedFrame, FrameEncoder};
 
 /// RFC 8593's synthetic codec with constant frame intervals: sizes scatter
 /// around the target rate, a keyframe is made up for by the frames after it.
@@ -10,12 +11,8 @@ use super::{EncodedFrame, FrameSource};
 /// as an encoder of a call makes them, not at large changes of the rate.
 pub struct Synthetic {
     setup: SyntheticSetup,
-    start: Instant,
-    frames: u64,
-    next_at: Instant,
     rate: Rate,
     wanted: Option<(Instant, Rate)>,
-    keyframe_wanted: bool,
     /// What each of the frames of a transient gives up, and how many are left.
     repayment: (f64, u32),
     rng: Rng,
@@ -31,17 +28,13 @@ const LARGEST_DEVIATION: f64 = 0.95;
 const LEAST_FRAME: f64 = 50.0;
 
 impl Synthetic {
-    /// With the first frame, a keyframe, at `start`.
+    /// Without a rate yet.
     #[must_use]
-    pub fn new(setup: SyntheticSetup, start: Instant, rng: Rng) -> Synthetic {
+    pub fn new(setup: SyntheticSetup, rng: Rng) -> Synthetic {
         Synthetic {
             setup,
-            start,
-            frames: 0,
-            next_at: start,
             rate: Rate::ZERO,
             wanted: None,
-            keyframe_wanted: true,
             repayment: (0.0, 0),
             rng,
         }
@@ -78,7 +71,7 @@ impl Synthetic {
     }
 }
 
-impl FrameSource for Synthetic {
+impl FrameEncoder for Synthetic {
     fn set_target(&mut self, now: Instant, rate: Rate) {
         if self.rate == Rate::ZERO {
             self.rate = rate;
@@ -89,22 +82,11 @@ impl FrameSource for Synthetic {
         }
     }
 
-    fn request_keyframe(&mut self, _now: Instant) {
-        self.keyframe_wanted = true;
-    }
-
-    fn next_at(&self) -> Instant {
-        self.next_at
-    }
-
-    fn take_frame(&mut self, now: Instant) -> Option<EncodedFrame> {
-        self.frames += 1;
-        let after = Duration::from_secs_f64(self.frames as f64 / self.setup.frame_rate);
-        self.next_at = self.start + after;
+    fn encode(&mut self, now: Instant, encoding: &Encoding) -> Option<EncodedFrame> {
         if let Some((_, rate)) = self.wanted.take_if(|(at, _)| *at <= now) {
             self.rate = rate;
         }
-        let keyframe = std::mem::take(&mut self.keyframe_wanted);
+        let keyframe = encoding.start != Start::Continue;
         let mean = if keyframe {
             self.keyframe()
         } else {

@@ -1,23 +1,57 @@
-use super::{EncodedFrame, FrameSource, Synthetic};
+use super::{EncodedFrame, FrameEncoder, Synthetic};
 use weft_experiment::SyntheticSetup;
+use weft_publish::{Encoding, Form, Start};
 use weft_units::{Duration, Instant, Rate, Rng};
 
-fn source(variation: f64) -> Synthetic {
+/// A camera of 30 frames per second before the encoder.
+struct Source {
+    encoder: Synthetic,
+    pictures: u64,
+}
+
+impl Source {
+    fn next_at(&self) -> Instant {
+        Instant::ZERO + Duration::from_secs_f64(self.pictures as f64 / 30.0)
+    }
+
+    fn take_frame(&mut self, start: Start) -> EncodedFrame {
+        let now = self.next_at();
+        self.pictures += 1;
+        let form = Form {
+            width: 1280,
+            height: 720,
+            fps: 30.0,
+        };
+        // The codec goes by its own targets.
+        let rate = Rate::from_kbps(1);
+        let frame = self.encoder.encode(now, &Encoding { form, rate, start });
+        frame.expect("never dropped")
+    }
+}
+
+fn source(variation: f64) -> Source {
     let setup = SyntheticSetup {
         variation,
         ..SyntheticSetup::new(30.0)
     };
-    let mut source = Synthetic::new(setup, Instant::ZERO, Rng::new(1));
-    source.set_target(Instant::ZERO, Rate::from_kbps(1200));
-    source
+    let mut encoder = Synthetic::new(setup, Rng::new(1));
+    encoder.set_target(Instant::ZERO, Rate::from_kbps(1200));
+    Source {
+        encoder,
+        pictures: 0,
+    }
 }
 
-fn frames(source: &mut Synthetic, n: usize) -> Vec<EncodedFrame> {
-    let mut take = || {
-        let at = source.next_at();
-        source.take_frame(at).expect("never dropped")
+fn frames(source: &mut Source, n: usize) -> Vec<EncodedFrame> {
+    let start = |source: &Source| match source.pictures {
+        0 => Start::Restart,
+        _ => Start::Continue,
     };
-    (0..n).map(|_| take()).collect()
+    let take = |_| {
+        let start = start(source);
+        source.take_frame(start)
+    };
+    (0..n).map(take).collect()
 }
 
 #[test]
@@ -58,18 +92,12 @@ fn a_new_target_takes_effect_after_the_reaction_time() {
     let mut source = source(0.0);
     frames(&mut source, 30);
     let now = source.next_at();
-    source.set_target(now, Rate::from_kbps(480));
-    source.set_target(now + Duration::from_millis(50), Rate::from_kbps(240));
+    source.encoder.set_target(now, Rate::from_kbps(480));
+    source
+        .encoder
+        .set_target(now + Duration::from_millis(50), Rate::from_kbps(240));
     let sizes: Vec<u64> = frames(&mut source, 8).iter().map(|f| f.size.0).collect();
     // 0.2 s are six frame intervals; then 240 kbps are 1000 bytes.
     assert_eq!(sizes, [5000, 5000, 5000, 5000, 5000, 5000, 1000, 1000]);
-    source.request_keyframe(now);
-    assert!(frames(&mut source, 1)[0].keyframe);
-}
-
-#[test]
-fn frames_are_ready_at_equal_distances() {
-    let mut source = source(0.15);
-    frames(&mut source, 3000);
-    assert_eq!(source.next_at(), Instant::ZERO + Duration::from_secs(100));
+    assert!(source.take_frame(Start::Keyframe).keyframe);
 }
