@@ -16,6 +16,7 @@ use std::sync::mpsc::{Sender, channel};
 use weft_cc::ControllerKind;
 use weft_net::{Application, Clock, Context, Driver, DriverError, Remote};
 use weft_peer::{Event, NegotiationError, Offer, Peer, PeerKey, Section};
+use weft_publish::Publisher;
 use weft_secure::{Certificate, LinkId};
 use weft_session::{ProtectionKind, SchedulerKind, Stats};
 use weft_units::{Deadline, PathId, Rate, StreamId, VideoCodec};
@@ -148,7 +149,6 @@ struct Counterpart {
     microphone: Option<StreamId>,
     receivers: BTreeMap<StreamId, Track>,
     links: BTreeMap<PathId, String>,
-    rate: Rate,
     /// For a path that leads to it.
     patience: Patience,
     failed: bool,
@@ -159,7 +159,8 @@ pub struct Caller {
     sending: Sending,
     certificate: Certificate,
     following: Following,
-    encoders: Vec<Arc<VideoControl>>,
+    publisher: Publisher<PeerKey>,
+    encoders: Encoders,
     offers: BTreeMap<OfferId, Offered>,
     peers: BTreeMap<PeerKey, Counterpart>,
     next_offer: u64,
@@ -182,6 +183,7 @@ pub fn start(
         sending,
         certificate,
         following: Following::new(clock.now(), links, notices.clone()),
+        publisher: Publisher::new(encoders.iter().map(|_| None)),
         encoders,
         offers: BTreeMap::new(),
         peers: BTreeMap::new(),
@@ -299,7 +301,8 @@ impl Caller {
         for held in self.peers.remove(&key).into_iter().flat_map(|c| c.locals) {
             self.following.close(context, held);
         }
-        self.share_rate();
+        self.publisher.handle_left(&key);
+        self.allow();
     }
 
     fn report(&self, context: &Context<'_>) -> Vec<PeerReport> {

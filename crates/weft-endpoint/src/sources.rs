@@ -14,7 +14,7 @@ use weft_peer::{Direction, Section};
 use weft_publish::Degradation;
 use weft_session::MediaKind;
 use weft_sfu::{Camera, Publishing};
-use weft_units::{Rate, VideoCodec};
+use weft_units::VideoCodec;
 
 use crate::caller::{self, Command, Sending};
 use crate::links::{Links, Scope};
@@ -90,11 +90,7 @@ pub fn start(
     sources: Sources,
     notices: Notices,
 ) -> Result<Driver<Command>, StartError> {
-    let controls: Vec<Arc<VideoControl>> = sources
-        .feeds
-        .iter()
-        .map(|_| VideoControl::new(Rate::ZERO))
-        .collect();
+    let controls: Vec<Arc<VideoControl>> = sources.feeds.iter().map(|_| Arc::default()).collect();
     let driver = caller::start(clock, links, sending, controls.clone(), notices.clone())?;
     for (camera, (mut feed, control)) in sources.feeds.into_iter().zip(controls).enumerate() {
         let remote = driver.remote.clone();

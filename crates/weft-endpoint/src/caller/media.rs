@@ -2,10 +2,9 @@
 
 use weft_net::Context;
 use weft_session::Frame;
-use weft_units::{Duration, Rate};
 
 use super::Caller;
-use crate::sources::sound::{self, SoundFrame};
+use crate::sources::sound::SoundFrame;
 use crate::sources::video::VideoFrame;
 
 impl Caller {
@@ -16,7 +15,7 @@ impl Caller {
         frame: &VideoFrame,
     ) {
         let encoded = &frame.encoded;
-        let mut backlog = Duration::ZERO;
+        let mut backlogs = Vec::new();
         for (key, counterpart) in &self.peers {
             let Some(stream) = counterpart.cameras.get(camera) else {
                 continue;
@@ -35,12 +34,11 @@ impl Caller {
                 captured_at: frame.taken_at,
             };
             if peer.send_frame(now, *stream, &frame).is_ok() {
-                backlog = backlog.max(peer.session().backlog());
+                backlogs.push(peer.session().backlog());
             }
         }
-        if let Some(control) = self.encoders.get(camera) {
-            control.set_backlog(backlog);
-        }
+        self.publisher.handle_sent(camera, backlogs);
+        self.allow();
     }
 
     pub(super) fn send_sound(&mut self, context: &mut Context<'_>, sound: &SoundFrame) {
@@ -66,49 +64,10 @@ impl Caller {
         }
     }
 
-    /// Every camera gets the same share of what the slowest peer can take,
-    /// after the sound.
-    pub(super) fn share_rate(&self) {
-        let sending = self
-            .peers
-            .values()
-            .filter(|p| !p.cameras.is_empty() && !p.failed);
-        let rates = sending.map(|p| {
-            let sound = if p.microphone.is_some() {
-                sound::RATE
-            } else {
-                Rate::ZERO
-            };
-            p.rate.saturating_sub(sound)
-        });
-        // A peer that waits for a path holds up no other.
-        let slowest = rates.clone().filter(|rate| *rate > Rate::ZERO).min();
-        let Some(rate) = slowest.or_else(|| rates.min()) else {
-            return;
-        };
-        let each = share(rate, self.encoders.len());
-        for control in &self.encoders {
-            control.set_rate(each);
+    /// Hands over to the encoders what they may do now.
+    pub(super) fn allow(&self) {
+        for (camera, control) in self.encoders.iter().enumerate() {
+            control.set(self.publisher.allowance(camera));
         }
-    }
-}
-
-/// What each of so many cameras gets of a rate.
-fn share(rate: Rate, cameras: usize) -> Rate {
-    Rate::from_bps(rate.as_bps() / cameras.max(1) as u64)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn cameras_get_equal_shares_that_are_never_more_than_there_is() {
-        let rate = Rate::from_bps(1_000_001);
-        for (cameras, each) in [(1, 1_000_001), (2, 500_000), (3, 333_333), (4, 250_000)] {
-            assert_eq!(share(rate, cameras), Rate::from_bps(each));
-        }
-        assert_eq!(share(Rate::ZERO, 4), Rate::ZERO);
-        assert_eq!(share(rate, 0), rate, "nobody takes it");
     }
 }

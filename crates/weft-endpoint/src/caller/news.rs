@@ -96,11 +96,13 @@ impl Caller {
             weft_secure::Event::Connected { .. } => News::Connected,
             weft_secure::Event::Failed { reason } => {
                 counterpart.failed = true;
+                self.publisher.handle_left(&key);
                 News::Failed(format!("{reason:?}"))
             }
             weft_secure::Event::Selected { .. } => return,
         };
         counterpart.news.tell(news);
+        self.allow();
     }
 
     pub(super) fn on_session(&mut self, now: Instant, key: PeerKey, event: SessionEvent) {
@@ -109,14 +111,12 @@ impl Caller {
         };
         match event {
             SessionEvent::KeyframeRequested { stream } => {
-                let camera = counterpart.cameras.iter().position(|s| *s == stream);
-                if let Some(control) = camera.and_then(|c| self.encoders.get(c)) {
-                    control.request_keyframe();
-                }
+                self.publisher.handle_keyframe_request(key, stream);
+                self.allow();
             }
             SessionEvent::TargetRateChanged { rate } => {
-                counterpart.rate = rate;
-                self.share_rate();
+                self.publisher.handle_target_rate(key, rate);
+                self.allow();
             }
             SessionEvent::FrameReceived { stream, frame } => {
                 let track = counterpart.receivers.get(&stream).copied();

@@ -10,6 +10,7 @@ use weft_units::{Instant, Rate, StreamId};
 
 use super::following::Held;
 use super::{CallError, Caller, Counterpart, Listener, OfferId, Offered, Patience, Track};
+use crate::sources::sound;
 
 impl Caller {
     pub(super) fn offer(
@@ -97,6 +98,13 @@ impl Caller {
         }
         let counterpart = Counterpart::of(context.now, &peer, news, locals);
         let key = context.insert(peer);
+        let sound = match counterpart.microphone {
+            Some(_) => sound::RATE,
+            None => Rate::ZERO,
+        };
+        self.publisher
+            .handle_joined(key, counterpart.cameras.clone(), sound);
+        self.allow();
         self.peers.insert(key, counterpart);
         Ok(key)
     }
@@ -116,7 +124,6 @@ impl Counterpart {
             microphone: sending(MediaKind::Audio).map(|s| s.stream).next(),
             receivers: receivers(peer),
             links: BTreeMap::new(),
-            rate: Rate::ZERO,
             patience: Patience::from(now),
             failed: false,
         }

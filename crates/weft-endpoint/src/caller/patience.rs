@@ -61,6 +61,7 @@ impl Caller {
                 counterpart.patience.renew(now);
             } else if counterpart.patience.is_over_for(now, peer) && !counterpart.failed {
                 counterpart.failed = true;
+                self.publisher.handle_left(key);
                 let words = match peer.is_connected() {
                     true => "no link leads there any more",
                     false => "no link led there over UDP; does a firewall keep it off?",
@@ -68,5 +69,6 @@ impl Caller {
                 counterpart.news.tell(News::Failed(words.to_owned()));
             }
         }
+        self.allow();
     }
 }

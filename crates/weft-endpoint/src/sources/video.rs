@@ -1,7 +1,7 @@
-//! An encoder on a thread of its own, at the session's rate.
+//! An encoder on a thread of its own, as the publisher allows it.
 
 use std::borrow::Cow;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::sync::mpsc::Receiver;
 use std::sync::{Arc, Mutex};
 use std::thread;
@@ -9,19 +9,20 @@ use std::thread;
 use weft_media::{
     EncodedFrame, EncoderConfig, Format, Keyframe, Picture, Scaler, VideoEncoder, VideoError,
 };
-use weft_publish::{Adaptation, AdaptationSetup, Degradation, Form, QuantizerBounds, Verdict};
-use weft_units::{Duration, Instant, Rate, VideoCodec};
+use weft_publish::{
+    AdaptationSetup, Allowance, Degradation, EncoderControl, Encoding, Form, QuantizerBounds, Start,
+};
+use weft_units::{Instant, Rate, VideoCodec};
 
 use super::feed::Shot;
 use crate::notice::{Notice, Notices};
 
-/// What the network tells an encoder, and the encoder everybody.
-#[derive(Debug)]
+/// Hands over what an encoder may do, and what it makes of its camera.
+#[derive(Debug, Default)]
 pub struct VideoControl {
     rate_bps: AtomicU64,
-    keyframe: AtomicBool,
-    /// How long what was encoded already waits for the network, in ms.
-    backlog_ms: AtomicU64,
+    overruns: AtomicU32,
+    keyframe_requests: AtomicU32,
     report: Mutex<CameraReport>,
 }
 
@@ -43,36 +44,25 @@ pub struct CameraReport {
     pub missed: u64,
 }
 
-/// A backlog longer than this skips pictures: they would be late anyway, and
-/// the ones after them later still. Three frame times at 30 fps; chosen by us.
-const MAX_BACKLOG: Duration = Duration::from_millis(120);
-
 impl VideoControl {
-    /// Without a rate nothing is encoded.
-    pub fn new(rate: Rate) -> Arc<VideoControl> {
-        Arc::new(VideoControl {
-            rate_bps: AtomicU64::new(rate.as_bps()),
-            keyframe: AtomicBool::new(false),
-            backlog_ms: AtomicU64::new(0),
-            report: Mutex::default(),
-        })
-    }
-
-    pub fn set_rate(&self, rate: Rate) {
+    pub fn set(&self, allowance: Allowance) {
+        let Allowance {
+            rate,
+            overruns,
+            keyframe_requests,
+        } = allowance;
         self.rate_bps.store(rate.as_bps(), Ordering::Relaxed);
+        self.overruns.store(overruns, Ordering::Relaxed);
+        self.keyframe_requests
+            .store(keyframe_requests, Ordering::Relaxed);
     }
 
-    pub fn request_keyframe(&self) {
-        self.keyframe.store(true, Ordering::Relaxed);
-    }
-
-    pub fn set_backlog(&self, backlog: Duration) {
-        self.backlog_ms
-            .store(backlog.as_millis(), Ordering::Relaxed);
-    }
-
-    pub fn rate(&self) -> Rate {
-        Rate::from_bps(self.rate_bps.load(Ordering::Relaxed))
+    fn allowance(&self) -> Allowance {
+        Allowance {
+            rate: Rate::from_bps(self.rate_bps.load(Ordering::Relaxed)),
+            overruns: self.overruns.load(Ordering::Relaxed),
+            keyframe_requests: self.keyframe_requests.load(Ordering::Relaxed),
+        }
     }
 
     pub fn report(&self) -> CameraReport {
@@ -115,7 +105,7 @@ pub fn start(
     notices: Notices,
     send: impl FnMut(VideoFrame) -> bool + Send + 'static,
 ) -> Result<(), VideoError> {
-    let studio = Studio::new(setup, control.rate())?;
+    let studio = Studio::new(setup)?;
     thread::Builder::new()
         .name("encoder".to_owned())
         .spawn(move || encode(studio, &control, &shots, &notices, send))
@@ -139,30 +129,17 @@ fn encode(
         if let Some(missed) = load.on_picture(missed) {
             notices.tell(Notice::TooSlow { missed });
         }
-        if control.backlog_ms.load(Ordering::Relaxed) > MAX_BACKLOG.as_millis() {
-            // Only the network can lower it: look again with the next picture.
-            control.backlog_ms.store(0, Ordering::Relaxed);
+        let encoding = studio
+            .control
+            .on_picture(shot.taken_at, &control.allowance());
+        let Some(encoding) = encoding else {
             control.lock().skipped += 1;
             continue;
-        }
-        let rate = control.rate();
-        let verdict = studio.adaptation.on_picture(shot.taken_at, rate);
-        if verdict == Verdict::Skip {
-            control.lock().skipped += 1;
-            continue;
-        }
-        let keyframe = if control.keyframe.swap(false, Ordering::Relaxed) {
-            Keyframe::Force
-        } else {
-            Keyframe::Auto
         };
         let timestamp = rtp_timestamp(shot.taken_at, 90_000);
-        let encoded = studio.encode(&shot.picture, timestamp, rate, verdict, keyframe);
-        control.lock().add(studio.adaptation.form(), &encoded);
+        let encoded = studio.encode(&shot.picture, timestamp, &encoding);
+        control.lock().add(encoding.form, &encoded);
         let Ok(Some(encoded)) = encoded else {
-            if keyframe == Keyframe::Force {
-                control.request_keyframe();
-            }
             continue;
         };
         if !send(VideoFrame {
@@ -208,15 +185,15 @@ impl Load {
     }
 }
 
-/// An encoder, and what decides how large its pictures are.
+/// An encoder, and what decides before each picture.
 struct Studio {
     encoder: VideoEncoder,
-    adaptation: Adaptation,
+    control: EncoderControl,
     scaler: Option<Scaler>,
 }
 
 impl Studio {
-    fn new(setup: VideoSetup, rate: Rate) -> Result<Studio, VideoError> {
+    fn new(setup: VideoSetup) -> Result<Studio, VideoError> {
         let Format { width, height, fps } = setup.format;
         let (temporal_layers, quantizers) = match setup.codec {
             VideoCodec::Vp8 => (setup.layers, QuantizerBounds::VP8),
@@ -226,11 +203,12 @@ impl Studio {
             width,
             height,
             fps: whole(fps),
-            rate,
+            // There is one before the first picture.
+            rate: Rate::ZERO,
             temporal_layers,
         };
         let encoder = VideoEncoder::new(setup.codec, config)?;
-        let adaptation = Adaptation::new(&AdaptationSetup {
+        let control = EncoderControl::new(&AdaptationSetup {
             width: width as u32,
             height: height as u32,
             fps,
@@ -239,33 +217,34 @@ impl Studio {
         });
         Ok(Studio {
             encoder,
-            adaptation,
+            control,
             scaler: None,
         })
     }
 
-    /// Encodes a picture as `verdict` says, which is not to skip it.
     fn encode(
         &mut self,
         picture: &Picture,
         timestamp: u32,
-        rate: Rate,
-        verdict: Verdict,
-        keyframe: Keyframe,
+        encoding: &Encoding,
     ) -> Result<Option<EncodedFrame>, VideoError> {
-        let form = self.adaptation.form();
+        let Encoding { form, rate, start } = *encoding;
         let picture = shrunk(&mut self.scaler, picture, form);
         self.encoder.set_rate(rate)?;
         self.encoder.set_fps(whole(form.fps))?;
         let present = self.encoder.config();
         let same_size = (picture.width, picture.height) == (present.width, present.height);
         // Another size begins anew by itself.
-        if verdict == Verdict::Restart && same_size {
+        if start == Start::Restart && same_size {
             self.encoder.restart()?;
         }
+        let keyframe = match start {
+            Start::Continue => Keyframe::Auto,
+            Start::Keyframe | Start::Restart => Keyframe::Force,
+        };
         let encoded = self.encoder.encode(&picture, timestamp, keyframe)?;
         let quantizer = encoded.as_ref().map(|frame| frame.quantizer);
-        self.adaptation.on_encoded(quantizer);
+        self.control.on_encoded(quantizer);
         Ok(encoded)
     }
 }

@@ -98,7 +98,7 @@ impl DemoRun {
                 cname: name.to_owned(),
             };
             let relays = start_relays(name, links, target, &start)?;
-            let control = VideoControl::new(Rate::ZERO);
+            let control = Arc::<VideoControl>::default();
             let open =
                 Links::check(specs(&relays), Scope::Named, &notices).map_err(Failure::machine)?;
             let sender =
