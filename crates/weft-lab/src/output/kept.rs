@@ -171,3 +171,6 @@ impl Kept {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

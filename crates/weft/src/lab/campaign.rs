@@ -192,7 +192,8 @@ fn in_turn(
     }
     for part in parts {
         let ended = verdict(&part.outcome);
-        bad.extend(part.lacks.map(Failure::Machine).or(ended.err()));
+        let lacks = part.lacks.map(|text| format!("{}: {text}", part.job.name));
+        bad.extend(lacks.map(Failure::Machine).or(ended.err()));
     }
     Ok(bad)
 }

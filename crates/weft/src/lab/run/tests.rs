@@ -22,6 +22,7 @@ fn a_flag_of_the_other_engine_is_refused() {
         ("weft lab run demo/aqm --keep-rejected", "--keep-rejected: "),
         ("weft lab run demo/aqm --client pion", "--client pion: "),
         ("weft lab run demo/aqm --engine emu --jobs 2", "--jobs: "),
+        ("weft lab run demo/aqm --only gcc", "--only: "),
     ] {
         assert!(error_of(line).contains(flag), "{line}");
     }
@@ -127,4 +128,56 @@ fn scenarios_of_one_name_are_not_written_over_each_other() {
     assert!(error.contains(&wanted), "{error}");
     assert!(error.contains("out/set/one: run each"), "{error}");
     assert!(error.starts_with("Usage") && !out.exists(), "{error}");
+}
+
+#[test]
+fn a_campaign_says_itself_what_flags_would() {
+    let path = concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/../../campaigns/real-clients.toml"
+    );
+    for (flags, told) in [
+        ("", "--out DIR"),
+        ("--out out --client pion", "--client: a campaign's file"),
+        ("--out out --engine emu", "--engine: a campaign's file"),
+        ("--out out --json", "--json: a campaign's file"),
+        (
+            "--out out --only gcc/wired-9",
+            "there is no run `gcc/wired-9`",
+        ),
+    ] {
+        let line = format!("weft lab run {path} {flags}");
+        let error = error_of(line.trim());
+        assert!(
+            error.starts_with("Usage") && error.contains(told),
+            "{error}"
+        );
+    }
+}
+
+#[test]
+fn a_campaign_leaves_a_folder_for_each_run() {
+    let folder = tempfile::tempdir().unwrap();
+    let (file, out) = (folder.path().join("c.toml"), folder.path().join("out"));
+    let scenario = folder.path().join("one.toml");
+    std::fs::write(&scenario, short("one").source.text).unwrap();
+    let text = format!(
+        "title = \"t\"\nrepetitions = 2\n[[runs]]\nname = \"a\"\nscenario = {scenario:?}\n\
+         [[runs]]\nname = \"b/c\"\nscenario = {scenario:?}\nseeds = 1\n"
+    );
+    std::fs::write(&file, text).unwrap();
+    let line = format!("weft lab run {} --out {}", file.display(), out.display());
+    let cli = Cli::try_parse_from(line.split(' ')).unwrap();
+    let Command::Lab(lab) = cli.command else {
+        panic!("{line}");
+    };
+    let LabCommand::Run(args) = lab.command else {
+        panic!("{line}");
+    };
+    run(&args).unwrap();
+    for (name, seeds) in [("a", "[\n    1,\n    2\n  ]"), ("b/c", "[\n    1\n  ]")] {
+        let summary = std::fs::read_to_string(out.join(name).join("summary.json")).unwrap();
+        assert!(summary.contains(seeds), "{name}: {summary}");
+        assert!(summary.contains("\"partial\": false"), "{name}");
+    }
 }
