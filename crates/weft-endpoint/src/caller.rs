@@ -14,10 +14,11 @@ use std::sync::Arc;
 use std::sync::mpsc::{Sender, channel};
 
 use weft_cc::ControllerKind;
+use weft_ice::LinkId;
 use weft_net::{Application, Clock, Context, Driver, DriverError, Remote};
 use weft_peer::{Event, NegotiationError, Offer, Peer, PeerKey, Section};
 use weft_publish::Publisher;
-use weft_secure::{Certificate, LinkId};
+use weft_secure::Certificate;
 use weft_session::{ProtectionKind, SchedulerKind, Stats};
 use weft_units::{Deadline, PathId, Rate, StreamId, VideoCodec};
 

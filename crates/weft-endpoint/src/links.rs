@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 use std::net::{SocketAddr, UdpSocket};
 
+use weft_ice::{LinkId, LocalAddress, RemoteFilter};
 use weft_net::{Attachment, Binding, Link, LinkSpec, Target};
-use weft_secure::{LinkId, LocalAddress, RemoteFilter};
 use weft_session::{Metering, Policy, Standing};
 use weft_sfu::MAX_LINKS;
 use weft_units::Bytes;

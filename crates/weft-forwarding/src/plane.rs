@@ -4,6 +4,7 @@ use crate::settings::Settings;
 use crate::traffic::Traffic;
 use std::collections::{BTreeMap, VecDeque};
 use std::net::SocketAddr;
+use weft_ice::Event as IceEvent;
 use weft_peer::{AWAY, Event as PeerEvent, Output as PeerOutput, Peer, PeerKey, PeerSet};
 use weft_secure::{DropReason, Event as AssociationEvent, FailReason};
 use weft_session::{Event as SessionEvent, Level};
@@ -393,7 +394,7 @@ impl Plane {
                 AssociationEvent::Failed { reason } => self.end(now, key, words(&reason)),
                 // The last path goes down when nothing came by it for as long
                 // as consent lasts (RFC 7675 section 5.1).
-                AssociationEvent::PathDown { .. }
+                AssociationEvent::Ice(IceEvent::PathDown { .. })
                     if !has_path(&self.peers, key)
                         && patience(&self.peers, key) == Duration::ZERO =>
                 {
@@ -421,9 +422,11 @@ fn patience(peers: &PeerSet, key: PeerKey) -> Duration {
 }
 
 fn dropped_by(peer: &Peer) -> u64 {
-    let drops = peer.association().counters().drops();
+    let counters = peer.association().counters();
     // A report comes twice, by two paths.
-    let useless = drops.filter(|(reason, _)| *reason != DropReason::Replayed);
+    let useless = counters
+        .drops()
+        .filter(|(reason, _)| *reason != DropReason::Replayed);
     let session = peer.session().stats().drops;
     useless.map(|(_, count)| count).sum::<u64>() + session.malformed
 }

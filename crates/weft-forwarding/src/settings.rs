@@ -1,6 +1,7 @@
 use std::net::SocketAddr;
+use weft_ice::{IceRole, LinkId, LocalAddress, RemoteFilter};
 use weft_peer::{Entropy, PeerConfig, TimeOrigin};
-use weft_secure::{Certificate, IceRole, LinkId, LocalAddress, RemoteFilter};
+use weft_secure::Certificate;
 use weft_units::Rate;
 
 /// What a path to a player may carry when nothing is known of it: a sharp

@@ -1,5 +1,6 @@
+use weft_ice::{IceRole, LocalAddress};
 use weft_peer::{Entropy, PeerConfig};
-use weft_secure::{Certificate, IceRole, LocalAddress};
+use weft_secure::Certificate;
 use weft_units::Rng;
 
 use crate::Clock;

@@ -10,9 +10,9 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use common::{
     Allowance, FRAME_INTERVAL, Record, Side, Source, TestCall, config, local, survives_a_cut,
 };
+use weft_ice::IceRole;
 use weft_net::{Application, Clock, Context, Driver, Remote};
 use weft_peer::{AnswerPolicy, Direction, Event, Offer, Peer, PeerKey, Section, answer};
-use weft_secure::IceRole;
 use weft_session::{Delivery, EcnState, MediaKind, PathStats};
 use weft_testing::where_the_machine_keeps_up;
 use weft_units::{Deadline, Duration, Instant, Rng, StreamId};

@@ -11,11 +11,9 @@ use std::collections::VecDeque;
 use std::net::SocketAddr;
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
+use weft_ice::{Credentials, IceRole, LinkId, LocalAddress, RemoteFilter};
 use weft_peer::{AnswerPolicy, Direction, Event, Offer, Output, Peer, PeerConfig, Section, answer};
-use weft_secure::{
-    Certificate, Config as AssociationConfig, Credentials, IceRole, LinkId, LocalAddress,
-    RemoteFilter,
-};
+use weft_secure::{Certificate, Config as AssociationConfig};
 use weft_session::{
     Config as SessionConfig, Delivery, Frame, MediaKind, ProtectionKind, SchedulerKind,
 };

@@ -1,6 +1,7 @@
 use std::time::Instant as StdInstant;
 
-use weft_secure::{Certificate, Config as AssociationConfig, Credentials, IceRole, LocalAddress};
+use weft_ice::{Credentials, IceRole, LocalAddress};
+use weft_secure::{Certificate, Config as AssociationConfig};
 use weft_units::{Rng, Ssrc, VideoCodec};
 
 /// What a peer is made of before anything is negotiated.

@@ -1,7 +1,8 @@
 use std::collections::{BTreeMap, VecDeque};
 use std::net::SocketAddr;
 
-use weft_secure::{Association, LocalAddress, Received};
+use weft_ice::{Event as IceEvent, LocalAddress};
+use weft_secure::{Association, Received};
 use weft_session::{
     ForwardedPacket, Frame, Input, Output as SessionOutput, Protocol, Session, Transmit,
 };
@@ -246,7 +247,7 @@ impl Peer {
     }
 
     /// A candidate of the peer's that came after its description.
-    pub fn add_remote_candidate(&mut self, now: Instant, candidate: weft_secure::RemoteCandidate) {
+    pub fn add_remote_candidate(&mut self, now: Instant, candidate: weft_ice::RemoteCandidate) {
         self.association.add_remote_candidate(now, candidate);
         self.pump(now);
     }
@@ -313,14 +314,14 @@ impl Peer {
                 let up: Vec<(PathId, Duration)> = self
                     .association
                     .paths()
-                    .filter(|p| p.state == weft_secure::PathState::Up)
+                    .filter(|p| p.state == weft_ice::PathState::Up)
                     .map(|p| (p.id, p.rtt.unwrap_or(UNKNOWN_RTT)))
                     .collect();
                 for (path, rtt) in up {
                     self.session.handle_input(now, Input::PathUp { path, rtt });
                 }
             }
-            weft_secure::Event::PathUp { path, rtt, .. } if self.connected => {
+            weft_secure::Event::Ice(IceEvent::PathUp { path, rtt, .. }) if self.connected => {
                 self.session.handle_input(
                     now,
                     Input::PathUp {
@@ -329,11 +330,11 @@ impl Peer {
                     },
                 );
             }
-            weft_secure::Event::PathSilent { path } => {
+            weft_secure::Event::Ice(IceEvent::PathSilent { path }) => {
                 self.session
                     .handle_input(now, Input::PathSilent { path: *path });
             }
-            weft_secure::Event::PathDown { path, .. } => {
+            weft_secure::Event::Ice(IceEvent::PathDown { path, .. }) => {
                 self.session
                     .handle_input(now, Input::PathDown { path: *path });
             }

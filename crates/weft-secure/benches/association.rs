@@ -5,10 +5,8 @@
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use std::hint::black_box;
 use std::net::SocketAddr;
-use weft_secure::{
-    Association, Certificate, Config, Credentials, DtlsRole, IceRole, LinkId, LocalAddress, Output,
-    Received, Remote, RemoteCandidate, RemoteFilter,
-};
+use weft_ice::{Credentials, IceRole, LinkId, LocalAddress, RemoteCandidate, RemoteFilter};
+use weft_secure::{Association, Certificate, Config, DtlsRole, Output, Received, Remote};
 use weft_units::{Duration, Instant, Rng};
 
 /// Payload that leaves room for headers and tag in 1,200 bytes.

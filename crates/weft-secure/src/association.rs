@@ -7,10 +7,10 @@ pub use types::{Config, Event, FailReason, Output, Received, Remote};
 use crate::certificate::Fingerprint;
 use crate::counters::{Counters, DropReason};
 use crate::dtls::{Handshake, Route, Wanted};
-use crate::ice::{Agent, Credentials, LocalAddress, Path, Phase, RemoteCandidate};
 use crate::outbox::Outbox;
 use crate::srtp::{ProtectError, Srtp, Unprotected};
 use std::net::SocketAddr;
+use weft_ice::{Agent, Credentials, LocalAddress, Path, Phase, RemoteCandidate};
 use weft_units::{Deadline, Duration, Instant, PathId};
 
 /// One ICE session with many valid pairs, one DTLS association, one SRTP
@@ -53,7 +53,12 @@ impl Association {
                 &config.certificate,
                 config.handshake_seed,
             ),
-            ice: Agent::new(config.role, config.tie_breaker, config.credentials, rng),
+            ice: Agent::new(weft_ice::Config {
+                role: config.role,
+                credentials: config.credentials,
+                tie_breaker: config.tie_breaker,
+                rng,
+            }),
             srtp: None,
             out: Outbox::default(),
             dtls_route: None,
@@ -81,20 +86,20 @@ impl Association {
         }
         self.dtls.start(now, remote.dtls, remote.fingerprint);
         self.ice
-            .set_remote(now, &remote.credentials, &remote.candidates, &mut self.out);
+            .set_remote(now, &remote.credentials, &remote.candidates);
         self.settle(now);
     }
 
     /// Adds a local address; paths to the known remote addresses are tried.
     /// An address that is there already changes its link, cost and filter.
     pub fn add_local(&mut self, now: Instant, local: LocalAddress) {
-        self.ice.add_local(now, local, &mut self.out);
+        self.ice.add_local(now, local);
         self.settle(now);
     }
 
     /// Removes a local address with its paths.
     pub fn remove_local(&mut self, now: Instant, addr: SocketAddr) {
-        self.ice.remove_local(now, addr, &mut self.out);
+        self.ice.remove_local(now, addr);
         if self.dtls_route.is_some_and(|(local, _)| local == addr) {
             self.dtls_route = None;
         }
@@ -103,7 +108,7 @@ impl Association {
 
     /// Adds a remote address that came after the description, or before it.
     pub fn add_remote_candidate(&mut self, now: Instant, candidate: RemoteCandidate) {
-        self.ice.add_remote(now, candidate, &mut self.out);
+        self.ice.add_remote(now, candidate);
         self.settle(now);
     }
 
@@ -120,10 +125,12 @@ impl Association {
         };
         match protocol {
             Protocol::Stun => {
-                let route = (local, remote);
-                let handled = self.ice.handle_stun(now, route, datagram, &mut self.out);
+                let handled = self.ice.handle_datagram(now, local, remote, datagram);
                 self.settle(now);
-                handled.map_or_else(|reason| self.dropped(reason), |()| Received::Handled)
+                handled.map_or_else(
+                    |reason| Received::Dropped(DropReason::Ice(reason)),
+                    |()| Received::Handled,
+                )
             }
             Protocol::Dtls => self.handle_dtls(now, (local, remote), datagram),
             Protocol::Rtp | Protocol::Rtcp => {
@@ -171,7 +178,7 @@ impl Association {
     /// Says that a path looks dead. Every path that is valid is checked at once;
     /// what does not answer while another does goes down. Never the last one.
     pub fn suspect(&mut self, now: Instant, path: PathId) {
-        self.ice.suspect(now, path, &mut self.out);
+        self.ice.suspect(now, path);
         self.settle(now);
     }
 
@@ -192,7 +199,7 @@ impl Association {
     /// Nominates a path that is up: the peer sends there. Only the
     /// controlling side can; otherwise, and for other paths, nothing happens.
     pub fn select(&mut self, now: Instant, path: PathId) {
-        self.ice.select(now, path, &mut self.out);
+        self.ice.select(now, path);
         self.settle(now);
     }
 
@@ -204,7 +211,7 @@ impl Association {
 
     /// Lets time pass.
     pub fn handle_timeout(&mut self, now: Instant) {
-        self.ice.handle_timeout(now, &mut self.out);
+        self.ice.handle_timeout(now);
         self.dtls.handle_timeout(now);
         self.settle(now);
     }
@@ -222,8 +229,10 @@ impl Association {
 
     /// What was counted so far.
     #[must_use]
-    pub fn counters(&self) -> &Counters {
-        &self.out.counters
+    pub fn counters(&self) -> Counters {
+        let mut counters = self.out.counters.clone();
+        counters.ice = self.ice.counters().clone();
+        counters
     }
 
     fn handle_dtls(
@@ -234,7 +243,7 @@ impl Association {
     ) -> Received<'static> {
         // Whoever answers our checks or sends its own may speak; a stranger
         // may not even make us spend time on it.
-        if self.ice.find(local, remote).is_none() {
+        if !self.ice.is_pair(local, remote) {
             return self.dropped(DropReason::UnknownPath);
         }
         if !self.dtls.handle_packet(now, datagram) {
@@ -252,10 +261,9 @@ impl Association {
         (local, remote): Route,
         datagram: &[u8],
     ) -> Received<'a> {
-        let Some(index) = self.ice.find(local, remote) else {
+        let Some(path) = self.ice.path_of(local, remote) else {
             return self.dropped(DropReason::UnknownPath);
         };
-        let path = self.ice.number(index);
         let counters = &mut self.out.counters;
         let received = match (&mut self.srtp, &protocol) {
             (None, _) => Err(DropReason::NoKeys),
@@ -285,8 +293,19 @@ impl Association {
         Received::Dropped(reason)
     }
 
-    /// Sends what DTLS has to send, takes its result, renews the deadline.
+    /// Passes on what ICE wants, sends what DTLS has to send, takes its result,
+    /// renews the deadline.
     fn settle(&mut self, now: Instant) {
+        while let Some(output) = self.ice.poll_output() {
+            match output {
+                weft_ice::Output::Transmit {
+                    local,
+                    remote,
+                    datagram,
+                } => self.out.transmit((local, remote), datagram),
+                weft_ice::Output::Event(event) => self.out.event(Event::Ice(event)),
+            }
+        }
         let route = self.ice.route().or(self.dtls_route);
         while let Some(wanted) = self.dtls.poll(now, route) {
             match wanted {
@@ -302,7 +321,7 @@ impl Association {
                 }
             }
         }
-        self.deadline = Deadline::earlier(self.ice.deadline(), self.dtls.deadline());
+        self.deadline = Deadline::earlier(self.ice.poll_timeout(), self.dtls.deadline());
     }
 }
 

@@ -4,16 +4,23 @@ macro_rules! drop_reasons {
     ($($(#[$doc:meta])* $name:ident => $text:literal,)*) => {
         /// Why a datagram was dropped.
         #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-        pub enum DropReason { $($(#[$doc])* $name,)* }
+        pub enum DropReason {
+            $($(#[$doc])* $name,)*
+            /// A STUN message that the ICE agent refused.
+            Ice(weft_ice::DropReason),
+        }
 
         impl DropReason {
-            /// Every reason, in the order of the counters.
-            pub const ALL: &'static [DropReason] = &[$(DropReason::$name,)*];
+            /// Those that are not the ICE agent's, in the order of the counters.
+            const OWN: &'static [DropReason] = &[$(DropReason::$name,)*];
 
             /// Short name in snake case, for metrics and traces.
             #[must_use]
             pub const fn as_str(self) -> &'static str {
-                match self { $(DropReason::$name => $text,)* }
+                match self {
+                    $(DropReason::$name => $text,)*
+                    DropReason::Ice(reason) => reason.as_str(),
+                }
             }
         }
     };
@@ -24,18 +31,6 @@ drop_reasons! {
     Unrecognised => "unrecognised",
     /// Media from a pair of addresses on which nobody proved anything.
     UnknownPath => "unknown_path",
-    /// Not a STUN message, or one whose attributes do not parse.
-    StunMalformed => "stun_malformed",
-    /// MESSAGE-INTEGRITY missing or wrong.
-    StunIntegrity => "stun_integrity",
-    /// USERNAME missing or for somebody else.
-    StunUsername => "stun_username",
-    /// An answer to a check that was not sent or was forgotten.
-    StunUnexpected => "stun_unexpected",
-    /// A check from an address that the local address's filter excludes.
-    StunFiltered => "stun_filtered",
-    /// A check that would need one pair more than the limit.
-    TooManyPairs => "too_many_pairs",
     /// A DTLS record before the remote description, or one that DTLS refused.
     DtlsRefused => "dtls_refused",
     /// Media before the keys.
@@ -61,34 +56,41 @@ impl fmt::Display for DropReason {
 /// What an association has counted so far.
 #[derive(Clone, Debug, Default)]
 pub struct Counters {
-    drops: [u64; DropReason::ALL.len()],
+    drops: [u64; DropReason::OWN.len()],
     /// RTP packets received and authenticated, each for the first time.
     pub rtp_received: u64,
     /// RTP packets received again and authenticated.
     pub rtp_again: u64,
     /// RTCP packets received and authenticated.
     pub rtcp_received: u64,
-    /// Connectivity checks sent.
-    pub checks_sent: u64,
-    /// Answers received to checks sent.
-    pub checks_answered: u64,
-    /// Pairs of addresses not made because of the limit.
-    pub pairs_refused: u64,
+    /// What the ICE agent counted.
+    pub ice: weft_ice::Counters,
 }
 
 impl Counters {
     /// Datagrams dropped for this reason.
     #[must_use]
     pub fn dropped(&self, reason: DropReason) -> u64 {
-        self.drops[reason as usize]
+        match reason {
+            DropReason::Ice(reason) => self.ice.dropped(reason),
+            own => place(own).map_or(0, |at| self.drops[at]),
+        }
     }
 
     /// Every reason with its count, zeros included.
     pub fn drops(&self) -> impl Iterator<Item = (DropReason, u64)> + '_ {
-        DropReason::ALL.iter().map(|&r| (r, self.dropped(r)))
+        let own = DropReason::OWN.iter().copied().zip(self.drops);
+        own.chain(self.ice.drops().map(|(r, n)| (DropReason::Ice(r), n)))
     }
 
+    /// Counts a drop, unless the ICE agent has.
     pub(crate) fn count_drop(&mut self, reason: DropReason) {
-        self.drops[reason as usize] += 1;
+        if let Some(at) = place(reason) {
+            self.drops[at] += 1;
+        }
     }
+}
+
+fn place(reason: DropReason) -> Option<usize> {
+    DropReason::OWN.iter().position(|own| *own == reason)
 }

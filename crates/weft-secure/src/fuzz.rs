@@ -1,11 +1,9 @@
 //! Bodies of the fuzz targets in `fuzz/`, which property tests run as well.
 
-use crate::{
-    Association, Certificate, Config, Credentials, DtlsRole, IceRole, LinkId, LocalAddress,
-    Received, Remote, RemoteCandidate, RemoteFilter,
-};
+use crate::{Association, Certificate, Config, DtlsRole, Received, Remote};
 use std::net::SocketAddr;
 use std::sync::OnceLock;
+use weft_ice::{Credentials, IceRole, LinkId, LocalAddress, RemoteCandidate, RemoteFilter};
 use weft_units::{Duration, Instant, Rng};
 
 /// Feeds the bytes to an association as datagrams: each is a byte of length,

@@ -1,5 +1,5 @@
-//! Sans-IO association: one ICE session with many valid pairs, one DTLS
-//! association, one SRTP context per direction.
+//! Sans-IO association: the ICE session of `weft-ice` with many valid pairs,
+//! one DTLS association, one SRTP context per direction.
 //!
 //! The wire is plain WebRTC. A *path* is a candidate pair that is kept valid;
 //! media may leave on any of them, and whatever arrives on any of them is
@@ -10,7 +10,6 @@ mod certificate;
 mod counters;
 mod dtls;
 pub mod fuzz;
-mod ice;
 mod outbox;
 mod srtp;
 
@@ -18,8 +17,4 @@ pub use association::{Association, Config, Event, FailReason, Output, Received, 
 pub use certificate::{Certificate, CertificateError, Fingerprint, FingerprintError};
 pub use counters::{Counters, DropReason};
 pub use dtls::DtlsRole;
-pub use ice::{
-    Credentials, DownReason, IceRole, LinkId, LocalAddress, Path, PathState, RemoteCandidate,
-    RemoteFilter,
-};
 pub use srtp::{Profile, ProtectError};

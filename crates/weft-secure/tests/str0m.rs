@@ -10,9 +10,11 @@ use str0m::media::MediaKind;
 use str0m::net::{DatagramRecv, Protocol, Receive};
 use str0m::rtp::RtpWrite;
 use str0m::{Candidate, Rtc, RtcConfig};
+use weft_ice::{
+    Credentials, IceRole, LinkId, LocalAddress, PathState, RemoteCandidate, RemoteFilter,
+};
 use weft_secure::{
-    Association, Certificate, Config, Credentials, DtlsRole, Event, Fingerprint, IceRole, LinkId,
-    LocalAddress, Output, PathState, Received, Remote, RemoteCandidate, RemoteFilter,
+    Association, Certificate, Config, DtlsRole, Event, Fingerprint, Output, Received, Remote,
 };
 use weft_units::{Duration, Instant, Rng};
 

@@ -14,11 +14,10 @@ use client::{Answer, request};
 use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::mpsc;
 use std::time::{Duration as StdDuration, Instant as StdInstant};
+use weft_ice::{IceRole, LinkId, LocalAddress, RemoteFilter};
 use weft_net::{Application, Clock, Context, Driver};
 use weft_peer::{Direction, Event as PeerEvent, Offer, PeerConfig, PeerKey, Section};
-use weft_secure::{
-    Certificate, Event as AssociationEvent, IceRole, LinkId, LocalAddress, RemoteFilter,
-};
+use weft_secure::{Certificate, Event as AssociationEvent};
 use weft_server::{Server, ServerConfig, ServerHandle};
 use weft_session::{Delivery, Event as SessionEvent, Frame, MediaKind};
 use weft_units::{Deadline, Duration, Instant, Rate};

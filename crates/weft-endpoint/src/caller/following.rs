@@ -3,8 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::SocketAddr;
 
+use weft_ice::{LinkId, LocalAddress};
 use weft_net::{Attachment, Context};
-use weft_secure::{LinkId, LocalAddress};
 use weft_units::{Bytes, Duration, Instant};
 
 use super::{Caller, Counterpart};

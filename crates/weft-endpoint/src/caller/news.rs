@@ -2,8 +2,10 @@
 
 use std::sync::mpsc::Sender;
 
+use weft_ice::Event as IceEvent;
 use weft_net::Context;
 use weft_peer::PeerKey;
+use weft_secure::Event;
 use weft_session::{Event as SessionEvent, ReceivedFrame};
 use weft_units::{Instant, PathId};
 
@@ -55,19 +57,14 @@ impl From<Sender<News>> for Listener {
 }
 
 impl Caller {
-    pub(super) fn on_association(
-        &mut self,
-        context: &mut Context<'_>,
-        key: PeerKey,
-        event: weft_secure::Event,
-    ) {
+    pub(super) fn on_association(&mut self, context: &mut Context<'_>, key: PeerKey, event: Event) {
         let Some(counterpart) = self.peers.get_mut(&key) else {
             return;
         };
         let now = context.now;
         let links = &self.following.links;
         let news = match event {
-            weft_secure::Event::PathUp { path, link, .. } => {
+            Event::Ice(IceEvent::PathUp { path, link, .. }) => {
                 if let Some(peer) = context.peer(key) {
                     peer.set_path_policy(now, path, links.policy(link));
                 }
@@ -80,7 +77,7 @@ impl Caller {
                     up: true,
                 }
             }
-            weft_secure::Event::PathDown { path, .. } | weft_secure::Event::PathSilent { path } => {
+            Event::Ice(IceEvent::PathDown { path, .. } | IceEvent::PathSilent { path }) => {
                 counterpart.live.remove(&path);
                 if counterpart.live.is_empty() {
                     // There may be a link that was held back.
@@ -93,13 +90,13 @@ impl Caller {
                     up: false,
                 }
             }
-            weft_secure::Event::Connected { .. } => News::Connected,
-            weft_secure::Event::Failed { reason } => {
+            Event::Connected { .. } => News::Connected,
+            Event::Failed { reason } => {
                 counterpart.failed = true;
                 self.publisher.handle_left(&key);
                 News::Failed(format!("{reason:?}"))
             }
-            weft_secure::Event::Selected { .. } => return,
+            Event::Ice(IceEvent::Selected { .. }) => return,
         };
         counterpart.news.tell(news);
         self.allow();

@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
+use weft_ice::{IceRole, LinkId, RemoteCandidate};
 use weft_net::{Attachment, Context};
 use weft_peer::{Direction, Offer, Peer, PeerKey, Section};
-use weft_secure::{IceRole, LinkId, RemoteCandidate};
 use weft_session::{Delivery, MediaKind};
 use weft_units::{Instant, Rate, StreamId};
 

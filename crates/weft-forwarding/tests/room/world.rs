@@ -7,11 +7,12 @@ use std::sync::OnceLock;
 
 use weft_forwarding::{Event as PlaneEvent, Output as PlaneOutput, Plane};
 use weft_forwarding::{Publisher, ResourceId, Settings};
+use weft_ice::{IceRole, LocalAddress};
 use weft_peer::{
     AnswerPolicy, Direction, Entropy, Event, Offer, Output, Peer, PeerConfig, Section, TimeOrigin,
     answer,
 };
-use weft_secure::{Certificate, IceRole, LocalAddress};
+use weft_secure::Certificate;
 use weft_session::{Delivery, Event as SessionEvent, MediaKind};
 use weft_units::{Duration, Ecn, Instant, Rate, Rng};
 

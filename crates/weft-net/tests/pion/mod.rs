@@ -9,9 +9,9 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 
+use weft_ice::{IceRole, RemoteCandidate, RemoteFilter};
 use weft_net::{Clock, Driver};
 use weft_peer::{Direction, Offer, Section};
-use weft_secure::{IceRole, RemoteCandidate, RemoteFilter};
 use weft_session::{Delivery, Level, MediaKind, Naming, SchedulerKind};
 use weft_testing::{skipped, where_the_machine_keeps_up};
 use weft_units::{Duration, Instant, Rng};

@@ -10,7 +10,8 @@ pub(crate) mod tests;
 pub use answer::{AnswerPolicy, answer};
 pub use offer::Offer;
 
-use weft_secure::{DtlsRole, Fingerprint, Remote, RemoteCandidate};
+use weft_ice::RemoteCandidate;
+use weft_secure::{DtlsRole, Fingerprint, Remote};
 use weft_session::{Feedback, Level, MediaKind, Naming};
 use weft_units::{Ssrc, StreamId, VideoCodec};
 use weft_wire::h264::Format;
@@ -268,7 +269,7 @@ fn remote_transport(
     let all = description.media.iter().flat_map(|m| &m.candidates);
     let candidates = all.filter_map(remote_candidate).collect();
     Ok(Remote {
-        credentials: weft_secure::Credentials { ufrag, pwd },
+        credentials: weft_ice::Credentials { ufrag, pwd },
         fingerprint: fingerprint.to_string().parse::<Fingerprint>()?,
         dtls,
         candidates,

@@ -1,10 +1,8 @@
 use std::collections::BTreeSet;
 use std::net::SocketAddr;
 
-use weft_secure::{
-    Certificate, Config as AssociationConfig, Credentials, IceRole, LinkId, LocalAddress,
-    RemoteFilter,
-};
+use weft_ice::{Credentials, IceRole, LinkId, LocalAddress, RemoteFilter};
+use weft_secure::{Certificate, Config as AssociationConfig};
 use weft_session::{Delivery, Frame, Input, Level, MediaKind, Naming, Output};
 use weft_units::{Duration, Instant, PathId, Rng, Ssrc, VideoCodec};
 use weft_wire::rtp::ExtensionMap;

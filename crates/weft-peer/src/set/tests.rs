@@ -1,6 +1,6 @@
 use std::net::SocketAddr;
 
-use weft_secure::{IceRole, PathState};
+use weft_ice::{IceRole, PathState};
 use weft_session::{Delivery, MediaKind};
 use weft_units::{Duration, Ecn, Instant};
 
@@ -156,8 +156,8 @@ fn a_forged_check_with_a_known_name_takes_no_route_over() {
         .handle_datagram(house.now, server, client, Ecn::NotEct, &nonsense);
     assert_eq!(routed, Some(victim));
     let peer = house.set.get(attacker).expect("there");
-    let drops = peer.association().counters().drops();
-    let drops: u64 = drops.map(|(_, n)| n).sum();
+    let counters = peer.association().counters();
+    let drops: u64 = counters.drops().map(|(_, n)| n).sum();
     assert_eq!(drops, 1, "the forged check");
 }
 

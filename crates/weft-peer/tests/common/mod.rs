@@ -3,11 +3,9 @@
 
 use std::net::SocketAddr;
 
+use weft_ice::{Credentials, IceRole, LinkId, LocalAddress, RemoteFilter};
 use weft_peer::{Event, PeerConfig};
-use weft_secure::{
-    Certificate, Config as AssociationConfig, Credentials, IceRole, LinkId, LocalAddress,
-    RemoteFilter,
-};
+use weft_secure::{Certificate, Config as AssociationConfig};
 use weft_session::{Config as SessionConfig, Frame};
 use weft_units::{Duration, Instant, Rate, Rng, Ssrc, VideoCodec};
 use weft_wire::rtp::ExtensionMap;
@@ -103,13 +101,13 @@ impl Record {
 
     pub fn path_down(&self, side: Side, from: Instant) -> Option<Instant> {
         self.first_event(side, from, |e| {
-            matches!(e, weft_secure::Event::PathDown { .. })
+            matches!(e, weft_secure::Event::Ice(weft_ice::Event::PathDown { .. }))
         })
     }
 
     pub fn path_up(&self, side: Side, from: Instant) -> Option<Instant> {
         self.first_event(side, from, |e| {
-            matches!(e, weft_secure::Event::PathUp { .. })
+            matches!(e, weft_secure::Event::Ice(weft_ice::Event::PathUp { .. }))
         })
     }
 }

@@ -11,8 +11,8 @@ use str0m::format::Codec;
 use str0m::media::{Direction as Str0mDirection, MediaKind as Str0mKind, MediaTime, Mid};
 use str0m::net::{DatagramRecv, Protocol, Receive};
 use str0m::{Candidate, Rtc, RtcConfig};
+use weft_ice::IceRole;
 use weft_peer::{AnswerPolicy, Direction, Offer, Output, Peer, Section, answer};
-use weft_secure::IceRole;
 use weft_session::{Delivery, Level, MediaKind};
 use weft_units::{Duration, Ecn, Instant, Rng};
 

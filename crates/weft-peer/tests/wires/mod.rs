@@ -3,8 +3,8 @@
 
 use std::net::{IpAddr, SocketAddr};
 
+use weft_ice::LocalAddress;
 use weft_links::{Departure, Link, LinkSpec};
-use weft_secure::LocalAddress;
 use weft_units::{Bytes, Duration, Instant, Rng};
 
 use crate::common::local;

@@ -2,8 +2,8 @@
 
 use std::net::SocketAddr;
 
+use weft_ice::IceRole;
 use weft_peer::{AnswerPolicy, Direction, Event, Offer, Output, Peer, PeerConfig, Section, answer};
-use weft_secure::IceRole;
 use weft_session::{Delivery, MediaKind, SchedulerKind};
 use weft_units::{Duration, Ecn, Instant, Rng, StreamId};
 

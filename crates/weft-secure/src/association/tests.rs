@@ -1,8 +1,9 @@
+mod handshake;
 mod hostile;
 mod media;
 mod net;
-mod paths;
 
 use super::*;
-use crate::{Certificate, DtlsRole, IceRole, LinkId};
+use crate::{Certificate, DtlsRole};
+use weft_ice::IceRole;
 use weft_units::{Duration, Rng};

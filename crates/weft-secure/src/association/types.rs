@@ -1,10 +1,10 @@
 use crate::certificate::{Certificate, Fingerprint};
 use crate::counters::DropReason;
 use crate::dtls::DtlsRole;
-use crate::ice::{Credentials, DownReason, IceRole, LinkId, RemoteCandidate};
 use crate::srtp::Profile;
 use std::net::SocketAddr;
-use weft_units::{Duration, PathId, Rng};
+use weft_ice::{Credentials, IceRole, RemoteCandidate};
+use weft_units::{PathId, Rng};
 
 /// What an association is made of.
 #[derive(Clone, Debug)]
@@ -93,34 +93,8 @@ pub enum Output {
 /// Something happened.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Event {
-    /// A path became valid, for the first time or again, or answers again
-    /// after [`Event::PathSilent`].
-    PathUp {
-        /// Its number.
-        path: PathId,
-        /// The link of our address.
-        link: LinkId,
-        /// Our address.
-        local: SocketAddr,
-        /// The peer's address.
-        remote: SocketAddr,
-        /// Smoothed round-trip time.
-        rtt: Duration,
-    },
-    /// A path that was up is not any more.
-    PathDown {
-        /// Its number.
-        path: PathId,
-        /// How that was found.
-        reason: DownReason,
-    },
-    /// For a second no path at all has answered. This one stays, as there is
-    /// nothing better, but what is sent on it is lost; it is checked ten times
-    /// a second.
-    PathSilent {
-        /// Its number.
-        path: PathId,
-    },
+    /// Of the paths.
+    Ice(weft_ice::Event),
     /// The handshake is done and the peer is who its fingerprint says.
     Connected {
         /// What protects the media.
@@ -130,11 +104,6 @@ pub enum Event {
     Failed {
         /// Why.
         reason: FailReason,
-    },
-    /// The selected pair changed, by us or by the peer.
-    Selected {
-        /// The new one.
-        path: PathId,
     },
 }
 

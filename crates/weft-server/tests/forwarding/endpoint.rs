@@ -4,13 +4,12 @@
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex, mpsc};
+use weft_ice::{IceRole, LinkId, LocalAddress, RemoteFilter};
 use weft_net::{Application, Clock, Context, Driver};
 use weft_peer::{
     AnswerPolicy, Direction, Event as PeerEvent, Offer, Peer, PeerConfig, PeerKey, Section,
 };
-use weft_secure::{
-    Certificate, Event as AssociationEvent, IceRole, LinkId, LocalAddress, RemoteFilter,
-};
+use weft_secure::{Certificate, Event as AssociationEvent};
 use weft_session::receive::ReceivedFrame;
 use weft_session::{
     Delivery, Event as SessionEvent, Frame, MediaKind, PathStats, ProtectionKind, Stats,

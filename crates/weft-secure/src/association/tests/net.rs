@@ -1,9 +1,9 @@
 //! Two associations in virtual time, joined by wires.
 
 use super::*;
-use crate::{LinkId, RemoteFilter};
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
+use weft_ice::{LinkId, RemoteFilter};
 
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Side {

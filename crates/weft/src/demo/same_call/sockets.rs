@@ -6,10 +6,11 @@ use std::sync::mpsc::{Sender, channel};
 use std::sync::{Arc, Mutex};
 
 use weft_experiment::{CameraSetup, SideSetup};
+use weft_ice::{IceRole, LinkId, LocalAddress, RemoteCandidate, RemoteFilter};
 use weft_net::{Application, Clock, Context, Driver, Remote};
 use weft_peer::{AnswerPolicy, Direction, Event, Offer, Peer, PeerConfig, PeerKey, Section};
 use weft_publish::Publisher;
-use weft_secure::{Certificate, IceRole, LinkId, LocalAddress, RemoteCandidate, RemoteFilter};
+use weft_secure::Certificate;
 use weft_session::{Delivery, Event as SessionEvent, Frame, MediaKind};
 use weft_sim::Camera;
 use weft_units::{Deadline, Instant, Rate, Rng, StreamId};

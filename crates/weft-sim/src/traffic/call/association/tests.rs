@@ -138,10 +138,10 @@ fn its_times_are_those_of_the_association() {
     }
     let own = times(include_str!("../association.rs"));
     let liveness = times(include_str!(
-        "../../../../../weft-secure/src/ice/liveness.rs"
+        "../../../../../weft-ice/src/agent/liveness.rs"
     ));
     let schedule = times(include_str!(
-        "../../../../../weft-secure/src/ice/schedule.rs"
+        "../../../../../weft-ice/src/agent/schedule.rs"
     ));
     assert_eq!(own.len(), 10, "{own:?}");
     for (name, value) in own {

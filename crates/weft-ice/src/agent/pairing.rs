@@ -1,22 +1,21 @@
 //! Which pairs exist and what they are called.
 
 use super::pair::Pair;
-use super::types::can_pair;
 use super::{Agent, MAX_PAIRS, liveness, schedule};
-use crate::ice::{DownReason, PathState};
-use crate::outbox::Outbox;
+use crate::types::can_pair;
+use crate::types::{DownReason, PathState};
 use std::net::SocketAddr;
 use weft_units::{Instant, PathId};
 
 impl Agent {
-    pub fn find(&self, local: SocketAddr, remote: SocketAddr) -> Option<usize> {
+    pub(super) fn find(&self, local: SocketAddr, remote: SocketAddr) -> Option<usize> {
         self.pairs.iter().position(|p| p.is(local, remote))
     }
 
     /// Gives the pair a number if it has none yet. A number is used again
     /// only when all 256 were, so that late packets are not taken for a new
     /// path's.
-    pub fn number(&mut self, index: usize) -> PathId {
+    pub(super) fn number(&mut self, index: usize) -> PathId {
         if !self.pairs[index].numbered {
             let taken = |id| self.pairs.iter().any(|p| p.has_id(id));
             let mut id = self.next_id;
@@ -36,7 +35,7 @@ impl Agent {
     }
 
     /// Pairs all addresses that may be and are not paired yet.
-    pub(super) fn make_pairs(&mut self, now: Instant, out: &mut Outbox) {
+    pub(super) fn make_pairs(&mut self, now: Instant) {
         if self.remote.is_none() {
             return;
         }
@@ -46,22 +45,16 @@ impl Agent {
                 let address = &self.locals[local];
                 let may = can_pair(address.addr, remote) && address.remotes.allows(remote);
                 if may && self.find(address.addr, remote).is_none() {
-                    self.make_pair(now, local, remote, out);
+                    self.make_pair(now, local, remote);
                 }
             }
         }
     }
 
-    pub(super) fn make_pair(
-        &mut self,
-        now: Instant,
-        local: usize,
-        remote: SocketAddr,
-        out: &mut Outbox,
-    ) {
+    pub(super) fn make_pair(&mut self, now: Instant, local: usize, remote: SocketAddr) {
         if self.pairs.len() == MAX_PAIRS {
             let Some(useless) = self.useless(now) else {
-                out.counters.pairs_refused += 1;
+                self.out.counters.pairs_refused += 1;
                 return;
             };
             self.pairs.remove(useless);
@@ -81,22 +74,17 @@ impl Agent {
         hopeless.or_else(|| dead.min_by_key(|&i| self.pairs[i].heard_at()))
     }
 
-    pub(super) fn remove_pairs(
-        &mut self,
-        now: Instant,
-        which: impl FnMut(&Pair) -> bool,
-        out: &mut Outbox,
-    ) {
+    pub(super) fn remove_pairs(&mut self, now: Instant, which: impl FnMut(&Pair) -> bool) {
         let pairs = std::mem::take(&mut self.pairs);
         let (mut gone, kept): (Vec<Pair>, Vec<Pair>) = pairs.into_iter().partition(which);
         self.pairs = kept;
         if gone.is_empty() {
             return;
         }
-        self.fill_ways(out);
+        self.fill_ways();
         for pair in &mut gone {
-            pair.tell_end(DownReason::Removed, out);
+            pair.tell_end(DownReason::Removed, &mut self.out);
         }
-        self.reselect(now, out);
+        self.reselect(now);
     }
 }

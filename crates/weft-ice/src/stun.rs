@@ -2,7 +2,7 @@
 //! the choice of attributes and two of libwebrtc that no codec knows.
 
 use crate::counters::DropReason;
-use crate::ice::IceRole;
+use crate::types::IceRole;
 use std::net::SocketAddr;
 use stun_types::attribute::{
     AttributeStaticType, AttributeType, ErrorCode, RawAttribute, Username, XorMappedAddress,
@@ -25,10 +25,10 @@ const NOMINATION: AttributeType = AttributeType::new(0xc001);
 const NETWORK_INFO: AttributeType = AttributeType::new(0xc057);
 
 /// RFC 8445 section 7.3.1.1.
-pub(super) const ROLE_CONFLICT: u16 = 487;
+pub(crate) const ROLE_CONFLICT: u16 = 487;
 
 /// A check that we send.
-pub(super) struct Check<'a> {
+pub(crate) struct Check<'a> {
     pub transaction: u128,
     /// `remote:local`
     pub username: &'a str,
@@ -42,7 +42,7 @@ pub(super) struct Check<'a> {
 
 /// A check of the peer, authenticated.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) struct Request {
+pub(crate) struct Request {
     pub transaction: u128,
     pub priority: u32,
     /// The peer's role and its tie breaker.
@@ -54,34 +54,34 @@ pub(super) struct Request {
 }
 
 /// A message that parses; not authenticated yet.
-pub(super) enum Incoming<'a> {
+pub(crate) enum Incoming<'a> {
     Request(Message<'a>),
     Response(Response<'a>),
     /// Keep-alives: nothing to do.
     Indication,
 }
 
-pub(super) struct Response<'a> {
+pub(crate) struct Response<'a> {
     pub transaction: u128,
     /// The error code; `None` is success.
     pub error: Option<u16>,
     message: Message<'a>,
 }
 
-pub(super) fn key(password: &str) -> IntegrityKey {
+pub(crate) fn key(password: &str) -> IntegrityKey {
     ShortTermCredentials::new(password.to_owned()).make_key()
 }
 
-pub(super) fn parse(datagram: &[u8]) -> Result<Incoming<'_>, DropReason> {
-    let malformed = |_| DropReason::StunMalformed;
+pub(crate) fn parse(datagram: &[u8]) -> Result<Incoming<'_>, DropReason> {
+    let malformed = |_| DropReason::Malformed;
     let header = MessageHeader::from_bytes(datagram).map_err(malformed)?;
     // The codec reads attributes up to the end of what it is given.
     if MessageHeader::LENGTH + usize::from(header.data_length()) != datagram.len() {
-        return Err(DropReason::StunMalformed);
+        return Err(DropReason::Malformed);
     }
     let message = Message::from_bytes(datagram).map_err(malformed)?;
     if !message.has_method(BINDING) {
-        return Err(DropReason::StunMalformed);
+        return Err(DropReason::Malformed);
     }
     Ok(match message.class() {
         MessageClass::Request => Incoming::Request(message),
@@ -115,14 +115,14 @@ impl Request {
         key: &IntegrityKey,
     ) -> Result<Request, DropReason> {
         let value = |kind| message.raw_attribute(kind).map(|a| a.value);
-        let username = value(Username::TYPE).ok_or(DropReason::StunUsername)?;
+        let username = value(Username::TYPE).ok_or(DropReason::Username)?;
         let ours = username.split(|&b| b == b':').next();
         if ours != Some(ufrag.as_bytes()) {
-            return Err(DropReason::StunUsername);
+            return Err(DropReason::Username);
         }
         message
             .validate_integrity_with_key(key)
-            .map_err(|_| DropReason::StunIntegrity)?;
+            .map_err(|_| DropReason::Integrity)?;
         let u32_of = |kind| value(kind).map(|v| number(&v).map(u32::from_be_bytes));
         let u64_of = |kind| value(kind).map(|v| number(&v).map(u64::from_be_bytes));
         let controlling = u64_of(ICE_CONTROLLING).transpose()?;
@@ -131,7 +131,7 @@ impl Request {
         let network = u32_of(NETWORK_INFO).and_then(Result::ok);
         Ok(Request {
             transaction: message.transaction_id().into(),
-            priority: u32_of(PRIORITY).ok_or(DropReason::StunMalformed)??,
+            priority: u32_of(PRIORITY).ok_or(DropReason::Malformed)??,
             role: (controlling.map(|t| (IceRole::Controlling, t)))
                 .or(controlled.map(|t| (IceRole::Controlled, t))),
             use_candidate: message.has_attribute(USE_CANDIDATE),
@@ -165,7 +165,7 @@ impl Check<'_> {
 }
 
 /// The answer to a check that came from `source`.
-pub(super) fn success(transaction: u128, source: SocketAddr, key: &IntegrityKey) -> Vec<u8> {
+pub(crate) fn success(transaction: u128, source: SocketAddr, key: &IntegrityKey) -> Vec<u8> {
     let kind = MessageType::from_class_method(MessageClass::Success, BINDING);
     let mut out = Message::builder(kind, transaction.into(), writer());
     let mapped = XorMappedAddress::new(source, transaction.into());
@@ -175,7 +175,7 @@ pub(super) fn success(transaction: u128, source: SocketAddr, key: &IntegrityKey)
 }
 
 /// The answer to a check whose sender must change its role.
-pub(super) fn role_conflict(transaction: u128, key: &IntegrityKey) -> Vec<u8> {
+pub(crate) fn role_conflict(transaction: u128, key: &IntegrityKey) -> Vec<u8> {
     let kind = MessageType::from_class_method(MessageClass::Error, BINDING);
     let mut out = Message::builder(kind, transaction.into(), writer());
     let code = ErrorCode::new(ROLE_CONFLICT, "Role Conflict").expect("487 is in range");
@@ -201,5 +201,5 @@ fn sign(mut out: MessageWriteVec, key: &IntegrityKey) -> Vec<u8> {
 }
 
 fn number<const N: usize>(value: &[u8]) -> Result<[u8; N], DropReason> {
-    value.try_into().map_err(|_| DropReason::StunMalformed)
+    value.try_into().map_err(|_| DropReason::Malformed)
 }

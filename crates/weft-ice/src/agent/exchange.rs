@@ -1,16 +1,16 @@
 //! Checks and their answers (RFC 8445 section 7).
 
 use super::pair::Sent;
-use super::types::MAX_COST;
-use super::{Agent, schedule, stun};
+use super::{Agent, schedule};
 use crate::counters::DropReason;
-use crate::ice::{IceRole, PathState, RemoteCandidate};
-use crate::outbox::Outbox;
+use crate::stun;
+use crate::types::MAX_COST;
+use crate::types::{IceRole, PathState, RemoteCandidate};
 use std::net::SocketAddr;
 use weft_units::Instant;
 
 impl Agent {
-    pub(super) fn send_check(&mut self, now: Instant, index: usize, out: &mut Outbox) {
+    pub(super) fn send_check(&mut self, now: Instant, index: usize) {
         let Some(peer) = &self.remote else { return };
         let random = u128::from(self.rng.next_u64()) << 32 | u128::from(self.rng.next_u32());
         let nomination = self.nomination(index);
@@ -28,8 +28,8 @@ impl Agent {
             network: (u16::from(pair.path.link.0) + 1, cost),
             nomination,
         };
-        out.transmit(pair.addresses(), check.write(&peer.key));
-        out.counters.checks_sent += 1;
+        self.out.transmit(pair.addresses(), check.write(&peer.key));
+        self.out.counters.checks_sent += 1;
         let unconfirmed = nomination.is_some() && !self.selection.confirmed;
         let (phase, role) = (self.phase, self.role);
         let pair = &mut self.pairs[index];
@@ -48,23 +48,22 @@ impl Agent {
         local: SocketAddr,
         remote: SocketAddr,
         request: &stun::Request,
-        out: &mut Outbox,
     ) -> Result<(), DropReason> {
         let at = self.locals.iter().position(|l| l.addr == local);
-        let at = at.ok_or(DropReason::UnknownPath)?;
+        let at = at.ok_or(DropReason::UnknownLocal)?;
         if !self.locals[at].remotes.allows(remote) {
-            return Err(DropReason::StunFiltered);
+            return Err(DropReason::Filtered);
         }
         if let Some((role, tie_breaker)) = request.role.filter(|(role, _)| *role == self.role) {
             if self.keeps_role(role, tie_breaker) {
                 let refusal = stun::role_conflict(request.transaction, &self.local.key);
-                out.transmit((local, remote), refusal);
+                self.out.transmit((local, remote), refusal);
                 return Ok(());
             }
-            self.switch_role(now, other(role), out);
+            self.switch_role(now, other(role));
         }
         if self.find(local, remote).is_none() {
-            self.make_pair(now, at, remote, out);
+            self.make_pair(now, at, remote);
             // Peer reflexive: our other addresses may reach it, too.
             let priority = request.priority;
             self.add_remote(
@@ -73,19 +72,18 @@ impl Agent {
                     addr: remote,
                     priority,
                 },
-                out,
             );
         }
         let index = self.find(local, remote).ok_or(DropReason::TooManyPairs)?;
         let answer = stun::success(request.transaction, remote, &self.local.key);
-        out.transmit((local, remote), answer);
-        self.on_use_candidate(now, index, request, out);
-        self.set_network(now, index, request.network, out);
+        self.out.transmit((local, remote), answer);
+        self.on_use_candidate(now, index, request);
+        self.set_network(now, index, request.network);
         let pair = &mut self.pairs[index];
         let gap = |at: Instant| now.saturating_since(at) >= schedule::TRIGGERED_GAP;
         if !pair.is_valid() && pair.last_sent().is_none_or(gap) {
             pair.probing_since = now;
-            self.send_check(now, index, out);
+            self.send_check(now, index);
         }
         Ok(())
     }
@@ -105,25 +103,24 @@ impl Agent {
         now: Instant,
         (local, remote): (SocketAddr, SocketAddr),
         response: &stun::Response<'_>,
-        out: &mut Outbox,
     ) -> Result<(), DropReason> {
         let (Some(index), Some(peer)) = (self.find(local, remote), &self.remote) else {
-            return Err(DropReason::StunUnexpected);
+            return Err(DropReason::Unexpected);
         };
         let transaction = response.transaction;
         if self.pairs[index].in_flight(transaction).is_none() {
-            return Err(DropReason::StunUnexpected);
+            return Err(DropReason::Unexpected);
         }
         if !response.is_signed(&peer.key) {
-            return Err(DropReason::StunIntegrity);
+            return Err(DropReason::Integrity);
         }
         let sent = self.pairs[index].take(transaction);
-        let sent = sent.ok_or(DropReason::StunUnexpected)?;
+        let sent = sent.ok_or(DropReason::Unexpected)?;
         match response.error {
-            None => self.on_answer(now, index, sent, out),
+            None => self.on_answer(now, index, sent),
             Some(stun::ROLE_CONFLICT) if sent.role == self.role => {
-                self.switch_role(now, other(self.role), out);
-                self.send_check(now, index, out);
+                self.switch_role(now, other(self.role));
+                self.send_check(now, index);
             }
             // Refused for another reason: the schedule goes on.
             Some(_) => {}
@@ -131,8 +128,8 @@ impl Agent {
         Ok(())
     }
 
-    fn on_answer(&mut self, now: Instant, index: usize, sent: Sent, out: &mut Outbox) {
-        out.counters.checks_answered += 1;
+    fn on_answer(&mut self, now: Instant, index: usize, sent: Sent) {
+        self.out.counters.checks_answered += 1;
         if sent.nomination == Some(self.selection.nomination) {
             self.selection.confirmed = true;
         }
@@ -144,10 +141,10 @@ impl Agent {
             pair.path.state = PathState::Spare;
             pair.next_check = now + schedule::interval(now, pair, phase, false);
         }
-        self.clear(now, index, sent.at, out);
+        self.clear(now, index, sent.at);
         if !was_valid {
-            self.settle(now, out);
-            self.question_the_other(now, index, out);
+            self.settle(now);
+            self.question_the_other(now, index);
         }
     }
 }

@@ -1,6 +1,5 @@
-use crate::Event;
-use crate::ice::{DownReason, IceRole, LocalAddress, Path, PathState};
-use crate::outbox::Outbox;
+use crate::output::{Event, Outbox};
+use crate::types::{DownReason, IceRole, LocalAddress, Path, PathState};
 use std::collections::VecDeque;
 use std::net::SocketAddr;
 use weft_units::{Duration, Instant, PathId};

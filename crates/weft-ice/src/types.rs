@@ -1,8 +1,22 @@
 use std::net::{IpAddr, SocketAddr};
-use weft_units::{Duration, PathId};
+use weft_units::{Duration, PathId, Rng};
 
 /// libwebrtc, rtc_base/network_constants.h, kNetworkCostMax.
-pub(super) const MAX_COST: u16 = 999;
+pub(crate) const MAX_COST: u16 = 999;
+
+/// What an agent is made of.
+#[derive(Clone, Debug)]
+pub struct Config {
+    /// Whether we nominate. The offerer is controlling.
+    pub role: IceRole,
+    /// Our credentials, the ones in our session description.
+    pub credentials: Credentials,
+    /// Decides who keeps its role when both claim the same one; random, the
+    /// higher one wins (RFC 8445 section 16.1).
+    pub tie_breaker: u64,
+    /// Draws transaction ids.
+    pub rng: Rng,
+}
 
 /// Which side decides on the selected pair (RFC 8445 section 6.1.1).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -125,7 +139,7 @@ pub enum DownReason {
 /// A candidate pair with an identity.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Path {
-    /// Its number, unique within the association.
+    /// Its number, unique within the agent.
     pub id: PathId,
     /// Our address.
     pub local: SocketAddr,

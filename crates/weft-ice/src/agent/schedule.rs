@@ -1,7 +1,7 @@
 //! When checks leave.
 
 use super::pair::Pair;
-use crate::ice::PathState;
+use crate::types::PathState;
 use weft_units::{Duration, Instant};
 
 /// A pair that was never valid, at first: RFC 8445 section 14.2 paces checks
@@ -36,10 +36,12 @@ pub(super) const STAGGER: Duration = Duration::from_millis(5);
 /// trigger them.
 pub(super) const TRIGGERED_GAP: Duration = Duration::from_millis(20);
 
-/// What the association is busy with.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Phase {
+/// What the paths are used for; it decides how often valid ones are checked.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Phase {
+    /// Keys are being agreed on: nothing but a check tells that a path died.
     Handshake,
+    /// Media flows, and its feedback tells first.
     Media,
 }
 

@@ -4,8 +4,8 @@
 
 use super::Agent;
 use super::pair::Pair;
-use crate::ice::{DownReason, PathState};
-use crate::outbox::Outbox;
+use crate::output::Event;
+use crate::types::{DownReason, PathState};
 use weft_units::{Deadline, Duration, Instant, PathId};
 
 /// Between rounds of checks under suspicion: the first three, so that one lost
@@ -41,41 +41,50 @@ pub(super) struct Suspicion {
 }
 
 impl Agent {
-    /// Checks every path that is up at once; see [`Agent::conclude`].
-    pub fn suspect(&mut self, now: Instant, path: PathId, out: &mut Outbox) {
+    /// Says that a path looks dead, because nothing has been heard of what was
+    /// sent there. Every valid path is checked at once, dead ones that were not
+    /// asked just now, too; what does not answer while another does goes down,
+    /// never the last one. Of a path that is not valid nothing happens.
+    pub fn suspect(&mut self, now: Instant, path: PathId) {
         if let Some(index) = self.by_id(path).filter(|i| self.pairs[*i].is_valid()) {
-            self.raise_suspicion(now, out);
-            self.doubt_again(now, index, out);
-            self.ask_the_dead(now, out);
+            self.raise_suspicion(now);
+            self.doubt_again(now, index);
+            self.ask_the_dead(now);
         }
     }
 
     /// The path was cleared since the suspicion began, by what had been sent
     /// before it died.
-    fn doubt_again(&mut self, now: Instant, index: usize, out: &mut Outbox) {
+    fn doubt_again(&mut self, now: Instant, index: usize) {
         let pair = &mut self.pairs[index];
         if let (Some(suspicion), Some(_)) = (&mut self.suspicion, pair.cleared.take()) {
             pair.doubted = now;
             suspicion.next_round = now;
-            self.send_round(now, out);
+            self.send_round(now);
         }
     }
 
     /// When a live path is in doubt, a dead one may have come back.
-    fn ask_the_dead(&mut self, now: Instant, out: &mut Outbox) {
+    fn ask_the_dead(&mut self, now: Instant) {
         let asked = |p: &Pair| p.next_check.saturating_sub(super::schedule::REVIVE);
         let due = |p: &Pair| {
             p.path.state == PathState::Down && now.saturating_since(asked(p)) >= ASK_DEAD
         };
         for index in self.indices(due).collect::<Vec<_>>() {
-            self.send_check(now, index, out);
+            self.send_check(now, index);
         }
     }
 
+    /// Whether paths are being checked because one looks dead: the time for
+    /// [`Agent::set_media`], before each input.
+    #[must_use]
     pub fn is_suspicious(&self) -> bool {
         self.suspicion.is_some()
     }
 
+    /// Tells what media knows of a path: its round trip, in whose queues the
+    /// checks stand too, and when its feedback last spoke of something new.
+    /// What media has heard of since the suspicion began is not taken down.
     pub fn set_media(&mut self, path: PathId, rtt: Duration, heard_at: Option<Instant>) {
         let Some(index) = self.by_id(path) else {
             return;
@@ -92,7 +101,7 @@ impl Agent {
         }
     }
 
-    pub(super) fn raise_suspicion(&mut self, now: Instant, out: &mut Outbox) {
+    pub(super) fn raise_suspicion(&mut self, now: Instant) {
         if self.suspicion.is_some() {
             return;
         }
@@ -103,29 +112,29 @@ impl Agent {
             since: now,
             next_round: now,
         });
-        self.send_round(now, out);
+        self.send_round(now);
     }
 
-    pub(super) fn watch(&mut self, now: Instant, out: &mut Outbox) {
+    pub(super) fn watch(&mut self, now: Instant) {
         let expired = |p: &Pair| p.is_valid() && is_expired(now, p);
         let expired: Vec<usize> = self.indices(expired).collect();
-        self.take_down(now, &expired, DownReason::Expired, out);
+        self.take_down(now, &expired, DownReason::Expired);
         if self.suspicion.is_none()
             && self
                 .pairs
                 .iter()
                 .any(|p| overdue(p).is_some_and(|t| t <= now))
         {
-            self.raise_suspicion(now, out);
+            self.raise_suspicion(now);
         }
-        self.conclude(now, out);
-        self.fall_silent(now, out);
-        self.send_round(now, out);
+        self.conclude(now);
+        self.fall_silent(now);
+        self.send_round(now);
     }
 
     /// No path at all has answered for long: none is taken down, since there
     /// is nothing better, but what is sent now is lost.
-    fn fall_silent(&mut self, now: Instant, out: &mut Outbox) {
+    fn fall_silent(&mut self, now: Instant) {
         let since = self.suspicion.as_ref().map(|s| s.since);
         let is_long = since.is_some_and(|at| now.saturating_since(at) >= URGENT);
         let up = || self.pairs.iter().filter(|p| p.is_up());
@@ -134,54 +143,54 @@ impl Agent {
         }
         for pair in self.pairs.iter_mut().filter(|p| p.is_up() && !p.silent) {
             pair.silent = true;
-            out.event(crate::Event::PathSilent { path: pair.path.id });
+            self.out.event(Event::PathSilent { path: pair.path.id });
         }
     }
 
     /// Paths that answer again.
-    fn end_silence(&mut self, out: &mut Outbox) {
+    fn end_silence(&mut self) {
         let answers = |p: &&mut Pair| p.is_up() && p.silent && p.cleared.is_some();
         for pair in self.pairs.iter_mut().filter(answers) {
             pair.silent = false;
-            out.event(pair.up_event());
+            self.out.event(pair.up_event());
         }
     }
 
     /// A path answered a check that left at `sent_at`.
-    pub(super) fn clear(&mut self, now: Instant, index: usize, sent_at: Instant, out: &mut Outbox) {
+    pub(super) fn clear(&mut self, now: Instant, index: usize, sent_at: Instant) {
         let Some(suspicion) = &self.suspicion else {
             return;
         };
         if sent_at >= suspicion.since.max(self.pairs[index].doubted) {
             self.pairs[index].cleared.get_or_insert(sent_at);
-            self.conclude(now, out);
+            self.conclude(now);
             // It may have waited for this to take another's place.
-            self.settle(now, out);
+            self.settle(now);
         }
     }
 
     /// Takes down the paths whose checks went unanswered while another's were
     /// answered, counting from the first check that was: after an outage of
     /// all, each gets the same chance. So one always stays.
-    fn conclude(&mut self, now: Instant, out: &mut Outbox) {
+    fn conclude(&mut self, now: Instant) {
         if self.suspicion.is_none() {
             return;
         }
         let dead = |p: &Pair| self.verdict_at(p).is_some_and(|at| at <= now);
         let dead: Vec<usize> = self.indices(dead).collect();
-        self.take_down(now, &dead, DownReason::Unanswered, out);
-        self.end_silence(out);
+        self.take_down(now, &dead, DownReason::Unanswered);
+        self.end_silence();
         if self
             .pairs
             .iter()
             .all(|p| !p.is_valid() || p.cleared.is_some())
         {
             self.suspicion = None;
-            self.settle(now, out);
+            self.settle(now);
         }
     }
 
-    fn send_round(&mut self, now: Instant, out: &mut Outbox) {
+    fn send_round(&mut self, now: Instant) {
         let Some(suspicion) = &mut self.suspicion else {
             return;
         };
@@ -201,7 +210,7 @@ impl Agent {
             .indices(|p| p.is_valid() && p.cleared.is_none())
             .collect();
         for index in suspects {
-            self.send_check(now, index, out);
+            self.send_check(now, index);
         }
     }
 
@@ -215,7 +224,7 @@ impl Agent {
         Some(pair.unanswered_from(alive_since.max(pair.doubted))? + patience(pair))
     }
 
-    fn take_down(&mut self, now: Instant, indices: &[usize], reason: DownReason, out: &mut Outbox) {
+    fn take_down(&mut self, now: Instant, indices: &[usize], reason: DownReason) {
         if indices.is_empty() {
             return;
         }
@@ -226,11 +235,11 @@ impl Agent {
             pair.silent = false;
             pair.next_check = now + super::schedule::interval(now, pair, self.phase, unconfirmed);
         }
-        self.fill_ways(out);
+        self.fill_ways();
         for &index in indices {
-            self.pairs[index].tell_end(reason, out);
+            self.pairs[index].tell_end(reason, &mut self.out);
         }
-        self.reselect(now, out);
+        self.reselect(now);
     }
 
     pub(super) fn liveness_deadline(&self) -> Option<Deadline> {

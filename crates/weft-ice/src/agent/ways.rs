@@ -5,8 +5,7 @@
 
 use super::Agent;
 use super::pair::Pair;
-use crate::ice::{DownReason, LinkId, PathState};
-use crate::outbox::Outbox;
+use crate::types::{DownReason, LinkId, PathState};
 use std::net::IpAddr;
 use weft_units::{Duration, Instant, PathId};
 
@@ -32,30 +31,24 @@ impl Way {
 
 impl Agent {
     /// Takes note of the peer's network at the far end of a pair.
-    pub(super) fn set_network(
-        &mut self,
-        now: Instant,
-        index: usize,
-        network: Option<u16>,
-        out: &mut Outbox,
-    ) {
+    pub(super) fn set_network(&mut self, now: Instant, index: usize, network: Option<u16>) {
         let pair = &mut self.pairs[index];
         if pair.network != network {
             pair.network = network;
-            self.settle(now, out);
+            self.settle(now);
         }
     }
 
     /// To be called when a pair has become valid or ended, or its ends are
     /// known better: one pair of each way is up, and one is selected.
-    pub(super) fn settle(&mut self, now: Instant, out: &mut Outbox) {
-        self.fill_ways(out);
-        self.reselect(now, out);
+    pub(super) fn settle(&mut self, now: Instant) {
+        self.fill_ways();
+        self.reselect(now);
     }
 
     /// One pair of each way is up. Who steps in is told first: to him goes
     /// what the one before held.
-    pub(super) fn fill_ways(&mut self, out: &mut Outbox) {
+    pub(super) fn fill_ways(&mut self) {
         let surplus = |i: &usize| self.pairs[*i].is_up() && self.is_surplus(*i);
         let surplus: Vec<usize> = (0..self.pairs.len()).filter(surplus).collect();
         for &index in &surplus {
@@ -64,19 +57,19 @@ impl Agent {
         }
         for index in 0..self.pairs.len() {
             if self.pairs[index].is_valid() && self.up_of(index).is_none() {
-                self.promote(index, out);
+                self.promote(index);
             }
         }
         for index in surplus {
-            self.pairs[index].tell_end(DownReason::Spare, out);
+            self.pairs[index].tell_end(DownReason::Spare, &mut self.out);
         }
     }
 
     /// A peer that moves has a new address in an old network: where a pair
     /// comes second, the first one may be dead.
-    pub(super) fn question_the_other(&mut self, now: Instant, index: usize, out: &mut Outbox) {
+    pub(super) fn question_the_other(&mut self, now: Instant, index: usize) {
         if self.pairs[index].path.state == PathState::Spare {
-            self.raise_suspicion(now, out);
+            self.raise_suspicion(now);
         }
     }
 
@@ -113,14 +106,14 @@ impl Agent {
     }
 
     /// Raises the best pair of this one's way.
-    fn promote(&mut self, index: usize, out: &mut Outbox) {
+    fn promote(&mut self, index: usize) {
         let way = Way::of(&self.pairs[index]);
         let candidates = self.indices(|p| Way::of(p) == way && self.may_rise(p));
         if let Some(best) = candidates.min_by_key(|&i| self.rank(&self.pairs[i])) {
             let pair = &mut self.pairs[best];
             pair.path.state = PathState::Up;
             pair.told = true;
-            out.event(pair.up_event());
+            self.out.event(pair.up_event());
         }
     }
 }

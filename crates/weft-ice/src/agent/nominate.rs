@@ -5,11 +5,11 @@
 //! pairs either makes the peer flip between them (measured with Chromium 156:
 //! some 60 flips a second).
 
-use super::types::MAX_COST;
-use super::{Agent, stun};
-use crate::Event;
-use crate::ice::IceRole;
-use crate::outbox::Outbox;
+use super::Agent;
+use crate::output::Event;
+use crate::stun;
+use crate::types::IceRole;
+use crate::types::MAX_COST;
 use std::net::SocketAddr;
 use weft_units::{Instant, PathId};
 
@@ -27,22 +27,23 @@ pub(super) struct Selection {
 }
 
 impl Agent {
-    /// Selects a path that is valid, if that is ours to do.
-    pub fn select(&mut self, now: Instant, path: PathId, out: &mut Outbox) {
+    /// Nominates a valid path: the peer sends there from now on. Only the
+    /// controlling side can; otherwise, and for other paths, nothing happens.
+    pub fn select(&mut self, now: Instant, path: PathId) {
         let index = self.by_id(path).filter(|&i| self.pairs[i].is_valid());
         if let (Some(index), IceRole::Controlling) = (index, self.role)
             && self.selection.path != Some(path)
         {
-            self.nominate(now, index, out);
-            self.settle(now, out);
+            self.nominate(now, index);
+            self.settle(now);
         }
     }
 
     /// Selects anew if the selected path is not up: the cheapest link's, then
     /// the fastest. As controlled side only until the peer says otherwise.
-    pub(super) fn reselect(&mut self, now: Instant, out: &mut Outbox) {
+    pub(super) fn reselect(&mut self, now: Instant) {
         if self.role == IceRole::Controlled {
-            self.follow(out);
+            self.follow();
         }
         let selected = self.selection.path.and_then(|id| self.by_id(id));
         if selected.is_some_and(|i| self.pairs[i].is_valid()) {
@@ -59,15 +60,15 @@ impl Agent {
             return;
         };
         match self.role {
-            IceRole::Controlling => self.nominate(now, best, out),
-            IceRole::Controlled => self.mark_selected(self.pairs[best].path.id, out),
+            IceRole::Controlling => self.nominate(now, best),
+            IceRole::Controlled => self.mark_selected(self.pairs[best].path.id),
         }
     }
 
     /// Says to the peer: this pair. With the nomination goes a cost above the
     /// other pairs', or Chromium prunes those as no better than the selected
     /// one, and refuses to switch to a pair that became dearer later.
-    fn nominate(&mut self, now: Instant, index: usize, out: &mut Outbox) {
+    fn nominate(&mut self, now: Instant, index: usize) {
         let others = self.pairs.iter().enumerate().filter(|(i, _)| *i != index);
         let dearest = others.map(|(_, p)| p.wire_cost).max().unwrap_or(0);
         if dearest >= MAX_COST {
@@ -76,25 +77,19 @@ impl Agent {
         self.pairs[index].wire_cost = if dearest >= MAX_COST { 1 } else { dearest + 1 };
         self.selection.nomination += 1;
         self.selection.confirmed = false;
-        self.mark_selected(self.pairs[index].path.id, out);
-        self.send_check(now, index, out);
+        self.mark_selected(self.pairs[index].path.id);
+        self.send_check(now, index);
     }
 
-    fn mark_selected(&mut self, path: PathId, out: &mut Outbox) {
+    fn mark_selected(&mut self, path: PathId) {
         if self.selection.path != Some(path) {
             self.selection.path = Some(path);
-            out.event(Event::Selected { path });
+            self.out.event(Event::Selected { path });
         }
     }
 
     /// The peer's check asks to select its pair, or not.
-    pub(super) fn on_use_candidate(
-        &mut self,
-        now: Instant,
-        index: usize,
-        request: &stun::Request,
-        out: &mut Outbox,
-    ) {
+    pub(super) fn on_use_candidate(&mut self, now: Instant, index: usize, request: &stun::Request) {
         let asked = request.use_candidate || request.nomination.is_some();
         let newly = asked && !self.pairs[index].use_candidate;
         self.pairs[index].use_candidate = asked;
@@ -111,20 +106,20 @@ impl Agent {
         };
         if follow {
             self.selection.wanted = Some((self.pairs[index].addresses(), value));
-            self.follow(out);
-            self.settle(now, out);
+            self.follow();
+            self.settle(now);
         }
     }
 
-    fn follow(&mut self, out: &mut Outbox) {
+    fn follow(&mut self) {
         let wanted = self.selection.wanted;
         let wanted = wanted.and_then(|((local, remote), _)| self.find(local, remote));
         if let Some(pair) = wanted.map(|i| &self.pairs[i]).filter(|p| p.is_valid()) {
-            self.mark_selected(pair.path.id, out);
+            self.mark_selected(pair.path.id);
         }
     }
 
-    pub(super) fn switch_role(&mut self, now: Instant, role: IceRole, out: &mut Outbox) {
+    pub(super) fn switch_role(&mut self, now: Instant, role: IceRole) {
         if self.role == role {
             return;
         }
@@ -134,7 +129,7 @@ impl Agent {
         if let (IceRole::Controlling, Some(index)) = (role, selected)
             && self.pairs[index].is_valid()
         {
-            self.nominate(now, index, out);
+            self.nominate(now, index);
         }
     }
 

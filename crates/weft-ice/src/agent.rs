@@ -1,0 +1,320 @@
+//! The agent: its state, and what its owner calls.
+
+mod exchange;
+mod liveness;
+mod nominate;
+mod pair;
+mod pairing;
+mod schedule;
+#[cfg(test)]
+mod tests;
+mod ways;
+
+pub use schedule::Phase;
+
+use crate::counters::{Counters, DropReason};
+use crate::output::{Outbox, Output};
+use crate::stun;
+use crate::types::{Config, Credentials, IceRole, LocalAddress, Path, RemoteCandidate};
+use liveness::Suspicion;
+use nominate::Selection;
+use pair::Pair;
+use std::net::SocketAddr;
+use stun_types::message::IntegrityKey;
+use weft_units::{Deadline, Instant, PathId, Rng};
+
+/// Bounds of what a peer or a caller can make an agent remember. RFC
+/// 8445 section 6.1.2.5 suggests at most 100 pairs.
+const MAX_LOCALS: usize = 16;
+const MAX_REMOTES: usize = 32;
+const MAX_PAIRS: usize = 64;
+const MAX_EARLY: usize = 16;
+
+/// RFC 8839 section 5.4.
+const MAX_UFRAG: usize = 256;
+
+/// One ICE session that keeps many pairs valid.
+///
+/// Order of calls: [`Agent::add_local`] and [`Agent::set_remote`] in any order,
+/// and from then on any input, then [`Agent::poll_output`] until `None`, then
+/// [`Agent::poll_timeout`]. Time never goes back between calls. A call of
+/// [`Agent::handle_timeout`] before the deadline does nothing.
+pub struct Agent {
+    role: IceRole,
+    tie_breaker: u64,
+    local: Identity,
+    remote: Option<Peer>,
+    locals: Vec<LocalAddress>,
+    remotes: Vec<RemoteCandidate>,
+    pairs: Vec<Pair>,
+    /// The latest check of each pair of addresses that came before the remote
+    /// description. It may not be answered yet; answered later, it saves the
+    /// peer a repetition.
+    early: Vec<(SocketAddr, SocketAddr, stun::Request)>,
+    suspicion: Option<Suspicion>,
+    selection: Selection,
+    phase: Phase,
+    next_first_check: Instant,
+    next_id: u8,
+    rng: Rng,
+    out: Outbox,
+}
+
+struct Identity {
+    credentials: Credentials,
+    key: IntegrityKey,
+}
+
+struct Peer {
+    key: IntegrityKey,
+    /// User name of our checks.
+    username: String,
+}
+
+impl Agent {
+    /// An agent without addresses and without a peer, in [`Phase::Handshake`].
+    #[must_use]
+    pub fn new(config: Config) -> Agent {
+        Agent {
+            role: config.role,
+            tie_breaker: config.tie_breaker,
+            local: Identity {
+                key: stun::key(&config.credentials.pwd),
+                credentials: config.credentials,
+            },
+            remote: None,
+            locals: Vec::new(),
+            remotes: Vec::new(),
+            pairs: Vec::new(),
+            early: Vec::new(),
+            suspicion: None,
+            selection: Selection::default(),
+            phase: Phase::Handshake,
+            next_first_check: Instant::ZERO,
+            next_id: 0,
+            rng: config.rng,
+            out: Outbox::default(),
+        }
+    }
+
+    /// Our credentials, for our session description.
+    #[must_use]
+    pub fn credentials(&self) -> &Credentials {
+        &self.local.credentials
+    }
+
+    /// Says what the paths are used for from now on. It holds from each path's
+    /// next check on.
+    pub fn set_phase(&mut self, phase: Phase) {
+        self.phase = phase;
+    }
+
+    /// Tells who the peer is and where it may be. Checks start, and the ones
+    /// that came too early are answered. Only the first call counts.
+    pub fn set_remote(
+        &mut self,
+        now: Instant,
+        credentials: &Credentials,
+        candidates: &[RemoteCandidate],
+    ) {
+        if self.remote.is_some() {
+            return;
+        }
+        let ours = &self.local.credentials.ufrag;
+        let theirs: String = credentials.ufrag.chars().take(MAX_UFRAG).collect();
+        self.remote = Some(Peer {
+            key: stun::key(&credentials.pwd),
+            username: format!("{theirs}:{ours}"),
+        });
+        let mut candidates = candidates.to_vec();
+        candidates.sort_by_key(|c| std::cmp::Reverse(c.priority));
+        for candidate in candidates {
+            self.add_remote(now, candidate);
+        }
+        for (local, remote, request) in std::mem::take(&mut self.early) {
+            if let Err(reason) = self.on_request(now, local, remote, &request) {
+                self.out.counters.count_drop(reason);
+            }
+        }
+        self.handle_timeout(now);
+    }
+
+    /// Adds a remote address that came after the description, or before it.
+    /// One more than the limit is a counted refusal.
+    pub fn add_remote(&mut self, now: Instant, candidate: RemoteCandidate) {
+        if self.remotes.iter().any(|r| r.addr == candidate.addr) {
+            return;
+        }
+        if self.remotes.len() == MAX_REMOTES {
+            self.out.counters.pairs_refused += 1;
+            return;
+        }
+        self.remotes.push(candidate);
+        self.make_pairs(now);
+    }
+
+    /// Adds a local address; paths to the known remote addresses are tried.
+    /// An address that is there already changes its link, cost and filter.
+    /// One more than the limit is a counted refusal.
+    pub fn add_local(&mut self, now: Instant, local: LocalAddress) {
+        match self.locals.iter().position(|l| l.addr == local.addr) {
+            Some(i) => {
+                let excluded =
+                    |p: &Pair| p.path.local == local.addr && !local.remotes.allows(p.path.remote);
+                self.remove_pairs(now, excluded);
+                for pair in &mut self.pairs {
+                    if pair.path.local == local.addr {
+                        pair.link_cost = local.cost;
+                        pair.path.link = local.link;
+                    }
+                }
+                self.locals[i] = local;
+            }
+            None if self.locals.len() == MAX_LOCALS => self.out.counters.pairs_refused += 1,
+            None => self.locals.push(local),
+        }
+        self.make_pairs(now);
+        self.handle_timeout(now);
+    }
+
+    /// Removes a local address; its paths go down for good.
+    pub fn remove_local(&mut self, now: Instant, addr: SocketAddr) {
+        self.locals.retain(|l| l.addr != addr);
+        self.early.retain(|(local, ..)| *local != addr);
+        self.remove_pairs(now, |p| p.path.local == addr);
+        self.handle_timeout(now);
+    }
+
+    /// Takes a STUN message that arrived on the socket of `local` from `remote`.
+    ///
+    /// # Errors
+    /// Why it was dropped, and counted.
+    pub fn handle_datagram(
+        &mut self,
+        now: Instant,
+        local: SocketAddr,
+        remote: SocketAddr,
+        datagram: &[u8],
+    ) -> Result<(), DropReason> {
+        let handled = self.handle_stun(now, local, remote, datagram);
+        handled.inspect_err(|reason| self.out.counters.count_drop(*reason))
+    }
+
+    /// Lets time pass.
+    pub fn handle_timeout(&mut self, now: Instant) {
+        self.watch(now);
+        let due: Vec<usize> = self.indices(|p| p.next_check <= now).collect();
+        for index in due {
+            self.send_check(now, index);
+        }
+    }
+
+    /// When [`Agent::handle_timeout`] is wanted; `None` without any pair.
+    #[must_use]
+    pub fn poll_timeout(&self) -> Option<Deadline> {
+        let next = self.pairs.iter().map(|p| p.next_check).min();
+        let check = next.map(|at| Deadline {
+            at,
+            reason: "connectivity check",
+        });
+        Deadline::earlier(check, self.liveness_deadline())
+    }
+
+    /// The next datagram or event.
+    pub fn poll_output(&mut self) -> Option<Output> {
+        self.out.pop()
+    }
+
+    /// A path by its number.
+    #[must_use]
+    pub fn path(&self, id: PathId) -> Option<&Path> {
+        self.by_id(id).map(|i| &self.pairs[i].path)
+    }
+
+    /// Every path that was valid once or brought media, in any state.
+    pub fn paths(&self) -> impl Iterator<Item = &Path> {
+        let numbered = self.pairs.iter().filter(|p| p.numbered);
+        numbered.map(|p| &p.path)
+    }
+
+    /// Whether these addresses are a pair, valid or not. Only checks make
+    /// pairs: with the peer's candidates, or from an address that knows our
+    /// password.
+    #[must_use]
+    pub fn is_pair(&self, local: SocketAddr, remote: SocketAddr) -> bool {
+        self.find(local, remote).is_some()
+    }
+
+    /// The path that something else than STUN came on: the pair's number, which
+    /// it is given if it has none yet. `None` if the addresses are no pair.
+    pub fn path_of(&mut self, local: SocketAddr, remote: SocketAddr) -> Option<PathId> {
+        let index = self.find(local, remote)?;
+        Some(self.number(index))
+    }
+
+    /// The selected path; it may be down when all are.
+    #[must_use]
+    pub fn selected(&self) -> Option<PathId> {
+        self.selection.path
+    }
+
+    /// Where what belongs on one path goes, our address and the peer's: the
+    /// selected path, or any that is valid.
+    #[must_use]
+    pub fn route(&self) -> Option<(SocketAddr, SocketAddr)> {
+        let selected = self.selection.path.and_then(|id| self.by_id(id));
+        let selected = selected.map(|i| &self.pairs[i]).filter(|p| p.is_valid());
+        let any = || self.pairs.iter().find(|p| p.is_valid());
+        selected.or_else(any).map(Pair::addresses)
+    }
+
+    /// What was counted so far.
+    #[must_use]
+    pub fn counters(&self) -> &Counters {
+        &self.out.counters
+    }
+
+    fn handle_stun(
+        &mut self,
+        now: Instant,
+        local: SocketAddr,
+        remote: SocketAddr,
+        datagram: &[u8],
+    ) -> Result<(), DropReason> {
+        match stun::parse(datagram)? {
+            stun::Incoming::Indication => Ok(()),
+            stun::Incoming::Request(message) => {
+                let Identity { credentials, key } = &self.local;
+                let request = stun::Request::read(&message, &credentials.ufrag, key)?;
+                if self.remote.is_some() {
+                    self.on_request(now, local, remote, &request)
+                } else {
+                    self.keep_for_later(local, remote, request)
+                }
+            }
+            stun::Incoming::Response(response) => self.on_response(now, (local, remote), &response),
+        }
+    }
+
+    fn indices(&self, which: impl Fn(&Pair) -> bool) -> impl Iterator<Item = usize> {
+        let pairs = self.pairs.iter().enumerate();
+        pairs.filter(move |(_, p)| which(p)).map(|(i, _)| i)
+    }
+
+    fn keep_for_later(
+        &mut self,
+        local: SocketAddr,
+        remote: SocketAddr,
+        request: stun::Request,
+    ) -> Result<(), DropReason> {
+        let mut early = self.early.iter_mut();
+        if let Some(kept) = early.find(|(l, r, _)| (*l, *r) == (local, remote)) {
+            kept.2 = request;
+        } else if self.early.len() < MAX_EARLY {
+            self.early.push((local, remote, request));
+        } else {
+            return Err(DropReason::TooManyPairs);
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,131 @@
+use super::*;
+use proptest::prelude::*;
+
+fn connected() -> Net {
+    let mut net = Net::new(SERVER, &[(WIFI, 5)]);
+    net.connect();
+    net
+}
+
+/// What B counts for a datagram from A's address.
+fn reason(net: &mut Net, datagram: &[u8]) -> Option<DropReason> {
+    let now = net.now;
+    let before = net.b.counters().clone();
+    let received = net
+        .b
+        .handle_datagram(now, addr(SERVER), addr(WIFI), datagram);
+    let counted = net.b.counters().drops().zip(before.drops());
+    let counted: Vec<_> = counted
+        .filter(|(n, o)| n.1 != o.1)
+        .map(|(n, _)| n.0)
+        .collect();
+    assert_eq!(counted, received.err().into_iter().collect::<Vec<_>>());
+    received.err()
+}
+
+/// The last check that A sent.
+fn check(net: &Net) -> Vec<u8> {
+    let mut sent = net.sent.iter().rev();
+    let last = sent.find(|(_, side, .., d)| *side == Side::A && d[..2] == [0, 1]);
+    last.expect("a check").4.clone()
+}
+
+#[test]
+fn each_kind_of_nonsense_has_its_counter() {
+    let mut net = connected();
+    let check = check(&net);
+    assert_eq!(reason(&mut net, &check), None);
+    assert_eq!(reason(&mut net, &[]), Some(DropReason::Malformed));
+    assert_eq!(reason(&mut net, &[0]), Some(DropReason::Malformed));
+    let longer = [&check[..], &[0; 4]].concat();
+    assert_eq!(reason(&mut net, &longer), Some(DropReason::Malformed));
+    let elsewhere = addr("10.0.0.77:1");
+    let received = net
+        .b
+        .handle_datagram(net.now, elsewhere, addr(WIFI), &check);
+    assert_eq!(received, Err(DropReason::UnknownLocal));
+}
+
+#[test]
+fn a_check_with_a_wrong_password_or_name_changes_nothing() {
+    let mut net = connected();
+    let paths = net.b.paths().count();
+    let mut credentials = net.b.credentials().clone();
+    credentials.pwd = "x".repeat(24);
+    let check_of = |seed, credentials: &Credentials| {
+        let mut forger = agent(IceRole::Controlling, 5, seed);
+        forger.add_local(net.now, local("10.7.7.7:7", 0));
+        forger.set_remote(net.now, credentials, &candidates(&[SERVER]));
+        let Some(Output::Transmit { datagram, .. }) = forger.poll_output() else {
+            panic!("a check is due at once");
+        };
+        datagram
+    };
+    let wrong_password = check_of(77, &credentials);
+    credentials.ufrag = "somebody".to_owned();
+    let wrong_name = check_of(78, &credentials);
+    assert_eq!(
+        reason(&mut net, &wrong_password),
+        Some(DropReason::Integrity)
+    );
+    assert_eq!(reason(&mut net, &wrong_name), Some(DropReason::Username));
+    net.run_for(1000);
+    assert_eq!(net.b.paths().count(), paths);
+}
+
+#[test]
+fn an_answer_must_be_signed_and_asked_for() {
+    let mut net = connected();
+    let answer = net.sent.iter().rev();
+    let mut answers = answer.filter(|(_, side, .., d)| *side == Side::A && d[..2] == [1, 1]);
+    let old = answers.next().expect("an answer").4.clone();
+    assert_eq!(reason(&mut net, &old), Some(DropReason::Unexpected));
+    // The answer to a check that is in flight, signed by somebody else.
+    net.wire_mut(WIFI, SERVER).up = false;
+    let mark = net.sent.len();
+    net.run_for(3000);
+    let mut sent = net.sent[mark..].iter();
+    let check = sent.find(|(_, side, .., d)| *side == Side::B && d[..2] == [0, 1]);
+    let check = check.expect("a check of B").4.clone();
+    let mut forged = old.clone();
+    forged[4..20].copy_from_slice(&check[4..20]);
+    let end = forged.len() - 8;
+    forged.truncate(end); // without the fingerprint, which would not fit
+    let len = (forged.len() - 20) as u16;
+    forged[2..4].copy_from_slice(&len.to_be_bytes());
+    assert_eq!(reason(&mut net, &forged), Some(DropReason::Integrity));
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    /// Changed, cut and random messages: no panic, and the path stays.
+    #[test]
+    fn nonsense_does_no_harm(
+        edits in prop::collection::vec((any::<usize>(), any::<usize>(), any::<u8>(), 0_usize..4), 1..40),
+        noise in prop::collection::vec(prop::collection::vec(any::<u8>(), 0..120), 0..20),
+    ) {
+        let mut net = connected();
+        let genuine: Vec<Vec<u8>> = net.sent.iter().map(|s| s.4.clone()).collect();
+        for (which, at, byte, cut) in edits {
+            let mut datagram = genuine[which % genuine.len()].clone();
+            let at = at % datagram.len();
+            datagram[at] = byte;
+            if cut == 0 {
+                datagram.truncate(at);
+            }
+            reason(&mut net, &datagram);
+        }
+        for datagram in noise {
+            reason(&mut net, &datagram);
+        }
+        net.run_for(5000);
+        let path = net.path_to(Side::B, SERVER, WIFI);
+        prop_assert_eq!(net.b.path(path).map(|p| p.state), Some(PathState::Up));
+    }
+
+    #[test]
+    fn the_fuzz_body_holds(data in prop::collection::vec(any::<u8>(), 0..600)) {
+        crate::fuzz::fuzz_datagrams(&data);
+    }
+}

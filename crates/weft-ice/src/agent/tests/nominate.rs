@@ -1,0 +1,118 @@
+use super::net::*;
+use super::*;
+
+/// The value of an attribute, by hand.
+fn attribute(message: &[u8], kind: u16) -> Option<&[u8]> {
+    let mut rest = &message[20..];
+    while rest.len() >= 4 {
+        let len = usize::from(u16::from_be_bytes([rest[2], rest[3]]));
+        if rest[..2] == kind.to_be_bytes() {
+            return Some(&rest[4..4 + len]);
+        }
+        rest = &rest[4 + len.div_ceil(4) * 4..];
+    }
+    None
+}
+
+fn checks_of_a(net: &Net, client: &str, from: Instant) -> Vec<Vec<u8>> {
+    let checks = net.sent.iter().filter(|(at, side, local, _, d)| {
+        *at >= from && *side == Side::A && *local == addr(client) && d[..2] == [0, 1]
+    });
+    checks.map(|c| c.4.clone()).collect()
+}
+
+const USE_CANDIDATE: u16 = 0x0025;
+const NOMINATION: u16 = 0xc001;
+const NETWORK_INFO: u16 = 0xc057;
+
+#[test]
+fn exactly_one_pair_is_nominated_and_its_cost_is_the_highest() {
+    let mut net = two_links(5, 30);
+    let mut selected = (WIFI, LTE);
+    for expected in 1_u32..5 {
+        let at = net.now;
+        net.run_for(5_000);
+        let cost = |check: &[u8]| {
+            let value = attribute(check, NETWORK_INFO).expect("network info");
+            u16::from_be_bytes([value[2], value[3]])
+        };
+        let of_selected = checks_of_a(&net, selected.0, at);
+        let of_other = checks_of_a(&net, selected.1, at);
+        assert!(of_selected.len() >= 2 && of_other.len() >= 2);
+        for check in &of_selected {
+            let nomination = attribute(check, NOMINATION);
+            assert_eq!(nomination, Some(&expected.to_be_bytes()[..]));
+            assert_eq!(attribute(check, USE_CANDIDATE), Some(&[][..]));
+            assert!(of_other.iter().all(|other| cost(other) < cost(check)));
+        }
+        for check in &of_other {
+            assert_eq!(attribute(check, NOMINATION), None);
+            assert_eq!(attribute(check, USE_CANDIDATE), None);
+        }
+        assert_eq!(
+            net.b.selected(),
+            Some(net.path_to(Side::B, SERVER, selected.0))
+        );
+        selected = (selected.1, selected.0);
+        let path = net.path_to(Side::A, selected.0, SERVER);
+        net.a.select(net.now, path);
+    }
+}
+
+#[test]
+fn when_the_selected_path_dies_another_is_nominated() {
+    let mut net = two_links(5, 30);
+    assert_eq!(net.a.selected(), Some(net.path_to(Side::A, WIFI, SERVER)));
+    net.wire_mut(WIFI, SERVER).up = false;
+    let at = net.now;
+    let wifi = net.path_to(Side::A, WIFI, SERVER);
+    net.a.suspect(at, wifi);
+    net.run_for(300);
+    assert_eq!(net.a.selected(), Some(net.path_to(Side::A, LTE, SERVER)));
+    assert_eq!(net.b.selected(), Some(net.path_to(Side::B, SERVER, LTE)));
+}
+
+#[test]
+fn a_nomination_that_is_lost_is_said_again_soon() {
+    let mut net = two_links(5, 30);
+    let lte = net.path_to(Side::A, LTE, SERVER);
+    net.wire_mut(LTE, SERVER).loss = 1.0;
+    net.a.select(net.now, lte);
+    net.run_for(100);
+    net.wire_mut(LTE, SERVER).loss = 0.0;
+    let at = net.now;
+    net.run_for(200);
+    let selected = net.events_since(Side::B, at);
+    assert_eq!(selected.len(), 1, "{selected:?}");
+    assert!(matches!(selected[0].1, Event::Selected { .. }));
+}
+
+#[test]
+fn when_both_claim_a_role_the_tie_breaker_decides() {
+    for (role, a_wins) in [
+        (IceRole::Controlling, true),
+        (IceRole::Controlled, true),
+        (IceRole::Controlling, false),
+    ] {
+        let (high, low) = if a_wins { (9, 3) } else { (3, 9) };
+        let mut net = Net::of(agent(role, high, 1), agent(role, low, 2));
+        let now = net.now;
+        net.a.add_local(now, local(WIFI, 0));
+        net.b.add_local(now, local(SERVER, 0));
+        net.wire(WIFI, SERVER, 5);
+        net.introduce(&[SERVER], &[WIFI]);
+        net.connect();
+        net.run_for(1000);
+        // The side that controls nominates in its checks.
+        let nominating = |side| {
+            let mut sent = net.sent.iter().rev();
+            let last = sent.find(|(_, s, .., d)| *s == side && d[..2] == [0, 1]);
+            last.is_some_and(|(.., d)| attribute(d, NOMINATION).is_some())
+        };
+        assert_eq!(
+            (nominating(Side::A), nominating(Side::B)),
+            (a_wins, !a_wins),
+            "{role:?}"
+        );
+    }
+}

@@ -1,0 +1,82 @@
+use std::fmt;
+
+/// Why a STUN message was dropped.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum DropReason {
+    /// Not a STUN message, or one whose attributes do not parse.
+    Malformed,
+    /// MESSAGE-INTEGRITY missing or wrong.
+    Integrity,
+    /// USERNAME missing or for somebody else.
+    Username,
+    /// An answer to a check that was not sent or was forgotten.
+    Unexpected,
+    /// A check that came to an address which is none of ours.
+    UnknownLocal,
+    /// A check from an address that the local address's filter excludes.
+    Filtered,
+    /// A check that would need one pair more than the limit.
+    TooManyPairs,
+}
+
+impl DropReason {
+    /// Every reason, in the order of the counters.
+    pub const ALL: &'static [DropReason] = &[
+        DropReason::Malformed,
+        DropReason::Integrity,
+        DropReason::Username,
+        DropReason::Unexpected,
+        DropReason::UnknownLocal,
+        DropReason::Filtered,
+        DropReason::TooManyPairs,
+    ];
+
+    /// Short name in snake case, for metrics and traces.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            DropReason::Malformed => "stun_malformed",
+            DropReason::Integrity => "stun_integrity",
+            DropReason::Username => "stun_username",
+            DropReason::Unexpected => "stun_unexpected",
+            DropReason::UnknownLocal => "stun_unknown_local",
+            DropReason::Filtered => "stun_filtered",
+            DropReason::TooManyPairs => "too_many_pairs",
+        }
+    }
+}
+
+impl fmt::Display for DropReason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+/// What an agent has counted so far.
+#[derive(Clone, Debug, Default)]
+pub struct Counters {
+    drops: [u64; DropReason::ALL.len()],
+    /// Connectivity checks sent.
+    pub checks_sent: u64,
+    /// Answers received to checks sent.
+    pub checks_answered: u64,
+    /// Pairs of addresses not made because of the limit.
+    pub pairs_refused: u64,
+}
+
+impl Counters {
+    /// Messages dropped for this reason.
+    #[must_use]
+    pub fn dropped(&self, reason: DropReason) -> u64 {
+        self.drops[reason as usize]
+    }
+
+    /// Every reason with its count, zeros included.
+    pub fn drops(&self) -> impl Iterator<Item = (DropReason, u64)> + '_ {
+        DropReason::ALL.iter().map(|&r| (r, self.dropped(r)))
+    }
+
+    pub(crate) fn count_drop(&mut self, reason: DropReason) {
+        self.drops[reason as usize] += 1;
+    }
+}

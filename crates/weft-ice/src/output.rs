@@ -1,0 +1,84 @@
+use crate::counters::Counters;
+use crate::types::{DownReason, LinkId};
+use std::collections::VecDeque;
+use std::net::SocketAddr;
+use weft_units::{Duration, PathId};
+
+/// What the agent wants done or known.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Output {
+    /// A STUN message to send.
+    Transmit {
+        /// From this address's socket.
+        local: SocketAddr,
+        /// To this address.
+        remote: SocketAddr,
+        /// The payload of the datagram.
+        datagram: Vec<u8>,
+    },
+    /// Something happened.
+    Event(Event),
+}
+
+/// What happened to a path.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Event {
+    /// A path became valid, for the first time or again, or answers again
+    /// after [`Event::PathSilent`].
+    PathUp {
+        /// Its number.
+        path: PathId,
+        /// The link of our address.
+        link: LinkId,
+        /// Our address.
+        local: SocketAddr,
+        /// The peer's address.
+        remote: SocketAddr,
+        /// Smoothed round-trip time.
+        rtt: Duration,
+    },
+    /// A path that was up is not any more.
+    PathDown {
+        /// Its number.
+        path: PathId,
+        /// How that was found.
+        reason: DownReason,
+    },
+    /// For a second no path at all has answered. This one stays, as there is
+    /// nothing better, but what is sent on it is lost; it is checked ten times
+    /// a second.
+    PathSilent {
+        /// Its number.
+        path: PathId,
+    },
+    /// The selected pair changed, by us or by the peer.
+    Selected {
+        /// The new one.
+        path: PathId,
+    },
+}
+
+/// What leaves the agent, in order, and what was counted meanwhile.
+#[derive(Default)]
+pub(crate) struct Outbox {
+    queue: VecDeque<Output>,
+    pub counters: Counters,
+}
+
+impl Outbox {
+    pub fn transmit(&mut self, (local, remote): (SocketAddr, SocketAddr), datagram: Vec<u8>) {
+        self.queue.push_back(Output::Transmit {
+            local,
+            remote,
+            datagram,
+        });
+    }
+
+    pub fn event(&mut self, event: Event) {
+        self.queue.push_back(Output::Event(event));
+    }
+
+    pub fn pop(&mut self) -> Option<Output> {
+        self.queue.pop_front()
+    }
+}
