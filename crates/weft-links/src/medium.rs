@@ -2,9 +2,12 @@
 //! kind. Whoever hosts a medium knows its stations by number and nothing of
 //! its kind.
 
+mod model;
 mod service;
 mod spec;
 mod station;
+#[cfg(any(test, feature = "testing"))]
+mod token_ring;
 mod wired;
 
 pub use service::ServiceTime;
@@ -12,8 +15,11 @@ pub use spec::{ChannelId, MediumSpec, StationId};
 pub use wired::{Direction, Link, Wired};
 
 use crate::{Counters, Departure, PacketInfo, Tally};
-use spec::Kind;
+use model::Model;
+use spec::KindSpec;
 use station::Station;
+#[cfg(any(test, feature = "testing"))]
+use token_ring::TokenRing;
 use weft_units::{Deadline, Duration, Instant, Rng};
 
 /// A medium and the packets of its stations, each in the queue of its station
@@ -26,10 +32,23 @@ use weft_units::{Deadline, Duration, Instant, Rng};
 /// `None` whenever its deadline is reached and after every call that changes
 /// something for one of its stations. A station or channel that the medium
 /// does not have is a mistake of the caller and panics.
-pub struct Medium<P>(Model<P>);
+pub struct Medium<P>(Kind<P>);
 
-enum Model<P> {
+enum Kind<P> {
     Wired(Wired<P>),
+    #[cfg(any(test, feature = "testing"))]
+    TokenRing(TokenRing<P>),
+}
+
+/// `$what` of the model, whatever its kind.
+macro_rules! of {
+    ($medium:expr, $model:ident => $what:expr) => {
+        match $medium {
+            Kind::Wired($model) => $what,
+            #[cfg(any(test, feature = "testing"))]
+            Kind::TokenRing($model) => $what,
+        }
+    };
 }
 
 impl<P> Medium<P> {
@@ -38,8 +57,22 @@ impl<P> Medium<P> {
     #[must_use]
     pub fn new(spec: &MediumSpec, rng: &Rng) -> Medium<P> {
         Medium(match spec.kind() {
-            Kind::Wired(links) => Model::Wired(Wired::new(links, rng)),
+            KindSpec::Wired(links) => Kind::Wired(Wired::new(links, rng)),
+            #[cfg(any(test, feature = "testing"))]
+            KindSpec::TokenRing(ring) => Kind::TokenRing(TokenRing::new(ring, rng)),
         })
+    }
+
+    /// The channels.
+    pub fn channels(&self) -> impl Iterator<Item = ChannelId> + use<P> {
+        let count = of!(&self.0, model => model.channel_count());
+        (0..count).map(ChannelId)
+    }
+
+    /// The channel that the station sends on.
+    #[must_use]
+    pub fn channel_of(&self, station: StationId) -> ChannelId {
+        of!(&self.0, model => model.channel_of(station))
     }
 
     /// Gives a packet to the queue of the station that sends it. Its size
@@ -51,89 +84,57 @@ impl<P> Medium<P> {
         info: impl Into<PacketInfo>,
         packet: P,
     ) {
-        match &mut self.0 {
-            Model::Wired(wired) => wired.link_mut(station).enqueue(now, info, packet),
-        }
+        of!(&mut self.0, model => model.enqueue(now, station, info.into(), packet));
     }
 
     /// The next packet of the channel that has ended by `now`, and the station
     /// that sent it: those of one station in order of time.
     pub fn poll(&mut self, now: Instant, channel: ChannelId) -> Option<(StationId, Departure<P>)> {
-        match &mut self.0 {
-            Model::Wired(wired) => wired.poll(now, channel),
-        }
+        of!(&mut self.0, model => model.poll(now, channel))
     }
 
     /// When [`Medium::poll`] may have something to give, if ever without
     /// another call.
     #[must_use]
     pub fn poll_timeout(&self, channel: ChannelId) -> Option<Deadline> {
-        match &self.0 {
-            Model::Wired(wired) => wired.poll_timeout(channel),
-        }
-    }
-
-    /// The channels.
-    pub fn channels(&self) -> impl Iterator<Item = ChannelId> + use<P> {
-        let count = match &self.0 {
-            Model::Wired(_) => Wired::<P>::CHANNELS,
-        };
-        (0..count).map(ChannelId)
-    }
-
-    /// The channel that the station sends on.
-    #[must_use]
-    pub fn channel_of(&self, station: StationId) -> ChannelId {
-        match &self.0 {
-            Model::Wired(_) => Wired::<P>::channel_of(station),
-        }
+        of!(&self.0, model => model.poll_timeout(channel))
     }
 
     /// Switches a station off: its packets that wait or are being transmitted
     /// are dropped, as is what comes; what has left the medium still arrives.
     pub fn cut(&mut self, now: Instant, station: StationId) {
-        match &mut self.0 {
-            Model::Wired(wired) => wired.link_mut(station).cut(now),
-        }
+        of!(&mut self.0, model => model.cut(now, station));
     }
 
     /// Switches a station on again.
     pub fn restore(&mut self, now: Instant, station: StationId) {
-        match &mut self.0 {
-            Model::Wired(wired) => wired.link_mut(station).restore(now),
-        }
+        of!(&mut self.0, model => model.restore(now, station));
     }
 
     /// Changes the one-way propagation delay of what the station transmits
     /// from now on; its packets keep their order.
     pub fn set_delay(&mut self, now: Instant, station: StationId, delay: Duration) {
-        match &mut self.0 {
-            Model::Wired(wired) => wired.link_mut(station).set_delay(now, delay),
-        }
+        self.station_mut(now, station).line_mut().set_delay(delay);
     }
 
     /// Changes the probability, 0 to 1, that a packet which the station
     /// transmits from now on is lost on its way.
     pub fn set_loss(&mut self, now: Instant, station: StationId, loss: f64) {
-        match &mut self.0 {
-            Model::Wired(wired) => wired.link_mut(station).set_loss(now, loss),
-        }
+        let line = self.station_mut(now, station).line_mut();
+        line.losses().set_random(loss);
     }
 
-    /// How the medium was used by and for a station until `now`.
+    /// What the medium was to a station until `now`.
     pub fn service_time(&mut self, now: Instant, station: StationId) -> ServiceTime {
-        match &mut self.0 {
-            Model::Wired(wired) => wired.link_mut(station).service_time(now),
-        }
+        of!(&mut self.0, model => model.service_time(now, station))
     }
 
     /// What the medium holds of a station: waiting, being transmitted,
     /// travelling, or ended but not polled yet.
     #[must_use]
     pub fn in_flight(&self, station: StationId) -> Tally {
-        match &self.0 {
-            Model::Wired(wired) => wired.link(station).in_flight(),
-        }
+        let in_service = of!(&self.0, model => model.in_service(station));
+        self.station(station).in_flight(in_service)
     }
 
     /// What the medium has taken from a station and given back.
@@ -159,7 +160,9 @@ impl<P> Medium<P> {
     #[must_use]
     pub fn wired(&self) -> Option<&Wired<P>> {
         match &self.0 {
-            Model::Wired(wired) => Some(wired),
+            Kind::Wired(wired) => Some(wired),
+            #[cfg(any(test, feature = "testing"))]
+            Kind::TokenRing(_) => None,
         }
     }
 
@@ -167,13 +170,20 @@ impl<P> Medium<P> {
     #[must_use]
     pub fn wired_mut(&mut self) -> Option<&mut Wired<P>> {
         match &mut self.0 {
-            Model::Wired(wired) => Some(wired),
+            Kind::Wired(wired) => Some(wired),
+            #[cfg(any(test, feature = "testing"))]
+            Kind::TokenRing(_) => None,
         }
     }
 
     fn station(&self, station: StationId) -> &Station<P> {
-        match &self.0 {
-            Model::Wired(wired) => wired.link(station).station(),
-        }
+        of!(&self.0, model => model.station(station))
+    }
+
+    fn station_mut(&mut self, now: Instant, station: StationId) -> &mut Station<P> {
+        of!(&mut self.0, model => model.station_mut(now, station))
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,8 +1,12 @@
+#[cfg(any(test, feature = "testing"))]
+use super::token_ring::TokenRingSpec;
 use crate::{Direction, LinkSpec};
+#[cfg(any(test, feature = "testing"))]
+use weft_units::Duration;
 
 /// A medium to be made: its kind and what each station is like.
 #[derive(Clone, PartialEq, Debug)]
-pub struct MediumSpec(Kind);
+pub struct MediumSpec(KindSpec);
 
 /// Who sends on a medium and has a queue there, counted from zero.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -13,8 +17,10 @@ pub struct StationId(pub u16);
 pub struct ChannelId(pub u16);
 
 #[derive(Clone, PartialEq, Debug)]
-pub(super) enum Kind {
+pub(super) enum KindSpec {
     Wired(Box<[LinkSpec; 2]>),
+    #[cfg(any(test, feature = "testing"))]
+    TokenRing(Box<TokenRingSpec>),
 }
 
 impl MediumSpec {
@@ -22,14 +28,28 @@ impl MediumSpec {
     /// first one sends, [`Direction::Backward`] what the second one does.
     #[must_use]
     pub fn wired(forward: LinkSpec, backward: LinkSpec) -> MediumSpec {
-        MediumSpec(Kind::Wired(Box::new([forward, backward])))
+        MediumSpec(KindSpec::Wired(Box::new([forward, backward])))
+    }
+
+    /// Two stations that take turns on one channel, for tests: one sends a
+    /// packet at the capacity of `station`, and then `pass` goes by until the
+    /// other one can.
+    #[cfg(any(test, feature = "testing"))]
+    #[must_use]
+    pub fn token_ring(station: LinkSpec, pass: Duration) -> MediumSpec {
+        MediumSpec(KindSpec::TokenRing(Box::new(TokenRingSpec {
+            station,
+            pass,
+        })))
     }
 
     /// How many stations there are.
     #[must_use]
     pub fn station_count(&self) -> u16 {
         match &self.0 {
-            Kind::Wired(_) => 2,
+            KindSpec::Wired(_) => 2,
+            #[cfg(any(test, feature = "testing"))]
+            KindSpec::TokenRing(_) => 2,
         }
     }
 
@@ -43,11 +63,13 @@ impl MediumSpec {
     #[must_use]
     pub fn link(&self, direction: Direction) -> Option<&LinkSpec> {
         match &self.0 {
-            Kind::Wired(links) => Some(&links[direction.index()]),
+            KindSpec::Wired(links) => Some(&links[direction.index()]),
+            #[cfg(any(test, feature = "testing"))]
+            KindSpec::TokenRing(_) => None,
         }
     }
 
-    pub(super) fn kind(&self) -> &Kind {
+    pub(super) fn kind(&self) -> &KindSpec {
         &self.0
     }
 }

@@ -5,8 +5,10 @@ mod link;
 
 pub use link::Link;
 
-use crate::{ChannelId, Departure, LinkSpec, StationId};
-use weft_units::{Deadline, Instant, Rng};
+use super::model::Model;
+use super::station::Station;
+use crate::{ChannelId, Departure, LinkSpec, PacketInfo, ServiceTime, StationId};
+use weft_units::{Bytes, Deadline, Instant, Rng};
 
 /// A medium of two stations that share nothing. A direction is what one of
 /// them sends: queues, counts and service belong to a sender on every medium,
@@ -67,8 +69,6 @@ impl Direction {
 }
 
 impl<P> Wired<P> {
-    pub(super) const CHANNELS: u16 = 2;
-
     pub(super) fn new(specs: &[LinkSpec; 2], rng: &Rng) -> Wired<P> {
         let link = |direction: Direction| {
             let rng = rng.stream(direction.as_str());
@@ -90,30 +90,52 @@ impl<P> Wired<P> {
     pub fn direction_mut(&mut self, direction: Direction) -> &mut Link<P> {
         &mut self.links[direction.index()]
     }
+}
 
-    pub(super) fn poll(
-        &mut self,
-        now: Instant,
-        channel: ChannelId,
-    ) -> Option<(StationId, Departure<P>)> {
+/// Each station has a channel of the same number.
+impl<P> Model<P> for Wired<P> {
+    fn channel_count(&self) -> u16 {
+        2
+    }
+
+    fn channel_of(&self, station: StationId) -> ChannelId {
+        ChannelId(station.0)
+    }
+
+    fn enqueue(&mut self, now: Instant, station: StationId, info: PacketInfo, packet: P) {
+        self.links[usize::from(station.0)].enqueue(now, info, packet);
+    }
+
+    fn poll(&mut self, now: Instant, channel: ChannelId) -> Option<(StationId, Departure<P>)> {
         let departure = self.links[usize::from(channel.0)].poll(now)?;
         Some((StationId(channel.0), departure))
     }
 
-    pub(super) fn poll_timeout(&self, channel: ChannelId) -> Option<Deadline> {
+    fn poll_timeout(&self, channel: ChannelId) -> Option<Deadline> {
         self.links[usize::from(channel.0)].poll_timeout()
     }
 
-    /// Each station has its own.
-    pub(super) fn channel_of(station: StationId) -> ChannelId {
-        ChannelId(station.0)
+    fn cut(&mut self, now: Instant, station: StationId) {
+        self.links[usize::from(station.0)].cut(now);
     }
 
-    pub(super) fn link(&self, station: StationId) -> &Link<P> {
-        &self.links[usize::from(station.0)]
+    fn restore(&mut self, now: Instant, station: StationId) {
+        self.links[usize::from(station.0)].restore(now);
     }
 
-    pub(super) fn link_mut(&mut self, station: StationId) -> &mut Link<P> {
-        &mut self.links[usize::from(station.0)]
+    fn service_time(&mut self, now: Instant, station: StationId) -> ServiceTime {
+        self.links[usize::from(station.0)].service_time(now)
+    }
+
+    fn station(&self, station: StationId) -> &Station<P> {
+        self.links[usize::from(station.0)].station()
+    }
+
+    fn station_mut(&mut self, now: Instant, station: StationId) -> &mut Station<P> {
+        self.links[usize::from(station.0)].station_mut(now)
+    }
+
+    fn in_service(&self, station: StationId) -> Option<Bytes> {
+        self.links[usize::from(station.0)].in_service()
     }
 }

@@ -202,7 +202,7 @@ impl<P> Link<P> {
     /// but not polled yet.
     #[must_use]
     pub fn in_flight(&self) -> Tally {
-        self.station.in_flight(self.transmitter.size_in_service())
+        self.station.in_flight(self.in_service())
     }
 
     /// What the link was to its packets until `now`.
@@ -213,6 +213,15 @@ impl<P> Link<P> {
 
     pub(crate) fn station(&self) -> &Station<P> {
         &self.station
+    }
+
+    pub(crate) fn station_mut(&mut self, now: Instant) -> &mut Station<P> {
+        self.advance(now);
+        &mut self.station
+    }
+
+    pub(crate) fn in_service(&self) -> Option<Bytes> {
+        self.transmitter.size_in_service()
     }
 
     /// Runs the transmitter to `now`.
