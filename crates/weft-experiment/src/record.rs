@@ -1,6 +1,6 @@
 //! What a run leaves behind: plain data.
 
-use weft_links::{Counters, DropReason, Tally};
+use weft_links::{Counters, DropReason, ServiceTime, Tally};
 use weft_units::{Bytes, Duration, Instant};
 
 use crate::counters::CounterLog;
@@ -44,6 +44,9 @@ pub struct DirectionRecord {
     pub counters: Counters,
     /// What it holds at the end of the run.
     pub in_flight: Tally,
+    /// How long its medium was used by it, idle, or not to be had, over the
+    /// whole run; `None` where the engine does not know.
+    pub service: Option<ServiceTime>,
     /// How long its delivered packets waited in the queue, from
     /// [`measure_from`](crate::Setup::measure_from) on.
     pub queue_delay: Distribution,

@@ -1,6 +1,6 @@
 //! What a run consists of: links, and flows over them.
 
-use weft_links::LinkSpec;
+use weft_links::{LinkSpec, MediumSpec};
 use weft_units::{Bytes, Duration, Rate};
 
 use crate::traffic::call::CallSetup;
@@ -183,6 +183,13 @@ impl LinkSetup {
             forward: spec.clone(),
             backward: spec.clone(),
         }
+    }
+
+    /// What carries its packets: forward is the first station's, backward the
+    /// second one's.
+    #[must_use]
+    pub fn medium(&self) -> MediumSpec {
+        MediumSpec::wired(self.forward.clone(), self.backward.clone())
     }
 }
 

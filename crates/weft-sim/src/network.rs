@@ -122,16 +122,16 @@ impl Crossing {
 }
 
 impl Network {
-    pub fn new(links: &[LinkSetup], rng: &Rng) -> Network {
+    /// Over these media, each with its link's name.
+    pub fn new<'a>(media: impl Iterator<Item = (&'a str, MediumSpec)>, rng: &Rng) -> Network {
         let mut network = Network {
             agenda: Agenda::new(),
             owners: Vec::new(),
             links: Vec::new(),
             legs: Vec::new(),
         };
-        for setup in links {
-            let spec = MediumSpec::wired(setup.forward.clone(), setup.backward.clone());
-            let medium = Medium::new(&spec, &rng.stream(&setup.name));
+        for (name, spec) in media {
+            let medium = Medium::new(&spec, &rng.stream(name));
             let link = network.links.len();
             let channels = medium.channels();
             let slot = |channel| network.add_slot(Owner::Channel(link, channel));
@@ -392,10 +392,10 @@ impl Network {
         }
     }
 
-    /// What the links measured. Call after the last sample.
-    pub fn link_records(&mut self, links: &[LinkSetup]) -> Vec<LinkRecord> {
+    /// What the links measured until now. Call after the last sample.
+    pub fn link_records(&mut self, now: Instant, links: &[LinkSetup]) -> Vec<LinkRecord> {
         let record = |(setup, link): (&LinkSetup, &mut Hosted)| {
-            let mut take = |direction| link.take_record(Crossing::new(0, direction).station);
+            let mut take = |direction| link.take_record(now, Crossing::new(0, direction).station);
             LinkRecord {
                 name: setup.name.clone(),
                 forward: take(Direction::Forward),
@@ -434,11 +434,12 @@ impl Hosted {
         agenda.set(self.slots[usize::from(channel.0)], next);
     }
 
-    fn take_record(&mut self, id: StationId) -> DirectionRecord {
+    fn take_record(&mut self, now: Instant, id: StationId) -> DirectionRecord {
         let station = &mut self.stations[usize::from(id.0)];
         DirectionRecord {
             counters: *self.medium.counters(id),
             in_flight: self.medium.in_flight(id),
+            service: Some(self.medium.service_time(now, id)),
             queue_delay: station.delays.take_distribution(),
             series: std::mem::take(&mut station.series),
         }

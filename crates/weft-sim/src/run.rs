@@ -2,7 +2,8 @@
 
 use std::ops::ControlFlow;
 
-use weft_experiment::{Record, Setup, SetupError};
+use weft_experiment::{LinkSetup, Record, Setup, SetupError};
+use weft_links::MediumSpec;
 use weft_units::{Instant, Rng};
 
 use crate::delays::Measured;
@@ -29,19 +30,31 @@ impl Observer for () {
 /// When the setup cannot be run; nothing has been done then.
 pub fn run(setup: &Setup, seed: u64, observer: &mut dyn Observer) -> Result<Record, SetupError> {
     setup.check()?;
+    let media = setup.links.iter().map(LinkSetup::medium).collect();
+    Ok(run_over(setup, media, seed, observer))
+}
+
+/// The run with these media in place of the links'.
+fn run_over(
+    setup: &Setup,
+    media: Vec<MediumSpec>,
+    seed: u64,
+    observer: &mut dyn Observer,
+) -> Record {
     let rng = Rng::new(seed);
-    let mut network = Network::new(&setup.links, &rng.stream("links"));
+    let names = setup.links.iter().map(|link| link.name.as_str());
+    let mut network = Network::new(names.zip(media), &rng.stream("links"));
     let flows_rng = rng.stream("flows");
     let flow = |(index, flow)| Running::new(index, flow, &flows_rng, &mut network);
     let flows = setup.flows.iter().enumerate().map(flow).collect();
-    Ok(World {
+    World {
         setup,
         network,
         flows,
         now: Instant::ZERO,
         events: 0,
     }
-    .run(observer))
+    .run(observer)
 }
 
 struct World<'a> {
@@ -114,7 +127,7 @@ impl World<'_> {
     }
 
     fn into_record(mut self) -> Record {
-        let links = self.network.link_records(&self.setup.links);
+        let links = self.network.link_records(self.now, &self.setup.links);
         let flows = self.flows.into_iter();
         Record {
             ended_at: self.now,
@@ -125,3 +138,6 @@ impl World<'_> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

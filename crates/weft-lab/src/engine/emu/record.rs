@@ -223,6 +223,7 @@ impl Way {
             series: series.collect(),
             counters: self.counters,
             in_flight: left,
+            service: None,
             queue_delay: self.queue.into_iter().collect(),
         }
     }

@@ -38,6 +38,7 @@ impl Small {
         let way = || DirectionRecord {
             counters: Default::default(),
             in_flight: Default::default(),
+            service: None,
             queue_delay: Distribution::default(),
             series: Vec::new(),
         };

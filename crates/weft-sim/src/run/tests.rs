@@ -1,0 +1,65 @@
+use super::*;
+use weft_experiment::{CongestionKind, FlowKind, FlowSetup, Route, TcpSetup};
+use weft_units::Duration;
+
+/// An upload from left to right and one from right to left.
+fn two_uploads() -> Setup {
+    let mut setup = Setup::new(Duration::from_secs(30));
+    let link = "rate=2mbit,delay=25ms,queue=2bdp".parse().expect("a link");
+    setup.links.push(LinkSetup::symmetric("medium", &link));
+    for (name, route) in [
+        ("up", Route::forward(&[0])),
+        ("down", Route::backward(&[0])),
+    ] {
+        let tcp = FlowKind::Tcp(TcpSetup::long_lived(CongestionKind::Cubic));
+        setup.flows.push(FlowSetup::new(name, route, tcp));
+    }
+    setup
+}
+
+fn delivered_mbps(record: &Record, flow: usize) -> f64 {
+    let bytes = record.flows[flow].routes[0].there.delivered.bytes;
+    bytes.0 as f64 * 8.0 / 1e6 / 30.0
+}
+
+#[test]
+fn flows_run_over_a_medium_that_stations_share() {
+    let setup = two_uploads();
+    let station = setup.links[0].forward.clone();
+    let ring = || {
+        vec![MediumSpec::token_ring(
+            station.clone(),
+            Duration::from_micros(500),
+        )]
+    };
+    let record = run_over(&setup, ring(), 1, &mut ());
+    assert_eq!(
+        record,
+        run_over(&setup, ring(), 1, &mut ()),
+        "the same seed"
+    );
+
+    let link = &record.links[0];
+    let [up, down] = [&link.forward, &link.backward].map(|way| {
+        let counters = way.counters;
+        let ended = counters.delivered + counters.dropped();
+        assert_eq!(counters.sent, ended + way.in_flight);
+        way.service.expect("the simulator knows")
+    });
+    for time in [up, down] {
+        assert_eq!(time.elapsed(), setup.duration);
+        assert!(time.idle < Duration::from_secs(3), "it is busy: {time:?}");
+    }
+    // One sends at a time: what one uses the other cannot have.
+    assert!(up.used <= down.blocked && down.used <= up.blocked);
+    let passing = setup.duration - up.used - down.used - up.idle.max(down.idle);
+    assert!(passing > Duration::from_secs(1), "turns cost: {passing:?}");
+
+    // Two megabits for both uploads, their acknowledgements and the turns;
+    // over a wired medium each upload has as much for itself.
+    let both = delivered_mbps(&record, 0) + delivered_mbps(&record, 1);
+    assert!((1.4..1.9).contains(&both), "{both} Mbit/s together");
+    let wired = run(&setup, 1, &mut ()).expect("a setup that can be run");
+    let both = delivered_mbps(&wired, 0) + delivered_mbps(&wired, 1);
+    assert!((3.2..4.0).contains(&both), "{both} Mbit/s together");
+}
