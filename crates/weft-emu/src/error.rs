@@ -23,7 +23,7 @@ pub enum EmuError {
          installed and the kernel's policy routing there?"
     )]
     IpRefused {
-        /// The host.
+        /// Its number in the network, for messages.
         host: String,
         /// What `ip` wrote.
         said: String,

@@ -28,7 +28,7 @@ pub enum Fate {
 /// A packet's way over a link.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct PacketRecord {
-    /// The link.
+    /// By its number in the network, in the order in which links were added.
     pub link: LinkId,
     /// Which of its stations sent it: the direction on a wired link.
     pub station: StationId,

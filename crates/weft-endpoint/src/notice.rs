@@ -31,7 +31,7 @@ pub enum Notice {
     LinkArrived {
         /// Its name.
         link: String,
-        /// Its addresses.
+        /// Those that calls use from now on.
         addresses: Vec<IpAddr>,
     },
     /// A link went.

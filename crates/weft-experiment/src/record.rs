@@ -68,7 +68,7 @@ pub struct LinkSample {
     pub queue_delay: DelaySample,
 }
 
-/// One flow.
+/// What a flow sent and received, and what its kind adds.
 #[derive(Clone, PartialEq, Debug)]
 pub struct FlowRecord {
     /// Its name in the setup.
@@ -115,7 +115,7 @@ pub struct DropRecord {
     pub link: usize,
     /// The direction that they went.
     pub direction: Direction,
-    /// Why.
+    /// What the link had against them.
     pub reason: DropReason,
     /// How many.
     pub packets: u64,
@@ -126,9 +126,9 @@ pub struct DropRecord {
 pub struct LegSample {
     /// The end of the period.
     pub at: Instant,
-    /// Bytes sent.
+    /// Sizes on the link of what was sent in the period.
     pub sent: Bytes,
-    /// Packets sent.
+    /// Packets sent in the period, copies and repair included.
     pub sent_packets: u32,
     /// Bytes that reached the other end.
     pub delivered: Bytes,
@@ -179,7 +179,7 @@ pub struct Transfer {
     pub started_at: Instant,
     /// When its sender knew of its end.
     pub ended_at: Instant,
-    /// Its size.
+    /// Bytes of payload that were to be transferred.
     pub size: Bytes,
 }
 

@@ -14,7 +14,7 @@ use weft_units::{Instant, VideoCodec};
 /// A description of ours, and what was agreed on.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Negotiated {
-    /// SDP.
+    /// The offer or answer to hand to the peer, as text (RFC 8866).
     pub sdp: String,
     /// The streams of the connection.
     pub streams: Publishing,

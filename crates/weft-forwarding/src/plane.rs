@@ -45,12 +45,12 @@ pub enum Output {
 pub enum Event {
     /// It is up: packets can flow.
     Connected {
-        /// Which.
+        /// The publication or playback, as in the command that made it.
         resource: ResourceId,
     },
     /// It has ended by itself.
     Ended {
-        /// Which.
+        /// The publication or playback, as in the command that made it.
         resource: ResourceId,
         /// Why, in words for a log.
         reason: String,

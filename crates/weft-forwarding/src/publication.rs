@@ -7,9 +7,9 @@ use weft_units::{Instant, StreamId, VideoCodec};
 /// Who publishes, in which room.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Publisher {
-    /// The room.
+    /// Its name, as in the address of the request.
     pub room: String,
-    /// The participant.
+    /// The id of whoever publishes.
     pub participant: String,
 }
 

@@ -20,7 +20,7 @@ pub enum DropReason {
 /// A number of packets and their bytes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Tally {
-    /// Packets.
+    /// How many, whatever their sizes.
     pub packets: u64,
     /// Bytes of these packets, as given to the link.
     pub bytes: Bytes,

@@ -41,7 +41,7 @@ pub enum Departure<P> {
         /// When it was dropped; for a random loss, when it would have
         /// arrived.
         at: Instant,
-        /// Why.
+        /// What the link had against it.
         reason: DropReason,
     },
 }

@@ -79,13 +79,13 @@ pub enum SpecError {
     /// A key was given twice.
     #[error("'{key}' is given twice in the link specification: keep one")]
     Repeated {
-        /// The key.
+        /// As it stands before the `=`.
         key: &'static str,
     },
     /// A key that must be there is not.
     #[error("the link specification has no '{key}': add for example {example}")]
     Missing {
-        /// The key.
+        /// As it stands before the `=`.
         key: &'static str,
         /// A value that would do.
         example: &'static str,
@@ -93,7 +93,7 @@ pub enum SpecError {
     /// The value of a key does not fit.
     #[error("{key}={value}: {remedy}")]
     BadValue {
-        /// The key.
+        /// As it stands before the `=`.
         key: &'static str,
         /// What was written.
         value: String,

@@ -78,9 +78,9 @@ pub enum VideoError {
 /// A real-time encoder at a constant bit rate, which may be changed at any
 /// time. Below the rate it needs, it drops pictures.
 pub enum VideoEncoder {
-    /// Of VP8.
+    /// libvpx.
     Vp8(Vp8Encoder),
-    /// Of H.264.
+    /// OpenH264, constrained baseline.
     H264(H264Encoder),
 }
 
@@ -156,9 +156,9 @@ impl VideoEncoder {
 /// A decoder that waits for a keyframe. It does not notice every missing
 /// frame: whoever feeds it gives it only frames whose references it has seen.
 pub enum VideoDecoder {
-    /// Of VP8.
+    /// libvpx.
     Vp8(Vp8Decoder),
-    /// Of H.264.
+    /// OpenH264.
     H264(H264Decoder),
 }
 

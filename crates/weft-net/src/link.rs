@@ -27,9 +27,9 @@ pub enum LinkError {
     /// Binding failed.
     #[error("link `{link}`: cannot use {}: {error}; {}", place(.address), bind_remedy(.address, .error))]
     Bind {
-        /// The link.
+        /// What the user calls it.
         link: String,
-        /// The address.
+        /// What was to be bound; port 0 asks for a free one.
         address: SocketAddr,
         /// What the system said.
         error: io::Error,
@@ -194,7 +194,7 @@ fn usable_names(addresses: impl Iterator<Item = (IpAddr, String)>) -> Vec<String
 /// interface is made anew, so is this, whatever its name and address.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct Attachment {
-    /// The address.
+    /// Source address of what goes out.
     pub address: IpAddr,
     /// The system's number of the interface; none on loopback, where any
     /// address is good.

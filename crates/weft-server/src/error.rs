@@ -9,25 +9,25 @@ pub enum ServerError {
     /// Another program listens there.
     #[error("{address} is taken by another program")]
     PortTaken {
-        /// Where.
+        /// What was asked for; port 0 asks for a free one.
         address: SocketAddr,
     },
     /// No interface of this machine has the address.
     #[error("this machine has no address {}", address.ip())]
     AddressUnavailable {
-        /// Where.
+        /// What was asked for; port 0 asks for a free one.
         address: SocketAddr,
     },
     /// The system does not let us listen there.
     #[error("listening on {address} is not allowed")]
     NotAllowed {
-        /// Where.
+        /// What was asked for; port 0 asks for a free one.
         address: SocketAddr,
     },
     /// Something else is wrong with listening.
     #[error("cannot listen on {address}: {source}")]
     Listen {
-        /// Where.
+        /// What was asked for; port 0 asks for a free one.
         address: SocketAddr,
         /// What the system says.
         source: io::Error,

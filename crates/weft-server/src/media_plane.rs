@@ -17,7 +17,7 @@ pub enum Command {
     Publish {
         /// The connection to make.
         resource: ResourceId,
-        /// The room.
+        /// Its name, as in the address of the request.
         room: String,
         /// The participant who publishes. What they publish already goes on
         /// until the new connection is up, and is replaced by it.
@@ -31,7 +31,7 @@ pub enum Command {
     Play {
         /// The connection to make.
         resource: ResourceId,
-        /// The room.
+        /// Its name, as in the address of the request.
         room: String,
         /// The participant who publishes.
         publisher: String,

@@ -52,9 +52,9 @@ pub struct ServerHandle {
 /// A participant who belongs to the process and stays while it runs.
 #[derive(Debug, Clone)]
 pub struct Resident<'a> {
-    /// The room.
+    /// Its name, as in the address of the request.
     pub room: &'a str,
-    /// Its name.
+    /// What the others in the room see.
     pub name: &'a str,
     /// What it runs.
     pub kind: ParticipantKind,

@@ -36,7 +36,7 @@ pub enum Input<'a> {
     },
     /// The association found the path valid, for the first time or again.
     PathUp {
-        /// The path.
+        /// The association's number for it.
         path: PathId,
         /// Round-trip time of its checks.
         rtt: weft_units::Duration,
@@ -44,12 +44,12 @@ pub enum Input<'a> {
     /// No check is answered any more, on this path or any other: nothing can be
     /// sent until [`Input::PathUp`], but no path is better.
     PathSilent {
-        /// The path.
+        /// The association's number for it.
         path: PathId,
     },
     /// The association found the path dead, or it was taken away.
     PathDown {
-        /// The path.
+        /// The association's number for it.
         path: PathId,
     },
     /// The time of the last polled deadline has come. A spurious one does
@@ -110,7 +110,7 @@ pub enum Event {
     FrameReceived {
         /// The receiving stream.
         stream: StreamId,
-        /// The frame.
+        /// Whole, in decoding order.
         frame: ReceivedFrame,
     },
     /// A packet came (streams with packet delivery).
@@ -122,7 +122,7 @@ pub enum Event {
     },
     /// A path changed its state.
     PathStateChanged {
-        /// The path.
+        /// The association's number for it.
         path: PathId,
         /// Its new state.
         state: PathState,

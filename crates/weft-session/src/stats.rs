@@ -22,12 +22,12 @@ pub struct Stats {
     pub drops: Drops,
 }
 
-/// One path.
+/// What a session knows of a path and has done over it.
 #[derive(Clone, Copy, Debug)]
 pub struct PathStats {
-    /// The path.
+    /// The association's number for it.
     pub path: PathId,
-    /// Its state.
+    /// Whether media may go over it.
     pub state: PathState,
     /// How its link may be used.
     pub policy: Policy,
@@ -79,7 +79,7 @@ pub struct PathQualityStats {
 /// One sending stream.
 #[derive(Clone, Copy, Debug)]
 pub struct SenderStats {
-    /// The stream.
+    /// As it was added to the session.
     pub stream: StreamId,
     /// Frames sent.
     pub frames: u64,

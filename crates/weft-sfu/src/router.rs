@@ -22,7 +22,7 @@ pub enum Output {
     Forward {
         /// To whom.
         subscription: SubscriptionId,
-        /// What.
+        /// With the number, time stamp and layers that this subscription sees.
         packet: Forwarded,
     },
     /// Ask the track's publisher for a keyframe.

@@ -20,7 +20,7 @@ pub enum SetupError {
     TooLong {
         /// The field.
         place: &'static str,
-        /// What it is.
+        /// The time that was given.
         time: Duration,
         /// What it may be.
         most: Duration,
@@ -28,7 +28,7 @@ pub enum SetupError {
     /// Time series of more samples than memory is made for.
     #[error("a sample every {period:?} makes {samples} samples: give a longer period")]
     TooManySamples {
-        /// The period.
+        /// That of the time series, as given.
         period: Duration,
         /// How many it makes.
         samples: u64,
@@ -38,13 +38,13 @@ pub enum SetupError {
     Repeated {
         /// Links or flows.
         place: &'static str,
-        /// The name.
+        /// What both are called.
         name: String,
     },
     /// A route that leads nowhere.
     #[error("flow '{flow}' takes link {link}, and there are {links}, counted from 0")]
     UnknownLink {
-        /// The flow.
+        /// What the set-up calls it.
         flow: String,
         /// What was asked for.
         link: usize,
@@ -54,7 +54,7 @@ pub enum SetupError {
     /// A route without links, or with too many.
     #[error("a route of flow '{flow}' has {links} links: give 1 to 100")]
     RouteLength {
-        /// The flow.
+        /// What the set-up calls it.
         flow: String,
         /// How many it has.
         links: usize,
@@ -62,7 +62,7 @@ pub enum SetupError {
     /// A number of routes that does not fit the kind of flow.
     #[error("flow '{flow}' has {routes} routes, and its kind takes {wanted}")]
     Routes {
-        /// The flow.
+        /// What the set-up calls it.
         flow: String,
         /// How many it has.
         routes: usize,
@@ -72,9 +72,9 @@ pub enum SetupError {
     /// A flow that never runs.
     #[error("flow '{flow}' starts at {start:?} and ends at {end:?}: it must start earlier")]
     NeverRuns {
-        /// The flow.
+        /// What the set-up calls it.
         flow: String,
-        /// Its start.
+        /// From the beginning of the run.
         start: Duration,
         /// Its stop, or the end of the run.
         end: Duration,
@@ -82,7 +82,7 @@ pub enum SetupError {
     /// A value of the flow's kind that has no meaning.
     #[error("flow '{flow}': {what}")]
     BadFlow {
-        /// The flow.
+        /// What the set-up calls it.
         flow: String,
         /// What is wrong and what would be right.
         what: &'static str,

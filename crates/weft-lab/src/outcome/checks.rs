@@ -10,7 +10,7 @@ use crate::measure::check::Check;
 pub struct SystemCheck {
     /// The variant's name.
     pub system: String,
-    /// The check.
+    /// The one of all seeds that is furthest off.
     #[serde(flatten)]
     pub check: Check,
 }

@@ -15,9 +15,9 @@ pub struct Difference {
     pub system: String,
     /// The baseline's name.
     pub baseline: String,
-    /// The metric.
+    /// Its name in the table of metrics, with `.FLOW` or `.LINK` where it is of one.
     pub metric: String,
-    /// Its unit.
+    /// The metric's unit; `1` for plain numbers and shares.
     pub unit: &'static str,
     /// Mean (or median) of the differences.
     pub mean: f64,

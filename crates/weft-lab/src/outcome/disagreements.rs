@@ -28,9 +28,9 @@ pub struct Disagreement {
     pub system: String,
     /// The system of the simulator that it is compared with.
     pub simulated: String,
-    /// The metric.
+    /// Its name in the table of metrics, with `.FLOW` or `.LINK` where it is of one.
     pub metric: String,
-    /// Its unit.
+    /// The metric's unit; `1` for plain numbers and shares.
     pub unit: &'static str,
     /// The simulator's value.
     pub sim: f64,

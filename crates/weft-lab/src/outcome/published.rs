@@ -10,9 +10,9 @@ use crate::statistics::Estimate;
 /// A published value beside ours.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct Compared {
-    /// The system.
+    /// The variant's name, or its system's where all variants are meant.
     pub system: String,
-    /// The metric.
+    /// Its name in the table of metrics, with `.FLOW` or `.LINK` where it is of one.
     pub metric: String,
     /// Where it was published.
     pub source: String,

@@ -12,9 +12,9 @@ use crate::statistics::Estimate;
 pub struct Row {
     /// The variant's name.
     pub system: String,
-    /// The metric.
+    /// Its name in the table of metrics, with `.FLOW` or `.LINK` where it is of one.
     pub metric: String,
-    /// Its unit.
+    /// The metric's unit; `1` for plain numbers and shares.
     pub unit: &'static str,
     /// Mean, or median where the scenario says so.
     pub mean: f64,

@@ -39,7 +39,7 @@ const NOTICED: [&str; 17] = [
 pub struct Worse {
     /// The variant's name.
     pub system: String,
-    /// The metric.
+    /// Its name in the table of metrics, with `.FLOW` or `.LINK` where it is of one.
     pub metric: String,
     /// Runs that were worse than the best single link, by more than [`MARGIN`].
     pub worse: usize,

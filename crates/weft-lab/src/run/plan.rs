@@ -20,7 +20,7 @@ pub enum Cast {
 pub struct Task {
     /// Position in [`Scenario::variants`].
     pub variant: usize,
-    /// The seed.
+    /// From 1; it decides all randomness of the run.
     pub seed: u64,
     /// Who takes part.
     pub cast: Cast,

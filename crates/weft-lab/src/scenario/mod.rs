@@ -77,7 +77,7 @@ pub struct Scenario {
 pub struct Variant {
     /// The name in results: the system's, and the varied values.
     pub name: String,
-    /// The system.
+    /// What calls do under it: scheduler, protection, controller, links.
     pub system: SystemSpec,
     /// Varied keys and their values.
     pub case: Vec<(String, String)>,

@@ -17,7 +17,7 @@ const DEFAULT_TOLERANCE: f64 = 0.1;
 pub struct Published {
     /// The system here that stands for the one measured there.
     pub system: String,
-    /// The metric.
+    /// Its name in the table of metrics, with `.FLOW` or `.LINK` where it is of one.
     pub metric: String,
     /// What was published; `None` for a range or a bound.
     pub value: Option<f64>,

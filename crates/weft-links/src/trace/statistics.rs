@@ -7,7 +7,7 @@ const OUT: f64 = 0.1;
 /// What a capacity is like over time, from its means over equal windows.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct TraceStatistics {
-    /// Mean.
+    /// Over all windows.
     pub mean: Rate,
     /// Standard deviation over mean.
     pub variation: f64,

@@ -12,7 +12,7 @@ use weft_units::Bytes;
 pub struct LinkSpec {
     /// What people call it: the given name, or the interface or address.
     pub name: String,
-    /// Where it is.
+    /// What its sockets are bound to.
     pub target: Target,
     /// The one address at which every peer is reached over this link, if the
     /// link is a tunnel or a relay.
@@ -48,7 +48,7 @@ pub enum LinkSpecError {
         "link `{link}`: there is no option `{option}`; there are: metered, budget=2GB, weight=0.5, backup"
     )]
     UnknownOption {
-        /// The link.
+        /// What the user calls it.
         link: String,
         /// What stands there.
         option: String,
@@ -56,9 +56,9 @@ pub enum LinkSpecError {
     /// An option twice.
     #[error("link `{link}`: `{option}` stands there twice; leave one out")]
     Twice {
-        /// The link.
+        /// What the user calls it.
         link: String,
-        /// Which one.
+        /// Its name, without the value.
         option: String,
     },
     /// No weight.
@@ -66,7 +66,7 @@ pub enum LinkSpecError {
         "link `{link}`: `{value}` is no weight; write a number above 0 and at most 1, like weight=0.5, or `backup` for a link that carries nothing while another does"
     )]
     Weight {
-        /// The link.
+        /// What the user calls it.
         link: String,
         /// What stands there.
         value: String,
@@ -74,7 +74,7 @@ pub enum LinkSpecError {
     /// No size.
     #[error("link `{link}`: `{value}` is no budget; write it like budget=2GB or budget=500MB")]
     Budget {
-        /// The link.
+        /// What the user calls it.
         link: String,
         /// What stands there.
         value: String,

@@ -102,7 +102,7 @@ pub enum Event {
     },
     /// The association is unusable for good.
     Failed {
-        /// Why.
+        /// Fingerprint, handshake or consent; nothing revives it.
         reason: FailReason,
     },
 }

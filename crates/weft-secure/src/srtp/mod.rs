@@ -119,7 +119,7 @@ enum Cipher {
 pub(crate) enum Unprotected<'a> {
     /// It has not been received before.
     New(&'a [u8]),
-    /// It has.
+    /// A copy: its number has been received before.
     Again(&'a [u8]),
 }
 

@@ -13,7 +13,7 @@ pub struct ReceiverStats {
     pub repair: RepairCounters,
     /// Frames by what became of them.
     pub frames: FrameCounters,
-    /// Delays of frames.
+    /// How long frames took to be put together and waited to be shown.
     pub delays: FrameDelays,
     /// How the paths were judged.
     pub quality: QualityCounters,

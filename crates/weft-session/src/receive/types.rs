@@ -135,7 +135,7 @@ impl ReceivedFrame {
 /// One path's part of a frame.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct PathShare {
-    /// The path.
+    /// The association's number for it.
     pub path: PathId,
     /// Packets of the frame that it brought.
     pub packets: u32,

@@ -26,7 +26,7 @@ pub(crate) use policy::{Policies, SOUND};
 /// What a scheduler may know of a live path.
 #[derive(Clone, Copy, Debug)]
 pub struct PathView {
-    /// The path.
+    /// The association's number for it.
     pub id: PathId,
     /// The controller's target rate.
     pub rate: Rate,
@@ -183,7 +183,7 @@ pub trait Scheduler: Send {
 pub struct Quality {
     /// The frame's stream.
     pub stream: StreamId,
-    /// The path.
+    /// The association's number for it.
     pub path: PathId,
     /// Packets that it brought before the fast path's last, or, negative,
     /// after.

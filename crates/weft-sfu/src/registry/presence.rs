@@ -131,7 +131,7 @@ pub enum Change {
     },
     /// Somebody went.
     Left {
-        /// Who.
+        /// The public id of whoever went.
         id: String,
     },
 }

@@ -76,7 +76,7 @@ pub struct Quality {
 /// A frame on display.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct FrameShown {
-    /// When it was.
+    /// When it was shown: decoded, and its play-out time had come.
     pub at: Instant,
     /// When its last packet came; since then it waited to be shown.
     pub complete_at: Instant,
@@ -128,7 +128,7 @@ pub struct PathSample {
 /// A path changed its state.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct PathChange {
-    /// When.
+    /// When the session said so.
     pub at: Instant,
     /// Which: the number of its route.
     pub path: PathId,

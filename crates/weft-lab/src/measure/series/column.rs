@@ -11,7 +11,7 @@ pub struct Column {
     pub name: Cow<'static, str>,
     /// Of which flow or link, or of which path of a flow: `call@wifi`.
     pub of: String,
-    /// The unit.
+    /// For the axis; `1` for plain numbers and shares.
     pub unit: &'static str,
     /// One value for each time; none where there was nothing to measure.
     pub values: Vec<Option<f64>>,

@@ -50,9 +50,9 @@ pub struct Testbed<'a> {
 pub struct ClientLog {
     /// Position of its flow.
     pub flow: usize,
-    /// Its end.
+    /// Whether it is the source of the flow or its sink.
     pub end: End,
-    /// What it is.
+    /// What it said of itself at its start: client, version, role, settings.
     pub about: Option<serde_json::Value>,
     /// Whether its connection was lost for good.
     pub has_failed: bool,

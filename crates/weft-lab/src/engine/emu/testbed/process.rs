@@ -48,7 +48,7 @@ pub struct Process {
     meter: Meter,
     /// Statistics so far.
     pub samples: Vec<Sample>,
-    /// What it is.
+    /// What it said of itself at its start: client, version, role, settings.
     pub about: Option<Value>,
     /// When something was heard last.
     pub heard_at: Instant,
