@@ -20,7 +20,7 @@ use weft_peer::{Event, NegotiationError, Offer, Peer, PeerKey, Section};
 use weft_publish::Publisher;
 use weft_secure::Certificate;
 use weft_session::{ProtectionKind, SchedulerKind, Stats};
-use weft_units::{Deadline, PathId, Rate, StreamId, VideoCodec};
+use weft_units::{Codec, Deadline, PathId, Rate, StreamId};
 
 use super::links::{LinkFigures, Links};
 use super::notice::{Notice, Notices};
@@ -37,7 +37,7 @@ pub struct Sending {
     pub protection: ProtectionKind,
     pub controller: weft_cc::ControllerKind,
     /// Of the cameras.
-    pub codec: VideoCodec,
+    pub codec: Codec,
     /// All cameras and the microphone together.
     pub max_rate: Rate,
     /// RTCP canonical name.

@@ -12,9 +12,8 @@ use weft_media::{CameraError, MicrophoneSpec, VideoError};
 use weft_net::{Clock, Driver, LinkError, LinkSpec, Target};
 use weft_peer::{Direction, Section};
 use weft_publish::Degradation;
-use weft_session::MediaKind;
 use weft_sfu::{Camera, Publishing};
-use weft_units::VideoCodec;
+use weft_units::{Codec, MediaKind};
 
 use crate::caller::{self, Command, Sending};
 use crate::links::{Links, Scope};
@@ -30,7 +29,7 @@ pub struct Sources {
     /// What the others shall read at each picture.
     pub names: Vec<Option<String>>,
     pub microphone: Option<MicrophoneSpec>,
-    pub codec: VideoCodec,
+    pub codec: Codec,
     /// Temporal layers, where the codec has them: three where a server may
     /// thin them out.
     pub layers: u8,
@@ -42,7 +41,7 @@ impl Sources {
     pub fn open(
         cameras: &[NamedCamera],
         microphone: Option<MicrophoneSpec>,
-        codec: VideoCodec,
+        codec: Codec,
         layers: u8,
         degradation: Degradation,
         clock: Clock,

@@ -9,7 +9,7 @@ use weft_media::metrics::Freezes;
 use weft_media::{VideoDecoder, VideoError, stamp};
 use weft_net::Clock;
 use weft_session::ReceivedFrame;
-use weft_units::{Duration, Instant, VideoCodec};
+use weft_units::{Codec, Duration, Instant};
 
 /// One picture shown.
 #[derive(Clone, Copy, Debug)]
@@ -43,7 +43,7 @@ pub struct Watcher {
 }
 
 impl Watcher {
-    pub fn start(clock: Clock, codec: VideoCodec) -> Result<Watcher, VideoError> {
+    pub fn start(clock: Clock, codec: Codec) -> Result<Watcher, VideoError> {
         let decoder = VideoDecoder::new(codec)?;
         let (frames, incoming) = channel();
         let sights = Arc::new(Mutex::new(Sights {

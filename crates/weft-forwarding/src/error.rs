@@ -1,6 +1,6 @@
 use thiserror::Error;
 use weft_sfu::MAX_CAMERAS;
-use weft_units::VideoCodec;
+use weft_units::Codec;
 
 /// Why the media plane does not do what it was asked to.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
@@ -21,7 +21,7 @@ pub enum MediaError {
     #[error("this participant sends {}, which the player does not take", codec.encoding())]
     CodecNotTaken {
         /// Of the pictures.
-        codec: VideoCodec,
+        codec: Codec,
     },
     /// The participant publishes nothing now.
     #[error("this participant publishes nothing at the moment")]

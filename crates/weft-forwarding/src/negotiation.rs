@@ -7,9 +7,9 @@ use crate::publication::{Publication, Publisher, shown};
 use crate::traffic::LEAST_MAX_RATE;
 use weft_ice::IceRole;
 use weft_peer::{AnswerPolicy, Direction, Entropy, NegotiationError, Offer, Peer, Section};
-use weft_session::{Delivery, MediaKind};
+use weft_session::Delivery;
 use weft_sfu::{Camera, MAX_CAMERAS, Publishing};
-use weft_units::{Instant, VideoCodec};
+use weft_units::{Codec, Instant, MediaKind};
 
 /// A description of ours, and what was agreed on.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -83,7 +83,7 @@ impl Plane {
             let mut config = self
                 .settings
                 .peer(IceRole::Controlled, LEAST_MAX_RATE, entropy);
-            config.video = codec.into_iter().collect();
+            config.limit_video_to(codec);
             let policy = AnswerPolicy {
                 receive: None,
                 send: sections.into_iter().map(|s| s.kind).collect(),
@@ -97,7 +97,7 @@ impl Plane {
         let mut config = self
             .settings
             .peer(IceRole::Controlling, LEAST_MAX_RATE, entropy);
-        config.video = codec.into_iter().collect();
+        config.limit_video_to(codec);
         let offer = Offer::new(now, config, &sections, Delivery::Packets);
         let negotiated = Negotiated {
             sdp: offer.sdp(),
@@ -216,7 +216,7 @@ fn sections(published: &Publishing) -> Vec<Section> {
 }
 
 /// Why somebody cannot play what is published with this codec.
-fn refusal(error: NegotiationError, codec: Option<VideoCodec>) -> MediaError {
+fn refusal(error: NegotiationError, codec: Option<Codec>) -> MediaError {
     match (error, codec) {
         (NegotiationError::NoCommonCodec, Some(codec)) => MediaError::CodecNotTaken { codec },
         (error, _) => error.into(),

@@ -1,8 +1,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use weft_peer::{Direction, NegotiatedStream, Peer, PeerKey};
-use weft_session::MediaKind;
-use weft_sfu::{Camera, Codec, Publishing, Router, TrackId};
-use weft_units::{Instant, StreamId, VideoCodec};
+use weft_sfu::{Camera, Publishing, Router, TrackId};
+use weft_units::{Codec, Instant, MediaKind, StreamId};
 
 /// Who publishes, in which room.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -23,22 +22,13 @@ pub(crate) enum Slot {
     Sound,
 }
 
-impl Slot {
-    pub(crate) fn kind(self) -> MediaKind {
-        match self {
-            Slot::Camera(_) => MediaKind::Video,
-            Slot::Sound => MediaKind::Audio,
-        }
-    }
-}
-
 /// The streams of a peer that flow this way.
 pub(crate) fn streams_of(peer: &Peer, direction: Direction) -> BTreeMap<Slot, StreamId> {
     let mut found = BTreeMap::new();
     let mut cameras = 0;
     let streams = peer.streams().iter();
     for agreed in streams.filter(|s| s.direction == direction) {
-        let slot = match agreed.kind {
+        let slot = match agreed.codec.kind() {
             MediaKind::Audio => Slot::Sound,
             MediaKind::Video => {
                 cameras += 1;
@@ -51,10 +41,11 @@ pub(crate) fn streams_of(peer: &Peer, direction: Direction) -> BTreeMap<Slot, St
 }
 
 /// The codec of the pictures that a publisher sends, all cameras with the same.
-pub(crate) fn codec_of(peer: &Peer) -> Option<VideoCodec> {
+pub(crate) fn codec_of(peer: &Peer) -> Option<Codec> {
     let received = |s: &&NegotiatedStream| s.direction == Direction::Receive;
-    let mut streams = peer.streams().iter().filter(received);
-    streams.find_map(|agreed| agreed.codec)
+    let streams = peer.streams().iter().filter(received);
+    let mut codecs = streams.map(|agreed| agreed.codec);
+    codecs.find(|c| c.kind() == MediaKind::Video)
 }
 
 /// What a peer's streams are for others to see.
@@ -77,7 +68,7 @@ pub(crate) fn shown(peer: &Peer, direction: Direction) -> Publishing {
 pub(crate) struct Publication {
     tracks: BTreeMap<Slot, TrackId>,
     /// Of the tracks with pictures.
-    codec: Option<VideoCodec>,
+    codec: Option<Codec>,
     source: Option<Source>,
     players: BTreeSet<PeerKey>,
 }
@@ -108,13 +99,11 @@ impl Publication {
                     *track
                 }
                 None => {
-                    let track = router.add_track(match slot.kind() {
-                        MediaKind::Video => match self.codec.unwrap_or_default() {
-                            VideoCodec::Vp8 => Codec::Vp8,
-                            VideoCodec::H264 => Codec::H264,
-                        },
-                        MediaKind::Audio => Codec::Opus,
-                    });
+                    let codec = match slot {
+                        Slot::Camera(_) => self.codec.unwrap_or(Codec::Vp8),
+                        Slot::Sound => Codec::Opus,
+                    };
+                    let track = router.add_track(codec);
                     self.tracks.insert(slot, track);
                     track
                 }
@@ -144,7 +133,7 @@ impl Publication {
     }
 
     /// The codec of its pictures, if it ever had some.
-    pub(crate) fn codec(&self) -> Option<VideoCodec> {
+    pub(crate) fn codec(&self) -> Option<Codec> {
         self.codec
     }
 

@@ -1,6 +1,6 @@
 //! Encoders and decoders behind one name, whatever the codec.
 
-use weft_units::{Rate, VideoCodec};
+use weft_units::{Codec, Rate};
 
 use crate::Picture;
 use crate::h264::{H264Decoder, H264Encoder};
@@ -57,7 +57,10 @@ pub struct EncodedFrame {
 pub enum VideoError {
     /// The configuration cannot be encoded; the text names the field.
     #[error("{codec} encoder configuration: {1}", codec = .0.encoding())]
-    Config(VideoCodec, String),
+    Config(Codec, String),
+    /// The codec compresses no pictures.
+    #[error("{codec} is a codec of sound, not of pictures", codec = .0.encoding())]
+    Sound(Codec),
     /// The picture's planes do not have the size its dimensions ask for.
     #[error("the picture says {width}x{height}, but its planes have another size")]
     PictureSize {
@@ -68,11 +71,11 @@ pub enum VideoError {
     },
     /// The library refused to encode.
     #[error("{codec} could not be encoded: {1}", codec = .0.encoding())]
-    Encode(VideoCodec, String),
+    Encode(Codec, String),
     /// The data is no decodable frame, or it refers to one that is missing:
     /// drop it and ask the sender for a keyframe.
     #[error("{codec} frame not decodable ({1}): a keyframe is needed", codec = .0.encoding())]
-    Decode(VideoCodec, String),
+    Decode(Codec, String),
 }
 
 /// A real-time encoder at a constant bit rate, which may be changed at any
@@ -98,11 +101,13 @@ impl VideoEncoder {
     /// An encoder whose first picture will be a keyframe.
     ///
     /// # Errors
-    /// [`VideoError::Config`] when a field is out of range.
-    pub fn new(codec: VideoCodec, config: EncoderConfig) -> Result<VideoEncoder, VideoError> {
+    /// [`VideoError::Config`] when a field is out of range,
+    /// [`VideoError::Sound`] for a codec of sound.
+    pub fn new(codec: Codec, config: EncoderConfig) -> Result<VideoEncoder, VideoError> {
         Ok(match codec {
-            VideoCodec::Vp8 => VideoEncoder::Vp8(Vp8Encoder::new(config)?),
-            VideoCodec::H264 => VideoEncoder::H264(H264Encoder::new(config)?),
+            Codec::Vp8 => VideoEncoder::Vp8(Vp8Encoder::new(config)?),
+            Codec::H264 => VideoEncoder::H264(H264Encoder::new(config)?),
+            Codec::Opus => return Err(VideoError::Sound(codec)),
         })
     }
 
@@ -166,11 +171,13 @@ impl VideoDecoder {
     /// A decoder that has seen nothing.
     ///
     /// # Errors
-    /// [`VideoError::Config`] when the library has no memory.
-    pub fn new(codec: VideoCodec) -> Result<VideoDecoder, VideoError> {
+    /// [`VideoError::Config`] when the library has no memory,
+    /// [`VideoError::Sound`] for a codec of sound.
+    pub fn new(codec: Codec) -> Result<VideoDecoder, VideoError> {
         Ok(match codec {
-            VideoCodec::Vp8 => VideoDecoder::Vp8(Vp8Decoder::new()?),
-            VideoCodec::H264 => VideoDecoder::H264(H264Decoder::new()?),
+            Codec::Vp8 => VideoDecoder::Vp8(Vp8Decoder::new()?),
+            Codec::H264 => VideoDecoder::H264(H264Decoder::new()?),
+            Codec::Opus => return Err(VideoError::Sound(codec)),
         })
     }
 
@@ -184,7 +191,7 @@ impl VideoDecoder {
     }
 }
 
-pub(crate) fn check_fps(codec: VideoCodec, fps: u32) -> Result<(), VideoError> {
+pub(crate) fn check_fps(codec: Codec, fps: u32) -> Result<(), VideoError> {
     match fps {
         1..=240 => Ok(()),
         _ => Err(VideoError::Config(

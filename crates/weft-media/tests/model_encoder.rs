@@ -7,7 +7,7 @@ use weft_media::metrics::psnr;
 use weft_media::{EncoderConfig, Keyframe, Scaler, Vp8Decoder, Vp8Encoder};
 use weft_publish::{Adaptation, AdaptationSetup, Degradation, Form, QuantizerBounds, Verdict};
 use weft_sim::encoder::{self, ModelEncoder};
-use weft_units::{Duration, Instant, Rate, Rng, VideoCodec};
+use weft_units::{Codec, Duration, Instant, Rate, Rng};
 
 const FPS: u32 = 30;
 const WIDTH: usize = 640;
@@ -49,7 +49,7 @@ fn real(plan: &Plan) -> Course {
 
 fn model(plan: &Plan) -> Course {
     let rate = Rate::from_kbps(plan[0].0);
-    let setup = ModelSetup::new(VideoCodec::Vp8, WIDTH as u32, HEIGHT as u32, rate);
+    let setup = ModelSetup::new(Codec::Vp8, WIDTH as u32, HEIGHT as u32, rate);
     let mut encoder = ModelEncoder::new(setup, Rng::new(1)).unwrap();
     each(plan, |number, rate| {
         encoder.set_rate(rate);
@@ -173,7 +173,7 @@ fn the_model_adapts_as_the_encoder_does() {
         frame.unwrap().map(|frame| frame.quantizer)
     });
     let setup = ModelSetup::new(
-        VideoCodec::Vp8,
+        Codec::Vp8,
         WIDTH as u32,
         HEIGHT as u32,
         Rate::from_kbps(800),

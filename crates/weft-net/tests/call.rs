@@ -13,9 +13,9 @@ use common::{
 use weft_ice::IceRole;
 use weft_net::{Application, Clock, Context, Driver, Remote};
 use weft_peer::{AnswerPolicy, Direction, Event, Offer, Peer, PeerKey, Section, answer};
-use weft_session::{Delivery, EcnState, MediaKind, PathStats};
+use weft_session::{Delivery, EcnState, PathStats};
 use weft_testing::where_the_machine_keeps_up;
-use weft_units::{Deadline, Duration, Instant, Rng, StreamId};
+use weft_units::{Deadline, Duration, Instant, MediaKind, Rng, StreamId};
 
 /// What the test asks of an end.
 enum Command {

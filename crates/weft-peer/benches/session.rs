@@ -14,10 +14,8 @@ use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use weft_ice::{Credentials, IceRole, LinkId, LocalAddress, RemoteFilter};
 use weft_peer::{AnswerPolicy, Direction, Event, Offer, Output, Peer, PeerConfig, Section, answer};
 use weft_secure::{Certificate, Config as AssociationConfig};
-use weft_session::{
-    Config as SessionConfig, Delivery, Frame, MediaKind, ProtectionKind, SchedulerKind,
-};
-use weft_units::{Duration, Ecn, Instant, Rate, Rng, Ssrc, StreamId, VideoCodec};
+use weft_session::{Config as SessionConfig, Delivery, Frame, ProtectionKind, SchedulerKind};
+use weft_units::{Codec, Duration, Ecn, Instant, MediaKind, Rate, Rng, Ssrc, StreamId};
 use weft_wire::rtp::ExtensionMap;
 
 const DELAY: Duration = Duration::from_millis(10);
@@ -142,7 +140,7 @@ fn config(role: IceRole, addresses: &[SocketAddr], case: &Case, seed: u64) -> Pe
         },
         session,
         locals: (0..).zip(addresses).map(local).collect(),
-        video: VideoCodec::ALL.to_vec(),
+        codecs: Codec::ALL.to_vec(),
         rng: rng.stream("session"),
     }
 }

@@ -2,7 +2,7 @@ use std::time::Instant as StdInstant;
 
 use weft_ice::{Credentials, IceRole, LocalAddress};
 use weft_secure::{Certificate, Config as AssociationConfig};
-use weft_units::{Rng, Ssrc, VideoCodec};
+use weft_units::{Codec, MediaKind, Rng, Ssrc};
 
 /// What a peer is made of before anything is negotiated.
 #[derive(Clone, Debug)]
@@ -13,10 +13,10 @@ pub struct PeerConfig {
     pub session: weft_session::Config,
     /// Addresses to offer and to make paths from.
     pub locals: Vec<LocalAddress>,
-    /// Video codecs that may be agreed on. An offer lists them in this order,
-    /// which is the order of preference; an answer takes the first of the
-    /// offer's that is one of them.
-    pub video: Vec<VideoCodec>,
+    /// What may be agreed on. An offer lists them in this order, which is the
+    /// order of preference; an answer takes the first of the offer's that is
+    /// one of them.
+    pub codecs: Vec<Codec>,
     /// Seed of everything random in the session.
     pub rng: Rng,
 }
@@ -70,8 +70,13 @@ impl PeerConfig {
             },
             session,
             locals,
-            video: VideoCodec::ALL.to_vec(),
+            codecs: Codec::ALL.to_vec(),
             rng,
         }
+    }
+    /// Leaves one codec for pictures, or none.
+    pub fn limit_video_to(&mut self, codec: Option<Codec>) {
+        let stays = |c: &Codec| c.kind() != MediaKind::Video || Some(*c) == codec;
+        self.codecs.retain(stays);
     }
 }

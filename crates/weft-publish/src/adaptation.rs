@@ -26,7 +26,7 @@ mod tests;
 use std::fmt;
 use std::str::FromStr;
 
-use weft_units::{Duration, Instant, Rate};
+use weft_units::{Codec, Duration, Instant, Rate};
 
 use ladder::{Ladder, Rung};
 
@@ -102,6 +102,16 @@ impl QuantizerBounds {
     pub const VP8: QuantizerBounds = QuantizerBounds { low: 29, high: 95 };
     /// H.264's, 0 to 51 (libwebrtc, `h264_encoder_impl.cc`).
     pub const H264: QuantizerBounds = QuantizerBounds { low: 24, high: 37 };
+
+    /// Those of a codec; sound has none.
+    #[must_use]
+    pub const fn of(codec: Codec) -> Option<QuantizerBounds> {
+        match codec {
+            Codec::Vp8 => Some(QuantizerBounds::VP8),
+            Codec::H264 => Some(QuantizerBounds::H264),
+            Codec::Opus => None,
+        }
+    }
 }
 
 /// What a camera gives and what may become of it.

@@ -19,8 +19,8 @@ use weft_net::{Application, Clock, Context, Driver};
 use weft_peer::{Direction, Event as PeerEvent, Offer, PeerConfig, PeerKey, Section};
 use weft_secure::{Certificate, Event as AssociationEvent};
 use weft_server::{Server, ServerConfig, ServerHandle};
-use weft_session::{Delivery, Event as SessionEvent, Frame, MediaKind};
-use weft_units::{Deadline, Duration, Instant, Rate};
+use weft_session::{Delivery, Event as SessionEvent, Frame};
+use weft_units::{Deadline, Duration, Instant, MediaKind, Rate};
 
 /// What is published: below the rate at which the server starts a path, so
 /// that nothing is thinned.

@@ -1,10 +1,10 @@
 use weft_cc::{ControllerKind, Limits};
-use weft_units::{Bytes, Duration, Rate, Ssrc, VideoCodec};
+use weft_units::{Bytes, Codec, Duration, Rate, Ssrc};
 use weft_wire::rtp::{ExtensionMap, Mid};
 
 use crate::ablation::Ablation;
 use crate::protection::ProtectionKind;
-use crate::receive::{Delivery, MediaKind};
+use crate::receive::Delivery;
 use crate::schedule::SchedulerKind;
 
 /// How a session sends and what was negotiated for it.
@@ -122,12 +122,8 @@ pub struct SendStreamConfig {
     pub fec: Option<(Ssrc, u8)>,
     /// Payload type of the media packets.
     pub payload_type: u8,
-    /// What it carries.
-    pub kind: MediaKind,
-    /// Of video: how its frames are in packets.
-    pub codec: VideoCodec,
-    /// Ticks per second of the RTP timestamp.
-    pub clock_rate: u32,
+    /// What it carries, and how that is in packets.
+    pub codec: Codec,
     /// Media identification (RFC 8843), sent with every packet if negotiated.
     pub mid: Option<Mid>,
     /// What the peer tells of this stream's packets.
@@ -158,12 +154,8 @@ pub struct ReceiveStreamConfig {
     pub rtx: Option<(Option<Ssrc>, u8)>,
     /// SSRC (if signalled) and payload type of repair packets (RFC 8627).
     pub fec: Option<(Option<Ssrc>, u8)>,
-    /// What it carries.
-    pub kind: MediaKind,
-    /// Of video: how its frames are in packets.
-    pub codec: VideoCodec,
-    /// Ticks per second of the RTP timestamp.
-    pub clock_rate: u32,
+    /// What it carries, and how that is in packets.
+    pub codec: Codec,
     /// Whole frames in play-out order, or packets as they come.
     pub delivery: Delivery,
 }

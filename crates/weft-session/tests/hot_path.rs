@@ -8,10 +8,10 @@ use std::collections::VecDeque;
 
 use weft_cc::ControllerKind;
 use weft_session::{
-    Config, Delivery, Event, Feedback, Frame, Input, MediaKind, Output, Protocol,
-    ReceiveStreamConfig, SendStreamConfig, Session, Transmit,
+    Config, Delivery, Event, Feedback, Frame, Input, Output, Protocol, ReceiveStreamConfig,
+    SendStreamConfig, Session, Transmit,
 };
-use weft_units::{Duration, Ecn, Instant, PathId, Rate, Rng, Ssrc, StreamId, VideoCodec};
+use weft_units::{Codec, Duration, Ecn, Instant, PathId, Rate, Rng, Ssrc, StreamId};
 use weft_wire::rtp::ExtensionMap;
 
 struct Counting;
@@ -82,9 +82,7 @@ impl Call {
             rtx: Some((Ssrc(101), 97)),
             fec: None,
             payload_type: 96,
-            kind: MediaKind::Video,
-            codec: VideoCodec::Vp8,
-            clock_rate: 90_000,
+            codec: Codec::Vp8,
             mid: None,
             feedback: Feedback::EachPacket,
         });
@@ -94,9 +92,7 @@ impl Call {
             payload_type: 96,
             rtx: Some((Some(Ssrc(101)), 97)),
             fec: None,
-            kind: MediaKind::Video,
-            codec: VideoCodec::Vp8,
-            clock_rate: 90_000,
+            codec: Codec::Vp8,
             delivery: Delivery::Frames,
         });
         for end in &mut ends {

@@ -1,10 +1,10 @@
 //! Quality feedback between two sessions, and what a lying peer can do with it.
 
 use weft_session::{
-    Config, Delivery, Drops, Feedback, Frame, Input, MediaKind, Output, PathMode, Protocol,
+    Config, Delivery, Drops, Feedback, Frame, Input, Output, PathMode, Protocol,
     ReceiveStreamConfig, SchedulerKind, SendStreamConfig, Session,
 };
-use weft_units::{Duration, Instant, PathId, Rate, Rng, Ssrc, StreamId, VideoCodec};
+use weft_units::{Codec, Duration, Instant, PathId, Rate, Rng, Ssrc, StreamId};
 use weft_wire::rtcp::{Packet, QualityFeedback, SourceDescription};
 use weft_wire::rtp::ExtensionMap;
 
@@ -35,9 +35,7 @@ fn sender(extensions: ExtensionMap) -> (Session, StreamId, Instant) {
         ssrc: MEDIA,
         rtx: Some((Ssrc(101), 97)),
         payload_type: 96,
-        kind: MediaKind::Video,
-        codec: VideoCodec::Vp8,
-        clock_rate: 90_000,
+        codec: Codec::Vp8,
         mid: None,
         feedback: Feedback::EachPacket,
         fec: None,
@@ -195,9 +193,7 @@ fn receiver() -> (Session, StreamId) {
         mid: None,
         payload_type: 96,
         rtx: None,
-        kind: MediaKind::Video,
-        codec: VideoCodec::Vp8,
-        clock_rate: 90_000,
+        codec: Codec::Vp8,
         delivery: Delivery::Packets,
         fec: None,
     });

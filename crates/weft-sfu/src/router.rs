@@ -1,7 +1,7 @@
-use crate::forwarder::{Codec, Downlink, Forwarded, Forwarder, Forwarding, MediaPacket, Parsed};
+use crate::forwarder::{Downlink, Forwarded, Forwarder, Forwarding, MediaPacket, Parsed};
 use crate::{KeyframeAggregator, LayerRates, Stats};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
-use weft_units::{Bytes, Deadline, Instant, Rate};
+use weft_units::{Bytes, Codec, Deadline, Instant, MediaKind, Rate};
 
 #[cfg(test)]
 mod tests;
@@ -110,7 +110,7 @@ impl Router {
         let forwarder = Forwarder::new(entry.codec);
         self.subscriptions
             .insert(id, Subscription { track, forwarder });
-        if entry.codec.is_video() {
+        if entry.codec.kind() == MediaKind::Video {
             self.keyframes.request(now, track);
             self.collect_keyframes();
         }

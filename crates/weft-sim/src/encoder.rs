@@ -9,9 +9,9 @@
 //! ```
 //! use weft_experiment::ModelSetup;
 //! use weft_sim::encoder::{Keyframe, ModelEncoder};
-//! use weft_units::{Duration, Instant, Rate, Rng, VideoCodec};
+//! use weft_units::{Duration, Instant, Rate, Rng, Codec};
 //!
-//! let setup = ModelSetup::new(VideoCodec::Vp8, 1280, 720, Rate::from_kbps(1500));
+//! let setup = ModelSetup::new(Codec::Vp8, 1280, 720, Rate::from_kbps(1500));
 //! let mut encoder = ModelEncoder::new(setup, Rng::new(1)).expect("a size that can be encoded");
 //! let first = encoder.encode(Instant::ZERO, Keyframe::Auto).expect("never dropped");
 //! let second = encoder.encode(Instant::ZERO + Duration::from_millis(33), Keyframe::Auto);
@@ -20,6 +20,7 @@
 
 mod decoder;
 mod layers;
+mod model;
 mod noise;
 mod openh264;
 mod pace;
@@ -29,15 +30,15 @@ mod tests;
 mod vpx;
 
 use weft_experiment::{ModelError, ModelSetup};
-use weft_units::{Bytes, Instant, Rate, Rng, VideoCodec};
+use weft_units::{Bytes, Instant, Rate, Rng};
 
 pub use decoder::{Decoded, ModelDecoder};
 use layers::{Pattern, Place};
+use model::Control;
+pub use model::EncoderModel;
 use noise::Noise;
-use openh264::OpenH264;
 use pace::Pace;
-pub use parameters::{H264, Parameters, Scatter, Surface, Transition, VP8, log2_step};
-use vpx::Vpx;
+pub use parameters::{H264, Parameters, Scatter, Surface, Transition, VP8};
 
 /// Whether this picture has to be a keyframe.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -81,17 +82,12 @@ pub struct ModelFrame {
 #[derive(Clone, Debug)]
 pub struct ModelEncoder {
     setup: ModelSetup,
+    model: &'static EncoderModel,
     control: Control,
     pattern: Pattern,
     pace: Pace,
     scale: f64,
     started: bool,
-}
-
-#[derive(Clone, Debug)]
-enum Control {
-    Vpx(Box<Vpx>),
-    OpenH264(OpenH264),
 }
 
 /// The pictures as the rate control sees them.
@@ -146,12 +142,13 @@ impl ModelEncoder {
     /// [`ModelError`] as [`ModelSetup::validate`].
     pub fn new(setup: ModelSetup, rng: Rng) -> Result<ModelEncoder, ModelError> {
         setup.validate()?;
+        let model = EncoderModel::of(setup.codec).ok_or(ModelError::Sound(setup.codec))?;
         let content = Content::of(&setup);
-        let noise = Noise::new(Parameters::of(setup.codec).scatter, rng);
-        let control = Control::new(&setup, content, noise);
+        let noise = Noise::new(model.parameters.scatter, rng);
         Ok(ModelEncoder {
             setup,
-            control,
+            model,
+            control: model.control(&setup, content, noise),
             pattern: Pattern::new(setup.temporal_layers),
             pace: Pace::new(setup.fps),
             scale: content.scale,
@@ -172,10 +169,7 @@ impl ModelEncoder {
             return;
         }
         self.setup.rate = rate;
-        match &mut self.control {
-            Control::Vpx(vpx) => vpx.set_rate(bits_per_second(rate)),
-            Control::OpenH264(control) => control.set_rate(bits_per_second(rate)),
-        }
+        self.control.set_rate(rate);
     }
 
     /// Pictures per second from the next picture on. Not below 1.
@@ -196,12 +190,9 @@ impl ModelEncoder {
             ..self.setup
         };
         setup.validate()?;
-        let noise = match &self.control {
-            Control::Vpx(vpx) => vpx.noise(),
-            Control::OpenH264(control) => control.noise(),
-        };
         let content = Content::of(&setup);
-        self.control = Control::new(&setup, content, noise.clone());
+        let noise = self.control.noise().clone();
+        self.control = self.model.control(&setup, content, noise);
         self.pace = Pace::new(setup.fps);
         self.scale = content.scale;
         self.setup = setup;
@@ -224,17 +215,14 @@ impl ModelEncoder {
             distance: (self.pattern.distance() * MEASURED_FPS / fps).log2(),
             keyframe,
         };
-        let outcome = match &mut self.control {
-            Control::Vpx(vpx) => vpx.encode(picture)?,
-            Control::OpenH264(control) => control.encode(picture)?,
-        };
+        let outcome = self.control.encode(picture)?;
         let place = self.pattern.advance(keyframe);
         Some(self.frame(keyframe, place, outcome))
     }
 
     fn frame(&self, keyframe: bool, place: Place, outcome: Outcome) -> ModelFrame {
-        let parameters = Parameters::of(self.setup.codec);
-        let coarsest = self.setup.coarsest_quantizer();
+        let parameters = &self.model.parameters;
+        let coarsest = self.setup.codec.coarsest_quantizer().unwrap_or(u8::MAX);
         let dissimilarity = parameters.dissimilarity.at(outcome.psnr, self.scale).exp2();
         ModelFrame {
             number: place.number,
@@ -244,22 +232,9 @@ impl ModelEncoder {
             layer_sync: place.layer_sync,
             non_reference: place.non_reference,
             needs: place.needs,
-            quantizer: outcome.quantizer.round().clamp(0.0, coarsest) as u8,
+            quantizer: outcome.quantizer.round().clamp(0.0, coarsest.into()) as u8,
             psnr_db: outcome.psnr,
             ssim: 1.0 - dissimilarity.min(1.0),
-        }
-    }
-}
-
-impl Control {
-    fn new(setup: &ModelSetup, content: Content, noise: Noise) -> Control {
-        let rate = bits_per_second(setup.rate);
-        match setup.codec {
-            VideoCodec::Vp8 => {
-                let layers = usize::from(setup.temporal_layers);
-                Control::Vpx(Box::new(Vpx::new(layers, rate, setup.fps, content, noise)))
-            }
-            VideoCodec::H264 => Control::OpenH264(OpenH264::new(rate, content, noise)),
         }
     }
 }
@@ -304,8 +279,4 @@ impl Quality {
         }
         psnr
     }
-}
-
-fn bits_per_second(rate: Rate) -> f64 {
-    rate.as_bps().max(1000) as f64
 }

@@ -9,7 +9,7 @@ use weft_experiment::{
 };
 use weft_links::{Capacity, LinkSpec, Schedule};
 use weft_session::{Ablation, PathState, SchedulerKind};
-use weft_units::{Duration, Instant, PathId, Rate, VideoCodec};
+use weft_units::{Codec, Duration, Instant, PathId, Rate};
 use world::*;
 
 /// A call over one path for each link.
@@ -230,7 +230,7 @@ fn tcp_bytes(record: &Record) -> u64 {
 #[test]
 fn a_wider_link_gives_better_pictures() {
     let quality = |specs: &[LinkSpec]| {
-        let model = ModelSetup::new(VideoCodec::Vp8, 1280, 720, Rate::from_kbps(300));
+        let model = ModelSetup::new(Codec::Vp8, 1280, 720, Rate::from_kbps(300));
         let side = SideSetup::filming(vec![CameraSetup::model(model, Rate::from_mbps(3))]);
         let run = run(&call(specs, 30, side), 1);
         let late = frames(&run, 15, 29);
@@ -266,7 +266,7 @@ fn pictures_get_smaller_and_keep_moving() {
         capacity: Capacity::Schedule(Schedule::new(steps).expect("a schedule")),
         ..link("rate=7mbit,delay=20ms,queue=200ms")
     };
-    let model = ModelSetup::new(VideoCodec::Vp8, 1280, 720, Rate::from_kbps(300));
+    let model = ModelSetup::new(Codec::Vp8, 1280, 720, Rate::from_kbps(300));
     let camera = CameraSetup::model(model, Rate::from_kbps(2500));
     let run = run(&call(&[link], 40, SideSetup::filming(vec![camera])), 1);
     let heights = |from, to| {

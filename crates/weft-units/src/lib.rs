@@ -1,5 +1,5 @@
-//! Time, rates, sizes, how they are written, ids, the names of video codecs and
-//! seeded randomness shared by every weft crate, and the count of freezes that
+//! Time, rates, sizes, how they are written, ids, codecs and seeded
+//! randomness shared by every weft crate, and the count of freezes that
 //! several need.
 //!
 //! Nothing here reads a clock or a global random generator: [`Instant`] is a
@@ -14,7 +14,7 @@ mod rate;
 mod rng;
 mod time;
 
-pub use codec::{UnknownVideoCodec, VideoCodec};
+pub use codec::{Codec, MediaKind};
 pub use ecn::Ecn;
 pub use freezes::Freezes;
 pub use id::{PathId, Ssrc, StreamId};

@@ -91,13 +91,17 @@ fn normal_has_mean_zero_and_variance_one() {
 }
 
 #[test]
-fn video_codecs_are_read_by_the_names_that_they_show() {
-    for codec in crate::VideoCodec::ALL {
-        assert_eq!(codec.to_string().parse(), Ok(codec));
+fn codecs_are_read_by_the_names_that_they_show() {
+    for codec in crate::Codec::ALL {
+        assert_eq!(crate::Codec::named(&codec.to_string()), Some(codec));
     }
-    let error = "av1".parse::<crate::VideoCodec>().unwrap_err();
-    assert_eq!(
-        error.to_string(),
-        "`av1` is no video codec; write vp8 or h264"
-    );
+    assert_eq!(crate::Codec::named("av1"), None);
+}
+
+#[test]
+fn codecs_come_by_kind_with_the_preferred_one_first() {
+    use crate::{Codec, MediaKind};
+    let of = |kind| Codec::of_kind(kind).collect::<Vec<_>>();
+    assert_eq!(of(MediaKind::Video), [Codec::Vp8, Codec::H264]);
+    assert_eq!(of(MediaKind::Audio), [Codec::Opus]);
 }

@@ -10,7 +10,7 @@ use weft_media::MicrophoneSpec;
 use weft_net::LinkSpec;
 use weft_publish::Degradation;
 use weft_session::{ProtectionKind, SchedulerKind};
-use weft_units::{Rate, VideoCodec, quantity};
+use weft_units::{Codec, MediaKind, Rate, quantity};
 
 use weft_endpoint::sources::cameras::NamedCamera;
 
@@ -66,8 +66,8 @@ pub struct DemoArgs {
     #[arg(long, value_name = "NAME", default_value_t = ControllerKind::Gcc)]
     pub controller: ControllerKind,
     /// Video codec of both calls: vp8 or h264
-    #[arg(long, value_name = "NAME", default_value_t)]
-    pub codec: VideoCodec,
+    #[arg(long, value_name = "NAME", default_value_t = Codec::Vp8, value_parser = video_codec)]
+    pub codec: Codec,
     /// Size of the pictures: 360p, 720p or 1080p
     #[arg(long, value_name = "SIZE", default_value = "720p")]
     pub size: String,
@@ -122,8 +122,8 @@ pub struct SendArgs {
     pub mic: Option<MicrophoneSpec>,
     /// Video codec: vp8, or h264 (constrained baseline, without the temporal layers that a server
     /// can leave out for slow receivers)
-    #[arg(long, value_name = "NAME", default_value_t)]
-    pub codec: VideoCodec,
+    #[arg(long, value_name = "NAME", default_value_t = Codec::Vp8, value_parser = video_codec)]
+    pub codec: Codec,
     /// Which packets go over which path: weft, converge, single, migrate,
     /// min_rtt, throughput, mprtp or duplicate
     #[arg(long, value_name = "NAME", default_value_t = SchedulerKind::default())]
@@ -255,6 +255,14 @@ fn seconds(text: &str) -> Result<u64, String> {
     let remedy = "write whole seconds, such as 60";
     let whole: Option<u64> = text.parse().ok();
     whole.filter(|s| *s > 0).ok_or_else(|| remedy.to_owned())
+}
+
+fn video_codec(text: &str) -> Result<Codec, String> {
+    let all = Codec::of_kind(MediaKind::Video);
+    let names: Vec<&str> = all.map(Codec::name).collect();
+    let codec = Codec::named(text).filter(|c| c.kind() == MediaKind::Video);
+    let remedy = || format!("`{text}` is no video codec; write {}", names.join(" or "));
+    codec.ok_or_else(remedy)
 }
 
 /// A rate as in link specifications: `4mbit`, `800kbit`.

@@ -10,7 +10,7 @@ use weft_lab::engine::emu::Client;
 use weft_media::clip::{Clip, ClipConfig};
 use weft_media::{EncoderConfig, Keyframe, MicrophoneSpec, VideoEncoder};
 use weft_net::{Binding, Link, LinkSpec, Target};
-use weft_units::{Rate, VideoCodec};
+use weft_units::{Codec, MediaKind, Rate};
 
 use crate::exit::{Failure, say};
 
@@ -24,7 +24,7 @@ enum Finding {
 pub fn run() -> Result<(), Failure> {
     let mut findings = links();
     findings.push(relay_clock());
-    findings.extend(VideoCodec::ALL.map(video_codec));
+    findings.extend(Codec::of_kind(MediaKind::Video).map(video_codec));
     findings.extend(cameras());
     findings.push(microphone());
     findings.push(emulator());
@@ -119,7 +119,7 @@ fn relay_clock() -> Finding {
     Finding::Ok(text)
 }
 
-fn video_codec(codec: VideoCodec) -> Finding {
+fn video_codec(codec: Codec) -> Finding {
     const FRAMES: u32 = 30;
     let config = ClipConfig {
         width: 1280,
@@ -133,14 +133,11 @@ fn video_codec(codec: VideoCodec) -> Finding {
         height: 720,
         fps: 30,
         rate: Rate::from_kbps(2500),
-        temporal_layers: match codec {
-            VideoCodec::Vp8 => 3,
-            VideoCodec::H264 => 1,
-        },
+        temporal_layers: codec.temporal_layers(),
     };
     let remedy = match codec {
-        VideoCodec::Vp8 => "reinstall libvpx",
-        VideoCodec::H264 => "use --codec vp8, and report this",
+        Codec::Vp8 => "reinstall libvpx",
+        _ => "use --codec vp8, and report this",
     };
     let mut encoder = match VideoEncoder::new(codec, config) {
         Ok(encoder) => encoder,

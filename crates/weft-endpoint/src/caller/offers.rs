@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use weft_ice::{IceRole, LinkId, RemoteCandidate};
 use weft_net::{Attachment, Context};
 use weft_peer::{Direction, Offer, Peer, PeerKey, Section};
-use weft_session::{Delivery, MediaKind};
-use weft_units::{Instant, Rate, StreamId};
+use weft_session::Delivery;
+use weft_units::{Instant, MediaKind, Rate, StreamId};
 
 use super::following::Held;
 use super::{CallError, Caller, Counterpart, Listener, OfferId, Offered, Patience, Track};
@@ -39,7 +39,7 @@ impl Caller {
         session.max_rate = self.sending.max_rate;
         session.cname.clone_from(&self.sending.cname);
         if sends {
-            config.video = vec![self.sending.codec];
+            config.limit_video_to(Some(self.sending.codec));
         }
         let offer = Offer::new(context.now, config, sections, Delivery::Frames);
         let id = OfferId(self.next_offer);
@@ -114,7 +114,7 @@ impl Counterpart {
     pub(super) fn of(now: Instant, peer: &Peer, news: Listener, locals: Vec<Held>) -> Counterpart {
         let sending = |kind| {
             let streams = peer.streams().iter();
-            streams.filter(move |s| s.direction == Direction::Send && s.kind == kind)
+            streams.filter(move |s| s.direction == Direction::Send && s.codec.kind() == kind)
         };
         Counterpart {
             news,
@@ -146,5 +146,7 @@ fn receivers(peer: &Peer) -> BTreeMap<StreamId, Track> {
     };
     let streams = peer.streams().iter();
     let received = streams.filter(|s| s.direction == Direction::Receive);
-    received.map(|s| (s.stream, track(s.kind))).collect()
+    received
+        .map(|s| (s.stream, track(s.codec.kind())))
+        .collect()
 }

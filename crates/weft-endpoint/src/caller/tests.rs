@@ -3,8 +3,7 @@ use std::sync::mpsc::channel;
 
 use super::patience::{PATIENCE, Patience};
 use weft_peer::Direction;
-use weft_session::MediaKind;
-use weft_units::{Duration, Instant};
+use weft_units::{Duration, Instant, MediaKind};
 
 use super::*;
 use crate::links::Scope;
@@ -17,7 +16,7 @@ fn endpoint() -> Driver<Command> {
         scheduler: SchedulerKind::Single,
         protection: weft_session::ProtectionKind::None,
         controller: weft_cc::ControllerKind::Gcc,
-        codec: weft_units::VideoCodec::default(),
+        codec: weft_units::Codec::Vp8,
         max_rate: Rate::from_mbps(1),
         cname: "test".to_owned(),
     };

@@ -12,7 +12,7 @@ use weft_media::{
 use weft_publish::{
     AdaptationSetup, Allowance, Degradation, EncoderControl, Encoding, Form, QuantizerBounds, Start,
 };
-use weft_units::{Instant, Rate, VideoCodec};
+use weft_units::{Codec, Instant, Rate};
 
 use super::feed::Shot;
 use crate::notice::{Notice, Notices};
@@ -89,7 +89,7 @@ pub struct VideoFrame {
 pub struct VideoSetup {
     /// The camera's.
     pub format: Format,
-    pub codec: VideoCodec,
+    pub codec: Codec,
     /// Temporal layers, where the codec has them.
     pub layers: u8,
     /// What gives way when the rate is low.
@@ -195,19 +195,17 @@ struct Studio {
 impl Studio {
     fn new(setup: VideoSetup) -> Result<Studio, VideoError> {
         let Format { width, height, fps } = setup.format;
-        let (temporal_layers, quantizers) = match setup.codec {
-            VideoCodec::Vp8 => (setup.layers, QuantizerBounds::VP8),
-            VideoCodec::H264 => (1, QuantizerBounds::H264),
-        };
         let config = EncoderConfig {
             width,
             height,
             fps: whole(fps),
             // There is one before the first picture.
             rate: Rate::ZERO,
-            temporal_layers,
+            temporal_layers: setup.layers.min(setup.codec.temporal_layers()),
         };
         let encoder = VideoEncoder::new(setup.codec, config)?;
+        let quantizers = QuantizerBounds::of(setup.codec);
+        let quantizers = quantizers.ok_or(VideoError::Sound(setup.codec))?;
         let control = EncoderControl::new(&AdaptationSetup {
             width: width as u32,
             height: height as u32,

@@ -13,8 +13,8 @@ use weft_peer::{
     answer,
 };
 use weft_secure::Certificate;
-use weft_session::{Delivery, Event as SessionEvent, MediaKind};
-use weft_units::{Duration, Ecn, Instant, Rate, Rng};
+use weft_session::{Delivery, Event as SessionEvent};
+use weft_units::{Duration, Ecn, Instant, MediaKind, Rate, Rng};
 
 use crate::common::{FRAME_INTERVAL, Record, Side, Source};
 use crate::handshake;

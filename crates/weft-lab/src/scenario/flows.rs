@@ -8,7 +8,7 @@ use weft_experiment::{
     MicrophoneSetup, ModelSetup, Route, SetupError, SideSetup, TcpSetup, UdpSetup,
 };
 use weft_publish::{Degradation, UnknownDegradation};
-use weft_units::{Duration, Rate, VideoCodec};
+use weft_units::{Codec, Duration, Rate};
 
 use super::file::{Direction, Encoder, File, Flow, Kind, Media, Text, Topology};
 use super::place::{ScenarioError, Source};
@@ -229,8 +229,8 @@ impl Context<'_> {
             .as_ref()
             .map_or(Encoder::default(), |e| *e.get_ref());
         let codec = match encoder {
-            Encoder::Vp8 => VideoCodec::Vp8,
-            Encoder::H264 => VideoCodec::H264,
+            Encoder::Vp8 => Codec::Vp8,
+            Encoder::H264 => Codec::H264,
             Encoder::Rfc8593 => {
                 return Ok(CameraSetup::synthetic(f64::from(frame_rate), max_rate));
             }

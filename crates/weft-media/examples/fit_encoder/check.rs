@@ -1,7 +1,7 @@
 //! Whether the committed parameters are those of a new fit.
 
 use weft_sim::encoder::{Parameters, Surface};
-use weft_units::VideoCodec;
+use weft_units::Codec;
 
 use crate::measure::Measured;
 
@@ -15,7 +15,7 @@ const SINGLE: f64 = 0.1;
 
 /// One line for each parameter that is off.
 pub fn differences(
-    codec: VideoCodec,
+    codec: Codec,
     fitted: &Parameters,
     committed: &Parameters,
     all: &[Measured],

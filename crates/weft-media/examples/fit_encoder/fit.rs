@@ -1,7 +1,7 @@
 //! Least squares: the parameters of `weft_sim::encoder` from samples.
 
-use weft_sim::encoder::{H264, Parameters, Scatter, Surface, Transition, VP8, log2_step};
-use weft_units::VideoCodec;
+use weft_sim::encoder::{Parameters, Scatter, Surface, Transition};
+use weft_units::Codec;
 
 use crate::measure::{Measured, Sample};
 
@@ -31,11 +31,9 @@ struct Move {
 }
 
 /// Fits one encoder. Only runs of the first clip in one layer count.
-pub fn fit(codec: VideoCodec, all: &[Measured]) -> Parameters {
-    let distance = match codec {
-        VideoCodec::Vp8 => None,
-        VideoCodec::H264 => Some(fit(VideoCodec::Vp8, all).distance),
-    };
+pub fn fit(codec: Codec, all: &[Measured]) -> Parameters {
+    // Only VP8 was run with temporal layers.
+    let distance = (codec != Codec::Vp8).then(|| fit(Codec::Vp8, all).distance);
     let standard = |m: &&Measured| m.run.codec == codec && m.is_standard();
     let runs: Vec<&Measured> = all.iter().filter(standard).collect();
     let points: Vec<Point> = runs.iter().flat_map(|m| points(m)).collect();
@@ -62,13 +60,8 @@ pub fn fit(codec: VideoCodec, all: &[Measured]) -> Parameters {
         transition,
         distance,
         scatter: match codec {
-            VideoCodec::Vp8 => scatter(moves.iter().map(|moves| {
-                let expected =
-                    |m: &Move| transition.up * m.gap.max(0.0) + transition.down * m.gap.min(0.0);
-                let settled = moves.iter().skip(SETTLE);
-                settled.map(|m| m.extra - expected(m)).collect()
-            })),
-            VideoCodec::H264 => scatter(runs.iter().flat_map(|m| {
+            // Around the picture's share of the rate.
+            Codec::H264 => scatter(runs.iter().flat_map(|m| {
                 let stretches = m.stretches().into_iter();
                 stretches.map(|s| {
                     s.iter()
@@ -76,6 +69,12 @@ pub fn fit(codec: VideoCodec, all: &[Measured]) -> Parameters {
                         .map(|s| m.log2_bits(s))
                         .collect()
                 })
+            })),
+            _ => scatter(moves.iter().map(|moves| {
+                let expected =
+                    |m: &Move| transition.up * m.gap.max(0.0) + transition.down * m.gap.min(0.0);
+                let settled = moves.iter().skip(SETTLE);
+                settled.map(|m| m.extra - expected(m)).collect()
             })),
         },
     }
@@ -90,10 +89,7 @@ impl Measured {
     /// By how much its delta frames are larger than the committed model's at
     /// the same quantizers.
     pub fn complexity(&self) -> f64 {
-        let plane = match self.run.codec {
-            VideoCodec::Vp8 => VP8.delta_bits,
-            VideoCodec::H264 => H264.delta_bits,
-        };
+        let plane = self.run.model().parameters.delta_bits;
         let stretches = self.stretches();
         let coded = stretches.into_iter().flatten().filter(|s| s.bits > 0);
         let off = coded.map(|s| {
@@ -104,7 +100,7 @@ impl Measured {
     }
 
     pub fn at(&self, sample: &Sample) -> [f64; 2] {
-        let step = log2_step(self.run.codec, sample.quantizer.into());
+        let step = (self.run.model().log2_step)(sample.quantizer.into());
         [step, self.scale()]
     }
 
@@ -198,7 +194,7 @@ fn distance(all: &[Measured], bits: &Surface) -> f64 {
 }
 
 /// Slopes through the origin, over the gaps that are more than noise.
-fn transition(codec: VideoCodec, moves: &[Vec<Move>]) -> Transition {
+fn transition(codec: Codec, moves: &[Vec<Move>]) -> Transition {
     let slope = |value: fn(&Move) -> f64, counts: fn(&Move) -> bool| {
         let counted = moves.iter().flatten().filter(|m| counts(m));
         let sums = counted.fold((0.0, 0.0), |(product, square), m| {
@@ -210,8 +206,8 @@ fn transition(codec: VideoCodec, moves: &[Vec<Move>]) -> Transition {
     let downwards: fn(&Move) -> bool = |m| m.gap < -LEAST_GAP_DB;
     // OpenH264's sizes follow the rate, whatever the quantizers.
     let (up, down) = match codec {
-        VideoCodec::Vp8 => (slope(|m| m.extra, upwards), slope(|m| m.extra, downwards)),
-        VideoCodec::H264 => (0.0, 0.0),
+        Codec::H264 => (0.0, 0.0),
+        _ => (slope(|m| m.extra, upwards), slope(|m| m.extra, downwards)),
     };
     Transition {
         rise: slope(|m| m.moved, upwards),

@@ -21,7 +21,7 @@ use std::process::ExitCode;
 
 use measure::Measured;
 use weft_sim::encoder::{H264, VP8};
-use weft_units::VideoCodec;
+use weft_units::Codec;
 
 #[derive(Default)]
 struct Options {
@@ -64,7 +64,7 @@ fn main() -> Result<ExitCode, Box<dyn Error>> {
         std::fs::write(path, measure::csv(&all))?;
     }
     let mut off = Vec::new();
-    for (codec, committed) in [(VideoCodec::Vp8, VP8), (VideoCodec::H264, H264)] {
+    for (codec, committed) in [(Codec::Vp8, VP8), (Codec::H264, H264)] {
         let fitted = fit::fit(codec, &all);
         println!("{}", report::parameters(codec, &fitted));
         off.extend(check::differences(codec, &fitted, &committed, &all));

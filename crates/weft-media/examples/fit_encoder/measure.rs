@@ -6,7 +6,7 @@ use std::fmt::Write;
 use weft_media::clip::{Clip, ClipConfig};
 use weft_media::metrics::{psnr, ssim};
 use weft_media::{EncoderConfig, Keyframe, Picture, Vp8Decoder, Vp8Encoder};
-use weft_units::{Rate, VideoCodec};
+use weft_units::{Codec, Rate};
 
 use crate::h264::H264;
 use crate::plan::{FPS, Group, Run, groups};
@@ -77,8 +77,8 @@ impl Real {
     fn new(run: &Run) -> Result<Real, Box<dyn Error>> {
         let kbps = run.kbps(0);
         Ok(match run.codec {
-            VideoCodec::H264 => Real::H264(Box::new(H264::new(kbps)?)),
-            VideoCodec::Vp8 => {
+            Codec::H264 => Real::H264(Box::new(H264::new(kbps)?)),
+            _ => {
                 let encoder = Vp8Encoder::new(EncoderConfig {
                     width: run.width(),
                     height: run.height,

@@ -1,6 +1,7 @@
 //! What is encoded: picture heights, rates, steps of the rate, keyframes.
 
-use weft_units::VideoCodec;
+use weft_sim::encoder::EncoderModel;
+use weft_units::Codec;
 
 /// Pictures per second of all runs, as the product's clip has them.
 pub const FPS: u32 = 30;
@@ -8,7 +9,7 @@ pub const FPS: u32 = 30;
 /// One encoder on one clip.
 #[derive(Clone, Debug)]
 pub struct Run {
-    pub codec: VideoCodec,
+    pub codec: Codec,
     /// Picture height in pixels; all are 16:9.
     pub height: usize,
     /// Seed of the clip.
@@ -62,7 +63,7 @@ pub fn groups() -> Vec<Group> {
         let at = groups
             .iter()
             .position(|g| g.height == height && g.seed == 0);
-        let mut layered = steady(VideoCodec::Vp8, height, 0, kbps);
+        let mut layered = steady(Codec::Vp8, height, 0, kbps);
         layered.layers = 3;
         groups[at.expect("both heights are there")]
             .runs
@@ -73,7 +74,7 @@ pub fn groups() -> Vec<Group> {
 
 fn group(height: usize, seed: u64, rates: &[u64], steps: &[[u64; 3]]) -> Group {
     let mut runs = Vec::new();
-    for codec in [VideoCodec::Vp8, VideoCodec::H264] {
+    for codec in [Codec::Vp8, Codec::H264] {
         runs.extend(rates.iter().map(|kbps| steady(codec, height, seed, *kbps)));
         runs.extend(steps.iter().map(|rates| Run {
             rates: [0, STEPS[0], STEPS[1]].into_iter().zip(*rates).collect(),
@@ -85,7 +86,7 @@ fn group(height: usize, seed: u64, rates: &[u64], steps: &[[u64; 3]]) -> Group {
     Group { height, seed, runs }
 }
 
-fn steady(codec: VideoCodec, height: usize, seed: u64, kbps: u64) -> Run {
+fn steady(codec: Codec, height: usize, seed: u64, kbps: u64) -> Run {
     Run {
         codec,
         height,
@@ -98,6 +99,10 @@ fn steady(codec: VideoCodec, height: usize, seed: u64, kbps: u64) -> Run {
 }
 
 impl Run {
+    pub fn model(&self) -> &'static EncoderModel {
+        EncoderModel::of(self.codec).expect("a plan has only codecs with a model")
+    }
+
     pub fn width(&self) -> usize {
         self.height * 16 / 9
     }

@@ -5,7 +5,7 @@ use std::fmt::Write;
 
 use weft_experiment::ModelSetup;
 use weft_sim::encoder::{Keyframe, ModelEncoder, Parameters, Surface, Transition};
-use weft_units::{Duration, Instant, Rate, Rng, VideoCodec};
+use weft_units::{Codec, Duration, Instant, Rate, Rng};
 
 use crate::fit::mean;
 use crate::measure::{Measured, Sample};
@@ -16,7 +16,7 @@ const SEEDS: u64 = 20;
 const HALF_SECOND: usize = FPS as usize / 2;
 
 /// The parameters as Rust, to be pasted.
-pub fn parameters(codec: VideoCodec, fitted: &Parameters) -> String {
+pub fn parameters(codec: Codec, fitted: &Parameters) -> String {
     let surface = |s: &Surface| {
         let Surface {
             base,

@@ -1,7 +1,7 @@
 use openh264::OpenH264API;
 use openh264::decoder::{DecodedYUV, Decoder, DecoderConfig, Flush};
 use openh264::formats::YUVSource;
-use weft_units::VideoCodec;
+use weft_units::Codec;
 
 use super::config_error;
 use crate::Picture;
@@ -37,7 +37,7 @@ impl H264Decoder {
     /// [`VideoError::Decode`] for data that is no H.264 frame or refers to
     /// what is missing; the decoder stays usable from the next keyframe on.
     pub fn decode(&mut self, frame: &[u8]) -> Result<Option<Picture>, VideoError> {
-        let failed = |reason: String| VideoError::Decode(VideoCodec::H264, reason);
+        let failed = |reason: String| VideoError::Decode(Codec::H264, reason);
         // OpenH264 would take an empty frame for the end of the stream.
         if frame.is_empty() || i32::try_from(frame.len()).is_err() {
             return Err(failed("empty or too long".to_owned()));

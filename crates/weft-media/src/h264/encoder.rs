@@ -6,7 +6,7 @@ use openh264::encoder::{
 use openh264::formats::YUVSource;
 use openh264::{OpenH264API, Timestamp};
 use openh264_sys2 as raw;
-use weft_units::{Rate, VideoCodec};
+use weft_units::{Codec, Rate};
 use weft_wire::h264::{NalHeader, Quantizers, nal_units};
 
 use super::config_error;
@@ -87,7 +87,7 @@ impl H264Encoder {
     /// # Errors
     /// [`VideoError::Config`] when it is not between 1 and 240.
     pub fn set_fps(&mut self, fps: u32) -> Result<(), VideoError> {
-        check_fps(VideoCodec::H264, fps)?;
+        check_fps(Codec::H264, fps)?;
         if fps == self.config.fps {
             return Ok(());
         }
@@ -133,8 +133,7 @@ impl H264Encoder {
             self.raw.force_intra_frame();
         }
         let at = Timestamp::from_millis(self.advance(timestamp90k) / TICKS_PER_MS);
-        let failed =
-            |error: openh264::Error| VideoError::Encode(VideoCodec::H264, error.to_string());
+        let failed = |error: openh264::Error| VideoError::Encode(Codec::H264, error.to_string());
         let stream = self.raw.encode_at(&Source(picture), at).map_err(failed)?;
         self.is_open = true;
         let keyframe = matches!(stream.frame_type(), FrameType::IDR);
@@ -215,7 +214,7 @@ fn open(config: &EncoderConfig) -> Result<Box<Encoder>, VideoError> {
             config.width, config.height
         )));
     }
-    check_fps(VideoCodec::H264, config.fps)?;
+    check_fps(Codec::H264, config.fps)?;
     if config.temporal_layers != 1 {
         return Err(config_error(format!(
             "temporal_layers = {}, but H.264 has one here",

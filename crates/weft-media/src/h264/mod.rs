@@ -8,10 +8,10 @@ mod tests;
 pub use decoder::H264Decoder;
 pub use encoder::H264Encoder;
 
-use weft_units::VideoCodec;
+use weft_units::Codec;
 
 use crate::video::VideoError;
 
 fn config_error(reason: impl ToString) -> VideoError {
-    VideoError::Config(VideoCodec::H264, reason.to_string())
+    VideoError::Config(Codec::H264, reason.to_string())
 }

@@ -1,4 +1,4 @@
-use weft_units::{Rate, VideoCodec};
+use weft_units::{Codec, Rate};
 use weft_wire::h264::{NalHeader, SequenceParameters, nal_units};
 
 use crate::clip::{Clip, ClipConfig};
@@ -15,11 +15,11 @@ fn encoder(kbps: u64) -> VideoEncoder {
         rate: Rate::from_kbps(kbps),
         temporal_layers: 1,
     };
-    VideoEncoder::new(VideoCodec::H264, config).unwrap()
+    VideoEncoder::new(Codec::H264, config).unwrap()
 }
 
 fn decoder() -> VideoDecoder {
-    VideoDecoder::new(VideoCodec::H264).unwrap()
+    VideoDecoder::new(Codec::H264).unwrap()
 }
 
 fn pictures(count: u64) -> Vec<Picture> {
@@ -181,7 +181,7 @@ fn what_cannot_be_encoded_is_an_error_with_its_value() {
         .into_iter()
         .zip(["8x360", "fps = 0", "= 3", "3000x3000"])
     {
-        let error = VideoEncoder::new(VideoCodec::H264, config).err().unwrap();
+        let error = VideoEncoder::new(Codec::H264, config).err().unwrap();
         assert!(error.to_string().contains(value), "{error}");
     }
 }

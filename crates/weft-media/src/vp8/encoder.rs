@@ -1,6 +1,6 @@
 use std::os::raw::c_void;
 
-use weft_units::{Rate, VideoCodec};
+use weft_units::{Codec, Rate};
 
 use super::{config_error, encode_error, ffi, message};
 use crate::Picture;
@@ -88,7 +88,7 @@ impl Vp8Encoder {
     /// # Errors
     /// [`VideoError::Config`] when it is not between 1 and 240.
     pub fn set_fps(&mut self, fps: u32) -> Result<(), VideoError> {
-        check_fps(VideoCodec::Vp8, fps)?;
+        check_fps(Codec::Vp8, fps)?;
         self.config.fps = fps;
         Ok(())
     }
@@ -223,7 +223,7 @@ fn open(config: &EncoderConfig) -> Result<*mut c_void, VideoError> {
             config.width, config.height
         )));
     }
-    check_fps(VideoCodec::Vp8, config.fps)?;
+    check_fps(Codec::Vp8, config.fps)?;
     if ![1, 3].contains(&config.temporal_layers) {
         return Err(config_error(format!(
             "temporal_layers = {} is neither 1 nor 3",

@@ -9,20 +9,20 @@ mod tests;
 pub use decoder::Vp8Decoder;
 pub use encoder::Vp8Encoder;
 
-use weft_units::VideoCodec;
+use weft_units::Codec;
 
 use crate::video::VideoError;
 
 fn config_error(reason: String) -> VideoError {
-    VideoError::Config(VideoCodec::Vp8, reason)
+    VideoError::Config(Codec::Vp8, reason)
 }
 
 fn encode_error(reason: String) -> VideoError {
-    VideoError::Encode(VideoCodec::Vp8, reason)
+    VideoError::Encode(Codec::Vp8, reason)
 }
 
 fn decode_error(reason: String) -> VideoError {
-    VideoError::Decode(VideoCodec::Vp8, reason)
+    VideoError::Decode(Codec::Vp8, reason)
 }
 
 fn message(code: i32) -> String {

@@ -12,9 +12,9 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use weft_ice::{IceRole, RemoteCandidate, RemoteFilter};
 use weft_net::{Clock, Driver};
 use weft_peer::{Direction, Offer, Section};
-use weft_session::{Delivery, Level, MediaKind, Naming, SchedulerKind};
+use weft_session::{Delivery, Level, Naming, SchedulerKind};
 use weft_testing::{skipped, where_the_machine_keeps_up};
-use weft_units::{Duration, Instant, Rng};
+use weft_units::{Duration, Instant, MediaKind, Rng};
 
 use crate::common::{Allowance, Record, Side, TestCall, config, local, survives_a_cut};
 use crate::{Command, End, Report, bind};

@@ -1,13 +1,13 @@
 use weft_secure::{Association, DtlsRole};
-use weft_session::{Delivery, Level, MediaKind, Naming, Session};
-use weft_units::{Instant, VideoCodec};
+use weft_session::{Delivery, Level, Naming, Session};
+use weft_units::{Codec, Instant, MediaKind};
 use weft_wire::rtp;
 use weft_wire::sdp::{self, Media, Payload, SessionDescription, Setup};
 
 use super::describe::{Sources, Transported, announce, bundle, payloads};
 use super::offer::{add_receiver, add_sender};
 use super::{
-    Codec, NegotiatedStream, NegotiationError, agree, dtls_role_for_answer, extensions,
+    NegotiatedStream, NegotiationError, PayloadTypes, agree, dtls_role_for_answer, extensions,
     remote_transport,
 };
 use crate::config::PeerConfig;
@@ -40,7 +40,7 @@ pub fn answer(
     for local in &config.locals {
         association.add_local(now, local.clone());
     }
-    agree(&offer, &config.video, &mut config.session);
+    agree(&offer, &config.codecs, &mut config.session);
     let session = Session::new(now, config.session.clone(), config.rng.clone());
     let mut peer = Peer::assemble(association, session);
     peer.locals.clone_from(&config.locals);
@@ -88,26 +88,26 @@ impl Answering<'_> {
         to_send: &mut Vec<MediaKind>,
         rng: &mut weft_units::Rng,
     ) -> Option<Media> {
-        let allowed = &self.config.video;
-        let codec = Codec::of(offered, allowed).filter(|_| !offered.is_rejected())?;
+        let allowed = &self.config.codecs;
+        let types = PayloadTypes::of(offered, allowed).filter(|_| !offered.is_rejected())?;
         let mut media = Media::new(offered.kind.clone());
         media.mid = offered.mid;
-        media.payloads = payloads(&[codec]);
+        media.payloads = payloads(&[types]);
         keep_what_was_offered(&mut media, offered);
         media.extensions = extensions(offered).cloned().collect();
         self.keep_chosen_feedback(&mut media);
         transported.describe(&mut media);
         let mut streams: Vec<NegotiatedStream> = Vec::new();
-        let wanted = to_send.iter().position(|k| *k == codec.kind);
+        let wanted = to_send.iter().position(|k| *k == types.codec.kind());
         if let Some(index) = wanted.filter(|_| offered.direction.receives()) {
             to_send.remove(index);
-            let sources = Sources::fresh(rng, &[codec]);
+            let sources = Sources::fresh(rng, &[types]);
             announce(&mut media, &self.config.session.cname, sources);
             let session = &mut self.peer.session;
-            streams.push(add_sender(session, codec, offered, offered.mid, sources));
+            streams.push(add_sender(session, types, offered, offered.mid, sources));
         }
         if let Some(delivery) = self.policy.receive.filter(|_| offered.direction.sends()) {
-            let stream = add_receiver(&mut self.peer.session, codec, offered, delivery);
+            let stream = add_receiver(&mut self.peer.session, types, offered, delivery);
             if let Some(title) = &offered.title {
                 self.peer.titles.insert(stream.stream, title.clone());
             }
@@ -151,7 +151,7 @@ fn keep_what_was_offered(media: &mut Media, offered: &Media) {
     for payload in &mut media.payloads {
         let same = |p: &&Payload| p.payload_type == payload.payload_type;
         let offered = offered.payloads.iter().find(same);
-        if let Some(offered) = offered.filter(|p| p.is(VideoCodec::H264.encoding())) {
+        if let Some(offered) = offered.filter(|p| p.is(Codec::H264.encoding())) {
             payload.parameters.clone_from(&offered.parameters);
         }
         let offered = offered.map(|p| p.feedback.clone()).unwrap_or_default();

@@ -1,14 +1,13 @@
 //! Our side of a description: transport, codecs, sources.
 
-use weft_session::MediaKind;
-use weft_units::{Rng, Ssrc, VideoCodec};
+use weft_units::{Codec, Rng, Ssrc};
 use weft_wire::sdp::{
     self, Candidate, CandidateKind, Media, Msid, Payload, SessionDescription, Setup, SsrcAttribute,
     SsrcGroup, Transport,
 };
 use weft_wire::{flexfec, h264};
 
-use super::{Codec, clock_rate};
+use super::PayloadTypes;
 use crate::config::PeerConfig;
 
 /// What our description says beside the sections.
@@ -65,30 +64,31 @@ fn candidate(index: usize, addr: std::net::SocketAddr) -> Candidate {
 
 /// The payloads of these codecs of one kind, with the feedback that we
 /// understand; repair packets are the same for all.
-pub(super) fn payloads(codecs: &[Codec]) -> Vec<Payload> {
+pub(super) fn payloads(codecs: &[PayloadTypes]) -> Vec<Payload> {
     let mut all: Vec<Payload> = codecs
         .iter()
-        .flat_map(|codec| payloads_of(*codec))
+        .flat_map(|types| payloads_of(*types))
         .collect();
-    let fec = codecs.iter().find_map(|codec| codec.fec);
-    all.extend(fec.map(|fec| Payload {
+    let repaired = codecs.iter().find_map(|types| types.fec.zip(Some(types)));
+    all.extend(repaired.map(|(fec, types)| Payload {
         parameters: format!("repair-window={REPAIR_WINDOW}"),
-        ..payload(MediaKind::Video, fec, flexfec::NAME)
+        ..payload(types.codec, fec, flexfec::NAME)
     }));
     all
 }
 
-fn payload(kind: MediaKind, payload_type: u8, name: &str) -> Payload {
+/// One with the clock of `codec`.
+fn payload(codec: Codec, payload_type: u8, name: &str) -> Payload {
     Payload {
         payload_type,
         codec: name.to_owned(),
-        clock_rate: clock_rate(kind),
+        clock_rate: codec.clock_rate(),
         ..Payload::default()
     }
 }
 
 /// A codec and its retransmissions.
-fn payloads_of(codec: Codec) -> Vec<Payload> {
+fn payloads_of(types: PayloadTypes) -> Vec<Payload> {
     let feedback = [
         sdp::TRANSPORT_FEEDBACK,
         sdp::CONGESTION_FEEDBACK,
@@ -96,29 +96,29 @@ fn payloads_of(codec: Codec) -> Vec<Payload> {
         "nack",
         "nack pli",
     ];
-    let own = |name: &str| payload(codec.kind, codec.payload_type, name);
-    let parameters = match (codec.kind, codec.video) {
-        (MediaKind::Audio, _) => {
+    let own = payload(types.codec, types.media, types.codec.encoding());
+    let parameters = match types.codec {
+        Codec::Opus => {
             return vec![Payload {
                 channels: Some(2),
                 parameters: "minptime=10;useinbandfec=1".to_owned(),
                 feedback: [sdp::TRANSPORT_FEEDBACK, sdp::CONGESTION_FEEDBACK]
                     .map(str::to_owned)
                     .to_vec(),
-                ..own("opus")
+                ..own
             }];
         }
-        (MediaKind::Video, VideoCodec::Vp8) => String::new(),
-        (MediaKind::Video, VideoCodec::H264) => h264::PARAMETERS.to_owned(),
+        Codec::Vp8 => String::new(),
+        Codec::H264 => h264::PARAMETERS.to_owned(),
     };
     let mut all = vec![Payload {
         parameters,
         feedback: feedback.map(str::to_owned).to_vec(),
-        ..own(codec.video.encoding())
+        ..own
     }];
-    all.extend(codec.rtx.map(|rtx| Payload {
-        parameters: format!("apt={}", codec.payload_type),
-        ..payload(codec.kind, rtx, "rtx")
+    all.extend(types.rtx.map(|rtx| Payload {
+        parameters: format!("apt={}", types.media),
+        ..payload(types.codec, rtx, "rtx")
     }));
     all
 }
@@ -137,7 +137,7 @@ pub(super) struct Sources {
 
 impl Sources {
     /// Fresh ones, as many as one of the codecs needs.
-    pub fn fresh(rng: &mut Rng, codecs: &[Codec]) -> Sources {
+    pub fn fresh(rng: &mut Rng, codecs: &[PayloadTypes]) -> Sources {
         let mut ssrc = || Ssrc(rng.next_u32() | 1);
         Sources {
             media: ssrc(),

@@ -12,11 +12,11 @@ pub use offer::Offer;
 
 use weft_ice::RemoteCandidate;
 use weft_secure::{DtlsRole, Fingerprint, Remote};
-use weft_session::{Feedback, Level, MediaKind, Naming};
-use weft_units::{Ssrc, StreamId, VideoCodec};
+use weft_session::{Feedback, Level, Naming};
+use weft_units::{Codec, MediaKind, Ssrc, StreamId};
 use weft_wire::h264::Format;
 use weft_wire::rtp::{self, ExtensionMap, Mid};
-use weft_wire::sdp::{self, Media, SdpError, SessionDescription, Setup};
+use weft_wire::sdp::{self, Media, SdpError, SectionKind, SessionDescription, Setup};
 
 /// A media section that an offer shall have.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -56,10 +56,8 @@ pub enum Direction {
 pub struct NegotiatedStream {
     /// Its id in the session.
     pub stream: StreamId,
-    /// Audio or video.
-    pub kind: MediaKind,
-    /// Of video: what was agreed on.
-    pub codec: Option<VideoCodec>,
+    /// What was agreed on.
+    pub codec: Codec,
     /// Which way it flows.
     pub direction: Direction,
     /// Its media section.
@@ -98,84 +96,55 @@ pub enum NegotiationError {
     },
 }
 
-/// Clock rates of the codecs (RFC 7741 section 6.1, RFC 6184 section 8.2.1,
-/// RFC 7587 section 4.1).
-pub(crate) const fn clock_rate(kind: MediaKind) -> u32 {
-    match kind {
-        MediaKind::Video => 90_000,
-        MediaKind::Audio => 48_000,
-    }
-}
-
-/// What a section's payload types are, for a codec that we have.
+/// A section's payload types, for a codec that we have.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Codec {
-    pub kind: MediaKind,
-    /// Of video.
-    pub video: VideoCodec,
-    pub payload_type: u8,
+pub(crate) struct PayloadTypes {
+    pub codec: Codec,
+    pub media: u8,
     pub rtx: Option<u8>,
     /// Of repair packets.
     pub fec: Option<u8>,
 }
 
-impl Codec {
-    /// The first codec of the section that we have too; of video one of those
-    /// that are `allowed`.
-    fn of(media: &Media, allowed: &[VideoCodec]) -> Option<Codec> {
-        let (kind, video, payload_type) = match media.kind {
-            sdp::MediaKind::Video => {
-                let (video, payload_type) = video_of(media, allowed)?;
-                (MediaKind::Video, video, payload_type)
-            }
-            sdp::MediaKind::Audio => {
-                let payload = media.payloads.iter().find(|p| p.is("opus"))?;
-                (
-                    MediaKind::Audio,
-                    VideoCodec::default(),
-                    payload.payload_type,
-                )
-            }
-            _ => return None,
+impl PayloadTypes {
+    /// Those of the first codec in the section that is `allowed`; of the forms
+    /// of H.264 the one that fits best.
+    fn of(media: &Media, allowed: &[Codec]) -> Option<PayloadTypes> {
+        let SectionKind::Media(kind) = media.kind else {
+            return None;
         };
-        Some(Codec {
-            kind,
-            video,
-            payload_type,
+        let usable = |c: &Codec| c.kind() == kind && allowed.contains(c);
+        let all = || {
+            let named = |p| codec_of(p).filter(usable).map(|codec| (codec, p));
+            media.payloads.iter().filter_map(named)
+        };
+        let (codec, first) = all().next()?;
+        let same = all().filter(|(other, _)| *other == codec).map(|(_, p)| p);
+        // Of equals the first: `max_by_key` would give the last.
+        let best = same.reduce(|best, p| {
+            if Format::of(p) > Format::of(best) {
+                p
+            } else {
+                best
+            }
+        });
+        let payload_type = best.unwrap_or(first).payload_type;
+        Some(PayloadTypes {
+            codec,
+            media: payload_type,
             rtx: media.rtx_of(payload_type),
             fec: media.fec().filter(|_| kind == MediaKind::Video),
         })
     }
-
-    /// The video codec, if it is video.
-    fn agreed(self) -> Option<VideoCodec> {
-        (self.kind == MediaKind::Video).then_some(self.video)
-    }
 }
 
-/// The first video codec of the section that is allowed, with its payload
-/// type; of the forms of H.264 the one that fits best.
-fn video_of(media: &Media, allowed: &[VideoCodec]) -> Option<(VideoCodec, u8)> {
-    let codec_of = |payload: &sdp::Payload| match payload {
-        p if p.is(VideoCodec::Vp8.encoding()) => Some(VideoCodec::Vp8),
-        p => Format::of(p).map(|_| VideoCodec::H264),
+fn codec_of(payload: &sdp::Payload) -> Option<Codec> {
+    let named = |codec: &Codec| match codec {
+        // A form that we cannot receive has the same name.
+        Codec::H264 => Format::of(payload).is_some(),
+        _ => payload.is(codec.encoding()),
     };
-    let all = || {
-        let named = |p| codec_of(p).map(|codec| (codec, p));
-        let usable = |(codec, _): &(VideoCodec, _)| allowed.contains(codec);
-        media.payloads.iter().filter_map(named).filter(usable)
-    };
-    let (codec, first) = all().next()?;
-    let same = all().filter(|(other, _)| *other == codec).map(|(_, p)| p);
-    // Of equals the first: `max_by_key` would give the last.
-    let best = same.reduce(|best, p| {
-        if Format::of(p) > Format::of(best) {
-            p
-        } else {
-            best
-        }
-    });
-    Some((codec, best.unwrap_or(first).payload_type))
+    Codec::ALL.into_iter().find(named)
 }
 
 /// The extensions of a section that we have too. Numbers for feedback that the
@@ -212,11 +181,7 @@ fn feedback(level: Level, naming: Naming, media: &Media) -> Feedback {
 /// Fills in what a description agrees on: path feedback before RFC 8888's,
 /// that before transport-wide feedback, which has no room for ECN marks and
 /// costs a header extension in each packet. libwebrtc chooses like that, too.
-fn agree(
-    description: &SessionDescription,
-    allowed: &[VideoCodec],
-    session: &mut weft_session::Config,
-) {
+fn agree(description: &SessionDescription, allowed: &[Codec], session: &mut weft_session::Config) {
     session.extensions = extension_map(description, allowed);
     let by_stream = |m: &Media| m.has_feedback(sdp::CONGESTION_FEEDBACK);
     let used = || description.media.iter().filter(|m| !m.is_rejected());
@@ -229,14 +194,14 @@ fn agree(
     }
 }
 
-fn is_video(media: &Media, allowed: &[VideoCodec]) -> bool {
-    Codec::of(media, allowed).is_some_and(|c| c.kind == MediaKind::Video)
+fn is_video(media: &Media, allowed: &[Codec]) -> bool {
+    PayloadTypes::of(media, allowed).is_some_and(|p| p.codec.kind() == MediaKind::Video)
 }
 
 /// The ids of the extensions that we have too, as the sections in use list
 /// them. Numbers make a level only if the video has them: it is what loads
 /// the paths, and what audio measures says nothing of that.
-fn extension_map(description: &SessionDescription, allowed: &[VideoCodec]) -> ExtensionMap {
+fn extension_map(description: &SessionDescription, allowed: &[Codec]) -> ExtensionMap {
     let used = || description.media.iter().filter(|m| !m.is_rejected());
     let id = |uri: &str| {
         let mut all = used().flat_map(extensions);

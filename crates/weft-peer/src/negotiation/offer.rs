@@ -1,12 +1,12 @@
 use weft_secure::{Association, DtlsRole};
-use weft_session::{Delivery, MediaKind, ReceiveStreamConfig, SendStreamConfig, Session};
-use weft_units::{Instant, VideoCodec};
+use weft_session::{Delivery, ReceiveStreamConfig, SendStreamConfig, Session};
+use weft_units::{Codec, Instant, MediaKind};
 use weft_wire::rtp::{self, Mid};
 use weft_wire::sdp::{self, Media, SessionDescription, Setup};
 
 use super::describe::{Sources, Transported, announce, bundle, payloads};
 use super::{
-    Codec, Direction, NegotiatedStream, NegotiationError, Section, agree, clock_rate, feedback,
+    Direction, NegotiatedStream, NegotiationError, PayloadTypes, Section, agree, feedback,
     remote_transport,
 };
 use crate::config::PeerConfig;
@@ -41,7 +41,7 @@ struct OfferedSection {
     section: Section,
     delivery: Delivery,
     mid: Option<Mid>,
-    codecs: Vec<Codec>,
+    codecs: Vec<PayloadTypes>,
     sources: Sources,
 }
 
@@ -64,7 +64,7 @@ impl Offer {
             .iter()
             .enumerate()
             .map(|(index, section)| {
-                let codecs = offered_codecs(section.kind, &config.video);
+                let codecs = offered_codecs(section.kind, &config.codecs);
                 OfferedSection {
                     section: section.clone(),
                     delivery,
@@ -115,14 +115,14 @@ impl Offer {
         };
         let remote = remote_transport(&answer, dtls)?;
         let mut config = self.config;
-        agree(&answer, &config.video, &mut config.session);
+        agree(&answer, &config.codecs, &mut config.session);
         let session = Session::new(now, config.session, config.rng);
         let mut peer = Peer::assemble(self.association, session);
         peer.locals = config.locals;
         for (section, media) in self.sections.iter().zip(&answer.media) {
-            let codec = Codec::of(media, &config.video);
-            if let Some(codec) = codec.filter(|_| !media.is_rejected()) {
-                let stream = section.add_to(&mut peer.session, media, codec);
+            let types = PayloadTypes::of(media, &config.codecs);
+            if let Some(types) = types.filter(|_| !media.is_rejected()) {
+                let stream = section.add_to(&mut peer.session, media, types);
                 peer.streams.extend(stream);
             }
         }
@@ -135,40 +135,28 @@ impl Offer {
     }
 }
 
-/// Those of video in the order of preference.
-fn offered_codecs(kind: MediaKind, video: &[VideoCodec]) -> Vec<Codec> {
-    let opus = Codec {
-        kind,
-        video: VideoCodec::default(),
-        payload_type: OPUS,
-        rtx: None,
-        fec: None,
-    };
-    let of = |codec: &VideoCodec| {
-        let (payload_type, rtx) = match codec {
-            VideoCodec::Vp8 => (VP8, VP8_RTX),
-            VideoCodec::H264 => (H264, H264_RTX),
+/// Those of one kind, in the order of preference.
+fn offered_codecs(kind: MediaKind, codecs: &[Codec]) -> Vec<PayloadTypes> {
+    let of = |codec: Codec| {
+        let (media, rtx) = match codec {
+            Codec::Vp8 => (VP8, Some(VP8_RTX)),
+            Codec::H264 => (H264, Some(H264_RTX)),
+            Codec::Opus => (OPUS, None),
         };
-        Codec {
-            kind,
-            video: *codec,
-            payload_type,
-            rtx: Some(rtx),
-            fec: Some(FEC),
+        PayloadTypes {
+            codec,
+            media,
+            rtx,
+            fec: (kind == MediaKind::Video).then_some(FEC),
         }
     };
-    match kind {
-        MediaKind::Audio => vec![opus],
-        MediaKind::Video => video.iter().map(of).collect(),
-    }
+    let wanted = codecs.iter().filter(|c| c.kind() == kind);
+    wanted.copied().map(of).collect()
 }
 
 impl OfferedSection {
     fn describe(&self, transported: &Transported<'_>, cname: &str) -> Media {
-        let mut media = Media::new(match self.section.kind {
-            MediaKind::Video => sdp::MediaKind::Video,
-            MediaKind::Audio => sdp::MediaKind::Audio,
-        });
+        let mut media = Media::new(self.section.kind);
         media.mid = self.mid;
         media.title.clone_from(&self.section.title);
         media.payloads = payloads(&self.codecs);
@@ -188,42 +176,39 @@ impl OfferedSection {
         &self,
         session: &mut Session,
         media: &Media,
-        codec: Codec,
+        types: PayloadTypes,
     ) -> Option<NegotiatedStream> {
         let flows = match self.section.direction {
             Direction::Send => media.direction.receives(),
             Direction::Receive => media.direction.sends(),
         };
         flows.then(|| match self.section.direction {
-            Direction::Send => add_sender(session, codec, media, self.mid, self.sources),
-            Direction::Receive => add_receiver(session, codec, media, self.delivery),
+            Direction::Send => add_sender(session, types, media, self.mid, self.sources),
+            Direction::Receive => add_receiver(session, types, media, self.delivery),
         })
     }
 }
 
 pub(super) fn add_sender(
     session: &mut Session,
-    codec: Codec,
+    types: PayloadTypes,
     media: &Media,
     mid: Option<Mid>,
     sources: Sources,
 ) -> NegotiatedStream {
     let stream = session.add_send_stream(SendStreamConfig {
         ssrc: sources.media,
-        rtx: sources.rtx.zip(codec.rtx),
-        fec: sources.fec.zip(codec.fec),
-        payload_type: codec.payload_type,
-        kind: codec.kind,
-        codec: codec.video,
-        clock_rate: clock_rate(codec.kind),
+        rtx: sources.rtx.zip(types.rtx),
+        fec: sources.fec.zip(types.fec),
+        payload_type: types.media,
+        codec: types.codec,
         mid,
         feedback: feedback(session.level(), session.naming(), media),
     });
     let direction = Direction::Send;
     NegotiatedStream {
         stream,
-        kind: codec.kind,
-        codec: codec.agreed(),
+        codec: types.codec,
         direction,
         mid,
         ssrc: Some(sources.media),
@@ -232,7 +217,7 @@ pub(super) fn add_sender(
 
 pub(super) fn add_receiver(
     session: &mut Session,
-    codec: Codec,
+    types: PayloadTypes,
     media: &Media,
     delivery: Delivery,
 ) -> NegotiatedStream {
@@ -242,19 +227,16 @@ pub(super) fn add_receiver(
     let stream = session.add_receive_stream(ReceiveStreamConfig {
         ssrc,
         mid: media.mid,
-        payload_type: codec.payload_type,
-        rtx: codec.rtx.map(|payload_type| (rtx_ssrc, payload_type)),
-        fec: codec.fec.map(|payload_type| (fec_ssrc, payload_type)),
-        kind: codec.kind,
-        codec: codec.video,
-        clock_rate: clock_rate(codec.kind),
+        payload_type: types.media,
+        rtx: types.rtx.map(|payload_type| (rtx_ssrc, payload_type)),
+        fec: types.fec.map(|payload_type| (fec_ssrc, payload_type)),
+        codec: types.codec,
         delivery,
     });
     let direction = Direction::Receive;
     NegotiatedStream {
         stream,
-        kind: codec.kind,
-        codec: codec.agreed(),
+        codec: types.codec,
         direction,
         mid: media.mid,
         ssrc: None,

@@ -3,8 +3,8 @@ use std::net::SocketAddr;
 
 use weft_ice::{Credentials, IceRole, LinkId, LocalAddress, RemoteFilter};
 use weft_secure::{Certificate, Config as AssociationConfig};
-use weft_session::{Delivery, Frame, Input, Level, MediaKind, Naming, Output};
-use weft_units::{Duration, Instant, PathId, Rng, Ssrc, VideoCodec};
+use weft_session::{Delivery, Frame, Input, Level, Naming, Output};
+use weft_units::{Codec, Duration, Instant, MediaKind, PathId, Rng, Ssrc};
 use weft_wire::rtp::ExtensionMap;
 use weft_wire::sdp::{SessionDescription, Setup};
 
@@ -32,7 +32,7 @@ pub(crate) fn config(role: IceRole, seed: u64, local: &str) -> PeerConfig {
             handshake_seed: None,
         },
         session: weft_session::Config::new(ExtensionMap::default(), Ssrc(1)),
-        video: VideoCodec::ALL.to_vec(),
+        codecs: Codec::ALL.to_vec(),
         locals: vec![LocalAddress {
             addr: local.parse::<SocketAddr>().expect("an address"),
             link: LinkId(0),
@@ -67,7 +67,9 @@ fn refusal(offer: &str, policy: &AnswerPolicy) -> String {
 fn streams(peer: &Peer) -> Vec<(MediaKind, Direction, String)> {
     let text = |s: &NegotiatedStream| s.mid.map(|m| m.to_string()).unwrap_or_default();
     let streams = peer.streams().iter();
-    streams.map(|s| (s.kind, s.direction, text(s))).collect()
+    streams
+        .map(|s| (s.codec.kind(), s.direction, text(s)))
+        .collect()
 }
 
 #[test]
@@ -212,7 +214,10 @@ fn numbered(peer: &mut Peer, extensions: &ExtensionMap) -> Vec<(MediaKind, bool)
         for packet in packets {
             let (header, _) = rtp::parse(&packet, extensions).expect("our packets can be read");
             if Some(header.ssrc) == stream.ssrc {
-                seen.push((stream.kind, header.extensions.transport_sequence.is_some()));
+                seen.push((
+                    stream.codec.kind(),
+                    header.extensions.transport_sequence.is_some(),
+                ));
             }
         }
     }
@@ -312,31 +317,31 @@ fn obs_sends_h264_and_nobody_reports_packets() {
         (MediaKind::Video, Direction::Receive, "1".to_owned()),
     ];
     assert_eq!(streams(&peer), expected);
-    assert_eq!(codecs(&peer), [None, Some(VideoCodec::H264)]);
+    assert_eq!(codecs(&peer), [Codec::Opus, Codec::H264]);
     let payload = &answer.media[1].payloads[0];
     assert_eq!((payload.payload_type, &*payload.codec), (96, "H264"));
     assert_eq!(payload.parameter("profile-level-id"), Some("42e01f"));
     assert_eq!(peer.session().level(), Level::Single);
 }
 
-fn codecs(peer: &Peer) -> Vec<Option<VideoCodec>> {
+fn codecs(peer: &Peer) -> Vec<Codec> {
     peer.streams().iter().map(|s| s.codec).collect()
 }
 
 /// The answer to `offer` of a peer with these codecs, and what it agreed on.
-fn answer_with(offer: &str, video: &[VideoCodec]) -> Result<(Peer, Media), NegotiationError> {
+fn answer_with(offer: &str, video: &[Codec]) -> Result<(Peer, Media), NegotiationError> {
     let mut config = config(IceRole::Controlled, 1, "192.0.2.1:5000");
-    config.video = video.to_vec();
+    config.codecs = [video, &[Codec::Opus]].concat();
     let (peer, text) = answer(Instant::ZERO, config, offer, &RECEIVE)?;
     let description = SessionDescription::parse(&text).expect("our answers can be read");
-    let is_video = |m: &Media| m.kind == sdp::MediaKind::Video;
+    let is_video = |m: &Media| m.kind == MediaKind::Video.into();
     let video = description.media.into_iter().find(is_video);
     Ok((peer, video.expect("every sample has video")))
 }
 
 #[test]
 fn the_offers_first_codec_is_taken_unless_it_is_not_allowed() {
-    use VideoCodec::{H264, Vp8};
+    use Codec::{H264, Vp8};
     // Firefox lists VP8 as 120 and then H.264 as 126.
     for (allowed, payload_type, agreed) in [
         (&[H264, Vp8][..], 120, Vp8),
@@ -344,7 +349,7 @@ fn the_offers_first_codec_is_taken_unless_it_is_not_allowed() {
         (&[Vp8], 120, Vp8),
     ] {
         let (peer, media) = answer_with(samples::FIREFOX, allowed).expect("it is usable");
-        assert!(codecs(&peer).contains(&Some(agreed)));
+        assert!(codecs(&peer).contains(&agreed));
         assert_eq!(media.payloads[0].payload_type, payload_type);
         assert_eq!(media.payloads.iter().filter(|p| !p.is("rtx")).count(), 1);
     }
@@ -381,28 +386,28 @@ fn constrained_baseline_is_taken_before_baseline_and_a_profile_is_kept() {
         (109, "packetization-mode=1;profile-level-id=42e01f"),
         (112, "packetization-mode=1;profile-level-id=64001f"),
     ]);
-    let (_, media) = answer_with(&offer, &[VideoCodec::H264]).expect("it is usable");
+    let (_, media) = answer_with(&offer, &[Codec::H264]).expect("it is usable");
     assert_eq!(media.payloads[0].payload_type, 109);
     let offer = forms(&[(103, "packetization-mode=1;profile-level-id=42001f")]);
-    let (_, media) = answer_with(&offer, &[VideoCodec::H264]).expect("it is usable");
+    let (_, media) = answer_with(&offer, &[Codec::H264]).expect("it is usable");
     let profile = media.payloads[0].parameter("profile-level-id");
     assert_eq!(profile, Some("42001f"));
     let offer = forms(&[(112, "packetization-mode=1;profile-level-id=64001f")]);
-    let (peer, media) = answer_with(&offer, &[VideoCodec::H264]).expect("audio is usable");
+    let (peer, media) = answer_with(&offer, &[Codec::H264]).expect("audio is usable");
     assert!(media.is_rejected());
-    assert_eq!(codecs(&peer), [None]);
+    assert_eq!(codecs(&peer), [Codec::Opus]);
 }
 
 #[test]
 fn our_offer_lists_what_we_allow_in_our_order_and_ours_answer_it() {
     let section = Section::new(MediaKind::Video, Direction::Send);
     for video in [
-        vec![VideoCodec::H264],
-        vec![VideoCodec::H264, VideoCodec::Vp8],
-        vec![VideoCodec::Vp8],
+        vec![Codec::H264],
+        vec![Codec::H264, Codec::Vp8],
+        vec![Codec::Vp8],
     ] {
         let mut config = config(IceRole::Controlling, 2, "192.0.2.2:5000");
-        config.video.clone_from(&video);
+        config.codecs.clone_from(&video);
         let offer = Offer::new(
             Instant::ZERO,
             config,
@@ -411,10 +416,10 @@ fn our_offer_lists_what_we_allow_in_our_order_and_ours_answer_it() {
         );
         let text = offer.sdp();
         let (peer, answer) = answer_to(&text, &RECEIVE).expect("it is ours");
-        assert_eq!(codecs(&peer), [Some(video[0])]);
+        assert_eq!(codecs(&peer), [video[0]]);
         let sender = offer.accept(Instant::ZERO, &answer.to_string());
         let sender = sender.expect("it fits");
-        assert_eq!(codecs(&sender), [Some(video[0])]);
+        assert_eq!(codecs(&sender), [video[0]]);
         let offered = SessionDescription::parse(&text).expect("it can be read");
         let payloads = &offered.media[0].payloads;
         let named: Vec<&str> = payloads.iter().map(|p| p.codec.as_str()).collect();
@@ -577,7 +582,7 @@ fn chosen(offer: &str) -> ((Level, Naming), [bool; 3]) {
     let video = answer
         .media
         .iter()
-        .find(|m| m.kind == sdp::MediaKind::Video);
+        .find(|m| m.kind == MediaKind::Video.into());
     let video = video.expect("a section of video");
     let lists = |f: &str| video.has_feedback(f);
     let numbers = |(_, uri): &(u8, String)| uri == rtp::TRANSPORT_SEQUENCE_URI;

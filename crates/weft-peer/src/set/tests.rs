@@ -1,8 +1,8 @@
 use std::net::SocketAddr;
 
 use weft_ice::{IceRole, PathState};
-use weft_session::{Delivery, MediaKind};
-use weft_units::{Duration, Ecn, Instant};
+use weft_session::Delivery;
+use weft_units::{Duration, Ecn, Instant, MediaKind};
 
 use super::*;
 use crate::negotiation::tests::config;

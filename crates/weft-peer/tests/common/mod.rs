@@ -7,7 +7,7 @@ use weft_ice::{Credentials, IceRole, LinkId, LocalAddress, RemoteFilter};
 use weft_peer::{Event, PeerConfig};
 use weft_secure::{Certificate, Config as AssociationConfig};
 use weft_session::{Config as SessionConfig, Frame};
-use weft_units::{Duration, Instant, Rate, Rng, Ssrc, VideoCodec};
+use weft_units::{Codec, Duration, Instant, Rate, Rng, Ssrc};
 use weft_wire::rtp::ExtensionMap;
 
 pub const FRAME_INTERVAL: Duration = Duration::from_nanos(33_333_333);
@@ -207,7 +207,7 @@ pub fn config(role: IceRole, epoch: std::time::Instant, rng: &Rng) -> PeerConfig
         },
         session,
         locals: Vec::new(),
-        video: VideoCodec::ALL.to_vec(),
+        codecs: Codec::ALL.to_vec(),
         rng: rng.stream("session"),
     }
 }

@@ -13,8 +13,8 @@ use str0m::net::{DatagramRecv, Protocol, Receive};
 use str0m::{Candidate, Rtc, RtcConfig};
 use weft_ice::IceRole;
 use weft_peer::{AnswerPolicy, Direction, Offer, Output, Peer, Section, answer};
-use weft_session::{Delivery, Level, MediaKind};
-use weft_units::{Duration, Ecn, Instant, Rng};
+use weft_session::{Delivery, Level};
+use weft_units::{Duration, Ecn, Instant, MediaKind, Rng};
 
 use crate::common::{FRAME_INTERVAL, Record, Side, Source, config};
 use crate::wires::{Family, Wires, any_epoch};

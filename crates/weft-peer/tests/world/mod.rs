@@ -4,8 +4,8 @@ use std::net::SocketAddr;
 
 use weft_ice::IceRole;
 use weft_peer::{AnswerPolicy, Direction, Event, Offer, Output, Peer, PeerConfig, Section, answer};
-use weft_session::{Delivery, MediaKind, SchedulerKind};
-use weft_units::{Duration, Ecn, Instant, Rng, StreamId};
+use weft_session::{Delivery, SchedulerKind};
+use weft_units::{Duration, Ecn, Instant, MediaKind, Rng, StreamId};
 
 use crate::common::{FRAME_INTERVAL, Record, Side, Source, TestCall, config, local};
 use crate::wires::{Family, Wires, any_epoch};

@@ -11,10 +11,8 @@ use weft_peer::{
 };
 use weft_secure::{Certificate, Event as AssociationEvent};
 use weft_session::receive::ReceivedFrame;
-use weft_session::{
-    Delivery, Event as SessionEvent, Frame, MediaKind, PathStats, ProtectionKind, Stats,
-};
-use weft_units::{Deadline, Duration, Instant, Rate, StreamId, VideoCodec};
+use weft_session::{Delivery, Event as SessionEvent, Frame, PathStats, ProtectionKind, Stats};
+use weft_units::{Codec, Deadline, Duration, Instant, MediaKind, Rate, StreamId};
 
 const FRAME_INTERVAL: Duration = Duration::from_millis(33);
 const SOUND_INTERVAL: Duration = Duration::from_millis(20);
@@ -49,7 +47,7 @@ impl Seen {
 pub(crate) struct Source {
     next: Option<u64>,
     /// What is sent, or may come.
-    video: Vec<VideoCodec>,
+    codecs: Vec<Codec>,
     titles: Vec<Option<&'static str>>,
     cameras: Vec<Camera>,
     protection: ProtectionKind,
@@ -72,10 +70,10 @@ impl Source {
         }
     }
 
-    /// The same with one codec only.
-    pub(crate) fn with(self, codec: VideoCodec) -> Source {
-        let video = vec![codec];
-        Source { video, ..self }
+    /// The same with one codec of pictures only.
+    pub(crate) fn with(self, codec: Codec) -> Source {
+        let codecs = vec![codec, Codec::Opus];
+        Source { codecs, ..self }
     }
 
     pub(crate) fn none() -> Source {
@@ -93,7 +91,7 @@ impl Source {
         };
         Source {
             next: Some(0),
-            video: VideoCodec::ALL.to_vec(),
+            codecs: Codec::ALL.to_vec(),
             titles: titles.to_vec(),
             cameras: vec![camera; titles.len()],
             protection: ProtectionKind::default(),
@@ -245,7 +243,7 @@ impl Node {
         config.session.path_limits.start = Rate::from_mbps(2);
         config.session.max_rate = Rate::from_mbps(4);
         config.session.protection = self.source.protection;
-        config.video.clone_from(&self.source.video);
+        config.codecs.clone_from(&self.source.codecs);
         config
     }
 
@@ -275,8 +273,9 @@ impl Node {
         if keyframe {
             self.seen.lock().unwrap().keyframes_sent += 1;
         }
-        let agreed = peer.streams().iter().find_map(|s| s.codec).unwrap();
-        let layered = agreed == VideoCodec::Vp8;
+        let mut agreed = peer.streams().iter().map(|s| s.codec);
+        let agreed = agreed.find(|c| c.kind() == MediaKind::Video).unwrap();
+        let layered = agreed == Codec::Vp8;
         let frame = Frame {
             data: &picture(agreed, place, number, keyframe),
             timestamp: (number * 2_970) as u32,
@@ -305,14 +304,14 @@ impl Node {
 }
 
 fn streams_of(peer: &Peer, kind: MediaKind) -> Vec<StreamId> {
-    let found = peer.streams().iter().filter(|s| s.kind == kind);
+    let found = peer.streams().iter().filter(|s| s.codec.kind() == kind);
     found.map(|s| s.stream).collect()
 }
 
 /// As much of a VP8 frame as anybody but a decoder looks at (RFC 6386 section
 /// 9.1), then its camera, its number, and bytes that follow from it.
-fn picture(codec: VideoCodec, camera: usize, number: u64, keyframe: bool) -> Vec<u8> {
-    if codec == VideoCodec::H264 {
+fn picture(codec: Codec, camera: usize, number: u64, keyframe: bool) -> Vec<u8> {
+    if codec == Codec::H264 {
         return h264_picture(number, keyframe);
     }
     let mut data = match keyframe {
@@ -351,7 +350,7 @@ fn check_h264(frame: &ReceivedFrame) -> Option<u64> {
 }
 
 fn check(camera: usize, frame: &ReceivedFrame) -> Option<u64> {
-    if frame.codec == VideoCodec::H264 {
+    if frame.codec == Codec::H264 {
         return check_h264(frame);
     }
     let at = if frame.keyframe { 11 } else { 4 };

@@ -16,7 +16,7 @@ use std::net::{Ipv4Addr, SocketAddr};
 use weft_server::{MediaConfig, Security, Server, ServerConfig, ServerError};
 use weft_session::{PathState, ProtectionKind};
 use weft_testing::where_the_machine_keeps_up;
-use weft_units::{Rate, VideoCodec};
+use weft_units::{Codec, Rate};
 
 /// One second of pictures.
 const SECOND: u64 = 30;
@@ -47,7 +47,7 @@ fn frames_arrive_at_players_of_both_forms() {
 fn h264_is_forwarded_as_it_is_to_players_of_both_forms_and_to_one_that_comes_later() {
     where_the_machine_keeps_up(|| {
         let room = Room::open();
-        let source = Source::new(0).with(VideoCodec::H264);
+        let source = Source::new(0).with(Codec::H264);
         let publisher = room.publish_present(&room.enter("ada"), source);
         let offering = room.play("ada", &["127.0.0.1"]);
         offering.wait_for_frames(SECOND);
@@ -66,9 +66,9 @@ fn h264_is_forwarded_as_it_is_to_players_of_both_forms_and_to_one_that_comes_lat
 #[test]
 fn a_player_without_the_codec_is_told_which_one_it_is() {
     let room = Room::open();
-    let source = Source::new(0).with(VideoCodec::H264);
+    let source = Source::new(0).with(Codec::H264);
     let _publisher = room.publish_present(&room.enter("ada"), source);
-    let player = Endpoint::start(&["127.0.0.1"], Source::none().with(VideoCodec::Vp8));
+    let player = Endpoint::start(&["127.0.0.1"], Source::none().with(Codec::Vp8));
     let silent = player.offer_to_receive().replace("opus/48000", "G722/8000");
     let refused = room.request("POST /whep/r/ada", &silent);
     assert_eq!(refused.status, 422, "{}", refused.body);
@@ -82,7 +82,7 @@ fn players_of_who_comes_back_with_another_codec_have_to_ask_again() {
     let _first = room.publish_present(&ada, Source::new(0));
     let player = room.play("ada", &["127.0.0.1"]);
     player.wait_for_frames(SECOND);
-    let source = Source::new(1_000_000).with(VideoCodec::H264);
+    let source = Source::new(1_000_000).with(Codec::H264);
     let second = Endpoint::start(&["127.0.0.1"], source);
     room.publish_as(&ada, &second);
     wait_for("the end of what plays VP8", || player.seen().closed);

@@ -9,7 +9,7 @@ use super::packet_buffer::{Held, PacketBuffer};
 use super::piece::{Piece, Start};
 use super::types::{PathShare, ReceivedPacket};
 use std::collections::BTreeMap;
-use weft_units::{Instant, VideoCodec};
+use weft_units::{Codec, Instant};
 use weft_wire::h264::{Contents, START_CODE};
 
 /// Frames in the making; a sender has few at a time, an outage leaves one per
@@ -77,7 +77,7 @@ pub(super) enum Assembled {
 
 #[derive(Debug)]
 pub(super) struct FrameAssembly {
-    codec: VideoCodec,
+    codec: Codec,
     partials: BTreeMap<u64, Partial>,
     /// An IDR picture of H.264 has brought its parameters: later ones may go
     /// without.
@@ -85,7 +85,7 @@ pub(super) struct FrameAssembly {
 }
 
 impl FrameAssembly {
-    pub(super) fn new(codec: VideoCodec) -> FrameAssembly {
+    pub(super) fn new(codec: Codec) -> FrameAssembly {
         FrameAssembly {
             codec,
             partials: BTreeMap::new(),
@@ -109,7 +109,7 @@ impl FrameAssembly {
             .entry(timestamp)
             .or_insert_with(|| Partial::new(packet.sequence, piece.info, now));
         partial.add(now, packet, &piece);
-        if self.codec == VideoCodec::H264 {
+        if self.codec == Codec::H264 {
             partial.find_first(buffer);
         }
         let (contradicts, is_complete) = (partial.contradicts(), partial.is_complete());
@@ -145,7 +145,7 @@ impl FrameAssembly {
         let Some(mut partial) = partial else {
             return Assembled::Pending;
         };
-        if self.codec == VideoCodec::H264 {
+        if self.codec == Codec::H264 {
             let contents = &partial.contents;
             let brings_them = contents.sequence_parameters && contents.picture_parameters;
             self.has_parameters |= contents.idr && brings_them;

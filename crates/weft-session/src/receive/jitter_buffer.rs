@@ -8,9 +8,8 @@
 //! paths, retransmissions that are common and the time a frame takes on the
 //! wire count, and a single late frame, or a row of them, does not.
 
-use super::types::MediaKind;
 use std::collections::VecDeque;
-use weft_units::{Duration, Instant};
+use weft_units::{Duration, Instant, MediaKind};
 
 /// Frames whose transits are looked at: about four seconds of video; chosen
 /// by us.

@@ -26,8 +26,7 @@ pub use stats::{
     RepairCounters, ReportFigures,
 };
 pub use types::{
-    Delivery, MediaKind, MediaPacket, PathShare, ReceiveConfig, ReceiveEvent, ReceivedFrame,
-    ReceivedPacket,
+    Delivery, MediaPacket, PathShare, ReceiveConfig, ReceiveEvent, ReceivedFrame, ReceivedPacket,
 };
 
 use frame_assembly::{Assembled, AssembledFrame, FrameAssembly, FrameInfo};
@@ -41,7 +40,7 @@ use references::Hole;
 use stats::Reception;
 use std::collections::VecDeque;
 use std::sync::Arc;
-use weft_units::{Deadline, Duration, Instant, PathId, VideoCodec};
+use weft_units::{Codec, Deadline, Duration, Instant, MediaKind, PathId};
 
 /// Payload bytes that wait at most, in packets and in frames: two seconds of
 /// 32 Mbps; chosen by us.
@@ -97,16 +96,17 @@ impl Receiver {
     /// A receiver that has seen nothing.
     #[must_use]
     pub fn new(config: ReceiveConfig) -> Receiver {
+        let clock_rate = config.codec.clock_rate();
         Receiver {
             config,
             packets: PacketBuffer::new(),
             nack: NackTracker::new(),
             assembly: FrameAssembly::new(config.codec),
             frames: FrameBuffer::default(),
-            jitter: JitterBuffer::new(config.kind, config.clock_rate),
+            jitter: JitterBuffer::new(config.codec.kind(), clock_rate),
             keyframes: KeyframeRequests::default(),
-            reception: Reception::new(config.clock_rate),
-            quality: QualityMonitor::new(config.clock_rate),
+            reception: Reception::new(clock_rate),
+            quality: QualityMonitor::new(clock_rate),
             counted: ReceiverStats::default(),
             events: VecDeque::new(),
             clock: StreamClock::default(),
@@ -262,7 +262,8 @@ impl Receiver {
         self.packets = PacketBuffer::new();
         self.nack.restart();
         self.frames = FrameBuffer::default();
-        self.jitter = JitterBuffer::new(self.config.kind, self.config.clock_rate);
+        let codec = self.config.codec;
+        self.jitter = JitterBuffer::new(codec.kind(), codec.clock_rate());
         self.reception.restart();
         self.quality.restart();
         self.release_at = None;
@@ -294,7 +295,7 @@ impl Receiver {
 
     /// What the paths did to a frame that came too late.
     fn judge_paths(&mut self, now: Instant, packet: &ReceivedPacket<'_>, timestamp: u64) {
-        if self.config.kind == MediaKind::Audio {
+        if self.config.codec.kind() == MediaKind::Audio {
             return;
         }
         for quality in self.quality.on_packet(now, packet, timestamp) {
@@ -334,7 +335,7 @@ impl Receiver {
         }
         self.count_received(&packet);
         self.counted.frames.dropped += self.assembly.abandon_overwritten(&mut self.packets);
-        let assembled = match self.config.kind {
+        let assembled = match self.config.codec.kind() {
             MediaKind::Audio => Assembled::Frame(single(now, &packet, timestamp)),
             MediaKind::Video => {
                 let packets = &mut self.packets;
@@ -351,7 +352,7 @@ impl Receiver {
 
     /// A packet may say of the one behind it that it begins a frame.
     fn check_neighbour(&mut self, now: Instant, sequence: u64) {
-        if self.config.codec != VideoCodec::H264 {
+        if self.config.codec != Codec::H264 {
             return;
         }
         let assembled = self.assembly.on_neighbour(&mut self.packets, sequence);
@@ -448,7 +449,7 @@ impl Receiver {
     fn check_stall(&mut self, now: Instant) {
         let oldest_frame = self.frames.oldest();
         let oldest_partial = self.assembly.partials().next();
-        if self.config.kind == MediaKind::Audio
+        if self.config.codec.kind() == MediaKind::Audio
             || (oldest_frame.is_none() && oldest_partial.is_none())
         {
             self.keyframes.on_decodable();
@@ -497,7 +498,7 @@ impl Receiver {
 
     /// Packets were lost for good.
     fn give_up(&mut self, now: Instant) {
-        match (self.config.delivery, self.config.kind) {
+        match (self.config.delivery, self.config.codec.kind()) {
             (_, MediaKind::Audio) => {}
             (Delivery::Frames, MediaKind::Video) => {
                 self.keyframes.on_unrecoverable();

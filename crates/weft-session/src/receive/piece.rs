@@ -1,6 +1,6 @@
 //! What one packet says of its frame, and what it carries of it.
 
-use weft_units::VideoCodec;
+use weft_units::Codec;
 use weft_wire::h264::{self, Contents};
 use weft_wire::vp8::{self, Descriptor};
 
@@ -34,9 +34,9 @@ pub(super) enum Body<'a> {
 
 impl Piece<'_> {
     /// `None` if this is no payload of the codec.
-    pub(super) fn parse(codec: VideoCodec, payload: &[u8]) -> Option<Piece<'_>> {
+    pub(super) fn parse(codec: Codec, payload: &[u8]) -> Option<Piece<'_>> {
         match codec {
-            VideoCodec::Vp8 => {
+            Codec::Vp8 => {
                 let (descriptor, body) = vp8::parse(payload).ok()?;
                 let starts = descriptor.start_of_partition && descriptor.partition == 0;
                 let start = match (starts, vp8::is_keyframe(&descriptor, body)) {
@@ -51,7 +51,13 @@ impl Piece<'_> {
                     body: Body::Plain(body),
                 })
             }
-            VideoCodec::H264 => {
+            Codec::Opus => Some(Piece {
+                info: FrameInfo::default(),
+                start: Start::Keyframe,
+                contents: Contents::default(),
+                body: Body::Plain(payload),
+            }),
+            Codec::H264 => {
                 let payload = h264::parse(payload).ok()?;
                 let contents = payload.contents();
                 Some(Piece {

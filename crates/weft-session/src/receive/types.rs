@@ -1,15 +1,6 @@
 use super::quality::PathQuality;
 use std::sync::Arc;
-use weft_units::{Duration, Instant, PathId, VideoCodec};
-
-/// What a stream carries.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum MediaKind {
-    /// Every packet is a frame of its own (Opus).
-    Audio,
-    /// Frames of several packets that refer to each other.
-    Video,
-}
+use weft_units::{Codec, Duration, Instant, PathId};
 
 /// In what form a stream is handed on.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -24,12 +15,8 @@ pub enum Delivery {
 /// What the receive side has to know about a stream.
 #[derive(Clone, Copy, Debug)]
 pub struct ReceiveConfig {
-    /// Audio or video.
-    pub kind: MediaKind,
-    /// Of video: how its frames are in packets.
-    pub codec: VideoCodec,
-    /// Ticks of the RTP timestamp per second; zero is taken as one.
-    pub clock_rate: u32,
+    /// What it carries, and how that is in packets.
+    pub codec: Codec,
     /// Packets or frames.
     pub delivery: Delivery,
 }
@@ -86,8 +73,8 @@ pub struct ReceivedFrame {
     /// The coded frame without payload descriptors; H.264 as a byte stream
     /// (ITU-T H.264 Annex B).
     pub data: Vec<u8>,
-    /// Of video: what `data` is coded with.
-    pub codec: VideoCodec,
+    /// What `data` is coded with.
+    pub codec: Codec,
     /// RTP timestamp.
     pub timestamp: u32,
     /// Decodable without any other frame; always true for audio.

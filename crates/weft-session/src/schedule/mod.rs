@@ -15,9 +15,7 @@ mod sound;
 mod throughput;
 mod weft;
 
-use weft_units::{Bytes, Duration, Instant, PathId, Rate, StreamId};
-
-use crate::receive::MediaKind;
+use weft_units::{Bytes, Duration, Instant, MediaKind, PathId, Rate, StreamId};
 
 pub use kind::{SchedulerKind, UnknownScheduler};
 pub use policy::{MINIMUM, Metering, Policy, Standing, Weight};

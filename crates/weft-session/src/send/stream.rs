@@ -1,12 +1,11 @@
 use std::collections::VecDeque;
 
-use weft_units::{Bytes, Duration, Instant, PathId, Ssrc};
+use weft_units::{Bytes, Duration, Instant, MediaKind, PathId, Ssrc};
 use weft_wire::rtcp::ReportBlock;
 
 use super::RepairStream;
 use crate::Frame;
 use crate::config::{Feedback, SendStreamConfig};
-use crate::receive::MediaKind;
 use crate::schedule::Class;
 
 use super::{Buffers, FrameClock, Part, Payload};
@@ -94,7 +93,7 @@ const KEPT_FOR_PADDING: u64 = 32;
 impl SendStream {
     /// `first_sequence` and `picture_id` are random (RFC 3550 section 5.1).
     pub fn new(config: SendStreamConfig, first_sequence: u16, picture_id: u16) -> SendStream {
-        let is_protected = config.kind == MediaKind::Video
+        let is_protected = config.codec.kind() == MediaKind::Video
             && config.rtx.is_some()
             && config.feedback == Feedback::EachPacket;
         let fec = config.fec.filter(|_| is_protected);
@@ -120,12 +119,12 @@ impl SendStream {
     }
 
     pub fn is_audio(&self) -> bool {
-        self.config.kind == MediaKind::Audio
+        self.config.codec.kind() == MediaKind::Audio
     }
 
     /// Frames in 1000 s, if it is video and that is known.
     pub fn frame_rate(&self) -> Option<u32> {
-        let rate = self.clock.rate(self.config.clock_rate);
+        let rate = self.clock.rate(self.config.codec.clock_rate());
         rate.filter(|_| !self.is_audio())
     }
 
@@ -295,7 +294,7 @@ impl SendStream {
     /// What a packet is when it goes out for the first time.
     pub fn class(&self, sequence: u64) -> Class {
         self.get(sequence)
-            .map_or(Class::of(self.config.kind, false), |p| p.class)
+            .map_or(Class::of(self.config.codec.kind(), false), |p| p.class)
     }
 
     /// Whether the frame that was given to paths is a keyframe, and what it has

@@ -15,14 +15,13 @@ mod transmitting;
 
 use std::collections::{BTreeMap, VecDeque};
 
-use weft_units::{Deadline, Duration, Instant, PathId, Rate, Rng, Ssrc, StreamId};
+use weft_units::{Deadline, Duration, Instant, MediaKind, PathId, Rate, Rng, Ssrc, StreamId};
 
 use crate::config::{Config, Level, Naming, ReceiveStreamConfig, SendStreamConfig};
 use crate::event::{Event, Input, Output};
 use crate::few::Few;
 use crate::path::{Path, PathState};
 use crate::protection::{Protection, ProtectionKind, RepairShare};
-use crate::receive::MediaKind;
 use crate::receive_log::ReceiveLog;
 use crate::schedule::{PathUse, PathView, Policies, Policy, SOUND, Scheduler, SchedulerKind};
 use crate::send::{Buffers, REPAIR_HEADROOM, SendStream};
@@ -509,7 +508,7 @@ impl Session {
     /// The most that the application sends, as far as the peer takes it: who
     /// sends no pictures wants little.
     fn wanted_rate(&self) -> Rate {
-        let mut kinds = self.senders.values().map(|s| s.config.kind);
+        let mut kinds = self.senders.values().map(|s| s.config.codec.kind());
         let most = match self.senders.is_empty() || kinds.any(|k| k == MediaKind::Video) {
             true => self.config.max_rate,
             false => SOUND

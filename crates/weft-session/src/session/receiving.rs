@@ -39,9 +39,7 @@ pub(crate) struct ReceiveStream {
 impl ReceiveStream {
     pub fn new(config: ReceiveStreamConfig) -> ReceiveStream {
         let receiver = Receiver::new(ReceiveConfig {
-            kind: config.kind,
             codec: config.codec,
-            clock_rate: config.clock_rate,
             delivery: config.delivery,
         });
         ReceiveStream {

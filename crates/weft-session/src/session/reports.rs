@@ -39,7 +39,7 @@ impl Session {
                 continue;
             };
             let elapsed = now.saturating_since(at).as_secs_f64();
-            let ticks = (elapsed * f64::from(stream.config.clock_rate)) as u32;
+            let ticks = (elapsed * f64::from(stream.config.codec.clock_rate())) as u32;
             let ssrc = stream.config.ssrc;
             let report = Packet::SenderReport(SenderReport {
                 ssrc,

@@ -2,13 +2,12 @@
 
 use std::sync::Arc;
 
-use weft_units::{Bytes, Duration, Instant, PathId, StreamId, VideoCodec};
+use weft_units::{Bytes, Codec, Duration, Instant, PathId, StreamId};
 
 use super::{Error, Session};
 use crate::config::RETRANSMISSION_AGE;
 use crate::event::{ForwardedPacket, Frame};
 use crate::path::{Carried, Content, Path, PathState, Purpose, Waiting};
-use crate::receive::MediaKind;
 use crate::schedule::{Assignment, Batch, Class};
 use crate::send::{
     Copies, Part, Payload, Prefix, Stored, class_of_h264, packetize_h264, packetize_vp8,
@@ -38,9 +37,9 @@ impl Session {
         let stream = self.senders.get_mut(&id).ok_or(Error::UnknownStream(id))?;
         stream.counters.frames += 1;
         stream.clock.on_frame(frame.timestamp);
-        let class = Class::of(stream.config.kind, frame.keyframe);
-        let sequences = match (stream.config.kind, stream.config.codec) {
-            (MediaKind::Audio, _) => {
+        let class = Class::of(stream.config.codec.kind(), frame.keyframe);
+        let sequences = match stream.config.codec {
+            Codec::Opus => {
                 let whole = Part {
                     class,
                     prefix: Prefix::None,
@@ -50,13 +49,13 @@ impl Session {
                 // ours never pauses.
                 vec![stream.store_part(now, frame, false, &whole)]
             }
-            (MediaKind::Video, VideoCodec::Vp8) => {
+            Codec::Vp8 => {
                 let base_layer = frame.temporal_layer.unwrap_or(0) == 0;
                 let (picture_id, tl0) = stream.next_picture(base_layer);
                 let parts = packetize_vp8(frame, class, picture_id, tl0, max_payload);
                 stream.store_parts(now, frame, parts)
             }
-            (MediaKind::Video, VideoCodec::H264) => {
+            Codec::H264 => {
                 stream.store_parts(now, frame, packetize_h264(frame, class, max_payload))
             }
         };
@@ -81,9 +80,9 @@ impl Session {
             return Ok(());
         }
         let stream = self.senders.get_mut(&id).ok_or(Error::UnknownStream(id))?;
-        let class = Class::of(stream.config.kind, packet.keyframe);
-        let own = match (stream.config.kind, stream.config.codec) {
-            (MediaKind::Video, VideoCodec::H264) => class_of_h264(&packet.payload, class),
+        let class = Class::of(stream.config.codec.kind(), packet.keyframe);
+        let own = match stream.config.codec {
+            Codec::H264 => class_of_h264(&packet.payload, class),
             _ => class,
         };
         let payload = Payload::Shared(Arc::clone(&packet.payload));

@@ -1,10 +1,10 @@
 //! Policies of links in a call, with every scheduler.
 
 use weft_session::{
-    Config, Feedback, Frame, Input, MediaKind, Metering, Output, Policy, Protocol, SchedulerKind,
+    Config, Feedback, Frame, Input, Metering, Output, Policy, Protocol, SchedulerKind,
     SendStreamConfig, Session, Standing,
 };
-use weft_units::{Duration, Instant, PathId, Rate, Rng, Ssrc, StreamId, VideoCodec};
+use weft_units::{Codec, Duration, Instant, PathId, Rate, Rng, Ssrc, StreamId};
 use weft_wire::rtp::ExtensionMap;
 
 use crate::world::{World, link};
@@ -87,15 +87,13 @@ fn a_metered_link_carries_about_what_the_free_one_cannot() {
     assert!((0.3..=0.7).contains(&share), "the metered link has {share}");
 }
 
-/// A stream of this kind, with nothing around it.
-fn add_stream(session: &mut Session, kind: MediaKind) -> StreamId {
+/// A stream of this codec, with nothing around it.
+fn add_stream(session: &mut Session, codec: Codec) -> StreamId {
     session.add_send_stream(SendStreamConfig {
-        ssrc: Ssrc(100 + kind as u32),
+        ssrc: Ssrc(100 + codec as u32),
         rtx: None,
-        payload_type: 96 + kind as u8,
-        kind,
-        codec: VideoCodec::Vp8,
-        clock_rate: 48_000,
+        payload_type: 96 + codec as u8,
+        codec,
         mid: None,
         feedback: Feedback::EachPacket,
         fec: None,
@@ -104,7 +102,7 @@ fn add_stream(session: &mut Session, kind: MediaKind) -> StreamId {
 
 /// Packets of a tenth of a second of sound that go over the backup of a link
 /// whose controller gives 60 kbps.
-fn sounds_over_the_backup(streams: &[MediaKind]) -> usize {
+fn sounds_over_the_backup(streams: &[Codec]) -> usize {
     let path = Some(5);
     let extensions = ExtensionMap {
         path,
@@ -118,7 +116,7 @@ fn sounds_over_the_backup(streams: &[MediaKind]) -> usize {
         session.handle_input(Instant::ZERO, Input::PathUp { path, rtt });
     }
     session.set_path_policy(Instant::ZERO, PathId(1), backup());
-    let added = streams.iter().map(|kind| add_stream(&mut session, *kind));
+    let added = streams.iter().map(|codec| add_stream(&mut session, *codec));
     let streams: Vec<StreamId> = added.collect();
     let mut over = 0;
     for ms in 0..100 {
@@ -150,7 +148,7 @@ fn sounds_over_the_backup(streams: &[MediaKind]) -> usize {
 
 #[test]
 fn sound_alone_needs_no_backup_where_pictures_would() {
-    assert_eq!(sounds_over_the_backup(&[MediaKind::Audio]), 0);
-    let with_camera = sounds_over_the_backup(&[MediaKind::Audio, MediaKind::Video]);
+    assert_eq!(sounds_over_the_backup(&[Codec::Opus]), 0);
+    let with_camera = sounds_over_the_backup(&[Codec::Opus, Codec::Vp8]);
     assert!(with_camera >= 3, "{with_camera} of 5 packets");
 }

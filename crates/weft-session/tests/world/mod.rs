@@ -8,11 +8,11 @@ use std::rc::Rc;
 use weft_cc::{ControllerKind, Limits};
 use weft_links::{Departure, Link, LinkSpec, PacketInfo};
 use weft_session::{
-    Config, Delivery, Drops, Event, Feedback, Frame, Input, MediaKind, Naming, Output, PathStats,
-    Policy, ProtectionKind, Protocol, ReceiveStreamConfig, ReceiverStats, SchedulerKind,
-    SendStreamConfig, SenderStats, Session, Transmit,
+    Config, Delivery, Drops, Event, Feedback, Frame, Input, Naming, Output, PathStats, Policy,
+    ProtectionKind, Protocol, ReceiveStreamConfig, ReceiverStats, SchedulerKind, SendStreamConfig,
+    SenderStats, Session, Transmit,
 };
-use weft_units::{Bytes, Duration, Ecn, Instant, PathId, Rate, Rng, Ssrc, StreamId, VideoCodec};
+use weft_units::{Bytes, Codec, Duration, Ecn, Instant, PathId, Rate, Rng, Ssrc, StreamId};
 use weft_wire::rtp::ExtensionMap;
 
 pub fn link(spec: &str) -> LinkSpec {
@@ -177,9 +177,7 @@ impl World {
             ssrc: Ssrc(100),
             rtx: Some((Ssrc(101), 97)),
             payload_type: 96,
-            kind: MediaKind::Video,
-            codec: VideoCodec::Vp8,
-            clock_rate: 90_000,
+            codec: Codec::Vp8,
             mid: None,
             feedback: Feedback::EachPacket,
             fec: has_repair_packets.then_some((Ssrc(102), 98)),
@@ -190,9 +188,7 @@ impl World {
             payload_type: 96,
             rtx: Some((Some(Ssrc(101)), 97)),
             fec: has_repair_packets.then_some((Some(Ssrc(102)), 98)),
-            kind: MediaKind::Video,
-            codec: VideoCodec::Vp8,
-            clock_rate: 90_000,
+            codec: Codec::Vp8,
             delivery: Delivery::Frames,
         });
         let mut links = Vec::new();

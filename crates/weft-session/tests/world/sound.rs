@@ -1,9 +1,9 @@
 //! A microphone beside the camera.
 
 use weft_session::{
-    Delivery, Feedback, Frame, MediaKind, ReceiveStreamConfig, ReceivedFrame, SendStreamConfig,
+    Delivery, Feedback, Frame, ReceiveStreamConfig, ReceivedFrame, SendStreamConfig,
 };
-use weft_units::{Duration, Instant, Ssrc, StreamId, VideoCodec};
+use weft_units::{Codec, Duration, Instant, Ssrc, StreamId};
 
 use super::World;
 
@@ -38,9 +38,7 @@ impl World {
             ssrc: Ssrc(200),
             rtx: None,
             payload_type: 111,
-            kind: MediaKind::Audio,
-            codec: VideoCodec::Vp8,
-            clock_rate: 48_000,
+            codec: Codec::Opus,
             mid: None,
             feedback: Feedback::EachPacket,
             fec: None,
@@ -51,9 +49,7 @@ impl World {
             payload_type: 111,
             rtx: None,
             fec: None,
-            kind: MediaKind::Audio,
-            codec: VideoCodec::Vp8,
-            clock_rate: 48_000,
+            codec: Codec::Opus,
             delivery: Delivery::Frames,
         });
         self.sound = Some(Sound {

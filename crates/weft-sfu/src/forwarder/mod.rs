@@ -3,7 +3,7 @@ use crate::offset_map::{OffsetMap, Place, Seen};
 use pictures::{Pictures, Verdict};
 use std::collections::VecDeque;
 use std::sync::Arc;
-use weft_units::{Duration, Instant, Rate};
+use weft_units::{Codec, Duration, Instant, Rate};
 use weft_wire::{h264, vp8};
 
 mod pictures;
@@ -27,36 +27,6 @@ const MAX_HELD_FOR: Duration = Duration::from_millis(500);
 const QUEUE_STOP: Duration = Duration::from_millis(400);
 /// Sending may begin again, with a keyframe, below this. Chosen by us.
 const QUEUE_RESUME: Duration = Duration::from_millis(100);
-
-/// How a track's payload is looked at.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Codec {
-    /// VP8 (RFC 7741), 90 kHz: starts at keyframes, temporal layers dropped
-    /// to fit.
-    Vp8,
-    /// H.264 (RFC 6184), 90 kHz: starts at parameter sets; without layers, so
-    /// what does not fit makes a pause until the next keyframe.
-    H264,
-    /// Opus (RFC 7587), 48 kHz: every packet stands for itself.
-    Opus,
-}
-
-impl Codec {
-    /// Whether it has pictures, which depend on each other.
-    #[must_use]
-    pub const fn is_video(self) -> bool {
-        !matches!(self, Codec::Opus)
-    }
-
-    /// RTP clock rate, ticks a second.
-    #[must_use]
-    pub const fn clock_rate(self) -> u32 {
-        match self {
-            Codec::Vp8 | Codec::H264 => 90_000,
-            Codec::Opus => 48_000,
-        }
-    }
-}
 
 /// A packet as it comes from a publisher.
 #[derive(Debug, Clone)]
@@ -129,6 +99,10 @@ pub struct Stats {
 /// Forwards one track to one subscriber with sequence numbers, timestamps
 /// and picture ids of its own, so that the receiver sees one stream without
 /// gaps across dropped layers, pauses and changes of the source.
+///
+/// VP8 starts at keyframes, and temporal layers are dropped to fit. H.264
+/// starts at parameter sets and has no layers, so what does not fit makes a
+/// pause until the next keyframe. Of Opus every packet stands for itself.
 ///
 /// Feed [`handle_packet`](Forwarder::handle_packet), then drain
 /// [`poll_output`](Forwarder::poll_output) to `None`.

@@ -1,9 +1,5 @@
 //! The fitted parameters, as `fit_encoder` prints them.
 
-use weft_units::VideoCodec;
-
-use super::vpx;
-
 /// A value over the quantizer step and the resolution: with
 /// `s = log2(quantizer step)` and `r = log2(height / 360)` it is
 /// `base + step s + scale r + bend s^2 + twist s r`.
@@ -93,25 +89,6 @@ pub const H264: Parameters = Parameters {
     distance: 0.180,
     scatter: scatter(0.127, 0.049),
 };
-
-/// `log2` of the quantizer step that an index stands for: the fit's variable
-/// for the quality.
-#[must_use]
-pub fn log2_step(codec: VideoCodec, quantizer: f64) -> f64 {
-    match codec {
-        VideoCodec::Vp8 => vpx::log2_step(quantizer),
-        VideoCodec::H264 => quantizer / 6.0,
-    }
-}
-
-impl Parameters {
-    pub(super) fn of(codec: VideoCodec) -> &'static Parameters {
-        match codec {
-            VideoCodec::Vp8 => &VP8,
-            VideoCodec::H264 => &H264,
-        }
-    }
-}
 
 const fn surface(base: f64, step: f64, scale: f64, bend: f64, twist: f64) -> Surface {
     Surface {

@@ -1,6 +1,6 @@
 use proptest::prelude::*;
 use weft_experiment::{ModelError, ModelSetup};
-use weft_units::{Duration, Instant, Rate, Rng, VideoCodec};
+use weft_units::{Codec, Duration, Instant, Rate, Rng};
 
 use super::{Keyframe, ModelEncoder, ModelFrame, vpx};
 
@@ -8,7 +8,7 @@ mod rate;
 
 const FPS: u64 = 30;
 
-fn setup(codec: VideoCodec, height: u32, kbps: u64) -> ModelSetup {
+fn setup(codec: Codec, height: u32, kbps: u64) -> ModelSetup {
     ModelSetup::new(codec, height * 16 / 9, height, Rate::from_kbps(kbps))
 }
 
@@ -60,7 +60,7 @@ fn quantizer_steps_are_those_of_vp8() {
 
 #[test]
 fn the_same_seed_gives_the_same_frames() {
-    for codec in [VideoCodec::Vp8, VideoCodec::H264] {
+    for codec in [Codec::Vp8, Codec::H264] {
         let run = |seed| encode(&mut encoder(setup(codec, 720, 1200), seed), 0, 300);
         assert_eq!(run(5), run(5));
         assert_ne!(run(5), run(6));
@@ -70,10 +70,10 @@ fn the_same_seed_gives_the_same_frames() {
 #[test]
 fn the_target_rate_is_met_without_drops() {
     for (codec, height, rate) in [
-        (VideoCodec::Vp8, 720, 1200),
-        (VideoCodec::Vp8, 360, 400),
-        (VideoCodec::H264, 720, 1200),
-        (VideoCodec::H264, 360, 400),
+        (Codec::Vp8, 720, 1200),
+        (Codec::Vp8, 360, 400),
+        (Codec::H264, 720, 1200),
+        (Codec::H264, 360, 400),
     ] {
         let mut encoder = encoder(setup(codec, height, rate), 1);
         let frames = encode(&mut encoder, 0, 600);
@@ -90,7 +90,7 @@ fn the_target_rate_is_met_without_drops() {
 
 #[test]
 fn a_lower_rate_or_harder_content_costs_quality() {
-    for codec in [VideoCodec::Vp8, VideoCodec::H264] {
+    for codec in [Codec::Vp8, Codec::H264] {
         let quality = |rate, complexity| {
             let setup = ModelSetup {
                 complexity,
@@ -124,7 +124,7 @@ fn a_lower_rate_or_harder_content_costs_quality() {
 /// Halving the pictures doubles their bits.
 #[test]
 fn the_rate_holds_at_another_frame_rate() {
-    let mut encoder = encoder(setup(VideoCodec::Vp8, 360, 400), 3);
+    let mut encoder = encoder(setup(Codec::Vp8, 360, 400), 3);
     let at = |n: u64| Instant::ZERO + Duration::from_nanos(n * 1_000_000_000 / 15);
     let frames: Vec<_> = (0..300)
         .map(|n| encoder.encode(at(n), Keyframe::Auto))
@@ -135,7 +135,7 @@ fn the_rate_holds_at_another_frame_rate() {
 
 #[test]
 fn wrong_setups_are_told() {
-    let good = setup(VideoCodec::Vp8, 360, 400);
+    let good = setup(Codec::Vp8, 360, 400);
     let error = |setup: ModelSetup| ModelEncoder::new(setup, Rng::new(0)).unwrap_err();
     assert_eq!(
         error(ModelSetup { width: 8, ..good }),
@@ -155,9 +155,13 @@ fn wrong_setups_are_told() {
         }),
         ModelError::Complexity(_)
     ));
+    assert_eq!(
+        error(setup(Codec::Opus, 360, 400)).to_string(),
+        "opus is a codec of sound: vp8 and h264 have a model of an encoder"
+    );
     let layers = ModelSetup {
         temporal_layers: 3,
-        ..setup(VideoCodec::H264, 360, 400)
+        ..setup(Codec::H264, 360, 400)
     };
     assert_eq!(
         error(layers).to_string(),
@@ -175,7 +179,7 @@ proptest! {
         complexity in 0.01..100.0,
         rates in prop::collection::vec((0u64..20_000, any::<bool>(), 1u64..5_000_000_000), 1..200),
     ) {
-        let codec = if vp8 { VideoCodec::Vp8 } else { VideoCodec::H264 };
+        let codec = if vp8 { Codec::Vp8 } else { Codec::H264 };
         let setup = ModelSetup { complexity, ..setup(codec, 360, 500) };
         let mut encoder = encoder(setup, seed);
         let mut now = Instant::ZERO;

@@ -2,7 +2,7 @@ use super::{Candidate, Direction, Fingerprint, Msid, Setup, SsrcAttribute, SsrcG
 use crate::flexfec;
 use crate::rtp::Mid;
 use std::fmt;
-use weft_units::Ssrc;
+use weft_units::{MediaKind, Ssrc};
 
 /// A source and the one of its retransmissions (RFC 4588 section 8.1).
 const RETRANSMISSION_GROUP: &str = "FID";
@@ -19,7 +19,7 @@ pub const CONGESTION_FEEDBACK: &str = "ack ccfb";
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Media {
     /// What flows.
-    pub kind: MediaKind,
+    pub kind: SectionKind,
     /// Zero: rejected or stopped, unless `bundle_only`.
     pub port: u16,
     /// Such as `UDP/TLS/RTP/SAVPF`.
@@ -67,13 +67,11 @@ pub struct Media {
     pub attributes: Vec<(String, Option<String>)>,
 }
 
-/// What a media section carries.
+/// What a section carries.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum MediaKind {
-    /// Audio.
-    Audio,
-    /// Video.
-    Video,
+pub enum SectionKind {
+    /// Sound or pictures.
+    Media(MediaKind),
     /// Data channels.
     Application,
     /// Another kind, which an answer must still repeat.
@@ -99,24 +97,30 @@ pub struct Payload {
     pub feedback: Vec<String>,
 }
 
-impl MediaKind {
-    pub(super) fn from_name(name: &str) -> MediaKind {
+impl SectionKind {
+    pub(super) fn from_name(name: &str) -> SectionKind {
         match name {
-            "audio" => MediaKind::Audio,
-            "video" => MediaKind::Video,
-            "application" => MediaKind::Application,
-            other => MediaKind::Other(other.to_owned()),
+            "audio" => MediaKind::Audio.into(),
+            "video" => MediaKind::Video.into(),
+            "application" => SectionKind::Application,
+            other => SectionKind::Other(other.to_owned()),
         }
     }
 }
 
-impl fmt::Display for MediaKind {
+impl From<MediaKind> for SectionKind {
+    fn from(kind: MediaKind) -> SectionKind {
+        SectionKind::Media(kind)
+    }
+}
+
+impl fmt::Display for SectionKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            MediaKind::Audio => "audio",
-            MediaKind::Video => "video",
-            MediaKind::Application => "application",
-            MediaKind::Other(name) => name,
+            SectionKind::Media(MediaKind::Audio) => "audio",
+            SectionKind::Media(MediaKind::Video) => "video",
+            SectionKind::Application => "application",
+            SectionKind::Other(name) => name,
         })
     }
 }
@@ -148,9 +152,9 @@ impl Media {
     /// A section over RTP with nothing in it yet: no payloads, both
     /// directions, the discard port that stands for "see the candidates".
     #[must_use]
-    pub fn new(kind: MediaKind) -> Media {
+    pub fn new(kind: impl Into<SectionKind>) -> Media {
         Media {
-            kind,
+            kind: kind.into(),
             port: 9,                                  // RFC 8840 section 4.1.1
             protocol: "UDP/TLS/RTP/SAVPF".to_owned(), // RFC 9429 section 5.1.2
             formats: Vec::new(),

@@ -1,7 +1,8 @@
-use super::{Candidate, Direction, Fingerprint, Media, MediaKind, Msid, Origin, Payload};
+use super::{Candidate, Direction, Fingerprint, Media, Msid, Origin, Payload, SectionKind};
 use super::{SdpError, SessionDescription, Setup};
 use crate::rtp::Mid;
 use std::ops::RangeInclusive;
+use weft_units::MediaKind;
 
 // Limits, chosen by us, far above what any client was seen to send: session
 // attributes are copied to every section, so the size of the text alone does
@@ -209,7 +210,7 @@ fn parse_origin(value: &str) -> Result<Origin, Reason> {
 fn parse_media(value: &str) -> Result<Media, Reason> {
     let mut words = value.split_ascii_whitespace();
     let mut next = || words.next().ok_or("the m= line is cut off");
-    let mut media = Media::new(MediaKind::from_name(next()?));
+    let mut media = Media::new(SectionKind::from_name(next()?));
     // "port/number of ports": nobody uses the latter with ICE.
     let port = next()?.split('/').next().unwrap_or_default();
     media.port = port.parse().map_err(|_| "the port is no number")?;

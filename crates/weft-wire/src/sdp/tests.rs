@@ -1,7 +1,7 @@
 use super::*;
 use crate::rtp::{ExtensionMap, MID_URI, TRANSPORT_SEQUENCE_URI};
 use proptest::prelude::*;
-use weft_units::Ssrc;
+use weft_units::{MediaKind, Ssrc};
 
 mod samples;
 
@@ -29,7 +29,7 @@ fn chromium_is_read() {
     let [audio, video, data] = &offer.media[..] else {
         panic!("{} sections", offer.media.len());
     };
-    assert_eq!(audio.kind, MediaKind::Audio);
+    assert_eq!(audio.kind, MediaKind::Audio.into());
     assert_eq!(audio.direction, Direction::SendRecv);
     let opus = &audio.payloads[0];
     assert_eq!((opus.codec.as_str(), opus.clock_rate), ("opus", 48_000));
@@ -62,7 +62,7 @@ fn chromium_is_read() {
     let network_cost = ("network-cost".to_owned(), "999".to_owned());
     assert!(candidate.extensions.contains(&network_cost));
 
-    assert_eq!(data.kind, MediaKind::Application);
+    assert_eq!(data.kind, SectionKind::Application);
     assert_eq!(data.formats, ["webrtc-datachannel"]);
     assert!(data.payloads.is_empty());
 }

@@ -203,3 +203,14 @@ fn the_help_has_every_name_that_can_be_chosen() {
         }
     }
 }
+
+#[test]
+fn only_codecs_of_pictures_are_cameras_codecs() {
+    let with = |codec: &str| parse(&format!("weft demo --codec {codec}"));
+    assert!(with("h264").is_ok());
+    for wrong in ["av1", "opus"] {
+        let error = with(wrong).err().unwrap_or_default();
+        let expected = format!("`{wrong}` is no video codec; write vp8 or h264");
+        assert!(error.contains(&expected), "{error}");
+    }
+}

@@ -13,8 +13,8 @@ use weft_net::{Clock, Driver, LinkSpec, Remote, Target};
 use weft_peer::{Direction, Section};
 use weft_publish::Degradation;
 use weft_server::ServerHandle;
-use weft_session::{MediaKind, ProtectionKind, ReceivedFrame, SchedulerKind};
-use weft_units::{Rate, VideoCodec};
+use weft_session::{ProtectionKind, ReceivedFrame, SchedulerKind};
+use weft_units::{Codec, MediaKind, Rate};
 
 use super::relay::{Relay, RelayHandle};
 use super::ride::{LinkName, Ride, RideState};
@@ -245,7 +245,7 @@ fn start_viewer(clock: Clock, notices: Notices) -> Result<Driver<Command>, Failu
         scheduler: SchedulerKind::Single,
         protection: ProtectionKind::None,
         controller: ControllerKind::Gcc,
-        codec: VideoCodec::default(),
+        codec: Codec::Vp8,
         max_rate: MAX_RATE,
         cname: "viewer".to_owned(),
     };

@@ -4,7 +4,6 @@ use std::time::Instant;
 
 use weft_peer::{Direction, Section};
 use weft_server::MAX_CAMERAS;
-use weft_session::MediaKind;
 
 use super::call::{Call, RETRY};
 use super::fault::Fault;
@@ -12,6 +11,7 @@ use super::inbox::{Ticket, Wish};
 use weft_endpoint::caller::News;
 use weft_endpoint::connect::{ConnectError, Connection, connect};
 use weft_endpoint::signalling::{Participant, Publishing};
+use weft_units::MediaKind;
 
 /// A connection that plays a participant, or is to.
 pub(super) struct Player {

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use weft_media::{Recorder, RecorderError, Tracks};
 use weft_session::ReceivedFrame;
-use weft_units::{Instant, VideoCodec};
+use weft_units::{Codec, Instant};
 
 use crate::exit::Failure;
 use weft_endpoint::caller::Track;
@@ -113,7 +113,7 @@ impl Recording {
     /// participant's files.
     pub fn take(&mut self, id: &str, track: Track, at: Instant, frame: &ReceivedFrame) {
         if let Track::Camera(place) = track
-            && frame.codec == VideoCodec::H264
+            && frame.codec == Codec::H264
         {
             self.leave_out_pictures((id.to_owned(), place));
             return;

@@ -1,11 +1,11 @@
-use weft_units::{Rate, VideoCodec};
+use weft_units::{Codec, MediaKind, Rate};
 
 /// A real encoder that a model stands for.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct ModelSetup {
     /// The codec, and with it the encoder: VP8 by libvpx as `weft-media`
     /// configures it, H.264 by OpenH264 as libwebrtc configures it.
-    pub codec: VideoCodec,
+    pub codec: Codec,
     /// Picture width in pixels.
     pub width: u32,
     /// Picture height in pixels.
@@ -41,20 +41,23 @@ pub enum ModelError {
     /// Content without or with endless bits.
     #[error("complexity {0}: give 0.01 to 100, 1 for the built-in clip")]
     Complexity(f64),
+    /// The codec compresses no pictures.
+    #[error("{0} is a codec of sound: vp8 and h264 have a model of an encoder")]
+    Sound(Codec),
     /// Layers that this encoder does not make.
     #[error("{layers} temporal layers of {codec}: VP8 has 1 or 3, H.264 has 1")]
     Layers {
         /// How many were asked for.
         layers: u8,
         /// Of which codec.
-        codec: VideoCodec,
+        codec: Codec,
     },
 }
 
 impl ModelSetup {
     /// 30 pictures per second of the built-in clip in one layer.
     #[must_use]
-    pub fn new(codec: VideoCodec, width: u32, height: u32, rate: Rate) -> ModelSetup {
+    pub fn new(codec: Codec, width: u32, height: u32, rate: Rate) -> ModelSetup {
         ModelSetup {
             codec,
             width,
@@ -71,6 +74,9 @@ impl ModelSetup {
     /// # Errors
     /// [`ModelError`] for the first field that is out of range.
     pub fn validate(&self) -> Result<(), ModelError> {
+        if self.codec.kind() != MediaKind::Video {
+            return Err(ModelError::Sound(self.codec));
+        }
         let (width, height) = (self.width, self.height);
         let sides = 16..=16_383;
         if !sides.contains(&width) || !sides.contains(&height) {
@@ -83,18 +89,11 @@ impl ModelSetup {
         if !(0.01..=100.0).contains(&self.complexity) {
             return Err(ModelError::Complexity(self.complexity));
         }
-        match (self.codec, self.temporal_layers) {
-            (_, 1) | (VideoCodec::Vp8, 3) => Ok(()),
-            (codec, layers) => Err(ModelError::Layers { layers, codec }),
-        }
-    }
-
-    /// The coarsest quantizer index that the codec knows.
-    #[must_use]
-    pub fn coarsest_quantizer(&self) -> f64 {
-        match self.codec {
-            VideoCodec::Vp8 => 127.0,
-            VideoCodec::H264 => 51.0,
+        let (codec, layers) = (self.codec, self.temporal_layers);
+        match layers {
+            1 => Ok(()),
+            _ if layers == codec.temporal_layers() => Ok(()),
+            _ => Err(ModelError::Layers { layers, codec }),
         }
     }
 }

@@ -3,7 +3,7 @@
 use weft_emu::MTU;
 use weft_experiment::{CallSetup, EcnMode, FlowKind, FlowSetup, Setup};
 use weft_session::Ablation;
-use weft_units::{Bytes, VideoCodec};
+use weft_units::{Bytes, Codec};
 
 use super::client::{Client, camera};
 use crate::engine::EngineError;
@@ -46,7 +46,7 @@ fn lacking(flow: &FlowSetup, client: &Client) -> Option<&'static str> {
 fn lacking_of_call(call: &CallSetup, client: &Client) -> Option<&'static str> {
     let sides = [&call.caller, &call.callee];
     let mut cameras = sides.iter().flat_map(|side| &side.cameras);
-    let is_h264 = cameras.any(|camera| camera::codec(&camera.source) == VideoCodec::H264);
+    let is_h264 = cameras.any(|camera| camera::codec(&camera.source) == Codec::H264);
     match client {
         // It is told nothing.
         Client::Exec(_) => None,

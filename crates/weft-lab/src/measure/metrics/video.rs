@@ -76,7 +76,7 @@ const NORMS: [(&str, Norm); 3] = [
     }),
     ("qp_norm", |run, flow, views| {
         let coarsest = setups(run, flow).find_map(|camera| match &camera.source {
-            SourceKind::Model(model) => Some(model.coarsest_quantizer()),
+            SourceKind::Model(model) => model.codec.coarsest_quantizer().map(f64::from),
             SourceKind::Synthetic(_) => None,
         })?;
         mean(views.iter().filter_map(|v| v.picture.quantizer)).map(|qp| qp / coarsest)

@@ -2,7 +2,7 @@
 
 use super::support::{A, FIRST, at_ms, ms};
 use crate::receive::*;
-use weft_units::VideoCodec;
+use weft_units::Codec;
 use weft_wire::h264::{self, NalHeader, nal_units};
 
 /// A sender's packets, in order.
@@ -91,9 +91,7 @@ impl Desk {
     fn new() -> Desk {
         Desk {
             receiver: Receiver::new(ReceiveConfig {
-                kind: MediaKind::Video,
-                codec: VideoCodec::H264,
-                clock_rate: 90_000,
+                codec: Codec::H264,
                 delivery: Delivery::Frames,
             }),
             now: 1000,

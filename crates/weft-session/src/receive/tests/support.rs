@@ -2,7 +2,7 @@
 
 use crate::receive::*;
 use std::collections::{BTreeMap, BTreeSet};
-use weft_units::{Duration, Instant, PathId, VideoCodec};
+use weft_units::{Codec, Duration, Instant, PathId};
 use weft_wire::vp8::Descriptor;
 
 pub const A: PathId = PathId(1);
@@ -20,18 +20,14 @@ pub fn at_ms(n: u64) -> Instant {
 
 pub fn video(delivery: Delivery) -> Receiver {
     Receiver::new(ReceiveConfig {
-        kind: MediaKind::Video,
-        codec: VideoCodec::Vp8,
-        clock_rate: 90_000,
+        codec: Codec::Vp8,
         delivery,
     })
 }
 
 pub fn audio(delivery: Delivery) -> Receiver {
     Receiver::new(ReceiveConfig {
-        kind: MediaKind::Audio,
-        codec: VideoCodec::Vp8,
-        clock_rate: 48_000,
+        codec: Codec::Opus,
         delivery,
     })
 }

@@ -1,5 +1,5 @@
 use weft_experiment::ModelSetup;
-use weft_units::{Duration, Instant, Rate, Rng, VideoCodec};
+use weft_units::{Codec, Duration, Instant, Rate, Rng};
 
 use super::{Decoded, ModelDecoder};
 use crate::encoder::{Keyframe, ModelEncoder, ModelFrame};
@@ -8,7 +8,7 @@ use crate::encoder::{Keyframe, ModelEncoder, ModelFrame};
 fn frames(temporal_layers: u8, count: u64, second_keyframe: u64) -> Vec<ModelFrame> {
     let setup = ModelSetup {
         temporal_layers,
-        ..ModelSetup::new(VideoCodec::Vp8, 640, 360, Rate::from_kbps(800))
+        ..ModelSetup::new(Codec::Vp8, 640, 360, Rate::from_kbps(800))
     };
     let mut encoder = ModelEncoder::new(setup, Rng::new(7)).unwrap();
     let frame = |n| {

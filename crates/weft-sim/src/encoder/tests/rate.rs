@@ -1,10 +1,11 @@
 //! Steps of the rate, keyframes, and rates that are too low.
 
 use super::*;
+use weft_units::Codec;
 
 /// Encodes ten seconds at one rate, then three at another; rates in parts of
 /// the second one, by half-seconds after the step, as means over ten seeds.
-fn step(codec: VideoCodec, from: u64, to: u64) -> Vec<f64> {
+fn step(codec: Codec, from: u64, to: u64) -> Vec<f64> {
     let halves = |seed| {
         let mut encoder = encoder(setup(codec, 720, from), seed);
         encode(&mut encoder, 0, 300);
@@ -23,7 +24,7 @@ fn step(codec: VideoCodec, from: u64, to: u64) -> Vec<f64> {
 /// 0.9 s of the rate, 1.8 of the target.
 #[test]
 fn vp8_spends_what_was_saved_up_after_a_step_down() {
-    let halves = step(VideoCodec::Vp8, 2500, 500);
+    let halves = step(Codec::Vp8, 2500, 500);
     assert!((1.7..2.1).contains(&halves[0]), "{halves:?}");
     assert!(
         halves[1..].iter().all(|h| (0.9..1.1).contains(h)),
@@ -36,7 +37,7 @@ fn vp8_spends_what_was_saved_up_after_a_step_down() {
 /// measured at 0.27, 0.74, 0.91 and 1.02 of the target.
 #[test]
 fn vp8_saves_first_after_a_step_up() {
-    let halves = step(VideoCodec::Vp8, 600, 1800);
+    let halves = step(Codec::Vp8, 600, 1800);
     for (half, measured) in halves.iter().zip([0.27, 0.74, 0.91, 1.02]) {
         assert!((half - measured).abs() < 0.1, "{halves:?}");
     }
@@ -45,7 +46,7 @@ fn vp8_saves_first_after_a_step_up() {
 #[test]
 fn h264_follows_a_step_at_once() {
     for (from, to) in [(2500, 500), (500, 1500)] {
-        let halves = step(VideoCodec::H264, from, to);
+        let halves = step(Codec::H264, from, to);
         assert!(
             halves.iter().all(|h| (0.93..1.07).contains(h)),
             "{halves:?}"
@@ -58,7 +59,7 @@ fn h264_follows_a_step_at_once() {
 #[test]
 fn below_its_floor_vp8_drops_pictures_at_the_coarsest_quantizer() {
     let settled = |rate| {
-        let mut encoder = encoder(setup(VideoCodec::Vp8, 360, rate), 2);
+        let mut encoder = encoder(setup(Codec::Vp8, 360, rate), 2);
         encode(&mut encoder, 0, 1200).split_off(150)
     };
     let dropped = |frames: &[Option<ModelFrame>]| {
@@ -84,7 +85,7 @@ fn below_its_floor_vp8_drops_pictures_at_the_coarsest_quantizer() {
 /// large in VP8.
 #[test]
 fn a_forced_keyframe_costs_several_frames() {
-    for (codec, expected) in [(VideoCodec::Vp8, 1.9..2.7), (VideoCodec::H264, 3.5..4.6)] {
+    for (codec, expected) in [(Codec::Vp8, 1.9..2.7), (Codec::H264, 3.5..4.6)] {
         let mut encoder = encoder(setup(codec, 360, 400), 4);
         encode(&mut encoder, 0, 210);
         let now = Instant::ZERO + Duration::from_secs(7);
@@ -103,7 +104,7 @@ fn a_forced_keyframe_costs_several_frames() {
 /// every second picture is skipped until the debt is below four.
 #[test]
 fn h264_skips_every_second_picture_in_debt() {
-    let mut encoder = encoder(setup(VideoCodec::H264, 360, 80), 1);
+    let mut encoder = encoder(setup(Codec::H264, 360, 80), 1);
     let frames = encode(&mut encoder, 0, 60);
     let skipped: Vec<usize> = (0..60).filter(|n| frames[*n].is_none()).collect();
     assert!(skipped.windows(2).all(|pair| pair[1] - pair[0] == 2));
@@ -117,7 +118,7 @@ fn h264_skips_every_second_picture_in_debt() {
 fn temporal_layers_have_their_shares_of_the_rate() {
     let setup = ModelSetup {
         temporal_layers: 3,
-        ..setup(VideoCodec::Vp8, 720, 1200)
+        ..setup(Codec::Vp8, 720, 1200)
     };
     let frames = encode(&mut encoder(setup, 1), 0, 1200).split_off(200);
     let layer = |layer: u8| {

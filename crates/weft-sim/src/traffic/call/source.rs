@@ -7,7 +7,7 @@ use weft_experiment::{CameraSetup, Quality, SourceKind};
 use weft_publish::{
     AdaptationSetup, Allowance, Degradation, EncoderControl, Encoding, QuantizerBounds,
 };
-use weft_units::{Bytes, Duration, Instant, Rate, Rng, VideoCodec};
+use weft_units::{Bytes, Duration, Instant, Rate, Rng};
 
 pub use model::Model;
 pub use synthetic::Synthetic;
@@ -54,10 +54,8 @@ impl Camera {
                     height: setup.height,
                     fps: setup.fps,
                     degradation: camera.degradation,
-                    quantizers: match setup.codec {
-                        VideoCodec::Vp8 => QuantizerBounds::VP8,
-                        VideoCodec::H264 => QuantizerBounds::H264,
-                    },
+                    quantizers: QuantizerBounds::of(setup.codec)
+                        .expect("a setup that was validated"),
                 },
                 Box::new(Model::new(*setup, rng)),
             ),

@@ -4,9 +4,9 @@
 use weft_experiment::{MicrophoneSetup, SideSetup};
 use weft_publish::Allowance;
 use weft_session::{
-    Delivery, Feedback, Frame, Level, MediaKind, ReceiveStreamConfig, SendStreamConfig, Session,
+    Delivery, Feedback, Frame, Level, ReceiveStreamConfig, SendStreamConfig, Session,
 };
-use weft_units::{Bytes, Instant, Rng, Ssrc, StreamId, VideoCodec};
+use weft_units::{Bytes, Codec, Instant, Rng, Ssrc, StreamId};
 
 use super::End;
 use super::sink::Frames;
@@ -15,7 +15,7 @@ use super::source::{Camera, EncodedFrame};
 /// A stream that this end sends.
 pub(super) struct Outgoing {
     pub stream: StreamId,
-    clock_rate: u32,
+    codec: Codec,
     pub source: Source,
     pub keyframe_requests: Vec<Instant>,
 }
@@ -29,8 +29,10 @@ pub(super) enum Source {
     },
 }
 
-const VIDEO_CLOCK: u32 = 90_000;
-const AUDIO_CLOCK: u32 = 48_000;
+/// What frames of pictures are packetised as, whatever model they come from:
+/// its payload descriptor tells what a receiver has to know of a frame without
+/// pictures in it.
+const PICTURES: Codec = Codec::Vp8;
 
 /// SSRC of a stream, of its retransmissions and of its repair packets.
 fn ssrcs(end: End, index: usize) -> (Ssrc, Ssrc, Ssrc) {
@@ -70,16 +72,14 @@ pub(super) fn outgoing(
             rtx: Some((rtx, VIDEO_TYPES.1)),
             fec: Some((fec, VIDEO_TYPES.2)),
             payload_type: VIDEO_TYPES.0,
-            kind: MediaKind::Video,
-            codec: VideoCodec::Vp8,
-            clock_rate: VIDEO_CLOCK,
+            codec: PICTURES,
             mid: None,
             feedback: feedback(level),
         });
         let rng = rng.stream("camera").stream(&index.to_string());
         all.push(Outgoing {
             stream,
-            clock_rate: VIDEO_CLOCK,
+            codec: PICTURES,
             source: Source::Camera(Camera::new(camera, now, rng)),
             keyframe_requests: Vec::new(),
         });
@@ -91,15 +91,13 @@ pub(super) fn outgoing(
             rtx: None,
             fec: None,
             payload_type: AUDIO_TYPE,
-            kind: MediaKind::Audio,
-            codec: VideoCodec::Vp8,
-            clock_rate: AUDIO_CLOCK,
+            codec: Codec::Opus,
             mid: None,
             feedback: feedback(level),
         });
         all.push(Outgoing {
             stream,
-            clock_rate: AUDIO_CLOCK,
+            codec: Codec::Opus,
             source: Source::Microphone {
                 setup: *microphone,
                 start: now,
@@ -127,13 +125,7 @@ pub(super) fn incoming(end: End, other: &SideSetup, session: &mut Session) -> Ve
             payload_type: if video { VIDEO_TYPES.0 } else { AUDIO_TYPE },
             rtx: video.then_some((Some(rtx), VIDEO_TYPES.1)),
             fec: video.then_some((Some(fec), VIDEO_TYPES.2)),
-            kind: if video {
-                MediaKind::Video
-            } else {
-                MediaKind::Audio
-            },
-            codec: VideoCodec::Vp8,
-            clock_rate: if video { VIDEO_CLOCK } else { AUDIO_CLOCK },
+            codec: if video { PICTURES } else { Codec::Opus },
             delivery: Delivery::Frames,
         })
     };
@@ -183,7 +175,8 @@ impl Outgoing {
             }
         };
         let data = frames.encode(now, &encoded, buffer);
-        let ticks = u128::from(now.as_nanos()) * u128::from(self.clock_rate) / 1_000_000_000;
+        let ticks =
+            u128::from(now.as_nanos()) * u128::from(self.codec.clock_rate()) / 1_000_000_000;
         let frame = Frame {
             data,
             timestamp: ticks as u32,

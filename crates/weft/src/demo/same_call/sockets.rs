@@ -11,9 +11,9 @@ use weft_net::{Application, Clock, Context, Driver, Remote};
 use weft_peer::{AnswerPolicy, Direction, Event, Offer, Peer, PeerConfig, PeerKey, Section};
 use weft_publish::Publisher;
 use weft_secure::Certificate;
-use weft_session::{Delivery, Event as SessionEvent, Frame, MediaKind};
+use weft_session::{Delivery, Event as SessionEvent, Frame};
 use weft_sim::Camera;
-use weft_units::{Deadline, Instant, Rate, Rng, StreamId};
+use weft_units::{Deadline, Instant, MediaKind, Rate, Rng, StreamId};
 
 use super::super::relay::{Relay, RelayHandle};
 use super::{Case, Seen};

@@ -1,7 +1,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use weft_units::{Duration, VideoCodec};
+use weft_units::{Codec, Duration};
 
 use super::*;
 use weft_endpoint::signalling::{Camera, Publishing};
@@ -24,7 +24,7 @@ fn participant(id: &str, name: &str, cameras: &[Option<&str>]) -> Participant {
 fn keyframe(side: u8) -> ReceivedFrame {
     let at = Instant::from_nanos(1_000_000_000);
     ReceivedFrame {
-        codec: VideoCodec::Vp8,
+        codec: Codec::Vp8,
         data: vec![0x10, 0, 0, 0x9d, 0x01, 0x2a, side, 0, side, 0],
         timestamp: 0,
         keyframe: true,

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use weft_experiment::{ModelSetup, SourceKind};
-use weft_units::VideoCodec;
+use weft_units::Codec;
 
 use crate::engine::EngineError;
 
@@ -32,9 +32,9 @@ pub fn film(source: &SourceKind) -> Film {
 
 /// What the camera's pictures are encoded with.
 #[must_use]
-pub fn codec(source: &SourceKind) -> VideoCodec {
+pub fn codec(source: &SourceKind) -> Codec {
     match source {
         SourceKind::Model(setup) => setup.codec,
-        SourceKind::Synthetic(_) => VideoCodec::Vp8,
+        SourceKind::Synthetic(_) => Codec::Vp8,
     }
 }

@@ -6,7 +6,7 @@ use weft_experiment::{
     LinkRecord, LinkSetup, ModelSetup, Quality, Record, Route, RouteRecord, Setup, SideRecord,
     SideSetup, StreamRecord, TcpRecord, TcpSetup, Transfer,
 };
-use weft_units::{Bytes, Duration, Freezes, Instant, Rate, VideoCodec};
+use weft_units::{Bytes, Codec, Duration, Freezes, Instant, Rate};
 
 use crate::measure::capacity::Capacities;
 use crate::measure::metrics::measure;
@@ -76,7 +76,7 @@ impl Small {
     fn of_call(seconds: u64, there: &[&[FrameRecord]], back: &[&[FrameRecord]]) -> Small {
         let camera = || {
             let rate = Rate::from_mbps(2);
-            CameraSetup::model(ModelSetup::new(VideoCodec::Vp8, 1280, 720, rate), rate)
+            CameraSetup::model(ModelSetup::new(Codec::Vp8, 1280, 720, rate), rate)
         };
         let side = |count| SideSetup::filming((0..count).map(|_| camera()).collect());
         let setup = CallSetup {

@@ -1,0 +1,90 @@
+use weft_units::{Codec, Rate};
+
+use super::openh264::OpenH264;
+use super::vpx::{self, Vpx};
+use super::{Content, H264, ModelSetup, Noise, Outcome, Parameters, Picture, VP8};
+
+/// The encoder that stands for a codec.
+#[derive(Debug)]
+pub struct EncoderModel {
+    /// What its pictures cost and look like.
+    pub parameters: Parameters,
+    /// `log2` of the quantizer step that an index stands for: the fit's
+    /// variable for the quality.
+    pub log2_step: fn(f64) -> f64,
+    control: fn(&ModelSetup, Content, Noise) -> Control,
+}
+
+/// libvpx as `weft-media` configures it.
+static LIBVPX: EncoderModel = EncoderModel {
+    parameters: VP8,
+    log2_step: vpx::log2_step,
+    control: |setup, content, noise| {
+        let (layers, rate) = (
+            usize::from(setup.temporal_layers),
+            bits_per_second(setup.rate),
+        );
+        Control::Vpx(Box::new(Vpx::new(layers, rate, setup.fps, content, noise)))
+    },
+};
+
+/// OpenH264 as libwebrtc configures it.
+static OPENH264: EncoderModel = EncoderModel {
+    parameters: H264,
+    log2_step: |quantizer| quantizer / 6.0,
+    control: |setup, content, noise| {
+        let rate = bits_per_second(setup.rate);
+        Control::OpenH264(OpenH264::new(rate, content, noise))
+    },
+};
+
+impl EncoderModel {
+    /// The model of a codec's encoder, if there is one.
+    #[must_use]
+    pub fn of(codec: Codec) -> Option<&'static EncoderModel> {
+        match codec {
+            Codec::Vp8 => Some(&LIBVPX),
+            Codec::H264 => Some(&OPENH264),
+            Codec::Opus => None,
+        }
+    }
+
+    pub(super) fn control(&self, setup: &ModelSetup, content: Content, noise: Noise) -> Control {
+        (self.control)(setup, content, noise)
+    }
+}
+
+/// The rate control of one of the encoders.
+#[derive(Clone, Debug)]
+pub(super) enum Control {
+    Vpx(Box<Vpx>),
+    OpenH264(OpenH264),
+}
+
+impl Control {
+    pub(super) fn set_rate(&mut self, rate: Rate) {
+        match self {
+            Control::Vpx(control) => control.set_rate(bits_per_second(rate)),
+            Control::OpenH264(control) => control.set_rate(bits_per_second(rate)),
+        }
+    }
+
+    pub(super) fn noise(&self) -> &Noise {
+        match self {
+            Control::Vpx(control) => control.noise(),
+            Control::OpenH264(control) => control.noise(),
+        }
+    }
+
+    /// `None` for a picture that is dropped.
+    pub(super) fn encode(&mut self, picture: Picture) -> Option<Outcome> {
+        match self {
+            Control::Vpx(control) => control.encode(picture),
+            Control::OpenH264(control) => control.encode(picture),
+        }
+    }
+}
+
+fn bits_per_second(rate: Rate) -> f64 {
+    rate.as_bps().max(1000) as f64
+}
