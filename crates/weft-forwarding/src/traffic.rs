@@ -3,10 +3,9 @@
 use crate::publication::{Publication, Slot, streams_of};
 use std::collections::{BTreeMap, BTreeSet};
 use weft_peer::{Direction, PeerKey, PeerSet};
-use weft_session::ForwardedPacket;
-use weft_session::receive::MediaPacket;
-use weft_sfu::{Downlink, Forwarded, Output, Router, SubscriptionId, TrackId, fair_shares};
+use weft_sfu::{Downlink, Output, Router, SubscriptionId, TrackId, fair_shares};
 use weft_units::{Deadline, Duration, Instant, Rate, StreamId};
+use weft_wire::rtp::{ForwardedPacket, MediaPacket};
 
 /// Least bound of what a player is sent. The bound follows what is published,
 /// and this much is needed before anything is known of that.
@@ -204,12 +203,6 @@ impl Traffic {
         };
         incoming.packets += 1;
         self.totals.received += 1;
-        let packet = weft_sfu::MediaPacket {
-            sequence: packet.sequence,
-            timestamp: packet.timestamp,
-            marker: packet.marker,
-            payload: packet.payload,
-        };
         self.router.handle_packet(now, incoming.track, packet);
         self.deliver(now, peers);
     }
@@ -331,20 +324,13 @@ impl Traffic {
         now: Instant,
         peers: &mut PeerSet,
         id: SubscriptionId,
-        packet: Forwarded,
+        packet: ForwardedPacket,
     ) {
         let Some((key, stream)) = self.outgoing.get(&id).copied() else {
             return;
         };
         let Some(peer) = peers.get_mut(key) else {
             return;
-        };
-        let packet = ForwardedPacket {
-            sequence: packet.sequence,
-            timestamp: packet.timestamp,
-            marker: packet.marker,
-            payload: packet.payload,
-            keyframe: packet.keyframe,
         };
         if peer.send_packet(now, stream, &packet).is_ok() {
             self.totals.forwarded += 1;

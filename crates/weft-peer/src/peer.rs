@@ -3,10 +3,9 @@ use std::net::SocketAddr;
 
 use weft_ice::{Event as IceEvent, LocalAddress};
 use weft_secure::{Association, Received};
-use weft_session::{
-    ForwardedPacket, Frame, Input, Output as SessionOutput, Protocol, Session, Transmit,
-};
+use weft_session::{Frame, Input, Output as SessionOutput, Protocol, Session, Transmit};
 use weft_units::{Deadline, Duration, Ecn, Instant, PathId, StreamId};
+use weft_wire::rtp::ForwardedPacket;
 
 use crate::negotiation::NegotiatedStream;
 

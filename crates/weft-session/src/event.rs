@@ -1,9 +1,8 @@
-use std::sync::Arc;
-
 use weft_units::{Ecn, Instant, PathId, Rate, StreamId};
+use weft_wire::rtp::MediaPacket;
 
 use crate::path::PathState;
-use crate::receive::{MediaPacket, ReceivedFrame};
+use crate::receive::ReceivedFrame;
 
 /// What comes into a session.
 #[derive(Debug)]
@@ -152,19 +151,4 @@ pub struct Frame<'a> {
     pub non_reference: bool,
     /// When the picture was taken or the sound heard.
     pub captured_at: Instant,
-}
-
-/// A packet that a server passes on, already packetised.
-#[derive(Clone, Debug)]
-pub struct ForwardedPacket {
-    /// Outgoing extended sequence number, chosen by the forwarder; each once.
-    pub sequence: u64,
-    /// Outgoing RTP timestamp.
-    pub timestamp: u32,
-    /// Last packet of its frame.
-    pub marker: bool,
-    /// Payload with its descriptor.
-    pub payload: Arc<[u8]>,
-    /// Belongs to a keyframe.
-    pub keyframe: bool,
 }

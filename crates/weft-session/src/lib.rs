@@ -21,10 +21,10 @@ mod stats;
 
 pub use ablation::{Ablation, UnknownAblation};
 pub use config::{Config, Feedback, Level, Naming, ReceiveStreamConfig, SendStreamConfig};
-pub use event::{Event, ForwardedPacket, Frame, Input, Output, Protocol, Transmit};
+pub use event::{Event, Frame, Input, Output, Protocol, Transmit};
 pub use path::{EcnState, PathState};
 pub use protection::ProtectionKind;
-pub use receive::{Delivery, MediaPacket, ProtectionCounters, ReceivedFrame, ReceiverStats};
+pub use receive::{Delivery, ProtectionCounters, ReceivedFrame, ReceiverStats};
 pub use schedule::{Metering, PathMode, PathUse, Policy, SchedulerKind, Standing, Weight};
 pub use session::{Drops, Error, Session};
 pub use stats::{PathQualityStats, PathStats, SenderStats, Stats};

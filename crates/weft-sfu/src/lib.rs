@@ -14,7 +14,7 @@ mod registry;
 mod router;
 mod share;
 
-pub use forwarder::{Downlink, Forwarded, Forwarder, Forwarding, MediaPacket, Stats};
+pub use forwarder::{Downlink, Forwarder, Forwarding, Stats};
 pub use keyframes::KeyframeAggregator;
 pub use layers::LayerRates;
 pub use registry::{

@@ -1,7 +1,8 @@
-use crate::forwarder::{Downlink, Forwarded, Forwarder, Forwarding, MediaPacket, Parsed};
+use crate::forwarder::{Downlink, Forwarder, Forwarding, Parsed};
 use crate::{KeyframeAggregator, LayerRates, Stats};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use weft_units::{Bytes, Codec, Deadline, Instant, MediaKind, Rate};
+use weft_wire::rtp::{ForwardedPacket, MediaPacket};
 
 #[cfg(test)]
 mod tests;
@@ -23,7 +24,7 @@ pub enum Output {
         /// To whom.
         subscription: SubscriptionId,
         /// With the number, time stamp and layers that this subscription sees.
-        packet: Forwarded,
+        packet: ForwardedPacket,
     },
     /// Ask the track's publisher for a keyframe.
     RequestKeyframe {

@@ -4,11 +4,13 @@
 //! nothing but what `out` has to grow by.
 
 mod extension;
+mod media;
 
 pub use extension::{
     AUDIO_LEVEL_URI, ExtensionMap, Extensions, MID_URI, Mid, PATH_URI, PathExtension,
     TRANSPORT_SEQUENCE_URI,
 };
+pub use media::{ForwardedPacket, MediaPacket};
 
 use crate::ParseError;
 use crate::reader::Reader;

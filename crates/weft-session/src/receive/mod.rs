@@ -25,9 +25,7 @@ pub use stats::{
     DelaySummary, FrameCounters, FrameDelays, PacketCounters, QualityCounters, ReceiverStats,
     RepairCounters, ReportFigures,
 };
-pub use types::{
-    Delivery, MediaPacket, PathShare, ReceiveConfig, ReceiveEvent, ReceivedFrame, ReceivedPacket,
-};
+pub use types::{Delivery, PathShare, ReceiveConfig, ReceiveEvent, ReceivedFrame, ReceivedPacket};
 
 use frame_assembly::{Assembled, AssembledFrame, FrameAssembly, FrameInfo};
 use frame_buffer::FrameBuffer;
@@ -41,6 +39,7 @@ use stats::Reception;
 use std::collections::VecDeque;
 use std::sync::Arc;
 use weft_units::{Codec, Deadline, Duration, Instant, MediaKind, PathId};
+use weft_wire::rtp::MediaPacket;
 
 /// Payload bytes that wait at most, in packets and in frames: two seconds of
 /// 32 Mbps; chosen by us.
@@ -143,7 +142,7 @@ impl Receiver {
         self.note_arrival(now, &packet, timestamp);
         self.judge_paths(now, &packet, timestamp);
         match self.config.delivery {
-            Delivery::Packets => self.pass_on(now, packet),
+            Delivery::Packets => self.pass_on(packet),
             Delivery::Frames => self.collect(now, packet, timestamp),
         }
         self.check_nacks(now);
@@ -311,14 +310,13 @@ impl Receiver {
         counters.recovered += u64::from(packet.recovered);
     }
 
-    fn pass_on(&mut self, now: Instant, packet: ReceivedPacket<'_>) {
+    fn pass_on(&mut self, packet: ReceivedPacket<'_>) {
         self.count_received(&packet);
         self.events.push_back(ReceiveEvent::Packet(MediaPacket {
             sequence: packet.sequence,
             timestamp: packet.timestamp,
             marker: packet.marker,
             payload: Arc::from(packet.payload),
-            arrived: now,
         }));
     }
 

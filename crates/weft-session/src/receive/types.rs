@@ -1,6 +1,6 @@
 use super::quality::PathQuality;
-use std::sync::Arc;
 use weft_units::{Codec, Duration, Instant, PathId};
+use weft_wire::rtp::MediaPacket;
 
 /// In what form a stream is handed on.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -49,22 +49,6 @@ impl ReceivedPacket<'_> {
     pub(crate) fn is_original(&self) -> bool {
         !self.recovered && self.stream_sequence.is_some()
     }
-}
-
-/// One media packet as it is handed on to a forwarder.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct MediaPacket {
-    /// Extended sequence number in the stream.
-    pub sequence: u64,
-    /// RTP timestamp.
-    pub timestamp: u32,
-    /// RTP marker bit.
-    pub marker: bool,
-    /// Payload without padding; empty for a packet of padding only, which a
-    /// forwarder needs for its sequence number.
-    pub payload: Arc<[u8]>,
-    /// When it arrived.
-    pub arrived: Instant,
 }
 
 /// One complete frame.

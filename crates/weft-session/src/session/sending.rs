@@ -3,10 +3,11 @@
 use std::sync::Arc;
 
 use weft_units::{Bytes, Codec, Duration, Instant, PathId, StreamId};
+use weft_wire::rtp::ForwardedPacket;
 
 use super::{Error, Session};
 use crate::config::RETRANSMISSION_AGE;
-use crate::event::{ForwardedPacket, Frame};
+use crate::event::Frame;
 use crate::path::{Carried, Content, Path, PathState, Purpose, Waiting};
 use crate::schedule::{Assignment, Batch, Class};
 use crate::send::{

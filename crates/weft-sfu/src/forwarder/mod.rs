@@ -4,6 +4,7 @@ use pictures::{Pictures, Verdict};
 use std::collections::VecDeque;
 use std::sync::Arc;
 use weft_units::{Codec, Duration, Instant, Rate};
+use weft_wire::rtp::{ForwardedPacket, MediaPacket};
 use weft_wire::{h264, vp8};
 
 mod pictures;
@@ -28,40 +29,11 @@ const QUEUE_STOP: Duration = Duration::from_millis(400);
 /// Sending may begin again, with a keyframe, below this. Chosen by us.
 const QUEUE_RESUME: Duration = Duration::from_millis(100);
 
-/// A packet as it comes from a publisher.
-#[derive(Debug, Clone)]
-pub struct MediaPacket {
-    /// Extended sequence number.
-    pub sequence: u64,
-    /// RTP timestamp.
-    pub timestamp: u32,
-    /// RTP marker bit.
-    pub marker: bool,
-    /// RTP payload, padding removed.
-    pub payload: Arc<[u8]>,
-}
-
-/// A packet to send to a subscriber.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Forwarded {
-    /// Extended sequence number, contiguous for this subscriber but for what
-    /// was lost before it came here.
-    pub sequence: u64,
-    /// RTP timestamp.
-    pub timestamp: u32,
-    /// RTP marker bit.
-    pub marker: bool,
-    /// Part of a keyframe.
-    pub keyframe: bool,
-    /// RTP payload; empty for a packet that only fills a sequence number.
-    pub payload: Arc<[u8]>,
-}
-
 /// What comes out of a [`Forwarder`].
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Forwarding {
     /// Send this.
-    Packet(Forwarded),
+    Packet(ForwardedPacket),
     /// Nothing can be sent before the publisher makes a keyframe.
     KeyframeNeeded,
 }
@@ -399,7 +371,7 @@ impl Forwarder {
             (Place::Out(sequence), true) => {
                 let timestamp = self.timestamps.shifted(now, packet.timestamp, newest);
                 self.stats.forwarded += 1;
-                self.emit(Forwarded {
+                self.emit(ForwardedPacket {
                     sequence,
                     timestamp,
                     marker: packet.marker,
@@ -420,7 +392,7 @@ impl Forwarder {
     fn fill(&mut self, now: Instant, sequence: u64, timestamp: u32) {
         let timestamp = self.timestamps.shifted(now, timestamp, false);
         self.stats.fillers += 1;
-        self.emit(Forwarded {
+        self.emit(ForwardedPacket {
             sequence,
             timestamp,
             marker: false,
@@ -429,7 +401,7 @@ impl Forwarder {
         });
     }
 
-    fn emit(&mut self, packet: Forwarded) {
+    fn emit(&mut self, packet: ForwardedPacket) {
         self.outputs.push_back(Forwarding::Packet(packet));
     }
 }

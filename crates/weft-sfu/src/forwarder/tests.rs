@@ -109,7 +109,7 @@ fn rates() -> LayerRates {
     rates
 }
 
-fn packets(forwarder: &mut Forwarder) -> Vec<Forwarded> {
+fn packets(forwarder: &mut Forwarder) -> Vec<ForwardedPacket> {
     std::iter::from_fn(|| forwarder.poll_output())
         .filter_map(|o| match o {
             Forwarding::Packet(packet) => Some(packet),
@@ -118,7 +118,7 @@ fn packets(forwarder: &mut Forwarder) -> Vec<Forwarded> {
         .collect()
 }
 
-fn source_picture(packet: &Forwarded) -> Option<u64> {
+fn source_picture(packet: &ForwardedPacket) -> Option<u64> {
     let (_, body) = vp8::parse(&packet.payload).ok()?;
     Some(u64::from_be_bytes(body[1..9].try_into().unwrap()))
 }
@@ -283,7 +283,7 @@ fn another_source_goes_on_where_the_first_ended() {
     assert_eq!(after[0].sequence, before.sequence + 1);
     // 100 ms at 90 kHz.
     assert_eq!(after[0].timestamp, before.timestamp.wrapping_add(9_000));
-    let number = |p: &Forwarded| {
+    let number = |p: &ForwardedPacket| {
         let descriptor = vp8::parse(&p.payload).unwrap().0;
         (
             descriptor.picture_id.unwrap(),

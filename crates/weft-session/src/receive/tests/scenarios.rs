@@ -340,7 +340,7 @@ fn a_forwarder_gets_every_packet_once_and_at_once() {
         .iter()
         .filter_map(|(at, event)| match event {
             ReceiveEvent::Packet(packet) => {
-                assert_eq!(packet.arrived, *at);
+                assert_eq!(wire.arrived[&packet.sequence], *at);
                 Some(packet.sequence)
             }
             _ => None,

@@ -168,6 +168,8 @@ pub struct Wire {
     pub nacked: BTreeSet<u64>,
     /// What the sender can send again, and after what time it arrives.
     pub history: BTreeMap<u64, ReceivedPacket<'static>>,
+    /// When each packet came first.
+    pub arrived: BTreeMap<u64, Instant>,
     pub answer_after: Option<Duration>,
     /// True to lose this many-th answer.
     pub answer_lost: fn(u64) -> bool,
@@ -183,6 +185,7 @@ impl Wire {
             events: Vec::new(),
             nacked: BTreeSet::new(),
             history: BTreeMap::new(),
+            arrived: BTreeMap::new(),
             answer_after: None,
             answer_lost: |_| false,
             queue: BTreeMap::new(),
@@ -218,6 +221,7 @@ impl Wire {
             }
             if packet_at == Some(now) {
                 if let Some((_, packet)) = self.queue.pop_first() {
+                    self.arrived.entry(packet.sequence).or_insert(now);
                     self.receiver.handle_packet(now, packet);
                 }
             } else {
