@@ -34,6 +34,11 @@ use weft_units::{Deadline, Duration, Instant, Rng};
 /// does not have is a mistake of the caller and panics.
 pub struct Medium<P>(Kind<P>);
 
+// A box would put a pointer before every packet of the kind that is used most.
+#[cfg_attr(
+    any(test, feature = "testing"),
+    expect(clippy::large_enum_variant, reason = "media are few and live long")
+)]
 enum Kind<P> {
     Wired(Wired<P>),
     #[cfg(any(test, feature = "testing"))]
