@@ -13,7 +13,6 @@ mod few;
 mod path;
 pub mod protection;
 pub mod receive;
-mod receive_log;
 pub mod schedule;
 mod send;
 mod session;

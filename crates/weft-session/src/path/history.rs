@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use weft_cc::{PacketResult, SentPacket};
 use weft_units::{Bytes, Duration, Ecn, Instant, StreamId};
 
-use crate::receive_log::Arrival;
+use crate::session::Arrival;
 
 /// The media packet that a transmission carried.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

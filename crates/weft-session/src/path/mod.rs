@@ -17,8 +17,8 @@ pub(crate) use forecast::Forecast;
 pub(crate) use history::{Carried, Content, History, Outcome};
 pub(crate) use queue::{PathQueue, Purpose, Waiting};
 
-use crate::receive_log::Arrival;
 use crate::schedule::PathView;
+use crate::session::Arrival;
 use crate::stats::PathQualityStats;
 
 /// Whether a path carries packets.

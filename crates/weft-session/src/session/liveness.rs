@@ -83,7 +83,7 @@ impl Session {
             self.event(Event::PathStateChanged { path: id, state });
         }
         if !self.paths.values().any(Path::is_usable) {
-            for stream in self.senders.values_mut() {
+            for stream in self.streams.senders.values_mut() {
                 stream.interrupt();
             }
         }
@@ -92,7 +92,7 @@ impl Session {
 
     /// For the streams that wait for one: those that were interrupted.
     fn ask_for_keyframes(&mut self, now: Instant) {
-        for id in self.senders.keys().copied().collect::<Vec<_>>() {
+        for id in self.streams.senders.keys().copied().collect::<Vec<_>>() {
             self.ask_for_keyframe(now, id);
         }
     }
@@ -105,8 +105,12 @@ impl Session {
             return;
         }
         let (waiting, in_flight) = path.on_down();
-        self.scheduler.on_path_down(now, id);
-        self.resumes_at = self.scheduler.resumes_at().filter(|at| now < *at);
+        self.scheduling.scheduler.on_path_down(now, id);
+        self.scheduling.resumes_at = self
+            .scheduling
+            .scheduler
+            .resumes_at()
+            .filter(|at| now < *at);
         self.event(Event::PathStateChanged {
             path: id,
             state: PathState::Down,
@@ -118,10 +122,10 @@ impl Session {
     /// A migration is over: a connection that is established anew knows nothing
     /// of its path, and its picture begins anew.
     pub(super) fn resume(&mut self, now: Instant) {
-        if self.resumes_at.is_none_or(|at| now < at) {
+        if self.scheduling.resumes_at.is_none_or(|at| now < at) {
             return;
         }
-        self.resumes_at = None;
+        self.scheduling.resumes_at = None;
         for path in self.paths.values_mut().filter(|p| p.is_usable()) {
             path.controller.on_path_restored(now);
         }
@@ -158,7 +162,11 @@ impl Session {
     /// Frames from new to old, the packets of each in order.
     pub(super) fn newest_frames_first(&self, mut lost: Vec<(u64, Carried)>) -> Vec<(u64, Carried)> {
         let timestamp = |c: &Carried| {
-            let packet = self.senders.get(&c.stream).and_then(|s| s.get(c.sequence));
+            let packet = self
+                .streams
+                .senders
+                .get(&c.stream)
+                .and_then(|s| s.get(c.sequence));
             packet.map_or(Instant::ZERO, |p| p.created_at)
         };
         lost.sort_by_cached_key(|(_, c)| (std::cmp::Reverse(timestamp(c)), c.stream, c.sequence));
@@ -174,7 +182,7 @@ impl Session {
             let before = path.state;
             let suspect = path.check_silence(now);
             if path.state != before {
-                self.rate_moved = true;
+                self.rate.moved = true;
                 let event = Event::PathStateChanged {
                     path: path.id,
                     state: path.state,
@@ -214,11 +222,12 @@ impl Session {
     pub(super) fn keep_alive_due(&self, path: &Path) -> Option<Instant> {
         let idle = path.state == PathState::Up
             && path.queue.is_empty()
-            && self.policies.may_be_measured(path.id);
+            && self.scheduling.policies.may_be_measured(path.id);
         if !idle || self.paths.len() < 2 || self.level == Level::Single {
             return None;
         }
         let newest = self
+            .streams
             .senders
             .values()
             .filter_map(|s| s.newest)

@@ -19,7 +19,7 @@ impl Session {
     /// The frame whose packets were given to paths is whole: makes its repair
     /// packets.
     pub(super) fn protect_frame(&mut self, now: Instant, id: StreamId) {
-        let Some(stream) = self.senders.get_mut(&id) else {
+        let Some(stream) = self.streams.senders.get_mut(&id) else {
             return;
         };
         let Some((keyframe, size)) = stream.frame_to_protect() else {
@@ -46,7 +46,7 @@ impl Session {
             members.dedup();
             (members, group.made_for)
         };
-        let groups = self.protection.protect(now, &frame).into_iter();
+        let groups = self.protecting.protection.protect(now, &frame).into_iter();
         let groups: Vec<(Vec<u64>, Option<PathId>)> = groups.map(sequences).collect();
         let (mut held, mut repair_size) = (Vec::new(), Bytes::ZERO);
         for (members, made_for) in groups {
@@ -60,16 +60,23 @@ impl Session {
             held.extend(members);
         }
         held.sort_unstable();
-        if let Some(repair) = self.senders.get_mut(&id).and_then(|s| s.repair.as_mut()) {
+        if let Some(repair) = self
+            .streams
+            .senders
+            .get_mut(&id)
+            .and_then(|s| s.repair.as_mut())
+        {
             repair.end_frame(&held);
         }
-        let before = self.repair_share.left_for_media();
-        self.repair_share.on_frame(now, size, repair_size);
-        self.rate_moved |= before != self.repair_share.left_for_media();
+        let before = self.protecting.repair_share.left_for_media();
+        self.protecting
+            .repair_share
+            .on_frame(now, size, repair_size);
+        self.rate.moved |= before != self.protecting.repair_share.left_for_media();
     }
     /// Makes a repair packet; its number and size.
     fn make_repair(&mut self, id: StreamId, members: &[u64]) -> Option<(u64, Bytes)> {
-        let stream = self.senders.get_mut(&id)?;
+        let stream = self.streams.senders.get_mut(&id)?;
         let (payload, members) = parity(stream, members, self.level, &self.config.extensions)?;
         let newest = members.last().and_then(|s| stream.get(*s));
         let timestamp = newest.map_or(0, |p| p.timestamp);
@@ -97,7 +104,7 @@ impl Session {
             sizes: &[size],
             made_for,
         };
-        let assigned = self.scheduler.assign(now, &batch, &views);
+        let assigned = self.scheduling.scheduler.assign(now, &batch, &views);
         let path = assigned.first().map(|a| a.path);
         if let Some(path) = path.and_then(|path| self.paths.get_mut(&path)) {
             path.queue.push(Waiting {
@@ -115,7 +122,7 @@ impl Session {
         let Some(path) = self.paths.get_mut(&id) else {
             return;
         };
-        let Some(stream) = self.senders.get_mut(&waiting.stream) else {
+        let Some(stream) = self.streams.senders.get_mut(&waiting.stream) else {
             return;
         };
         let (media, mid) = (stream.config.ssrc, stream.config.mid);
@@ -128,7 +135,10 @@ impl Session {
         let payload = Arc::clone(&stored.payload);
         let by = (self.level, self.config.naming);
         let sequence = waiting.sequence as u16;
-        let numbers = self.numbers.assign(by, path, repair.ssrc, sequence);
+        let numbers = self
+            .feedback
+            .numbers
+            .assign(by, path, repair.ssrc, sequence);
         let (number, extensions) = numbers.unzip();
         let header = Header {
             marker: false,
@@ -167,7 +177,7 @@ impl Session {
 
     /// Feedback said that a transmission arrived.
     pub(super) fn on_acknowledged(&mut self, carried: Carried) {
-        let Some(stream) = self.senders.get_mut(&carried.stream) else {
+        let Some(stream) = self.streams.senders.get_mut(&carried.stream) else {
             return;
         };
         match (carried.content, &mut stream.repair) {
@@ -189,7 +199,7 @@ impl Session {
             return;
         }
         let is_current = self.is_current(path, number, carried);
-        let repair = self.senders.get_mut(&carried.stream);
+        let repair = self.streams.senders.get_mut(&carried.stream);
         let Some(repair) = repair.and_then(|s| s.repair.as_mut()) else {
             self.retransmit_if_current(now, path, number, carried);
             return;
@@ -200,14 +210,18 @@ impl Session {
             Content::Media => Vec::new(),
         };
         for sequence in due {
-            self.protection.on_unrepaired(now, path);
+            self.protecting.protection.on_unrepaired(now, path);
             self.retransmit(now, carried.stream, sequence);
         }
     }
 
     /// A repair packet did not leave, or its path died under it.
     pub(super) fn give_up_repair(&mut self, now: Instant, id: StreamId, sequence: u64) {
-        let repair = self.senders.get_mut(&id).and_then(|s| s.repair.as_mut());
+        let repair = self
+            .streams
+            .senders
+            .get_mut(&id)
+            .and_then(|s| s.repair.as_mut());
         let due = repair.map(|r| r.on_repair_lost(sequence));
         for sequence in due.unwrap_or_default() {
             self.retransmit(now, id, sequence);

@@ -1,25 +1,17 @@
-//! From packets on paths to streams, and the feedback they call for.
+//! From packets on paths to streams.
 
-use weft_units::{Bytes, Duration, Ecn, Instant, PathId, Ssrc, StreamId};
-use weft_wire::rtcp::{Nack, Packet, PathFeedback, split_arrivals};
+use weft_units::{Bytes, Ecn, Instant, PathId, Ssrc, StreamId};
+use weft_wire::rtcp::{Nack, Packet};
 use weft_wire::rtp::{self, Header};
 use weft_wire::{rtx, sequence};
 
 use super::Session;
+use super::feedback::Arrival;
 use crate::config::{Level, ReceiveStreamConfig};
-use crate::event::{Event, Output, Protocol, Transmit};
-use crate::path::PathState;
+use crate::event::Event;
 use crate::receive::{
     ReceiveConfig, ReceiveEvent, ReceivedPacket, Receiver, ReceiverStats, Recovery,
 };
-use crate::receive_log::ReceiveLog;
-use crate::receive_log::{Arrival, Report};
-
-/// Time between feedback messages while packets come. Often enough that a
-/// loss is known within a frame time, seldom enough that it costs little: 40
-/// reports a second of about 60 bytes are 20 kbps. Chosen by us; libwebrtc
-/// sends one each 50 to 250 ms.
-const FEEDBACK_INTERVAL: Duration = Duration::from_millis(25);
 
 /// One stream that comes in.
 pub(crate) struct ReceiveStream {
@@ -95,7 +87,7 @@ impl ReceiveStream {
 
 /// Where a packet comes from.
 #[derive(Clone, Copy)]
-enum Origin {
+pub(super) enum Origin {
     /// The path that it names, as far as is known, or it names none.
     Named,
     /// Another one, in the peer's count if that is known.
@@ -109,12 +101,12 @@ impl Session {
             return;
         };
         let found = self.receiver_of(&header);
-        let stream = found.and_then(|id| self.receivers.get(&id));
+        let stream = found.and_then(|id| self.streams.receivers.get(&id));
         if let (Some(named), true) = (
             header.extensions.path,
             stream.is_some_and(|s| s.is_rtx(&header)),
         ) {
-            self.peer_paths.insert(named.path, path);
+            self.feedback.peer_paths.insert(named.path, path);
         }
         let origin = self.origin(path, &header);
         let arrival = Arrival { at: now, ecn };
@@ -128,7 +120,7 @@ impl Session {
             return;
         };
         let (numbered_on, stream_sequence) = self.numbering(path, &header, origin);
-        let Some(stream) = self.receivers.get_mut(&id) else {
+        let Some(stream) = self.streams.receivers.get_mut(&id) else {
             return;
         };
         if stream.is_repair(&header) {
@@ -193,14 +185,14 @@ impl Session {
         let origin = self.origin(path, &header);
         if matches!(origin, Origin::Named) {
             let arrival = Arrival { at: now, ecn };
-            let log = self.path_logs.get_mut(&extension.path);
+            let log = self.feedback.path_logs.get_mut(&extension.path);
             if !log.is_some_and(|log| log.on_awaited(extension.transport_sequence, arrival)) {
                 return;
             }
             self.want_feedback(now);
         }
         let (numbered_on, stream_sequence) = self.numbering(path, &header, origin);
-        let mut streams = self.receivers.values_mut();
+        let mut streams = self.streams.receivers.values_mut();
         if let Some(stream) = streams.find(|s| s.ssrc == Some(header.ssrc)) {
             let sequence = sequence::extend(stream.highest, header.sequence);
             let receiver = &mut stream.receiver;
@@ -224,11 +216,11 @@ impl Session {
     /// tell, of which there are no copies.
     fn origin(&self, path: PathId, header: &Header) -> Origin {
         let named = header.extensions.path.map(|e| e.path);
-        let arrives_on = named.and_then(|named| self.peer_paths.get(&named));
+        let arrives_on = named.and_then(|named| self.feedback.peer_paths.get(&named));
         if arrives_on.is_none_or(|ours| *ours == path) {
             return Origin::Named;
         }
-        let mut peers = self.peer_paths.iter();
+        let mut peers = self.feedback.peer_paths.iter();
         let peers = peers.find(|(_, ours)| **ours == path);
         Origin::Copy(peers.map_or(path, |(peers, _)| *peers))
     }
@@ -240,46 +232,22 @@ impl Session {
         }
     }
 
-    fn log_arrival(&mut self, arrival: Arrival, header: &Header, origin: Origin) {
-        match self.level {
-            Level::Full => {
-                if let Some(extension) = header.extensions.path {
-                    let logs = &mut self.path_logs;
-                    let log = logs.get_or_insert_with(extension.path, ReceiveLog::default);
-                    let number = extension.transport_sequence;
-                    match origin {
-                        Origin::Named => log.on_packet(number, arrival),
-                        Origin::Copy(_) => log.on_copy(number, arrival.at),
-                    }
-                }
-            }
-            Level::SenderSide => {
-                if let Some(number) = header.extensions.transport_sequence {
-                    self.transport_log.on_packet(number, arrival);
-                }
-            }
-            Level::Single => {}
-        }
-        self.want_feedback(arrival.at);
-    }
-
-    fn want_feedback(&mut self, now: Instant) {
-        if self.next_feedback.is_none() && self.level != Level::Single {
-            self.next_feedback = Some(now + FEEDBACK_INTERVAL);
-        }
-    }
-
     /// The stream of a packet: by SSRC, else by MID and payload type.
     fn receiver_of(&self, header: &Header) -> Option<StreamId> {
         let known =
             |s: &ReceiveStream| [s.ssrc, s.rtx_ssrc, s.fec_ssrc].contains(&Some(header.ssrc));
-        let by_ssrc = self.receivers.iter().find(|(_, s)| known(s));
-        let found = by_ssrc.or_else(|| self.receivers.iter().find(|(_, s)| s.claims(header)));
+        let by_ssrc = self.streams.receivers.iter().find(|(_, s)| known(s));
+        let found = by_ssrc.or_else(|| {
+            self.streams
+                .receivers
+                .iter()
+                .find(|(_, s)| s.claims(header))
+        });
         found.map(|(id, _)| *id)
     }
 
     pub(super) fn poll_receivers(&mut self, now: Instant) {
-        for stream in self.receivers.values_mut() {
+        for stream in self.streams.receivers.values_mut() {
             if stream.receiver.poll_timeout().is_some_and(|d| d.at <= now) {
                 stream.receiver.handle_timeout(now);
             }
@@ -290,14 +258,14 @@ impl Session {
     }
 
     fn poll_receive_event(&mut self) -> Option<(StreamId, ReceiveEvent)> {
-        let mut streams = self.receivers.iter_mut();
+        let mut streams = self.streams.receivers.iter_mut();
         streams.find_map(|(id, s)| Some((*id, s.receiver.poll_event()?)))
     }
 
     fn on_receive_event(&mut self, now: Instant, id: StreamId, event: ReceiveEvent) {
         match event {
             ReceiveEvent::Nack { sequences } => {
-                let media = self.receivers.get(&id).and_then(|s| s.ssrc);
+                let media = self.streams.receivers.get(&id).and_then(|s| s.ssrc);
                 let (Some(media), sender) = (media, self.rtcp_ssrc()) else {
                     return;
                 };
@@ -318,7 +286,7 @@ impl Session {
 
     /// Asks the sender of this incoming stream for a keyframe (RTCP PLI).
     pub fn request_keyframe(&mut self, _now: Instant, stream: StreamId) {
-        let media = self.receivers.get(&stream).and_then(|s| s.ssrc);
+        let media = self.streams.receivers.get(&stream).and_then(|s| s.ssrc);
         if let Some(media) = media {
             let sender = self.rtcp_ssrc();
             self.send_rtcp(&[Packet::PictureLoss { sender, media }]);
@@ -327,6 +295,7 @@ impl Session {
 
     pub(super) fn on_goodbye(&mut self, ssrcs: &[Ssrc]) {
         let ended: Vec<StreamId> = self
+            .streams
             .receivers
             .iter()
             .filter(|(_, s)| s.ssrc.is_some_and(|ssrc| ssrcs.contains(&ssrc)))
@@ -335,87 +304,5 @@ impl Session {
         for stream in ended {
             self.event(Event::StreamEnded { stream });
         }
-    }
-
-    pub(super) fn send_due_feedback(&mut self, now: Instant) {
-        if self.next_feedback.is_none_or(|at| now < at) {
-            return;
-        }
-        self.next_feedback = None;
-        let sender = self.rtcp_ssrc();
-        let max_len = self.max_payload();
-        let mut packets = Vec::new();
-        for (path, log) in self.path_logs.iter_mut() {
-            if log.has_fresh() {
-                path_feedback(sender, *path, log.take_report(), max_len, &mut packets);
-            }
-        }
-        if self.transport_log.has_fresh() {
-            let media = self
-                .receivers
-                .values()
-                .find_map(|s| s.ssrc)
-                .unwrap_or(Ssrc(0));
-            let report = self.transport_log.take_report();
-            for block in split_arrivals(report.first, &report.arrivals, max_len) {
-                let count = self.feedback_count;
-                self.feedback_count = count.wrapping_add(1);
-                packets.push(Packet::TransportFeedback(
-                    block.into_transport_feedback(sender, media, count),
-                ));
-            }
-        }
-        self.stream_feedback(now, max_len, &mut packets);
-        for packet in packets {
-            self.send_rtcp(&[packet]);
-        }
-    }
-
-    /// Sends a compound packet on the quickest live path, and once more on the
-    /// second: what it says is needed most when a path is dying.
-    pub(super) fn send_rtcp(&mut self, packets: &[Packet]) {
-        let mut live: Vec<_> = self
-            .paths
-            .values()
-            .filter(|p| p.state != PathState::Down)
-            .collect();
-        live.sort_by_key(|p| (p.state == PathState::Suspect, p.rtt.smoothed(), p.id));
-        let Some(best) = live.first().map(|p| p.id) else {
-            return;
-        };
-        let copies = live.get(1).map(|p| p.id).into_iter().collect();
-        let mut packet = self.buffers.take(256);
-        for part in packets {
-            part.write(&mut packet);
-        }
-        let protocol = Protocol::Rtcp;
-        self.outputs.push_back(Output::Transmit(Transmit {
-            path: best,
-            ecn: Ecn::NotEct,
-            copies,
-            packet,
-            protocol,
-        }));
-    }
-}
-
-/// One path's report as messages of at most `max_len` bytes.
-fn path_feedback(
-    sender: Ssrc,
-    path: PathId,
-    report: Report,
-    max_len: usize,
-    packets: &mut Vec<Packet>,
-) {
-    let room = match report.marks.is_empty() {
-        true => max_len,
-        false => PathFeedback::room_beside_marks(max_len),
-    };
-    let mut marks = report.marks.into_iter();
-    for block in split_arrivals(report.first, &report.arrivals, room) {
-        let count = block.arrivals.iter().flatten().count();
-        let mut feedback = block.into_path_feedback(sender, path);
-        feedback.marks.extend(marks.by_ref().take(count));
-        packets.push(Packet::PathFeedback(feedback));
     }
 }

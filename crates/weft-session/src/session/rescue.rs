@@ -74,7 +74,7 @@ impl Session {
     /// Looks after what is in flight on this path.
     pub(super) fn rescue(&mut self, now: Instant, id: PathId) {
         // A link that is to be spared is none to send the same twice on.
-        if !self.scheduler.rescues() || !self.policies.are_none() {
+        if !self.scheduling.scheduler.rescues() || !self.scheduling.policies.are_none() {
             return;
         }
         self.ask_for_others(now, id);
@@ -92,7 +92,7 @@ impl Session {
         self.requeue_late(now, id, &best);
         let size = self.config.max_packet;
         for (number, carried) in self.newest_frames_first(late) {
-            if self.is_current(id, number, carried) && self.rescue_budget.spend(size) {
+            if self.is_current(id, number, carried) && self.scheduling.rescue_budget.spend(size) {
                 self.retransmit(now, carried.stream, carried.sequence);
             }
         }
@@ -165,8 +165,8 @@ impl Session {
         let any_down = self.paths.values().any(|p| p.state == PathState::Down);
         let recently = |at: Instant| now.saturating_since(at) < ASK_EVERY;
         let is_slow = || path.excess_delay(now).is_some_and(|d| d >= ASK_OTHERS);
-        if any_down && is_slow() && !self.rescue_budget.asked.is_some_and(recently) {
-            self.rescue_budget.asked = Some(now);
+        if any_down && is_slow() && !self.scheduling.rescue_budget.asked.is_some_and(recently) {
+            self.scheduling.rescue_budget.asked = Some(now);
             self.outputs.push_back(Output::SuspectPath(id));
         }
     }

@@ -35,7 +35,11 @@ impl Session {
         if !self.may_send(now, id, frame.keyframe)? || frame.data.is_empty() {
             return Ok(());
         }
-        let stream = self.senders.get_mut(&id).ok_or(Error::UnknownStream(id))?;
+        let stream = self
+            .streams
+            .senders
+            .get_mut(&id)
+            .ok_or(Error::UnknownStream(id))?;
         stream.counters.frames += 1;
         stream.clock.on_frame(frame.timestamp);
         let class = Class::of(stream.config.codec.kind(), frame.keyframe);
@@ -80,7 +84,11 @@ impl Session {
         if !self.may_send(now, id, packet.keyframe)? {
             return Ok(());
         }
-        let stream = self.senders.get_mut(&id).ok_or(Error::UnknownStream(id))?;
+        let stream = self
+            .streams
+            .senders
+            .get_mut(&id)
+            .ok_or(Error::UnknownStream(id))?;
         let class = Class::of(stream.config.codec.kind(), packet.keyframe);
         let own = match stream.config.codec {
             Codec::H264 => class_of_h264(&packet.payload, class),
@@ -103,7 +111,11 @@ impl Session {
     /// interruption nothing before a keyframe.
     fn may_send(&mut self, now: Instant, id: StreamId, keyframe: bool) -> Result<bool, Error> {
         let can_send = self.can_send(now);
-        let stream = self.senders.get_mut(&id).ok_or(Error::UnknownStream(id))?;
+        let stream = self
+            .streams
+            .senders
+            .get_mut(&id)
+            .ok_or(Error::UnknownStream(id))?;
         if !can_send {
             stream.interrupt();
             self.refresh_paths_due();
@@ -118,7 +130,7 @@ impl Session {
 
     /// Whether anything that is scheduled now would leave.
     fn can_send(&self, now: Instant) -> bool {
-        let migrates = self.resumes_at.is_some_and(|at| now < at);
+        let migrates = self.scheduling.resumes_at.is_some_and(|at| now < at);
         !migrates && self.paths.values().any(Path::is_usable)
     }
 
@@ -128,7 +140,8 @@ impl Session {
         let suspects = self.paths.values();
         let suspects = suspects.filter(|p| p.state == PathState::Suspect && p.is_usable());
         let ids = suspects.map(|p| p.id);
-        ids.filter(|id| self.policies.may_pad(*id)).collect()
+        ids.filter(|id| self.scheduling.policies.may_pad(*id))
+            .collect()
     }
 
     fn schedule(&mut self, now: Instant, id: StreamId, class: Class, sequences: &[u64]) {
@@ -136,16 +149,18 @@ impl Session {
         if views.is_empty() || !self.can_send(now) {
             return;
         }
-        let suspects = match class == Class::Audio && self.scheduler.copies_sound() {
+        let suspects = match class == Class::Audio && self.scheduling.scheduler.copies_sound() {
             true => self.suspects_for_sound(),
             false => Vec::new(),
         };
-        let Some(stream) = self.senders.get_mut(&id) else {
+        let Some(stream) = self.streams.senders.get_mut(&id) else {
             return;
         };
         let sizes: Vec<Bytes> = sequences.iter().map(|s| stream.packet_size(*s)).collect();
         if class != Class::Retransmission {
-            self.rescue_budget.earn(sizes.iter().copied().sum());
+            self.scheduling
+                .rescue_budget
+                .earn(sizes.iter().copied().sum());
         }
         let classes: Vec<Class> = match class {
             Class::Retransmission => vec![class; sequences.len()],
@@ -158,13 +173,13 @@ impl Session {
             sizes: &sizes,
             made_for: None,
         };
-        let mut assignments = self.scheduler.assign(now, &batch, &views);
+        let mut assignments = self.scheduling.scheduler.assign(now, &batch, &views);
         for Assignment { path, copies } in &mut assignments {
             if copies.is_empty() {
                 copies.extend(suspects.iter().filter(|id| *id != path));
             }
         }
-        self.policies.spare(&mut assignments);
+        self.scheduling.policies.spare(&mut assignments);
         debug_assert_eq!(assignments.len(), sequences.len());
         let purpose = match class {
             Class::Audio => Purpose::Audio,
@@ -197,7 +212,7 @@ impl Session {
             self.give_up_repair(now, waiting.stream, waiting.sequence);
             return;
         }
-        let Some(stream) = self.senders.get(&waiting.stream) else {
+        let Some(stream) = self.streams.senders.get(&waiting.stream) else {
             return;
         };
         let class = stream.class(waiting.sequence);
@@ -220,7 +235,7 @@ impl Session {
 
     /// Whether this transmission is the latest and only one of a media packet.
     pub(super) fn is_current(&self, path: PathId, number: u64, carried: Carried) -> bool {
-        let stream = self.senders.get(&carried.stream);
+        let stream = self.streams.senders.get(&carried.stream);
         let stored = stream.and_then(|stream| stream.get(carried.sequence));
         let last = stored.and_then(|p| p.last);
         carried.content == Content::Media
@@ -233,7 +248,7 @@ impl Session {
     /// waits already.
     pub(super) fn retransmit(&mut self, now: Instant, id: StreamId, sequence: u64) {
         let can_send = self.can_send(now);
-        let Some(stream) = self.senders.get_mut(&id) else {
+        let Some(stream) = self.streams.senders.get_mut(&id) else {
             return;
         };
         if stream.config.rtx.is_none() || !can_send {
@@ -255,7 +270,11 @@ impl Session {
     }
 
     pub(super) fn clear_queued_again(&mut self, id: StreamId, sequence: u64) {
-        let packet = self.senders.get_mut(&id).and_then(|s| s.get_mut(sequence));
+        let packet = self
+            .streams
+            .senders
+            .get_mut(&id)
+            .and_then(|s| s.get_mut(sequence));
         if let Some(packet) = packet {
             packet.queued_again = false;
             packet.retransmissions = packet.retransmissions.saturating_sub(1);

@@ -84,14 +84,14 @@ impl Session {
     pub(super) fn can_pad(&self, path: &Path) -> bool {
         self.level != Level::Single
             && path.wants_padding()
-            && self.policies.may_pad(path.id)
+            && self.scheduling.policies.may_pad(path.id)
             && self.padding_packet().is_some()
     }
 
     /// A recent video packet, to be sent again as a probe: more useful than
     /// zeros, as a receiver that lost it has it then.
     fn padding_packet(&self) -> Option<(StreamId, u64)> {
-        self.senders.iter().find_map(|(id, stream)| {
+        self.streams.senders.iter().find_map(|(id, stream)| {
             stream.config.rtx?;
             Some((*id, stream.newest_sent()?))
         })
@@ -114,7 +114,7 @@ impl Session {
         let Some(path) = self.paths.get_mut(&id) else {
             return;
         };
-        let Some(stream) = self.senders.get_mut(&waiting.stream) else {
+        let Some(stream) = self.streams.senders.get_mut(&waiting.stream) else {
             return;
         };
         let again = waiting.purpose == Purpose::Retransmission;
@@ -131,7 +131,7 @@ impl Session {
         let numbered = stream.config.feedback == Feedback::EachPacket && copying.has_number();
         let numbers = numbered.then(|| {
             let by = (self.level, self.config.naming);
-            self.numbers.assign(by, path, ssrc, sequence)
+            self.feedback.numbers.assign(by, path, ssrc, sequence)
         });
         let (number, extensions) = numbers.flatten().unzip();
         let extensions = Extensions {

@@ -6,10 +6,10 @@ use weft_units::{Duration, Ecn, Instant, PathId};
 use weft_wire::rtcp::{CongestionFeedback, Packet, PacketArrival, StreamArrivals};
 use weft_wire::rtp::Header;
 
-use super::Session;
+use super::super::Session;
+use super::log::{Arrival, Report};
 use super::numbers::Found;
 use crate::config::{Level, Naming};
-use crate::receive_log::{Arrival, Report};
 
 /// Streams with a log, repair streams included; chosen by us. A peer can make
 /// up as many as it likes.
@@ -24,22 +24,26 @@ impl Session {
     }
 
     /// A packet of a stream that was negotiated came.
-    pub(super) fn log_of_stream(&mut self, header: &Header, arrival: Arrival) {
-        let is_known = self.stream_logs.contains_key(&header.ssrc);
-        if self.names_by_stream() && (is_known || self.stream_logs.len() < MOST_STREAMS) {
-            let log = self.stream_logs.entry(header.ssrc).or_default();
+    pub(in crate::session) fn log_of_stream(&mut self, header: &Header, arrival: Arrival) {
+        let is_known = self.feedback.stream_logs.contains_key(&header.ssrc);
+        if self.names_by_stream() && (is_known || self.feedback.stream_logs.len() < MOST_STREAMS) {
+            let log = self.feedback.stream_logs.entry(header.ssrc).or_default();
             log.on_packet(header.sequence, arrival);
         }
     }
 
     /// The reports that are due, as messages of at most `max_len` bytes.
-    pub(super) fn stream_feedback(
+    pub(in crate::session) fn stream_feedback(
         &mut self,
         now: Instant,
         max_len: usize,
         packets: &mut Vec<Packet>,
     ) {
-        let fresh = self.stream_logs.iter_mut().filter(|(_, l)| l.has_fresh());
+        let fresh = self
+            .feedback
+            .stream_logs
+            .iter_mut()
+            .filter(|(_, l)| l.has_fresh());
         let mut streams = Vec::new();
         for (ssrc, log) in fresh {
             let blocks = blocks(now, &log.take_report()).into_iter();
@@ -59,7 +63,11 @@ impl Session {
         (self.ntp(at) >> 16) as u32
     }
 
-    pub(super) fn on_stream_feedback(&mut self, now: Instant, feedback: &CongestionFeedback) {
+    pub(in crate::session) fn on_stream_feedback(
+        &mut self,
+        now: Instant,
+        feedback: &CongestionFeedback,
+    ) {
         if !self.names_by_stream() {
             // Its clock is not that of the feedback that was negotiated.
             self.drops.stale_feedback += 1;
@@ -70,7 +78,7 @@ impl Session {
         for stream in &feedback.streams {
             for (offset, arrival) in stream.packets.iter().enumerate() {
                 let sequence = stream.begin_sequence.wrapping_add(offset as u16);
-                match self.numbers.streams.find(stream.ssrc, sequence) {
+                match self.feedback.numbers.streams.find(stream.ssrc, sequence) {
                     Found::Sent(path, number) => {
                         let arrival = arrival.map(|a| arrived(reported_at, a));
                         reports.entry(path).or_default().push((number, arrival));
@@ -89,10 +97,13 @@ impl Session {
     /// eighteen hours.
     fn report_time(&mut self, timestamp: u32) -> Instant {
         // The first one lands in the second cycle: an older one may follow.
-        let previous = self.report_clock.unwrap_or(1 << 32 | u64::from(timestamp));
+        let previous = self
+            .feedback
+            .report_clock
+            .unwrap_or(1 << 32 | u64::from(timestamp));
         let ahead = timestamp.wrapping_sub(previous as u32).cast_signed();
         let clock = previous.saturating_add_signed(i64::from(ahead));
-        self.report_clock = Some(clock.max(previous));
+        self.feedback.report_clock = Some(clock.max(previous));
         let nanos = (u128::from(clock) * 1_000_000_000) >> 16;
         Instant::from_nanos(nanos as u64)
     }

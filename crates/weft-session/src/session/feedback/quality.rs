@@ -4,7 +4,7 @@
 use weft_units::{Duration, Instant, StreamId};
 use weft_wire::rtcp::{Packet, QualityFeedback, SourceDescription};
 
-use super::Session;
+use super::super::Session;
 use crate::config::Level;
 use crate::receive::PathQuality;
 use crate::schedule::Quality;
@@ -18,8 +18,12 @@ const MAX_CONSTRUCTION: Duration = Duration::from_secs(10);
 const FRAME_RATES: std::ops::RangeInclusive<u32> = 1_000..=240_000;
 
 impl Session {
-    pub(super) fn send_quality_feedback(&mut self, id: StreamId, quality: &PathQuality) {
-        let media = self.receivers.get(&id).and_then(|s| s.ssrc);
+    pub(in crate::session) fn send_quality_feedback(
+        &mut self,
+        id: StreamId,
+        quality: &PathQuality,
+    ) {
+        let media = self.streams.receivers.get(&id).and_then(|s| s.ssrc);
         let (Some(media), Level::Full) = (media, self.level) else {
             return;
         };
@@ -33,7 +37,11 @@ impl Session {
     }
 
     /// What cannot be true is ignored and counted.
-    pub(super) fn on_quality_feedback(&mut self, now: Instant, feedback: &QualityFeedback) {
+    pub(in crate::session) fn on_quality_feedback(
+        &mut self,
+        now: Instant,
+        feedback: &QualityFeedback,
+    ) {
         let stream = self.sender_of(feedback.media).map(|(id, _)| id);
         let claimed = feedback.alpha.unsigned_abs();
         let path = self.paths.get_mut(&feedback.path);
@@ -57,12 +65,12 @@ impl Session {
             construction: feedback.construction,
         };
         let views = self.path_views();
-        self.scheduler.on_quality(now, &quality, &views);
+        self.scheduling.scheduler.on_quality(now, &quality, &views);
     }
 
     /// Frame rates of what we receive; at other levels nobody could be told
     /// what comes of them.
-    pub(super) fn on_source_descriptions(&mut self, list: &[SourceDescription]) {
+    pub(in crate::session) fn on_source_descriptions(&mut self, list: &[SourceDescription]) {
         for description in list {
             let (Some(rate), Level::Full) = (description.frame_rate, self.level) else {
                 continue;
@@ -71,7 +79,7 @@ impl Session {
                 self.drops.implausible += 1;
                 continue;
             }
-            let mut streams = self.receivers.values_mut();
+            let mut streams = self.streams.receivers.values_mut();
             let stream = streams.find(|s| s.ssrc == Some(description.ssrc));
             if let Some(stream) = stream {
                 let interval = Duration::from_secs(1000) / u64::from(rate);

@@ -3,11 +3,11 @@
 use weft_units::{Duration, Instant, Ssrc};
 use weft_wire::rtcp::{Packet, ReceiverReport, ReportBlock, SenderReport, SourceDescription};
 
-use super::Session;
+use super::super::Session;
 
 /// Reports go out this often: libwebrtc's interval for video. Chosen below the
 /// five seconds of RFC 3550 so that a player can align sound and picture soon.
-pub(super) const INTERVAL: Duration = Duration::from_secs(1);
+pub(in crate::session) const INTERVAL: Duration = Duration::from_secs(1);
 
 /// Seconds of NTP time, as 32.32 fixed point.
 fn ntp_span(d: Duration) -> u64 {
@@ -16,25 +16,25 @@ fn ntp_span(d: Duration) -> u64 {
 
 impl Session {
     /// NTP time of `at` (32.32 bits).
-    pub(super) fn ntp(&self, at: Instant) -> u64 {
+    pub(in crate::session) fn ntp(&self, at: Instant) -> u64 {
         self.config
             .ntp_at_zero
             .wrapping_add(ntp_span(at.saturating_since(Instant::ZERO)))
     }
 
-    pub(super) fn send_due_reports(&mut self, now: Instant) {
-        if now < self.next_report {
+    pub(in crate::session) fn send_due_reports(&mut self, now: Instant) {
+        if now < self.feedback.next_report {
             return;
         }
         // A tenth more or less, so that many sessions do not beat together.
         let spread = 0.9 + 0.2 * self.rng.unit();
-        self.next_report = now + INTERVAL.mul_f64(spread);
+        self.feedback.next_report = now + INTERVAL.mul_f64(spread);
         let mut blocks = self.report_blocks(now);
         let ntp = self.ntp(now);
         let cname = self.config.cname.clone();
         let tells_rate = self.level == crate::config::Level::Full;
         let mut compounds = Vec::new();
-        for stream in self.senders.values() {
+        for stream in self.streams.senders.values() {
             let Some((timestamp, at)) = stream.newest else {
                 continue;
             };
@@ -67,7 +67,12 @@ impl Session {
 
     /// Says goodbye for all sending streams (RFC 3550 section 6.6).
     pub fn close(&mut self) {
-        let ssrcs: Vec<Ssrc> = self.senders.values().map(|s| s.config.ssrc).collect();
+        let ssrcs: Vec<Ssrc> = self
+            .streams
+            .senders
+            .values()
+            .map(|s| s.config.ssrc)
+            .collect();
         if !ssrcs.is_empty() {
             self.send_rtcp(&[Packet::Goodbye(ssrcs)]);
         }
@@ -77,7 +82,7 @@ impl Session {
         /// RFC 3550 section 6.4.1: the count has five bits.
         const MAX_BLOCKS: usize = 31;
         let mut blocks = Vec::new();
-        for stream in self.receivers.values_mut().take(MAX_BLOCKS) {
+        for stream in self.streams.receivers.values_mut().take(MAX_BLOCKS) {
             let Some(ssrc) = stream.ssrc else { continue };
             let Some(figures) = stream.receiver.take_report() else {
                 continue;
@@ -99,8 +104,9 @@ impl Session {
         blocks
     }
 
-    pub(super) fn on_sender_report(&mut self, now: Instant, report: &SenderReport) {
+    pub(in crate::session) fn on_sender_report(&mut self, now: Instant, report: &SenderReport) {
         let stream = self
+            .streams
             .receivers
             .values_mut()
             .find(|s| s.ssrc == Some(report.ssrc));
@@ -111,7 +117,7 @@ impl Session {
 
     /// Round trip and loss from the peer's report blocks; only needed where no
     /// per-packet feedback gives them.
-    pub(super) fn on_report_blocks(&mut self, now: Instant, blocks: &[ReportBlock]) {
+    pub(in crate::session) fn on_report_blocks(&mut self, now: Instant, blocks: &[ReportBlock]) {
         if self.level != crate::config::Level::Single {
             return;
         }
@@ -131,7 +137,7 @@ impl Session {
         }
         let (mut expected, mut lost) = (0_u32, 0_u32);
         for block in blocks {
-            let stream = self.senders.values_mut();
+            let stream = self.streams.senders.values_mut();
             let mut stream = stream.filter(|s| s.config.ssrc == block.ssrc);
             if let Some((more, missing)) = stream.next().and_then(|s| s.on_report(block)) {
                 expected = expected.saturating_add(more);

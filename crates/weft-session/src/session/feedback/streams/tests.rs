@@ -4,8 +4,8 @@ use weft_wire::rtp::ExtensionMap;
 
 use super::{arrived, blocks};
 use crate::config::{Config, Naming};
-use crate::receive_log::{Arrival, ReceiveLog};
 use crate::session::Session;
+use crate::session::feedback::log::{Arrival, ReceiveLog};
 
 fn at(ms: u64) -> Instant {
     Instant::ZERO + Duration::from_millis(ms)

@@ -15,7 +15,7 @@ type Sent = (PathId, u64);
 
 /// What was sent, for peers that know no paths.
 #[derive(Debug, Default)]
-pub(super) struct Numbers {
+pub(in crate::session) struct Numbers {
     pub transport: TransportNumbers,
     pub streams: StreamNumbers,
 }
@@ -55,7 +55,7 @@ impl Numbers {
 
 /// What each transport-wide number was.
 #[derive(Debug)]
-pub(super) struct TransportNumbers {
+pub(in crate::session) struct TransportNumbers {
     sent: VecDeque<Sent>,
     first: u64,
 }
@@ -98,7 +98,7 @@ impl TransportNumbers {
 /// What each sequence number of each stream was (RFC 8888). Numbers leave out
 /// of order, since each path has a queue of its own.
 #[derive(Debug, Default)]
-pub(super) struct StreamNumbers {
+pub(in crate::session) struct StreamNumbers {
     streams: Vec<StreamLog>,
 }
 
@@ -113,7 +113,7 @@ struct StreamLog {
 
 /// What became of a number that a peer reports.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Found {
+pub(in crate::session) enum Found {
     Sent(PathId, u64),
     /// It left, without being accounted for: copies that cannot be told apart.
     Unaccounted,

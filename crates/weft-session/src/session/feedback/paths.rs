@@ -1,0 +1,95 @@
+//! Feedback by path, at the full level: arrivals by each path's own numbers.
+
+use weft_units::{Instant, PathId, Ssrc};
+use weft_wire::rtcp::{Packet, PathFeedback, split_arrivals};
+use weft_wire::sequence;
+
+use super::super::Session;
+use super::log::{Arrival, Report};
+use crate::event::Event;
+use crate::path::PathState;
+
+impl Session {
+    pub(super) fn on_path_feedback(&mut self, now: Instant, feedback: &PathFeedback) {
+        let id = feedback.path;
+        let Some(path) = self.paths.get(&id) else {
+            self.drops.stale_feedback += 1;
+            return;
+        };
+        let next = path.history.next_number();
+        // Path numbers begin at zero: a base beyond the next number is of a
+        // time before, or a lie.
+        let extended = sequence::extend(Some(next + (1 << 16)), feedback.base_sequence);
+        let Some(base) = extended.checked_sub(1 << 16).filter(|b| *b <= next) else {
+            self.drops.stale_feedback += 1;
+            return;
+        };
+        let mut marks = feedback.marks.iter().copied();
+        let arrivals = feedback.arrivals.iter().map(|arrival| {
+            arrival.map(|at| Arrival {
+                at,
+                ecn: marks.next().unwrap_or_default(),
+            })
+        });
+        let reports = (base..).zip(arrivals).collect();
+        self.on_path_reports(now, id, reports);
+    }
+
+    pub(in crate::session) fn on_path_reports(
+        &mut self,
+        now: Instant,
+        id: PathId,
+        reports: Vec<(u64, Option<Arrival>)>,
+    ) {
+        let Some(path) = self.paths.get_mut(&id) else {
+            return;
+        };
+        let before = path.state;
+        let outcome = path.on_feedback(now, reports);
+        if path.state != before {
+            let state = path.state;
+            self.event(Event::PathStateChanged { path: id, state });
+        }
+        let arrived = outcome.acknowledged.len();
+        // What an outage took no repair packet would have outlasted, and to
+        // protect against it would halve the rate of the call that returns.
+        let missing = match before {
+            PathState::Suspect => 0,
+            PathState::Up | PathState::Down => outcome.lost.len(),
+        };
+        let protection = &mut self.protecting.protection;
+        protection.on_feedback(now, id, arrived as u64, missing as u64);
+        for (_, carried) in &outcome.acknowledged {
+            self.on_acknowledged(*carried);
+        }
+        for (number, carried) in &outcome.lost {
+            self.on_lost(now, id, *number, *carried);
+        }
+        if let Some(path) = self.paths.get_mut(&id) {
+            path.history.recycle(outcome);
+        }
+        self.rescue(now, id);
+        self.rescue_suspects(now);
+    }
+}
+
+/// One path's report as messages of at most `max_len` bytes.
+pub(in crate::session) fn messages(
+    sender: Ssrc,
+    path: PathId,
+    report: Report,
+    max_len: usize,
+    packets: &mut Vec<Packet>,
+) {
+    let room = match report.marks.is_empty() {
+        true => max_len,
+        false => PathFeedback::room_beside_marks(max_len),
+    };
+    let mut marks = report.marks.into_iter();
+    for block in split_arrivals(report.first, &report.arrivals, room) {
+        let count = block.arrivals.iter().flatten().count();
+        let mut feedback = block.into_path_feedback(sender, path);
+        feedback.marks.extend(marks.by_ref().take(count));
+        packets.push(Packet::PathFeedback(feedback));
+    }
+}

@@ -1,0 +1,61 @@
+//! Feedback by transport-wide numbers, at the sender-side level
+//! (draft-holmer-rmcat-transport-wide-cc-extensions-01).
+
+use std::collections::BTreeMap;
+
+use weft_units::{Ecn, Instant, PathId, Ssrc};
+use weft_wire::rtcp::{Packet, split_arrivals};
+use weft_wire::sequence;
+
+use super::super::Session;
+use super::log::Arrival;
+
+impl Session {
+    /// The report that is due, as messages of at most `max_len` bytes.
+    pub(in crate::session) fn transport_feedback(
+        &mut self,
+        max_len: usize,
+        packets: &mut Vec<Packet>,
+    ) {
+        if !self.feedback.transport_log.has_fresh() {
+            return;
+        }
+        let sender = self.rtcp_ssrc();
+        let media = self.streams.receivers.values().find_map(|s| s.ssrc);
+        let report = self.feedback.transport_log.take_report();
+        for block in split_arrivals(report.first, &report.arrivals, max_len) {
+            let count = self.feedback.count;
+            self.feedback.count = count.wrapping_add(1);
+            packets.push(Packet::TransportFeedback(block.into_transport_feedback(
+                sender,
+                media.unwrap_or(Ssrc(0)),
+                count,
+            )));
+        }
+    }
+
+    pub(super) fn on_transport_feedback(
+        &mut self,
+        now: Instant,
+        base: u16,
+        arrivals: &[Option<Instant>],
+    ) {
+        let base = sequence::extend(Some(self.feedback.numbers.transport.next()), base);
+        let mut reports: BTreeMap<PathId, Vec<(u64, Option<Arrival>)>> = BTreeMap::new();
+        for (offset, arrival) in arrivals.iter().enumerate() {
+            match self.feedback.numbers.transport.find(base + offset as u64) {
+                Some((path, number)) => {
+                    let arrival = arrival.map(|at| Arrival {
+                        at,
+                        ecn: Ecn::NotEct,
+                    });
+                    reports.entry(path).or_default().push((number, arrival));
+                }
+                None => self.drops.stale_feedback += 1,
+            }
+        }
+        for (path, reports) in reports {
+            self.on_path_reports(now, path, reports);
+        }
+    }
+}

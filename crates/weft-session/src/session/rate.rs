@@ -1,0 +1,69 @@
+//! What all streams together should send, and when the application hears of
+//! it.
+
+use weft_units::{Instant, MediaKind, Rate};
+
+use super::Session;
+use crate::event::Event;
+use crate::schedule::SOUND;
+
+/// The target rate as the application knows it.
+pub(super) struct AnnouncedRate {
+    pub announced: Rate,
+    /// Something that the target rate depends on may have changed.
+    pub moved: bool,
+}
+
+impl Session {
+    /// What all streams together should send: the paths' worth without what
+    /// repair packets take, the peer's limit and the application's.
+    #[must_use]
+    pub fn target_rate(&self) -> Rate {
+        let views = self.path_views();
+        let paths = if views.is_empty() {
+            Rate::ZERO
+        } else {
+            self.scheduling.scheduler.rate(&views)
+        };
+        let media = paths.as_bps() as f64 * self.protecting.repair_share.left_for_media();
+        Rate::from_bps(media as u64).min(self.wanted_rate())
+    }
+
+    /// Tells the application of a target that moved by a hundredth or more.
+    pub(super) fn announce_rate(&mut self, now: Instant) {
+        self.rate.moved = false;
+        let live = match self.scheduling.policies.are_none() {
+            true => Vec::new(),
+            false => self.views(&self.live_paths()),
+        };
+        self.scheduling.policies.settle(&live, self.wanted_rate());
+        let rate = self.target_rate();
+        let moved = rate.as_bps().abs_diff(self.rate.announced.as_bps());
+        if moved * 100 <= self.rate.announced.as_bps() && self.rate.announced != Rate::ZERO {
+            return;
+        }
+        if rate == self.rate.announced {
+            return;
+        }
+        self.rate.announced = rate;
+        for path in self.paths.values_mut() {
+            path.controller.set_demand(now, self.config.max_rate);
+        }
+        self.event(Event::TargetRateChanged { rate });
+    }
+
+    /// The most that the application sends, as far as the peer takes it: who
+    /// sends no pictures wants little.
+    pub(super) fn wanted_rate(&self) -> Rate {
+        let mut kinds = self.streams.senders.values().map(|s| s.config.codec.kind());
+        let most = match self.streams.senders.is_empty() || kinds.any(|k| k == MediaKind::Video) {
+            true => self.config.max_rate,
+            false => SOUND
+                .mul_f64(self.streams.senders.len() as f64)
+                .min(self.config.max_rate),
+        };
+        self.feedback
+            .remote_limit
+            .map_or(most, |limit| limit.min(most))
+    }
+}

@@ -1,0 +1,80 @@
+//! The paths as the scheduler sees them.
+
+use weft_units::Duration;
+
+use super::Session;
+use crate::path::{Path, PathState};
+use crate::schedule::PathView;
+
+impl Session {
+    /// The paths that may carry packets, as the scheduler sees them: of those
+    /// that live, those that the links' policies admit.
+    pub(super) fn path_views(&self) -> Vec<PathView> {
+        let live = self.live_paths();
+        if self.scheduling.policies.are_none() {
+            return self.views(&live);
+        }
+        let admitted = self
+            .scheduling
+            .policies
+            .admit(&self.views(&live), self.wanted_rate());
+        let rate_of = |id| admitted.iter().find(|(path, _)| *path == id);
+        let used = live.into_iter().filter(|p| rate_of(p.id).is_some());
+        let mut views = self.views(&used.collect::<Vec<&Path>>());
+        for view in &mut views {
+            view.rate = rate_of(view.id).map_or(view.rate, |(_, rate)| *rate);
+        }
+        views
+    }
+
+    /// Paths as the scheduler sees them, their delays over the quickest one's.
+    pub(super) fn views(&self, paths: &[&Path]) -> Vec<PathView> {
+        let measured = paths.iter().all(|p| p.one_way.recent().is_some());
+        let delay = |p: &Path| {
+            let measured = p.one_way.recent().filter(|_| measured);
+            measured.unwrap_or_else(|| (p.rtt.smoothed() / 2).as_nanos() as i64)
+        };
+        let each = paths.iter().map(|p| (*p, delay(p), self.reach(p)));
+        let each: Vec<(&Path, i64, i64)> = each.collect();
+        let least = each.iter().map(|(_, delay, _)| *delay).min().unwrap_or(0);
+        let quickest = each.iter().map(|(.., reach)| *reach).min().unwrap_or(0);
+        let over = |value: i64, least: i64| Duration::from_nanos(value.abs_diff(least));
+        let view = |(path, delay, reach): &(&Path, i64, i64)| {
+            path.view(over(*delay, least), over(*reach, quickest))
+        };
+        each.iter().map(view).collect()
+    }
+
+    /// One-way delay of what is sent on this path now, with a constant that
+    /// all paths share; half a round trip where there is no feedback yet.
+    pub(super) fn reach(&self, path: &Path) -> i64 {
+        path.expected_delay(self.now).unwrap_or_else(|| {
+            let offsets = self.paths.values().filter_map(|p| p.forecast.offset());
+            offsets.min().unwrap_or(0) + (path.rtt.smoothed() / 2).as_nanos() as i64
+        })
+    }
+
+    /// The paths that are up, or else those that are suspect; only the one that
+    /// the scheduler keeps to, if it can be used.
+    pub(super) fn live_paths(&self) -> Vec<&Path> {
+        let kept = self.scheduling.scheduler.keeps_to();
+        let kept = kept.and_then(|id| self.paths.get(&id));
+        if let Some(path) = kept.filter(|p| p.is_usable()) {
+            return vec![path];
+        }
+        let in_state = |s| {
+            let paths = self.paths.values();
+            paths.filter(move |p| p.state == s && p.is_usable())
+        };
+        let mut live: Vec<&Path> = in_state(PathState::Up).collect();
+        if live.is_empty() {
+            live = in_state(PathState::Suspect).collect();
+            if self.scheduling.scheduler.rescues() {
+                // The one that was heard last is the likeliest to live.
+                let last = live.iter().map(|p| p.heard_at()).max();
+                live.retain(|p| Some(p.heard_at()) == last);
+            }
+        }
+        live
+    }
+}
