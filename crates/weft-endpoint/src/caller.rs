@@ -5,6 +5,7 @@ mod media;
 mod news;
 mod offers;
 mod patience;
+mod report;
 #[cfg(test)]
 mod tests;
 
@@ -19,22 +20,26 @@ use weft_net::{Application, Clock, Context, Driver, DriverError, Remote};
 use weft_peer::{Event, NegotiationError, Offer, Peer, PeerKey, Section};
 use weft_publish::Publisher;
 use weft_secure::Certificate;
-use weft_session::{ProtectionKind, SchedulerKind, Stats};
+use weft_session::{ProtectionKind, SchedulerKind};
 use weft_units::{Codec, Deadline, PathId, Rate, StreamId};
 
-use super::links::{LinkFigures, Links};
+use super::links::Links;
 use super::notice::{Notice, Notices};
 use super::sources::sound::SoundFrame;
-use super::sources::video::{CameraReport, VideoControl, VideoFrame};
+use super::sources::video::{VideoControl, VideoFrame};
 use following::{Following, Held};
 pub use news::{Listener, News};
 pub use patience::Patience;
+pub use report::PeerReport;
 
 /// How this endpoint sends.
 #[derive(Clone, Debug)]
 pub struct Sending {
+    /// Which packets go over which path.
     pub scheduler: SchedulerKind,
+    /// How many repair packets there are, towards peers that know them.
     pub protection: ProtectionKind,
+    /// Of every path.
     pub controller: weft_cc::ControllerKind,
     /// Of the cameras.
     pub codec: Codec,
@@ -52,20 +57,31 @@ pub struct OfferId(u64);
 pub enum Command {
     /// Describe these sections.
     Offer {
+        /// What is sent and received, in order.
         sections: Vec<Section>,
+        /// Its number, and the SDP.
         reply: Sender<Result<(OfferId, String), CallError>>,
     },
     /// There will be no answer to an offer.
     Withdraw(OfferId),
     /// The answer to an offer has come. What happens then is told to `news`.
     Accept {
+        /// Which.
         offer: OfferId,
+        /// The SDP.
         answer: String,
+        /// Who hears of the peer.
         news: Listener,
+        /// The peer.
         reply: Sender<Result<PeerKey, CallError>>,
     },
     /// An encoded picture of a camera, for every peer that we send to.
-    Video { camera: usize, frame: VideoFrame },
+    Video {
+        /// Its place among the encoders.
+        camera: usize,
+        /// The picture.
+        frame: VideoFrame,
+    },
     /// A piece of sound, likewise.
     Sound(SoundFrame),
     /// Schedule with this one from now on, in every call.
@@ -84,27 +100,12 @@ pub enum Command {
     Stop,
 }
 
-/// One peer's figures.
-#[derive(Clone, Debug)]
-pub struct PeerReport {
-    pub peer: PeerKey,
-    pub stats: Stats,
-    /// The link of each path.
-    pub links: BTreeMap<PathId, String>,
-    /// All links of the endpoint, in order, whether there is a path or not.
-    pub all_links: Vec<LinkFigures>,
-    pub connected: bool,
-    /// Of the cameras that it gets, in order.
-    pub cameras: Vec<CameraReport>,
-    /// What its streams are, those that it sends and those that it gets.
-    pub tracks: BTreeMap<StreamId, Track>,
-}
-
 /// What a stream is among those of its connection that flow its way.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Track {
     /// Pictures of the camera with this place in the description.
     Camera(usize),
+    /// The microphone's.
     Sound,
 }
 
@@ -121,12 +122,16 @@ impl fmt::Display for Track {
 /// The endpoint cannot do this.
 #[derive(Debug, thiserror::Error)]
 pub enum CallError {
+    /// What the peer says cannot be agreed on.
     #[error("{0}")]
     Negotiation(#[from] NegotiationError),
+    /// The system gives no randomness.
     #[error("{0}")]
     Entropy(#[from] weft_net::EntropyError),
+    /// There is no such offer any more.
     #[error("this offer was answered already or never made")]
     UnknownOffer,
+    /// The endpoint was stopped.
     #[error("the network loop has ended")]
     Ended,
 }
@@ -170,7 +175,10 @@ pub struct Caller {
 /// How many cameras this endpoint has and what controls them.
 pub type Encoders = Vec<Arc<VideoControl>>;
 
-/// Starts an endpoint on these links.
+/// Starts an endpoint on these links; `encoders` are told what rate they have.
+///
+/// # Errors
+/// If the system gives no thread, readiness queue or randomness.
 pub fn start(
     clock: Clock,
     links: Links,
@@ -203,13 +211,18 @@ pub fn start(
 /// An endpoint cannot start.
 #[derive(Debug, thiserror::Error)]
 pub enum StartError {
+    /// No certificate can be made for DTLS.
     #[error(transparent)]
     Certificate(#[from] weft_secure::CertificateError),
+    /// The system gives no thread or readiness queue.
     #[error(transparent)]
     Driver(#[from] DriverError),
 }
 
 /// Sends a command and waits for its answer.
+///
+/// # Errors
+/// If the endpoint has ended.
 pub fn ask<T>(
     remote: &Remote<Command>,
     command: impl FnOnce(Sender<T>) -> Command,

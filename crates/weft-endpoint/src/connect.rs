@@ -8,22 +8,28 @@ use crate::signalling::{Created, SignallingError};
 
 /// A connection under way; its news tell when it is up.
 pub struct Connection {
+    /// Our side of it.
     pub peer: PeerKey,
-    /// The server's address of it.
+    /// The server's address of it, for [`Room::delete`](crate::signalling::Room::delete).
     pub location: String,
 }
 
 /// Why there is none.
 #[derive(Debug, thiserror::Error)]
 pub enum ConnectError {
+    /// The server refuses, or does not answer.
     #[error(transparent)]
     Signalling(#[from] SignallingError),
+    /// The answer is none, or the endpoint has ended.
     #[error(transparent)]
     Call(#[from] CallError),
 }
 
 /// Offers these sections through `exchange` and accepts the answer; without one
 /// the offer is withdrawn.
+///
+/// # Errors
+/// If there is no answer, or none that can be accepted.
 pub fn connect(
     remote: &Remote<Command>,
     sections: Vec<Section>,

@@ -11,8 +11,13 @@ use weft_units::Bytes;
 
 use crate::notice::{Notice, Notices};
 
+mod board;
+mod choice;
 #[cfg(test)]
 mod tests;
+
+pub use board::Board;
+pub use choice::{ChoiceError, links_or_all, loopback};
 
 /// ICE network cost: the first link named is the cheapest (libwebrtc's scale
 /// of 0 to 999; 10 apart, so that the order shows and nothing more).
@@ -32,14 +37,18 @@ pub enum Scope {
 
 /// A socket on a link, and what the association has to know of it.
 pub struct Access {
+    /// Where it is, and what it costs.
     pub local: LocalAddress,
+    /// The socket, tied to the link.
     pub socket: UdpSocket,
 }
 
 /// A link's policy and what it has carried.
 #[derive(Clone, Debug)]
 pub struct LinkFigures {
+    /// As it was named.
     pub name: String,
+    /// What its owner wants of it.
     pub policy: Policy,
     /// In both directions, with the headers of IP and UDP.
     pub carried: Bytes,
@@ -63,6 +72,9 @@ pub struct Links {
 impl Links {
     /// Checks that one link at least is there now, says which are waited for,
     /// and warns of those whose sockets cannot be tied to their interface.
+    ///
+    /// # Errors
+    /// If none is there, or one can never be.
     pub fn check(
         specs: Vec<LinkSpec>,
         scope: Scope,
@@ -101,20 +113,26 @@ impl Links {
     }
 
     /// Whether any of them can come or go.
+    #[must_use]
     pub fn may_change(&self) -> bool {
         let fixed = |s: &LinkSpec| matches!(s.target, Target::Address(ip) if ip.is_loopback());
         self.scope == Scope::Every || !self.specs.iter().all(fixed)
     }
 
+    /// A link's name.
+    #[must_use]
     pub fn name(&self, link: LinkId) -> &str {
         self.spec(link).map_or("", |spec| &spec.name)
     }
 
+    /// What its owner wants of a link.
+    #[must_use]
     pub fn policy(&self, link: LinkId) -> Policy {
         self.spec(link).map(|s| s.policy).unwrap_or_default()
     }
 
     /// Whether it carries whatever there is, from the start.
+    #[must_use]
     pub fn is_regular(&self, link: LinkId) -> bool {
         self.spec(link).is_none_or(LinkSpec::is_regular)
     }
@@ -158,6 +176,7 @@ impl Links {
     }
 
     /// A socket there; none if the link has just gone.
+    #[must_use]
     pub fn open(&self, link: LinkId, place: Attachment) -> Option<Access> {
         let spec = self.spec(link)?;
         let socket = Link::open_at(spec, place).ok()?;
@@ -182,6 +201,7 @@ impl Links {
     }
 
     /// Whether there is a budget to keep.
+    #[must_use]
     pub fn have_budget(&self) -> bool {
         self.specs.iter().any(|s| s.budget.is_some())
     }
@@ -191,12 +211,14 @@ impl Links {
     }
 
     /// Whether its budget is used up.
+    #[must_use]
     pub fn is_spent(&self, link: LinkId) -> bool {
         let budget = self.spec(link).and_then(|s| s.budget);
         budget.is_some_and(|budget| self.carried(link) >= budget)
     }
 
     /// Policies, what was carried, what is left.
+    #[must_use]
     pub fn figures(&self) -> Vec<LinkFigures> {
         let figures = |(id, spec): (LinkId, &LinkSpec)| {
             let carried = self.carried(id);

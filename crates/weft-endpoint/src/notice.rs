@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::net::IpAddr;
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use weft_media::CameraError;
@@ -50,6 +51,23 @@ pub enum Notice {
     CameraEnded(CameraError),
     /// The microphone gives no more sound.
     SoundEnded(SoundError),
+    /// There is a file already where a recording is to begin; it is left alone.
+    RecordingElsewhere {
+        /// That file.
+        taken: PathBuf,
+        /// Where it is recorded instead.
+        path: PathBuf,
+    },
+    /// Who is recorded sends H.264, which WebM cannot hold.
+    RecordingOfSound {
+        /// The file, which gets the sound.
+        path: PathBuf,
+    },
+    /// A file cannot be written any more; the call goes on.
+    RecordingFailed(
+        /// Why.
+        String,
+    ),
     /// An encoder does not keep up with its camera.
     TooSlow {
         /// Share of the pictures that were not encoded, 0 to 1.
@@ -85,6 +103,21 @@ impl fmt::Display for Notice {
             Notice::LinksUnwatched(error) => error.fmt(f),
             Notice::CameraEnded(error) => error.fmt(f),
             Notice::SoundEnded(error) => error.fmt(f),
+            Notice::RecordingElsewhere { taken, path } => write!(
+                f,
+                "{} is there already; recording to {}",
+                taken.display(),
+                path.display()
+            ),
+            Notice::RecordingOfSound { path } => write!(
+                f,
+                "{}: they send H.264, which WebM cannot hold; only their sound is recorded (their \
+                 pictures are if they send VP8)",
+                path.display()
+            ),
+            Notice::RecordingFailed(error) => {
+                write!(f, "{error}; this recording has ended, the call goes on")
+            }
             Notice::TooSlow { missed } => write!(
                 f,
                 "this machine is too slow for its cameras: {:.0} % of the pictures of one were \

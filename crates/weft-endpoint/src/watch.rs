@@ -14,6 +14,7 @@ use weft_units::{Codec, Duration, Instant};
 /// One picture shown.
 #[derive(Clone, Copy, Debug)]
 pub struct Sight {
+    /// When.
     pub at: Instant,
     /// Frame number from its stamp, if it has one.
     pub number: Option<u32>,
@@ -21,17 +22,22 @@ pub struct Sight {
     pub latency: Option<Duration>,
     /// From capture until its last packet came.
     pub complete: Option<Duration>,
+    /// As it came.
     pub bytes: usize,
-    /// Pixels.
+    /// Pixels across.
     pub width: usize,
+    /// And down.
     pub height: usize,
 }
 
 /// Everything seen so far.
 #[derive(Debug)]
 pub struct Sights {
+    /// Those that nobody took yet.
     pub all: Vec<Sight>,
+    /// How often and for how long the picture stood still.
     pub freezes: Freezes,
+    /// Frames without a picture.
     pub undecodable: u64,
 }
 
@@ -43,6 +49,10 @@ pub struct Watcher {
 }
 
 impl Watcher {
+    /// A decoder that waits for frames.
+    ///
+    /// # Errors
+    /// If there is none for this codec.
     pub fn start(clock: Clock, codec: Codec) -> Result<Watcher, VideoError> {
         let decoder = VideoDecoder::new(codec)?;
         let (frames, incoming) = channel();
@@ -66,6 +76,7 @@ impl Watcher {
     }
 
     /// The pictures since this was asked last.
+    #[must_use]
     pub fn take(&self) -> Vec<Sight> {
         let sights = self.sights.lock();
         std::mem::take(
@@ -75,6 +86,7 @@ impl Watcher {
         )
     }
 
+    /// Looks at everything at once; the decoder waits meanwhile.
     pub fn look<T>(&self, at: impl FnOnce(&Sights) -> T) -> T {
         at(&self
             .sights

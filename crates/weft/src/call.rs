@@ -10,6 +10,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use serde_json::json;
+use weft_media::MicrophoneSpec;
 use weft_net::{Clock, Remote};
 use weft_peer::{PeerKey, Section};
 use weft_server::axum::routing::get;
@@ -18,18 +19,20 @@ use weft_server::media_plane::{
     self, Command as MediaCommand, Event as MediaEvent, EventSender, MediaError, MediaPlane,
     Negotiated, ResourceId, Stats,
 };
-use weft_server::{ParticipantKind, Publishing, Resident, Security, Server, unguessable};
+use weft_server::{
+    LinkReport, ParticipantKind, Publishing, Resident, Security, Server, unguessable,
+};
 
 use crate::cli::CallArgs;
 use crate::exit::{self, Failure};
 use crate::interrupt;
-use crate::join::board::Board;
 use crate::serve;
-use crate::statistics::{self, StatsFile};
+use crate::statistics::StatsFile;
 use weft_endpoint::caller::{CallError, Command, News, OfferId, Patience, ask};
-use weft_endpoint::links::Links;
+use weft_endpoint::links::{self, Board, Links};
 use weft_endpoint::signalling::with_remedy;
-use weft_endpoint::sources::{self, Sources};
+use weft_endpoint::sources::{self, Encoding, Sources};
+use weft_endpoint::{OwnSources, StartError};
 
 /// The page plays `/whep/call/sender`.
 const ROOM: &str = "call";
@@ -46,16 +49,23 @@ pub fn run(args: CallArgs) -> Result<(), Failure> {
         ));
     }
     let loopback = Some(args.page.listen.ip()).filter(IpAddr::is_loopback);
-    let (specs, scope) = sources::links_or_all(&send.links, loopback)?;
+    let all = links::links_or_all(&send.links, loopback);
+    let (specs, scope) = all.map_err(StartError::from)?;
     let links = Links::check(specs, scope, &notices).map_err(Failure::usage)?;
-    // One layer: there is no server to thin anything out.
-    let (mic, codec) = (send.mic.clone(), send.codec);
-    let sources = Sources::open(&send.cameras, mic, codec, 1, send.degradation, clock)?;
+    let mut sources = Sources::open(&send.cameras, OwnSources::default(), clock)?;
+    let microphone = send.mic.as_ref().map(MicrophoneSpec::open).transpose();
+    sources.microphone = microphone.map_err(StartError::from)?;
+    let encoding = Encoding {
+        codec: send.codec,
+        // There is no server to thin anything out.
+        layers: 1,
+        degradation: send.degradation,
+    };
     let (sections, publishing) = (sources.sections(), sources.publishing());
     let mut stats = send.stats.as_deref().map(StatsFile::create).transpose()?;
-    let driver = sources::start(clock, links, send.sending(), sources, notices)?;
+    let driver = sources::start(clock, links, send.sending(), sources, encoding, notices)?;
     let (events, incoming) = media_plane::events();
-    let board = Arc::new(Mutex::new(json!([])));
+    let board = Arc::default();
     let plane = Arc::new(DirectPlane {
         clock,
         remote: driver.remote.clone(),
@@ -98,7 +108,7 @@ pub fn run(args: CallArgs) -> Result<(), Failure> {
         };
         // The latest viewer's: earlier ones may have gone without a word.
         if let Some(report) = reports.iter().rfind(|r| r.connected) {
-            let figures = statistics::links(report);
+            let figures = report.link_reports();
             *board.lock().expect("nothing panics with the board in hand") = figures;
         }
         if let Some(stats) = &mut stats {
@@ -111,7 +121,7 @@ pub fn run(args: CallArgs) -> Result<(), Failure> {
     stats.map_or(Ok(()), StatsFile::finish)
 }
 
-fn router(name: &str, publishing: &Publishing, links: &Arc<Mutex<serde_json::Value>>) -> Router {
+fn router(name: &str, publishing: &Publishing, links: &Arc<Mutex<Vec<LinkReport>>>) -> Router {
     let (name, links) = (name.to_owned(), Arc::clone(links));
     let publishing = publishing.clone();
     let call = move || {

@@ -5,10 +5,12 @@ use std::io::{ErrorKind, Write as _, stderr, stdout};
 use std::os::unix::process::ExitStatusExt as _;
 use std::process::{ExitCode, ExitStatus};
 
-use weft_endpoint::Notices;
-use weft_endpoint::signalling::{SignallingError, with_remedy};
-use weft_endpoint::sources::{ChoiceError, SourcesError, StartError};
+use weft_endpoint::connect::ConnectError;
+use weft_endpoint::signalling::with_remedy;
+use weft_endpoint::{Blame, Notices, RecordingError, StartError};
 use weft_server::ServerError;
+
+use crate::options;
 
 /// Why a command did not do what it was asked to. The text says where and
 /// what to do.
@@ -58,7 +60,7 @@ macro_rules! complain {
 
 /// Notices go to standard error.
 pub fn notices() -> Notices {
-    Notices::new(|notice| complain!("weft: {notice}"))
+    Notices::new(|notice| complain!("weft: {}", options::of_notice(&notice)))
 }
 
 pub fn write_complaint(line: std::fmt::Arguments<'_>) {
@@ -78,35 +80,33 @@ impl From<ServerError> for Failure {
     }
 }
 
-impl From<ChoiceError> for Failure {
-    fn from(error: ChoiceError) -> Failure {
-        match error {
-            ChoiceError::Twice { .. } | ChoiceError::SameName(_) => Failure::usage(error),
-            ChoiceError::NoInterface | ChoiceError::System(_) => Failure::machine(error),
-        }
-    }
-}
-
-impl From<SourcesError> for Failure {
-    fn from(error: SourcesError) -> Failure {
-        Failure::usage(error)
-    }
-}
-
 impl From<StartError> for Failure {
     fn from(error: StartError) -> Failure {
-        match error {
-            StartError::Caller(_) | StartError::Encoder(_) => Failure::machine(error),
-            StartError::Sound(_) => Failure::usage(error),
+        let words = options::of_start(&error);
+        match error.blame() {
+            Blame::Configuration => Failure::Usage(words),
+            Blame::Machine => Failure::Machine(words),
         }
     }
 }
 
-impl From<SignallingError> for Failure {
-    fn from(error: SignallingError) -> Failure {
-        match error.is_of_asker() {
-            true => Failure::usage(error),
-            false => Failure::run(error),
+impl From<RecordingError> for Failure {
+    fn from(error: RecordingError) -> Failure {
+        match error {
+            RecordingError::Incomplete(_) => Failure::run(error),
+            _ => Failure::Usage(format!("--record {error}")),
+        }
+    }
+}
+
+impl From<ConnectError> for Failure {
+    fn from(error: ConnectError) -> Failure {
+        match error {
+            ConnectError::Signalling(error) if error.is_of_asker() => {
+                Failure::Usage(options::of_signalling(&error))
+            }
+            ConnectError::Signalling(error) => Failure::Run(options::of_signalling(&error)),
+            ConnectError::Call(error) => Failure::run(error),
         }
     }
 }

@@ -1,101 +1,146 @@
 //! `weft join`: publish over all links, receive everybody else.
-//!
-//! The main loop ([`call`]) takes Ctrl-C and records; it never waits for the
-//! network. Requests run at desks ([`desk`]), the room's events are read on a
-//! thread of their own, and all of them tell the loop through one mailbox
-//! ([`inbox`]).
 
-pub mod board;
-mod call;
-mod desk;
-mod fault;
-mod inbox;
-mod playing;
-mod publishing;
-mod record;
-mod room;
-#[cfg(test)]
-mod tests;
+use std::time::{Duration, Instant};
 
-use std::net::{IpAddr, Ipv4Addr};
-use std::time::Duration;
-
-use weft_net::Clock;
+use weft_endpoint::signalling::{Server, Trust};
+use weft_endpoint::{Call, CallConfig, Event, NoEvent, Receiving, Recording};
 
 use crate::cli::JoinArgs;
 use crate::exit::{self, Failure};
 use crate::interrupt;
+use crate::options;
 use crate::statistics::StatsFile;
-use weft_endpoint::links::Links;
-use weft_endpoint::signalling::{Room, Server, Trust};
-use weft_endpoint::sources::{self, Sources};
 
-use call::{Call, Myself, Outlets};
-use inbox::Wish;
-use record::Recording;
+/// Between lines of the statistics file.
+const FIGURES: Duration = Duration::from_secs(1);
 
 pub fn run(args: JoinArgs) -> Result<(), Failure> {
-    let clock = Clock::start();
-    let notices = exit::notices();
-    let send = &args.send;
-    if args.send_only && send.cameras.is_empty() && send.mic.is_none() {
+    let config = config(&args);
+    if config.receiving == Receiving::Nobody && !config.publishes() {
         let remedy = "--send-only: there is nothing to send; name a --camera or a --mic";
         return Err(Failure::usage(remedy));
     }
-    let (specs, scope) = sources::links_or_all(&send.links, loopback(&args.url))?;
-    let server = Server {
-        url: args.url.clone(),
-        token: args.token.clone(),
-        trust: match (&args.ca, args.insecure) {
-            (Some(file), _) => Trust::File(file.clone()),
-            (None, true) => Trust::Anybody,
-            (None, false) => Trust::Public,
-        },
-        links: specs.clone(),
+    let mut outlets = Outlets {
+        name: config.name.clone(),
+        publishes: config.publishes(),
+        stats: args
+            .send
+            .stats
+            .as_deref()
+            .map(StatsFile::create)
+            .transpose()?,
+        recording: args
+            .record
+            .as_deref()
+            .map(|file| Recording::new(file, exit::notices()))
+            .transpose()?,
     };
-    let room = Room::new(&server, &args.room).map_err(Failure::usage)?;
-    let links = Links::check(specs, scope, &notices).map_err(Failure::usage)?;
-    let (mic, codec) = (send.mic.clone(), send.codec);
-    let sources = Sources::open(&send.cameras, mic, codec, 3, send.degradation, clock)?;
-    let own = Myself {
-        name: send.name.clone(),
-        sections: sources.sections(),
-        receiving: !args.send_only,
-        identity: None,
-    };
-    let mut stats = send.stats.as_deref().map(StatsFile::create).transpose()?;
-    if let Some(stats) = stats.as_mut().filter(|_| args.watch) {
-        stats.watch(clock);
+    let call = Call::start(config)?;
+    if let Some(stats) = outlets.stats.as_mut().filter(|_| args.watch) {
+        stats.watch(call.clock());
     }
-    let outlets = Outlets {
-        stats,
-        recording: args.record.as_deref().map(Recording::new).transpose()?,
-    };
-    let driver = sources::start(clock, links, send.sending(), sources, notices)?;
-    let (mailbox, inbox) = inbox::mail();
-    interrupt::on_ctrl_c({
-        let mailbox = mailbox.clone();
-        move || {
-            mailbox.send(Wish::End);
-        }
-    });
-    let mut call = Call::new(room, driver.remote.clone(), mailbox, own, outlets);
-    let ended = call.run(&inbox, send.seconds.map(Duration::from_secs));
-    let kept = call.leave();
-    driver.join();
-    ended.and(kept)
+    let stopper = call.stopper();
+    interrupt::on_ctrl_c(move || stopper.stop());
+    outlets.follow(&call, args.send.seconds.map(Duration::from_secs));
+    let ended = call.leave().map_err(Failure::from);
+    ended.and(outlets.finish())
 }
 
-/// The address of this machine that a server's URL means, if it does.
-fn loopback(url: &str) -> Option<IpAddr> {
-    let host = url.split_once("://")?.1;
-    let host = host.split(['/', '?', '#']).next()?;
-    let host = match host.strip_prefix('[') {
-        Some(rest) => rest.split(']').next()?,
-        None => host.split(':').next()?,
-    };
-    match host {
-        "localhost" => Some(Ipv4Addr::LOCALHOST.into()),
-        _ => host.parse().ok().filter(IpAddr::is_loopback),
+fn config(args: &JoinArgs) -> CallConfig {
+    let send = &args.send;
+    CallConfig {
+        server: Server {
+            url: args.url.clone(),
+            token: args.token.clone(),
+            trust: match (&args.ca, args.insecure) {
+                (Some(file), _) => Trust::File(file.clone()),
+                (None, true) => Trust::Anybody,
+                (None, false) => Trust::Public,
+            },
+        },
+        name: send.name.clone(),
+        links: send.links.clone(),
+        cameras: send.cameras.clone(),
+        microphone: send.mic.clone(),
+        codec: send.codec,
+        degradation: send.degradation,
+        scheduler: send.scheduler,
+        protection: send.protection,
+        controller: send.controller,
+        max_rate: send.max_rate,
+        receiving: match args.send_only {
+            true => Receiving::Nobody,
+            false => Receiving::Everybody,
+        },
+        ..CallConfig::new(&args.url, &args.room)
+    }
+}
+
+/// Where things are written.
+struct Outlets {
+    name: String,
+    publishes: bool,
+    stats: Option<StatsFile>,
+    recording: Option<Recording>,
+}
+
+impl Outlets {
+    /// Writes what the call says until it ends or its time is over.
+    fn follow(&mut self, call: &Call, limit: Option<Duration>) {
+        let end = limit.map(|limit| Instant::now() + limit);
+        let mut next_figures = Instant::now() + FIGURES;
+        loop {
+            let now = Instant::now();
+            if end.is_some_and(|end| now >= end) {
+                return;
+            }
+            if now >= next_figures {
+                next_figures = now + FIGURES;
+                if let (Some(stats), Some(figures)) = (&mut self.stats, call.statistics()) {
+                    stats.set_dropped(figures.dropped_frames, figures.refused_requests);
+                    stats.write(figures.elapsed, &figures.peers);
+                }
+            }
+            let wake = end.map_or(next_figures, |end| end.min(next_figures));
+            match call.next_event(wake.saturating_duration_since(now)) {
+                Ok(event) => self.on_event(&event),
+                Err(NoEvent::TimedOut) => {}
+                Err(NoEvent::Ended) => return,
+            }
+        }
+    }
+
+    fn on_event(&mut self, event: &Event) {
+        if let Some(recording) = &mut self.recording {
+            recording.on_event(event);
+        }
+        match event {
+            Event::Frame(played) => {
+                if let Some(stats) = &mut self.stats {
+                    stats.on_frame(&played.from, played.track, played.at, &played.frame);
+                }
+            }
+            Event::Joined { .. } if !self.publishes => complain!(
+                "weft: connected as `{}`, receives only; --camera and --mic publish",
+                self.name
+            ),
+            Event::Fault(error) => {
+                complain!("weft: {}; trying again", options::of_signalling(error));
+            }
+            Event::Notice(notice) => complain!("weft: {}", options::of_notice(notice)),
+            Event::CannotPlay { name, error } => complain!(
+                "weft: cannot receive `{name}`: {}; trying again",
+                options::of_connect(error)
+            ),
+            event if event.is_for_people() => complain!("weft: {event}"),
+            _ => {}
+        }
+    }
+
+    /// An error: what was to be written is not whole.
+    fn finish(self) -> Result<(), Failure> {
+        let recording = self.recording.map_or(Ok(()), Recording::finish);
+        let stats = self.stats.map_or(Ok(()), StatsFile::finish);
+        recording.map_err(Failure::from).and(stats)
     }
 }

@@ -13,6 +13,7 @@ mod emu;
 mod interrupt;
 mod join;
 mod lab;
+mod options;
 mod serve;
 mod statistics;
 

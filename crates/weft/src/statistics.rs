@@ -1,4 +1,4 @@
-//! Figures for the room and for the statistics file.
+//! Figures for the statistics file.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -17,31 +17,6 @@ use weft_endpoint::links::LinkFigures;
 use weft_endpoint::sources::video::CameraReport;
 use weft_endpoint::watch::Watcher;
 
-/// The links of a publication as the room's API wants them. Several paths may
-/// run over one link, to networks of the peer's, and earlier ones have: the
-/// best state counts, the rates of those that live add up.
-pub fn links(report: &PeerReport) -> Value {
-    let link = |own: &LinkFigures| {
-        let of_link = |p: &&PathStats| report.links.get(&p.path) == Some(&own.name);
-        let paths: Vec<&PathStats> = report.stats.paths.iter().filter(of_link).collect();
-        let best = paths.iter().min_by_key(|p| (rank(p.state), p.rtt));
-        let live = || paths.iter().filter(|p| p.state != PathState::Down);
-        let target: f64 = live().map(|p| p.target_rate.as_mbps()).sum();
-        let sent = live().filter_map(|p| p.acknowledged_rate);
-        let sent: f64 = sent.map(|rate| rate.as_mbps()).sum();
-        let mut figures = json!({
-            "state": best.map_or("down", |p| state_name(p.state)),
-            "rtt_ms": best.map_or(0.0, |p| round(p.rtt.as_millis_f64())),
-            "sent_mbps": round(sent),
-            "target_mbps": round(target),
-            "loss": best.map_or(0.0, |p| round(p.loss)),
-        });
-        extend(&mut figures, policy(own));
-        figures
-    };
-    Value::Array(report.all_links.iter().map(link).collect())
-}
-
 /// What its owner wants of a link, and what is left of its budget.
 fn policy(link: &LinkFigures) -> Value {
     let LinkFigures { policy, left, .. } = link;
@@ -58,14 +33,6 @@ fn policy(link: &LinkFigures) -> Value {
 fn extend(figures: &mut Value, more: Value) {
     if let (Value::Object(figures), Value::Object(more)) = (figures, more) {
         figures.extend(more);
-    }
-}
-
-fn rank(state: PathState) -> u8 {
-    match state {
-        PathState::Up => 0,
-        PathState::Suspect => 1,
-        PathState::Down => 2,
     }
 }
 

@@ -20,14 +20,20 @@ pub enum News {
     Failed(String),
     /// A path changed: its link, and whether it is usable.
     Path {
+        /// Which.
         path: PathId,
+        /// The link's name.
         link: String,
+        /// Whether it is usable.
         up: bool,
     },
     /// A frame that is due, and when it came out.
     Frame {
+        /// Of which stream.
         track: Track,
+        /// The frame.
         frame: ReceivedFrame,
+        /// When it came out.
         at: Instant,
     },
     /// The peer has ended its stream.
@@ -38,6 +44,7 @@ pub enum News {
 pub struct Listener(Box<dyn FnMut(News) + Send>);
 
 impl Listener {
+    /// Tells this function.
     pub fn new(hear: impl FnMut(News) + Send + 'static) -> Listener {
         Listener(Box::new(hear))
     }

@@ -16,6 +16,8 @@ pub const PATIENCE: Duration = Duration::from_secs(30);
 pub struct Patience(Instant);
 
 impl Patience {
+    /// A wait that begins now.
+    #[must_use]
     pub fn from(now: Instant) -> Patience {
         Patience(now)
     }
@@ -25,11 +27,14 @@ impl Patience {
         self.0 = now;
     }
 
+    /// Whether it has lasted for long enough.
+    #[must_use]
     pub fn is_over(&self, now: Instant) -> bool {
         self.waited(now) >= PATIENCE
     }
 
     /// The same of a peer that was there before, if it waits as well.
+    #[must_use]
     pub fn is_over_for(&self, now: Instant, peer: &Peer) -> bool {
         let waits = peer.is_connected() && peer.session().level() == Level::Full;
         match waits {
@@ -39,6 +44,7 @@ impl Patience {
     }
 
     /// How long it lasts.
+    #[must_use]
     pub fn waited(&self, now: Instant) -> Duration {
         now.saturating_since(self.0)
     }

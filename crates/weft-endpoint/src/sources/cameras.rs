@@ -10,24 +10,33 @@ use weft_sfu::MAX_CAMERAS;
 /// A camera and what the others shall read at its picture.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NamedCamera {
+    /// None: the others see none.
     pub name: Option<String>,
+    /// Which camera.
     pub spec: CameraSpec,
 }
 
 /// Cameras that cannot be had together.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 pub enum CamerasError {
+    /// A call has not room for so many.
     #[error(
         "{0} cameras are named, and a call has {MAX_CAMERAS} at most; leave some out, or join \
          with the others as another participant"
     )]
     TooMany(usize),
+    /// Two of them are one device.
     #[error(
-        "--camera {spec}: the device {device} is named already, and gives its pictures once; \
-         leave one out"
+        "{spec}: the device {device} is named already, and gives its pictures once; leave one out"
     )]
-    SameDevice { spec: String, device: String },
-    #[error("--camera {0}=…: another camera has this name already; choose another one")]
+    SameDevice {
+        /// The second of them.
+        spec: String,
+        /// What both are.
+        device: String,
+    },
+    /// Two of them have this name.
+    #[error("{0}: another camera has this name already; choose another one")]
     SameName(String),
 }
 
@@ -62,6 +71,9 @@ impl FromStr for NamedCamera {
 }
 
 /// Whether these cameras can be sent together.
+///
+/// # Errors
+/// If not: why.
 pub fn check(cameras: &[NamedCamera]) -> Result<(), CamerasError> {
     if cameras.len() > MAX_CAMERAS {
         return Err(CamerasError::TooMany(cameras.len()));

@@ -14,7 +14,9 @@ pub struct Shot {
     /// Counts this camera's pictures from zero: a taker that was slow sees
     /// which it missed.
     pub index: u64,
+    /// What is seen.
     pub picture: Arc<Picture>,
+    /// When the camera gave it.
     pub taken_at: Instant,
 }
 
@@ -30,17 +32,32 @@ pub struct Feed {
 const WAITING_SHOTS: usize = 2;
 
 impl Feed {
-    /// Opens the camera.
+    /// Opens the camera. Pictures of the built-in clip carry a stamp with their
+    /// number and time, by which they can be told when they are seen again.
+    ///
+    /// # Errors
+    /// If it cannot be opened.
     pub fn open(spec: &CameraSpec, clock: Clock) -> Result<Feed, CameraError> {
         let stamped = matches!(spec, CameraSpec::Clip(_));
         Ok(Feed {
-            camera: spec.open()?,
-            clock,
             stamped,
-            takers: Vec::new(),
+            ..Feed::of(spec.open()?, clock)
         })
     }
 
+    /// Takes a camera that is open.
+    #[must_use]
+    pub fn of(camera: Box<dyn Camera>, clock: Clock) -> Feed {
+        Feed {
+            camera,
+            clock,
+            stamped: false,
+            takers: Vec::new(),
+        }
+    }
+
+    /// Size and pace of the pictures.
+    #[must_use]
     pub fn format(&self) -> Format {
         self.camera.format()
     }
@@ -101,7 +118,7 @@ impl Feed {
 }
 
 /// Sleeps until `due`; returns it, or the present if that is long past.
-pub fn wait_until(clock: &Clock, due: Instant) -> Instant {
+pub(super) fn wait_until(clock: &Clock, due: Instant) -> Instant {
     /// After a pause this long (a suspended machine) nothing is caught up.
     const LOST: Duration = Duration::from_millis(500);
     let now = clock.now();

@@ -2,7 +2,7 @@
 
 use std::thread;
 
-use weft_media::{MicrophoneError, MicrophoneSpec, OpusEncoder, OpusError, Pace};
+use weft_media::{Microphone, MicrophoneError, OpusEncoder, OpusError, Pace};
 use weft_net::Clock;
 use weft_units::{Duration, Instant, Rate};
 
@@ -18,28 +18,35 @@ const FRAME: Duration = Duration::from_millis(20);
 /// One Opus packet on its way to the network.
 #[derive(Debug)]
 pub struct SoundFrame {
+    /// Opus.
     pub data: Vec<u8>,
+    /// RTP's, of 48 kHz.
     pub timestamp: u32,
+    /// When its last sample was taken.
     pub taken_at: Instant,
 }
 
 /// Sound cannot be sent.
 #[derive(Debug, thiserror::Error)]
 pub enum SoundError {
+    /// The microphone gives no more.
     #[error(transparent)]
     Microphone(#[from] MicrophoneError),
+    /// It cannot be encoded.
     #[error(transparent)]
     Opus(#[from] OpusError),
 }
 
 /// Runs until the microphone ends or `send` says that nobody listens.
+///
+/// # Errors
+/// If there is no encoder.
 pub fn start(
-    spec: &MicrophoneSpec,
+    mut microphone: Box<dyn Microphone>,
     clock: Clock,
     mut send: impl FnMut(SoundFrame) -> bool + Send + 'static,
     on_end: impl FnOnce(SoundError) + Send + 'static,
 ) -> Result<(), SoundError> {
-    let mut microphone = spec.open()?;
     let mut encoder = OpusEncoder::new(RATE)?;
     let mut run = move || -> Result<(), SoundError> {
         let mut due = clock.now();

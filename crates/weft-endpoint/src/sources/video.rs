@@ -29,22 +29,26 @@ pub struct VideoControl {
 /// What an encoder makes of its camera.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct CameraReport {
-    /// Pixels of the last picture.
+    /// Pixels of the last picture, across.
     pub width: u32,
+    /// And down.
     pub height: u32,
     /// Pictures per second that are meant to be encoded.
     pub fps: f64,
     /// Of the last picture.
     pub quantizer: u8,
-    /// Pictures encoded, dropped by rate control, left out before, and
-    /// missed since the encoder was at work on an earlier one.
+    /// Pictures encoded.
     pub encoded: u64,
+    /// Pictures dropped by rate control.
     pub dropped: u64,
+    /// Pictures left out before they were encoded.
     pub skipped: u64,
+    /// Pictures missed since the encoder was at work on an earlier one.
     pub missed: u64,
 }
 
 impl VideoControl {
+    /// What the encoder may do from now on.
     pub fn set(&self, allowance: Allowance) {
         let Allowance {
             rate,
@@ -65,6 +69,8 @@ impl VideoControl {
         }
     }
 
+    /// What was made so far.
+    #[must_use]
     pub fn report(&self) -> CameraReport {
         *self.lock()
     }
@@ -79,8 +85,11 @@ impl VideoControl {
 /// An encoded picture on its way to the network.
 #[derive(Debug)]
 pub struct VideoFrame {
+    /// The picture.
     pub encoded: EncodedFrame,
+    /// RTP's, of 90 kHz.
     pub timestamp: u32,
+    /// When it was taken.
     pub taken_at: Instant,
 }
 
@@ -89,6 +98,7 @@ pub struct VideoFrame {
 pub struct VideoSetup {
     /// The camera's.
     pub format: Format,
+    /// Which codec.
     pub codec: Codec,
     /// Temporal layers, where the codec has them.
     pub layers: u8,
@@ -98,6 +108,9 @@ pub struct VideoSetup {
 
 /// Encodes `shots` until they end; `send` says whether anybody
 /// still takes the frames.
+///
+/// # Errors
+/// If there is no such encoder.
 pub fn start(
     setup: VideoSetup,
     control: Arc<VideoControl>,
@@ -284,6 +297,7 @@ fn shrunk<'a>(scaler: &mut Option<Scaler>, picture: &'a Picture, form: Form) -> 
 }
 
 /// A time in a stream's clock; it wraps as RTP's does.
+#[must_use]
 pub fn rtp_timestamp(at: Instant, clock_rate: u64) -> u32 {
     (u128::from(at.as_nanos()) * u128::from(clock_rate) / 1_000_000_000) as u32
 }

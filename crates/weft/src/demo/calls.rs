@@ -78,7 +78,7 @@ impl DemoRun {
             trust: Trust::Anybody,
             ..Default::default()
         };
-        let room = Room::new(&own, ROOM).map_err(Failure::run)?;
+        let room = Room::new(&own, Vec::new(), ROOM).map_err(Failure::run)?;
         let viewer = start_viewer(clock, notices.clone())?;
         let ride = Ride::default();
         let start = ride.at(weft_units::Duration::ZERO);

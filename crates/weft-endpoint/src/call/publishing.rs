@@ -2,14 +2,14 @@
 
 use std::time::Instant;
 
-use weft_endpoint::signalling::escaped;
+use crate::signalling::escaped;
 
-use super::board::{Board, LinkNews};
-use super::call::{Call, RETRY};
 use super::inbox::{Ticket, Wish};
-use crate::exit::Failure;
-use weft_endpoint::caller::News;
-use weft_endpoint::connect::{ConnectError, Connection, connect};
+use super::run::{Conduct, RETRY};
+use crate::caller::News;
+use crate::connect::{ConnectError, Connection, connect};
+use crate::event::Event;
+use crate::links::Board;
 
 /// What we publish.
 #[derive(Default)]
@@ -56,7 +56,7 @@ impl Publication {
     }
 }
 
-impl Call {
+impl Conduct {
     /// Asks for it, if it is missing and there is something to publish.
     pub(super) fn publish(&mut self, now: Instant) {
         let Some(own) = self.own.identity.clone() else {
@@ -86,7 +86,7 @@ impl Call {
     pub(super) fn on_published(
         &mut self,
         made: Result<Connection, ConnectError>,
-    ) -> Result<(), Failure> {
+    ) -> Result<(), ConnectError> {
         let State::Asked(ticket) = self.publication.state else {
             return Ok(());
         };
@@ -96,9 +96,8 @@ impl Call {
                 self.publication.state = State::Made(ticket, connection);
                 return Ok(());
             }
-            Err(ConnectError::Signalling(error)) if error.is_passing() => self.on_fault(&error),
-            Err(ConnectError::Signalling(error)) => return Err(error.into()),
-            Err(error) => return Err(Failure::run(error)),
+            Err(ConnectError::Signalling(error)) if error.is_passing() => self.on_fault(error),
+            Err(error) => return Err(error),
         }
         self.publication.state = State::Missing;
         self.publication.again = Some(Instant::now() + RETRY);
@@ -107,20 +106,24 @@ impl Call {
 
     pub(super) fn on_publication(&mut self, news: News) {
         match news {
-            News::Connected => complain!("weft: connected, publishing as `{}`", self.own.name),
+            News::Connected => {
+                let name = self.own.name.clone();
+                self.tell(Event::Publishing { name });
+            }
             News::Path { path, link, up } => {
                 let now = Instant::now();
-                let news = self.publication.board.on_path(now, path, &link, up);
-                if let Some(news) = news {
-                    tell(&link, &news);
+                let change = self.publication.board.on_path(now, path, &link, up);
+                if let Some(change) = change {
                     self.desks.room.on_link(&link, up);
+                    self.tell(Event::Link { link, change });
                 }
             }
             News::Failed(reason) => {
-                complain!("weft: publishing failed ({reason}); trying again");
+                self.tell(Event::PublishingFailed { reason });
                 self.end_publication();
             }
-            News::Frame { .. } | News::Ended => {}
+            News::Frame { .. } => self.mailbox.frames().release(),
+            News::Ended => {}
         }
     }
 
@@ -130,20 +133,5 @@ impl Call {
         if let State::Made(_, connection) = std::mem::take(&mut self.publication.state) {
             self.end(connection);
         }
-    }
-}
-
-fn tell(link: &str, news: &LinkNews) {
-    match news {
-        LinkNews::Up => complain!("weft: link `{link}` is up"),
-        LinkNews::Again(down) => {
-            let seconds = down.as_secs_f64();
-            complain!("weft: link `{link}` is up again after {seconds:.1} s");
-        }
-        LinkNews::Down => complain!("weft: link `{link}` is down"),
-        LinkNews::AllDown => complain!(
-            "weft: link `{link}` is down, and no other leads to the server: the call waits and \
-             goes on by itself"
-        ),
     }
 }

@@ -1,31 +1,32 @@
-//! The main loop: what came, what should be there, the figures.
+//! What decides: what came, what should be there, the figures.
 
 use std::collections::BTreeMap;
-use std::sync::mpsc::RecvTimeoutError;
+use std::sync::Arc;
+use std::sync::mpsc::{RecvTimeoutError, Sender};
 use std::time::{Duration, Instant};
 
 use weft_net::Remote;
 use weft_peer::Section;
 
+use super::Statistics;
 use super::desk::Desk;
 use super::fault::Fault;
 use super::inbox::{Inbox, Mailbox, Ticket, Wish};
 use super::playing::Player;
 use super::publishing::Publication;
-use super::record::Recording;
 use super::room::Listening;
-use crate::exit::Failure;
-use crate::statistics::{self, StatsFile};
-use weft_endpoint::caller::{Command, ask};
-use weft_endpoint::connect::{ConnectError, Connection};
-use weft_endpoint::signalling::{Identity, Participant, Room, SignallingError};
+use crate::caller::{Command, ask};
+use crate::config::Receiving;
+use crate::connect::{ConnectError, Connection};
+use crate::event::Event;
+use crate::signalling::{Identity, Participant, Room, SignallingError};
 
 /// Between attempts to reach the server or to play somebody again.
 pub(super) const RETRY: Duration = Duration::from_secs(1);
-/// Between figures for the room and the statistics file.
+/// Between figures for the room.
 const FIGURES: Duration = Duration::from_secs(1);
 /// For the last requests, when the call ends. The server finds out by itself,
-/// too, and Ctrl-C is to end the program within a second.
+/// too, and a program is to end within a second of being asked to.
 const LAST_REQUESTS: Duration = Duration::from_millis(500);
 /// Requests that may wait: a room's worth of participants.
 const ERRANDS: usize = 128;
@@ -35,14 +36,8 @@ pub struct Myself {
     pub name: String,
     /// What is published.
     pub sections: Vec<Section>,
-    pub receiving: bool,
+    pub receiving: Receiving,
     pub identity: Option<Identity>,
-}
-
-/// Where things are written.
-pub struct Outlets {
-    pub recording: Option<Recording>,
-    pub stats: Option<StatsFile>,
 }
 
 /// The server's room, and who asks it.
@@ -53,13 +48,13 @@ pub(super) struct Desks {
     figures: Desk,
 }
 
-/// A call that is going on.
-pub struct Call {
+/// A call, as the thread that decides has it.
+pub struct Conduct {
     pub(super) desks: Desks,
     pub(super) remote: Remote<Command>,
     pub(super) mailbox: Mailbox,
     pub(super) own: Myself,
-    pub(super) outlets: Outlets,
+    events: Arc<Sender<Event>>,
     pub(super) listening: Listening,
     pub(super) publication: Publication,
     pub(super) players: BTreeMap<String, Player>,
@@ -70,15 +65,15 @@ pub struct Call {
     started: Instant,
 }
 
-impl Call {
+impl Conduct {
     pub fn new(
         room: Room,
         remote: Remote<Command>,
         mailbox: Mailbox,
         own: Myself,
-        outlets: Outlets,
-    ) -> Call {
-        Call {
+        events: Arc<Sender<Event>>,
+    ) -> Conduct {
+        Conduct {
             desks: Desks {
                 room,
                 connections: Desk::open(ERRANDS),
@@ -87,7 +82,7 @@ impl Call {
             remote,
             mailbox,
             own,
-            outlets,
+            events,
             listening: Listening::default(),
             publication: Publication::default(),
             players: BTreeMap::new(),
@@ -98,34 +93,32 @@ impl Call {
         }
     }
 
-    pub fn run(&mut self, inbox: &Inbox, limit: Option<Duration>) -> Result<(), Failure> {
+    /// Goes on until it is to end, or cannot go on.
+    pub fn run(&mut self, inbox: &Inbox) -> Result<(), ConnectError> {
         self.listen_to_room();
-        let end = limit.map(|l| self.started + l);
         let mut next_figures = Instant::now() + FIGURES;
         loop {
             let now = Instant::now();
-            if end.is_some_and(|end| now >= end) {
-                return Ok(());
-            }
             if now >= next_figures {
                 next_figures = now + FIGURES;
-                self.tell_figures(inbox.dropped_frames());
+                self.tell_figures();
                 self.listen_again(now);
                 self.catch_up(now);
             }
-            let mut wait = next_figures.saturating_duration_since(now);
-            if let Some(end) = end {
-                wait = wait.min(end - now);
-            }
-            match inbox.next(wait) {
+            match inbox.next(next_figures.saturating_duration_since(now)) {
                 Ok(Wish::End) | Err(RecvTimeoutError::Disconnected) => return Ok(()),
+                Ok(Wish::Figures(reply)) => {
+                    if let Some(figures) = self.figures(inbox.dropped_frames()) {
+                        let _ = reply.send(figures);
+                    }
+                }
                 Ok(wish) => self.on_wish(wish)?,
                 Err(RecvTimeoutError::Timeout) => {}
             }
         }
     }
 
-    fn on_wish(&mut self, wish: Wish) -> Result<(), Failure> {
+    fn on_wish(&mut self, wish: Wish) -> Result<(), ConnectError> {
         match wish {
             Wish::Room(stream, event) => self.on_room(stream, event),
             Wish::RoomLost(stream, error) => self.on_room_lost(stream, error),
@@ -138,7 +131,7 @@ impl Call {
                 }
                 Ok(())
             }
-            Wish::End => Ok(()),
+            Wish::End | Wish::Figures(_) => Ok(()),
         }
     }
 
@@ -146,7 +139,7 @@ impl Call {
         &mut self,
         ticket: Ticket,
         made: Result<Connection, ConnectError>,
-    ) -> Result<(), Failure> {
+    ) -> Result<(), ConnectError> {
         if self.publication.has(ticket) {
             return self.on_published(made);
         }
@@ -181,41 +174,53 @@ impl Call {
         });
     }
 
+    /// Tells whoever embeds the call; who does not listen misses nothing.
+    pub(super) fn tell(&self, event: Event) {
+        let _ = self.events.send(event);
+    }
+
     /// The server cannot be reached, or not yet.
-    pub(super) fn on_fault(&mut self, error: &SignallingError) {
-        let now = Instant::now();
-        if self.fault.begins(now, &error.kind()) {
-            complain!("weft: {error}; trying again");
+    pub(super) fn on_fault(&mut self, error: SignallingError) {
+        if self.fault.begins(Instant::now(), &error.kind()) {
+            self.tell(Event::Fault(error));
         }
     }
 
     pub(super) fn on_answer(&mut self) {
         if let Some(lasted) = self.fault.ends(Instant::now()) {
-            let seconds = lasted.as_secs_f64();
-            complain!("weft: the server answers again after {seconds:.0} s");
+            self.tell(Event::FaultEnded { lasted });
         }
     }
 
-    /// Tells the room how the links are, and the statistics file everything.
-    fn tell_figures(&mut self, dropped_frames: u64) {
+    /// Tells the room how the links are.
+    fn tell_figures(&mut self) {
+        let Some(publication) = self.publication.connection() else {
+            return;
+        };
+        let (peer, location) = (publication.peer, publication.location.clone());
         let Ok(reports) = ask(&self.remote, Command::Report) else {
             return;
         };
-        if let Some(publication) = self.publication.connection() {
-            let own = reports.iter().find(|r| r.peer == publication.peer);
-            if let Some(own) = own.filter(|r| r.connected) {
-                let figures = statistics::links(own);
-                let (room, location) = (self.desks.room.clone(), publication.location.clone());
-                self.desks.figures.take(move || {
-                    let _ = room.put_links(&location, &figures);
-                });
-            }
+        let own = reports.iter().find(|r| r.peer == peer);
+        if let Some(own) = own.filter(|r| r.connected) {
+            let (room, figures) = (self.desks.room.clone(), own.link_reports());
+            self.desks.figures.take(move || {
+                let _ = room.put_links(&location, &figures);
+            });
         }
-        let refused = self.desks.connections.refused() + self.desks.figures.refused();
-        if let Some(stats) = &mut self.outlets.stats {
-            stats.set_dropped(dropped_frames, refused);
-            stats.write(self.started.elapsed(), &reports);
-        }
+    }
+
+    /// Everything, for who asks; none when the network's thread has ended.
+    fn figures(&self, dropped_frames: u64) -> Option<Statistics> {
+        let playing = |(id, player): (&String, &Player)| Some((player.peer()?, id.clone()));
+        Some(Statistics {
+            elapsed: self.started.elapsed(),
+            peers: ask(&self.remote, Command::Report).ok()?,
+            publication: self.publication.connection().map(|c| c.peer),
+            players: self.players.iter().filter_map(playing).collect(),
+            dropped_frames,
+            refused_requests: self.desks.connections.refused() + self.desks.figures.refused(),
+        })
     }
 
     pub(super) fn end_connections(&mut self) {
@@ -225,13 +230,10 @@ impl Call {
         self.end_publication();
     }
 
-    /// Says goodbye, as far as it is heard in time. An error: what was to be
-    /// written is not whole.
-    pub fn leave(mut self) -> Result<(), Failure> {
+    /// Says goodbye, as far as it is heard in time.
+    pub fn leave(mut self) {
         self.end_connections();
         self.remote.send(Command::Stop);
         self.desks.connections.close(LAST_REQUESTS);
-        let recording = self.outlets.recording.map_or(Ok(()), Recording::finish);
-        recording.and(self.outlets.stats.map_or(Ok(()), StatsFile::finish))
     }
 }

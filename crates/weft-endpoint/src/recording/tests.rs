@@ -4,7 +4,7 @@ use std::path::Path;
 use weft_units::{Codec, Duration};
 
 use super::*;
-use weft_endpoint::signalling::{Camera, Publishing};
+use crate::signalling::{Camera, Publishing};
 
 fn participant(id: &str, name: &str, cameras: &[Option<&str>]) -> Participant {
     let camera = |name: &Option<&str>| Camera {
@@ -53,7 +53,8 @@ fn sizes(directory: &Path) -> BTreeMap<String, u64> {
 #[test]
 fn each_camera_has_a_file_that_is_called_after_it() {
     let directory = tempfile::tempdir().unwrap();
-    let mut recording = Recording::new(&directory.path().join("room.webm")).unwrap();
+    let mut recording =
+        Recording::new(&directory.path().join("room.webm"), Notices::ignored()).unwrap();
     recording.begin(&participant("p1", "Van", &[None, Some("Rear left"), None]));
     recording.begin(&participant("p2", "Kim", &[None]));
     recording.begin(&participant("p3", "Van", &[None]));
@@ -73,7 +74,8 @@ fn each_camera_has_a_file_that_is_called_after_it() {
 fn pictures_go_to_the_file_of_their_camera_and_sound_to_each() {
     const SOUND: u64 = 4000;
     let directory = tempfile::tempdir().unwrap();
-    let mut recording = Recording::new(&directory.path().join("room.webm")).unwrap();
+    let mut recording =
+        Recording::new(&directory.path().join("room.webm"), Notices::ignored()).unwrap();
     recording.begin(&participant("p1", "Van", &[None, Some("Rear")]));
     recording.begin(&participant("p10", "Kim", &[None, Some("Desk")]));
     let at = Instant::from_nanos(1_000_000_000);
@@ -105,7 +107,7 @@ fn a_recording_that_is_there_is_left_alone() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("room.webm");
     std::fs::write(&path, "yesterday").unwrap();
-    let mut recording = Recording::new(&path).unwrap();
+    let mut recording = Recording::new(&path, Notices::ignored()).unwrap();
     recording.begin(&participant("p1", "Van", &[None]));
     recording.begin(&participant("p2", "Kim", &[None]));
     drop(recording);

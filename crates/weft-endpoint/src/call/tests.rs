@@ -3,29 +3,11 @@ use std::time::{Duration, Instant};
 
 use weft_units::PathId;
 
-use super::board::{Board, LinkNews};
 use super::desk::Desk;
 use super::fault::Fault;
 use super::inbox::{Frames, WAITING_FRAMES};
-use super::loopback;
-
-#[test]
-fn a_server_on_this_machine_is_reached_at_the_address_that_its_url_has() {
-    let of = |url| loopback(url).map(|ip| ip.to_string());
-    assert_eq!(of("http://127.0.0.1:8080").as_deref(), Some("127.0.0.1"));
-    assert_eq!(of("http://127.0.0.2").as_deref(), Some("127.0.0.2"));
-    assert_eq!(of("https://[::1]:8443/").as_deref(), Some("::1"));
-    assert_eq!(of("http://localhost:8080/x").as_deref(), Some("127.0.0.1"));
-    for elsewhere in [
-        "https://localhost.example.com",
-        "https://192.0.2.1:8443",
-        "https://[2001:db8::1]",
-        "https://example.com/?next=//127.0.0.1",
-        "nonsense",
-    ] {
-        assert_eq!(of(elsewhere), None, "{elsewhere}");
-    }
-}
+use crate::event::LinkChange;
+use crate::links::Board;
 
 #[test]
 fn a_desk_whose_request_hangs_refuses_what_is_too_much_and_holds_nobody_up() {
@@ -89,13 +71,15 @@ fn a_link_is_down_when_its_last_path_is_and_the_last_link_is_said_to_be() {
     let after = |s| start + Duration::from_secs(s);
     let mut board = Board::default();
     let mut on = |at, path, link, up| board.on_path(at, PathId(path), link, up);
-    assert_eq!(on(start, 0, "wifi", true), Some(LinkNews::Up));
+    assert_eq!(on(start, 0, "wifi", true), Some(LinkChange::Up));
     assert_eq!(on(start, 1, "wifi", true), None);
-    assert_eq!(on(start, 2, "lte", true), Some(LinkNews::Up));
+    assert_eq!(on(start, 2, "lte", true), Some(LinkChange::Up));
     assert_eq!(on(after(1), 0, "wifi", false), None);
-    assert_eq!(on(after(1), 1, "wifi", false), Some(LinkNews::Down));
-    assert_eq!(on(after(2), 2, "lte", false), Some(LinkNews::AllDown));
+    assert_eq!(on(after(1), 1, "wifi", false), Some(LinkChange::Down));
+    assert_eq!(on(after(2), 2, "lte", false), Some(LinkChange::AllDown));
     assert_eq!(on(after(3), 2, "lte", false), None);
-    let again = LinkNews::Again(Duration::from_secs(120));
+    let again = LinkChange::Again {
+        down: Duration::from_secs(120),
+    };
     assert_eq!(on(after(121), 1, "wifi", true), Some(again));
 }

@@ -1,14 +1,16 @@
 //! The room's events: who is there and what they publish.
 
+use std::collections::BTreeMap;
 use std::thread;
 use std::time::Instant;
 
-use weft_endpoint::signalling::escaped;
+use crate::signalling::escaped;
 
-use super::call::{Call, RETRY};
 use super::inbox::Wish;
-use crate::exit::Failure;
-use weft_endpoint::signalling::{Participant, Publishing, RoomEvent, SILENCE, SignallingError};
+use super::run::{Conduct, RETRY};
+use crate::connect::ConnectError;
+use crate::event::Event;
+use crate::signalling::{Participant, Publishing, RoomEvent, SILENCE, SignallingError};
 
 /// The event stream that counts.
 pub(super) struct Listening {
@@ -35,7 +37,7 @@ impl Listening {
     }
 }
 
-impl Call {
+impl Conduct {
     /// A thread that reads the room's events until they end. What an earlier
     /// one still says, if it hangs on a dead link, no longer counts.
     pub(super) fn listen_to_room(&mut self) {
@@ -70,7 +72,7 @@ impl Call {
             self.listen_to_room();
         } else if self.listening.is_silent(now) {
             if self.fault.begins(now, "silence") {
-                complain!("weft: nothing heard of the room for a while; asking again");
+                self.tell(Event::RoomSilent);
             }
             self.listen_to_room();
         }
@@ -80,19 +82,19 @@ impl Call {
         &mut self,
         stream: u32,
         error: SignallingError,
-    ) -> Result<(), Failure> {
+    ) -> Result<(), ConnectError> {
         if stream != self.listening.number {
             return Ok(());
         }
         if !error.is_passing() || self.own.identity.is_none() {
             return Err(error.into());
         }
-        self.on_fault(&error);
+        self.on_fault(error);
         self.listening.again = Some(Instant::now() + RETRY);
         Ok(())
     }
 
-    pub(super) fn on_room(&mut self, stream: u32, event: RoomEvent) -> Result<(), Failure> {
+    pub(super) fn on_room(&mut self, stream: u32, event: RoomEvent) -> Result<(), ConnectError> {
         if stream != self.listening.number {
             return Ok(());
         }
@@ -102,19 +104,20 @@ impl Call {
         match event {
             RoomEvent::Welcome { own, participants } => {
                 let all = participants.into_iter().map(|p| (p.id.clone(), p));
-                self.others = all.collect();
-                let shown = self.others.remove(&own.id).map(|p| p.publishing);
+                let mut all: BTreeMap<String, Participant> = all.collect();
+                let shown = all.remove(&own.id).map(|p| p.publishing);
+                let before = std::mem::take(&mut self.others);
+                for gone in before.into_values().filter(|p| !all.contains_key(&p.id)) {
+                    self.tell(Event::ParticipantLeft(gone));
+                }
+                all.into_values().for_each(|p| self.take_in(p));
                 if self.own.identity.as_ref() != Some(&own) {
                     // The server does not know us any more: it was started
                     // again, or we were away for long. So our connections are gone.
                     self.end_connections();
+                    let id = own.id.clone();
                     self.own.identity = Some(own);
-                    if self.own.sections.is_empty() {
-                        complain!(
-                            "weft: connected as `{}`, receives only; --camera and --mic publish",
-                            self.own.name
-                        );
-                    }
+                    self.tell(Event::Joined { id });
                 } else if let Some(shown) = shown {
                     self.on_own_publishing(&shown);
                 }
@@ -124,17 +127,32 @@ impl Call {
                     self.on_own_publishing(&participant.publishing);
                 } else {
                     self.play_anew_with_more(&participant);
-                    self.others.insert(participant.id.clone(), participant);
+                    self.take_in(participant);
                 }
             }
             RoomEvent::Left(id) => {
-                self.others.remove(&id);
                 self.stop_playing(&id);
+                if let Some(gone) = self.others.remove(&id) {
+                    self.tell(Event::ParticipantLeft(gone));
+                }
             }
             RoomEvent::Alive => {}
         }
         self.catch_up(now);
         Ok(())
+    }
+
+    /// Somebody is here, as they are now.
+    fn take_in(&mut self, participant: Participant) {
+        let id = participant.id.clone();
+        let before = self.others.insert(id, participant.clone());
+        match before {
+            None => self.tell(Event::ParticipantCame(participant)),
+            Some(before) if before != participant => {
+                self.tell(Event::ParticipantChanged(participant));
+            }
+            Some(_) => {}
+        }
     }
 
     /// Who came without a camera, or with fewer, is played from the beginning:
@@ -151,7 +169,7 @@ impl Call {
     fn on_own_publishing(&mut self, shown: &Publishing) {
         let shown = !shown.is_nothing();
         if self.publication.is_shown() && !shown {
-            complain!("weft: the server has ended what we publish; publishing again");
+            self.tell(Event::PublicationEnded);
             self.end_publication();
         }
         self.publication.set_shown(shown);

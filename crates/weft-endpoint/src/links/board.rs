@@ -1,9 +1,11 @@
 //! Which links lead to the server, as far as media knows.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use weft_units::PathId;
+
+use crate::event::LinkChange;
 
 /// The usable paths of the publication, and the links that had one.
 #[derive(Default)]
@@ -13,27 +15,16 @@ pub struct Board {
     down: BTreeMap<String, Instant>,
 }
 
-/// What a change of a path means for its link.
-#[derive(PartialEq, Eq, Debug)]
-pub enum LinkNews {
-    Up,
-    /// After being down for so long.
-    Again(Duration),
-    Down,
-    /// And it was the last one.
-    AllDown,
-}
-
 impl Board {
-    /// A path of a link is usable now, or not any more. Several paths may run
-    /// over one link.
+    /// A path of a link is usable now, or not any more, and what that means for
+    /// the link: several paths may run over one.
     pub fn on_path(
         &mut self,
         now: Instant,
         path: PathId,
         link: &str,
         usable: bool,
-    ) -> Option<LinkNews> {
+    ) -> Option<LinkChange> {
         let paths = self.up.entry(link.to_owned()).or_default();
         let before = !paths.is_empty();
         match usable {
@@ -42,16 +33,16 @@ impl Board {
         };
         match (before, !paths.is_empty()) {
             (false, true) => Some(match self.down.remove(link) {
-                Some(since) => LinkNews::Again(now - since),
-                None => LinkNews::Up,
+                Some(since) => LinkChange::Again { down: now - since },
+                None => LinkChange::Up,
             }),
             (true, false) => {
                 self.down.insert(link.to_owned(), now);
                 let all = self.up.values().all(BTreeSet::is_empty);
                 Some(if all {
-                    LinkNews::AllDown
+                    LinkChange::AllDown
                 } else {
-                    LinkNews::Down
+                    LinkChange::Down
                 })
             }
             _ => None,

@@ -1,17 +1,20 @@
 //! Everybody else: one connection plays one participant.
 
+use std::collections::BTreeMap;
 use std::time::Instant;
 
-use weft_peer::{Direction, Section};
-use weft_server::MAX_CAMERAS;
+use weft_peer::{Direction, PeerKey, Section};
+use weft_session::ReceivedFrame;
+use weft_sfu::MAX_CAMERAS;
+use weft_units::{MediaKind, PathId};
 
-use super::call::{Call, RETRY};
 use super::fault::Fault;
 use super::inbox::{Ticket, Wish};
-use weft_endpoint::caller::News;
-use weft_endpoint::connect::{ConnectError, Connection, connect};
-use weft_endpoint::signalling::{Participant, Publishing};
-use weft_units::MediaKind;
+use super::run::{Conduct, RETRY};
+use crate::caller::News;
+use crate::connect::{ConnectError, Connection, connect};
+use crate::event::{Event, PlayedFrame};
+use crate::signalling::{Participant, Publishing};
 
 /// A connection that plays a participant, or is to.
 pub(super) struct Player {
@@ -19,6 +22,8 @@ pub(super) struct Player {
     pub wanted: Publishing,
     state: State,
     fault: Fault,
+    /// The link of each path that it ever had.
+    links: BTreeMap<PathId, String>,
 }
 
 enum State {
@@ -36,16 +41,36 @@ impl Player {
     fn is_due(&self, now: Instant) -> bool {
         matches!(self.state, State::Missing(at) if now >= at)
     }
+
+    /// Its connection, if there is one.
+    pub fn peer(&self) -> Option<PeerKey> {
+        match &self.state {
+            State::Made(_, connection) => Some(connection.peer),
+            State::Asked(_) | State::Missing(_) => None,
+        }
+    }
+
+    /// The links that brought a frame, each once.
+    fn links_of(&self, frame: &ReceivedFrame) -> Vec<String> {
+        let mut links: Vec<String> = Vec::new();
+        for share in &frame.paths {
+            if let Some(link) = self.links.get(&share.path)
+                && !links.contains(link)
+            {
+                links.push(link.clone());
+            }
+        }
+        links
+    }
 }
 
-impl Call {
+impl Conduct {
     /// Plays everybody who publishes and is not played yet.
     pub(super) fn play_missing(&mut self, now: Instant) {
-        if !self.own.receiving {
-            return;
-        }
         let due = |p: &&Participant| {
-            !p.publishing.is_nothing() && self.players.get(&p.id).is_none_or(|old| old.is_due(now))
+            self.own.receiving.includes(&p.name)
+                && !p.publishing.is_nothing()
+                && self.players.get(&p.id).is_none_or(|old| old.is_due(now))
         };
         for participant in self
             .others
@@ -78,6 +103,7 @@ impl Call {
                 wanted,
                 state: State::Asked(ticket),
                 fault: before.map(|p| p.fault).unwrap_or_default(),
+                links: BTreeMap::new(),
             };
             self.players.insert(participant.id.clone(), player);
         }
@@ -100,10 +126,8 @@ impl Call {
             Ok(connection) => {
                 player.state = State::Made(ticket, connection);
                 player.fault.ends(Instant::now());
-                if let (Some(recording), Some(participant)) =
-                    (&mut self.outlets.recording, self.others.get(id))
-                {
-                    recording.begin(participant);
+                if let Some(participant) = self.others.get(id) {
+                    self.tell(Event::Playing(participant.clone()));
                 }
                 return;
             }
@@ -114,44 +138,58 @@ impl Call {
         // They may be about to publish: that is tried again without a word.
         let passing = matches!(&error, ConnectError::Signalling(e) if e.is_passing());
         if !passing && player.fault.begins(now, &error.to_string()) {
-            let name = self.others.get(id).map_or(id, |p| &p.name);
-            complain!("weft: cannot receive `{name}`: {error}; trying again");
+            let name = self.name_of(id);
+            self.tell(Event::CannotPlay { name, error });
         }
     }
 
     pub(super) fn on_player(&mut self, ticket: Ticket, news: News) {
         let Some(id) = self.player_of(ticket) else {
+            if matches!(news, News::Frame { .. }) {
+                self.mailbox.frames().release();
+            }
             return;
         };
         match news {
             News::Frame { track, frame, at } => {
-                if let Some(recording) = &mut self.outlets.recording {
-                    recording.take(&id, track, at, &frame);
-                }
-                if let Some(stats) = &mut self.outlets.stats {
-                    stats.on_frame(&id, track, at, &frame);
-                }
+                let links = self.players.get(&id).map(|p| p.links_of(&frame));
+                self.tell(Event::Frame(PlayedFrame {
+                    from: id,
+                    track,
+                    at,
+                    frame,
+                    links: links.unwrap_or_default(),
+                }));
             }
             News::Failed(reason) => {
-                let name = self.others.get(&id).map_or(id.as_str(), |p| &p.name);
-                complain!("weft: receiving `{name}` failed ({reason}); trying again");
+                let name = self.name_of(&id);
+                self.tell(Event::PlayingFailed { name, reason });
                 self.stop_playing(&id);
             }
             News::Ended => self.stop_playing(&id),
-            News::Connected | News::Path { .. } => {}
+            News::Path { path, link, .. } => {
+                if let Some(player) = self.players.get_mut(&id) {
+                    player.links.insert(path, link);
+                }
+            }
+            News::Connected => {}
         }
     }
 
+    /// What a participant is called; their id when they have gone.
+    fn name_of(&self, id: &str) -> String {
+        let other = self.others.get(id);
+        other.map_or_else(|| id.to_owned(), |p| p.name.clone())
+    }
+
     pub(super) fn stop_playing(&mut self, id: &str) {
-        if let Some(Player {
-            state: State::Made(_, connection),
-            ..
-        }) = self.players.remove(id)
-        {
+        let Some(player) = self.players.remove(id) else {
+            return;
+        };
+        if let State::Made(_, connection) = player.state {
             self.end(connection);
-        }
-        if let Some(recording) = &mut self.outlets.recording {
-            recording.end(id);
+            let id = id.to_owned();
+            self.tell(Event::PlayingEnded { id });
         }
     }
 }

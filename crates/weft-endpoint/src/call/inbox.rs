@@ -1,4 +1,4 @@
-//! What the main loop is told, by whom ever: bounded, where others decide how
+//! What the call's thread is told, by whom ever: bounded, where others decide how
 //! much comes.
 
 use std::sync::Arc;
@@ -6,11 +6,12 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::time::Duration;
 
-use weft_endpoint::caller::{Listener, News};
-use weft_endpoint::connect::{ConnectError, Connection};
-use weft_endpoint::signalling::{RoomEvent, SignallingError};
+use super::Statistics;
+use crate::caller::{Listener, News};
+use crate::connect::{ConnectError, Connection};
+use crate::signalling::{RoomEvent, SignallingError};
 
-/// Frames that may wait for the disk: some seconds of a few participants.
+/// Frames that may wait to be taken: some seconds of a few participants.
 /// Chosen by us.
 pub const WAITING_FRAMES: usize = 1000;
 
@@ -18,7 +19,7 @@ pub const WAITING_FRAMES: usize = 1000;
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Ticket(pub u64);
 
-/// What the main loop is told.
+/// What the call's thread is told.
 pub enum Wish {
     /// From the room's event stream with this number.
     Room(u32, RoomEvent),
@@ -27,10 +28,12 @@ pub enum Wish {
     Made(Ticket, Result<Connection, ConnectError>),
     /// A connection has something to say.
     News(Ticket, News),
+    /// Somebody wants the figures.
+    Figures(Sender<Statistics>),
     End,
 }
 
-/// The way into the main loop, for any thread.
+/// The way to the call's thread, for any other.
 #[derive(Clone)]
 pub struct Mailbox {
     wishes: Sender<Wish>,
@@ -66,7 +69,7 @@ impl Frames {
     }
 }
 
-/// The main loop's end.
+/// The call's end of it.
 pub struct Inbox {
     incoming: Receiver<Wish>,
     frames: Arc<Frames>,
@@ -93,6 +96,11 @@ impl Mailbox {
         self.wishes.send(wish).is_ok()
     }
 
+    /// How many frames wait.
+    pub fn frames(&self) -> &Frames {
+        &self.frames
+    }
+
     /// Hears of a connection.
     pub fn listener(&self, ticket: Ticket) -> Listener {
         let mailbox = self.clone();
@@ -103,12 +111,14 @@ impl Mailbox {
 }
 
 impl Inbox {
+    /// A frame counts as waiting until it is released.
     pub fn next(&self, limit: Duration) -> Result<Wish, RecvTimeoutError> {
-        let wish = self.incoming.recv_timeout(limit)?;
-        if is_frame(&wish) {
-            self.frames.release();
-        }
-        Ok(wish)
+        self.incoming.recv_timeout(limit)
+    }
+
+    /// How many frames wait, for who takes them in the end.
+    pub fn frames(&self) -> Arc<Frames> {
+        Arc::clone(&self.frames)
     }
 
     /// Frames that came while too many waited.

@@ -10,9 +10,10 @@ use weft_media::{Recorder, RecorderError, Tracks};
 use weft_session::ReceivedFrame;
 use weft_units::{Codec, Instant};
 
-use crate::exit::Failure;
-use weft_endpoint::caller::Track;
-use weft_endpoint::signalling::Participant;
+use crate::caller::Track;
+use crate::event::{Event, PlayedFrame};
+use crate::notice::{Notice, Notices};
+use crate::signalling::Participant;
 
 /// The first participant's first camera gets the file that was named,
 /// everything else a file beside it with their name in it. A file that is there
@@ -26,22 +27,36 @@ pub struct Recording {
     without_pictures: BTreeSet<(String, usize)>,
     /// Why the first recording that failed did.
     failed: Option<RecorderError>,
+    notices: Notices,
+}
+
+/// What is received cannot be recorded there, or not wholly.
+#[derive(Debug, thiserror::Error)]
+pub enum RecordingError {
+    /// It is to be another format.
+    #[error("{}: recordings are WebM; name a file that ends in .webm", .0.display())]
+    NotWebm(PathBuf),
+    /// It is to be where nothing can be.
+    #[error("{}: the directory is not there; make it first", .0.display())]
+    NoDirectory(PathBuf),
+    /// A file could not be written to its end.
+    #[error("what is recorded is not whole: {0}")]
+    Incomplete(RecorderError),
 }
 
 impl Recording {
-    pub fn new(path: &Path) -> Result<Recording, Failure> {
+    /// A recording of what comes from now on, which begins with this file.
+    /// What becomes of its files is told as notices.
+    ///
+    /// # Errors
+    /// If there can be no such file.
+    pub fn new(path: &Path, notices: Notices) -> Result<Recording, RecordingError> {
         if path.extension().is_none_or(|e| e != "webm") {
-            return Err(Failure::Usage(format!(
-                "--record {}: recordings are WebM; name a file that ends in .webm",
-                path.display()
-            )));
+            return Err(RecordingError::NotWebm(path.to_owned()));
         }
         let directory = path.parent().filter(|p| !p.as_os_str().is_empty());
         if directory.is_some_and(|d| !d.is_dir()) {
-            return Err(Failure::Usage(format!(
-                "--record {}: the directory is not there; make it first",
-                path.display()
-            )));
+            return Err(RecordingError::NoDirectory(path.to_owned()));
         }
         Ok(Recording {
             path: path.to_owned(),
@@ -49,10 +64,27 @@ impl Recording {
             files: BTreeMap::new(),
             without_pictures: BTreeSet::new(),
             failed: None,
+            notices,
         })
     }
 
-    pub fn begin(&mut self, participant: &Participant) {
+    /// Takes what there is to record in an event of a call.
+    pub fn on_event(&mut self, event: &Event) {
+        match event {
+            Event::Playing(participant) => self.begin(participant),
+            Event::Frame(PlayedFrame {
+                from,
+                track,
+                at,
+                frame,
+                ..
+            }) => self.take(from, *track, *at, frame),
+            Event::PlayingEnded { id } => self.end(id),
+            _ => {}
+        }
+    }
+
+    fn begin(&mut self, participant: &Participant) {
         let publishing = &participant.publishing;
         let tracks = match (publishing.cameras.is_empty(), publishing.audio) {
             (false, true) => Tracks::Both,
@@ -64,8 +96,10 @@ impl Recording {
             match Recorder::create(&path, tracks) {
                 Ok(recorder) => {
                     if self.used.is_empty() && path != self.path {
-                        let (taken, path) = (self.path.display(), path.display());
-                        complain!("weft: {taken} is there already; recording to {path}");
+                        self.notices.tell(Notice::RecordingElsewhere {
+                            taken: self.path.clone(),
+                            path: path.clone(),
+                        });
                     }
                     self.used.insert(path);
                     let key = (participant.id.clone(), place);
@@ -111,7 +145,7 @@ impl Recording {
 
     /// Writes a frame that came out `at` this time; sound into each of the
     /// participant's files.
-    pub fn take(&mut self, id: &str, track: Track, at: Instant, frame: &ReceivedFrame) {
+    fn take(&mut self, id: &str, track: Track, at: Instant, frame: &ReceivedFrame) {
         if let Track::Camera(place) = track
             && frame.codec == Codec::H264
         {
@@ -146,11 +180,8 @@ impl Recording {
         let Some(path) = self.files.get(&camera).map(|r| r.path().to_owned()) else {
             return;
         };
-        complain!(
-            "weft: {}: they send H.264, which WebM cannot hold; only their sound is recorded \
-             (their pictures are if they send VP8: weft join --codec vp8)",
-            path.display()
-        );
+        self.notices
+            .tell(Notice::RecordingOfSound { path: path.clone() });
         match Recorder::create(&path, Tracks::Audio) {
             Ok(recorder) => {
                 self.files.insert(camera, recorder);
@@ -162,7 +193,7 @@ impl Recording {
         }
     }
 
-    pub fn end(&mut self, id: &str) {
+    fn end(&mut self, id: &str) {
         self.without_pictures.retain(|(other, _)| other != id);
         let ended = self.files.range(files_of(id)).map(|(key, _)| key.clone());
         for key in ended.collect::<Vec<_>>() {
@@ -174,21 +205,23 @@ impl Recording {
 
     /// The call matters more than its record.
     fn on_failure(&mut self, error: RecorderError) {
-        complain!("weft: {error}; this recording has ended, the call goes on");
+        self.notices
+            .tell(Notice::RecordingFailed(error.to_string()));
         self.failed.get_or_insert(error);
     }
 
-    /// Whether everything was written.
-    pub fn finish(mut self) -> Result<(), Failure> {
+    /// Ends every file.
+    ///
+    /// # Errors
+    /// If not everything was written.
+    pub fn finish(mut self) -> Result<(), RecordingError> {
         for (_, recorder) in std::mem::take(&mut self.files) {
             if let Err(error) = recorder.finish() {
                 self.on_failure(error);
             }
         }
         match self.failed {
-            Some(error) => Err(Failure::Run(format!(
-                "what is recorded is not whole: {error}"
-            ))),
+            Some(error) => Err(RecordingError::Incomplete(error)),
             None => Ok(()),
         }
     }

@@ -1,0 +1,76 @@
+//! One peer's figures.
+
+use std::collections::BTreeMap;
+
+use weft_peer::PeerKey;
+use weft_session::{Metering, PathState, PathStats, Standing, Stats};
+use weft_sfu::{LinkReport, LinkState};
+use weft_units::{PathId, StreamId};
+
+use super::Track;
+use crate::links::LinkFigures;
+use crate::sources::video::CameraReport;
+
+/// One peer's figures.
+#[derive(Clone, Debug)]
+pub struct PeerReport {
+    /// Whose.
+    pub peer: PeerKey,
+    /// Its session's: paths, streams, the rate that they may send at.
+    pub stats: Stats,
+    /// The link of each path.
+    pub links: BTreeMap<PathId, String>,
+    /// All links of the endpoint, in order, whether there is a path or not.
+    pub all_links: Vec<LinkFigures>,
+    /// Whether media can flow.
+    pub connected: bool,
+    /// Of the cameras that it gets, in order.
+    pub cameras: Vec<CameraReport>,
+    /// What its streams are, those that it sends and those that it gets.
+    pub tracks: BTreeMap<StreamId, Track>,
+}
+
+impl PeerReport {
+    /// The links as a room shows them. Several paths may run over one link, to
+    /// networks of the peer's, and earlier ones have: the best state counts,
+    /// the rates of those that live add up.
+    #[must_use]
+    pub fn link_reports(&self) -> Vec<LinkReport> {
+        self.all_links.iter().map(|own| self.link(own)).collect()
+    }
+
+    fn link(&self, own: &LinkFigures) -> LinkReport {
+        let of_link = |p: &&PathStats| self.links.get(&p.path) == Some(&own.name);
+        let paths: Vec<&PathStats> = self.stats.paths.iter().filter(of_link).collect();
+        let best = paths.iter().min_by_key(|p| (state(p.state).0, p.rtt));
+        let live = || paths.iter().filter(|p| p.state != PathState::Down);
+        let target: f64 = live().map(|p| p.target_rate.as_mbps()).sum();
+        let sent = live().filter_map(|p| p.acknowledged_rate);
+        let sent: f64 = sent.map(|rate| rate.as_mbps()).sum();
+        LinkReport {
+            name: own.name.clone(),
+            state: best.map_or(LinkState::Down, |p| state(p.state).1),
+            rtt_ms: best.map_or(0.0, |p| round(p.rtt.as_millis_f64())),
+            sent_mbps: round(sent),
+            target_mbps: round(target),
+            loss: best.map_or(0.0, |p| round(p.loss)),
+            metered: own.policy.metering == Metering::Metered,
+            backup: own.policy.standing == Standing::Backup,
+            budget_left_mb: own.left.map(|left| round(left.0 as f64 / 1e6)),
+        }
+    }
+}
+
+/// The better, the smaller.
+fn state(state: PathState) -> (u8, LinkState) {
+    match state {
+        PathState::Up => (0, LinkState::Up),
+        PathState::Suspect => (1, LinkState::Suspect),
+        PathState::Down => (2, LinkState::Down),
+    }
+}
+
+/// To three decimals: more would be noise.
+fn round(value: f64) -> f64 {
+    (value * 1000.0).round() / 1000.0
+}

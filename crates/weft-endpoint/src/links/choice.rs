@@ -1,0 +1,127 @@
+//! Which links a call has.
+
+use std::net::{IpAddr, Ipv4Addr};
+
+use weft_net::{LinkError, LinkSpec, Target};
+
+use super::Scope;
+
+/// The links that were named; or where the peer is on this machine, the address
+/// at which it is; or every interface that has an address, and those to come.
+///
+/// # Errors
+/// If a link is named twice, or there is none.
+pub fn links_or_all(
+    named: &[LinkSpec],
+    loopback: Option<IpAddr>,
+) -> Result<(Vec<LinkSpec>, Scope), ChoiceError> {
+    if !named.is_empty() {
+        for (index, link) in named.iter().enumerate() {
+            let same = |other: &&LinkSpec| other.name == link.name || other.target == link.target;
+            if let Some(other) = named[..index].iter().find(same) {
+                return Err(same_link(other, link));
+            }
+        }
+        return Ok((named.to_vec(), Scope::Named));
+    }
+    if let Some(address) = loopback {
+        let name = address.to_string();
+        let link = LinkSpec::new(name, Target::Address(address));
+        return Ok((vec![link], Scope::Named));
+    }
+    let names = weft_net::interface_names().map_err(ChoiceError::System)?;
+    if names.is_empty() {
+        return Err(ChoiceError::NoInterface);
+    }
+    let spec = |name: String| LinkSpec::new(name.clone(), Target::Interface(name));
+    Ok((names.into_iter().map(spec).collect(), Scope::Every))
+}
+
+/// The address of this machine that a server's URL means, if it does.
+#[must_use]
+pub fn loopback(url: &str) -> Option<IpAddr> {
+    let host = url.split_once("://")?.1;
+    let host = host.split(['/', '?', '#']).next()?;
+    let host = match host.strip_prefix('[') {
+        Some(rest) => rest.split(']').next()?,
+        None => host.split(':').next()?,
+    };
+    match host {
+        "localhost" => Some(Ipv4Addr::LOCALHOST.into()),
+        _ => host.parse().ok().filter(IpAddr::is_loopback),
+    }
+}
+
+/// Two paths over one link are no two links, and figures are told by name.
+fn same_link(one: &LinkSpec, other: &LinkSpec) -> ChoiceError {
+    let name = other.name.clone();
+    if one.target == other.target {
+        let first = one.name.clone();
+        ChoiceError::Twice { name, first }
+    } else {
+        ChoiceError::SameName(name)
+    }
+}
+
+/// Links that cannot be had together, or none at all.
+#[derive(Debug, thiserror::Error)]
+pub enum ChoiceError {
+    /// Two of them are the same interface or address.
+    #[error("link `{name}` is link `{first}` once more; name it once")]
+    Twice {
+        /// The second one's name.
+        name: String,
+        /// The first one's.
+        first: String,
+    },
+    /// Two of them have one name.
+    #[error("two links are called `{0}`; give one another name: NAME=INTERFACE")]
+    SameName(String),
+    /// None is named, and no interface has an address.
+    #[error("no network interface has an address; connect one, or name a link")]
+    NoInterface,
+    /// The system does not list its interfaces.
+    #[error(transparent)]
+    System(LinkError),
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_link_is_named_once() {
+        let all = |texts: [&str; 2]| {
+            let links = texts.map(|text| text.parse().expect("a link"));
+            links_or_all(&links, None).map_err(|e| e.to_string())
+        };
+        let twice = all(["127.0.0.1", "127.0.0.1"]).unwrap_err();
+        assert!(twice.contains("once more"), "{twice}");
+        let renamed = all(["a=127.0.0.1", "b=127.0.0.1"]).unwrap_err();
+        assert!(renamed.contains("`b` is link `a`"), "{renamed}");
+        let namesakes = all(["a=127.0.0.1", "a=127.0.0.2"]).unwrap_err();
+        assert!(
+            namesakes.contains("two links are called `a`"),
+            "{namesakes}"
+        );
+        assert!(all(["127.0.0.1", "127.0.0.2"]).is_ok());
+    }
+
+    #[test]
+    fn a_server_on_this_machine_is_reached_at_the_address_that_its_url_has() {
+        let of = |url| loopback(url).map(|ip| ip.to_string());
+        assert_eq!(of("http://127.0.0.1:8080").as_deref(), Some("127.0.0.1"));
+        assert_eq!(of("http://127.0.0.2").as_deref(), Some("127.0.0.2"));
+        assert_eq!(of("https://[::1]:8443/").as_deref(), Some("::1"));
+        assert_eq!(of("http://localhost:8080/x").as_deref(), Some("127.0.0.1"));
+        for elsewhere in [
+            "https://localhost.example.com",
+            "https://192.0.2.1:8443",
+            "https://[2001:db8::1]",
+            "https://example.com/?next=//127.0.0.1",
+            "nonsense",
+        ] {
+            assert_eq!(of(elsewhere), None, "{elsewhere}");
+        }
+    }
+}

@@ -1,0 +1,166 @@
+//! What a server says no with, and what to do.
+
+/// The server said no, or nothing.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum SignallingError {
+    /// This is no address.
+    #[error("`{0}` is no server address; write it like http://127.0.0.1:8080 or https://HOST:PORT")]
+    Url(String),
+    /// This is what people copy from a browser.
+    #[error("`{url}` is more than the server's address: {}", .part.remedy())]
+    UrlParts {
+        /// The address.
+        url: String,
+        /// What it has too much.
+        part: UrlPart,
+    },
+    /// Nobody answers, or not with HTTP.
+    #[error("cannot reach {url}: {error}; is the server running there?")]
+    Unreachable {
+        /// The server.
+        url: String,
+        /// What the system says.
+        error: String,
+    },
+    /// Somebody answers who is not the server for all that is known.
+    #[error("{url} does not prove who it is: {error}; {}", .fault.remedy())]
+    Certificate {
+        /// The server.
+        url: String,
+        /// What TLS says.
+        error: String,
+        /// What is wrong.
+        fault: CertificateFault,
+    },
+    /// The file of [`Trust::File`](super::Trust::File) is none.
+    #[error("{path}: {error}; name a file with a certificate in PEM")]
+    Authority {
+        /// The file.
+        path: String,
+        /// What is wrong.
+        error: String,
+    },
+    /// The server's own words.
+    #[error("the server refuses {what}: {}", with_remedy(.error, .remedy))]
+    Refused {
+        /// What was asked for.
+        what: &'static str,
+        /// Of HTTP.
+        status: u16,
+        /// What is wrong, a sentence.
+        error: String,
+        /// What to do, a sentence; may be empty.
+        remedy: String,
+    },
+    /// It speaks HTTP, but not WHIP (RFC 9725 section 4.2).
+    #[error("the server's answer to {0} has no Location; is {1} a WHIP server?")]
+    NoLocation(&'static str, String),
+}
+
+/// What an address has beside the server's own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum UrlPart {
+    /// A query or fragment, as in the page's address with a token.
+    Query,
+    /// A room, as in its page's address.
+    Room,
+}
+
+impl UrlPart {
+    fn remedy(self) -> &'static str {
+        match self {
+            UrlPart::Query => {
+                "leave out what begins with `?` or `#`; a token is given beside the address"
+            }
+            UrlPart::Room => {
+                "leave out the `/r/` and what follows; the room is named beside the address"
+            }
+        }
+    }
+}
+
+/// Why a certificate proves nothing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CertificateFault {
+    /// Nobody who is trusted vouches for it.
+    Unknown,
+    /// It is for other names.
+    OtherNames,
+}
+
+impl CertificateFault {
+    /// In rustls' words; there is no error of a kind of its own here.
+    pub(super) fn of(error: &str) -> CertificateFault {
+        match error.contains("not valid for name") {
+            true => CertificateFault::OtherNames,
+            false => CertificateFault::Unknown,
+        }
+    }
+
+    fn remedy(self) -> &'static str {
+        match self {
+            CertificateFault::OtherNames => {
+                "use one of the names or addresses that it has; a server that has made its \
+                 certificate itself makes another for those that it has now when certificate.pem \
+                 and key.pem in its ~/.local/state/weft are deleted"
+            }
+            CertificateFault::Unknown => {
+                "where the server has made its certificate itself, copy that file from there and \
+                 trust it, or trust whoever answers"
+            }
+        }
+    }
+}
+
+impl SignallingError {
+    /// Worth trying again: the network or the server may come back.
+    #[must_use]
+    pub fn is_passing(&self) -> bool {
+        match self {
+            SignallingError::Unreachable { .. } => true,
+            SignallingError::Refused { status, .. } => {
+                // 403: not yet welcomed again by a server that was started anew.
+                matches!(status, 403 | 404 | 409) || *status >= 500
+            }
+            _ => false,
+        }
+    }
+
+    /// What to compare to know whether it is the same trouble as before: what
+    /// the system says of a dead network changes from one second to the next.
+    #[must_use]
+    pub fn kind(&self) -> String {
+        match self {
+            SignallingError::Unreachable { .. } => "unreachable".to_owned(),
+            other => other.to_string(),
+        }
+    }
+
+    /// Whether what was asked for is at fault, not the server or the way to it.
+    #[must_use]
+    pub fn is_of_asker(&self) -> bool {
+        matches!(
+            self,
+            SignallingError::Url(_)
+                | SignallingError::UrlParts { .. }
+                | SignallingError::Authority { .. }
+                | SignallingError::Refused {
+                    status: 400..=403,
+                    ..
+                }
+        )
+    }
+}
+
+/// A server's two sentences in one: what is wrong, then what to do.
+#[must_use]
+pub fn with_remedy(error: &str, remedy: &str) -> String {
+    let error = error.trim_end_matches('.');
+    let remedy = remedy.trim_end_matches('.');
+    let mut letters = remedy.chars();
+    match letters.next() {
+        None => error.to_owned(),
+        Some(first) => format!("{error}; {}{}", first.to_lowercase(), letters.as_str()),
+    }
+}

@@ -1,0 +1,146 @@
+//! What the endpoint says, with the options of the command line in it that do
+//! what it advises.
+
+use weft_endpoint::connect::ConnectError;
+use weft_endpoint::links::ChoiceError;
+use weft_endpoint::signalling::{CertificateFault, SignallingError, UrlPart, with_remedy};
+use weft_endpoint::sources::cameras::CamerasError;
+use weft_endpoint::{Notice, StartError};
+
+/// The token's.
+const TOKEN: &str = "name it with --token or in WEFT_TOKEN";
+
+pub fn of_start(error: &StartError) -> String {
+    match error {
+        StartError::Server(error) => of_signalling(error),
+        StartError::Choice(ChoiceError::SameName(name)) => {
+            format!("two links are called `{name}`; give one another name: --link NAME=INTERFACE")
+        }
+        StartError::Choice(ChoiceError::NoInterface) => {
+            "no network interface has an address; connect one, or name a --link".to_owned()
+        }
+        StartError::Cameras(CamerasError::SameDevice { .. }) => format!("--camera {error}"),
+        StartError::Cameras(CamerasError::SameName(name)) => {
+            format!("--camera {name}=…: another camera has this name already; choose another one")
+        }
+        error => error.to_string(),
+    }
+}
+
+pub fn of_notice(notice: &Notice) -> String {
+    match notice {
+        Notice::RecordingOfSound { path } => format!(
+            "{}: they send H.264, which WebM cannot hold; only their sound is recorded (their \
+             pictures are if they send VP8: weft join --codec vp8)",
+            path.display()
+        ),
+        notice => notice.to_string(),
+    }
+}
+
+pub fn of_connect(error: &ConnectError) -> String {
+    match error {
+        ConnectError::Signalling(error) => of_signalling(error),
+        ConnectError::Call(error) => error.to_string(),
+    }
+}
+
+pub fn of_signalling(error: &SignallingError) -> String {
+    match error {
+        SignallingError::UrlParts { url, part } => {
+            let remedy = match part {
+                UrlPart::Query => {
+                    "leave out what begins with `?` or `#`, and give a token with --token or in \
+                     WEFT_TOKEN"
+                }
+                UrlPart::Room => {
+                    "leave out the `/r/` and what follows, and name the room with --room"
+                }
+            };
+            format!("`{url}` is more than the server's address: {remedy}")
+        }
+        SignallingError::Authority { .. } => format!("--ca {error}"),
+        SignallingError::Certificate {
+            url,
+            error,
+            fault: CertificateFault::Unknown,
+        } => format!(
+            "{url} does not prove who it is: {error}; where the server has made its certificate \
+             itself, copy that file from there and name it with --ca, or give --insecure to trust \
+             whoever answers"
+        ),
+        SignallingError::Refused {
+            what,
+            status: 401,
+            error,
+            ..
+        } => format!("the server refuses {what}: {}", with_remedy(error, TOKEN)),
+        error => error.to_string(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use weft_endpoint::signalling::{Room, Server, Trust};
+
+    use super::*;
+
+    fn error_at(url: &str, trust: Trust) -> SignallingError {
+        let server = Server {
+            url: url.to_owned(),
+            trust,
+            ..Server::default()
+        };
+        Room::new(&server, Vec::new(), "r").err().expect(url)
+    }
+
+    #[test]
+    fn an_address_out_of_a_browser_is_refused_with_the_option_that_does_it() {
+        for (url, option) in [
+            ("https://host/?token=abc", "--token"),
+            ("https://host:8443/#x", "--token"),
+            ("https://host/r/ride", "--room"),
+        ] {
+            let error = error_at(url, Trust::Anybody);
+            let words = of_signalling(&error);
+            assert!(words.contains(option), "{words}");
+            assert!(!error.is_passing(), "{error}");
+        }
+    }
+
+    #[test]
+    fn a_certificate_for_other_names_is_not_mended_with_a_copy_of_it() {
+        let of = |fault| {
+            let (url, error) = ("https://h".to_owned(), "no".to_owned());
+            of_signalling(&SignallingError::Certificate { url, error, fault })
+        };
+        let strange = of(CertificateFault::Unknown);
+        assert!(strange.contains("--ca"), "{strange}");
+        let other = of(CertificateFault::OtherNames);
+        assert!(
+            !other.contains("--ca") && other.contains("certificate.pem"),
+            "{other}"
+        );
+    }
+
+    #[test]
+    fn a_file_without_certificate_is_refused_with_its_option() {
+        let error = error_at("https://h", Trust::File("/nowhere.pem".into()));
+        let words = of_signalling(&error);
+        assert!(words.starts_with("--ca /nowhere.pem: "), "{words}");
+    }
+
+    #[test]
+    fn who_has_no_token_reads_which_option_has_it() {
+        let words = of_signalling(&SignallingError::Refused {
+            what: "to join",
+            status: 401,
+            error: "A token is needed.".to_owned(),
+            remedy: "Open the page with it.".to_owned(),
+        });
+        assert!(
+            words.ends_with("needed; name it with --token or in WEFT_TOKEN"),
+            "{words}"
+        );
+    }
+}
