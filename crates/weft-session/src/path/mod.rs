@@ -64,9 +64,6 @@ pub(crate) struct Path {
     pub id: PathId,
     pub state: PathState,
     pub controller: Box<dyn Controller>,
-    /// The first packet that this controller sent: of earlier ones it is told
-    /// nothing.
-    controlled_from: u64,
     pub queue: PathQueue,
     pub history: History,
     pub rtt: RoundTrip,
@@ -74,16 +71,30 @@ pub(crate) struct Path {
     pub forecast: Forecast,
     pub counters: PathCounters,
     pub quality: PathQualityStats,
+    pub marking: Marking,
+    pub sending: Sending,
+    life: Life,
+    arrivals: Arrivals,
+}
+
+/// What was sent over a path, and when the next packet may leave.
+pub(crate) struct Sending {
     pub last_sent: Option<Instant>,
     /// The same of packets that feedback names: nothing else tells how the
     /// path is.
     pub last_measured: Option<Instant>,
-    pub marking: Marking,
     pacer: Pacer,
+    /// The first packet that this controller sent: of earlier ones it is told
+    /// nothing.
+    controlled_from: u64,
     /// Next per-path sequence number of each SSRC.
     stream_sequences: Vec<(Ssrc, u16)>,
     /// Copies sent here that no feedback will mention.
     unmeasured: Bytes,
+}
+
+/// What feedback, or its silence, says of a path's life.
+struct Life {
     /// Since when something is in flight and nothing was acknowledged.
     waiting_since: Option<Instant>,
     suspect_since: Option<Instant>,
@@ -95,6 +106,11 @@ pub(crate) struct Path {
     /// more to report included.
     answer: RoundTrip,
     heard_at: Option<Instant>,
+}
+
+/// What arrived of what was sent.
+#[derive(Default)]
+struct Arrivals {
     /// When the newest packet left that has arrived.
     delivered: Option<Instant>,
     /// When the last packet left that arrived before the last outage, and the
@@ -112,7 +128,6 @@ impl Path {
             id,
             state: PathState::Up,
             controller,
-            controlled_from: 0,
             queue: PathQueue::default(),
             history: History::new(),
             rtt: RoundTrip::assumed(rtt),
@@ -120,28 +135,31 @@ impl Path {
             forecast: Forecast::default(),
             counters: PathCounters::default(),
             quality: PathQualityStats::default(),
-            last_sent: None,
-            last_measured: None,
             marking: Marking::new(ecn),
-            pacer,
-            stream_sequences: Vec::new(),
-            unmeasured: Bytes::ZERO,
-            waiting_since: None,
-            suspect_since: None,
-            doubted: false,
-            silent: false,
-            answer: RoundTrip::assumed(rtt + FEEDBACK_WAIT),
-            heard_at: None,
-            delivered: None,
-            outage: None,
-            last_arrival: None,
+            sending: Sending {
+                last_sent: None,
+                last_measured: None,
+                pacer,
+                controlled_from: 0,
+                stream_sequences: Vec::new(),
+                unmeasured: Bytes::ZERO,
+            },
+            life: Life {
+                waiting_since: None,
+                suspect_since: None,
+                doubted: false,
+                silent: false,
+                answer: RoundTrip::assumed(rtt + FEEDBACK_WAIT),
+                heard_at: None,
+            },
+            arrivals: Arrivals::default(),
         }
     }
 
     /// Another controller takes over, and begins anew.
     pub fn set_controller(&mut self, controller: Box<dyn Controller>, ecn: Ecn) {
-        self.pacer = Pacer::new(controller.pacing_rate());
-        self.controlled_from = self.history.next_number();
+        self.sending.pacer = Pacer::new(controller.pacing_rate());
+        self.sending.controlled_from = self.history.next_number();
         self.controller = controller;
         self.marking.want(ecn);
     }
@@ -178,7 +196,7 @@ impl Path {
 
     /// When the pacer lets the next packet go.
     pub fn next_send(&self, now: Instant) -> Instant {
-        self.pacer.next_send(now)
+        self.sending.pacer.next_send(now)
     }
 
     /// Sets the pacer for what waits: the controller's rate, and never so slow
@@ -190,26 +208,32 @@ impl Path {
         const DRAIN: Duration = Duration::from_millis(250);
         self.controller.set_backlog(self.queue.bytes());
         while let Some(cluster) = self.controller.poll_probe(now) {
-            self.pacer.add_probe(now, &cluster);
+            self.sending.pacer.add_probe(now, &cluster);
         }
         let needed = self.queue.bytes() / DRAIN;
-        self.pacer
+        self.sending
+            .pacer
             .set_rate(now, self.controller.pacing_rate().max(needed));
     }
 
     /// Whether a probe wants packets, padding if there is nothing else.
     pub fn wants_padding(&self) -> bool {
-        self.state == PathState::Up && self.pacer.probe().is_some()
+        self.state == PathState::Up && self.sending.pacer.probe().is_some()
     }
 
     /// The per-path number of the next packet of this SSRC.
     pub fn next_stream_sequence(&mut self, ssrc: Ssrc) -> u16 {
-        if let Some((_, next)) = self.stream_sequences.iter_mut().find(|(s, _)| *s == ssrc) {
+        if let Some((_, next)) = self
+            .sending
+            .stream_sequences
+            .iter_mut()
+            .find(|(s, _)| *s == ssrc)
+        {
             let sequence = *next;
             *next = next.wrapping_add(1);
             return sequence;
         }
-        self.stream_sequences.push((ssrc, 1));
+        self.sending.stream_sequences.push((ssrc, 1));
         0
     }
 
@@ -221,16 +245,16 @@ impl Path {
             number,
             sent_at: now,
             size,
-            probe: self.pacer.probe(),
+            probe: self.sending.pacer.probe(),
         };
         self.controller.on_packet_sent(&sent);
-        let unmeasured = std::mem::take(&mut self.unmeasured);
+        let unmeasured = std::mem::take(&mut self.sending.unmeasured);
         let ecn = self.marking.next();
         self.history.push(sent, ecn, carried, unmeasured);
         self.account(now, size);
-        self.last_measured = Some(now);
-        if self.waiting_since.is_none() {
-            self.waiting_since = Some(now);
+        self.sending.last_measured = Some(now);
+        if self.life.waiting_since.is_none() {
+            self.life.waiting_since = Some(now);
         }
         ecn
     }
@@ -244,15 +268,15 @@ impl Path {
 
     /// A copy of another path's packet leaves here.
     pub fn on_copy_sent(&mut self, now: Instant, size: Bytes) {
-        self.unmeasured += size;
+        self.sending.unmeasured += size;
         self.account(now, size);
     }
 
     fn account(&mut self, now: Instant, size: Bytes) {
-        self.pacer.on_sent(now, size);
+        self.sending.pacer.on_sent(now, size);
         self.counters.sent_packets += 1;
         self.counters.sent_bytes += size;
-        self.last_sent = Some(now);
+        self.sending.last_sent = Some(now);
     }
 
     /// Path numbers with their arrivals as the wire has them: in the peer's
@@ -266,9 +290,9 @@ impl Path {
             .iter_mut()
             .filter_map(|(_, arrival)| arrival.as_mut())
         {
-            let previous = *self.last_arrival.get_or_insert(arrival.at);
+            let previous = *self.arrivals.last_arrival.get_or_insert(arrival.at);
             arrival.at = unwrap_arrival(previous, arrival.at);
-            self.last_arrival = Some(arrival.at);
+            self.arrivals.last_arrival = Some(arrival.at);
         }
         let mut outcome = self.history.on_feedback(&reports);
         self.counters.acknowledged_packets += outcome.acknowledged.len() as u64;
@@ -277,8 +301,8 @@ impl Path {
             self.marking.on_arrival(*left, *arrived);
         }
         if let Some(sent_at) = outcome.oldest_news {
-            self.answer.on_sample(now.saturating_since(sent_at));
-            self.heard_at = Some(now);
+            self.life.answer.on_sample(now.saturating_since(sent_at));
+            self.life.heard_at = Some(now);
         }
         self.forecast.on_feedback(now, &outcome.results);
         self.forgive_outage(&mut outcome.results);
@@ -288,13 +312,13 @@ impl Path {
             self.rtt.on_sample(rtt);
             self.one_way.on_sample(now, sent_at, arrival);
             sample = Some(self.rtt.smoothed());
-            self.suspect_since = None;
-            if self.state == PathState::Suspect && !self.silent {
+            self.life.suspect_since = None;
+            if self.state == PathState::Suspect && !self.life.silent {
                 self.state = PathState::Up;
             }
-            self.waiting_since = (self.history.in_flight() > Bytes::ZERO).then_some(now);
+            self.life.waiting_since = (self.history.in_flight() > Bytes::ZERO).then_some(now);
         }
-        let first = self.controlled_from;
+        let first = self.sending.controlled_from;
         outcome.results.retain(|r| r.sent.number >= first);
         if !outcome.results.is_empty() {
             self.controller.on_feedback(now, &outcome.results, sample);
@@ -307,13 +331,13 @@ impl Path {
     fn forgive_outage(&mut self, results: &mut Vec<PacketResult>) {
         for arrived in results.iter().filter(|r| r.arrival.is_some()) {
             let sent_at = arrived.sent.sent_at;
-            let before = self.delivered.unwrap_or(sent_at);
+            let before = self.arrivals.delivered.unwrap_or(sent_at);
             if sent_at.saturating_since(before) > OUTAGE {
-                self.outage = Some((before, sent_at));
+                self.arrivals.outage = Some((before, sent_at));
             }
-            self.delivered = Some(before.max(sent_at));
+            self.arrivals.delivered = Some(before.max(sent_at));
         }
-        if let Some((from, until)) = self.outage {
+        if let Some((from, until)) = self.arrivals.outage {
             let in_outage = |at: Instant| from < at && at < until;
             results.retain(|r| r.arrival.is_some() || !in_outage(r.sent.sent_at));
         }
@@ -321,7 +345,7 @@ impl Path {
 
     /// When feedback last named a packet for the first time.
     pub fn heard_at(&self) -> Option<Instant> {
-        self.heard_at
+        self.life.heard_at
     }
 
     /// When silence becomes suspicious.
@@ -336,9 +360,9 @@ impl Path {
         if self.state != PathState::Up {
             return None;
         }
-        let waiting_since = self.waiting_since?;
-        let variation = (self.answer.variation() * 2).max(LEAST_VARIATION);
-        let expected = (self.answer.smoothed() + variation).min(CEILING);
+        let waiting_since = self.life.waiting_since?;
+        let variation = (self.life.answer.variation() * 2).max(LEAST_VARIATION);
+        let expected = (self.life.answer.smoothed() + variation).min(CEILING);
         let overdue = self.history.unheard_since()? + expected;
         Some(overdue.max(waiting_since + QUIET))
     }
@@ -347,6 +371,7 @@ impl Path {
     /// so now.
     pub fn check_silence(&mut self, now: Instant) -> bool {
         if self
+            .life
             .suspect_since
             .is_some_and(|since| now >= since + SUSPICION_LAPSES)
             && self.state == PathState::Suspect
@@ -355,34 +380,34 @@ impl Path {
             // use, and watched anew.
             self.marking.doubt();
             self.state = PathState::Up;
-            self.suspect_since = None;
-            self.waiting_since = (self.history.in_flight() > Bytes::ZERO).then_some(now);
+            self.life.suspect_since = None;
+            self.life.waiting_since = (self.history.in_flight() > Bytes::ZERO).then_some(now);
         }
         if self.suspicion_due().is_none_or(|due| now < due) {
             return false;
         }
         self.state = PathState::Suspect;
-        self.suspect_since = Some(now);
-        self.doubted = false;
+        self.life.suspect_since = Some(now);
+        self.life.doubted = false;
         true
     }
 
     /// Whether the path has been suspect for so long that what is in flight
     /// should not be waited for.
     pub fn is_doubted(&self) -> bool {
-        self.state == PathState::Suspect && self.doubted
+        self.state == PathState::Suspect && self.life.doubted
     }
 
     /// True once, when that becomes so.
     pub fn check_doubt(&mut self, now: Instant) -> bool {
         let due = self.doubt_due().is_some_and(|at| at <= now);
-        self.doubted |= due;
+        self.life.doubted |= due;
         due
     }
 
     fn doubt_due(&self) -> Option<Instant> {
-        let waits = self.state == PathState::Suspect && !self.doubted;
-        Some(self.suspect_since.filter(|_| waits)? + DOUBT)
+        let waits = self.state == PathState::Suspect && !self.life.doubted;
+        Some(self.life.suspect_since.filter(|_| waits)? + DOUBT)
     }
 
     /// When [`Path::check_silence`] has something to do.
@@ -390,7 +415,10 @@ impl Path {
         match self.state {
             PathState::Up => self.suspicion_due(),
             PathState::Suspect => {
-                let lapses = self.suspect_since.map(|since| since + SUSPICION_LAPSES);
+                let lapses = self
+                    .life
+                    .suspect_since
+                    .map(|since| since + SUSPICION_LAPSES);
                 self.doubt_due().or(lapses)
             }
             PathState::Down => None,
@@ -400,7 +428,7 @@ impl Path {
     /// The path is dead: everything waiting and in flight must go elsewhere.
     pub fn on_down(&mut self) -> (Vec<Waiting>, Vec<(u64, Carried)>) {
         self.state = PathState::Down;
-        self.silent = false;
+        self.life.silent = false;
         self.clear()
     }
 
@@ -408,19 +436,19 @@ impl Path {
     /// before it can leave. Returns that.
     pub fn on_silent(&mut self) -> Vec<Waiting> {
         self.state = PathState::Suspect;
-        self.silent = true;
+        self.life.silent = true;
         self.clear().0
     }
 
     /// Whether what is sent here may arrive.
     pub fn is_usable(&self) -> bool {
-        self.state != PathState::Down && !self.silent
+        self.state != PathState::Down && !self.life.silent
     }
 
     fn clear(&mut self) -> (Vec<Waiting>, Vec<(u64, Carried)>) {
-        self.waiting_since = None;
-        self.suspect_since = None;
-        self.pacer.reset();
+        self.life.waiting_since = None;
+        self.life.suspect_since = None;
+        self.sending.pacer.reset();
         self.one_way.clear();
         self.forecast.clear();
         (self.queue.drain(), self.history.abandon())
@@ -432,10 +460,10 @@ impl Path {
             self.controller.on_path_restored(now);
             self.marking.restart();
             self.rtt = RoundTrip::assumed(rtt);
-            self.answer = RoundTrip::assumed(rtt + FEEDBACK_WAIT);
+            self.life.answer = RoundTrip::assumed(rtt + FEEDBACK_WAIT);
         }
         self.state = PathState::Up;
-        self.silent = false;
-        self.suspect_since = None;
+        self.life.silent = false;
+        self.life.suspect_since = None;
     }
 }

@@ -212,7 +212,7 @@ impl Session {
             }
             self.send_padding(now, id);
             if let Some(path) = self.paths.get_mut(&id) {
-                path.last_measured = Some(now);
+                path.sending.last_measured = Some(now);
             }
         }
     }
@@ -233,7 +233,10 @@ impl Session {
             .filter_map(|s| s.newest)
             .map(|(_, at)| at)
             .max()?;
-        let due = path.last_measured.map_or(newest, |at| at + KEEP_MEASURED);
+        let due = path
+            .sending
+            .last_measured
+            .map_or(newest, |at| at + KEEP_MEASURED);
         (due <= newest + RETRANSMISSION_AGE).then_some(due)
     }
 }

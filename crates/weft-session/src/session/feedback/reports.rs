@@ -145,7 +145,7 @@ impl Session {
             }
         }
         // One path carries everything: the one that sent last.
-        let used = self.paths.values_mut().max_by_key(|p| p.last_sent);
+        let used = self.paths.values_mut().max_by_key(|p| p.sending.last_sent);
         if let Some(path) = used.filter(|_| expected > 0) {
             path.controller.on_report(now, expected, lost, newest);
         }
