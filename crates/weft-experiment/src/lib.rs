@@ -28,14 +28,8 @@ pub use counters::{CounterLog, CounterSample, ReceivedCounters, SentCounters};
 pub use distribution::{DelaySample, Distribution};
 pub use record::{
     DirectionRecord, DropRecord, FlowDetail, FlowRecord, LegRecord, LegSample, LinkRecord,
-    LinkSample, Record, RouteRecord, TcpRecord, TcpSample, Transfer,
+    LinkSample, Record, RouteRecord,
 };
-pub use setup::{
-    Application, CongestionKind, Direction, EcnMode, FlowKind, FlowSetup, Hop, LinkSetup, Route,
-    Setup, SetupError, TcpSetup, UdpSetup, UnknownCongestion,
-};
-pub use traffic::call::{
-    CallRecord, CallSample, CallSetup, CameraSetup, FrameRecord, FrameShown, MicrophoneSetup,
-    ModelError, ModelSetup, PathChange, PathSample, Quality, SideRecord, SideSetup, SourceKind,
-    StreamRecord, SyntheticSetup,
-};
+pub use setup::{Direction, FlowSetup, Hop, LinkSetup, Route, Setup, SetupError};
+// A kind of flow is exported by the folder of all kinds only.
+pub use traffic::*;

@@ -1,9 +1,9 @@
 //! What a run consists of: links, and flows over them.
 
 use weft_links::{LinkSpec, MediumSpec};
-use weft_units::{Bytes, Duration, Rate};
+use weft_units::Duration;
 
-use crate::traffic::call::CallSetup;
+use crate::traffic::{CallSetup, FlowKind, Traffic};
 
 mod check;
 
@@ -81,80 +81,6 @@ pub struct FlowSetup {
     pub routes: Vec<Route>,
     /// What runs.
     pub kind: FlowKind,
-}
-
-/// What a flow carries and how.
-#[derive(Clone, PartialEq, Debug)]
-pub enum FlowKind {
-    /// TCP connections.
-    Tcp(TcpSetup),
-    /// Packets of one size at a constant rate.
-    Udp(UdpSetup),
-    /// A weft call, one path for each route.
-    Call(Box<CallSetup>),
-}
-
-/// TCP connections that do the same, side by side.
-#[derive(Clone, PartialEq, Debug)]
-pub struct TcpSetup {
-    /// Congestion control of the sender.
-    pub congestion: CongestionKind,
-    /// What the connections have to send.
-    pub application: Application,
-    /// How many connections; each has its own randomness. Default one.
-    pub connections: u32,
-    /// Whether data packets can be marked in place of dropped (RFC 3168).
-    pub ecn: EcnMode,
-}
-
-/// Use of explicit congestion notification.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub enum EcnMode {
-    /// Packets are not ECN-capable.
-    #[default]
-    Off,
-    /// Data packets are ECT(0), marks are echoed and answered like a loss.
-    On,
-}
-
-/// The congestion control algorithms, by their names in files.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum CongestionKind {
-    /// `reno`: RFC 5681.
-    Reno,
-    /// `cubic`: RFC 9438.
-    Cubic,
-    /// `bbr1`: BBR as Linux has it, draft-cardwell-iccrg-bbr-congestion-control-00.
-    Bbr1,
-    /// `bbr3`: draft-ietf-ccwg-bbr-01.
-    Bbr3,
-}
-
-/// What a TCP connection has to send.
-#[derive(Clone, PartialEq, Debug)]
-pub enum Application {
-    /// As much as the network takes.
-    LongLived,
-    /// So many bytes, once.
-    Upload(Bytes),
-    /// Transfers with pauses between them, each on a new connection: sizes
-    /// uniform within the bounds, pauses exponential, the first one before the
-    /// first transfer (RFC 8867 section 5.7).
-    OnOff {
-        /// Smallest and largest transfer.
-        size: (Bytes, Bytes),
-        /// Mean of the pauses.
-        mean_pause: Duration,
-    },
-}
-
-/// Packets of one size at a constant rate.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct UdpSetup {
-    /// Rate on the link, IP and UDP headers included.
-    pub rate: Rate,
-    /// Size of a packet on the link. Default 1500 bytes.
-    pub packet: Bytes,
 }
 
 /// RFC 8868 section 3: rates in windows of 200 ms.
@@ -251,6 +177,12 @@ impl FlowSetup {
         }
     }
 
+    /// What it carries, to be asked what it has.
+    #[must_use]
+    pub fn traffic(&self) -> &dyn Traffic {
+        self.kind.traffic()
+    }
+
     /// When it stops in a run that ends then.
     #[must_use]
     pub fn stops_at(&self, end: Duration) -> Duration {
@@ -278,92 +210,5 @@ impl FlowSetup {
             stop,
             ..self
         }
-    }
-}
-
-impl TcpSetup {
-    /// One long-lived connection without ECN.
-    #[must_use]
-    pub fn long_lived(congestion: CongestionKind) -> TcpSetup {
-        TcpSetup {
-            congestion,
-            application: Application::LongLived,
-            connections: 1,
-            ecn: EcnMode::Off,
-        }
-    }
-
-    fn wrong(&self) -> Option<&'static str> {
-        /// Chosen by us: more than any experiment of the literature, and what
-        /// fits in memory.
-        const MOST_CONNECTIONS: u32 = 100_000;
-        if !(1..=MOST_CONNECTIONS).contains(&self.connections) {
-            return Some("give it 1 to 100,000 connections");
-        }
-        match self.application {
-            Application::LongLived => None,
-            Application::Upload(size) => (size == Bytes::ZERO).then_some("an upload needs bytes"),
-            Application::OnOff { size, .. } => (size.0 == Bytes::ZERO || size.1 < size.0)
-                .then_some("transfer sizes need bytes, and the larger bound second"),
-        }
-    }
-}
-
-impl UdpSetup {
-    /// This rate in packets of 1500 bytes.
-    #[must_use]
-    pub fn new(rate: Rate) -> UdpSetup {
-        UdpSetup {
-            rate,
-            packet: Bytes(1500),
-        }
-    }
-
-    fn wrong(&self) -> Option<&'static str> {
-        // IPv4 and UDP headers at least, and what fits 16 bits of length.
-        if !(28..=65_535).contains(&self.packet.0) {
-            return Some("UDP packets have 28 to 65,535 bytes, headers included");
-        }
-        (self.rate == Rate::ZERO).then_some("give it a rate above zero")
-    }
-}
-
-impl CongestionKind {
-    /// All of them, for help texts.
-    pub const ALL: [CongestionKind; 4] = [
-        CongestionKind::Reno,
-        CongestionKind::Cubic,
-        CongestionKind::Bbr1,
-        CongestionKind::Bbr3,
-    ];
-
-    /// The name in files and reports.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            CongestionKind::Reno => "reno",
-            CongestionKind::Cubic => "cubic",
-            CongestionKind::Bbr1 => "bbr1",
-            CongestionKind::Bbr3 => "bbr3",
-        }
-    }
-}
-
-impl std::fmt::Display for CongestionKind {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(self.name())
-    }
-}
-
-/// There is no congestion control of this name.
-#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
-#[error("no congestion control is called `{0}`: there are reno, cubic, bbr1, bbr3")]
-pub struct UnknownCongestion(String);
-
-impl std::str::FromStr for CongestionKind {
-    type Err = UnknownCongestion;
-    fn from_str(s: &str) -> Result<CongestionKind, UnknownCongestion> {
-        let found = CongestionKind::ALL.into_iter().find(|k| k.name() == s);
-        found.ok_or_else(|| UnknownCongestion(s.to_owned()))
     }
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use weft_units::Duration;
 
-use super::{FlowKind, FlowSetup, Setup};
+use super::{FlowSetup, Setup};
 
 /// A setup that cannot be run; the message names the place and the remedy.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
@@ -95,8 +95,6 @@ const LONGEST_RUN: Duration = Duration::from_secs(366 * 86_400);
 const LONGEST_DELAY: Duration = Duration::from_secs(3_600);
 const MOST_SAMPLES: u64 = 1_000_000;
 const MOST_HOPS: usize = 100;
-/// Path identifiers of a call; chosen by us, with room to spare.
-const MOST_PATHS: usize = 15;
 
 impl Setup {
     /// Whether the setup can be run.
@@ -145,19 +143,12 @@ impl Setup {
             let (flow, start) = (name(), flow.start);
             return Err(SetupError::NeverRuns { flow, start, end });
         }
-        let wrong = match &flow.kind {
-            FlowKind::Tcp(tcp) => tcp.wrong(),
-            FlowKind::Udp(udp) => udp.wrong(),
-            FlowKind::Call(call) => call.wrong(),
-        };
+        let wrong = flow.traffic().wrong();
         if let Some(what) = wrong {
             return Err(SetupError::BadFlow { flow: name(), what });
         }
         let routes = flow.routes.len();
-        let (allowed, wanted) = match flow.kind {
-            FlowKind::Call(_) => (1..=MOST_PATHS, "1 to 15"),
-            FlowKind::Tcp(_) | FlowKind::Udp(_) => (1..=1, "one"),
-        };
+        let (allowed, wanted) = flow.traffic().routes();
         if !allowed.contains(&routes) {
             let flow = name();
             return Err(SetupError::Routes {

@@ -223,7 +223,7 @@ fn about<'a>(outcome: &Outcome<'a>) -> About<'a> {
             let hops = flow.routes.iter().flat_map(|r| &r.hops);
             Flow {
                 name: flow.name.clone(),
-                what: kind(&flow.kind),
+                what: flow.traffic().words(),
                 via: hops.map(|hop| s.links[hop.link].name.clone()).collect(),
                 start_s: flow.start.as_secs_f64(),
                 stop_s: flow.stop.unwrap_or(s.duration).as_secs_f64(),
@@ -244,52 +244,6 @@ fn about<'a>(outcome: &Outcome<'a>) -> About<'a> {
         metrics: &scenario.metrics,
         links: links.collect(),
         flows: flows.collect(),
-    }
-}
-
-/// What a flow is, in a few words.
-fn kind(kind: &weft_experiment::FlowKind) -> String {
-    use weft_experiment::{Application, FlowKind};
-    match kind {
-        FlowKind::Tcp(tcp) => {
-            let count = if tcp.connections > 1 {
-                format!("{} x ", tcp.connections)
-            } else {
-                String::new()
-            };
-            let what = match &tcp.application {
-                Application::LongLived => "long-lived".to_owned(),
-                Application::Upload(size) => format!("upload of {} kB", size.0 / 1000),
-                Application::OnOff { size, mean_pause } => format!(
-                    "transfers of {} to {} kB, pauses of {} s",
-                    size.0.0 / 1000,
-                    size.1.0 / 1000,
-                    mean_pause.as_secs_f64()
-                ),
-            };
-            format!("{count}TCP {}, {what}", tcp.congestion)
-        }
-        FlowKind::Call(call) => {
-            let cameras = call.caller.cameras.len();
-            let rate = call
-                .caller
-                .cameras
-                .iter()
-                .map(|c| c.max_rate.as_mbps())
-                .fold(0.0, f64::max);
-            let each = if cameras == 1 { "a camera" } else { "cameras" };
-            let count = if cameras == 1 {
-                String::new()
-            } else {
-                format!("{cameras} ")
-            };
-            format!("call, {count}{each} of at most {rate} Mbit/s")
-        }
-        FlowKind::Udp(udp) => format!(
-            "UDP {} Mbit/s, packets of {} B",
-            udp.rate.as_mbps(),
-            udp.packet.0
-        ),
     }
 }
 

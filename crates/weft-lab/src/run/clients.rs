@@ -1,6 +1,6 @@
 //! A scenario's systems as clients see them.
 
-use weft_experiment::{FlowKind, FlowSetup};
+use weft_experiment::FlowSetup;
 
 use crate::engine::emu::Client;
 use crate::scenario::{Scenario, Variant};
@@ -57,7 +57,7 @@ pub fn as_seen_by(client: &Client, scenario: &Scenario) -> Scenario {
 
 /// Whether a program that is one system sees the same network in both.
 fn is_same(a: &Variant, b: &Variant) -> bool {
-    let call = |flow: &FlowSetup| matches!(flow.kind, FlowKind::Call(_));
+    let call = |flow: &FlowSetup| flow.traffic().media().is_some();
     let flows = a.setup.flows.iter().zip(&b.setup.flows);
     let mut flows =
         flows.map(|(a, b)| a.routes == b.routes && (a.kind == b.kind || call(a) && call(b)));

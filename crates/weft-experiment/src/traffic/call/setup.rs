@@ -1,9 +1,15 @@
+use std::ops::RangeInclusive;
+
 use weft_cc::{ControllerKind, Limits};
 use weft_publish::Degradation;
 use weft_session::{Ablation, Config, Level, ProtectionKind, SchedulerKind};
 use weft_units::{Bytes, Duration, Rate};
 
 use super::{ModelSetup, SyntheticSetup};
+use crate::traffic::Traffic;
+
+/// Path identifiers; chosen by us, with room to spare.
+const MOST_PATHS: usize = 15;
 
 /// A call over the flow's routes, one path each.
 #[derive(Clone, PartialEq, Debug)]
@@ -99,10 +105,37 @@ impl CallSetup {
             level: Level::Full,
         }
     }
+}
 
-    pub(crate) fn wrong(&self) -> Option<&'static str> {
+impl Traffic for CallSetup {
+    fn wrong(&self) -> Option<&'static str> {
         let sides = [&self.caller, &self.callee];
         sides.into_iter().find_map(SideSetup::wrong)
+    }
+
+    fn routes(&self) -> (RangeInclusive<usize>, &'static str) {
+        (1..=MOST_PATHS, "1 to 15")
+    }
+
+    fn words(&self) -> String {
+        let cameras = self.caller.cameras.len();
+        let rates = self.caller.cameras.iter().map(|c| c.max_rate.as_mbps());
+        let rate = rates.fold(0.0, f64::max);
+        let each = if cameras == 1 { "a camera" } else { "cameras" };
+        let count = if cameras == 1 {
+            String::new()
+        } else {
+            format!("{cameras} ")
+        };
+        format!("call, {count}{each} of at most {rate} Mbit/s")
+    }
+
+    fn media(&self) -> Option<&CallSetup> {
+        Some(self)
+    }
+
+    fn settles(&self) -> bool {
+        true
     }
 }
 

@@ -1,11 +1,11 @@
 //! What cannot be emulated, or this client not be told.
 
-use weft_emu::MTU;
-use weft_experiment::{CallSetup, EcnMode, FlowKind, FlowSetup, Setup};
+use weft_experiment::{CallSetup, FlowSetup, Setup};
 use weft_session::Ablation;
-use weft_units::{Bytes, Codec};
+use weft_units::Codec;
 
 use super::client::{Client, camera};
+use super::traffic;
 use crate::engine::EngineError;
 
 /// Says what of a set-up is out of reach.
@@ -34,12 +34,9 @@ fn lacking(flow: &FlowSetup, client: &Client) -> Option<&'static str> {
     if routes.any(|route| route.hops.len() != 1) {
         return Some("crosses several links one behind the other");
     }
-    match &flow.kind {
-        FlowKind::Call(call) => lacking_of_call(call, client),
-        FlowKind::Tcp(tcp) => (tcp.ecn == EcnMode::On).then_some("uses ECN, being TCP"),
-        FlowKind::Udp(udp) => {
-            (udp.packet > Bytes(MTU as u64)).then_some("sends packets of more than 1500 bytes")
-        }
+    match flow.traffic().media() {
+        Some(call) => lacking_of_call(call, client),
+        None => traffic::lacking(&flow.kind),
     }
 }
 

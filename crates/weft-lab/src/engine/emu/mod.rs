@@ -17,7 +17,7 @@ mod traffic;
 use std::process::Command;
 
 use weft_emu::{PacketLog, Report, Right, Running};
-use weft_experiment::{FlowDetail, FlowKind, Record, Setup};
+use weft_experiment::{FlowDetail, Record, Setup};
 use weft_links::Tally;
 
 use super::{Engine, EngineError, EngineKind, Halt, Ran};
@@ -143,14 +143,12 @@ impl Emulator {
         let mut jobs = Vec::new();
         for (flow, each) in setup.flows.iter().enumerate() {
             let ends = &places.ends[flow];
-            jobs.extend(match &each.kind {
-                FlowKind::Call(call) => {
+            jobs.extend(match each.traffic().media() {
+                Some(call) => {
                     let client = &self.settings.client;
                     client.jobs((flow, each, call), ends, &files)?
                 }
-                FlowKind::Tcp(_) | FlowKind::Udp(_) => {
-                    traffic::jobs(flow, each, ends, (setup.duration, seed))?
-                }
+                None => traffic::jobs(flow, each, ends, (setup.duration, seed))?,
             });
         }
         Ok(jobs)
@@ -174,7 +172,7 @@ impl Emulator {
             return Ok(logs);
         }
         for (flow, each) in setup.flows.iter().enumerate() {
-            if let FlowKind::Call(call) = &each.kind {
+            if let Some(call) = each.traffic().media() {
                 let ended_ms = began_ms + each.stops_at(setup.duration).as_secs_f64() * 1e3;
                 let flow = (flow, each.name.as_str());
                 logs.extend(client::weft::logs(

@@ -1,6 +1,5 @@
 //! How flows share.
 
-use weft_experiment::FlowKind;
 use weft_units::Duration;
 
 use super::rates;
@@ -38,18 +37,15 @@ pub fn measure(run: &Run<'_>, values: &mut Vec<Value>) {
         let value = fair_share(&rates.collect::<Vec<_>>());
         values.extend(value.map(|value| (name.to_owned(), value)));
     }
-    let is_tcp = |flow: &usize| matches!(run.setup.flows[*flow].kind, FlowKind::Tcp(_));
-    let is_call = |flow: &usize| is_call(&run.setup.flows[*flow].kind);
+    let traffic = |flow: &usize| run.setup.flows[*flow].traffic();
+    let is_tcp = |flow: &usize| traffic(flow).has_transfers();
+    let is_call = |flow: &usize| traffic(flow).media().is_some();
     let calls: f64 = (0..flows).filter(is_call).map(rate).sum();
     let tcp: f64 = (0..flows).filter(is_tcp).map(rate).sum();
     if (0..flows).any(|flow| is_call(&flow)) && (0..flows).any(|flow| is_tcp(&flow)) {
         let value = flow_rate_equality(calls, tcp);
         values.extend(value.map(|value| ("flow_rate_equality".to_owned(), value)));
     }
-}
-
-fn is_call(kind: &FlowKind) -> bool {
-    matches!(kind, FlowKind::Call(_))
 }
 
 /// Jain's index of these rates; `None` when nothing flows.

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use weft_experiment::{Application, FlowDetail, FlowKind, LegRecord};
+use weft_experiment::{FlowDetail, LegRecord};
 use weft_units::{Duration, Instant};
 
 use crate::measure::run::{Run, Value, overlap};
@@ -100,10 +100,7 @@ fn loss(run: &Run<'_>, flows: &[usize]) -> Option<f64> {
 /// Of calls with media one way only: where the callee sends some too, it is
 /// not told apart from its feedback.
 fn feedback(run: &Run<'_>, flow: usize) -> Option<f64> {
-    let FlowKind::Call(setup) = &run.setup.flows[flow].kind else {
-        return None;
-    };
-    let answers = &setup.callee;
+    let answers = &run.setup.flows[flow].traffic().media()?.callee;
     if !(answers.cameras.is_empty() && answers.microphones.is_empty()) {
         return None;
     }
@@ -119,11 +116,7 @@ fn feedback(run: &Run<'_>, flow: usize) -> Option<f64> {
 
 /// Of long-lived flows only: what stops by itself settles nowhere.
 fn converged(run: &Run<'_>) -> Option<f64> {
-    let lasting = |flow: &&usize| match &run.setup.flows[**flow].kind {
-        FlowKind::Tcp(tcp) => tcp.application == Application::LongLived,
-        FlowKind::Call(_) => true,
-        FlowKind::Udp(_) => false,
-    };
+    let lasting = |flow: &&usize| run.setup.flows[**flow].traffic().settles();
     let flows: Vec<usize> = run.focus.iter().filter(lasting).copied().collect();
     let start = flows.iter().map(|&f| run.setup.flows[f].start).min()?;
     let end = flows.iter().map(|&f| run.active(f).1).min()?;

@@ -1,6 +1,6 @@
 //! What the people in a call hear.
 
-use weft_experiment::{FlowDetail, FlowKind, StreamRecord};
+use weft_experiment::{FlowDetail, StreamRecord};
 use weft_units::Instant;
 
 use crate::measure::run::{Run, Value};
@@ -34,9 +34,10 @@ struct Heard {
 
 /// Every microphone of a caller.
 fn microphones(run: &Run<'_>, flow: usize) -> Vec<Heard> {
-    let (FlowKind::Call(setup), FlowDetail::Call(record)) =
-        (&run.setup.flows[flow].kind, &run.record.flows[flow].detail)
-    else {
+    let (Some(setup), FlowDetail::Call(record)) = (
+        run.setup.flows[flow].traffic().media(),
+        &run.record.flows[flow].detail,
+    ) else {
         return Vec::new();
     };
     // Cameras come before microphones.

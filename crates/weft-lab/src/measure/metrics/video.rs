@@ -1,6 +1,6 @@
 //! What the people in a call see.
 
-use weft_experiment::{CameraSetup, FlowKind, SourceKind};
+use weft_experiment::{CameraSetup, SourceKind};
 
 use super::rates;
 use crate::measure::run::{Run, Value};
@@ -85,9 +85,6 @@ const NORMS: [(&str, Norm); 3] = [
 
 /// The cameras of a caller, as they were set up.
 fn setups<'a>(run: &Run<'a>, flow: usize) -> impl Iterator<Item = &'a CameraSetup> {
-    let call = match &run.setup.flows[flow].kind {
-        FlowKind::Call(call) => Some(call),
-        FlowKind::Tcp(_) | FlowKind::Udp(_) => None,
-    };
+    let call = run.setup.flows[flow].traffic().media();
     call.into_iter().flat_map(|call| &call.caller.cameras)
 }

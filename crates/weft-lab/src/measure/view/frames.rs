@@ -1,6 +1,6 @@
 //! A camera's frames from one end to the other.
 
-use weft_experiment::{CallRecord, FlowDetail, FlowKind, FrameRecord, StreamRecord};
+use weft_experiment::{CallRecord, FlowDetail, FrameRecord, StreamRecord};
 use weft_units::{Duration, Freezes, Instant};
 
 use super::{Frozen, Picture, Useful, View};
@@ -18,9 +18,10 @@ const SETUP: Duration = Duration::from_secs(1);
 /// The video streams that a caller sends. What a callee sends is load on the
 /// way back, which is not judged.
 pub fn streams<'a>(run: &Run<'a>, flow: usize) -> Vec<&'a StreamRecord> {
-    let (FlowKind::Call(setup), FlowDetail::Call(record)) =
-        (&run.setup.flows[flow].kind, &run.record.flows[flow].detail)
-    else {
+    let (Some(setup), FlowDetail::Call(record)) = (
+        run.setup.flows[flow].traffic().media(),
+        &run.record.flows[flow].detail,
+    ) else {
         return Vec::new();
     };
     let record: &CallRecord = record;

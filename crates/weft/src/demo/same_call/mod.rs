@@ -4,7 +4,7 @@
 
 mod sockets;
 
-use weft_experiment::{CallSetup, FlowDetail, FlowKind, LinkSetup, Setup};
+use weft_experiment::{CallSetup, FlowDetail, LinkSetup, Setup};
 use weft_lab::shelf;
 use weft_testing::where_the_machine_keeps_up;
 use weft_units::{Duration, Freezes, Instant};
@@ -84,10 +84,7 @@ impl Case {
     }
 
     fn call(&self) -> &CallSetup {
-        match &self.setup.flows[0].kind {
-            FlowKind::Call(call) => call,
-            other => panic!("no call but {other:?}"),
-        }
+        self.setup.flows[0].traffic().media().expect("a call")
     }
 
     /// The links of the call's paths, one hop each.

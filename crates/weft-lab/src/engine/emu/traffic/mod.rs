@@ -3,8 +3,11 @@
 
 use std::fmt::Write as _;
 
-use weft_experiment::{Application, CongestionKind, FlowKind, FlowSetup, TcpSetup, UdpSetup};
-use weft_units::{Duration, Rng};
+use weft_emu::MTU;
+use weft_experiment::{
+    Application, CongestionKind, EcnMode, FlowKind, FlowSetup, TcpSetup, UdpSetup,
+};
+use weft_units::{Bytes, Duration, Rng};
 
 use super::testbed::READY_WITHIN;
 use super::testbed::job::{Begins, End, Ending, Ends, Job, Speech};
@@ -49,7 +52,20 @@ pub fn jobs(
             traffic.tcp(&setup.name, tcp, &rng)
         }
         FlowKind::Udp(udp) => Ok(traffic.udp(*udp)),
-        FlowKind::Call(_) => Ok(Vec::new()),
+        // `lacking` has refused all others, and a call is the client's.
+        _ => Ok(Vec::new()),
+    }
+}
+
+/// What of such a flow iperf3 and the network cannot do.
+#[must_use]
+pub fn lacking(kind: &FlowKind) -> Option<&'static str> {
+    match kind {
+        FlowKind::Tcp(tcp) => (tcp.ecn == EcnMode::On).then_some("uses ECN, being TCP"),
+        FlowKind::Udp(udp) => {
+            (udp.packet > Bytes(MTU as u64)).then_some("sends packets of more than 1500 bytes")
+        }
+        _ => Some("is of a kind that has no program"),
     }
 }
 

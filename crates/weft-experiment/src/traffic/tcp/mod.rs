@@ -1,0 +1,10 @@
+//! TCP connections.
+
+mod record;
+mod setup;
+
+pub use record::{TcpRecord, TcpSample, Transfer};
+pub use setup::{Application, CongestionKind, EcnMode, TcpSetup, UnknownCongestion};
+
+#[cfg(test)]
+mod tests;
