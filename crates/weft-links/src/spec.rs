@@ -125,6 +125,24 @@ pub enum SpecError {
     RateAndTrace,
 }
 
+impl SpecError {
+    /// The key whose value is to be changed; `None` where it is the whole.
+    #[must_use]
+    pub fn key(&self) -> Option<&str> {
+        match self {
+            SpecError::UnknownKey { key } => Some(key),
+            SpecError::Repeated { key } | SpecError::BadValue { key, .. } => Some(key),
+            SpecError::TraceUnread { .. }
+            | SpecError::NoFiles { .. }
+            | SpecError::Trace(_)
+            | SpecError::Generated(_) => Some("trace"),
+            SpecError::NotKeyValue { .. } | SpecError::Missing { .. } | SpecError::RateAndTrace => {
+                None
+            }
+        }
+    }
+}
+
 impl LinkSpec {
     /// A link of this capacity and one-way delay, without loss and jitter,
     /// and with the default queue.

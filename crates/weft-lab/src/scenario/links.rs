@@ -128,15 +128,10 @@ impl Items {
         let text: Vec<String> = self.0.iter().map(|(k, v, _)| format!("{k}={v}")).collect();
         let parsed = LinkSpec::parse(&text.join(","), |file| source.read_beside(file));
         parsed.map_err(|error| {
-            let message = error.to_string();
-            let guilty = self.0.iter().find(|(k, v, _)| {
-                message.starts_with(&format!("{k}={v}"))
-                    || message.starts_with(&format!("'{k}'"))
-                    // What is wrong within a trace is told with its name.
-                    || (k == "trace" && message.contains(&format!("'{v}'")))
-            });
+            let guilty = error.key();
+            let guilty = guilty.and_then(|key| self.0.iter().find(|(k, _, _)| k == key));
             let span = guilty.map_or(whole, |(_, _, span)| span.clone());
-            source.error(span, format!("link `{name}`: {message}"))
+            source.error(span, format!("link `{name}`: {error}"))
         })
     }
 }
