@@ -76,12 +76,14 @@ impl<P> Medium<P> {
 
     /// The channel that the station sends on.
     #[must_use]
+    #[inline]
     pub fn channel_of(&self, station: StationId) -> ChannelId {
         of!(&self.0, model => model.channel_of(station))
     }
 
     /// Gives a packet to the queue of the station that sends it. Its size
     /// alone will do for `info`.
+    #[inline]
     pub fn enqueue(
         &mut self,
         now: Instant,
@@ -94,6 +96,7 @@ impl<P> Medium<P> {
 
     /// The next packet of the channel that has ended by `now`, and the station
     /// that sent it: those of one station in order of time.
+    #[inline]
     pub fn poll(&mut self, now: Instant, channel: ChannelId) -> Option<(StationId, Departure<P>)> {
         of!(&mut self.0, model => model.poll(now, channel))
     }
@@ -101,6 +104,7 @@ impl<P> Medium<P> {
     /// When [`Medium::poll`] may have something to give, if ever without
     /// another call.
     #[must_use]
+    #[inline]
     pub fn poll_timeout(&self, channel: ChannelId) -> Option<Deadline> {
         of!(&self.0, model => model.poll_timeout(channel))
     }

@@ -66,6 +66,7 @@ impl Meter {
     }
 
     /// The medium is `service` from `at` on; time does not go back.
+    #[inline]
     pub fn set(&mut self, at: Instant, service: Service) {
         if self.present != service {
             self.before = self.until(at);

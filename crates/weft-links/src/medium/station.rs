@@ -45,6 +45,7 @@ impl<P> Station<P> {
     }
 
     /// Takes a packet into the queue, or refuses it.
+    #[inline]
     pub fn enqueue(&mut self, now: Instant, info: PacketInfo, packet: P, admission: Admission) {
         self.exits.counters.sent.add(info.size);
         let item = Item {
@@ -74,6 +75,7 @@ impl<P> Station<P> {
     }
 
     /// The next packet that has ended by `now`, in order of time.
+    #[inline]
     pub fn poll(&mut self, now: Instant) -> Option<Departure<P>> {
         let arrival = self.line.front().map(|t| t.at).filter(|at| *at <= now);
         let refusal = self.exits.refused.front().map(|r| r.at);
@@ -105,6 +107,7 @@ impl<P> Station<P> {
 
     /// When the next of those packets ends that the medium has no part in any
     /// more; every other one ends later.
+    #[inline]
     pub fn poll_timeout(&self) -> Option<Deadline> {
         let deadline = |at, reason| Some(Deadline { at, reason });
         if let Some(refused) = self.exits.refused.front() {

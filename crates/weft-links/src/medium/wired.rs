@@ -98,19 +98,23 @@ impl<P> Model<P> for Wired<P> {
         2
     }
 
+    #[inline]
     fn channel_of(&self, station: StationId) -> ChannelId {
         ChannelId(station.0)
     }
 
+    #[inline]
     fn enqueue(&mut self, now: Instant, station: StationId, info: PacketInfo, packet: P) {
         self.links[usize::from(station.0)].enqueue(now, info, packet);
     }
 
+    #[inline]
     fn poll(&mut self, now: Instant, channel: ChannelId) -> Option<(StationId, Departure<P>)> {
         let departure = self.links[usize::from(channel.0)].poll(now)?;
         Some((StationId(channel.0), departure))
     }
 
+    #[inline]
     fn poll_timeout(&self, channel: ChannelId) -> Option<Deadline> {
         self.links[usize::from(channel.0)].poll_timeout()
     }

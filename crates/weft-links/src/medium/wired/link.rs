@@ -44,6 +44,7 @@ impl<P> Link<P> {
 
     /// Gives a packet to the link's queue. Its size alone will do for
     /// `info`.
+    #[inline]
     pub fn enqueue(&mut self, now: Instant, info: impl Into<PacketInfo>, packet: P) {
         let now = self.advance(now);
         let info = info.into();
@@ -58,6 +59,7 @@ impl<P> Link<P> {
     }
 
     /// The next packet that has ended by `now`, in order of time.
+    #[inline]
     pub fn poll(&mut self, now: Instant) -> Option<Departure<P>> {
         let now = self.advance(now);
         self.station.poll(now)
@@ -66,6 +68,7 @@ impl<P> Link<P> {
     /// When [`Link::poll`] may have something to give, if ever without
     /// another call.
     #[must_use]
+    #[inline]
     pub fn poll_timeout(&self) -> Option<Deadline> {
         let ended = self.station.poll_timeout();
         if ended.is_some() {
@@ -260,6 +263,7 @@ impl<P> Link<P> {
     }
 
     /// Notes what the link is from `at` on.
+    #[inline]
     fn measure(&mut self, at: Instant) {
         let blocked = self.transmitter.rate() == Rate::ZERO || !self.station.is_up();
         let service = match self.transmitter.is_empty() {
