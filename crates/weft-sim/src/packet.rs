@@ -41,13 +41,6 @@ pub(crate) enum Body {
     },
     Segment(Segment),
     Acknowledgement(Acknowledgement),
-    /// A packet of a session, by its place in the call's store.
+    /// A datagram of a call, by its place in the call's store.
     Datagram(u32),
-    /// A check of a path (RFC 8445), and its answer.
-    Check {
-        sent_at: Instant,
-    },
-    Answer {
-        sent_at: Instant,
-    },
 }

@@ -5,10 +5,11 @@ use weft_links::Ecn;
 use weft_session::{Input, Protocol, Transmit};
 use weft_units::{Duration, Instant, PathId, Rng};
 
+use super::association::Association;
 use super::side::{Action, Side};
 use super::sink::Frames;
-use super::store::Store;
-use super::{ANSWER_SIZE, CHECK_SIZE, End, SRTCP_TRAILER, SRTP_TAG, UDP_IP};
+use super::store::{Content, Store};
+use super::{End, SRTCP_TRAILER, SRTP_TAG, UDP_IP};
 use crate::agenda::Slot;
 use crate::network::{Network, Owner};
 use crate::packet::{Body, LegId, Packet};
@@ -74,10 +75,14 @@ impl CallFlow {
     fn begin(&mut self, now: Instant) {
         if let Some(waiting) = self.waiting.take() {
             let Waiting { setup, rtts, rng } = *waiting;
-            let side = |end, name| Side::new(now, end, &setup, &rtts, &rng.stream(name));
-            let caller = side(End::Caller, "caller");
-            let callee = side(End::Callee, "callee");
-            self.sides = Some(Box::new([caller, callee]));
+            let side = |end, association, name| {
+                Side::new(now, end, &setup, association, &rng.stream(name))
+            };
+            let [caller, callee] = Association::pair(now, &rtts, &rng.stream("ice"));
+            self.sides = Some(Box::new([
+                side(End::Caller, caller, "caller"),
+                side(End::Callee, callee, "callee"),
+            ]));
         }
     }
 
@@ -100,10 +105,12 @@ impl CallFlow {
         Some((PathId(index as u8), end))
     }
 
-    /// A copy of a packet has ended; the last one's memory goes back to where
-    /// it was sent.
+    /// A copy of a datagram has ended; the last one's memory goes back to the
+    /// session that sent it. A STUN message never came from there.
     fn release(&mut self, key: u32, sender: End) {
-        if let (Some(sides), Some(bytes)) = (&mut self.sides, self.store.release(key)) {
+        if let (Some(sides), Some((Content::Rtp | Content::Rtcp, bytes))) =
+            (&mut self.sides, self.store.release(key))
+        {
             sides[sender as usize].session.recycle(bytes);
         }
     }
@@ -116,9 +123,10 @@ impl CallFlow {
         {
             match action {
                 Action::Transmit(transmit) => self.transmit(now, end, transmit, network),
-                Action::SendCheck(path) => {
-                    let (leg, body) = (self.leg(end, path), Body::Check { sent_at: now });
-                    network.send(now, leg, 0, CHECK_SIZE, Ecn::NotEct, body);
+                Action::TransmitStun(path, datagram) => {
+                    let (leg, size) = (self.leg(end, path), size(&datagram, 0));
+                    let body = Body::Datagram(self.store.keep(Content::Stun, datagram, 1));
+                    network.send(now, leg, 0, size, Ecn::NotEct, body);
                 }
                 Action::Show(stream, frame) => {
                     if let Some(frames) = self.frames[other].get_mut(stream) {
@@ -139,20 +147,24 @@ impl CallFlow {
             packet,
             protocol,
         } = transmit;
-        let around = UDP_IP
-            + match protocol {
-                Protocol::Rtp => SRTP_TAG,
-                Protocol::Rtcp => SRTCP_TRAILER,
-            };
-        let size = u16::try_from(packet.len() + around).unwrap_or(u16::MAX);
+        let (content, trailer) = match protocol {
+            Protocol::Rtp => (Content::Rtp, SRTP_TAG),
+            Protocol::Rtcp => (Content::Rtcp, SRTCP_TRAILER),
+        };
+        let size = size(&packet, trailer);
         let count = 1 + copies.len() as u32;
-        let body = Body::Datagram(self.store.keep(protocol, packet, count));
+        let body = Body::Datagram(self.store.keep(content, packet, count));
         let copies = copies.into_iter().map(|path| (path, Ecn::NotEct));
         for (path, ecn) in std::iter::once((path, ecn)).chain(copies) {
             let leg = self.leg(end, path);
             network.send(now, leg, 0, size, ecn, body);
         }
     }
+}
+
+/// On the link: with what SRTP adds, UDP and IP.
+fn size(packet: &[u8], trailer: usize) -> u16 {
+    u16::try_from(packet.len() + trailer + UDP_IP).unwrap_or(u16::MAX)
 }
 
 impl Flow for CallFlow {
@@ -186,33 +198,27 @@ impl Flow for CallFlow {
             return;
         };
         let side = &mut sides[end as usize];
-        match packet.body {
-            Body::Datagram(key) => {
-                let ecn = packet.ecn;
-                let arrived = self.store.arrive(key);
-                let packet = arrived.bytes;
-                let input = match (arrived.protocol, arrived.again) {
-                    (Protocol::Rtp, false) => Some(Input::Rtp { path, ecn, packet }),
-                    (Protocol::Rtp, true) => Some(Input::RtpAgain { path, ecn, packet }),
-                    (Protocol::Rtcp, false) => Some(Input::Rtcp { path, packet }),
-                    (Protocol::Rtcp, true) => None,
-                };
-                if let Some(input) = input {
-                    side.session.handle_input(now, input);
-                }
-                self.release(key, end.other());
+        let Body::Datagram(key) = packet.body else {
+            return;
+        };
+        let ecn = packet.ecn;
+        let arrived = self.store.arrive(key);
+        let packet = arrived.bytes;
+        side.pass_signs_of_life();
+        let input = match (arrived.content, arrived.again) {
+            (Content::Rtp, false) => Some(Input::Rtp { path, ecn, packet }),
+            (Content::Rtp, true) => Some(Input::RtpAgain { path, ecn, packet }),
+            (Content::Rtcp, false) => Some(Input::Rtcp { path, packet }),
+            (Content::Rtcp, true) => None,
+            (Content::Stun, _) => {
+                side.association.on_datagram(now, path, packet);
+                None
             }
-            Body::Check { sent_at } => {
-                let (leg, body) = (self.leg(end, path), Body::Answer { sent_at });
-                network.send(now, leg, 0, ANSWER_SIZE, Ecn::NotEct, body);
-                return;
-            }
-            Body::Answer { sent_at } => {
-                side.pass_signs_of_life();
-                side.association.on_answer(now, path, sent_at);
-            }
-            _ => return,
+        };
+        if let Some(input) = input {
+            side.session.handle_input(now, input);
         }
+        self.release(key, end.other());
         self.drain(now, end, network);
     }
 

@@ -1,7 +1,8 @@
 //! A call: two sessions of `weft-session` over the paths of the network.
 //!
-//! The association between them is a plain one: packets have their sizes on
-//! the wire and no cipher, and checks of the paths travel as packets.
+//! The association between them is an agent of `weft-ice` at each end, whose
+//! STUN messages travel beside the media. Packets have their sizes on the wire
+//! and no cipher.
 
 mod association;
 mod flow;
@@ -20,12 +21,6 @@ pub(crate) const UDP_IP: usize = 28;
 pub(crate) const SRTP_TAG: usize = 16;
 /// The same and the index of SRTCP (RFC 7714 section 9.1).
 pub(crate) const SRTCP_TRAILER: usize = 20;
-/// A binding request with user name, priority, role, integrity and
-/// fingerprint, as ICE agents send it: 20 + 24 + 8 + 12 + 24 + 8.
-pub(crate) const CHECK_SIZE: u16 = 96 + UDP_IP as u16;
-/// Its answer: mapped address, integrity, fingerprint: 20 + 12 + 24 + 8.
-pub(crate) const ANSWER_SIZE: u16 = 64 + UDP_IP as u16;
-
 /// One of the two ends of a call.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum End {

@@ -3,11 +3,11 @@
 use weft_experiment::{CallSample, CallSetup, PathChange, PathSample, SideRecord, StreamRecord};
 use weft_publish::Publisher;
 use weft_session::{Config, Event, Input, Level, Output, Session};
-use weft_units::{Duration, Instant, PathId, Rate, Rng, Ssrc, StreamId};
+use weft_units::{Instant, PathId, Rate, Rng, Ssrc, StreamId};
 use weft_wire::rtp::ExtensionMap;
 
 use super::End;
-use super::association::{Association, Verdict};
+use super::association::{self, Association};
 use super::sink::Frames;
 use super::streams::{Outgoing, Source, incoming, outgoing};
 
@@ -30,7 +30,8 @@ pub(super) struct Side {
 /// What an end wants done, apart from what it does by itself.
 pub(super) enum Action {
     Transmit(weft_session::Transmit),
-    SendCheck(PathId),
+    /// A STUN message.
+    TransmitStun(PathId, Vec<u8>),
     /// The number of a stream of the other end, and a frame of it.
     Show(usize, weft_session::ReceivedFrame),
 }
@@ -44,7 +45,13 @@ fn extensions(level: Level) -> ExtensionMap {
 }
 
 impl Side {
-    pub fn new(now: Instant, end: End, call: &CallSetup, rtts: &[Duration], rng: &Rng) -> Side {
+    pub fn new(
+        now: Instant,
+        end: End,
+        call: &CallSetup,
+        association: Association,
+        rng: &Rng,
+    ) -> Side {
         let (own, other) = match end {
             End::Caller => (&call.caller, &call.callee),
             End::Callee => (&call.callee, &call.caller),
@@ -58,20 +65,21 @@ impl Side {
         let cameras = outgoing.iter().take(own.cameras.len());
         let sound = own.microphones.iter().map(|m| m.rate).sum();
         publisher.handle_joined((), cameras.map(|o| o.stream).collect(), sound);
-        for (index, &rtt) in rtts.iter().enumerate() {
-            let path = PathId(index as u8);
+        let up = association.paths_up();
+        let paths = up.len();
+        for (path, rtt) in up {
             session.handle_input(now, Input::PathUp { path, rtt });
         }
         Side {
             session,
-            association: Association::new(now, rtts),
+            association,
             session_due: None,
             outgoing,
             incoming,
             publisher,
             series: Vec::new(),
             path_changes: Vec::new(),
-            paths: rtts.len(),
+            paths,
             buffer: Vec::new(),
         }
     }
@@ -92,12 +100,12 @@ impl Side {
                 outgoing.send(now, &allowance, frames, &mut self.buffer, &mut self.session);
             }
         }
+        self.pass_signs_of_life();
+        if self.association.due().is_some_and(|at| at <= now) {
+            self.association.on_time(now);
+        }
         if self.session_due.is_some_and(|at| at <= now) {
             self.session.handle_input(now, Input::Timeout);
-        }
-        if self.association.due().is_some_and(|at| at <= now) {
-            self.pass_signs_of_life();
-            self.association.on_time(now);
         }
     }
 
@@ -108,7 +116,8 @@ impl Side {
         }
     }
 
-    /// Before a verdict the association hears what media says.
+    /// Before each input, and so before a verdict, the association hears what
+    /// media says.
     pub fn pass_signs_of_life(&mut self) {
         if self.association.is_suspicious() {
             for (path, rtt, heard_at) in self.session.signs_of_life() {
@@ -120,24 +129,19 @@ impl Side {
     /// The next thing that the caller has to do; drain it to `None`.
     pub fn poll_action(&mut self, now: Instant) -> Option<Action> {
         loop {
-            if let Some(verdict) = self.association.poll_output() {
-                match verdict {
-                    Verdict::SendCheck(path) => return Some(Action::SendCheck(path)),
-                    Verdict::Up(path, rtt) => {
-                        self.session.handle_input(now, Input::PathUp { path, rtt });
-                    }
-                    Verdict::Down(path) => {
-                        self.session.handle_input(now, Input::PathDown { path });
-                    }
+            match self.association.poll_action() {
+                Some(association::Action::Transmit(path, datagram)) => {
+                    return Some(Action::TransmitStun(path, datagram));
                 }
-                continue;
+                Some(association::Action::Tell(input)) => {
+                    self.session.handle_input(now, input);
+                    continue;
+                }
+                None => {}
             }
             match self.session.poll_output()? {
                 Output::Transmit(transmit) => return Some(Action::Transmit(transmit)),
-                Output::SuspectPath(path) => {
-                    self.pass_signs_of_life();
-                    self.association.suspect(now, path);
-                }
+                Output::SuspectPath(path) => self.association.suspect(now, path),
                 Output::Event(event) => {
                     if let Some(action) = self.on_event(now, event) {
                         return Some(action);

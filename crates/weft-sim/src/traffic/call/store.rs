@@ -1,8 +1,14 @@
-//! Packets of a session while they are on their way.
+//! Datagrams of a call while they are on their way.
 
-use weft_session::Protocol;
+/// What a datagram carries.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Content {
+    Rtp,
+    Rtcp,
+    Stun,
+}
 
-/// Holds each packet once, however many paths it travels, until its last copy
+/// Holds each datagram once, however many paths it travels, until its last copy
 /// has ended.
 #[derive(Default)]
 pub(super) struct Store {
@@ -11,25 +17,25 @@ pub(super) struct Store {
 }
 
 struct Entry {
-    protocol: Protocol,
+    content: Content,
     bytes: Vec<u8>,
     copies: u32,
     has_arrived: bool,
 }
 
-/// A copy of a packet, as SRTP hands it on.
+/// A copy of a datagram, as SRTP hands it on.
 pub(super) struct Arrived<'a> {
-    pub protocol: Protocol,
+    pub content: Content,
     pub bytes: &'a [u8],
     /// Another one came before (RFC 3711 section 3.3.2).
     pub again: bool,
 }
 
 impl Store {
-    /// Keeps a packet that is sent `copies` times.
-    pub fn keep(&mut self, protocol: Protocol, bytes: Vec<u8>, copies: u32) -> u32 {
+    /// Keeps a datagram that is sent `copies` times.
+    pub fn keep(&mut self, content: Content, bytes: Vec<u8>, copies: u32) -> u32 {
         let entry = Entry {
-            protocol,
+            content,
             bytes,
             copies,
             has_arrived: false,
@@ -50,19 +56,19 @@ impl Store {
     pub fn arrive(&mut self, key: u32) -> Arrived<'_> {
         let entry = &mut self.entries[key as usize];
         Arrived {
-            protocol: entry.protocol,
+            content: entry.content,
             again: std::mem::replace(&mut entry.has_arrived, true),
             bytes: &entry.bytes,
         }
     }
 
-    /// One copy has ended. Gives the packet's memory back with the last.
-    pub fn release(&mut self, key: u32) -> Option<Vec<u8>> {
+    /// One copy has ended. Gives the datagram's memory back with the last.
+    pub fn release(&mut self, key: u32) -> Option<(Content, Vec<u8>)> {
         let entry = &mut self.entries[key as usize];
         entry.copies -= 1;
         (entry.copies == 0).then(|| {
             self.free.push(key);
-            std::mem::take(&mut entry.bytes)
+            (entry.content, std::mem::take(&mut entry.bytes))
         })
     }
 }
@@ -74,17 +80,14 @@ mod tests {
     #[test]
     fn one_copy_comes_first_and_the_last_one_gives_the_memory_back() {
         let mut store = Store::default();
-        let key = store.keep(Protocol::Rtcp, vec![1, 2], 2);
+        let key = store.keep(Content::Rtcp, vec![1, 2], 2);
         assert!(!store.arrive(key).again);
         assert_eq!(store.release(key), None);
         let second = store.arrive(key);
         assert!(second.again);
-        assert_eq!(
-            (second.protocol, second.bytes),
-            (Protocol::Rtcp, &[1, 2][..])
-        );
-        assert_eq!(store.release(key), Some(vec![1, 2]));
-        let next = store.keep(Protocol::Rtp, vec![3], 1);
+        assert_eq!((second.content, second.bytes), (Content::Rtcp, &[1, 2][..]));
+        assert_eq!(store.release(key), Some((Content::Rtcp, vec![1, 2])));
+        let next = store.keep(Content::Rtp, vec![3], 1);
         assert_eq!(next, key, "its place is taken again");
         assert!(!store.arrive(next).again);
     }

@@ -1,31 +1,51 @@
 use std::collections::BTreeMap;
 
-use super::{Association, Verdict};
-use weft_units::{Duration, Instant, PathId};
+use super::{Action, Association};
+use crate::traffic::call::End;
+use weft_session::Input;
+use weft_units::{Duration, Instant, PathId, Rng};
+
+/// A call may begin at any time of the run.
+const START: Instant = Instant::from_nanos(7_000_000_000);
 
 fn ms(n: u64) -> Duration {
     Duration::from_millis(n)
 }
 
-/// Two paths whose answers take their round trips, unless they are dead.
+fn pair(rtts: &[Duration]) -> [Association; 2] {
+    Association::pair(START, rtts, &Rng::new(1))
+}
+
+/// What an end told its session of a path.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum News {
+    Up(PathId, Duration),
+    Down(PathId),
+    Silent(PathId),
+}
+
+/// Both ends and the ways between them, dead or alive.
 struct Line {
-    association: Association,
-    dead: [bool; 2],
-    rtts: [Duration; 2],
-    answers: Vec<(Instant, PathId, Instant)>,
-    verdicts: Vec<(Instant, Verdict)>,
+    ends: [Association; 2],
+    rtts: Vec<Duration>,
+    dead: Vec<bool>,
+    /// By arrival and number: to whom, on which path.
+    flights: BTreeMap<(Instant, u32), (End, PathId, Vec<u8>)>,
+    sent: u32,
+    news: Vec<(Instant, End, News)>,
     now: Instant,
 }
 
 impl Line {
-    fn new(rtts: [Duration; 2]) -> Line {
+    fn new(rtts: &[Duration]) -> Line {
         Line {
-            association: Association::new(Instant::ZERO, &rtts),
-            dead: [false; 2],
-            rtts,
-            answers: Vec::new(),
-            verdicts: Vec::new(),
-            now: Instant::ZERO,
+            ends: pair(rtts),
+            rtts: rtts.to_vec(),
+            dead: vec![false; rtts.len()],
+            flights: BTreeMap::new(),
+            sent: 0,
+            news: Vec::new(),
+            now: START,
         }
     }
 
@@ -34,120 +54,192 @@ impl Line {
         while self.now < end {
             self.now += ms(1);
             let now = self.now;
-            let due = |a: &(Instant, PathId, Instant)| a.0 <= now;
-            for (_, path, sent) in self.answers.extract_if(.., |a| due(a)).collect::<Vec<_>>() {
-                self.association.on_answer(now, path, sent);
+            while let Some(entry) = self.flights.first_entry().filter(|e| e.key().0 <= now) {
+                let (to, path, datagram) = entry.remove();
+                self.ends[to as usize].on_datagram(now, path, &datagram);
             }
-            if self.association.due().is_some_and(|at| at <= now) {
-                self.association.on_time(now);
+            for association in &mut self.ends {
+                if association.due().is_some_and(|at| at <= now) {
+                    association.on_time(now);
+                }
             }
             self.drain();
         }
     }
 
-    fn suspect(&mut self, path: PathId) {
-        self.association.suspect(self.now, path);
+    fn suspect(&mut self, end: End, path: PathId) {
+        self.ends[end as usize].suspect(self.now, path);
         self.drain();
     }
 
     fn drain(&mut self) {
-        let now = self.now;
-        while let Some(output) = self.association.poll_output() {
-            match output {
-                Verdict::SendCheck(path) => {
-                    let index = usize::from(path.0);
-                    if !self.dead[index] {
-                        self.answers.push((now + self.rtts[index], path, now));
+        for end in End::BOTH {
+            while let Some(action) = self.ends[end as usize].poll_action() {
+                let news = match action {
+                    Action::Transmit(path, datagram) => {
+                        let index = usize::from(path.0);
+                        self.sent += 1;
+                        if !self.dead[index] {
+                            let at = self.now + self.rtts[index] / 2;
+                            let flight = (end.other(), path, datagram);
+                            self.flights.insert((at, self.sent), flight);
+                        }
+                        continue;
                     }
-                }
-                verdict => self.verdicts.push((now, verdict)),
+                    Action::Tell(Input::PathUp { path, rtt }) => News::Up(path, rtt),
+                    Action::Tell(Input::PathDown { path }) => News::Down(path),
+                    Action::Tell(Input::PathSilent { path }) => News::Silent(path),
+                    Action::Tell(other) => panic!("{other:?}"),
+                };
+                self.news.push((self.now, end, news));
             }
         }
+    }
+
+    /// What one end said, with milliseconds after `from`.
+    fn news_of(&self, end: End, from: Instant) -> Vec<(u64, News)> {
+        let of = self.news.iter();
+        let of = of.filter(|(at, e, _)| *e == end && *at >= from);
+        of.map(|(at, _, news)| ((*at - from).as_millis(), *news))
+            .collect()
+    }
+}
+
+#[test]
+fn a_call_begins_with_every_path_up_and_its_empty_round_trip() {
+    let cases: [Vec<Duration>; 4] = [
+        vec![ms(40)],
+        // Answers come in the opposite order; one cannot be halved.
+        vec![ms(700), Duration::from_nanos(90_000_001), Duration::ZERO],
+        (1..=15).rev().map(|i| ms(20 * i)).collect(),
+        vec![ms(3000), ms(1)],
+    ];
+    for rtts in cases {
+        for association in pair(&rtts) {
+            let up = association.paths_up();
+            let expected = rtts.iter().enumerate();
+            let expected: Vec<_> = expected.map(|(i, r)| (PathId(i as u8), *r)).collect();
+            assert_eq!(up, expected);
+            assert!(!association.is_suspicious());
+        }
+        // Nothing was lost on the way into the run, and nothing is late.
+        let mut line = Line::new(&rtts);
+        line.drain();
+        assert!(line.flights.is_empty());
+        for association in &mut line.ends {
+            let due = association.due().expect("paths are checked");
+            assert!((START..=START + ms(2000)).contains(&due), "due {due:?}");
+        }
+        line.run(ms(10_000));
+        assert_eq!(line.news, []);
     }
 }
 
 #[test]
 fn a_dead_path_is_found_within_200_ms_and_comes_back() {
-    let mut line = Line::new([ms(40), ms(90)]);
+    // The agent numbers the quick path first.
+    let mut line = Line::new(&[ms(90), ms(40)]);
     line.run(ms(5000));
-    assert_eq!(line.verdicts, []);
-    line.dead[1] = true;
-    line.suspect(PathId(0));
+    assert_eq!(line.news, []);
+    line.dead[0] = true;
+    let at = line.now;
+    line.suspect(End::Caller, PathId(1));
     line.run(ms(200));
-    let [(at, Verdict::Down(PathId(1)))] = line.verdicts[..] else {
-        panic!("{:?}", line.verdicts);
+    let news = line.news_of(End::Caller, at);
+    let [(after, News::Down(PathId(0)))] = news[..] else {
+        panic!("{news:?}");
     };
-    // A round trip and a quarter of path 1, 10 ms of jitter: 122.5 ms.
-    let after = at - (Instant::ZERO + ms(5000));
-    assert!((ms(120)..=ms(130)).contains(&after), "after {after:?}");
-    line.dead[1] = false;
+    // A round trip and a quarter of path 0, 10 ms of jitter: 122.5 ms.
+    assert!((120..=130).contains(&after), "after {after} ms");
+    line.dead[0] = false;
+    let at = line.now;
     line.run(ms(600));
-    let (at, verdict) = line.verdicts[1];
-    assert_eq!(verdict, Verdict::Up(PathId(1), ms(90)));
-    assert!(at - (Instant::ZERO + ms(5200)) <= ms(500));
+    let news = line.news_of(End::Caller, at);
+    assert!(
+        matches!(news[..], [(..=500, News::Up(PathId(0), rtt))] if rtt == ms(90)),
+        "{news:?}"
+    );
 }
 
-#[test]
-fn a_false_alarm_takes_nothing_down() {
-    let mut line = Line::new([ms(40), ms(90)]);
-    line.run(ms(100));
-    line.suspect(PathId(1));
-    line.run(ms(1000));
-    assert_eq!(line.verdicts, []);
-    assert!(!line.association.is_suspicious());
-}
-
-#[test]
-fn the_last_path_is_never_taken_down() {
-    let mut line = Line::new([ms(40), ms(90)]);
-    line.dead = [true, true];
-    line.suspect(PathId(0));
-    line.run(ms(60_000));
-    assert_eq!(line.verdicts, []);
-    line.dead = [false, true];
-    line.run(ms(500));
-    assert_eq!(line.verdicts.len(), 1);
-    assert_eq!(line.verdicts[0].1, Verdict::Down(PathId(1)));
-}
-
+/// Feedback's times are the run's, the agent's are not.
 #[test]
 fn what_media_proves_needs_no_answer() {
-    let mut line = Line::new([ms(40), ms(40)]);
-    line.dead[1] = true;
-    line.run(ms(100));
-    line.suspect(PathId(1));
-    // Feedback names packets of path 1 all the time.
-    for _ in 0..40 {
-        line.run(ms(5));
-        let heard = Some(line.now);
-        line.association.on_media(PathId(1), ms(40), heard);
-    }
-    assert_eq!(line.verdicts, []);
+    let run = |is_heard: bool| {
+        let mut line = Line::new(&[ms(40), ms(40)]);
+        line.dead[1] = true;
+        line.run(ms(100));
+        let heard_before = Some(line.now);
+        line.suspect(End::Caller, PathId(1));
+        for _ in 0..40 {
+            line.run(ms(5));
+            let heard = if is_heard {
+                Some(line.now)
+            } else {
+                heard_before
+            };
+            line.ends[0].on_media(PathId(1), ms(40), heard);
+        }
+        line.news_of(End::Caller, START)
+    };
+    assert_eq!(run(true), []);
+    assert!(matches!(run(false)[..], [(_, News::Down(PathId(1)))]));
 }
 
-/// Both copies of the rules have the same times: the simulator may not depend
-/// on the association, which brings sockets' worth of cryptography.
+/// An end whose own check is not due learns of the return from the peer's: its
+/// own follows at once.
 #[test]
-fn its_times_are_those_of_the_association() {
-    fn times(source: &str) -> BTreeMap<&str, &str> {
-        let lines = source.lines().filter_map(|line| {
-            let line = line.trim_start_matches("pub(super) ");
-            line.strip_prefix("const ")?.split_once(": Duration = ")
+fn a_check_of_the_peer_revives_a_dead_path() {
+    for later in [50, 150, 250, 350] {
+        let mut line = Line::new(&[ms(20), ms(60)]);
+        line.run(ms(5000));
+        line.dead[1] = true;
+        line.suspect(End::Caller, PathId(1));
+        line.run(ms(later));
+        line.suspect(End::Callee, PathId(1));
+        line.run(ms(1000));
+        line.dead[1] = false;
+        let at = line.now;
+        line.run(ms(1000));
+        let up = End::BOTH.map(|end| {
+            let news = line.news_of(end, at);
+            let [(after, News::Up(PathId(1), _))] = news[..] else {
+                panic!("{news:?}");
+            };
+            after
         });
-        lines.collect()
+        // The first one's check, and an answer to the other's: half a round
+        // trip apart, and not the 400 ms between checks of a dead path.
+        assert!(up[0].abs_diff(up[1]) <= 35, "up after {up:?} ms");
     }
-    let own = times(include_str!("../association.rs"));
-    let liveness = times(include_str!(
-        "../../../../../weft-ice/src/agent/liveness.rs"
-    ));
-    let schedule = times(include_str!(
-        "../../../../../weft-ice/src/agent/schedule.rs"
-    ));
-    assert_eq!(own.len(), 10, "{own:?}");
-    for (name, value) in own {
-        let original = liveness.get(name).or(schedule.get(name));
-        // Thousands may be set apart.
-        let plain = |value: &str| value.replace('_', "");
-        assert_eq!(original.map(|v| plain(v)), Some(plain(value)), "{name}");
-    }
+}
+
+#[test]
+fn without_any_answer_paths_fall_silent_and_consent_ends() {
+    let mut line = Line::new(&[ms(20), ms(60)]);
+    line.run(ms(5000));
+    line.dead = vec![true; 2];
+    let at = line.now;
+    line.suspect(End::Caller, PathId(0));
+    line.run(ms(28_000));
+    let news = line.news_of(End::Caller, at);
+    let silent = matches!(
+        news[..],
+        [
+            (1000..=1100, News::Silent(PathId(0))),
+            (1000..=1100, News::Silent(PathId(1)))
+        ]
+    );
+    assert!(silent, "a second without answers: {news:?}");
+    line.run(ms(3_000));
+    let news = line.news_of(End::Caller, at).split_off(2);
+    let down = |path| move |n: &(u64, News)| n.1 == News::Down(PathId(path));
+    assert!(news.len() == 2 && news.iter().any(down(0)) && news.iter().any(down(1)));
+    line.dead = vec![false; 2];
+    let at = line.now;
+    line.run(ms(500));
+    let news = line.news_of(End::Caller, at);
+    assert!(
+        matches!(news[..], [(_, News::Up(..)), (_, News::Up(..))]),
+        "{news:?}"
+    );
 }
