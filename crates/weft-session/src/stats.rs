@@ -23,6 +23,9 @@ pub struct Stats {
 }
 
 /// What a session knows of a path and has done over it.
+///
+/// More than fifteen fields: a snapshot to be read, of figures that belong to
+/// one path and decide nothing.
 #[derive(Clone, Copy, Debug)]
 pub struct PathStats {
     /// The association's number for it.

@@ -33,6 +33,7 @@ pub struct Conditions {
     pub machine: String,
 }
 
+/// More than fifteen fields: the layout of `report.json`, which the page reads.
 #[derive(Serialize)]
 struct Data<'a> {
     schema: u32,

@@ -1,6 +1,7 @@
 //! The functions of `csrc/vpx.c`; the structures mirror the ones there.
 use std::os::raw::{c_char, c_void};
 
+/// More than fifteen fields: it mirrors the structure of the shim in C.
 #[repr(C)]
 pub struct Config {
     pub width: i32,

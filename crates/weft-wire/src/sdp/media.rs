@@ -16,6 +16,8 @@ pub const TRANSPORT_FEEDBACK: &str = "transport-cc";
 pub const CONGESTION_FEEDBACK: &str = "ack ccfb";
 
 /// One `m=` section.
+///
+/// More than fifteen fields: a section has as many kinds of lines.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Media {
     /// What flows.
