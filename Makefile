@@ -5,7 +5,7 @@ MAKEFLAGS += --no-print-directory
 .DEFAULT_GOAL := help
 
 # Where scripts/setup puts what the machine lacks.
-export PATH := $(CURDIR)/.tools/bin:$(CURDIR)/.tools/node_modules/.bin:$(CURDIR)/.tools/go/bin:$(or $(CARGO_HOME),$(HOME)/.cargo)/bin:$(PATH)
+export PATH := $(CURDIR)/.tools/bin:$(CURDIR)/.tools/rust-tools/bin:$(CURDIR)/.tools/node_modules/.bin:$(CURDIR)/.tools/go/bin:$(or $(CARGO_HOME),$(HOME)/.cargo)/bin:$(PATH)
 
 TARGET_DIR := $(or $(CARGO_TARGET_DIR),target)
 WEFT := $(TARGET_DIR)/release/weft
@@ -68,13 +68,32 @@ check-rust: web
 	cargo fmt --all --check
 	cargo clippy --workspace --all-targets $(CARGO_FLAGS) -- -D warnings
 	$(MAKE) check-fuzz
+	$(MAKE) deny
 	cargo test --workspace $(CARGO_FLAGS)
+	$(MAKE) campaign SEEDS=200
 	RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps $(CARGO_FLAGS)
 
 .PHONY: check-fuzz
 check-fuzz: # that the fuzz targets compile, without libFuzzer and on stable
 	cargo clippy --manifest-path fuzz/Cargo.toml --target-dir $(TARGET_DIR) \
 	  --no-default-features $(CARGO_FLAGS) -- -D warnings
+
+# Thousands of calls in virtual time, drawn from seeds; a failure says how to
+# see it again. Optimised, and with the checks of a development build.
+SEEDS ?= 10000
+STORM := cargo run $(CARGO_FLAGS) --quiet --profile campaign --package weft-storm --
+.PHONY: campaign
+campaign: ## a server under bad networks, crashes and attacks, SEEDS times, and a day of joins
+	$(STORM) seeds $(SEEDS)
+	$(STORM) day
+
+.PHONY: storm
+storm: # ARGS="attacks", ARGS="day", ARGS="seeds 1 --from 7 --verbose"
+	$(STORM) $(ARGS)
+
+.PHONY: deny
+deny: ## advisories, licences and sources of all libraries
+	@scripts/deny
 
 .PHONY: e2e
 e2e: web ## page and program together, with a real browser

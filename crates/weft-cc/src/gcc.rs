@@ -2,6 +2,7 @@
 
 mod aimd;
 mod alr;
+mod behaviour;
 mod delay_based;
 mod inter_arrival;
 mod loss_based;
@@ -17,6 +18,7 @@ use crate::pacer::PACING_FACTOR;
 use crate::{Controller, Internal, Limits, PacketResult, ProbeCluster, SentPacket, Snapshot};
 use aimd::Growth;
 use alr::Alr;
+pub use behaviour::Behaviour;
 use delay_based::DelayBased;
 use loss_based::LossBased;
 use overuse::Usage;
@@ -36,22 +38,6 @@ const SEARCH_PERIOD: Duration = Duration::from_secs(2);
 /// A probe this much above the target makes older measurements useless: the
 /// step is larger than a usual decrease.
 const PROBE_RESTART: f64 = 1.2;
-
-/// Whether to keep what is known to be weak in libwebrtc.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Behaviour {
-    /// As deployed, for comparisons.
-    Deployed,
-    /// With these repairs: probing goes on while the rate grows (libwebrtc
-    /// probes later on only when the application limits, and needs tens of
-    /// seconds to find a capacity that rose); a successful probe restarts the
-    /// throughput window (an overuse shortly after would undo the probe); no
-    /// further decrease while the queue drains (the rate would end at 60 to
-    /// 70 %); feedback after a long silence probes as a new path does; a
-    /// capacity far above the rate is forgotten (towards it the rate would
-    /// grow by a packet a round trip, for minutes).
-    Repaired,
-}
 
 /// Google congestion control: the delay gradient sets the rate, loss bounds
 /// it, probes raise it.

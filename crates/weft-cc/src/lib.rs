@@ -6,6 +6,8 @@
 //! to send faster than the target in order to learn whether the path carries
 //! more.
 
+#![forbid(unsafe_code)]
+
 mod controller;
 mod fixed;
 mod gcc;

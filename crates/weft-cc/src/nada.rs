@@ -8,15 +8,9 @@ mod signal;
 
 use crate::measure::{DeliveryRate, SILENCE_DROP, Silence, credible_delivery};
 use crate::{Controller, Internal, Limits, PacketResult, SentPacket, Snapshot};
-use rate::ReferenceRate;
-use signal::CongestionSignal;
+use rate::{DELTA, ReferenceRate};
+use signal::{CongestionSignal, LOGWIN};
 use weft_units::{Bytes, Deadline, Duration, Ecn, Instant, Rate};
-
-/// `DELTA`, the interval of feedback (section 6.3, table 2). Ours may come
-/// oftener; the equations are evaluated this often.
-const DELTA: Duration = Duration::from_millis(100);
-/// `LOGWIN`, the window of the receiver's statistics (ibid.).
-const LOGWIN: Duration = Duration::from_millis(500);
 
 /// `FPS`, `BETA_V` and `BETA_S`: how the encoder slows down and the sender
 /// speeds up when the rate-shaping buffer fills (section 5.2.2, table 2).

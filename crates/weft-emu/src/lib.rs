@@ -5,22 +5,23 @@
 //! program runs on top. `docs/experiment/emulator.md` describes it with its figures.
 //!
 //! ```no_run
-//! use weft_emu::{Network, Right, Side};
+//! use weft_emu::{FAR, NEAR, Network, Right};
+//! use weft_links::{LinkSpec, MediumSpec};
 //!
 //! // First, while the process has one thread only.
 //! Right::find()?.take()?;
-//! let spec: weft_links::LinkSpec = "rate=5mbit,delay=25ms,queue=2bdp".parse()?;
+//! let spec: LinkSpec = "rate=5mbit,delay=25ms,queue=2bdp".parse()?;
 //! let mut network = Network::new(1);
 //! let (left, right) = (network.host("left"), network.host("right"));
-//! let link = network.link("bottleneck", spec.clone(), spec);
-//! network.attach(left, link, Side::Near);
-//! let there = network.attach(right, link, Side::Far);
+//! let link = network.link("bottleneck", MediumSpec::wired(spec.clone(), spec));
+//! network.attach(left, link, NEAR);
+//! let there = network.attach(right, link, FAR);
 //! let running = network.start()?;
 //! let mut ping = running.command(left, "ping");
 //! ping.args(["-c", "5", &there.v4.to_string()]).status()?;
 //! let report = running.stop();
 //! report.verdict()?;
-//! println!("{:?}", report.link(link).forward.counters.delivered);
+//! println!("{:?}", report.link(link).forward().counters.delivered);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
@@ -37,6 +38,7 @@ mod clock;
 mod error;
 mod histogram;
 mod host;
+mod ids;
 mod interfaces;
 mod log;
 mod mover;
@@ -51,10 +53,11 @@ mod tun;
 pub use address::Addresses;
 pub use error::EmuError;
 pub use histogram::Histogram;
-pub use log::{Fate, PacketLog, PacketRecord};
-pub use network::{HostId, LinkId, Logging, Network, Side};
+pub use ids::{FAR, HostId, LinkId, NEAR};
+pub use log::{Fate, Logging, PacketLog, PacketRecord};
+pub use network::Network;
 pub use processes::{end_all_programs, has_ended, own_mark};
-pub use report::{DirectionReport, Interval, LinkReport, Rejected, Report, Scheduling};
+pub use report::{Interval, LinkReport, Rejected, Report, Scheduling, StationReport};
 pub use right::{Right, RightError};
 pub use running::Running;
 pub use tun::MTU;

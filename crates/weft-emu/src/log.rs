@@ -5,7 +5,7 @@ use std::io::{self, BufWriter, Write};
 use std::os::unix::fs::FileExt;
 use std::sync::mpsc::{Receiver, Sender, SyncSender, TrySendError, channel, sync_channel};
 use std::thread::{self, JoinHandle};
-use weft_links::{Direction, DropReason, StationId};
+use weft_links::{DropReason, StationId, WiredDirection};
 use weft_units::{Bytes, Duration, Instant};
 
 /// Records that go to the writer at once.
@@ -15,6 +15,16 @@ const CHUNK: usize = 1024;
 const MAX_WAITING: usize = 256;
 /// Bytes of a record in the file.
 const SIZE: usize = 48;
+
+/// Whether a line per packet is kept.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Logging {
+    /// Counts and distributions only.
+    #[default]
+    Off,
+    /// 48 bytes of memory for every packet.
+    Packets,
+}
 
 /// What became of a packet.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -135,7 +145,7 @@ impl PacketLog {
                 out,
                 "{},{},{},{},{},{},{},{},{:.9},{:.9},{:.9},{:.9},{fate}",
                 r.link.0,
-                Direction::of(r.station).map_or("other", Direction::as_str),
+                WiredDirection::of(r.station).map_or("other", WiredDirection::as_str),
                 r.from.0,
                 r.to.0,
                 r.protocol,
@@ -244,12 +254,13 @@ fn write_chunks(
     Ok((file, records))
 }
 
-const REASONS: [DropReason; 5] = [
+const REASONS: [DropReason; 6] = [
     DropReason::QueueFull,
     DropReason::Aqm,
     DropReason::RandomLoss,
     DropReason::BurstLoss,
     DropReason::LinkDown,
+    DropReason::Retries,
 ];
 
 fn encode(record: &PacketRecord) -> [u8; SIZE] {

@@ -1,6 +1,7 @@
 //! The one thread that moves packets: from devices into the links, from the
 //! links to devices, each at the time that the model says.
 
+mod buffer;
 mod port;
 mod segment;
 
@@ -13,8 +14,8 @@ use crate::log::{Fate, LogWriter, PacketLog, PacketRecord};
 use crate::packet::{Header, set_ecn};
 use crate::report::Scheduling;
 use crate::right::in_new_thread;
-use crate::tun::MTU;
 use crate::{EmuError, LinkId, Logging};
+use buffer::Buffer;
 use rustix::event::epoll::{self, CreateFlags, Event, EventData, EventFlags};
 use rustix::event::{EventfdFlags, Timespec, eventfd};
 use rustix::fd::OwnedFd;
@@ -27,7 +28,7 @@ use std::os::fd::AsFd;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use weft_links::{Departure, StationId};
-use weft_units::{Bytes, Duration, Instant};
+use weft_units::{Duration, Instant};
 
 /// Packets that one device gives, and one channel delivers, before the others
 /// have their turn.
@@ -41,17 +42,6 @@ const EVENTS: usize = 64;
 /// What an event is about, beside the number of a port.
 const TIMER: u64 = u64::MAX;
 const ORDERS: u64 = u64::MAX - 1;
-
-/// A packet with what the mover knows of it.
-pub(crate) struct Buffer {
-    bytes: [u8; MTU],
-    length: usize,
-    header: Header,
-    entered: Instant,
-    /// Ports that it came by and is for.
-    from: usize,
-    to: usize,
-}
 
 /// What the owner of a running network wants.
 pub(crate) enum Order {
@@ -224,11 +214,12 @@ impl Mover {
             buffer.entered = self.clock.now();
             let across = port.across(header.destination);
             let beside = port.beside(header.destination);
-            let (link, station) = (port.link, port.station());
+            let (link, station) = (port.link, port.station);
             match (across, beside) {
                 (Some(to), _) => {
                     buffer.to = to;
-                    self.segments[link.0].enqueue(buffer.entered, station, buffer);
+                    let receiver = self.ports[to].station;
+                    self.segments[link.0].enqueue(buffer.entered, station, receiver, buffer);
                 }
                 (None, Some(to)) => {
                     self.give(to, &buffer);
@@ -395,23 +386,6 @@ impl Mover {
         if let Some(log) = &mut self.log {
             log.restart();
         }
-    }
-}
-
-impl Buffer {
-    fn empty() -> Box<Buffer> {
-        Box::new(Buffer {
-            bytes: [0; MTU],
-            length: 0,
-            header: Header::NONE,
-            entered: Instant::ZERO,
-            from: 0,
-            to: 0,
-        })
-    }
-
-    fn size(&self) -> Bytes {
-        Bytes(self.length as u64)
     }
 }
 

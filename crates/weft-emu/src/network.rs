@@ -3,8 +3,8 @@ use crate::host::{Host, HostPlan, Place};
 use crate::interfaces::{Interface, free_subnet};
 use crate::mover::{Mover, Port, Segment};
 use crate::processes;
-use crate::{EmuError, Running};
-use weft_links::{Direction, LinkSpec, MediumSpec};
+use crate::{EmuError, HostId, LinkId, Logging, Running};
+use weft_links::{MediumSpec, StationId};
 use weft_units::{Duration, Rng};
 
 /// Later than this at p99.9 and a run is rejected: chosen by us, five times
@@ -12,45 +12,18 @@ use weft_units::{Duration, Rng};
 /// clients, and below every delay that matters to a call.
 const LATENESS_LIMIT: Duration = Duration::from_millis(1);
 
-/// A network as it is to be emulated: hosts, links, and who is on which side
+/// A network as it is to be emulated: hosts, links, and who is at which station
 /// of which link.
 ///
 /// Handles belong to the network that gave them.
 pub struct Network {
     seed: u64,
     hosts: Vec<HostSetup>,
-    links: Vec<LinkSetup>,
+    links: Vec<Link>,
     lateness_limit: Duration,
     logging: Logging,
     /// The first link's.
     first_subnet: usize,
-}
-
-/// A host of a [`Network`].
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-pub struct HostId(pub(crate) usize);
-
-/// A link of a [`Network`]: a queue in each direction.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-pub struct LinkId(pub(crate) usize);
-
-/// The ends of a link.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-pub enum Side {
-    /// Where the forward direction begins.
-    Near,
-    /// Where it ends.
-    Far,
-}
-
-/// Whether a line per packet is kept.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub enum Logging {
-    /// Counts and distributions only.
-    #[default]
-    Off,
-    /// 48 bytes of memory for every packet.
-    Packets,
 }
 
 struct HostSetup {
@@ -64,24 +37,14 @@ struct HostSetup {
 #[derive(Clone, Copy)]
 struct Attachment {
     link: LinkId,
-    side: Side,
+    station: StationId,
     addresses: Addresses,
 }
 
-struct LinkSetup {
+struct Link {
     name: String,
-    forward: LinkSpec,
-    backward: LinkSpec,
+    medium: MediumSpec,
     hosts: usize,
-}
-
-impl Side {
-    pub(crate) fn leaves_by(self) -> Direction {
-        match self {
-            Side::Near => Direction::Forward,
-            Side::Far => Direction::Backward,
-        }
-    }
 }
 
 impl Network {
@@ -121,28 +84,32 @@ impl Network {
     /// 15 letters, digits and `-_.`; another one is made from its number) and
     /// of its random streams, which are those of the simulator's link of that
     /// name.
-    pub fn link(&mut self, name: &str, forward: LinkSpec, backward: LinkSpec) -> LinkId {
-        self.links.push(LinkSetup {
+    pub fn link(&mut self, name: &str, medium: MediumSpec) -> LinkId {
+        self.links.push(Link {
             name: name.to_owned(),
-            forward,
-            backward,
+            medium,
             hosts: 0,
         });
         LinkId(self.links.len() - 1)
     }
 
-    /// Puts a host on a side of a link: a device, and an address of each
-    /// family. All hosts on one side share the queue to the other side;
-    /// packets between them do not cross the link. A host of several links
+    /// Puts a host at a station of a link, [`NEAR`](crate::NEAR) or [`FAR`](crate::FAR) where it is
+    /// wired: a device, and an address of each family. All hosts at one station
+    /// share its queue; packets between them do not cross the link. A host of several links
     /// has a routing table for each of its addresses, so a socket bound to
     /// one (or to the device) sends over that link; others use the first.
-    pub fn attach(&mut self, host: HostId, link: LinkId, side: Side) -> Addresses {
+    ///
+    /// # Panics
+    /// When the link has no such station.
+    pub fn attach(&mut self, host: HostId, link: LinkId, station: StationId) -> Addresses {
         let setup = &mut self.links[link.0];
+        let count = setup.medium.station_count();
+        assert!(station.0 < count, "station {} of {count}", station.0);
         let addresses = Addresses::on_link(self.first_subnet + link.0, setup.hosts);
         setup.hosts += 1;
         self.hosts[host.0].attachments.push(Attachment {
             link,
-            side,
+            station,
             addresses,
         });
         addresses
@@ -188,14 +155,14 @@ impl Network {
             for (attachment, tun) in setup.attachments.iter().zip(tuns) {
                 let Attachment {
                     link,
-                    side,
+                    station,
                     addresses,
                 } = *attachment;
                 let own = [Some(addresses), setup.home]
                     .into_iter()
                     .flatten()
                     .collect();
-                ports.push(Port::new(tun, HostId(index), link, side, own));
+                ports.push(Port::new(tun, HostId(index), link, station, own));
             }
         }
         let mover = Mover::new(self.segments(), ports, self.logging)?;
@@ -259,10 +226,7 @@ impl Network {
     /// simulator names them.
     fn segments(&self) -> Vec<Segment> {
         let rng = Rng::new(self.seed).stream("links");
-        let segment = |link: &LinkSetup| {
-            let spec = MediumSpec::wired(link.forward.clone(), link.backward.clone());
-            Segment::new(spec, rng.stream(&link.name))
-        };
+        let segment = |link: &Link| Segment::new(link.medium.clone(), rng.stream(&link.name));
         self.links.iter().map(segment).collect()
     }
 }

@@ -1,6 +1,6 @@
-use crate::{Histogram, LinkId, PacketLog};
+use crate::{FAR, Histogram, LinkId, NEAR, PacketLog};
 use std::io;
-use weft_links::{Counters, Tally};
+use weft_links::{Counters, ServiceTime, Tally};
 use weft_units::{Bytes, Duration, Rate};
 
 /// The quantile of lateness that decides.
@@ -40,19 +40,19 @@ pub struct Report {
 pub struct LinkReport {
     /// As it was given.
     pub name: String,
-    /// From the near side to the far side.
-    pub forward: DirectionReport,
-    /// From the far side to the near side.
-    pub backward: DirectionReport,
+    /// What each station sent, in the medium's order.
+    pub stations: Vec<StationReport>,
 }
 
-/// A direction's part of a [`Report`].
-#[derive(Clone, PartialEq, Debug)]
-pub struct DirectionReport {
+/// What one station of a link sent.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct StationReport {
     /// Packets and bytes sent, delivered, and dropped by reason.
     pub counters: Counters,
     /// What was still on the way at the end.
     pub in_flight: Tally,
+    /// How long the medium was used by it, idle, or not to be had.
+    pub service: ServiceTime,
     /// How long each delivered packet waited before its transmission.
     pub queueing: Histogram,
     /// How long each of `intervals` is.
@@ -174,7 +174,21 @@ impl Report {
     }
 }
 
-impl DirectionReport {
+impl LinkReport {
+    /// Of a wired link: from the near side to the far side.
+    #[must_use]
+    pub fn forward(&self) -> &StationReport {
+        &self.stations[usize::from(NEAR.0)]
+    }
+
+    /// Of a wired link: from the far side to the near side.
+    #[must_use]
+    pub fn backward(&self) -> &StationReport {
+        &self.stations[usize::from(FAR.0)]
+    }
+}
+
+impl StationReport {
     /// What was delivered over `duration`, IP headers included; zero over no
     /// time.
     #[must_use]

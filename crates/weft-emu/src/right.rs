@@ -1,4 +1,4 @@
-use crate::tun::Tun;
+use crate::tun::{TUN, Tun};
 use rustix::io::Errno;
 use rustix::process::{getgid, getuid};
 use rustix::thread::{UnshareFlags, unshare_unsafe};
@@ -8,9 +8,6 @@ use std::os::unix::process::CommandExt;
 use std::process::{Command, Stdio};
 use std::thread;
 use std::time::Duration;
-
-/// Where TUN devices come from.
-pub(crate) const TUN: &str = "/dev/net/tun";
 
 /// By which right this process can make network namespaces and TUN devices.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

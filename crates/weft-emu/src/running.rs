@@ -10,8 +10,7 @@ use std::process::Command;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::channel;
 use std::thread::{self, JoinHandle};
-use weft_links::Direction;
-use weft_units::Duration;
+use weft_units::{Duration, Instant};
 
 /// A network that moves packets, until it is stopped or dropped. Then what
 /// runs inside is ended, and everything is gone.
@@ -104,7 +103,7 @@ impl Running {
         let device_drops = self.device_drops().saturating_sub(earlier);
         let outcome = self.end().expect("it ends once, here");
         Report {
-            links: link_reports(&self.links, outcome.segments),
+            links: link_reports(&self.links, outcome.segments, outcome.duration),
             duration: outcome.duration,
             lateness: outcome.lateness,
             lateness_limit: self.lateness_limit,
@@ -140,11 +139,11 @@ impl Running {
     }
 }
 
-fn link_reports(names: &[String], segments: Vec<Segment>) -> Vec<LinkReport> {
+fn link_reports(names: &[String], segments: Vec<Segment>, duration: Duration) -> Vec<LinkReport> {
+    let end = Instant::ZERO + duration;
     let link = |(name, mut segment): (&String, Segment)| LinkReport {
         name: name.clone(),
-        forward: segment.report(Direction::Forward.station()),
-        backward: segment.report(Direction::Backward.station()),
+        stations: segment.report(end),
     };
     names.iter().zip(segments).map(link).collect()
 }

@@ -1,12 +1,14 @@
 //! TUN devices: each read gives an IP packet that the kernel sends on the
 //! device, each write is one that it receives there.
 
-use crate::right::TUN;
 use rustix::fs::{Mode, OFlags, open};
 use rustix::ioctl;
 use std::fs::File;
 use std::io::{self, Read, Write};
 use std::os::fd::{AsFd, BorrowedFd};
+
+/// Where TUN devices come from.
+pub(crate) const TUN: &str = "/dev/net/tun";
 
 /// What one packet may have; TUN's default, and Ethernet's.
 pub const MTU: usize = 1500;

@@ -29,7 +29,7 @@ pub fn play(
     links: &[String],
 ) -> Result<Pictures, Box<dyn Error>> {
     let mut config = CallConfig::new(url, room);
-    config.links = links.iter().map(|l| l.parse()).collect::<Result<_, _>>()?;
+    config.send.links = links.iter().map(|l| l.parse()).collect::<Result<_, _>>()?;
     config.receiving = Receiving::Named(BTreeSet::from([name.to_owned()]));
     let call = Call::start(config)?;
     let end = Instant::now() + time;

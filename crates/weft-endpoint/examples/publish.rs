@@ -32,10 +32,10 @@ pub fn publish(
     links: &[String],
 ) -> Result<Statistics, Box<dyn Error>> {
     let mut config = CallConfig::new(url, room);
-    config.name = "Van".to_owned();
-    config.links = links.iter().map(|l| l.parse()).collect::<Result<_, _>>()?;
-    config.cameras = vec!["clip:360p".parse()?];
-    config.microphone = Some("tone".parse()?);
+    config.send.name = "Van".to_owned();
+    config.send.links = links.iter().map(|l| l.parse()).collect::<Result<_, _>>()?;
+    config.send.cameras = vec!["clip:360p".parse()?];
+    config.send.microphone = Some("tone".parse()?);
     config.receiving = Receiving::Nobody;
     let call = Call::start(config)?;
     let end = Instant::now() + time;

@@ -7,23 +7,28 @@
 mod desk;
 mod fault;
 mod inbox;
+mod listening;
+mod outlet;
+mod player;
 mod playing;
+mod publication;
 mod publishing;
 mod room;
 mod run;
+mod statistics;
 #[cfg(test)]
 mod tests;
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
+use weft_cc::ControllerKind;
 use weft_net::{Clock, Driver, Remote};
-use weft_peer::PeerKey;
+use weft_session::{Preference, ProtectionKind, SchedulerKind};
 
-use crate::caller::{Command, PeerReport, Sending};
+use crate::caller::Command;
 use crate::config::{CallConfig, Receiving};
 use crate::connect::ConnectError;
 use crate::error::StartError;
@@ -31,10 +36,11 @@ use crate::event::Event;
 use crate::links::{self, Links};
 use crate::notice::Notices;
 use crate::signalling::Room;
-use crate::sources::{self, Sources};
+use crate::start::start;
 
 use inbox::{Frames, Mailbox, Wish};
 use run::{Conduct, Myself};
+pub use statistics::Statistics;
 
 /// A call that is going on: it publishes what it was given, receives the
 /// others, follows the links and comes back after faults by itself until it is
@@ -74,32 +80,6 @@ impl Stopper {
     }
 }
 
-/// Figures of a call at one moment.
-#[derive(Clone, Debug)]
-pub struct Statistics {
-    /// Since the call began.
-    pub elapsed: Duration,
-    /// Every connection that there is.
-    pub peers: Vec<PeerReport>,
-    /// Which of them publishes.
-    pub publication: Option<PeerKey>,
-    /// Which of them play whom: participants' ids.
-    pub players: BTreeMap<PeerKey, String>,
-    /// Frames that came while too many waited for [`Call::next_event`].
-    pub dropped_frames: u64,
-    /// Requests that were not made, since earlier ones hung.
-    pub refused_requests: u64,
-}
-
-impl Statistics {
-    /// The connection that publishes.
-    #[must_use]
-    pub fn published(&self) -> Option<&PeerReport> {
-        let key = self.publication?;
-        self.peers.iter().find(|report| report.peer == key)
-    }
-}
-
 impl Call {
     /// Temporal layers of VP8: a server may leave out two thirds or a half of
     /// the pictures for slow receivers.
@@ -112,51 +92,33 @@ impl Call {
     /// If the configuration is wrong or the machine has not what it asks for.
     pub fn start(config: CallConfig) -> Result<Call, StartError> {
         let clock = Clock::start();
-        let publishes = config.publishes();
-        if config.receiving == Receiving::Nobody && !publishes {
+        if config.receiving == Receiving::Nobody && !config.send.publishes() {
             return Err(StartError::NothingToDo);
         }
-        let (events, heard) = channel();
+        let (events, heard) = outlet::outlet();
         let events = Arc::new(events);
         // A camera that hangs holds its notices for ever, but not the call's end.
         let notices = Notices::new({
             let events = Arc::downgrade(&events);
             move |notice| {
                 if let Some(events) = events.upgrade() {
-                    let _ = events.send(Event::Notice(notice));
+                    events.tell(Event::Notice(notice));
                 }
             }
         });
         let here = links::loopback(&config.server.url);
-        let (specs, scope) = links::links_or_all(&config.links, here)?;
+        let (specs, scope) = links::links_or_all(&config.send.links, here)?;
         let room = Room::new(&config.server, specs.clone(), &config.room)?;
         let links = Links::check(specs, scope, &notices)?;
-        let mut sources = Sources::open(&config.cameras, config.own, clock)?;
-        if let Some(microphone) = &config.microphone
-            && sources.microphone.is_none()
-        {
-            sources.microphone = Some(microphone.open()?);
-        }
-        let encoding = sources::Encoding {
-            codec: config.codec,
-            layers: Call::LAYERS,
-            degradation: config.degradation,
-        };
+        let name = config.send.name.clone();
+        let started = start(clock, links, config.send, Call::LAYERS, notices)?;
+        let driver = started.driver;
         let own = Myself {
-            name: config.name.clone(),
-            sections: sources.sections(),
+            name,
+            sections: started.sections,
             receiving: config.receiving,
             identity: None,
         };
-        let sending = Sending {
-            scheduler: config.scheduler,
-            protection: config.protection,
-            controller: config.controller,
-            codec: config.codec,
-            max_rate: config.max_rate,
-            cname: config.name,
-        };
-        let driver = sources::start(clock, links, sending, sources, encoding, notices)?;
         let (mailbox, inbox) = inbox::mail();
         let remote = driver.remote.clone();
         let mut conduct = Conduct::new(room, remote.clone(), mailbox.clone(), own, events);
@@ -182,8 +144,12 @@ impl Call {
         })
     }
 
-    /// What has happened; waits for it no longer than `limit`. Frames wait for
-    /// some seconds' worth and are dropped, and counted, beyond that.
+    /// What has happened; waits for it no longer than `limit`.
+    ///
+    /// The call does not wait for who asks. Frames wait for some seconds' worth
+    /// and are dropped beyond that, counted in
+    /// [`Statistics::dropped_frames`]. Of everything else a thousand wait; what
+    /// is too much then is told as [`Event::Missed`].
     ///
     /// # Errors
     /// If nothing happened in time, or the call has ended.
@@ -208,6 +174,27 @@ impl Call {
         answer.recv().ok()
     }
 
+    /// Schedules with this one from now on.
+    pub fn set_scheduler(&self, scheduler: SchedulerKind) {
+        self.remote.send(Command::Schedule(scheduler));
+    }
+
+    /// Spares the call this first from now on.
+    pub fn set_preference(&self, preference: Preference) {
+        self.remote.send(Command::Prefer(preference));
+    }
+
+    /// Protects with this from now on.
+    pub fn set_protection(&self, protection: ProtectionKind) {
+        self.remote.send(Command::Protect(protection));
+    }
+
+    /// Controls every path's rate with this from now on. What the controllers
+    /// so far know of their paths is lost.
+    pub fn set_controller(&self, controller: ControllerKind) {
+        self.remote.send(Command::Control(controller));
+    }
+
     /// The clock by which frames are timed.
     #[must_use]
     pub fn clock(&self) -> Clock {
@@ -230,7 +217,7 @@ impl Call {
             return Ok(());
         };
         let ended = call.join().expect("the call does not panic");
-        network.join();
+        network.join().expect("the network does not panic");
         ended
     }
 }

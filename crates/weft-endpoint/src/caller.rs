@@ -6,6 +6,7 @@ mod news;
 mod offers;
 mod patience;
 mod report;
+mod sockets;
 #[cfg(test)]
 mod tests;
 
@@ -20,8 +21,8 @@ use weft_net::{Application, Clock, Context, Driver, DriverError, Remote};
 use weft_peer::{Event, NegotiationError, Offer, Peer, PeerKey, Section};
 use weft_publish::Publisher;
 use weft_secure::Certificate;
-use weft_session::{ProtectionKind, SchedulerKind};
-use weft_units::{Codec, Deadline, PathId, Rate, StreamId};
+use weft_session::{Preference, ProtectionKind, SchedulerKind};
+use weft_units::{Codec, Deadline, Instant, PathId, Rate, StreamId};
 
 use super::links::Links;
 use super::notice::{Notice, Notices};
@@ -37,6 +38,8 @@ pub use report::PeerReport;
 pub struct Sending {
     /// Which packets go over which path.
     pub scheduler: SchedulerKind,
+    /// What its calls are spared first.
+    pub preference: Preference,
     /// How many repair packets there are, towards peers that know them.
     pub protection: ProtectionKind,
     /// Of every path.
@@ -66,7 +69,7 @@ pub enum Command {
     Withdraw(OfferId),
     /// The answer to an offer has come. What happens then is told to `news`.
     Accept {
-        /// Which.
+        /// Each is answered once.
         offer: OfferId,
         /// The SDP.
         answer: String,
@@ -86,6 +89,8 @@ pub enum Command {
     Sound(SoundFrame),
     /// Schedule with this one from now on, in every call.
     Schedule(SchedulerKind),
+    /// Spare this first from now on, in every call.
+    Prefer(Preference),
     /// Protect with this from now on, in every call.
     Protect(ProtectionKind),
     /// Control every path's rate with this from now on, in every call.
@@ -166,6 +171,8 @@ pub struct Caller {
     certificate: Certificate,
     following: Following,
     publisher: Publisher<PeerKey>,
+    /// When the encoders hear next what their pictures may have.
+    next_bound: Instant,
     encoders: Encoders,
     offers: BTreeMap<OfferId, Offered>,
     peers: BTreeMap<PeerKey, Counterpart>,
@@ -193,6 +200,7 @@ pub fn start(
         certificate,
         following: Following::new(clock.now(), links, notices.clone()),
         publisher: Publisher::new(encoders.iter().map(|_| None)),
+        next_bound: Instant::ZERO,
         encoders,
         offers: BTreeMap::new(),
         peers: BTreeMap::new(),
@@ -255,6 +263,11 @@ impl Application for Caller {
                 self.sending.scheduler = scheduler;
                 self.with_peers(context, |peer| peer.set_scheduler(scheduler));
             }
+            Command::Prefer(preference) => {
+                self.sending.preference = preference;
+                let now = context.now;
+                self.with_peers(context, |peer| peer.set_preference(now, preference));
+            }
             Command::Protect(protection) => {
                 self.sending.protection = protection;
                 self.with_peers(context, |peer| peer.set_protection(protection));
@@ -287,16 +300,25 @@ impl Application for Caller {
     }
 
     fn poll_timeout(&self) -> Option<Deadline> {
-        Some(Deadline {
+        let links = Deadline {
             at: self.following.next_look,
             reason: "links",
-        })
+        };
+        let films = !self.encoders.is_empty() && !self.peers.is_empty();
+        let pictures = films.then_some(Deadline {
+            at: self.next_bound,
+            reason: "pictures",
+        });
+        Deadline::earlier(Some(links), pictures)
     }
 
     fn on_timeout(&mut self, context: &mut Context<'_>) {
         if context.now >= self.following.next_look {
             self.follow_links(context);
             self.give_up(context);
+        }
+        if context.now >= self.next_bound {
+            self.bound_pictures(context);
         }
     }
 }

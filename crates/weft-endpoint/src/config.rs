@@ -4,9 +4,9 @@ use std::collections::BTreeSet;
 
 use weft_cc::ControllerKind;
 use weft_media::{Camera, Microphone, MicrophoneSpec};
-use weft_net::LinkSpec;
+use weft_net::LinkChoice;
 use weft_publish::Degradation;
-use weft_session::{ProtectionKind, SchedulerKind};
+use weft_session::{Preference, ProtectionKind, SchedulerKind};
 use weft_units::{Codec, Rate};
 
 use crate::signalling::Server;
@@ -21,14 +21,23 @@ pub struct CallConfig {
     pub server: Server,
     /// The room: 1 to 64 letters, digits, `-`, `_` or `.`; made if it is new.
     pub room: String,
+    /// Who is received. Default: everybody.
+    pub receiving: Receiving,
+    /// What is sent, and over what.
+    pub send: SendConfig,
+}
+
+/// What an endpoint sends, how, and over which links. [`SendConfig::default`]
+/// has the defaults.
+pub struct SendConfig {
     /// What the others see: 1 to 64 printable characters. Default: `weft`.
     pub name: String,
-    /// The links, in the forms that [`LinkSpec`] reads: `wlan0`, an address,
+    /// The links, in the forms that [`LinkChoice`] reads: `wlan0`, an address,
     /// `5G=wwan0,metered,budget=2GB`. Default: none, which means every
     /// interface that has an address and those to come, or for a server on this
     /// machine the loopback address at which it is.
-    pub links: Vec<LinkSpec>,
-    /// Cameras that this crate opens, at most [`weft_sfu::MAX_CAMERAS`] with
+    pub links: Vec<LinkChoice>,
+    /// Cameras that this crate opens, at most [`weft_rooms::MAX_CAMERAS`] with
     /// those of `own`. Default: none.
     pub cameras: Vec<NamedCamera>,
     /// A microphone that this crate opens. Default: none.
@@ -42,16 +51,17 @@ pub struct CallConfig {
     pub degradation: Degradation,
     /// Which packets go over which path. Default: `weft`.
     pub scheduler: SchedulerKind,
-    /// How many repair packets there are, towards servers that know them.
+    /// What the call is spared first where its links cannot give everything.
+    /// Default: balanced.
+    pub preference: Preference,
+    /// How many repair packets there are, towards peers that know them.
     /// Default: `path_specific`, as many as each path loses.
     pub protection: ProtectionKind,
     /// Of every path. Default: GCC.
     pub controller: ControllerKind,
     /// Most that is sent over all links together, media, repair and
-    /// retransmissions. Default: 4 Mbps.
+    /// retransmissions. Default: [`SendConfig::MAX_RATE`].
     pub max_rate: Rate,
-    /// Who is received. Default: everybody.
-    pub receiving: Receiving,
 }
 
 /// Pictures and sound that the embedding program makes itself. Both are asked
@@ -90,10 +100,6 @@ impl Receiving {
 }
 
 impl CallConfig {
-    /// Most that a call sends unless told: what 720p of a moving scene takes
-    /// with some room. Chosen by us.
-    pub const MAX_RATE: Rate = Rate::from_mbps(4);
-
     /// A call in this room of the server at `url`, such as
     /// `https://HOST:PORT`, that publishes nothing yet.
     pub fn new(url: impl Into<String>, room: impl Into<String>) -> CallConfig {
@@ -103,6 +109,15 @@ impl CallConfig {
                 ..Server::default()
             },
             room: room.into(),
+            receiving: Receiving::default(),
+            send: SendConfig::default(),
+        }
+    }
+}
+
+impl Default for SendConfig {
+    fn default() -> SendConfig {
+        SendConfig {
             name: "weft".to_owned(),
             links: Vec::new(),
             cameras: Vec::new(),
@@ -111,12 +126,18 @@ impl CallConfig {
             codec: Codec::Vp8,
             degradation: Degradation::default(),
             scheduler: SchedulerKind::default(),
+            preference: Preference::default(),
             protection: ProtectionKind::default(),
             controller: ControllerKind::Gcc,
-            max_rate: CallConfig::MAX_RATE,
-            receiving: Receiving::default(),
+            max_rate: SendConfig::MAX_RATE,
         }
     }
+}
+
+impl SendConfig {
+    /// Most that is sent unless told: what 720p of a moving scene takes with
+    /// some room. Chosen by us.
+    pub const MAX_RATE: Rate = Rate::from_mbps(4);
 
     /// Whether there is something to send.
     #[must_use]

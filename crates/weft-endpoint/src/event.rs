@@ -8,6 +8,7 @@ use weft_units::Instant;
 
 use crate::caller::Track;
 use crate::connect::ConnectError;
+use crate::links::LinkChange;
 use crate::notice::Notice;
 use crate::signalling::{Participant, SignallingError};
 
@@ -41,7 +42,7 @@ pub enum Event {
     },
     /// The server has ended what we publish; it is published again.
     PublicationEnded,
-    /// A link of ours came to carry what we publish, or ceased to.
+    /// A link of ours came to carry what we publish, ceased to, or fell silent.
     Link {
         /// Its name.
         link: String,
@@ -84,6 +85,13 @@ pub enum Event {
     },
     /// Something about our own links, cameras or sound.
     Notice(Notice),
+    /// Other events were not told, since too many waited for
+    /// [`Call::next_event`](crate::Call::next_event). What they would have said
+    /// of people and links has [`Call::statistics`](crate::Call::statistics).
+    Missed {
+        /// How many.
+        events: u64,
+    },
 }
 
 /// A frame of a participant that is due.
@@ -95,27 +103,10 @@ pub struct PlayedFrame {
     pub track: Track,
     /// When it came out, in the time of [`Call::clock`](crate::Call::clock).
     pub at: Instant,
-    /// The frame.
+    /// Encoded, whole, in the order of decoding.
     pub frame: ReceivedFrame,
     /// The links that brought it, each once.
     pub links: Vec<String>,
-}
-
-/// What happened to a link, as far as media knows.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum LinkChange {
-    /// It leads to the server.
-    Up,
-    /// It leads there again.
-    Again {
-        /// After so long.
-        down: Duration,
-    },
-    /// It leads there no more.
-    Down,
-    /// It leads there no more, and was the last one that did. The call waits
-    /// and goes on by itself.
-    AllDown,
 }
 
 impl Event {
@@ -131,6 +122,10 @@ impl Event {
                 | Event::Playing(_)
                 | Event::PlayingEnded { .. }
                 | Event::Frame(_)
+                | Event::Link {
+                    change: LinkChange::Suspect | LinkChange::Trusted,
+                    ..
+                }
         )
     }
 }
@@ -166,30 +161,7 @@ impl fmt::Display for Event {
                 write!(f, "the server answers again after {seconds:.0} s")
             }
             Event::Notice(notice) => notice.fmt(f),
-        }
-    }
-}
-
-impl LinkChange {
-    /// Whether the link leads to the server now.
-    #[must_use]
-    pub fn is_up(self) -> bool {
-        matches!(self, LinkChange::Up | LinkChange::Again { .. })
-    }
-
-    fn describe(self, link: &str, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            LinkChange::Up => write!(f, "link `{link}` is up"),
-            LinkChange::Again { down } => {
-                let seconds = down.as_secs_f64();
-                write!(f, "link `{link}` is up again after {seconds:.1} s")
-            }
-            LinkChange::Down => write!(f, "link `{link}` is down"),
-            LinkChange::AllDown => write!(
-                f,
-                "link `{link}` is down, and no other leads to the server: the call waits and goes \
-                 on by itself"
-            ),
+            Event::Missed { events } => write!(f, "{events} events were not taken in time"),
         }
     }
 }

@@ -14,10 +14,10 @@
 //!
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
 //! let mut config = CallConfig::new("https://server:8443", "ride");
-//! config.name = "Van".to_owned();
-//! config.links = vec!["wlan0".parse()?, "5G=wwan0,metered,budget=2GB".parse()?];
-//! config.cameras = vec!["Front=/dev/video0:720p".parse()?];
-//! config.microphone = Some("alsa".parse()?);
+//! config.send.name = "Van".to_owned();
+//! config.send.links = vec!["wlan0".parse()?, "5G=wwan0,metered,budget=2GB".parse()?];
+//! config.send.cameras = vec!["Front=/dev/video0:720p".parse()?];
+//! config.send.microphone = Some("alsa".parse()?);
 //!
 //! let call = Call::start(config)?;
 //! loop {
@@ -35,7 +35,12 @@
 //!
 //! What is received is encoded; [`Recording`] keeps it, `weft_media` has
 //! decoders. Pictures and sound may also come from the program itself
-//! ([`OwnSources`]). [`Call::statistics`] has the figures of every path.
+//! ([`OwnSources`]). [`Call::statistics`] has the figures of every path, and
+//! what came from whom. Who takes no events for a while misses some, and is
+//! told how many ([`Event::Missed`]); the call never waits.
+//!
+//! [`Direct`] sends without a room: viewers come straight to it, with offers and
+//! answers that the program carries.
 //!
 //! # Below a call
 //!
@@ -48,22 +53,30 @@
 //! requests, and the network's driver. They talk through channels; nothing is
 //! locked for longer than a copy.
 
+#![forbid(unsafe_code)]
+
 mod call;
 pub mod caller;
 mod config;
 pub mod connect;
+mod direct;
 mod error;
 mod event;
 pub mod links;
 mod notice;
+mod received;
 mod recording;
 pub mod signalling;
 pub mod sources;
+mod start;
 pub mod watch;
 
 pub use call::{Call, NoEvent, Statistics, Stopper};
-pub use config::{CallConfig, OwnSources, Receiving};
+pub use config::{CallConfig, OwnSources, Receiving, SendConfig};
+pub use direct::{AnswerError, Direct, DirectEvent};
 pub use error::{Blame, StartError};
-pub use event::{Event, LinkChange, PlayedFrame};
+pub use event::{Event, PlayedFrame};
+pub use links::LinkChange;
 pub use notice::{Notice, Notices};
+pub use received::{Received, ReceivedCamera};
 pub use recording::{Recording, RecordingError};

@@ -4,20 +4,22 @@ use std::collections::BTreeMap;
 use std::net::{SocketAddr, UdpSocket};
 
 use weft_ice::{LinkId, LocalAddress, RemoteFilter};
-use weft_net::{Attachment, Binding, Link, LinkSpec, Target};
+use weft_net::{Attachment, Binding, Link, LinkChoice, Target};
+use weft_rooms::MAX_LINKS;
 use weft_session::{Metering, Policy, Standing};
-use weft_sfu::MAX_LINKS;
 use weft_units::Bytes;
 
 use crate::notice::{Notice, Notices};
 
 mod board;
+mod change;
 mod choice;
 #[cfg(test)]
 mod tests;
 
 pub use board::Board;
-pub use choice::{ChoiceError, links_or_all, loopback};
+pub use change::LinkChange;
+pub use choice::{ChoiceError, Scope, links_or_all, loopback};
 
 /// ICE network cost: the first link named is the cheapest (libwebrtc's scale
 /// of 0 to 999; 10 apart, so that the order shows and nothing more).
@@ -25,15 +27,6 @@ const COST_STEP: u16 = 10;
 /// Peers that send on one path only leave metered links and backups alone.
 const METERED_COST: u16 = 250;
 const BACKUP_COST: u16 = 500;
-
-/// Which links belong to the call.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Scope {
-    /// Those that were named.
-    Named,
-    /// Every interface, and those to come.
-    Every,
-}
 
 /// A socket on a link, and what the association has to know of it.
 pub struct Access {
@@ -64,7 +57,7 @@ pub struct LinksError(String);
 /// The links as they were named, or as they came.
 #[derive(Clone, Debug)]
 pub struct Links {
-    specs: Vec<LinkSpec>,
+    specs: Vec<LinkChoice>,
     scope: Scope,
     carried: BTreeMap<LinkId, Bytes>,
 }
@@ -76,7 +69,7 @@ impl Links {
     /// # Errors
     /// If none is there, or one can never be.
     pub fn check(
-        specs: Vec<LinkSpec>,
+        specs: Vec<LinkChoice>,
         scope: Scope,
         notices: &Notices,
     ) -> Result<Links, LinksError> {
@@ -115,7 +108,7 @@ impl Links {
     /// Whether any of them can come or go.
     #[must_use]
     pub fn may_change(&self) -> bool {
-        let fixed = |s: &LinkSpec| matches!(s.target, Target::Address(ip) if ip.is_loopback());
+        let fixed = |s: &LinkChoice| matches!(s.target, Target::Address(ip) if ip.is_loopback());
         self.scope == Scope::Every || !self.specs.iter().all(fixed)
     }
 
@@ -134,14 +127,14 @@ impl Links {
     /// Whether it carries whatever there is, from the start.
     #[must_use]
     pub fn is_regular(&self, link: LinkId) -> bool {
-        self.spec(link).is_none_or(LinkSpec::is_regular)
+        self.spec(link).is_none_or(LinkChoice::is_regular)
     }
 
-    fn spec(&self, link: LinkId) -> Option<&LinkSpec> {
+    fn spec(&self, link: LinkId) -> Option<&LinkChoice> {
         self.specs.get(usize::from(link.0))
     }
 
-    fn ids(&self) -> impl Iterator<Item = (LinkId, &LinkSpec)> {
+    fn ids(&self) -> impl Iterator<Item = (LinkId, &LinkChoice)> {
         (0..).map(LinkId).zip(&self.specs)
     }
 
@@ -170,7 +163,7 @@ impl Links {
             let known = self.specs.iter().any(|s| s.name == name);
             if !known && self.specs.len() < MAX_LINKS {
                 let target = Target::Interface(name.clone());
-                self.specs.push(LinkSpec::new(name, target));
+                self.specs.push(LinkChoice::new(name, target));
             }
         }
     }
@@ -220,7 +213,7 @@ impl Links {
     /// Policies, what was carried, what is left.
     #[must_use]
     pub fn figures(&self) -> Vec<LinkFigures> {
-        let figures = |(id, spec): (LinkId, &LinkSpec)| {
+        let figures = |(id, spec): (LinkId, &LinkChoice)| {
             let carried = self.carried(id);
             LinkFigures {
                 name: spec.name.clone(),

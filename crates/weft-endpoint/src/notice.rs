@@ -155,7 +155,8 @@ impl Notices {
         Notices::new(drop)
     }
 
-    pub(crate) fn tell(&self, notice: Notice) {
+    /// Tells of one.
+    pub fn tell(&self, notice: Notice) {
         (self.0)(notice);
     }
 }

@@ -3,12 +3,13 @@
 //! of pictures of a file.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::io;
 use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
 
 use weft_media::{Recorder, RecorderError, Tracks};
 use weft_session::ReceivedFrame;
-use weft_units::{Codec, Instant};
+use weft_units::Instant;
 
 use crate::caller::Track;
 use crate::event::{Event, PlayedFrame};
@@ -92,9 +93,8 @@ impl Recording {
             (true, _) => Tracks::Audio,
         };
         for place in 0..publishing.cameras.len().max(1) {
-            let path = self.file_for(&title(participant, place));
-            match Recorder::create(&path, tracks) {
-                Ok(recorder) => {
+            match self.create(&title(participant, place), tracks) {
+                Ok((path, recorder)) => {
                     if self.used.is_empty() && path != self.path {
                         self.notices.tell(Notice::RecordingElsewhere {
                             taken: self.path.clone(),
@@ -110,7 +110,21 @@ impl Recording {
         }
     }
 
-    fn file_for(&self, name: &str) -> PathBuf {
+    /// Makes the next file that nobody has: not even another program that makes
+    /// some at the same time.
+    fn create(&self, name: &str, tracks: Tracks) -> Result<(PathBuf, Recorder), RecorderError> {
+        for path in self.files_for(name) {
+            match Recorder::create_new(&path, tracks) {
+                Ok(recorder) => return Ok((path, recorder)),
+                Err(RecorderError::Create { reason, .. })
+                    if reason.kind() == io::ErrorKind::AlreadyExists => {}
+                Err(error) => return Err(error),
+            }
+        }
+        unreachable!("there is always another number")
+    }
+
+    fn files_for(&self, name: &str) -> impl Iterator<Item = PathBuf> {
         let stem = self
             .path
             .file_stem()
@@ -129,25 +143,23 @@ impl Recording {
         } else {
             stem + "-" + &name.chars().map(safe).collect::<String>()
         };
-        let candidate = |n: usize| {
+        let path = self.path.clone();
+        let candidate = move |n: usize| {
             let number = if n > 1 {
                 format!("-{n}")
             } else {
                 String::new()
             };
-            self.path.with_file_name(format!("{title}{number}.webm"))
+            path.with_file_name(format!("{title}{number}.webm"))
         };
-        (1..)
-            .map(candidate)
-            .find(|p| !self.used.contains(p) && !p.exists())
-            .unwrap_or_default()
+        (1..).map(candidate)
     }
 
     /// Writes a frame that came out `at` this time; sound into each of the
     /// participant's files.
     fn take(&mut self, id: &str, track: Track, at: Instant, frame: &ReceivedFrame) {
         if let Track::Camera(place) = track
-            && frame.codec == Codec::H264
+            && !Recorder::takes(frame.codec)
         {
             self.leave_out_pictures((id.to_owned(), place));
             return;

@@ -8,6 +8,7 @@ mod trust;
 use std::time::Duration;
 
 use serde::Deserialize;
+use weft_rooms::Publishing;
 
 pub use error::{CertificateFault, SignallingError, UrlPart, with_remedy};
 pub use room::{Room, escaped};
@@ -37,7 +38,9 @@ pub struct Server {
     pub trust: Trust,
 }
 
-/// Somebody in the room.
+/// What an endpoint reads of somebody in the room (of a
+/// [`weft_rooms::Participant`]); the rest, which newer servers may know more
+/// of, it passes over.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 pub struct Participant {
     /// Unique in the room.
@@ -47,38 +50,6 @@ pub struct Participant {
     /// What they publish.
     #[serde(default)]
     pub publishing: Publishing,
-}
-
-/// What they publish.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
-pub struct Publishing {
-    /// Pictures: the cameras in order.
-    #[serde(default)]
-    pub cameras: Vec<Camera>,
-    /// Sound.
-    pub audio: bool,
-}
-
-/// One stream of pictures.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
-pub struct Camera {
-    /// What its owner calls it.
-    #[serde(default)]
-    pub name: Option<String>,
-}
-
-impl Publishing {
-    /// Whether there is something in it that the other has not.
-    #[must_use]
-    pub fn has_more_than(&self, other: &Publishing) -> bool {
-        self.cameras.len() > other.cameras.len() || self.audio && !other.audio
-    }
-
-    /// Whether nothing is published.
-    #[must_use]
-    pub fn is_nothing(&self) -> bool {
-        *self == Publishing::default()
-    }
 }
 
 /// What happens in a room.

@@ -18,6 +18,8 @@
 //! assert_eq!(setup.check(), Ok(()));
 //! ```
 
+#![forbid(unsafe_code)]
+
 mod counters;
 mod distribution;
 mod record;
@@ -27,9 +29,9 @@ mod traffic;
 pub use counters::{CounterLog, CounterSample, ReceivedCounters, SentCounters};
 pub use distribution::{DelaySample, Distribution};
 pub use record::{
-    DirectionRecord, DropRecord, FlowDetail, FlowRecord, LegRecord, LegSample, LinkRecord,
-    LinkSample, Record, RouteRecord,
+    DropRecord, FlowRecord, LegRecord, LegSample, LinkRecord, LinkSample, Record, RouteRecord,
+    StationRecord,
 };
-pub use setup::{Direction, FlowSetup, Hop, LinkSetup, Route, Setup, SetupError};
+pub use setup::{FlowSetup, Hop, LinkSetup, Route, Setup, SetupError};
 // A kind of flow is exported by the folder of all kinds only.
 pub use traffic::*;

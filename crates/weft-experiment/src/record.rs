@@ -1,12 +1,12 @@
 //! What a run leaves behind: plain data.
 
-use weft_links::{Counters, DropReason, ServiceTime, Tally};
+use weft_links::{
+    Counters, DropReason, RadioCounters, ServiceTime, StationId, Tally, WiredDirection,
+};
 use weft_units::{Bytes, Duration, Instant};
 
-use crate::counters::CounterLog;
 use crate::distribution::{DelaySample, Distribution};
-use crate::setup::Direction;
-use crate::traffic::{CallRecord, TcpRecord};
+use crate::traffic::FlowDetail;
 
 /// Everything that was measured in a run: of the network ([`LinkRecord`]), of
 /// each flow's packets on it ([`RouteRecord`]), and of what is above
@@ -25,28 +25,35 @@ pub struct Record {
     pub events: u64,
 }
 
-/// A link's two directions.
+/// What became of a link, station by station.
 #[derive(Clone, PartialEq, Debug)]
 pub struct LinkRecord {
     /// Its name in the setup.
     pub name: String,
-    /// From left to right.
-    pub forward: DirectionRecord,
-    /// From right to left.
-    pub backward: DirectionRecord,
+    /// What each station sent, in the medium's order.
+    pub stations: Vec<StationRecord>,
+    /// What the channel of a cell was used for, from
+    /// [`measure_from`](crate::Setup::measure_from) on: by one exchange of frames
+    /// (`used`), by several at the same time (`blocked`), or not at all. `None`
+    /// where there is no cell, or the engine does not know.
+    pub channel: Option<ServiceTime>,
 }
 
-/// One direction of a link.
+/// What one station of a link sent.
 #[derive(Clone, PartialEq, Debug)]
-pub struct DirectionRecord {
+pub struct StationRecord {
     /// What it took and gave back, drops by reason:
     /// `sent = delivered + dropped + in_flight`.
     pub counters: Counters,
     /// What it holds at the end of the run.
     pub in_flight: Tally,
-    /// How long its medium was used by it, idle, or not to be had, over the
-    /// whole run; `None` where the engine does not know.
+    /// How long its medium was used by it, idle, or not to be had, from
+    /// [`measure_from`](crate::Setup::measure_from) on; `None` where the engine
+    /// does not know.
     pub service: Option<ServiceTime>,
+    /// What it did with its turns from then on, if it is one of a cell and the
+    /// engine knows.
+    pub radio: Option<RadioCounters>,
     /// How long its delivered packets waited in the queue, from
     /// [`measure_from`](crate::Setup::measure_from) on.
     pub queue_delay: Distribution,
@@ -54,7 +61,7 @@ pub struct DirectionRecord {
     pub series: Vec<LinkSample>,
 }
 
-/// A link's direction in one period. Packets count in the period in which
+/// What a station of a link sent in one period. Packets count in the period in which
 /// they ended.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct LinkSample {
@@ -113,8 +120,8 @@ pub struct LegRecord {
 pub struct DropRecord {
     /// Position of the link in the setup.
     pub link: usize,
-    /// The direction that they went.
-    pub direction: Direction,
+    /// The station that sent them there.
+    pub from: StationId,
     /// What the link had against them.
     pub reason: DropReason,
     /// How many.
@@ -140,18 +147,32 @@ pub struct LegSample {
     pub one_way_delay: DelaySample,
 }
 
-/// What is known of a flow beside its packets.
-#[derive(Clone, PartialEq, Debug)]
-pub enum FlowDetail {
-    /// Transport: TCP connections, seen from inside.
-    Tcp(TcpRecord),
-    /// Application: a call, frame by frame.
-    Call(Box<CallRecord>),
-    /// Application: what the programs at its ends counted of themselves, an
-    /// entry for each that did.
-    Counted(Vec<CounterLog>),
-    /// Nothing: its packets are all there is, or all that the engine sees.
-    Packets,
+impl LinkRecord {
+    /// What the first station sent: on a wired link all from left to right.
+    #[must_use]
+    pub fn forward(&self) -> &StationRecord {
+        self.sent_by(WiredDirection::Forward.station())
+    }
+
+    /// What the second station sent: on a wired link all from right to left.
+    #[must_use]
+    pub fn backward(&self) -> &StationRecord {
+        self.sent_by(WiredDirection::Backward.station())
+    }
+
+    /// What this station sent.
+    ///
+    /// # Panics
+    /// When the link has no such station.
+    #[must_use]
+    pub fn sent_by(&self, station: StationId) -> &StationRecord {
+        &self.stations[usize::from(station.0)]
+    }
+
+    /// The stations and what each of them sent.
+    pub fn by_station(&self) -> impl Iterator<Item = (StationId, &StationRecord)> {
+        (0..).map(StationId).zip(&self.stations)
+    }
 }
 
 impl LegRecord {

@@ -1,7 +1,7 @@
 //! What a run consists of: links, and flows over them.
 
-use weft_links::{LinkSpec, MediumSpec};
-use weft_units::Duration;
+use weft_links::{LinkSpec, MediumSpec, StationId, TrafficClass, WiredDirection};
+use weft_units::{Duration, Rate};
 
 use crate::traffic::{CallSetup, FlowKind, Traffic};
 
@@ -26,34 +26,28 @@ pub struct Setup {
     pub flows: Vec<FlowSetup>,
 }
 
-/// A link with its two directions, which share nothing.
+/// A link: a medium with a name, on which stations send to each other.
 #[derive(Clone, PartialEq, Debug)]
 pub struct LinkSetup {
     /// Unique among the links of the run.
     pub name: String,
-    /// From left to right.
-    pub forward: LinkSpec,
-    /// From right to left.
-    pub backward: LinkSpec,
+    /// What carries its packets.
+    pub medium: MediumSpec,
+    /// What results call that which each of its stations sends, in the
+    /// medium's order.
+    pub stations: Vec<String>,
 }
 
-/// A direction of a link.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-pub enum Direction {
-    /// From left to right.
-    Forward,
-    /// From right to left.
-    Backward,
-}
-
-/// One link of a route, and the direction in which the source's packets
-/// cross it. What comes back crosses it the other way.
+/// One link of a route, and the stations between which the source's packets
+/// cross it. What comes back crosses it from the second to the first.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Hop {
     /// Position in [`Setup::links`].
     pub link: usize,
-    /// The way of the source's packets.
-    pub direction: Direction,
+    /// The station that sends the source's packets.
+    pub from: StationId,
+    /// The one that they are for.
+    pub to: StationId,
 }
 
 /// The way from a flow's source to its sink; back it is the same in reverse.
@@ -77,8 +71,13 @@ pub struct FlowSetup {
     /// When its source stops sending anything new, from the beginning of the
     /// run; `None`: with the run.
     pub stop: Option<Duration>,
+    /// What it takes where nobody competes, if that is known without a run of it
+    /// alone: what harm is measured from.
+    pub demand: Option<Rate>,
     /// A call takes one route for each path; every other flow has one.
     pub routes: Vec<Route>,
+    /// How urgent its packets are, both ways, to media that keep classes apart.
+    pub class: TrafficClass,
     /// What runs.
     pub kind: FlowKind,
 }
@@ -87,6 +86,18 @@ pub struct FlowSetup {
 const DEFAULT_SAMPLE: Duration = Duration::from_millis(200);
 
 impl Setup {
+    /// What files call the link that is crossed at this hop: a wired one has
+    /// one name, and of a cell it is the station's.
+    ///
+    /// # Panics
+    /// When there is no such link or station.
+    #[must_use]
+    pub fn link_name(&self, hop: &Hop) -> &str {
+        // The access point comes last, and of two the first has the link's
+        // name.
+        self.links[hop.link].station(hop.from.min(hop.to))
+    }
+
     /// A run of this length without links and flows, sampled every 200 ms.
     #[must_use]
     pub fn new(duration: Duration) -> Setup {
@@ -101,57 +112,80 @@ impl Setup {
 }
 
 impl LinkSetup {
-    /// A link that is the same in both directions.
+    /// A pair of links, one from left to right and one from right to left.
     #[must_use]
-    pub fn symmetric(name: &str, spec: &LinkSpec) -> LinkSetup {
+    pub fn wired(name: &str, forward: LinkSpec, backward: LinkSpec) -> LinkSetup {
         LinkSetup {
             name: name.to_owned(),
-            forward: spec.clone(),
-            backward: spec.clone(),
+            medium: MediumSpec::wired(forward, backward),
+            stations: LinkSetup::there_and_back(name),
         }
     }
 
-    /// What carries its packets: forward is the first station's, backward the
-    /// second one's.
+    /// The names of two stations: what the first one sends is called as the
+    /// link is, what comes back says so.
     #[must_use]
-    pub fn medium(&self) -> MediumSpec {
-        MediumSpec::wired(self.forward.clone(), self.backward.clone())
+    pub fn there_and_back(name: &str) -> Vec<String> {
+        vec![name.to_owned(), format!("{name}-back")]
+    }
+
+    /// What results call that which the station sends.
+    ///
+    /// # Panics
+    /// When the link has no such station.
+    #[must_use]
+    pub fn station(&self, station: StationId) -> &str {
+        &self.stations[usize::from(station.0)]
+    }
+
+    /// A pair that is the same in both directions.
+    #[must_use]
+    pub fn symmetric(name: &str, spec: &LinkSpec) -> LinkSetup {
+        LinkSetup::wired(name, spec.clone(), spec.clone())
     }
 }
 
-impl Direction {
-    /// The other one.
+impl Hop {
+    /// Over a wired link in this direction.
     #[must_use]
-    pub const fn reversed(self) -> Direction {
-        match self {
-            Direction::Forward => Direction::Backward,
-            Direction::Backward => Direction::Forward,
+    pub const fn wired(link: usize, direction: WiredDirection) -> Hop {
+        Hop {
+            link,
+            from: direction.station(),
+            to: direction.reversed().station(),
+        }
+    }
+
+    /// The same way back.
+    #[must_use]
+    pub const fn reversed(self) -> Hop {
+        Hop {
+            link: self.link,
+            from: self.to,
+            to: self.from,
         }
     }
 }
 
 impl Route {
-    /// Over these links from left to right, without access delay.
+    /// Over these wired links from left to right, without access delay.
     #[must_use]
     pub fn forward(links: &[usize]) -> Route {
-        let hop = |&link| Hop {
-            link,
-            direction: Direction::Forward,
-        };
-        Route {
-            hops: links.iter().map(hop).collect(),
-            access_delay: Duration::ZERO,
-        }
+        Route::wired(links, WiredDirection::Forward)
     }
 
-    /// Over these links from right to left, the first one named first.
+    /// Over these wired links from right to left, the first one named first.
     #[must_use]
     pub fn backward(links: &[usize]) -> Route {
-        let mut route = Route::forward(links);
-        for hop in &mut route.hops {
-            hop.direction = Direction::Backward;
+        Route::wired(links, WiredDirection::Backward)
+    }
+
+    fn wired(links: &[usize], direction: WiredDirection) -> Route {
+        let hops = links.iter().map(|&link| Hop::wired(link, direction));
+        Route {
+            hops: hops.collect(),
+            access_delay: Duration::ZERO,
         }
-        route
     }
 
     /// The same with an access delay.
@@ -172,7 +206,9 @@ impl FlowSetup {
             name: name.to_owned(),
             start: Duration::ZERO,
             stop: None,
+            demand: None,
             routes: vec![route],
+            class: TrafficClass::default(),
             kind,
         }
     }
@@ -196,7 +232,9 @@ impl FlowSetup {
             name: name.to_owned(),
             start: Duration::ZERO,
             stop: None,
+            demand: None,
             routes,
+            class: TrafficClass::default(),
             kind: FlowKind::Call(Box::new(call)),
         }
     }

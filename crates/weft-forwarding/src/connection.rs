@@ -6,6 +6,10 @@ use weft_units::{Duration, Instant, StreamId};
 /// How long a connection may take from its first description to media: ICE
 /// gives a dead path as long (RFC 7675 section 5.1).
 pub(crate) const SETUP: Duration = Duration::from_secs(30);
+/// The same until a check of the peer has come that knew our password: a client
+/// sends some as soon as it has our description. Chosen by us: a bad link's
+/// round trips, and a tab that is slow.
+pub(crate) const UNHEARD: Duration = Duration::from_secs(8);
 /// A sender that said goodbye on all its streams and is silent for so long
 /// has ended; a browser says goodbye also when a camera is swapped. Chosen by
 /// us.

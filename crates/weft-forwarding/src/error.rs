@@ -1,6 +1,7 @@
 use thiserror::Error;
-use weft_sfu::MAX_CAMERAS;
+use weft_rooms::MAX_CAMERAS;
 use weft_units::Codec;
+use weft_wire::payload;
 
 /// Why the media plane does not do what it was asked to.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
@@ -14,8 +15,11 @@ pub enum MediaError {
     /// The description has more cameras than a publication may have.
     #[error("the session description has {0} cameras, and {MAX_CAMERAS} are forwarded")]
     TooManyCameras(usize),
-    /// Nothing in the description is VP8, H.264 or Opus.
-    #[error("the session description has no codec that weft forwards")]
+    /// Nothing in the description can be forwarded.
+    #[error(
+        "the session description has no codec that weft forwards: {}",
+        payload::wanted()
+    )]
     NoCodec,
     /// The player does not take the codec that is published.
     #[error("this participant sends {}, which the player does not take", codec.encoding())]

@@ -7,6 +7,10 @@
 //! own, with its own repair, rate and paths; a [`weft_sfu::Router`] decides who
 //! gets which packet.
 
+#![forbid(unsafe_code)]
+
+mod capacity;
+mod census;
 mod connection;
 mod error;
 mod negotiation;
@@ -15,6 +19,8 @@ mod publication;
 mod settings;
 mod traffic;
 
+pub use capacity::Capacity;
+pub use census::Census;
 pub use connection::ResourceId;
 pub use error::MediaError;
 pub use negotiation::Negotiated;

@@ -3,13 +3,19 @@
 use crate::connection::{Connection, ResourceId, Role, Sender, State};
 use crate::error::MediaError;
 use crate::plane::Plane;
-use crate::publication::{Publication, Publisher, shown};
+use crate::publication::{Publisher, shown};
 use crate::traffic::LEAST_MAX_RATE;
 use weft_ice::IceRole;
-use weft_peer::{AnswerPolicy, Direction, Entropy, NegotiationError, Offer, Peer, Section};
+use weft_peer::{
+    AnswerPolicy, Entropy, NegotiationError, Offer, Outgoing, Peer, Section, StreamDirection,
+};
+use weft_rooms::{Camera, MAX_CAMERAS, Publishing};
 use weft_session::Delivery;
-use weft_sfu::{Camera, MAX_CAMERAS, Publishing};
-use weft_units::{Codec, Instant, MediaKind};
+use weft_units::{Codec, Instant, MediaKind, Rate};
+
+/// Most that is taken of a player, who sends feedback and checks. Chosen by us:
+/// four times what reports of eight paths take, each sent twice.
+const MOST_OF_A_PLAYER: Rate = Rate::from_mbps(8);
 
 /// A description of ours, and what was agreed on.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -43,7 +49,7 @@ impl Plane {
             send: Vec::new(),
         };
         let (peer, sdp) = weft_peer::answer(now, config, offer, &policy)?;
-        let published = shown(&peer, Direction::Receive);
+        let published = shown(&peer, StreamDirection::Receive);
         let cameras = published.cameras.len();
         if cameras > MAX_CAMERAS {
             return Err(MediaError::TooManyCameras(cameras));
@@ -75,29 +81,31 @@ impl Plane {
     ) -> Result<Negotiated, MediaError> {
         self.now = now;
         let publication = self.publications.get(&publisher);
-        let codec = publication.and_then(Publication::codec);
+        let codecs: Vec<Codec> = publication.into_iter().flat_map(|p| p.codecs()).collect();
         let published = publication.and_then(|p| p.streams()).cloned();
         let published = published.ok_or(MediaError::NothingPublished)?;
-        let sections = sections(&published);
+        let sections = sections(&published, &codecs);
         if let Some(offer) = offer {
-            let mut config = self
+            let config = self
                 .settings
                 .peer(IceRole::Controlled, LEAST_MAX_RATE, entropy);
-            config.limit_video_to(codec);
+            let outgoing = |section: &Section| Outgoing {
+                kind: section.kind,
+                codec: section.codec,
+            };
             let policy = AnswerPolicy {
                 receive: None,
-                send: sections.into_iter().map(|s| s.kind).collect(),
+                send: sections.iter().map(outgoing).collect(),
             };
             let answered = weft_peer::answer(now, config, offer, &policy);
-            let (peer, sdp) = answered.map_err(|error| refusal(error, codec))?;
-            let streams = shown(&peer, Direction::Send);
+            let (peer, sdp) = answered.map_err(|error| refusal(error, &codecs))?;
+            let streams = shown(&peer, StreamDirection::Send);
             self.add_peer(now, resource, publisher, Role::Play, peer);
             return Ok(Negotiated { sdp, streams });
         }
-        let mut config = self
+        let config = self
             .settings
             .peer(IceRole::Controlling, LEAST_MAX_RATE, entropy);
-        config.limit_video_to(codec);
         let offer = Offer::new(now, config, &sections, Delivery::Packets);
         let negotiated = Negotiated {
             sdp: offer.sdp(),
@@ -140,7 +148,8 @@ impl Plane {
             Err(error) => {
                 self.tell_ended(resource, error.to_string());
                 let publication = self.publications.get(&connection.publisher);
-                Err(refusal(error, publication.and_then(Publication::codec)))
+                let codecs: Vec<Codec> = publication.into_iter().flat_map(|p| p.codecs()).collect();
+                Err(refusal(error, &codecs))
             }
         }
     }
@@ -179,6 +188,11 @@ impl Plane {
         peer: Peer,
     ) {
         let key = self.peers.insert(peer);
+        let most = match role {
+            Role::Publish(_) => self.settings.most_of_a_publisher,
+            Role::Play => MOST_OF_A_PLAYER,
+        };
+        self.peers.limit_ingress(key, most);
         self.resources.insert(key, resource.clone());
         self.add_connection(now, resource, publisher, role, State::Peer(key));
     }
@@ -204,21 +218,22 @@ impl Plane {
     }
 }
 
-/// Cameras in order, then sound.
-fn sections(published: &Publishing) -> Vec<Section> {
-    let camera = |camera: &Camera| Section {
+/// Cameras in order, each with its codec, then sound.
+fn sections(published: &Publishing, codecs: &[Codec]) -> Vec<Section> {
+    let camera = |(place, camera): (usize, &Camera)| Section {
         title: camera.name.clone(),
-        ..Section::new(MediaKind::Video, Direction::Send)
+        codec: codecs.get(place).copied(),
+        ..Section::new(MediaKind::Video, StreamDirection::Send)
     };
-    let sound = Section::new(MediaKind::Audio, Direction::Send);
-    let cameras = published.cameras.iter().map(camera);
+    let sound = Section::new(MediaKind::Audio, StreamDirection::Send);
+    let cameras = published.cameras.iter().enumerate().map(camera);
     cameras.chain(published.audio.then_some(sound)).collect()
 }
 
-/// Why somebody cannot play what is published with this codec.
-fn refusal(error: NegotiationError, codec: Option<Codec>) -> MediaError {
-    match (error, codec) {
-        (NegotiationError::NoCommonCodec, Some(codec)) => MediaError::CodecNotTaken { codec },
+/// Why somebody cannot play what is published with these codecs.
+fn refusal(error: NegotiationError, codecs: &[Codec]) -> MediaError {
+    match (error, codecs.first()) {
+        (NegotiationError::NoCommonCodec, Some(&codec)) => MediaError::CodecNotTaken { codec },
         (error, _) => error.into(),
     }
 }

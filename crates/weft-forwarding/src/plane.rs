@@ -1,12 +1,12 @@
-use crate::connection::{Connection, ResourceId, Role, SETUP};
-use crate::publication::{Publication, Publisher, codec_of};
+use crate::connection::{Connection, ResourceId, Role, SETUP, UNHEARD};
+use crate::publication::{Publication, Publisher};
 use crate::settings::Settings;
 use crate::traffic::Traffic;
 use std::collections::{BTreeMap, VecDeque};
 use std::net::SocketAddr;
 use weft_ice::Event as IceEvent;
-use weft_peer::{AWAY, Event as PeerEvent, Output as PeerOutput, Peer, PeerKey, PeerSet};
-use weft_secure::{DropReason, Event as AssociationEvent, FailReason};
+use weft_peer::{AWAY, Event as PeerEvent, Output as PeerOutput, PeerKey, PeerSet};
+use weft_secure::{Event as AssociationEvent, FailReason};
 use weft_session::{Event as SessionEvent, Level};
 use weft_units::{Deadline, Duration, Ecn, Instant, StreamId};
 
@@ -89,13 +89,11 @@ pub struct Plane {
     pub(crate) connections: BTreeMap<ResourceId, Connection>,
     pub(crate) resources: BTreeMap<PeerKey, ResourceId>,
     pub(crate) publications: BTreeMap<Publisher, Publication>,
-    traffic: Traffic,
+    pub(crate) traffic: Traffic,
     events: VecDeque<Event>,
     /// Of the last input.
     pub(crate) now: Instant,
     next_housekeeping: Option<Instant>,
-    /// Datagrams that connections dropped which are over.
-    dropped: u64,
 }
 
 impl Plane {
@@ -112,7 +110,6 @@ impl Plane {
             events: VecDeque::new(),
             now: Instant::ZERO,
             next_housekeeping: None,
-            dropped: 0,
         }
     }
 
@@ -141,7 +138,6 @@ impl Plane {
             return;
         };
         self.resources.remove(&key);
-        self.dropped += self.peers.get(key).map_or(0, dropped_by);
         self.peers.close(now, key);
         if let Some(publication) = self.publications.get_mut(&connection.publisher) {
             match connection.role {
@@ -235,15 +231,13 @@ impl Plane {
     #[must_use]
     pub fn stats(&self) -> Stats {
         let totals = self.traffic.totals();
-        let live = &self.peers;
+        let peers = &self.peers;
         let mut stats = Stats {
             packets_received: totals.received,
             packets_forwarded: totals.forwarded,
             packets_thinned: self.traffic.total_thinned(),
             keyframe_requests: totals.keyframe_requests,
-            datagrams_dropped: self.dropped
-                + live.strays()
-                + live.iter().map(|(_, peer)| dropped_by(peer)).sum::<u64>(),
+            datagrams_dropped: peers.strays() + peers.useless(),
             ..Stats::default()
         };
         for connection in self.connections.values().filter(|c| c.connected) {
@@ -300,8 +294,8 @@ impl Plane {
         });
     }
 
-    /// What players agreed on is one codec: when a publisher comes back with
-    /// another one, they have to ask again.
+    /// What players agreed on is one codec for each camera: when a publisher
+    /// comes back with another one, they have to ask again.
     fn end_players_of_another_codec(
         &mut self,
         now: Instant,
@@ -311,9 +305,8 @@ impl Plane {
         let Some(publication) = self.publications.get_mut(publisher) else {
             return;
         };
-        let after = self.peers.get(source).and_then(codec_of);
-        let before = publication.codec();
-        if before.is_none() || after.is_none() || before == after {
+        let source = self.peers.get(source);
+        if !source.is_some_and(|peer| publication.changes_codec(peer)) {
             return;
         }
         self.traffic.end_pictures(publication);
@@ -349,10 +342,13 @@ impl Plane {
     fn end_those_over(&mut self, now: Instant) {
         let mut over = Vec::new();
         for (resource, connection) in &mut self.connections {
-            if !connection.connected && now.saturating_since(connection.since) >= SETUP {
+            let key = connection.peer();
+            let age = now.saturating_since(connection.since);
+            if !connection.connected
+                && (age >= SETUP || age >= UNHEARD && is_unheard(&self.peers, key))
+            {
                 over.push((resource.clone(), "no connection came about"));
             }
-            let key = connection.peer();
             if let Some(key) = key.filter(|_| connection.connected) {
                 let has_path = has_path(&self.peers, key);
                 if connection.is_lost(now, has_path, patience(&self.peers, key)) {
@@ -406,6 +402,12 @@ impl Plane {
     }
 }
 
+/// Whether nobody who knows our password has checked a path to this peer.
+fn is_unheard(peers: &PeerSet, key: Option<PeerKey>) -> bool {
+    let peer = key.and_then(|key| peers.get(key));
+    peer.is_some_and(|peer| peer.association().routes().next().is_none())
+}
+
 fn has_path(peers: &PeerSet, key: PeerKey) -> bool {
     let peer = peers.get(key);
     peer.is_some_and(|p| p.association().paths().any(|p| p.state.is_valid()))
@@ -421,21 +423,12 @@ fn patience(peers: &PeerSet, key: PeerKey) -> Duration {
     }
 }
 
-fn dropped_by(peer: &Peer) -> u64 {
-    let counters = peer.association().counters();
-    // A report comes twice, by two paths.
-    let useless = counters
-        .drops()
-        .filter(|(reason, _)| *reason != DropReason::Replayed);
-    let session = peer.session().stats().drops;
-    useless.map(|(_, count)| count).sum::<u64>() + session.malformed
-}
-
 fn words(reason: &FailReason) -> String {
     match reason {
         FailReason::Fingerprint => "the certificate is not the announced one".to_owned(),
         FailReason::Handshake(words) => format!("the handshake failed: {words}"),
         FailReason::Profile => "no way to protect media in common".to_owned(),
         FailReason::Closed => "the peer closed it".to_owned(),
+        FailReason::Defect => "a defect of the server, which the log names".to_owned(),
     }
 }

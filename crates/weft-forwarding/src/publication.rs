@@ -1,6 +1,7 @@
 use std::collections::{BTreeMap, BTreeSet};
-use weft_peer::{Direction, NegotiatedStream, Peer, PeerKey};
-use weft_sfu::{Camera, Publishing, Router, TrackId};
+use weft_peer::{Peer, PeerKey, StreamDirection};
+use weft_rooms::{Camera, Publishing};
+use weft_sfu::{Router, TrackId};
 use weft_units::{Codec, Instant, MediaKind, StreamId};
 
 /// Who publishes, in which room.
@@ -23,35 +24,27 @@ pub(crate) enum Slot {
 }
 
 /// The streams of a peer that flow this way.
-pub(crate) fn streams_of(peer: &Peer, direction: Direction) -> BTreeMap<Slot, StreamId> {
+pub(crate) fn streams_of(
+    peer: &Peer,
+    direction: StreamDirection,
+) -> BTreeMap<Slot, (StreamId, Codec)> {
     let mut found = BTreeMap::new();
-    let mut cameras = 0;
     let streams = peer.streams().iter();
     for agreed in streams.filter(|s| s.direction == direction) {
         let slot = match agreed.codec.kind() {
             MediaKind::Audio => Slot::Sound,
-            MediaKind::Video => {
-                cameras += 1;
-                Slot::Camera(cameras - 1)
-            }
+            MediaKind::Video => Slot::Camera(agreed.place),
         };
-        found.entry(slot).or_insert(agreed.stream);
+        let stream = (agreed.stream, agreed.codec);
+        found.entry(slot).or_insert(stream);
     }
     found
 }
 
-/// The codec of the pictures that a publisher sends, all cameras with the same.
-pub(crate) fn codec_of(peer: &Peer) -> Option<Codec> {
-    let received = |s: &&NegotiatedStream| s.direction == Direction::Receive;
-    let streams = peer.streams().iter().filter(received);
-    let mut codecs = streams.map(|agreed| agreed.codec);
-    codecs.find(|c| c.kind() == MediaKind::Video)
-}
-
 /// What a peer's streams are for others to see.
-pub(crate) fn shown(peer: &Peer, direction: Direction) -> Publishing {
+pub(crate) fn shown(peer: &Peer, direction: StreamDirection) -> Publishing {
     let mut shown = Publishing::default();
-    for (slot, stream) in streams_of(peer, direction) {
+    for (slot, (stream, _)) in streams_of(peer, direction) {
         match slot {
             Slot::Sound => shown.audio = true,
             Slot::Camera(_) => shown.cameras.push(Camera {
@@ -66,11 +59,15 @@ pub(crate) fn shown(peer: &Peer, direction: Direction) -> Publishing {
 /// players go on when another one takes over.
 #[derive(Debug, Default)]
 pub(crate) struct Publication {
-    tracks: BTreeMap<Slot, TrackId>,
-    /// Of the tracks with pictures.
-    codec: Option<Codec>,
+    tracks: BTreeMap<Slot, Track>,
     source: Option<Source>,
     players: BTreeSet<PeerKey>,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Track {
+    id: TrackId,
+    codec: Codec,
 }
 
 /// The connection that the tracks' packets come from.
@@ -90,29 +87,24 @@ impl Publication {
         key: PeerKey,
         peer: &Peer,
     ) -> Vec<(StreamId, TrackId)> {
-        self.codec = codec_of(peer).or(self.codec);
         let mut routes = Vec::new();
-        for (slot, stream) in streams_of(peer, Direction::Receive) {
-            let track = match self.tracks.get(&slot) {
+        for (slot, (stream, codec)) in streams_of(peer, StreamDirection::Receive) {
+            let id = match self.tracks.get(&slot) {
                 Some(track) => {
-                    router.switch_source(now, *track);
-                    *track
+                    router.switch_source(now, track.id);
+                    track.id
                 }
                 None => {
-                    let codec = match slot {
-                        Slot::Camera(_) => self.codec.unwrap_or(Codec::Vp8),
-                        Slot::Sound => Codec::Opus,
-                    };
-                    let track = router.add_track(codec);
-                    self.tracks.insert(slot, track);
-                    track
+                    let id = router.add_track(codec);
+                    self.tracks.insert(slot, Track { id, codec });
+                    id
                 }
             };
-            routes.push((stream, track));
+            routes.push((stream, id));
         }
         self.source = Some(Source {
             peer: key,
-            streams: shown(peer, Direction::Receive),
+            streams: shown(peer, StreamDirection::Receive),
         });
         routes
     }
@@ -129,21 +121,29 @@ impl Publication {
 
     /// The track of this place, if there ever was one.
     pub(crate) fn track(&self, slot: Slot) -> Option<TrackId> {
-        self.tracks.get(&slot).copied()
+        self.tracks.get(&slot).map(|track| track.id)
     }
 
-    /// The codec of its pictures, if it ever had some.
-    pub(crate) fn codec(&self) -> Option<Codec> {
-        self.codec
+    /// What the pictures of each camera are compressed with, in the cameras'
+    /// order.
+    pub(crate) fn codecs(&self) -> impl Iterator<Item = Codec> {
+        let tracks = self.tracks.iter();
+        let cameras = tracks.filter(|(slot, _)| **slot != Slot::Sound);
+        cameras.map(|(_, track)| track.codec)
+    }
+
+    /// Whether this peer has another codec for a track.
+    pub(crate) fn changes_codec(&self, peer: &Peer) -> bool {
+        let mut streams = streams_of(peer, StreamDirection::Receive).into_iter();
+        streams.any(|(slot, (_, codec))| self.tracks.get(&slot).is_some_and(|t| t.codec != codec))
     }
 
     /// The tracks with pictures end: what comes next has another codec.
     pub(crate) fn end_pictures(&mut self, router: &mut Router) {
-        self.codec = None;
         self.tracks.retain(|slot, track| {
             let stays = *slot == Slot::Sound;
             if !stays {
-                router.remove_track(*track);
+                router.remove_track(track.id);
             }
             stays
         });
@@ -166,9 +166,14 @@ impl Publication {
         self.source.is_none() && self.players.is_empty()
     }
 
+    /// How many tracks there are.
+    pub(crate) fn tracks(&self) -> usize {
+        self.tracks.len()
+    }
+
     pub(crate) fn remove_tracks(&self, router: &mut Router) {
         for track in self.tracks.values() {
-            router.remove_track(*track);
+            router.remove_track(track.id);
         }
     }
 }

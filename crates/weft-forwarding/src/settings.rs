@@ -1,5 +1,5 @@
-use std::net::SocketAddr;
-use weft_ice::{IceRole, LinkId, LocalAddress, RemoteFilter};
+use std::net::{IpAddr, SocketAddr};
+use weft_ice::{Checks, IceRole, LinkId, LocalAddress, RemoteFilter};
 use weft_peer::{Entropy, PeerConfig, TimeOrigin};
 use weft_secure::Certificate;
 use weft_units::Rate;
@@ -12,11 +12,18 @@ const START_RATE: Rate = Rate::from_kbps(2_500);
 /// are the most of one, and a quarter for repair.
 const MAX_PATH_RATE: Rate = Rate::from_mbps(50);
 
+/// Most that is taken of a publisher, all paths together, unless told otherwise.
+/// Chosen by us: what one path carries at most, and as much again for copies on
+/// others.
+const MOST_OF_A_PUBLISHER: Rate = Rate::from_mbps(100);
+
 /// What all peers of a plane have in common.
 pub struct Settings {
     origin: TimeOrigin,
     certificate: Certificate,
     locals: Vec<LocalAddress>,
+    public: Vec<IpAddr>,
+    pub(crate) most_of_a_publisher: Rate,
 }
 
 impl Settings {
@@ -35,16 +42,42 @@ impl Settings {
             origin,
             certificate,
             locals: locals.collect(),
+            public: Vec::new(),
+            most_of_a_publisher: MOST_OF_A_PUBLISHER,
         }
+    }
+
+    /// The same, but this much is taken of each publisher, all paths together
+    /// and repair included; a second's worth in a row, and the rest is lost
+    /// before it costs anything. A sender's congestion control sees that as a
+    /// link of that rate. Default 100 Mbit/s.
+    #[must_use]
+    pub fn taking(self, most_of_a_publisher: Rate) -> Settings {
+        Settings {
+            most_of_a_publisher,
+            ..self
+        }
+    }
+
+    /// The same, but peers are told these addresses in place of our own of the
+    /// same family: a router translates them, port by port (1:1 NAT).
+    #[must_use]
+    pub fn announcing(self, public: &[IpAddr]) -> Settings {
+        let public = public.to_vec();
+        Settings { public, ..self }
     }
 
     /// The makings of a new peer, with secrets of its own.
     pub(crate) fn peer(&self, role: IceRole, max_rate: Rate, entropy: &Entropy) -> PeerConfig {
         let (certificate, locals) = (self.certificate.clone(), self.locals.clone());
         let mut config = PeerConfig::new(role, self.origin, certificate, locals, entropy);
+        // Who asks for a connection may be a stranger, and its candidates
+        // somebody else's.
+        config.association.ice.checks = Checks::Answering;
         config.session.path_limits.start = START_RATE;
         config.session.path_limits.max = MAX_PATH_RATE;
         config.session.max_rate = max_rate;
+        config.public.clone_from(&self.public);
         config
     }
 }

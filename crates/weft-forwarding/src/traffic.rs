@@ -2,7 +2,7 @@
 
 use crate::publication::{Publication, Slot, streams_of};
 use std::collections::{BTreeMap, BTreeSet};
-use weft_peer::{Direction, PeerKey, PeerSet};
+use weft_peer::{PeerKey, PeerSet, StreamDirection};
 use weft_sfu::{Downlink, Output, Router, SubscriptionId, TrackId, fair_shares};
 use weft_units::{Deadline, Duration, Instant, Rate, StreamId};
 use weft_wire::rtp::{ForwardedPacket, MediaPacket};
@@ -156,7 +156,7 @@ impl Traffic {
         let (Some(player), Some(agreed)) = (self.players.get_mut(&peer), peers.get(peer)) else {
             return;
         };
-        for (slot, stream) in streams_of(agreed, Direction::Send) {
+        for (slot, (stream, _)) in streams_of(agreed, StreamDirection::Send) {
             let has_it = player.subscriptions.contains_key(&slot);
             let Some(track) = publication.track(slot).filter(|_| !has_it) else {
                 continue;
@@ -259,13 +259,35 @@ impl Traffic {
             let demand: Rate = streams.filter_map(|id| self.router.demand(now, *id)).sum();
             let wanted = demand.mul_f64(HEADROOM).max(LEAST_MAX_RATE);
             let moved = wanted.as_bps().abs_diff(player.max_rate.as_bps());
-            if moved * 10 > player.max_rate.as_bps()
-                && let Some(peer) = peers.get_mut(*peer)
-            {
+            if moved * 10 > player.max_rate.as_bps() {
                 player.max_rate = wanted;
-                peer.set_max_rate(now, wanted);
+                peers.drive(*peer, |peer| peer.set_max_rate(now, wanted));
             }
         }
+    }
+
+    pub(crate) fn players(&self) -> usize {
+        self.players.len()
+    }
+
+    pub(crate) fn tracks(&self) -> usize {
+        self.router.tracks()
+    }
+
+    /// As the router has them, the players, and what leads there and back.
+    pub(crate) fn subscriptions(&self) -> [usize; 4] {
+        let players = self.players.values().map(|p| p.subscriptions.len());
+        [
+            self.router.subscriptions(),
+            players.sum(),
+            self.outgoing.len(),
+            self.subscriptions.len(),
+        ]
+    }
+
+    /// Streams that packets come by, and where keyframes are asked for.
+    pub(crate) fn sources(&self) -> [usize; 2] {
+        [self.incoming.len(), self.sources.len()]
     }
 
     pub(crate) fn totals(&self) -> Totals {
@@ -308,11 +330,9 @@ impl Traffic {
                     packet,
                 } => self.forward(now, peers, subscription, packet),
                 Output::RequestKeyframe { track } => {
-                    if let Some((key, stream)) = self.sources.get(&track).copied()
-                        && let Some(peer) = peers.get_mut(key)
-                    {
-                        self.totals.keyframe_requests += 1;
-                        peer.request_keyframe(now, stream);
+                    if let Some((key, stream)) = self.sources.get(&track).copied() {
+                        let asked = peers.drive(key, |peer| peer.request_keyframe(now, stream));
+                        self.totals.keyframe_requests += u64::from(asked.is_some());
                     }
                 }
             }
@@ -329,12 +349,8 @@ impl Traffic {
         let Some((key, stream)) = self.outgoing.get(&id).copied() else {
             return;
         };
-        let Some(peer) = peers.get_mut(key) else {
-            return;
-        };
-        if peer.send_packet(now, stream, &packet).is_ok() {
-            self.totals.forwarded += 1;
-        }
+        let sent = peers.drive(key, |peer| peer.send_packet(now, stream, &packet));
+        self.totals.forwarded += u64::from(matches!(sent, Some(Ok(()))));
         self.watch(now, peers, key);
     }
 

@@ -5,7 +5,10 @@ mod liveness;
 mod nominate;
 mod pair;
 mod pairing;
+mod permission;
+mod probes;
 mod schedule;
+mod sent;
 #[cfg(test)]
 mod tests;
 mod ways;
@@ -15,10 +18,11 @@ pub use schedule::Phase;
 use crate::counters::{Counters, DropReason};
 use crate::output::{Outbox, Output};
 use crate::stun;
-use crate::types::{Config, Credentials, IceRole, LocalAddress, Path, RemoteCandidate};
-use liveness::Suspicion;
-use nominate::Selection;
+use crate::types::{
+    Checks, Config, Credentials, IceRole, LocalAddress, Path, RemoteCandidate, Route,
+};
 use pair::Pair;
+use probes::Probes;
 use std::net::SocketAddr;
 use stun_types::message::IntegrityKey;
 use weft_units::{Deadline, Instant, PathId, Rng};
@@ -41,26 +45,56 @@ const MAX_UFRAG: usize = 256;
 /// [`Agent::handle_timeout`] before the deadline does nothing.
 pub struct Agent {
     role: IceRole,
-    tie_breaker: u64,
     local: Identity,
     remote: Option<Peer>,
     locals: Vec<LocalAddress>,
     remotes: Vec<RemoteCandidate>,
     pairs: Vec<Pair>,
+    /// Grows whenever a pair comes, goes or becomes valid.
+    routes_revision: u64,
     /// The latest check of each pair of addresses that came before the remote
     /// description. It may not be answered yet; answered later, it saves the
     /// peer a repetition.
     early: Vec<(SocketAddr, SocketAddr, stun::Request)>,
+    pacing: Pacing,
     suspicion: Option<Suspicion>,
     selection: Selection,
     phase: Phase,
-    next_first_check: Instant,
     next_id: u8,
     rng: Rng,
     out: Outbox,
 }
 
+/// What may be checked, and when.
+struct Pacing {
+    checks: Checks,
+    probes: Probes,
+    /// When a new pair's first check may leave.
+    next_first: Instant,
+}
+
+/// Some path looks dead since `since`.
+struct Suspicion {
+    since: Instant,
+    next_round: Instant,
+}
+
+/// The present selection.
+#[derive(Default)]
+struct Selection {
+    /// The selected path; may be down.
+    path: Option<PathId>,
+    /// Value of the last nomination of ours.
+    nomination: u32,
+    /// Whether the peer answered a check with it.
+    confirmed: bool,
+    /// As controlled side: what the peer selected, with its value.
+    wanted: Option<((SocketAddr, SocketAddr), u32)>,
+}
+
 struct Identity {
+    /// Who keeps the role when both sides claim the same (RFC 8445 section 7.3.1.1).
+    tie_breaker: u64,
     credentials: Credentials,
     key: IntegrityKey,
 }
@@ -77,8 +111,8 @@ impl Agent {
     pub fn new(config: Config) -> Agent {
         Agent {
             role: config.role,
-            tie_breaker: config.tie_breaker,
             local: Identity {
+                tie_breaker: config.tie_breaker,
                 key: stun::key(&config.credentials.pwd),
                 credentials: config.credentials,
             },
@@ -86,11 +120,16 @@ impl Agent {
             locals: Vec::new(),
             remotes: Vec::new(),
             pairs: Vec::new(),
+            routes_revision: 0,
             early: Vec::new(),
+            pacing: Pacing {
+                checks: config.checks,
+                probes: Probes::default(),
+                next_first: Instant::ZERO,
+            },
             suspicion: None,
             selection: Selection::default(),
             phase: Phase::Handshake,
-            next_first_check: Instant::ZERO,
             next_id: 0,
             rng: config.rng,
             out: Outbox::default(),
@@ -203,16 +242,20 @@ impl Agent {
     /// Lets time pass.
     pub fn handle_timeout(&mut self, now: Instant) {
         self.watch(now);
-        let due: Vec<usize> = self.indices(|p| p.next_check <= now).collect();
+        let due: Vec<usize> = self
+            .indices(|p| p.next_check <= now && self.is_scheduled(p))
+            .collect();
         for index in due {
             self.send_check(now, index);
         }
     }
 
-    /// When [`Agent::handle_timeout`] is wanted; `None` without any pair.
+    /// When [`Agent::handle_timeout`] is wanted; `None` without any pair to
+    /// check.
     #[must_use]
     pub fn poll_timeout(&self) -> Option<Deadline> {
-        let next = self.pairs.iter().map(|p| p.next_check).min();
+        let scheduled = self.pairs.iter().filter(|p| self.is_scheduled(p));
+        let next = scheduled.map(|p| p.next_check).min();
         let check = next.map(|at| Deadline {
             at,
             reason: "connectivity check",
@@ -235,6 +278,23 @@ impl Agent {
     pub fn paths(&self) -> impl Iterator<Item = &Path> {
         let numbered = self.pairs.iter().filter(|p| p.numbered);
         numbered.map(|p| &p.path)
+    }
+
+    /// All pairs, by which what comes is known to be for this agent: at most as
+    /// many as it remembers.
+    pub fn routes(&self) -> impl Iterator<Item = Route> {
+        self.pairs.iter().map(|pair| Route {
+            local: pair.path.local,
+            remote: pair.path.remote,
+            is_valid: pair.is_valid(),
+        })
+    }
+
+    /// Changes whenever [`Agent::routes`] has more or fewer, or one of them has
+    /// become valid.
+    #[must_use]
+    pub fn routes_revision(&self) -> u64 {
+        self.routes_revision
     }
 
     /// Whether these addresses are a pair, valid or not. Only checks make
@@ -284,7 +344,9 @@ impl Agent {
         match stun::parse(datagram)? {
             stun::Incoming::Indication => Ok(()),
             stun::Incoming::Request(message) => {
-                let Identity { credentials, key } = &self.local;
+                let Identity {
+                    credentials, key, ..
+                } = &self.local;
                 let request = stun::Request::read(&message, &credentials.ufrag, key)?;
                 if self.remote.is_some() {
                     self.on_request(now, local, remote, &request)

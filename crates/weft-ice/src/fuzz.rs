@@ -1,7 +1,8 @@
 //! Bodies of the fuzz targets in `fuzz/`, which property tests run as well.
 
 use crate::{
-    Agent, Config, Credentials, IceRole, LinkId, LocalAddress, RemoteCandidate, RemoteFilter,
+    Agent, Checks, Config, Credentials, IceRole, LinkId, LocalAddress, RemoteCandidate,
+    RemoteFilter,
 };
 use std::net::SocketAddr;
 use weft_units::{Duration, Instant, Rng};
@@ -38,6 +39,7 @@ fn agent() -> Agent {
         role: IceRole::Controlled,
         credentials: credentials.clone(),
         tie_breaker: 1,
+        checks: Checks::All,
         rng: Rng::new(1),
     });
     agent.add_local(

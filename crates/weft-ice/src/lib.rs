@@ -16,7 +16,7 @@
 //! ```
 //! use std::net::SocketAddr;
 //! use weft_ice::{
-//!     Agent, Config, Credentials, Event, IceRole, LinkId, LocalAddress, Output, RemoteCandidate,
+//!     Agent, Checks, Config, Credentials, Event, IceRole, LinkId, LocalAddress, Output, RemoteCandidate,
 //!     RemoteFilter,
 //! };
 //! use weft_units::{Instant, Rng};
@@ -27,7 +27,8 @@
 //! let mut agents = [0, 1].map(|i| {
 //!     let credentials = Credentials::from_entropy(&[i as u8; 32]);
 //!     let (role, tie_breaker, rng) = (roles[i], i as u64, Rng::new(i as u64));
-//!     let mut agent = Agent::new(Config { role, credentials, tie_breaker, rng });
+//!     let checks = Checks::All;
+//!     let mut agent = Agent::new(Config { role, credentials, tie_breaker, checks, rng });
 //!     let (addr, link, remotes) = (addresses[i], LinkId(0), RemoteFilter::Any);
 //!     agent.add_local(Instant::ZERO, LocalAddress { addr, link, cost: 0, remotes });
 //!     agent
@@ -54,6 +55,8 @@
 //! assert_eq!(up, 2, "both ends have a path");
 //! ```
 
+#![forbid(unsafe_code)]
+
 mod agent;
 mod counters;
 pub mod fuzz;
@@ -63,8 +66,8 @@ mod types;
 
 pub use agent::{Agent, Phase};
 pub use counters::{Counters, DropReason};
-pub use output::{Event, Output};
+pub use output::{Event, Outbox, Output};
 pub use types::{
-    Config, Credentials, DownReason, IceRole, LinkId, LocalAddress, Path, PathState,
-    RemoteCandidate, RemoteFilter,
+    Checks, Config, Credentials, DownReason, IceRole, LinkId, LocalAddress, Path, PathState,
+    RemoteCandidate, RemoteFilter, Route,
 };

@@ -4,20 +4,21 @@ use std::collections::VecDeque;
 use std::net::SocketAddr;
 use weft_units::{Duration, PathId};
 
-/// What the agent wants done or known.
+/// What the agent, or who stands above it with events of its own, wants done
+/// or known.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub enum Output {
-    /// A STUN message to send.
+pub enum Output<E = Event> {
+    /// A datagram to send.
     Transmit {
         /// From this address's socket.
         local: SocketAddr,
         /// To this address.
         remote: SocketAddr,
-        /// The payload of the datagram.
+        /// The bytes.
         datagram: Vec<u8>,
     },
     /// Something happened.
-    Event(Event),
+    Event(E),
 }
 
 /// What happened to a path.
@@ -58,14 +59,24 @@ pub enum Event {
     },
 }
 
-/// What leaves the agent, in order, and what was counted meanwhile.
-#[derive(Default)]
-pub(crate) struct Outbox {
-    queue: VecDeque<Output>,
-    pub counters: Counters,
+/// What is on its way out, in order, and what was counted meanwhile.
+pub struct Outbox<E = Event, C = Counters> {
+    queue: VecDeque<Output<E>>,
+    /// What was counted.
+    pub counters: C,
 }
 
-impl Outbox {
+impl<E, C: Default> Default for Outbox<E, C> {
+    fn default() -> Outbox<E, C> {
+        Outbox {
+            queue: VecDeque::new(),
+            counters: C::default(),
+        }
+    }
+}
+
+impl<E, C> Outbox<E, C> {
+    /// A datagram goes from a local address to a remote one.
     pub fn transmit(&mut self, (local, remote): (SocketAddr, SocketAddr), datagram: Vec<u8>) {
         self.queue.push_back(Output::Transmit {
             local,
@@ -74,11 +85,13 @@ impl Outbox {
         });
     }
 
-    pub fn event(&mut self, event: Event) {
+    /// Something happened.
+    pub fn event(&mut self, event: E) {
         self.queue.push_back(Output::Event(event));
     }
 
-    pub fn pop(&mut self) -> Option<Output> {
+    /// The next one.
+    pub fn pop(&mut self) -> Option<Output<E>> {
         self.queue.pop_front()
     }
 }

@@ -14,8 +14,25 @@ pub struct Config {
     /// Decides who keeps its role when both claim the same one; random, the
     /// higher one wins (RFC 8445 section 16.1).
     pub tie_breaker: u64,
+    /// Which pairs are checked.
+    pub checks: Checks,
     /// Draws transaction ids.
     pub rng: Rng,
+}
+
+/// Which pairs are checked. A description names addresses that nobody has
+/// proved to be the peer's: what is sent there may hit others.
+#[derive(Clone, Copy, Default, PartialEq, Eq, Debug)]
+pub enum Checks {
+    /// All pairs of our addresses with the peer's candidates, paced, and within
+    /// a budget for those that do not answer.
+    #[default]
+    All,
+    /// Those only that a check of the peer has come on, which knew our
+    /// password, and a few times for each. For who can be reached by everybody,
+    /// as a server, and serves strangers: the peer's candidates are not looked
+    /// at.
+    Answering,
 }
 
 /// Which side decides on the selected pair (RFC 8445 section 6.1.1).
@@ -151,6 +168,31 @@ pub struct Path {
     pub state: PathState,
     /// Smoothed round-trip time of the checks; `None` before the first answer.
     pub rtt: Option<Duration>,
+}
+
+/// The addresses of a pair, and whether its checks were answered.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Route {
+    /// Our address.
+    pub local: SocketAddr,
+    /// The peer's address.
+    pub remote: SocketAddr,
+    /// Whether its checks are answered: who has the peer's password is there.
+    pub is_valid: bool,
+}
+
+impl Route {
+    /// Our address and the peer's.
+    #[must_use]
+    pub fn addresses(&self) -> (SocketAddr, SocketAddr) {
+        (self.local, self.remote)
+    }
+
+    /// Whether both are the same addresses, valid or not.
+    #[must_use]
+    pub fn is_same(&self, other: &Route) -> bool {
+        self.addresses() == other.addresses()
+    }
 }
 
 /// Whether a pair of these two addresses can work at all: the same family,

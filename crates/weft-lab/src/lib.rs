@@ -5,6 +5,8 @@
 //! [`engine`] the record of each run, [`measure`] looks at one of them,
 //! [`outcome`] at all together, and [`output`] writes.
 
+#![forbid(unsafe_code)]
+
 pub mod campaign;
 pub mod engine;
 pub mod measure;

@@ -1,26 +1,12 @@
 //! The scenario set `converge`: everything in it runs, and says what it asks
 //! for.
 
+mod simulated;
+
 use std::path::Path;
-use std::sync::atomic::AtomicBool;
 
-use weft_lab::engine::sim::Simulator;
-use weft_lab::outcome::Outcome;
-use weft_lab::{Scenario, run, shelf};
-
-fn outcome(scenario: &Scenario) -> Outcome<'_> {
-    let mut outcome = Outcome::new(scenario);
-    let ended: Result<(), ()> =
-        run::run(scenario, &Simulator, 2, &AtomicBool::new(false), |ended| {
-            match ended {
-                Ok(run) => outcome.add(run),
-                Err(failed) => outcome.add_failed(failed),
-            }
-            Ok(())
-        });
-    assert_eq!(ended, Ok(()));
-    outcome
-}
+use simulated::outcome;
+use weft_lab::{Scenario, shelf};
 
 /// Frames, freezes and repair packets that are none, give no value.
 const MAY_BE_MISSING: [&str; 2] = ["freeze_ms_mean", "fec_utilisation"];

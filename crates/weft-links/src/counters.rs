@@ -12,6 +12,8 @@ pub enum DropReason {
     RandomLoss,
     /// It was transmitted and lost on the way, in a burst of losses.
     BurstLoss,
+    /// It was sent as often as its medium allows, and nobody answered.
+    Retries,
     /// The link was down on its arrival, or went down before it was
     /// transmitted.
     LinkDown,
@@ -42,6 +44,8 @@ pub struct Counters {
     pub random_loss: Tally,
     /// Given back as dropped by burst loss.
     pub burst_loss: Tally,
+    /// Given back as dropped because nobody answered.
+    pub retries: Tally,
     /// Given back as dropped because the link was down.
     pub link_down: Tally,
     /// Marked with congestion experienced by the queue discipline; each ends
@@ -58,6 +62,7 @@ impl DropReason {
             DropReason::Aqm => "aqm",
             DropReason::RandomLoss => "random_loss",
             DropReason::BurstLoss => "burst_loss",
+            DropReason::Retries => "retries",
             DropReason::LinkDown => "link_down",
         }
     }
@@ -90,7 +95,12 @@ impl Counters {
     /// Everything given back as dropped, for whatever reason.
     #[must_use]
     pub fn dropped(&self) -> Tally {
-        self.queue_full + self.aqm + self.random_loss + self.burst_loss + self.link_down
+        self.queue_full
+            + self.aqm
+            + self.random_loss
+            + self.burst_loss
+            + self.retries
+            + self.link_down
     }
 
     pub(crate) fn on_drop(&mut self, reason: DropReason, size: Bytes) {
@@ -99,6 +109,7 @@ impl Counters {
             DropReason::Aqm => self.aqm.add(size),
             DropReason::RandomLoss => self.random_loss.add(size),
             DropReason::BurstLoss => self.burst_loss.add(size),
+            DropReason::Retries => self.retries.add(size),
             DropReason::LinkDown => self.link_down.add(size),
         }
     }

@@ -4,14 +4,15 @@ mod codel;
 mod droptail;
 mod dualpi2;
 mod fq_codel;
+mod marking;
 mod pie;
 
-use crate::DropReason;
 use crate::queue::{Exits, Item};
 use codel::CoDel;
 use droptail::DropTail;
 use dualpi2::DualPi2;
 use fq_codel::FqCodel;
+pub use marking::EcnMarking;
 use pie::Pie;
 use std::fmt;
 use weft_units::{Bytes, Instant, Rng};
@@ -33,16 +34,6 @@ pub enum Aqm {
     /// A queue for scalable flows (L4S) beside one for all others, coupled
     /// (RFC 9332). It always marks.
     DualPi2,
-}
-
-/// Whether a discipline marks ECN-capable packets where it would drop others.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub enum EcnMarking {
-    /// It drops all alike.
-    #[default]
-    Off,
-    /// It marks them.
-    On,
 }
 
 /// A discipline and the packets that wait in it. Time never goes back from
@@ -123,25 +114,20 @@ impl<P> Discipline<P> {
         }
     }
 
+    /// When the first of those came that wait.
+    pub fn oldest(&self) -> Option<Instant> {
+        match self {
+            Discipline::DropTail(q) => q.fifo.oldest(),
+            Discipline::CoDel(q) => q.fifo.oldest(),
+            Discipline::FqCodel(q) => q.oldest(),
+            Discipline::Pie(q) => q.fifo.oldest(),
+            Discipline::DualPi2(q) => q.oldest(),
+        }
+    }
+
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
-}
-
-/// Marks a packet where that is allowed and possible; drops it by `exits`
-/// otherwise.
-fn signal<P>(
-    mut item: Item<P>,
-    marking: EcnMarking,
-    now: Instant,
-    exits: &mut Exits<P>,
-) -> Option<Item<P>> {
-    if marking == EcnMarking::On && item.info.ecn.is_capable() {
-        exits.mark(&mut item);
-        return Some(item);
-    }
-    exits.drop(now, item, DropReason::Aqm);
-    None
 }
 
 /// As in a link specification, with its `ecn` where it has the choice.
@@ -154,15 +140,5 @@ impl fmt::Display for Aqm {
             Aqm::Pie(marking) => write!(f, "pie,ecn={marking}"),
             Aqm::DualPi2 => f.write_str("dualpi2"),
         }
-    }
-}
-
-/// As in a link specification.
-impl fmt::Display for EcnMarking {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            EcnMarking::Off => "off",
-            EcnMarking::On => "on",
-        })
     }
 }

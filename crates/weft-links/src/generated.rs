@@ -1,6 +1,7 @@
 //! Capacity of wireless links as a random process, for runs without measured
 //! traces. `docs/models/links.md` has its statistics beside those of measured ones.
 
+mod conditions;
 mod process;
 mod profile;
 
@@ -8,6 +9,7 @@ use std::fmt;
 use std::str::FromStr;
 use weft_units::{Duration, Rate, Rng};
 
+pub use conditions::{Motion, Network};
 use process::Process;
 
 /// Capacity of a kind of wireless link in a kind of motion, drawn anew for
@@ -21,28 +23,6 @@ pub struct Generated {
     /// Draws the same capacity in every run, in both directions; otherwise
     /// the link's generator does.
     pub seed: Option<u64>,
-}
-
-/// How a device moves.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Motion {
-    /// On a desk.
-    Stationary,
-    /// Through buildings and streets.
-    Walking,
-    /// In traffic.
-    Driving,
-}
-
-/// What a device is connected to.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Network {
-    /// Access points with gaps between them.
-    Wifi,
-    /// A cellular carrier with good coverage.
-    Lte,
-    /// Another one, with less capacity.
-    Lte2,
 }
 
 /// The capacity of one link over time: the mean over each
@@ -85,9 +65,8 @@ impl Generated {
 }
 
 impl GeneratedRates {
-    /// For how long a rate holds. Chosen by us: about what a scheduler of a
-    /// cell averages over, and far less than a call notices.
-    pub const SLOT: Duration = Duration::from_millis(100);
+    /// For how long a rate holds.
+    pub const SLOT: Duration = process::SLOT;
 }
 
 impl Iterator for GeneratedRates {
@@ -95,36 +74,6 @@ impl Iterator for GeneratedRates {
 
     fn next(&mut self) -> Option<Rate> {
         Some(self.process.next_slot())
-    }
-}
-
-impl Motion {
-    /// All of them.
-    pub const ALL: [Motion; 3] = [Motion::Stationary, Motion::Walking, Motion::Driving];
-
-    /// As in a link specification.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Motion::Stationary => "stationary",
-            Motion::Walking => "walking",
-            Motion::Driving => "driving",
-        }
-    }
-}
-
-impl Network {
-    /// All of them.
-    pub const ALL: [Network; 3] = [Network::Wifi, Network::Lte, Network::Lte2];
-
-    /// As in a link specification.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Network::Wifi => "wifi",
-            Network::Lte => "lte",
-            Network::Lte2 => "lte2",
-        }
     }
 }
 

@@ -8,6 +8,8 @@
 //! so a late caller delays what it polls late, and never the packets behind
 //! it. A [`Link`] is one direction of a wired medium.
 
+#![forbid(unsafe_code)]
+
 mod capacity;
 mod counters;
 mod discipline;
@@ -17,17 +19,22 @@ mod loss;
 mod medium;
 mod packet;
 mod queue;
+mod schedule;
 mod spec;
 mod trace;
 mod transmitter;
 
-pub use capacity::{Capacity, Schedule, ScheduleError};
+pub use capacity::Capacity;
 pub use counters::{Counters, DropReason, Tally};
 pub use discipline::{Aqm, EcnMarking};
 pub use generated::{Generated, GeneratedError, GeneratedRates, Motion, Network};
 pub use loss::GilbertElliott;
-pub use medium::{ChannelId, Direction, Link, Medium, MediumSpec, ServiceTime, StationId, Wired};
-pub use packet::{Departure, Ecn, FlowId, PacketInfo};
+pub use medium::{
+    ApQueue, ChannelId, GuardInterval, Link, Medium, MediumSpec, RadioCounters, ServiceTime,
+    StationId, WifiError, WifiRate, WifiSpec, WifiStandard, WifiStation, Wired, WiredDirection,
+};
+pub use packet::{Departure, Ecn, FlowId, PacketInfo, TrafficClass};
 pub use queue::QueueLimit;
+pub use schedule::{Schedule, ScheduleError};
 pub use spec::{LineStep, LinkSpec, SpecError};
 pub use trace::{Trace, TraceError, TraceProblem, TraceStatistics};

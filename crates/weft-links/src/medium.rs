@@ -2,25 +2,33 @@
 //! kind. Whoever hosts a medium knows its stations by number and nothing of
 //! its kind.
 
+mod ids;
 mod model;
+mod port;
+mod radio;
 mod service;
 mod spec;
 mod station;
 #[cfg(any(test, feature = "testing"))]
 mod token_ring;
+mod wifi;
 mod wired;
 
+pub use ids::{ChannelId, StationId};
+pub use radio::RadioCounters;
 pub use service::ServiceTime;
-pub use spec::{ChannelId, MediumSpec, StationId};
-pub use wired::{Direction, Link, Wired};
+pub use spec::MediumSpec;
+pub use wifi::{ApQueue, GuardInterval, WifiError, WifiRate, WifiSpec, WifiStandard, WifiStation};
+pub use wired::{Link, Wired, WiredDirection};
 
 use crate::{Counters, Departure, PacketInfo, Tally};
 use model::Model;
+use port::Port;
 use spec::KindSpec;
-use station::Station;
 #[cfg(any(test, feature = "testing"))]
 use token_ring::TokenRing;
 use weft_units::{Deadline, Duration, Instant, Rng};
+use wifi::Wifi;
 
 /// A medium and the packets of its stations, each in the queue of its station
 /// until the medium serves it.
@@ -35,12 +43,10 @@ use weft_units::{Deadline, Duration, Instant, Rng};
 pub struct Medium<P>(Kind<P>);
 
 // A box would put a pointer before every packet of the kind that is used most.
-#[cfg_attr(
-    any(test, feature = "testing"),
-    expect(clippy::large_enum_variant, reason = "media are few and live long")
-)]
+#[expect(clippy::large_enum_variant, reason = "media are few and live long")]
 enum Kind<P> {
     Wired(Wired<P>),
+    Wifi(Box<Wifi<P>>),
     #[cfg(any(test, feature = "testing"))]
     TokenRing(TokenRing<P>),
 }
@@ -50,6 +56,7 @@ macro_rules! of {
     ($medium:expr, $model:ident => $what:expr) => {
         match $medium {
             Kind::Wired($model) => $what,
+            Kind::Wifi($model) => $what,
             #[cfg(any(test, feature = "testing"))]
             Kind::TokenRing($model) => $what,
         }
@@ -63,6 +70,7 @@ impl<P> Medium<P> {
     pub fn new(spec: &MediumSpec, rng: &Rng) -> Medium<P> {
         Medium(match spec.kind() {
             KindSpec::Wired(links) => Kind::Wired(Wired::new(links, rng)),
+            KindSpec::Wifi(cell) => Kind::Wifi(Box::new(Wifi::new(cell, rng))),
             #[cfg(any(test, feature = "testing"))]
             KindSpec::TokenRing(ring) => Kind::TokenRing(TokenRing::new(ring, rng)),
         })
@@ -81,17 +89,18 @@ impl<P> Medium<P> {
         of!(&self.0, model => model.channel_of(station))
     }
 
-    /// Gives a packet to the queue of the station that sends it. Its size
-    /// alone will do for `info`.
+    /// Gives a packet to the queue of the station that sends it, for the
+    /// station that is to receive it. Its size alone will do for `info`.
     #[inline]
     pub fn enqueue(
         &mut self,
         now: Instant,
-        station: StationId,
+        from: StationId,
+        to: StationId,
         info: impl Into<PacketInfo>,
         packet: P,
     ) {
-        of!(&mut self.0, model => model.enqueue(now, station, info.into(), packet));
+        of!(&mut self.0, model => model.enqueue(now, from, to, info.into(), packet));
     }
 
     /// The next packet of the channel that has ended by `now`, and the station
@@ -123,13 +132,13 @@ impl<P> Medium<P> {
     /// Changes the one-way propagation delay of what the station transmits
     /// from now on; its packets keep their order.
     pub fn set_delay(&mut self, now: Instant, station: StationId, delay: Duration) {
-        self.station_mut(now, station).line_mut().set_delay(delay);
+        self.port_mut(now, station).line_mut().set_delay(delay);
     }
 
     /// Changes the probability, 0 to 1, that a packet which the station
     /// transmits from now on is lost on its way.
     pub fn set_loss(&mut self, now: Instant, station: StationId, loss: f64) {
-        let line = self.station_mut(now, station).line_mut();
+        let line = self.port_mut(now, station).line_mut();
         line.losses().set_random(loss);
     }
 
@@ -138,30 +147,43 @@ impl<P> Medium<P> {
         of!(&mut self.0, model => model.service_time(now, station))
     }
 
+    /// What the channel of a cell was used for until `now`: `used` by one
+    /// exchange of frames, `idle` while nobody sent, as stations waited for
+    /// their turns or had nothing to send, and `blocked` by transmissions at
+    /// the same time and by strangers. `None` where there is no cell.
+    pub fn channel_time(&mut self, now: Instant) -> Option<ServiceTime> {
+        of!(&mut self.0, model => model.channel_time(now))
+    }
+
+    /// What a station did with its turns, if it is one of a cell.
+    #[must_use]
+    pub fn radio(&self, station: StationId) -> Option<RadioCounters> {
+        of!(&self.0, model => model.radio(station))
+    }
+
     /// What the medium holds of a station: waiting, being transmitted,
     /// travelling, or ended but not polled yet.
     #[must_use]
     pub fn in_flight(&self, station: StationId) -> Tally {
-        let in_service = of!(&self.0, model => model.in_service(station));
-        self.station(station).in_flight(in_service)
+        of!(&self.0, model => model.in_flight(station))
     }
 
     /// What the medium has taken from a station and given back.
     #[must_use]
     pub fn counters(&self, station: StationId) -> &Counters {
-        self.station(station).counters()
+        self.port(station).counters()
     }
 
     /// Whether the station is switched on.
     #[must_use]
     pub fn is_up(&self, station: StationId) -> bool {
-        self.station(station).is_up()
+        self.port(station).is_up()
     }
 
     /// One-way propagation delay from the station.
     #[must_use]
     pub fn delay(&self, station: StationId) -> Duration {
-        self.station(station).line().delay()
+        self.port(station).line().delay()
     }
 
     /// The medium as one whose stations have a capacity each that is known
@@ -170,6 +192,7 @@ impl<P> Medium<P> {
     pub fn wired(&self) -> Option<&Wired<P>> {
         match &self.0 {
             Kind::Wired(wired) => Some(wired),
+            Kind::Wifi(_) => None,
             #[cfg(any(test, feature = "testing"))]
             Kind::TokenRing(_) => None,
         }
@@ -180,17 +203,18 @@ impl<P> Medium<P> {
     pub fn wired_mut(&mut self) -> Option<&mut Wired<P>> {
         match &mut self.0 {
             Kind::Wired(wired) => Some(wired),
+            Kind::Wifi(_) => None,
             #[cfg(any(test, feature = "testing"))]
             Kind::TokenRing(_) => None,
         }
     }
 
-    fn station(&self, station: StationId) -> &Station<P> {
-        of!(&self.0, model => model.station(station))
+    fn port(&self, station: StationId) -> &Port<P> {
+        of!(&self.0, model => model.port(station))
     }
 
-    fn station_mut(&mut self, now: Instant, station: StationId) -> &mut Station<P> {
-        of!(&mut self.0, model => model.station_mut(now, station))
+    fn port_mut(&mut self, now: Instant, station: StationId) -> &mut Port<P> {
+        of!(&mut self.0, model => model.port_mut(now, station))
     }
 }
 

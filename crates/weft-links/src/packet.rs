@@ -13,6 +13,23 @@ pub struct PacketInfo {
     pub flow: FlowId,
     /// Its ECN field.
     pub ecn: Ecn,
+    /// How urgent it is, for media that keep classes apart.
+    pub class: TrafficClass,
+}
+
+/// How urgent a packet is: the access categories of IEEE 802.11-2016, table
+/// 10-1. Media without categories take all alike.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
+pub enum TrafficClass {
+    /// `background`: AC_BK.
+    Background,
+    /// `best-effort`: AC_BE.
+    #[default]
+    BestEffort,
+    /// `video`: AC_VI.
+    Video,
+    /// `voice`: AC_VO.
+    Voice,
 }
 
 /// A flow on a link, as a router tells flows apart by addresses, ports and
@@ -54,6 +71,7 @@ impl PacketInfo {
             size,
             flow: FlowId(0),
             ecn: Ecn::NotEct,
+            class: TrafficClass::BestEffort,
         }
     }
 
@@ -63,10 +81,37 @@ impl PacketInfo {
         PacketInfo { flow, ..self }
     }
 
+    /// The same packet of another class.
+    #[must_use]
+    pub const fn with_class(self, class: TrafficClass) -> PacketInfo {
+        PacketInfo { class, ..self }
+    }
+
     /// The same packet with another ECN field.
     #[must_use]
     pub const fn with_ecn(self, ecn: Ecn) -> PacketInfo {
         PacketInfo { ecn, ..self }
+    }
+}
+
+impl TrafficClass {
+    /// All, the least urgent one first.
+    pub const ALL: [TrafficClass; 4] = [
+        TrafficClass::Background,
+        TrafficClass::BestEffort,
+        TrafficClass::Video,
+        TrafficClass::Voice,
+    ];
+
+    /// As in scenario files.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            TrafficClass::Background => "background",
+            TrafficClass::BestEffort => "best-effort",
+            TrafficClass::Video => "video",
+            TrafficClass::Voice => "voice",
+        }
     }
 }
 

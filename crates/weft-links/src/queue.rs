@@ -14,10 +14,15 @@ pub enum QueueLimit {
     /// until there is room.
     Time(Duration),
     /// So many bandwidth-delay products: [`Capacity::reference`] times twice
-    /// the one-way delay, both as configured. The bytes stay the same when
-    /// the capacity changes.
+    /// the one-way delay, both as configured, and a full packet at least. The
+    /// bytes stay the same when the capacity changes.
     Bdp(f64),
 }
+
+/// An Ethernet frame of 1500 bytes of payload, its header included: a product
+/// that is less would hold no full packet (half of 0.5 Mbit/s and 30 ms is 938
+/// bytes, in Sander et al.).
+const FULL_PACKET: Bytes = Bytes(1514);
 
 /// The limit of a queue and what it comes to at present.
 pub(crate) struct Limit {
@@ -60,7 +65,7 @@ impl QueueLimit {
             QueueLimit::Time(time) => reference * time,
             QueueLimit::Bdp(factor) => {
                 let product = reference * (delay * 2);
-                Bytes((product.0 as f64 * factor).round() as u64)
+                Bytes((product.0 as f64 * factor).round() as u64).max(FULL_PACKET)
             }
         }
     }
@@ -117,6 +122,11 @@ impl<P> Fifo<P> {
     /// How long the first packet has been waiting; zero if there is none.
     pub fn age(&self, now: Instant) -> Duration {
         self.items.front().map_or(Duration::ZERO, |i| i.age(now))
+    }
+
+    /// When the first packet came.
+    pub fn oldest(&self) -> Option<Instant> {
+        Some(self.items.front()?.enqueued)
     }
 
     pub fn bytes(&self) -> Bytes {

@@ -1,18 +1,17 @@
+mod error;
 mod show;
-mod values;
+pub(crate) mod values;
 
-use crate::{
-    Aqm, Capacity, EcnMarking, Generated, GeneratedError, GilbertElliott, QueueLimit, Trace,
-    TraceError,
-};
+use crate::{Aqm, Capacity, EcnMarking, Generated, GilbertElliott, QueueLimit, Trace};
 use std::fmt::Display;
 use std::str::FromStr;
 use values::AqmName;
-use weft_units::{Bytes, Duration, Rate};
+use weft_units::{Bytes, Duration, Instant, Rate};
+
+pub use error::SpecError;
 
 /// RFC 8867's default bottleneck queue.
 const DEFAULT_QUEUE: QueueLimit = QueueLimit::Time(Duration::from_millis(300));
-const KEYS: &str = "rate, trace, delay, loss, burst-loss, queue, jitter, aqm, ecn, burst";
 
 /// One direction of a link, as a person writes it:
 /// `rate=5mbit,delay=25ms,loss=1%,queue=2bdp,jitter=5ms`.
@@ -60,89 +59,6 @@ pub struct LineStep {
     pub loss: Option<f64>,
 }
 
-/// A link specification that cannot be used; the message names the place and
-/// the remedy.
-#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
-pub enum SpecError {
-    /// Not `key=value`.
-    #[error("'{item}' in a link specification is not KEY=VALUE: write for example rate=5mbit")]
-    NotKeyValue {
-        /// What was written.
-        item: String,
-    },
-    /// No such key.
-    #[error("'{key}' is not a key of a link specification: the keys are {KEYS}")]
-    UnknownKey {
-        /// What was written.
-        key: String,
-    },
-    /// A key was given twice.
-    #[error("'{key}' is given twice in the link specification: keep one")]
-    Repeated {
-        /// As it stands before the `=`.
-        key: &'static str,
-    },
-    /// A key that must be there is not.
-    #[error("the link specification has no '{key}': add for example {example}")]
-    Missing {
-        /// As it stands before the `=`.
-        key: &'static str,
-        /// A value that would do.
-        example: &'static str,
-    },
-    /// The value of a key does not fit.
-    #[error("{key}={value}: {remedy}")]
-    BadValue {
-        /// As it stands before the `=`.
-        key: &'static str,
-        /// What was written.
-        value: String,
-        /// What can be written.
-        remedy: &'static str,
-    },
-    /// The file of a trace could not be read.
-    #[error("trace={file} cannot be read: {cause}: check the path")]
-    TraceUnread {
-        /// What was written.
-        file: String,
-        /// What the reader said.
-        cause: String,
-    },
-    /// A trace in a file, where no file is read.
-    #[error("trace={file}: no file is read here: write rate=5mbit or trace=generated:walking/lte")]
-    NoFiles {
-        /// What was written.
-        file: String,
-    },
-    /// The trace in a file cannot be played.
-    #[error(transparent)]
-    Trace(#[from] TraceError),
-    /// No such generated trace.
-    #[error(transparent)]
-    Generated(#[from] GeneratedError),
-    /// Capacity was given twice.
-    #[error("the link specification has both rate and trace: keep one")]
-    RateAndTrace,
-}
-
-impl SpecError {
-    /// The key whose value is to be changed; `None` where it is the whole.
-    #[must_use]
-    pub fn key(&self) -> Option<&str> {
-        match self {
-            SpecError::UnknownKey { key } => Some(key),
-            SpecError::Repeated { key } | SpecError::BadValue { key, .. } => Some(key),
-            SpecError::TraceUnread { .. }
-            | SpecError::NoFiles { .. }
-            | SpecError::Trace(_)
-            | SpecError::Generated(_) => Some("trace"),
-            SpecError::NotKeyValue { .. } | SpecError::Missing { .. } | SpecError::RateAndTrace => {
-                None
-            }
-        }
-    }
-}
-
 impl LinkSpec {
     /// A link of this capacity and one-way delay, without loss and jitter,
     /// and with the default queue.
@@ -159,6 +75,18 @@ impl LinkSpec {
             burst: Bytes::ZERO,
             line_steps: Vec::new(),
         }
+    }
+
+    /// What the way is to a packet that leaves the transmitter at this time:
+    /// its propagation delay without jitter, and the probability, 0 to 1, that
+    /// it is lost for itself.
+    #[must_use]
+    pub fn line_at(&self, at: Instant) -> (Duration, f64) {
+        let steps = self.line_steps.iter();
+        let begun = steps.take_while(|step| Instant::ZERO + step.at <= at);
+        begun.fold((self.delay, self.loss), |(delay, loss), step| {
+            (step.delay.unwrap_or(delay), step.loss.unwrap_or(loss))
+        })
     }
 
     /// Reads a specification that may name a trace file. This crate reads no

@@ -9,7 +9,7 @@
 #include <vpx/vpx_decoder.h>
 #include <vpx/vpx_encoder.h>
 
-typedef struct { vpx_codec_ctx_t ctx; vpx_codec_enc_cfg_t cfg; vpx_image_t img; } encoder;
+typedef struct { vpx_codec_ctx_t ctx; vpx_codec_enc_cfg_t cfg; vpx_image_t img, kept; } encoder;
 typedef struct {
   int32_t width, height, fps, kbps, layers, threads, cpu_used;
   int32_t min_quantizer, max_quantizer, drop_threshold, undershoot_pct, overshoot_pct;
@@ -26,8 +26,37 @@ int weft_vpx_set_rate(encoder *e, int32_t kbps, const int32_t *layer_pct) {
   return e->ctx.iface ? vpx_codec_enc_config_set(&e->ctx, &e->cfg) : 0;
 }
 
+/* Quantizers from 0 to 63, and the share of the buffer's aim in percent below which pictures are dropped. */
+int weft_vpx_set_bounds(encoder *e, int32_t min_quantizer, int32_t max_quantizer, int32_t drop_threshold) {
+  e->cfg.rc_min_quantizer = min_quantizer; e->cfg.rc_max_quantizer = max_quantizer;
+  e->cfg.rc_dropframe_thresh = drop_threshold;
+  return vpx_codec_enc_config_set(&e->ctx, &e->cfg);
+}
+
+/* Copies a reference buffer (1: last, 2: golden), and puts the copy back into it. libvpx's buffers are whole
+ * macroblocks. */
+int weft_vpx_keep(encoder *e, int32_t buffer) {
+  if (!e->kept.img_data &&
+      !vpx_img_alloc(&e->kept, VPX_IMG_FMT_I420, (e->cfg.g_w + 15) & ~15u, (e->cfg.g_h + 15) & ~15u, 1))
+    return VPX_CODEC_MEM_ERROR;
+  vpx_ref_frame_t frame = {buffer == 1 ? VP8_LAST_FRAME : VP8_GOLD_FRAME, e->kept};
+  return vpx_codec_control(&e->ctx, VP8_COPY_REFERENCE, &frame);
+}
+
+/* The copy, for tests. */
+void weft_vpx_kept(encoder *e, decoded *out) {
+  out->width = (int)e->cfg.g_w; out->height = (int)e->cfg.g_h; out->corrupted = 0;
+  for (int i = 0; i < 3; i++) { out->planes[i] = e->kept.planes[i]; out->strides[i] = e->kept.stride[i]; }
+}
+
+int weft_vpx_put_back(encoder *e, int32_t buffer) {
+  vpx_ref_frame_t frame = {buffer == 1 ? VP8_LAST_FRAME : VP8_GOLD_FRAME, e->kept};
+  return vpx_codec_control(&e->ctx, VP8_SET_REFERENCE, &frame);
+}
+
 void weft_vpx_encoder_free(encoder *e) {
   if (!e) return;
+  if (e->kept.img_data) vpx_img_free(&e->kept);
   if (e->ctx.iface) vpx_codec_destroy(&e->ctx);
   free(e);
 }
@@ -66,9 +95,10 @@ encoder *weft_vpx_encoder_new(const encoder_config *o, int32_t *error) {
   return NULL;
 }
 
-/* flags: see vp8/encoder.rs; layer: temporal layer of this picture, -1 without layers. */
+/* layer: temporal layer of this picture, -1 without layers; attempt: 0 for good, 1 may be taken back, 2 after one
+ * that was. */
 int weft_vpx_encode(encoder *e, const uint8_t *y, const uint8_t *u, const uint8_t *v, int64_t pts,
-                    uint32_t duration, int32_t keyframe, int32_t layer, int32_t position, encoded *out) {
+                    uint32_t duration, int32_t keyframe, int32_t layer, int32_t position, int32_t attempt, encoded *out) {
   static const vpx_enc_frame_flags_t base = VP8_EFLAG_NO_REF_ARF | VP8_EFLAG_NO_UPD_ARF;
   static const vpx_enc_frame_flags_t top = VP8_EFLAG_NO_UPD_LAST | VP8_EFLAG_NO_UPD_ENTROPY;
   static const vpx_enc_frame_flags_t pattern[4] = {
@@ -78,6 +108,12 @@ int weft_vpx_encode(encoder *e, const uint8_t *y, const uint8_t *u, const uint8_
   if (layer >= 0) {
     vpx_codec_control(&e->ctx, VP8E_SET_TEMPORAL_LAYER_ID, layer);
     if (!keyframe) flags |= base | pattern[position & 3];
+  }
+  if (attempt && !keyframe) flags |= VP8_EFLAG_NO_UPD_ENTROPY;
+  if (attempt && !keyframe && layer < 0) {
+    /* Rate control may refresh the golden frame in spite of this: what comes after goes into it and not by it. */
+    flags |= VP8_EFLAG_NO_UPD_ARF;
+    flags |= attempt == 1 ? VP8_EFLAG_NO_UPD_GF : VP8_EFLAG_FORCE_GF | VP8_EFLAG_NO_REF_GF | VP8_EFLAG_NO_REF_ARF;
   }
   e->img.planes[0] = (uint8_t *)y; e->img.planes[1] = (uint8_t *)u; e->img.planes[2] = (uint8_t *)v;
   e->img.stride[0] = e->cfg.g_w; e->img.stride[1] = e->img.stride[2] = (e->cfg.g_w + 1) / 2;

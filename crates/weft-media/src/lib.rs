@@ -7,6 +7,7 @@
 pub mod audio;
 pub mod camera;
 pub mod clip;
+mod coding;
 mod h264;
 pub mod metrics;
 mod picture;
@@ -21,10 +22,12 @@ pub use audio::{
     AudioFrame, Microphone, MicrophoneError, MicrophoneSpec, OpusDecoder, OpusEncoder, OpusError,
 };
 pub use camera::{Camera, CameraError, CameraSpec, Captured, Format};
+pub use coding::{EncodedFrame, EncoderConfig, VideoError};
 pub use h264::{H264Decoder, H264Encoder};
 pub use picture::Picture;
 pub use recorder::{Recorder, RecorderError, Tracks};
 pub use scaler::Scaler;
 pub use spec::{Pace, SpecError};
-pub use video::{EncodedFrame, EncoderConfig, Keyframe, VideoDecoder, VideoEncoder, VideoError};
+pub use video::{VideoDecoder, VideoEncoder};
 pub use vp8::{Vp8Decoder, Vp8Encoder};
+pub use weft_publish::{FrameRequest, Keyframe};

@@ -1,82 +1,12 @@
 //! Encoders and decoders behind one name, whatever the codec.
 
+use weft_publish::FrameRequest;
 use weft_units::{Codec, Rate};
 
 use crate::Picture;
+use crate::coding::{EncodedFrame, EncoderConfig, VideoError};
 use crate::h264::{H264Decoder, H264Encoder};
 use crate::vp8::{Vp8Decoder, Vp8Encoder};
-
-/// What a [`VideoEncoder`] is built for.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct EncoderConfig {
-    /// Width of the first picture in pixels; later ones may differ.
-    pub width: usize,
-    /// Height of the first picture in pixels.
-    pub height: usize,
-    /// Expected pictures per second. Only a hint: rate control goes by the
-    /// pictures' timestamps.
-    pub fps: u32,
-    /// First target rate.
-    pub rate: Rate,
-    /// Temporal layers: 1, or for VP8 3 (a quarter, half and all of the
-    /// pictures), so that a forwarder may drop layers without hurting the
-    /// others.
-    pub temporal_layers: u8,
-}
-
-/// Whether this picture has to be a keyframe.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Keyframe {
-    /// A keyframe, whatever it costs.
-    Force,
-    /// The first picture is a keyframe, and the first of another size;
-    /// otherwise none.
-    Auto,
-}
-
-/// One compressed picture.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct EncodedFrame {
-    /// The VP8 bitstream, or H.264 as a byte stream (ITU-T H.264 Annex B).
-    pub data: Vec<u8>,
-    /// Decodable by itself.
-    pub keyframe: bool,
-    /// Temporal layer, `None` without layers.
-    pub temporal_layer: Option<u8>,
-    /// This picture depends on the base layer only, so that a receiver may
-    /// go up to this layer here (the Y bit of RFC 7741).
-    pub layer_sync: bool,
-    /// No other picture depends on this one (the N bit of RFC 7741).
-    pub non_reference: bool,
-    /// Quantizer, from 0 (finest): VP8's index to 127, H.264's parameter to 51.
-    pub quantizer: u8,
-}
-
-/// Why an encoder or decoder did not do what it was asked.
-#[derive(Debug, thiserror::Error)]
-pub enum VideoError {
-    /// The configuration cannot be encoded; the text names the field.
-    #[error("{codec} encoder configuration: {1}", codec = .0.encoding())]
-    Config(Codec, String),
-    /// The codec compresses no pictures.
-    #[error("{codec} is a codec of sound, not of pictures", codec = .0.encoding())]
-    Sound(Codec),
-    /// The picture's planes do not have the size its dimensions ask for.
-    #[error("the picture says {width}x{height}, but its planes have another size")]
-    PictureSize {
-        /// Width that the picture claims.
-        width: usize,
-        /// Height that the picture claims.
-        height: usize,
-    },
-    /// The library refused to encode.
-    #[error("{codec} could not be encoded: {1}", codec = .0.encoding())]
-    Encode(Codec, String),
-    /// The data is no decodable frame, or it refers to one that is missing:
-    /// drop it and ask the sender for a keyframe.
-    #[error("{codec} frame not decodable ({1}): a keyframe is needed", codec = .0.encoding())]
-    Decode(Codec, String),
-}
 
 /// A real-time encoder at a constant bit rate, which may be changed at any
 /// time. Below the rate it needs, it drops pictures.
@@ -152,9 +82,9 @@ impl VideoEncoder {
         &mut self,
         picture: &Picture,
         timestamp90k: u32,
-        keyframe: Keyframe,
+        request: impl Into<FrameRequest>,
     ) -> Result<Option<EncodedFrame>, VideoError> {
-        either!(VideoEncoder, self, encoder => encoder.encode(picture, timestamp90k, keyframe))
+        either!(VideoEncoder, self, encoder => encoder.encode(picture, timestamp90k, request))
     }
 }
 
@@ -189,28 +119,4 @@ impl VideoDecoder {
     pub fn decode(&mut self, frame: &[u8]) -> Result<Option<Picture>, VideoError> {
         either!(VideoDecoder, self, decoder => decoder.decode(frame))
     }
-}
-
-pub(crate) fn check_fps(codec: Codec, fps: u32) -> Result<(), VideoError> {
-    match fps {
-        1..=240 => Ok(()),
-        _ => Err(VideoError::Config(
-            codec,
-            format!("fps = {fps} is not between 1 and 240"),
-        )),
-    }
-}
-
-pub(crate) fn check_planes(picture: &Picture) -> Result<(), VideoError> {
-    let chroma = picture.chroma_width() * picture.chroma_height();
-    if picture.y.len() == picture.width * picture.height
-        && picture.u.len() == chroma
-        && picture.v.len() == chroma
-    {
-        return Ok(());
-    }
-    Err(VideoError::PictureSize {
-        width: picture.width,
-        height: picture.height,
-    })
 }

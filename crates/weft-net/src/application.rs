@@ -5,7 +5,7 @@ use weft_peer::{Event, Output, Peer, PeerKey, PeerSet};
 use weft_units::{Bytes, Deadline, Ecn, Instant};
 
 use crate::Clock;
-use crate::driver::{Network, Node};
+use crate::driver::{Driver, DriverError, Network, Node};
 use crate::sockets::Sockets;
 
 /// What makes peers and reacts to what they say: a call, an endpoint. It is
@@ -86,20 +86,33 @@ impl Context<'_> {
     }
 }
 
+impl<C: Send + 'static> Driver<C> {
+    /// Starts a thread that runs `application`, and the peers it makes, on
+    /// these sockets.
+    ///
+    /// # Errors
+    /// If the system cannot provide a readiness queue or a thread.
+    pub fn start<A>(
+        name: &str,
+        clock: Clock,
+        sockets: Vec<StdUdpSocket>,
+        application: A,
+    ) -> Result<Driver<C>, DriverError>
+    where
+        A: Application<Command = C> + Send + 'static,
+    {
+        let peers = PeerSet::default();
+        Driver::run(name, clock, sockets, Hosted { application, peers })
+    }
+}
+
 /// An application with its peers.
-pub(crate) struct Hosted<A> {
+struct Hosted<A> {
     application: A,
     peers: PeerSet,
 }
 
 impl<A: Application> Hosted<A> {
-    pub(crate) fn new(application: A) -> Hosted<A> {
-        Hosted {
-            application,
-            peers: PeerSet::default(),
-        }
-    }
-
     fn call(&mut self, network: &mut Network<'_>, call: impl FnOnce(&mut A, &mut Context<'_>)) {
         let mut context = Context {
             now: network.clock.now(),

@@ -9,7 +9,7 @@ use mio::{Events, Poll, Token, Waker};
 use weft_units::{Deadline, Ecn, Instant};
 
 use crate::Clock;
-use crate::application::{Application, Hosted};
+use crate::load::{Load, Meter};
 use crate::sockets::{Buffers, Sockets};
 
 /// What a driver runs: it takes what comes and says what to send. It is called
@@ -46,13 +46,21 @@ pub struct Network<'a> {
     /// The clock of the run.
     pub clock: Clock,
     pub(crate) sockets: &'a mut Sockets,
+    pub(crate) meter: &'a mut Meter,
     pub(crate) stop: &'a mut bool,
 }
 
 impl Network<'_> {
     /// Sends a datagram from a local address with this ECN field.
     pub fn send(&mut self, local: SocketAddr, remote: SocketAddr, ecn: Ecn, datagram: &[u8]) {
+        self.meter.on_sent(datagram.len());
         self.sockets.send(local, remote, ecn, datagram);
+    }
+
+    /// How much the driver did lately.
+    #[must_use]
+    pub fn load(&self) -> Load {
+        self.meter.load()
     }
 
     /// Datagrams so far that the system did not take: a full buffer, an
@@ -112,6 +120,11 @@ pub enum DriverError {
     System(#[from] io::Error),
 }
 
+/// A driver ended by a panic, of which the panic hook has told where it was.
+#[derive(Debug, thiserror::Error)]
+#[error("the network loop ended by a defect")]
+pub struct DriverPanicked;
+
 /// A running driver: its thread ends when the node says so, or all its
 /// [`Remote`]s are gone.
 #[derive(Debug)]
@@ -122,23 +135,6 @@ pub struct Driver<C> {
 }
 
 impl<C: Send + 'static> Driver<C> {
-    /// Starts a thread that runs `application`, and the peers it makes, on
-    /// these sockets.
-    ///
-    /// # Errors
-    /// If the system cannot provide a readiness queue or a thread.
-    pub fn start<A>(
-        name: &str,
-        clock: Clock,
-        sockets: Vec<StdUdpSocket>,
-        application: A,
-    ) -> Result<Driver<C>, DriverError>
-    where
-        A: Application<Command = C> + Send + 'static,
-    {
-        Driver::run(name, clock, sockets, Hosted::new(application))
-    }
-
     /// Starts a thread that runs `node` on these sockets.
     ///
     /// # Errors
@@ -165,6 +161,7 @@ impl<C: Send + 'static> Driver<C> {
             commands,
             node,
             sockets: watched,
+            meter: Meter::new(clock.now()),
             unread: BTreeSet::new(),
             _waker: Arc::clone(&waker),
             stop: false,
@@ -182,16 +179,18 @@ impl<C: Send + 'static> Driver<C> {
     }
 
     /// Waits until the driver has ended.
-    pub fn join(self) {
+    ///
+    /// # Errors
+    /// If it ended by a panic.
+    pub fn join(self) -> Result<(), DriverPanicked> {
         drop(self.remote);
-        // A panic of the thread has been reported by the panic hook.
-        let _ = self.thread.join();
+        self.thread.join().map_err(|_| DriverPanicked)
     }
 }
 
 const WAKE: Token = Token(usize::MAX);
 
-/// How a turn of reading a socket ended.
+/// How a turn of reading a socket, or of commands, ended.
 #[derive(PartialEq, Eq)]
 enum Turn {
     /// Nothing is left.
@@ -206,6 +205,7 @@ struct EventLoop<N: Node> {
     commands: Receiver<N::Command>,
     node: N,
     sockets: Sockets,
+    meter: Meter,
     /// Sockets that may hold more: readiness is told once.
     unread: BTreeSet<Token>,
     /// A wake-up is lost with its waker.
@@ -217,6 +217,11 @@ struct EventLoop<N: Node> {
 /// their turn. Chosen by us: a millisecond's worth of work.
 const TURN: usize = 256;
 
+/// Commands taken before the sockets and the timers have their turn: each may
+/// be a connection to make, which takes a millisecond. Chosen by us: a packet
+/// waits for them less than a frame's time.
+const COMMANDS: usize = 8;
+
 impl<N: Node> EventLoop<N> {
     fn run(mut self) {
         let mut events = Events::with_capacity(256);
@@ -224,17 +229,21 @@ impl<N: Node> EventLoop<N> {
         while !self.stop {
             self.flush();
             let timeout = self.timeout();
+            let before = self.clock.now();
             if let Err(error) = self.poll.poll(&mut events, timeout) {
                 assert!(
                     error.kind() == io::ErrorKind::Interrupted,
                     "readiness queue: {error}"
                 );
             }
+            self.meter.on_wait(before, self.clock.now());
             let ready = events.iter().map(mio::event::Event::token);
             self.unread.extend(ready);
             for token in std::mem::take(&mut self.unread) {
                 if token == WAKE {
-                    self.take_commands();
+                    if self.take_commands() == Turn::Over {
+                        self.unread.insert(token);
+                    }
                 } else if self.receive(token, &mut buffers) == Turn::Over {
                     self.unread.insert(token);
                 }
@@ -252,20 +261,22 @@ impl<N: Node> EventLoop<N> {
         Some(next.at.saturating_since(self.clock.now()).into())
     }
 
-    fn take_commands(&mut self) {
-        loop {
+    /// Takes the commands that wait, or a turn of them.
+    fn take_commands(&mut self) -> Turn {
+        for _ in 0..COMMANDS {
             match self.commands.try_recv() {
                 Ok(command) => {
                     self.with_node(|node, network| node.handle_command(network, command));
                     self.flush();
                 }
-                Err(TryRecvError::Empty) => return,
+                Err(TryRecvError::Empty) => return Turn::Emptied,
                 Err(TryRecvError::Disconnected) => {
                     self.stop = true;
-                    return;
+                    return Turn::Emptied;
                 }
             }
         }
+        Turn::Over
     }
 
     /// Reads one socket empty, or for a turn.
@@ -307,6 +318,7 @@ impl<N: Node> EventLoop<N> {
         let mut network = Network {
             clock: self.clock,
             sockets: &mut self.sockets,
+            meter: &mut self.meter,
             stop: &mut self.stop,
         };
         call(&mut self.node, &mut network);

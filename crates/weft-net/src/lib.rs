@@ -1,20 +1,24 @@
 //! Sockets bound to interfaces, clock, entropy and the driver loop: the one
 //! place where the sans-IO core meets the machine.
 
+#![forbid(unsafe_code)]
+
 mod application;
 mod clock;
 mod driver;
 mod entropy;
 mod link;
+mod load;
 mod sockets;
 mod watch;
 
 pub use application::{Application, Context};
 pub use clock::Clock;
-pub use driver::{Driver, DriverError, Network, Node, Remote};
+pub use driver::{Driver, DriverError, DriverPanicked, Network, Node, Remote};
 pub use entropy::{EntropyError, entropy, peer_config, rng};
 pub use link::{
-    Attachment, Binding, Link, LinkError, LinkSpec, LinkSpecError, Target, attachments,
-    interface_names, machine_addresses, open_address,
+    Attachment, Binding, Link, LinkChoice, LinkChoiceError, LinkError, Target, attachments,
+    interface_addresses, interface_names, machine_addresses, open_address,
 };
+pub use load::Load;
 pub use watch::{WatchError, watch_links};

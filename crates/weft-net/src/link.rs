@@ -1,4 +1,4 @@
-mod spec;
+mod choice;
 
 use std::collections::BTreeSet;
 use std::io;
@@ -6,7 +6,7 @@ use std::net::{IpAddr, SocketAddr, UdpSocket};
 
 use socket2::{Domain, Protocol, Socket, Type};
 
-pub use spec::{LinkSpec, LinkSpecError, Target};
+pub use choice::{LinkChoice, LinkChoiceError, Target};
 
 /// A link cannot be used.
 #[derive(Debug, thiserror::Error)]
@@ -92,7 +92,7 @@ pub enum Binding {
 #[derive(Debug)]
 pub struct Link {
     /// As the user named it.
-    pub spec: LinkSpec,
+    pub spec: LinkChoice,
     /// How its sockets are tied.
     pub binding: Binding,
     /// Non-blocking sockets, each bound to one address.
@@ -105,7 +105,7 @@ impl Link {
     /// # Errors
     /// If the interface or address is not there or cannot be bound; see
     /// [`LinkError::is_passing`].
-    pub fn open(spec: &LinkSpec, port: u16) -> Result<Link, LinkError> {
+    pub fn open(spec: &LinkChoice, port: u16) -> Result<Link, LinkError> {
         let (interface, addresses) = resolve(spec)?;
         let mut binding = Binding::Interface;
         let mut sockets = Vec::new();
@@ -133,7 +133,7 @@ impl Link {
     ///
     /// # Errors
     /// If it is not there any more or cannot be bound.
-    pub fn open_at(spec: &LinkSpec, place: Attachment) -> Result<UdpSocket, LinkError> {
+    pub fn open_at(spec: &LinkChoice, place: Attachment) -> Result<UdpSocket, LinkError> {
         let (interface, _) = resolve(spec)?;
         let address = SocketAddr::new(place.address, 0);
         let opened = bind(address, interface.as_deref());
@@ -173,6 +173,19 @@ pub fn machine_addresses() -> io::Result<Vec<IpAddr>> {
     Ok(all.filter(is_usable).collect())
 }
 
+/// The addresses of this machine, each with its interface, those of link-local
+/// scope left out.
+///
+/// # Errors
+/// If the system does not list its interfaces.
+pub fn interface_addresses() -> io::Result<Vec<(String, IpAddr)>> {
+    let all = if_addrs::get_if_addrs()?.into_iter();
+    let named = all
+        .map(|i| (i.ip(), i.name))
+        .filter(|(ip, _)| is_usable(ip));
+    Ok(named.map(|(ip, name)| (name, ip)).collect())
+}
+
 /// The interfaces that have an address which a link can use, loopback left out.
 ///
 /// # Errors
@@ -206,7 +219,7 @@ pub struct Attachment {
 ///
 /// # Errors
 /// If the system does not list its interfaces.
-pub fn attachments(spec: &LinkSpec) -> Result<Vec<Attachment>, LinkError> {
+pub fn attachments(spec: &LinkChoice) -> Result<Vec<Attachment>, LinkError> {
     let interfaces = if_addrs::get_if_addrs().map_err(LinkError::List)?;
     if let Target::Address(address) = spec.target
         && address.is_loopback()
@@ -227,7 +240,7 @@ pub fn attachments(spec: &LinkSpec) -> Result<Vec<Attachment>, LinkError> {
 }
 
 /// The interface's name, if known, and the addresses to bind.
-fn resolve(spec: &LinkSpec) -> Result<(Option<String>, Vec<IpAddr>), LinkError> {
+fn resolve(spec: &LinkChoice) -> Result<(Option<String>, Vec<IpAddr>), LinkError> {
     let interfaces = if_addrs::get_if_addrs().map_err(LinkError::List)?;
     match &spec.target {
         Target::Address(address) => {

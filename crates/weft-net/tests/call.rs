@@ -12,7 +12,7 @@ use common::{
 };
 use weft_ice::IceRole;
 use weft_net::{Application, Clock, Context, Driver, Remote};
-use weft_peer::{AnswerPolicy, Direction, Event, Offer, Peer, PeerKey, Section, answer};
+use weft_peer::{AnswerPolicy, Event, Offer, Peer, PeerKey, Section, StreamDirection, answer};
 use weft_session::{Delivery, EcnState, PathStats};
 use weft_testing::where_the_machine_keeps_up;
 use weft_units::{Deadline, Duration, Instant, MediaKind, Rng, StreamId};
@@ -160,7 +160,7 @@ impl Loopback {
             &rng.stream("receiver"),
         );
         answerer.locals = vec![local(at_receiver, 0)];
-        let section = Section::new(MediaKind::Video, Direction::Send);
+        let section = Section::new(MediaKind::Video, StreamDirection::Send);
         let policy = AnswerPolicy {
             receive: Some(Delivery::Frames),
             send: Vec::new(),
@@ -188,7 +188,7 @@ impl Loopback {
         drop(self.sender);
         for driver in self.drivers {
             assert!(driver.remote.send(Command::Stop));
-            driver.join();
+            driver.join().expect("it does not panic");
         }
     }
 }
@@ -282,10 +282,85 @@ fn a_driver_ends_when_nobody_can_reach_it_any_more() {
     let other = driver.remote.clone();
     let (ended, has_ended) = channel();
     std::thread::spawn(move || {
-        driver.join();
+        driver.join().expect("it does not panic");
         ended.send(()).expect("the test waits");
     });
     drop(other);
     let limit = std::time::Duration::from_secs(5);
     has_ended.recv_timeout(limit).expect("it ends by itself");
+}
+
+/// A node that can do nothing but count, or panic.
+struct Fragile {
+    handled: std::sync::Arc<std::sync::atomic::AtomicUsize>,
+    sent: Sender<usize>,
+}
+
+enum Blow {
+    Light,
+    Heavy,
+}
+
+impl weft_net::Node for Fragile {
+    type Command = Blow;
+
+    fn handle_datagram(
+        &mut self,
+        _: Instant,
+        _: SocketAddr,
+        _: SocketAddr,
+        _: weft_units::Ecn,
+        _: &[u8],
+    ) {
+    }
+
+    fn handle_command(&mut self, _: &mut weft_net::Network<'_>, blow: Blow) {
+        assert!(matches!(blow, Blow::Light), "as a defect would");
+        self.handled
+            .fetch_add(1, std::sync::atomic::Ordering::SeqCst);
+    }
+
+    fn poll_timeout(&self) -> Option<Deadline> {
+        None
+    }
+
+    /// Once in a turn of the loop.
+    fn handle_timeout(&mut self, _: &mut weft_net::Network<'_>) {
+        let handled = self.handled.swap(0, std::sync::atomic::Ordering::SeqCst);
+        let _ = self.sent.send(handled);
+    }
+
+    fn send(&mut self, _: &mut weft_net::Network<'_>) {}
+}
+
+#[test]
+fn commands_wait_their_turn_and_none_is_lost() {
+    let (sent, turns) = channel();
+    let node = Fragile {
+        handled: Default::default(),
+        sent,
+    };
+    let driver = Driver::run("fragile", Clock::start(), Vec::new(), node).expect("a thread");
+    const COMMANDS: usize = 1000;
+    for _ in 0..COMMANDS {
+        assert!(driver.remote.send(Blow::Light));
+    }
+    driver.join().expect("it does not panic");
+    let turns: Vec<usize> = turns.iter().collect();
+    assert_eq!(turns.iter().sum::<usize>(), COMMANDS);
+    assert!(turns.iter().all(|handled| *handled <= 8), "{turns:?}");
+}
+
+#[test]
+fn a_driver_that_panics_says_so_at_its_end() {
+    let (sent, turns) = channel();
+    let node = Fragile {
+        handled: Default::default(),
+        sent,
+    };
+    let driver = Driver::run("fragile", Clock::start(), Vec::new(), node).expect("a thread");
+    assert!(driver.remote.send(Blow::Heavy));
+    // What the node held is gone with it.
+    while turns.recv().is_ok() {}
+    assert!(driver.join().is_err());
 }

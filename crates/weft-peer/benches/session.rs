@@ -12,7 +12,9 @@ use std::net::SocketAddr;
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use weft_ice::{Credentials, IceRole, LinkId, LocalAddress, RemoteFilter};
-use weft_peer::{AnswerPolicy, Direction, Event, Offer, Output, Peer, PeerConfig, Section, answer};
+use weft_peer::{
+    AnswerPolicy, Event, Offer, Output, Peer, PeerConfig, Section, StreamDirection, answer,
+};
 use weft_secure::{Certificate, Config as AssociationConfig};
 use weft_session::{Config as SessionConfig, Delivery, Frame, ProtectionKind, SchedulerKind};
 use weft_units::{Codec, Duration, Ecn, Instant, MediaKind, Rate, Rng, Ssrc, StreamId};
@@ -130,16 +132,20 @@ fn config(role: IceRole, addresses: &[SocketAddr], case: &Case, seed: u64) -> Pe
     };
     PeerConfig {
         association: AssociationConfig {
-            role,
-            credentials: Credentials::from_entropy(&entropy),
-            tie_breaker: seed,
+            ice: weft_ice::Config {
+                role,
+                credentials: Credentials::from_entropy(&entropy),
+                tie_breaker: seed,
+                checks: weft_ice::Checks::All,
+                rng: rng.stream("association"),
+            },
             certificate: Certificate::generate().expect("the system has randomness"),
             epoch,
-            rng: rng.stream("association"),
             handshake_seed: None,
         },
         session,
         locals: (0..).zip(addresses).map(local).collect(),
+        public: Vec::new(),
         codecs: Codec::ALL.to_vec(),
         rng: rng.stream("session"),
     }
@@ -150,7 +156,7 @@ impl Call {
         let clients = [1, 2].map(|host| SocketAddr::from(([10, 0, 0, host], 1)));
         let sender = config(IceRole::Controlling, &clients, &case, 1);
         let receiver = config(IceRole::Controlled, &[hub()], &case, 2);
-        let section = Section::new(MediaKind::Video, Direction::Send);
+        let section = Section::new(MediaKind::Video, StreamDirection::Send);
         let policy = AnswerPolicy {
             receive: Some(Delivery::Frames),
             send: Vec::new(),

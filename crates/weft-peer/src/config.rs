@@ -1,6 +1,7 @@
+use std::net::IpAddr;
 use std::time::Instant as StdInstant;
 
-use weft_ice::{Credentials, IceRole, LocalAddress};
+use weft_ice::{Checks, Credentials, IceRole, LocalAddress};
 use weft_secure::{Certificate, Config as AssociationConfig};
 use weft_units::{Codec, MediaKind, Rng, Ssrc};
 
@@ -13,6 +14,10 @@ pub struct PeerConfig {
     pub session: weft_session::Config,
     /// Addresses to offer and to make paths from.
     pub locals: Vec<LocalAddress>,
+    /// What to offer in place of those of the same family: where a router
+    /// translates each of these to one of ours, port by port (1:1 NAT).
+    /// Default none.
+    pub public: Vec<IpAddr>,
     /// What may be agreed on. An offer lists them in this order, which is the
     /// order of preference; an answer takes the first of the offer's that is
     /// one of them.
@@ -60,20 +65,25 @@ impl PeerConfig {
         session.ntp_at_zero = origin.ntp;
         PeerConfig {
             association: AssociationConfig {
-                role,
-                credentials: Credentials::from_entropy(&entropy.credentials),
-                tie_breaker: entropy.tie_breaker,
+                ice: weft_ice::Config {
+                    role,
+                    credentials: Credentials::from_entropy(&entropy.credentials),
+                    tie_breaker: entropy.tie_breaker,
+                    checks: Checks::All,
+                    rng: rng.stream("association"),
+                },
                 certificate,
                 epoch: origin.std,
-                rng: rng.stream("association"),
                 handshake_seed: entropy.handshake_seed,
             },
             session,
             locals,
+            public: Vec::new(),
             codecs: Codec::ALL.to_vec(),
             rng,
         }
     }
+
     /// Leaves one codec for pictures, or none.
     pub fn limit_video_to(&mut self, codec: Option<Codec>) {
         let stays = |c: &Codec| c.kind() != MediaKind::Video || Some(*c) == codec;

@@ -3,18 +3,21 @@
 //! A [`Peer`] is a whole WebRTC connection without sockets: give it datagrams
 //! and time, take datagrams and events. [`PeerSet`] shares sockets among many.
 
+#![forbid(unsafe_code)]
+
 mod config;
 mod negotiation;
 mod peer;
 mod set;
+mod stream;
 
 pub use config::{Entropy, PeerConfig, TimeOrigin};
 pub use negotiation::{
-    AnswerPolicy, Direction, NegotiatedStream, NegotiationError, Offer, Section, answer,
-    fragment_candidates,
+    AnswerPolicy, NegotiationError, Offer, Outgoing, Section, answer, fragment_candidates,
 };
 pub use peer::{Event, Output, Peer};
 pub use set::{PeerKey, PeerSet};
+pub use stream::{NegotiatedStream, StreamDirection};
 
 use weft_units::Duration;
 

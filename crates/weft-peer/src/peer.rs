@@ -2,12 +2,12 @@ use std::collections::{BTreeMap, VecDeque};
 use std::net::SocketAddr;
 
 use weft_ice::{Event as IceEvent, LocalAddress};
-use weft_secure::{Association, Received};
+use weft_secure::{Association, DropReason, Received};
 use weft_session::{Frame, Input, Output as SessionOutput, Protocol, Session, Transmit};
 use weft_units::{Deadline, Duration, Ecn, Instant, PathId, StreamId};
 use weft_wire::rtp::ForwardedPacket;
 
-use crate::negotiation::NegotiatedStream;
+use crate::stream::NegotiatedStream;
 
 /// What a peer wants done.
 #[derive(Debug)]
@@ -53,6 +53,10 @@ pub struct Peer {
     /// Of the streams that the offerer gave one.
     pub(crate) titles: BTreeMap<StreamId, String>,
     connected: bool,
+    /// Datagrams that were of no use, but for reports that came twice.
+    useless: u64,
+    #[cfg(test)]
+    pub(crate) broken: bool,
     outputs: VecDeque<Output>,
 }
 
@@ -65,6 +69,9 @@ impl Peer {
             streams: Vec::new(),
             titles: BTreeMap::new(),
             connected: false,
+            useless: 0,
+            #[cfg(test)]
+            broken: false,
             outputs: VecDeque::new(),
         }
     }
@@ -93,6 +100,14 @@ impl Peer {
         &self.association
     }
 
+    /// Datagrams so far that could not be used: refused, unreadable, or beyond
+    /// what is handled of one peer.
+    #[must_use]
+    pub fn useless(&self) -> u64 {
+        let drops = self.session.drops();
+        self.useless + drops.malformed + drops.over_budget
+    }
+
     /// Whether media can flow.
     #[must_use]
     pub fn is_connected(&self) -> bool {
@@ -109,6 +124,8 @@ impl Peer {
         ecn: Ecn,
         datagram: &[u8],
     ) -> bool {
+        #[cfg(test)]
+        assert!(!self.broken, "as a defect would");
         self.pass_signs_of_life();
         let genuine = match self
             .association
@@ -129,7 +146,11 @@ impl Peer {
                 true
             }
             Received::Handled => true,
-            Received::Dropped(_) => false,
+            Received::Dropped(reason) => {
+                // A report comes twice, by two paths.
+                self.useless += u64::from(reason != DropReason::Replayed);
+                false
+            }
         };
         self.pump(now);
         genuine
@@ -138,6 +159,8 @@ impl Peer {
     /// The time of the last polled deadline has come; a spurious call does
     /// nothing.
     pub fn handle_timeout(&mut self, now: Instant) {
+        #[cfg(test)]
+        assert!(!self.broken, "as a defect would");
         self.pass_signs_of_life();
         self.association.handle_timeout(now);
         self.session.handle_input(now, Input::Timeout);
@@ -205,6 +228,11 @@ impl Peer {
     /// Changes the scheduler during the call.
     pub fn set_scheduler(&mut self, scheduler: weft_session::SchedulerKind) {
         self.session.set_scheduler(scheduler);
+    }
+
+    /// Changes what the call is spared first.
+    pub fn set_preference(&mut self, now: Instant, preference: weft_session::Preference) {
+        self.session.set_preference(now, preference);
     }
 
     /// Changes the protection during the call.

@@ -1,24 +1,33 @@
+mod ingress;
+mod key;
+mod routes;
+
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::net::SocketAddr;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use weft_units::{Deadline, Ecn, Instant};
+use weft_ice::Route;
+use weft_secure::{Event as AssociationEvent, FailReason};
+use weft_units::{Deadline, Ecn, Instant, Rate};
 
-use crate::{Output, Peer};
-
-/// A peer's place in its [`PeerSet`]; never used twice.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub struct PeerKey(pub u64);
+use crate::{Event, Output, Peer};
+use ingress::Ingress;
+pub use key::PeerKey;
+use routes::Routes;
 
 /// Peers that share sockets: a datagram finds its peer by its addresses, or,
 /// for the first check of a pair, by the ICE user name in it.
 ///
 /// Order of calls: any input, then [`PeerSet::poll_output`] until `None`, then
 /// [`PeerSet::poll_timeout`]. Time never goes back.
+///
+/// A panic in the handling of one peer ends that peer alone: it is taken out,
+/// and fails with [`FailReason::Defect`].
 #[derive(Default)]
 pub struct PeerSet {
     peers: BTreeMap<PeerKey, Member>,
     deadlines: BTreeSet<(Instant, PeerKey)>,
-    routes: BTreeMap<(SocketAddr, SocketAddr), PeerKey>,
+    routes: Routes,
     names: BTreeMap<String, PeerKey>,
     next: u64,
     /// Peers that may have output.
@@ -26,16 +35,23 @@ pub struct PeerSet {
     /// The one whose output is being taken: what goes to one place goes in a
     /// row.
     drained: Option<PeerKey>,
-    /// What those that were closed still had to send.
+    /// What those that are gone still had to send or to say.
     farewells: VecDeque<(PeerKey, Output)>,
     /// Datagrams that belong to no peer.
     strays: u64,
+    /// Datagrams that were of no use to their peer.
+    useless: u64,
 }
 
 struct Member {
     peer: Peer,
     /// As it stands in the set of all.
     due: Option<Instant>,
+    /// As they stand among all, and the revision that they are of.
+    routes: Vec<Route>,
+    revision: Option<u64>,
+    /// What it may send, if that is bounded.
+    ingress: Option<Ingress>,
 }
 
 impl PeerSet {
@@ -45,9 +61,26 @@ impl PeerSet {
         self.next += 1;
         self.names
             .insert(peer.association.credentials().ufrag.clone(), key);
-        self.peers.insert(key, Member { peer, due: None });
+        let member = Member {
+            peer,
+            due: None,
+            routes: Vec::new(),
+            revision: None,
+            ingress: None,
+        };
+        self.peers.insert(key, member);
+        self.follow_routes(key);
         self.touched.insert(key);
         key
+    }
+
+    /// Bounds what a peer may send, all datagrams together; without it nothing
+    /// does. What comes beyond, and beyond a second's worth in a row, is dropped
+    /// before it is looked at, and counted as useless.
+    pub fn limit_ingress(&mut self, key: PeerKey, rate: Rate) {
+        if let Some(member) = self.peers.get_mut(&key) {
+            member.ingress = Some(Ingress::new(rate));
+        }
     }
 
     /// Ends a peer: it says goodbye as well as it can and is taken out.
@@ -55,20 +88,27 @@ impl PeerSet {
         let Some(mut peer) = self.remove(key) else {
             return;
         };
-        peer.close(now);
-        while let Some(output) = peer.poll_output() {
-            if let Output::Transmit { .. } = output {
-                self.farewells.push_back((key, output));
+        let farewells = &mut self.farewells;
+        // Nothing is left to end if even this fails.
+        let _ = catch_unwind(AssertUnwindSafe(|| {
+            peer.close(now);
+            while let Some(output) = peer.poll_output() {
+                if let Output::Transmit { .. } = output {
+                    farewells.push_back((key, output));
+                }
             }
-        }
+        }));
     }
 
     /// Takes a peer out.
     pub fn remove(&mut self, key: PeerKey) -> Option<Peer> {
-        self.names.retain(|_, k| *k != key);
-        self.routes.retain(|_, k| *k != key);
         self.touched.remove(&key);
         let member = self.peers.remove(&key)?;
+        self.routes.update(key, &member.routes, &[]);
+        let name = &member.peer.association.credentials().ufrag;
+        if self.names.get(name) == Some(&key) {
+            self.names.remove(name);
+        }
         if let Some(at) = member.due {
             self.deadlines.remove(&(at, key));
         }
@@ -93,10 +133,23 @@ impl PeerSet {
         self.peers.iter().map(|(k, m)| (*k, &m.peer))
     }
 
+    /// Pairs of addresses by which datagrams find their peer.
+    #[must_use]
+    pub fn routes(&self) -> usize {
+        self.routes.len()
+    }
+
     /// Datagrams so far that belonged to no peer.
     #[must_use]
     pub fn strays(&self) -> u64 {
         self.strays
+    }
+
+    /// Datagrams so far that were of no use to their peer
+    /// ([`Peer::useless`]), those of peers that are gone included.
+    #[must_use]
+    pub fn useless(&self) -> u64 {
+        self.useless
     }
 
     /// Hands a datagram to its peer and says which one that was.
@@ -108,24 +161,80 @@ impl PeerSet {
         ecn: Ecn,
         datagram: &[u8],
     ) -> Option<PeerKey> {
-        let named = || {
-            stun_username(datagram)
-                .and_then(|ufrag| self.names.get(ufrag))
-                .copied()
-        };
-        let routed = self.routes.get(&(local, remote)).copied();
+        let named = stun_username(datagram).and_then(|ufrag| self.names.get(ufrag));
         // A name overrules a route: a browser may reuse its port for a new call.
-        let Some(key) = named().or(routed) else {
+        let claimants = match named {
+            Some(key) => std::slice::from_ref(key),
+            None => self.routes.of(local, remote),
+        };
+        let Some(&owner) = claimants.first() else {
             self.strays += 1;
             return None;
         };
-        let peer = self.get_mut(key)?;
-        let genuine = peer.handle_datagram(now, local, remote, ecn, datagram);
-        // Names are no secret: only what is signed may move a route.
-        if genuine && routed != Some(key) {
-            self.routes.insert((local, remote), key);
+        let member = self.peers.get(&owner);
+        let ingress = member.and_then(|member| member.ingress.as_ref());
+        if ingress.is_some_and(|ingress| ingress.is_exhausted(now)) {
+            self.useless += 1;
+            return Some(owner);
         }
-        Some(key)
+        // An answer to a check bears no name: whose it is, its keys say.
+        let others = match is_stun(datagram) && claimants.len() > 1 {
+            true => claimants[1..].to_vec(),
+            false => Vec::new(),
+        };
+        for key in std::iter::once(owner).chain(others) {
+            let handled = self.drive(key, |peer| {
+                let before = peer.useless();
+                let genuine = peer.handle_datagram(now, local, remote, ecn, datagram);
+                (genuine, peer.useless() - before)
+            });
+            self.useless += handled.map_or(1, |(_, useless)| useless);
+            self.follow_routes(key);
+            if handled.is_some_and(|(genuine, _)| genuine) {
+                let member = self.peers.get_mut(&key);
+                if let Some(ingress) = member.and_then(|member| member.ingress.as_mut()) {
+                    ingress.count(now, datagram.len());
+                }
+                return Some(key);
+            }
+        }
+        Some(owner)
+    }
+
+    /// Drives a peer. What it wants done is there to be polled. `None` if it is
+    /// not there, or is not any more: it failed.
+    pub fn drive<R>(&mut self, key: PeerKey, call: impl FnOnce(&mut Peer) -> R) -> Option<R> {
+        self.touched.insert(key);
+        self.attempt(key, call)
+    }
+
+    fn attempt<R>(&mut self, key: PeerKey, call: impl FnOnce(&mut Peer) -> R) -> Option<R> {
+        let peer = &mut self.peers.get_mut(&key)?.peer;
+        match catch_unwind(AssertUnwindSafe(|| call(peer))) {
+            Ok(done) => Some(done),
+            Err(_) => {
+                let broken = self.remove(key);
+                // What it was left in may fail once more.
+                let _ = catch_unwind(AssertUnwindSafe(|| drop(broken)));
+                let reason = FailReason::Defect;
+                let failed = Event::Association(AssociationEvent::Failed { reason });
+                self.farewells.push_back((key, Output::Event(failed)));
+                None
+            }
+        }
+    }
+
+    /// A peer's pairs may be others than before.
+    fn follow_routes(&mut self, key: PeerKey) {
+        let Some(member) = self.peers.get_mut(&key) else {
+            return;
+        };
+        let revision = Some(member.peer.association.routes_revision());
+        if member.revision != revision {
+            let after: Vec<Route> = member.peer.association.routes().collect();
+            self.routes.update(key, &member.routes, &after);
+            (member.routes, member.revision) = (after, revision);
+        }
     }
 
     /// The next thing that one of the peers wants done; drain it to `None`
@@ -137,31 +246,22 @@ impl PeerSet {
         loop {
             let key = match self.drained {
                 Some(key) => key,
-                None => self.touched.pop_first()?,
+                None => {
+                    let next = self.touched.pop_first()?;
+                    // Before its checks go out, whose answers it is to get.
+                    self.follow_routes(next);
+                    next
+                }
             };
             self.drained = Some(key);
-            let member = self.peers.get_mut(&key);
-            if let Some(output) = member.and_then(|m| m.peer.poll_output()) {
-                self.learn_route(key, &output);
+            if let Some(output) = self.attempt(key, Peer::poll_output).flatten() {
                 return Some((key, output));
             }
             self.drained = None;
             self.reschedule(key);
-        }
-    }
-
-    /// An answer to a check bears no name: it is known by where the check
-    /// went.
-    fn learn_route(&mut self, key: PeerKey, output: &Output) {
-        if let Output::Transmit {
-            local,
-            remote,
-            datagram,
-            ..
-        } = output
-            && datagram.first().is_some_and(|b| *b < 4)
-        {
-            self.routes.entry((*local, *remote)).or_insert(key);
+            if let Some(farewell) = self.farewells.pop_front() {
+                return Some(farewell);
+            }
         }
     }
 
@@ -186,18 +286,16 @@ impl PeerSet {
     pub fn handle_timeout(&mut self, now: Instant) {
         let due = self.deadlines.iter().take_while(|(at, _)| *at <= now);
         for key in due.map(|(_, key)| *key).collect::<Vec<_>>() {
-            if let Some(peer) = self.get_mut(key) {
-                peer.handle_timeout(now);
-            }
+            self.drive(key, |peer| peer.handle_timeout(now));
         }
     }
 
     /// Takes down when the peer wants to be woken.
     fn reschedule(&mut self, key: PeerKey) {
-        let Some(member) = self.peers.get_mut(&key) else {
+        let due = self.attempt(key, |peer| peer.poll_timeout().map(|d| d.at));
+        let (Some(due), Some(member)) = (due, self.peers.get_mut(&key)) else {
             return;
         };
-        let due = member.peer.poll_timeout().map(|d| d.at);
         if due == member.due {
             return;
         }
@@ -209,6 +307,11 @@ impl PeerSet {
         }
         member.due = due;
     }
+}
+
+/// By the first byte (RFC 7983 section 7).
+fn is_stun(datagram: &[u8]) -> bool {
+    matches!(datagram, [0..=3, ..])
 }
 
 /// The receiver's part of the USERNAME of a STUN binding request (RFC 8445

@@ -20,125 +20,14 @@
 //! of WebRTC.
 
 mod ladder;
+mod setup;
 #[cfg(test)]
 mod tests;
 
-use std::fmt;
-use std::str::FromStr;
-
-use weft_units::{Codec, Duration, Instant, Rate};
+use weft_units::{Duration, Instant, QuantizerBounds, Rate};
 
 use ladder::{Ladder, Rung};
-
-/// What gives way when the rate is low (W3C MST Content Hints,
-/// `RTCDegradationPreference`).
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub enum Degradation {
-    /// The size; the frame rate only when the smallest picture does not fit.
-    #[default]
-    MaintainFrameRate,
-    /// The frame rate; the size never.
-    MaintainResolution,
-    /// The size, and below 640x480 the frame rate as well.
-    Balanced,
-    /// Nothing: what does not fit, the encoder drops.
-    Off,
-}
-
-impl Degradation {
-    /// All of them, for help texts.
-    pub const ALL: [Degradation; 4] = [
-        Degradation::MaintainFrameRate,
-        Degradation::MaintainResolution,
-        Degradation::Balanced,
-        Degradation::Off,
-    ];
-
-    /// The name on the command line and in scenario files.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Degradation::MaintainFrameRate => "maintain-framerate",
-            Degradation::MaintainResolution => "maintain-resolution",
-            Degradation::Balanced => "balanced",
-            Degradation::Off => "off",
-        }
-    }
-}
-
-impl fmt::Display for Degradation {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name())
-    }
-}
-
-/// There is no such preference.
-#[derive(Debug, PartialEq, Eq, thiserror::Error)]
-#[error(
-    "`{0}` cannot be maintained; write maintain-framerate, maintain-resolution, balanced or off"
-)]
-pub struct UnknownDegradation(String);
-
-impl FromStr for Degradation {
-    type Err = UnknownDegradation;
-    fn from_str(s: &str) -> Result<Degradation, UnknownDegradation> {
-        let found = Degradation::ALL.into_iter().find(|d| d.name() == s);
-        found.ok_or_else(|| UnknownDegradation(s.to_owned()))
-    }
-}
-
-/// Quantizers between which a picture size is right, in the codec's own units.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct QuantizerBounds {
-    /// A mean of this or less: a larger picture would look better.
-    pub low: u8,
-    /// A mean above this: a smaller picture would look better.
-    pub high: u8,
-}
-
-impl QuantizerBounds {
-    /// VP8's index, 0 to 127 (libwebrtc, `libvpx_vp8_encoder.cc`:
-    /// `kLowVp8QpThreshold`, `kHighVp8QpThreshold`).
-    pub const VP8: QuantizerBounds = QuantizerBounds { low: 29, high: 95 };
-    /// H.264's, 0 to 51 (libwebrtc, `h264_encoder_impl.cc`).
-    pub const H264: QuantizerBounds = QuantizerBounds { low: 24, high: 37 };
-
-    /// Those of a codec; sound has none.
-    #[must_use]
-    pub const fn of(codec: Codec) -> Option<QuantizerBounds> {
-        match codec {
-            Codec::Vp8 => Some(QuantizerBounds::VP8),
-            Codec::H264 => Some(QuantizerBounds::H264),
-            Codec::Opus => None,
-        }
-    }
-}
-
-/// What a camera gives and what may become of it.
-#[derive(Clone, Copy, PartialEq, Debug)]
-pub struct AdaptationSetup {
-    /// Width of the camera's pictures in pixels.
-    pub width: u32,
-    /// Height of the camera's pictures in pixels.
-    pub height: u32,
-    /// The camera's pictures per second.
-    pub fps: f64,
-    /// What gives way.
-    pub degradation: Degradation,
-    /// The codec's.
-    pub quantizers: QuantizerBounds,
-}
-
-/// Size and frequency of the encoded pictures.
-#[derive(Clone, Copy, PartialEq, Debug)]
-pub struct Form {
-    /// Width in pixels.
-    pub width: u32,
-    /// Height in pixels.
-    pub height: u32,
-    /// Pictures per second.
-    pub fps: f64,
-}
+pub use setup::{AdaptationSetup, Degradation, Form, UnknownDegradation};
 
 /// What is to become of a picture.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

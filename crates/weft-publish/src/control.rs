@@ -3,23 +3,24 @@
 #[cfg(test)]
 mod tests;
 
-use weft_units::{Instant, Rate};
+use weft_units::{Bytes, Instant, Rate};
 
 use crate::adaptation::{Adaptation, AdaptationSetup, Form, Verdict};
+use crate::request::{FrameRequest, Keyframe};
 
 /// What a camera's encoder may do: the [`Publisher`](crate::Publisher)'s word to
 /// its [`EncoderControl`].
 ///
-/// The counts only rise (and wrap): what was not seen before is news. So the
+/// The count only rises (and wraps): what was not seen before is news. So the
 /// value may be read as seldom and as often as one likes, and each field by
-/// itself.
+/// itself. The budget is of the moment: it should be no older than a picture.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Allowance {
     /// The encoder's target rate. Zero: nothing is encoded.
     pub rate: Rate,
-    /// How often too much waited for the network after a picture of this camera
-    /// was sent.
-    pub overruns: u32,
+    /// Most bytes that the next picture may have, keyframe or not, to arrive in
+    /// time. `None`: no bound but the rate.
+    pub budget: Option<Bytes>,
     /// How often a peer asked for a keyframe.
     pub keyframe_requests: u32,
 }
@@ -31,6 +32,9 @@ pub struct Encoding {
     pub form: Form,
     /// The encoder's target rate, never zero.
     pub rate: Rate,
+    /// Most bytes that the picture should have. An encoder that cannot make it so
+    /// small makes it as small as it can.
+    pub budget: Option<Bytes>,
     /// What it may refer to.
     pub start: Start,
 }
@@ -47,6 +51,21 @@ pub enum Start {
     Restart,
 }
 
+impl Encoding {
+    /// What to ask of the encoder, after what `form`, `rate` and `start` say was
+    /// set.
+    #[must_use]
+    pub fn request(&self) -> FrameRequest {
+        FrameRequest {
+            keyframe: match self.start {
+                Start::Continue => Keyframe::Auto,
+                Start::Keyframe | Start::Restart => Keyframe::Force,
+            },
+            budget: self.budget,
+        }
+    }
+}
+
 /// Decides for one camera's encoder, picture by picture.
 ///
 /// Times must not go back. For each picture [`EncoderControl::on_picture`]; if
@@ -55,13 +74,29 @@ pub enum Start {
 #[derive(Clone, Debug)]
 pub struct EncoderControl {
     adaptation: Adaptation,
-    /// Overruns that a picture was left out for.
-    overruns: u32,
+    /// Pictures in a row that were left out for want of room.
+    left_out: u32,
     /// Keyframe requests that were answered, and those that the picture in the
     /// encoder answers.
     answered: u32,
     answering: u32,
+    /// What the encoder's rate control remembers, about.
+    usual_rate: Rate,
 }
+
+/// A keyframe at less than this part of the usual rate is made by an encoder
+/// that begins anew: the old one's rate control aims it at what it had. Chosen
+/// by us.
+const FELL: f64 = 0.7;
+/// The usual rate is that of about so many pictures.
+const USUAL_PICTURES: u64 = 10;
+
+/// A picture is left out if it may have less than this part of a usual one's
+/// bytes. Chosen by us: encoders reach an eighth at best.
+const NO_ROOM: f64 = 0.125;
+/// At most so many pictures in a row are left out. Chosen by us: a tenth of a
+/// second at 30 fps.
+const MOST_LEFT_OUT: u32 = 3;
 
 impl EncoderControl {
     /// For a camera that has sent nothing yet.
@@ -69,37 +104,57 @@ impl EncoderControl {
     pub fn new(setup: &AdaptationSetup) -> EncoderControl {
         EncoderControl {
             adaptation: Adaptation::new(setup),
-            overruns: 0,
+            left_out: 0,
             answered: 0,
             answering: 0,
+            usual_rate: Rate::ZERO,
         }
     }
 
     /// The camera took a picture: how it is to be encoded, or `None` to leave it
     /// out.
     ///
-    /// One picture is left out for each overrun, and the next is tried: only a
-    /// picture that is sent shows whether there is room again.
+    /// A picture of which next to nothing would arrive in time is left out, but
+    /// not many in a row: only a picture that is sent shows whether there is room
+    /// again.
     pub fn on_picture(&mut self, now: Instant, allowance: &Allowance) -> Option<Encoding> {
-        if self.overruns != allowance.overruns {
-            self.overruns = allowance.overruns;
+        let rate = allowance.rate;
+        if self.left_out < MOST_LEFT_OUT && self.has_no_room(allowance) {
+            self.left_out += 1;
             return None;
         }
-        let rate = allowance.rate;
+        self.left_out = 0;
         let verdict = self.adaptation.on_picture(now, rate);
         self.answering = allowance.keyframe_requests;
         let asked = self.answering != self.answered;
+        let fell = rate < self.usual_rate.mul_f64(FELL);
         let start = match verdict {
             Verdict::Skip => return None,
             Verdict::Restart => Start::Restart,
+            Verdict::Encode if asked && fell => Start::Restart,
             Verdict::Encode if asked => Start::Keyframe,
             Verdict::Encode => Start::Continue,
+        };
+        let usual = self.usual_rate.as_bps() * (USUAL_PICTURES - 1) + rate.as_bps();
+        self.usual_rate = match start {
+            Start::Restart => rate,
+            Start::Continue | Start::Keyframe => Rate::from_bps(usual / USUAL_PICTURES),
         };
         Some(Encoding {
             form: self.adaptation.form(),
             rate,
+            budget: allowance.budget,
             start,
         })
+    }
+
+    /// Whether no encoder would make a picture so small.
+    fn has_no_room(&self, allowance: &Allowance) -> bool {
+        let fps = self.adaptation.form().fps;
+        let share = allowance.rate.as_bps() as f64 / 8.0 / fps;
+        allowance
+            .budget
+            .is_some_and(|Bytes(budget)| (budget as f64) < share * NO_ROOM)
     }
 
     /// The picture was encoded with this quantizer, or dropped by the encoder's

@@ -5,11 +5,16 @@
 //! sends to. Two things decide between them:
 //!
 //! - the [`Publisher`], one for the sender, where its sessions are: it hears
-//!   their target rates, keyframe requests and how long packets wait, and shares
-//!   the rate among the cameras, after the sound;
+//!   their target rates, keyframe requests, how long packets wait and how large
+//!   a picture may be that is to arrive in time, and shares rate and size among
+//!   the cameras, after the sound;
 //! - an [`EncoderControl`] for each camera, where its encoder runs: it says
-//!   before each picture whether the picture is encoded, how large, at what rate
-//!   and whether as a keyframe, and hears what the encoder made of it.
+//!   before each picture whether the picture is encoded, how large, at what rate,
+//!   in how many bytes and whether as a keyframe, and hears what the encoder made
+//!   of it.
+//!
+//! What an encoder is asked for a picture is a [`FrameRequest`]; the numbers by
+//! which encoders keep within its budget are in [`fitting`].
 //!
 //! From the first to the second goes an [`Allowance`], a small plain value that
 //! may be handed over between threads at any time.
@@ -35,11 +40,17 @@
 //! control.on_encoded(Some(60));
 //! ```
 
+#![forbid(unsafe_code)]
+
 mod adaptation;
 mod control;
+pub mod fitting;
 mod publisher;
+mod request;
 
 pub use adaptation::{Adaptation, Verdict};
-pub use adaptation::{AdaptationSetup, Degradation, Form, QuantizerBounds, UnknownDegradation};
+pub use adaptation::{AdaptationSetup, Degradation, Form, UnknownDegradation};
 pub use control::{Allowance, EncoderControl, Encoding, Start};
 pub use publisher::Publisher;
+pub use request::{FrameRequest, Keyframe};
+pub use weft_units::QuantizerBounds;

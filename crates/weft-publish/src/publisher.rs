@@ -5,7 +5,7 @@ mod tests;
 
 use std::collections::BTreeMap;
 
-use weft_units::{Duration, Rate, StreamId};
+use weft_units::{Bytes, Rate, StreamId};
 
 use crate::control::Allowance;
 
@@ -31,12 +31,14 @@ struct Peer {
     cameras: Vec<StreamId>,
     sound: Rate,
     target: Rate,
+    budget: Option<Bytes>,
 }
 
-/// When more waits than this after a picture, the camera's next one is left out:
-/// it would be late anyway, and the ones after it later still. Three frame times
-/// at 30 fps and a little; chosen by us.
-const MOST_BACKLOG: Duration = Duration::from_millis(120);
+impl Peer {
+    fn takes_pictures(&self) -> bool {
+        !self.cameras.is_empty() && self.target > self.sound
+    }
+}
 
 impl<P: Ord> Publisher<P> {
     /// A sender with these cameras, each with the most that its encoder ever
@@ -60,6 +62,7 @@ impl<P: Ord> Publisher<P> {
             cameras,
             sound,
             target: Rate::ZERO,
+            budget: None,
         };
         self.peers.insert(peer, joined);
         self.share();
@@ -79,6 +82,17 @@ impl<P: Ord> Publisher<P> {
         }
     }
 
+    /// The next picture of every camera together is to have at most so many
+    /// bytes, or this peer gets it late; `None`: any size will do. It holds until
+    /// the next call, so it is to be said again before each picture or as often as
+    /// it changes.
+    pub fn handle_frame_budget(&mut self, peer: P, budget: Option<Bytes>) {
+        if let Some(peer) = self.peers.get_mut(&peer) {
+            peer.budget = budget;
+            self.bound();
+        }
+    }
+
     /// A peer needs a keyframe of a stream that it takes. Requests that come
     /// before the camera's next picture are answered together; a session passes
     /// on few (`weft_session`), so there is no other bound.
@@ -88,18 +102,6 @@ impl<P: Ord> Publisher<P> {
         if let Some(camera) = camera.and_then(|index| self.cameras.get_mut(index)) {
             let requests = &mut camera.allowance.keyframe_requests;
             *requests = requests.wrapping_add(1);
-        }
-    }
-
-    /// A picture of a camera was sent; `backlogs`: how long what waits now takes
-    /// to leave, for each peer that it went to.
-    pub fn handle_sent(&mut self, camera: usize, backlogs: impl IntoIterator<Item = Duration>) {
-        let longest = backlogs.into_iter().max().unwrap_or_default();
-        if let Some(camera) = self.cameras.get_mut(camera)
-            && longest > MOST_BACKLOG
-        {
-            let overruns = &mut camera.allowance.overruns;
-            *overruns = overruns.wrapping_add(1);
         }
     }
 
@@ -115,31 +117,29 @@ impl<P: Ord> Publisher<P> {
     /// up no other.
     fn share(&mut self) {
         let after_sound = |peer: &Peer| peer.target.saturating_sub(peer.sound);
-        let rates = self.peers.values().filter(|peer| !peer.cameras.is_empty());
-        let rates = rates.map(after_sound).filter(|rate| *rate > Rate::ZERO);
-        let share = self.equal_share(rates.min().unwrap_or_default());
+        let peers = self.peers.values().filter(|peer| peer.takes_pictures());
+        let slowest = peers.map(after_sound).min().unwrap_or_default();
+        let share = slowest.fair_level(self.cameras.iter().map(|camera| camera.most));
         for camera in &mut self.cameras {
             camera.allowance.rate = camera.most.map_or(share, |most| most.min(share));
         }
+        self.bound();
     }
 
-    /// What each camera gets that is not at its maximum: what those leave that
-    /// are, the others share.
-    fn equal_share(&self, rate: Rate) -> Rate {
-        let mut bounds: Vec<u64> = self
-            .cameras
-            .iter()
-            .filter_map(|c| c.most)
-            .map(Rate::as_bps)
-            .collect();
-        bounds.sort_unstable();
-        let (mut left, mut sharing) = (rate.as_bps(), self.cameras.len() as u64);
-        for bound in bounds {
-            if sharing > 1 && bound < left / sharing {
-                left -= bound;
-                sharing -= 1;
-            }
+    /// The least budget of all peers that take pictures, for each camera in
+    /// proportion to its rate.
+    fn bound(&mut self) {
+        let peers = self.peers.values().filter(|peer| peer.takes_pictures());
+        let budget = peers.filter_map(|peer| peer.budget).min();
+        let rates = self.cameras.iter().map(|c| c.allowance.rate.as_bps());
+        let all = rates.map(u128::from).sum::<u128>().max(1);
+        for Camera { allowance, .. } in &mut self.cameras {
+            let part = |Bytes(all_bytes)| {
+                let rate = u128::from(allowance.rate.as_bps());
+                // No more than all of it, as the rate is no more than all rates.
+                Bytes((u128::from(all_bytes) * rate / all) as u64)
+            };
+            allowance.budget = budget.map(part);
         }
-        Rate::from_bps(left / sharing.max(1))
     }
 }

@@ -37,12 +37,15 @@ fn association(role: IceRole, seed: u64, addresses: &[SocketAddr]) -> Associatio
     #[allow(clippy::disallowed_methods)]
     let epoch = std::time::Instant::now();
     let config = Config {
-        role,
-        credentials: Credentials::from_entropy(&entropy),
-        tie_breaker: seed,
+        ice: weft_ice::Config {
+            role,
+            credentials: Credentials::from_entropy(&entropy),
+            tie_breaker: seed,
+            checks: weft_ice::Checks::All,
+            rng,
+        },
         certificate: Certificate::generate().expect("certificate"),
         epoch,
-        rng,
         handshake_seed: None,
     };
     let mut association = Association::new(Instant::ZERO, config);

@@ -2,15 +2,14 @@
 mod tests;
 mod types;
 
-pub use types::{Config, Event, FailReason, Output, Received, Remote};
+pub use types::{Config, Event, Output, Received, Remote};
 
 use crate::certificate::Fingerprint;
 use crate::counters::{Counters, DropReason};
-use crate::dtls::{Handshake, Route, Wanted};
-use crate::outbox::Outbox;
+use crate::dtls::{self, Handshake, Wanted};
 use crate::srtp::{ProtectError, Srtp, Unprotected};
 use std::net::SocketAddr;
-use weft_ice::{Agent, Credentials, LocalAddress, Path, Phase, RemoteCandidate};
+use weft_ice::{Agent, Credentials, LocalAddress, Outbox, Path, Phase, RemoteCandidate, Route};
 use weft_units::{Deadline, Duration, Instant, PathId};
 
 /// One ICE session with many valid pairs, one DTLS association, one SRTP
@@ -23,11 +22,8 @@ pub struct Association {
     ice: Agent,
     dtls: Handshake,
     srtp: Option<Box<Srtp>>,
-    out: Outbox,
+    out: Outbox<Event, Counters>,
     fingerprint: Fingerprint,
-    /// Where the peer's last DTLS record came from, for when it comes before
-    /// our own check is answered.
-    dtls_route: Option<Route>,
     deadline: Option<Deadline>,
 }
 
@@ -44,7 +40,6 @@ impl Association {
     /// An association without addresses and without a peer.
     #[must_use]
     pub fn new(now: Instant, config: Config) -> Association {
-        let rng = config.rng.stream("ice");
         Association {
             fingerprint: config.certificate.fingerprint(),
             dtls: Handshake::new(
@@ -54,14 +49,11 @@ impl Association {
                 config.handshake_seed,
             ),
             ice: Agent::new(weft_ice::Config {
-                role: config.role,
-                credentials: config.credentials,
-                tie_breaker: config.tie_breaker,
-                rng,
+                rng: config.ice.rng.stream("ice"),
+                ..config.ice
             }),
             srtp: None,
             out: Outbox::default(),
-            dtls_route: None,
             deadline: None,
         }
     }
@@ -100,9 +92,6 @@ impl Association {
     /// Removes a local address with its paths.
     pub fn remove_local(&mut self, now: Instant, addr: SocketAddr) {
         self.ice.remove_local(now, addr);
-        if self.dtls_route.is_some_and(|(local, _)| local == addr) {
-            self.dtls_route = None;
-        }
         self.settle(now);
     }
 
@@ -167,6 +156,18 @@ impl Association {
     /// Every path that was valid once or brought media, in any state.
     pub fn paths(&self) -> impl Iterator<Item = &Path> {
         self.ice.paths()
+    }
+
+    /// All pairs, by which what comes is known to be for this association.
+    pub fn routes(&self) -> impl Iterator<Item = Route> {
+        self.ice.routes()
+    }
+
+    /// Changes whenever [`Association::routes`] has more or fewer, or one of
+    /// them has become valid.
+    #[must_use]
+    pub fn routes_revision(&self) -> u64 {
+        self.ice.routes_revision()
     }
 
     /// The selected path; it may be down when all are.
@@ -238,7 +239,7 @@ impl Association {
     fn handle_dtls(
         &mut self,
         now: Instant,
-        (local, remote): Route,
+        (local, remote): dtls::Route,
         datagram: &[u8],
     ) -> Received<'static> {
         // Whoever answers our checks or sends its own may speak; a stranger
@@ -250,7 +251,6 @@ impl Association {
             self.settle(now);
             return self.dropped(DropReason::DtlsRefused);
         }
-        self.dtls_route = Some((local, remote));
         self.settle(now);
         Received::Handled
     }
@@ -258,7 +258,7 @@ impl Association {
     fn handle_media<'a>(
         &'a mut self,
         protocol: Protocol,
-        (local, remote): Route,
+        (local, remote): dtls::Route,
         datagram: &[u8],
     ) -> Received<'a> {
         let Some(path) = self.ice.path_of(local, remote) else {
@@ -306,7 +306,9 @@ impl Association {
                 weft_ice::Output::Event(event) => self.out.event(Event::Ice(event)),
             }
         }
-        let route = self.ice.route().or(self.dtls_route);
+        // A flight is several times as long as what asks for it: it goes only
+        // where a check was answered.
+        let route = self.ice.route();
         while let Some(wanted) = self.dtls.poll(now, route) {
             match wanted {
                 Wanted::Send(route, datagram) => self.out.transmit(route, datagram),

@@ -1,13 +1,19 @@
 #[cfg(test)]
 mod tests;
 
+use crate::handshake;
 use std::fmt;
 use std::str::FromStr;
+use std::sync::Arc;
 use thiserror::Error;
 
-/// Our certificate with its private key.
-#[derive(Clone, Debug)]
-pub struct Certificate(dimpl::DtlsCertificate);
+/// Our certificate with its private key, and what all handshakes with it have
+/// in common.
+#[derive(Clone)]
+pub struct Certificate {
+    own: dimpl::DtlsCertificate,
+    config: Arc<dimpl::Config>,
+}
 
 /// A certificate could not be made.
 #[derive(Debug, Error)]
@@ -25,18 +31,48 @@ impl Certificate {
     /// [`CertificateError::Generation`] if the system gives no key.
     pub fn generate() -> Result<Certificate, CertificateError> {
         dimpl::certificate::generate_self_signed_certificate()
-            .map(Certificate)
+            .map(|own| Certificate {
+                own,
+                config: Arc::new(handshake::config(None)),
+            })
             .map_err(CertificateError::Generation)
+    }
+
+    /// These bytes in place of a certificate, for handshakes that prove nothing.
+    #[cfg(feature = "testing")]
+    pub(crate) fn fixed(certificate: &[u8]) -> Certificate {
+        Certificate {
+            own: dimpl::DtlsCertificate {
+                certificate: certificate.to_vec(),
+                private_key: Vec::new(),
+            },
+            config: Arc::new(handshake::config(None)),
+        }
     }
 
     /// Its fingerprint for the session description.
     #[must_use]
     pub fn fingerprint(&self) -> Fingerprint {
-        Fingerprint::of(&self.0.certificate)
+        Fingerprint::of(&self.own.certificate)
     }
 
     pub(crate) fn for_library(&self) -> dimpl::DtlsCertificate {
-        self.0.clone()
+        self.own.clone()
+    }
+
+    /// The one that was validated with the certificate, or one of its own for
+    /// a run that is to repeat.
+    pub(crate) fn handshake_config(&self, seed: Option<u64>) -> Arc<dimpl::Config> {
+        match seed {
+            Some(_) => Arc::new(handshake::config(seed)),
+            None => Arc::clone(&self.config),
+        }
+    }
+}
+
+impl fmt::Debug for Certificate {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Certificate({})", self.fingerprint())
     }
 }
 

@@ -1,26 +1,19 @@
-use crate::association::FailReason;
 use crate::certificate::{Certificate, Fingerprint};
+use crate::failure::FailReason;
 use crate::srtp::{Profile, Side, Srtp};
 use dimpl::{Dtls, SrtpProfile};
 use std::net::SocketAddr;
-use std::sync::Arc;
 use std::time::Instant as StdInstant;
 use weft_units::{Deadline, Duration, Instant};
 
-/// Largest datagram of a flight: fits every link that carries 1,280 bytes of
-/// IPv6 (RFC 8200 section 5) with its headers and a tunnel's.
-const MTU: usize = 1200;
-
-/// First retransmission of a flight. libwebrtc starts at 50 ms
-/// (p2p/dtls/dtls_transport.cc, kMinHandshakeTimeoutMs); this spares most
-/// paths a needless repetition, and a flight lost with its path moves soon.
-const FIRST_RETRANSMISSION: std::time::Duration = std::time::Duration::from_millis(200);
-/// Doubled from there, so that a handshake goes on for [`HANDSHAKE_TIMEOUT`].
-const RETRANSMISSIONS: usize = 8;
-const HANDSHAKE_TIMEOUT: std::time::Duration = std::time::Duration::from_secs(40);
-
 /// The library speaks of timers years away when none runs.
 const NEVER: Duration = Duration::from_secs(24 * 3600);
+
+/// Least time from one call to the next that the library asks for. Without it there would
+/// be none: of a flight with a gap, as one lost datagram leaves it, dimpl 0.9
+/// wants to acknowledge the rest at once, and again at once when it has, until
+/// the gap is filled. Chosen by us: a tenth of the first retransmission.
+const SPACING: Duration = Duration::from_millis(20);
 
 /// Which side opens the DTLS handshake.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -37,6 +30,8 @@ pub(crate) struct Handshake {
     epoch: StdInstant,
     state: State,
     timer: Option<Instant>,
+    /// When it was last told the time.
+    ticked: Instant,
     buffer: Vec<u8>,
     progress: Progress,
     failure: Option<FailReason>,
@@ -79,24 +74,13 @@ impl Handshake {
         certificate: &Certificate,
         seed: Option<u64>,
     ) -> Handshake {
-        let mut config = dimpl::Config::builder()
-            .mtu(MTU)
-            // ICE has proved the peer's address before.
-            .use_server_cookie(false)
-            .flight_start_rto(FIRST_RETRANSMISSION)
-            .flight_retries(RETRANSMISSIONS)
-            .handshake_timeout(HANDSHAKE_TIMEOUT);
-        if let Some(seed) = seed {
-            config = config.dangerously_set_rng_seed(seed);
-        }
-        let config = config
-            .build()
-            .expect("the configuration is constant and valid");
+        let config = certificate.handshake_config(seed);
         Handshake {
-            dtls: Dtls::new_auto(Arc::new(config), certificate.for_library(), at(epoch, now)),
+            dtls: Dtls::new_auto(config, certificate.for_library(), at(epoch, now)),
             epoch,
             state: State::Idle,
             timer: None,
+            ticked: now,
             buffer: vec![0; 2048],
             progress: Progress::default(),
             failure: None,
@@ -240,11 +224,13 @@ impl Handshake {
     fn set_timer(&mut self, now: Instant, timer: StdInstant) {
         let since_epoch = timer.saturating_duration_since(self.epoch);
         let timer = Instant::ZERO + Duration::from(since_epoch);
+        let timer = timer.max(self.ticked + SPACING);
         self.timer = (timer.saturating_since(now) < NEVER).then_some(timer);
     }
 
     /// Lets time pass; a failure is kept for [`Handshake::poll`].
     fn tick(&mut self, now: Instant) {
+        self.ticked = now;
         let ticked = self.dtls.handle_timeout(at(self.epoch, now));
         if let (Err(error), true) = (ticked, self.is_running()) {
             let last = self.last_error.take();

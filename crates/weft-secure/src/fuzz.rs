@@ -44,12 +44,15 @@ fn association() -> Association {
         pwd: "fuzz".repeat(6),
     };
     let config = Config {
-        role: IceRole::Controlled,
-        credentials: credentials.clone(),
-        tie_breaker: 1,
+        ice: weft_ice::Config {
+            role: IceRole::Controlled,
+            credentials: credentials.clone(),
+            tie_breaker: 1,
+            checks: weft_ice::Checks::All,
+            rng: Rng::new(1),
+        },
         certificate: certificate.clone(),
         epoch: *epoch,
-        rng: Rng::new(1),
         handshake_seed: None,
     };
     let mut association = Association::new(Instant::ZERO, config);

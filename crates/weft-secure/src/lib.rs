@@ -5,16 +5,22 @@
 //! media may leave on any of them, and whatever arrives on any of them is
 //! decrypted by the same context. See [`Association`].
 
+#![forbid(unsafe_code)]
+
 mod association;
 mod certificate;
 mod counters;
 mod dtls;
+mod failure;
 pub mod fuzz;
-mod outbox;
+mod handshake;
 mod srtp;
+#[cfg(feature = "testing")]
+pub mod testing;
 
-pub use association::{Association, Config, Event, FailReason, Output, Received, Remote};
+pub use association::{Association, Config, Event, Output, Received, Remote};
 pub use certificate::{Certificate, CertificateError, Fingerprint, FingerprintError};
 pub use counters::{Counters, DropReason};
 pub use dtls::DtlsRole;
+pub use failure::FailReason;
 pub use srtp::{Profile, ProtectError};

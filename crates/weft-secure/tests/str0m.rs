@@ -60,12 +60,15 @@ impl Call {
         let mut weft_side = Association::new(
             Instant::ZERO,
             Config {
-                role,
-                credentials: Credentials::from_entropy(&entropy),
-                tie_breaker: 1,
+                ice: weft_ice::Config {
+                    role,
+                    credentials: Credentials::from_entropy(&entropy),
+                    tie_breaker: 1,
+                    checks: weft_ice::Checks::All,
+                    rng,
+                },
                 certificate: Certificate::generate().expect("certificate"),
                 epoch,
-                rng,
                 handshake_seed: None,
             },
         );

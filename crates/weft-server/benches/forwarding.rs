@@ -16,7 +16,7 @@ use std::sync::mpsc;
 use std::time::{Duration as StdDuration, Instant as StdInstant};
 use weft_ice::{IceRole, LinkId, LocalAddress, RemoteFilter};
 use weft_net::{Application, Clock, Context, Driver};
-use weft_peer::{Direction, Event as PeerEvent, Offer, PeerConfig, PeerKey, Section};
+use weft_peer::{Event as PeerEvent, Offer, PeerConfig, PeerKey, Section, StreamDirection};
 use weft_secure::{Certificate, Event as AssociationEvent};
 use weft_server::{Server, ServerConfig, ServerHandle};
 use weft_session::{Delivery, Event as SessionEvent, Frame};
@@ -97,16 +97,16 @@ impl Room {
         };
         let clients = Driver::start("clients", clock, sockets, node).expect("a thread");
         let room = Room { server, clients };
-        room.connect(addresses[0], Direction::Send, "/whip/r?name=ada");
+        room.connect(addresses[0], StreamDirection::Send, "/whip/r?name=ada");
         room.wait_for("weft_publications", 1);
         for address in &addresses[1..] {
-            room.connect(*address, Direction::Receive, "/whep/r/ada");
+            room.connect(*address, StreamDirection::Receive, "/whep/r/ada");
         }
         room.wait_for("weft_playbacks", players as u64);
         room
     }
 
-    fn connect(&self, address: SocketAddr, direction: Direction, place: &str) {
+    fn connect(&self, address: SocketAddr, direction: StreamDirection, place: &str) {
         let (reply, offer) = mpsc::channel();
         self.order(Order::Offer(address, direction, reply));
         let offer = offer.recv().expect("the driver runs");
@@ -148,7 +148,7 @@ impl Room {
 
     fn shut(self) {
         self.order(Order::Stop);
-        self.clients.join();
+        self.clients.join().expect("it does not panic");
         self.server.shutdown();
     }
 }
@@ -167,7 +167,7 @@ fn processor_time(name: &str) -> u64 {
 }
 
 enum Order {
-    Offer(SocketAddr, Direction, mpsc::Sender<String>),
+    Offer(SocketAddr, StreamDirection, mpsc::Sender<String>),
     Accept(String),
     Stop,
 }

@@ -1,70 +1,172 @@
+mod grant;
+
 use crate::problem::Problem;
 use aws_lc_rs::{constant_time, digest};
 use axum::http::{HeaderMap, StatusCode, header};
-use weft_sfu::Proof;
+use grant::Rejected;
+pub use grant::{Grant, May, TokenKey};
+use std::time::SystemTime;
 
 /// The cookie that carries the token for the page, which opens streams and
 /// sends requests without headers of its own.
 const COOKIE: &str = "weft_token";
 
-/// The header with which a participant proves to be who they were before: in
-/// the address it would stand in the logs of proxies.
-pub(crate) const SECRET: &str = "weft-secret";
-
-/// The proof that a participant's secret is. What is compared is its hash, so
-/// that the time which that takes tells nothing of the secret.
-pub(crate) fn proof_of(secret: &str) -> Proof {
-    let mut proof = [0; 32];
-    proof.copy_from_slice(hash(secret).as_ref());
-    Proof(proof)
+/// What a request wants to do.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Wish<'a> {
+    /// This, in this room.
+    In(&'a str, May),
+    /// To see what operators see.
+    Figures,
 }
 
-/// The secret that comes with a request.
-pub(crate) fn secret_of(headers: &HeaderMap) -> Option<&str> {
-    headers.get(SECRET)?.to_str().ok()
+/// What somebody may do who was let in.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Access {
+    /// All that there is: the server's own token was shown, or it has none.
+    Everywhere,
+    /// What a signed token grants.
+    Granted(Grant),
 }
 
-/// The operator's token, if there is one; only its hash is kept.
+/// Who may come in: whoever shows the operator's token, of which only the hash
+/// is kept, or one that was signed with the key. Everybody, if there is neither.
 #[derive(Clone, Default)]
-pub(crate) struct Token(Option<digest::Digest>);
+pub(crate) struct Gate {
+    token: Option<digest::Digest>,
+    key: Option<TokenKey>,
+}
 
-impl Token {
-    pub(crate) fn new(token: Option<&str>) -> Token {
-        Token(token.map(hash))
+impl Gate {
+    pub(crate) fn new(token: Option<&str>, key: Option<TokenKey>) -> Gate {
+        let token = token.map(hash);
+        Gate { token, key }
     }
 
     /// Whether a request with these headers may go on.
-    pub(crate) fn check(&self, headers: &HeaderMap) -> Result<(), Problem> {
-        let Some(wanted) = &self.0 else {
-            return Ok(());
-        };
+    pub(crate) fn check(&self, headers: &HeaderMap, wish: Wish<'_>) -> Result<Access, Problem> {
+        if self.is_open() {
+            return Ok(Access::Everywhere);
+        }
         let given = bearer(headers).or_else(|| cookie(headers));
-        match given {
-            Some(given) if same(wanted, given) => Ok(()),
-            _ => Err(Problem::new(
-                StatusCode::UNAUTHORIZED,
-                match given {
-                    Some(_) => "The token is not the one that this server asks for.",
-                    None => "This server asks for a token.",
-                },
-                "Open the link with ?token=… that you were given; other clients send it as `Authorization: Bearer`.",
-            )),
+        let grant = match self.read(given.ok_or_else(missing)?) {
+            Ok(Access::Granted(grant)) => grant,
+            Ok(Access::Everywhere) => return Ok(Access::Everywhere),
+            Err(Rejected::Expired) => return Err(expired()),
+            Err(Rejected::NotOurs) => return Err(wrong()),
+        };
+        match wish {
+            Wish::In(room, _) if room != grant.room() => Err(other_room(grant.room(), room)),
+            Wish::In(_, may) if may > grant.may => Err(watch_only()),
+            Wish::Figures => Err(other_room(grant.room(), "the server's figures")),
+            Wish::In(..) => Ok(Access::Granted(grant)),
         }
     }
 
+    /// A token for a guest of somebody who was let in: no more and no longer
+    /// than they may themselves. None where everybody may come in.
+    pub(crate) fn invite(&self, host: &Access, wanted: Grant) -> Result<Option<String>, Problem> {
+        if self.is_open() {
+            return Ok(None);
+        }
+        let key = self.key.as_ref().ok_or_else(no_key)?;
+        let grant = match host {
+            Access::Everywhere => wanted,
+            Access::Granted(own) => {
+                let mut grant = own.clone();
+                grant.may = grant.may.min(wanted.may);
+                grant.until = grant.until.min(wanted.until);
+                grant
+            }
+        };
+        Ok(Some(key.sign(&grant)))
+    }
+
     /// The `Set-Cookie` header for a page that was opened with `?token=`, if
-    /// it is the right one.
+    /// this server gave it. One whose time is over is, so that its bearer is
+    /// told that.
     pub(crate) fn cookie_for(&self, given: &str, secure: bool) -> Option<String> {
-        let wanted = self.0.as_ref()?;
         // A right token that cannot stand in a cookie is for other clients.
         let plain = given
             .bytes()
             .all(|b| b.is_ascii_graphic() && !b";,\"\\".contains(&b));
-        (plain && same(wanted, given)).then(|| {
+        let known = plain && !matches!(self.read(given), Err(Rejected::NotOurs));
+        known.then(|| {
             let secure = if secure { "; Secure" } else { "" };
             format!("{COOKIE}={given}; Path=/; HttpOnly; SameSite=Strict{secure}")
         })
     }
+
+    /// Whether there is no token to ask for.
+    pub(crate) fn is_open(&self) -> bool {
+        self.token.is_none() && self.key.is_none()
+    }
+
+    fn read(&self, given: &str) -> Result<Access, Rejected> {
+        if self
+            .token
+            .as_ref()
+            .is_some_and(|wanted| same(wanted, given))
+        {
+            return Ok(Access::Everywhere);
+        }
+        let key = self.key.as_ref().ok_or(Rejected::NotOurs)?;
+        key.verify(given, SystemTime::now()).map(Access::Granted)
+    }
+}
+
+fn missing() -> Problem {
+    Problem::new(
+        StatusCode::UNAUTHORIZED,
+        "This server asks for a token.",
+        "Open the link with ?token=… that you were given; other clients send it as `Authorization: Bearer`.",
+    )
+    .of_kind("token_missing")
+}
+
+fn wrong() -> Problem {
+    Problem::new(
+        StatusCode::UNAUTHORIZED,
+        "The token is not the one that this server asks for.",
+        "Check that it was copied whole, or ask for another one.",
+    )
+    .of_kind("token_wrong")
+}
+
+fn expired() -> Problem {
+    Problem::new(
+        StatusCode::UNAUTHORIZED,
+        "The time of this token is over.",
+        "Ask for another one from whoever invited you.",
+    )
+    .of_kind("token_expired")
+}
+
+fn other_room(good_for: &str, wanted: &str) -> Problem {
+    Problem::new(
+        StatusCode::FORBIDDEN,
+        format!("The token is for the room '{good_for}', not for {wanted}."),
+        "Open the link that you were given for what you want to see.",
+    )
+    .of_kind("token_other_room")
+}
+
+fn watch_only() -> Problem {
+    Problem::new(
+        StatusCode::FORBIDDEN,
+        "The token is for watching: it does not let you publish.",
+        "Join without camera and microphone, or ask for a token to take part.",
+    )
+    .of_kind("token_watch_only")
+}
+
+fn no_key() -> Problem {
+    Problem::new(
+        StatusCode::CONFLICT,
+        "This server has no key to sign invitations with.",
+        "Start it with --token-key FILE, or tell your guests the token that you have.",
+    )
+    .of_kind("no_token_key")
 }
 
 fn hash(token: &str) -> digest::Digest {

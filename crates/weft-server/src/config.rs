@@ -1,6 +1,10 @@
+use crate::auth::TokenKey;
+use crate::log::Log;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::ops::RangeInclusive;
 use std::path::PathBuf;
-use weft_sfu::RegistryLimits;
+use weft_rooms::RegistryLimits;
+use weft_units::Rate;
 
 /// What a server needs to know.
 #[derive(Debug, Clone)]
@@ -17,10 +21,18 @@ pub struct ServerConfig {
     /// What rooms, WHIP and WHEP ask for as bearer token. Default none:
     /// everybody who can reach the server may join.
     pub token: Option<String>,
+    /// What tokens for one room and a time are signed with; those count beside
+    /// [`ServerConfig::token`]. Default none.
+    pub token_key: Option<TokenKey>,
+    /// Another address for `/metrics` and `/healthz`, without a token, over plain
+    /// HTTP: for a monitor in a network of the operator's. Default none.
+    pub metrics: Option<SocketAddr>,
     /// Where media comes and goes. Default [`MediaConfig::default`].
     pub media: MediaConfig,
     /// Bounds. Default [`Limits::default`].
     pub limits: Limits,
+    /// Who is told what happens. Default nobody.
+    pub log: Log,
     /// More routes, on paths that the server does not have itself. Default
     /// none.
     pub extra: Option<axum::Router>,
@@ -33,22 +45,44 @@ impl Default for ServerConfig {
             security: Security::Auto,
             state: None,
             token: None,
+            token_key: None,
+            metrics: None,
             media: MediaConfig::default(),
             limits: Limits::default(),
+            log: Log::default(),
             extra: None,
         }
     }
 }
 
 /// Where media comes and goes, over UDP: one port for all peers.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MediaConfig {
-    /// Local addresses, all of which peers are told. Default none given:
-    /// loopback if HTTP listens there only, otherwise every address of the
-    /// machine.
+    /// Local addresses, all of which peers are told. Default none given; if no
+    /// interface is, either: loopback if HTTP listens there only, otherwise
+    /// the addresses of the machine's own interfaces, eight at most.
     pub addresses: Vec<IpAddr>,
-    /// The port, the same on each address; 0 takes a free one. Default 0.
-    pub port: u16,
+    /// Network interfaces, all addresses of which peers are told: those of
+    /// containers and tunnels are only if they are named. Default none given.
+    pub interfaces: Vec<String>,
+    /// The first of these ports that is free, the same on each address; 0 takes
+    /// any free one. Default 0 alone.
+    pub ports: RangeInclusive<u16>,
+    /// What peers are told in place of the local addresses of the same family:
+    /// where a router translates each of them to one of ours, port by port
+    /// (1:1 NAT). Default none.
+    pub public: Vec<IpAddr>,
+}
+
+impl Default for MediaConfig {
+    fn default() -> MediaConfig {
+        MediaConfig {
+            addresses: Vec::new(),
+            interfaces: Vec::new(),
+            ports: 0..=0,
+            public: Vec::new(),
+        }
+    }
 }
 
 /// How the server proves who it is. Browsers give camera and microphone only
@@ -76,11 +110,59 @@ pub struct Limits {
     pub rooms: usize,
     /// Most participants in one room. Default 100.
     pub participants_per_room: usize,
-    /// Most media connections, to publish or to play, at a time. Default
-    /// 2000; each costs about 200 kB.
-    pub media_connections: usize,
+    /// Most media connections, to publish or to play, at a time.
+    pub media: MediaLimits,
+    /// Most participants from one address, or from one IPv6 network of 64
+    /// bits, in all rooms. Default 300. Loopback is not counted.
+    pub participants_per_address: usize,
     /// Most HTTP connections at a time. Default 4096; further ones wait.
     pub http_connections: usize,
+    /// Most of them from one address, or from one IPv6 network of 64 bits.
+    /// Default 256; further ones are closed. Loopback is not counted: a proxy
+    /// on this machine may speak for everybody.
+    pub http_connections_per_address: usize,
+}
+
+/// Bounds of media connections, so that nobody has all of them. In a room of
+/// n who all publish, each has n connections.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct MediaLimits {
+    /// Most at a time. Default 2000; each costs about 200 kB.
+    pub all: usize,
+    /// Most in one room. Default 1000.
+    pub per_room: usize,
+    /// Most from one address, or from one IPv6 network of 64 bits: an office
+    /// of ten in a room of fifty. Default 500. Loopback is not counted, but the
+    /// address is that a proxy there names.
+    pub per_address: usize,
+    /// Most of these that are not up yet: they are given up after 8 s when
+    /// nothing comes. Default 256.
+    pub coming_per_address: usize,
+    /// Most of those who show the same signed token. Default 500.
+    pub per_token: usize,
+    /// Most that is taken of one publisher, repair and copies over several links
+    /// included; the rest is dropped. Default 100 Mbit/s.
+    pub publisher: Rate,
+    /// Most that is sent to all players together before nobody else may publish
+    /// or play. Default none.
+    pub egress: Option<Rate>,
+    /// Most of one participant. Default 200: a full room, each asked for twice.
+    pub per_participant: usize,
+}
+
+impl Default for MediaLimits {
+    fn default() -> MediaLimits {
+        MediaLimits {
+            all: 2000,
+            per_room: 1000,
+            per_address: 500,
+            coming_per_address: 256,
+            per_token: 500,
+            publisher: Rate::from_mbps(100),
+            egress: None,
+            per_participant: 200,
+        }
+    }
 }
 
 impl Default for Limits {
@@ -89,8 +171,10 @@ impl Default for Limits {
         Limits {
             rooms: registry.rooms,
             participants_per_room: registry.participants_per_room,
-            media_connections: 2000,
+            media: MediaLimits::default(),
+            participants_per_address: 300,
             http_connections: 4096,
+            http_connections_per_address: 256,
         }
     }
 }

@@ -18,6 +18,12 @@ pub enum ServerError {
         /// What was asked for; port 0 asks for a free one.
         address: SocketAddr,
     },
+    /// No interface is called that, or it has no address.
+    #[error("this machine has no interface '{name}' with an address")]
+    NoInterface {
+        /// What was asked for.
+        name: String,
+    },
     /// The system does not let us listen there.
     #[error("listening on {address} is not allowed")]
     NotAllowed {
@@ -48,9 +54,19 @@ pub enum ServerError {
         /// What is wrong with it.
         reason: String,
     },
-    /// The server's own certificate cannot be written down.
-    #[error("cannot keep the server's own certificate in {}: {reason}", path.display())]
+    /// The file with the key of tokens cannot be used.
+    #[error("cannot use the key of tokens in {}: {reason}", path.display())]
+    KeyUnreadable {
+        /// Which file.
+        path: PathBuf,
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// What the server has made for itself cannot be written down.
+    #[error("cannot keep the server's {what} in {}: {reason}", path.display())]
     NotKept {
+        /// What it has made.
+        what: &'static str,
         /// Which file.
         path: PathBuf,
         /// What the system says.
@@ -76,6 +92,9 @@ impl ServerError {
             ServerError::AddressUnavailable { .. } => {
                 "Take an address that `ip address` shows, or 0.0.0.0 for all of them.".to_owned()
             }
+            ServerError::NoInterface { .. } => {
+                "Take one that `ip address` shows with an address.".to_owned()
+            }
             ServerError::NotAllowed { address } if address.port() < 1024 => format!(
                 "Ports below 1024 need a privilege: use a higher one with --listen, or run `sudo setcap cap_net_bind_service+ep $(command -v weft)`; asked for was {}.",
                 address.port()
@@ -88,6 +107,9 @@ impl ServerError {
             }
             ServerError::CertificateUnusable { .. } => {
                 "Check that the key belongs to the first certificate of the file, or leave both out for a self-signed one.".to_owned()
+            }
+            ServerError::KeyUnreadable { .. } => {
+                "Name the server's key with --token-key; `weft serve --token-key FILE` makes one where there is none.".to_owned()
             }
             ServerError::NotKept { .. } => {
                 "Let this user write there, or set XDG_STATE_HOME to another folder.".to_owned()
@@ -104,6 +126,14 @@ impl ServerError {
             io::ErrorKind::AddrNotAvailable => ServerError::AddressUnavailable { address },
             io::ErrorKind::PermissionDenied => ServerError::NotAllowed { address },
             _ => ServerError::Listen { address, source },
+        }
+    }
+
+    pub(crate) fn not_kept(what: &'static str, path: &Path, error: &io::Error) -> ServerError {
+        ServerError::NotKept {
+            what,
+            path: path.to_owned(),
+            reason: error.to_string(),
         }
     }
 

@@ -1,19 +1,28 @@
 //! Rooms, media connections and event streams, behind one lock that is never
 //! held across an await.
 
+mod pace;
 mod resources;
+mod state;
 
-use crate::auth::proof_of;
 use crate::clock::Clock;
 use crate::config::Limits;
-use crate::media_plane::{Command, Event, MediaPlane, Negotiated, ResourceId};
+use crate::ids::Ids;
+use crate::log::{Happened, Log};
+use crate::media_plane::{Event, MediaPlane, Negotiated, ResourceId};
+use crate::origin::Origin;
 use crate::problem::Problem;
+use crate::secret::{proof_of, unguessable};
 pub(crate) use resources::Enabled;
 use resources::{Resource, Resources, Role};
-use serde_json::{Value, json};
+use serde_json::json;
+pub(crate) use state::Message;
+use state::{Door, Feed, State, change_message, message};
+use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use tokio::sync::{Notify, mpsc};
-use weft_sfu::{
+use std::time::Duration;
+use tokio::sync::{Notify, mpsc, watch};
+use weft_rooms::{
     Change, HoldError, Join, Joined, LinkReport, Participant, ParticipantKind, Publishing,
     Registry, RegistryLimits, RoomEvent,
 };
@@ -31,28 +40,13 @@ pub(crate) struct Hub {
     state: Mutex<State>,
     media: Arc<dyn MediaPlane>,
     clock: Clock,
+    ids: Ids,
+    log: Log,
     limits: Limits,
+    /// How many participants there are.
+    population: watch::Sender<usize>,
     /// The next deadline may have changed.
     pub(crate) rescheduled: Notify,
-}
-
-struct State {
-    registry: Registry,
-    resources: Resources,
-    feeds: Vec<Feed>,
-    open: bool,
-}
-
-struct Feed {
-    room: String,
-    sender: mpsc::Sender<Message>,
-}
-
-/// One event for a stream.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Message {
-    pub(crate) event: &'static str,
-    pub(crate) data: Arc<str>,
 }
 
 /// Who comes to a room, to be there or to publish.
@@ -65,6 +59,8 @@ pub(crate) struct Arrival<'a> {
     pub(crate) id: Option<&'a str>,
     /// What the welcome gave to who they were.
     pub(crate) secret: Option<&'a str>,
+    /// From where.
+    pub(crate) origin: &'a Origin,
 }
 
 /// What a resource's path leads to.
@@ -75,7 +71,12 @@ pub(crate) enum RoleOf {
 }
 
 impl Hub {
-    pub(crate) fn new(limits: Limits, media: Arc<dyn MediaPlane>, clock: Clock) -> Hub {
+    pub(crate) fn new(
+        limits: Limits,
+        media: Arc<dyn MediaPlane>,
+        (clock, ids): (Clock, Ids),
+        log: Log,
+    ) -> Hub {
         let registry = Registry::new(RegistryLimits {
             rooms: limits.rooms,
             participants_per_room: limits.participants_per_room,
@@ -85,16 +86,20 @@ impl Hub {
                 registry,
                 resources: Resources::default(),
                 feeds: Vec::new(),
-                open: true,
+                homes: BTreeMap::new(),
+                door: Door::Open,
             }),
             media,
             clock,
+            ids,
+            log,
             limits,
+            population: watch::Sender::new(0),
             rescheduled: Notify::new(),
         }
     }
 
-    pub(crate) fn media(&self) -> &dyn MediaPlane {
+    pub(crate) fn media(&self) -> &(dyn MediaPlane + 'static) {
         &*self.media
     }
 
@@ -105,13 +110,10 @@ impl Hub {
         who: Arrival<'_>,
     ) -> Result<(String, mpsc::Receiver<Message>), Problem> {
         let mut state = self.lock();
-        if !state.open {
-            return Err(Problem::overloaded("anybody: it is about to stop"));
-        }
-        let (id, secret) = state.join(&who)?;
+        let (id, secret) = self.join_registry(&mut state, &who)?;
         self.tell(&mut state);
         let (sender, receiver) = mpsc::channel(FEED_LENGTH);
-        let participants: Vec<&Participant> = state.registry.participants(who.room).collect();
+        let participants: Vec<&Participant> = state.registry.participants(who.room);
         let welcome = json!({
             "id": id, "secret": secret, "room": who.room, "participants": participants
         });
@@ -128,6 +130,15 @@ impl Hub {
         self.rescheduled.notify_one();
     }
 
+    /// Somebody's page goes away, for good or to be loaded again.
+    pub(crate) fn part(&self, room: &str, id: &str, secret: Option<&str>) -> Result<(), Problem> {
+        let proof = secret.map(proof_of);
+        let now = self.clock.now();
+        self.lock().registry.part(now, room, id, proof)?;
+        self.rescheduled.notify_one();
+        Ok(())
+    }
+
     /// Somebody begins to publish: holds them in the room until
     /// [`Hub::close`].
     pub(crate) fn open_publication(
@@ -135,37 +146,30 @@ impl Hub {
         who: &Arrival<'_>,
     ) -> Result<(ResourceId, String), Problem> {
         let mut state = self.lock();
-        state.check_room_for_one(&self.limits)?;
-        let proof = who.secret.map(proof_of);
-        let held = who.id.map(|id| state.registry.hold(who.room, id, proof));
-        let id = match (held, who.id) {
-            (Some(Ok(())), Some(id)) => id.to_owned(),
-            (Some(Err(HoldError::Unknown(unknown))), _) if who.name.is_none() => {
-                return Err(unknown.into());
-            }
-            (Some(Err(stranger @ HoldError::Stranger { .. })), _) => return Err(stranger.into()),
-            _ => state.join(who)?.0,
-        };
-        let resource = state.open(who.room, &id, Role::PUBLISH);
+        let taken = self.take(&mut state, who, Role::PUBLISH)?;
         self.tell(&mut state);
-        Ok((resource, id))
+        Ok(taken)
     }
 
-    /// Somebody begins to play; finds the publisher by id or name.
+    /// Somebody begins to play, and is shown in the room as long as they do;
+    /// finds the publisher by id or name.
     pub(crate) fn open_playback(
         &self,
-        room: &str,
+        who: &Arrival<'_>,
         wanted: &str,
     ) -> Result<(ResourceId, String), Problem> {
         let mut state = self.lock();
-        state.check_room_for_one(&self.limits)?;
-        let publisher = state.registry.find(room, wanted)?;
-        if publisher.publishing == Publishing::default() {
+        let found = state.registry.find(who.room, wanted)?;
+        if found.publishing.is_nothing() {
             return Err(crate::media_plane::MediaError::NothingPublished.into());
         }
-        let id = publisher.id.clone();
-        let resource = state.open(room, &id, Role::Play);
-        Ok((resource, id))
+        let publisher = found.id.clone();
+        let role = Role::Play {
+            publisher: publisher.clone(),
+        };
+        let (resource, _) = self.take(&mut state, who, role)?;
+        self.tell(&mut state);
+        Ok((resource, publisher))
     }
 
     /// What was agreed on for a publication. An earlier one of the same
@@ -180,20 +184,18 @@ impl Hub {
         let state = self.lock();
         let found = state.resources.find(id).filter(|r| r.room == room);
         match found.map(|r| (&r.role, role)) {
-            Some((Role::Publish { .. }, RoleOf::Publish) | (Role::Play, RoleOf::Play)) => Ok(()),
+            Some((Role::Publish { .. }, RoleOf::Publish) | (Role::Play { .. }, RoleOf::Play)) => {
+                Ok(())
+            }
             _ => Err(Problem::no_resource()),
         }
     }
 
     /// A connection ends on request, or since it could not be made.
     pub(crate) fn close(&self, id: &ResourceId) {
-        self.media.send(Command::Close {
-            resource: id.clone(),
-        });
+        self.media.close(id.clone());
         let mut state = self.lock();
-        if let Some(resource) = state.resources.take(id)
-            && resource.role != Role::Play
-        {
+        if let Some(resource) = state.resources.take(id) {
             let (room, participant) = (&resource.room, &resource.participant);
             state.show_publishing(room, participant);
             state.registry.finish(self.clock.now(), room, participant);
@@ -202,17 +204,20 @@ impl Hub {
     }
 
     /// The publisher switches pictures or sound off or on.
-    pub(crate) fn set_enabled(&self, id: &ResourceId, wanted: Enabled) {
+    pub(crate) fn set_enabled(&self, id: &ResourceId, wanted: Enabled) -> Result<(), Problem> {
         let mut state = self.lock();
+        state.check_pace(id, self.clock.now())?;
         if state.resources.set_enabled(id, wanted) {
             state.show_publishing_of(id);
         }
         self.tell(&mut state);
+        Ok(())
     }
 
     /// A sender's figures of its links.
     pub(crate) fn set_links(&self, id: &ResourceId, links: Vec<LinkReport>) -> Result<(), Problem> {
         let mut state = self.lock();
+        state.check_pace(id, self.clock.now())?;
         let Some(Resource {
             room, participant, ..
         }) = state.resources.find(id).cloned()
@@ -232,7 +237,7 @@ impl Hub {
         publishing: Publishing,
     ) -> Result<String, Problem> {
         let mut state = self.lock();
-        let (id, _) = state.join(who)?;
+        let (id, _) = self.join_registry(&mut state, who)?;
         state.registry.set_publishing(who.room, &id, publishing)?;
         self.tell(&mut state);
         Ok(id)
@@ -245,14 +250,25 @@ impl Hub {
             Event::Connected { resource } => {
                 for earlier in state.resources.connect(&resource) {
                     state.release_publisher_of(self.clock.now(), &resource);
-                    self.media.send(Command::Close { resource: earlier });
+                    self.media.close(earlier);
                 }
                 state.show_publishing_of(&resource);
+                if let Some(found) = state.resources.find(&resource) {
+                    self.log.tell(|| Happened::Connected {
+                        room: found.room.clone(),
+                        id: found.participant.clone(),
+                        publishes: found.is_publication(),
+                    });
+                }
             }
-            Event::Ended { resource, .. } => {
-                if let Some(found) = state.resources.take(&resource)
-                    && found.role != Role::Play
-                {
+            Event::Ended { resource, reason } => {
+                if let Some(found) = state.resources.take(&resource) {
+                    self.log.tell(|| Happened::Ended {
+                        room: found.room.clone(),
+                        id: found.participant.clone(),
+                        publishes: found.is_publication(),
+                        reason,
+                    });
                     state.show_publishing(&found.room, &found.participant);
                     let now = self.clock.now();
                     state.registry.release(now, &found.room, &found.participant);
@@ -287,53 +303,103 @@ impl Hub {
     /// Ends all event streams, for the server's end.
     pub(crate) fn shut(&self) {
         let mut state = self.lock();
-        state.open = false;
+        state.door = Door::Shut;
         state.feeds.clear();
+    }
+
+    /// Lets nobody new in from now on, and tells those who are there how long
+    /// they may stay.
+    pub(crate) fn drain(&self, patience: Duration) {
+        let mut state = self.lock();
+        state.door = Door::Draining;
+        let seconds = patience.as_secs();
+        let stopping = message("stopping", &json!({ "seconds": seconds }));
+        state
+            .feeds
+            .retain(|feed| feed.sender.try_send(stopping.clone()).is_ok());
+        self.log.tell(|| Happened::Draining { seconds });
+    }
+
+    /// Waits until nobody is there any more.
+    pub(crate) async fn until_empty(&self) {
+        let mut population = self.population.subscribe();
+        // The hub, which has the other end, is here.
+        let _ = population.wait_for(|count| *count == 0).await;
+    }
+
+    pub(crate) fn log(&self) -> &Log {
+        &self.log
     }
 
     /// Passes on what the registry has to tell.
     fn tell(&self, state: &mut State) {
         while let Some(RoomEvent { room, change }) = state.registry.poll_output() {
             if let Change::Left { id } = &change {
-                for resource in state.resources.take_all_of(&room, id) {
-                    self.media.send(Command::Close { resource });
+                state.homes.remove(&(room.clone(), id.clone()));
+                for (resource, of) in state.resources.take_all_of(&room, id) {
+                    self.media.close(resource);
+                    let now = self.clock.now();
+                    state.registry.release(now, &of.room, &of.participant);
                 }
             }
+            self.write_down(&room, &change);
             let message = change_message(&change);
             state
                 .feeds
                 .retain(|feed| feed.room != room || feed.sender.try_send(message.clone()).is_ok());
         }
         state.feeds.retain(|feed| !feed.sender.is_closed());
+        self.population.send_replace(state.registry.count().1);
         self.rescheduled.notify_one();
     }
 
-    /// Nothing in here panics while it holds the lock with the state half
-    /// changed, so a poisoned lock is as good as any.
-    fn lock(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-impl State {
-    fn check_room_for_one(&self, limits: &Limits) -> Result<(), Problem> {
-        if !self.open || self.resources.count() >= limits.media_connections {
-            return Err(Problem::overloaded("another media connection"));
+    fn write_down(&self, room: &str, change: &Change) {
+        let room = || room.to_owned();
+        match change {
+            Change::Joined(who) => self.log.tell(|| Happened::Joined {
+                room: room(),
+                id: who.id.clone(),
+                name: who.name.clone(),
+                kind: who.kind,
+            }),
+            Change::Left { id } => self.log.tell(|| Happened::Left {
+                room: room(),
+                id: id.clone(),
+            }),
+            Change::Changed(_) | Change::Links { .. } => {}
         }
-        Ok(())
     }
 
     /// Joins the registry. Returns the id, and the secret that proves it.
-    fn join(&mut self, who: &Arrival<'_>) -> Result<(String, String), Problem> {
+    fn join_registry(
+        &self,
+        state: &mut State,
+        who: &Arrival<'_>,
+    ) -> Result<(String, String), Problem> {
+        let proof = who.secret.map(proof_of);
+        let is_back = who
+            .id
+            .is_some_and(|id| state.registry.knows(who.room, id, proof));
+        if state.door == Door::Shut || state.door == Door::Draining && !is_back {
+            return Err(Problem::overloaded("anybody: it is about to stop"));
+        }
+        if !is_back {
+            state.check_home(who.origin, self.limits.participants_per_address)?;
+        }
         let fresh = unguessable();
-        let joined = self.registry.join(Join {
+        let joined = state.registry.join(Join {
             room: who.room,
             name: who.name.unwrap_or_default(),
             kind: who.kind,
             id: who.id,
-            proof: who.secret.map(proof_of),
+            proof,
             fresh: proof_of(&fresh),
+            fresh_id: &self.ids.fresh(),
         })?;
+        if let (Joined::New(id), Some(home)) = (&joined, who.origin.network) {
+            let who = (who.room.to_owned(), id.clone());
+            state.homes.insert(who, home);
+        }
         let secret = match (&joined, who.secret) {
             (Joined::Back(_), Some(shown)) => shown.to_owned(),
             _ => fresh,
@@ -341,60 +407,46 @@ impl State {
         Ok((joined.into_id(), secret))
     }
 
-    fn open(&mut self, room: &str, participant: &str, role: Role) -> ResourceId {
-        let id = ResourceId(unguessable());
-        self.resources.open(id.clone(), room, participant, role);
-        id
-    }
-
-    fn show_publishing_of(&mut self, id: &ResourceId) {
-        let found = self.resources.find(id).filter(|r| r.role != Role::Play);
-        if let Some(Resource {
-            room, participant, ..
-        }) = found.cloned()
-        {
-            self.show_publishing(&room, &participant);
+    /// Holds who says to be there already, and proves it, in the room; who has
+    /// a name only is somebody new.
+    fn hold(&self, state: &mut State, who: &Arrival<'_>) -> Result<String, Problem> {
+        let proof = who.secret.map(proof_of);
+        let held = who.id.map(|id| state.registry.hold(who.room, id, proof));
+        match (held, who.id) {
+            (Some(Ok(())), Some(id)) => Ok(id.to_owned()),
+            (Some(Err(HoldError::Unknown(unknown))), _) if who.name.is_none() => {
+                Err(unknown.into())
+            }
+            (Some(Err(stranger @ HoldError::Stranger { .. })), _) => Err(stranger.into()),
+            _ => Ok(self.join_registry(state, who)?.0),
         }
     }
 
-    /// What the participant's connected publications show together.
-    fn show_publishing(&mut self, room: &str, participant: &str) {
-        let shown = self.resources.shown(room, participant);
-        // Somebody who is gone publishes nothing: no error.
-        let _ = self.registry.set_publishing(room, participant, shown);
-    }
-
-    /// The hold of a publication that another one of theirs replaces.
-    fn release_publisher_of(&mut self, now: Instant, id: &ResourceId) {
-        if let Some(found) = self.resources.find(id) {
-            self.registry.release(now, &found.room, &found.participant);
+    /// A media connection for somebody, whom it holds in the room, as far as
+    /// the quotas go. Returns it with their id.
+    fn take(
+        &self,
+        state: &mut State,
+        who: &Arrival<'_>,
+        role: Role,
+    ) -> Result<(ResourceId, String), Problem> {
+        let limits = &self.limits.media;
+        state.resources.check(limits, who.room, who.origin)?;
+        let id = self.hold(state, who)?;
+        let checked = state.resources.check_participant(limits, who.room, &id);
+        if let Err(problem) = checked {
+            state.registry.finish(self.clock.now(), who.room, &id);
+            return Err(problem);
         }
+        let resource = ResourceId(unguessable());
+        let (place, origin) = ((who.room, &*id), who.origin.clone());
+        state.resources.open(resource.clone(), place, role, origin);
+        Ok((resource, id))
     }
-}
 
-fn message(event: &'static str, data: &Value) -> Message {
-    Message {
-        event,
-        data: data.to_string().into(),
+    /// Nothing in here panics while it holds the lock with the state half
+    /// changed, so a poisoned lock is as good as any.
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
-}
-
-fn change_message(change: &Change) -> Message {
-    match change {
-        Change::Joined(participant) => message("joined", &json!(participant)),
-        Change::Changed(participant) => message("changed", &json!(participant)),
-        Change::Links { id, links } => message("links", &json!({"id": id, "links": links})),
-        Change::Left { id } => message("left", &json!({"id": id})),
-    }
-}
-
-/// 128 random bits in hexadecimal: a token, a secret, a name that nobody finds.
-///
-/// # Panics
-/// If the system's random generator fails.
-#[must_use]
-pub fn unguessable() -> String {
-    let mut bytes = [0; 16];
-    aws_lc_rs::rand::fill(&mut bytes).expect("the system's random generator works");
-    bytes.iter().map(|b| format!("{b:02x}")).collect()
 }

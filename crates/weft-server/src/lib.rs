@@ -2,33 +2,45 @@
 //!
 //! [`Server::start`] runs HTTP and the forwarding of media, each on threads of
 //! its own; [`Server::start_with`] puts HTTP before another media plane. The
-//! two are joined by channels: HTTP handlers send [`media_plane::Command`]s
+//! two are joined by channels: HTTP handlers send [`media_plane::Request`]s
 //! and the plane reports [`media_plane::Event`]s, so a slow request never
 //! delays a packet.
+
+#![forbid(unsafe_code)]
 
 mod auth;
 mod clock;
 mod config;
+mod crowd;
 mod error;
 mod forwarding;
 mod hub;
+mod ids;
 mod listener;
+mod log;
 pub mod media_plane;
+mod origin;
 mod own_certificate;
 mod page;
+mod pem;
+mod private_file;
 mod problem;
 mod routes;
+mod secret;
 mod server;
 mod tls;
 
+pub use auth::{Grant, May, TokenKey};
 pub use axum;
-pub use config::{Limits, MediaConfig, Security, ServerConfig};
+pub use config::{Limits, MediaConfig, MediaLimits, Security, ServerConfig};
 pub use error::ServerError;
-pub use hub::unguessable;
+pub use log::{Happened, Level, Log};
 pub use own_certificate::Renewal;
 pub use problem::Problem;
+pub use routes::Admitted;
+pub use secret::unguessable;
 pub use server::{Resident, Server, ServerHandle};
-pub use weft_sfu::{
+pub use weft_rooms::{
     Camera, LinkReport, LinkState, MAX_CAMERAS, MAX_LINKS, ParticipantKind, Publishing,
 };
 

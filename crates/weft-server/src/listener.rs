@@ -1,4 +1,8 @@
+use crate::config::Limits;
+use crate::crowd::{Crowd, Place};
 use axum::serve::Listener;
+use socket2::{SockRef, TcpKeepalive};
+use std::future::Future;
 use std::io;
 use std::net::SocketAddr;
 use std::pin::Pin;
@@ -8,10 +12,16 @@ use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt, ReadBuf};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc};
+use tokio::time::{Instant, Sleep};
 use tokio_rustls::TlsAcceptor;
 
 /// Longest TLS handshake. Chosen by us: many round trips of a bad link.
 const HANDSHAKE_TIMEOUT: Duration = Duration::from_secs(10);
+/// Longest time in which nothing is written to a connection. Requests are
+/// answered within seconds, and event streams have a comment each quarter of a
+/// minute: a connection that is silent for longer has no request, or one that
+/// comes too slowly, or nobody who reads the answer. Chosen by us.
+const SILENCE: Duration = Duration::from_secs(30);
 /// Pause when the system has no file descriptor for another connection.
 const EXHAUSTED_PAUSE: Duration = Duration::from_millis(100);
 /// First octet of every TLS connection: record type handshake (RFC 8446
@@ -30,6 +40,9 @@ pub(crate) struct Connections {
 /// One connection.
 pub(crate) struct Connection {
     io: Pin<Box<dyn Io>>,
+    /// Of its life, unless something is written.
+    end: Pin<Box<Sleep>>,
+    _place: Place,
     _permit: OwnedSemaphorePermit,
 }
 
@@ -41,13 +54,14 @@ impl Connections {
     pub(crate) fn start(
         listener: std::net::TcpListener,
         tls: Option<TlsAcceptor>,
-        limit: usize,
+        limits: Limits,
     ) -> io::Result<Connections> {
         let address = listener.local_addr()?;
         let listener = TcpListener::from_std(listener)?;
         let (sender, ready) = mpsc::channel(16);
-        let permits = Arc::new(Semaphore::new(limit));
-        tokio::spawn(accept_all(listener, tls, permits, sender));
+        let permits = Arc::new(Semaphore::new(limits.http_connections));
+        let crowd = Crowd::new(limits.http_connections_per_address);
+        tokio::spawn(accept_all(listener, tls, (permits, crowd), sender));
         Ok(Connections { ready, address })
     }
 }
@@ -55,7 +69,7 @@ impl Connections {
 async fn accept_all(
     listener: TcpListener,
     tls: Option<TlsAcceptor>,
-    permits: Arc<Semaphore>,
+    (permits, crowd): (Arc<Semaphore>, Crowd),
     sender: mpsc::Sender<(Connection, SocketAddr)>,
 ) {
     loop {
@@ -70,19 +84,44 @@ async fn accept_all(
             tokio::time::sleep(EXHAUSTED_PAUSE).await;
             continue;
         };
-        // Events and answers are small and wanted at once.
-        let _ = stream.set_nodelay(true);
+        // Closed without a word: to answer would take what is to be spared.
+        let Some(place) = crowd.enter(peer.ip()) else {
+            continue;
+        };
+        prepare(&stream);
         let (tls, sender) = (tls.clone(), sender.clone());
         tokio::spawn(async move {
             let handshake = tokio::time::timeout(HANDSHAKE_TIMEOUT, secured(stream, tls));
             if let Ok(Ok(io)) = handshake.await {
                 let connection = Connection {
                     io,
+                    end: Box::pin(tokio::time::sleep(SILENCE)),
+                    _place: place,
                     _permit: permit,
                 };
                 let _ = sender.send((connection, peer)).await;
             }
         });
+    }
+}
+
+/// Events and answers are small and wanted at once; who is gone without a word
+/// is found out. An option that the system lacks is done without.
+fn prepare(stream: &TcpStream) {
+    let _ = stream.set_nodelay(true);
+    let socket = SockRef::from(stream);
+    let _ = socket.set_tcp_keepalive(&TcpKeepalive::new().with_time(SILENCE));
+    #[cfg(target_os = "linux")]
+    let _ = socket.set_tcp_user_timeout(Some(SILENCE));
+}
+
+impl Connection {
+    /// Fails when nothing was written for too long.
+    fn poll_end(&mut self, cx: &mut Context<'_>) -> Poll<io::Error> {
+        self.end
+            .as_mut()
+            .poll(cx)
+            .map(|()| io::ErrorKind::TimedOut.into())
     }
 }
 
@@ -121,6 +160,9 @@ impl AsyncRead for Connection {
         cx: &mut Context<'_>,
         buf: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
+        if let Poll::Ready(error) = self.poll_end(cx) {
+            return Poll::Ready(Err(error));
+        }
         self.io.as_mut().poll_read(cx, buf)
     }
 }
@@ -131,7 +173,14 @@ impl AsyncWrite for Connection {
         cx: &mut Context<'_>,
         buf: &[u8],
     ) -> Poll<io::Result<usize>> {
-        self.io.as_mut().poll_write(cx, buf)
+        if let Poll::Ready(error) = self.poll_end(cx) {
+            return Poll::Ready(Err(error));
+        }
+        let written = self.io.as_mut().poll_write(cx, buf);
+        if matches!(written, Poll::Ready(Ok(1..))) {
+            self.end.as_mut().reset(Instant::now() + SILENCE);
+        }
+        written
     }
 
     fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
@@ -140,5 +189,58 @@ impl AsyncWrite for Connection {
 
     fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         self.io.as_mut().poll_shutdown(cx)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use tokio::io::{AsyncReadExt, DuplexStream};
+
+    fn connection() -> (Connection, DuplexStream) {
+        let (io, other) = tokio::io::duplex(64);
+        let permits = Arc::new(Semaphore::new(1));
+        let connection = Connection {
+            io: Box::pin(io),
+            end: Box::pin(tokio::time::sleep(SILENCE)),
+            _place: Crowd::new(1).enter([192, 0, 2, 1].into()).unwrap(),
+            _permit: permits.try_acquire_owned().unwrap(),
+        };
+        (connection, other)
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn who_says_nothing_or_too_little_is_cut_off() {
+        for drip in [false, true] {
+            let (mut connection, mut other) = connection();
+            let began = Instant::now();
+            tokio::spawn(async move {
+                // A header that comes octet by octet.
+                while drip && other.write_all(b"G").await.is_ok() {
+                    tokio::time::sleep(Duration::from_secs(1)).await;
+                }
+                std::future::pending::<()>().await;
+            });
+            let mut read = Vec::new();
+            let end = connection.read_to_end(&mut read).await;
+            assert_eq!(end.unwrap_err().kind(), io::ErrorKind::TimedOut);
+            assert_eq!(began.elapsed().as_secs(), SILENCE.as_secs());
+        }
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_stream_that_is_written_to_and_read_lasts() {
+        let (mut connection, mut other) = connection();
+        for _ in 0..20 {
+            tokio::time::sleep(Duration::from_secs(15)).await;
+            connection.write_all(b": comment").await.unwrap();
+            let mut comment = [0; 9];
+            other.read_exact(&mut comment).await.unwrap();
+        }
+        // Nobody reads any more.
+        let began = Instant::now();
+        let stuck = connection.write_all(&[0; 1000]).await;
+        assert_eq!(stuck.unwrap_err().kind(), io::ErrorKind::TimedOut);
+        assert_eq!(began.elapsed().as_secs(), SILENCE.as_secs());
     }
 }

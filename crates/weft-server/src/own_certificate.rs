@@ -1,16 +1,16 @@
 //! The certificate that a server makes for itself, and keeps as long as it fits.
 
 use crate::error::ServerError;
-use crate::tls;
+use crate::pem;
+use crate::private_file;
 use rcgen::{
     Certificate, CertificateParams, DnType, ExtendedKeyUsagePurpose, KeyPair, date_time_ymd,
 };
 use std::collections::BTreeSet;
 use std::fmt;
-use std::fs::{DirBuilder, File, OpenOptions};
-use std::io::{self, Write};
+use std::fs::File;
+use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
-use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 use tokio_rustls::rustls::RootCertStore;
@@ -78,7 +78,7 @@ pub(crate) fn kept(ip: IpAddr, state: &Path, now: UnixTime) -> Result<Kept, Serv
 pub(crate) fn keep(names: &Names, state: &Path, now: UnixTime) -> Result<Kept, ServerError> {
     let (certificate, key) = (state.join(CERTIFICATE), state.join(KEY));
     let write = |path: &Path, content: String| {
-        write_private(path, &content).map_err(|error| not_kept(path, &error))
+        private_file::replace(path, &content).map_err(|error| not_kept(path, &error))
     };
     // Two servers that start together must not each write one of the files.
     let _alone = lock(state).map_err(|error| not_kept(state, &error))?;
@@ -88,7 +88,7 @@ pub(crate) fn keep(names: &Names, state: &Path, now: UnixTime) -> Result<Kept, S
         write(&key, new.serialize_pem())?;
         write(&certificate, signed(names, &new, now)?.pem())?;
     } else {
-        let chain = tls::chain_of(&certificate)?;
+        let chain = pem::chain_of(&certificate)?;
         renewal = chain.first().and_then(|old| due(old, names, now));
         if renewal.is_some() {
             let unreadable = |error: String| ServerError::unreadable(&key, error);
@@ -105,10 +105,7 @@ pub(crate) fn keep(names: &Names, state: &Path, now: UnixTime) -> Result<Kept, S
 }
 
 fn not_kept(path: &Path, error: &io::Error) -> ServerError {
-    ServerError::NotKept {
-        path: path.to_owned(),
-        reason: error.to_string(),
-    }
+    ServerError::not_kept("certificate of its own", path, error)
 }
 
 /// What a certificate has to name.
@@ -214,24 +211,10 @@ fn refused(error: rcgen::Error) -> ServerError {
 
 /// Makes the folder, for this user alone, and holds it until the file goes.
 fn lock(folder: &Path) -> io::Result<File> {
-    let mut builder = DirBuilder::new();
-    builder.recursive(true).mode(0o700).create(folder)?;
+    private_file::folder(folder)?;
     let lock = File::create(folder.join("lock"))?;
     lock.lock()?;
     Ok(lock)
-}
-
-/// A file for this user alone, whole at any time.
-fn write_private(path: &Path, content: &str) -> io::Result<()> {
-    let new = path.with_extension("new");
-    let _ = std::fs::remove_file(&new);
-    let mut file = OpenOptions::new()
-        .write(true)
-        .create_new(true)
-        .mode(0o600)
-        .open(&new)?;
-    file.write_all(content.as_bytes())?;
-    std::fs::rename(&new, path)
 }
 
 #[cfg(test)]

@@ -1,11 +1,16 @@
 use crate::media_plane::MediaError;
 use axum::Json;
-use axum::http::StatusCode;
+use axum::http::header::RETRY_AFTER;
+use axum::http::{HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
 use serde::Serialize;
-use weft_sfu::{HoldError, JoinError, UnknownParticipant};
+use weft_rooms::{HoldError, JoinError, UnknownParticipant};
 
-/// A refusal as JSON: `{"error": .., "remedy": ..}`.
+/// When to try again what there was no room for. Chosen by us: connections that
+/// nobody follows up are gone by then.
+const RETRY_SECONDS: &str = "10";
+
+/// A refusal as JSON: `{"error": .., "remedy": .., "kind": ..}`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Problem {
     /// HTTP status.
@@ -14,12 +19,21 @@ pub struct Problem {
     pub error: String,
     /// What to do, a sentence.
     pub remedy: String,
+    /// A word for programs, where the status says too little.
+    pub kind: Option<&'static str>,
 }
+
+/// What was refused, for the operator: it stays with the response inside the
+/// server.
+#[derive(Debug, Clone)]
+pub(crate) struct Refusal(pub(crate) String);
 
 #[derive(Serialize)]
 struct Body<'a> {
     error: &'a str,
     remedy: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    kind: Option<&'a str>,
 }
 
 impl Problem {
@@ -30,7 +44,15 @@ impl Problem {
             status,
             error: error.into(),
             remedy: remedy.into(),
+            kind: None,
         }
+    }
+
+    /// With a word for programs.
+    #[must_use]
+    pub fn of_kind(self, kind: &'static str) -> Problem {
+        let kind = Some(kind);
+        Problem { kind, ..self }
     }
 
     pub(crate) fn no_resource() -> Problem {
@@ -66,13 +88,35 @@ impl Problem {
     }
 }
 
+impl Problem {
+    /// Somebody has as much as one may have.
+    pub(crate) fn too_many(of: &str, what: &str) -> Problem {
+        Problem::new(
+            StatusCode::TOO_MANY_REQUESTS,
+            format!("There are too many {what} of {of}."),
+            "End some of them, or ask whoever runs the server to raise its limits.",
+        )
+    }
+}
+
 impl IntoResponse for Problem {
     fn into_response(self) -> Response {
         let body = Json(Body {
             error: &self.error,
             remedy: &self.remedy,
+            kind: self.kind,
         });
-        (self.status, body).into_response()
+        let mut response = (self.status, body).into_response();
+        let refusal = Refusal(self.error.clone());
+        response.extensions_mut().insert(refusal);
+        if matches!(
+            self.status,
+            StatusCode::SERVICE_UNAVAILABLE | StatusCode::TOO_MANY_REQUESTS
+        ) {
+            let headers = response.headers_mut();
+            headers.insert(RETRY_AFTER, HeaderValue::from_static(RETRY_SECONDS));
+        }
+        response
     }
 }
 
@@ -112,7 +156,7 @@ impl From<HoldError> for Problem {
                 sentence(&error.to_string()),
                 format!(
                     "Send the secret from the welcome of the room's event stream in the header `{}`, or publish with ?name= as somebody new.",
-                    crate::auth::SECRET
+                    crate::secret::SECRET
                 ),
             ),
         }
@@ -128,7 +172,7 @@ impl From<MediaError> for Problem {
             ),
             MediaError::NoCodec => (
                 StatusCode::UNPROCESSABLE_ENTITY,
-                "Let the client offer VP8 or H.264 (constrained baseline, packetization-mode=1), and Opus.",
+                "Let the client offer one of them.",
             ),
             MediaError::CodecNotTaken { .. } => (
                 StatusCode::UNPROCESSABLE_ENTITY,

@@ -1,23 +1,27 @@
-use crate::auth::Token;
+use crate::auth::Gate;
 use crate::clock::Clock;
-use crate::config::ServerConfig;
+use crate::config::{Limits, Security, ServerConfig};
 use crate::error::ServerError;
 use crate::forwarding::Forwarding;
 use crate::hub::{Arrival, Hub};
+use crate::ids::Ids;
 use crate::listener::Connections;
+use crate::log::Happened;
 use crate::media_plane::{self, EventReceiver, MediaPlane};
+use crate::origin::{Origin, Peer};
 use crate::own_certificate::Renewal;
 use crate::problem::Problem;
 use crate::routes::{self, App};
 use crate::tls;
 use axum::Router;
+use std::future::IntoFuture;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpListener};
 use std::sync::Arc;
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 use tokio::sync::watch;
 use tokio_rustls::TlsAcceptor;
-use weft_sfu::{ParticipantKind, Publishing};
+use weft_rooms::{ParticipantKind, Publishing};
 
 /// How long requests may go on when the server ends.
 const LAST_REQUESTS: Duration = Duration::from_secs(2);
@@ -30,6 +34,8 @@ pub struct Server;
 pub struct ServerHandle {
     /// Where HTTP listens.
     pub local_addr: SocketAddr,
+    /// Where figures are to be had without a token, if anywhere.
+    pub metrics_addr: Option<SocketAddr>,
     /// What to open in a browser on this machine.
     pub url: String,
     /// What to open on others, where the server listens on every address: one
@@ -44,6 +50,8 @@ pub struct ServerHandle {
     pub renewal: Option<Renewal>,
     hub: Arc<Hub>,
     stop: watch::Sender<bool>,
+    media_ended: watch::Receiver<bool>,
+    runtime: tokio::runtime::Handle,
     thread: Option<JoinHandle<()>>,
     /// Ends after HTTP has.
     forwarding: Option<Forwarding>,
@@ -85,14 +93,14 @@ impl Server {
         media: Arc<dyn MediaPlane>,
         events: EventReceiver,
     ) -> Result<ServerHandle, ServerError> {
-        Server::start_at(config, media, events, Clock::machine())
+        Server::start_at(config, media, events, (Clock::machine(), Ids::random()))
     }
 
     pub(crate) fn start_at(
         config: ServerConfig,
         media: Arc<dyn MediaPlane>,
         events: EventReceiver,
-        clock: Clock,
+        (clock, ids): (Clock, Ids),
     ) -> Result<ServerHandle, ServerError> {
         let address = config.listen;
         let tls = tls::prepare(&config.security, address.ip(), config.state.as_deref())?;
@@ -101,11 +109,28 @@ impl Server {
         listener.set_nonblocking(true).map_err(listen)?;
         let local_addr = listener.local_addr().map_err(listen)?;
 
-        let hub = Arc::new(Hub::new(config.limits, media, clock));
+        let metrics = match config.metrics {
+            Some(address) => {
+                let listen = |error| ServerError::listen(address, error);
+                let listener = TcpListener::bind(address).map_err(listen)?;
+                listener.set_nonblocking(true).map_err(listen)?;
+                Some(listener)
+            }
+            None => None,
+        };
+        let metrics_addr = metrics.as_ref().and_then(|m| m.local_addr().ok());
+
+        let hub = Arc::new(Hub::new(config.limits, media, (clock, ids), config.log));
+        let gate = Gate::new(config.token.as_deref(), config.token_key);
         let app = App {
             hub: Arc::clone(&hub),
-            token: Token::new(config.token.as_deref()),
+            // Behind a proxy names are the proxy's.
+            only_loopback: address.ip().is_loopback()
+                && config.security != Security::InsecureHttp
+                && gate.is_open(),
+            gate,
             secure: tls.is_some(),
+            figures: Arc::default(),
         };
         let url = url_of(local_addr, tls.is_some());
         let urls_elsewhere = urls_elsewhere(local_addr, tls.is_some());
@@ -114,13 +139,16 @@ impl Server {
             None => (None, None, None),
         };
         let (stop, stopped) = watch::channel(false);
+        let (media_ends, media_ended) = watch::channel(false);
         let run = Run {
             listener,
             tls,
-            connections: config.limits.http_connections,
+            limits: config.limits,
+            metrics: metrics.map(|listener| (listener, routes::operator_router(app.clone()))),
             router: routes::router(app, config.extra),
             hub: Arc::clone(&hub),
             events,
+            media_ends,
             stopped,
         };
         let system = |e: std::io::Error| ServerError::System {
@@ -132,6 +160,7 @@ impl Server {
             .enable_all()
             .build()
             .map_err(system)?;
+        let handle = runtime.handle().clone();
         let thread = thread::Builder::new()
             .name("weft-server".to_owned())
             .spawn(move || {
@@ -141,12 +170,15 @@ impl Server {
             .map_err(system)?;
         Ok(ServerHandle {
             local_addr,
+            metrics_addr,
             url,
             urls_elsewhere,
             fingerprint,
             renewal,
             hub,
             stop,
+            media_ended,
+            runtime: handle,
             thread: Some(thread),
             forwarding: None,
         })
@@ -173,8 +205,31 @@ impl ServerHandle {
             kind: resident.kind,
             id: None,
             secret: None,
+            origin: &Origin::default(),
         };
         self.hub.add_resident(&who, resident.publishing.clone())
+    }
+
+    /// Calls `tell`, on another thread, when the media plane has ended by itself:
+    /// nobody can be heard or seen any more, and the server is of no use. Not
+    /// called when the server ends first.
+    pub fn when_media_ends(&self, tell: impl FnOnce() + Send + 'static) {
+        let mut ended = self.media_ended.clone();
+        self.runtime.spawn(async move {
+            if ended.wait_for(|ended| *ended).await.is_ok() {
+                tell();
+            }
+        });
+    }
+
+    /// Lets nobody new in, tells those in the rooms, and waits until they have
+    /// left, at most for `patience`. Then the server is to be shut down.
+    pub fn drain(&self, patience: Duration) {
+        self.hub.drain(patience);
+        let hub = &self.hub;
+        let _ = self
+            .runtime
+            .block_on(async { tokio::time::timeout(patience, hub.until_empty()).await });
     }
 
     /// Ends the server: event streams end, requests may finish.
@@ -204,21 +259,34 @@ impl Drop for ServerHandle {
 struct Run {
     listener: TcpListener,
     tls: Option<TlsAcceptor>,
-    connections: usize,
+    limits: Limits,
+    metrics: Option<(TcpListener, Router)>,
     router: Router,
     hub: Arc<Hub>,
     events: EventReceiver,
+    /// Told when the events have ended.
+    media_ends: watch::Sender<bool>,
     stopped: watch::Receiver<bool>,
 }
 
 impl Run {
     async fn until_stopped(self) {
         // Registering a bound socket fails only without a runtime.
-        let Ok(connections) = Connections::start(self.listener, self.tls, self.connections) else {
+        let limits = self.limits;
+        let Ok(connections) = Connections::start(self.listener, self.tls, limits) else {
             return;
         };
+        if let Some((listener, router)) = self.metrics
+            && let Ok(connections) = Connections::start(listener, None, limits)
+        {
+            tokio::spawn(axum::serve(connections, router).into_future());
+        }
         tokio::spawn(watch_presence(Arc::clone(&self.hub)));
-        tokio::spawn(take_events(Arc::clone(&self.hub), self.events));
+        tokio::spawn(take_events(
+            Arc::clone(&self.hub),
+            self.events,
+            self.media_ends,
+        ));
         let mut stopped = self.stopped.clone();
         let hub = self.hub;
         let stop = async move {
@@ -226,7 +294,8 @@ impl Run {
             hub.shut();
         };
         let mut deadline = self.stopped;
-        let serve = axum::serve(connections, self.router).with_graceful_shutdown(stop);
+        let router = self.router.into_make_service_with_connect_info::<Peer>();
+        let serve = axum::serve(connections, router).with_graceful_shutdown(stop);
         tokio::select! {
             _ = serve => {}
             () = async {
@@ -254,10 +323,12 @@ async fn watch_presence(hub: Arc<Hub>) {
     }
 }
 
-async fn take_events(hub: Arc<Hub>, mut events: EventReceiver) {
+async fn take_events(hub: Arc<Hub>, mut events: EventReceiver, ends: watch::Sender<bool>) {
     while let Some(event) = events.recv().await {
         hub.handle_media_event(event);
     }
+    hub.log().tell(|| Happened::MediaEnded);
+    let _ = ends.send(true);
 }
 
 fn url_of(address: SocketAddr, tls: bool) -> String {

@@ -2,6 +2,10 @@
 
 mod client;
 mod http;
+mod log;
+mod playing;
 mod presence;
+mod quotas;
 mod security;
 mod stub;
+mod tokens;

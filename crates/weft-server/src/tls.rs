@@ -1,13 +1,13 @@
 use crate::config::Security;
 use crate::error::ServerError;
 use crate::own_certificate::{self, Renewal};
+use crate::pem;
 use ::aws_lc_rs::digest;
 use std::net::IpAddr;
 use std::path::Path;
 use std::sync::Arc;
 use tokio_rustls::TlsAcceptor;
 use tokio_rustls::rustls::crypto::aws_lc_rs;
-use tokio_rustls::rustls::pki_types::pem::PemObject;
 use tokio_rustls::rustls::pki_types::{CertificateDer, PrivateKeyDer, UnixTime};
 use tokio_rustls::rustls::{self, ServerConfig};
 
@@ -46,33 +46,12 @@ pub(crate) fn prepare(
 }
 
 fn from_files(certificate: &Path, key: &Path) -> Result<Tls, ServerError> {
-    let chain = chain_of(certificate)?;
-    let key = PrivateKeyDer::from_pem_file(key)
-        .map_err(|error| ServerError::unreadable(key, pem_words(error)))?;
+    let chain = pem::chain_of(certificate)?;
+    let key = pem::key_of(key)?;
     accept_with(chain, key).map_err(|error| ServerError::CertificateUnusable {
         path: certificate.to_owned(),
         reason: error.to_string(),
     })
-}
-
-/// The certificates in a file, at least one.
-pub(crate) fn chain_of(path: &Path) -> Result<Vec<CertificateDer<'static>>, ServerError> {
-    let chain: Vec<CertificateDer<'static>> = CertificateDer::pem_file_iter(path)
-        .and_then(Iterator::collect)
-        .map_err(|error| ServerError::unreadable(path, pem_words(error)))?;
-    match chain.is_empty() {
-        true => Err(ServerError::unreadable(path, "it holds no certificate")),
-        false => Ok(chain),
-    }
-}
-
-fn pem_words(error: rustls::pki_types::pem::Error) -> String {
-    use rustls::pki_types::pem::Error;
-    match error {
-        Error::Io(error) => error.to_string(),
-        Error::NoItemsFound => "it holds no such PEM section".to_owned(),
-        other => other.to_string(),
-    }
 }
 
 fn made(certificate: &rcgen::Certificate, key: &rcgen::KeyPair) -> Result<Tls, ServerError> {

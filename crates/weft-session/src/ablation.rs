@@ -18,15 +18,41 @@ pub enum Ablation {
     /// stream's own numbers, and the sender believes it and finds no losses by
     /// itself, as on one path. For both sides of a call.
     PathRepair,
+    /// Feedback comes every 25 ms, however many paths there are. For both sides
+    /// of a call.
+    QuickFeedback,
+    /// A path with a standing queue gets media like any other. Only
+    /// [`SchedulerKind::Weft`] has this part, and those that follow.
+    SickPaths,
+    /// What is stuck on a path that fell ill is sent again, however long that
+    /// takes.
+    FreshStart,
+    /// The encoder hears the rate only, not what the paths bring of its next
+    /// picture in time.
+    FrameBudget,
+    /// Nothing is learnt of what rate was safe.
+    Caution,
+    /// No frame goes over two paths.
+    Copies,
+    /// Where there is one path only, it is used as each of several. For both
+    /// sides of a call.
+    OnlyPath,
 }
 
 impl Ablation {
     /// All of them, for help texts.
-    pub const ALL: [Ablation; 4] = [
+    pub const ALL: [Ablation; 11] = [
         Ablation::None,
         Ablation::Feedback,
         Ablation::Priorities,
         Ablation::PathRepair,
+        Ablation::QuickFeedback,
+        Ablation::SickPaths,
+        Ablation::FreshStart,
+        Ablation::FrameBudget,
+        Ablation::Caution,
+        Ablation::Copies,
+        Ablation::OnlyPath,
     ];
 
     /// What is left out, as scenario files have it.
@@ -37,13 +63,22 @@ impl Ablation {
             Ablation::Feedback => "feedback",
             Ablation::Priorities => "priorities",
             Ablation::PathRepair => "path-repair",
+            Ablation::QuickFeedback => "quick-feedback",
+            Ablation::SickPaths => "sick-paths",
+            Ablation::FreshStart => "fresh-start",
+            Ablation::FrameBudget => "frame-budget",
+            Ablation::Caution => "caution",
+            Ablation::Copies => "copies",
+            Ablation::OnlyPath => "only-path",
         }
     }
 }
 
 /// There is no part of this name to leave out.
 #[derive(Debug, thiserror::Error)]
-#[error("`{0}` cannot be left out; there are: nothing, feedback, priorities, path-repair")]
+#[error(
+    "`{0}` cannot be left out; there are: nothing, feedback, priorities, path-repair, quick-feedback, sick-paths, fresh-start, frame-budget, caution, copies, only-path"
+)]
 pub struct UnknownAblation(String);
 
 impl FromStr for Ablation {

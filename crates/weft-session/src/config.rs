@@ -1,8 +1,11 @@
+use std::str::FromStr;
+
 use weft_cc::{ControllerKind, Limits};
 use weft_units::{Bytes, Codec, Duration, Rate, Ssrc};
 use weft_wire::rtp::{ExtensionMap, Mid};
 
 use crate::ablation::Ablation;
+use crate::preference::Preference;
 use crate::protection::ProtectionKind;
 use crate::receive::Delivery;
 use crate::schedule::SchedulerKind;
@@ -17,6 +20,8 @@ pub struct Config {
     pub naming: Naming,
     /// Which packets go over which path.
     pub scheduler: SchedulerKind,
+    /// What the call is to be spared first. Default: balanced.
+    pub preference: Preference,
     /// What is left out, for experiments. Default: nothing.
     pub ablation: Ablation,
     /// How many repair packets there are, on streams that have some negotiated
@@ -57,6 +62,7 @@ impl Config {
             extensions,
             naming: Naming::Transport,
             scheduler: SchedulerKind::default(),
+            preference: Preference::default(),
             ablation: Ablation::None,
             protection: ProtectionKind::default(),
             controller: ControllerKind::Gcc,
@@ -96,6 +102,34 @@ pub enum Level {
     SenderSide,
     /// No per-packet feedback: one path carries everything.
     Single,
+}
+
+impl Level {
+    /// All of them, for help texts.
+    pub const ALL: [Level; 3] = [Level::Full, Level::SenderSide, Level::Single];
+
+    /// The name in scenario files.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Level::Full => "full",
+            Level::SenderSide => "sender-side",
+            Level::Single => "single",
+        }
+    }
+}
+
+/// There is no such level.
+#[derive(Debug, PartialEq, Eq, thiserror::Error)]
+#[error("`{0}` is no level; write full, sender-side or single")]
+pub struct UnknownLevel(String);
+
+impl FromStr for Level {
+    type Err = UnknownLevel;
+    fn from_str(s: &str) -> Result<Level, UnknownLevel> {
+        let found = Level::ALL.into_iter().find(|level| level.name() == s);
+        found.ok_or_else(|| UnknownLevel(s.to_owned()))
+    }
 }
 
 /// By what feedback names packets where no paths are known.

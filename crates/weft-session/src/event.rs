@@ -40,8 +40,8 @@ pub enum Input<'a> {
         /// Round-trip time of its checks.
         rtt: weft_units::Duration,
     },
-    /// No check is answered any more, on this path or any other: nothing can be
-    /// sent until [`Input::PathUp`], but no path is better.
+    /// No check is answered any more, on this path or any other, but no path is
+    /// better: until [`Input::PathUp`] next to nothing is sent.
     PathSilent {
         /// The association's number for it.
         path: PathId,

@@ -6,11 +6,15 @@
 //! every call, randomness at construction, packets go out through
 //! [`Session::poll_output`].
 
+#![forbid(unsafe_code)]
+
 mod ablation;
+mod arrival;
 mod config;
 mod event;
 mod few;
 mod path;
+mod preference;
 pub mod protection;
 pub mod receive;
 pub mod schedule;
@@ -19,12 +23,15 @@ mod session;
 mod stats;
 
 pub use ablation::{Ablation, UnknownAblation};
-pub use config::{Config, Feedback, Level, Naming, ReceiveStreamConfig, SendStreamConfig};
+pub use config::{
+    Config, Feedback, Level, Naming, ReceiveStreamConfig, SendStreamConfig, UnknownLevel,
+};
 pub use event::{Event, Frame, Input, Output, Protocol, Transmit};
-pub use path::{EcnState, PathState};
+pub use path::{EcnState, PathQualityStats, PathState};
+pub use preference::{Preference, UnknownPreference};
 pub use protection::ProtectionKind;
 pub use receive::{Delivery, ProtectionCounters, ReceivedFrame, ReceiverStats};
 pub use schedule::{Metering, PathMode, PathUse, Policy, SchedulerKind, Standing, Weight};
-pub use session::{Drops, Error, Session};
-pub use stats::{PathQualityStats, PathStats, SenderStats, Stats};
+pub use session::{Error, Session};
+pub use stats::{Drops, PathStats, SenderStats, Stats};
 pub use weft_cc::ControllerKind;

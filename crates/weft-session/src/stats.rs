@@ -1,10 +1,8 @@
 use weft_units::{Bytes, Duration, PathId, Rate, StreamId};
 
-use crate::Session;
-use crate::path::{EcnState, PathState};
+use crate::path::{EcnState, PathQualityStats, PathState};
 use crate::receive::ReceiverStats;
 use crate::schedule::{PathUse, Policy};
-use crate::session::Drops;
 
 /// A snapshot of a session's counters. Counters only grow; rates are the
 /// reader's to form from two snapshots.
@@ -68,17 +66,6 @@ pub struct PathStats {
     pub usage: PathUse,
 }
 
-/// What the receiver said that a path did to frames (Converge, section 4.2).
-#[derive(Clone, Copy, Default, PartialEq, Eq, Debug)]
-pub struct PathQualityStats {
-    /// Quality feedback that was believed.
-    pub feedback: u64,
-    /// The newest one's packets early (positive) or late (negative).
-    pub alpha: i32,
-    /// The newest one's frame construction delay.
-    pub construction: Duration,
-}
-
 /// One sending stream.
 #[derive(Clone, Copy, Debug)]
 pub struct SenderStats {
@@ -102,49 +89,18 @@ pub struct SenderStats {
     pub keyframes_requested: u64,
 }
 
-impl Stats {
-    pub(crate) fn of(session: &Session) -> Stats {
-        let paths = session.paths().map(|path| {
-            let snapshot = path.controller.snapshot();
-            PathStats {
-                path: path.id,
-                state: path.state,
-                policy: session.path_policy(path.id),
-                rtt: path.rtt.smoothed(),
-                target_rate: snapshot.target,
-                acknowledged_rate: snapshot.acked,
-                loss: snapshot.loss,
-                controller_state: snapshot.state,
-                sent_packets: path.counters.sent_packets,
-                sent_bytes: path.counters.sent_bytes,
-                acknowledged_packets: path.counters.acknowledged_packets,
-                lost_packets: path.counters.lost_packets,
-                marked_packets: path.marking.marked,
-                ecn: path.marking.state(),
-                received_packets: path.counters.received_packets,
-                received_bytes: path.counters.received_bytes,
-                queued: path.queue.bytes(),
-                quality: path.quality,
-                usage: session.path_use(path.id),
-            }
-        });
-        let senders = session.senders().map(|(stream, s)| SenderStats {
-            stream,
-            frames: s.counters.frames,
-            packets: s.counters.packets,
-            media_packets: s.counters.media,
-            repair_packets: s.repair.as_ref().map_or(0, |r| r.sent),
-            retransmissions: s.counters.retransmissions,
-            nacked: s.counters.nacked,
-            nacks_ignored: s.counters.nacks_ignored,
-            keyframes_requested: s.counters.keyframes_requested,
-        });
-        Stats {
-            paths: paths.collect(),
-            senders: senders.collect(),
-            receivers: session.receivers().map(|(id, s)| (id, s.stats())).collect(),
-            target_rate: session.target_rate(),
-            drops: session.drops(),
-        }
-    }
+/// Packets from the network that were dropped, by reason.
+#[derive(Clone, Copy, Default, PartialEq, Eq, Debug)]
+pub struct Drops {
+    /// Not RTP or RTCP, truncated, or of absurd size.
+    pub malformed: u64,
+    /// Of no stream that was negotiated.
+    pub unknown_stream: u64,
+    /// Feedback for packets that were never sent or are long forgotten.
+    pub stale_feedback: u64,
+    /// Quality feedback and frame rates that cannot be true.
+    pub implausible: u64,
+    /// RTCP beyond what is handled of one peer in a time, or lists of more than
+    /// was ever sent.
+    pub over_budget: u64,
 }

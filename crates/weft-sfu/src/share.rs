@@ -16,21 +16,12 @@ const ROOM: f64 = 1.25;
 /// get. The shares never add up to more than `total`.
 #[must_use]
 pub fn fair_shares(total: Rate, demands: &[Option<Rate>]) -> Vec<Rate> {
-    let need = |demand: &Option<Rate>| demand.map(|d| d.mul_f64(ROOM).as_bps());
-    let needs: Vec<Option<u64>> = demands.iter().map(need).collect();
-    let mut order: Vec<usize> = (0..needs.len()).collect();
-    // Who needs least is served first; without a demand, last.
-    order.sort_by_key(|i| (needs[*i].is_none(), needs[*i]));
-    let mut shares = vec![0; needs.len()];
-    let mut left = total.as_bps();
-    for (served, &index) in order.iter().enumerate() {
-        let equal = left / (order.len() - served) as u64;
-        shares[index] = needs[index].map_or(equal, |need| need.min(equal));
-        left -= shares[index];
-    }
-    let each = left / shares.len().max(1) as u64;
-    shares
-        .into_iter()
-        .map(|s| Rate::from_bps(s + each))
-        .collect()
+    let needs = demands.iter().map(|demand| demand.map(|d| d.mul_f64(ROOM)));
+    let needs: Vec<Option<Rate>> = needs.collect();
+    let level = total.fair_level(needs.iter().copied());
+    let share = |need: Option<Rate>| need.map_or(level, |need| need.min(level));
+    let shares: Vec<Rate> = needs.into_iter().map(share).collect();
+    let left = total.saturating_sub(shares.iter().copied().sum());
+    let each = Rate::from_bps(left.as_bps() / shares.len().max(1) as u64);
+    shares.into_iter().map(|share| share + each).collect()
 }

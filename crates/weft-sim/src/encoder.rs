@@ -19,62 +19,31 @@
 //! ```
 
 mod decoder;
+mod frame;
 mod layers;
 mod model;
 mod noise;
 mod openh264;
 mod pace;
 mod parameters;
+mod picture;
 #[cfg(test)]
 mod tests;
 mod vpx;
 
 use weft_experiment::{ModelError, ModelSetup};
+pub use weft_publish::{FrameRequest, Keyframe};
 use weft_units::{Bytes, Instant, Rate, Rng};
 
 pub use decoder::{Decoded, ModelDecoder};
+pub use frame::ModelFrame;
 use layers::{Pattern, Place};
 use model::Control;
 pub use model::EncoderModel;
 use noise::Noise;
 use pace::Pace;
 pub use parameters::{H264, Parameters, Scatter, Surface, Transition, VP8};
-
-/// Whether this picture has to be a keyframe.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Keyframe {
-    /// A keyframe, whatever it costs.
-    Force,
-    /// The first picture only.
-    Auto,
-}
-
-/// One encoded picture, without its contents.
-#[derive(Clone, Copy, PartialEq, Debug)]
-pub struct ModelFrame {
-    /// From zero, without gaps: dropped pictures have none.
-    pub number: u64,
-    /// Encoded.
-    pub size: Bytes,
-    /// Decodable by itself.
-    pub keyframe: bool,
-    /// Temporal layer, `None` without layers.
-    pub temporal_layer: Option<u8>,
-    /// Depends on the base layer only (RFC 7741 section 4.2, `Y`).
-    pub layer_sync: bool,
-    /// No other frame depends on it.
-    pub non_reference: bool,
-    /// Numbers of the frames that it depends on: in the base layer, and in
-    /// the layer above.
-    pub needs: [Option<u64>; 2],
-    /// Quantizer index: 0 to 127 for VP8, 0 to 51 for H.264. Coarser is
-    /// higher.
-    pub quantizer: u8,
-    /// Luma's peak signal to noise ratio in dB.
-    pub psnr_db: f64,
-    /// Luma's structural similarity.
-    pub ssim: f64,
-}
+use picture::{Content, Outcome, Picture};
 
 /// A camera's encoder at a constant bit rate that may be changed at any time.
 ///
@@ -90,50 +59,8 @@ pub struct ModelEncoder {
     started: bool,
 }
 
-/// The pictures as the rate control sees them.
-#[derive(Clone, Copy, Debug)]
-struct Picture {
-    /// Pictures per second.
-    fps: f64,
-    layer: usize,
-    /// `log2` of the time to the picture that it refers to, in 30ths of a
-    /// second.
-    distance: f64,
-    keyframe: bool,
-}
-
-/// What a rate control made of a picture.
-#[derive(Clone, Copy, Debug)]
-struct Outcome {
-    bits: f64,
-    /// Quantizer, in the codec's own units.
-    quantizer: f64,
-    psnr: f64,
-}
-
-/// Quality from one reference to the next, in dB.
-#[derive(Clone, Copy, Debug, Default)]
-struct Quality {
-    reference: f64,
-}
-
 /// Pictures per second of the fit's runs.
 const MEASURED_FPS: f64 = 30.0;
-/// Heights that the fit is stretched to beyond those that were measured: 180
-/// and 1080 lines.
-const LEAST_SCALE: f64 = -1.0;
-const MOST_SCALE: f64 = 1.6;
-
-/// What the content costs.
-#[derive(Clone, Copy, Debug)]
-struct Content {
-    pixels: f64,
-    /// `log2(height / 360)`, the fit's variable for the resolution.
-    scale: f64,
-    /// `log2` of the complexity.
-    complexity: f64,
-}
-
 impl ModelEncoder {
     /// An encoder whose first picture will be a keyframe. All its scatter
     /// comes from `rng`.
@@ -142,7 +69,7 @@ impl ModelEncoder {
     /// [`ModelError`] as [`ModelSetup::validate`].
     pub fn new(setup: ModelSetup, rng: Rng) -> Result<ModelEncoder, ModelError> {
         setup.validate()?;
-        let model = EncoderModel::of(setup.codec).ok_or(ModelError::Sound(setup.codec))?;
+        let model = EncoderModel::of(setup.codec).ok_or(ModelError::NoModel(setup.codec))?;
         let content = Content::of(&setup);
         let noise = Noise::new(model.parameters.scatter, rng);
         Ok(ModelEncoder {
@@ -202,7 +129,8 @@ impl ModelEncoder {
 
     /// Encodes the picture taken at `now`; `None` when rate control drops it.
     /// Keyframes are never dropped.
-    pub fn encode(&mut self, now: Instant, keyframe: Keyframe) -> Option<ModelFrame> {
+    pub fn encode(&mut self, now: Instant, request: impl Into<FrameRequest>) -> Option<ModelFrame> {
+        let FrameRequest { keyframe, budget } = request.into();
         let keyframe = keyframe == Keyframe::Force || !self.started;
         self.started = true;
         if keyframe {
@@ -214,6 +142,7 @@ impl ModelEncoder {
             layer: self.pattern.layer().into(),
             distance: (self.pattern.distance() * MEASURED_FPS / fps).log2(),
             keyframe,
+            budget: budget.map(|Bytes(bytes)| 8.0 * bytes.max(1) as f64),
         };
         let outcome = self.control.encode(picture)?;
         let place = self.pattern.advance(keyframe);
@@ -236,47 +165,5 @@ impl ModelEncoder {
             psnr_db: outcome.psnr,
             ssim: 1.0 - dissimilarity.min(1.0),
         }
-    }
-}
-
-impl Content {
-    fn of(setup: &ModelSetup) -> Content {
-        Content {
-            pixels: f64::from(setup.width) * f64::from(setup.height),
-            scale: (f64::from(setup.height) / 360.0)
-                .log2()
-                .clamp(LEAST_SCALE, MOST_SCALE),
-            complexity: setup.complexity.log2(),
-        }
-    }
-
-    /// Bits of a picture with so many per pixel (as `log2`, at complexity 1),
-    /// at most those of the raw one in I420.
-    fn bits(&self, per_pixel: f64) -> f64 {
-        const RAW: f64 = 12.0;
-        (per_pixel + self.complexity).exp2().min(RAW) * self.pixels
-    }
-}
-
-impl Quality {
-    /// Of a keyframe.
-    fn restart(&mut self, psnr: f64) -> f64 {
-        self.reference = psnr;
-        psnr
-    }
-
-    /// What the quantizer would give in the long run, above what there is.
-    fn gap(&self, long_run: f64) -> f64 {
-        long_run - self.reference
-    }
-
-    /// Of a delta frame; later ones refer to it if it is in the base layer.
-    fn follow(&mut self, gap: f64, transition: &Transition, layer: usize) -> f64 {
-        let moved = transition.rise * gap.max(0.0) + transition.fall * gap.min(0.0);
-        let psnr = self.reference + moved;
-        if layer == 0 {
-            self.reference = psnr;
-        }
-        psnr
     }
 }

@@ -18,6 +18,8 @@
 //! assert!(record.flows[0].routes[0].there.delivered.bytes.0 > 2_000_000);
 //! ```
 
+#![forbid(unsafe_code)]
+
 mod agenda;
 mod delays;
 pub mod encoder;

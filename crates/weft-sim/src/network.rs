@@ -4,11 +4,11 @@
 use std::collections::VecDeque;
 
 use weft_experiment::{
-    Direction, DirectionRecord, DropRecord, LegRecord, LegSample, LinkRecord, LinkSample,
-    LinkSetup, Route,
+    DropRecord, Hop, LegRecord, LegSample, LinkRecord, LinkSample, LinkSetup, Route, StationRecord,
 };
 use weft_links::{
-    ChannelId, Departure, DropReason, Ecn, FlowId, Medium, MediumSpec, PacketInfo, StationId, Tally,
+    ChannelId, Departure, DropReason, Ecn, FlowId, Medium, MediumSpec, PacketInfo, RadioCounters,
+    ServiceTime, StationId, Tally, TrafficClass,
 };
 use weft_units::{Bytes, Duration, Instant, Rng};
 
@@ -53,9 +53,14 @@ pub(crate) enum Fate {
 
 /// The medium of a link, and what is measured of its stations.
 struct Hosted {
+    /// What the medium was made of.
+    spec: MediumSpec,
+    rng: Rng,
     medium: Medium<Packet>,
     /// Of its channels.
     slots: Vec<Slot>,
+    /// Of the time that is not measured.
+    channel_before: ServiceTime,
     stations: Vec<Station>,
 }
 
@@ -64,12 +69,16 @@ struct Station {
     delays: Delays,
     delivered: Bytes,
     drops: u32,
+    /// Of the time that is not measured.
+    service_before: ServiceTime,
+    radio_before: RadioCounters,
     series: Vec<LinkSample>,
 }
 
 struct Leg {
     flow: usize,
-    hops: Vec<Crossing>,
+    class: TrafficClass,
+    hops: Vec<Hop>,
     access: Access,
     delay: Duration,
     /// What is within the access delay, in order.
@@ -77,14 +86,6 @@ struct Leg {
     slot: Slot,
     counts: Counts,
     series: Vec<LegSample>,
-}
-
-#[derive(Clone, Copy)]
-struct Crossing {
-    link: usize,
-    direction: Direction,
-    /// Who sends.
-    station: StationId,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -106,40 +107,30 @@ struct Counts {
     delivered_before: Bytes,
 }
 
-impl Crossing {
-    fn new(link: usize, direction: Direction) -> Crossing {
-        let station = match direction {
-            Direction::Forward => weft_links::Direction::Forward,
-            Direction::Backward => weft_links::Direction::Backward,
-        };
-        let station = station.station();
-        Crossing {
-            link,
-            direction,
-            station,
-        }
-    }
-}
-
 impl Network {
-    /// Over these media, each with its link's name.
-    pub fn new<'a>(media: impl Iterator<Item = (&'a str, MediumSpec)>, rng: &Rng) -> Network {
+    /// Over these links. Random streams of each are named as it is.
+    pub fn new(links: &[LinkSetup], rng: &Rng) -> Network {
         let mut network = Network {
             agenda: Agenda::new(),
             owners: Vec::new(),
             links: Vec::new(),
             legs: Vec::new(),
         };
-        for (name, spec) in media {
-            let medium = Medium::new(&spec, &rng.stream(name));
+        for setup in links {
+            let (spec, rng) = (setup.medium.clone(), rng.stream(&setup.name));
+            let medium = Medium::new(&spec, &rng);
             let link = network.links.len();
             let channels = medium.channels();
             let slot = |channel| network.add_slot(Owner::Channel(link, channel));
             let slots = channels.map(slot).collect();
+            let stations = spec.stations().map(|_| Station::default()).collect();
             network.links.push(Hosted {
+                spec,
+                rng,
                 medium,
                 slots,
-                stations: spec.stations().map(|_| Station::default()).collect(),
+                channel_before: ServiceTime::default(),
+                stations,
             });
         }
         network
@@ -152,13 +143,9 @@ impl Network {
     }
 
     /// The legs of a route: from the source to the sink, and back.
-    pub fn add_route(&mut self, flow: usize, route: &Route) -> (LegId, LegId) {
-        let hops = route.hops.iter();
-        let there = hops.clone().map(|h| Crossing::new(h.link, h.direction));
-        let back = hops
-            .rev()
-            .map(|h| Crossing::new(h.link, h.direction.reversed()));
-        let (there, back) = (there.collect(), back.collect());
+    pub fn add_route(&mut self, flow: usize, class: TrafficClass, route: &Route) -> (LegId, LegId) {
+        let there = route.hops.clone();
+        let back = there.iter().rev().map(|hop| hop.reversed()).collect();
         let delay = route.access_delay;
         let access = |access| {
             if delay == Duration::ZERO {
@@ -168,15 +155,16 @@ impl Network {
             }
         };
         (
-            self.add_leg(flow, there, access(Access::BeforeLinks), delay),
-            self.add_leg(flow, back, access(Access::AfterLinks), delay),
+            self.add_leg(flow, class, there, access(Access::BeforeLinks), delay),
+            self.add_leg(flow, class, back, access(Access::AfterLinks), delay),
         )
     }
 
     fn add_leg(
         &mut self,
         flow: usize,
-        hops: Vec<Crossing>,
+        class: TrafficClass,
+        hops: Vec<Hop>,
         access: Access,
         delay: Duration,
     ) -> LegId {
@@ -184,6 +172,7 @@ impl Network {
         let slot = self.add_slot(Owner::Access(id));
         self.legs.push(Leg {
             flow,
+            class,
             hops,
             access,
             delay,
@@ -198,14 +187,16 @@ impl Network {
     /// The round trip of a route whose queues are empty, without the time that
     /// packets take to be transmitted.
     pub fn empty_rtt(&self, route: &Route) -> Duration {
-        let hops = route.hops.iter();
-        let ways = hops.flat_map(|h| {
-            let directions = [h.direction, h.direction.reversed()];
-            directions.map(|direction| Crossing::new(h.link, direction))
-        });
-        ways.fold(route.access_delay * 2, |rtt, way| {
-            rtt + self.links[way.link].medium.delay(way.station)
+        let both = route.hops.iter().flat_map(|hop| [*hop, hop.reversed()]);
+        both.fold(route.access_delay * 2, |rtt, hop| {
+            rtt + self.links[hop.link].medium.delay(hop.from)
         })
+    }
+
+    /// What the medium of a link was made of: made again, it has the same
+    /// capacity at every time.
+    pub fn made_of(&self, link: usize) -> (&MediumSpec, &Rng) {
+        (&self.links[link].spec, &self.links[link].rng)
     }
 
     /// Whose turn it is, and when.
@@ -312,15 +303,17 @@ impl Network {
     }
 
     fn enqueue(&mut self, now: Instant, packet: Packet) {
-        let crossing = self.legs[packet.leg.0 as usize].hops[usize::from(packet.hop)];
-        let link = &mut self.links[crossing.link];
+        let leg = &self.legs[packet.leg.0 as usize];
+        let hop = leg.hops[usize::from(packet.hop)];
+        let link = &mut self.links[hop.link];
         // Two ends and a connection make a flow to a router.
         let flow = u64::from(packet.leg.0) << 32 | u64::from(packet.connection);
         let info = PacketInfo::new(Bytes(u64::from(packet.size)))
             .with_flow(FlowId(flow))
+            .with_class(leg.class)
             .with_ecn(packet.ecn);
-        link.medium.enqueue(now, crossing.station, info, packet);
-        link.set_deadline(link.medium.channel_of(crossing.station), &mut self.agenda);
+        link.medium.enqueue(now, hop.from, hop.to, info, packet);
+        link.set_deadline(link.medium.channel_of(hop.from), &mut self.agenda);
     }
 
     /// A packet has come over a link.
@@ -353,18 +346,15 @@ impl Network {
 
     fn drop_packet(&mut self, packet: Packet, reason: DropReason) -> Ended {
         let leg = &mut self.legs[packet.leg.0 as usize];
-        let Crossing {
-            link, direction, ..
-        } = leg.hops[usize::from(packet.hop)];
+        let Hop { link, from, .. } = leg.hops[usize::from(packet.hop)];
         leg.counts.drops += 1;
         let rows = &mut leg.counts.dropped;
-        let same =
-            |d: &&mut DropRecord| (d.link, d.direction, d.reason) == (link, direction, reason);
+        let same = |d: &&mut DropRecord| (d.link, d.from, d.reason) == (link, from, reason);
         match rows.iter_mut().find(same) {
             Some(row) => row.packets += 1,
             None => rows.push(DropRecord {
                 link,
-                direction,
+                from,
                 reason,
                 packets: 1,
             }),
@@ -378,13 +368,8 @@ impl Network {
 
     /// The end of a period.
     pub fn sample(&mut self, at: Instant, measured: Measured) {
-        for station in self.links.iter_mut().flat_map(|link| &mut link.stations) {
-            station.series.push(LinkSample {
-                at,
-                delivered: std::mem::take(&mut station.delivered),
-                drops: std::mem::take(&mut station.drops),
-                queue_delay: station.delays.take_period(measured),
-            });
+        for link in &mut self.links {
+            link.sample(at, measured);
         }
         for leg in &mut self.legs {
             let sample = leg.counts.take_period(at, measured);
@@ -394,13 +379,10 @@ impl Network {
 
     /// What the links measured until now. Call after the last sample.
     pub fn link_records(&mut self, now: Instant, links: &[LinkSetup]) -> Vec<LinkRecord> {
-        let record = |(setup, link): (&LinkSetup, &mut Hosted)| {
-            let mut take = |direction| link.take_record(now, Crossing::new(0, direction).station);
-            LinkRecord {
-                name: setup.name.clone(),
-                forward: take(Direction::Forward),
-                backward: take(Direction::Backward),
-            }
+        let record = |(setup, link): (&LinkSetup, &mut Hosted)| LinkRecord {
+            name: setup.name.clone(),
+            stations: link.take_records(now),
+            channel: link.channel_time(now),
         };
         links.iter().zip(&mut self.links).map(record).collect()
     }
@@ -409,9 +391,7 @@ impl Network {
     pub fn leg_record(&mut self, id: LegId) -> LegRecord {
         let leg = &mut self.legs[id.0 as usize];
         let counts = &mut leg.counts;
-        counts
-            .dropped
-            .sort_by_key(|d| (d.link, d.direction, d.reason));
+        counts.dropped.sort_by_key(|d| (d.link, d.from, d.reason));
         let mut in_access = Tally::default();
         leg.line
             .iter()
@@ -434,15 +414,41 @@ impl Hosted {
         agenda.set(self.slots[usize::from(channel.0)], next);
     }
 
-    fn take_record(&mut self, now: Instant, id: StationId) -> DirectionRecord {
-        let station = &mut self.stations[usize::from(id.0)];
-        DirectionRecord {
-            counters: *self.medium.counters(id),
-            in_flight: self.medium.in_flight(id),
-            service: Some(self.medium.service_time(now, id)),
+    fn sample(&mut self, at: Instant, measured: Measured) {
+        for (id, station) in (0..).map(StationId).zip(&mut self.stations) {
+            station.series.push(LinkSample {
+                at,
+                delivered: std::mem::take(&mut station.delivered),
+                drops: std::mem::take(&mut station.drops),
+                queue_delay: station.delays.take_period(measured),
+            });
+            if measured == Measured::No {
+                station.service_before = self.medium.service_time(at, id);
+                station.radio_before = self.medium.radio(id).unwrap_or_default();
+            }
+        }
+        if measured == Measured::No {
+            self.channel_before = self.medium.channel_time(at).unwrap_or_default();
+        }
+    }
+
+    fn channel_time(&mut self, now: Instant) -> Option<ServiceTime> {
+        let time = self.medium.channel_time(now)?;
+        Some(time.since(&self.channel_before))
+    }
+
+    fn take_records(&mut self, now: Instant) -> Vec<StationRecord> {
+        let medium = &mut self.medium;
+        let record = |(id, station): (StationId, &mut Station)| StationRecord {
+            counters: *medium.counters(id),
+            in_flight: medium.in_flight(id),
+            service: Some(medium.service_time(now, id).since(&station.service_before)),
+            radio: medium.radio(id).map(|r| r.since(&station.radio_before)),
             queue_delay: station.delays.take_distribution(),
             series: std::mem::take(&mut station.series),
-        }
+        };
+        let stations = (0..).map(StationId).zip(&mut self.stations);
+        stations.map(record).collect()
     }
 }
 

@@ -1,9 +1,11 @@
 //! What travels.
 
+pub(crate) mod tcp;
+
 use weft_links::Ecn;
 use weft_units::{Duration, Instant};
 
-use crate::traffic::{Acknowledgement, Segment};
+use tcp::{Acknowledgement, Segment};
 
 /// A packet on its way: copied from queue to queue, so it stays small.
 #[derive(Clone, Copy, Debug)]
@@ -41,6 +43,6 @@ pub(crate) enum Body {
     },
     Segment(Segment),
     Acknowledgement(Acknowledgement),
-    /// A datagram of a call, by its place in the call's store.
+    /// A datagram of a call or an application, by its place in the flow's store.
     Datagram(u32),
 }

@@ -2,8 +2,7 @@
 
 use std::ops::ControlFlow;
 
-use weft_experiment::{LinkSetup, Record, Setup, SetupError};
-use weft_links::MediumSpec;
+use weft_experiment::{Record, Setup, SetupError};
 use weft_units::{Instant, Rng};
 
 use crate::delays::Measured;
@@ -30,31 +29,19 @@ impl Observer for () {
 /// When the setup cannot be run; nothing has been done then.
 pub fn run(setup: &Setup, seed: u64, observer: &mut dyn Observer) -> Result<Record, SetupError> {
     setup.check()?;
-    let media = setup.links.iter().map(LinkSetup::medium).collect();
-    Ok(run_over(setup, media, seed, observer))
-}
-
-/// The run with these media in place of the links'.
-fn run_over(
-    setup: &Setup,
-    media: Vec<MediumSpec>,
-    seed: u64,
-    observer: &mut dyn Observer,
-) -> Record {
     let rng = Rng::new(seed);
-    let names = setup.links.iter().map(|link| link.name.as_str());
-    let mut network = Network::new(names.zip(media), &rng.stream("links"));
+    let mut network = Network::new(&setup.links, &rng.stream("links"));
     let flows_rng = rng.stream("flows");
     let flow = |(index, flow)| Running::new(index, flow, &flows_rng, &mut network);
     let flows = setup.flows.iter().enumerate().map(flow).collect();
-    World {
+    let world = World {
         setup,
         network,
         flows,
         now: Instant::ZERO,
         events: 0,
-    }
-    .run(observer)
+    };
+    Ok(world.run(observer))
 }
 
 struct World<'a> {

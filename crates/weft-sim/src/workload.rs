@@ -1,10 +1,11 @@
 //! The runs that the simulator's speed is measured by, one home for all who
 //! measure it.
 
-use weft_units::{Duration, Rate};
+use weft_links::{MediumSpec, StationId, WifiSpec, WifiStandard, WifiStation};
+use weft_units::{Bytes, Duration, Rate};
 
 use weft_experiment::{
-    CallSetup, CameraSetup, CongestionKind, FlowKind, FlowSetup, LinkSetup, Route, Setup,
+    CallSetup, CameraSetup, CongestionKind, FlowKind, FlowSetup, Hop, LinkSetup, Route, Setup,
     SideSetup, TcpSetup, UdpSetup,
 };
 
@@ -20,12 +21,14 @@ pub struct Workload {
 }
 
 /// All of them.
-pub const WORKLOADS: [Workload; 5] = [
+pub const WORKLOADS: [Workload; 7] = [
     Workload::new("wired-2m", 4000.0, |d| wired(d, "2mbit")),
     Workload::new("wired-10m", 500.0, |d| wired(d, "10mbit")),
     Workload::new("wired-50m", 60.0, |d| wired(d, "50mbit")),
     Workload::new("call-1x", 500.0, |d| call(d, 1)),
     Workload::new("call-3x", 150.0, |d| call(d, 3)),
+    Workload::new("wifi-16", 300.0, saturated_cell),
+    Workload::new("wifi-16-cbr", 200.0, busy_cell),
 ];
 
 impl Workload {
@@ -68,4 +71,55 @@ fn call(duration: Duration, cameras: usize) -> Setup {
     let routes = vec![Route::forward(&[0]), Route::forward(&[1])];
     setup.flows.push(FlowSetup::call("call", routes, call));
     setup
+}
+
+const STATIONS: u16 = 16;
+
+/// Stations of 802.11g that always have 1500 bytes of UDP to send: 48 Mbit/s
+/// where 26 go through.
+fn saturated_cell(duration: Duration) -> Setup {
+    let mut setup = cell(duration, WifiStandard::G, "54mbit");
+    let udp = UdpSetup::new(Rate::from_mbps(3));
+    for station in 0..STATIONS {
+        let (from, to) = (StationId(station), StationId(STATIONS));
+        setup.flows.push(over_cell(from, to, udp));
+    }
+    setup
+}
+
+/// Stations of 802.11n with 2 Mbit/s of UDP both ways, 1200 bytes each.
+fn busy_cell(duration: Duration) -> Setup {
+    let mut setup = cell(duration, WifiStandard::N, "mcs15");
+    let udp = UdpSetup {
+        packet: Bytes(1200),
+        ..UdpSetup::new(Rate::from_mbps(2))
+    };
+    for station in 0..STATIONS {
+        let (station, access_point) = (StationId(station), StationId(STATIONS));
+        setup.flows.push(over_cell(station, access_point, udp));
+        setup.flows.push(over_cell(access_point, station, udp));
+    }
+    setup
+}
+
+fn cell(duration: Duration, standard: WifiStandard, rate: &str) -> Setup {
+    let mut setup = Setup::new(duration);
+    let rate = standard.rate(rate).expect("a rate");
+    let stations = vec![WifiStation::new(rate); usize::from(STATIONS)];
+    let medium = MediumSpec::wifi(WifiSpec::new(standard, stations));
+    setup.links.push(LinkSetup {
+        name: "cell".to_owned(),
+        medium: medium.expect("a cell"),
+        stations: (0..=STATIONS).map(|id| id.to_string()).collect(),
+    });
+    setup
+}
+
+fn over_cell(from: StationId, to: StationId, udp: UdpSetup) -> FlowSetup {
+    let route = Route {
+        hops: vec![Hop { link: 0, from, to }],
+        access_delay: Duration::ZERO,
+    };
+    let name = format!("{} to {}", from.0, to.0);
+    FlowSetup::new(&name, route, FlowKind::Udp(udp))
 }

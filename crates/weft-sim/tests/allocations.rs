@@ -41,7 +41,7 @@ fn packets_cost_no_allocations_once_the_queues_have_their_size() {
             setup.flows.push(flow);
             let before = ALLOCATIONS.load(Ordering::Relaxed);
             let record = run(&setup, 1);
-            let sent = record.links[0].forward.counters.sent.packets;
+            let sent = record.links[0].forward().counters.sent.packets;
             (ALLOCATIONS.load(Ordering::Relaxed) - before, sent)
         };
         let (short, few) = count(30);

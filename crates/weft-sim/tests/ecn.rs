@@ -34,7 +34,7 @@ fn figures(record: &Record) -> (u64, u64, u64, EcnState, f64) {
         panic!("a call")
     };
     let last = call.caller.series.last().expect("samples");
-    let counters = record.links[0].forward.counters;
+    let counters = record.links[0].forward().counters;
     let mbps = counters.delivered.bytes.0 as f64 * 8.0 / 60e6;
     (
         counters.dropped().packets,
@@ -48,7 +48,7 @@ fn figures(record: &Record) -> (u64, u64, u64, EcnState, f64) {
 #[test]
 fn scream_keeps_the_queue_shorter_where_the_link_marks() {
     let p95 = |record: &Record| {
-        let delay = &record.links[0].forward.queue_delay;
+        let delay = &record.links[0].forward().queue_delay;
         delay.percentile(95).as_millis_f64()
     };
     let drop_tail = call(ControllerKind::Scream, "");

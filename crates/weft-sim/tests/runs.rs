@@ -50,6 +50,7 @@ fn parking_lot(kinds: [CongestionKind; 4], loss: &str, access_ms: u64) -> Setup 
             },
             connections: 5,
             ecn: EcnMode::On,
+            receive_window: None,
         }),
     );
     setup
@@ -76,7 +77,7 @@ fn check_conservation(record: &Record) -> Result<(), TestCaseError> {
     }
     let mut dropped = 0;
     for link in &record.links {
-        for way in [&link.forward, &link.backward] {
+        for way in [link.forward(), link.backward()] {
             let counters = way.counters;
             let ended = counters.delivered.packets + counters.dropped().packets;
             prop_assert_eq!(counters.sent.packets, ended + way.in_flight.packets);

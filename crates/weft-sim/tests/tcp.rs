@@ -2,7 +2,7 @@
 
 mod world;
 
-use weft_experiment::CongestionKind::{self, Bbr1, Bbr3, Cubic, Reno};
+use weft_experiment::CongestionKind::{self, Bbr1, Bbr2, Bbr3, Cubic, Reno};
 use weft_experiment::{Application, EcnMode, FlowKind, FlowSetup, Route, TcpSetup};
 use weft_units::{Bytes, Duration};
 use world::*;
@@ -20,7 +20,7 @@ fn cubic_reaches_the_goodput_of_the_kernel() {
         assert!((0.99..=1.0).contains(&share), "{share} of {mbps} Mbps");
         // The queue is never longer than 2 BDP, is filled, and keeps more than
         // a quarter of it: CUBIC's window falls to 0.7 of 3 BDP.
-        let queue = &record.links[0].forward.queue_delay;
+        let queue = &record.links[0].forward().queue_delay;
         let (mean, max) = (queue.mean().as_millis_f64(), queue.max().as_millis_f64());
         assert!((65.0..=85.0).contains(&mean), "{mean} ms at {mbps} Mbps");
         assert!((92.0..=100.0).contains(&max), "{max} ms at {mbps} Mbps");
@@ -30,7 +30,7 @@ fn cubic_reaches_the_goodput_of_the_kernel() {
 /// The same measurements of the kernel's BBR: 94.7 to 96.5 % of the rate.
 #[test]
 fn bbr_reaches_the_goodput_of_the_kernel() {
-    for kind in [Bbr1, Bbr3] {
+    for kind in [Bbr1, Bbr2, Bbr3] {
         for mbps in [0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0] {
             let record = run(&bottleneck(mbps, 60, &[kind]), 1);
             let share = goodput(&record, 0) / mbps;
@@ -46,7 +46,7 @@ fn bbr_reaches_the_goodput_of_the_kernel() {
 fn bbr_keeps_the_queue_of_the_kernel() {
     for (mbps, range) in [(2.0, 37.0..=47.0), (5.0, 17.0..=30.0)] {
         let record = run(&bottleneck(mbps, 60, &[Bbr1]), 1);
-        let mean = record.links[0].forward.queue_delay.mean().as_millis_f64();
+        let mean = record.links[0].forward().queue_delay.mean().as_millis_f64();
         assert!(range.contains(&mean), "{mean} ms at {mbps} Mbps");
     }
 }
@@ -55,14 +55,36 @@ fn bbr_keeps_the_queue_of_the_kernel() {
 /// size: that is what it is for (draft-ietf-ccwg-bbr-01 section 3).
 #[test]
 fn bbr_alone_keeps_a_deep_queue_short() {
-    for kind in [Bbr1, Bbr3] {
+    for kind in [Bbr1, Bbr2, Bbr3] {
         let mut setup = over("rate=20mbit,delay=25ms,queue=10bdp", 60);
         setup.flows.push(long_lived("bbr", kind));
         let record = run(&setup, 1);
-        let queue = &record.links[0].forward.queue_delay;
+        let queue = &record.links[0].forward().queue_delay;
         let mean = queue.mean().as_millis_f64();
         assert!((1.0..=10.0).contains(&mean), "{kind}: {mean} ms");
     }
+}
+
+/// A window of segments once a round trip, whatever the link could carry.
+#[test]
+fn a_receive_window_bounds_what_is_on_its_way() {
+    let mut setup = over("rate=100mbit,delay=25ms,queue=1MB", 30);
+    let tcp = TcpSetup {
+        receive_window: Some(Bytes(125_000)),
+        ..TcpSetup::long_lived(Cubic)
+    };
+    let kind = FlowKind::Tcp(tcp);
+    setup
+        .flows
+        .push(FlowSetup::new("tcp", Route::forward(&[0]), kind));
+    let record = run(&setup, 1);
+    // 86 segments of 1448 bytes, in 50 ms and the 0.12 ms that one takes.
+    let expected = 86.0 * 1448.0 * 8.0 / 50_120.0;
+    let share = goodput(&record, 0) / expected;
+    assert!((0.98..=1.0).contains(&share), "{share}");
+    assert_eq!(record.links[0].forward().counters.dropped().packets, 0);
+    let queue = record.links[0].forward().queue_delay.mean();
+    assert!(queue < Duration::from_millis(5), "{queue:?}");
 }
 
 /// BBR's share of the payload beside one CUBIC flow, over three seeds.
@@ -106,6 +128,21 @@ fn bbr_version_3_leaves_cubic_more_in_a_shallow_queue() {
     // Bounded by two BDP in flight, as the first one is.
     let deep = share_beside_cubic(Bbr3, "10bdp");
     assert!((0.30..=0.55).contains(&deep), "{deep} of 10 BDP");
+}
+
+/// As the third, from which it differs in gains: it reacts to loss, and backs off
+/// further before it probes (0.75 in place of 0.9 of the bandwidth).
+#[test]
+fn bbr_version_2_leaves_cubic_as_much_as_the_third() {
+    for (queue, range) in [("0.5bdp", 0.50..=0.80), ("10bdp", 0.20..=0.55)] {
+        let second = share_beside_cubic(Bbr2, queue);
+        assert!(range.contains(&second), "{second} of {queue}");
+        let third = share_beside_cubic(Bbr3, queue);
+        assert!(
+            second < third + 0.05,
+            "{second}, the third {third} of {queue}"
+        );
+    }
 }
 
 /// Reno's window halves from 3 BDP to 1.5, so the queue never runs empty.
@@ -176,7 +213,7 @@ fn one_upload(spec: &str, segments: u64, congestion: CongestionKind) -> weft_exp
 fn a_lost_tail_is_found_by_a_probe_and_not_by_the_timeout() {
     let record = one_upload("rate=100mbit,delay=50ms,queue=7500B", 10, Cubic);
     let tcp = tcp(&record, 0);
-    assert_eq!(record.links[0].forward.counters.dropped().packets, 4);
+    assert_eq!(record.links[0].forward().counters.dropped().packets, 4);
     assert_eq!((tcp.retransmissions, tcp.timeouts), (4, 0));
     assert_eq!(tcp.reductions, 1);
     let took = (tcp.transfers[0].ended_at - tcp.transfers[0].started_at).as_millis_f64();
@@ -195,7 +232,7 @@ fn losses_in_a_flight_are_repaired_by_what_follows_them() {
     assert!(tcp.retransmissions >= 1);
     assert_eq!(
         tcp.retransmissions,
-        record.links[0].forward.counters.dropped().packets
+        record.links[0].forward().counters.dropped().packets
     );
     assert_eq!(tcp.timeouts, 0);
     // 200 packets of 12 ms, the handshake's 101 ms, and two round trips of
@@ -211,7 +248,9 @@ fn an_outage_backs_off_and_ends() {
     let schedule = weft_links::Schedule::new(steps.to_vec()).expect("a schedule");
     for kind in CongestionKind::ALL {
         let mut setup = over("rate=5mbit,delay=20ms,queue=2bdp", 30);
-        setup.links[0].forward.capacity = weft_links::Capacity::Schedule(schedule.clone());
+        let there = weft_links::WiredDirection::Forward.station();
+        let there = setup.links[0].medium.link_mut(there).expect("wired");
+        there.capacity = weft_links::Capacity::Schedule(schedule.clone());
         setup.flows.push(long_lived("upload", kind));
         let record = run(&setup, 1);
         let tcp = tcp(&record, 0);
@@ -249,7 +288,7 @@ fn marks_are_answered_like_losses() {
     let record = over_codel(10, EcnMode::On);
     let tcp = tcp(&record, 0);
     // Some marks are of the same round trip.
-    let marks = record.links[0].forward.counters.marked.packets;
+    let marks = record.links[0].forward().counters.marked.packets;
     assert!(
         (marks / 2..=marks).contains(&tcp.reductions) && marks > 20,
         "{} reductions for {marks} marks",
@@ -262,7 +301,7 @@ fn marks_are_answered_like_losses() {
     );
     let share = goodput(&record, 0) / 10.0 / BEST;
     assert!((0.92..=0.97).contains(&share), "{share}");
-    let queue = record.links[0].forward.queue_delay.mean().as_millis_f64();
+    let queue = record.links[0].forward().queue_delay.mean().as_millis_f64();
     assert!((1.0..=15.0).contains(&queue), "{queue} ms");
 }
 

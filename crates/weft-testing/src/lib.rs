@@ -1,4 +1,5 @@
-//! What tests say of the machine they run on.
+//! What tests say of the machine they run on, and what work costs there
+//! ([`allocation`]).
 //!
 //! Some cannot be made on every machine: they need a right, a program, data
 //! ([`skipped`]). Others measure rates and times of the real world
@@ -8,9 +9,12 @@
 //! queue grows, so it lowers its rate, leaves pictures out or takes another
 //! path, as it should; such a test then says nothing of the program.
 
+#![deny(unsafe_code)]
+
+pub mod allocation;
 mod machine;
 
-pub use machine::where_the_machine_keeps_up;
+pub use machine::{processor_time, where_the_machine_keeps_up};
 
 use std::fmt::Display;
 use std::io::Write;

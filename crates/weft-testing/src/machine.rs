@@ -92,3 +92,11 @@ fn longest_turn(processor: usize, is_over: &AtomicBool) -> Duration {
 
 #[cfg(test)]
 mod tests;
+
+/// The processor time that this thread has used so far: what others of a busy
+/// machine use is not in it.
+#[must_use]
+pub fn processor_time() -> Duration {
+    let time = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);
+    Duration::new(time.tv_sec as u64, time.tv_nsec as u32)
+}

@@ -1,12 +1,15 @@
 //! Time, rates, sizes, how they are written, ids, codecs and seeded
-//! randomness shared by every weft crate, and the count of freezes that
-//! several need.
+//! randomness shared by every weft crate, and the count of freezes and the
+//! division of rates that several need.
 //!
 //! Nothing here reads a clock or a global random generator: [`Instant`] is a
 //! number that the caller injects, [`Rng`] is seeded at construction.
 
+#![forbid(unsafe_code)]
+
 mod codec;
 mod ecn;
+mod fair;
 mod freezes;
 mod id;
 pub mod quantity;
@@ -14,7 +17,7 @@ mod rate;
 mod rng;
 mod time;
 
-pub use codec::{Codec, MediaKind};
+pub use codec::{Codec, MediaKind, QuantizerBounds};
 pub use ecn::Ecn;
 pub use freezes::Freezes;
 pub use id::{PathId, Ssrc, StreamId};

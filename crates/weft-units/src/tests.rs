@@ -105,3 +105,19 @@ fn codecs_come_by_kind_with_the_preferred_one_first() {
     assert_eq!(of(MediaKind::Video), [Codec::Vp8, Codec::H264]);
     assert_eq!(of(MediaKind::Audio), [Codec::Opus]);
 }
+
+#[test]
+fn what_bounds_leave_of_a_rate_the_others_share() {
+    let level = |total, bounds: &[Option<u64>]| {
+        let bounds = bounds.iter().map(|bound| bound.map(Rate::from_kbps));
+        Rate::from_kbps(total).fair_level(bounds).as_bps() / 1000
+    };
+    assert_eq!(level(900, &[None, None, None]), 300);
+    // 900 less 100 for two; of 800 less 350 for one.
+    assert_eq!(level(900, &[Some(100), None, None]), 400);
+    assert_eq!(level(900, &[Some(350), Some(100), None]), 450);
+    // A bound above the share bounds nothing.
+    assert_eq!(level(900, &[Some(500), None, None]), 300);
+    assert_eq!(level(900, &[Some(100), Some(200)]), 800);
+    assert_eq!((level(900, &[]), level(900, &[Some(0)])), (900, 900));
+}

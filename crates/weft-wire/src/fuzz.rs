@@ -1,12 +1,13 @@
 //! Bodies of the fuzz targets in `fuzz/`, which property tests run as well.
 //! Each feeds the bytes to a parser and checks what must hold of the result.
 
-use weft_units::Ssrc;
+use weft_units::{Codec, Ssrc};
 
 use crate::flexfec::Repair;
+use crate::payload::{self, Body, PictureNumbers, h264, vp8};
 use crate::rtp::ExtensionMap;
 use crate::sdp::{Candidate, SessionDescription};
-use crate::{h264, rtcp, rtp, vp8};
+use crate::{rtcp, rtp};
 
 const MAP: ExtensionMap = ExtensionMap {
     transport_sequence: Some(1),
@@ -40,7 +41,7 @@ pub fn fuzz_rtp(data: &[u8]) {
 
 /// RTCP: what was read can be written and read again.
 pub fn fuzz_rtcp(data: &[u8]) {
-    let Ok(packets) = rtcp::parse_compound(data) else {
+    let Ok(packets) = rtcp::parse_compound(data, &mut { rtcp::MAX_ENTRIES }) else {
         return;
     };
     assert!(packets.len() <= data.len() / 4);
@@ -49,11 +50,12 @@ pub fn fuzz_rtcp(data: &[u8]) {
         rtcp::Packet::PathFeedback(feedback) => feedback.arrivals.len(),
         _ => 0,
     };
-    assert!(packets.iter().map(arrivals).sum::<usize>() <= rtcp::MAX_ARRIVALS);
+    assert!(packets.iter().map(arrivals).sum::<usize>() <= rtcp::MAX_ENTRIES);
     for packet in packets {
         let mut written = Vec::new();
         packet.write(&mut written);
-        rtcp::parse_compound(&written).expect("what was written can be read");
+        rtcp::parse_compound(&written, &mut { rtcp::MAX_ENTRIES })
+            .expect("what was written can be read");
     }
 }
 
@@ -71,6 +73,33 @@ pub fn fuzz_flexfec(data: &[u8]) {
     if let Ok(packet) = repair.parity.recover(Ssrc(1), 2) {
         assert!(packet.len() <= data.len() + 12);
         let _ = rtp::parse(&packet, &MAP);
+    }
+}
+
+/// Any codec's payload: what was read is at most a few times its size as the
+/// decoder takes it, and what is cut fits and can be read.
+pub fn fuzz_payload(data: &[u8]) {
+    const MAX_PAYLOAD: usize = 7;
+    let Some((&which, data)) = data.split_first() else {
+        return;
+    };
+    let codec = Codec::ALL[usize::from(which) % Codec::ALL.len()];
+    let format = payload::format_of(codec);
+    let mut frame = Vec::new();
+    if let Ok(piece) = format.read(data) {
+        piece.body.write(&mut frame);
+        assert!(frame.len() <= 2 * data.len() + 4);
+        if let Body::Plain(body) = piece.body {
+            assert_eq!(body, frame);
+        }
+        let again = format.renumbered(data, 1, 1);
+        assert!(again.is_none_or(|again| format.read(&again).is_ok()));
+    }
+    for part in format.cut(&frame, PictureNumbers::default(), MAX_PAYLOAD) {
+        let mut payload = Vec::new();
+        part.write(&mut payload);
+        assert!(payload.len() <= MAX_PAYLOAD + payload::Prefix::MAX || codec == Codec::Opus);
+        assert!(format.read(&payload).is_ok() || codec == Codec::H264);
     }
 }
 

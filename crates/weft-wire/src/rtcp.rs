@@ -9,7 +9,8 @@ mod quality;
 mod report;
 
 pub use arrivals::{
-    ArrivalBlock, MAX_ARRIVALS, PathFeedback, TransportFeedback, split_arrivals, unwrap_arrival,
+    Allowance, ArrivalBlock, MAX_ENTRIES, PathFeedback, TransportFeedback, split_arrivals,
+    unwrap_arrival,
 };
 pub use congestion::{CongestionFeedback, PacketArrival, StreamArrivals};
 pub use feedback::{Nack, Remb};
@@ -92,11 +93,19 @@ pub enum Packet {
     /// Another packet type or feedback message type. Its content is not kept,
     /// so nothing is written for it.
     Unknown {
-        /// Packet type.
+        /// As registered (RFC 3550 section 12.1).
         packet_type: u8,
         /// The 5-bit count, subtype or feedback message type.
         count: u8,
     },
+}
+
+/// Takes the entries of a list from what lists may hold.
+fn take_entries(left: &mut usize, count: usize, what: &'static str) -> Result<(), ParseError> {
+    *left = left
+        .checked_sub(count)
+        .ok_or(ParseError::TooLarge { what })?;
+    Ok(())
 }
 
 /// Whether a datagram that is RTP or RTCP is RTCP (RFC 5761 section 4).
@@ -108,10 +117,13 @@ pub fn is_rtcp(datagram: &[u8]) -> bool {
 /// Reads all messages of a plain (decrypted) RTCP packet.
 ///
 /// An error in one message is an error of the whole: nothing behind it can be
-/// trusted. All arrival lists together hold at most [`MAX_ARRIVALS`] entries.
-pub fn parse_compound(data: &[u8]) -> Result<Vec<Packet>, ParseError> {
+/// trusted. The lists of packets, those that arrived or did not and those that
+/// are asked for again, together hold at most `left` entries, by which it is
+/// reduced: a few bytes can stand for thousands. Beyond it no memory is taken,
+/// and the packet is [`ParseError::TooLarge`]. More than [`MAX_ENTRIES`] are
+/// never of use.
+pub fn parse_compound(data: &[u8], left: &mut usize) -> Result<Vec<Packet>, ParseError> {
     let mut packets = Vec::new();
-    let mut arrivals_left = MAX_ARRIVALS;
     let mut reader = Reader::new(data, "RTCP header");
     while !reader.is_empty() {
         let first = reader.u8()?;
@@ -129,7 +141,7 @@ pub fn parse_compound(data: &[u8]) -> Result<Vec<Packet>, ParseError> {
             body = strip_padding(body)?;
         }
         let count = first & COUNT_MASK;
-        parse_packet(packet_type, count, body, &mut arrivals_left, &mut packets)?;
+        parse_packet(packet_type, count, body, left, &mut packets)?;
     }
     Ok(packets)
 }
@@ -147,7 +159,7 @@ fn parse_packet(
     packet_type: u8,
     count: u8,
     body: &[u8],
-    arrivals_left: &mut usize,
+    left: &mut usize,
     packets: &mut Vec<Packet>,
 ) -> Result<(), ParseError> {
     let packet = match (packet_type, count) {
@@ -158,17 +170,17 @@ fn parse_packet(
         }
         (GOODBYE, _) => Packet::Goodbye(report::parse_goodbye(count, body)?),
         (APPLICATION, WEFT_PATH_FEEDBACK) if body.get(4..8) == Some(WEFT_NAME) => {
-            Packet::PathFeedback(PathFeedback::parse(body, arrivals_left)?)
+            Packet::PathFeedback(PathFeedback::parse(body, left)?)
         }
         (APPLICATION, WEFT_QUALITY_FEEDBACK) if body.get(4..8) == Some(WEFT_NAME) => {
             Packet::QualityFeedback(QualityFeedback::parse(body)?)
         }
-        (TRANSPORT_LAYER_FEEDBACK, NACK) => Packet::Nack(Nack::parse(body)?),
+        (TRANSPORT_LAYER_FEEDBACK, NACK) => Packet::Nack(Nack::parse(body, left)?),
         (TRANSPORT_LAYER_FEEDBACK, CONGESTION_CONTROL) => {
-            Packet::CongestionFeedback(CongestionFeedback::parse(body)?)
+            Packet::CongestionFeedback(CongestionFeedback::parse(body, left)?)
         }
         (TRANSPORT_LAYER_FEEDBACK, TRANSPORT_WIDE) => {
-            Packet::TransportFeedback(TransportFeedback::parse(body, arrivals_left)?)
+            Packet::TransportFeedback(TransportFeedback::parse(body, left)?)
         }
         (PAYLOAD_FEEDBACK, PICTURE_LOSS) => {
             let (sender, media, _) = feedback::parse_sources(body, "picture loss indication")?;

@@ -2,25 +2,23 @@
 //! a server in this process whose media plane is this one sender; no packet
 //! passes through a media server.
 
-use std::collections::BTreeMap;
 use std::net::IpAddr;
 use std::sync::mpsc::channel;
 use std::sync::{Arc, Mutex};
-use std::thread;
 use std::time::{Duration, Instant};
 
 use serde_json::json;
-use weft_media::MicrophoneSpec;
-use weft_net::{Clock, Remote};
-use weft_peer::{PeerKey, Section};
+use weft_endpoint::caller::CallError;
+use weft_endpoint::signalling::with_remedy;
+use weft_endpoint::{AnswerError, Direct, DirectEvent, Event};
 use weft_server::axum::routing::get;
-use weft_server::axum::{Json, Router};
+use weft_server::axum::{Extension, Json, Router};
 use weft_server::media_plane::{
-    self, Command as MediaCommand, Event as MediaEvent, EventSender, MediaError, MediaPlane,
-    Negotiated, ResourceId, Stats,
+    self, Event as MediaEvent, EventSender, Media, MediaError, MediaPlane, Negotiated, Play,
+    Request, ResourceId, Stats,
 };
 use weft_server::{
-    LinkReport, ParticipantKind, Publishing, Resident, Security, Server, unguessable,
+    Admitted, LinkReport, ParticipantKind, Publishing, Resident, Security, Server, unguessable,
 };
 
 use crate::cli::CallArgs;
@@ -28,11 +26,6 @@ use crate::exit::{self, Failure};
 use crate::interrupt;
 use crate::serve;
 use crate::statistics::StatsFile;
-use weft_endpoint::caller::{CallError, Command, News, OfferId, Patience, ask};
-use weft_endpoint::links::{self, Board, Links};
-use weft_endpoint::signalling::with_remedy;
-use weft_endpoint::sources::{self, Encoding, Sources};
-use weft_endpoint::{OwnSources, StartError};
 
 /// The page plays `/whep/call/sender`.
 const ROOM: &str = "call";
@@ -40,8 +33,6 @@ const SENDER: &str = "sender";
 const FIGURES: Duration = Duration::from_secs(1);
 
 pub fn run(args: CallArgs) -> Result<(), Failure> {
-    let clock = Clock::start();
-    let notices = exit::notices();
     let send = &args.send;
     if send.cameras.is_empty() && send.mic.is_none() {
         return Err(Failure::Usage(
@@ -49,31 +40,14 @@ pub fn run(args: CallArgs) -> Result<(), Failure> {
         ));
     }
     let loopback = Some(args.page.listen.ip()).filter(IpAddr::is_loopback);
-    let all = links::links_or_all(&send.links, loopback);
-    let (specs, scope) = all.map_err(StartError::from)?;
-    let links = Links::check(specs, scope, &notices).map_err(Failure::usage)?;
-    let mut sources = Sources::open(&send.cameras, OwnSources::default(), clock)?;
-    let microphone = send.mic.as_ref().map(MicrophoneSpec::open).transpose();
-    sources.microphone = microphone.map_err(StartError::from)?;
-    let encoding = Encoding {
-        codec: send.codec,
-        // There is no server to thin anything out.
-        layers: 1,
-        degradation: send.degradation,
-    };
-    let (sections, publishing) = (sources.sections(), sources.publishing());
     let mut stats = send.stats.as_deref().map(StatsFile::create).transpose()?;
-    let driver = sources::start(clock, links, send.sending(), sources, encoding, notices)?;
     let (events, incoming) = media_plane::events();
+    let hear = move |event| on_event(&events, event);
+    let direct = Direct::start(send.config(), loopback, exit::notices(), hear)?;
+    let publishing = direct.publishing().clone();
+    let direct = Arc::new(direct);
     let board = Arc::default();
-    let plane = Arc::new(DirectPlane {
-        clock,
-        remote: driver.remote.clone(),
-        sections,
-        publishing: publishing.clone(),
-        events,
-        connections: Arc::default(),
-    });
+    let plane = Arc::new(DirectPlane(Arc::clone(&direct)));
     let mut config = serve::config(args.page, router(&send.name, &publishing, &board));
     let own_certificate = config.security == Security::Auto;
     // Whoever finds the port must not see what is sent.
@@ -97,208 +71,130 @@ pub fn run(args: CallArgs) -> Result<(), Failure> {
     interrupt::on_ctrl_c(move || {
         let _ = stop.send(());
     });
-    let started = Instant::now();
-    let end = send.seconds.map(|s| started + Duration::from_secs(s));
+    let end = send
+        .seconds
+        .map(|s| Instant::now() + Duration::from_secs(s));
     while stopped.recv_timeout(FIGURES).is_err() {
         if end.is_some_and(|end| Instant::now() >= end) {
             break;
         }
-        let Ok(reports) = ask(&driver.remote, Command::Report) else {
+        let Some(figures) = direct.statistics() else {
             break;
         };
         // The latest viewer's: earlier ones may have gone without a word.
-        if let Some(report) = reports.iter().rfind(|r| r.connected) {
-            let figures = report.link_reports();
-            *board.lock().expect("nothing panics with the board in hand") = figures;
+        if let Some(report) = figures.peers.iter().rfind(|r| r.connected) {
+            let links = report.link_reports();
+            *board.lock().expect("nothing panics with the board in hand") = links;
         }
         if let Some(stats) = &mut stats {
-            stats.write(started.elapsed(), &reports);
+            stats.write(&figures);
         }
     }
     server.shutdown();
-    driver.remote.send(Command::Stop);
-    driver.join();
+    direct.leave();
     stats.map_or(Ok(()), StatsFile::finish)
 }
 
 fn router(name: &str, publishing: &Publishing, links: &Arc<Mutex<Vec<LinkReport>>>) -> Router {
     let (name, links) = (name.to_owned(), Arc::clone(links));
     let publishing = publishing.clone();
-    let call = move || {
+    // Who does not show the token hears that there is a call, and no more.
+    let call = move |Extension(Admitted(admitted)): Extension<Admitted>| {
         let links = links
             .lock()
             .expect("nothing panics with the board in hand")
             .clone();
-        let answer = json!({
-            "mode": "call", "name": name, "publishing": publishing, "links": links
-        });
+        let answer = match admitted {
+            true => json!({
+                "mode": "call", "name": name, "publishing": publishing, "links": links
+            }),
+            false => json!({ "mode": "call" }),
+        };
         async move { Json(answer) }
     };
     Router::new().route("/api/call", get(call))
 }
 
-/// A media plane with one publisher: this endpoint.
-struct DirectPlane {
-    clock: Clock,
-    remote: Remote<Command>,
-    sections: Vec<Section>,
-    publishing: Publishing,
-    events: EventSender,
-    connections: Arc<Mutex<BTreeMap<ResourceId, Connection>>>,
-}
-
-enum Connection {
-    Offered(OfferId, Patience),
-    Up(PeerKey),
-}
+/// A media plane with one publisher: this endpoint. Viewers have the names of
+/// their connections.
+struct DirectPlane(Arc<Direct>);
 
 impl MediaPlane for DirectPlane {
-    fn send(&self, command: MediaCommand) {
-        match command {
-            MediaCommand::Publish { reply, .. } => {
-                let reason = "this is a call to watch; it takes no other publisher".to_owned();
-                let _ = reply.send(Err(MediaError::WrongState { reason }));
-            }
-            MediaCommand::Play {
-                resource,
-                offer: None,
-                reply,
-                ..
-            } => {
-                let _ = reply.send(self.offer(resource));
-            }
-            MediaCommand::Play { reply, .. } => {
-                let reason = "the sender makes the offer: POST without a body".to_owned();
-                let _ = reply.send(Err(MediaError::WrongState { reason }));
-            }
-            MediaCommand::Answer {
-                resource,
-                sdp,
-                reply,
-            } => {
-                let _ = reply.send(self.accept(&resource, sdp));
-            }
-            MediaCommand::Candidates { reply, .. } => {
-                // The browser's checks tell its addresses.
-                let _ = reply.send(Ok(()));
-            }
-            MediaCommand::Close { resource } => {
-                let connection = self.lock().remove(&resource);
-                self.end(connection);
-            }
-            MediaCommand::Stats { reply } => {
-                let playbacks = self.lock().len() as u64;
-                let _ = reply.send(Ok(Stats {
-                    publications: 1,
-                    playbacks,
-                    ..Stats::default()
-                }));
-            }
+    fn send(&self, request: Request) {
+        let mut plane = self;
+        request(&mut plane);
+    }
+}
+
+impl Media for &DirectPlane {
+    fn play(&mut self, play: Play) -> Result<Negotiated, MediaError> {
+        if play.offer.is_some() {
+            let reason = "the sender makes the offer: POST without a body".to_owned();
+            return Err(MediaError::WrongState { reason });
+        }
+        let sdp = self.0.offer(&play.resource.0).map_err(describe)?;
+        let streams = self.0.publishing().clone();
+        Ok(Negotiated { sdp, streams })
+    }
+
+    fn answer(&mut self, resource: ResourceId, sdp: String) -> Result<(), MediaError> {
+        self.0
+            .accept(&resource.0, sdp)
+            .map_err(|error| match error {
+                AnswerError::UnknownViewer => MediaError::UnknownResource,
+                AnswerError::Answered => MediaError::WrongState {
+                    reason: error.to_string(),
+                },
+                AnswerError::Call(error) => describe(error),
+            })
+    }
+
+    /// The browser's checks tell its addresses.
+    fn add_candidates(&mut self, _: &ResourceId, _: &str) -> Result<(), MediaError> {
+        Ok(())
+    }
+
+    fn close(&mut self, resource: &ResourceId) {
+        self.0.close(&resource.0);
+    }
+
+    fn stats(&mut self) -> Stats {
+        Stats {
+            publications: 1,
+            playbacks: self.0.viewers() as u64,
+            ..Stats::default()
         }
     }
 }
 
-impl DirectPlane {
-    fn lock(&self) -> std::sync::MutexGuard<'_, BTreeMap<ResourceId, Connection>> {
-        self.connections
-            .lock()
-            .expect("nothing panics with the connections in hand")
-    }
-
-    fn end(&self, connection: Option<Connection>) {
-        match connection {
-            Some(Connection::Up(peer)) => self.remote.send(Command::Close(peer)),
-            Some(Connection::Offered(offer, _)) => self.remote.send(Command::Withdraw(offer)),
-            None => return,
-        };
-    }
-
-    /// Forgets the visitors who asked for an offer and never answered it.
-    fn forget_unanswered(&self) {
-        let now = self.clock.now();
-        self.lock().retain(|resource, connection| {
-            let overdue = matches!(connection, Connection::Offered(_, p) if p.is_over(now));
-            if overdue {
-                let (resource, reason) =
-                    (resource.clone(), "the offer was not answered".to_owned());
-                let _ = self.events.send(MediaEvent::Ended { resource, reason });
+/// What happens to viewers, for the server; what happens to links, for people.
+fn on_event(server: &EventSender, event: DirectEvent) {
+    let event = match event {
+        DirectEvent::Connected { viewer } => MediaEvent::Connected {
+            resource: ResourceId(viewer),
+        },
+        DirectEvent::Ended { viewer, reason } => MediaEvent::Ended {
+            resource: ResourceId(viewer),
+            reason,
+        },
+        DirectEvent::Link { link, change, .. } => {
+            let event = Event::Link { link, change };
+            if event.is_for_people() {
+                complain!("weft: {event}");
             }
-            !overdue
-        });
-    }
-
-    fn offer(&self, resource: ResourceId) -> Result<Negotiated, MediaError> {
-        self.forget_unanswered();
-        let sections = self.sections.clone();
-        let offered = ask(&self.remote, |reply| Command::Offer { sections, reply });
-        let (id, sdp) = offered.map_err(|_| MediaError::Gone)?.map_err(describe)?;
-        let patience = Patience::from(self.clock.now());
-        self.lock()
-            .insert(resource, Connection::Offered(id, patience));
-        Ok(Negotiated {
-            sdp,
-            streams: self.publishing.clone(),
-        })
-    }
-
-    fn accept(&self, resource: &ResourceId, answer: String) -> Result<(), MediaError> {
-        let offer = match self.lock().get(resource) {
-            Some(Connection::Offered(id, _)) => *id,
-            Some(Connection::Up(_)) => {
-                let reason = "it has its answer already".to_owned();
-                return Err(MediaError::WrongState { reason });
-            }
-            None => return Err(MediaError::UnknownResource),
-        };
-        let (news, incoming) = channel();
-        let accepted = ask(&self.remote, |reply| Command::Accept {
-            offer,
-            answer,
-            news: news.into(),
-            reply,
-        });
-        let peer = accepted.map_err(|_| MediaError::Gone)?.map_err(describe)?;
-        if let Some(connection) = self.lock().get_mut(resource) {
-            *connection = Connection::Up(peer);
-        } else {
-            // It was closed meanwhile.
-            self.remote.send(Command::Close(peer));
-            return Err(MediaError::UnknownResource);
+            return;
         }
-        let (events, resource) = (self.events.clone(), resource.clone());
-        let (remote, connections) = (self.remote.clone(), Arc::clone(&self.connections));
-        thread::spawn(move || {
-            let mut board = Board::default();
-            while let Ok(news) = incoming.recv() {
-                match news {
-                    News::Connected => {
-                        let _ = events.send(MediaEvent::Connected {
-                            resource: resource.clone(),
-                        });
-                    }
-                    News::Failed(reason) => {
-                        remote.send(Command::Close(peer));
-                        let gone = connections.lock().map(|mut c| c.remove(&resource));
-                        if gone.is_ok() {
-                            let _ = events.send(MediaEvent::Ended { resource, reason });
-                        }
-                        return;
-                    }
-                    News::Path { path, link, up } => {
-                        if board.on_path(Instant::now(), path, &link, up).is_some() {
-                            complain!("weft: link `{link}` is {}", if up { "up" } else { "down" });
-                        }
-                    }
-                    News::Frame { .. } | News::Ended => {}
-                }
-            }
-        });
-        Ok(())
-    }
+        _ => return,
+    };
+    // Nobody may be there to hear it: the server is ending then.
+    let _ = server.send(event);
 }
 
 fn describe(error: CallError) -> MediaError {
-    MediaError::BadDescription {
-        reason: error.to_string(),
+    match error {
+        CallError::Ended => MediaError::Gone,
+        error => MediaError::BadDescription {
+            reason: error.to_string(),
+        },
     }
 }

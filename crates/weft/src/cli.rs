@@ -5,14 +5,18 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
 use weft_cc::ControllerKind;
-use weft_endpoint::caller::Sending;
+use weft_endpoint::{OwnSources, SendConfig};
 use weft_media::MicrophoneSpec;
-use weft_net::LinkSpec;
+use weft_net::LinkChoice;
 use weft_publish::Degradation;
-use weft_session::{ProtectionKind, SchedulerKind};
-use weft_units::{Codec, MediaKind, Rate, quantity};
+use weft_session::{Preference, ProtectionKind, SchedulerKind};
+use weft_units::{Codec, MediaKind, Rate};
 
 use weft_endpoint::sources::cameras::NamedCamera;
+
+use crate::serve::args::{PageArgs, ServeArgs};
+use crate::token::TokenArgs;
+use crate::values::{listen, rate, token};
 
 /// A video call over every link a machine has at once.
 #[derive(Debug, Parser)]
@@ -28,6 +32,8 @@ pub enum Command {
     Demo(DemoArgs),
     /// Conference server and page
     Serve(ServeArgs),
+    /// Sign a token for one room and a time, for guests of a server with --token or --token-key
+    Token(TokenArgs),
     /// Join a room over all links: publish cameras and sound, receive the others
     Join(JoinArgs),
     /// Call straight to a browser: serves its own page, no media server between
@@ -38,6 +44,10 @@ pub enum Command {
     Emu(crate::emu::args::EmuArgs),
     /// Links, privileges, codecs, clock: what works here and what to do
     Doctor,
+    /// A script that lets a shell complete commands and options
+    Completions(crate::manual::CompletionsArgs),
+    /// The pages for man, one for each command
+    Manual(crate::manual::ManualArgs),
 }
 
 #[derive(Debug, Args)]
@@ -54,45 +64,27 @@ pub struct DemoArgs {
     /// Where the page is served
     #[arg(long, value_name = "ADDR", default_value = "127.0.0.1:8080", value_parser = listen)]
     pub listen: SocketAddr,
-    /// Which packets go over which path: weft, converge, single, migrate,
-    /// min_rtt, throughput, mprtp or duplicate
-    #[arg(long, value_name = "NAME", default_value_t = SchedulerKind::default())]
+    #[arg(long, value_name = "NAME", default_value_t, help = schedulers())]
     pub scheduler: SchedulerKind,
-    /// Repair packets of the call over both links: none, webrtc_table or path_specific
-    #[arg(long, value_name = "NAME", default_value_t = ProtectionKind::default())]
+    /// What the call is spared first where its links cannot give everything: calm (still
+    /// pictures), pixels (coarse ones) or balanced
+    #[arg(long, value_name = "WHAT", default_value_t)]
+    pub prefer: Preference,
+    #[arg(long, value_name = "NAME", default_value_t, help = protections("the call over both links"))]
     pub protection: ProtectionKind,
-    /// Congestion controller of every path: gcc, gcc_deployed, gcc_draft, nada,
-    /// scream, scream_v1 or fixed:RATE
-    #[arg(long, value_name = "NAME", default_value_t = ControllerKind::Gcc)]
+    #[arg(long, value_name = "NAME", default_value_t, help = controllers())]
     pub controller: ControllerKind,
-    /// Video codec of both calls: vp8 or h264
-    #[arg(long, value_name = "NAME", default_value_t = Codec::Vp8, value_parser = video_codec)]
+    #[arg(
+        help = format!("Video codec of both calls: {}", either(&video_codecs())),
+        long,
+        value_name = "NAME",
+        default_value_t = Codec::Vp8,
+        value_parser = video_codec
+    )]
     pub codec: Codec,
     /// Size of the pictures: 360p, 720p or 1080p
     #[arg(long, value_name = "SIZE", default_value = "720p")]
     pub size: String,
-}
-
-/// Where a server listens, and to whom.
-#[derive(Debug, Args)]
-pub struct PageArgs {
-    /// Where to listen; loopback speaks http unless it has a certificate, other addresses https
-    #[arg(long, value_name = "ADDR", default_value = "127.0.0.1:8080", value_parser = listen)]
-    pub listen: SocketAddr,
-    /// Certificate chain (PEM); without it the server makes one for itself and keeps it in
-    /// $XDG_STATE_HOME/weft (~/.local/state/weft)
-    #[arg(long, value_name = "FILE", requires = "key")]
-    pub certificate: Option<PathBuf>,
-    /// Private key of the certificate (PEM)
-    #[arg(long, value_name = "FILE", requires = "certificate")]
-    pub key: Option<PathBuf>,
-    /// Plain http everywhere, for a proxy in front that does TLS
-    #[arg(long, conflicts_with = "certificate")]
-    pub insecure_http: bool,
-    /// What clients must show as bearer token (or `?token=` in the page's address); `call` makes
-    /// one for itself beyond loopback
-    #[arg(long, value_name = "TOKEN", env = "WEFT_TOKEN", hide_env_values = true, value_parser = token)]
-    pub token: Option<String>,
 }
 
 /// What `join` and `call` send, and how.
@@ -105,7 +97,7 @@ pub struct SendArgs {
                 weight=0.5, backup; repeat for each (default: every interface)",
         value_name = "IF|ADDR"
     )]
-    pub links: Vec<LinkSpec>,
+    pub links: Vec<LinkChoice>,
     #[arg(
         long = "camera",
         help = "A camera: clip[:SIZE][@FPS], /dev/videoN[:SIZE][@FPS] or FILE.y4m, SIZE being \
@@ -120,21 +112,26 @@ pub struct SendArgs {
         value_name = "SRC"
     )]
     pub mic: Option<MicrophoneSpec>,
-    /// Video codec: vp8, or h264 (constrained baseline, without the temporal layers that a server
-    /// can leave out for slow receivers)
-    #[arg(long, value_name = "NAME", default_value_t = Codec::Vp8, value_parser = video_codec)]
+    #[arg(
+        help = format!(
+            "Video codec: {}; of vp8 a server can leave out temporal layers for slow receivers",
+            either(&video_codecs())
+        ),
+        long,
+        value_name = "NAME",
+        default_value_t = Codec::Vp8,
+        value_parser = video_codec
+    )]
     pub codec: Codec,
-    /// Which packets go over which path: weft, converge, single, migrate,
-    /// min_rtt, throughput, mprtp or duplicate
-    #[arg(long, value_name = "NAME", default_value_t = SchedulerKind::default())]
+    #[arg(long, value_name = "NAME", default_value_t, help = schedulers())]
     pub scheduler: SchedulerKind,
-    /// How many repair packets there are, towards peers that know them: none, webrtc_table (by
-    /// loss and size of the frames, as libwebrtc) or path_specific (by what each path loses)
-    #[arg(long, value_name = "NAME", default_value_t = ProtectionKind::default())]
+    /// What the call is spared first where its links cannot give everything: calm (still
+    /// pictures), pixels (coarse ones) or balanced
+    #[arg(long, value_name = "WHAT", default_value_t)]
+    pub prefer: Preference,
+    #[arg(long, value_name = "NAME", default_value_t, help = protections("calls with peers that know them"))]
     pub protection: ProtectionKind,
-    /// Congestion controller of every path: gcc, gcc_deployed, gcc_draft, nada,
-    /// scream, scream_v1 or fixed:RATE
-    #[arg(long, value_name = "NAME", default_value_t = ControllerKind::Gcc)]
+    #[arg(long, value_name = "NAME", default_value_t, help = controllers())]
     pub controller: ControllerKind,
     /// What gives way when the rate is low: maintain-framerate (smaller pictures),
     /// maintain-resolution (fewer), balanced or off
@@ -189,16 +186,6 @@ pub struct JoinArgs {
 }
 
 #[derive(Debug, Args)]
-pub struct ServeArgs {
-    #[command(flatten)]
-    pub page: PageArgs,
-    /// The UDP port of all media, to be opened in firewalls and forwarded by routers (default: a
-    /// free one)
-    #[arg(long, value_name = "PORT", value_parser = clap::value_parser!(u16).range(1..))]
-    pub media_port: Option<u16>,
-}
-
-#[derive(Debug, Args)]
 pub struct CallArgs {
     #[command(flatten)]
     pub page: PageArgs,
@@ -207,48 +194,60 @@ pub struct CallArgs {
 }
 
 impl SendArgs {
-    /// How it is sent.
-    pub fn sending(&self) -> Sending {
-        Sending {
+    /// What is sent, how, and over what.
+    pub fn config(&self) -> SendConfig {
+        SendConfig {
+            name: self.name.clone(),
+            links: self.links.clone(),
+            cameras: self.cameras.clone(),
+            microphone: self.mic.clone(),
+            own: OwnSources::default(),
+            codec: self.codec,
+            degradation: self.degradation,
             scheduler: self.scheduler,
+            preference: self.prefer,
             protection: self.protection,
             controller: self.controller,
-            codec: self.codec,
             max_rate: self.max_rate,
-            cname: self.name.clone(),
         }
     }
 }
 
-/// An address with its port.
-fn listen(text: &str) -> Result<SocketAddr, String> {
-    text.parse().map_err(|_| {
-        format!(
-            "`{text}` is no address with a port; write it like 127.0.0.1:8080, 0.0.0.0:8443 for \
-             every address of this machine, or [::1]:8080"
-        )
-    })
-}
-
-/// What a room takes as a participant's name (`weft_sfu::Registry::join`).
 fn shown_name(text: &str) -> Result<String, String> {
-    const MAX: usize = 64;
-    let name = text.trim();
-    let fits = (1..=MAX).contains(&name.chars().count()) && !name.contains(char::is_control);
     let remedy = "a name has 1 to 64 printable characters; write it like --name 'Ambulance 3'";
-    fits.then(|| name.to_owned())
-        .ok_or_else(|| remedy.to_owned())
+    let name = weft_rooms::participant_name(text).map_err(|_| remedy)?;
+    Ok(name.to_owned())
 }
 
-/// What fits into a header and into the page's cookie (RFC 6265 section 4.1.1):
-/// with another token nobody could come in.
-fn token(text: &str) -> Result<String, String> {
-    let fits = |b: u8| b.is_ascii_graphic() && !b";,\"\\".contains(&b);
-    let remedy = "a token has at least one letter, digit or sign of ASCII, without spaces, quotes, \
-                  commas, semicolons and backslashes; `openssl rand -hex 16` makes one";
-    (!text.is_empty() && text.bytes().all(fits))
-        .then(|| text.to_owned())
-        .ok_or_else(|| remedy.to_owned())
+fn schedulers() -> String {
+    let names = SchedulerKind::ALL.map(SchedulerKind::name);
+    format!("Which packets go over which path: {}", either(&names))
+}
+
+fn protections(of: &str) -> String {
+    let names = ProtectionKind::ALL.map(ProtectionKind::name);
+    format!(
+        "How many repair packets there are, of {of}: {}",
+        either(&names)
+    )
+}
+
+fn controllers() -> String {
+    let adaptive = ControllerKind::ADAPTIVE.iter().map(|kind| kind.name());
+    let names: Vec<&str> = adaptive.chain(["fixed:RATE"]).collect();
+    format!("Congestion controller of every path: {}", either(&names))
+}
+
+fn video_codecs() -> Vec<&'static str> {
+    Codec::of_kind(MediaKind::Video).map(Codec::name).collect()
+}
+
+/// Names to choose from.
+fn either(names: &[&str]) -> String {
+    match names {
+        [others @ .., last] if !others.is_empty() => format!("{} or {last}", others.join(", ")),
+        _ => names.concat(),
+    }
 }
 
 fn seconds(text: &str) -> Result<u64, String> {
@@ -258,18 +257,14 @@ fn seconds(text: &str) -> Result<u64, String> {
 }
 
 fn video_codec(text: &str) -> Result<Codec, String> {
-    let all = Codec::of_kind(MediaKind::Video);
-    let names: Vec<&str> = all.map(Codec::name).collect();
     let codec = Codec::named(text).filter(|c| c.kind() == MediaKind::Video);
-    let remedy = || format!("`{text}` is no video codec; write {}", names.join(" or "));
+    let remedy = || {
+        format!(
+            "`{text}` is no video codec; write {}",
+            either(&video_codecs())
+        )
+    };
     codec.ok_or_else(remedy)
-}
-
-/// A rate as in link specifications: `4mbit`, `800kbit`.
-fn rate(text: &str) -> Result<Rate, String> {
-    let parsed = quantity::rate(&text.to_ascii_lowercase());
-    let parsed = parsed.filter(|rate| *rate > Rate::ZERO);
-    parsed.ok_or_else(|| format!("`{text}` is no rate; write it like 4mbit or 800kbit"))
 }
 
 #[cfg(test)]

@@ -9,7 +9,7 @@ use weft_emu::{Right, Scheduling};
 use weft_lab::engine::emu::Client;
 use weft_media::clip::{Clip, ClipConfig};
 use weft_media::{EncoderConfig, Keyframe, MicrophoneSpec, VideoEncoder};
-use weft_net::{Binding, Link, LinkSpec, Target};
+use weft_net::{Binding, Link, LinkChoice, Target};
 use weft_units::{Codec, MediaKind, Rate};
 
 use crate::exit::{Failure, say};
@@ -73,7 +73,7 @@ fn links() -> Vec<Finding> {
 }
 
 fn link(name: &str) -> Finding {
-    let spec = LinkSpec::new(name, Target::Interface(name.to_owned()));
+    let spec = LinkChoice::new(name, Target::Interface(name.to_owned()));
     match Link::open(&spec, 0) {
         Ok(link) => {
             let addresses: Vec<String> = link

@@ -7,20 +7,17 @@ use std::ffi::OsString;
 use std::fs::File;
 use std::io::IsTerminal as _;
 use std::process::Child;
-use std::time::Duration;
 
 use weft_emu::{
-    Addresses, DirectionReport, EmuError, HostId, Logging, Network, Report, Right, RightError,
-    Running, Side,
+    Addresses, EmuError, FAR, HostId, Logging, NEAR, Network, Report, Right, RightError, Running,
+    StationReport,
 };
+use weft_links::{LinkSpec, MediumSpec};
 
 use crate::exit::Failure;
 use crate::interrupt::{asked, note_signals};
-use args::{EmuArgs, EmuCommand, NamedLink, ShellArgs};
-use far::Far;
-
-/// How soon it is seen that the program inside has ended.
-const LOOK_EVERY: Duration = Duration::from_millis(20);
+use args::{EmuArgs, EmuCommand, NamedLink, ShellArgs, Spec};
+use far::{Far, LOOK_EVERY};
 
 impl From<RightError> for Failure {
     fn from(error: RightError) -> Failure {
@@ -75,7 +72,7 @@ fn shell(args: &ShellArgs) -> Result<(), Failure> {
     let right = Right::find()?;
     right.take()?;
     note_signals();
-    let place = place(args, &names, right);
+    let place = place(args, &names, right)?;
     let running = place.network.start()?;
     for (index, (near, far)) in place.addresses.iter().enumerate() {
         let number = index + 1;
@@ -130,7 +127,7 @@ fn names(links: &[NamedLink]) -> Result<Vec<String>, Failure> {
     Ok(names)
 }
 
-fn place(args: &ShellArgs, names: &[String], right: Right) -> Place {
+fn place(args: &ShellArgs, names: &[String], right: Right) -> Result<Place, Failure> {
     let isolated = args.isolated || right == Right::UserNamespace;
     let (mut network, far) = if isolated {
         let mut network = Network::new(args.seed);
@@ -145,16 +142,34 @@ fn place(args: &ShellArgs, names: &[String], right: Right) -> Place {
     }
     let mut addresses = Vec::new();
     for (index, (link, name)) in args.links.iter().zip(names).enumerate() {
-        let down = args.down.get(index).unwrap_or(&link.spec);
-        let link = network.link(name, link.spec.clone(), down.clone());
-        let at_far = network.attach(far, link, Side::Far);
-        addresses.push((network.attach(inside, link, Side::Near), at_far));
+        let link = network.link(name, medium(&link.spec, args.down.get(index))?);
+        let at_far = network.attach(far, link, FAR);
+        addresses.push((network.attach(inside, link, NEAR), at_far));
     }
-    Place {
+    Ok(Place {
         network,
         inside,
         far,
         addresses,
+    })
+}
+
+/// What carries the packets of a link; `down` is what differs on the way to
+/// the inside.
+fn medium(spec: &Spec, down: Option<&LinkSpec>) -> Result<MediumSpec, Failure> {
+    match (spec, down) {
+        (Spec::Wired(there), down) => {
+            let back = down.unwrap_or(there);
+            Ok(MediumSpec::wired(there.as_ref().clone(), back.clone()))
+        }
+        (Spec::Cell(cell), None) => {
+            MediumSpec::wifi(cell.as_ref().clone()).map_err(|e| Failure::Usage(e.to_string()))
+        }
+        (Spec::Cell(_), Some(_)) => Err(Failure::Usage(
+            "--down is of wires, and this --link is a WiFi cell, whose access point sends at the \
+             rate of the station: leave it away"
+                .to_owned(),
+        )),
     }
 }
 
@@ -226,17 +241,17 @@ fn summarise(report: &Report) {
         complain!("weft: {refused}");
     }
     for (number, link) in report.links.iter().enumerate() {
-        for (way, direction) in [("up", &link.forward), ("down", &link.backward)] {
-            let DirectionReport {
+        for (way, sent) in [("up", link.forward()), ("down", link.backward())] {
+            let StationReport {
                 counters, queueing, ..
-            } = direction;
+            } = sent;
             let queued = |q| queueing.quantile(q).unwrap_or_default().as_millis_f64();
             complain!(
                 "weft: link {} {way}: {} packets delivered ({:.3} Mbps on average), {} dropped; \
                  queueing p50 {:.1} ms, p95 {:.1} ms",
                 number + 1,
                 counters.delivered.packets,
-                direction.rate(report.duration).as_mbps(),
+                sent.rate(report.duration).as_mbps(),
                 counters.dropped().packets,
                 queued(0.5),
                 queued(0.95),

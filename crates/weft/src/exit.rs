@@ -8,6 +8,7 @@ use std::process::{ExitCode, ExitStatus};
 use weft_endpoint::connect::ConnectError;
 use weft_endpoint::signalling::with_remedy;
 use weft_endpoint::{Blame, Notices, RecordingError, StartError};
+use weft_lab::engine::EngineError;
 use weft_server::ServerError;
 
 use crate::options;
@@ -107,6 +108,15 @@ impl From<ConnectError> for Failure {
             }
             ConnectError::Signalling(error) => Failure::Run(options::of_signalling(&error)),
             ConnectError::Call(error) => Failure::run(error),
+        }
+    }
+}
+
+impl From<EngineError> for Failure {
+    fn from(error: EngineError) -> Failure {
+        match error {
+            EngineError::Lacking(text) => Failure::Machine(text),
+            EngineError::Run(text) => Failure::Run(text),
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Ctrl-C and termination.
 
-use std::sync::Mutex;
-use std::sync::atomic::{AtomicI32, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
+use std::sync::{Arc, Mutex};
 
 use libc::{SIGHUP, SIGINT, SIGTERM, c_int};
 
@@ -31,6 +31,14 @@ pub fn on_ctrl_c(handler: impl FnMut() + Send + 'static) {
             }
         });
     });
+}
+
+/// Becomes true with Ctrl-C.
+pub fn flag() -> Arc<AtomicBool> {
+    let stop = Arc::new(AtomicBool::new(false));
+    let asked = stop.clone();
+    on_ctrl_c(move || asked.store(true, Ordering::Relaxed));
+    stop
 }
 
 /// The first of the signals that asked this process to end, or zero; SIGINT

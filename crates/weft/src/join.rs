@@ -16,13 +16,13 @@ const FIGURES: Duration = Duration::from_secs(1);
 
 pub fn run(args: JoinArgs) -> Result<(), Failure> {
     let config = config(&args);
-    if config.receiving == Receiving::Nobody && !config.publishes() {
+    if config.receiving == Receiving::Nobody && !config.send.publishes() {
         let remedy = "--send-only: there is nothing to send; name a --camera or a --mic";
         return Err(Failure::usage(remedy));
     }
     let mut outlets = Outlets {
-        name: config.name.clone(),
-        publishes: config.publishes(),
+        name: config.send.name.clone(),
+        publishes: config.send.publishes(),
         stats: args
             .send
             .stats
@@ -47,7 +47,6 @@ pub fn run(args: JoinArgs) -> Result<(), Failure> {
 }
 
 fn config(args: &JoinArgs) -> CallConfig {
-    let send = &args.send;
     CallConfig {
         server: Server {
             url: args.url.clone(),
@@ -58,16 +57,7 @@ fn config(args: &JoinArgs) -> CallConfig {
                 (None, false) => Trust::Public,
             },
         },
-        name: send.name.clone(),
-        links: send.links.clone(),
-        cameras: send.cameras.clone(),
-        microphone: send.mic.clone(),
-        codec: send.codec,
-        degradation: send.degradation,
-        scheduler: send.scheduler,
-        protection: send.protection,
-        controller: send.controller,
-        max_rate: send.max_rate,
+        send: args.send.config(),
         receiving: match args.send_only {
             true => Receiving::Nobody,
             false => Receiving::Everybody,
@@ -97,8 +87,7 @@ impl Outlets {
             if now >= next_figures {
                 next_figures = now + FIGURES;
                 if let (Some(stats), Some(figures)) = (&mut self.stats, call.statistics()) {
-                    stats.set_dropped(figures.dropped_frames, figures.refused_requests);
-                    stats.write(figures.elapsed, &figures.peers);
+                    stats.write(&figures);
                 }
             }
             let wake = end.map_or(next_figures, |end| end.min(next_figures));
@@ -117,7 +106,7 @@ impl Outlets {
         match event {
             Event::Frame(played) => {
                 if let Some(stats) = &mut self.stats {
-                    stats.on_frame(&played.from, played.track, played.at, &played.frame);
+                    stats.on_frame(played);
                 }
             }
             Event::Joined { .. } if !self.publishes => complain!(

@@ -8,18 +8,23 @@ mod exit;
 mod call;
 mod cli;
 mod demo;
+mod descriptors;
 mod doctor;
 mod emu;
 mod interrupt;
 mod join;
 mod lab;
+mod manual;
 mod options;
 mod serve;
+mod state;
 mod statistics;
+mod token;
+mod values;
 
 use std::process::ExitCode;
 
-use clap::Parser;
+use clap::{CommandFactory, Parser};
 
 use cli::{Cli, Command};
 
@@ -28,11 +33,14 @@ fn main() -> ExitCode {
     let result = match cli.command {
         Command::Demo(args) => demo::run(args),
         Command::Serve(args) => serve::run(args),
+        Command::Token(args) => token::run(args),
         Command::Join(args) => join::run(args),
         Command::Call(args) => call::run(args),
         Command::Lab(args) => lab::run(args),
         Command::Emu(args) => emu::run(args),
         Command::Doctor => doctor::run(),
+        Command::Completions(args) => manual::completions(&args, Cli::command()),
+        Command::Manual(args) => manual::pages(&args, Cli::command()),
     };
     match result {
         Ok(()) => ExitCode::SUCCESS,

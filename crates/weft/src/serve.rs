@@ -1,22 +1,32 @@
 //! `weft serve`: the conference server.
 
-use std::env;
-use std::path::PathBuf;
+pub mod args;
+mod log;
+
 use std::sync::mpsc::channel;
 
 use weft_server::axum::routing::get;
 use weft_server::axum::{Json, Router};
 use weft_server::{Security, Server, ServerConfig, ServerHandle};
 
-use crate::cli::{PageArgs, ServeArgs};
+use crate::descriptors;
 use crate::exit::{Failure, say};
 use crate::interrupt;
+use crate::state::state_folder;
+use crate::token;
+use args::{PageArgs, ServeArgs};
 
 pub fn run(args: ServeArgs) -> Result<(), Failure> {
     let mut config = config(args.page, rooms_mode());
-    config.media.port = args.media_port.unwrap_or_default();
+    config.media = args.media.config();
+    config.limits = args.limits.limits();
+    config.metrics = args.metrics;
+    config.log = log::log(&args.log);
+    config.token_key = token::key_of_server(&args.key, config.token.is_some())?;
+    descriptors::raise_limit();
     let own_certificate = config.security == Security::Auto;
-    let is_open = config.token.is_none() && !config.listen.ip().is_loopback();
+    let is_open =
+        config.token.is_none() && config.token_key.is_none() && !config.listen.ip().is_loopback();
     let server = Server::start(config)?;
     tell_urls(&server, None)?;
     if own_certificate {
@@ -28,14 +38,35 @@ pub fn run(args: ServeArgs) -> Result<(), Failure> {
              strangers out"
         );
     }
-    let (sender, ended) = channel();
+    let (asked, end) = channel();
+    let broken = asked.clone();
     interrupt::on_ctrl_c(move || {
-        let _ = sender.send(());
+        let _ = asked.send(End::Asked);
     });
-    // The sender lives in the handler: this waits for Ctrl-C.
-    let _ = ended.recv();
+    server.when_media_ends(move || {
+        let _ = broken.send(End::Broken);
+    });
+    // A sender lives in the handler: this waits.
+    let ended = end.recv().unwrap_or(End::Asked);
+    if ended == End::Asked && !args.drain.is_zero() {
+        server.drain(args.drain);
+    }
     server.shutdown();
-    Ok(())
+    match ended {
+        End::Asked => Ok(()),
+        End::Broken => Err(Failure::run(
+            "the media side ended by a defect, which the lines above name; whoever supervises \
+             this process starts it again, and those in its rooms come back",
+        )),
+    }
+}
+
+/// Why the server ends.
+#[derive(PartialEq, Eq)]
+enum End {
+    Asked,
+    /// Nobody is heard or seen any more.
+    Broken,
 }
 
 /// A server as the command line asks for it, with routes of our own.
@@ -53,19 +84,6 @@ pub fn config(args: PageArgs, extra: Router) -> ServerConfig {
         extra: Some(extra),
         ..ServerConfig::default()
     }
-}
-
-/// Where a server keeps the certificate that it makes: where systemd or the
-/// XDG base directory specification say that state belongs.
-pub fn state_folder() -> Option<PathBuf> {
-    let folder = |name: &str| {
-        let value = env::var_os(name).map(PathBuf::from);
-        value.filter(|path| path.is_absolute())
-    };
-    // systemd gives the service a folder of its own (systemd.exec(5)).
-    folder("STATE_DIRECTORY")
-        .or_else(|| Some(folder("XDG_STATE_HOME")?.join("weft")))
-        .or_else(|| Some(folder("HOME")?.join(".local/state/weft")))
 }
 
 /// Where to go, with the token that opens the door: this machine's address

@@ -1,21 +1,23 @@
 //! Figures for the statistics file.
 
 use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 use std::fs::File;
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
-use std::time::{Duration, SystemTime};
+use std::time::SystemTime;
 
 use serde_json::{Value, json};
 use weft_net::Clock;
-use weft_session::{Metering, PathState, PathStats, ReceivedFrame, Standing};
-use weft_units::{Freezes, Instant, StreamId};
+use weft_session::{Metering, PathState, PathStats, Standing};
+use weft_units::StreamId;
 
 use crate::exit::Failure;
 use weft_endpoint::caller::{PeerReport, Track};
 use weft_endpoint::links::LinkFigures;
 use weft_endpoint::sources::video::CameraReport;
 use weft_endpoint::watch::Watcher;
+use weft_endpoint::{PlayedFrame, Received, ReceivedCamera, Statistics};
 
 /// What its owner wants of a link, and what is left of its budget.
 fn policy(link: &LinkFigures) -> Value {
@@ -55,33 +57,15 @@ pub struct StatsFile {
     file: BufWriter<File>,
     /// Why there are no more lines.
     failed: Option<String>,
-    received: BTreeMap<String, Received>,
-    dropped: Dropped,
     /// Pictures are decoded, and timed by this clock.
     watching: Option<Clock>,
+    /// Decoded cameras, by participant and place.
+    watched: BTreeMap<(String, usize), Watched>,
 }
 
-/// What this program itself could not keep up with.
-#[derive(Default)]
-struct Dropped {
-    frames: u64,
-    requests: u64,
-}
-
-#[derive(Default)]
-struct Received {
-    sound: u64,
-    bytes: u64,
-    cameras: Vec<ReceivedCamera>,
-}
-
-#[derive(Default)]
-struct ReceivedCamera {
-    frames: u64,
-    bytes: u64,
-    freezes: Freezes,
-    /// Where pictures are decoded.
-    watcher: Option<Watcher>,
+/// A camera whose pictures are decoded.
+struct Watched {
+    watcher: Watcher,
     shown: usize,
     height: Option<usize>,
 }
@@ -99,9 +83,8 @@ impl StatsFile {
             path,
             file,
             failed: None,
-            received: BTreeMap::new(),
-            dropped: Dropped::default(),
             watching: None,
+            watched: BTreeMap::new(),
         })
     }
 
@@ -110,50 +93,48 @@ impl StatsFile {
         self.watching = Some(clock);
     }
 
-    /// A frame of this participant was released for playing at `at`.
-    pub fn on_frame(&mut self, from: &str, track: Track, at: Instant, frame: &ReceivedFrame) {
-        let received = self.received.entry(from.to_owned()).or_default();
-        let bytes = frame.data.len() as u64;
-        received.bytes += bytes;
-        match track {
-            Track::Sound => received.sound += 1,
-            Track::Camera(place) => {
-                let cameras = &mut received.cameras;
-                cameras.resize_with(cameras.len().max(place + 1), ReceivedCamera::default);
-                cameras[place].frames += 1;
-                cameras[place].bytes += bytes;
-                cameras[place].freezes.on_picture(at);
-                if let Some(clock) = self.watching {
-                    cameras[place].watch(clock, frame);
-                }
+    /// Has the frame decoded, if pictures are. Without a decoder there is
+    /// nothing to tell.
+    pub fn on_frame(&mut self, played: &PlayedFrame) {
+        let (Some(clock), Track::Camera(place)) = (self.watching, played.track) else {
+            return;
+        };
+        let watched = match self.watched.entry((played.from.clone(), place)) {
+            Entry::Occupied(entry) => entry.into_mut(),
+            Entry::Vacant(entry) => {
+                let Ok(watcher) = Watcher::start(clock, played.frame.codec) else {
+                    return;
+                };
+                entry.insert(Watched {
+                    watcher,
+                    shown: 0,
+                    height: None,
+                })
             }
-        }
-    }
-
-    /// Frames that came while too many waited to be recorded, and requests
-    /// that were not made since earlier ones hung.
-    pub fn set_dropped(&mut self, frames: u64, requests: u64) {
-        self.dropped = Dropped { frames, requests };
+        };
+        watched.watcher.show(played.frame.clone());
     }
 
     /// The call matters more than its figures: where they cannot be written
     /// they end, and this is told once, here and by [`StatsFile::finish`].
-    pub fn write(&mut self, elapsed: Duration, reports: &[PeerReport]) {
+    pub fn write(&mut self, figures: &Statistics) {
         if self.failed.is_some() {
             return;
         }
-        let received: BTreeMap<&String, Value> = self
-            .received
-            .iter_mut()
-            .map(|(id, r)| (id, r.figures()))
+        let received = figures.received.iter();
+        let received: BTreeMap<&String, Value> = received
+            .map(|(id, received)| (id, self.received(id, received)))
             .collect();
         let unix = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
         let line = json!({
-            "t": elapsed.as_secs_f64(),
+            "t": figures.elapsed.as_secs_f64(),
             "unix_ms": unix.map_or(0.0, |since| round(since.as_secs_f64() * 1e3)),
-            "peers": reports.iter().map(peer).collect::<Vec<Value>>(),
+            "peers": figures.peers.iter().map(peer).collect::<Vec<Value>>(),
             "received": received,
-            "dropped": { "frames": self.dropped.frames, "requests": self.dropped.requests },
+            "dropped": {
+                "frames": figures.dropped_frames,
+                "requests": figures.refused_requests,
+            },
         });
         let written = writeln!(self.file, "{line}").and_then(|()| self.file.flush());
         if let Err(error) = written {
@@ -172,14 +153,23 @@ impl StatsFile {
     }
 }
 
-impl Received {
-    fn figures(&mut self) -> Value {
-        let each: Vec<Value> = self.cameras.iter_mut().map(|c| c.figures()).collect();
-        let cameras = || self.cameras.iter();
+impl StatsFile {
+    fn received(&mut self, id: &str, received: &Received) -> Value {
+        let cameras = received.cameras.iter().enumerate();
+        let each: Vec<Value> = cameras
+            .map(|(place, camera)| {
+                let mut figures = self::camera(camera);
+                if let Some(watched) = self.watched.get_mut(&(id.to_owned(), place)) {
+                    extend(&mut figures, watched.figures());
+                }
+                figures
+            })
+            .collect();
+        let cameras = || received.cameras.iter();
         json!({
             "frames": cameras().map(|c| c.frames).sum::<u64>(),
-            "audio_packets": self.sound,
-            "bytes": self.bytes,
+            "audio_packets": received.audio_packets,
+            "bytes": received.bytes,
             "freezes": cameras().map(|c| c.freezes.count()).sum::<u32>(),
             "freeze_s": cameras().map(|c| c.freezes.total().as_secs_f64()).sum::<f64>(),
             "cameras": each,
@@ -187,39 +177,28 @@ impl Received {
     }
 }
 
-impl ReceivedCamera {
-    /// Has the frame decoded. Without a decoder there is nothing to tell.
-    fn watch(&mut self, clock: Clock, frame: &ReceivedFrame) {
-        if self.watcher.is_none() {
-            self.watcher = Watcher::start(clock, frame.codec).ok();
-        }
-        if let Some(watcher) = &self.watcher {
-            watcher.show(frame.clone());
-        }
-    }
+fn camera(received: &ReceivedCamera) -> Value {
+    json!({
+        "frames": received.frames,
+        "bytes": received.bytes,
+        "freezes": received.freezes.count(),
+        "freeze_s": received.freezes.total().as_secs_f64(),
+    })
+}
 
+impl Watched {
     fn figures(&mut self) -> Value {
-        let mut figures = json!({
-            "frames": self.frames,
-            "bytes": self.bytes,
-            "freezes": self.freezes.count(),
-            "freeze_s": self.freezes.total().as_secs_f64(),
-        });
-        if let Some(watcher) = &self.watcher {
-            let new = watcher.take();
-            self.shown += new.len();
-            self.height = new.last().map(|sight| sight.height).or(self.height);
-            let latencies = new.iter().filter_map(|sight| sight.latency);
-            let latencies = latencies.map(|latency| round(latency.as_millis_f64()));
-            let seen = json!({
-                "shown": self.shown,
-                "undecodable": watcher.look(|sights| sights.undecodable),
-                "height": self.height,
-                "latencies_ms": latencies.collect::<Vec<f64>>(),
-            });
-            extend(&mut figures, seen);
-        }
-        figures
+        let new = self.watcher.take();
+        self.shown += new.len();
+        self.height = new.last().map(|sight| sight.height).or(self.height);
+        let latencies = new.iter().filter_map(|sight| sight.latency);
+        let latencies = latencies.map(|latency| round(latency.as_millis_f64()));
+        json!({
+            "shown": self.shown,
+            "undecodable": self.watcher.look(|sights| sights.undecodable),
+            "height": self.height,
+            "latencies_ms": latencies.collect::<Vec<f64>>(),
+        })
     }
 }
 

@@ -1,4 +1,4 @@
-use super::Behaviour;
+use super::behaviour::Behaviour;
 use super::overuse::Usage;
 use weft_units::{Duration, Instant, Rate};
 

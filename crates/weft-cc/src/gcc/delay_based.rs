@@ -1,5 +1,5 @@
-use super::Behaviour;
 use super::aimd::Aimd;
+use super::behaviour::Behaviour;
 use super::inter_arrival::InterArrival;
 use super::overuse::{OveruseDetector, Usage};
 use super::trendline::Trendline;

@@ -1,21 +1,24 @@
-use super::DELTA;
 use super::signal::{Mode, Report};
 use crate::Limits;
 use weft_units::{Duration, Rate};
+
+/// `DELTA`, the interval of feedback (section 6.3, table 2). Ours may come
+/// oftener; the equations are evaluated this often.
+pub(super) const DELTA: Duration = Duration::from_millis(100);
 
 /// `PRIO`, the weight of the flow, unless it is set (section 6.3, table 2).
 const PRIORITY: f64 = 1.0;
 /// Weights outside are nonsense: chosen by us.
 const PRIORITY_RANGE: (f64, f64) = (0.01, 100.0);
 /// `XREF` in ms: the congestion at which a flow of the highest rate stays
-/// there (ibid.).
+/// there (section 6.3, table 2).
 const XREF_MS: f64 = 10.0;
 /// `KAPPA`, `ETA`, and `TAU` in ms: gains and time scale of the gradual
-/// update (ibid.).
+/// update (section 6.3, table 2).
 const KAPPA: f64 = 0.5;
 const ETA: f64 = 2.0;
 const TAU_MS: f64 = 500.0;
-/// `GAMMA_MAX`, `QBOUND` and `DFILT` in ms: bounds of the ramp-up (ibid.).
+/// `GAMMA_MAX`, `QBOUND` and `DFILT` in ms: bounds of the ramp-up (section 6.3, table 2).
 const GAMMA_MAX: f64 = 0.5;
 const QBOUND_MS: f64 = 50.0;
 const DFILT_MS: f64 = 120.0;

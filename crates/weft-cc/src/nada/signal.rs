@@ -1,9 +1,11 @@
-use super::LOGWIN;
 use super::loss_intervals::LossIntervals;
 use crate::PacketResult;
 use crate::measure::{BaseDelay, TEN_MINUTES};
 use std::collections::VecDeque;
-use weft_units::{Ecn, Instant};
+use weft_units::{Duration, Ecn, Instant};
+
+/// `LOGWIN`, the window of the receiver's statistics (section 6.3, table 2).
+pub(super) const LOGWIN: Duration = Duration::from_millis(500);
 
 /// Taps of the minimum filter over delay samples (section 5.1.1).
 const TAPS: usize = 15;

@@ -98,6 +98,8 @@ pub struct Sample {
 }
 
 /// One controller on one link.
+///
+/// More than fifteen fields: sender, bottleneck and receiver are one here.
 pub struct Testbed {
     pub now: Instant,
     pub controller: Box<dyn Controller>,

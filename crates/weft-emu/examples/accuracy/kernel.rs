@@ -4,8 +4,8 @@
 use super::{DELAY, Failure, GOODPUT, traffic};
 use std::net::{Ipv4Addr, SocketAddr, TcpListener};
 use std::process::{Child, Stdio};
-use weft_emu::{HostId, Network, Running, Side};
-use weft_links::LinkSpec;
+use weft_emu::{FAR, HostId, NEAR, Network, Running};
+use weft_links::{LinkSpec, MediumSpec};
 
 /// What Ethernet adds, and `tbf` and `bfifo` count: their limits are for so
 /// much more than those of IP packets.
@@ -44,9 +44,9 @@ fn row(mbps: f64, congestion: &str, seconds: f64, of_kernel: bool) -> Result<Str
     let mut network = Network::new(1);
     let left = network.host("left");
     let middle = network.host("router or receiver");
-    let link = network.link("line", forward.parse()?, back);
-    network.attach(left, link, Side::Near);
-    network.attach(middle, link, Side::Far);
+    let link = network.link("line", MediumSpec::wired(forward.parse()?, back));
+    network.attach(left, link, NEAR);
+    network.attach(middle, link, FAR);
     // The receiver's, wherever that is: the link carries what is for it.
     let address = network.home_address(middle).v4;
     let right = if of_kernel {
@@ -83,7 +83,7 @@ fn row(mbps: f64, congestion: &str, seconds: f64, of_kernel: bool) -> Result<Str
     }
     let drops = match statistics.transpose()? {
         Some(text) => dropped(&text).ok_or("tc tells no drops")?,
-        None => report.link(link).forward.counters.dropped().packets,
+        None => report.link(link).forward().counters.dropped().packets,
     };
     let (mean, worst) = round_trips(&String::from_utf8_lossy(&pinged.stdout)).unwrap_or_default();
     Ok(format!(

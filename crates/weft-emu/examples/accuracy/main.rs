@@ -21,8 +21,8 @@ mod traffic;
 
 use measures::{busy_rate, queue_faults, stolen_s};
 use std::process::ExitCode;
-use weft_emu::{Logging, Network, Right, Side};
-use weft_links::LinkSpec;
+use weft_emu::{FAR, Logging, NEAR, Network, Right};
+use weft_links::{LinkSpec, MediumSpec};
 use weft_units::Duration;
 
 const RATES_MBPS: [f64; 5] = [0.5, 2.0, 5.0, 20.0, 100.0];
@@ -80,9 +80,9 @@ fn row(mbps: f64, congestion: &str, seconds: f64) -> Result<String, Failure> {
     let limit = 2.0 * mbps * 1e6 * 2.0 * DELAY.as_secs_f64() / 8.0;
     let mut network = Network::new(1);
     let (left, right) = (network.host("left"), network.host("right"));
-    let link = network.link("link", spec.clone(), spec);
-    network.attach(left, link, Side::Near);
-    let to = network.attach(right, link, Side::Far);
+    let link = network.link("link", MediumSpec::wired(spec.clone(), spec));
+    network.attach(left, link, NEAR);
+    let to = network.attach(right, link, FAR);
     network.set_logging(Logging::Packets);
     let running = network.start()?;
     let listener = running.within(right, || std::net::TcpListener::bind((to.v4, 5001)))??;
@@ -96,7 +96,7 @@ fn row(mbps: f64, congestion: &str, seconds: f64) -> Result<String, Failure> {
     let report = running.stop();
     let packets = report.packets.as_ref().map_err(ToString::to_string)?;
     let packets = packets.as_ref().ok_or("no packet log")?;
-    let forward = &report.link(link).forward.counters;
+    let forward = &report.link(link).forward().counters;
     let [p50, p99, p999] = report.lateness_percentiles().map(|d| d.as_millis_f64());
     let busy = busy_rate(packets).map_or(f64::NAN, |rate| (rate / (mbps * 1e6) - 1.0) * 100.0);
     Ok(format!(
@@ -116,15 +116,15 @@ fn blast(size: usize) -> Result<String, Failure> {
     let spec: LinkSpec = "rate=100gbit,delay=1ms,queue=100MB".parse()?;
     let mut network = Network::new(1);
     let (left, right) = (network.host("left"), network.host("right"));
-    let link = network.link("link", spec.clone(), spec);
-    network.attach(left, link, Side::Near);
-    let to = network.attach(right, link, Side::Far);
+    let link = network.link("link", MediumSpec::wired(spec.clone(), spec));
+    network.attach(left, link, NEAR);
+    let to = network.attach(right, link, FAR);
     let running = network.start()?;
     let socket = running.within(right, || std::net::UdpSocket::bind((to.v4, 9)))??;
     running.begin();
     let sent = traffic::flood(&running, left, socket.local_addr()?, size, SECONDS)?;
     let report = running.stop();
-    let delivered = report.link(link).forward.counters.delivered;
+    let delivered = report.link(link).forward().counters.delivered;
     let seconds = report.duration.as_secs_f64();
     let per_second = delivered.packets as f64 / seconds;
     let used = report.processor_time.as_secs_f64();
@@ -132,7 +132,7 @@ fn blast(size: usize) -> Result<String, Failure> {
         "UDP of {size} bytes: {sent} sent, {} moved in and out: {per_second:.0}/s, {:.2} Gbps; \
          {} found no room in the device; the mover used {:.0} % of a core, {:.2} us a packet",
         delivered.packets,
-        report.link(link).forward.rate(report.duration).as_mbps() / 1e3,
+        report.link(link).forward().rate(report.duration).as_mbps() / 1e3,
         report.device_drops,
         report.processor_share() * 100.0,
         used / delivered.packets as f64 * 1e6,

@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use weft_emu::{Fate, PacketLog, PacketRecord};
-use weft_links::Direction;
+use weft_links::WiredDirection;
 use weft_units::{Bytes, Instant};
 
 /// Bits per second at which packets that had waited really arrived: each one
@@ -78,5 +78,5 @@ pub fn stolen_s() -> f64 {
 fn forward(packets: &PacketLog) -> impl Iterator<Item = PacketRecord> + '_ {
     packets
         .iter()
-        .filter(|r| r.station == Direction::Forward.station())
+        .filter(|r| r.station == WiredDirection::Forward.station())
 }

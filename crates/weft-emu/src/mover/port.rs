@@ -1,6 +1,6 @@
 use crate::address::Addresses;
 use crate::tun::Tun;
-use crate::{HostId, LinkId, Side};
+use crate::{HostId, LinkId};
 use std::collections::BTreeMap;
 use std::net::IpAddr;
 use weft_links::StationId;
@@ -11,7 +11,8 @@ pub(crate) struct Port {
     pub host: HostId,
     /// Where its packets go.
     pub link: LinkId,
-    side: Side,
+    /// What its packets are sent as.
+    pub station: StationId,
     own: Vec<Addresses>,
     across: BTreeMap<IpAddr, usize>,
     beside: BTreeMap<IpAddr, usize>,
@@ -20,32 +21,33 @@ pub(crate) struct Port {
 /// What others must know of a port.
 pub(crate) struct Identity {
     link: LinkId,
-    side: Side,
+    station: StationId,
     own: Vec<Addresses>,
 }
 
 impl Port {
-    pub fn new(tun: Tun, host: HostId, link: LinkId, side: Side, own: Vec<Addresses>) -> Port {
+    pub fn new(
+        tun: Tun,
+        host: HostId,
+        link: LinkId,
+        station: StationId,
+        own: Vec<Addresses>,
+    ) -> Port {
         Port {
             tun,
             host,
             link,
-            side,
+            station,
             own,
             across: BTreeMap::new(),
             beside: BTreeMap::new(),
         }
     }
 
-    /// What its packets are sent as.
-    pub fn station(&self) -> StationId {
-        self.side.leaves_by().station()
-    }
-
     pub fn identity(&self) -> Identity {
         Identity {
             link: self.link,
-            side: self.side,
+            station: self.station,
             own: self.own.clone(),
         }
     }
@@ -57,7 +59,7 @@ impl Port {
             .enumerate()
             .filter(|(_, other)| other.link == self.link);
         for (number, other) in on_link {
-            let table = if other.side == self.side {
+            let table = if other.station == self.station {
                 &mut self.beside
             } else {
                 &mut self.across
@@ -69,12 +71,12 @@ impl Port {
         }
     }
 
-    /// The port that has the address on the other side of the link.
+    /// The port that has the address at another station of the link.
     pub fn across(&self, address: IpAddr) -> Option<usize> {
         self.across.get(&address).copied()
     }
 
-    /// The one that has it on the same side.
+    /// The one that has it at the same station.
     pub fn beside(&self, address: IpAddr) -> Option<usize> {
         self.beside.get(&address).copied()
     }

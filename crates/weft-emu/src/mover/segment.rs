@@ -1,7 +1,7 @@
-use super::Buffer;
+use super::buffer::Buffer;
 use crate::clock::Clock;
 use crate::histogram::Histogram;
-use crate::report::{DirectionReport, Interval};
+use crate::report::{Interval, StationReport};
 use weft_links::{ChannelId, Departure, Medium, MediumSpec, PacketInfo, StationId};
 use weft_units::{Bytes, Duration, Instant, Rng};
 
@@ -45,13 +45,11 @@ impl Segment {
         self.stations.fill_with(Measured::default);
     }
 
-    pub fn enqueue(&mut self, now: Instant, station: StationId, buffer: Box<Buffer>) {
-        let info = PacketInfo {
-            size: Bytes(buffer.length as u64),
-            flow: buffer.header.flow(),
-            ecn: buffer.header.ecn,
-        };
-        self.medium.enqueue(now, station, info, buffer);
+    pub fn enqueue(&mut self, now: Instant, from: StationId, to: StationId, buffer: Box<Buffer>) {
+        let info = PacketInfo::new(Bytes(buffer.length as u64))
+            .with_flow(buffer.header.flow())
+            .with_ecn(buffer.header.ecn);
+        self.medium.enqueue(now, from, to, info, buffer);
     }
 
     /// What of it has a deadline of its own.
@@ -106,15 +104,19 @@ impl Segment {
             .min()
     }
 
-    pub fn report(&mut self, station: StationId) -> DirectionReport {
-        let measured = std::mem::take(&mut self.stations[usize::from(station.0)]);
-        DirectionReport {
-            counters: *self.medium.counters(station),
-            in_flight: self.medium.in_flight(station),
+    /// What each station sent until `now`.
+    pub fn report(&mut self, now: Instant) -> Vec<StationReport> {
+        let medium = &mut self.medium;
+        let report = |(station, measured): (StationId, Measured)| StationReport {
+            counters: *medium.counters(station),
+            in_flight: medium.in_flight(station),
+            service: medium.service_time(now, station),
             queueing: measured.queueing,
             interval: INTERVAL,
             intervals: measured.intervals,
-        }
+        };
+        let stations = std::mem::take(&mut self.stations);
+        (0..).map(StationId).zip(stations).map(report).collect()
     }
 }
 

@@ -1,7 +1,8 @@
 use crate::tools::{bind_to_device, is_possible, round_trip, spec, udp, with_echo};
 use std::net::{SocketAddr, TcpStream};
 use std::time::Duration;
-use weft_emu::{Network, Side};
+use weft_emu::{FAR, NEAR, Network};
+use weft_links::MediumSpec;
 use weft_testing::where_the_machine_keeps_up;
 
 #[test]
@@ -12,12 +13,18 @@ fn a_socket_goes_over_the_link_whose_address_it_has() {
         }
         let mut network = Network::new(1);
         let (phone, server) = (network.host("phone"), network.host("server"));
-        let wifi = network.link("wifi", spec("rate=10mbit,delay=5ms"), spec("rate=10mbit"));
-        let lte = network.link("lte", spec("rate=5mbit,delay=40ms"), spec("rate=5mbit"));
-        let by_wifi = network.attach(phone, wifi, Side::Near);
-        let by_lte = network.attach(phone, lte, Side::Near);
-        network.attach(server, wifi, Side::Far);
-        network.attach(server, lte, Side::Far);
+        let wifi = network.link(
+            "wifi",
+            MediumSpec::wired(spec("rate=10mbit,delay=5ms"), spec("rate=10mbit")),
+        );
+        let lte = network.link(
+            "lte",
+            MediumSpec::wired(spec("rate=5mbit,delay=40ms"), spec("rate=5mbit")),
+        );
+        let by_wifi = network.attach(phone, wifi, NEAR);
+        let by_lte = network.attach(phone, lte, NEAR);
+        network.attach(server, wifi, FAR);
+        network.attach(server, lte, FAR);
         let address = network.home_address(server);
         let running = network.start().expect("a right was found");
 
@@ -45,10 +52,10 @@ fn a_socket_goes_over_the_link_whose_address_it_has() {
         let report = running.stop();
         let [wifi, lte] = [wifi, lte].map(|link| report.link(link).clone());
         assert_eq!((wifi.name.as_str(), lte.name.as_str()), ("wifi", "lte"));
-        assert_eq!(wifi.forward.counters.delivered.packets, 6);
-        assert_eq!(wifi.backward.counters.delivered.packets, 6);
-        assert_eq!(lte.forward.counters.delivered.packets, 10);
-        assert_eq!(lte.backward.counters.delivered.packets, 10);
+        assert_eq!(wifi.forward().counters.delivered.packets, 6);
+        assert_eq!(wifi.backward().counters.delivered.packets, 6);
+        assert_eq!(lte.forward().counters.delivered.packets, 10);
+        assert_eq!(lte.backward().counters.delivered.packets, 10);
         assert_eq!(report.strays, 0);
     });
 }
@@ -62,10 +69,10 @@ fn hosts_of_one_side_share_the_queue_and_reach_each_other() {
         let mut network = Network::new(1);
         let (a, b, c) = (network.host("a"), network.host("b"), network.host("c"));
         let slow = || spec("rate=10mbit,delay=30ms");
-        let link = network.link("dumbbell", slow(), slow());
-        let at_a = network.attach(a, link, Side::Near);
-        let at_b = network.attach(b, link, Side::Near);
-        let at_c = network.attach(c, link, Side::Far);
+        let link = network.link("dumbbell", MediumSpec::wired(slow(), slow()));
+        let at_a = network.attach(a, link, NEAR);
+        let at_b = network.attach(b, link, NEAR);
+        let at_c = network.attach(c, link, FAR);
         let running = network.start().expect("a right was found");
         let sockets = [(a, at_a), (b, at_b)].map(|(host, at)| udp(&running, host, (at.v4, 7)));
         let there = udp(&running, c, (at_c.v4, 7));
@@ -82,7 +89,7 @@ fn hosts_of_one_side_share_the_queue_and_reach_each_other() {
             assert!(shortest.expect("five") < Duration::from_millis(30));
         });
         let report = running.stop();
-        assert_eq!(report.link(link).forward.counters.delivered.packets, 2);
-        assert_eq!(report.link(link).backward.counters.delivered.packets, 2);
+        assert_eq!(report.link(link).forward().counters.delivered.packets, 2);
+        assert_eq!(report.link(link).backward().counters.delivered.packets, 2);
     });
 }

@@ -2,7 +2,7 @@ use crate::tools::{Pair, round_trip, spec, udp, with_echo};
 use std::net::{IpAddr, SocketAddr};
 use std::time::{Duration, Instant};
 use weft_emu::{Fate, Logging, PacketRecord, Rejected};
-use weft_links::{Capacity, Direction, DropReason, Link, Schedule};
+use weft_links::{Capacity, DropReason, Link, Schedule, WiredDirection};
 use weft_testing::where_the_machine_keeps_up;
 use weft_units::{Bytes, Rate, Rng};
 
@@ -34,7 +34,7 @@ fn a_round_trip_takes_the_delays_of_both_directions() {
         }
         let report = pair.running.stop();
         let link = report.link(pair.link);
-        for direction in [&link.forward, &link.backward] {
+        for direction in [link.forward(), link.backward()] {
             assert_eq!(direction.counters.delivered.packets, 20);
             assert_eq!(direction.counters.dropped().packets, 0);
         }
@@ -70,12 +70,12 @@ fn a_flood_fills_the_queue_to_its_limit_exactly() {
     };
     assert_eq!(flood(&pair, 50, 1000), 16);
     let report = pair.running.stop();
-    let counters = report.link(pair.link).forward.counters;
+    let counters = report.link(pair.link).forward().counters;
     assert_eq!(counters.sent.packets, 50);
     assert_eq!(counters.delivered.packets, 16);
     assert_eq!(counters.queue_full.packets, 34);
     // The last one waits for fifteen others of 80 ms, less what the burst took.
-    let longest = report.link(pair.link).forward.queueing.max();
+    let longest = report.link(pair.link).forward().queueing.max();
     let [most, least] = [1200, 1120].map(weft_units::Duration::from_millis);
     assert!(longest <= most && longest > least, "{longest:?}");
 }
@@ -91,7 +91,7 @@ fn what_became_of_each_packet_is_what_the_model_says() {
     let report = pair.running.stop();
     let packets = report.packets.as_ref().expect("it has room");
     let packets = packets.as_ref().expect("it was asked for");
-    let forward = |r: &PacketRecord| r.station == Direction::Forward.station();
+    let forward = |r: &PacketRecord| r.station == WiredDirection::Forward.station();
     let records: Vec<_> = packets.iter().filter(forward).collect();
     assert_eq!(records.len(), 100);
     assert!(records.iter().any(|r| r.fate != Fate::Delivered));
@@ -161,13 +161,13 @@ fn the_course_of_a_link_counts_from_the_beginning() {
         let packets = packets.as_ref().expect("it was asked for");
         let forward = packets
             .iter()
-            .filter(|r| r.station == Direction::Forward.station());
+            .filter(|r| r.station == WiredDirection::Forward.station());
         let ends: Vec<_> = forward.map(|r| r.ended.as_secs_f64()).collect();
         let within = |from, to| ends.iter().filter(|at| (from..to).contains(*at)).count();
         assert!(within(0.0, 0.302) > 5, "{ends:?}");
         assert_eq!(within(0.302, 0.601), 0, "{ends:?}");
         assert!(within(0.601, 0.9) > 5, "{ends:?}");
-        let intervals = &report.link(pair.link).forward.intervals;
+        let intervals = &report.link(pair.link).forward().intervals;
         assert_eq!(intervals[4].packets, 0);
         assert!(intervals[6].packets > 1, "what waited in the outage");
     });
@@ -214,7 +214,7 @@ fn what_is_for_nobody_enters_no_queue() {
     with_echo(&there, || round_trip(&here, to)).expect("an answer");
     let report = pair.running.stop();
     assert_eq!(report.strays, 2);
-    assert_eq!(report.link(pair.link).forward.counters.sent.packets, 1);
+    assert_eq!(report.link(pair.link).forward().counters.sent.packets, 1);
 }
 
 #[test]
@@ -246,7 +246,7 @@ fn a_mark_arrives_in_the_header() {
         Some(bytes[1] & 0b11)
     });
     let fields: Vec<u8> = fields.take(COUNT).collect();
-    let counters = pair.running.stop().link(pair.link).forward.counters;
+    let counters = pair.running.stop().link(pair.link).forward().counters;
     // In overload the discipline drops as well.
     assert_eq!(
         fields.len() as u64,

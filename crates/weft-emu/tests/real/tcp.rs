@@ -46,7 +46,7 @@ fn cubic_of_the_kernel_fills_the_link() {
         let share = share(&pair, "cubic", 5e6);
         assert!((GOODPUT * 0.97..GOODPUT * 1.03).contains(&share), "{share}");
         let report = pair.running.stop();
-        let forward = &report.link(pair.link).forward;
+        let forward = report.link(pair.link).forward();
         let counters = forward.counters;
         assert!(counters.queue_full.packets > 0, "CUBIC fills any queue");
         // 2 x 5 Mbit/s x 20 ms = 25 kB, which take 40 ms and one packet's 2.4 ms.
@@ -70,7 +70,7 @@ fn bbr_of_the_kernel_keeps_the_queue_short() {
         let share = share(&pair, "bbr", 5e6);
         assert!((GOODPUT * 0.85..GOODPUT * 1.03).contains(&share), "{share}");
         let report = pair.running.stop();
-        let mean = report.link(pair.link).forward.queueing.mean();
+        let mean = report.link(pair.link).forward().queueing.mean();
         // CUBIC would fill the 400 ms; BBR holds two round trips in flight.
         assert!(mean.expect("packets").as_millis_f64() < 100.0, "{mean:?}");
     });

@@ -3,8 +3,8 @@ use std::net::{SocketAddr, UdpSocket};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
-use weft_emu::{Addresses, HostId, LinkId, Network, Right, Running, Side};
-use weft_links::LinkSpec;
+use weft_emu::{Addresses, FAR, HostId, LinkId, NEAR, Network, Right, Running};
+use weft_links::{LinkSpec, MediumSpec};
 use weft_testing::skipped;
 
 /// Two hosts with a link between them, the same in both directions.
@@ -52,9 +52,9 @@ impl Pair {
         }
         let mut network = Network::new(1);
         let (left, right) = (network.host("left"), network.host("right"));
-        let link = network.link("link", spec.clone(), spec);
-        let at_left = network.attach(left, link, Side::Near);
-        let at_right = network.attach(right, link, Side::Far);
+        let link = network.link("link", MediumSpec::wired(spec.clone(), spec));
+        let at_left = network.attach(left, link, NEAR);
+        let at_right = network.attach(right, link, FAR);
         change(&mut network);
         Some(Pair {
             running: network.start().expect("a right was found"),

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::time::Duration;
 
-use super::Statistics;
+use super::statistics::Statistics;
 use crate::caller::{Listener, News};
 use crate::connect::{ConnectError, Connection};
 use crate::signalling::{RoomEvent, SignallingError};
@@ -63,7 +63,13 @@ impl Frames {
         self.waiting.fetch_sub(1, Ordering::Relaxed);
     }
 
-    /// Those that were not admitted.
+    /// One that was admitted is dropped.
+    pub fn drop_one(&self) {
+        self.release();
+        self.dropped.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// Those that nobody gets.
     pub fn dropped(&self) -> u64 {
         self.dropped.load(Ordering::Relaxed)
     }

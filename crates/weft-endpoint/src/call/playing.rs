@@ -3,66 +3,22 @@
 use std::collections::BTreeMap;
 use std::time::Instant;
 
-use weft_peer::{Direction, PeerKey, Section};
+use weft_peer::{Section, StreamDirection};
+use weft_rooms::MAX_CAMERAS;
 use weft_session::ReceivedFrame;
-use weft_sfu::MAX_CAMERAS;
-use weft_units::{MediaKind, PathId};
+use weft_units::MediaKind;
 
-use super::fault::Fault;
 use super::inbox::{Ticket, Wish};
+use super::player::{Player, State};
 use super::run::{Conduct, RETRY};
-use crate::caller::News;
+use crate::caller::{News, Track};
 use crate::connect::{ConnectError, Connection, connect};
 use crate::event::{Event, PlayedFrame};
-use crate::signalling::{Participant, Publishing};
+use crate::signalling::Participant;
 
-/// A connection that plays a participant, or is to.
-pub(super) struct Player {
-    /// What was asked for, as they published then.
-    pub wanted: Publishing,
-    state: State,
-    fault: Fault,
-    /// The link of each path that it ever had.
-    links: BTreeMap<PathId, String>,
-}
-
-enum State {
-    Asked(Ticket),
-    Made(Ticket, Connection),
-    /// Failed, and tried again then.
-    Missing(Instant),
-}
-
-impl Player {
-    fn has(&self, ticket: Ticket) -> bool {
-        matches!(self.state, State::Asked(own) | State::Made(own, _) if own == ticket)
-    }
-
-    fn is_due(&self, now: Instant) -> bool {
-        matches!(self.state, State::Missing(at) if now >= at)
-    }
-
-    /// Its connection, if there is one.
-    pub fn peer(&self) -> Option<PeerKey> {
-        match &self.state {
-            State::Made(_, connection) => Some(connection.peer),
-            State::Asked(_) | State::Missing(_) => None,
-        }
-    }
-
-    /// The links that brought a frame, each once.
-    fn links_of(&self, frame: &ReceivedFrame) -> Vec<String> {
-        let mut links: Vec<String> = Vec::new();
-        for share in &frame.paths {
-            if let Some(link) = self.links.get(&share.path)
-                && !links.contains(link)
-            {
-                links.push(link.clone());
-            }
-        }
-        links
-    }
-}
+/// Participants whose frames are counted: when there are more, those who have
+/// left are forgotten. Chosen by us: several rooms full.
+const COUNTED: usize = 1000;
 
 impl Conduct {
     /// Plays everybody who publishes and is not played yet.
@@ -85,7 +41,7 @@ impl Conduct {
 
     fn play(&mut self, participant: &Participant) {
         let wanted = participant.publishing.clone();
-        let section = |kind| Section::new(kind, Direction::Receive);
+        let section = |kind| Section::new(kind, StreamDirection::Receive);
         let cameras = wanted.cameras.iter().take(MAX_CAMERAS);
         let cameras = cameras.map(|_| section(MediaKind::Video));
         let sound = wanted.audio.then(|| section(MediaKind::Audio));
@@ -93,8 +49,11 @@ impl Conduct {
         let (ticket, id) = (self.ticket(), participant.id.clone());
         let (room, remote) = (self.desks.room.clone(), self.remote.clone());
         let (mailbox, news) = (self.mailbox.clone(), self.mailbox.listener(ticket));
+        let own = self.own.identity.clone();
         let taken = self.desks.connections.take(move || {
-            let made = connect(&remote, sections, news, |offer| room.play(&id, offer));
+            let made = connect(&remote, sections, news, |offer| {
+                room.play(&id, own.as_ref(), offer)
+            });
             mailbox.send(Wish::Made(ticket, made));
         });
         if taken {
@@ -153,6 +112,7 @@ impl Conduct {
         match news {
             News::Frame { track, frame, at } => {
                 let links = self.players.get(&id).map(|p| p.links_of(&frame));
+                self.count(&id, track, at, &frame);
                 self.tell(Event::Frame(PlayedFrame {
                     from: id,
                     track,
@@ -174,6 +134,15 @@ impl Conduct {
             }
             News::Connected => {}
         }
+    }
+
+    fn count(&mut self, id: &str, track: Track, at: weft_units::Instant, frame: &ReceivedFrame) {
+        if self.received.len() >= COUNTED && !self.received.contains_key(id) {
+            let others = &self.others;
+            self.received.retain(|id, _| others.contains_key(id));
+        }
+        let received = self.received.entry(id.to_owned()).or_default();
+        received.on_frame(track, at, frame);
     }
 
     /// What a participant is called; their id when they have gone.

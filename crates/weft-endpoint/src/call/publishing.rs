@@ -4,57 +4,12 @@ use std::time::Instant;
 
 use crate::signalling::escaped;
 
-use super::inbox::{Ticket, Wish};
+use super::inbox::Wish;
+use super::publication::State;
 use super::run::{Conduct, RETRY};
 use crate::caller::News;
 use crate::connect::{ConnectError, Connection, connect};
 use crate::event::Event;
-use crate::links::Board;
-
-/// What we publish.
-#[derive(Default)]
-pub(super) struct Publication {
-    state: State,
-    /// The server has shown it.
-    shown: bool,
-    /// Not tried before.
-    again: Option<Instant>,
-    board: Board,
-}
-
-#[derive(Default)]
-enum State {
-    #[default]
-    Missing,
-    Asked(Ticket),
-    Made(Ticket, Connection),
-}
-
-impl Publication {
-    /// Whether this ticket is its own.
-    pub fn has(&self, ticket: Ticket) -> bool {
-        matches!(self.state, State::Asked(own) | State::Made(own, _) if own == ticket)
-    }
-
-    pub fn connection(&self) -> Option<&Connection> {
-        match &self.state {
-            State::Made(_, connection) => Some(connection),
-            State::Missing | State::Asked(_) => None,
-        }
-    }
-
-    pub fn is_shown(&self) -> bool {
-        self.shown
-    }
-
-    pub fn set_shown(&mut self, shown: bool) {
-        self.shown = shown;
-    }
-
-    fn is_due(&self, now: Instant) -> bool {
-        matches!(self.state, State::Missing) && self.again.is_none_or(|at| now >= at)
-    }
-}
 
 impl Conduct {
     /// Asks for it, if it is missing and there is something to publish.
@@ -110,11 +65,11 @@ impl Conduct {
                 let name = self.own.name.clone();
                 self.tell(Event::Publishing { name });
             }
-            News::Path { path, link, up } => {
+            News::Path { path, link, state } => {
                 let now = Instant::now();
-                let change = self.publication.board.on_path(now, path, &link, up);
+                let change = self.publication.board.on_path(now, path, &link, state);
                 if let Some(change) = change {
-                    self.desks.room.on_link(&link, up);
+                    self.desks.room.on_link(&link, change.is_up());
                     self.tell(Event::Link { link, change });
                 }
             }

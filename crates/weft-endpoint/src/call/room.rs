@@ -4,38 +4,14 @@ use std::collections::BTreeMap;
 use std::thread;
 use std::time::Instant;
 
-use crate::signalling::escaped;
+use weft_rooms::Publishing;
 
 use super::inbox::Wish;
+use super::listening::Listening;
 use super::run::{Conduct, RETRY};
 use crate::connect::ConnectError;
 use crate::event::Event;
-use crate::signalling::{Participant, Publishing, RoomEvent, SILENCE, SignallingError};
-
-/// The event stream that counts.
-pub(super) struct Listening {
-    number: u32,
-    /// When it last spoke.
-    heard: Instant,
-    /// When another one is begun.
-    again: Option<Instant>,
-}
-
-impl Default for Listening {
-    fn default() -> Listening {
-        Listening {
-            number: 0,
-            heard: Instant::now(),
-            again: None,
-        }
-    }
-}
-
-impl Listening {
-    fn is_silent(&self, now: Instant) -> bool {
-        self.again.is_none() && now.saturating_duration_since(self.heard) > SILENCE
-    }
-}
+use crate::signalling::{Participant, RoomEvent, SignallingError, escaped};
 
 impl Conduct {
     /// A thread that reads the room's events until they end. What an earlier
@@ -168,10 +144,10 @@ impl Conduct {
     /// nothing came for long, we may hear of it here only.
     fn on_own_publishing(&mut self, shown: &Publishing) {
         let shown = !shown.is_nothing();
-        if self.publication.is_shown() && !shown {
+        if self.publication.shown && !shown {
             self.tell(Event::PublicationEnded);
             self.end_publication();
         }
-        self.publication.set_shown(shown);
+        self.publication.shown = shown;
     }
 }

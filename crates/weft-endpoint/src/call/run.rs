@@ -2,23 +2,25 @@
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use std::sync::mpsc::{RecvTimeoutError, Sender};
+use std::sync::mpsc::RecvTimeoutError;
 use std::time::{Duration, Instant};
 
 use weft_net::Remote;
 use weft_peer::Section;
 
-use super::Statistics;
 use super::desk::Desk;
 use super::fault::Fault;
 use super::inbox::{Inbox, Mailbox, Ticket, Wish};
-use super::playing::Player;
-use super::publishing::Publication;
-use super::room::Listening;
+use super::listening::Listening;
+use super::outlet::Outlet;
+use super::player::Player;
+use super::publication::Publication;
+use super::statistics::Statistics;
 use crate::caller::{Command, ask};
 use crate::config::Receiving;
 use crate::connect::{ConnectError, Connection};
 use crate::event::Event;
+use crate::received::Received;
 use crate::signalling::{Identity, Participant, Room, SignallingError};
 
 /// Between attempts to reach the server or to play somebody again.
@@ -54,11 +56,13 @@ pub struct Conduct {
     pub(super) remote: Remote<Command>,
     pub(super) mailbox: Mailbox,
     pub(super) own: Myself,
-    events: Arc<Sender<Event>>,
+    events: Arc<Outlet>,
     pub(super) listening: Listening,
     pub(super) publication: Publication,
     pub(super) players: BTreeMap<String, Player>,
     pub(super) others: BTreeMap<String, Participant>,
+    /// Of everybody who was ever played, up to a bound.
+    pub(super) received: BTreeMap<String, Received>,
     /// With the server.
     pub(super) fault: Fault,
     next_ticket: u64,
@@ -71,7 +75,7 @@ impl Conduct {
         remote: Remote<Command>,
         mailbox: Mailbox,
         own: Myself,
-        events: Arc<Sender<Event>>,
+        events: Arc<Outlet>,
     ) -> Conduct {
         Conduct {
             desks: Desks {
@@ -87,6 +91,7 @@ impl Conduct {
             publication: Publication::default(),
             players: BTreeMap::new(),
             others: BTreeMap::new(),
+            received: BTreeMap::new(),
             fault: Fault::default(),
             next_ticket: 0,
             started: Instant::now(),
@@ -174,9 +179,12 @@ impl Conduct {
         });
     }
 
-    /// Tells whoever embeds the call; who does not listen misses nothing.
+    /// Tells whoever embeds the call.
     pub(super) fn tell(&self, event: Event) {
-        let _ = self.events.send(event);
+        let is_frame = matches!(event, Event::Frame(_));
+        if !self.events.tell(event) && is_frame {
+            self.mailbox.frames().drop_one();
+        }
     }
 
     /// The server cannot be reached, or not yet.
@@ -218,6 +226,8 @@ impl Conduct {
             peers: ask(&self.remote, Command::Report).ok()?,
             publication: self.publication.connection().map(|c| c.peer),
             players: self.players.iter().filter_map(playing).collect(),
+            participants: self.others.values().cloned().collect(),
+            received: self.received.clone(),
             dropped_frames,
             refused_requests: self.desks.connections.refused() + self.desks.figures.refused(),
         })

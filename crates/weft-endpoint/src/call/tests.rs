@@ -1,13 +1,15 @@
 use std::sync::mpsc::channel;
 use std::time::{Duration, Instant};
 
+use weft_session::PathState;
 use weft_units::PathId;
 
 use super::desk::Desk;
 use super::fault::Fault;
 use super::inbox::{Frames, WAITING_FRAMES};
-use crate::event::LinkChange;
-use crate::links::Board;
+use super::outlet::{WAITING_EVENTS, outlet};
+use crate::event::Event;
+use crate::links::{Board, LinkChange};
 
 #[test]
 fn a_desk_whose_request_hangs_refuses_what_is_too_much_and_holds_nobody_up() {
@@ -70,16 +72,58 @@ fn a_link_is_down_when_its_last_path_is_and_the_last_link_is_said_to_be() {
     let start = Instant::now();
     let after = |s| start + Duration::from_secs(s);
     let mut board = Board::default();
-    let mut on = |at, path, link, up| board.on_path(at, PathId(path), link, up);
-    assert_eq!(on(start, 0, "wifi", true), Some(LinkChange::Up));
-    assert_eq!(on(start, 1, "wifi", true), None);
-    assert_eq!(on(start, 2, "lte", true), Some(LinkChange::Up));
-    assert_eq!(on(after(1), 0, "wifi", false), None);
-    assert_eq!(on(after(1), 1, "wifi", false), Some(LinkChange::Down));
-    assert_eq!(on(after(2), 2, "lte", false), Some(LinkChange::AllDown));
-    assert_eq!(on(after(3), 2, "lte", false), None);
+    let mut on = |at, path, link, state| board.on_path(at, PathId(path), link, state);
+    assert_eq!(on(start, 0, "wifi", PathState::Up), Some(LinkChange::Up));
+    assert_eq!(on(start, 1, "wifi", PathState::Up), None);
+    assert_eq!(on(start, 2, "lte", PathState::Up), Some(LinkChange::Up));
+    assert_eq!(on(after(1), 0, "wifi", PathState::Down), None);
+    assert_eq!(
+        on(after(1), 1, "wifi", PathState::Down),
+        Some(LinkChange::Down)
+    );
+    assert_eq!(
+        on(after(2), 2, "lte", PathState::Down),
+        Some(LinkChange::AllDown)
+    );
+    assert_eq!(on(after(3), 2, "lte", PathState::Down), None);
     let again = LinkChange::Again {
         down: Duration::from_secs(120),
     };
-    assert_eq!(on(after(121), 1, "wifi", true), Some(again));
+    assert_eq!(on(after(121), 1, "wifi", PathState::Up), Some(again));
+}
+
+#[test]
+fn a_link_is_suspect_when_all_its_paths_are_and_until_one_answers() {
+    let now = Instant::now();
+    let mut board = Board::default();
+    let mut on = |path, state| board.on_path(now, PathId(path), "wifi", state);
+    assert_eq!(on(0, PathState::Up), Some(LinkChange::Up));
+    assert_eq!(on(1, PathState::Up), None);
+    assert_eq!(on(0, PathState::Suspect), None);
+    assert_eq!(on(1, PathState::Suspect), Some(LinkChange::Suspect));
+    assert_eq!(on(1, PathState::Suspect), None);
+    assert_eq!(on(0, PathState::Up), Some(LinkChange::Trusted));
+    assert_eq!(on(0, PathState::Down), Some(LinkChange::Suspect));
+    assert_eq!(on(1, PathState::Down), Some(LinkChange::AllDown));
+}
+
+#[test]
+fn events_that_nobody_takes_are_counted_and_the_count_is_told_before_the_next_one() {
+    let (outlet, heard) = outlet();
+    let told = (0..WAITING_FRAMES + WAITING_EVENTS + 3).filter(|_| outlet.tell(Event::RoomSilent));
+    assert_eq!(told.count(), WAITING_FRAMES + WAITING_EVENTS);
+    heard.recv().expect("one that waits");
+    assert!(
+        !outlet.tell(Event::RoomSilent),
+        "there is room for the count only"
+    );
+    for _ in 1..WAITING_FRAMES + WAITING_EVENTS {
+        assert!(matches!(heard.recv(), Ok(Event::RoomSilent)));
+    }
+    assert!(outlet.tell(Event::RoomSilent));
+    assert!(matches!(heard.recv(), Ok(Event::Missed { events: 3 })));
+    assert!(matches!(heard.recv(), Ok(Event::Missed { events: 1 })));
+    assert!(matches!(heard.recv(), Ok(Event::RoomSilent)));
+    drop(heard);
+    assert!(outlet.tell(Event::RoomSilent), "nobody misses anything");
 }

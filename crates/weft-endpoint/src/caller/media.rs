@@ -2,10 +2,16 @@
 
 use weft_net::Context;
 use weft_session::Frame;
+use weft_units::Duration;
 
 use super::Caller;
 use crate::sources::sound::SoundFrame;
 use crate::sources::video::VideoFrame;
+
+/// How often the encoders hear what their next pictures may have: as often as
+/// feedback comes from a peer of several paths, so that no picture is made by
+/// what was before the last one.
+const BOUND_EVERY: Duration = Duration::from_millis(10);
 
 impl Caller {
     pub(super) fn send_video(
@@ -15,7 +21,6 @@ impl Caller {
         frame: &VideoFrame,
     ) {
         let encoded = &frame.encoded;
-        let mut backlogs = Vec::new();
         for (key, counterpart) in &self.peers {
             let Some(stream) = counterpart.cameras.get(camera) else {
                 continue;
@@ -33,12 +38,23 @@ impl Caller {
                 non_reference: encoded.non_reference,
                 captured_at: frame.taken_at,
             };
-            if peer.send_frame(now, *stream, &frame).is_ok() {
-                backlogs.push(peer.session().backlog());
-            }
+            // The stream is the peer's own.
+            let _ = peer.send_frame(now, *stream, &frame);
         }
-        self.publisher.handle_sent(camera, backlogs);
+    }
+
+    /// Says to the encoders what the next pictures may have.
+    pub(super) fn bound_pictures(&mut self, context: &mut Context<'_>) {
+        let now = context.now;
+        for key in self.peers.keys() {
+            let budget = context
+                .peers()
+                .get(*key)
+                .map(|p| p.session().frame_budget(now));
+            self.publisher.handle_frame_budget(*key, budget.flatten());
+        }
         self.allow();
+        self.next_bound = now + BOUND_EVERY;
     }
 
     pub(super) fn send_sound(&mut self, context: &mut Context<'_>, sound: &SoundFrame) {

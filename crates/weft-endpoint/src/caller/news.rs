@@ -6,7 +6,7 @@ use weft_ice::Event as IceEvent;
 use weft_net::Context;
 use weft_peer::PeerKey;
 use weft_secure::Event;
-use weft_session::{Event as SessionEvent, ReceivedFrame};
+use weft_session::{Event as SessionEvent, PathState, ReceivedFrame};
 use weft_units::{Instant, PathId};
 
 use super::{Caller, Track};
@@ -18,20 +18,20 @@ pub enum News {
     Connected,
     /// It never will, or no more.
     Failed(String),
-    /// A path changed: its link, and whether it is usable.
+    /// A path changed: its link, and its state.
     Path {
-        /// Which.
+        /// As the session counts them.
         path: PathId,
         /// The link's name.
         link: String,
-        /// Whether it is usable.
-        up: bool,
+        /// Its state from now on.
+        state: PathState,
     },
     /// A frame that is due, and when it came out.
     Frame {
         /// Of which stream.
         track: Track,
-        /// The frame.
+        /// Whole, with the paths that brought it.
         frame: ReceivedFrame,
         /// When it came out.
         at: Instant,
@@ -81,7 +81,7 @@ impl Caller {
                 News::Path {
                     path,
                     link: name,
-                    up: true,
+                    state: PathState::Up,
                 }
             }
             Event::Ice(IceEvent::PathDown { path, .. } | IceEvent::PathSilent { path }) => {
@@ -94,7 +94,7 @@ impl Caller {
                 News::Path {
                     path,
                     link,
-                    up: false,
+                    state: PathState::Down,
                 }
             }
             Event::Connected { .. } => News::Connected,
@@ -132,7 +132,15 @@ impl Caller {
             SessionEvent::StreamEnded { .. } => {
                 counterpart.news.tell(News::Ended);
             }
-            SessionEvent::PacketReceived { .. } | SessionEvent::PathStateChanged { .. } => {}
+            SessionEvent::PathStateChanged { path, state } => {
+                // Whether it is there at all says the association.
+                let link = counterpart.links.get(&path);
+                let link = link.filter(|_| counterpart.live.contains_key(&path));
+                if let Some(link) = link.filter(|_| state != PathState::Down).cloned() {
+                    counterpart.news.tell(News::Path { path, link, state });
+                }
+            }
+            SessionEvent::PacketReceived { .. } => {}
         }
     }
 }

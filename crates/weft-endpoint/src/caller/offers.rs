@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use weft_ice::{IceRole, LinkId, RemoteCandidate};
 use weft_net::{Attachment, Context};
-use weft_peer::{Direction, Offer, Peer, PeerKey, Section};
+use weft_peer::{Offer, Peer, PeerKey, Section, StreamDirection};
 use weft_session::Delivery;
 use weft_units::{Instant, MediaKind, Rate, StreamId};
 
@@ -18,7 +18,7 @@ impl Caller {
         context: &mut Context<'_>,
         sections: &[Section],
     ) -> Result<(OfferId, String), CallError> {
-        let sends = |s: &Section| s.direction != Direction::Receive;
+        let sends = |s: &Section| s.direction != StreamDirection::Receive;
         let sends = sections.iter().any(sends);
         let mut locals = Vec::new();
         let mut held = Vec::new();
@@ -34,6 +34,7 @@ impl Caller {
             weft_net::peer_config(IceRole::Controlling, context.clock, certificate, offered)?;
         let session = &mut config.session;
         session.scheduler = self.sending.scheduler;
+        session.preference = self.sending.preference;
         session.protection = self.sending.protection;
         session.controller = self.sending.controller;
         session.max_rate = self.sending.max_rate;
@@ -114,7 +115,7 @@ impl Counterpart {
     pub(super) fn of(now: Instant, peer: &Peer, news: Listener, locals: Vec<Held>) -> Counterpart {
         let sending = |kind| {
             let streams = peer.streams().iter();
-            streams.filter(move |s| s.direction == Direction::Send && s.codec.kind() == kind)
+            streams.filter(move |s| s.direction == StreamDirection::Send && s.codec.kind() == kind)
         };
         Counterpart {
             news,
@@ -145,7 +146,7 @@ fn receivers(peer: &Peer) -> BTreeMap<StreamId, Track> {
         MediaKind::Audio => Track::Sound,
     };
     let streams = peer.streams().iter();
-    let received = streams.filter(|s| s.direction == Direction::Receive);
+    let received = streams.filter(|s| s.direction == StreamDirection::Receive);
     received
         .map(|s| (s.stream, track(s.codec.kind())))
         .collect()

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use weft_peer::PeerKey;
+use weft_rooms::{LinkReport, LinkState};
 use weft_session::{Metering, PathState, PathStats, Standing, Stats};
-use weft_sfu::{LinkReport, LinkState};
 use weft_units::{PathId, StreamId};
 
 use super::Track;

@@ -2,7 +2,7 @@ use std::net::UdpSocket;
 use std::sync::mpsc::channel;
 
 use super::patience::{PATIENCE, Patience};
-use weft_peer::Direction;
+use weft_peer::StreamDirection;
 use weft_units::{Duration, Instant, MediaKind};
 
 use super::*;
@@ -14,6 +14,7 @@ fn endpoint() -> Driver<Command> {
     let link = "127.0.0.1".parse().expect("a link");
     let sending = Sending {
         scheduler: SchedulerKind::Single,
+        preference: weft_session::Preference::default(),
         protection: weft_session::ProtectionKind::None,
         controller: weft_cc::ControllerKind::Gcc,
         codec: weft_units::Codec::Vp8,
@@ -33,7 +34,7 @@ fn endpoint() -> Driver<Command> {
 
 /// An offer and the port of its socket.
 fn offer(driver: &Driver<Command>) -> (OfferId, u16) {
-    let sections = vec![Section::new(MediaKind::Audio, Direction::Receive)];
+    let sections = vec![Section::new(MediaKind::Audio, StreamDirection::Receive)];
     let offered = ask(&driver.remote, |reply| Command::Offer { sections, reply });
     let (id, sdp) = offered.expect("an answer").expect("an offer");
     let candidate = sdp
@@ -59,7 +60,7 @@ fn a_withdrawn_offer_gives_its_sockets_back() {
     driver.remote.send(Command::Withdraw(id));
     assert!(!is_held(&driver, port));
     driver.remote.send(Command::Stop);
-    driver.join();
+    driver.join().expect("it does not panic");
 }
 
 #[test]
@@ -79,7 +80,7 @@ fn an_offer_that_was_withdrawn_takes_no_answer() {
         Err(CallError::UnknownOffer)
     ));
     driver.remote.send(Command::Stop);
-    driver.join();
+    driver.join().expect("it does not panic");
 }
 
 #[test]

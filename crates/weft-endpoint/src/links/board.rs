@@ -1,56 +1,71 @@
 //! Which links lead to the server, as far as media knows.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::time::Instant;
 
+use weft_session::PathState;
 use weft_units::PathId;
 
-use crate::event::LinkChange;
+use super::change::LinkChange;
 
 /// The usable paths of the publication, and the links that had one.
 #[derive(Default)]
 pub struct Board {
-    up: BTreeMap<String, BTreeSet<PathId>>,
+    usable: BTreeMap<String, BTreeMap<PathId, PathState>>,
     /// Links that carried something once and do not, and since when.
     down: BTreeMap<String, Instant>,
 }
 
 impl Board {
-    /// A path of a link is usable now, or not any more, and what that means for
-    /// the link: several paths may run over one.
+    /// A path of a link has this state now, and what that means for the link:
+    /// several paths may run over one, and the best counts.
     pub fn on_path(
         &mut self,
         now: Instant,
         path: PathId,
         link: &str,
-        usable: bool,
+        state: PathState,
     ) -> Option<LinkChange> {
-        let paths = self.up.entry(link.to_owned()).or_default();
-        let before = !paths.is_empty();
-        match usable {
-            true => paths.insert(path),
-            false => paths.remove(&path),
+        let paths = self.usable.entry(link.to_owned()).or_default();
+        let before = best(paths);
+        match state {
+            PathState::Down => paths.remove(&path),
+            PathState::Up | PathState::Suspect => paths.insert(path, state),
         };
-        match (before, !paths.is_empty()) {
-            (false, true) => Some(match self.down.remove(link) {
-                Some(since) => LinkChange::Again { down: now - since },
-                None => LinkChange::Up,
-            }),
-            (true, false) => {
+        match (before, best(paths)) {
+            (PathState::Down, PathState::Up | PathState::Suspect) => {
+                Some(match self.down.remove(link) {
+                    Some(since) => LinkChange::Again { down: now - since },
+                    None => LinkChange::Up,
+                })
+            }
+            (PathState::Up | PathState::Suspect, PathState::Down) => {
                 self.down.insert(link.to_owned(), now);
-                let all = self.up.values().all(BTreeSet::is_empty);
+                let all = self.usable.values().all(BTreeMap::is_empty);
                 Some(if all {
                     LinkChange::AllDown
                 } else {
                     LinkChange::Down
                 })
             }
+            (PathState::Up, PathState::Suspect) => Some(LinkChange::Suspect),
+            (PathState::Suspect, PathState::Up) => Some(LinkChange::Trusted),
             _ => None,
         }
     }
 
     /// The connection is another one: its paths are new.
     pub fn clear(&mut self) {
-        self.up.clear();
+        self.usable.clear();
+    }
+}
+
+/// The state of a link with these usable paths.
+fn best(paths: &BTreeMap<PathId, PathState>) -> PathState {
+    let mut states = paths.values();
+    match states.clone().next() {
+        None => PathState::Down,
+        Some(_) if states.any(|state| *state == PathState::Up) => PathState::Up,
+        Some(_) => PathState::Suspect,
     }
 }

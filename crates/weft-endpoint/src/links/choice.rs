@@ -2,9 +2,16 @@
 
 use std::net::{IpAddr, Ipv4Addr};
 
-use weft_net::{LinkError, LinkSpec, Target};
+use weft_net::{LinkChoice, LinkError, Target};
 
-use super::Scope;
+/// Which links belong to the call.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Scope {
+    /// Those that were named.
+    Named,
+    /// Every interface, and those to come.
+    Every,
+}
 
 /// The links that were named; or where the peer is on this machine, the address
 /// at which it is; or every interface that has an address, and those to come.
@@ -12,12 +19,12 @@ use super::Scope;
 /// # Errors
 /// If a link is named twice, or there is none.
 pub fn links_or_all(
-    named: &[LinkSpec],
+    named: &[LinkChoice],
     loopback: Option<IpAddr>,
-) -> Result<(Vec<LinkSpec>, Scope), ChoiceError> {
+) -> Result<(Vec<LinkChoice>, Scope), ChoiceError> {
     if !named.is_empty() {
         for (index, link) in named.iter().enumerate() {
-            let same = |other: &&LinkSpec| other.name == link.name || other.target == link.target;
+            let same = |other: &&LinkChoice| other.name == link.name || other.target == link.target;
             if let Some(other) = named[..index].iter().find(same) {
                 return Err(same_link(other, link));
             }
@@ -26,14 +33,14 @@ pub fn links_or_all(
     }
     if let Some(address) = loopback {
         let name = address.to_string();
-        let link = LinkSpec::new(name, Target::Address(address));
+        let link = LinkChoice::new(name, Target::Address(address));
         return Ok((vec![link], Scope::Named));
     }
     let names = weft_net::interface_names().map_err(ChoiceError::System)?;
     if names.is_empty() {
         return Err(ChoiceError::NoInterface);
     }
-    let spec = |name: String| LinkSpec::new(name.clone(), Target::Interface(name));
+    let spec = |name: String| LinkChoice::new(name.clone(), Target::Interface(name));
     Ok((names.into_iter().map(spec).collect(), Scope::Every))
 }
 
@@ -53,7 +60,7 @@ pub fn loopback(url: &str) -> Option<IpAddr> {
 }
 
 /// Two paths over one link are no two links, and figures are told by name.
-fn same_link(one: &LinkSpec, other: &LinkSpec) -> ChoiceError {
+fn same_link(one: &LinkChoice, other: &LinkChoice) -> ChoiceError {
     let name = other.name.clone();
     if one.target == other.target {
         let first = one.name.clone();

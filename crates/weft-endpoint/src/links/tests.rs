@@ -51,7 +51,7 @@ fn interfaces_that_come_later_are_links_where_every_one_is() {
 #[test]
 fn metered_links_and_backups_cost_more_than_any_regular_one() {
     let cost_of = |link, text: &str| {
-        let spec: LinkSpec = text.parse().expect("a link");
+        let spec: LinkChoice = text.parse().expect("a link");
         cost(LinkId(link), spec.policy)
     };
     let last_regular = cost_of(MAX_LINKS as u8 - 1, "a");

@@ -4,7 +4,7 @@ use std::path::Path;
 use weft_units::{Codec, Duration};
 
 use super::*;
-use crate::signalling::{Camera, Publishing};
+use weft_rooms::{Camera, Publishing};
 
 fn participant(id: &str, name: &str, cameras: &[Option<&str>]) -> Participant {
     let camera = |name: &Option<&str>| Camera {
@@ -114,4 +114,7 @@ fn a_recording_that_is_there_is_left_alone() {
     let names = ["room-2.webm", "room-Kim.webm", "room.webm"];
     assert!(sizes(directory.path()).keys().eq(names.iter()));
     assert_eq!(std::fs::read_to_string(&path).unwrap(), "yesterday");
+    let recorded = std::fs::metadata(directory.path().join("room-2.webm")).unwrap();
+    let mode = std::os::unix::fs::PermissionsExt::mode(&recorded.permissions());
+    assert_eq!(mode & 0o777, 0o600, "for this user alone");
 }

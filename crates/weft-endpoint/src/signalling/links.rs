@@ -13,7 +13,7 @@ use socket2::{Domain, Protocol, SockRef, Socket, TcpKeepalive, Type};
 use ureq::unversioned::transport::{
     Buffers, ConnectionDetails, Connector, LazyBuffers, NextTimeout, Transport,
 };
-use weft_net::{Link, LinkSpec};
+use weft_net::{Link, LinkChoice};
 
 #[cfg(test)]
 mod tests;
@@ -40,7 +40,7 @@ pub struct LinkConnector(Arc<Shared>);
 
 struct Shared {
     /// None: wherever the routes lead.
-    links: Vec<LinkSpec>,
+    links: Vec<LinkChoice>,
     state: Mutex<State>,
 }
 
@@ -53,7 +53,7 @@ struct State {
 }
 
 impl LinkConnector {
-    pub fn new(links: Vec<LinkSpec>) -> LinkConnector {
+    pub fn new(links: Vec<LinkChoice>) -> LinkConnector {
         let state = Mutex::default();
         LinkConnector(Arc::new(Shared { links, state }))
     }
@@ -122,7 +122,7 @@ struct Source {
 
 impl Source {
     /// The link's addresses that can reach this server; none if it is away.
-    fn all_of(spec: &LinkSpec, server: IpAddr) -> Vec<Source> {
+    fn all_of(spec: &LinkChoice, server: IpAddr) -> Vec<Source> {
         let Ok(link) = Link::open(spec, 0) else {
             return Vec::new();
         };

@@ -9,8 +9,8 @@ use ureq::http::Response;
 use ureq::unversioned::resolver::DefaultResolver;
 use ureq::unversioned::transport::{Connector, RustlsConnector};
 use ureq::{Agent, Body};
-use weft_net::LinkSpec;
-use weft_sfu::LinkReport;
+use weft_net::LinkChoice;
+use weft_rooms::LinkReport;
 
 use super::error::{CertificateFault, SignallingError, UrlPart};
 use super::links::LinkConnector;
@@ -39,7 +39,11 @@ impl Room {
     ///
     /// # Errors
     /// If the address or the certificate to trust is none.
-    pub fn new(server: &Server, links: Vec<LinkSpec>, room: &str) -> Result<Room, SignallingError> {
+    pub fn new(
+        server: &Server,
+        links: Vec<LinkChoice>,
+        room: &str,
+    ) -> Result<Room, SignallingError> {
         let base = base(&server.url)?;
         let config = Agent::config_builder()
             .tls_config(server.trust.config()?)
@@ -83,13 +87,22 @@ impl Room {
         self.post("to publish", &url, own, offer)
     }
 
-    /// Plays what a participant publishes.
+    /// Plays what a participant publishes, as the participant who we are; else
+    /// as somebody new, who is shown as long as that lasts.
     ///
     /// # Errors
     /// If the server refuses or cannot be reached.
-    pub fn play(&self, participant: &str, offer: &str) -> Result<Created, SignallingError> {
-        let url = format!("{}/whep/{}/{}", self.base, self.room, escaped(participant));
-        self.post("to play", &url, None, offer)
+    pub fn play(
+        &self,
+        participant: &str,
+        own: Option<&Identity>,
+        offer: &str,
+    ) -> Result<Created, SignallingError> {
+        let mut url = format!("{}/whep/{}/{}", self.base, self.room, escaped(participant));
+        if let Some(own) = own {
+            url.push_str(&format!("?participant={}", escaped(&own.id)));
+        }
+        self.post("to play", &url, own, offer)
     }
 
     fn post(

@@ -1,8 +1,5 @@
 use super::room::room_event;
-use super::{
-    Camera, CertificateFault, Publishing, Room, RoomEvent, Server, SignallingError, Trust, UrlPart,
-    escaped,
-};
+use super::{CertificateFault, Room, RoomEvent, Server, SignallingError, Trust, UrlPart, escaped};
 
 fn room_at(url: &str, trust: Trust) -> Result<Room, SignallingError> {
     let server = Server {
@@ -124,7 +121,7 @@ fn a_refusal_is_told_in_the_servers_words_and_whose_fault_it_is() {
 
     let other = answering("HTTP/1.1 404 Not Found\r\ncontent-length: 0\r\n\r\n");
     let room = room_at(&other, Trust::Public).expect("an address");
-    let error = room.play("p1", "v=0").err().expect("refused");
+    let error = room.play("p1", None, "v=0").err().expect("refused");
     assert!(error.to_string().contains("404"), "{error}");
     assert!(!error.is_of_asker(), "{error}");
 }
@@ -134,7 +131,7 @@ fn a_server_without_tls_is_told_from_one_with_a_bad_certificate() {
     let plain = answering("HTTP/1.1 400 Bad Request\r\ncontent-length: 0\r\n\r\n");
     let url = plain.replace("http:", "https:");
     let room = room_at(&url, Trust::Public).expect("an address");
-    let error = room.play("p1", "v=0").err().expect("no TLS");
+    let error = room.play("p1", None, "v=0").err().expect("no TLS");
     assert!(error.to_string().contains("try http://"), "{error}");
 }
 
@@ -149,30 +146,4 @@ fn a_file_without_certificate_is_refused_with_its_name() {
         .expect("no PEM")
         .to_string();
     assert!(words.contains("no certificate"), "{words}");
-}
-
-#[test]
-fn more_is_a_stream_that_was_not_there() {
-    let of = |cameras, audio| Publishing {
-        cameras: vec![Camera::default(); cameras],
-        audio,
-    };
-    assert!(of(1, true).has_more_than(&of(0, true)));
-    assert!(of(1, false).has_more_than(&of(0, true)));
-    assert!(of(2, true).has_more_than(&of(1, true)));
-    assert!(!of(0, true).has_more_than(&of(1, true)));
-    assert!(!of(2, true).has_more_than(&of(2, true)));
-}
-
-#[test]
-fn what_somebody_publishes_is_read_camera_by_camera() {
-    let text = r#"{"video":true,"audio":false,"cameras":[{"name":"Front"},{}]}"#;
-    let publishing: Publishing = serde_json::from_str(text).expect("it can be read");
-    let names: Vec<Option<&str>> = publishing
-        .cameras
-        .iter()
-        .map(|c| c.name.as_deref())
-        .collect();
-    assert_eq!(names, [Some("Front"), None]);
-    assert!(!publishing.is_nothing());
 }

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::str::FromStr;
 
 use weft_media::{CameraSpec, SpecError};
-use weft_sfu::MAX_CAMERAS;
+use weft_rooms::MAX_CAMERAS;
 
 /// A camera and what the others shall read at its picture.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -50,7 +50,7 @@ pub fn start(
     let mut encoder = OpusEncoder::new(RATE)?;
     let mut run = move || -> Result<(), SoundError> {
         let mut due = clock.now();
-        let mut timestamp = super::video::rtp_timestamp(due, 48_000);
+        let mut timestamp = super::rtp_timestamp(due, 48_000);
         loop {
             if microphone.pace() == Pace::Caller {
                 due = wait_until(&clock, due) + FRAME;

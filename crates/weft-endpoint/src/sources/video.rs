@@ -6,24 +6,36 @@ use std::sync::mpsc::Receiver;
 use std::sync::{Arc, Mutex};
 use std::thread;
 
-use weft_media::{
-    EncodedFrame, EncoderConfig, Format, Keyframe, Picture, Scaler, VideoEncoder, VideoError,
-};
+use weft_media::{EncodedFrame, EncoderConfig, Format, Picture, Scaler, VideoEncoder, VideoError};
 use weft_publish::{
-    AdaptationSetup, Allowance, Degradation, EncoderControl, Encoding, Form, QuantizerBounds, Start,
+    AdaptationSetup, Allowance, Degradation, EncoderControl, Encoding, Form, Start,
 };
-use weft_units::{Codec, Instant, Rate};
+use weft_units::{Bytes, Codec, Instant, Rate};
 
 use super::feed::Shot;
-use crate::notice::{Notice, Notices};
 
 /// Hands over what an encoder may do, and what it makes of its camera.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct VideoControl {
     rate_bps: AtomicU64,
-    overruns: AtomicU32,
+    /// `NO_BUDGET` for none.
+    budget_bytes: AtomicU64,
     keyframe_requests: AtomicU32,
     report: Mutex<CameraReport>,
+}
+
+/// No picture is as large.
+const NO_BUDGET: u64 = u64::MAX;
+
+impl Default for VideoControl {
+    fn default() -> VideoControl {
+        VideoControl {
+            rate_bps: AtomicU64::default(),
+            budget_bytes: AtomicU64::new(NO_BUDGET),
+            keyframe_requests: AtomicU32::default(),
+            report: Mutex::default(),
+        }
+    }
 }
 
 /// What an encoder makes of its camera.
@@ -52,19 +64,21 @@ impl VideoControl {
     pub fn set(&self, allowance: Allowance) {
         let Allowance {
             rate,
-            overruns,
+            budget,
             keyframe_requests,
         } = allowance;
         self.rate_bps.store(rate.as_bps(), Ordering::Relaxed);
-        self.overruns.store(overruns, Ordering::Relaxed);
+        let budget = budget.map_or(NO_BUDGET, |Bytes(budget)| budget);
+        self.budget_bytes.store(budget, Ordering::Relaxed);
         self.keyframe_requests
             .store(keyframe_requests, Ordering::Relaxed);
     }
 
     fn allowance(&self) -> Allowance {
+        let budget = self.budget_bytes.load(Ordering::Relaxed);
         Allowance {
             rate: Rate::from_bps(self.rate_bps.load(Ordering::Relaxed)),
-            overruns: self.overruns.load(Ordering::Relaxed),
+            budget: (budget != NO_BUDGET).then_some(Bytes(budget)),
             keyframe_requests: self.keyframe_requests.load(Ordering::Relaxed),
         }
     }
@@ -98,7 +112,7 @@ pub struct VideoFrame {
 pub struct VideoSetup {
     /// The camera's.
     pub format: Format,
-    /// Which codec.
+    /// Of pictures, or there is no encoder.
     pub codec: Codec,
     /// Temporal layers, where the codec has them.
     pub layers: u8,
@@ -115,13 +129,13 @@ pub fn start(
     setup: VideoSetup,
     control: Arc<VideoControl>,
     shots: Receiver<Shot>,
-    notices: Notices,
+    on_missed: impl Fn(f64) + Send + 'static,
     send: impl FnMut(VideoFrame) -> bool + Send + 'static,
 ) -> Result<(), VideoError> {
     let studio = Studio::new(setup)?;
     thread::Builder::new()
         .name("encoder".to_owned())
-        .spawn(move || encode(studio, &control, &shots, &notices, send))
+        .spawn(move || encode(studio, &control, &shots, on_missed, send))
         .expect("the system gives a thread");
     Ok(())
 }
@@ -130,7 +144,7 @@ fn encode(
     mut studio: Studio,
     control: &VideoControl,
     shots: &Receiver<Shot>,
-    notices: &Notices,
+    on_missed: impl Fn(f64),
     mut send: impl FnMut(VideoFrame) -> bool,
 ) {
     let mut expected = 0;
@@ -140,7 +154,7 @@ fn encode(
         expected = shot.index + 1;
         control.lock().missed += missed;
         if let Some(missed) = load.on_picture(missed) {
-            notices.tell(Notice::TooSlow { missed });
+            on_missed(missed);
         }
         let encoding = studio
             .control
@@ -149,7 +163,7 @@ fn encode(
             control.lock().skipped += 1;
             continue;
         };
-        let timestamp = rtp_timestamp(shot.taken_at, 90_000);
+        let timestamp = super::rtp_timestamp(shot.taken_at, 90_000);
         let encoded = studio.encode(&shot.picture, timestamp, &encoding);
         control.lock().add(encoding.form, &encoded);
         let Ok(Some(encoded)) = encoded else {
@@ -217,7 +231,7 @@ impl Studio {
             temporal_layers: setup.layers.min(setup.codec.temporal_layers()),
         };
         let encoder = VideoEncoder::new(setup.codec, config)?;
-        let quantizers = QuantizerBounds::of(setup.codec);
+        let quantizers = setup.codec.quantizer_bounds();
         let quantizers = quantizers.ok_or(VideoError::Sound(setup.codec))?;
         let control = EncoderControl::new(&AdaptationSetup {
             width: width as u32,
@@ -239,7 +253,9 @@ impl Studio {
         timestamp: u32,
         encoding: &Encoding,
     ) -> Result<Option<EncodedFrame>, VideoError> {
-        let Encoding { form, rate, start } = *encoding;
+        let Encoding {
+            form, rate, start, ..
+        } = *encoding;
         let picture = shrunk(&mut self.scaler, picture, form);
         self.encoder.set_rate(rate)?;
         self.encoder.set_fps(whole(form.fps))?;
@@ -249,11 +265,8 @@ impl Studio {
         if start == Start::Restart && same_size {
             self.encoder.restart()?;
         }
-        let keyframe = match start {
-            Start::Continue => Keyframe::Auto,
-            Start::Keyframe | Start::Restart => Keyframe::Force,
-        };
-        let encoded = self.encoder.encode(&picture, timestamp, keyframe)?;
+        let request = encoding.request();
+        let encoded = self.encoder.encode(&picture, timestamp, request)?;
         let quantizer = encoded.as_ref().map(|frame| frame.quantizer);
         self.control.on_encoded(quantizer);
         Ok(encoded)
@@ -294,12 +307,6 @@ fn shrunk<'a>(scaler: &mut Option<Scaler>, picture: &'a Picture, form: Form) -> 
         other => other.insert(Scaler::new(from, to)),
     };
     Cow::Owned(scaler.scale(picture))
-}
-
-/// A time in a stream's clock; it wraps as RTP's does.
-#[must_use]
-pub fn rtp_timestamp(at: Instant, clock_rate: u64) -> u32 {
-    (u128::from(at.as_nanos()) * u128::from(clock_rate) / 1_000_000_000) as u32
 }
 
 #[cfg(test)]

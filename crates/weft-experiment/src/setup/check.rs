@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use weft_units::Duration;
 
-use super::{FlowSetup, Setup};
+use super::{FlowSetup, Hop, Setup};
 
 /// A setup that cannot be run; the message names the place and the remedy.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
@@ -50,6 +50,22 @@ pub enum SetupError {
         link: usize,
         /// How many there are.
         links: usize,
+    },
+    /// A hop between stations that its link does not have, or to the sender.
+    #[error(
+        "flow '{flow}' crosses link '{link}' from station {from} to station {to}: give two of its {stations} stations, counted from 0"
+    )]
+    Stations {
+        /// What the set-up calls it.
+        flow: String,
+        /// What the set-up calls the link.
+        link: String,
+        /// Who would send.
+        from: u16,
+        /// Who would receive.
+        to: u16,
+        /// How many there are.
+        stations: u16,
     },
     /// A route without links, or with too many.
     #[error("a route of flow '{flow}' has {links} links: give 1 to 100")]
@@ -137,6 +153,10 @@ impl Setup {
                 let (flow, link) = (name(), hop.link);
                 return Err(SetupError::UnknownLink { flow, link, links });
             }
+            route
+                .hops
+                .iter()
+                .try_for_each(|hop| self.check_hop(flow, hop))?;
         }
         let end = flow.stops_at(self.duration);
         if flow.start >= end {
@@ -156,6 +176,27 @@ impl Setup {
                 routes,
                 wanted,
             });
+        }
+        Ok(())
+    }
+
+    fn check_hop(&self, flow: &FlowSetup, hop: &Hop) -> Result<(), SetupError> {
+        let link = &self.links[hop.link];
+        let stations = link.medium.station_count();
+        if hop.from == hop.to || hop.from.0.max(hop.to.0) >= stations {
+            return Err(SetupError::Stations {
+                flow: flow.name.clone(),
+                link: link.name.clone(),
+                from: hop.from.0,
+                to: hop.to.0,
+                stations,
+            });
+        }
+        if !flow.traffic().has_packets() && link.medium.link(hop.from).is_none() {
+            let what = "it is computed from what links can carry, which nobody knows where \
+                        stations share a medium: take a wired one";
+            let flow = flow.name.clone();
+            return Err(SetupError::BadFlow { flow, what });
         }
         Ok(())
     }

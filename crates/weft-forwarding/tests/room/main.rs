@@ -4,7 +4,6 @@
 #[allow(dead_code)]
 #[path = "../../../weft-peer/tests/common/mod.rs"]
 mod common;
-mod handshake;
 #[allow(dead_code)]
 #[path = "../../../weft-peer/tests/wires/mod.rs"]
 mod wires;
@@ -12,7 +11,8 @@ mod world;
 
 use common::FRAME_INTERVAL;
 use weft_forwarding::{Event, Publisher};
-use weft_units::{Duration, Instant};
+use weft_secure::testing;
+use weft_units::{Codec, Duration, Instant};
 use world::Room;
 
 const PLAYERS: usize = 20;
@@ -115,4 +115,63 @@ fn a_room_repeats_byte_by_byte_and_another_seed_is_another_run() {
     });
     assert_eq!(first, again);
     assert_ne!(first.0, other.0);
+}
+
+/// Cameras of one publisher have a codec each, and each keeps its place with a
+/// player that does not take all of them.
+#[test]
+fn cameras_of_several_codecs_are_played_as_they_are() {
+    let (vp8, h264) = (Some(Codec::Vp8), Some(Codec::H264));
+    let mut room = Room::new(1, &["rate=10mbit,delay=10ms"; 4]);
+    room.publish_cameras(&ada(), &[vp8, h264]);
+    room.run(seconds(1));
+    room.play_cameras(&ada(), &[None, None]);
+    room.play_offered(&ada());
+    room.play_cameras(&ada(), &[h264]);
+    room.run(seconds(3));
+    let [_, asking, offered, picky] = &room.clients[..] else {
+        panic!("a publisher and three players");
+    };
+    let captured = 60..=100;
+    for player in [asking, offered] {
+        let agreed: Vec<Codec> = player.peer.streams().iter().map(|s| s.codec).collect();
+        assert_eq!(agreed, [Codec::Vp8, Codec::H264]);
+        let seen = (player.record.shown.len(), player.stills);
+        assert!(
+            captured.contains(&seen.0) && captured.contains(&seen.1),
+            "{seen:?}"
+        );
+    }
+    assert_eq!(picky.record.shown.len(), 0);
+    assert!(captured.contains(&picky.stills), "{}", picky.stills);
+}
+
+#[test]
+fn who_asks_and_is_not_heard_of_again_gives_its_place_back_soon() {
+    let mut room = Room::new(1, &["rate=8mbit,delay=15ms"]);
+    room.ask_and_vanish(&ada());
+    room.run(seconds(7));
+    assert_eq!(room.plane.peers().iter().count(), 1);
+    room.run(seconds(3));
+    assert_eq!(room.plane.peers().iter().count(), 0);
+    assert_eq!(room.datagrams, 0, "to an address that proved nothing");
+}
+
+/// What came of a flight that cannot be gone on with is acknowledged; that was
+/// wanted again at once when it had been done, without end and at the speed of
+/// the processor. To who plays upon its own offer the server is DTLS's client,
+/// and a certificate that cannot be read makes it wait for as long as the
+/// handshake may take.
+#[test]
+fn a_handshake_that_cannot_go_on_leaves_time_for_others() {
+    let mut room = Room::new(1, &["rate=8mbit,delay=15ms"; 2]);
+    room.publish(&ada());
+    room.run(seconds(1));
+    room.certificate = testing::unreadable_certificate();
+    room.play(&ada());
+    let before = room.datagrams;
+    room.run(seconds(10));
+    assert_eq!(room.events.len(), 1, "{:?}", room.events);
+    let each_second = (room.datagrams - before) / 10;
+    assert!((100..=700).contains(&each_second), "{each_second} a second");
 }

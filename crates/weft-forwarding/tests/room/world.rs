@@ -3,30 +3,44 @@
 
 use std::hash::{DefaultHasher, Hasher};
 use std::net::SocketAddr;
-use std::sync::OnceLock;
 
 use weft_forwarding::{Event as PlaneEvent, Output as PlaneOutput, Plane};
 use weft_forwarding::{Publisher, ResourceId, Settings};
 use weft_ice::{IceRole, LocalAddress};
 use weft_peer::{
-    AnswerPolicy, Direction, Entropy, Event, Offer, Output, Peer, PeerConfig, Section, TimeOrigin,
-    answer,
+    AnswerPolicy, Entropy, Event, Offer, Output, Peer, PeerConfig, Section, StreamDirection,
+    TimeOrigin, answer,
 };
-use weft_secure::Certificate;
-use weft_session::{Delivery, Event as SessionEvent};
-use weft_units::{Duration, Ecn, Instant, MediaKind, Rate, Rng};
+use weft_secure::{Certificate, testing};
+use weft_session::{Delivery, Event as SessionEvent, Frame};
+use weft_units::{Codec, Duration, Ecn, Instant, MediaKind, Rate, Rng};
 
 use crate::common::{FRAME_INTERVAL, Record, Side, Source};
-use crate::handshake;
 use crate::wires::{Family, Wires, any_epoch};
 
 /// Most that is published: it has no layers, so every player gets all of it.
 const PUBLISHED: Rate = Rate::from_kbps(1_500);
 
+/// A picture of H.264 as far as packets go: parameters, and a slice that needs
+/// no other picture.
+const STILL: [u8; 22] = [
+    0, 0, 0, 1, 0x67, 0x42, 0xc0, 0x1f, 0, 0, 0, 1, 0x68, 0xce, 0, 0, 0, 1, 0x65, 1, 2, 3,
+];
+
+fn sections(direction: StreamDirection, cameras: &[Option<Codec>]) -> Vec<Section> {
+    let of = |codec: &Option<Codec>| Section {
+        codec: *codec,
+        ..Section::new(MediaKind::Video, direction)
+    };
+    cameras.iter().map(of).collect()
+}
+
 /// Somebody in the room.
 pub struct Client {
     pub peer: Peer,
     pub record: Record,
+    /// How many pictures of H.264 came.
+    pub stills: usize,
     /// Of who publishes, from the first path on.
     camera: Option<Camera>,
 }
@@ -45,7 +59,8 @@ pub struct Room {
     wires: Wires,
     server: SocketAddr,
     origin: TimeOrigin,
-    certificate: Certificate,
+    /// Of the server, and of who comes next.
+    pub certificate: Certificate,
     rng: Rng,
     /// Of every datagram with its time and its addresses.
     digest: DefaultHasher,
@@ -55,13 +70,10 @@ pub struct Room {
 impl Room {
     /// Nobody is in it; the first link leads to who comes first.
     pub fn new(seed: u64, links: &[&str]) -> Room {
-        /// Its keys come from the system: one for all runs.
-        static CERTIFICATE: OnceLock<Certificate> = OnceLock::new();
-        handshake::repeat();
         let rng = Rng::new(seed);
         let family = Family::V4;
-        let certificate =
-            CERTIFICATE.get_or_init(|| Certificate::generate().expect("the system has randomness"));
+        testing::repeat();
+        let certificate = testing::certificate();
         let origin = TimeOrigin {
             std: any_epoch(),
             ntp: 0,
@@ -75,7 +87,7 @@ impl Room {
             wires: Wires::new(family, links, &rng),
             server: family.hub(),
             origin,
-            certificate: certificate.clone(),
+            certificate,
             rng,
             digest: DefaultHasher::new(),
             datagrams: 0,
@@ -88,11 +100,17 @@ impl Room {
 
     /// The next in line publishes video.
     pub fn publish(&mut self, publisher: &Publisher) {
+        self.publish_cameras(publisher, &[None]);
+    }
+
+    /// The next in line publishes a camera for each of these, limited to a
+    /// codec or not.
+    pub fn publish_cameras(&mut self, publisher: &Publisher, cameras: &[Option<Codec>]) {
         let resource = self.next_resource();
         let mut config = self.config(IceRole::Controlling);
         config.session.max_rate = PUBLISHED;
-        let section = Section::new(MediaKind::Video, Direction::Send);
-        let offer = Offer::new(self.now, config, &[section], Delivery::Frames);
+        let sections = sections(StreamDirection::Send, cameras);
+        let offer = Offer::new(self.now, config, &sections, Delivery::Frames);
         let entropy = self.entropy("server");
         let answered = self.plane.publish(
             self.now,
@@ -111,12 +129,32 @@ impl Room {
         self.enter(peer.expect("the answer is good"), Some(camera));
     }
 
+    /// Somebody asks to publish, and is never heard of again.
+    pub fn ask_and_vanish(&mut self, publisher: &Publisher) {
+        let config = self.config(IceRole::Controlling);
+        let sections = sections(StreamDirection::Send, &[None]);
+        let offer = Offer::new(self.now, config, &sections, Delivery::Frames);
+        let (resource, entropy) = (self.next_resource(), self.entropy("server"));
+        let sdp = offer.sdp();
+        let publisher = publisher.clone();
+        let answered = self
+            .plane
+            .publish(self.now, resource, publisher, &sdp, &entropy);
+        answered.expect("the offer is good");
+        self.drain();
+    }
+
     /// The next in line plays, upon an offer of its own.
     pub fn play(&mut self, publisher: &Publisher) {
+        self.play_cameras(publisher, &[None]);
+    }
+
+    /// The next in line plays as many cameras, each limited to a codec or not.
+    pub fn play_cameras(&mut self, publisher: &Publisher, cameras: &[Option<Codec>]) {
         let resource = self.next_resource();
         let config = self.config(IceRole::Controlling);
-        let section = Section::new(MediaKind::Video, Direction::Receive);
-        let offer = Offer::new(self.now, config, &[section], Delivery::Frames);
+        let sections = sections(StreamDirection::Receive, cameras);
+        let offer = Offer::new(self.now, config, &sections, Delivery::Frames);
         let entropy = self.entropy("server");
         let answered = self.plane.play(
             self.now,
@@ -176,6 +214,7 @@ impl Room {
         self.clients.push(Client {
             peer,
             record: Record::default(),
+            stills: 0,
             camera,
         });
         self.drain();
@@ -294,15 +333,33 @@ impl Client {
         if camera.next_frame.is_some_and(|at| at <= now) {
             camera.next_frame = Some(now + FRAME_INTERVAL);
             let peer = &mut self.peer;
-            let stream = peer.streams()[0].stream;
             camera.source.capture(now, |frame| {
-                peer.send_frame(now, stream, frame)
-                    .expect("the stream was negotiated");
+                for agreed in peer.streams().to_vec() {
+                    let data = match agreed.codec {
+                        Codec::H264 => &STILL,
+                        _ => frame.data,
+                    };
+                    let keyframe = frame.keyframe || agreed.codec == Codec::H264;
+                    let frame = Frame {
+                        data,
+                        keyframe,
+                        ..*frame
+                    };
+                    peer.send_frame(now, agreed.stream, &frame)
+                        .expect("the stream was negotiated");
+                }
             });
         }
     }
 
     fn on_event(&mut self, now: Instant, event: &Event) {
+        if let Event::Session(SessionEvent::FrameReceived { frame, .. }) = event
+            && frame.codec == Codec::H264
+        {
+            assert_eq!(frame.data, STILL);
+            self.stills += 1;
+            return;
+        }
         let Some(camera) = &mut self.camera else {
             return self.record.on_event(now, Side::Receiver, event);
         };

@@ -1,6 +1,6 @@
 //! Checks and their answers (RFC 8445 section 7).
 
-use super::pair::Sent;
+use super::sent::Sent;
 use super::{Agent, schedule};
 use crate::counters::DropReason;
 use crate::stun;
@@ -11,7 +11,14 @@ use weft_units::Instant;
 
 impl Agent {
     pub(super) fn send_check(&mut self, now: Instant, index: usize) {
-        let Some(peer) = &self.remote else { return };
+        let unconfirmed = self.nomination(index).is_some() && !self.selection.confirmed;
+        let (phase, role) = (self.phase, self.role);
+        let may = self.may_check(now, index);
+        let pair = &mut self.pairs[index];
+        pair.next_check = now + schedule::interval(now, pair, phase, unconfirmed);
+        let Some(peer) = self.remote.as_ref().filter(|_| may) else {
+            return;
+        };
         let random = u128::from(self.rng.next_u64()) << 32 | u128::from(self.rng.next_u32());
         let nomination = self.nomination(index);
         let pair = &self.pairs[index];
@@ -24,17 +31,14 @@ impl Agent {
             username: &peer.username,
             priority: priority(pair.link_cost),
             role: self.role,
-            tie_breaker: self.tie_breaker,
+            tie_breaker: self.local.tie_breaker,
             network: (u16::from(pair.path.link.0) + 1, cost),
             nomination,
         };
         self.out.transmit(pair.addresses(), check.write(&peer.key));
         self.out.counters.checks_sent += 1;
-        let unconfirmed = nomination.is_some() && !self.selection.confirmed;
-        let (phase, role) = (self.phase, self.role);
         let pair = &mut self.pairs[index];
-        pair.next_check = now + schedule::interval(now, pair, phase, unconfirmed);
-        pair.on_sent(Sent {
+        pair.sent.push(Sent {
             transaction: random,
             at: now,
             role,
@@ -79,9 +83,10 @@ impl Agent {
         self.out.transmit((local, remote), answer);
         self.on_use_candidate(now, index, request);
         self.set_network(now, index, request.network);
+        self.owe_checks(index);
         let pair = &mut self.pairs[index];
         let gap = |at: Instant| now.saturating_since(at) >= schedule::TRIGGERED_GAP;
-        if !pair.is_valid() && pair.last_sent().is_none_or(gap) {
+        if !pair.is_valid() && pair.sent.last().is_none_or(gap) {
             pair.probing_since = now;
             self.send_check(now, index);
         }
@@ -91,7 +96,7 @@ impl Agent {
     /// Who claims the same role decides by the tie breaker (RFC 8445
     /// section 7.3.1.1).
     fn keeps_role(&self, role: IceRole, theirs: u64) -> bool {
-        let higher = self.tie_breaker >= theirs;
+        let higher = self.local.tie_breaker >= theirs;
         match role {
             IceRole::Controlling => higher,
             IceRole::Controlled => !higher,
@@ -108,13 +113,13 @@ impl Agent {
             return Err(DropReason::Unexpected);
         };
         let transaction = response.transaction;
-        if self.pairs[index].in_flight(transaction).is_none() {
+        if self.pairs[index].sent.in_flight(transaction).is_none() {
             return Err(DropReason::Unexpected);
         }
         if !response.is_signed(&peer.key) {
             return Err(DropReason::Integrity);
         }
-        let sent = self.pairs[index].take(transaction);
+        let sent = self.pairs[index].sent.take(transaction);
         let sent = sent.ok_or(DropReason::Unexpected)?;
         match response.error {
             None => self.on_answer(now, index, sent),
@@ -138,6 +143,7 @@ impl Agent {
         pair.on_answer(now, sent.at);
         let was_valid = pair.is_valid();
         if !was_valid {
+            self.routes_revision += 1;
             pair.path.state = PathState::Spare;
             pair.next_check = now + schedule::interval(now, pair, phase, false);
         }

@@ -2,8 +2,8 @@
 //! the feedback itself dies with the path that it travels on; so suspicion
 //! only starts checks on every path that is valid, and the answers decide.
 
-use super::Agent;
 use super::pair::Pair;
+use super::{Agent, Suspicion};
 use crate::output::Event;
 use crate::types::{DownReason, PathState};
 use weft_units::{Deadline, Duration, Instant, PathId};
@@ -34,12 +34,6 @@ const OVERDUE: Duration = Duration::from_millis(500);
 /// Consent expires without an answer (RFC 7675 section 5.1).
 const CONSENT: Duration = Duration::from_secs(30);
 
-/// Some path looks dead since `since`.
-pub(super) struct Suspicion {
-    since: Instant,
-    next_round: Instant,
-}
-
 impl Agent {
     /// Says that a path looks dead, because nothing has been heard of what was
     /// sent there. Every valid path is checked at once, dead ones that were not
@@ -66,7 +60,8 @@ impl Agent {
 
     /// When a live path is in doubt, a dead one may have come back.
     fn ask_the_dead(&mut self, now: Instant) {
-        let asked = |p: &Pair| p.next_check.saturating_sub(super::schedule::REVIVE);
+        let interval = |p: &Pair| super::schedule::interval(now, p, self.phase, false);
+        let asked = |p: &Pair| p.next_check.saturating_sub(interval(p));
         let due = |p: &Pair| {
             p.path.state == PathState::Down && now.saturating_since(asked(p)) >= ASK_DEAD
         };
@@ -221,7 +216,7 @@ impl Agent {
         }
         let up = self.pairs.iter().filter(|p| p.is_valid());
         let alive_since = up.filter_map(|p| p.cleared).min()?;
-        Some(pair.unanswered_from(alive_since.max(pair.doubted))? + patience(pair))
+        Some(pair.sent.unanswered_from(alive_since.max(pair.doubted))? + patience(pair))
     }
 
     fn take_down(&mut self, now: Instant, indices: &[usize], reason: DownReason) {
@@ -265,7 +260,7 @@ pub(super) fn is_expired(now: Instant, pair: &Pair) -> bool {
 }
 
 fn expiry(pair: &Pair) -> Option<Instant> {
-    pair.heard_at().map(|at| at + CONSENT)
+    pair.sent.heard_at.map(|at| at + CONSENT)
 }
 
 fn overdue(pair: &Pair) -> Option<Instant> {
@@ -273,7 +268,9 @@ fn overdue(pair: &Pair) -> Option<Instant> {
         return None;
     }
     let rtt = pair.path.rtt.unwrap_or_default().max(pair.media_rtt);
-    pair.unanswered_since().map(|at| at + OVERDUE.max(rtt * 3))
+    pair.sent
+        .unanswered_since()
+        .map(|at| at + OVERDUE.max(rtt * 3))
 }
 
 fn patience(pair: &Pair) -> Duration {

@@ -10,21 +10,7 @@ use crate::output::Event;
 use crate::stun;
 use crate::types::IceRole;
 use crate::types::MAX_COST;
-use std::net::SocketAddr;
 use weft_units::{Instant, PathId};
-
-/// The present selection.
-#[derive(Default)]
-pub(super) struct Selection {
-    /// The selected path; may be down.
-    pub path: Option<PathId>,
-    /// Value of the last nomination of ours.
-    pub nomination: u32,
-    /// Whether the peer answered a check with it.
-    pub confirmed: bool,
-    /// As controlled side: what the peer selected, with its value.
-    wanted: Option<((SocketAddr, SocketAddr), u32)>,
-}
 
 impl Agent {
     /// Nominates a valid path: the peer sends there from now on. Only the

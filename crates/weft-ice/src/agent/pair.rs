@@ -1,18 +1,8 @@
+use super::sent::SentChecks;
 use crate::output::{Event, Outbox};
-use crate::types::{DownReason, IceRole, LocalAddress, Path, PathState};
-use std::collections::VecDeque;
+use crate::types::{DownReason, LocalAddress, Path, PathState};
 use std::net::SocketAddr;
 use weft_units::{Duration, Instant, PathId};
-
-/// Checks in flight that a pair remembers: a second and a half of the fastest
-/// schedule.
-const MAX_SENT: usize = 64;
-
-/// Checks in flight that a pair forgets: no answer takes longer. The last
-/// retransmission timeout of STUN over UDP is 39.5 s with its defaults
-/// (RFC 8489 section 6.2.1); libwebrtc forgets after 10 s
-/// (p2p/base/connection.cc, CONNECTION_RESPONSE_TIMEOUT 5 s at minimum).
-const FORGET: Duration = Duration::from_secs(10);
 
 /// A pair of addresses and what its checks said.
 pub(super) struct Pair {
@@ -29,6 +19,8 @@ pub(super) struct Pair {
     pub wire_cost: u16,
     /// When the next check leaves by the schedule.
     pub next_check: Instant,
+    /// Checks that the peer's own have earned, while it has not answered.
+    pub owed: u8,
     /// Start of the present attempt to make it valid.
     pub probing_since: Instant,
     /// Whether the peer's last check carried USE-CANDIDATE.
@@ -42,18 +34,8 @@ pub(super) struct Pair {
     pub silent: bool,
     /// Round trip of media when last told, queues included.
     pub media_rtt: Duration,
-    sent: VecDeque<Sent>,
-    heard_at: Option<Instant>,
-    answered: Option<Instant>,
-}
-
-/// A check in flight.
-#[derive(Clone, Copy)]
-pub(super) struct Sent {
-    pub transaction: u128,
-    pub at: Instant,
-    pub role: IceRole,
-    pub nomination: Option<u32>,
+    /// Its checks that are under way or were answered.
+    pub sent: SentChecks,
 }
 
 impl Pair {
@@ -73,15 +55,14 @@ impl Pair {
             link_cost: local.cost,
             wire_cost: 0,
             next_check: now,
+            owed: 0,
             probing_since: now,
             use_candidate: false,
             cleared: None,
             doubted: Instant::ZERO,
             silent: false,
             media_rtt: Duration::ZERO,
-            sent: VecDeque::new(),
-            heard_at: None,
-            answered: None,
+            sent: SentChecks::default(),
         }
     }
 
@@ -107,29 +88,6 @@ impl Pair {
         self.numbered && self.path.id == id
     }
 
-    pub fn on_sent(&mut self, sent: Sent) {
-        while self
-            .sent
-            .front()
-            .is_some_and(|s| sent.at.saturating_since(s.at) > FORGET)
-        {
-            self.sent.pop_front();
-        }
-        if self.sent.len() == MAX_SENT {
-            self.sent.pop_front();
-        }
-        self.sent.push_back(sent);
-    }
-
-    pub fn in_flight(&self, transaction: u128) -> Option<&Sent> {
-        self.sent.iter().find(|s| s.transaction == transaction)
-    }
-
-    pub fn take(&mut self, transaction: u128) -> Option<Sent> {
-        let at = self.sent.iter().position(|s| s.transaction == transaction);
-        at.and_then(|at| self.sent.remove(at))
-    }
-
     /// A check was answered: the round-trip time is smoothed as in RFC 6298
     /// section 2 (one eighth of the new value).
     pub fn on_answer(&mut self, now: Instant, sent_at: Instant) {
@@ -138,8 +96,7 @@ impl Pair {
             None => sample,
             Some(rtt) => rtt - rtt / 8 + sample / 8,
         });
-        self.heard_at = Some(now);
-        self.answered = self.answered.max(Some(sent_at));
+        self.sent.on_answer(now, sent_at);
     }
 
     /// That the path answers, for the first time or again.
@@ -160,25 +117,5 @@ impl Pair {
             let path = self.path.id;
             out.event(Event::PathDown { path, reason });
         }
-    }
-
-    pub fn last_sent(&self) -> Option<Instant> {
-        self.sent.back().map(|s| s.at)
-    }
-
-    /// When the last answer came.
-    pub fn heard_at(&self) -> Option<Instant> {
-        self.heard_at
-    }
-
-    /// When the oldest check left that is younger than the last answered one.
-    pub fn unanswered_since(&self) -> Option<Instant> {
-        let newer = |s: &&Sent| self.answered.is_none_or(|a| s.at > a);
-        self.sent.iter().find(newer).map(|s| s.at)
-    }
-
-    /// When the first unanswered check left, not counting those before `from`.
-    pub fn unanswered_from(&self, from: Instant) -> Option<Instant> {
-        self.sent.iter().find(|s| s.at >= from).map(|s| s.at)
     }
 }

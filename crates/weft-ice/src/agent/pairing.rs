@@ -1,7 +1,7 @@
 //! Which pairs exist and what they are called.
 
 use super::pair::Pair;
-use super::{Agent, MAX_PAIRS, liveness, schedule};
+use super::{Agent, Checks, MAX_PAIRS, liveness, schedule};
 use crate::types::can_pair;
 use crate::types::{DownReason, PathState};
 use std::net::SocketAddr;
@@ -36,7 +36,7 @@ impl Agent {
 
     /// Pairs all addresses that may be and are not paired yet.
     pub(super) fn make_pairs(&mut self, now: Instant) {
-        if self.remote.is_none() {
+        if self.remote.is_none() || self.pacing.checks == Checks::Answering {
             return;
         }
         for remote in 0..self.remotes.len() {
@@ -60,9 +60,10 @@ impl Agent {
             self.pairs.remove(useless);
         }
         let mut pair = Pair::new(now, &self.locals[local], remote);
-        pair.next_check = self.next_first_check.max(now);
-        self.next_first_check = pair.next_check + schedule::STAGGER;
+        pair.next_check = self.pacing.next_first.max(now);
+        self.pacing.next_first = pair.next_check + schedule::STAGGER;
         self.pairs.push(pair);
+        self.routes_revision += 1;
     }
 
     /// The pair that is missed least: one that never worked, or else the one
@@ -71,7 +72,7 @@ impl Agent {
         let hopeless = self.indices(|p| schedule::is_hopeless(now, p)).next();
         let dead =
             self.indices(|p| p.path.state == PathState::Down && liveness::is_expired(now, p));
-        hopeless.or_else(|| dead.min_by_key(|&i| self.pairs[i].heard_at()))
+        hopeless.or_else(|| dead.min_by_key(|&i| self.pairs[i].sent.heard_at))
     }
 
     pub(super) fn remove_pairs(&mut self, now: Instant, which: impl FnMut(&Pair) -> bool) {
@@ -81,6 +82,7 @@ impl Agent {
         if gone.is_empty() {
             return;
         }
+        self.routes_revision += 1;
         self.fill_ways();
         for pair in &mut gone {
             pair.tell_end(DownReason::Removed, &mut self.out);

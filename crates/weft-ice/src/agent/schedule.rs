@@ -27,7 +27,12 @@ const KEEP_HANDSHAKE: Duration = Duration::from_millis(200);
 const NOMINATE: Duration = Duration::from_millis(50);
 /// A pair that was valid and died. Chosen by us: it is back within half a
 /// second and costs 2 kbps.
-pub(super) const REVIVE: Duration = Duration::from_millis(400);
+const REVIVE: Duration = Duration::from_millis(400);
+/// The same when nothing has come by it for [`FORSAKEN`]: its addresses may be
+/// somebody else's by now. Chosen by us: as for pairs that never worked.
+const REVIVE_RARE: Duration = PROBE_RARE;
+/// Chosen by us: a tunnel, a lift; an endpoint waits as long for its server.
+const FORSAKEN: Duration = Duration::from_secs(180);
 
 /// Between the first checks of new pairs: the least that RFC 8445
 /// section 14.2 allows.
@@ -59,7 +64,10 @@ pub(super) fn interval(now: Instant, pair: &Pair, phase: Phase, unconfirmed: boo
                 PROBE_RARE
             }
         }
-        (PathState::Down, _) => REVIVE,
+        (PathState::Down, _) => match pair.sent.heard_at {
+            Some(at) if now.saturating_since(at) < FORSAKEN => REVIVE,
+            _ => REVIVE_RARE,
+        },
         (PathState::Up | PathState::Spare, _) if unconfirmed => {
             NOMINATE.max(pair.path.rtt.unwrap_or_default()).min(KEEP)
         }

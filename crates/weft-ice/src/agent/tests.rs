@@ -3,8 +3,11 @@ mod liveness;
 mod net;
 mod nominate;
 mod pairing;
+mod reflection;
 mod ways;
+mod wired;
 
+use crate as ice;
 use crate::*;
 use net::*;
 use std::net::SocketAddr;

@@ -5,8 +5,8 @@ use std::path::Path;
 
 use serde::Deserialize;
 
-use crate::engine::EngineKind;
 use crate::engine::emu::Client;
+use crate::engine::{EngineKind, Engines, UnknownEngine};
 use crate::names::file_name;
 use crate::scenario::Scenario;
 use crate::shelf;
@@ -72,9 +72,9 @@ struct Entry {
     name: Option<String>,
     /// `SET/NAME`, or a file.
     scenario: String,
-    /// Default `sim`.
+    /// As `--engine`. Default `sim`.
     #[serde(default)]
-    engine: Engine,
+    engine: Wanted,
     /// Default weft alone.
     #[serde(default)]
     clients: Vec<String>,
@@ -97,13 +97,17 @@ struct Entry {
     side_by_side: bool,
 }
 
-#[derive(Clone, Copy, PartialEq, Eq, Default, Deserialize)]
-#[serde(rename_all = "lowercase")]
-enum Engine {
-    #[default]
-    Sim,
-    Emu,
-    Both,
+/// Engines by their name.
+#[derive(Clone, Copy, Default, Deserialize)]
+#[serde(try_from = "String")]
+struct Wanted(Engines);
+
+impl TryFrom<String> for Wanted {
+    type Error = UnknownEngine;
+
+    fn try_from(name: String) -> Result<Wanted, UnknownEngine> {
+        name.parse().map(Wanted)
+    }
 }
 
 const fn five() -> u32 {
@@ -188,7 +192,8 @@ fn choose(jobs: &mut Vec<Job>, only: &[String]) -> Result<(), String> {
 
 impl Entry {
     fn jobs(&self, at: usize, seeds: u32, more: &[String]) -> Result<Vec<Job>, String> {
-        if self.engine == Engine::Sim && (!self.clients.is_empty() || self.side_by_side) {
+        let Wanted(engines) = self.engine;
+        if !engines.run_programs() && (!self.clients.is_empty() || self.side_by_side) {
             return Err(
                 "the simulator runs weft's own code: `clients` and `side-by-side` need \
                         engine = \"emu\""
@@ -216,6 +221,7 @@ impl Entry {
         };
         let name = self.name.clone().unwrap_or_else(|| entry.name.clone());
         let several = clients.len() > 1;
+        let only_programs = engines.kinds().into_iter().all(EngineKind::runs_programs);
         let job = |text: &String| {
             let client: Client = text.parse().map_err(|error| format!("{error}"))?;
             let name = match several {
@@ -225,20 +231,13 @@ impl Entry {
             Ok(Job {
                 name,
                 scenario: scenario.clone(),
-                engines: match self.engine {
-                    Engine::Sim => vec![EngineKind::Sim],
-                    Engine::Emu => vec![EngineKind::Emu],
-                    Engine::Both => vec![EngineKind::Sim, EngineKind::Emu],
-                },
+                engines: engines.kinds(),
                 client,
                 keeps_rejected: self.keep_rejected,
-                order: match (
-                    self.side_by_side,
-                    self.at_once || self.engine != Engine::Emu,
-                ) {
-                    (true, _) => Order::SideBySide(at),
-                    (false, true) => Order::AtOnce,
-                    (false, false) => Order::Rounds,
+                order: match self.side_by_side {
+                    true => Order::SideBySide(at),
+                    false if self.at_once || !only_programs => Order::AtOnce,
+                    false => Order::Rounds,
                 },
             })
         };

@@ -1,12 +1,16 @@
 //! What the links could have carried.
 
-use weft_experiment::{Direction, Setup};
-use weft_links::{Capacity, GeneratedRates, LinkSpec, Schedule};
+use weft_experiment::{LinkSetup, Setup};
+use weft_links::{
+    Capacity, GeneratedRates, LinkSpec, MediumSpec, Schedule, ServiceTime, StationId,
+    WiredDirection,
+};
 use weft_units::{Duration, Instant, Rate, Rng};
 
-/// The capacity of every link in both directions over a whole run.
+/// The capacity over a whole run, by link and station, as far as it is known
+/// beforehand: where stations share a medium it is not.
 #[derive(Clone, Debug)]
-pub struct Capacities(Vec<[Known; 2]>);
+pub struct Capacities(Vec<Vec<Option<Known>>>);
 
 #[derive(Clone, Debug)]
 enum Known {
@@ -19,45 +23,59 @@ impl Capacities {
     #[must_use]
     pub fn of(setup: &Setup) -> Capacities {
         let known = |spec: &LinkSpec| Known::of(&spec.capacity, setup.duration);
-        let links = setup.links.iter();
-        Capacities(
-            links
-                .map(|link| [known(&link.forward), known(&link.backward)])
-                .collect(),
-        )
+        let stations = |medium: &MediumSpec| {
+            let stations = medium.stations();
+            stations.map(|id| medium.link(id).map(known)).collect()
+        };
+        Capacities(setup.links.iter().map(|l| stations(&l.medium)).collect())
     }
 
-    /// Bits that the link could have carried within the window.
+    /// Bits that the station could have sent over the link within the window;
+    /// `None` where nobody knows beforehand.
     #[must_use]
-    pub fn bits(&self, link: usize, direction: Direction, window: (Duration, Duration)) -> f64 {
+    pub fn bits(
+        &self,
+        link: usize,
+        station: StationId,
+        window: (Duration, Duration),
+    ) -> Option<f64> {
         let mut at = Instant::ZERO + window.0;
         let end = Instant::ZERO + window.1;
         let mut bits = 0.0;
         while at < end {
-            let (rate, next) = self.at(link, direction, at);
+            let (rate, next) = self.at(link, station, at)?;
             let until = next.unwrap_or(end).min(end);
             bits += rate.as_bps() as f64 * until.saturating_since(at).as_secs_f64();
             at = until;
         }
-        bits
+        Some(bits)
     }
 
-    /// The rate at this time, and when it changes next.
+    /// The rate at this time, and when it changes next; `None` where nobody
+    /// knows beforehand.
     #[must_use]
-    pub fn at(&self, link: usize, direction: Direction, at: Instant) -> (Rate, Option<Instant>) {
-        let [forward, backward] = &self.0[link];
-        let known = match direction {
-            Direction::Forward => forward,
-            Direction::Backward => backward,
-        };
-        match known {
-            Known::Constant(rate) => (*rate, None),
+    pub fn at(
+        &self,
+        link: usize,
+        station: StationId,
+        at: Instant,
+    ) -> Option<(Rate, Option<Instant>)> {
+        match self.0[link].get(usize::from(station.0))?.as_ref()? {
+            Known::Constant(rate) => Some((*rate, None)),
             Known::Steps(schedule) => {
                 let (rate, next) = schedule.at(at);
-                (rate, next.map(|(at, _)| at))
+                Some((rate, next.map(|(at, _)| at)))
             }
         }
     }
+}
+
+/// The share of the time in which a station had its medium of that in which it
+/// could have had it; `None` if it never could.
+#[must_use]
+pub fn share_used(service: &ServiceTime) -> Option<f64> {
+    let could = service.used + service.idle;
+    (could > Duration::ZERO).then(|| service.used.as_secs_f64() / could.as_secs_f64())
 }
 
 impl Known {
@@ -84,18 +102,18 @@ impl Known {
 #[must_use]
 pub fn seeded(mut setup: Setup, seed: u64) -> Setup {
     let rng = Rng::new(seed).stream("traces");
-    for link in &mut setup.links {
-        let rng = rng.stream(&link.name);
-        for (spec, way) in [
-            (&mut link.forward, "forward"),
-            (&mut link.backward, "backward"),
-        ] {
-            if let Capacity::Generated(generated) = &mut spec.capacity {
-                generated
-                    .seed
-                    .get_or_insert_with(|| rng.stream(way).next_u64());
+    for LinkSetup { name, medium, .. } in &mut setup.links {
+        let rng = rng.stream(name);
+        for direction in WiredDirection::ALL {
+            let spec = medium.link_mut(direction.station());
+            if let Some(Capacity::Generated(generated)) = spec.map(|s| &mut s.capacity) {
+                let drawn = || rng.stream(direction.as_str()).next_u64();
+                generated.seed.get_or_insert_with(drawn);
             }
         }
     }
     setup
 }
+
+#[cfg(test)]
+mod tests;

@@ -2,8 +2,8 @@
 //! a simulator that lies about its own conditions is worth nothing.
 
 use serde::Serialize;
-use weft_experiment::{Direction, DirectionRecord, Setup};
-use weft_links::{Aqm, Capacity, LinkSpec, QueueLimit};
+use weft_experiment::{LinkRecord, StationRecord};
+use weft_links::{Aqm, Capacity, LinkSpec, QueueLimit, StationId, WiredDirection};
 use weft_units::{Bytes, Duration, Instant};
 
 use super::run::Run;
@@ -14,16 +14,16 @@ pub struct Check {
     /// The link and its direction, the flow and the way it takes, or
     /// `emulator`.
     pub of: String,
-    /// `rate_mbps`, `delay_ms`, `queue_ms` or `packets`; of the emulator
-    /// `late_ms` and `unlogged`.
+    /// `rate_mbps`, `delay_ms`, `queue_ms` or `packets`; of a medium that
+    /// stations share `service_s`, and of a cell `airtime_s`; of the emulator `late_ms` and `unlogged`.
     pub what: &'static str,
     /// What the scenario says.
     pub configured: f64,
     /// What happened.
     pub measured: f64,
     /// Whether both fit. `rate_mbps` and `queue_ms` are upper bounds: less is
-    /// right, too. `delay_ms` is the same within its tolerance, `packets` the
-    /// same.
+    /// right, too. `delay_ms` is the same within its tolerance, and all others
+    /// are the same.
     pub ok: bool,
 }
 
@@ -33,30 +33,35 @@ const DELAY_SLACK_MS: f64 = 0.1;
 
 /// All checks of a run: no second faster than configured; packets that did
 /// not wait took the configured delay; none waited longer than the queue
-/// allows; every packet ended once.
+/// allows; every packet ended once; a medium that stations share was used,
+/// idle or somebody else's all the time.
 #[must_use]
 pub fn checks(run: &Run<'_>) -> Vec<Check> {
     let mut found = Vec::new();
     for (index, (setup, record)) in run.setup.links.iter().zip(&run.record.links).enumerate() {
-        for (way, direction, spec, record) in [
-            ("", Direction::Forward, &setup.forward, &record.forward),
-            (
-                " back",
-                Direction::Backward,
-                &setup.backward,
-                &record.backward,
-            ),
-        ] {
-            if record.counters.sent.packets > 0 {
-                let of = format!("{}{way}", setup.name);
-                found.extend(link(
-                    &of,
-                    spec,
-                    record,
-                    busiest(run, index, direction, record),
-                ));
+        for (station, record) in record.by_station() {
+            if record.counters.sent.packets == 0 {
+                continue;
+            }
+            let of = match WiredDirection::of(station) {
+                Some(WiredDirection::Backward) if setup.medium.link(station).is_some() => {
+                    format!("{} back", setup.name)
+                }
+                _ => setup.station(station).to_owned(),
+            };
+            found.push(packets(&of, record));
+            match setup.medium.link(station) {
+                Some(spec) => {
+                    let busiest = busiest(run, (index, station), spec, record);
+                    found.extend(busiest.map(|(could, did)| at_most(&of, "rate_mbps", could, did)));
+                    found.extend(queue(&of, spec, record));
+                }
+                None => found.extend(service(run, &of, record)),
             }
         }
+    }
+    for (setup, record) in run.setup.links.iter().zip(&run.record.links) {
+        found.extend(airtime(run, &setup.name, record));
     }
     for flow in 0..run.setup.flows.len() {
         found.extend(delays(run, flow));
@@ -64,59 +69,84 @@ pub fn checks(run: &Run<'_>) -> Vec<Check> {
     found
 }
 
-fn link(
-    of: &str,
-    spec: &LinkSpec,
-    record: &DirectionRecord,
-    busiest: Option<(f64, f64)>,
-) -> Vec<Check> {
-    let check = |what, configured, measured, ok| {
-        let of = of.to_owned();
-        Check {
-            of,
-            what,
-            configured,
-            measured,
-            ok,
-        }
-    };
+fn at_most(of: &str, what: &'static str, configured: f64, measured: f64) -> Check {
+    Check {
+        of: of.to_owned(),
+        what,
+        configured,
+        measured,
+        ok: measured <= configured,
+    }
+}
+
+fn packets(of: &str, record: &StationRecord) -> Check {
     let counters = &record.counters;
     let ended = counters.delivered.packets + counters.dropped().packets + record.in_flight.packets;
     let (sent, ended) = (counters.sent.packets as f64, ended as f64);
-    let mut found = vec![check("packets", sent, ended, sent == ended)];
-    if let Some((configured, measured)) = busiest {
-        found.push(check(
-            "rate_mbps",
-            configured,
-            measured,
-            measured <= configured,
-        ));
+    Check {
+        of: of.to_owned(),
+        what: "packets",
+        configured: sent,
+        measured: ended,
+        ok: sent == ended,
     }
+}
+
+fn queue(of: &str, spec: &LinkSpec, record: &StationRecord) -> Option<Check> {
     let waits = record.series.iter().filter(|s| s.queue_delay.count > 0);
-    let longest = waits.map(|s| s.queue_delay.max).max();
-    if let (Some(limit), Some(longest)) = (longest_wait(spec), longest) {
-        let (limit, longest) = (limit.as_millis_f64(), longest.as_millis_f64());
-        found.push(check("queue_ms", limit, longest, longest <= limit));
-    }
-    found
+    let longest = waits.map(|s| s.queue_delay.max).max()?.as_millis_f64();
+    let limit = longest_wait(spec)?.as_millis_f64();
+    Some(at_most(of, "queue_ms", limit, longest))
+}
+
+/// The times in which a shared medium was used by the station, idle and not to
+/// be had make up the time that was measured.
+fn service(run: &Run<'_>, of: &str, record: &StationRecord) -> Option<Check> {
+    let elapsed = record.service?.elapsed();
+    let measured = measured_time(run);
+    Some(Check {
+        of: of.to_owned(),
+        what: "service_s",
+        configured: measured.as_secs_f64(),
+        measured: elapsed.as_secs_f64(),
+        ok: elapsed == measured,
+    })
+}
+
+/// Exchanges of a cell, collisions, strangers and the time in which nobody sent make up
+/// the time that was measured, and the exchanges are those of its stations.
+fn airtime(run: &Run<'_>, of: &str, record: &LinkRecord) -> Option<Check> {
+    let channel = record.channel?;
+    let used = record.stations.iter().filter_map(|s| s.service);
+    let used = used.fold(Duration::ZERO, |all, one| all + one.used);
+    let (elapsed, measured) = (channel.elapsed(), measured_time(run));
+    Some(Check {
+        of: of.to_owned(),
+        what: "airtime_s",
+        configured: measured.as_secs_f64(),
+        measured: (used + channel.blocked + channel.idle).as_secs_f64(),
+        ok: elapsed == measured && used == channel.used,
+    })
+}
+
+/// From the end of the last period on that is not measured as a whole.
+fn measured_time(run: &Run<'_>) -> Duration {
+    let period = run.record.sample_every;
+    let periods = run.setup.measure_from.as_nanos();
+    let before = period * periods.div_ceil(period.as_nanos().max(1));
+    run.end().saturating_sub(before)
 }
 
 /// Of the second in which the link came nearest to its capacity, or furthest
 /// above it: what it could carry, with the edges counted in, and what it did.
 fn busiest(
     run: &Run<'_>,
-    link: usize,
-    direction: Direction,
-    record: &DirectionRecord,
+    (link, station): (usize, StationId),
+    spec: &LinkSpec,
+    record: &StationRecord,
 ) -> Option<(f64, f64)> {
     let period = run.record.sample_every;
     let rows = (1_000_000_000 / period.as_nanos().max(1)).max(1) as usize;
-    let setup = &run.setup.links[link];
-    let spec = if direction == Direction::Forward {
-        &setup.forward
-    } else {
-        &setup.backward
-    };
     // What arrives within a second was transmitted a delay earlier, give or
     // take jitter; one packet of it mostly before, and a bucket at once.
     let (early, late) = (
@@ -129,7 +159,7 @@ fn busiest(
         let length = period * rows as u64;
         let begin = end.saturating_sub(length);
         let window = (begin.saturating_sub(early), end.saturating_sub(late));
-        let could = run.capacities.bits(link, direction, window) + edge;
+        let could = run.capacities.bits(link, station, window)? + edge;
         let bytes: u64 = chunk.iter().map(|s| s.delivered.0).sum();
         let seconds = length.as_secs_f64();
         Some((could / 1e6 / seconds, bytes as f64 * 8.0 / 1e6 / seconds))
@@ -176,14 +206,15 @@ fn delays(run: &Run<'_>, flow: usize) -> Vec<Check> {
         let mut slack = DELAY_SLACK_MS;
         let mut names = Vec::new();
         for hop in &route.hops {
-            let (name, spec) = side(run.setup, hop);
+            let link = &run.setup.links[hop.link];
+            let spec = link.medium.link(hop.from)?;
             let Capacity::Constant(rate) = &spec.capacity else {
                 return None;
             };
             configured += spec.delay.as_millis_f64() + size * 8.0 / rate.as_bps() as f64 * 1e3;
             // Kept in order, jittered packets wait for the ones before them.
             slack += 3.0 * spec.jitter.as_millis_f64();
-            names.push(name);
+            names.push(link.name.as_str());
         }
         let measured =
             leg.one_way_delay.mean().as_millis_f64() - leg.queue_delay.mean().as_millis_f64();
@@ -198,13 +229,4 @@ fn delays(run: &Run<'_>, flow: usize) -> Vec<Check> {
         })
     });
     checks.collect()
-}
-
-fn side<'a>(setup: &'a Setup, hop: &weft_experiment::Hop) -> (&'a str, &'a LinkSpec) {
-    let link = &setup.links[hop.link];
-    let spec = match hop.direction {
-        weft_experiment::Direction::Forward => &link.forward,
-        weft_experiment::Direction::Backward => &link.backward,
-    };
-    (&link.name, spec)
 }

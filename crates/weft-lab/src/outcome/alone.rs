@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use super::Outcome;
 use crate::measure::metrics::{self, Sight, against_alone};
 use crate::measure::run::Value;
-use crate::run::{Cast, Run, victim};
+use crate::run::{Cast, Run, demand, victim};
+use crate::scenario::Scenario;
 
 /// What there is so far, by variant and seed.
 #[derive(Debug, Default)]
@@ -33,25 +33,24 @@ impl Alone {
             }
         }
     }
-}
 
-impl Outcome<'_> {
-    /// Adds the metrics that compare both, where both are there.
-    pub(super) fn compare_with_alone(&mut self, variant: usize, seed: u64) {
-        let Some(kept) = self.alone.0.get(&(variant, seed)) else {
+    /// Adds the metrics that compare both to the values of everybody, where both
+    /// are there.
+    pub fn compare(&self, scenario: &Scenario, of: (usize, u64), values: &mut Vec<Value>) {
+        let Some(kept) = self.0.get(&of) else {
             return;
         };
-        let Some(values) = self.values[variant][seed as usize - 1].as_mut() else {
-            return;
-        };
-        for name in &self.scenario.metrics {
-            let Some(flows) = victim(&self.scenario.variants[variant], name) else {
+        for name in &scenario.metrics {
+            let variant = &scenario.variants[of.0];
+            let Some(flows) = victim(variant, name) else {
                 continue;
             };
             let is_known = values.iter().any(|(known, _)| known == name);
             let mut together = kept.together.iter().filter(|(of, _)| *of == flows);
-            let mut alone = kept.alone.iter().filter(|(of, ..)| *of == flows);
-            let (Some(together), Some(alone), false) = (together.next(), alone.next(), is_known)
+            let alone = kept.alone.iter().find(|(of, ..)| *of == flows);
+            let alone = alone.map(|(_, mbps, values)| (*mbps, values.as_slice()));
+            let said = demand(&variant.setup, name, &flows).map(|mbps| (mbps, &[][..]));
+            let (Some(together), Some(alone), false) = (together.next(), said.or(alone), is_known)
             else {
                 continue;
             };
@@ -62,13 +61,19 @@ impl Outcome<'_> {
                 suffix,
             };
             let alone = Sight {
-                mbps: alone.1,
-                values: &alone.2,
+                mbps: alone.0,
+                values: alone.1,
                 suffix: "",
             };
             let value = against_alone(name, &together, &alone);
             values.extend(value.filter(|v| v.is_finite()).map(|v| (name.clone(), v)));
         }
-        values.sort_by_key(|(name, _)| metrics::position(name));
+        // As the scenario names them, whichever run was done first.
+        let named = |name: &str| scenario.metrics.iter().position(|metric| metric == name);
+        let is_compared = |name: &str| victim(&scenario.variants[of.0], name).is_some();
+        values.sort_by_key(|(name, _)| {
+            let place = is_compared(name).then(|| named(name)).flatten();
+            (metrics::position(name), place)
+        });
     }
 }

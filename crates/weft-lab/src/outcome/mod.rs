@@ -99,7 +99,9 @@ impl<'a> Outcome<'a> {
         if run.task.cast == Cast::Everybody {
             self.add_everybody(run);
         }
-        self.compare_with_alone(variant, seed);
+        if let Some(values) = &mut self.values[variant][seed as usize - 1] {
+            self.alone.compare(self.scenario, (variant, seed), values);
+        }
     }
 
     fn add_everybody(&mut self, run: Run) {

@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use super::Outcome;
 use crate::measure::metrics::{self, Better};
-use crate::scenario::Variant;
+use crate::scenario::{Variant, Way};
 
 /// A value is worse when it is so by more than this share of the best one, and
 /// by anything at all where that is zero; chosen by us: what nobody notices.
@@ -55,7 +55,8 @@ impl Outcome<'_> {
         let variants = &self.scenario().variants;
         let mut found = Vec::new();
         for (here, variant) in variants.iter().enumerate().filter(|(_, v)| paths(v) > 1) {
-            let alone = |v: &Variant| paths(v) == 1 && v.case == variant.case;
+            // The floor of a link is no call over it.
+            let alone = |v: &Variant| paths(v) == 1 && is_call(v) && v.case == variant.case;
             let alone: Vec<usize> = (0..variants.len())
                 .filter(|&v| alone(&variants[v]))
                 .collect();
@@ -105,6 +106,10 @@ fn is_worse(value: f64, best: f64, better: Better) -> bool {
         Better::Neither => 0.0,
     };
     behind > MARGIN * best.abs()
+}
+
+fn is_call(variant: &Variant) -> bool {
+    matches!(variant.system.way, Way::Session(_))
 }
 
 /// Most paths that a flow under test takes.

@@ -1,6 +1,9 @@
-//! Tasks that were run before an interruption, so that they are not run again.
+//! Tasks that were run before an interruption, so that they are not run again:
+//! those of a campaign for good, so that more can join them; those of a single
+//! run until all have ended.
 
 use std::fs;
+use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
@@ -12,10 +15,12 @@ use crate::names::{file_name, interned};
 use crate::run::{Cast, Run, Task};
 use crate::scenario::Scenario;
 
-/// Where they are.
-const FOLDER: &str = "tasks";
-/// What they are of: nothing else is gone on with.
-const ABOUT: &str = "tasks/about.txt";
+/// Where those of a campaign are.
+const CAMPAIGN: &str = "tasks";
+/// Where those of a run are that has not ended.
+const UNFINISHED: &str = "unfinished";
+/// What they are of, in either: nothing else is gone on with.
+const ABOUT: &str = "about.txt";
 
 /// A run as it is kept. Series and checks have words of their own here, which
 /// in [`Run`] are the program's.
@@ -53,26 +58,85 @@ struct KeptCheck {
 }
 
 impl Folder {
-    /// The tasks of a former run that are kept in the folder, which goes on
-    /// with `about`: the conditions, by which they are told from others.
+    /// The tasks of a campaign that are kept in the folder, which goes on with
+    /// `about`: the conditions, by which they are told from others.
     ///
     /// # Errors
     /// When the folder has others, or cannot be read.
     pub fn go_on(&self, about: &str) -> Result<Vec<Run>, OutputError> {
-        let path = self.path.join(ABOUT);
-        fs::create_dir_all(self.path.join(FOLDER)).map_err(|e| failed(&path, e))?;
-        match fs::read_to_string(&path) {
-            Ok(known) if known == about => {}
-            Ok(_) => {
+        match self.about(CAMPAIGN) {
+            Some(known) if known == about => {}
+            Some(_) => {
                 return Err(OutputError {
-                    path,
+                    path: self.path.join(CAMPAIGN).join(ABOUT),
                     error: std::io::Error::other("the runs in this folder had other conditions"),
                     remedy: "give another folder with --out, or remove this one",
                 });
             }
-            Err(_) => self.write(ABOUT, about.as_bytes())?,
+            None => self.begin(CAMPAIGN, about)?,
         }
-        let entries = fs::read_dir(self.path.join(FOLDER)).map_err(|e| failed(&path, e))?;
+        self.tasks(CAMPAIGN)
+    }
+
+    /// Keeps a task of a campaign that has ended.
+    ///
+    /// # Errors
+    /// When the disk is full, for one.
+    pub fn keep(&self, scenario: &Scenario, run: &Run) -> Result<(), OutputError> {
+        self.keep_in(CAMPAIGN, scenario, run)
+    }
+
+    /// The folder at `path` with the tasks that a run under the same conditions
+    /// has left there when it was interrupted; emptied as by
+    /// [`Folder::create`] if there was none.
+    ///
+    /// # Errors
+    /// When it cannot be written.
+    pub fn resume(path: &Path, about: &str) -> Result<(Folder, Vec<Run>), OutputError> {
+        let folder = Folder::keeping(path)?;
+        if folder.about(UNFINISHED).as_deref() == Some(about) {
+            let left = folder.tasks(UNFINISHED)?;
+            return Ok((folder, left));
+        }
+        let folder = Folder::create(path)?;
+        folder.all_ended()?;
+        folder.begin(UNFINISHED, about)?;
+        Ok((folder, Vec::new()))
+    }
+
+    /// Keeps a task until all have ended.
+    ///
+    /// # Errors
+    /// When the disk is full, for one.
+    pub fn keep_for_now(&self, scenario: &Scenario, run: &Run) -> Result<(), OutputError> {
+        self.keep_in(UNFINISHED, scenario, run)
+    }
+
+    /// Removes what was kept until then.
+    ///
+    /// # Errors
+    /// When it cannot be removed.
+    pub fn all_ended(&self) -> Result<(), OutputError> {
+        let path = self.path.join(UNFINISHED);
+        match fs::remove_dir_all(&path) {
+            Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(failed(&path, error)),
+            _ => Ok(()),
+        }
+    }
+
+    fn about(&self, place: &str) -> Option<String> {
+        fs::read_to_string(self.path.join(place).join(ABOUT)).ok()
+    }
+
+    fn begin(&self, place: &str, about: &str) -> Result<(), OutputError> {
+        let path = self.path.join(place);
+        fs::create_dir_all(&path).map_err(|e| failed(&path, e))?;
+        self.write(&format!("{place}/{ABOUT}"), about.as_bytes())
+    }
+
+    fn tasks(&self, place: &str) -> Result<Vec<Run>, OutputError> {
+        let path = self.path.join(place);
+        let entries = fs::read_dir(&path).map_err(|e| failed(&path, e))?;
         let mut paths: Vec<_> = entries.flatten().map(|entry| entry.path()).collect();
         paths.retain(|path| path.extension().is_some_and(|e| e == "json"));
         paths.sort();
@@ -81,15 +145,11 @@ impl Folder {
         Ok(paths.iter().filter_map(read).map(Kept::into_run).collect())
     }
 
-    /// Keeps a task that has ended.
-    ///
-    /// # Errors
-    /// When the disk is full, for one.
-    pub fn keep(&self, scenario: &Scenario, run: &Run) -> Result<(), OutputError> {
+    fn keep_in(&self, place: &str, scenario: &Scenario, run: &Run) -> Result<(), OutputError> {
         let name = task_name(scenario, &run.task);
         // Plain data with finite numbers.
         let text = serde_json::to_string(&Kept::of(run)).expect("plain data");
-        self.write(&format!("{FOLDER}/{name}.json"), text.as_bytes())
+        self.write(&format!("{place}/{name}.json"), text.as_bytes())
     }
 }
 

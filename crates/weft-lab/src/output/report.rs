@@ -4,6 +4,7 @@
 use std::collections::BTreeMap;
 
 use serde::Serialize;
+use weft_links::{MediumSpec, WiredDirection};
 
 use crate::engine::EngineKind;
 use crate::measure::metrics::{self, Metric};
@@ -210,14 +211,20 @@ pub fn missing(outcome: &Outcome<'_>) -> Option<String> {
     (!names.is_empty()).then(text)
 }
 
+/// What is known beforehand of a direction.
+fn words(medium: &MediumSpec, direction: WiredDirection) -> String {
+    let link = medium.link(direction.station());
+    link.map_or_else(|| "shared by its stations".to_owned(), ToString::to_string)
+}
+
 fn about<'a>(outcome: &Outcome<'a>) -> About<'a> {
     let scenario = outcome.scenario();
     let first = scenario.variants.first();
     let setup = first.map(|v| &v.setup);
     let links = setup.into_iter().flat_map(|s| &s.links).map(|link| Link {
         name: link.name.clone(),
-        forward: link.forward.to_string(),
-        backward: link.backward.to_string(),
+        forward: words(&link.medium, WiredDirection::Forward),
+        backward: words(&link.medium, WiredDirection::Backward),
     });
     let flows = setup.into_iter().flat_map(|s| {
         s.flows.iter().enumerate().map(move |(index, flow)| {
@@ -225,7 +232,7 @@ fn about<'a>(outcome: &Outcome<'a>) -> About<'a> {
             Flow {
                 name: flow.name.clone(),
                 what: flow.traffic().words(),
-                via: hops.map(|hop| s.links[hop.link].name.clone()).collect(),
+                via: hops.map(|hop| s.link_name(hop).to_owned()).collect(),
                 start_s: flow.start.as_secs_f64(),
                 stop_s: flow.stop.unwrap_or(s.duration).as_secs_f64(),
                 focus: first.is_some_and(|v| v.focus.contains(&index)),

@@ -69,9 +69,7 @@ fn name(client: &Client, variant: &Variant) -> String {
     let Some(links) = &variant.system.links else {
         return client.name().to_owned();
     };
-    let names = links
-        .iter()
-        .map(|&link| variant.setup.links[link].name.as_str());
+    let names = links.iter().map(|&link| variant.links[link].as_str());
     format!("{}@{}", client.name(), names.collect::<Vec<_>>().join("+"))
 }
 

@@ -21,7 +21,7 @@ use crate::measure::series::Series;
 use crate::scenario::Scenario;
 
 pub use clients::as_seen_by;
-pub use plan::{Cast, Plan, Task, victim};
+pub use plan::{Cast, Plan, Task, demand, victim};
 
 /// A task that was run to its end, and what was found out about it.
 #[derive(Clone, Debug)]
@@ -176,13 +176,9 @@ fn looked_at(
     let competing = match &task.cast {
         Cast::Everybody => {
             checks.splice(..0, check::checks(&run));
-            let casts = plan::casts(scenario, &scenario.variants[task.variant]).into_iter();
-            casts
-                .filter_map(|cast| match cast {
-                    Cast::Everybody => None,
-                    Cast::Alone(victim) => rate(&victim, &victim),
-                })
-                .collect()
+            let victims = plan::victims(scenario, &scenario.variants[task.variant]);
+            let rates = victims.iter().map(|victim| rate(victim, victim));
+            rates.flatten().collect()
         }
         Cast::Alone(victim) => rate(victim, focus).into_iter().collect(),
     };

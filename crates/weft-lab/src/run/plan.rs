@@ -5,6 +5,7 @@ use crate::measure::metrics::{self, Casts};
 use crate::measure::run::competition;
 use crate::scenario::{Scenario, Variant};
 use weft_experiment::Setup;
+use weft_units::Rate;
 
 /// Who takes part in a run.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -61,10 +62,31 @@ impl Plan {
 pub fn casts(scenario: &Scenario, variant: &Variant) -> Vec<Cast> {
     let mut casts = vec![Cast::Everybody];
     for name in &scenario.metrics {
-        let cast = victim(variant, name).map(Cast::Alone);
+        let known = |flows: &Vec<usize>| demand(&variant.setup, name, flows).is_some();
+        let victim = victim(variant, name).filter(|flows| !known(flows));
+        let cast = victim.map(Cast::Alone);
         casts.extend(cast.filter(|cast| !casts.contains(cast)));
     }
     casts
+}
+
+/// The flows that some metric compares with themselves alone, each group once.
+pub fn victims(scenario: &Scenario, variant: &Variant) -> Vec<Vec<usize>> {
+    let mut victims: Vec<Vec<usize>> = Vec::new();
+    for name in &scenario.metrics {
+        let victim = victim(variant, name);
+        victims.extend(victim.filter(|flows| !victims.contains(flows)));
+    }
+    victims
+}
+
+/// What these flows take alone together, Mbit/s, where the metric of this name
+/// needs no more to be known and the scenario says it of all of them.
+#[must_use]
+pub fn demand(setup: &Setup, name: &str, flows: &[usize]) -> Option<f64> {
+    let demands = flows.iter().map(|&flow| setup.flows[flow].demand);
+    let sum = || demands.map(|d| d.map(Rate::as_mbps)).sum();
+    metrics::harmed(name).is_none().then(sum).flatten()
 }
 
 /// The flows that the metric of this name compares with themselves alone;

@@ -8,12 +8,14 @@ use serde::Deserialize;
 use serde::de::IgnoredAny;
 use toml::Spanned;
 
+use super::flows::Flow;
+use super::links::{Link, Topology};
+use super::media::Medium;
 use super::named::Named;
-use super::quantity::{Share, Size, Speed, Time};
+use super::place::Text;
+use super::quantity::{Share, Time};
+use super::scalar::Scalar;
 use crate::statistics::Centre;
-
-/// A text with its place.
-pub type Text = Spanned<String>;
 
 /// The whole file.
 #[derive(Clone, Debug, Deserialize)]
@@ -28,6 +30,8 @@ pub struct File {
     #[serde(default)]
     pub centre: Centre,
     pub topology: Option<Topology>,
+    #[serde(default)]
+    pub media: Named<Spanned<Medium>>,
     pub links: Spanned<Named<Spanned<Link>>>,
     pub flows: Spanned<Named<Spanned<Flow>>>,
     pub systems: Option<Spanned<Vec<Text>>>,
@@ -41,132 +45,16 @@ pub struct File {
     pub published: Vec<Published>,
 }
 
-/// How the links are joined.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Topology {
-    /// One bottleneck that all flows share.
-    Dumbbell,
-    /// Links beside each other: a call can take all of them.
-    Parallel,
-    /// Links one behind the other: a flow crosses all of them, or some.
-    ParkingLot,
-}
-
-/// A link: its SPEC, keys that change it, and the way back. A text in the
-/// place of the table is its SPEC.
-#[derive(Clone, Debug, Deserialize)]
-#[serde(deny_unknown_fields, rename_all = "kebab-case")]
-pub struct Link {
-    pub spec: Option<Text>,
-    pub rate: Option<Text>,
-    pub trace: Option<Text>,
-    pub delay: Option<Text>,
-    pub jitter: Option<Text>,
-    pub loss: Option<Text>,
-    pub burst_loss: Option<Text>,
-    pub queue: Option<Text>,
-    pub aqm: Option<Text>,
-    pub ecn: Option<Text>,
-    pub burst: Option<Text>,
-    pub back: Option<Text>,
-    #[serde(default)]
-    pub steps: Vec<Step>,
-    #[serde(default)]
-    pub steps_back: Vec<Step>,
-}
-
-/// From `at` on the link has this capacity, delay and loss, or what it had.
-#[derive(Clone, Debug, Deserialize)]
-#[serde(deny_unknown_fields, rename_all = "kebab-case")]
-pub struct Step {
-    pub at: Spanned<Time>,
-    pub rate: Option<Speed>,
-    pub delay: Option<Time>,
-    pub loss: Option<Spanned<Share>>,
-}
-
-/// A flow; which fields it may have depends on its kind.
-#[derive(Clone, Debug, Deserialize)]
-#[serde(deny_unknown_fields, rename_all = "kebab-case")]
-pub struct Flow {
-    pub kind: Spanned<Kind>,
-    pub start: Option<Spanned<Time>>,
-    pub stop: Option<Spanned<Time>>,
-    pub via: Option<Spanned<Vec<Text>>>,
-    pub direction: Option<Direction>,
-    pub access_delay: Option<Spanned<Time>>,
-    // Calls.
-    pub system: Option<Text>,
-    pub media: Option<Media>,
-    pub streams: Option<Spanned<u32>>,
-    pub max_rate: Option<Spanned<Speed>>,
-    pub encoder: Option<Spanned<Encoder>>,
-    pub resolution: Option<Text>,
-    pub degradation: Option<Text>,
-    pub frame_rate: Option<Spanned<u32>>,
-    pub sound: Option<Spanned<Speed>>,
-    pub weight: Option<Spanned<f64>>,
-    // TCP.
-    pub algorithm: Option<Text>,
-    pub connections: Option<Spanned<u32>>,
-    pub ecn: Option<Spanned<bool>>,
-    pub size: Option<Spanned<Size>>,
-    pub sizes: Option<Spanned<[Size; 2]>>,
-    pub pause: Option<Spanned<Time>>,
-    // UDP.
-    pub rate: Option<Spanned<Speed>>,
-    pub packet: Option<Spanned<Size>>,
-}
-
-/// What a flow carries.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Kind {
-    Call,
-    Tcp,
-    Udp,
-}
-
-/// Which way a flow's data goes over its links.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Direction {
-    #[default]
-    Forward,
-    Backward,
-}
-
-/// Who films in a call.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Media {
-    #[default]
-    OneWay,
-    BothWays,
-}
-
-/// What makes the frames of a call.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Encoder {
-    /// The model of VP8.
-    #[default]
-    Vp8,
-    /// The model of H.264.
-    H264,
-    /// The synthetic codec of RFC 8593, for the RMCAT cases.
-    Rfc8593,
-}
-
 /// A system under a name of its own.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct System {
     pub scheduler: Option<Text>,
+    pub prefer: Option<Text>,
     pub without: Option<Text>,
     pub protection: Option<Text>,
     pub controller: Option<Text>,
+    pub level: Option<Text>,
     pub links: Option<Spanned<Vec<Text>>>,
     /// Taken out before the file is read, and laid over it.
     #[expect(dead_code, reason = "a `set` that is no table is refused here")]
@@ -204,46 +92,6 @@ impl Vary {
 pub enum Keys {
     One(String),
     Many(Vec<String>),
-}
-
-/// A value as TOML has it.
-#[derive(Clone, PartialEq, Debug, Deserialize)]
-#[serde(from = "Written")]
-pub enum Scalar {
-    /// Between quotes.
-    Text(String),
-    /// A number or truth value, as TOML writes it.
-    Literal(String),
-}
-
-impl Scalar {
-    /// What stands in the file, without quotes.
-    pub fn text(&self) -> &str {
-        match self {
-            Scalar::Text(text) | Scalar::Literal(text) => text,
-        }
-    }
-}
-
-#[derive(Deserialize)]
-#[serde(untagged)]
-enum Written {
-    Truth(bool),
-    Whole(i64),
-    Decimal(f64),
-    Text(String),
-}
-
-impl From<Written> for Scalar {
-    fn from(written: Written) -> Scalar {
-        match written {
-            Written::Truth(truth) => Scalar::Literal(truth.to_string()),
-            Written::Whole(number) => Scalar::Literal(number.to_string()),
-            // With a point also where nothing stands behind it.
-            Written::Decimal(number) => Scalar::Literal(format!("{number:?}")),
-            Written::Text(text) => Scalar::Text(text),
-        }
-    }
 }
 
 /// A value that somebody else has measured.

@@ -4,38 +4,50 @@
 //! over it, and the result is read and checked as a whole, once for each
 //! system. So an error in any of them names its own place.
 
+mod cells;
+mod fields;
 mod file;
 mod flows;
+mod items;
 mod links;
+mod media;
 mod named;
 mod names;
 mod place;
 mod published;
 mod quantity;
+mod scalar;
+mod system_spec;
 mod systems;
 mod traces;
 mod tree;
 mod vary;
+mod wiring;
 
 use std::collections::BTreeMap;
+use std::ops::Range;
 use std::path::Path;
 
 use serde::Deserialize;
-use weft_experiment::Setup;
+use weft_experiment::{FlowSetup, Hop, Setup, SetupError};
 use weft_links::Capacity;
 use weft_units::Duration;
 
+use crate::measure::metrics::Owners;
 use crate::statistics::Centre;
-use file::{File, Kind, Text, Topology};
-use flows::Context;
+use file::File;
+use flows::{Conditions, Flow, Ways};
+use links::Topology;
 use names::Files;
+use place::Text;
 use tree::Tree;
 use vary::{Case, Varied};
+use wiring::Wiring;
 
 pub use place::{ScenarioError, Source};
 pub use published::Published;
 pub use quantity::time;
-pub use systems::SystemSpec;
+pub use system_spec::{SessionSpec, SystemSpec, Way};
 pub use traces::Traces;
 
 /// Seeds of a run unless the file or the command line says otherwise; chosen
@@ -83,6 +95,8 @@ pub struct Variant {
     pub case: Vec<(String, String)>,
     /// What the simulator runs: with the first of many traces.
     pub setup: Setup,
+    /// What the file calls its links, by their positions in `system`.
+    pub links: Vec<String>,
     /// The links of each seed where they differ.
     pub traces: Traces,
     /// Positions of the flows that the results are about: the calls under
@@ -155,7 +169,8 @@ impl Variant {
         let mut short: BTreeMap<&str, Duration> = BTreeMap::new();
         let every = self.traces.setups();
         for link in every.chain([self.setup.links.as_slice()]).flatten() {
-            for spec in [&link.forward, &link.backward] {
+            let stations = link.medium.stations();
+            for spec in stations.filter_map(|id| link.medium.link(id)) {
                 let Capacity::Trace(trace) = &spec.capacity else {
                     continue;
                 };
@@ -225,7 +240,8 @@ fn measure_from(file: &File) -> Duration {
     from.map_or(Duration::ZERO, |t| t.get_ref().0)
 }
 
-fn read_tree(source: &Source, tree: Tree<'_>) -> Result<File, ScenarioError> {
+fn read_tree(source: &Source, mut tree: Tree<'_>) -> Result<File, ScenarioError> {
+    flows::sort_by_kind(source, &mut tree)?;
     let whole = toml::Spanned::new(0..0, tree);
     let read = File::deserialize(toml::Deserializer::from(whole));
     read.map_err(|error| tree::told(source, &error))
@@ -270,15 +286,10 @@ fn check_numbers(source: &Source, file: &File) -> Result<(), ScenarioError> {
     Ok(())
 }
 
-/// Whether there is a call that uses its links as the compared system does.
-fn is_compared(file: &File) -> bool {
+/// Whether there is a flow that uses its links as the compared system does.
+fn has_compared(file: &File) -> bool {
     let mut flows = file.flows.get_ref().0.iter().map(|(_, f)| f.get_ref());
-    flows.any(is_tested)
-}
-
-/// A call without a system of its own.
-fn is_tested(flow: &file::Flow) -> bool {
-    *flow.kind.get_ref() == Kind::Call && flow.system.is_none()
+    flows.any(Flow::is_compared)
 }
 
 /// The systems to run, with the place of each name.
@@ -291,7 +302,7 @@ fn system_names(source: &Source, file: &File) -> Result<Vec<Text>, ScenarioError
         None if !file.system.0.is_empty() => {
             file.system.0.iter().map(|(name, _)| name.clone()).collect()
         }
-        None if is_compared(file) => systems::default_names(file),
+        None if has_compared(file) => systems::default_names(file),
         None => vec![toml::Spanned::new(file.flows.span(), ALL.to_owned())],
     };
     if let (true, Some(written)) = (names.is_empty(), &file.systems) {
@@ -314,19 +325,18 @@ fn variant(
     case: &Case,
 ) -> Result<Variant, ScenarioError> {
     let own = file.system.find(name.get_ref()).is_some();
-    let plain = !is_compared(file) && !own && name.get_ref() == ALL;
+    let plain = !has_compared(file) && !own && name.get_ref() == ALL;
     let system = if plain {
-        systems::default_system(name.get_ref())
+        system_spec::default_system(name.get_ref())
     } else {
         systems::system(source, file, name)?
     };
-    let topology = topology(source, file)?;
     let mut setup = Setup::new(file.duration.get_ref().0);
     setup.measure_from = measure_from(file);
-    let mut links = Vec::new();
-    for (name, written) in &file.links.get_ref().0 {
-        links.push(links::link(source, name.get_ref(), written)?);
-    }
+    let Wiring {
+        setups: links,
+        hops,
+    } = wiring::wiring(source, file)?;
     let traces = Traces::pair(&links);
     let traces = traces.map_err(|message| source.error(file.links.span(), message))?;
     // A link always is at least one setup.
@@ -335,20 +345,12 @@ fn variant(
         .flat_map(|link| link.into_iter().next())
         .map(|(_, setup)| setup)
         .collect();
-    let context = Context {
-        source,
-        file,
-        topology,
-        system: &system,
-    };
-    for (name, written) in &file.flows.get_ref().0 {
-        setup.flows.push(context.flow(name, written)?);
-    }
+    setup.flows = read_flows(source, file, &system, &hops)?;
     let checked = setup.check();
-    checked.map_err(|error| source.error(flows::guilty(&error, file), error.to_string()))?;
+    checked.map_err(|error| source.error(guilty(&error, file), error.to_string()))?;
     let flows = file.flows.get_ref().0.iter().enumerate();
     let mut focus: Vec<usize> = flows
-        .filter(|(_, (_, f))| is_tested(f.get_ref()))
+        .filter(|(_, (_, f))| f.get_ref().is_compared())
         .map(|(i, _)| i)
         .collect();
     if focus.is_empty() {
@@ -370,9 +372,66 @@ fn variant(
         system,
         case: case.iter().flat_map(pairs).collect(),
         setup,
+        links: file.links.get_ref().names().map(str::to_owned).collect(),
         traces,
         focus,
     })
+}
+
+fn read_flows(
+    source: &Source,
+    file: &File,
+    compared: &SystemSpec,
+    hops: &[Hop],
+) -> Result<Vec<FlowSetup>, ScenarioError> {
+    let topology = topology(source, file)?;
+    let flows = file.flows.get_ref().0.iter();
+    let read = flows.map(|(name, written)| {
+        let own = match written.get_ref().ways() {
+            Ways::Own(name) => {
+                let name = systems::full_name(file, name);
+                Some(systems::system(source, file, &name)?)
+            }
+            Ways::One | Ways::Compared => None,
+        };
+        let conditions = Conditions {
+            source,
+            duration: file.duration.get_ref().0,
+            links: file.links.get_ref(),
+            hops,
+            topology,
+            system: own.as_ref().unwrap_or(compared),
+        };
+        let whole = written.span();
+        written.get_ref().read(name, whole, &conditions)
+    });
+    read.collect()
+}
+
+/// Where that stands which keeps the whole from being run.
+fn guilty(error: &SetupError, file: &File) -> Range<usize> {
+    let flows = &file.flows.get_ref().0;
+    let of_flow = |name: &str| {
+        let named = flows.iter().find(|(flow, _)| flow.get_ref() == name);
+        named.map(|(flow, _)| flow.span())
+    };
+    let found = match error {
+        SetupError::UnknownLink { flow, .. }
+        | SetupError::Stations { flow, .. }
+        | SetupError::RouteLength { flow, .. }
+        | SetupError::Routes { flow, .. }
+        | SetupError::NeverRuns { flow, .. }
+        | SetupError::BadFlow { flow, .. } => of_flow(flow),
+        SetupError::TooLong { time, .. } => {
+            let mut delays = flows.iter().flat_map(|(_, f)| f.get_ref().access_delay());
+            delays
+                .find(|delay| delay.get_ref().0 == *time)
+                .map(toml::Spanned::span)
+        }
+        SetupError::Zero { .. } | SetupError::TooManySamples { .. } => Some(file.duration.span()),
+        SetupError::Repeated { .. } => None,
+    };
+    found.unwrap_or(file.flows.span())
 }
 
 fn topology(source: &Source, file: &File) -> Result<Topology, ScenarioError> {
@@ -404,7 +463,7 @@ fn baseline(source: &Source, file: &File, names: &[Text]) -> Result<Option<Strin
     }
 }
 
-fn metrics(source: &Source, file: &File, owners: &[String]) -> Result<Vec<String>, ScenarioError> {
+fn metrics(source: &Source, file: &File, owners: &Owners) -> Result<Vec<String>, ScenarioError> {
     let written = file.metrics.iter().flatten();
     let checked = written.map(|text| {
         crate::measure::metrics::check_name(text.get_ref(), owners)

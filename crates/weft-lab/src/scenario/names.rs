@@ -3,8 +3,9 @@
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-use super::file::{File, Kind, Text};
-use super::place::{ScenarioError, Source};
+use super::file::File;
+use super::flows::Ways;
+use super::place::{ScenarioError, Source, Text};
 use crate::names::file_name;
 
 /// Links and flows as columns and metrics name them: a link, its way back, a
@@ -22,6 +23,12 @@ pub fn check_owners(source: &Source, file: &File) -> Result<(), ScenarioError> {
             Ok(())
         }
     };
+    for (medium, _) in &file.media.0 {
+        let name = medium.get_ref();
+        add(name.clone(), format!("medium `{name}`"), medium.span())?;
+        let access_point = format!("the access point of medium `{name}`");
+        add(format!("{name}-ap"), access_point, medium.span())?;
+    }
     for (link, _) in &file.links.get_ref().0 {
         let name = link.get_ref();
         add(name.clone(), format!("link `{name}`"), link.span())?;
@@ -31,7 +38,7 @@ pub fn check_owners(source: &Source, file: &File) -> Result<(), ScenarioError> {
     for (flow, written) in &file.flows.get_ref().0 {
         let name = flow.get_ref();
         add(name.clone(), format!("flow `{name}`"), flow.span())?;
-        if *written.get_ref().kind.get_ref() != Kind::Call {
+        if matches!(written.get_ref().ways(), Ways::One) {
             continue;
         }
         for link in file.links.get_ref().names() {

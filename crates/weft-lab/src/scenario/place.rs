@@ -5,7 +5,12 @@ use std::fmt;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
+use toml::Spanned;
+
 use crate::names::unknown_name;
+
+/// A text of the file with its place.
+pub type Text = Spanned<String>;
 
 /// The text of a scenario file with the `--set` arguments behind it, so that
 /// one offset names a place in either.

@@ -2,10 +2,10 @@
 
 use toml::Spanned;
 
-use super::file::{self, File, Text};
-use super::place::{ScenarioError, Source};
+use super::file::{self, File};
+use super::place::{ScenarioError, Source, Text};
 use super::systems;
-use crate::measure::metrics;
+use crate::measure::metrics::{self, Owners};
 use crate::names::unknown_name;
 
 /// Agreement within this share unless the file says otherwise; chosen by us:
@@ -36,7 +36,7 @@ pub struct Published {
 pub fn published(
     source: &Source,
     file: &File,
-    owners: &[String],
+    owners: &Owners,
 ) -> Result<Vec<Published>, ScenarioError> {
     let entries = file.published.iter();
     entries
@@ -47,7 +47,7 @@ pub fn published(
 fn one(
     source: &Source,
     file: &File,
-    owners: &[String],
+    owners: &Owners,
     entry: &file::Published,
 ) -> Result<Published, ScenarioError> {
     let system = full_name(source, file, &entry.system)?;

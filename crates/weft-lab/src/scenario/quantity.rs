@@ -28,7 +28,8 @@ pub fn time(text: &str) -> Result<Duration, String> {
     quantity::time(text).ok_or_else(|| refusal("a time", text, remedy))
 }
 
-fn rate(text: &str) -> Result<Rate, String> {
+/// Reads a rate such as `5mbit`; the error says what can be written.
+pub fn rate(text: &str) -> Result<Rate, String> {
     let remedy = "write a rate with its unit, such as \"5mbit\", \"500kbit\" or \"1gbit\"";
     quantity::rate(text).ok_or_else(|| refusal("a rate", text, remedy))
 }

@@ -1,48 +1,22 @@
 //! Systems: how a call uses its links. A name says it all, such as
-//! `webrtc@wifi` or `weft/gcc_deployed@wifi+lte`, or stands for a
+//! `webrtc@wifi`, `weft/gcc_deployed@wifi+lte` or `floor`, or stands for a
 //! `[system.NAME]` of the file.
 
 use std::ops::Range;
 
 use toml::Spanned;
 use weft_cc::ControllerKind;
+use weft_experiment::FloorSetup;
 use weft_session::protection::UnknownProtection;
-use weft_session::{Ablation, Level, ProtectionKind, SchedulerKind};
+use weft_session::{Ablation, Level, Preference, ProtectionKind, SchedulerKind};
+use weft_units::Rate;
 
-use super::file::{File, Text, Topology};
-use super::place::{ScenarioError, Source};
+use super::file::File;
+use super::links::{self, Topology};
+use super::place::{ScenarioError, Source, Text};
+use super::quantity;
+use super::system_spec::{FLOOR, SessionSpec, SystemSpec, WEBRTC, Way, schedulers};
 use crate::names::unknown_name;
-
-/// Plain WebRTC: one path, the controller as browsers have it.
-const WEBRTC: &str = "webrtc";
-
-/// The systems that Converge was compared with, by the names of its paper
-/// (Converge, section 5): WebRTC whose paths are migrated between or scheduled.
-const RIVALS: [(&str, SchedulerKind, Level); 4] = [
-    ("webrtc-cm", SchedulerKind::Migrate, Level::SenderSide),
-    ("m-rtp", SchedulerKind::Mprtp, Level::Full),
-    ("m-tput", SchedulerKind::Throughput, Level::Full),
-    ("srtt", SchedulerKind::MinRtt, Level::Full),
-];
-
-/// How a call uses its links.
-#[derive(Clone, PartialEq, Debug)]
-pub struct SystemSpec {
-    /// The name in results.
-    pub name: String,
-    /// Which packet goes over which path.
-    pub scheduler: SchedulerKind,
-    /// What is left out of the scheduler.
-    pub ablation: Ablation,
-    /// How many repair packets there are.
-    pub protection: ProtectionKind,
-    /// The controller of every path.
-    pub controller: ControllerKind,
-    /// What the two ends know of paths.
-    pub level: Level,
-    /// Positions of the links it may use; none: all of them.
-    pub links: Option<Vec<usize>>,
-}
 
 /// The system of this name.
 pub fn system(source: &Source, file: &File, name: &Text) -> Result<SystemSpec, ScenarioError> {
@@ -80,13 +54,18 @@ pub fn full_name(file: &File, name: &Text) -> Text {
 
 fn defined(source: &Source, file: &File, name: &str) -> Result<SystemSpec, ScenarioError> {
     let entry = file.system.find(name).cloned().unwrap_or_default();
-    let mut spec = default_system(name);
+    let mut spec = SessionSpec::default();
     if let Some(text) = &entry.scheduler {
         let name = text.get_ref();
         if !spec.set_scheduler(name) {
             let message = unknown_name("there is no scheduler", name, schedulers());
             return Err(source.error(text.span(), message));
         }
+    }
+    if let Some(text) = &entry.prefer {
+        let preference = text.get_ref().parse::<Preference>();
+        spec.preference =
+            preference.map_err(|error| source.error(text.span(), error.to_string()))?;
     }
     if let Some(text) = &entry.without {
         let ablation = text.get_ref().parse::<Ablation>();
@@ -97,16 +76,23 @@ fn defined(source: &Source, file: &File, name: &str) -> Result<SystemSpec, Scena
         let wrong = |error: UnknownProtection| source.error(text.span(), error.to_string());
         spec.protection = parsed.map_err(wrong)?;
     }
+    if let Some(text) = &entry.level {
+        let level = text.get_ref().parse::<Level>();
+        spec.level = level.map_err(|error| source.error(text.span(), error.to_string()))?;
+    }
     if let Some(text) = &entry.controller {
         spec.controller = controller(source, text.get_ref(), text.span())?;
     }
-    if let Some(names) = &entry.links {
-        spec.links = Some(own_links(source, file, names)?);
-    }
-    Ok(spec)
+    let links = entry.links.as_ref();
+    let links = links.map(|names| own_links(source, file, names));
+    Ok(SystemSpec {
+        name: name.to_owned(),
+        way: Way::Session(spec),
+        links: links.transpose()?,
+    })
 }
 
-/// SCHEDULER[/CONTROLLER][@LINK[+LINK...]].
+/// SCHEDULER[/CONTROLLER][@LINK[+LINK...]], or floor[/RATE] likewise.
 fn named(
     source: &Source,
     file: &File,
@@ -121,36 +107,51 @@ fn named(
         Some((first, second)) => (first, Some(second)),
         None => (how, None),
     };
-    let mut spec = default_system(name);
-    if !spec.set_scheduler(first) {
+    let way = match first {
+        FLOOR => Way::Floor(floor_rate(source, second, &span)?),
+        _ => Way::Session(session(source, file, (first, second), &span)?),
+    };
+    let links = links.map(|names| {
+        let names = names.split('+');
+        let names = names.map(|name| Spanned::new(span.clone(), name.to_owned()));
+        let names = Spanned::new(span.clone(), names.collect());
+        own_links(source, file, &names)
+    });
+    Ok(SystemSpec {
+        name: name.to_owned(),
+        way,
+        links: links.transpose()?,
+    })
+}
+
+fn session(
+    source: &Source,
+    file: &File,
+    (scheduler, second): (&str, Option<&str>),
+    span: &Range<usize>,
+) -> Result<SessionSpec, ScenarioError> {
+    let mut spec = SessionSpec::default();
+    if !spec.set_scheduler(scheduler) {
         let alone = ControllerKind::ADAPTIVE.iter().filter(|_| second.is_none());
         let known = schedulers().chain(alone.map(|kind| kind.name()));
-        let known = known.chain(file.system.names());
-        let message = unknown_name("there is no system", first, known);
-        return Err(source.error(span, message));
+        let known = known.chain([FLOOR]).chain(file.system.names());
+        let message = unknown_name("there is no system", scheduler, known);
+        return Err(source.error(span.clone(), message));
     }
     if let Some(text) = second {
         spec.controller = controller(source, text, span.clone())?;
     }
-    if let Some(names) = links {
-        let names = names.split('+');
-        let names = names.map(|name| Spanned::new(span.clone(), name.to_owned()));
-        let names = Spanned::new(span.clone(), names.collect());
-        spec.links = Some(own_links(source, file, &names)?);
-    }
     Ok(spec)
 }
 
-/// The system of a scenario that compares none.
-pub fn default_system(name: &str) -> SystemSpec {
-    SystemSpec {
-        name: name.to_owned(),
-        scheduler: SchedulerKind::default(),
-        ablation: Ablation::None,
-        protection: ProtectionKind::default(),
-        controller: ControllerKind::Gcc,
-        level: Level::Full,
-        links: None,
+fn floor_rate(
+    source: &Source,
+    written: Option<&str>,
+    span: &Range<usize>,
+) -> Result<Rate, ScenarioError> {
+    match written {
+        None => Ok(FloorSetup::default().rate),
+        Some(text) => quantity::rate(text).map_err(|message| source.error(span.clone(), message)),
     }
 }
 
@@ -177,38 +178,6 @@ fn is_chain(file: &File) -> bool {
     file.topology == Some(Topology::ParkingLot) && file.links.get_ref().0.len() > 1
 }
 
-impl SystemSpec {
-    /// By its name, or that of a system that was published; `false` if there
-    /// is none.
-    fn set_scheduler(&mut self, name: &str) -> bool {
-        if name == WEBRTC {
-            self.scheduler = SchedulerKind::Single;
-            self.protection = ProtectionKind::None;
-            self.controller = ControllerKind::GccDeployed;
-            self.level = Level::SenderSide;
-            return true;
-        }
-        if let Some((_, scheduler, level)) = RIVALS.iter().find(|(rival, ..)| *rival == name) {
-            self.scheduler = *scheduler;
-            self.protection = ProtectionKind::WebrtcTable;
-            self.controller = ControllerKind::GccDeployed;
-            self.level = *level;
-            return true;
-        }
-        let Ok(scheduler) = name.parse() else {
-            return false;
-        };
-        self.scheduler = scheduler;
-        true
-    }
-}
-
-/// What [`SystemSpec::set_scheduler`] knows.
-fn schedulers<'a>() -> impl Iterator<Item = &'a str> {
-    let published = [WEBRTC].into_iter().chain(RIVALS.map(|(name, ..)| name));
-    published.chain(SchedulerKind::ALL.iter().map(|kind| kind.name()))
-}
-
 fn controller(
     source: &Source,
     name: &str,
@@ -233,24 +202,8 @@ fn own_links(
                       name the system without links, or write topology = \"parallel\"";
         return Err(source.error(names.span(), remedy));
     }
-    links(source, file, names.get_ref())
+    links::positions(source, file.links.get_ref(), names.get_ref())
 }
 
-/// The positions of links, each named once.
-pub fn links(source: &Source, file: &File, names: &[Text]) -> Result<Vec<usize>, ScenarioError> {
-    let known = file.links.get_ref();
-    let mut found = Vec::new();
-    for name in names {
-        let text = name.get_ref();
-        let Some(at) = known.position(text) else {
-            let message = unknown_name("there is no link", text, known.names());
-            return Err(source.error(name.span(), message));
-        };
-        if found.contains(&at) {
-            let message = format!("link `{text}` is named twice: keep one");
-            return Err(source.error(name.span(), message));
-        }
-        found.push(at);
-    }
-    Ok(found)
-}
+#[cfg(test)]
+mod tests;

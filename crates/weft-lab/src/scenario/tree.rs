@@ -9,8 +9,9 @@ use serde::Deserialize;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue, Error};
 
-use super::file::Scalar;
 use super::place::{ScenarioError, Source, explained};
+use super::scalar::Scalar;
+use crate::measure::metrics::Owners;
 use crate::names::unknown_name;
 
 /// A table of the file.
@@ -18,7 +19,12 @@ pub type Tree<'a> = DeTable<'a>;
 type Value<'a> = Spanned<DeValue<'a>>;
 
 /// Tables of things that the file gives names, and what a thing is called.
-const NAMED: [(&str, &str); 3] = [("links", "link"), ("flows", "flow"), ("system", "system")];
+const NAMED: [(&str, &str); 4] = [
+    ("media", "medium"),
+    ("links", "link"),
+    ("flows", "flow"),
+    ("system", "system"),
+];
 /// Fields that are of the scenario as a whole. All others say what is run,
 /// and so can differ between the systems and varied values of one scenario.
 pub(super) const OF_THE_WHOLE: [&str; 10] = [
@@ -143,21 +149,31 @@ pub fn take_sets<'a>(
 }
 
 /// The flows and links that are in any of these.
-pub fn owners<'t, 'a: 't>(trees: impl Iterator<Item = &'t Tree<'a>>) -> Vec<String> {
-    let mut found: Vec<String> = Vec::new();
+pub fn owners<'t, 'a: 't>(trees: impl Iterator<Item = &'t Tree<'a>>) -> Owners {
+    let mut found = Owners::default();
     for tree in trees {
-        for table in ["flows", "links"] {
-            let Some(DeValue::Table(things)) = tree.get(table).map(Spanned::get_ref) else {
-                continue;
-            };
-            for name in things.keys().map(|name| name.get_ref().as_ref()) {
-                if !found.iter().any(|each| each == name) {
-                    found.push(name.to_owned());
-                }
-            }
+        add_names(tree, "flows", &mut found.flows);
+        let mut media = Vec::new();
+        add_names(tree, "media", &mut media);
+        for name in media {
+            found.links.push(format!("{name}-ap"));
+            found.links.push(name);
         }
+        add_names(tree, "links", &mut found.links);
     }
     found
+}
+
+/// What this table of the tree names, if it is not among those that are known.
+fn add_names(tree: &Tree<'_>, table: &str, known: &mut Vec<String>) {
+    let Some(DeValue::Table(things)) = tree.get(table).map(Spanned::get_ref) else {
+        return;
+    };
+    for name in things.keys().map(|name| name.get_ref().as_ref()) {
+        if !known.iter().any(|each| each == name) {
+            known.push(name.to_owned());
+        }
+    }
 }
 
 /// As [`lay_over`], for values that were written without the things that they
@@ -228,7 +244,8 @@ fn normalise(tree: &mut Tree<'_>) {
     }
 }
 
-fn table_of<'t, 'a>(value: &'t mut Value<'a>) -> Option<&'t mut Tree<'a>> {
+/// What is in it, if it is a table.
+pub fn table_of<'t, 'a>(value: &'t mut Value<'a>) -> Option<&'t mut Tree<'a>> {
     match value.get_mut() {
         DeValue::Table(table) => Some(table),
         _ => None,

@@ -4,8 +4,9 @@ use std::ops::Range;
 
 use toml::Spanned;
 
-use super::file::{File, Scalar, Vary};
+use super::file::{File, Vary};
 use super::place::{ScenarioError, Source};
+use super::scalar::Scalar;
 use super::tree::{self, Tree};
 
 /// Systems times varied values; chosen by us, against a slip of the pen.

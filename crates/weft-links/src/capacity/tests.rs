@@ -1,4 +1,5 @@
-use super::{Capacity, Player, Schedule, ScheduleError};
+use super::{Capacity, Player, Schedule};
+use crate::ScheduleError;
 use weft_units::{Duration, Instant, Rate, Rng};
 
 fn at_ms(ms: u64) -> Instant {

@@ -1,5 +1,5 @@
 use super::droptail::fits;
-use super::{EcnMarking, signal};
+use super::marking::{EcnMarking, signal};
 use crate::DropReason;
 use crate::queue::{Exits, Fifo, Item};
 use weft_units::{Bytes, Duration, Instant};

@@ -106,6 +106,11 @@ impl<P> DualPi2<P> {
         self.scalable.pop().or_else(|| self.classic.pop())
     }
 
+    pub fn oldest(&self) -> Option<Instant> {
+        let fifos = [&self.scalable, &self.classic];
+        fifos.into_iter().filter_map(Fifo::oldest).min()
+    }
+
     pub fn bytes(&self) -> Bytes {
         self.scalable.bytes() + self.classic.bytes()
     }

@@ -1,5 +1,5 @@
-use super::EcnMarking;
 use super::codel::Control;
+use super::marking::EcnMarking;
 use crate::DropReason;
 use crate::queue::{Exits, Fifo, Item};
 use crate::{FlowId, PacketInfo};
@@ -110,6 +110,12 @@ impl<P> FqCodel<P> {
         let item = queues.filter_map(|q| q.fifo.pop()).next()?;
         self.on_departure(&item.info);
         Some(item)
+    }
+
+    pub fn oldest(&self) -> Option<Instant> {
+        let active = self.new.iter().chain(&self.old);
+        let first = active.filter_map(|number| self.queues[*number].fifo.oldest());
+        first.min()
     }
 
     pub fn bytes(&self) -> Bytes {

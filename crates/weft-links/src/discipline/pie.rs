@@ -1,5 +1,5 @@
-use super::EcnMarking;
 use super::droptail::fits;
+use super::marking::EcnMarking;
 use crate::DropReason;
 use crate::queue::{Exits, Fifo, Item};
 use weft_units::{Bytes, Duration, Instant, Rng};

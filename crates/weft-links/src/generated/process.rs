@@ -1,6 +1,9 @@
-use super::GeneratedRates;
 use super::profile::{Dips, Profile, Wander};
-use weft_units::{Rate, Rng};
+use weft_units::{Duration, Rate, Rng};
+
+/// For how long a rate holds. Chosen by us: about what a scheduler of a cell
+/// averages over, and far less than a call notices.
+pub(super) const SLOT: Duration = Duration::from_millis(100);
 
 /// Capacity as a product: the typical rate, a slow and a fast component
 /// (log-normal, each correlated over its own time), and dips.
@@ -46,7 +49,7 @@ impl Process {
 
     /// The mean capacity over the next slot.
     pub fn next_slot(&mut self) -> Rate {
-        let length = GeneratedRates::SLOT.as_secs_f64();
+        let length = SLOT.as_secs_f64();
         let profile = self.profile;
         let level = self.slow.next(&profile.slow, length) * self.fast.next(&profile.fast, length);
         let mut factor = level.min(profile.ceiling);

@@ -1,4 +1,4 @@
-use super::{Motion, Network};
+use super::conditions::{Motion, Network};
 use weft_units::Rate;
 
 /// What a kind of link is like. All numbers are fitted by us to the

@@ -1,15 +1,23 @@
+use super::ids::{ChannelId, StationId};
+use super::port::Port;
+use super::radio::RadioCounters;
 use super::service::ServiceTime;
-use super::spec::{ChannelId, StationId};
-use super::station::Station;
-use crate::{Departure, PacketInfo};
-use weft_units::{Bytes, Deadline, Instant};
+use crate::{Departure, PacketInfo, Tally};
+use weft_units::{Deadline, Instant};
 
 /// What a kind of medium does, as [`Medium`](crate::Medium) has it.
 pub(crate) trait Model<P> {
     fn channel_count(&self) -> u16;
     fn channel_of(&self, station: StationId) -> ChannelId;
 
-    fn enqueue(&mut self, now: Instant, station: StationId, info: PacketInfo, packet: P);
+    fn enqueue(
+        &mut self,
+        now: Instant,
+        from: StationId,
+        to: StationId,
+        info: PacketInfo,
+        packet: P,
+    );
     fn poll(&mut self, now: Instant, channel: ChannelId) -> Option<(StationId, Departure<P>)>;
     fn poll_timeout(&self, channel: ChannelId) -> Option<Deadline>;
 
@@ -17,9 +25,19 @@ pub(crate) trait Model<P> {
     fn restore(&mut self, now: Instant, station: StationId);
     fn service_time(&mut self, now: Instant, station: StationId) -> ServiceTime;
 
-    fn station(&self, station: StationId) -> &Station<P>;
+    /// Of a channel that stations share: when it carried one exchange, when
+    /// nobody sent, and when what was sent came to nothing.
+    fn channel_time(&mut self, _now: Instant) -> Option<ServiceTime> {
+        None
+    }
+    /// Of a station of a cell.
+    fn radio(&self, _station: StationId) -> Option<RadioCounters> {
+        None
+    }
+
+    fn port(&self, station: StationId) -> &Port<P>;
     /// To change its line from `now` on.
-    fn station_mut(&mut self, now: Instant, station: StationId) -> &mut Station<P>;
-    /// The packet of the station that is being transmitted.
-    fn in_service(&self, station: StationId) -> Option<Bytes>;
+    fn port_mut(&mut self, now: Instant, station: StationId) -> &mut Port<P>;
+    /// What it has of the station's packets, waiting to ended and not polled.
+    fn in_flight(&self, station: StationId) -> Tally;
 }

@@ -1,6 +1,8 @@
+use super::ids::StationId;
 #[cfg(any(test, feature = "testing"))]
 use super::token_ring::TokenRingSpec;
-use crate::{Direction, LinkSpec};
+use super::wifi::{WifiError, WifiSpec};
+use crate::LinkSpec;
 #[cfg(any(test, feature = "testing"))]
 use weft_units::Duration;
 
@@ -8,27 +10,30 @@ use weft_units::Duration;
 #[derive(Clone, PartialEq, Debug)]
 pub struct MediumSpec(KindSpec);
 
-/// Who sends on a medium and has a queue there, counted from zero.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-pub struct StationId(pub u16);
-
-/// What stations share on a medium, counted from zero.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-pub struct ChannelId(pub u16);
-
 #[derive(Clone, PartialEq, Debug)]
 pub(super) enum KindSpec {
     Wired(Box<[LinkSpec; 2]>),
+    Wifi(Box<WifiSpec>),
     #[cfg(any(test, feature = "testing"))]
     TokenRing(Box<TokenRingSpec>),
 }
 
 impl MediumSpec {
-    /// Two stations that share nothing: [`Direction::Forward`] is what the
-    /// first one sends, [`Direction::Backward`] what the second one does.
+    /// Two stations that share nothing: [`WiredDirection::Forward`](crate::WiredDirection)
+    /// is what the first one sends, `Backward` what the second one does.
     #[must_use]
     pub fn wired(forward: LinkSpec, backward: LinkSpec) -> MediumSpec {
         MediumSpec(KindSpec::Wired(Box::new([forward, backward])))
+    }
+
+    /// A cell: its stations in the order of the specification, and behind them
+    /// the access point.
+    ///
+    /// # Errors
+    /// When there can be no such cell.
+    pub fn wifi(spec: WifiSpec) -> Result<MediumSpec, WifiError> {
+        spec.check()?;
+        Ok(MediumSpec(KindSpec::Wifi(Box::new(spec))))
     }
 
     /// Two stations that take turns on one channel, for tests: one sends a
@@ -43,11 +48,23 @@ impl MediumSpec {
         })))
     }
 
+    /// The cell, if it is one.
+    #[must_use]
+    pub fn wifi_spec(&self) -> Option<&WifiSpec> {
+        match &self.0 {
+            KindSpec::Wifi(cell) => Some(cell),
+            KindSpec::Wired(_) => None,
+            #[cfg(any(test, feature = "testing"))]
+            KindSpec::TokenRing(_) => None,
+        }
+    }
+
     /// How many stations there are.
     #[must_use]
     pub fn station_count(&self) -> u16 {
         match &self.0 {
             KindSpec::Wired(_) => 2,
+            KindSpec::Wifi(cell) => cell.stations.len() as u16 + 1,
             #[cfg(any(test, feature = "testing"))]
             KindSpec::TokenRing(_) => 2,
         }
@@ -58,12 +75,24 @@ impl MediumSpec {
         (0..self.station_count()).map(StationId)
     }
 
-    /// A direction of a wired medium, and what is known of it beforehand;
-    /// `None` for any other kind.
+    /// The link that only this station sends on, if there is one: then its
+    /// capacity is known beforehand. `None` where stations share.
     #[must_use]
-    pub fn link(&self, direction: Direction) -> Option<&LinkSpec> {
+    pub fn link(&self, station: StationId) -> Option<&LinkSpec> {
         match &self.0 {
-            KindSpec::Wired(links) => Some(&links[direction.index()]),
+            KindSpec::Wired(links) => links.get(usize::from(station.0)),
+            KindSpec::Wifi(_) => None,
+            #[cfg(any(test, feature = "testing"))]
+            KindSpec::TokenRing(_) => None,
+        }
+    }
+
+    /// The same, to change it.
+    #[must_use]
+    pub fn link_mut(&mut self, station: StationId) -> Option<&mut LinkSpec> {
+        match &mut self.0 {
+            KindSpec::Wired(links) => links.get_mut(usize::from(station.0)),
+            KindSpec::Wifi(_) => None,
             #[cfg(any(test, feature = "testing"))]
             KindSpec::TokenRing(_) => None,
         }

@@ -1,9 +1,7 @@
 //! What holds on every medium, whatever its kind.
 
-use super::{Medium, MediumSpec, StationId};
-use crate::{
-    Capacity, Departure, Direction, FlowId, LinkSpec, PacketInfo, Schedule, ServiceTime, Trace,
-};
+use super::{Medium, MediumSpec, StationId, WifiSpec, WifiStandard, WifiStation};
+use crate::{Capacity, Departure, FlowId, LinkSpec, PacketInfo, Schedule, ServiceTime, Trace};
 use proptest::prelude::*;
 use weft_units::{Bytes, Duration, Instant, Rate, Rng};
 
@@ -22,6 +20,10 @@ fn ms(n: u64) -> Duration {
 
 fn at_ms(n: u64) -> Instant {
     Instant::ZERO + ms(n)
+}
+
+fn other(station: StationId) -> StationId {
+    StationId(1 - station.0)
 }
 
 fn call() -> impl Strategy<Value = Call> {
@@ -49,7 +51,17 @@ fn spec() -> impl Strategy<Value = MediumSpec> {
         let pass = Duration::from_micros(pass);
         MediumSpec::token_ring(LinkSpec::new(Rate::from_kbps(kbps), ms(delay)), pass)
     });
-    prop_oneof![wired, ring]
+    let cell = (0_usize..3, 0_usize..4, 1_500_u64..60_000, 0_u64..50).prop_map(
+        move |(standard, rate, queue, delay)| {
+            let standard = WifiStandard::ALL[standard];
+            let mut station = WifiStation::new(standard.rates()[rate]);
+            station.queue = Bytes(queue);
+            let mut spec = WifiSpec::new(standard, vec![station]);
+            spec.delay = ms(delay);
+            MediumSpec::wifi(spec).expect("a cell")
+        },
+    );
+    prop_oneof![wired, ring, cell]
 }
 
 proptest! {
@@ -78,7 +90,7 @@ proptest! {
             let id = StationId(*station);
             match call {
                 Call::Enqueue(size) => {
-                    medium.enqueue(now, id, Bytes(*size), next);
+                    medium.enqueue(now, id, other(id), Bytes(*size), next);
                     next += 1;
                 }
                 Call::Cut => medium.cut(now, id),
@@ -165,8 +177,8 @@ fn a_wired_medium_is_used_idle_or_without_capacity_in_each_direction_by_itself()
     forward.capacity = Schedule::new(steps).map(Capacity::Schedule).unwrap();
     let backward = "rate=1mbit".parse().unwrap();
     let mut medium = Medium::new(&MediumSpec::wired(forward, backward), &Rng::new(1));
-    medium.enqueue(at_ms(0), A, FULL, 0);
-    medium.enqueue(at_ms(50), A, FULL, 1);
+    medium.enqueue(at_ms(0), A, B, FULL, 0);
+    medium.enqueue(at_ms(50), A, B, FULL, 1);
     run(&mut medium, at_ms(500));
     // Half out at 6 ms, outage, then 12 ms for the half and 24 ms for the next.
     assert_eq!(medium.service_time(at_ms(500), A), service(42, 364, 94));
@@ -177,10 +189,10 @@ fn a_wired_medium_is_used_idle_or_without_capacity_in_each_direction_by_itself()
 fn a_station_that_is_cut_off_is_blocked_until_it_is_restored() {
     let spec = "rate=1mbit".parse::<LinkSpec>().unwrap();
     let mut medium = Medium::new(&MediumSpec::wired(spec.clone(), spec), &Rng::new(1));
-    medium.enqueue(at_ms(10), B, FULL, 0);
+    medium.enqueue(at_ms(10), B, A, FULL, 0);
     medium.cut(at_ms(15), B);
     medium.restore(at_ms(40), B);
-    medium.enqueue(at_ms(50), B, FULL, 1);
+    medium.enqueue(at_ms(50), B, A, FULL, 1);
     assert_eq!(medium.service_time(at_ms(55), B), service(10, 20, 25));
     assert_eq!(medium.service_time(at_ms(55), A), service(0, 55, 0));
 }
@@ -193,7 +205,7 @@ fn a_trace_is_used_while_it_has_opportunities() {
     let spec = MediumSpec::wired(forward.clone(), forward);
     let mut medium = Medium::new(&spec, &Rng::new(1));
     for packet in 0..100 {
-        medium.enqueue(at_ms(0), A, Bytes(752), packet);
+        medium.enqueue(at_ms(0), A, B, Bytes(752), packet);
     }
     let out = run(&mut medium, at_ms(100));
     let bytes = arrivals(&out).len() as u64 * 752;
@@ -211,9 +223,9 @@ fn stations_of_a_ring_take_turns_and_the_passing_belongs_to_nobody() {
     let spec = MediumSpec::token_ring("rate=1mbit,delay=5ms".parse().unwrap(), ms(1));
     let mut medium = Medium::new(&spec, &Rng::new(1));
     for packet in 0..2 {
-        medium.enqueue(at_ms(0), A, FULL, packet);
+        medium.enqueue(at_ms(0), A, B, FULL, packet);
     }
-    medium.enqueue(at_ms(4), B, FULL, 2);
+    medium.enqueue(at_ms(4), B, A, FULL, 2);
     // A from 0, B from 13, A from 26: 12 ms each, with 1 ms in between.
     let expected = [
         (A, 0, at_ms(17), ms(0)),
@@ -223,16 +235,16 @@ fn stations_of_a_ring_take_turns_and_the_passing_belongs_to_nobody() {
     assert_eq!(arrivals(&run(&mut medium, at_ms(100))), expected);
     assert_eq!(medium.service_time(at_ms(100), A), service(24, 62, 14));
     assert_eq!(medium.service_time(at_ms(100), B), service(12, 62, 26));
-    assert!(medium.wired().is_none() && spec.link(Direction::Forward).is_none());
+    assert!(medium.wired().is_none() && spec.link(A).is_none());
 }
 
 #[test]
 fn a_ring_goes_on_when_the_station_that_gets_the_token_is_cut_off() {
     let spec = MediumSpec::token_ring("rate=1mbit".parse().unwrap(), ms(1));
     let mut medium = Medium::new(&spec, &Rng::new(1));
-    medium.enqueue(at_ms(0), A, FULL, 0);
-    medium.enqueue(at_ms(0), A, FULL, 1);
-    medium.enqueue(at_ms(0), B, FULL, 2);
+    medium.enqueue(at_ms(0), A, B, FULL, 0);
+    medium.enqueue(at_ms(0), A, B, FULL, 1);
+    medium.enqueue(at_ms(0), B, A, FULL, 2);
     // The token leaves A at 12 ms; at 13 ms B has nothing to send any more.
     let mut out = run(&mut medium, at_ms(12));
     medium.cut(Instant::ZERO + Duration::from_micros(12_500), B);
@@ -252,7 +264,13 @@ fn disciplines_serve_a_station_of_a_ring_as_they_serve_a_link() {
         let mut medium = Medium::new(&spec, &Rng::new(1));
         for packet in 0..20 {
             let flow = FlowId(u64::from(packet == 19));
-            medium.enqueue(at_ms(0), A, PacketInfo::new(FULL).with_flow(flow), packet);
+            medium.enqueue(
+                at_ms(0),
+                A,
+                B,
+                PacketInfo::new(FULL).with_flow(flow),
+                packet,
+            );
         }
         let out = arrivals(&run(&mut medium, at_ms(1_000)));
         out.iter().find(|a| a.1 == 19).map(|a| a.3)

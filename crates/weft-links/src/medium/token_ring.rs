@@ -6,11 +6,12 @@
 
 use crate::line::Line;
 use crate::medium::model::Model;
+use crate::medium::port::Port;
 use crate::medium::service::{Meter, Service};
 use crate::medium::station::{Admission, Station};
 use crate::queue::{Item, Limit};
-use crate::{ChannelId, Departure, LinkSpec, PacketInfo, ServiceTime, StationId};
-use weft_units::{Bytes, Deadline, Duration, Instant, Rate, Rng};
+use crate::{ChannelId, Departure, LinkSpec, PacketInfo, ServiceTime, StationId, Tally};
+use weft_units::{Deadline, Duration, Instant, Rate, Rng};
 
 const COUNT: usize = 2;
 
@@ -137,9 +138,16 @@ impl<P> Model<P> for TokenRing<P> {
         ChannelId(0)
     }
 
-    fn enqueue(&mut self, now: Instant, station: StationId, info: PacketInfo, packet: P) {
+    fn enqueue(
+        &mut self,
+        now: Instant,
+        from: StationId,
+        _to: StationId,
+        info: PacketInfo,
+        packet: P,
+    ) {
         let now = self.advance(now);
-        let sender = &mut self.stations[usize::from(station.0)];
+        let sender = &mut self.stations[usize::from(from.0)];
         sender.enqueue(now, info, packet, Admission::Waits);
         if matches!(self.phase, Phase::Idle) {
             self.next_turn(now);
@@ -194,21 +202,21 @@ impl<P> Model<P> for TokenRing<P> {
         self.meters[usize::from(station.0)].until(now)
     }
 
-    fn station(&self, station: StationId) -> &Station<P> {
-        &self.stations[usize::from(station.0)]
+    fn port(&self, station: StationId) -> &Port<P> {
+        self.stations[usize::from(station.0)].port()
     }
 
-    fn station_mut(&mut self, now: Instant, station: StationId) -> &mut Station<P> {
+    fn port_mut(&mut self, now: Instant, station: StationId) -> &mut Port<P> {
         self.advance(now);
-        &mut self.stations[usize::from(station.0)]
+        self.stations[usize::from(station.0)].port_mut()
     }
 
-    fn in_service(&self, station: StationId) -> Option<Bytes> {
-        match &self.phase {
-            Phase::Sending { item, .. } if self.holder == usize::from(station.0) => {
-                Some(item.info.size)
-            }
+    fn in_flight(&self, station: StationId) -> Tally {
+        let index = usize::from(station.0);
+        let in_service = match &self.phase {
+            Phase::Sending { item, .. } if self.holder == index => Some(item.info.size),
             _ => None,
-        }
+        };
+        self.stations[index].in_flight(in_service)
     }
 }

@@ -6,9 +6,9 @@ mod link;
 pub use link::Link;
 
 use super::model::Model;
-use super::station::Station;
-use crate::{ChannelId, Departure, LinkSpec, PacketInfo, ServiceTime, StationId};
-use weft_units::{Bytes, Deadline, Instant, Rng};
+use super::port::Port;
+use crate::{ChannelId, Departure, LinkSpec, PacketInfo, ServiceTime, StationId, Tally};
+use weft_units::{Deadline, Instant, Rng};
 
 /// A medium of two stations that share nothing. A direction is what one of
 /// them sends: queues, counts and service belong to a sender on every medium,
@@ -19,39 +19,41 @@ pub struct Wired<P> {
 
 /// The directions of a wired medium, by the station that sends.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-pub enum Direction {
+pub enum WiredDirection {
     /// What the first station sends, from left to right.
     Forward,
     /// What the second one sends, from right to left.
     Backward,
 }
 
-impl Direction {
+impl WiredDirection {
     /// Both.
-    pub const ALL: [Direction; 2] = [Direction::Forward, Direction::Backward];
+    pub const ALL: [WiredDirection; 2] = [WiredDirection::Forward, WiredDirection::Backward];
 
     /// As in tables, and the name of its random streams.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
-            Direction::Forward => "forward",
-            Direction::Backward => "backward",
+            WiredDirection::Forward => "forward",
+            WiredDirection::Backward => "backward",
         }
     }
 
     /// The other one.
     #[must_use]
-    pub const fn reversed(self) -> Direction {
+    pub const fn reversed(self) -> WiredDirection {
         match self {
-            Direction::Forward => Direction::Backward,
-            Direction::Backward => Direction::Forward,
+            WiredDirection::Forward => WiredDirection::Backward,
+            WiredDirection::Backward => WiredDirection::Forward,
         }
     }
 
     /// The one in which this station of a wired medium sends.
     #[must_use]
-    pub fn of(station: StationId) -> Option<Direction> {
-        Direction::ALL.into_iter().find(|d| d.station() == station)
+    pub fn of(station: StationId) -> Option<WiredDirection> {
+        WiredDirection::ALL
+            .into_iter()
+            .find(|d| d.station() == station)
     }
 
     /// Who sends in it.
@@ -62,32 +64,32 @@ impl Direction {
 
     pub(super) const fn index(self) -> usize {
         match self {
-            Direction::Forward => 0,
-            Direction::Backward => 1,
+            WiredDirection::Forward => 0,
+            WiredDirection::Backward => 1,
         }
     }
 }
 
 impl<P> Wired<P> {
     pub(super) fn new(specs: &[LinkSpec; 2], rng: &Rng) -> Wired<P> {
-        let link = |direction: Direction| {
+        let link = |direction: WiredDirection| {
             let rng = rng.stream(direction.as_str());
             Link::new(&specs[direction.index()], rng)
         };
         Wired {
-            links: Direction::ALL.map(link),
+            links: WiredDirection::ALL.map(link),
         }
     }
 
     /// A direction.
     #[must_use]
-    pub fn direction(&self, direction: Direction) -> &Link<P> {
+    pub fn direction(&self, direction: WiredDirection) -> &Link<P> {
         &self.links[direction.index()]
     }
 
     /// A direction, to change it.
     #[must_use]
-    pub fn direction_mut(&mut self, direction: Direction) -> &mut Link<P> {
+    pub fn direction_mut(&mut self, direction: WiredDirection) -> &mut Link<P> {
         &mut self.links[direction.index()]
     }
 }
@@ -104,8 +106,15 @@ impl<P> Model<P> for Wired<P> {
     }
 
     #[inline]
-    fn enqueue(&mut self, now: Instant, station: StationId, info: PacketInfo, packet: P) {
-        self.links[usize::from(station.0)].enqueue(now, info, packet);
+    fn enqueue(
+        &mut self,
+        now: Instant,
+        from: StationId,
+        _to: StationId,
+        info: PacketInfo,
+        packet: P,
+    ) {
+        self.links[usize::from(from.0)].enqueue(now, info, packet);
     }
 
     #[inline]
@@ -131,15 +140,15 @@ impl<P> Model<P> for Wired<P> {
         self.links[usize::from(station.0)].service_time(now)
     }
 
-    fn station(&self, station: StationId) -> &Station<P> {
-        self.links[usize::from(station.0)].station()
+    fn port(&self, station: StationId) -> &Port<P> {
+        self.links[usize::from(station.0)].port()
     }
 
-    fn station_mut(&mut self, now: Instant, station: StationId) -> &mut Station<P> {
-        self.links[usize::from(station.0)].station_mut(now)
+    fn port_mut(&mut self, now: Instant, station: StationId) -> &mut Port<P> {
+        self.links[usize::from(station.0)].port_mut(now)
     }
 
-    fn in_service(&self, station: StationId) -> Option<Bytes> {
-        self.links[usize::from(station.0)].in_service()
+    fn in_flight(&self, station: StationId) -> Tally {
+        self.links[usize::from(station.0)].in_flight()
     }
 }

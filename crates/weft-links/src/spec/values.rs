@@ -1,6 +1,6 @@
 //! The values of a link specification, each with its remedy.
 
-use super::SpecError;
+use super::error::SpecError;
 use crate::{Aqm, EcnMarking, GilbertElliott, QueueLimit};
 use weft_units::{Bytes, Duration, Rate, quantity};
 
@@ -12,7 +12,7 @@ const MAX_BURST_PACKETS: f64 = 1e6;
 
 /// A name of a queue discipline, whose ECN is another key.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum AqmName {
+pub(crate) enum AqmName {
     DropTail,
     CoDel,
     FqCodel,
@@ -20,27 +20,27 @@ pub(super) enum AqmName {
     DualPi2,
 }
 
-pub(super) fn rate(value: &str) -> Result<Rate, SpecError> {
+pub(crate) fn rate(value: &str) -> Result<Rate, SpecError> {
     let remedy =
         "write a rate as 5mbit, 500kbit, 1gbit or 9600bit (powers of ten, at most 1 Tbit/s)";
     quantity::rate(value).ok_or_else(|| bad("rate", value, remedy))
 }
 
-pub(super) fn time(key: &'static str, value: &str) -> Result<Duration, SpecError> {
+pub(crate) fn time(key: &'static str, value: &str) -> Result<Duration, SpecError> {
     let remedy = "write a time as 25ms, 500us or 1.5s (at most an hour)";
     quantity::time(value)
         .filter(|time| *time <= LONGEST)
         .ok_or_else(|| bad(key, value, remedy))
 }
 
-pub(super) fn loss(value: &str) -> Result<f64, SpecError> {
+pub(crate) fn loss(value: &str) -> Result<f64, SpecError> {
     let remedy = "write a loss probability as 1% or 0.5%, from 0% to 100%";
     percentage(value).ok_or_else(|| bad("loss", value, remedy))
 }
 
 /// `SHARE%/LENGTH`, or the chain's probabilities in percent: to bad, to good,
 /// loss when bad and, if not zero, loss when good.
-pub(super) fn burst_loss(value: &str) -> Result<GilbertElliott, SpecError> {
+pub(crate) fn burst_loss(value: &str) -> Result<GilbertElliott, SpecError> {
     let remedy = "write 2%/5 (2% of all packets, in bursts of 5), or the probabilities to become \
                   bad and good again and of a loss when bad and when good: 0.4%/20%/100%/0%";
     let bad = || bad("burst-loss", value, remedy);
@@ -65,7 +65,7 @@ pub(super) fn burst_loss(value: &str) -> Result<GilbertElliott, SpecError> {
     }
 }
 
-pub(super) fn queue(value: &str) -> Result<QueueLimit, SpecError> {
+pub(crate) fn queue(value: &str) -> Result<QueueLimit, SpecError> {
     let remedy = "write a queue limit as 2bdp (bandwidth times round trip), 60kB or 300ms";
     let factor = value.strip_suffix("bdp").and_then(quantity::decimal);
     if let Some(factor) = factor.filter(|factor| *factor <= MAX_BDP) {
@@ -79,12 +79,12 @@ pub(super) fn queue(value: &str) -> Result<QueueLimit, SpecError> {
         .map_err(|_| bad("queue", value, remedy))
 }
 
-pub(super) fn burst(value: &str) -> Result<Bytes, SpecError> {
+pub(crate) fn burst(value: &str) -> Result<Bytes, SpecError> {
     let remedy = "write the depth of the token bucket as 30kB or 1500B";
     quantity::size(value).ok_or_else(|| bad("burst", value, remedy))
 }
 
-pub(super) fn aqm(value: &str) -> Result<AqmName, SpecError> {
+pub(crate) fn aqm(value: &str) -> Result<AqmName, SpecError> {
     match value {
         "droptail" => Ok(AqmName::DropTail),
         "codel" => Ok(AqmName::CoDel),
@@ -99,7 +99,7 @@ pub(super) fn aqm(value: &str) -> Result<AqmName, SpecError> {
     }
 }
 
-pub(super) fn ecn(value: &str) -> Result<EcnMarking, SpecError> {
+pub(crate) fn ecn(value: &str) -> Result<EcnMarking, SpecError> {
     match value {
         "on" => Ok(EcnMarking::On),
         "off" => Ok(EcnMarking::Off),
@@ -108,7 +108,7 @@ pub(super) fn ecn(value: &str) -> Result<EcnMarking, SpecError> {
 }
 
 /// The discipline of this name with what was said of ECN.
-pub(super) fn aqm_with(name: AqmName, ecn: Option<EcnMarking>) -> Result<Aqm, SpecError> {
+pub(crate) fn aqm_with(name: AqmName, ecn: Option<EcnMarking>) -> Result<Aqm, SpecError> {
     let or = |default| ecn.unwrap_or(default);
     match (name, ecn) {
         (AqmName::DropTail, Some(EcnMarking::On)) => Err(bad(
@@ -130,11 +130,11 @@ pub(super) fn aqm_with(name: AqmName, ecn: Option<EcnMarking>) -> Result<Aqm, Sp
     }
 }
 
-pub(super) fn percentage(value: &str) -> Option<f64> {
+pub(crate) fn percentage(value: &str) -> Option<f64> {
     quantity::share(value).filter(|share| *share <= 1.0)
 }
 
-pub(super) fn bad(key: &'static str, value: &str, remedy: &'static str) -> SpecError {
+pub(crate) fn bad(key: &'static str, value: &str, remedy: &'static str) -> SpecError {
     let value = value.into();
     SpecError::BadValue { key, value, remedy }
 }

@@ -12,7 +12,7 @@ use openh264::{OpenH264API, Timestamp};
 use openh264_sys2 as raw;
 use weft_media::Picture;
 
-use crate::measure::Coded;
+use crate::coded::Coded;
 use crate::plan::FPS;
 
 /// An encoder and a decoder of what it makes.

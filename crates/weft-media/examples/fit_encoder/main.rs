@@ -9,6 +9,7 @@
 //! `--load` takes them from there instead of encoding. One core.
 
 mod check;
+mod coded;
 mod fit;
 mod h264;
 mod measure;

@@ -8,17 +8,9 @@ use weft_media::metrics::{psnr, ssim};
 use weft_media::{EncoderConfig, Keyframe, Picture, Vp8Decoder, Vp8Encoder};
 use weft_units::{Codec, Rate};
 
+use crate::coded::Coded;
 use crate::h264::H264;
 use crate::plan::{FPS, Group, Run, groups};
-
-/// What an encoder made of a picture.
-pub struct Coded {
-    pub bits: usize,
-    pub keyframe: bool,
-    pub quantizer: u8,
-    pub layer: u8,
-    pub picture: Picture,
-}
 
 /// One picture of a run. A dropped one has no bits.
 #[derive(Clone, Copy, Debug, Default)]

@@ -5,7 +5,7 @@ use weft_units::Codec;
 
 use super::config_error;
 use crate::Picture;
-use crate::video::VideoError;
+use crate::coding::VideoError;
 
 /// An H.264 decoder.
 ///

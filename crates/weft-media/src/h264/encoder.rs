@@ -6,16 +6,22 @@ use openh264::encoder::{
 use openh264::formats::YUVSource;
 use openh264::{OpenH264API, Timestamp};
 use openh264_sys2 as raw;
+use weft_publish::fitting::h264::PER_OCTAVE;
+use weft_publish::fitting::{Seen, SizeGuess};
+use weft_publish::{FrameRequest, Keyframe};
 use weft_units::{Codec, Rate};
-use weft_wire::h264::{NalHeader, Quantizers, nal_units};
+use weft_wire::payload::h264::{NalHeader, Quantizers, nal_units};
 
 use super::config_error;
 use crate::Picture;
-use crate::video::{EncodedFrame, EncoderConfig, Keyframe, VideoError, check_fps, check_planes};
+use crate::coding::{EncodedFrame, EncoderConfig, VideoError, check_fps, check_planes};
 
 /// A real-time H.264 encoder at a constant bit rate, which may be changed at
 /// any time. Below the rate it needs, it drops pictures. Each keyframe brings
 /// its parameter sets.
+///
+/// A keyframe with a budget is encoded up to three times until it fits; any
+/// other picture once. See [`FrameRequest::budget`].
 pub struct H264Encoder {
     // It is a few kilobytes.
     raw: Box<Encoder>,
@@ -26,6 +32,7 @@ pub struct H264Encoder {
     /// Time of the pictures in ticks of 90 kHz.
     time: u64,
     quantizers: Quantizers,
+    pub(super) guess: SizeGuess,
 }
 
 const TICKS_PER_MS: u64 = 90;
@@ -52,6 +59,7 @@ impl H264Encoder {
             last_timestamp: None,
             time: 0,
             quantizers: Quantizers::default(),
+            guess: SizeGuess::default(),
         })
     }
 
@@ -106,6 +114,7 @@ impl H264Encoder {
     pub fn restart(&mut self) -> Result<(), VideoError> {
         self.raw = open(&self.config)?;
         self.is_open = false;
+        self.guess = SizeGuess::default();
         Ok(())
     }
 
@@ -122,17 +131,41 @@ impl H264Encoder {
         &mut self,
         picture: &Picture,
         timestamp90k: u32,
-        keyframe: Keyframe,
+        request: impl Into<FrameRequest>,
     ) -> Result<Option<EncodedFrame>, VideoError> {
+        let FrameRequest { keyframe, budget } = request.into();
         check_planes(picture)?;
         if (picture.width, picture.height) != (self.config.width, self.config.height) {
             (self.config.width, self.config.height) = (picture.width, picture.height);
             self.restart()?;
         }
-        if keyframe == Keyframe::Force && self.is_open {
+        let keyframe = keyframe == Keyframe::Force || !self.is_open;
+        let at = Timestamp::from_millis(self.advance(timestamp90k) / TICKS_PER_MS);
+        let frame = match budget {
+            None => self.attempt(picture, at, keyframe)?,
+            Some(budget) => self.encode_within(picture, at, keyframe, budget)?,
+        };
+        if let Some(frame) = &frame {
+            let seen = Seen {
+                step: f64::from(frame.quantizer) / PER_OCTAVE,
+                size: frame.data.len() as f64,
+            };
+            self.guess.on_frame(frame.keyframe, seen);
+        }
+        Ok(frame)
+    }
+
+    /// Has OpenH264 encode a picture; `None` when it drops it.
+    pub(super) fn attempt(
+        &mut self,
+        picture: &Picture,
+        at: Timestamp,
+        keyframe: bool,
+    ) -> Result<Option<EncodedFrame>, VideoError> {
+        // The first picture is a keyframe by itself.
+        if keyframe && self.is_open {
             self.raw.force_intra_frame();
         }
-        let at = Timestamp::from_millis(self.advance(timestamp90k) / TICKS_PER_MS);
         let failed = |error: openh264::Error| VideoError::Encode(Codec::H264, error.to_string());
         let stream = self.raw.encode_at(&Source(picture), at).map_err(failed)?;
         self.is_open = true;
@@ -157,6 +190,7 @@ impl H264Encoder {
             layer_sync: false,
             non_reference: !referenced,
             quantizer: quantizer.unwrap_or(0),
+            attempts: 1,
         }))
     }
 
@@ -170,6 +204,28 @@ impl H264Encoder {
         self.last_timestamp = Some(timestamp);
         self.time += u64::from(elapsed);
         self.time
+    }
+
+    /// The quantizer of the pictures that rate control rests for.
+    pub(super) fn set_quantizer(&mut self, quantizer: i32) -> Result<(), VideoError> {
+        let option = raw::ENCODER_OPTION_SVC_ENCODE_PARAM_EXT;
+        let mut all = raw::SEncParamExt::default();
+        debug_assert!(self.is_open, "the library would crash");
+        // SAFETY: the encoder is open, and the option's structure is this one.
+        let code = unsafe { self.raw.raw_api().get_option(option, (&raw mut all).cast()) };
+        if code != 0 {
+            return Err(config_error(format!(
+                "option {option} is not told ({code})"
+            )));
+        }
+        all.sSpatialLayers[0].iDLayerQp = quantizer;
+        self.set(option, (&raw mut all).cast())
+    }
+
+    /// Whether rate control works.
+    pub(super) fn set_mode(&mut self, mode: raw::RC_MODES) -> Result<(), VideoError> {
+        let mut mode = mode;
+        self.set(raw::ENCODER_OPTION_RC_MODE, (&raw mut mode).cast())
     }
 
     fn set_bitrate(

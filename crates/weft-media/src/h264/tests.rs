@@ -1,5 +1,5 @@
 use weft_units::{Codec, Rate};
-use weft_wire::h264::{NalHeader, SequenceParameters, nal_units};
+use weft_wire::payload::h264::{NalHeader, SequenceParameters, nal_units};
 
 use crate::clip::{Clip, ClipConfig};
 use crate::metrics::psnr;

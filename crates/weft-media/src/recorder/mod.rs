@@ -5,15 +5,15 @@ mod disk;
 mod tests;
 mod timeline;
 
-use std::fs::File;
+use std::fs::{File, OpenOptions};
 use std::path::{Path, PathBuf};
 
 use webm::mux::{
     AudioCodecId, AudioTrack, Segment, SegmentBuilder, SegmentMode, VideoCodecId, VideoTrack,
     Writer,
 };
-use weft_units::Instant;
-use weft_wire::vp8;
+use weft_units::{Codec, Instant};
+use weft_wire::payload::vp8;
 
 use crate::audio::{CHANNELS, SAMPLE_RATE};
 use disk::{Disk, WriteError};
@@ -80,12 +80,40 @@ struct Output {
 }
 
 impl Recorder {
-    /// A recording that begins with the first keyframe or sound.
+    /// Whether frames of this codec can be recorded.
+    #[must_use]
+    pub const fn takes(codec: Codec) -> bool {
+        matches!(codec, Codec::Vp8 | Codec::Opus)
+    }
+
+    /// A recording that begins with the first keyframe or sound, in place of
+    /// what is there.
     ///
     /// # Errors
     /// [`RecorderError::Create`] when the file cannot be made.
     pub fn create(path: &Path, tracks: Tracks) -> Result<Recorder, RecorderError> {
-        let file = File::create(path).map_err(|reason| RecorderError::Create {
+        Recorder::in_file(path, File::create(path), tracks)
+    }
+
+    /// The same in a file that was not there, for this user alone: calls are
+    /// private.
+    ///
+    /// # Errors
+    /// [`RecorderError::Create`] when the file cannot be made, or is there.
+    pub fn create_new(path: &Path, tracks: Tracks) -> Result<Recorder, RecorderError> {
+        let mut options = OpenOptions::new();
+        options.write(true).create_new(true);
+        #[cfg(unix)]
+        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+        Recorder::in_file(path, options.open(path), tracks)
+    }
+
+    fn in_file(
+        path: &Path,
+        file: std::io::Result<File>,
+        tracks: Tracks,
+    ) -> Result<Recorder, RecorderError> {
+        let file = file.map_err(|reason| RecorderError::Create {
             path: path.into(),
             reason,
         })?;

@@ -2,7 +2,7 @@ use std::os::raw::c_void;
 
 use super::{config_error, decode_error, ffi, message};
 use crate::Picture;
-use crate::video::VideoError;
+use crate::coding::VideoError;
 
 /// A VP8 decoder.
 ///
@@ -69,7 +69,7 @@ impl Drop for Vp8Decoder {
     }
 }
 
-fn copy_out(out: &ffi::Decoded) -> Picture {
+pub(super) fn copy_out(out: &ffi::Decoded) -> Picture {
     let (width, height) = (out.width as usize, out.height as usize);
     let chroma = (width.div_ceil(2), height.div_ceil(2));
     let plane = |index: usize, (width, height): (usize, usize)| {

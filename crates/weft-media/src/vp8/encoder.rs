@@ -1,13 +1,20 @@
 use std::os::raw::c_void;
 
+use weft_publish::fitting::Seen;
+use weft_publish::fitting::vp8::log2_step;
+use weft_publish::{FrameRequest, Keyframe};
 use weft_units::{Codec, Rate};
 
+use super::attempt::{Attempt, Bounds, Fitting};
 use super::{config_error, encode_error, ffi, message};
 use crate::Picture;
-use crate::video::{EncodedFrame, EncoderConfig, Keyframe, VideoError, check_fps, check_planes};
+use crate::coding::{EncodedFrame, EncoderConfig, VideoError, check_fps, check_planes};
 
 /// A real-time VP8 encoder at a constant bit rate, which may be changed at
 /// any time. Below the rate it needs, it drops pictures.
+///
+/// A picture with a budget is encoded up to three times until it fits, and costs
+/// the copy of one picture besides. See [`FrameRequest::budget`].
 pub struct Vp8Encoder {
     raw: *mut c_void,
     config: EncoderConfig,
@@ -15,6 +22,10 @@ pub struct Vp8Encoder {
     pts: i64,
     /// Place in the pattern of temporal layers.
     position: usize,
+    bounds: Bounds,
+    /// The rate that libvpx was told.
+    told_kbps: i32,
+    pub(super) fitting: Fitting,
 }
 
 // SAFETY: libvpx keeps no thread-local state; the pointer is used by one
@@ -30,6 +41,9 @@ const LAYER_SYNC: [bool; 4] = [false, true, true, false];
 /// Share of the rate up to each layer, libwebrtc
 /// temporal_layers_checker / simulcast_rate_allocator.cc for three layers.
 const LAYER_PERCENT: [i32; 3] = [40, 60, 100];
+/// What libvpx gives a frame of each layer, in parts of the mean frame: the
+/// layers' share of the rate up to this one by their share of the pictures.
+const LAYER_FRAMES: [f64; 3] = [1.6, 1.2, 1.0];
 /// Speed setting; more negative is faster. libwebrtc uses -6 on desktop CPUs
 /// (vp8_encoder: GetCpuSpeed); one core does 720p at 175 pictures/s with it.
 const CPU_USED: i32 = -6;
@@ -56,6 +70,9 @@ impl Vp8Encoder {
             last_timestamp: None,
             pts: 0,
             position: 0,
+            bounds: Bounds::DEFAULT,
+            told_kbps: kbps(config.rate),
+            fitting: Fitting::default(),
         })
     }
 
@@ -74,11 +91,7 @@ impl Vp8Encoder {
         if rate == self.config.rate {
             return Ok(());
         }
-        // SAFETY: `raw` is a live encoder; the percentages outlive the call.
-        let code = unsafe { ffi::weft_vpx_set_rate(self.raw, kbps(rate), LAYER_PERCENT.as_ptr()) };
-        if code != 0 {
-            return Err(config_error(message(code)));
-        }
+        self.tell_kbps(kbps(rate))?;
         self.config.rate = rate;
         Ok(())
     }
@@ -116,26 +129,60 @@ impl Vp8Encoder {
         &mut self,
         picture: &Picture,
         timestamp90k: u32,
-        keyframe: Keyframe,
+        request: impl Into<FrameRequest>,
     ) -> Result<Option<EncodedFrame>, VideoError> {
+        let FrameRequest { keyframe, budget } = request.into();
         check_planes(picture)?;
         if (picture.width, picture.height) != (self.config.width, self.config.height) {
             self.reopen(picture.width, picture.height)?;
         }
-        let nominal = TICKS_PER_SECOND / self.config.fps;
-        let elapsed = match self.last_timestamp {
-            // A repeated or backward timestamp still has to move time on.
-            Some(last) => i64::from(timestamp90k.wrapping_sub(last) as i32)
-                .clamp(1, MAX_STEP * i64::from(nominal)),
-            None => 0,
-        };
-        self.pts += elapsed;
-        self.last_timestamp = Some(timestamp90k);
-        let force = keyframe == Keyframe::Force;
+        self.advance(timestamp90k);
+        let force = keyframe == Keyframe::Force || self.fitting.keyframe_due;
         if force {
             self.position = 0;
         }
-        let layered = self.config.temporal_layers == 3;
+        let first = self.fitting.guess.seen(true).is_none();
+        let frame = match budget {
+            None => self.attempt(picture, force, Attempt::Only)?,
+            Some(budget) => self.encode_within(picture, force || first, budget)?,
+        };
+        let Some(frame) = frame else {
+            return Ok(None);
+        };
+        let seen = Seen {
+            step: log2_step(frame.quantizer.into()),
+            size: frame.data.len() as f64,
+        };
+        self.fitting.guess.on_frame(frame.keyframe, seen);
+        self.fitting.keyframe_due &= !frame.keyframe;
+        if self.is_layered() {
+            self.position = (self.position + 1) % LAYERS.len();
+        }
+        Ok(Some(frame))
+    }
+
+    /// Moves the pictures' time on to this timestamp.
+    fn advance(&mut self, timestamp: u32) {
+        let nominal = i64::from(self.picture_ticks());
+        self.pts += match self.last_timestamp {
+            // A repeated or backward timestamp still has to move time on.
+            Some(last) => {
+                i64::from(timestamp.wrapping_sub(last) as i32).clamp(1, MAX_STEP * nominal)
+            }
+            None => 0,
+        };
+        self.last_timestamp = Some(timestamp);
+    }
+
+    /// Has libvpx encode a picture; `None` when it drops it. The same picture may
+    /// be encoded several times, at the same place in the pattern of layers.
+    pub(super) fn attempt(
+        &mut self,
+        picture: &Picture,
+        force: bool,
+        attempt: Attempt,
+    ) -> Result<Option<EncodedFrame>, VideoError> {
+        let layered = self.is_layered();
         let layer = LAYERS[self.position];
         let mut out = ffi::Encoded {
             data: std::ptr::null(),
@@ -145,7 +192,7 @@ impl Vp8Encoder {
             quantizer: 0,
         };
         // SAFETY: `raw` is a live encoder of this picture's size, the planes
-        // were checked above and outlive the call.
+        // were checked by the caller and outlive the call.
         let code = unsafe {
             ffi::weft_vpx_encode(
                 self.raw,
@@ -153,10 +200,11 @@ impl Vp8Encoder {
                 picture.u.as_ptr(),
                 picture.v.as_ptr(),
                 self.pts,
-                nominal,
+                self.picture_ticks(),
                 i32::from(force),
                 if layered { i32::from(layer) } else { -1 },
                 self.position as i32,
+                attempt as i32,
                 &raw mut out,
             )
         };
@@ -169,18 +217,110 @@ impl Vp8Encoder {
         // SAFETY: libvpx owns `len` bytes there until the next call.
         let data = unsafe { std::slice::from_raw_parts(out.data, out.len) }.to_vec();
         let key = out.keyframe != 0;
-        let frame = EncodedFrame {
+        self.fitting
+            .on_probabilities(key || attempt == Attempt::Only);
+        Ok(Some(EncodedFrame {
             data,
             keyframe: key,
             temporal_layer: layered.then_some(layer),
             layer_sync: layered && !key && LAYER_SYNC[self.position],
             non_reference: out.droppable != 0,
             quantizer: out.quantizer.clamp(0, 127) as u8,
-        };
-        if layered {
-            self.position = (self.position + 1) % LAYERS.len();
+            attempts: 1,
+        }))
+    }
+
+    /// The reference buffer that the next picture goes into, by the shim's
+    /// number, if it goes into any.
+    pub(super) fn updated_buffer(&self) -> Option<i32> {
+        const LAST: i32 = 1;
+        const GOLDEN: i32 = 2;
+        match (self.is_layered(), LAYERS[self.position]) {
+            (false, _) | (true, 0) => Some(LAST),
+            (true, 1) => Some(GOLDEN),
+            _ => None,
         }
-        Ok(Some(frame))
+    }
+
+    /// Copies a reference buffer.
+    pub(super) fn keep(&mut self, buffer: i32) -> Result<(), VideoError> {
+        // SAFETY: `raw` is a live encoder, which owns the copy.
+        check(unsafe { ffi::weft_vpx_keep(self.raw, buffer) }).map_err(encode_error)
+    }
+
+    /// What is in a reference buffer.
+    #[cfg(test)]
+    pub(super) fn reference(&mut self, buffer: i32) -> Picture {
+        let mut out = ffi::Decoded {
+            planes: [std::ptr::null(); 3],
+            strides: [0; 3],
+            width: 0,
+            height: 0,
+            corrupted: 0,
+        };
+        self.keep(buffer).unwrap();
+        // SAFETY: `raw` is a live encoder, which owns the copy.
+        unsafe { ffi::weft_vpx_kept(self.raw, &raw mut out) };
+        super::decoder::copy_out(&out)
+    }
+
+    /// What was copied is in the reference buffer again.
+    pub(super) fn put_back(&mut self, buffer: i32) -> Result<(), VideoError> {
+        // SAFETY: as above.
+        check(unsafe { ffi::weft_vpx_put_back(self.raw, buffer) }).map_err(encode_error)
+    }
+
+    pub(super) fn set_bounds(&mut self, bounds: Bounds) -> Result<(), VideoError> {
+        if bounds == self.bounds {
+            return Ok(());
+        }
+        let Bounds {
+            finest,
+            coarsest,
+            drop_threshold,
+        } = bounds;
+        // SAFETY: `raw` is a live encoder.
+        check(unsafe { ffi::weft_vpx_set_bounds(self.raw, finest, coarsest, drop_threshold) })
+            .map_err(config_error)?;
+        self.bounds = bounds;
+        Ok(())
+    }
+
+    /// Lets libvpx give the next picture at least so many bytes in its books.
+    pub(super) fn tell_share(&mut self, bytes: f64) -> Result<(), VideoError> {
+        let frames = match self.is_layered() {
+            true => LAYER_FRAMES[usize::from(LAYERS[self.position])],
+            false => 1.0,
+        };
+        let bps = bytes * 8.0 * f64::from(self.config.fps) / frames;
+        // A lower rate would cut what libvpx has saved up.
+        let rate = Rate::from_bps(bps as u64).max(self.config.rate);
+        self.tell_kbps(kbps(rate))
+    }
+
+    /// The rate is the target again.
+    pub(super) fn tell_target(&mut self) -> Result<(), VideoError> {
+        match kbps(self.config.rate) {
+            kbps if kbps == self.told_kbps => Ok(()),
+            kbps => self.tell_kbps(kbps),
+        }
+    }
+
+    fn tell_kbps(&mut self, kbps: i32) -> Result<(), VideoError> {
+        // SAFETY: `raw` is a live encoder; the percentages outlive the call.
+        check(unsafe { ffi::weft_vpx_set_rate(self.raw, kbps, LAYER_PERCENT.as_ptr()) })
+            .map_err(config_error)?;
+        self.told_kbps = kbps;
+        Ok(())
+    }
+
+    fn is_layered(&self) -> bool {
+        self.config.temporal_layers == 3
+    }
+
+    /// Ticks from one picture to the next.
+    fn picture_ticks(&self) -> u32 {
+        TICKS_PER_SECOND / self.config.fps
     }
 
     fn reopen(&mut self, width: usize, height: usize) -> Result<(), VideoError> {
@@ -195,6 +335,9 @@ impl Vp8Encoder {
         self.raw = raw;
         self.config = config;
         self.position = 0;
+        self.bounds = Bounds::DEFAULT;
+        self.told_kbps = kbps(config.rate);
+        self.fitting = Fitting::default();
         Ok(())
     }
 }
@@ -203,6 +346,13 @@ impl Drop for Vp8Encoder {
     fn drop(&mut self) {
         // SAFETY: `raw` is live and not used again.
         unsafe { ffi::weft_vpx_encoder_free(self.raw) };
+    }
+}
+
+fn check(code: i32) -> Result<(), String> {
+    match code {
+        0 => Ok(()),
+        code => Err(message(code)),
     }
 }
 
@@ -240,9 +390,9 @@ fn open(config: &EncoderConfig) -> Result<*mut c_void, VideoError> {
         layers: i32::from(config.temporal_layers),
         threads: 1,
         cpu_used: CPU_USED,
-        min_quantizer: 2,
-        max_quantizer: 56,
-        drop_threshold: 30,
+        min_quantizer: Bounds::DEFAULT.finest,
+        max_quantizer: Bounds::DEFAULT.coarsest,
+        drop_threshold: Bounds::DEFAULT.drop_threshold,
         undershoot_pct: 100,
         overshoot_pct: 15,
         buffer_initial_ms: 500,

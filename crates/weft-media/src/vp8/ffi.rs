@@ -45,6 +45,16 @@ pub struct Decoded {
 unsafe extern "C" {
     pub fn weft_vpx_encoder_new(config: *const Config, error: *mut i32) -> *mut c_void;
     pub fn weft_vpx_set_rate(encoder: *mut c_void, kbps: i32, layer_pct: *const i32) -> i32;
+    pub fn weft_vpx_set_bounds(
+        encoder: *mut c_void,
+        min_quantizer: i32,
+        max_quantizer: i32,
+        drop_threshold: i32,
+    ) -> i32;
+    pub fn weft_vpx_keep(encoder: *mut c_void, buffer: i32) -> i32;
+    #[cfg(test)]
+    pub fn weft_vpx_kept(encoder: *mut c_void, out: *mut Decoded);
+    pub fn weft_vpx_put_back(encoder: *mut c_void, buffer: i32) -> i32;
     pub fn weft_vpx_encode(
         encoder: *mut c_void,
         y: *const u8,
@@ -55,6 +65,7 @@ unsafe extern "C" {
         keyframe: i32,
         layer: i32,
         position: i32,
+        attempt: i32,
         out: *mut Encoded,
     ) -> i32;
     pub fn weft_vpx_encoder_free(encoder: *mut c_void);

@@ -1,17 +1,20 @@
 //! VP8 by the system's libvpx.
 
+mod attempt;
 mod decoder;
 mod encoder;
 mod ffi;
+mod quantizer;
 #[cfg(test)]
 mod tests;
+mod within;
 
 pub use decoder::Vp8Decoder;
 pub use encoder::Vp8Encoder;
 
 use weft_units::Codec;
 
-use crate::video::VideoError;
+use crate::coding::VideoError;
 
 fn config_error(reason: String) -> VideoError {
     VideoError::Config(Codec::Vp8, reason)

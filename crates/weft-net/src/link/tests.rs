@@ -1,9 +1,9 @@
 use weft_session::{Metering, Standing, Weight};
 use weft_units::Bytes;
 
-use super::{Link, LinkError, LinkSpec, LinkSpecError, Target, attachments, usable_names};
+use super::{Link, LinkChoice, LinkChoiceError, LinkError, Target, attachments, usable_names};
 
-fn spec(text: &str) -> LinkSpec {
+fn spec(text: &str) -> LinkChoice {
     text.parse().expect("a link")
 }
 
@@ -28,7 +28,7 @@ fn nonsense_is_refused() {
     for text in [
         "", "=", "a=", "=b", "a b", "eth0/1", ",metered", "a=b=c", "eth0,",
     ] {
-        assert!(text.parse::<LinkSpec>().is_err(), "accepted `{text}`");
+        assert!(text.parse::<LinkChoice>().is_err(), "accepted `{text}`");
     }
 }
 
@@ -63,15 +63,15 @@ fn a_bad_option_says_where_and_what_to_write_instead() {
         ("wwan0,backup,backup", "`backup`", "twice"),
         ("wwan0,weight=1,weight=1", "`weight`", "twice"),
     ] {
-        let error = text.parse::<LinkSpec>().expect_err(text).to_string();
+        let error = text.parse::<LinkChoice>().expect_err(text).to_string();
         assert!(error.contains("link `wwan0`"), "{text}: {error}");
         assert!(error.contains(place), "{text}: {error}");
         assert!(error.contains(remedy), "{text}: {error}");
     }
     // IFNAMSIZ is 16, with the zero at the end.
-    assert!("abcdefghijklmno".parse::<LinkSpec>().is_ok());
-    let error = "abcdefghijklmnop".parse::<LinkSpec>();
-    assert!(matches!(error, Err(LinkSpecError::TooLong(_))));
+    assert!("abcdefghijklmno".parse::<LinkChoice>().is_ok());
+    let error = "abcdefghijklmnop".parse::<LinkChoice>();
+    assert!(matches!(error, Err(LinkChoiceError::TooLong(_))));
 }
 
 #[test]

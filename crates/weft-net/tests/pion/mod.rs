@@ -11,7 +11,7 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 
 use weft_ice::{IceRole, RemoteCandidate, RemoteFilter};
 use weft_net::{Clock, Driver};
-use weft_peer::{Direction, Offer, Section};
+use weft_peer::{Offer, Section, StreamDirection};
 use weft_session::{Delivery, Level, Naming, SchedulerKind};
 use weft_testing::{skipped, where_the_machine_keeps_up};
 use weft_units::{Duration, Instant, MediaKind, Rng};
@@ -62,7 +62,7 @@ struct Call {
 
 impl Call {
     /// A video one way; we offer, with two links.
-    fn new(program: &PathBuf, direction: Direction, options: &[&str]) -> Call {
+    fn new(program: &PathBuf, direction: StreamDirection, options: &[&str]) -> Call {
         let clock = Clock::start();
         let relays: Vec<Relay> = SEEN_AS.iter().map(|a| Relay::bind(a)).collect();
         let (sockets, addresses): (Vec<_>, Vec<_>) =
@@ -80,8 +80,8 @@ impl Call {
             })
             .collect();
         let (side, options) = match direction {
-            Direction::Send => (Side::Sender, options.to_vec()),
-            Direction::Receive => (Side::Receiver, [options, &["-publish"]].concat()),
+            StreamDirection::Send => (Side::Sender, options.to_vec()),
+            StreamDirection::Receive => (Side::Receiver, [options, &["-publish"]].concat()),
         };
         let kind = MediaKind::Video;
         let section = Section::new(kind, direction);
@@ -145,7 +145,7 @@ impl Call {
 
     fn close(self) {
         self.us.remote.send(Command::Stop);
-        self.us.join();
+        self.us.join().expect("it does not panic");
     }
 }
 
@@ -214,7 +214,7 @@ fn pion_merges_what_we_send_over_two_links_and_a_cut_is_no_stop() {
     where_the_machine_keeps_up(|| {
         let Some(program) = program() else { return };
         for cut in [0, 1] {
-            let mut call = Call::new(&program, Direction::Send, &[]);
+            let mut call = Call::new(&program, StreamDirection::Send, &[]);
             call.begin(30);
             let start = call.now();
             survives_a_cut(&mut call, cut, BUSY);
@@ -246,7 +246,7 @@ fn pion_merges_what_we_send_over_two_links_and_a_cut_is_no_stop() {
 fn pion_with_feedback_by_stream_merges_two_links_too() {
     where_the_machine_keeps_up(|| {
         let Some(program) = program() else { return };
-        let mut call = Call::new(&program, Direction::Send, &["-ccfb"]);
+        let mut call = Call::new(&program, StreamDirection::Send, &["-ccfb"]);
         assert_eq!(call.naming, (Level::SenderSide, Naming::Stream));
         call.begin(30);
         let start = call.now();
@@ -275,7 +275,7 @@ fn pion_with_feedback_by_stream_merges_two_links_too() {
 fn a_pion_that_follows_no_second_nomination_shows_the_call_for_as_long_as_it_waits() {
     where_the_machine_keeps_up(|| {
         let Some(program) = program() else { return };
-        let mut call = Call::new(&program, Direction::Send, &["-ignore-nomination"]);
+        let mut call = Call::new(&program, StreamDirection::Send, &["-ignore-nomination"]);
         call.begin(30);
         call.run(seconds(3));
         let cut_at = call.now();
@@ -301,7 +301,7 @@ fn a_pion_that_follows_no_second_nomination_shows_the_call_for_as_long_as_it_wai
 fn pion_publishes_to_us_and_moves_with_our_nomination() {
     where_the_machine_keeps_up(|| {
         let Some(program) = program() else { return };
-        let mut call = Call::new(&program, Direction::Receive, &[]);
+        let mut call = Call::new(&program, StreamDirection::Receive, &[]);
         call.begin(30);
         call.run(seconds(2));
         let cut_at = call.now();

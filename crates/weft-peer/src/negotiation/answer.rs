@@ -1,25 +1,44 @@
 use weft_secure::{Association, DtlsRole};
 use weft_session::{Delivery, Level, Naming, Session};
 use weft_units::{Codec, Instant, MediaKind};
+use weft_wire::payload::{codec_of, format_of};
 use weft_wire::rtp;
 use weft_wire::sdp::{self, Media, Payload, SessionDescription, Setup};
 
 use super::describe::{Sources, Transported, announce, bundle, payloads};
 use super::offer::{add_receiver, add_sender};
 use super::{
-    NegotiatedStream, NegotiationError, PayloadTypes, agree, dtls_role_for_answer, extensions,
+    NegotiationError, PayloadTypes, agree, dtls_role_for_answer, extensions, limited,
     remote_transport,
 };
 use crate::config::PeerConfig;
 use crate::peer::Peer;
+use crate::stream::NegotiatedStream;
 
 /// What an answer takes of an offer.
 #[derive(Clone, Debug)]
 pub struct AnswerPolicy {
     /// Take in what the offerer sends, in this form.
     pub receive: Option<Delivery>,
-    /// Send what the offerer would receive, one stream per kind.
-    pub send: Vec<MediaKind>,
+    /// Send what the offerer would receive: each of these goes into the first
+    /// section that takes it.
+    pub send: Vec<Outgoing>,
+}
+
+/// A stream that an answer sends.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Outgoing {
+    /// What flows.
+    pub kind: MediaKind,
+    /// The one codec that it may have, in place of all of its kind that the
+    /// [`PeerConfig`] allows.
+    pub codec: Option<Codec>,
+}
+
+impl From<MediaKind> for Outgoing {
+    fn from(kind: MediaKind) -> Outgoing {
+        Outgoing { kind, codec: None }
+    }
 }
 
 /// The peer of an offer, and the answer to send.
@@ -52,7 +71,7 @@ pub fn answer(
         config: &config,
         setup,
     };
-    let mut to_send = policy.send.clone();
+    let mut to_send: Vec<Waiting> = Waiting::all(&policy.send);
     let mut rng = config.rng.stream("ssrc");
     let mut media = Vec::with_capacity(offer.media.len());
     for offered in &offer.media {
@@ -85,11 +104,21 @@ impl Answering<'_> {
         &mut self,
         offered: &Media,
         transported: &Transported<'_>,
-        to_send: &mut Vec<MediaKind>,
+        to_send: &mut Vec<Waiting>,
         rng: &mut weft_units::Rng,
     ) -> Option<Media> {
+        if offered.is_rejected() {
+            return None;
+        }
         let allowed = &self.config.codecs;
-        let types = PayloadTypes::of(offered, allowed).filter(|_| !offered.is_rejected())?;
+        let sent = match offered.direction.receives() {
+            true => Waiting::take(to_send, offered, allowed),
+            false => None,
+        };
+        let types = match sent {
+            Some((types, _)) => types,
+            None => PayloadTypes::of(offered, allowed)?,
+        };
         let mut media = Media::new(offered.kind.clone());
         media.mid = offered.mid;
         media.payloads = payloads(&[types]);
@@ -98,16 +127,18 @@ impl Answering<'_> {
         self.keep_chosen_feedback(&mut media);
         transported.describe(&mut media);
         let mut streams: Vec<NegotiatedStream> = Vec::new();
-        let wanted = to_send.iter().position(|k| *k == types.codec.kind());
-        if let Some(index) = wanted.filter(|_| offered.direction.receives()) {
-            to_send.remove(index);
+        if let Some((types, place)) = sent {
             let sources = Sources::fresh(rng, &[types]);
             announce(&mut media, &self.config.session.cname, sources);
             let session = &mut self.peer.session;
-            streams.push(add_sender(session, types, offered, offered.mid, sources));
+            streams.push(NegotiatedStream {
+                place,
+                ..add_sender(session, types, offered, offered.mid, sources)
+            });
         }
         if let Some(delivery) = self.policy.receive.filter(|_| offered.direction.sends()) {
-            let stream = add_receiver(&mut self.peer.session, types, offered, delivery);
+            let mut stream = add_receiver(&mut self.peer.session, types, offered, delivery);
+            stream.place = self.received(types.codec.kind());
             if let Some(title) = &offered.title {
                 self.peer.titles.insert(stream.stream, title.clone());
             }
@@ -126,7 +157,49 @@ impl Answering<'_> {
     }
 }
 
+/// A stream that has no section so far, and its place among those of its kind.
+#[derive(Clone, Copy)]
+struct Waiting {
+    outgoing: Outgoing,
+    place: usize,
+}
+
+impl Waiting {
+    fn all(wanted: &[Outgoing]) -> Vec<Waiting> {
+        let place = |index: usize, kind| wanted[..index].iter().filter(|o| o.kind == kind).count();
+        let all = wanted.iter().enumerate();
+        let waiting = all.map(|(index, outgoing)| Waiting {
+            outgoing: *outgoing,
+            place: place(index, outgoing.kind),
+        });
+        waiting.collect()
+    }
+
+    /// The first of `waiting` that goes into this section, and is taken out,
+    /// with its payload types there.
+    fn take(
+        waiting: &mut Vec<Waiting>,
+        offered: &Media,
+        allowed: &[Codec],
+    ) -> Option<(PayloadTypes, usize)> {
+        let types = |w: &Waiting| {
+            let types = PayloadTypes::of(offered, &limited(allowed, w.outgoing.codec))?;
+            (types.codec.kind() == w.outgoing.kind).then_some(types)
+        };
+        let mut all = waiting.iter().enumerate();
+        let (index, found) = all.find_map(|(index, w)| Some((index, types(w)?)))?;
+        Some((found, waiting.remove(index).place))
+    }
+}
+
 impl Answering<'_> {
+    /// How many streams of a kind are received by now.
+    fn received(&self, kind: MediaKind) -> usize {
+        let streams = self.peer.streams.iter();
+        let alike = |s: &&NegotiatedStream| s.ssrc.is_none() && s.codec.kind() == kind;
+        streams.filter(alike).count()
+    }
+
     /// Of the two kinds that do the same, an answer lists the one to use.
     fn keep_chosen_feedback(&self, media: &mut Media) {
         let session = &self.peer.session;
@@ -146,13 +219,13 @@ impl Answering<'_> {
 }
 
 /// An answer lists no feedback that was not offered (RFC 4585 section 4.2), and
-/// the profile of H.264 that was (RFC 6184 section 8.2.2).
+/// the format parameters that the codec answers to the offered ones.
 fn keep_what_was_offered(media: &mut Media, offered: &Media) {
     for payload in &mut media.payloads {
         let same = |p: &&Payload| p.payload_type == payload.payload_type;
         let offered = offered.payloads.iter().find(same);
-        if let Some(offered) = offered.filter(|p| p.is(Codec::H264.encoding())) {
-            payload.parameters.clone_from(&offered.parameters);
+        if let Some((offered, codec)) = offered.and_then(|p| Some((p, codec_of(p)?))) {
+            payload.parameters = format_of(codec).answered(&offered.parameters);
         }
         let offered = offered.map(|p| p.feedback.clone()).unwrap_or_default();
         payload.feedback.retain(|f| offered.contains(f));

@@ -1,11 +1,13 @@
 //! Our side of a description: transport, codecs, sources.
 
-use weft_units::{Codec, Rng, Ssrc};
+use std::net::{IpAddr, SocketAddr};
+use weft_units::{Codec, MediaKind, Rng, Ssrc};
+use weft_wire::flexfec;
+use weft_wire::payload::format_of;
 use weft_wire::sdp::{
     self, Candidate, CandidateKind, Media, Msid, Payload, SessionDescription, Setup, SsrcAttribute,
     SsrcGroup, Transport,
 };
-use weft_wire::{flexfec, h264};
 
 use super::PayloadTypes;
 use crate::config::PeerConfig;
@@ -20,8 +22,8 @@ impl Transported<'_> {
     /// Writes ICE, DTLS and candidates into a section.
     pub fn describe(&self, media: &mut Media) {
         let association = &self.config.association;
-        media.ice_ufrag = Some(association.credentials.ufrag.clone());
-        media.ice_pwd = Some(association.credentials.pwd.clone());
+        media.ice_ufrag = Some(association.ice.credentials.ufrag.clone());
+        media.ice_pwd = Some(association.ice.credentials.pwd.clone());
         media.ice_options = vec!["trickle".to_owned()];
         media.fingerprint = association
             .certificate
@@ -37,16 +39,29 @@ impl Transported<'_> {
     }
 
     fn candidates(&self) -> Vec<Candidate> {
-        let offered = self.config.locals.iter().enumerate();
+        let offered = self.offered().into_iter().enumerate();
         offered
-            .map(|(index, local)| candidate(index, local.addr))
+            .map(|(index, addr)| candidate(index, addr))
             .collect()
+    }
+
+    /// Our addresses as others see them.
+    fn offered(&self) -> Vec<SocketAddr> {
+        let PeerConfig { locals, public, .. } = self.config;
+        let hidden = |ip: IpAddr| public.iter().any(|p| p.is_ipv4() == ip.is_ipv4());
+        let seen = public.iter().filter_map(|ip| {
+            let mut own = locals.iter().map(|local| local.addr);
+            let own = own.find(|own| own.is_ipv4() == ip.is_ipv4())?;
+            Some(SocketAddr::new(*ip, own.port()))
+        });
+        let kept = locals.iter().map(|local| local.addr);
+        seen.chain(kept.filter(|own| !hidden(own.ip()))).collect()
     }
 }
 
 /// Host candidate priority (RFC 8445 section 5.1.2.1): the order of the links
 /// is the order of preference, and IPv6 stands before IPv4 of the same link.
-fn candidate(index: usize, addr: std::net::SocketAddr) -> Candidate {
+fn candidate(index: usize, addr: SocketAddr) -> Candidate {
     const HOST_PREFERENCE: u32 = 126;
     let local_preference = 65_535_u32.saturating_sub(index as u32);
     Candidate {
@@ -89,32 +104,18 @@ fn payload(codec: Codec, payload_type: u8, name: &str) -> Payload {
 
 /// A codec and its retransmissions.
 fn payloads_of(types: PayloadTypes) -> Vec<Payload> {
-    let feedback = [
-        sdp::TRANSPORT_FEEDBACK,
-        sdp::CONGESTION_FEEDBACK,
-        "ccm fir",
-        "nack",
-        "nack pli",
-    ];
-    let own = payload(types.codec, types.media, types.codec.encoding());
-    let parameters = match types.codec {
-        Codec::Opus => {
-            return vec![Payload {
-                channels: Some(2),
-                parameters: "minptime=10;useinbandfec=1".to_owned(),
-                feedback: [sdp::TRANSPORT_FEEDBACK, sdp::CONGESTION_FEEDBACK]
-                    .map(str::to_owned)
-                    .to_vec(),
-                ..own
-            }];
-        }
-        Codec::Vp8 => String::new(),
-        Codec::H264 => h264::PARAMETERS.to_owned(),
+    let both = [sdp::TRANSPORT_FEEDBACK, sdp::CONGESTION_FEEDBACK];
+    let of_pictures = ["ccm fir", "nack", "nack pli"];
+    let feedback = match types.codec.kind() {
+        MediaKind::Video => [&both[..], &of_pictures].concat(),
+        MediaKind::Audio => both.to_vec(),
     };
+    let description = format_of(types.codec).description();
     let mut all = vec![Payload {
-        parameters,
-        feedback: feedback.map(str::to_owned).to_vec(),
-        ..own
+        channels: description.channels,
+        parameters: description.parameters.to_owned(),
+        feedback: feedback.iter().map(|&f| f.to_owned()).collect(),
+        ..payload(types.codec, types.media, types.codec.encoding())
     }];
     all.extend(types.rtx.map(|rtx| Payload {
         parameters: format!("apt={}", types.media),

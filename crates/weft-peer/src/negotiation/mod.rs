@@ -7,16 +7,18 @@ mod offer;
 #[cfg(test)]
 pub(crate) mod tests;
 
-pub use answer::{AnswerPolicy, answer};
+pub use answer::{AnswerPolicy, Outgoing, answer};
 pub use offer::Offer;
 
 use weft_ice::RemoteCandidate;
 use weft_secure::{DtlsRole, Fingerprint, Remote};
 use weft_session::{Feedback, Level, Naming};
-use weft_units::{Codec, MediaKind, Ssrc, StreamId};
-use weft_wire::h264::Format;
-use weft_wire::rtp::{self, ExtensionMap, Mid};
+use weft_units::{Codec, MediaKind};
+use weft_wire::payload::{self, codec_of, format_of};
+use weft_wire::rtp::{self, ExtensionMap};
 use weft_wire::sdp::{self, Media, SdpError, SectionKind, SessionDescription, Setup};
+
+use crate::stream::StreamDirection;
 
 /// A media section that an offer shall have.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -24,46 +26,32 @@ pub struct Section {
     /// What flows.
     pub kind: MediaKind,
     /// Which way it flows, seen from the offerer.
-    pub direction: Direction,
+    pub direction: StreamDirection,
     /// What people call it: the other side reads the same words, up to 64
     /// characters of them. No control characters.
     pub title: Option<String>,
+    /// The one codec that it may have, in place of all of its kind that the
+    /// [`PeerConfig`](crate::PeerConfig) allows.
+    pub codec: Option<Codec>,
 }
 
 impl Section {
     /// One without a title.
     #[must_use]
-    pub const fn new(kind: MediaKind, direction: Direction) -> Section {
+    pub const fn new(kind: MediaKind, direction: StreamDirection) -> Section {
         Section {
             kind,
             direction,
             title: None,
+            codec: None,
         }
     }
 }
 
-/// Which way media flows in a section, seen from this side.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Direction {
-    /// We send.
-    Send,
-    /// We receive.
-    Receive,
-}
-
-/// A stream that both sides agreed on.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct NegotiatedStream {
-    /// Its id in the session.
-    pub stream: StreamId,
-    /// What was agreed on.
-    pub codec: Codec,
-    /// Which way it flows.
-    pub direction: Direction,
-    /// Its media section.
-    pub mid: Option<Mid>,
-    /// SSRC of what we send.
-    pub ssrc: Option<Ssrc>,
+/// Those of `codecs` that a stream may have which is limited to one, or is not.
+fn limited(codecs: &[Codec], codec: Option<Codec>) -> Vec<Codec> {
+    let may = |c: &&Codec| codec.is_none_or(|only| only == **c);
+    codecs.iter().filter(may).copied().collect()
 }
 
 /// A description cannot be agreed on.
@@ -81,10 +69,7 @@ pub enum NegotiationError {
     #[error("{0}")]
     Fingerprint(#[from] weft_secure::FingerprintError),
     /// Nothing in it can be sent or received here.
-    #[error(
-        "no media section can be used: weft needs VP8 or H.264 (constrained baseline, \
-         packetization-mode=1), or Opus (audio/48000/2)"
-    )]
+    #[error("no media section can be used: weft needs {}", payload::wanted())]
     NoCommonCodec,
     /// The answer does not fit the offer.
     #[error("the answer has {answered} media sections for {offered} offered ones")]
@@ -107,8 +92,8 @@ pub(crate) struct PayloadTypes {
 }
 
 impl PayloadTypes {
-    /// Those of the first codec in the section that is `allowed`; of the forms
-    /// of H.264 the one that fits best.
+    /// Those of the first codec in the section that is `allowed`; of several
+    /// forms of it the one that fits best.
     fn of(media: &Media, allowed: &[Codec]) -> Option<PayloadTypes> {
         let SectionKind::Media(kind) = media.kind else {
             return None;
@@ -120,14 +105,9 @@ impl PayloadTypes {
         };
         let (codec, first) = all().next()?;
         let same = all().filter(|(other, _)| *other == codec).map(|(_, p)| p);
+        let fit = |p| format_of(codec).fit(p);
         // Of equals the first: `max_by_key` would give the last.
-        let best = same.reduce(|best, p| {
-            if Format::of(p) > Format::of(best) {
-                p
-            } else {
-                best
-            }
-        });
+        let best = same.reduce(|best, p| if fit(p) > fit(best) { p } else { best });
         let payload_type = best.unwrap_or(first).payload_type;
         Some(PayloadTypes {
             codec,
@@ -136,15 +116,6 @@ impl PayloadTypes {
             fec: media.fec().filter(|_| kind == MediaKind::Video),
         })
     }
-}
-
-fn codec_of(payload: &sdp::Payload) -> Option<Codec> {
-    let named = |codec: &Codec| match codec {
-        // A form that we cannot receive has the same name.
-        Codec::H264 => Format::of(payload).is_some(),
-        _ => payload.is(codec.encoding()),
-    };
-    Codec::ALL.into_iter().find(named)
 }
 
 /// The extensions of a section that we have too. Numbers for feedback that the

@@ -1,26 +1,19 @@
 use weft_secure::{Association, DtlsRole};
 use weft_session::{Delivery, ReceiveStreamConfig, SendStreamConfig, Session};
 use weft_units::{Codec, Instant, MediaKind};
+use weft_wire::payload::format_of;
 use weft_wire::rtp::{self, Mid};
 use weft_wire::sdp::{self, Media, SessionDescription, Setup};
 
 use super::describe::{Sources, Transported, announce, bundle, payloads};
-use super::{
-    Direction, NegotiatedStream, NegotiationError, PayloadTypes, Section, agree, feedback,
-    remote_transport,
-};
+use super::{NegotiationError, PayloadTypes, Section, agree, feedback, limited, remote_transport};
 use crate::config::PeerConfig;
 use crate::peer::Peer;
+use crate::stream::{NegotiatedStream, StreamDirection};
 
-/// Payload types of our offers, from the dynamic range (RFC 3551 section 6),
-/// the ones that browsers use for the same codecs.
-const VP8: u8 = 96;
-const VP8_RTX: u8 = 97;
-const H264: u8 = 102;
-const H264_RTX: u8 = 103;
-/// Of video, whatever its codec.
+/// The payload type of repair packets in our offers, whatever they repair, the
+/// one that Chromium uses; those of codecs say their formats.
 const FEC: u8 = 98;
-const OPUS: u8 = 111;
 
 /// Extension ids of our offers (RFC 8285: 1 to 14).
 const EXTENSIONS: [(u8, &str); 3] = [
@@ -64,7 +57,8 @@ impl Offer {
             .iter()
             .enumerate()
             .map(|(index, section)| {
-                let codecs = offered_codecs(section.kind, &config.codecs);
+                let allowed = limited(&config.codecs, section.codec);
+                let codecs = offered_codecs(section.kind, &allowed);
                 OfferedSection {
                     section: section.clone(),
                     delivery,
@@ -119,10 +113,13 @@ impl Offer {
         let session = Session::new(now, config.session, config.rng);
         let mut peer = Peer::assemble(self.association, session);
         peer.locals = config.locals;
-        for (section, media) in self.sections.iter().zip(&answer.media) {
-            let types = PayloadTypes::of(media, &config.codecs);
+        for (index, (offered, media)) in self.sections.iter().zip(&answer.media).enumerate() {
+            let allowed = limited(&config.codecs, offered.section.codec);
+            let types = PayloadTypes::of(media, &allowed);
             if let Some(types) = types.filter(|_| !media.is_rejected()) {
-                let stream = section.add_to(&mut peer.session, media, types);
+                let like = |s: &&OfferedSection| offered.is_like(s);
+                let place = self.sections[..index].iter().filter(like).count();
+                let stream = offered.add_to(&mut peer.session, media, types, place);
                 peer.streams.extend(stream);
             }
         }
@@ -138,15 +135,11 @@ impl Offer {
 /// Those of one kind, in the order of preference.
 fn offered_codecs(kind: MediaKind, codecs: &[Codec]) -> Vec<PayloadTypes> {
     let of = |codec: Codec| {
-        let (media, rtx) = match codec {
-            Codec::Vp8 => (VP8, Some(VP8_RTX)),
-            Codec::H264 => (H264, Some(H264_RTX)),
-            Codec::Opus => (OPUS, None),
-        };
+        let description = format_of(codec).description();
         PayloadTypes {
             codec,
-            media,
-            rtx,
+            media: description.payload_type,
+            rtx: description.rtx,
             fec: (kind == MediaKind::Video).then_some(FEC),
         }
     };
@@ -163,13 +156,19 @@ impl OfferedSection {
         media.extensions = EXTENSIONS.map(|(id, uri)| (id, uri.to_owned())).to_vec();
         transported.describe(&mut media);
         match self.section.direction {
-            Direction::Send => {
+            StreamDirection::Send => {
                 media.direction = sdp::Direction::SendOnly;
                 announce(&mut media, cname, self.sources);
             }
-            Direction::Receive => media.direction = sdp::Direction::RecvOnly,
+            StreamDirection::Receive => media.direction = sdp::Direction::RecvOnly,
         }
         media
+    }
+
+    /// Of the same kind and direction.
+    fn is_like(&self, other: &OfferedSection) -> bool {
+        let of = |s: &OfferedSection| (s.section.kind, s.section.direction);
+        of(self) == of(other)
     }
 
     fn add_to(
@@ -177,18 +176,26 @@ impl OfferedSection {
         session: &mut Session,
         media: &Media,
         types: PayloadTypes,
+        place: usize,
     ) -> Option<NegotiatedStream> {
         let flows = match self.section.direction {
-            Direction::Send => media.direction.receives(),
-            Direction::Receive => media.direction.sends(),
+            StreamDirection::Send => media.direction.receives(),
+            StreamDirection::Receive => media.direction.sends(),
         };
         flows.then(|| match self.section.direction {
-            Direction::Send => add_sender(session, types, media, self.mid, self.sources),
-            Direction::Receive => add_receiver(session, types, media, self.delivery),
+            StreamDirection::Send => NegotiatedStream {
+                place,
+                ..add_sender(session, types, media, self.mid, self.sources)
+            },
+            StreamDirection::Receive => NegotiatedStream {
+                place,
+                ..add_receiver(session, types, media, self.delivery)
+            },
         })
     }
 }
 
+/// The stream, as the first of its kind.
 pub(super) fn add_sender(
     session: &mut Session,
     types: PayloadTypes,
@@ -205,16 +212,18 @@ pub(super) fn add_sender(
         mid,
         feedback: feedback(session.level(), session.naming(), media),
     });
-    let direction = Direction::Send;
+    let direction = StreamDirection::Send;
     NegotiatedStream {
         stream,
         codec: types.codec,
         direction,
+        place: 0,
         mid,
         ssrc: Some(sources.media),
     }
 }
 
+/// The stream, as the first of its kind.
 pub(super) fn add_receiver(
     session: &mut Session,
     types: PayloadTypes,
@@ -233,11 +242,12 @@ pub(super) fn add_receiver(
         codec: types.codec,
         delivery,
     });
-    let direction = Direction::Receive;
+    let direction = StreamDirection::Receive;
     NegotiatedStream {
         stream,
         codec: types.codec,
         direction,
+        place: 0,
         mid: media.mid,
         ssrc: None,
     }

@@ -1,3 +1,6 @@
+mod codecs;
+mod levels;
+
 use std::collections::BTreeSet;
 use std::net::SocketAddr;
 
@@ -9,7 +12,7 @@ use weft_wire::rtp::ExtensionMap;
 use weft_wire::sdp::{SessionDescription, Setup};
 
 use super::*;
-use crate::{Peer, PeerConfig};
+use crate::{NegotiatedStream, Peer, PeerConfig};
 
 /// The offers that `weft-wire` is tested with.
 #[path = "../../../weft-wire/src/sdp/tests/samples.rs"]
@@ -23,12 +26,15 @@ pub(crate) fn config(role: IceRole, seed: u64, local: &str) -> PeerConfig {
     rng.stream("credentials").fill(&mut entropy);
     PeerConfig {
         association: AssociationConfig {
-            role,
-            credentials: Credentials::from_entropy(&entropy),
-            tie_breaker: seed,
+            ice: weft_ice::Config {
+                role,
+                credentials: Credentials::from_entropy(&entropy),
+                tie_breaker: seed,
+                checks: weft_ice::Checks::All,
+                rng: rng.stream("association"),
+            },
             certificate: Certificate::generate().expect("the system has randomness"),
             epoch: std::time::Instant::now(),
-            rng: rng.stream("association"),
             handshake_seed: None,
         },
         session: weft_session::Config::new(ExtensionMap::default(), Ssrc(1)),
@@ -39,8 +45,31 @@ pub(crate) fn config(role: IceRole, seed: u64, local: &str) -> PeerConfig {
             cost: 10,
             remotes: RemoteFilter::Any,
         }],
+        public: Vec::new(),
         rng: rng.stream("session"),
     }
+}
+
+#[test]
+fn behind_a_translating_router_its_addresses_are_offered() {
+    let mut config = config(IceRole::Controlling, 1, "10.0.0.7:5000");
+    let local = |addr: &str| LocalAddress {
+        addr: addr.parse().expect("an address"),
+        ..config.locals[0].clone()
+    };
+    let locals = vec![
+        local("10.0.0.7:5000"),
+        local("10.1.0.7:5000"),
+        local("[2001:db8::7]:5000"),
+    ];
+    config.locals = locals;
+    config.public = vec!["192.0.2.7".parse().expect("an address")];
+    let section = Section::new(MediaKind::Audio, StreamDirection::Receive);
+    let text = Offer::new(Instant::ZERO, config, &[section], Delivery::Packets).sdp();
+    let description = SessionDescription::parse(&text).expect("our offers can be read");
+    let candidates = description.media[0].candidates.iter();
+    let offered: Vec<_> = candidates.map(|c| (&*c.address, c.port)).collect();
+    assert_eq!(offered, [("192.0.2.7", 5000), ("2001:db8::7", 5000)]);
 }
 
 const RECEIVE: AnswerPolicy = AnswerPolicy {
@@ -64,7 +93,7 @@ fn refusal(offer: &str, policy: &AnswerPolicy) -> String {
 }
 
 /// Of each stream: what it is, which way it goes, in which section.
-fn streams(peer: &Peer) -> Vec<(MediaKind, Direction, String)> {
+fn streams(peer: &Peer) -> Vec<(MediaKind, StreamDirection, String)> {
     let text = |s: &NegotiatedStream| s.mid.map(|m| m.to_string()).unwrap_or_default();
     let streams = peer.streams().iter();
     streams
@@ -76,8 +105,8 @@ fn streams(peer: &Peer) -> Vec<(MediaKind, Direction, String)> {
 fn chromium_publishes_audio_and_video_and_no_data() {
     let (peer, answer) = answer_to(samples::CHROMIUM, &RECEIVE).expect("it is usable");
     let expected = [
-        (MediaKind::Audio, Direction::Receive, "0".to_owned()),
-        (MediaKind::Video, Direction::Receive, "1".to_owned()),
+        (MediaKind::Audio, StreamDirection::Receive, "0".to_owned()),
+        (MediaKind::Video, StreamDirection::Receive, "1".to_owned()),
     ];
     assert_eq!(streams(&peer), expected);
     assert_eq!(peer.session().level(), Level::SenderSide);
@@ -107,11 +136,11 @@ fn chromium_publishes_audio_and_video_and_no_data() {
 fn chromium_plays_what_we_send_in_the_section_that_it_would_receive() {
     let policy = AnswerPolicy {
         receive: None,
-        send: vec![MediaKind::Audio, MediaKind::Video],
+        send: vec![MediaKind::Audio.into(), MediaKind::Video.into()],
     };
     let (peer, answer) = answer_to(samples::CHROMIUM, &policy).expect("audio is usable");
     // The video section is sendonly.
-    let expected = [(MediaKind::Audio, Direction::Send, "0".to_owned())];
+    let expected = [(MediaKind::Audio, StreamDirection::Send, "0".to_owned())];
     assert_eq!(streams(&peer), expected);
     assert_eq!(answer.media[0].direction, sdp::Direction::SendOnly);
     assert_eq!(
@@ -125,7 +154,7 @@ fn chromium_plays_what_we_send_in_the_section_that_it_would_receive() {
 #[test]
 fn firefox_keeps_its_own_numbers_and_its_rejected_section() {
     let (peer, answer) = answer_to(samples::FIREFOX, &RECEIVE).expect("it is usable");
-    let expected = [(MediaKind::Video, Direction::Receive, "1".to_owned())];
+    let expected = [(MediaKind::Video, StreamDirection::Receive, "1".to_owned())];
     assert_eq!(streams(&peer), expected);
     assert!(answer.media[0].is_rejected());
     let types: Vec<u8> = answer.media[1]
@@ -181,7 +210,7 @@ a=setup:actpass\r
 
 const SEND_BOTH: fn() -> AnswerPolicy = || AnswerPolicy {
     receive: None,
-    send: vec![MediaKind::Audio, MediaKind::Video],
+    send: vec![MediaKind::Audio.into(), MediaKind::Video.into()],
 };
 
 /// Sends one frame of each stream and says which bear a transport-wide number.
@@ -288,12 +317,12 @@ fn numbers_on_audio_alone_are_no_level() {
 fn pion_sends_and_receives_in_one_section() {
     let policy = AnswerPolicy {
         receive: Some(Delivery::Frames),
-        send: vec![MediaKind::Video],
+        send: vec![MediaKind::Video.into()],
     };
     let (peer, answer) = answer_to(samples::PION, &policy).expect("it is usable");
     let expected = [
-        (MediaKind::Video, Direction::Send, "0".to_owned()),
-        (MediaKind::Video, Direction::Receive, "0".to_owned()),
+        (MediaKind::Video, StreamDirection::Send, "0".to_owned()),
+        (MediaKind::Video, StreamDirection::Receive, "0".to_owned()),
     ];
     assert_eq!(streams(&peer), expected);
     assert_eq!(answer.media[0].direction, sdp::Direction::SendRecv);
@@ -303,8 +332,16 @@ fn pion_sends_and_receives_in_one_section() {
 fn gstreamers_bundle_only_section_is_used() {
     let (peer, _) = answer_to(samples::GSTREAMER, &RECEIVE).expect("it is usable");
     let expected = [
-        (MediaKind::Video, Direction::Receive, "video0".to_owned()),
-        (MediaKind::Audio, Direction::Receive, "audio1".to_owned()),
+        (
+            MediaKind::Video,
+            StreamDirection::Receive,
+            "video0".to_owned(),
+        ),
+        (
+            MediaKind::Audio,
+            StreamDirection::Receive,
+            "audio1".to_owned(),
+        ),
     ];
     assert_eq!(streams(&peer), expected);
 }
@@ -313,8 +350,8 @@ fn gstreamers_bundle_only_section_is_used() {
 fn obs_sends_h264_and_nobody_reports_packets() {
     let (peer, answer) = answer_to(samples::OBS, &RECEIVE).expect("it is usable");
     let expected = [
-        (MediaKind::Audio, Direction::Receive, "0".to_owned()),
-        (MediaKind::Video, Direction::Receive, "1".to_owned()),
+        (MediaKind::Audio, StreamDirection::Receive, "0".to_owned()),
+        (MediaKind::Video, StreamDirection::Receive, "1".to_owned()),
     ];
     assert_eq!(streams(&peer), expected);
     assert_eq!(codecs(&peer), [Codec::Opus, Codec::H264]);
@@ -340,99 +377,6 @@ fn answer_with(offer: &str, video: &[Codec]) -> Result<(Peer, Media), Negotiatio
 }
 
 #[test]
-fn the_offers_first_codec_is_taken_unless_it_is_not_allowed() {
-    use Codec::{H264, Vp8};
-    // Firefox lists VP8 as 120 and then H.264 as 126.
-    for (allowed, payload_type, agreed) in [
-        (&[H264, Vp8][..], 120, Vp8),
-        (&[H264], 126, H264),
-        (&[Vp8], 120, Vp8),
-    ] {
-        let (peer, media) = answer_with(samples::FIREFOX, allowed).expect("it is usable");
-        assert!(codecs(&peer).contains(&agreed));
-        assert_eq!(media.payloads[0].payload_type, payload_type);
-        assert_eq!(media.payloads.iter().filter(|p| !p.is("rtx")).count(), 1);
-    }
-    let without = answer_with(samples::PION, &[H264]).err();
-    assert!(matches!(without, Some(NegotiationError::NoCommonCodec)));
-}
-
-#[test]
-fn constrained_baseline_is_taken_before_baseline_and_a_profile_is_kept() {
-    // As Chromium 156 lists them, without the VP8 before them.
-    let forms = |forms: &[(u8, &str)]| {
-        let lines: String = forms
-            .iter()
-            .map(|(number, form)| {
-                let level = "level-asymmetry-allowed=1";
-                format!("a=rtpmap:{number} H264/90000\r\na=fmtp:{number} {level};{form}\r\n")
-            })
-            .collect();
-        let numbers: Vec<String> = forms.iter().map(|(number, _)| number.to_string()).collect();
-        let old = samples::OBS;
-        let begin = old.find("a=rtpmap:96 H264").expect("OBS sends H.264");
-        let video = old.find("m=video").expect("OBS sends video");
-        let end = old[video..].find('\r').expect("the line ends") + video;
-        let line = format!("m=video 9 UDP/TLS/RTP/SAVPF {}", numbers.join(" "));
-        let rest: String = old[begin..]
-            .split_inclusive('\n')
-            .filter(|l| !l.contains(":96"))
-            .collect();
-        format!("{}{line}{}{lines}{rest}", &old[..video], &old[end..begin])
-    };
-    let offer = forms(&[
-        (103, "packetization-mode=1;profile-level-id=42001f"),
-        (107, "packetization-mode=0;profile-level-id=42e01f"),
-        (109, "packetization-mode=1;profile-level-id=42e01f"),
-        (112, "packetization-mode=1;profile-level-id=64001f"),
-    ]);
-    let (_, media) = answer_with(&offer, &[Codec::H264]).expect("it is usable");
-    assert_eq!(media.payloads[0].payload_type, 109);
-    let offer = forms(&[(103, "packetization-mode=1;profile-level-id=42001f")]);
-    let (_, media) = answer_with(&offer, &[Codec::H264]).expect("it is usable");
-    let profile = media.payloads[0].parameter("profile-level-id");
-    assert_eq!(profile, Some("42001f"));
-    let offer = forms(&[(112, "packetization-mode=1;profile-level-id=64001f")]);
-    let (peer, media) = answer_with(&offer, &[Codec::H264]).expect("audio is usable");
-    assert!(media.is_rejected());
-    assert_eq!(codecs(&peer), [Codec::Opus]);
-}
-
-#[test]
-fn our_offer_lists_what_we_allow_in_our_order_and_ours_answer_it() {
-    let section = Section::new(MediaKind::Video, Direction::Send);
-    for video in [
-        vec![Codec::H264],
-        vec![Codec::H264, Codec::Vp8],
-        vec![Codec::Vp8],
-    ] {
-        let mut config = config(IceRole::Controlling, 2, "192.0.2.2:5000");
-        config.codecs.clone_from(&video);
-        let offer = Offer::new(
-            Instant::ZERO,
-            config,
-            std::slice::from_ref(&section),
-            Delivery::Frames,
-        );
-        let text = offer.sdp();
-        let (peer, answer) = answer_to(&text, &RECEIVE).expect("it is ours");
-        assert_eq!(codecs(&peer), [video[0]]);
-        let sender = offer.accept(Instant::ZERO, &answer.to_string());
-        let sender = sender.expect("it fits");
-        assert_eq!(codecs(&sender), [video[0]]);
-        let offered = SessionDescription::parse(&text).expect("it can be read");
-        let payloads = &offered.media[0].payloads;
-        let named: Vec<&str> = payloads.iter().map(|p| p.codec.as_str()).collect();
-        let mut expected: Vec<&str> = video
-            .iter()
-            .flat_map(|codec| [codec.encoding(), "rtx"])
-            .collect();
-        expected.push("flexfec");
-        assert_eq!(named, expected);
-    }
-}
-
-#[test]
 fn transport_numbers_without_feedback_are_no_level() {
     let offer = samples::PION.replace("a=rtcp-fb:96 transport-cc \r\n", "");
     let (peer, answer) = answer_to(&offer, &RECEIVE).expect("it is usable");
@@ -453,8 +397,10 @@ fn refusals_say_what_is_missing_and_what_would_do() {
     let no_codec = samples::PION.replace("VP8/90000", "H264/90000");
     assert_eq!(
         refusal(&no_codec, &RECEIVE),
-        "no media section can be used: weft needs VP8 or H.264 (constrained baseline, \
-         packetization-mode=1), or Opus (audio/48000/2)"
+        format!(
+            "no media section can be used: weft needs {}",
+            payload::wanted()
+        )
     );
     let drop_line = |mark: &str| -> String {
         let lines = samples::PION.split_inclusive('\n');
@@ -479,7 +425,7 @@ fn refusals_say_what_is_missing_and_what_would_do() {
 fn every_camera_of_an_offer_is_received_under_its_title() {
     let camera = |title: Option<&str>| Section {
         title: title.map(str::to_owned),
-        ..Section::new(MediaKind::Video, Direction::Send)
+        ..Section::new(MediaKind::Video, StreamDirection::Send)
     };
     let sections = [
         camera(Some("Front")),
@@ -506,7 +452,7 @@ fn every_camera_of_an_offer_is_received_under_its_title() {
 
 #[test]
 fn an_answer_must_fit_the_offer() {
-    let section = Section::new(MediaKind::Video, Direction::Send);
+    let section = Section::new(MediaKind::Video, StreamDirection::Send);
     let offer = || {
         let config = config(IceRole::Controlling, 2, "192.0.2.2:5000");
         Offer::new(
@@ -544,95 +490,4 @@ fn fragments_give_their_usable_candidates() {
     let candidates = fragment_candidates(fragment).expect("it can be read");
     let addresses: Vec<String> = candidates.iter().map(|c| c.addr.to_string()).collect();
     assert_eq!(addresses, ["192.0.2.9:54400"]);
-}
-
-#[test]
-fn repair_packets_are_for_those_who_list_them() {
-    let section = Section::new(MediaKind::Video, Direction::Send);
-    let config = config(IceRole::Controlling, 2, "192.0.2.2:5000");
-    let offer = Offer::new(Instant::ZERO, config, &[section], Delivery::Frames).sdp();
-    assert!(offer.contains("a=rtpmap:98 flexfec/90000\r\n"), "{offer}");
-    assert!(offer.contains("a=fmtp:98 repair-window=300000\r\n"));
-    let parsed = SessionDescription::parse(&offer).expect("our offers can be read");
-    let video = &parsed.media[0];
-    let [media] = video.primary_ssrcs()[..] else {
-        panic!("one source, and two that repair it: {offer}")
-    };
-    let repairs = [video.rtx_ssrc_of(media), video.fec_ssrc_of(media)];
-    assert!(repairs.iter().all(Option::is_some) && repairs[0] != repairs[1]);
-    let (_, answer) = answer_to(&offer, &RECEIVE).expect("it is usable");
-    assert_eq!(answer.media[0].fec(), Some(98));
-
-    let send = AnswerPolicy {
-        receive: None,
-        send: vec![MediaKind::Video],
-    };
-    let plays = samples::CHROMIUM.replace("a=sendonly", "a=recvonly");
-    let (_, answer) = answer_to(&plays, &send).expect("it is usable");
-    let answer = answer.to_string();
-    assert!(answer.contains("a=ssrc-group:FID"), "we send: {answer}");
-    assert!(!answer.contains("flexfec") && !answer.contains("FEC-FR"));
-}
-
-/// What the session has, and of the answer's first section of video: whether it
-/// lists each kind of feedback, and the extension for transport-wide numbers.
-fn chosen(offer: &str) -> ((Level, Naming), [bool; 3]) {
-    let (peer, answer) = answer_to(offer, &SEND_BOTH()).expect("it is usable");
-    let session = (peer.session().level(), peer.session().naming());
-    let video = answer
-        .media
-        .iter()
-        .find(|m| m.kind == MediaKind::Video.into());
-    let video = video.expect("a section of video");
-    let lists = |f: &str| video.has_feedback(f);
-    let numbers = |(_, uri): &(u8, String)| uri == rtp::TRANSPORT_SEQUENCE_URI;
-    let each = [
-        lists(sdp::CONGESTION_FEEDBACK),
-        lists(sdp::TRANSPORT_FEEDBACK),
-        video.extensions.iter().any(numbers),
-    ];
-    (session, each)
-}
-
-#[test]
-fn feedback_by_stream_is_preferred_to_transport_wide_feedback() {
-    let with = |lines: &str| {
-        let mark = "a=rtcp-fb:120 nack pli\r\n";
-        FIREFOX_PLAYS.replacen(mark, &format!("{mark}{lines}"), 1)
-    };
-    let both = with("a=rtcp-fb:* ack ccfb\r\n");
-    let by_stream = ((Level::SenderSide, Naming::Stream), [true, false, false]);
-    assert_eq!(chosen(&both), by_stream);
-    // Pion lists it for each payload type.
-    let alone = with("a=rtcp-fb:120 ack ccfb\r\n").replace("a=rtcp-fb:120 transport-cc\r\n", "");
-    assert_eq!(chosen(&alone), by_stream);
-    let numbers = ((Level::SenderSide, Naming::Transport), [false, true, true]);
-    assert_eq!(chosen(FIREFOX_PLAYS), numbers);
-    let (mut peer, answer) = answer_to(&both, &SEND_BOTH()).expect("it is usable");
-    let text = answer.to_string();
-    assert_eq!(
-        text.matches("a=rtcp-fb:* ack ccfb\r\n").count(),
-        1,
-        "{text}"
-    );
-    let extensions = ExtensionMap {
-        transport_sequence: Some(7),
-        mid: Some(3),
-        ..ExtensionMap::default()
-    };
-    let bear = numbered(&mut peer, &extensions);
-    assert!(bear.iter().all(|(_, numbered)| !numbered), "{bear:?}");
-}
-
-#[test]
-fn who_knows_paths_needs_no_other_feedback() {
-    let section = Section::new(MediaKind::Video, Direction::Receive);
-    let config = config(IceRole::Controlling, 2, "192.0.2.2:5000");
-    let offer = Offer::new(Instant::ZERO, config, &[section], Delivery::Frames).sdp();
-    assert!(offer.contains("a=rtcp-fb:* ack ccfb\r\n"), "{offer}");
-    let (session, [by_stream, ..]) = chosen(&offer);
-    assert_eq!(
-        (session, by_stream),
-        ((Level::Full, Naming::Transport), false)
-    );
 }

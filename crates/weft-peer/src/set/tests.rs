@@ -6,7 +6,7 @@ use weft_units::{Duration, Ecn, Instant, MediaKind};
 
 use super::*;
 use crate::negotiation::tests::config;
-use crate::{AnswerPolicy, Direction, Offer, Section, answer};
+use crate::{AnswerPolicy, Offer, Section, StreamDirection, answer};
 
 const SERVER: &str = "192.0.2.1:5000";
 
@@ -16,7 +16,7 @@ fn addr(text: &str) -> SocketAddr {
 
 /// A client at `local` that offered video, and its peer on the server.
 fn pair(seed: u64, local: &str) -> (Peer, Peer) {
-    let section = Section::new(MediaKind::Video, Direction::Send);
+    let section = Section::new(MediaKind::Video, StreamDirection::Send);
     let client = config(IceRole::Controlling, seed, local);
     let server = config(IceRole::Controlled, seed + 100, SERVER);
     let policy = AnswerPolicy {
@@ -191,7 +191,7 @@ fn a_removed_peer_leaves_neither_name_nor_route() {
     assert_eq!(found, None);
     assert_eq!(house.set.strays(), before + 1);
     assert_eq!(house.set.poll_timeout(), None);
-    assert!(house.set.names.is_empty() && house.set.routes.is_empty());
+    assert!(house.set.names.is_empty() && house.set.routes.len() == 0);
 }
 
 #[test]
@@ -203,4 +203,123 @@ fn a_path_of_a_peer_is_up_on_both_sides() {
         |peer: &Peer| -> Vec<PathState> { peer.association().paths().map(|p| p.state).collect() };
     assert_eq!(states(&house.clients[0]), [PathState::Up]);
     assert_eq!(states(house.set.get(key).expect("there")), [PathState::Up]);
+}
+
+/// The pairs of all peers as the set has them, and as their agents do.
+fn routes(set: &PeerSet) -> (usize, usize) {
+    let pairs = set.iter().map(|(_, peer)| peer.association().routes());
+    (set.routes.len(), pairs.map(Iterator::count).sum())
+}
+
+#[test]
+fn checks_from_everywhere_make_no_routes_beyond_the_pairs_of_their_peer() {
+    let mut house = House::default();
+    house.admit(pair(1, "198.51.100.1:1000"));
+    house.run(500);
+    let check = house.last_check.clone();
+    for port in 1..5000 {
+        let source = SocketAddr::from(([203, 0, 113, 9], port));
+        house
+            .set
+            .handle_datagram(house.now, addr(SERVER), source, Ecn::NotEct, &check);
+        while house.set.poll_output().is_some() {}
+    }
+    let (kept, pairs) = routes(&house.set);
+    assert_eq!(kept, pairs);
+    assert!(kept <= 64, "{kept} routes");
+}
+
+#[test]
+fn a_signed_check_from_a_forged_source_does_not_move_a_route() {
+    let mut house = House::default();
+    let victim = house.admit(pair(1, "198.51.100.1:1000"));
+    house.run(500);
+    let attacker = house.admit(pair(2, "198.51.100.2:1000"));
+    house.run(500);
+    // The other's own check, with its own keys, as if it came from the victim.
+    let check = house.last_check.clone();
+    let name = house.set.get(attacker).expect("there");
+    let name = &name.association().credentials().ufrag;
+    assert_eq!(stun_username(&check), Some(name.as_str()));
+    let (server, client) = (addr(SERVER), addr("198.51.100.1:1000"));
+    house
+        .set
+        .handle_datagram(house.now, server, client, Ecn::NotEct, &check);
+    house.run(500);
+    let nonsense = [0x80; 40];
+    let routed = house
+        .set
+        .handle_datagram(house.now, server, client, Ecn::NotEct, &nonsense);
+    assert_eq!(routed, Some(victim));
+    let (kept, pairs) = routes(&house.set);
+    assert_eq!(kept, pairs);
+}
+
+#[test]
+fn a_defect_in_the_handling_of_one_peer_ends_that_one_alone() {
+    let mut house = House::default();
+    let broken = house.admit(pair(1, "198.51.100.1:1000"));
+    let other = house.admit(pair(2, "198.51.100.2:1000"));
+    house.run(500);
+    for deed in ["datagram", "timeout"] {
+        let Some(key) = [broken, other]
+            .into_iter()
+            .find(|k| house.set.get(*k).is_some())
+        else {
+            panic!("both are gone");
+        };
+        house.set.get_mut(key).expect("there").broken = true;
+        if deed == "datagram" {
+            let (server, client) = (addr(SERVER), addr("198.51.100.1:1000"));
+            let datagram = [0x80; 40];
+            house
+                .set
+                .handle_datagram(house.now, server, client, Ecn::NotEct, &datagram);
+        } else {
+            house.now += Duration::from_secs(10);
+            house.set.handle_timeout(house.now);
+        }
+        assert!(house.set.get(key).is_none(), "{deed}");
+        let mut said = Vec::new();
+        while let Some((from, output)) = house.set.poll_output() {
+            if let Output::Event(Event::Association(AssociationEvent::Failed { reason })) = output {
+                said.push((from, reason));
+            }
+        }
+        assert_eq!(said, [(key, FailReason::Defect)], "{deed}");
+        let (kept, pairs) = routes(&house.set);
+        assert_eq!(kept, pairs, "{deed}");
+        if deed == "datagram" {
+            assert!(house.is_connected(other));
+        }
+    }
+}
+
+#[test]
+fn what_a_peer_sends_beyond_its_bound_is_dropped_unseen() {
+    let mut house = House::default();
+    let key = house.admit(pair(1, "198.51.100.1:1000"));
+    house.run(500);
+    house.set.limit_ingress(key, weft_units::Rate::from_mbps(1));
+    let (server, client) = (addr(SERVER), addr("198.51.100.1:1000"));
+    let answers = |house: &mut House, datagram: &[u8], times: usize| {
+        let mut answers = 0;
+        for _ in 0..times {
+            house
+                .set
+                .handle_datagram(house.now, server, client, Ecn::NotEct, datagram);
+            answers += std::iter::from_fn(|| house.set.poll_output()).count();
+        }
+        answers
+    };
+    // What is not the peer's uses up nothing of what it may send.
+    assert_eq!(answers(&mut house, &[0x80; 1_000], 1_000), 0);
+    let check = house.last_check.clone();
+    let most = 125_000 / check.len();
+    let answered = answers(&mut house, &check, 10 * most);
+    assert!((most..most + 2).contains(&answered), "{answered} of {most}");
+    house.now += Duration::from_secs(1);
+    house.set.handle_timeout(house.now);
+    while house.set.poll_output().is_some() {}
+    assert!(answers(&mut house, &check, 10) >= 10);
 }

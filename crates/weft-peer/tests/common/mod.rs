@@ -197,16 +197,20 @@ pub fn config(role: IceRole, epoch: std::time::Instant, rng: &Rng) -> PeerConfig
     session.max_rate = Rate::from_kbps(2500);
     PeerConfig {
         association: AssociationConfig {
-            role,
-            credentials: Credentials::from_entropy(&entropy),
-            tie_breaker: rng.stream("tie").next_u64(),
+            ice: weft_ice::Config {
+                role,
+                credentials: Credentials::from_entropy(&entropy),
+                tie_breaker: rng.stream("tie").next_u64(),
+                checks: weft_ice::Checks::All,
+                rng: rng.stream("association"),
+            },
             certificate: Certificate::generate().expect("the system has randomness"),
             epoch,
-            rng: rng.stream("association"),
             handshake_seed: None,
         },
         session,
         locals: Vec::new(),
+        public: Vec::new(),
         codecs: Codec::ALL.to_vec(),
         rng: rng.stream("session"),
     }

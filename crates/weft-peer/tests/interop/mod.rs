@@ -12,7 +12,7 @@ use str0m::media::{Direction as Str0mDirection, MediaKind as Str0mKind, MediaTim
 use str0m::net::{DatagramRecv, Protocol, Receive};
 use str0m::{Candidate, Rtc, RtcConfig};
 use weft_ice::IceRole;
-use weft_peer::{AnswerPolicy, Direction, Offer, Output, Peer, Section, answer};
+use weft_peer::{AnswerPolicy, Offer, Output, Peer, Section, StreamDirection, answer};
 use weft_session::{Delivery, Level};
 use weft_units::{Duration, Ecn, Instant, MediaKind, Rng};
 
@@ -221,8 +221,8 @@ impl Call {
 
 fn we_offer(str0m: &mut Rtc, config: weft_peer::PeerConfig, sender: Who) -> Peer {
     let direction = match sender {
-        Who::Weft => Direction::Send,
-        Who::Str0m => Direction::Receive,
+        Who::Weft => StreamDirection::Send,
+        Who::Str0m => StreamDirection::Receive,
     };
     let section = Section::new(MediaKind::Video, direction);
     let offer = Offer::new(Instant::ZERO, config, &[section], Delivery::Frames);
@@ -239,7 +239,7 @@ fn str0m_offers(
 ) -> (Peer, Option<Mid>) {
     let (direction, policy) = match sender {
         Who::Weft => {
-            let send = vec![MediaKind::Video];
+            let send = vec![MediaKind::Video.into()];
             let receive = None;
             (Str0mDirection::RecvOnly, AnswerPolicy { receive, send })
         }

@@ -3,7 +3,9 @@
 use std::net::SocketAddr;
 
 use weft_ice::IceRole;
-use weft_peer::{AnswerPolicy, Direction, Event, Offer, Output, Peer, PeerConfig, Section, answer};
+use weft_peer::{
+    AnswerPolicy, Event, Offer, Output, Peer, PeerConfig, Section, StreamDirection, answer,
+};
 use weft_session::{Delivery, SchedulerKind};
 use weft_units::{Duration, Ecn, Instant, MediaKind, Rng, StreamId};
 
@@ -212,8 +214,8 @@ fn configs(setup: &Setup, rng: &Rng) -> (PeerConfig, PeerConfig) {
 fn negotiate(setup: &Setup, sender: PeerConfig, receiver: PeerConfig) -> (Peer, Peer) {
     let kind = MediaKind::Video;
     let (offerer, answerer, direction) = match setup.offerer {
-        Side::Sender => (sender, receiver, Direction::Send),
-        Side::Receiver => (receiver, sender, Direction::Receive),
+        Side::Sender => (sender, receiver, StreamDirection::Send),
+        Side::Receiver => (receiver, sender, StreamDirection::Receive),
     };
     let policy = match setup.offerer {
         Side::Sender => AnswerPolicy {
@@ -222,7 +224,7 @@ fn negotiate(setup: &Setup, sender: PeerConfig, receiver: PeerConfig) -> (Peer, 
         },
         Side::Receiver => AnswerPolicy {
             receive: None,
-            send: vec![kind],
+            send: vec![kind.into()],
         },
     };
     let section = Section::new(kind, direction);

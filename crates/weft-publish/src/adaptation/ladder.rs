@@ -2,7 +2,7 @@
 
 use weft_units::Rate;
 
-use super::{AdaptationSetup, Degradation, Form};
+use super::setup::{AdaptationSetup, Degradation, Form};
 
 /// One form.
 #[derive(Clone, Copy, Debug)]

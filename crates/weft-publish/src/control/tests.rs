@@ -1,8 +1,8 @@
 use proptest::prelude::*;
-use weft_units::{Duration, Instant, Rate};
+use weft_units::{Bytes, Duration, Instant, Rate};
 
 use super::{Allowance, EncoderControl, Start};
-use crate::adaptation::{AdaptationSetup, Degradation, QuantizerBounds};
+use crate::{AdaptationSetup, Degradation, QuantizerBounds};
 
 /// A camera of 30 pictures per second.
 struct Camera {
@@ -57,19 +57,36 @@ fn nothing_is_encoded_without_a_rate() {
 }
 
 #[test]
-fn an_overrun_costs_one_picture_however_many_there_were() {
+fn without_room_one_picture_in_four_is_tried() {
     let mut camera = Camera::new();
     camera.next();
-    camera.allowance.overruns += 3;
-    let taken = [(); 4].map(|()| camera.next().is_some());
-    assert_eq!(taken, [false, true, true, true]);
-    // As long as it goes on, every second picture is tried.
-    let taken = [(); 4].map(|()| {
-        let start = camera.next();
-        camera.allowance.overruns += u32::from(start.is_some());
-        start.is_some()
-    });
-    assert_eq!(taken, [true, false, true, false]);
+    // An eighth of 1 Mbit/s at 30 fps: 520 bytes.
+    camera.allowance.budget = Some(Bytes(510));
+    let taken = [(); 8].map(|()| camera.next().is_some());
+    let tried = [false, false, false, true];
+    assert_eq!(taken, [tried, tried].concat()[..]);
+    camera.allowance.budget = Some(Bytes(530));
+    assert_eq!(camera.next(), Some(Start::Continue));
+}
+
+#[test]
+fn a_keyframe_after_a_fall_is_made_by_an_encoder_that_begins_anew() {
+    let mut camera = Camera::new();
+    for _ in 0..30 {
+        camera.next();
+    }
+    camera.allowance.keyframe_requests += 1;
+    assert_eq!(camera.next(), Some(Start::Keyframe), "as usual");
+    camera.allowance.rate = Rate::from_kbps(600);
+    assert_eq!(camera.next(), Some(Start::Continue), "nobody asked");
+    camera.allowance.keyframe_requests += 1;
+    assert_eq!(camera.next(), Some(Start::Restart));
+    camera.allowance.keyframe_requests += 1;
+    assert_eq!(
+        camera.next(),
+        Some(Start::Keyframe),
+        "600 kbit/s is usual now"
+    );
 }
 
 #[test]
@@ -88,8 +105,9 @@ fn a_keyframe_stays_due_until_it_was_encoded() {
     let mut camera = Camera::new();
     camera.next();
     camera.allowance.keyframe_requests += 1;
-    camera.allowance.overruns += 1;
+    camera.allowance.budget = Some(Bytes(0));
     assert_eq!(camera.next(), None);
+    camera.allowance.budget = None;
     assert_eq!(camera.picture(None), Some(Start::Keyframe), "dropped");
     // One that fails is not reported at all.
     let now = Instant::ZERO + Duration::from_secs(1);
@@ -108,22 +126,41 @@ fn an_encoder_that_begins_anew_answers_requests() {
     assert_eq!(camera.next(), Some(Start::Continue));
 }
 
+#[test]
+fn a_budget_is_passed_on_with_keyframes_and_without() {
+    let mut camera = Camera::new();
+    for (requests, start) in [
+        (0, Start::Restart),
+        (0, Start::Continue),
+        (1, Start::Keyframe),
+    ] {
+        camera.allowance.keyframe_requests += requests;
+        for budget in [None, Some(Bytes(600)), Some(Bytes(1000))] {
+            camera.allowance.budget = budget;
+            let mut control = camera.control.clone();
+            let now = Instant::ZERO + Duration::from_secs(1);
+            let encoding = control.on_picture(now, &camera.allowance);
+            assert_eq!(encoding.map(|e| (e.start, e.budget)), Some((start, budget)));
+        }
+        camera.next();
+    }
+}
+
 proptest! {
     /// Whatever comes, a request is answered by the first picture that is
     /// encoded after it, and by one only.
     #[test]
     fn each_request_is_answered_once(
-        events in prop::collection::vec((0_u32..3, 0_u32..2, any::<bool>()), 1..200),
+        events in prop::collection::vec((0_u32..3, any::<bool>(), any::<bool>()), 1..200),
     ) {
         let mut camera = Camera::new();
         camera.next();
         let mut due = false;
-        for (requests, overruns, dropped) in events {
+        for (requests, full, dropped) in events {
             camera.allowance.keyframe_requests += requests;
-            camera.allowance.overruns += overruns;
+            camera.allowance.budget = full.then_some(Bytes(0));
             due |= requests > 0;
             let start = camera.picture((!dropped).then_some(50));
-            prop_assert!(overruns == 0 || start.is_none());
             if let Some(start) = start {
                 prop_assert!(!due || start != Start::Continue);
                 prop_assert!(due || start != Start::Keyframe);

@@ -1,7 +1,7 @@
 use proptest::prelude::*;
-use weft_units::{Duration, Rate, StreamId};
+use weft_units::{Bytes, Rate, StreamId};
 
-use super::{MOST_BACKLOG, Publisher};
+use super::Publisher;
 
 const SOUND: Rate = Rate::from_kbps(40);
 
@@ -79,19 +79,31 @@ fn the_slowest_peer_sets_the_rate_unless_it_takes_no_picture() {
 }
 
 #[test]
-fn a_backlog_above_the_bound_at_any_peer_is_an_overrun() {
-    let mut publisher: Publisher<u8> = Publisher::new([None, None]);
-    let overruns = |publisher: &Publisher<u8>| [0, 1].map(|c| publisher.allowance(c).overruns);
-    let more = MOST_BACKLOG + Duration::from_nanos(1);
-    publisher.handle_sent(0, [Duration::ZERO, MOST_BACKLOG]);
-    publisher.handle_sent(0, []);
-    assert_eq!(overruns(&publisher), [0, 0]);
-    publisher.handle_sent(0, [more, Duration::ZERO]);
-    publisher.handle_sent(1, [Duration::ZERO, more]);
-    publisher.handle_sent(1, [more]);
-    assert_eq!(overruns(&publisher), [1, 2]);
-    publisher.handle_sent(7, [more]);
-    assert_eq!(publisher.allowance(7), Default::default());
+fn the_least_budget_is_shared_by_the_rates() {
+    // 900 kbps: 400, 100 and 400 kbps. Of 9000 bytes 4000, 1000 and 4000.
+    let mut publisher = Publisher::new([None, Some(Rate::from_kbps(100)), None]);
+    let budgets = |publisher: &Publisher<u8>| [0, 1, 2].map(|c| publisher.allowance(c).budget);
+    let streams = || [0, 1, 2].map(StreamId).to_vec();
+    publisher.handle_joined(1, streams(), Rate::ZERO);
+    publisher.handle_joined(2, streams(), SOUND);
+    publisher.handle_target_rate(1, Rate::from_kbps(900));
+    assert_eq!(budgets(&publisher), [None; 3]);
+    publisher.handle_frame_budget(1, Some(Bytes(9000)));
+    let bytes = |sizes: [u64; 3]| sizes.map(|size| Some(Bytes(size)));
+    assert_eq!(budgets(&publisher), bytes([4000, 1000, 4000]));
+    // A peer that takes no picture yet bounds none.
+    publisher.handle_frame_budget(2, Some(Bytes(0)));
+    assert_eq!(budgets(&publisher), bytes([4000, 1000, 4000]));
+    publisher.handle_target_rate(2, Rate::from_kbps(2000));
+    assert_eq!(budgets(&publisher), bytes([0; 3]));
+    publisher.handle_frame_budget(2, None);
+    assert_eq!(budgets(&publisher), bytes([4000, 1000, 4000]));
+    publisher.handle_left(&1);
+    assert_eq!(budgets(&publisher), [None; 3]);
+    // Nobody sends anything, and nothing is divided by zero.
+    publisher.handle_target_rate(2, Rate::ZERO);
+    publisher.handle_frame_budget(2, Some(Bytes(u64::MAX)));
+    assert_eq!(budgets(&publisher), [None; 3]);
 }
 
 #[test]

@@ -1,28 +1,22 @@
 use crate::certificate::{Certificate, Fingerprint};
 use crate::counters::DropReason;
 use crate::dtls::DtlsRole;
+use crate::failure::FailReason;
 use crate::srtp::Profile;
-use std::net::SocketAddr;
-use weft_ice::{Credentials, IceRole, RemoteCandidate};
-use weft_units::{PathId, Rng};
+use weft_ice::{Credentials, RemoteCandidate};
+use weft_units::PathId;
 
 /// What an association is made of.
 #[derive(Clone, Debug)]
 pub struct Config {
-    /// Whether we nominate. The offerer is controlling.
-    pub role: IceRole,
-    /// Our credentials, the ones in our session description.
-    pub credentials: Credentials,
-    /// Decides who keeps its role when both claim the same one; random, the
-    /// higher one wins (RFC 8445 section 16.1).
-    pub tie_breaker: u64,
+    /// The agent's: role, credentials of our session description, which pairs
+    /// are checked. Its randomness is a stream of the one here.
+    pub ice: weft_ice::Config,
     /// Our certificate.
     pub certificate: Certificate,
     /// What [`weft_units::Instant::ZERO`] is on the system's clock, for the DTLS library.
     /// Any value will do as long as it does not change.
     pub epoch: std::time::Instant,
-    /// Draws transaction ids.
-    pub rng: Rng,
     /// Seed of what the DTLS library draws besides its keys (random fields,
     /// jitter of timers), for runs that are to repeat byte by byte. None where
     /// the network is real: the library draws from the system then.
@@ -75,20 +69,7 @@ pub enum Received<'a> {
 }
 
 /// What the association wants done or known.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub enum Output {
-    /// A datagram to send.
-    Transmit {
-        /// From this address's socket.
-        local: SocketAddr,
-        /// To this address.
-        remote: SocketAddr,
-        /// The bytes.
-        datagram: Vec<u8>,
-    },
-    /// Something happened.
-    Event(Event),
-}
+pub type Output = weft_ice::Output<Event>;
 
 /// Something happened.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -105,17 +86,4 @@ pub enum Event {
         /// Fingerprint, handshake or consent; nothing revives it.
         reason: FailReason,
     },
-}
-
-/// Why an association failed.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub enum FailReason {
-    /// The peer's certificate is not the one of its fingerprint.
-    Fingerprint,
-    /// The handshake failed or timed out; the library's words.
-    Handshake(String),
-    /// No SRTP profile in common.
-    Profile,
-    /// The peer closed the association.
-    Closed,
 }

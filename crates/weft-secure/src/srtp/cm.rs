@@ -1,5 +1,5 @@
 use super::kdf::{Label, derive};
-use super::{RTCP_HEADER, RTCP_INDEX};
+use super::rtcp::{RTCP_HEADER, RTCP_INDEX};
 use str0m_proto::crypto::{Aes128CmSha1_80, Aes128CmSha1_80Cipher, Sha1HmacProvider, SrtpProvider};
 
 const TAG: usize = Aes128CmSha1_80::HMAC_TAG_LEN;

@@ -1,5 +1,5 @@
 use super::kdf::{Label, derive};
-use super::{RTCP_HEADER, RTCP_INDEX};
+use super::rtcp::{RTCP_HEADER, RTCP_INDEX};
 use str0m_proto::crypto::{AeadAes128GcmCipher, AeadAes256GcmCipher, CryptoError, SrtpProvider};
 
 /// Authentication tag (RFC 7714 section 13.1).

@@ -2,6 +2,7 @@ mod cm;
 mod gcm;
 mod kdf;
 mod replay;
+mod rtcp;
 #[cfg(test)]
 mod tests;
 
@@ -9,6 +10,7 @@ use crate::counters::DropReason;
 use cm::Cm;
 use gcm::Gcm;
 use replay::{Refused, ReplayWindow};
+use rtcp::{RTCP_HEADER, RTCP_INDEX};
 use std::collections::BTreeMap;
 use std::fmt;
 use thiserror::Error;
@@ -19,21 +21,6 @@ use weft_wire::rtp;
 /// SSRCs. A conference of 100 with three layers, their retransmissions and
 /// audio stays below.
 const MAX_STREAMS: usize = 1024;
-
-/// Fixed part of an RTCP header with the sender's SSRC, which SRTCP leaves in
-/// clear (RFC 3711 section 3.4).
-const RTCP_HEADER: usize = 8;
-
-/// The SRTCP index: 31 bits behind a flag (RFC 3711 section 3.4).
-const RTCP_INDEX: RtcpIndex = RtcpIndex {
-    len: 4,
-    encrypted: 0x8000_0000,
-};
-
-struct RtcpIndex {
-    len: usize,
-    encrypted: u32,
-}
 
 /// RTP packets per key (RFC 3711 section 9.2).
 const MAX_RTP_INDEX: u64 = (1 << 48) - 1;
@@ -97,14 +84,15 @@ pub enum ProtectError {
 
 /// Both directions of one SRTP session.
 pub(crate) struct Srtp {
-    send: Direction,
+    send: Context,
     send_rtcp_index: u32,
-    receive: Direction,
+    receive: Context,
     receive_rtcp: BTreeMap<u32, ReplayWindow>,
     scratch: Vec<u8>,
 }
 
-struct Direction {
+/// The cryptographic context of one direction (RFC 3711 section 3.2).
+struct Context {
     cipher: Cipher,
     streams: BTreeMap<u32, ReplayWindow>,
 }
@@ -158,9 +146,9 @@ impl Srtp {
             Side::Server => (server, client),
         };
         Some(Srtp {
-            send: Direction::new(profile, ours, true),
+            send: Context::new(profile, ours, true),
             send_rtcp_index: 0,
-            receive: Direction::new(profile, theirs, false),
+            receive: Context::new(profile, theirs, false),
             receive_rtcp: BTreeMap::new(),
             scratch: Vec::with_capacity(2048),
         })
@@ -277,8 +265,8 @@ impl Srtp {
     }
 }
 
-impl Direction {
-    fn new(profile: Profile, (key, salt): (&[u8], &[u8]), encrypt: bool) -> Direction {
+impl Context {
+    fn new(profile: Profile, (key, salt): (&[u8], &[u8]), encrypt: bool) -> Context {
         let provider = str0m_aws_lc_rs::default_provider();
         let srtp = provider.srtp_provider;
         let cipher = match profile {
@@ -290,7 +278,7 @@ impl Direction {
                 Cipher::Gcm(Gcm::new(srtp, key, salt, encrypt))
             }
         };
-        Direction {
+        Context {
             cipher,
             streams: BTreeMap::new(),
         }

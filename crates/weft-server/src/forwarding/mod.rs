@@ -1,13 +1,13 @@
-//! The media plane of `weft serve` on sockets: commands of HTTP in, events out.
+//! The media plane of `weft serve` on sockets: requests of HTTP in, events out.
 
 mod sockets;
 
 use crate::config::ServerConfig;
 use crate::error::ServerError;
-use crate::media_plane::{Command, EventSender, MediaError, MediaPlane};
+use crate::media_plane::{EventSender, ForwardingMedia, MediaPlane, Request};
 use std::net::SocketAddr;
 use std::sync::Arc;
-use weft_forwarding::{Output, Plane, Publisher, Settings, Stats};
+use weft_forwarding::{Capacity, Output, Plane, Settings};
 use weft_net::{Clock, Driver, Network, Node, Remote};
 use weft_secure::Certificate;
 use weft_units::{Deadline, Ecn, Instant};
@@ -33,9 +33,19 @@ impl Forwarding {
             reason: e.to_string(),
         };
         let certificate = Certificate::generate().map_err(|e| system(&e))?;
-        let plane = Plane::new(Settings::new(clock.origin(), certificate, &addresses));
+        let settings = Settings::new(clock.origin(), certificate, &addresses)
+            .announcing(&config.media.public)
+            .taking(config.limits.media.publisher);
+        let plane = Plane::new(settings);
         let sockets = sockets.into_iter().map(|(_, socket)| socket).collect();
-        let node = PlaneNode { plane, events };
+        let capacity = Capacity {
+            egress: config.limits.media.egress,
+        };
+        let node = PlaneNode {
+            plane,
+            events,
+            capacity,
+        };
         let driver = Driver::run("weft-media", clock, sockets, node).map_err(|e| system(&e))?;
         Ok(Forwarding {
             addresses,
@@ -49,9 +59,9 @@ impl Forwarding {
         &self.addresses
     }
 
-    /// The way for commands.
+    /// The way for requests.
     pub(crate) fn plane(&self) -> Arc<dyn MediaPlane> {
-        Arc::new(Commands(self.remote.clone()))
+        Arc::new(Requests(self.remote.clone()))
     }
 }
 
@@ -59,23 +69,24 @@ impl Drop for Forwarding {
     fn drop(&mut self) {
         self.remote.send(Order::Stop);
         if let Some(driver) = self.driver.take() {
-            driver.join();
+            // One that panicked has been told of: its events have ended.
+            let _ = driver.join();
         }
     }
 }
 
-struct Commands(Remote<Order>);
+struct Requests(Remote<Order>);
 
-impl MediaPlane for Commands {
-    fn send(&self, command: Command) {
-        // After the end the command is dropped, and its reply with it.
-        self.0.send(Order::Command(command));
+impl MediaPlane for Requests {
+    fn send(&self, request: Request) {
+        // After the end the request is dropped, and its reply with it.
+        self.0.send(Order::Serve(request));
     }
 }
 
 /// What other threads ask of the plane.
 enum Order {
-    Command(Command),
+    Serve(Request),
     Stop,
 }
 
@@ -83,63 +94,7 @@ enum Order {
 struct PlaneNode {
     plane: Plane,
     events: EventSender,
-}
-
-impl PlaneNode {
-    /// An answer that nobody waits for any more is no error, but its
-    /// connection ends: HTTP sends a `Close` for it.
-    fn on_command(&mut self, network: &Network<'_>, command: Command) {
-        let (now, plane) = (network.clock.now(), &mut self.plane);
-        // Without randomness nothing can be kept secret: as good as ended.
-        let entropy = || weft_net::entropy().map_err(|_| MediaError::Gone);
-        match command {
-            Command::Publish {
-                resource,
-                room,
-                participant,
-                offer,
-                reply,
-            } => {
-                let publisher = Publisher { room, participant };
-                let answer =
-                    entropy().and_then(|e| plane.publish(now, resource, publisher, &offer, &e));
-                let _ = reply.send(answer);
-            }
-            Command::Play {
-                resource,
-                room,
-                publisher: participant,
-                offer,
-                reply,
-            } => {
-                let publisher = Publisher { room, participant };
-                let answer = entropy()
-                    .and_then(|e| plane.play(now, resource, publisher, offer.as_deref(), &e));
-                let _ = reply.send(answer);
-            }
-            Command::Answer {
-                resource,
-                sdp,
-                reply,
-            } => {
-                let _ = reply.send(plane.accept(now, resource, &sdp));
-            }
-            Command::Candidates {
-                resource,
-                fragment,
-                reply,
-            } => {
-                let _ = reply.send(plane.add_candidates(now, &resource, &fragment));
-            }
-            Command::Close { resource } => plane.close(now, &resource),
-            Command::Stats { reply } => {
-                let _ = reply.send(Ok(Stats {
-                    datagrams_unsent: network.unsent(),
-                    ..plane.stats()
-                }));
-            }
-        }
-    }
+    capacity: Capacity,
 }
 
 impl Node for PlaneNode {
@@ -159,7 +114,13 @@ impl Node for PlaneNode {
 
     fn handle_command(&mut self, network: &mut Network<'_>, order: Order) {
         match order {
-            Order::Command(command) => self.on_command(network, command),
+            // An answer that nobody waits for any more is no error, but its
+            // connection ends: HTTP closes it.
+            Order::Serve(request) => request(&mut ForwardingMedia {
+                plane: &mut self.plane,
+                network,
+                capacity: self.capacity,
+            }),
             Order::Stop => {
                 self.plane.close_all(network.clock.now());
                 network.stop();

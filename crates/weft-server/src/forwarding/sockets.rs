@@ -1,24 +1,59 @@
 use crate::config::MediaConfig;
 use crate::error::ServerError;
+use std::io;
 use std::net::{IpAddr, SocketAddr, UdpSocket};
+
+#[cfg(test)]
+mod tests;
 
 /// Most addresses that are offered to a peer: each makes a pair with each of
 /// the peer's, and an association has a bounded number of them.
 const MAX_ADDRESSES: usize = 8;
+
+/// How interfaces of containers, virtual machines and tunnels begin: nobody
+/// beyond this machine, or beyond the tunnel, reaches their addresses, and they
+/// tell of what is none of a caller's business.
+const VIRTUAL: &[&str] = &[
+    "docker",
+    "br-",
+    "veth",
+    "virbr",
+    "vnet",
+    "cni",
+    "cali",
+    "flannel",
+    "podman",
+    "lxc",
+    "lxd",
+    "tun",
+    "tap",
+    "wg",
+    "utun",
+    "tailscale",
+    "zt",
+];
 
 /// Opens one socket per address, all on the same port.
 pub(super) fn open(
     http: IpAddr,
     config: &MediaConfig,
 ) -> Result<Vec<(SocketAddr, UdpSocket)>, ServerError> {
-    let addresses = match config.addresses.as_slice() {
-        [] => addresses_beside(http)?,
-        given => given.to_vec(),
-    };
-    let mut port = config.port;
+    let addresses = addresses(http, config)?;
+    let mut ports = config.ports.clone();
+    loop {
+        let port = ports.next().unwrap_or(*config.ports.end());
+        match open_all(&addresses, port) {
+            Err(ServerError::PortTaken { .. }) if !ports.is_empty() => {}
+            done => return done,
+        }
+    }
+}
+
+fn open_all(addresses: &[IpAddr], first: u16) -> Result<Vec<(SocketAddr, UdpSocket)>, ServerError> {
+    let mut port = first;
     let mut sockets = Vec::new();
-    for ip in addresses.into_iter().take(MAX_ADDRESSES) {
-        let wanted = SocketAddr::new(ip, port);
+    for ip in addresses {
+        let wanted = SocketAddr::new(*ip, port);
         let fail = |error| ServerError::listen(wanted, error);
         let socket = weft_net::open_address(wanted).map_err(fail)?;
         let address = socket.local_addr().map_err(fail)?;
@@ -28,17 +63,54 @@ pub(super) fn open(
     Ok(sockets)
 }
 
-/// Loopback beside HTTP on loopback; otherwise what others can reach, or
-/// loopback if there is nothing else.
-fn addresses_beside(http: IpAddr) -> Result<Vec<IpAddr>, ServerError> {
-    if http.is_loopback() {
+fn addresses(http: IpAddr, config: &MediaConfig) -> Result<Vec<IpAddr>, ServerError> {
+    let named = !config.interfaces.is_empty();
+    if !named && !config.addresses.is_empty() {
+        return Ok(config.addresses.clone());
+    }
+    if !named && http.is_loopback() {
         return Ok(vec![http]);
     }
-    let mut all = weft_net::machine_addresses().map_err(|e| ServerError::System {
+    let all = weft_net::interface_addresses().map_err(|e: io::Error| ServerError::System {
         reason: format!("it does not list the network interfaces: {e}"),
     })?;
-    if all.iter().any(|ip| !ip.is_loopback()) {
-        all.retain(|ip| !ip.is_loopback());
+    let mut chosen = config.addresses.clone();
+    match named {
+        true => chosen.extend(of_interfaces(&all, &config.interfaces)?),
+        false => chosen.extend(own(&all)),
     }
-    Ok(all)
+    Ok(chosen)
+}
+
+fn of_interfaces(all: &[(String, IpAddr)], wanted: &[String]) -> Result<Vec<IpAddr>, ServerError> {
+    let mut chosen = Vec::new();
+    for name in wanted {
+        let before = chosen.len();
+        chosen.extend(all.iter().filter(|(at, _)| at == name).map(|(_, ip)| *ip));
+        if chosen.len() == before {
+            return Err(ServerError::NoInterface { name: name.clone() });
+        }
+    }
+    Ok(chosen)
+}
+
+/// What others can reach, as far as names of interfaces tell, IPv4 first: most
+/// peers have it. All, or loopback, if there is nothing else.
+fn own(all: &[(String, IpAddr)]) -> Vec<IpAddr> {
+    let outside = |(_, ip): &&(String, IpAddr)| !ip.is_loopback();
+    let real = |(name, _): &&(String, IpAddr)| !VIRTUAL.iter().any(|v| name.starts_with(v));
+    let mut chosen: Vec<IpAddr> = all.iter().filter(outside).filter(real).map(ip).collect();
+    if chosen.is_empty() {
+        chosen = all.iter().filter(outside).map(ip).collect();
+    }
+    if chosen.is_empty() {
+        chosen = all.iter().map(ip).collect();
+    }
+    chosen.sort_by_key(IpAddr::is_ipv6);
+    chosen.truncate(MAX_ADDRESSES);
+    chosen
+}
+
+fn ip((_, ip): &(String, IpAddr)) -> IpAddr {
+    *ip
 }

@@ -1,7 +1,11 @@
+use super::pace::Pace;
+use crate::config::MediaLimits;
 use crate::media_plane::ResourceId;
+use crate::origin::Origin;
+use crate::problem::Problem;
 use serde::Deserialize;
 use std::collections::BTreeMap;
-use weft_sfu::Publishing;
+use weft_rooms::Publishing;
 
 #[cfg(test)]
 mod tests;
@@ -17,9 +21,13 @@ pub(super) struct Resources {
 #[derive(Debug, Clone)]
 pub(super) struct Resource {
     pub(super) room: String,
-    /// Who publishes: also for one that plays.
+    /// Who publishes or plays: a resource holds its participant in the room.
     pub(super) participant: String,
     pub(super) role: Role,
+    /// Whether it is up.
+    connected: bool,
+    origin: Origin,
+    pub(super) told: Pace,
     /// How many were opened before it.
     number: u64,
 }
@@ -29,9 +37,9 @@ pub(super) enum Role {
     Publish {
         negotiated: Publishing,
         enabled: Enabled,
-        connected: bool,
     },
-    Play,
+    /// To play what this participant publishes.
+    Play { publisher: String },
 }
 
 /// What a publisher has not switched off.
@@ -53,20 +61,67 @@ impl Role {
             video: true,
             audio: true,
         },
-        connected: false,
     };
 }
 
 impl Resources {
-    pub(super) fn count(&self) -> usize {
-        self.all.len()
+    /// Whether there is room for one more in this room from there.
+    pub(super) fn check(
+        &self,
+        limits: &MediaLimits,
+        room: &str,
+        origin: &Origin,
+    ) -> Result<(), Problem> {
+        const WHAT: &str = "media connections";
+        let count = |which: &dyn Fn(&Resource) -> bool| {
+            self.all.values().filter(|resource| which(resource)).count()
+        };
+        if self.all.len() >= limits.all || count(&|r| r.room == room) >= limits.per_room {
+            return Err(Problem::overloaded("another media connection"));
+        }
+        if origin.network.is_some() {
+            let same = |r: &Resource| r.origin.network == origin.network;
+            if count(&same) >= limits.per_address
+                || count(&|r| same(r) && !r.connected) >= limits.coming_per_address
+            {
+                return Err(Problem::too_many("your address", WHAT));
+            }
+        }
+        let same = |r: &Resource| r.origin.grant == origin.grant;
+        if origin.grant.is_some() && count(&same) >= limits.per_token {
+            return Err(Problem::too_many("your token", WHAT));
+        }
+        Ok(())
     }
 
-    pub(super) fn open(&mut self, id: ResourceId, room: &str, participant: &str, role: Role) {
+    /// Whether a participant may have one more.
+    pub(super) fn check_participant(
+        &self,
+        limits: &MediaLimits,
+        room: &str,
+        participant: &str,
+    ) -> Result<(), Problem> {
+        let own = |r: &&Resource| r.room == room && r.participant == participant;
+        match self.all.values().filter(own).count() < limits.per_participant {
+            true => Ok(()),
+            false => Err(Problem::too_many("this participant", "media connections")),
+        }
+    }
+
+    pub(super) fn open(
+        &mut self,
+        id: ResourceId,
+        (room, participant): (&str, &str),
+        role: Role,
+        origin: Origin,
+    ) {
         let resource = Resource {
             room: room.to_owned(),
             participant: participant.to_owned(),
             role,
+            connected: false,
+            origin,
+            told: Pace::default(),
             number: self.opened,
         };
         self.opened += 1;
@@ -75,6 +130,10 @@ impl Resources {
 
     pub(super) fn find(&self, id: &ResourceId) -> Option<&Resource> {
         self.all.get(id)
+    }
+
+    pub(super) fn find_mut(&mut self, id: &ResourceId) -> Option<&mut Resource> {
+        self.all.get_mut(id)
     }
 
     pub(super) fn take(&mut self, id: &ResourceId) -> Option<Resource> {
@@ -101,15 +160,16 @@ impl Resources {
     /// ones, which are taken away and returned. A later one that is on its
     /// way stays, and takes over in its turn.
     pub(super) fn connect(&mut self, id: &ResourceId) -> Vec<ResourceId> {
-        if let Some(Role::Publish { connected, .. }) = self.role_mut(id) {
-            *connected = true;
+        if let Some(resource) = self.all.get_mut(id) {
+            resource.connected = true;
         }
-        let Some(new) = self.all.get(id).filter(|r| r.role != Role::Play).cloned() else {
+        let Some(new) = self.all.get(id).filter(|r| r.is_publication()).cloned() else {
             return Vec::new();
         };
-        self.take_all(|old| {
+        let earlier = self.take_all(|old| {
             old.number < new.number && old.publishes_as(&new.room, &new.participant)
-        })
+        });
+        earlier.into_iter().map(|(id, _)| id).collect()
     }
 
     /// What the participant's connected publications show together.
@@ -119,8 +179,8 @@ impl Resources {
             if let Role::Publish {
                 negotiated,
                 enabled,
-                connected: true,
             } = &resource.role
+                && resource.connected
                 && resource.publishes_as(room, participant)
             {
                 if enabled.video && !negotiated.cameras.is_empty() {
@@ -132,15 +192,20 @@ impl Resources {
         shown
     }
 
-    /// Takes away what the participant publishes and what others play of it.
-    pub(super) fn take_all_of(&mut self, room: &str, participant: &str) -> Vec<ResourceId> {
-        self.take_all(|r| r.room == room && r.participant == participant)
+    /// Takes away what the participant publishes and plays, and what others play
+    /// of it.
+    pub(super) fn take_all_of(
+        &mut self,
+        room: &str,
+        participant: &str,
+    ) -> Vec<(ResourceId, Resource)> {
+        self.take_all(|r| r.room == room && (r.participant == participant || r.plays(participant)))
     }
 
-    fn take_all(&mut self, which: impl Fn(&Resource) -> bool) -> Vec<ResourceId> {
-        let gone = self.all.iter().filter(|(_, r)| which(r));
-        let gone: Vec<ResourceId> = gone.map(|(id, _)| id.clone()).collect();
-        self.all.retain(|_, r| !which(r));
+    fn take_all(&mut self, which: impl Fn(&Resource) -> bool) -> Vec<(ResourceId, Resource)> {
+        let all = std::mem::take(&mut self.all).into_iter();
+        let (gone, kept): (Vec<_>, Vec<_>) = all.partition(|(_, r)| which(r));
+        self.all = kept.into_iter().collect();
         gone
     }
 
@@ -150,7 +215,15 @@ impl Resources {
 }
 
 impl Resource {
+    pub(super) fn is_publication(&self) -> bool {
+        matches!(self.role, Role::Publish { .. })
+    }
+
+    fn plays(&self, who: &str) -> bool {
+        matches!(&self.role, Role::Play { publisher } if publisher == who)
+    }
+
     fn publishes_as(&self, room: &str, participant: &str) -> bool {
-        self.role != Role::Play && self.room == room && self.participant == participant
+        self.is_publication() && self.room == room && self.participant == participant
     }
 }

@@ -1,14 +1,18 @@
-use super::{Arrival, FEED_LENGTH, Hub, unguessable};
+use super::{Arrival, FEED_LENGTH, Hub};
 use crate::clock::Clock;
 use crate::config::Limits;
-use crate::media_plane::{Command, MediaPlane};
+use crate::ids::Ids;
+use crate::log::Log;
+use crate::media_plane::{MediaPlane, Request};
+use crate::origin::Origin;
+use crate::secret::unguessable;
 use std::sync::Arc;
-use weft_sfu::ParticipantKind;
+use weft_rooms::ParticipantKind;
 
 struct Deaf;
 
 impl MediaPlane for Deaf {
-    fn send(&self, _: Command) {}
+    fn send(&self, _: Request) {}
 }
 
 #[test]
@@ -17,7 +21,12 @@ fn a_reader_that_does_not_read_is_cut_off_and_the_others_are_not() {
         participants_per_room: 1000,
         ..Limits::default()
     };
-    let hub = Hub::new(limits, Arc::new(Deaf), Clock::machine());
+    let hub = Hub::new(
+        limits,
+        Arc::new(Deaf),
+        (Clock::machine(), Ids::random()),
+        Log::default(),
+    );
     let join = |name: &str| {
         hub.join(Arrival {
             room: "r",
@@ -25,6 +34,7 @@ fn a_reader_that_does_not_read_is_cut_off_and_the_others_are_not() {
             kind: ParticipantKind::Browser,
             id: None,
             secret: None,
+            origin: &Origin::default(),
         })
         .unwrap()
     };

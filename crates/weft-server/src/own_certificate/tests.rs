@@ -18,7 +18,7 @@ fn named(needed: &[&str], one_of: &[&str]) -> Names {
 }
 
 fn only_of(path: &Path) -> CertificateDer<'static> {
-    tls::chain_of(path).unwrap().remove(0)
+    pem::chain_of(path).unwrap().remove(0)
 }
 
 /// What a client says that was given a copy of `trusted` and meets a server

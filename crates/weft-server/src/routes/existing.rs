@@ -3,7 +3,7 @@
 
 use super::{App, Body, FRAGMENT, RoomName, ask, text_body};
 use crate::hub::{Hub, RoleOf};
-use crate::media_plane::{Command, ResourceId};
+use crate::media_plane::ResourceId;
 use crate::problem::Problem;
 use axum::extract::{FromRequestParts, Path};
 use axum::http::request::Parts;
@@ -56,10 +56,8 @@ impl Existing {
     ) -> Result<StatusCode, Problem> {
         let fragment = text_body(headers, body, FRAGMENT)?;
         let resource = self.resource;
-        ask(&self.hub, |reply| Command::Candidates {
-            resource,
-            fragment,
-            reply,
+        ask(&self.hub, move |media| {
+            media.add_candidates(&resource, &fragment)
         })
         .await?;
         Ok(StatusCode::NO_CONTENT)

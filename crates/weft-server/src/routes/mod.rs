@@ -1,18 +1,24 @@
 mod existing;
+mod guard;
+mod invitations;
 mod operator;
 mod rooms;
 mod whep;
 mod whip;
 
-use crate::auth::Token;
-use crate::hub::Hub;
-use crate::media_plane::{Command, MediaError, Reply, ResourceId};
+pub use guard::Admitted;
+
+use crate::auth::{Gate, May, Wish};
+use crate::hub::{Arrival, Hub};
+use crate::media_plane::{Media, MediaError, ResourceId};
+use crate::origin::{Origin, Peer};
 use crate::page;
 use crate::problem::Problem;
+use crate::secret::secret_of;
 use axum::Router;
 use axum::body::Bytes;
-use axum::extract::rejection::BytesRejection;
-use axum::extract::{DefaultBodyLimit, Request, State};
+use axum::extract::rejection::{BytesRejection, QueryRejection};
+use axum::extract::{ConnectInfo, DefaultBodyLimit, Query, RawPathParams, Request, State};
 use axum::http::header::{
     ALLOW, CACHE_CONTROL, CONTENT_TYPE, LOCATION, SET_COOKIE, WWW_AUTHENTICATE,
 };
@@ -23,7 +29,7 @@ use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use serde::Deserialize;
 use std::sync::Arc;
 use std::time::Duration;
-use tokio::sync::oneshot;
+use weft_rooms::ParticipantKind;
 
 /// Longest request body: an SDP of a browser with many interfaces has 10 kB.
 const MAX_BODY: usize = 64 * 1024;
@@ -45,40 +51,122 @@ impl From<String> for RoomName {
     }
 }
 
+/// Who publishes or plays, by a request's query.
+#[derive(Deserialize)]
+struct Who {
+    participant: Option<String>,
+    name: Option<String>,
+    kind: Option<ParticipantKind>,
+}
+
+impl Who {
+    fn of(query: Result<Query<Who>, QueryRejection>, does: &str) -> Result<Who, Problem> {
+        query.map(|Query(who)| who).map_err(|_| {
+            Problem::new(
+                StatusCode::BAD_REQUEST,
+                format!("The room does not know who {does}."),
+                "Give ?name=, or ?participant= with the id that the room's event stream gave you.",
+            )
+        })
+    }
+
+    /// Clients like OBS know an address only: they are called what they are.
+    fn arrival<'a>(
+        &'a self,
+        room: &'a str,
+        otherwise: &'a str,
+        headers: &'a HeaderMap,
+        origin: &'a Origin,
+    ) -> Arrival<'a> {
+        let nameless = self.participant.is_none().then_some(otherwise);
+        Arrival {
+            room,
+            name: self.name.as_deref().or(nameless),
+            kind: self.kind.unwrap_or(ParticipantKind::Whip),
+            id: self.participant.as_deref(),
+            secret: secret_of(headers),
+            origin,
+        }
+    }
+}
+
 /// What the handlers need.
 #[derive(Clone)]
 pub(crate) struct App {
     pub(crate) hub: Arc<Hub>,
-    pub(crate) token: Token,
+    pub(crate) gate: Gate,
     pub(crate) secure: bool,
+    /// Whether only names of this machine's loopback lead here.
+    pub(crate) only_loopback: bool,
+    pub(crate) figures: Arc<operator::Figures>,
 }
 
 /// All routes; `extra` are added as they are.
 pub(crate) fn router(app: App, extra: Option<Router>) -> Router {
-    let guarded = Router::new()
+    let guarded = |may: May, routes: Router<App>| {
+        routes.route_layer(middleware::from_fn_with_state((app.clone(), may), check))
+    };
+    let watching = Router::new()
         .merge(rooms::routes())
-        .merge(whip::routes())
-        .merge(whep::routes())
-        .route_layer(middleware::from_fn_with_state(app.clone(), check_token));
+        .merge(invitations::routes())
+        .merge(whep::routes());
+    let guarded = guarded(May::Watch, watching).merge(guarded(May::TakePart, whip::routes()));
     Router::new()
         .merge(guarded)
-        .merge(operator::routes())
+        .merge(operator::routes(app.clone()))
         .fallback(page_or_problem)
         .method_not_allowed_fallback(wrong_method)
         .layer(DefaultBodyLimit::max(MAX_BODY))
-        .with_state(app)
-        .merge(extra.unwrap_or_default())
+        .with_state(app.clone())
+        .merge(guard::told_who_asks(&app, extra.unwrap_or_default()))
+        .layer(middleware::from_fn_with_state(
+            app.clone(),
+            guard::check_name,
+        ))
+        .layer(middleware::from_fn_with_state(app, guard::write_down))
 }
 
-async fn check_token(State(app): State<App>, request: Request, next: Next) -> Response {
-    match app.token.check(request.headers()) {
-        Ok(()) => next.run(request).await,
-        Err(problem) => ([(WWW_AUTHENTICATE, "Bearer")], problem).into_response(),
+/// What operators ask for, on an address of its own.
+pub(crate) fn operator_router(app: App) -> Router {
+    operator::open_routes().with_state(app)
+}
+
+/// Lets those on who may do this in the room that the address names.
+async fn check(
+    State((app, may)): State<(App, May)>,
+    names: RawPathParams,
+    ConnectInfo(peer): ConnectInfo<Peer>,
+    mut request: Request,
+    next: Next,
+) -> Response {
+    let room = names.iter().find(|(name, _)| *name == "room");
+    let room = RoomName::from(room.map_or(String::new(), |(_, room)| room.to_owned()));
+    match app.gate.check(request.headers(), Wish::In(&room.0, may)) {
+        Ok(access) => {
+            let origin = Origin::new(peer, request.headers(), &access);
+            request.extensions_mut().insert(origin);
+            request.extensions_mut().insert(access);
+            next.run(request).await
+        }
+        Err(problem) => refused(problem),
+    }
+}
+
+/// With what to show, where nothing good was shown (RFC 6750 section 3).
+fn refused(problem: Problem) -> Response {
+    match problem.status {
+        StatusCode::UNAUTHORIZED => ([(WWW_AUTHENTICATE, "Bearer")], problem).into_response(),
+        _ => problem.into_response(),
     }
 }
 
 /// Everything that is no interface is the page or a file of it.
-async fn page_or_problem(State(app): State<App>, method: Method, uri: Uri) -> Response {
+async fn page_or_problem(
+    State(app): State<App>,
+    method: Method,
+    uri: Uri,
+    headers: HeaderMap,
+) -> Response {
     let path = uri.path();
     let is_interface = ["/api", "/whip", "/whep", "/metrics", "/healthz"]
         .iter()
@@ -100,7 +188,7 @@ async fn page_or_problem(State(app): State<App>, method: Method, uri: Uri) -> Re
     }
     let segments: Vec<&str> = wanted.trim_end_matches('/').split('/').collect();
     match segments[..] {
-        ["" | "index.html" | "demo"] | ["r", _] => with_cookie(&app, &uri),
+        ["" | "index.html" | "demo"] | ["r", _] => with_cookie(&app, &uri, &headers),
         _ if wanted.starts_with("assets/") => Problem::no_path(path).into_response(),
         _ => page::page(StatusCode::NOT_FOUND),
     }
@@ -108,7 +196,7 @@ async fn page_or_problem(State(app): State<App>, method: Method, uri: Uri) -> Re
 
 /// The page; where its address has the right token, the token moves into a
 /// cookie and out of the address.
-fn with_cookie(app: &App, uri: &Uri) -> Response {
+fn with_cookie(app: &App, uri: &Uri, headers: &HeaderMap) -> Response {
     let pairs: Vec<&str> = uri
         .query()
         .unwrap_or("")
@@ -116,7 +204,8 @@ fn with_cookie(app: &App, uri: &Uri) -> Response {
         .filter(|p| !p.is_empty())
         .collect();
     let given = pairs.iter().find_map(|p| p.strip_prefix("token="));
-    let cookie = given.and_then(|given| app.token.cookie_for(given, app.secure));
+    let secure = app.secure || guard::came_over_tls(headers);
+    let cookie = given.and_then(|given| app.gate.cookie_for(given, secure));
     let Some(cookie) = cookie.and_then(|c| HeaderValue::from_str(&c).ok()) else {
         return page::page(StatusCode::OK);
     };
@@ -189,9 +278,11 @@ fn is_type(headers: &HeaderMap, expected: &str) -> bool {
 }
 
 /// Asks the media plane and waits for the answer.
-async fn ask<T>(hub: &Hub, command: impl FnOnce(Reply<T>) -> Command) -> Result<T, Problem> {
-    let (reply, answer) = oneshot::channel();
-    hub.media().send(command(reply));
+async fn ask<T: Send + 'static>(
+    hub: &Hub,
+    question: impl FnOnce(&mut dyn Media) -> Result<T, MediaError> + Send + 'static,
+) -> Result<T, Problem> {
+    let answer = hub.media().ask(question);
     match tokio::time::timeout(MEDIA_TIMEOUT, answer).await {
         Ok(Ok(result)) => Ok(result?),
         Ok(Err(_)) => Err(MediaError::Gone.into()),

@@ -1,30 +1,71 @@
 //! What operators and their monitors ask for.
 
-use super::{App, ask};
-use crate::media_plane::Command;
+use super::{App, ask, refused};
+use crate::auth::Wish;
+use crate::media_plane::Stats;
 use crate::problem::Problem;
-use axum::Router;
-use axum::extract::State;
+use axum::extract::{Request, State};
 use axum::http::header::CONTENT_TYPE;
+use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use axum::routing::get;
+use axum::{Router, middleware};
 use std::fmt::Write as _;
+use weft_units::{Duration, Instant};
 
-pub(super) fn routes() -> Router<App> {
+/// The media side is asked for its figures so often at most, whoever asks here:
+/// to count takes time from packets. Chosen by us.
+const FRESH: Duration = Duration::from_secs(1);
+
+/// What the media side said last, and when.
+pub(crate) type Figures = tokio::sync::Mutex<Option<(Instant, Stats)>>;
+
+/// For everybody: who may see figures shows the token, if there is one.
+pub(super) fn routes(app: App) -> Router<App> {
+    let guard = middleware::from_fn_with_state(app, check);
+    Router::new()
+        .route("/metrics", get(metrics).route_layer(guard))
+        .route("/healthz", get(health))
+}
+
+async fn check(State(app): State<App>, request: Request, next: Next) -> Response {
+    match app.gate.check(request.headers(), Wish::Figures) {
+        Ok(_) => next.run(request).await,
+        Err(problem) => refused(problem),
+    }
+}
+
+/// For an address of the operator's own.
+pub(super) fn open_routes() -> Router<App> {
     Router::new()
         .route("/metrics", get(metrics))
         .route("/healthz", get(health))
 }
 
-/// Well if the media side answers.
+/// The media side's figures, not older than [`FRESH`]. Those who ask at the
+/// same time share an answer.
+async fn figures(app: &App) -> Result<Stats, Problem> {
+    let mut kept = app.figures.lock().await;
+    let now = app.hub.now();
+    if let Some((at, figures)) = *kept
+        && now.saturating_since(at) < FRESH
+    {
+        return Ok(figures);
+    }
+    let figures = ask(&app.hub, |media| Ok(media.stats())).await?;
+    *kept = Some((now, figures));
+    Ok(figures)
+}
+
+/// Well if the media side answers, or did within the last second.
 async fn health(State(app): State<App>) -> Result<&'static str, Problem> {
-    ask(&app.hub, |reply| Command::Stats { reply }).await?;
+    figures(&app).await?;
     Ok("ok\n")
 }
 
 /// Prometheus text format 0.0.4.
 async fn metrics(State(app): State<App>) -> Result<Response, Problem> {
-    let media = ask(&app.hub, |reply| Command::Stats { reply }).await?;
+    let media = figures(&app).await?;
     let (rooms, participants, streams) = app.hub.counts();
     let gauges = [
         ("weft_rooms", "Rooms with somebody in them.", rooms as u64),

@@ -1,8 +1,8 @@
 use super::{App, RoomName};
-use crate::auth::secret_of;
 use crate::hub::{Arrival, Hub, Message};
+use crate::origin::Origin;
 use crate::problem::Problem;
-use axum::Router;
+use crate::secret::secret_of;
 use axum::extract::rejection::QueryRejection;
 use axum::extract::{Path, Query, State};
 use axum::http::header::CACHE_CONTROL;
@@ -10,6 +10,7 @@ use axum::http::{HeaderMap, StatusCode};
 use axum::response::sse::{Event, KeepAlive, Sse};
 use axum::response::{IntoResponse, Response};
 use axum::routing::get;
+use axum::{Extension, Router};
 use futures_core::Stream;
 use serde::Deserialize;
 use std::convert::Infallible;
@@ -18,14 +19,14 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::Duration;
 use tokio::sync::mpsc;
-use weft_sfu::ParticipantKind;
+use weft_rooms::ParticipantKind;
 
 /// A comment goes out after this much silence, so that proxies and the page
 /// know that the stream lives.
 const KEEP_ALIVE: Duration = Duration::from_secs(15);
 
 pub(super) fn routes() -> Router<App> {
-    Router::new().route("/api/rooms/{room}/events", get(events))
+    Router::new().route("/api/rooms/{room}/events", get(events).delete(part))
 }
 
 #[derive(Deserialize)]
@@ -39,6 +40,7 @@ async fn events(
     State(app): State<App>,
     Path(RoomName(room)): Path<RoomName>,
     who: Result<Query<Who>, QueryRejection>,
+    Extension(origin): Extension<Origin>,
     headers: HeaderMap,
 ) -> Result<Response, Problem> {
     let Query(who) = who.map_err(|_| {
@@ -54,6 +56,7 @@ async fn events(
         kind: who.kind.unwrap_or(ParticipantKind::Browser),
         id: who.id.as_deref(),
         secret: secret_of(&headers),
+        origin: &origin,
     })?;
     let stream = Presence {
         hub: Arc::clone(&app.hub),
@@ -68,6 +71,29 @@ async fn events(
         ("x-accel-buffering", "no"),
     ];
     Ok((headers, sse).into_response())
+}
+
+#[derive(Deserialize)]
+struct Whom {
+    id: String,
+}
+
+/// What a page asks for that is being left.
+async fn part(
+    State(app): State<App>,
+    Path(RoomName(room)): Path<RoomName>,
+    whom: Result<Query<Whom>, QueryRejection>,
+    headers: HeaderMap,
+) -> Result<StatusCode, Problem> {
+    let Query(whom) = whom.map_err(|_| {
+        Problem::new(
+            StatusCode::BAD_REQUEST,
+            "The room does not know who goes.",
+            "Give their id with ?id=.",
+        )
+    })?;
+    app.hub.part(&room, &whom.id, secret_of(&headers))?;
+    Ok(StatusCode::NO_CONTENT)
 }
 
 /// The events of a room; while it lives, its participant is present.

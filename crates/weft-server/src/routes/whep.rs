@@ -3,16 +3,18 @@
 
 use super::existing::Playback;
 use super::{
-    App, Body, FRAGMENT, Pending, RoomName, SDP, accepts_sdp, ask, body_of, created, escaped,
+    App, Body, FRAGMENT, Pending, RoomName, SDP, Who, accepts_sdp, ask, body_of, created, escaped,
     is_type, text_body,
 };
-use crate::media_plane::Command;
+use crate::media_plane::Play;
+use crate::origin::Origin;
 use crate::problem::Problem;
-use axum::Router;
-use axum::extract::{Path, State};
+use axum::extract::rejection::QueryRejection;
+use axum::extract::{Path, Query, State};
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::Response;
 use axum::routing::{delete, post};
+use axum::{Extension, Router};
 
 pub(super) fn routes() -> Router<App> {
     let resource = "/whep/{room}/{participant}/{resource}";
@@ -27,15 +29,19 @@ pub(super) fn routes() -> Router<App> {
 async fn play(
     State(app): State<App>,
     Path((RoomName(room), participant)): Path<(RoomName, String)>,
+    who: Result<Query<Who>, QueryRejection>,
+    Extension(origin): Extension<Origin>,
     headers: HeaderMap,
     body: Body,
 ) -> Result<Response, Problem> {
+    let who = Who::of(who, "plays")?;
     let body = body_of(body)?;
     let offer = match body.is_empty() {
         true => None,
         false => Some(text_body(&headers, Ok(body), SDP)?),
     };
-    let (resource, publisher) = app.hub.open_playback(&room, &participant)?;
+    let viewer = who.arrival(&room, "WHEP", &headers, &origin);
+    let (resource, publisher) = app.hub.open_playback(&viewer, &participant)?;
     let pending = Pending::new(&app.hub, resource.clone());
     let location = format!(
         "/whep/{}/{}/{}",
@@ -43,14 +49,13 @@ async fn play(
         escaped(&participant),
         resource.0
     );
-    let agreed = ask(&app.hub, |reply| Command::Play {
+    let play = Play {
         resource,
         room,
         publisher,
         offer,
-        reply,
-    })
-    .await?;
+    };
+    let agreed = ask(&app.hub, |media| media.play(play)).await?;
     pending.done();
     Ok(created(&location, agreed.sdp))
 }
@@ -70,11 +75,6 @@ async fn change(
     }
     let sdp = text_body(&headers, body, SDP)?;
     let resource = playback.resource;
-    ask(&playback.hub, |reply| Command::Answer {
-        resource,
-        sdp,
-        reply,
-    })
-    .await?;
+    ask(&playback.hub, |media| media.answer(resource, sdp)).await?;
     Ok(StatusCode::NO_CONTENT)
 }

@@ -60,7 +60,10 @@ pub(crate) fn exchange(
 }
 
 fn head(line: &str, headers: &[(&str, &str)], length: usize) -> String {
-    let mut head = format!("{line} HTTP/1.1\r\nhost: localhost\r\ncontent-length: {length}\r\n");
+    let mut head = format!("{line} HTTP/1.1\r\ncontent-length: {length}\r\n");
+    if headers.iter().all(|(name, _)| *name != "host") {
+        head.push_str("host: localhost\r\n");
+    }
     for (name, value) in headers {
         head.push_str(&format!("{name}: {value}\r\n"));
     }

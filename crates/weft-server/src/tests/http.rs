@@ -1,7 +1,7 @@
 use super::client::request;
 use super::stub::{Rig, config, wait_for};
 use crate::media_plane::{Event, MediaError, ResourceId};
-use crate::{Camera, Limits, ParticipantKind, Publishing, Resident, ServerConfig};
+use crate::{Camera, Limits, MediaLimits, ParticipantKind, Publishing, Resident, ServerConfig};
 use axum::Router;
 use axum::routing::get;
 
@@ -118,9 +118,10 @@ fn whip_refuses_what_it_cannot_take_and_leaves_nobody_behind() {
     *rig.plane.refuse.lock().unwrap() = Some(MediaError::NoCodec);
     let refused = post(&[SDP], "v=0");
     assert_eq!(refused.status, 422);
-    assert_eq!(
-        refused.error(),
-        "The session description has no codec that weft forwards."
+    let words = refused.error();
+    assert!(
+        words.starts_with("The session description has no codec that weft forwards: VP8, "),
+        "{words}"
     );
     assert_eq!(rig.handle.hub().counts(), (0, 0, 0));
 }
@@ -210,7 +211,10 @@ fn a_playback_ends_with_its_connection_or_its_publisher() {
 #[test]
 fn connections_are_bounded() {
     let rig = Rig::with_limits(Limits {
-        media_connections: 1,
+        media: MediaLimits {
+            all: 1,
+            ..MediaLimits::default()
+        },
         ..Limits::default()
     });
     let post = |name| {
@@ -228,6 +232,7 @@ fn connections_are_bounded() {
         refused.error(),
         "The server has no room for another media connection."
     );
+    assert_eq!(refused.header("retry-after"), "10");
 }
 
 #[test]
@@ -240,6 +245,36 @@ fn operators_get_figures() {
         "# TYPE weft_packets_forwarded_total counter\nweft_packets_forwarded_total 17\n"
     ));
     assert_eq!(request(rig.address(), "GET /healthz", &[], "").body, "ok\n");
+}
+
+#[test]
+fn an_address_of_the_operators_gives_figures_without_a_token() {
+    let rig = Rig::with(ServerConfig {
+        token: Some("s3cret".to_owned()),
+        metrics: Some(config().listen),
+        ..config()
+    });
+    let own = rig.handle.metrics_addr.expect("an address");
+    for (path, status) in [("/metrics", 200), ("/healthz", 200), ("/", 404)] {
+        let answer = request(own, &format!("GET {path}"), &[], "");
+        assert_eq!(answer.status, status, "{path}");
+    }
+}
+
+#[test]
+fn however_many_ask_the_media_side_counts_once_a_second() {
+    let rig = Rig::start();
+    let asked = || rig.plane.figures.load(std::sync::atomic::Ordering::SeqCst);
+    for _ in 0..20 {
+        for path in ["/healthz", "/metrics"] {
+            let answer = request(rig.address(), &format!("GET {path}"), &[], "");
+            assert_eq!(answer.status, 200);
+        }
+    }
+    assert_eq!(asked(), 1);
+    rig.advance(weft_units::Duration::from_secs(1));
+    request(rig.address(), "GET /healthz", &[], "");
+    assert_eq!(asked(), 2);
 }
 
 #[test]

@@ -1,7 +1,7 @@
 use super::client::{exchange, request};
 use super::stub::{Rig, Stub, config};
 use crate::media_plane::events;
-use crate::{Security, Server, ServerConfig, ServerError};
+use crate::{Admitted, Security, Server, ServerConfig, ServerError};
 use std::net::{Ipv4Addr, SocketAddr, TcpStream};
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -301,9 +301,12 @@ fn a_token_is_asked_for_where_there_is_one() {
             "{guarded}"
         );
     }
-    for open in ["GET /", "GET /healthz", "GET /metrics"] {
+    for open in ["GET /", "GET /healthz"] {
         assert_eq!(request(rig.address(), open, &[], "").status, 200, "{open}");
     }
+    let shown = [("authorization", "Bearer s3cret")];
+    let metrics = |headers| request(rig.address(), "GET /metrics", headers, "").status;
+    assert_eq!((metrics(&[]), metrics(&shown)), (401, 200));
 }
 
 #[test]
@@ -322,4 +325,74 @@ fn the_page_takes_its_token_from_the_address_into_a_cookie() {
     );
     let wrong = request(rig.address(), "GET /?token=wrong", &[], "");
     assert_eq!((wrong.status, wrong.header("set-cookie")), (200, ""));
+}
+
+#[test]
+fn behind_a_proxy_that_does_tls_the_cookie_is_for_tls_only() {
+    let rig = Rig::with(ServerConfig {
+        token: Some("s3cret".to_owned()),
+        ..config()
+    });
+    let cookie = |proto: &str| {
+        let headers = [("x-forwarded-proto", proto)];
+        let opened = request(rig.address(), "GET /?token=s3cret", &headers, "");
+        opened.header("set-cookie").to_owned()
+    };
+    assert!(cookie("https").ends_with("; Secure"));
+    assert!(cookie("http, https").ends_with("; Secure"));
+    assert!(!cookie("https, http").contains("Secure"));
+}
+
+/// A page of somebody else's whose name leads to loopback (DNS rebinding).
+#[test]
+fn on_loopback_without_a_token_other_names_are_refused() {
+    let asked = |rig: &Rig, host: &str| {
+        let line = "POST /whip/r?name=van";
+        let headers = [("content-type", "application/sdp"), ("host", host)];
+        request(rig.address(), line, &headers, "v=0").status
+    };
+    let rig = Rig::start();
+    assert_eq!(asked(&rig, "evil.example"), 421);
+    assert!(rig.log().is_empty(), "nothing reached the media");
+    assert_eq!(asked(&rig, "127.0.0.1:8080"), 201);
+    let page = request(rig.address(), "GET /", &[("host", "evil.example")], "");
+    assert_eq!(page.status, 421);
+    // The cookie of a token is another name's, and a proxy's name its own.
+    let with_token = Rig::with(ServerConfig {
+        token: Some("s3cret".to_owned()),
+        ..config()
+    });
+    assert_eq!(asked(&with_token, "evil.example"), 401);
+    let behind = Rig::secure(Security::InsecureHttp, config().listen);
+    assert_eq!(asked(&behind, "calls.example"), 201);
+}
+
+#[test]
+fn further_routes_know_who_asks() {
+    let told = |axum::Extension(Admitted(admitted)): axum::Extension<Admitted>| async move {
+        admitted.to_string()
+    };
+    let rig = Rig::with(ServerConfig {
+        token: Some("s3cret".to_owned()),
+        extra: Some(axum::Router::new().route("/api/call", axum::routing::get(told))),
+        ..config()
+    });
+    let ask = |headers: &[(&str, &str)]| request(rig.address(), "GET /api/call", headers, "").body;
+    assert_eq!(ask(&[]), "false");
+    assert_eq!(ask(&[("authorization", "Bearer s3cret")]), "true");
+}
+
+#[test]
+fn the_end_of_the_media_side_is_told() {
+    let rig = Rig::start();
+    let (told, hears) = std::sync::mpsc::channel();
+    rig.handle.when_media_ends(move || {
+        let _ = told.send(());
+    });
+    let waits = std::time::Duration::from_millis(0);
+    assert!(hears.recv_timeout(waits).is_err());
+    let handle = rig.lose_media();
+    let limit = std::time::Duration::from_secs(5);
+    hears.recv_timeout(limit).expect("it is told");
+    drop(handle);
 }

@@ -1,10 +1,12 @@
 //! A media plane that answers by rote and remembers what it was asked.
 
 use crate::media_plane::{
-    Command, Event, EventSender, MediaError, MediaPlane, Negotiated, Stats, events,
+    Event, EventSender, Media, MediaError, MediaPlane, Negotiated, Play, Publish, Request,
+    ResourceId, Stats, events,
 };
 use crate::{
     Camera, Limits, Publishing, Security, Server, ServerConfig, ServerHandle, clock::Clock,
+    ids::Ids,
 };
 use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -15,65 +17,83 @@ use weft_units::Duration;
 pub(crate) struct Stub {
     pub(crate) log: Mutex<Vec<String>>,
     pub(crate) refuse: Mutex<Option<MediaError>>,
+    /// How often it was asked for figures.
+    pub(crate) figures: AtomicU64,
 }
 
 impl MediaPlane for Stub {
-    fn send(&self, command: Command) {
-        let refused = self.refuse.lock().unwrap().clone();
-        let agreed = |sdp: &str| match &refused {
-            Some(error) => Err(error.clone()),
-            None => Ok(Negotiated {
-                sdp: sdp.to_owned(),
-                streams: Publishing {
-                    cameras: vec![Camera::default()],
-                    audio: true,
-                },
-            }),
-        };
-        let words = match command {
-            Command::Publish {
-                room,
-                participant,
-                offer,
-                reply,
-                ..
-            } => {
-                let _ = reply.send(agreed("the answer"));
-                format!("publish {room} {participant} {offer}")
-            }
-            Command::Play {
-                room,
-                publisher,
-                offer,
-                reply,
-                ..
-            } => {
-                let _ = reply.send(agreed(match offer {
-                    Some(_) => "the answer",
-                    None => "our offer",
-                }));
-                format!("play {room} {publisher} {offer:?}")
-            }
-            Command::Answer { sdp, reply, .. } => {
-                let _ = reply.send(refused.map_or(Ok(()), Err));
-                format!("answer {sdp}")
-            }
-            Command::Candidates {
-                fragment, reply, ..
-            } => {
-                let _ = reply.send(refused.map_or(Ok(()), Err));
-                format!("candidates {fragment}")
-            }
-            Command::Close { resource } => format!("close {}", resource.0),
-            Command::Stats { reply } => {
-                let _ = reply.send(Ok(Stats {
-                    packets_forwarded: 17,
-                    ..Stats::default()
-                }));
-                return;
-            }
-        };
+    fn send(&self, request: Request) {
+        let mut stub = self;
+        request(&mut stub);
+    }
+}
+
+impl Stub {
+    fn refused(&self) -> Result<(), MediaError> {
+        self.refuse.lock().unwrap().clone().map_or(Ok(()), Err)
+    }
+
+    fn agreed(&self, sdp: &str) -> Result<Negotiated, MediaError> {
+        self.refused().map(|()| Negotiated {
+            sdp: sdp.to_owned(),
+            streams: Publishing {
+                cameras: vec![Camera::default()],
+                audio: true,
+            },
+        })
+    }
+
+    fn note(&self, words: String) {
         self.log.lock().unwrap().push(words);
+    }
+}
+
+impl Media for &Stub {
+    fn publish(&mut self, publish: Publish) -> Result<Negotiated, MediaError> {
+        let Publish {
+            room,
+            participant,
+            offer,
+            ..
+        } = publish;
+        self.note(format!("publish {room} {participant} {offer}"));
+        self.agreed("the answer")
+    }
+
+    fn play(&mut self, play: Play) -> Result<Negotiated, MediaError> {
+        let Play {
+            room,
+            publisher,
+            offer,
+            ..
+        } = play;
+        self.note(format!("play {room} {publisher} {offer:?}"));
+        self.agreed(match offer {
+            Some(_) => "the answer",
+            None => "our offer",
+        })
+    }
+
+    fn answer(&mut self, _: ResourceId, sdp: String) -> Result<(), MediaError> {
+        self.note(format!("answer {sdp}"));
+        self.refused()
+    }
+
+    fn add_candidates(&mut self, _: &ResourceId, fragment: &str) -> Result<(), MediaError> {
+        self.note(format!("candidates {fragment}"));
+        self.refused()
+    }
+
+    fn close(&mut self, resource: &ResourceId) {
+        self.note(format!("close {}", resource.0));
+    }
+
+    fn stats(&mut self) -> Stats {
+        self.figures.fetch_add(1, Ordering::SeqCst);
+        Stats {
+            packets_forwarded: 17,
+            ..Stats::default()
+        }
     }
 }
 
@@ -117,7 +137,7 @@ impl Rig {
             config,
             Arc::clone(&plane) as Arc<dyn MediaPlane>,
             receiver,
-            Clock::manual(Arc::clone(&clock)),
+            (Clock::manual(Arc::clone(&clock)), Ids::counted()),
         )
         .unwrap();
         Rig {
@@ -141,6 +161,11 @@ impl Rig {
 
     pub(crate) fn tell(&self, event: Event) {
         self.events.send(event).unwrap();
+    }
+
+    /// The media side is gone, with its end of the events.
+    pub(crate) fn lose_media(self) -> ServerHandle {
+        self.handle
     }
 
     pub(crate) fn log(&self) -> Vec<String> {

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, mpsc};
 use weft_ice::{IceRole, LinkId, LocalAddress, RemoteFilter};
 use weft_net::{Application, Clock, Context, Driver};
 use weft_peer::{
-    AnswerPolicy, Direction, Event as PeerEvent, Offer, Peer, PeerConfig, PeerKey, Section,
+    AnswerPolicy, Event as PeerEvent, Offer, Peer, PeerConfig, PeerKey, Section, StreamDirection,
 };
 use weft_secure::{Certificate, Event as AssociationEvent};
 use weft_session::receive::ReceivedFrame;
@@ -114,7 +114,7 @@ pub(crate) struct Endpoint {
 }
 
 enum Order {
-    Offer(Direction, Option<SocketAddr>, mpsc::Sender<String>),
+    Offer(StreamDirection, Option<SocketAddr>, mpsc::Sender<String>),
     Answer(String, Option<SocketAddr>, mpsc::Sender<String>),
     Accept(String),
     Stats(mpsc::Sender<Option<Stats>>),
@@ -156,16 +156,16 @@ impl Endpoint {
     }
 
     pub(crate) fn offer_to_send(&self) -> String {
-        self.ask(|reply| Order::Offer(Direction::Send, None, reply))
+        self.ask(|reply| Order::Offer(StreamDirection::Send, None, reply))
     }
 
     /// The same through `relay` only.
     pub(crate) fn offer_to_send_through(&self, relay: SocketAddr) -> String {
-        self.ask(|reply| Order::Offer(Direction::Send, Some(relay), reply))
+        self.ask(|reply| Order::Offer(StreamDirection::Send, Some(relay), reply))
     }
 
     pub(crate) fn offer_to_receive(&self) -> String {
-        self.ask(|reply| Order::Offer(Direction::Receive, None, reply))
+        self.ask(|reply| Order::Offer(StreamDirection::Receive, None, reply))
     }
 
     pub(crate) fn accept(&self, answer: &str, location: &str) {

@@ -126,13 +126,16 @@ fn the_server_makes_lost_packets_again_and_forwards_them() {
             let source = Source::new(0).protected(protection);
             let publisher = room.publish_through(&relay, source);
             let player = room.play("ada", &["127.0.0.1"]);
-            // The first losses teach the sender how much to protect.
-            player.wait_for_frames(3 * SECOND);
+            // The first losses teach the sender how much to protect, and the
+            // player how long to wait: what nothing refers to it leaves out.
+            let (_, learnt) = player.wait_for_frames(3 * SECOND);
             let sent = || publisher.stats().senders[0];
             let before = sent();
             player.wait_for_frames(9 * SECOND);
             let after = sent();
-            room.assert_whole(&player.seen().frames());
+            let mut frames = player.seen().frames();
+            frames.retain(|number| *number > learnt);
+            room.assert_whole(&frames);
             assert_eq!(player.seen().spoiled, 0, "{protection}: bytes as sent");
             let media = after.media_packets - before.media_packets;
             let lost = (media / ONE_IN).max(1) as f64;
@@ -339,7 +342,11 @@ fn media_is_on_loopback_where_http_is_and_else_on_all_addresses() {
         .iter()
         .map(SocketAddr::ip)
         .collect();
-    assert!(all.starts_with(&addresses), "{addresses:?} of {all:?}");
+    assert!(!addresses.is_empty());
+    assert!(
+        addresses.iter().all(|ip| all.contains(ip)),
+        "{addresses:?} of {all:?}"
+    );
 }
 
 #[test]
@@ -348,7 +355,7 @@ fn a_media_port_that_is_taken_is_told_and_a_server_that_ended_frees_its_own() {
     let taken = first.media_addresses()[0];
     let wanted = || ServerConfig {
         media: MediaConfig {
-            port: taken.port(),
+            ports: taken.port()..=taken.port(),
             ..MediaConfig::default()
         },
         ..config(Ipv4Addr::LOCALHOST)

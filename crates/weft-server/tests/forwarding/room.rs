@@ -28,7 +28,10 @@ impl Room {
         let addresses = addresses.iter().map(|a| IpAddr::V4(*a)).collect();
         let config = ServerConfig {
             listen: SocketAddr::from((Ipv4Addr::LOCALHOST, 0)),
-            media: MediaConfig { addresses, port: 0 },
+            media: MediaConfig {
+                addresses,
+                ..MediaConfig::default()
+            },
             ..ServerConfig::default()
         };
         Room(Server::start(config).unwrap())

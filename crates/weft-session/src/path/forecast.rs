@@ -27,6 +27,7 @@ pub(crate) struct Forecast {
 #[derive(Clone, Copy, Debug, Default)]
 struct Shown {
     floor: Option<i64>,
+    recent_floor: Option<i64>,
     offset: Option<i64>,
     busy_rate: Option<Rate>,
 }
@@ -42,6 +43,10 @@ struct Arrived {
 /// The least delay is that of so many seconds: as long as the jitter buffer's
 /// memory.
 const FLOOR_SECONDS: u64 = 10;
+/// A queue that stands for so many seconds, the present one included, though
+/// pictures were made to fit, is not of this call's making. Chosen by trial
+/// (`docs/protocol/calm.md`).
+const RECENT_SECONDS: usize = 2;
 /// Packets that stand behind others in a queue for longer than this came out
 /// of a busy link; chosen by us: a few packets at 2 Mbps.
 const BUSY: i64 = 10_000_000;
@@ -93,10 +98,12 @@ impl Forecast {
 
     fn show(&mut self) {
         let floor = self.floors.iter().map(|(_, delay, _)| *delay).min();
+        let newest = self.floors.iter().rev().take(RECENT_SECONDS);
         let rtt = self.floors.iter().map(|(.., rtt)| *rtt).min();
         let offset = floor.zip(rtt);
         self.shown = Shown {
             floor,
+            recent_floor: newest.map(|(_, delay, _)| *delay).min(),
             offset: offset.map(|(floor, rtt)| floor - (rtt / 2).as_nanos() as i64),
             busy_rate: floor.and_then(|floor| self.find_busy_rate(floor)),
         };
@@ -105,6 +112,12 @@ impl Forecast {
     /// The least delay of the last seconds: that of the empty path.
     pub fn floor(&self) -> Option<i64> {
         self.shown.floor
+    }
+
+    /// The same of the last one to two seconds: what did not drain in them is
+    /// the queue of others.
+    pub fn recent_floor(&self) -> Option<i64> {
+        self.shown.recent_floor
     }
 
     /// What is to be added to half a round trip for a one-way delay.

@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use weft_cc::{PacketResult, SentPacket};
 use weft_units::{Bytes, Duration, Ecn, Instant, StreamId};
 
-use crate::session::Arrival;
+use crate::arrival::Arrival;
 
 /// The media packet that a transmission carried.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -3,7 +3,10 @@
 mod ecn;
 mod estimate;
 mod forecast;
+mod health;
 mod history;
+mod life;
+mod quality;
 mod queue;
 
 use weft_cc::{Controller, Pacer, PacketResult, SentPacket};
@@ -14,15 +17,16 @@ pub use ecn::EcnState;
 pub(crate) use ecn::Marking;
 pub(crate) use estimate::{OneWay, RoundTrip};
 pub(crate) use forecast::Forecast;
+pub(crate) use health::{Health, Signs};
 pub(crate) use history::{Carried, Content, History, Outcome};
+pub use quality::PathQualityStats;
 pub(crate) use queue::{PathQueue, Purpose, Waiting};
 
+use crate::arrival::Arrival;
 use crate::schedule::PathView;
-use crate::session::Arrival;
-use crate::stats::PathQualityStats;
 
-/// Whether a path carries packets.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+/// Whether a path carries packets; the better, the earlier.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum PathState {
     /// Feedback comes, or nothing is waited for.
     Up,
@@ -31,6 +35,15 @@ pub enum PathState {
     Suspect,
     /// Found dead by the association.
     Down,
+}
+
+/// How soon the packets of a picture follow each other.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Spacing {
+    /// As the controller has it.
+    Controller,
+    /// Spread over the time until the next picture.
+    Spread,
 }
 
 #[derive(Default, Clone, Copy, Debug)]
@@ -42,14 +55,6 @@ pub(crate) struct PathCounters {
     pub received_packets: u64,
     pub received_bytes: Bytes,
 }
-
-/// How long after the association last raised no verdict a suspicion lapses:
-/// twice the time that a verdict may take (200 ms at most, chosen by us).
-const SUSPICION_LAPSES: Duration = Duration::from_millis(400);
-
-/// Most suspicions end within this, by feedback that was late: only after it is
-/// a path doubted. Chosen by us: `demo/ride`.
-const DOUBT: Duration = Duration::from_millis(15);
 
 /// How long a peer may collect before it reports, until measured: libwebrtc
 /// sends feedback every 50 to 250 ms.
@@ -72,6 +77,7 @@ pub(crate) struct Path {
     pub counters: PathCounters,
     pub quality: PathQualityStats,
     pub marking: Marking,
+    pub health: Health,
     pub sending: Sending,
     life: Life,
     arrivals: Arrivals,
@@ -98,10 +104,14 @@ struct Life {
     /// Since when something is in flight and nothing was acknowledged.
     waiting_since: Option<Instant>,
     suspect_since: Option<Instant>,
+    /// When the peer's consent to a path that was found dead may have ended.
+    consent_until: Option<Instant>,
     /// The suspicion has lasted: what is in flight is looked after.
     doubted: bool,
     /// Suspect as all paths are, and for so long that sending is in vain.
     silent: bool,
+    /// Though it is silent, something goes there.
+    unanswered: bool,
     /// From sending a packet to the feedback that names it, the peer's wait for
     /// more to report included.
     answer: RoundTrip,
@@ -136,6 +146,7 @@ impl Path {
             counters: PathCounters::default(),
             quality: PathQualityStats::default(),
             marking: Marking::new(ecn),
+            health: Health::new(),
             sending: Sending {
                 last_sent: None,
                 last_measured: None,
@@ -147,8 +158,10 @@ impl Path {
             life: Life {
                 waiting_since: None,
                 suspect_since: None,
+                consent_until: None,
                 doubted: false,
                 silent: false,
+                unanswered: false,
                 answer: RoundTrip::assumed(rtt + FEEDBACK_WAIT),
                 heard_at: None,
             },
@@ -177,6 +190,12 @@ impl Path {
         Some(Duration::from_nanos(excess.max(0).unsigned_abs()))
     }
 
+    /// How much longer it takes than what arrived soonest of late.
+    pub fn recent_excess(&self, now: Instant) -> Option<Duration> {
+        let excess = self.expected_delay(now)? - self.forecast.recent_floor()?;
+        Some(Duration::from_nanos(excess.max(0).unsigned_abs()))
+    }
+
     /// What schedulers see; `delay` and `reach` are over those of the quickest
     /// path.
     pub fn view(&self, delay: Duration, reach: Duration) -> PathView {
@@ -191,6 +210,7 @@ impl Path {
             loss: controller.loss,
             delivered: controller.acked,
             in_flight: self.history.in_flight(),
+            endangered: false,
         }
     }
 
@@ -201,19 +221,27 @@ impl Path {
 
     /// Sets the pacer for what waits: the controller's rate, and never so slow
     /// that the queue stands for long. Takes new probes.
-    pub fn refresh_pacing(&mut self, now: Instant) {
+    pub fn refresh_pacing(&mut self, now: Instant, spacing: Spacing) {
         /// An encoder overshoots its target for a few frames; what it made
         /// leaves within this time. Chosen by us: the start rate's queue on a
         /// dying path must not outlive the skew cap by much.
         const DRAIN: Duration = Duration::from_millis(250);
+        /// Spread out, a picture takes two thirds of the time until the next.
+        /// What leaves faster stands in the bottleneck's queue instead, where
+        /// active queue management drops of it, and short queues overflow. Chosen
+        /// by trial (`docs/protocol/calm.md`): at 2 more is lost.
+        const SPREAD: f64 = 1.5;
         self.controller.set_backlog(self.queue.bytes());
         while let Some(cluster) = self.controller.poll_probe(now) {
             self.sending.pacer.add_probe(now, &cluster);
         }
         let needed = self.queue.bytes() / DRAIN;
-        self.sending
-            .pacer
-            .set_rate(now, self.controller.pacing_rate().max(needed));
+        let spread = self.controller.target_rate().mul_f64(SPREAD);
+        let pacing = match spacing {
+            Spacing::Controller => self.controller.pacing_rate(),
+            Spacing::Spread => self.controller.pacing_rate().min(spread),
+        };
+        self.sending.pacer.set_rate(now, pacing.max(needed));
     }
 
     /// Whether a probe wants packets, padding if there is nothing else.
@@ -341,129 +369,5 @@ impl Path {
             let in_outage = |at: Instant| from < at && at < until;
             results.retain(|r| r.arrival.is_some() || !in_outage(r.sent.sent_at));
         }
-    }
-
-    /// When feedback last named a packet for the first time.
-    pub fn heard_at(&self) -> Option<Instant> {
-        self.life.heard_at
-    }
-
-    /// When silence becomes suspicious.
-    pub fn suspicion_due(&self) -> Option<Instant> {
-        /// Suspicion costs a few checks, a false one no more than that; a late
-        /// one delays the verdict, which must fall within 200 ms of a death.
-        /// Hence half of RFC 6298's allowance for variation.
-        const LEAST_VARIATION: Duration = Duration::from_millis(10);
-        const CEILING: Duration = Duration::from_millis(500);
-        /// While feedback keeps coming, a queue grows, and nothing has died.
-        const QUIET: Duration = Duration::from_millis(30);
-        if self.state != PathState::Up {
-            return None;
-        }
-        let waiting_since = self.life.waiting_since?;
-        let variation = (self.life.answer.variation() * 2).max(LEAST_VARIATION);
-        let expected = (self.life.answer.smoothed() + variation).min(CEILING);
-        let overdue = self.history.unheard_since()? + expected;
-        Some(overdue.max(waiting_since + QUIET))
-    }
-
-    /// Marks the path suspect if its silence is overdue; true when it became
-    /// so now.
-    pub fn check_silence(&mut self, now: Instant) -> bool {
-        if self
-            .life
-            .suspect_since
-            .is_some_and(|since| now >= since + SUSPICION_LAPSES)
-            && self.state == PathState::Suspect
-        {
-            // The checks were answered, or no verdict was possible: back in
-            // use, and watched anew.
-            self.marking.doubt();
-            self.state = PathState::Up;
-            self.life.suspect_since = None;
-            self.life.waiting_since = (self.history.in_flight() > Bytes::ZERO).then_some(now);
-        }
-        if self.suspicion_due().is_none_or(|due| now < due) {
-            return false;
-        }
-        self.state = PathState::Suspect;
-        self.life.suspect_since = Some(now);
-        self.life.doubted = false;
-        true
-    }
-
-    /// Whether the path has been suspect for so long that what is in flight
-    /// should not be waited for.
-    pub fn is_doubted(&self) -> bool {
-        self.state == PathState::Suspect && self.life.doubted
-    }
-
-    /// True once, when that becomes so.
-    pub fn check_doubt(&mut self, now: Instant) -> bool {
-        let due = self.doubt_due().is_some_and(|at| at <= now);
-        self.life.doubted |= due;
-        due
-    }
-
-    fn doubt_due(&self) -> Option<Instant> {
-        let waits = self.state == PathState::Suspect && !self.life.doubted;
-        Some(self.life.suspect_since.filter(|_| waits)? + DOUBT)
-    }
-
-    /// When [`Path::check_silence`] has something to do.
-    pub fn silence_deadline(&self) -> Option<Instant> {
-        match self.state {
-            PathState::Up => self.suspicion_due(),
-            PathState::Suspect => {
-                let lapses = self
-                    .life
-                    .suspect_since
-                    .map(|since| since + SUSPICION_LAPSES);
-                self.doubt_due().or(lapses)
-            }
-            PathState::Down => None,
-        }
-    }
-
-    /// The path is dead: everything waiting and in flight must go elsewhere.
-    pub fn on_down(&mut self) -> (Vec<Waiting>, Vec<(u64, Carried)>) {
-        self.state = PathState::Down;
-        self.life.silent = false;
-        self.clear()
-    }
-
-    /// The path is as good as dead, and so are all others: what waits is stale
-    /// before it can leave. Returns that.
-    pub fn on_silent(&mut self) -> Vec<Waiting> {
-        self.state = PathState::Suspect;
-        self.life.silent = true;
-        self.clear().0
-    }
-
-    /// Whether what is sent here may arrive.
-    pub fn is_usable(&self) -> bool {
-        self.state != PathState::Down && !self.life.silent
-    }
-
-    fn clear(&mut self) -> (Vec<Waiting>, Vec<(u64, Carried)>) {
-        self.life.waiting_since = None;
-        self.life.suspect_since = None;
-        self.sending.pacer.reset();
-        self.one_way.clear();
-        self.forecast.clear();
-        (self.queue.drain(), self.history.abandon())
-    }
-
-    /// The path is valid (again). What was known of it before it died is old.
-    pub fn on_up(&mut self, now: Instant, rtt: Duration) {
-        if !self.is_usable() {
-            self.controller.on_path_restored(now);
-            self.marking.restart();
-            self.rtt = RoundTrip::assumed(rtt);
-            self.life.answer = RoundTrip::assumed(rtt + FEEDBACK_WAIT);
-        }
-        self.state = PathState::Up;
-        self.life.silent = false;
-        self.life.suspect_since = None;
     }
 }

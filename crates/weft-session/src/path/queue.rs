@@ -13,6 +13,8 @@ pub(crate) enum Purpose {
     Retransmission,
     /// Video for the first time.
     Video,
+    /// Video that goes over another path at the same time.
+    Copy,
     /// A repair packet: goes behind the video that it holds, in the same lane.
     Repair,
 }
@@ -46,6 +48,18 @@ impl PathQueue {
         let waiting = self.lanes.iter_mut().find_map(VecDeque::pop_front)?;
         self.bytes -= waiting.size;
         Some(waiting)
+    }
+
+    pub fn iter(&self) -> impl Iterator<Item = &Waiting> {
+        self.lanes.iter().flatten()
+    }
+
+    /// Drops what is not to be kept.
+    pub fn retain(&mut self, keep: impl Fn(&Waiting) -> bool) {
+        for lane in &mut self.lanes {
+            lane.retain(&keep);
+        }
+        self.bytes = self.iter().map(|waiting| waiting.size).sum();
     }
 
     pub fn is_empty(&self) -> bool {

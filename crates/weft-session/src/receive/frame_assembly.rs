@@ -1,31 +1,19 @@
 //! Packets to frames: a frame is complete when every sequence number from its
-//! first packet to its marker has arrived. A VP8 packet says whether it is the
-//! first one: the start of partition zero (RFC 7741). An H.264 packet does not,
-//! unless it begins with what stands at the beginning of a picture; else it is
-//! the first one if the packet before it has come with another timestamp
-//! (RFC 6184 section 5.1).
+//! first packet to its marker has arrived. Packets of some codecs say which is
+//! the first one, such as VP8's with the start of partition zero (RFC 7741).
+//! Those of others do not, such as H.264's, unless one begins with what stands
+//! at the beginning of a picture; else it is the first one if the packet before
+//! it has come with another timestamp (RFC 6184 section 5.1).
 
 use super::packet_buffer::{Held, PacketBuffer};
-use super::piece::{Piece, Start};
 use super::types::{PathShare, ReceivedPacket};
 use std::collections::BTreeMap;
 use weft_units::{Codec, Instant};
-use weft_wire::h264::{Contents, START_CODE};
+use weft_wire::payload::{FirstPacket, PayloadFormat, PictureNumbers, PieceInfo, Start, format_of};
 
 /// Frames in the making; a sender has few at a time, an outage leaves one per
 /// frame interval. Chosen by us: two seconds of 60 Hz.
 pub(super) const MAX_PARTIALS: usize = 128;
-
-/// What the decoder's gate has to know about a frame; the names are those of
-/// the VP8 payload descriptor. All `None` for audio.
-#[derive(Clone, Copy, Default, PartialEq, Eq, Debug)]
-pub(super) struct FrameInfo {
-    pub(super) picture_id: Option<u16>,
-    pub(super) tl0_picture_index: Option<u8>,
-    pub(super) temporal_layer: Option<u8>,
-    pub(super) layer_sync: bool,
-    pub(super) non_reference: bool,
-}
 
 /// A complete frame that has not been handed on.
 #[derive(Debug)]
@@ -34,7 +22,7 @@ pub(super) struct AssembledFrame {
     pub(super) timestamp: u64,
     pub(super) first_sequence: u64,
     pub(super) last_sequence: u64,
-    pub(super) info: FrameInfo,
+    pub(super) info: PictureNumbers,
     pub(super) keyframe: bool,
     pub(super) data: Vec<u8>,
     pub(super) packets: u32,
@@ -53,16 +41,20 @@ pub(super) struct Partial {
     pub(super) last: Option<u64>,
     pub(super) lowest: u64,
     pub(super) highest: u64,
-    pub(super) info: FrameInfo,
+    pub(super) info: PictureNumbers,
     /// It is a keyframe, or seems to become one.
     pub(super) keyframe: bool,
     /// It is known not to be one.
     pub(super) is_delta: bool,
     pub(super) last_arrival: Instant,
     count: u64,
-    /// Of H.264: what its packets have, and the first one that says that it
-    /// begins the picture.
-    contents: Contents,
+    /// It has a part of a picture that refers to no other.
+    intra: bool,
+    sequence_parameters: bool,
+    picture_parameters: bool,
+    /// Whether the lowest packet can be the first, and the lowest that is
+    /// likely to be.
+    lowest_start: Start,
     begins_at: Option<u64>,
 }
 
@@ -77,20 +69,25 @@ pub(super) enum Assembled {
 
 #[derive(Debug)]
 pub(super) struct FrameAssembly {
-    codec: Codec,
+    format: &'static dyn PayloadFormat,
     partials: BTreeMap<u64, Partial>,
-    /// An IDR picture of H.264 has brought its parameters: later ones may go
+    /// A keyframe has brought its parameters, or needs none: later ones may go
     /// without.
     has_parameters: bool,
 }
 
 impl FrameAssembly {
     pub(super) fn new(codec: Codec) -> FrameAssembly {
+        let format = format_of(codec);
         FrameAssembly {
-            codec,
+            format,
             partials: BTreeMap::new(),
-            has_parameters: false,
+            has_parameters: !format.has_parameters(),
         }
+    }
+
+    fn infers_first(&self) -> bool {
+        self.format.first_packet() == FirstPacket::Inferred
     }
 
     /// Adds a packet that `buffer` knows as new, and holds it there.
@@ -101,15 +98,16 @@ impl FrameAssembly {
         packet: &ReceivedPacket<'_>,
         timestamp: u64,
     ) -> Assembled {
-        let Some(piece) = Piece::parse(self.codec, packet.payload) else {
+        let Ok(piece) = self.format.read(packet.payload) else {
             return Assembled::Malformed;
         };
+        let infers_first = self.infers_first();
         let partial = self
             .partials
             .entry(timestamp)
-            .or_insert_with(|| Partial::new(packet.sequence, piece.info, now));
-        partial.add(now, packet, &piece);
-        if self.codec == Codec::H264 {
+            .or_insert_with(|| Partial::new(packet.sequence, piece.info.numbers, now));
+        partial.add(now, packet, &piece.info);
+        if infers_first {
             partial.find_first(buffer);
         }
         let (contradicts, is_complete) = (partial.contradicts(), partial.is_complete());
@@ -124,10 +122,13 @@ impl FrameAssembly {
         }
     }
 
-    /// Of H.264: the frame that was complete but for not knowing that its first packet
-    /// is the first: the packet before it has come now, and is of another
-    /// frame or of none.
+    /// Where packets do not say which is the first: the frame that was complete
+    /// but for that. The packet before it has come now, and is of another frame
+    /// or of none.
     pub(super) fn on_neighbour(&mut self, buffer: &mut PacketBuffer, sequence: u64) -> Assembled {
+        if !self.infers_first() {
+            return Assembled::Pending;
+        }
         let follows = |(_, partial): &(&u64, &mut Partial)| partial.lowest == sequence + 1;
         let Some((&timestamp, partial)) = self.partials.iter_mut().find(follows) else {
             return Assembled::Pending;
@@ -145,16 +146,12 @@ impl FrameAssembly {
         let Some(mut partial) = partial else {
             return Assembled::Pending;
         };
-        if self.codec == Codec::H264 {
-            let contents = &partial.contents;
-            let brings_them = contents.sequence_parameters && contents.picture_parameters;
-            self.has_parameters |= contents.idr && brings_them;
-            partial.keyframe = contents.idr && self.has_parameters;
-            let begins = |held: &Held| held.body.starts_with(&START_CODE);
-            if !buffer.held(partial.lowest).is_some_and(begins) {
-                partial.discard(buffer);
-                return Assembled::Malformed;
-            }
+        let brings_them = partial.sequence_parameters && partial.picture_parameters;
+        self.has_parameters |= partial.intra && brings_them;
+        partial.keyframe = partial.intra && self.has_parameters;
+        if partial.lowest_start == Start::Never {
+            partial.discard(buffer);
+            return Assembled::Malformed;
         }
         partial.assemble(buffer, timestamp)
     }
@@ -226,7 +223,7 @@ impl FrameAssembly {
 }
 
 impl Partial {
-    fn new(sequence: u64, info: FrameInfo, now: Instant) -> Partial {
+    fn new(sequence: u64, info: PictureNumbers, now: Instant) -> Partial {
         Partial {
             first: None,
             last: None,
@@ -237,39 +234,44 @@ impl Partial {
             is_delta: false,
             last_arrival: now,
             count: 0,
-            contents: Contents::default(),
+            intra: false,
+            sequence_parameters: false,
+            picture_parameters: false,
+            lowest_start: Start::Never,
             begins_at: None,
         }
     }
 
-    fn add(&mut self, now: Instant, packet: &ReceivedPacket<'_>, piece: &Piece<'_>) {
+    fn add(&mut self, now: Instant, packet: &ReceivedPacket<'_>, piece: &PieceInfo) {
         let sequence = packet.sequence;
-        if piece.start != Start::Unsaid {
-            self.first = Some(sequence);
-            self.keyframe = piece.start == Start::Keyframe;
-            self.is_delta = piece.start == Start::Delta;
+        match piece.start {
+            Start::Certain => self.first = Some(sequence),
+            Start::Likely => {
+                let before = self.begins_at.unwrap_or(sequence);
+                self.begins_at = Some(before.min(sequence));
+            }
+            Start::Possible | Start::Never => {}
         }
-        self.keyframe |= piece.contents.is_keyframe();
-        self.is_delta |= piece.contents.delta;
-        self.info.non_reference &= piece.info.non_reference;
-        self.contents.sequence_parameters |= piece.contents.sequence_parameters;
-        self.contents.picture_parameters |= piece.contents.picture_parameters;
-        self.contents.idr |= piece.contents.idr;
-        if piece.contents.begins_picture {
-            let before = self.begins_at.unwrap_or(sequence);
-            self.begins_at = Some(before.min(sequence));
-        }
+        self.keyframe |= piece.is_of_keyframe();
+        self.is_delta |= piece.delta;
+        self.info.non_reference &= piece.numbers.non_reference;
+        self.sequence_parameters |= piece.sequence_parameters;
+        self.picture_parameters |= piece.picture_parameters;
+        self.intra |= piece.intra;
         if packet.marker {
             self.last = Some(sequence);
         }
-        self.lowest = self.lowest.min(sequence);
+        if sequence <= self.lowest {
+            self.lowest = sequence;
+            self.lowest_start = piece.start;
+        }
         self.highest = self.highest.max(sequence);
         self.last_arrival = now;
         self.count += 1;
     }
 
-    /// Of H.264: the lowest packet is the first if it says so, or if the one
-    /// before it has come, which is of another frame then, or of none.
+    /// The lowest packet is the first if it says so, or if the one before it
+    /// has come, which is of another frame then, or of none.
     fn find_first(&mut self, buffer: &PacketBuffer) {
         let is_first = self.begins_at == Some(self.lowest)
             || buffer.has_arrived(self.lowest.saturating_sub(1));

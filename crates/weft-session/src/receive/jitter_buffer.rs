@@ -27,7 +27,27 @@ const MARGIN_NANOS: i64 = 5_000_000;
 const BLOCK: Duration = Duration::from_millis(250);
 const EVENTS: usize = 3;
 /// More delay than this is no conversation any more: ITU-T G.114.
-const MAX_DELAY_NANOS: i64 = 400_000_000;
+const AUDIO_MAX_DELAY: i64 = 400_000_000;
+/// What pictures would have to wait longer for is a freeze already, and one is
+/// better than a delay that stays after it. Chosen by us.
+const VIDEO_MAX_DELAY: i64 = 200_000_000;
+/// A picture so late, or one that follows the last one after so long, is
+/// trouble, and more of it is near: pictures then wait for at least so long
+/// over the quickest possible packet, for so long. Chosen by trial
+/// (`docs/protocol/calm.md`).
+const TROUBLE_LATE: i64 = 100_000_000;
+const TROUBLE_GAP: Duration = Duration::from_millis(130);
+const TROUBLED_LEAST: i64 = 50_000_000;
+const TROUBLED_FOR: Duration = Duration::from_secs(20);
+/// On the only path nothing but waiting makes up for a repair: pictures wait
+/// there for as long as the second latest one of so long a time was late. One
+/// says nothing of the next. Chosen by trial (`docs/protocol/calm.md`).
+const LATE_FOR: Duration = Duration::from_secs(15);
+const LATE_TWICE: usize = 2;
+/// A picture so late was repaired, or stood in a queue.
+const LATE: i64 = 60_000_000;
+/// As many as 30 a second are in that time.
+const MOST_LATE: usize = 450;
 /// The delay shrinks by one part in so many of the time that passes. Pictures
 /// by libwebrtc's 100 ms a second (`kDelayMaxChangeMsPerS`, `timing.cc`); sound
 /// plays 5 % faster, chosen by us. It grows at once.
@@ -49,6 +69,10 @@ pub(super) struct JitterBuffer {
     transits: VecDeque<(u64, i64)>,
     playout: Option<i64>,
     updated_at: Instant,
+    trouble_at: Option<Instant>,
+    /// Pictures that were late on the only path, and how late; `None` where
+    /// there are others.
+    late: Option<VecDeque<(Instant, i64)>>,
 }
 
 impl JitterBuffer {
@@ -68,6 +92,15 @@ impl JitterBuffer {
             transits: VecDeque::new(),
             playout: None,
             updated_at: Instant::ZERO,
+            trouble_at: None,
+            late: None,
+        }
+    }
+
+    /// Whether there is one path only, by which everything comes.
+    pub(super) fn set_only_path(&mut self, only: bool) {
+        if only != self.late.is_some() {
+            self.late = only.then(VecDeque::new);
         }
     }
 
@@ -93,9 +126,11 @@ impl JitterBuffer {
             self.transits.pop_front();
         }
         let block = now.as_nanos() / BLOCK.as_nanos();
-        self.transits
-            .push_back((block, self.transit(now, timestamp)));
-        let target = self.target();
+        let transit = self.transit(now, timestamp);
+        self.transits.push_back((block, transit));
+        self.watch_for_trouble(now, transit);
+        self.note_late(now, transit);
+        let target = self.target(now);
         let elapsed = now.saturating_since(self.updated_at).as_nanos() as i64;
         self.updated_at = now;
         self.playout = Some(match self.playout {
@@ -129,7 +164,37 @@ impl JitterBuffer {
         (now.as_nanos() as i64).saturating_sub(self.nanos(timestamp))
     }
 
-    fn target(&self) -> i64 {
+    fn watch_for_trouble(&mut self, now: Instant, transit: i64) {
+        let late = self
+            .floor()
+            .is_some_and(|floor| transit - floor > TROUBLE_LATE);
+        let gap = now.saturating_since(self.updated_at) > TROUBLE_GAP;
+        if self.playout.is_some() && (late || gap) {
+            self.trouble_at = Some(now);
+        }
+    }
+
+    fn note_late(&mut self, now: Instant, transit: i64) {
+        let floor = self.floor().unwrap_or(transit);
+        let Some(late) = &mut self.late else {
+            return;
+        };
+        let past = |at: Instant| now.saturating_since(at) > LATE_FOR;
+        while late.len() > MOST_LATE || late.front().is_some_and(|(at, _)| past(*at)) {
+            late.pop_front();
+        }
+        if self.playout.is_some() && transit - floor > LATE {
+            late.push_back((now, transit - floor));
+        }
+    }
+
+    /// How late pictures are on the only path, now and then.
+    fn lateness(&self) -> Option<i64> {
+        let late = self.late.as_ref()?.iter().map(|(_, late)| *late);
+        nth_highest(late, LATE_TWICE)
+    }
+
+    fn target(&self, now: Instant) -> i64 {
         let late = self.transits.len() / self.late_one_in;
         let transits = self.transits.iter().map(|(_, transit)| *transit);
         // A frame has just been added.
@@ -138,7 +203,14 @@ impl JitterBuffer {
             MediaKind::Audio => quantile,
             MediaKind::Video => self.recurring().map_or(quantile, |t| t.min(quantile)),
         };
-        target.saturating_add(MARGIN_NANOS).min(self.ceiling())
+        let recent = |at: Instant| now.saturating_since(at) < TROUBLED_FOR;
+        let troubled = self.trouble_at.is_some_and(recent);
+        let least = troubled.then_some(TROUBLED_LEAST).max(self.lateness());
+        let is_video = self.kind == MediaKind::Video;
+        let least = self.floor().zip(least).filter(|_| is_video);
+        let least = least.map_or(i64::MIN, |(floor, least)| floor.saturating_add(least));
+        let target = target.saturating_add(MARGIN_NANOS).max(least);
+        target.min(self.ceiling())
     }
 
     /// The highest transit that more than [`EVENTS`] blocks reach; `None` if
@@ -156,8 +228,12 @@ impl JitterBuffer {
     }
 
     fn ceiling(&self) -> i64 {
+        let most = match self.kind {
+            MediaKind::Audio => AUDIO_MAX_DELAY,
+            MediaKind::Video => VIDEO_MAX_DELAY,
+        };
         self.floor()
-            .map_or(i64::MAX, |floor| floor.saturating_add(MAX_DELAY_NANOS))
+            .map_or(i64::MAX, |floor| floor.saturating_add(most))
     }
 
     fn floor(&self) -> Option<i64> {

@@ -2,9 +2,12 @@
 
 use weft_units::{Duration, Instant};
 
+use super::nack::DEFAULT_RTT;
+
 /// How long a hole may stop the picture before a keyframe is asked for; also
-/// three round trips at least, for two rounds of retransmission. Chosen by
-/// us; libwebrtc waits 200 ms for a keyframe that it has asked for.
+/// three round trips of the quickest path at least, for two rounds of
+/// retransmission. Chosen by us; libwebrtc waits 200 ms for a keyframe that it
+/// has asked for.
 const PATIENCE: Duration = Duration::from_millis(200);
 const PATIENCE_ROUND_TRIPS: u64 = 3;
 /// The same for a stream that did not start with a keyframe, as far as is
@@ -30,8 +33,10 @@ enum Hold {
     Until(Instant),
 }
 
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct KeyframeRequests {
+    /// From a request to its answer.
+    rtt: Duration,
     requested_at: Option<Instant>,
     stalled_since: Option<Instant>,
     due: Option<Instant>,
@@ -60,6 +65,23 @@ pub(super) struct Stall {
 }
 
 impl KeyframeRequests {
+    /// Where nothing was asked for yet, and answers take a usual time.
+    pub(super) fn new() -> KeyframeRequests {
+        KeyframeRequests {
+            rtt: DEFAULT_RTT,
+            requested_at: None,
+            stalled_since: None,
+            due: None,
+            hold: Hold::Unused,
+            unrecoverable: false,
+        }
+    }
+
+    /// A request is answered after so long a time from now on.
+    pub(super) fn set_rtt(&mut self, rtt: Duration) {
+        self.rtt = rtt;
+    }
+
     /// A frame that can be decoded is there.
     pub(super) fn on_decodable(&mut self) {
         self.stalled_since = None;
@@ -83,32 +105,32 @@ impl KeyframeRequests {
     }
 
     /// Nothing can be decoded. True if a keyframe is to be asked for now.
-    pub(super) fn on_stalled(&mut self, now: Instant, rtt: Duration, stall: &Stall) -> bool {
+    pub(super) fn on_stalled(&mut self, now: Instant, stall: &Stall) -> bool {
         let since = *self.stalled_since.get_or_insert(now);
-        let patience = PATIENCE.max(rtt * PATIENCE_ROUND_TRIPS);
+        let patience = PATIENCE.max(self.rtt * PATIENCE_ROUND_TRIPS);
         let wanted = match stall.outlook {
             Outlook::Lost => now,
             Outlook::Headless => since + START_PATIENCE,
             Outlook::Repairable => stall.progress_at.map_or(since, |at| at.max(since)) + patience,
         };
-        let due = self.allowed_at(rtt).map_or(wanted, |at| at.max(wanted));
+        let due = self.allowed_at().map_or(wanted, |at| at.max(wanted));
         self.due = if due > now {
             Some(due)
         } else {
-            self.held_back(now, rtt, stall)
+            self.held_back(now, stall)
         };
         let is_silent = due <= now && matches!(self.hold, Hold::Silent);
         if self.due.is_some() || is_silent {
             return false;
         }
         self.requested_at = Some(now);
-        self.due = self.allowed_at(rtt);
+        self.due = self.allowed_at();
         true
     }
 
     /// Asks at once, unless that was done just before.
-    pub(super) fn request(&mut self, now: Instant, rtt: Duration) -> bool {
-        let allowed = self.allowed_at(rtt).is_none_or(|at| at <= now);
+    pub(super) fn request(&mut self, now: Instant) -> bool {
+        let allowed = self.allowed_at().is_none_or(|at| at <= now);
         if allowed {
             self.requested_at = Some(now);
         }
@@ -121,13 +143,13 @@ impl KeyframeRequests {
 
     /// Until when a request that is due is held back; `None` for not at all,
     /// or until the silence ends.
-    fn held_back(&mut self, now: Instant, rtt: Duration, stall: &Stall) -> Option<Instant> {
+    fn held_back(&mut self, now: Instant, stall: &Stall) -> Option<Instant> {
         let is_silent = stall
             .packet_at
             .is_none_or(|at| now.saturating_since(at) >= SILENCE);
         self.hold = match (self.hold, is_silent) {
             (Hold::Unused, true) => Hold::Silent,
-            (Hold::Silent, false) => Hold::Until(now + rtt + GRACE),
+            (Hold::Silent, false) => Hold::Until(now + self.rtt + GRACE),
             (hold, _) => hold,
         };
         match self.hold {
@@ -136,8 +158,8 @@ impl KeyframeRequests {
         }
     }
 
-    fn allowed_at(&self, rtt: Duration) -> Option<Instant> {
-        let interval = INTERVAL.max(rtt * INTERVAL_ROUND_TRIPS);
+    fn allowed_at(&self) -> Option<Instant> {
+        let interval = INTERVAL.max(self.rtt * INTERVAL_ROUND_TRIPS);
         self.requested_at.map(|at| at + interval)
     }
 }

@@ -4,6 +4,8 @@
 //! packet buffer → frame assembly → frame buffer → jitter buffer. Each part is
 //! a file; none reads a clock.
 
+mod asking;
+mod collecting;
 mod frame_assembly;
 mod frame_buffer;
 mod jitter_buffer;
@@ -11,41 +13,41 @@ mod keyframe_requests;
 mod nack;
 mod numbering;
 mod packet_buffer;
-mod piece;
 mod quality;
 mod recovery;
 mod references;
 mod stats;
 mod types;
 
-pub use quality::PathQuality;
 pub use recovery::ProtectionCounters;
 pub(crate) use recovery::{Recovered, Recovery};
 pub use stats::{
     DelaySummary, FrameCounters, FrameDelays, PacketCounters, QualityCounters, ReceiverStats,
     RepairCounters, ReportFigures,
 };
-pub use types::{Delivery, PathShare, ReceiveConfig, ReceiveEvent, ReceivedFrame, ReceivedPacket};
+pub use types::{
+    Delivery, PathQuality, PathShare, ReceiveConfig, ReceiveEvent, ReceivedFrame, ReceivedPacket,
+};
 
-use frame_assembly::{Assembled, AssembledFrame, FrameAssembly, FrameInfo};
+use frame_assembly::FrameAssembly;
 use frame_buffer::FrameBuffer;
 use jitter_buffer::JitterBuffer;
-use keyframe_requests::{KeyframeRequests, Outlook, Stall};
+use keyframe_requests::KeyframeRequests;
 use nack::NackTracker;
 use packet_buffer::{Arrival, PacketBuffer};
 use quality::QualityMonitor;
-use references::Hole;
 use stats::Reception;
 use std::collections::VecDeque;
 use std::sync::Arc;
-use weft_units::{Codec, Deadline, Duration, Instant, MediaKind, PathId};
+use weft_units::{Deadline, Duration, Instant, MediaKind, PathId};
 use weft_wire::rtp::MediaPacket;
 
 /// Payload bytes that wait at most, in packets and in frames: two seconds of
 /// 32 Mbps; chosen by us.
 const MAX_BYTES: usize = 8_000_000;
 /// Nothing but too old packets for this long means that the sender has begun
-/// a new numbering; chosen by us, longer than the skew of paths.
+/// a new numbering; chosen by us, longer than the skew of paths. A sender that
+/// begins another one sooner has its packets dropped until then.
 const RESTART_AFTER: Duration = Duration::from_secs(1);
 /// A transit that changes by more than this is a new timestamp base, not
 /// delay; chosen by us.
@@ -72,6 +74,9 @@ pub struct Receiver {
     events: VecDeque<ReceiveEvent>,
     clock: StreamClock,
     release_at: Option<Instant>,
+    /// When it began anew last: buffers are made again, which a sender whose
+    /// timestamps jump all the time is not to have for each packet.
+    restarted_at: Option<Instant>,
 }
 
 /// What is remembered of the packets before.
@@ -103,13 +108,14 @@ impl Receiver {
             assembly: FrameAssembly::new(config.codec),
             frames: FrameBuffer::default(),
             jitter: JitterBuffer::new(config.codec.kind(), clock_rate),
-            keyframes: KeyframeRequests::default(),
+            keyframes: KeyframeRequests::new(),
             reception: Reception::new(clock_rate),
             quality: QualityMonitor::new(clock_rate),
             counted: ReceiverStats::default(),
             events: VecDeque::new(),
             clock: StreamClock::default(),
             release_at: None,
+            restarted_at: None,
         }
     }
 
@@ -117,6 +123,12 @@ impl Receiver {
     pub fn handle_packet(&mut self, now: Instant, packet: ReceivedPacket<'_>) {
         let mut timestamp = self.extend_timestamp(packet.timestamp);
         if self.is_restart(now, &packet, timestamp) {
+            let recently = |at| now.saturating_since(at) < RESTART_AFTER;
+            if self.restarted_at.is_some_and(recently) {
+                self.counted.packets.late += 1;
+                return;
+            }
+            self.restarted_at = Some(now);
             self.restart();
             timestamp = self.extend_timestamp(packet.timestamp);
         }
@@ -199,9 +211,18 @@ impl Receiver {
         self.nack.set_repair_wait(wait);
     }
 
-    /// The round-trip time that a retransmission takes.
-    pub fn set_rtt(&mut self, rtt: Duration) {
-        self.nack.set_rtt(rtt);
+    /// The round-trip times of the path that the last packet came by, which a
+    /// retransmission takes, and of the quickest one, by which a keyframe comes
+    /// that is asked for.
+    pub fn set_rtt(&mut self, path: Duration, quickest: Duration) {
+        self.nack.set_rtt(path);
+        self.keyframes.set_rtt(quickest);
+    }
+
+    /// Whether everything comes by one path: then pictures wait for repairs that
+    /// were needed lately.
+    pub(crate) fn set_only_path(&mut self, only: bool) {
+        self.jitter.set_only_path(only);
     }
 
     /// The sender's frame rate promises a frame each so often; from now on the
@@ -237,21 +258,21 @@ impl Receiver {
         highest.saturating_add_signed(i64::from(ahead))
     }
 
+    /// Whether the sender has begun a new numbering, of packets or of time. A
+    /// packet that is both behind and late is an old one: a path that was dead
+    /// gives back what stood in its queue, however long ago that was sent.
     fn is_restart(&self, now: Instant, packet: &ReceivedPacket<'_>, timestamp: u64) -> bool {
         if packet.recovered {
             return false;
         }
         let transit = self.jitter.transit(now, timestamp);
-        let is_moved = self
-            .clock
-            .transit
-            .is_some_and(|before| transit.abs_diff(before) > MAX_TRANSIT_CHANGE_NANOS);
-        let is_old = self.packets.is_too_old(packet.sequence)
-            && self
-                .clock
-                .current_at
-                .is_some_and(|at| now.saturating_since(at) >= RESTART_AFTER);
-        is_moved || is_old
+        let before = self.clock.transit.unwrap_or(transit);
+        let is_moved = transit.abs_diff(before) > MAX_TRANSIT_CHANGE_NANOS;
+        let is_late = self.packets.is_behind(packet.sequence) && transit > before;
+        let current_at = self.clock.current_at;
+        let is_idle = current_at.is_some_and(|at| now.saturating_since(at) >= RESTART_AFTER);
+        let is_old = self.packets.is_too_old(packet.sequence);
+        (is_moved && !is_late) || ((is_moved || is_old) && is_idle)
     }
 
     /// Forgets everything but counters and the round-trip time.
@@ -319,203 +340,6 @@ impl Receiver {
             payload: Arc::from(packet.payload),
         }));
     }
-
-    fn collect(&mut self, now: Instant, packet: ReceivedPacket<'_>, timestamp: u64) {
-        if packet.payload.is_empty() {
-            self.count_received(&packet);
-            self.check_neighbour(now, packet.sequence);
-            return;
-        }
-        if self.frames.released().is_some_and(|(t, _)| timestamp <= t) {
-            self.counted.packets.late += 1;
-            self.check_neighbour(now, packet.sequence);
-            return;
-        }
-        self.count_received(&packet);
-        self.counted.frames.dropped += self.assembly.abandon_overwritten(&mut self.packets);
-        let assembled = match self.config.codec.kind() {
-            MediaKind::Audio => Assembled::Frame(single(now, &packet, timestamp)),
-            MediaKind::Video => {
-                let packets = &mut self.packets;
-                self.assembly.on_packet(packets, now, &packet, timestamp)
-            }
-        };
-        self.on_assembled(now, assembled);
-        self.check_neighbour(now, packet.sequence);
-        self.bound_memory();
-        if self.release_at.is_none() {
-            self.advance(now);
-        }
-    }
-
-    /// A packet may say of the one behind it that it begins a frame.
-    fn check_neighbour(&mut self, now: Instant, sequence: u64) {
-        if self.config.codec != Codec::H264 {
-            return;
-        }
-        let assembled = self.assembly.on_neighbour(&mut self.packets, sequence);
-        self.on_assembled(now, assembled);
-    }
-
-    fn on_assembled(&mut self, now: Instant, assembled: Assembled) {
-        match assembled {
-            Assembled::Frame(frame) => self.add_frame(now, frame),
-            Assembled::Malformed => self.counted.packets.malformed += 1,
-            Assembled::Pending => {}
-        }
-    }
-
-    fn add_frame(&mut self, now: Instant, frame: AssembledFrame) {
-        let construction = frame.complete_at.saturating_since(frame.first_arrival);
-        let timestamp = frame.timestamp;
-        if !self.frames.insert(frame) {
-            self.counted.packets.malformed += 1;
-            return;
-        }
-        self.counted.frames.complete += 1;
-        self.counted.delays.construction.add(construction);
-        if let Some(before) = self.clock.complete_at.replace(now) {
-            let delay = now.saturating_since(before);
-            self.counted.delays.inter_frame.add(delay);
-        }
-        self.jitter.on_complete(now, timestamp);
-        self.advance(now);
-    }
-
-    fn bound_memory(&mut self) {
-        let dropped = if self.packets.bytes() + self.frames.bytes() > MAX_BYTES {
-            self.packets.release_all();
-            self.assembly.clear() + self.frames.clear()
-        } else {
-            self.frames.bound() + self.assembly.bound(&mut self.packets)
-        };
-        if dropped > 0 {
-            self.counted.frames.dropped += dropped;
-            self.release_at = None;
-            self.keyframes.on_unrecoverable();
-        }
-    }
-
-    /// Releases the frames that are due, in order.
-    fn advance(&mut self, now: Instant) {
-        self.release_at = None;
-        while let Some((timestamp, hole)) = self.frames.next(&self.assembly, &self.packets) {
-            let release_at = self.jitter.release_at(timestamp);
-            if release_at > now {
-                self.release_at = Some(release_at);
-                self.keyframes.on_decodable();
-                return;
-            }
-            self.release(timestamp, &hole, release_at);
-        }
-        self.check_stall(now);
-    }
-
-    fn release(&mut self, timestamp: u64, hole: &Hole, release_at: Instant) {
-        let abandoned = self.assembly.abandon_before(&mut self.packets, timestamp);
-        let Some((frame, skipped)) = self.frames.release(timestamp, hole, abandoned) else {
-            return;
-        };
-        self.nack.forget_before(frame.first_sequence);
-        self.keyframes.on_released();
-        self.clock.ready_at = self.clock.ready_at.max(frame.complete_at);
-        let lateness = self.clock.ready_at.saturating_since(release_at);
-        let counters = &mut self.counted.frames;
-        counters.dropped += skipped;
-        counters.released += 1;
-        counters.keyframes += u64::from(frame.keyframe);
-        counters.late += u64::from(lateness > Duration::ZERO);
-        self.events.push_back(ReceiveEvent::Frame(ReceivedFrame {
-            data: frame.data,
-            codec: self.config.codec,
-            timestamp: frame.timestamp as u32,
-            keyframe: frame.keyframe,
-            temporal_layer: frame.info.temporal_layer,
-            picture_id: frame.info.picture_id,
-            first_sequence: frame.first_sequence,
-            packets: frame.packets,
-            recovered_packets: frame.recovered_packets,
-            first_arrival: frame.first_arrival,
-            complete_at: frame.complete_at,
-            release_at,
-            lateness,
-            paths: frame.paths,
-        }));
-    }
-
-    /// Nothing can be released: waits for repair or asks for a keyframe.
-    fn check_stall(&mut self, now: Instant) {
-        let oldest_frame = self.frames.oldest();
-        let oldest_partial = self.assembly.partials().next();
-        if self.config.codec.kind() == MediaKind::Audio
-            || (oldest_frame.is_none() && oldest_partial.is_none())
-        {
-            self.keyframes.on_decodable();
-            return;
-        }
-        let keyframe_at = self.assembly.keyframe_progress();
-        // A frame that is complete and not decodable is no keyframe.
-        let blocking = oldest_partial
-            .filter(|(at, _)| oldest_frame.is_none_or(|frame| *at < frame.timestamp))
-            .map(|(_, partial)| partial);
-        let is_headless =
-            self.frames.released().is_none() && blocking.is_none_or(|partial| partial.is_delta);
-        let outlook = match keyframe_at {
-            Some(_) => Outlook::Repairable,
-            None if self.keyframes.is_unrecoverable() && oldest_frame.is_some() => Outlook::Lost,
-            None if is_headless => Outlook::Headless,
-            None => Outlook::Repairable,
-        };
-        let stall = Stall {
-            outlook,
-            progress_at: keyframe_at.max(blocking.map(|partial| partial.last_arrival)),
-            packet_at: self.clock.current_at,
-        };
-        if self.keyframes.on_stalled(now, self.nack.rtt(), &stall) {
-            self.push_keyframe_request();
-        }
-    }
-
-    fn check_nacks(&mut self, now: Instant) {
-        if self.nack.wake().is_none_or(|at| now < at) {
-            return;
-        }
-        let findings = self.nack.check(now);
-        if !findings.requested.is_empty() {
-            self.counted.repair.nacks += 1;
-            self.counted.repair.requested += findings.requested.len() as u64;
-            self.events.push_back(ReceiveEvent::Nack {
-                sequences: findings.requested.iter().map(|s| *s as u16).collect(),
-            });
-        }
-        if !findings.abandoned.is_empty() {
-            self.counted.repair.abandoned += findings.abandoned.len() as u64;
-            self.give_up(now);
-        }
-    }
-
-    /// Packets were lost for good.
-    fn give_up(&mut self, now: Instant) {
-        match (self.config.delivery, self.config.codec.kind()) {
-            (_, MediaKind::Audio) => {}
-            (Delivery::Frames, MediaKind::Video) => {
-                self.keyframes.on_unrecoverable();
-                if self.release_at.is_none() {
-                    self.check_stall(now);
-                }
-            }
-            (Delivery::Packets, MediaKind::Video) => {
-                if self.keyframes.request(now, self.nack.rtt()) {
-                    self.push_keyframe_request();
-                }
-            }
-        }
-    }
-
-    fn push_keyframe_request(&mut self) {
-        self.counted.repair.keyframes += 1;
-        self.events.push_back(ReceiveEvent::KeyframeNeeded);
-    }
 }
 
 #[cfg(test)]
@@ -530,34 +354,6 @@ impl Receiver {
         assert!(self.assembly.partials().count() <= frame_assembly::MAX_PARTIALS);
         assert!(self.frames.len() <= frame_buffer::MAX_FRAMES);
         assert!(self.nack.outstanding() <= nack::MAX_MISSING);
-    }
-}
-
-/// An audio packet as a frame.
-fn single(now: Instant, packet: &ReceivedPacket<'_>, timestamp: u64) -> AssembledFrame {
-    let share = PathShare {
-        path: packet.path,
-        packets: 1,
-        late_packets: 0,
-        first_arrival: now,
-        last_arrival: now,
-    };
-    AssembledFrame {
-        timestamp,
-        first_sequence: packet.sequence,
-        last_sequence: packet.sequence,
-        info: FrameInfo::default(),
-        keyframe: true,
-        data: packet.payload.to_vec(),
-        packets: 1,
-        recovered_packets: u32::from(packet.recovered),
-        first_arrival: now,
-        complete_at: now,
-        paths: if packet.recovered {
-            Vec::new()
-        } else {
-            vec![share]
-        },
     }
 }
 

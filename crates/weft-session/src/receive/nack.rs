@@ -34,6 +34,12 @@ const MAX_RTT: Duration = Duration::from_millis(1000);
 /// milliseconds of a credit of at most half a second; chosen by us.
 const REQUEST_COST: Duration = Duration::from_millis(2);
 const MAX_CREDIT: Duration = Duration::from_millis(500);
+/// What is missing is taken note of only so often for each packet that comes:
+/// more than any link loses, and any skew of paths makes overtake each other.
+/// Numbers that jump would cost a note each for what lies between. Chosen by
+/// us.
+const NOTES_PER_PACKET: usize = 8;
+const MOST_NOTES: usize = 2 * MAX_MISSING;
 
 /// What a check found.
 #[derive(Default, PartialEq, Eq, Debug)]
@@ -56,6 +62,8 @@ pub(super) struct NackTracker {
     /// A repair packet may bring a packet back within this time.
     repair_wait: Duration,
     credit: Duration,
+    /// How many packets more may be noted as missing.
+    notes: usize,
     checked_at: Instant,
     wake: Option<Instant>,
 }
@@ -92,6 +100,7 @@ impl NackTracker {
             rtt: DEFAULT_RTT,
             repair_wait: Duration::ZERO,
             credit: MAX_CREDIT,
+            notes: MOST_NOTES,
             checked_at: Instant::ZERO,
             wake: None,
         }
@@ -112,10 +121,6 @@ impl NackTracker {
 
     pub(super) fn set_repair_wait(&mut self, wait: Duration) {
         self.repair_wait = wait;
-    }
-
-    pub(super) fn rtt(&self) -> Duration {
-        self.rtt
     }
 
     /// Takes note of an original packet. `number` is its number on `path`.
@@ -261,13 +266,15 @@ impl NackTracker {
         }
         let highest = *self.highest.get_or_insert(sequence);
         let mut in_time = true;
+        self.notes = MOST_NOTES.min(self.notes + NOTES_PER_PACKET);
         if sequence > highest {
             self.highest = Some(sequence);
-            let gap = sequence - highest - 1;
-            if gap as usize + self.missing.len() > MAX_MISSING {
+            let gap = (sequence - highest - 1) as usize;
+            if gap + self.missing.len() > MAX_MISSING || gap > self.notes {
                 self.missing.clear();
                 in_time = false;
             } else {
+                self.notes -= gap;
                 let missing = Missing {
                     found_at: now,
                     asked_at: None,

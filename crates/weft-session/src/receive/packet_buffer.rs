@@ -1,7 +1,7 @@
 //! What has arrived: a ring by extended sequence number.
 
 use super::types::ReceivedPacket;
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 use weft_units::{Instant, PathId};
 
 /// How far a packet may lag behind the newest, in sequence numbers: two
@@ -47,7 +47,9 @@ pub(super) struct PacketBuffer {
     free: Vec<u32>,
     first: Option<u64>,
     highest: Option<u64>,
-    missing: BTreeSet<u64>,
+    /// Numbers that have not arrived, as ranges: the first of each, and the one
+    /// behind its last. A jump of the numbers makes one.
+    missing: BTreeMap<u64, u64>,
     bytes: usize,
 }
 
@@ -67,7 +69,7 @@ impl PacketBuffer {
             free: Vec::new(),
             first: None,
             highest: None,
-            missing: BTreeSet::new(),
+            missing: BTreeMap::new(),
             bytes: 0,
         }
     }
@@ -83,13 +85,14 @@ impl PacketBuffer {
         }
         if sequence > highest {
             let oldest = sequence.saturating_sub(CAPACITY - 1);
-            while self.missing.first().is_some_and(|s| *s < oldest) {
-                self.missing.pop_first();
+            self.forget_missing_before(oldest);
+            let first = (highest + 1).max(oldest);
+            if first < sequence {
+                self.missing.insert(first, sequence);
             }
-            self.missing.extend((highest + 1).max(oldest)..sequence);
             self.highest = Some(sequence);
         } else {
-            self.missing.remove(&sequence);
+            self.fill(sequence);
         }
         self.first = Some(self.first.map_or(sequence, |first| first.min(sequence)));
         self.drop_held(sequence);
@@ -101,6 +104,11 @@ impl PacketBuffer {
     pub(super) fn is_too_old(&self, sequence: u64) -> bool {
         self.highest
             .is_some_and(|highest| sequence.saturating_add(CAPACITY) <= highest)
+    }
+
+    /// Older than the newest.
+    pub(super) fn is_behind(&self, sequence: u64) -> bool {
+        self.highest.is_some_and(|highest| sequence < highest)
     }
 
     /// Whether this sequence number is one of the last that arrived.
@@ -146,8 +154,11 @@ impl PacketBuffer {
 
     /// Sequence numbers strictly between the two that have not arrived.
     pub(super) fn missing_between(&self, after: u64, before: u64) -> impl Iterator<Item = u64> {
-        let range = (after + 1 < before).then(|| self.missing.range(after + 1..before));
-        range.into_iter().flatten().copied()
+        let within = self.missing.range(..=after).next_back();
+        let from = within.map_or(after, |(first, _)| *first);
+        let ranges = (from < before).then(|| self.missing.range(from..before));
+        let ranges = ranges.into_iter().flatten();
+        ranges.flat_map(move |(first, end)| (*first).max(after + 1)..(*end).min(before))
     }
 
     /// Drops every held packet; what arrived stays known.
@@ -174,6 +185,35 @@ impl PacketBuffer {
     /// Bytes of media held.
     pub(super) fn bytes(&self) -> usize {
         self.bytes
+    }
+
+    fn forget_missing_before(&mut self, oldest: u64) {
+        while let Some(entry) = self.missing.first_entry()
+            && *entry.key() < oldest
+        {
+            let end = entry.remove();
+            if oldest < end {
+                self.missing.insert(oldest, end);
+            }
+        }
+    }
+
+    /// A number has arrived: its range, if there is one, ends before it, and
+    /// another begins behind it.
+    fn fill(&mut self, sequence: u64) {
+        let Some((&first, &end)) = self.missing.range(..=sequence).next_back() else {
+            return;
+        };
+        if end <= sequence {
+            return;
+        }
+        self.missing.remove(&first);
+        if first < sequence {
+            self.missing.insert(first, sequence);
+        }
+        if sequence + 1 < end {
+            self.missing.insert(sequence + 1, end);
+        }
     }
 
     fn drop_held(&mut self, sequence: u64) {

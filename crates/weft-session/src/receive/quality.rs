@@ -10,7 +10,7 @@ use std::collections::{BTreeMap, VecDeque};
 
 use weft_units::{Duration, Instant, PathId};
 
-use super::types::ReceivedPacket;
+use super::types::{PathQuality, ReceivedPacket};
 
 /// Frames that are watched at a time: one second of 60 Hz; chosen by us.
 const MAX_FRAMES: usize = 64;
@@ -28,18 +28,6 @@ const GAIN: f64 = 1.0 / 8.0;
 /// Late packets of frames that were complete without them count this long;
 /// chosen by us: the age up to which packets are sent again.
 const MEMORY: Duration = Duration::from_secs(1);
-
-/// What a path did to a frame that came too late.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct PathQuality {
-    /// The path, as the sender counts.
-    pub path: PathId,
-    /// Packets that it brought before the fast path's last, or, negative,
-    /// after (equation 2).
-    pub alpha: i16,
-    /// From the frame's first packet to its last.
-    pub construction: Duration,
-}
 
 #[derive(Debug, Default)]
 struct Frame {

@@ -1,7 +1,9 @@
 //! The decoder's gate: which frame can be decoded after what was released.
 //! One missing reference spoils every frame until the next keyframe.
 
-use super::frame_assembly::{AssembledFrame, FrameInfo};
+use weft_wire::payload::PictureNumbers;
+
+use super::frame_assembly::AssembledFrame;
 
 /// No layer is damaged.
 const INTACT: u8 = u8::MAX;
@@ -22,7 +24,7 @@ pub(super) struct Hole {
 
 impl Hole {
     /// A frame in the hole is known from at least one of its packets.
-    pub(super) fn add(&mut self, info: &FrameInfo) {
+    pub(super) fn add(&mut self, info: &PictureNumbers) {
         self.numbered += u16::from(info.picture_id.is_some());
         if !info.non_reference {
             let layer = info.temporal_layer.unwrap_or(0);
@@ -95,14 +97,14 @@ impl References {
 impl Released {
     /// The candidate's temporal layer, and by how many base frames it is
     /// ahead of the last released frame. `None` without layer information.
-    fn layer_of(&self, info: &FrameInfo) -> Option<(u8, u8)> {
+    fn layer_of(&self, info: &PictureNumbers) -> Option<(u8, u8)> {
         let ahead = info
             .tl0_picture_index?
             .wrapping_sub(self.tl0_picture_index?);
         Some((info.temporal_layer?, ahead))
     }
 
-    fn damage_after(&self, info: &FrameInfo, hole: &Hole) -> u8 {
+    fn damage_after(&self, info: &PictureNumbers, hole: &Hole) -> u8 {
         let known = hole.damaged.unwrap_or(INTACT);
         let skipped = self.distance(info).map(|d| d.saturating_sub(1));
         let unknown = match skipped {
@@ -124,13 +126,13 @@ impl Released {
         self.damage.min(known).min(unknown)
     }
 
-    fn skipped(&self, info: &FrameInfo) -> u64 {
+    fn skipped(&self, info: &PictureNumbers) -> u64 {
         u64::from(self.distance(info).map_or(0, |d| d.saturating_sub(1)))
     }
 
     /// By how many pictures the candidate is ahead. Picture ids have 7 or 15
     /// bits, the sender's choice (RFC 7741 section 4.2).
-    fn distance(&self, info: &FrameInfo) -> Option<u16> {
+    fn distance(&self, info: &PictureNumbers) -> Option<u16> {
         let (from, to) = (self.picture_id?, info.picture_id?);
         if to < from && from < SHORT_PICTURE_IDS {
             return Some(to + SHORT_PICTURE_IDS - from);

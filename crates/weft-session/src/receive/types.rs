@@ -1,4 +1,3 @@
-use super::quality::PathQuality;
 use weft_units::{Codec, Duration, Instant, PathId};
 use weft_wire::rtp::MediaPacket;
 
@@ -113,9 +112,9 @@ pub struct PathShare {
     /// Packets that it brought after every other path had brought its last:
     /// those that the frame had to wait for.
     pub late_packets: u32,
-    /// Arrival of the first.
+    /// When the first of them came.
     pub first_arrival: Instant,
-    /// Arrival of the last.
+    /// When the last one did.
     pub last_arrival: Instant,
 }
 
@@ -135,4 +134,16 @@ pub enum ReceiveEvent {
     Packet(MediaPacket),
     /// A frame whose play-out time has come ([`Delivery::Frames`]).
     Frame(ReceivedFrame),
+}
+
+/// What a path did to a frame that came too late.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct PathQuality {
+    /// The path, as the sender counts.
+    pub path: PathId,
+    /// Packets that it brought before the fast path's last, or, negative,
+    /// after (equation 2).
+    pub alpha: i16,
+    /// From the frame's first packet to its last.
+    pub construction: Duration,
 }

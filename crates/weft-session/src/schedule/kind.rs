@@ -64,7 +64,7 @@ impl SchedulerKind {
 
     pub(crate) fn build(self, ablation: Ablation) -> Box<dyn Scheduler> {
         match self {
-            SchedulerKind::Weft => Box::<Weft>::default(),
+            SchedulerKind::Weft => Box::new(Weft::new(ablation)),
             SchedulerKind::Converge => Box::new(Converge::new(ablation)),
             SchedulerKind::Single => Box::<Single>::default(),
             SchedulerKind::Migrate => Box::<Migrate>::default(),

@@ -16,6 +16,7 @@ mod throughput;
 mod weft;
 
 use weft_units::{Bytes, Duration, Instant, MediaKind, PathId, Rate, StreamId};
+use weft_wire::payload::Content;
 
 pub use kind::{SchedulerKind, UnknownScheduler};
 pub use policy::{MINIMUM, Metering, Policy, Standing, Weight};
@@ -45,6 +46,8 @@ pub struct PathView {
     pub delivered: Option<Rate>,
     /// Sent and neither acknowledged nor lost.
     pub in_flight: Bytes,
+    /// It was in danger lately: what goes over it may go over another one too.
+    pub endangered: bool,
 }
 
 impl PathView {
@@ -90,6 +93,16 @@ impl Class {
         }
     }
 
+    /// What a packet of this class is if all that it carries is this.
+    #[must_use]
+    pub fn carrying(self, content: Content) -> Class {
+        match content {
+            Content::Media => self,
+            Content::SequenceParameters => Class::SequenceParameters,
+            Content::PictureParameters => Class::PictureParameters,
+        }
+    }
+
     /// Whether the fast path is for it (Converge, table 2).
     #[must_use]
     pub fn has_priority(self) -> bool {
@@ -118,7 +131,9 @@ pub struct Batch<'a> {
 pub struct Assignment {
     /// The path whose numbers it bears.
     pub path: PathId,
-    /// Paths that get the same bytes as well.
+    /// Paths that get it as well: the same bytes at the same time, and pictures
+    /// of a scheduler that keeps calm under a number of their own, when each
+    /// path has room.
     pub copies: Vec<PathId>,
 }
 
@@ -152,9 +167,10 @@ pub trait Scheduler: Send {
         PathUse::default()
     }
 
-    /// Whether what is late on one path is sent again on another before it is
-    /// known to be lost.
-    fn rescues(&self) -> bool {
+    /// Whether the session looks after what is late: it is sent again on another
+    /// path before it is known to be lost, paths that fell ill get no media, and
+    /// rates are as safe as the call's preference wants.
+    fn keeps_calm(&self) -> bool {
         false
     }
 

@@ -103,6 +103,13 @@ impl Policies {
         self.of.get(&path).copied().unwrap_or_default()
     }
 
+    /// The place of a path in the order in which paths are taken.
+    pub fn tier(&self, path: PathId) -> usize {
+        let policy = self.of(path);
+        let tier = (policy.standing, policy.metering);
+        TIERS.iter().position(|t| *t == tier).unwrap_or(TIERS.len())
+    }
+
     /// Whether all paths are used as they come.
     pub fn are_none(&self) -> bool {
         self.of.values().all(|p| *p == Policy::default())

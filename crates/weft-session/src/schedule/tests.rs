@@ -15,6 +15,7 @@ fn view(id: u8, kbps: u64, delay_ms: u64) -> PathView {
         loss: 0.0,
         delivered: None,
         in_flight: Bytes::ZERO,
+        endangered: false,
     }
 }
 
@@ -365,4 +366,29 @@ fn weft_avoids_losses_and_late_paths() {
     assert_eq!(scheduler.rate(&paths), Rate::from_kbps(5_000));
     paths[1].delay = SKEW_CAP;
     assert_eq!(scheduler.rate(&paths), Rate::from_kbps(10_000));
+}
+
+#[test]
+fn frames_go_over_two_paths_after_a_danger_where_there_is_room() {
+    let endangered = |id, kbps, delay_ms| PathView {
+        endangered: true,
+        ..view(id, kbps, delay_ms)
+    };
+    let copied = |ablation, paths: &[PathView]| {
+        let mut scheduler = SchedulerKind::Weft.build(ablation);
+        let frame = assign(scheduler.as_mut(), Class::Delta, 3, paths);
+        let everywhere = |copies: &[PathId]| frame.iter().all(|a| a.copies == copies);
+        assert!(everywhere(&frame[0].copies), "of the whole frame");
+        frame[0].copies.clone()
+    };
+    let (first, second) = (view(0, 4_000, 0), view(1, 2_000, 40));
+    let danger = [endangered(0, 4_000, 0), second];
+    assert_eq!(copied(Ablation::None, &[first, second]), []);
+    assert_eq!(copied(Ablation::None, &danger), [PathId(1)]);
+    assert_eq!(copied(Ablation::Copies, &danger), []);
+    // 3,600 bytes fill 100 kbit/s for 288 ms.
+    let narrow = [endangered(0, 4_000, 0), view(1, 100, 40)];
+    assert_eq!(copied(Ablation::None, &narrow), []);
+    let far = [endangered(0, 4_000, 0), view(1, 2_000, 300)];
+    assert_eq!(copied(Ablation::None, &far), []);
 }

@@ -4,6 +4,7 @@ use weft_units::{Bytes, Duration, Instant, PathId, Rate};
 
 use super::sound::Sound;
 use super::{Assignment, Batch, Class, PathView, SKEW_CAP, Scheduler};
+use crate::ablation::Ablation;
 
 /// Our own scheduler, and the default: every frame where it arrives first.
 ///
@@ -13,11 +14,11 @@ use super::{Assignment, Batch, Class, PathView, SKEW_CAP, Scheduler};
 /// split only where that is much sooner: so a second path never makes a frame
 /// later than the best one alone would, and it is used when the best one is
 /// full. `docs/protocol/scheduler-weft.md` has the formulas and the reasons.
-#[derive(Default)]
 pub(super) struct Weft {
     /// What each path was given beyond its rate, in bytes, and when that was.
     debts: BTreeMap<PathId, (Instant, f64)>,
     sound: Sound,
+    copies: bool,
 }
 
 /// A split must bring a frame so much sooner: it then waits for two paths, of
@@ -28,6 +29,11 @@ const SPLIT_GAIN: Duration = Duration::from_millis(10);
 const REPAIR_WAIT: Duration = Duration::from_millis(30);
 /// The jitter buffer puts up with one late frame in so many.
 const LATE_ONE_IN: f64 = 20.0;
+/// A copy that arrives so much later than the frame is of no use: the first path
+/// would be known to have failed, and the picture would begin anew.
+const COPY_LATE: Duration = Duration::from_millis(250);
+/// Copies do not fill a path for longer than this.
+const COPY_ROOM: Duration = Duration::from_millis(200);
 /// No rate takes longer: what never arrives comes last.
 const NEVER: Duration = Duration::from_secs(3600);
 
@@ -60,10 +66,23 @@ impl Scheduler for Weft {
             Class::Retransmission => again(batch.sizes, paths),
             _ => frame(batch.sizes, &lanes),
         };
+        let copies = match batch.class {
+            _ if !self.copies => None,
+            Class::Retransmission | Class::Repair => None,
+            _ => second(batch.sizes, &lanes, &plan),
+        };
         for lane in lanes {
             self.charge(now, &lane, &plan, batch.sizes);
+            if copies == Some(lane.path.id) {
+                let all = vec![lane.path.id; plan.len()];
+                self.charge(now, &lane, &all, batch.sizes);
+            }
         }
-        plan.into_iter().map(Assignment::from).collect()
+        let assign = |path| Assignment {
+            path,
+            copies: copies.into_iter().collect(),
+        };
+        plan.into_iter().map(assign).collect()
     }
 
     /// The sum of those paths that may get media.
@@ -73,7 +92,7 @@ impl Scheduler for Weft {
         usable.map(|p| p.rate).sum()
     }
 
-    fn rescues(&self) -> bool {
+    fn keeps_calm(&self) -> bool {
         true
     }
 
@@ -83,6 +102,14 @@ impl Scheduler for Weft {
 }
 
 impl Weft {
+    pub(super) fn new(ablation: Ablation) -> Weft {
+        Weft {
+            debts: BTreeMap::new(),
+            sound: Sound::default(),
+            copies: ablation != Ablation::Copies,
+        }
+    }
+
     /// The path with what it was given and its rate has not carried yet.
     fn lane<'a>(&self, now: Instant, path: &'a PathView) -> Lane<'a> {
         let owed = self.debts.get(&path.id).map(|(at, bytes)| {
@@ -120,6 +147,25 @@ fn frame(sizes: &[Bytes], lanes: &[Lane<'_>]) -> Vec<PathId> {
         return split;
     }
     vec![best; sizes.len()]
+}
+
+/// The path that gets the whole frame as well: one was in danger lately, and
+/// what this one brings may still be played if the first path fails.
+fn second(sizes: &[Bytes], lanes: &[Lane<'_>], plan: &[PathId]) -> Option<PathId> {
+    let first = *plan.first()?;
+    let whole = plan.iter().all(|id| *id == first);
+    if !whole || !lanes.iter().any(|lane| lane.path.endangered) {
+        return None;
+    }
+    let total: Bytes = sizes.iter().copied().sum();
+    let arrival = |lane: &Lane<'_>| lane.arrival(total, sizes.len());
+    let best = lanes.iter().find(|lane| lane.path.id == first)?;
+    let others = lanes.iter().filter(|lane| lane.path.id != first);
+    let other = others.min_by_key(|lane| (arrival(lane), lane.path.id))?;
+    let fills = other.path.rate.time_for(other.debt + total);
+    let has_room = fills.is_some_and(|time| time <= COPY_ROOM);
+    let in_time = arrival(other) <= arrival(best) + COPY_LATE;
+    (has_room && in_time).then_some(other.path.id)
 }
 
 /// Each packet where it arrives first after those before it, and when the last

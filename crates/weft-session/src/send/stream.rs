@@ -1,6 +1,7 @@
 use std::collections::VecDeque;
 
 use weft_units::{Bytes, Duration, Instant, MediaKind, PathId, Ssrc};
+use weft_wire::payload::{PictureNumbers, format_of};
 use weft_wire::rtcp::ReportBlock;
 
 use super::RepairStream;
@@ -8,7 +9,7 @@ use crate::Frame;
 use crate::config::{Feedback, SendStreamConfig};
 use crate::schedule::Class;
 
-use super::{Buffers, FrameClock, Part, Payload};
+use super::{Buffers, FrameClock, HEADROOM, Payload};
 
 /// One transmission of a packet: on which path, under which path number if
 /// feedback will name it.
@@ -90,6 +91,10 @@ const MAX_STORED: usize = 4096;
 /// again as padding. Chosen by us: a large frame.
 const KEPT_FOR_PADDING: u64 = 32;
 
+/// Keyframe requests of one stream closer together than this are one: an
+/// encoder needs a frame time to answer, and each costs several frames' bytes.
+const KEYFRAME_INTERVAL: Duration = Duration::from_millis(300);
+
 impl SendStream {
     /// `first_sequence` and `picture_id` are random (RFC 3550 section 5.1).
     pub fn new(config: SendStreamConfig, first_sequence: u16, picture_id: u16) -> SendStream {
@@ -140,51 +145,53 @@ impl SendStream {
         }
     }
 
-    /// The numbers of the next frame's descriptor.
-    pub fn next_picture(&mut self, base_layer: bool) -> (u16, u8) {
+    /// The numbers of the next frame, for formats that have some.
+    pub fn next_picture(&mut self, frame: &Frame<'_>) -> PictureNumbers {
         self.picture_id = (self.picture_id + 1) & 0x7fff;
-        if base_layer {
+        if frame.temporal_layer.unwrap_or(0) == 0 {
             self.tl0_picture_index = self.tl0_picture_index.wrapping_add(1);
         }
-        (self.picture_id, self.tl0_picture_index)
+        PictureNumbers {
+            picture_id: Some(self.picture_id),
+            tl0_picture_index: frame.temporal_layer.map(|_| self.tl0_picture_index),
+            temporal_layer: frame.temporal_layer,
+            layer_sync: frame.layer_sync,
+            non_reference: frame.non_reference,
+        }
     }
 
     pub fn next_sequence(&self) -> u64 {
         self.first + self.packets.len() as u64
     }
 
-    /// Stores the parts of a frame, the last one with the marker.
-    pub fn store_parts<'a>(
+    /// Cuts a frame into packets and stores them under the next sequence
+    /// numbers, which are returned.
+    pub fn store_frame(
         &mut self,
         now: Instant,
         frame: &Frame<'_>,
-        parts: impl Iterator<Item = Part<'a>>,
+        class: Class,
+        max_payload: usize,
     ) -> Vec<u64> {
-        let mut parts = parts.peekable();
-        let mut sequences = Vec::with_capacity(parts.size_hint().0);
-        while let Some(part) = parts.next() {
-            let marker = parts.peek().is_none();
-            sequences.push(self.store_part(now, frame, marker, &part));
-        }
-        sequences
-    }
-
-    /// Stores a part of a frame under the next sequence number.
-    pub fn store_part(
-        &mut self,
-        now: Instant,
-        frame: &Frame<'_>,
-        marker: bool,
-        part: &Part<'_>,
-    ) -> u64 {
-        let mut payload = self.buffers.take(part.data.len() + super::HEADROOM);
-        part.prefix.write(&mut payload);
-        payload.extend_from_slice(part.data);
-        let payload = Payload::Own(payload);
-        self.store(
-            now,
-            Stored::new(now, frame.timestamp, marker, payload, part.class),
-        )
+        let numbers = self.next_picture(frame);
+        let parts = format_of(self.config.codec).cut(frame.data, numbers, max_payload);
+        // The last one of a picture has the marker. RFC 3551 section 4.1: one
+        // of sound begins a talkspurt, and ours never pauses.
+        let marked = match self.config.codec.kind() {
+            MediaKind::Video => parts.len(),
+            MediaKind::Audio => 0,
+        };
+        let parts = parts.iter().enumerate();
+        parts
+            .map(|(index, part)| {
+                let mut payload = self.buffers.take(part.data.len() + HEADROOM);
+                part.write(&mut payload);
+                let (marker, class) = (index + 1 == marked, class.carrying(part.content));
+                let payload = Payload::Own(payload);
+                let stored = Stored::new(now, frame.timestamp, marker, payload, class);
+                self.store(now, stored)
+            })
+            .collect()
     }
 
     /// Stores a packet under the next sequence number.
@@ -277,6 +284,20 @@ impl SendStream {
         }
     }
 
+    /// Whether the last request is so long ago that another one is not the same.
+    pub fn may_ask_for_keyframe(&self, now: Instant) -> bool {
+        self.last_keyframe_request
+            .is_none_or(|at| now.saturating_since(at) >= KEYFRAME_INTERVAL)
+    }
+
+    /// Whether the picture goes on without this packet, from a keyframe that
+    /// came after it.
+    pub fn has_begun_anew_since(&self, sequence: u64) -> bool {
+        let after = sequence.saturating_sub(self.first) as usize + 1;
+        let mut later = self.packets.iter().skip(after);
+        later.any(|p| p.class == Class::Keyframe)
+    }
+
     /// The newest packet that has been sent, to be sent again as padding.
     pub fn newest_sent(&self) -> Option<u64> {
         let sent = |p: &Stored| p.last.is_some() && !p.payload.is_empty();
@@ -285,10 +306,7 @@ impl SendStream {
     }
 
     pub fn packet_size(&self, sequence: u64) -> Bytes {
-        Bytes(
-            self.get(sequence)
-                .map_or(0, |p| p.payload.len() + super::HEADROOM) as u64,
-        )
+        Bytes(self.get(sequence).map_or(0, |p| p.payload.len() + HEADROOM) as u64)
     }
 
     /// What a packet is when it goes out for the first time.

@@ -14,6 +14,10 @@ use crate::path::{Carried, Content, Path, PathState, Purpose, Waiting};
 /// us.
 const KEEP_MEASURED: Duration = Duration::from_millis(250);
 
+/// The same for a path that fell ill: it is back in use when it is well, and
+/// soon seen to be so.
+const KEEP_SICK_MEASURED: Duration = Duration::from_millis(60);
+
 /// What one path may have to carry alone, over what the application sends:
 /// probes and repair come on top. Chosen by us.
 const ROOM: f64 = 1.25;
@@ -40,6 +44,7 @@ fn controller(config: &Config, level: Level, now: Instant) -> (Box<dyn Controlle
 
 impl Session {
     pub(super) fn on_path_up(&mut self, now: Instant, id: PathId, rtt: Duration) {
+        self.end_unanswered();
         let (config, level) = (&self.config, self.level);
         let path = self.paths.get_or_insert_with(id, || {
             let (controller, ecn) = controller(config, level, now);
@@ -86,12 +91,13 @@ impl Session {
             for stream in self.streams.senders.values_mut() {
                 stream.interrupt();
             }
+            self.send_unanswered(now);
         }
         self.announce_rate(now);
     }
 
     /// For the streams that wait for one: those that were interrupted.
-    fn ask_for_keyframes(&mut self, now: Instant) {
+    pub(super) fn ask_for_keyframes(&mut self, now: Instant) {
         for id in self.streams.senders.keys().copied().collect::<Vec<_>>() {
             self.ask_for_keyframe(now, id);
         }
@@ -104,7 +110,12 @@ impl Session {
         if path.state == PathState::Down {
             return;
         }
-        let (waiting, in_flight) = path.on_down();
+        self.examine_paths(now);
+        self.leave(now, id);
+        let Some(path) = self.paths.get_mut(&id) else {
+            return;
+        };
+        let (waiting, in_flight) = path.on_down(now);
         self.scheduling.scheduler.on_path_down(now, id);
         self.scheduling.resumes_at = self
             .scheduling
@@ -133,12 +144,12 @@ impl Session {
         self.ask_for_keyframes(now);
     }
 
-    /// What was waiting or in flight on a dead path goes out on the others at
-    /// once, the newest frame's packets first.
-    fn send_elsewhere(
+    /// What was waiting or in flight on a path that is not to be waited for goes
+    /// out on the others at once, the newest frame's packets first.
+    pub(super) fn send_elsewhere(
         &mut self,
         now: Instant,
-        dead: PathId,
+        from: PathId,
         waiting: Vec<Waiting>,
         in_flight: Vec<(u64, Carried)>,
     ) {
@@ -147,16 +158,9 @@ impl Session {
             if carried.content == Content::Repair {
                 self.give_up_repair(now, carried.stream, carried.sequence);
             }
-            self.retransmit_if_current(now, dead, number, carried);
+            self.retransmit_if_current(now, from, number, carried);
         }
-        for waiting in waiting {
-            if waiting.purpose == Purpose::Retransmission {
-                self.clear_queued_again(waiting.stream, waiting.sequence);
-                self.retransmit(now, waiting.stream, waiting.sequence);
-            } else {
-                self.requeue(now, waiting);
-            }
-        }
+        self.schedule_again(now, waiting);
     }
 
     /// Frames from new to old, the packets of each in order.
@@ -196,6 +200,9 @@ impl Session {
                 doubted.push(path.id);
             }
         }
+        if !doubted.is_empty() {
+            self.examine_paths(now);
+        }
         for id in doubted {
             self.rescue(now, id);
         }
@@ -233,10 +240,14 @@ impl Session {
             .filter_map(|s| s.newest)
             .map(|(_, at)| at)
             .max()?;
+        let interval = match self.avoids(path) {
+            true => KEEP_SICK_MEASURED,
+            false => KEEP_MEASURED,
+        };
         let due = path
             .sending
             .last_measured
-            .map_or(newest, |at| at + KEEP_MEASURED);
+            .map_or(newest, |at| at + interval);
         (due <= newest + RETRANSMISSION_AGE).then_some(due)
     }
 }

@@ -1,34 +1,38 @@
 //! The session: streams and paths behind three methods.
 
+mod budget;
 mod feedback;
+mod figures;
+mod health;
 mod liveness;
 mod protecting;
 mod rate;
+mod receive_stream;
 mod receiving;
 mod recovering;
 mod rescue;
 mod sending;
 mod transmitting;
+mod unanswered;
 mod views;
 
 use std::collections::VecDeque;
 
 use weft_units::{Deadline, Duration, Instant, PathId, Rate, Rng, Ssrc, StreamId};
 
+use crate::ablation::Ablation;
 use crate::config::{Config, Level, Naming, ReceiveStreamConfig, SendStreamConfig};
 use crate::event::{Event, Input, Output};
 use crate::few::Few;
 use crate::path::Path;
+use crate::preference::Preference;
 use crate::protection::{Protection, ProtectionKind, RepairShare};
 use crate::schedule::{PathUse, Policies, Policy, Scheduler, SchedulerKind};
 use crate::send::{Buffers, REPAIR_HEADROOM, SendStream};
-use crate::stats::Stats;
-
-pub(crate) use feedback::Arrival;
+use crate::stats::{Drops, Stats};
 
 use feedback::Feedback;
-use rate::AnnouncedRate;
-use receiving::ReceiveStream;
+use receive_stream::ReceiveStream;
 
 /// A multipath media session, without sockets, crypto or codecs.
 ///
@@ -64,6 +68,13 @@ struct Streams {
     next: u32,
 }
 
+/// The target rate as the application knows it.
+struct AnnouncedRate {
+    announced: Rate,
+    /// Something that the target rate depends on may have changed.
+    moved: bool,
+}
+
 /// What decides the paths of packets.
 struct Scheduling {
     scheduler: Box<dyn Scheduler>,
@@ -72,6 +83,8 @@ struct Scheduling {
     /// When a migration to another path is over.
     resumes_at: Option<Instant>,
     rescue_budget: rescue::Budget,
+    /// While no path answers.
+    unanswered: Option<unanswered::Unanswered>,
 }
 
 /// What decides the repair packets.
@@ -87,19 +100,6 @@ struct PathsDue {
     /// A packet may leave.
     pacer: Option<Instant>,
     other: Option<Deadline>,
-}
-
-/// Packets from the network that were dropped, by reason.
-#[derive(Clone, Copy, Default, PartialEq, Eq, Debug)]
-pub struct Drops {
-    /// Not RTP or RTCP, truncated, or of absurd size.
-    pub malformed: u64,
-    /// Of no stream that was negotiated.
-    pub unknown_stream: u64,
-    /// Feedback for packets that were never sent or are long forgotten.
-    pub stale_feedback: u64,
-    /// Quality feedback and frame rates that cannot be true.
-    pub implausible: u64,
 }
 
 /// The call of this session's interface was wrong.
@@ -132,6 +132,7 @@ impl Session {
                 policies: Policies::default(),
                 resumes_at: None,
                 rescue_budget: rescue::Budget::new(),
+                unanswered: None,
             },
             protecting: Protecting {
                 protection: config.protection.build(),
@@ -234,6 +235,19 @@ impl Session {
         self.protecting.kind
     }
 
+    /// Changes what the call is to be spared first.
+    pub fn set_preference(&mut self, now: Instant, preference: Preference) {
+        self.config.preference = preference;
+        self.announce_rate(now);
+        self.refresh_paths_due();
+    }
+
+    /// What the call is to be spared first.
+    #[must_use]
+    pub fn preference(&self) -> Preference {
+        self.config.preference
+    }
+
     /// Bounds what is sent over all paths together.
     pub fn set_max_rate(&mut self, now: Instant, rate: Rate) {
         self.config.max_rate = rate;
@@ -321,6 +335,7 @@ impl Session {
             next.other = Deadline::earlier(next.other, at.map(|at| Deadline { at, reason }));
         };
         consider(self.scheduling.resumes_at, "migration");
+        consider(self.unanswered_until(), "no answer");
         for path in self.paths.values() {
             if self.level != Level::Single {
                 consider(path.silence_deadline(), "silence");
@@ -380,6 +395,7 @@ impl Session {
         self.now = now;
         self.check_silence(now);
         self.resume(now);
+        self.check_unanswered(now);
         for path in self.paths.values_mut() {
             if path.controller.poll_timeout().is_some_and(|d| d.at <= now) {
                 path.controller.on_timeout(now);
@@ -395,6 +411,11 @@ impl Session {
             self.announce_rate(now);
         }
         self.refresh_paths_due();
+    }
+
+    /// Whether this part is not left out.
+    fn has(&self, part: Ablation) -> bool {
+        self.config.ablation != part
     }
 
     fn event(&mut self, event: Event) {
@@ -437,7 +458,9 @@ impl Session {
         self.scheduling.scheduler.usage(path)
     }
 
-    pub(crate) fn drops(&self) -> Drops {
+    /// Packets from the network that were dropped.
+    #[must_use]
+    pub fn drops(&self) -> Drops {
         self.drops
     }
 }

@@ -7,13 +7,6 @@ use super::Session;
 use crate::event::Event;
 use crate::schedule::SOUND;
 
-/// The target rate as the application knows it.
-pub(super) struct AnnouncedRate {
-    pub announced: Rate,
-    /// Something that the target rate depends on may have changed.
-    pub moved: bool,
-}
-
 impl Session {
     /// What all streams together should send: the paths' worth without what
     /// repair packets take, the peer's limit and the application's.
@@ -25,6 +18,8 @@ impl Session {
         } else {
             self.scheduling.scheduler.rate(&views)
         };
+        let paths = self.safe_rate().map_or(paths, |safe| paths.min(safe));
+        let paths = self.unanswered_rate().map_or(paths, |most| paths.min(most));
         let media = paths.as_bps() as f64 * self.protecting.repair_share.left_for_media();
         Rate::from_bps(media as u64).min(self.wanted_rate())
     }

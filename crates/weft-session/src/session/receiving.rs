@@ -6,93 +6,12 @@ use weft_wire::rtp::{self, Header};
 use weft_wire::{rtx, sequence};
 
 use super::Session;
-use super::feedback::Arrival;
-use crate::config::{Level, ReceiveStreamConfig};
+use super::receive_stream::{Origin, ReceiveStream};
+use crate::arrival::Arrival;
+use crate::config::Level;
 use crate::event::Event;
-use crate::receive::{
-    ReceiveConfig, ReceiveEvent, ReceivedPacket, Receiver, ReceiverStats, Recovery,
-};
-
-/// One stream that comes in.
-pub(crate) struct ReceiveStream {
-    pub config: ReceiveStreamConfig,
-    pub receiver: Receiver,
-    /// As signalled, or learned from the first packet.
-    pub ssrc: Option<Ssrc>,
-    pub rtx_ssrc: Option<Ssrc>,
-    pub fec_ssrc: Option<Ssrc>,
-    pub recovery: Recovery,
-    pub highest: Option<u64>,
-    /// Middle 32 bits of the NTP time of the last sender report, and when it
-    /// came (RFC 3550 section 6.4.1).
-    pub last_sender_report: Option<(u32, Instant)>,
-}
-
-impl ReceiveStream {
-    pub fn new(config: ReceiveStreamConfig) -> ReceiveStream {
-        let receiver = Receiver::new(ReceiveConfig {
-            codec: config.codec,
-            delivery: config.delivery,
-        });
-        ReceiveStream {
-            ssrc: config.ssrc,
-            rtx_ssrc: config.rtx.and_then(|(ssrc, _)| ssrc),
-            fec_ssrc: config.fec.and_then(|(ssrc, _)| ssrc),
-            recovery: Recovery::default(),
-            receiver,
-            highest: None,
-            last_sender_report: None,
-            config,
-        }
-    }
-
-    /// Counters and figures so far.
-    pub fn stats(&self) -> ReceiverStats {
-        ReceiverStats {
-            protection: self.recovery.counters,
-            ..self.receiver.stats()
-        }
-    }
-
-    fn is_repair(&self, header: &Header) -> bool {
-        self.config
-            .fec
-            .is_some_and(|(_, payload_type)| payload_type == header.payload_type)
-    }
-
-    fn is_rtx(&self, header: &Header) -> bool {
-        self.config
-            .rtx
-            .is_some_and(|(_, payload_type)| payload_type == header.payload_type)
-    }
-
-    fn claims(&self, header: &Header) -> bool {
-        let ours = header.payload_type == self.config.payload_type
-            || self.is_rtx(header)
-            || self.is_repair(header);
-        let bound = if self.is_rtx(header) {
-            self.rtx_ssrc
-        } else if self.is_repair(header) {
-            self.fec_ssrc
-        } else {
-            self.ssrc
-        };
-        let mid = match (self.config.mid, header.extensions.mid) {
-            (Some(ours), Some(theirs)) => ours == theirs,
-            _ => true,
-        };
-        ours && mid && bound.is_none_or(|ssrc| ssrc == header.ssrc)
-    }
-}
-
-/// Where a packet comes from.
-#[derive(Clone, Copy)]
-pub(super) enum Origin {
-    /// The path that it names, as far as is known, or it names none.
-    Named,
-    /// Another one, in the peer's count if that is known.
-    Copy(PathId),
-}
+use crate::path::PathState;
+use crate::receive::{ReceiveEvent, ReceivedPacket};
 
 impl Session {
     pub(super) fn on_rtp(&mut self, now: Instant, path: PathId, ecn: Ecn, packet: &[u8]) {
@@ -111,15 +30,13 @@ impl Session {
         let origin = self.origin(path, &header);
         let arrival = Arrival { at: now, ecn };
         self.count_received(path, packet.len());
-        self.log_arrival(arrival, &header, origin);
-        if found.is_some() {
-            self.log_of_stream(&header, arrival);
-        }
         let Some(id) = found else {
             self.drops.unknown_stream += 1;
             return;
         };
+        self.log_arrival(arrival, &header, origin);
         let (numbered_on, stream_sequence) = self.numbering(path, &header, origin);
+        let only = self.has_only_path();
         let Some(stream) = self.streams.receivers.get_mut(&id) else {
             return;
         };
@@ -160,8 +77,12 @@ impl Session {
             recovered,
         };
         if let Some(path) = self.paths.get(&path) {
-            stream.receiver.set_rtt(path.rtt.smoothed());
+            let up = self.paths.values().filter(|p| p.state == PathState::Up);
+            let rtt = path.rtt.smoothed();
+            let quickest = up.map(|p| p.rtt.smoothed()).min();
+            stream.receiver.set_rtt(rtt, quickest.unwrap_or(rtt));
         }
+        stream.receiver.set_only_path(only);
         stream.receiver.handle_packet(now, received);
         if stream.config.fec.is_some() {
             self.keep_for_repair(now, path, id, extended, packet, recovered);

@@ -9,7 +9,7 @@ use weft_units::{Bytes, Duration, Instant, PathId};
 
 use super::Session;
 use crate::event::Output;
-use crate::path::{Carried, Path, PathState, Purpose};
+use crate::path::{Carried, Path, PathState};
 use crate::schedule::PathView;
 
 /// A queue that stands for less is no reason to act: the jitter buffer bears
@@ -74,7 +74,7 @@ impl Session {
     /// Looks after what is in flight on this path.
     pub(super) fn rescue(&mut self, now: Instant, id: PathId) {
         // A link that is to be spared is none to send the same twice on.
-        if !self.scheduling.scheduler.rescues() || !self.scheduling.policies.are_none() {
+        if !self.scheduling.scheduler.keeps_calm() || !self.scheduling.policies.are_none() {
             return;
         }
         self.ask_for_others(now, id);
@@ -147,14 +147,8 @@ impl Session {
         if !late || path.queue.is_empty() {
             return;
         }
-        for waiting in path.queue.drain() {
-            if waiting.purpose == Purpose::Retransmission {
-                self.clear_queued_again(waiting.stream, waiting.sequence);
-                self.retransmit(now, waiting.stream, waiting.sequence);
-            } else {
-                self.requeue(now, waiting);
-            }
-        }
+        let waiting = path.queue.drain();
+        self.schedule_again(now, waiting);
     }
 
     /// A path is slow, and another one was dead when it was last asked.

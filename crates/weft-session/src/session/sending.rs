@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use weft_units::{Bytes, Codec, Duration, Instant, PathId, StreamId};
+use weft_units::{Bytes, Duration, Instant, PathId, StreamId};
+use weft_wire::payload::format_of;
 use weft_wire::rtp::ForwardedPacket;
 
 use super::{Error, Session};
@@ -10,9 +11,7 @@ use crate::config::RETRANSMISSION_AGE;
 use crate::event::Frame;
 use crate::path::{Carried, Content, Path, PathState, Purpose, Waiting};
 use crate::schedule::{Assignment, Batch, Class};
-use crate::send::{
-    Copies, Part, Payload, Prefix, Stored, class_of_h264, packetize_h264, packetize_vp8,
-};
+use crate::send::{Copies, Payload, Stored};
 
 /// A packet is sent again this often at most; what five losses in a row took
 /// is past its play-out time. Chosen by us.
@@ -32,7 +31,8 @@ impl Session {
     ) -> Result<(), Error> {
         self.now = now;
         let max_payload = self.max_payload();
-        if !self.may_send(now, id, frame.keyframe)? || frame.data.is_empty() {
+        let has_way = self.has_way_for(now, id, Bytes(frame.data.len() as u64));
+        if !self.may_send(now, id, frame.keyframe, has_way)? || frame.data.is_empty() {
             return Ok(());
         }
         let stream = self
@@ -43,27 +43,7 @@ impl Session {
         stream.counters.frames += 1;
         stream.clock.on_frame(frame.timestamp);
         let class = Class::of(stream.config.codec.kind(), frame.keyframe);
-        let sequences = match stream.config.codec {
-            Codec::Opus => {
-                let whole = Part {
-                    class,
-                    prefix: Prefix::None,
-                    data: frame.data,
-                };
-                // RFC 3551 section 4.1: an audio marker begins a talkspurt;
-                // ours never pauses.
-                vec![stream.store_part(now, frame, false, &whole)]
-            }
-            Codec::Vp8 => {
-                let base_layer = frame.temporal_layer.unwrap_or(0) == 0;
-                let (picture_id, tl0) = stream.next_picture(base_layer);
-                let parts = packetize_vp8(frame, class, picture_id, tl0, max_payload);
-                stream.store_parts(now, frame, parts)
-            }
-            Codec::H264 => {
-                stream.store_parts(now, frame, packetize_h264(frame, class, max_payload))
-            }
-        };
+        let sequences = stream.store_frame(now, frame, class, max_payload);
         self.schedule(now, id, class, &sequences);
         self.protect_frame(now, id);
         self.advance(now);
@@ -81,7 +61,8 @@ impl Session {
         packet: &ForwardedPacket,
     ) -> Result<(), Error> {
         self.now = now;
-        if !self.may_send(now, id, packet.keyframe)? {
+        let has_way = self.can_send(now);
+        if !self.may_send(now, id, packet.keyframe, has_way)? {
             return Ok(());
         }
         let stream = self
@@ -90,8 +71,10 @@ impl Session {
             .get_mut(&id)
             .ok_or(Error::UnknownStream(id))?;
         let class = Class::of(stream.config.codec.kind(), packet.keyframe);
-        let own = match stream.config.codec {
-            Codec::H264 => class_of_h264(&packet.payload, class),
+        let format = format_of(stream.config.codec);
+        let piece = (format.has_parameters()).then(|| format.read(&packet.payload));
+        let own = match piece {
+            Some(Ok(piece)) => class.carrying(piece.info.content()),
             _ => class,
         };
         let payload = Payload::Shared(Arc::clone(&packet.payload));
@@ -109,14 +92,19 @@ impl Session {
 
     /// Whether a path is there, and the receiver can use what comes: after an
     /// interruption nothing before a keyframe.
-    fn may_send(&mut self, now: Instant, id: StreamId, keyframe: bool) -> Result<bool, Error> {
-        let can_send = self.can_send(now);
+    fn may_send(
+        &mut self,
+        now: Instant,
+        id: StreamId,
+        keyframe: bool,
+        has_way: bool,
+    ) -> Result<bool, Error> {
         let stream = self
             .streams
             .senders
             .get_mut(&id)
             .ok_or(Error::UnknownStream(id))?;
-        if !can_send {
+        if !has_way {
             stream.interrupt();
             self.refresh_paths_due();
             return Ok(false);
@@ -128,10 +116,21 @@ impl Session {
         Ok(useful)
     }
 
-    /// Whether anything that is scheduled now would leave.
+    /// Whether a path lives, and media goes there.
     fn can_send(&self, now: Instant) -> bool {
-        let migrates = self.scheduling.resumes_at.is_some_and(|at| now < at);
-        !migrates && self.paths.values().any(Path::is_usable)
+        !self.migrates(now) && self.paths.values().any(Path::is_usable)
+    }
+
+    fn migrates(&self, now: Instant) -> bool {
+        self.scheduling.resumes_at.is_some_and(|at| now < at)
+    }
+
+    /// The same of a frame that was made here: a little of them goes on where
+    /// no path answers.
+    fn has_way_for(&mut self, now: Instant, id: StreamId, size: Bytes) -> bool {
+        let stream = self.streams.senders.get(&id);
+        let is_audio = stream.is_some_and(|stream| stream.is_audio());
+        self.can_send(now) || self.may_send_unanswered(now, is_audio, size)
     }
 
     /// Where sound goes besides, if it would have one path alone: which of two
@@ -146,7 +145,7 @@ impl Session {
 
     fn schedule(&mut self, now: Instant, id: StreamId, class: Class, sequences: &[u64]) {
         let views = self.path_views();
-        if views.is_empty() || !self.can_send(now) {
+        if views.is_empty() || self.migrates(now) {
             return;
         }
         let suspects = match class == Class::Audio && self.scheduling.scheduler.copies_sound() {
@@ -186,9 +185,25 @@ impl Session {
             Class::Retransmission => Purpose::Retransmission,
             _ => Purpose::Video,
         };
-        for ((&sequence, &size), Assignment { path, copies }) in
+        let paced = purpose == Purpose::Video
+            && self.scheduling.scheduler.keeps_calm()
+            && stream.config.rtx.is_some();
+        for ((&sequence, &size), Assignment { path, mut copies }) in
             sequences.iter().zip(&sizes).zip(assignments)
         {
+            if paced {
+                for other in std::mem::take(&mut copies) {
+                    if let Some(path) = self.paths.get_mut(&other) {
+                        path.queue.push(Waiting {
+                            stream: id,
+                            sequence,
+                            purpose: Purpose::Copy,
+                            size,
+                            copies: Vec::new(),
+                        });
+                    }
+                }
+            }
             if let (Purpose::Video, true, Some(repair)) =
                 (purpose, copies.is_empty(), &mut stream.repair)
             {
@@ -206,17 +221,26 @@ impl Session {
         }
     }
 
-    /// Schedules anew what waited on a path that died.
-    pub(super) fn requeue(&mut self, now: Instant, waiting: Waiting) {
-        if waiting.purpose == Purpose::Repair {
-            self.give_up_repair(now, waiting.stream, waiting.sequence);
-            return;
+    /// Schedules anew what waited on a path that is not to be waited for.
+    pub(super) fn schedule_again(&mut self, now: Instant, waiting: Vec<Waiting>) {
+        for waiting in waiting {
+            let (stream, sequence) = (waiting.stream, waiting.sequence);
+            match waiting.purpose {
+                Purpose::Retransmission => {
+                    self.clear_queued_again(stream, sequence);
+                    self.retransmit(now, stream, sequence);
+                }
+                // It is on its way elsewhere.
+                Purpose::Copy => {}
+                Purpose::Repair => self.give_up_repair(now, stream, sequence),
+                Purpose::Audio | Purpose::Video => {
+                    if let Some(sender) = self.streams.senders.get(&stream) {
+                        let class = sender.class(sequence);
+                        self.schedule(now, stream, class, &[sequence]);
+                    }
+                }
+            }
         }
-        let Some(stream) = self.streams.senders.get(&waiting.stream) else {
-            return;
-        };
-        let class = stream.class(waiting.sequence);
-        self.schedule(now, waiting.stream, class, &[waiting.sequence]);
     }
 
     /// Sends a packet again if the transmission that was lost is its latest
@@ -244,8 +268,8 @@ impl Session {
             })
     }
 
-    /// Queues a retransmission, unless it is too late, was done too often, or
-    /// waits already.
+    /// Queues a retransmission, unless one waits already. What is too late or
+    /// was sent too often is given up, and the picture begins anew.
     pub(super) fn retransmit(&mut self, now: Instant, id: StreamId, sequence: u64) {
         let can_send = self.can_send(now);
         let Some(stream) = self.streams.senders.get_mut(&id) else {
@@ -257,10 +281,15 @@ impl Session {
         let Some(packet) = stream.get_mut(sequence) else {
             return;
         };
+        if packet.acknowledged || packet.queued_again || packet.payload.is_empty() {
+            return;
+        }
         let late = now.saturating_since(packet.created_at) > RETRANSMISSION_AGE;
-        let spent = packet.retransmissions >= MAX_RETRANSMISSIONS;
-        if late || spent || packet.acknowledged || packet.queued_again || packet.payload.is_empty()
-        {
+        if late || packet.retransmissions >= MAX_RETRANSMISSIONS {
+            // The receiver would find out only when its patience has ended.
+            if !stream.has_begun_anew_since(sequence) {
+                self.request_keyframe_of(now, id);
+            }
             return;
         }
         packet.queued_again = true;
@@ -286,18 +315,6 @@ impl Session {
     #[must_use]
     pub fn queue_time(&self) -> Duration {
         let drain = |p: &Path| p.controller.pacing_rate().time_for(p.queue.bytes());
-        self.paths
-            .values()
-            .filter_map(drain)
-            .max()
-            .unwrap_or_default()
-    }
-
-    /// How long what waits would take at the current target, the longest over
-    /// all paths: what an encoder that overshoots should skip a frame for.
-    #[must_use]
-    pub fn backlog(&self) -> Duration {
-        let drain = |p: &Path| p.controller.target_rate().time_for(p.queue.bytes());
         self.paths
             .values()
             .filter_map(drain)

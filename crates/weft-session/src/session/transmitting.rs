@@ -7,7 +7,7 @@ use weft_wire::rtx;
 use super::Session;
 use crate::config::{Feedback, Level};
 use crate::event::{Output, Protocol, Transmit};
-use crate::path::{Carried, Content, Path, Purpose, Waiting};
+use crate::path::{Carried, Content, Path, Purpose, Spacing, Waiting};
 use crate::send::{Copies, Transmission};
 
 /// How a packet's copies on other paths are made.
@@ -56,15 +56,19 @@ impl Session {
     }
 
     fn transmit_path(&mut self, now: Instant, id: PathId) {
+        let spacing = match self.has_only_path() {
+            true => Spacing::Spread,
+            false => Spacing::Controller,
+        };
         let Some(path) = self.paths.get_mut(&id) else {
             return;
         };
-        path.refresh_pacing(now);
+        path.refresh_pacing(now, spacing);
         loop {
             let Some(path) = self.paths.get_mut(&id) else {
                 return;
             };
-            if !path.is_usable() || path.next_send(now) > now {
+            if !path.may_carry(now) || path.next_send(now) > now {
                 return;
             }
             if let Some(waiting) = path.queue.pop() {
@@ -117,13 +121,17 @@ impl Session {
         let Some(stream) = self.streams.senders.get_mut(&waiting.stream) else {
             return;
         };
-        let again = waiting.purpose == Purpose::Retransmission;
+        let again = matches!(waiting.purpose, Purpose::Retransmission | Purpose::Copy);
+        let is_copy = waiting.purpose == Purpose::Copy;
         let Some(packet) = stream.get_mut(waiting.sequence) else {
             return;
         };
+        if is_copy && packet.acknowledged {
+            return;
+        }
         if again && packet.payload.is_empty() {
             // It has arrived after all.
-            packet.queued_again = false;
+            packet.queued_again &= is_copy;
             return;
         }
         let (ssrc, payload_type, sequence) = stream.wire_numbers(again, waiting.sequence);
@@ -159,7 +167,7 @@ impl Session {
             bytes.extend_from_slice(&packet.payload);
         }
         let size = Bytes(bytes.len() as u64);
-        packet.queued_again = false;
+        packet.queued_again &= is_copy;
         packet.last = Some(Transmission {
             path: id,
             number,
@@ -206,7 +214,7 @@ impl Session {
         }));
         if copying == Copying::Again {
             for copy in waiting.copies {
-                if self.paths.get(&copy).is_some_and(Path::is_usable) {
+                if self.paths.get(&copy).is_some_and(|p| p.may_carry(now)) {
                     self.transmit_again(now, copy, waiting.stream, waiting.sequence);
                 }
             }
@@ -228,7 +236,7 @@ impl Session {
     fn live_copies(&mut self, now: Instant, wanted: &[PathId], size: Bytes) -> Vec<PathId> {
         let mut copies = Vec::new();
         for id in wanted {
-            if let Some(path) = self.paths.get_mut(id).filter(|p| p.is_usable()) {
+            if let Some(path) = self.paths.get_mut(id).filter(|p| p.may_carry(now)) {
                 path.on_copy_sent(now, size);
                 copies.push(*id);
             }

@@ -39,8 +39,11 @@ impl Session {
         let least = each.iter().map(|(_, delay, _)| *delay).min().unwrap_or(0);
         let quickest = each.iter().map(|(.., reach)| *reach).min().unwrap_or(0);
         let over = |value: i64, least: i64| Duration::from_nanos(value.abs_diff(least));
-        let view = |(path, delay, reach): &(&Path, i64, i64)| {
-            path.view(over(*delay, least), over(*reach, quickest))
+        let unanswered = self.scheduling.unanswered.is_some();
+        let copies_for = self.config.preference.caution().copies_for;
+        let view = |(path, delay, reach): &(&Path, i64, i64)| PathView {
+            endangered: unanswered || path.health.was_in_danger(self.now, copies_for),
+            ..path.view(over(*delay, least), over(*reach, quickest))
         };
         each.iter().map(view).collect()
     }
@@ -54,8 +57,9 @@ impl Session {
         })
     }
 
-    /// The paths that are up, or else those that are suspect; only the one that
-    /// the scheduler keeps to, if it can be used.
+    /// The paths that are up, without those that fell ill while others are well,
+    /// or else those that are suspect, or all that do not answer; only the one that the scheduler keeps to,
+    /// if it can be used.
     pub(super) fn live_paths(&self) -> Vec<&Path> {
         let kept = self.scheduling.scheduler.keeps_to();
         let kept = kept.and_then(|id| self.paths.get(&id));
@@ -67,13 +71,21 @@ impl Session {
             paths.filter(move |p| p.state == s && p.is_usable())
         };
         let mut live: Vec<&Path> = in_state(PathState::Up).collect();
+        live.retain(|path| !self.avoids(path));
         if live.is_empty() {
             live = in_state(PathState::Suspect).collect();
-            if self.scheduling.scheduler.rescues() {
+            if self.scheduling.scheduler.keeps_calm() {
                 // The one that was heard last is the likeliest to live.
                 let last = live.iter().map(|p| p.heard_at()).max();
                 live.retain(|p| Some(p.heard_at()) == last);
             }
+        }
+        if live.is_empty() {
+            live = self
+                .paths
+                .values()
+                .filter(|p| p.may_carry(self.now))
+                .collect();
         }
         live
     }

@@ -3,9 +3,9 @@ use crate::offset_map::{OffsetMap, Place, Seen};
 use pictures::{Pictures, Verdict};
 use std::collections::VecDeque;
 use std::sync::Arc;
-use weft_units::{Codec, Duration, Instant, Rate};
+use weft_units::{Codec, Duration, Instant, MediaKind, Rate};
+use weft_wire::payload::{FirstPacket, PieceInfo, Start, format_of};
 use weft_wire::rtp::{ForwardedPacket, MediaPacket};
-use weft_wire::{h264, vp8};
 
 mod pictures;
 #[cfg(test)]
@@ -120,18 +120,7 @@ struct Newest {
 #[derive(Debug, Clone)]
 pub(crate) struct Parsed {
     pub(crate) packet: MediaPacket,
-    pub(crate) vp8: Option<Picture>,
-    /// What an H.264 payload has.
-    pub(crate) h264: Option<h264::Contents>,
-}
-
-/// The VP8 payload descriptor and what follows from it.
-#[derive(Debug, Clone)]
-pub(crate) struct Picture {
-    pub(crate) descriptor: vp8::Descriptor,
-    pub(crate) body_at: usize,
-    pub(crate) first_packet: bool,
-    pub(crate) keyframe_start: bool,
+    pub(crate) info: PieceInfo,
 }
 
 /// Outgoing timestamps: those of the source, moved so that they go on where
@@ -146,38 +135,8 @@ struct Timestamps {
 impl Parsed {
     /// `None` if this is no payload of the codec.
     pub(crate) fn new(codec: Codec, packet: MediaPacket) -> Option<Parsed> {
-        let h264 = match codec {
-            Codec::H264 => Some(h264::parse(&packet.payload).ok()?.contents()),
-            _ => None,
-        };
-        let vp8 = match codec {
-            Codec::Opus | Codec::H264 => None,
-            Codec::Vp8 => {
-                let (descriptor, body) = vp8::parse(&packet.payload).ok()?;
-                let first_packet = descriptor.start_of_partition && descriptor.partition == 0;
-                Some(Picture {
-                    body_at: packet.payload.len() - body.len(),
-                    first_packet,
-                    keyframe_start: first_packet && vp8::is_keyframe(&descriptor, body),
-                    descriptor,
-                })
-            }
-        };
-        Some(Parsed { packet, vp8, h264 })
-    }
-
-    /// A receiver that has seen nothing can begin here.
-    fn starts(&self) -> bool {
-        match (&self.vp8, &self.h264) {
-            (Some(picture), _) => picture.keyframe_start,
-            (_, Some(contents)) => contents.sequence_parameters,
-            (None, None) => true,
-        }
-    }
-
-    /// It begins a keyframe.
-    pub(crate) fn is_keyframe_start(&self) -> bool {
-        (self.vp8.is_some() || self.h264.is_some()) && self.starts()
+        let info = format_of(codec).read(&packet.payload).ok()?.info;
+        Some(Parsed { packet, info })
     }
 }
 
@@ -280,7 +239,7 @@ impl Forwarder {
         let State::Waiting(held) = &mut self.state else {
             return;
         };
-        if !parsed.starts() {
+        if !parsed.info.entry {
             held.push_back((now, parsed.clone()));
             while held.len() > MAX_HELD
                 || held
@@ -310,9 +269,7 @@ impl Forwarder {
         self.timestamps
             .start(now, packet.timestamp, self.codec.clock_rate());
         self.seen = Seen::new();
-        if let Some(picture) = &parsed.vp8 {
-            self.pictures.start(&picture.descriptor);
-        }
+        self.pictures.start(&parsed.info.numbers);
         self.state = State::Running(Running {
             map: OffsetMap::new(packet.sequence, self.next_out),
             newest: Newest {
@@ -344,10 +301,11 @@ impl Forwarder {
             return;
         }
         let newest = packet.sequence >= running.map.next();
-        let begins_picture = || match (&parsed.vp8, &parsed.h264) {
-            (Some(picture), _) => self.pictures.is_new(&picture.descriptor),
-            (_, Some(_)) => packet.timestamp != running.newest.timestamp,
-            (None, None) => false,
+        let marks_first = format_of(self.codec).first_packet() == FirstPacket::Marked;
+        let begins_picture = || match self.codec.kind() {
+            MediaKind::Video if marks_first => self.pictures.is_new(&parsed.info),
+            MediaKind::Video => packet.timestamp != running.newest.timestamp,
+            MediaKind::Audio => false,
         };
         let congested = self.downlink.queued > QUEUE_STOP;
         if congested && newest && begins_picture() {
@@ -356,13 +314,15 @@ impl Forwarder {
             self.stats.congested += 1;
             return;
         }
-        let verdict = match (&parsed.vp8, &parsed.h264) {
-            (Some(picture), _) => self.pictures.decide(picture, newest, self.choice.wanted()),
-            (_, Some(contents)) => Verdict {
-                keyframe: contents.is_keyframe(),
+        let verdict = match marks_first {
+            true => {
+                let wanted = self.choice.wanted();
+                self.pictures.decide(&parsed.info, newest, wanted)
+            }
+            false => Verdict {
+                keyframe: parsed.info.is_of_keyframe(),
                 ..Verdict::untouched()
             },
-            (None, None) => Verdict::untouched(),
         };
         if newest {
             running.place(parsed, &verdict);
@@ -376,7 +336,7 @@ impl Forwarder {
                     timestamp,
                     marker: packet.marker,
                     keyframe: verdict.keyframe,
-                    payload: rewritten(parsed, &verdict),
+                    payload: rewritten(self.codec, packet, &verdict),
                 });
             }
             // Its number was kept free, since nobody knew what it was.
@@ -412,7 +372,7 @@ impl Running {
     /// can only belong to it, otherwise their places stay free.
     fn place(&mut self, parsed: &Parsed, verdict: &Verdict) {
         let (sequence, last) = (parsed.packet.sequence, self.newest);
-        let first_packet = parsed.vp8.as_ref().is_some_and(|v| v.first_packet);
+        let first_packet = parsed.info.start == Start::Certain;
         let next_picture = match (last.picture, verdict.picture) {
             (Some(a), Some(b)) => a + 1 == b,
             _ => false,
@@ -462,21 +422,10 @@ impl Timestamps {
     }
 }
 
-fn rewritten(parsed: &Parsed, verdict: &Verdict) -> Arc<[u8]> {
-    let payload = &parsed.packet.payload;
-    match (&parsed.vp8, &verdict.rewrite) {
-        (Some(picture), Some(rewrite)) => {
-            let mut descriptor = picture.descriptor;
-            descriptor.picture_id = descriptor.picture_id.map(|_| rewrite.picture_id);
-            descriptor.tl0_picture_index = descriptor
-                .tl0_picture_index
-                .map(|tl0| tl0.wrapping_add(rewrite.tl0_shift));
-            let body = &payload[picture.body_at..];
-            let mut out = Vec::with_capacity(descriptor.len() + body.len());
-            descriptor.write(&mut out);
-            out.extend_from_slice(body);
-            Arc::from(out)
-        }
-        _ => Arc::clone(payload),
-    }
+/// The payload with the numbers that this subscriber sees.
+fn rewritten(codec: Codec, packet: &MediaPacket, verdict: &Verdict) -> Arc<[u8]> {
+    let own = verdict.rewrite.as_ref().and_then(|rewrite| {
+        format_of(codec).renumbered(&packet.payload, rewrite.picture_id, rewrite.tl0_shift)
+    });
+    own.map_or_else(|| Arc::clone(&packet.payload), Arc::from)
 }

@@ -1,9 +1,9 @@
-//! Which pictures of a VP8 stream go through, and under which numbers.
+//! Which pictures of a stream go through, and under which numbers, where its
+//! packets have some.
 
-use super::Picture;
 use crate::layers::LAYERS;
 use crate::offset_map::{OffsetMap, Place};
-use weft_wire::vp8::Descriptor;
+use weft_wire::payload::{PictureNumbers, PieceInfo, Start};
 
 /// Picture ids have 15 bits on the wire (RFC 7741 section 4.2).
 const ID_SPAN: u64 = 1 << 15;
@@ -78,64 +78,63 @@ impl Default for Pictures {
 impl Pictures {
     /// Begins anew with this picture, its numbers joined to those given away
     /// before.
-    pub(super) fn start(&mut self, descriptor: &Descriptor) {
+    pub(super) fn start(&mut self, numbers: &PictureNumbers) {
         self.decided = [None; REMEMBERED];
         self.raised = None;
-        if let Some(id) = descriptor.picture_id {
+        if let Some(id) = numbers.picture_id {
             // Far enough from zero for a late picture before it.
             let first = u64::from(id) + ID_SPAN;
             let out = self.ids.as_ref().map_or(first, OffsetMap::next_out);
             self.ids = Some(OffsetMap::new(first, out));
         }
-        if let (Some(last), Some(tl0)) = (self.last_tl0_out, descriptor.tl0_picture_index) {
+        if let (Some(last), Some(tl0)) = (self.last_tl0_out, numbers.tl0_picture_index) {
             self.tl0_shift = last.wrapping_add(1).wrapping_sub(tl0);
         }
     }
 
     /// Whether the packet belongs to a picture after all that were seen.
-    pub(super) fn is_new(&self, descriptor: &Descriptor) -> bool {
-        match (&self.ids, descriptor.picture_id) {
+    pub(super) fn is_new(&self, packet: &PieceInfo) -> bool {
+        match (&self.ids, packet.numbers.picture_id) {
             (Some(ids), Some(id)) => extend(ids, id) >= ids.next(),
-            _ => descriptor.start_of_partition && descriptor.partition == 0,
+            _ => packet.start == Start::Certain,
         }
     }
 
     /// The fate of a packet; `newest` if its sequence number is higher than
     /// all before.
-    pub(super) fn decide(&mut self, picture: &Picture, newest: bool, wanted: u8) -> Verdict {
-        let descriptor = &picture.descriptor;
-        let (Some(ids), Some(id)) = (&self.ids, descriptor.picture_id) else {
-            return self.without_id(picture);
+    pub(super) fn decide(&mut self, packet: &PieceInfo, newest: bool, wanted: u8) -> Verdict {
+        let numbers = &packet.numbers;
+        let (Some(ids), Some(id)) = (&self.ids, numbers.picture_id) else {
+            return self.without_id(packet);
         };
         let mut id = extend(ids, id);
         // The ids of a stream only go up. Where they do not, the sender has
         // begun to count anew (or counts with seven bits and wrapped).
         if newest && id + 1 < ids.next() {
-            self.start(descriptor);
+            self.start(numbers);
             id = self.ids.as_ref().map_or(id, OffsetMap::next);
         }
         let decided = match self.decided[slot(id)].filter(|d| d.picture == id) {
             Some(decided) => Decided {
-                keyframe: decided.keyframe || picture.keyframe_start,
+                keyframe: decided.keyframe || packet.intra,
                 ..decided
             },
-            None => self.decide_picture(id, picture, wanted),
+            None => self.decide_picture(id, packet, wanted),
         };
         let newest_picture = self.ids.as_ref().is_some_and(|ids| ids.next() == id + 1);
-        if picture.keyframe_start && newest_picture {
+        if packet.intra && newest_picture {
             self.level = wanted;
             self.raised = None;
         }
         self.decided[slot(id)] = Some(decided);
-        self.verdict(descriptor, decided)
+        self.verdict(numbers, decided)
     }
 
-    fn decide_picture(&mut self, id: u64, picture: &Picture, wanted: u8) -> Decided {
+    fn decide_picture(&mut self, id: u64, packet: &PieceInfo, wanted: u8) -> Decided {
         let Some(ids) = &mut self.ids else {
             unreachable!("called with ids only");
         };
-        let descriptor = &picture.descriptor;
-        let layer = descriptor.temporal_layer.unwrap_or(0);
+        let layer = packet.numbers.temporal_layer.unwrap_or(0);
         let forward = match ids.place(id) {
             Place::Forgotten | Place::Dropped => false,
             // A late picture: as decided at its time.
@@ -147,11 +146,11 @@ impl Pictures {
                 self.level = self.level.min(wanted);
                 // Only a picture that refers to nothing but the base layer
                 // can be the first of its layer (RFC 7741 section 4.2, Y).
-                if layer == self.level + 1 && descriptor.layer_sync && layer <= wanted {
+                if layer == self.level + 1 && packet.numbers.layer_sync && layer <= wanted {
                     self.raised = Some((id, self.level));
                     self.level = layer;
                 }
-                let forward = layer <= self.level || picture.keyframe_start;
+                let forward = layer <= self.level || packet.intra;
                 if forward {
                     ids.keep_to(id);
                 } else {
@@ -163,15 +162,15 @@ impl Pictures {
         Decided {
             picture: id,
             forward,
-            keyframe: picture.keyframe_start,
+            keyframe: packet.intra,
         }
     }
 
-    fn verdict(&mut self, descriptor: &Descriptor, decided: Decided) -> Verdict {
+    fn verdict(&mut self, numbers: &PictureNumbers, decided: Decided) -> Verdict {
         let place = self.ids.as_ref().map(|ids| ids.place(decided.picture));
         let (forward, rewrite) = match place {
             Some(Place::Out(out)) if decided.forward => {
-                if let Some(tl0) = descriptor.tl0_picture_index {
+                if let Some(tl0) = numbers.tl0_picture_index {
                     self.last_tl0_out = Some(tl0.wrapping_add(self.tl0_shift));
                 }
                 let rewrite = Rewrite {
@@ -190,9 +189,9 @@ impl Pictures {
         }
     }
 
-    fn without_id(&mut self, picture: &Picture) -> Verdict {
-        if picture.first_packet {
-            self.keyframe = picture.keyframe_start;
+    fn without_id(&mut self, packet: &PieceInfo) -> Verdict {
+        if packet.start == Start::Certain {
+            self.keyframe = packet.intra;
         }
         Verdict {
             keyframe: self.keyframe,

@@ -43,6 +43,31 @@ fn many_subscribers_make_one_keyframe_request() {
     assert_eq!(router.subscriptions(), 50);
 }
 
+/// Everybody pays for a keyframe that one asks for.
+#[test]
+fn one_who_always_asks_for_keyframes_does_not_get_them_all() {
+    let mut router = Router::default();
+    let track = router.add_track(Codec::Vp8);
+    let greedy = router.subscribe(at(0), track).unwrap();
+    let other = router.subscribe(at(0), track).unwrap();
+    let mut asked = 0;
+    for ms in 0..60_000 {
+        router.request_keyframe(at(ms), greedy);
+        router.handle_timeout(at(ms));
+        let outputs = drain(&mut router).into_iter();
+        for _ in outputs.filter(|o| matches!(o, Output::RequestKeyframe { .. })) {
+            asked += 1;
+            router.handle_packet(at(ms), track, picture(100_000 + asked, true));
+        }
+    }
+    // One for who came, four at once and one each two seconds; asked for as
+    // often as it can be they were 150.
+    assert!((30..=36).contains(&asked), "{asked} in a minute");
+    router.request_keyframe(at(60_400), other);
+    router.handle_timeout(at(60_400));
+    assert_eq!(drain(&mut router), [Output::RequestKeyframe { track }]);
+}
+
 #[test]
 fn a_slow_subscriber_loses_its_own_packets_only() {
     let mut router = Router::default();

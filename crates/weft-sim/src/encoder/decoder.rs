@@ -1,4 +1,4 @@
-use super::ModelFrame;
+use super::frame::ModelFrame;
 
 /// What a decoder makes of a frame.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

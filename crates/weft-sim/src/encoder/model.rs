@@ -1,8 +1,12 @@
+use weft_experiment::ModelSetup;
+use weft_publish::fitting::{h264, vp8};
 use weft_units::{Codec, Rate};
 
+use super::noise::Noise;
 use super::openh264::OpenH264;
-use super::vpx::{self, Vpx};
-use super::{Content, H264, ModelSetup, Noise, Outcome, Parameters, Picture, VP8};
+use super::parameters::{H264, Parameters, VP8};
+use super::picture::{Content, Outcome, Picture};
+use super::vpx::Vpx;
 
 /// The encoder that stands for a codec.
 #[derive(Debug)]
@@ -18,7 +22,7 @@ pub struct EncoderModel {
 /// libvpx as `weft-media` configures it.
 static LIBVPX: EncoderModel = EncoderModel {
     parameters: VP8,
-    log2_step: vpx::log2_step,
+    log2_step: vp8::log2_step,
     control: |setup, content, noise| {
         let (layers, rate) = (
             usize::from(setup.temporal_layers),
@@ -31,7 +35,7 @@ static LIBVPX: EncoderModel = EncoderModel {
 /// OpenH264 as libwebrtc configures it.
 static OPENH264: EncoderModel = EncoderModel {
     parameters: H264,
-    log2_step: |quantizer| quantizer / 6.0,
+    log2_step: |quantizer| quantizer / h264::PER_OCTAVE,
     control: |setup, content, noise| {
         let rate = bits_per_second(setup.rate);
         Control::OpenH264(OpenH264::new(rate, content, noise))
@@ -45,7 +49,8 @@ impl EncoderModel {
         match codec {
             Codec::Vp8 => Some(&LIBVPX),
             Codec::H264 => Some(&OPENH264),
-            Codec::Opus => None,
+            // Sound, and codecs whose encoder nobody has measured.
+            _ => None,
         }
     }
 

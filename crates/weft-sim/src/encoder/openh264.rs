@@ -4,7 +4,14 @@
 //! groups of eight pictures have a budget, which the pictures left in a group
 //! share equally. What the pictures cost at a quantizer is fitted.
 
-use super::{Content, H264, Noise, Outcome, Picture, Quality, Surface};
+mod within;
+
+use weft_publish::fitting::h264::{COARSEST, PER_OCTAVE};
+use weft_publish::fitting::{Seen, SizeGuess};
+
+use super::noise::Noise;
+use super::parameters::{H264, Surface};
+use super::picture::{Content, Outcome, Picture, Quality};
 
 /// Pictures in a group: `VGOP_SIZE`.
 const GROUP: u32 = 8;
@@ -13,9 +20,8 @@ const KEYFRAME: f64 = 4.0;
 /// Above so many pictures' shares of debt every second picture is skipped, as
 /// after keyframes in the fit's runs.
 const SKIP: f64 = 4.0;
-/// Finest and coarsest quantizer (H.264 section 7.4.2.2).
+/// Finest quantizer (ITU-T H.264 section 7.4.2.2).
 const BEST: f64 = 0.0;
-const WORST: f64 = 51.0;
 /// To a thousandth of a quantizer.
 const BISECTIONS: u32 = 16;
 /// The first picture's quantizer goes by the bits per pixel of the rate
@@ -44,6 +50,7 @@ pub(super) struct OpenH264 {
     started: bool,
     /// The picture before was skipped.
     skipped: bool,
+    guess: SizeGuess,
 }
 
 impl OpenH264 {
@@ -58,6 +65,7 @@ impl OpenH264 {
             backlog: 0.0,
             started: false,
             skipped: false,
+            guess: SizeGuess::default(),
         }
     }
 
@@ -74,8 +82,23 @@ impl OpenH264 {
     }
 
     pub fn encode(&mut self, picture: Picture) -> Option<Outcome> {
-        let share = self.rate / picture.fps;
         let noise = self.noise.next();
+        let outcome = match picture.budget {
+            None => self.controlled(picture, noise)?,
+            Some(bits) => self.encode_within(picture, noise, bits)?,
+        };
+        self.quality.follow(outcome.psnr, 0);
+        let seen = Seen {
+            step: outcome.quantizer / PER_OCTAVE,
+            size: outcome.bits,
+        };
+        self.guess.on_frame(picture.keyframe, seen);
+        Some(outcome)
+    }
+
+    /// What rate control makes of a picture.
+    fn controlled(&mut self, picture: Picture, noise: f64) -> Option<Outcome> {
+        let share = self.rate / picture.fps;
         let indebted = self.backlog > SKIP * share;
         if indebted && !picture.keyframe && !self.skipped {
             self.skipped = true;
@@ -114,37 +137,40 @@ impl OpenH264 {
             }
         };
         self.started = true;
-        let psnr = H264.key_psnr.at(quantizer / 6.0, self.content.scale);
+        self.keyframe_at(quantizer)
+    }
+
+    fn keyframe_at(&self, quantizer: f64) -> Outcome {
         Outcome {
             bits: self.cost(&H264.key_bits, quantizer),
             quantizer,
-            psnr: self.quality.restart(psnr),
+            psnr: H264.key_psnr.at(quantizer / PER_OCTAVE, self.content.scale),
         }
     }
 
-    fn delta(&mut self, share: f64, extra: f64, noise: f64) -> Outcome {
+    fn delta(&self, share: f64, extra: f64, noise: f64) -> Outcome {
         let equal = self.budget / f64::from(self.pictures_left);
         // What the distance takes is missing for the quality.
         let aim = equal.max(LEAST * share) / extra.exp2();
         let quantizer = self.quantizer(&H264.delta_bits, aim);
-        let long_run = H264.psnr.at(quantizer / 6.0, self.content.scale);
+        let long_run = H264.psnr.at(quantizer / PER_OCTAVE, self.content.scale);
         let gap = self.quality.gap(long_run);
         Outcome {
             bits: self.cost(&H264.delta_bits, quantizer) * (extra + noise).exp2(),
             quantizer,
-            psnr: self.quality.follow(gap, &H264.transition, 0),
+            psnr: self.quality.after(gap, &H264.transition),
         }
     }
 
     fn cost(&self, curve: &Surface, quantizer: f64) -> f64 {
         self.content
-            .bits(curve.at(quantizer / 6.0, self.content.scale))
+            .bits(curve.at(quantizer / PER_OCTAVE, self.content.scale))
     }
 
     /// The quantizer whose mean bits are the aim, by bisection; its fraction
     /// stands for quantizers that differ within the picture.
     fn quantizer(&self, curve: &Surface, aim: f64) -> f64 {
-        let (mut finer, mut coarser) = (BEST, WORST);
+        let (mut finer, mut coarser) = (BEST, COARSEST);
         for _ in 0..BISECTIONS {
             let middle = (finer + coarser) / 2.0;
             if self.cost(curve, middle) > aim {

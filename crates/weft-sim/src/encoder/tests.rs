@@ -2,8 +2,9 @@ use proptest::prelude::*;
 use weft_experiment::{ModelError, ModelSetup};
 use weft_units::{Codec, Duration, Instant, Rate, Rng};
 
-use super::{Keyframe, ModelEncoder, ModelFrame, vpx};
+use super::{Keyframe, ModelEncoder, ModelFrame};
 
+mod budget;
 mod rate;
 
 const FPS: u64 = 30;
@@ -50,7 +51,7 @@ fn quantizer_steps_are_those_of_vp8() {
         (116, 229),
     ];
     for (index, step) in steps {
-        let found = vpx::log2_step(f64::from(index)).exp2();
+        let found = weft_publish::fitting::vp8::log2_step(f64::from(index)).exp2();
         assert!(
             (found - f64::from(step)).abs() < 1e-9,
             "index {index}: {found}, not {step}"
@@ -157,7 +158,7 @@ fn wrong_setups_are_told() {
     ));
     assert_eq!(
         error(setup(Codec::Opus, 360, 400)).to_string(),
-        "opus is a codec of sound: vp8 and h264 have a model of an encoder"
+        "opus has no model of an encoder: vp8 and h264 have one"
     );
     let layers = ModelSetup {
         temporal_layers: 3,

@@ -7,12 +7,16 @@
 
 mod aim;
 mod quantizer;
+mod within;
 
-use super::{Content, Noise, Outcome, Picture, Quality, VP8};
+use weft_publish::fitting::vp8::log2_step;
+use weft_publish::fitting::{Seen, SizeGuess};
 
-use aim::Aim;
+use super::noise::Noise;
+use super::parameters::VP8;
+use super::picture::{Content, Outcome, Picture, Quality};
+
 use quantizer::dc_step;
-pub(super) use quantizer::log2_step;
 
 /// Buffer levels in seconds of the target rate, and what the overshoot and
 /// undershoot may be in percent: `weft-media`'s `vp8/encoder.rs`.
@@ -55,6 +59,17 @@ pub(super) struct Vpx {
     repayment: f64,
     decimation: u32,
     skips_left: u32,
+    guess: SizeGuess,
+    /// The last frame had a budget and was no keyframe. The first one of several
+    /// is never dropped (`weft-media`'s `vp8/within.rs`, `copied`).
+    within: bool,
+}
+
+/// The quantizers that one picture may get, and the bits that it shall have.
+struct Aim {
+    bits: f64,
+    best: f64,
+    worst: f64,
 }
 
 /// The rate control of one temporal layer, which counts what the layers below
@@ -90,6 +105,8 @@ impl Vpx {
             repayment: 0.0,
             decimation: 0,
             skips_left: 0,
+            guess: SizeGuess::default(),
+            within: false,
         };
         for layer in &mut vpx.layers {
             layer.level = INITIAL * rate * layer.rate_share;
@@ -114,7 +131,9 @@ impl Vpx {
     pub fn encode(&mut self, picture: Picture) -> Option<Outcome> {
         let noise = self.noise.next();
         self.since_keyframe += 1;
-        if self.drops(picture) {
+        if picture.budget.is_some() && !self.within && !picture.keyframe {
+            self.skips_left = 0;
+        } else if self.drops(picture) {
             for layer in picture.layer..self.layers.len() {
                 self.fill(layer, picture.fps, 0.0);
             }
@@ -124,8 +143,17 @@ impl Vpx {
             true => self.aim_keyframe(picture),
             false => self.aim_delta(picture),
         };
-        let quantizer = self.choose(picture, &aim);
-        let outcome = self.outcome(picture, quantizer, noise);
+        let outcome = match picture.budget {
+            None => self.outcome(picture, self.choose(picture, &aim), noise),
+            Some(bits) => self.encode_within(picture, &aim, noise, bits),
+        };
+        self.quality.follow(outcome.psnr, picture.layer);
+        self.within = picture.budget.is_some() && !picture.keyframe;
+        let seen = Seen {
+            step: log2_step(outcome.quantizer),
+            size: outcome.bits,
+        };
+        self.guess.on_frame(picture.keyframe, seen);
         self.learn(picture, &outcome);
         for layer in picture.layer..self.layers.len() {
             self.fill(layer, picture.fps, outcome.bits);
@@ -134,19 +162,17 @@ impl Vpx {
     }
 
     /// What the content takes at this quantizer.
-    fn outcome(&mut self, picture: Picture, quantizer: f64, noise: f64) -> Outcome {
+    fn outcome(&self, picture: Picture, quantizer: f64, noise: f64) -> Outcome {
         let (step, scale) = (log2_step(quantizer), self.content.scale);
         let (cost, psnr) = if picture.keyframe {
-            let psnr = VP8.key_psnr.at(step, scale);
-            (VP8.key_bits.at(step, scale), self.quality.restart(psnr))
+            (VP8.key_bits.at(step, scale), VP8.key_psnr.at(step, scale))
         } else {
             let transition = &VP8.transition;
             let gap = self.quality.gap(VP8.psnr.at(step, scale));
             let extra = transition.up * gap.max(0.0) + transition.down * gap.min(0.0);
             let extra = extra + VP8.distance * picture.distance;
             let cost = VP8.delta_bits.at(step, scale) + extra + noise;
-            let psnr = self.quality.follow(gap, transition, picture.layer);
-            (cost, psnr)
+            (cost, self.quality.after(gap, transition))
         };
         Outcome {
             bits: self.content.bits(cost),

@@ -1,5 +1,6 @@
 use super::*;
-use weft_experiment::{CongestionKind, FlowKind, FlowSetup, Route, TcpSetup};
+use weft_experiment::{CongestionKind, FlowKind, FlowSetup, LinkSetup, Route, TcpSetup};
+use weft_links::{MediumSpec, StationId};
 use weft_units::Duration;
 
 /// An upload from left to right and one from right to left.
@@ -25,22 +26,18 @@ fn delivered_mbps(record: &Record, flow: usize) -> f64 {
 #[test]
 fn flows_run_over_a_medium_that_stations_share() {
     let setup = two_uploads();
-    let station = setup.links[0].forward.clone();
-    let ring = || {
-        vec![MediumSpec::token_ring(
-            station.clone(),
-            Duration::from_micros(500),
-        )]
-    };
-    let record = run_over(&setup, ring(), 1, &mut ());
+    let station = setup.links[0].medium.link(StationId(0)).expect("wired");
+    let mut shared = setup.clone();
+    shared.links[0].medium = MediumSpec::token_ring(station.clone(), Duration::from_micros(500));
+    let record = run(&shared, 1, &mut ()).expect("a setup that can be run");
     assert_eq!(
-        record,
-        run_over(&setup, ring(), 1, &mut ()),
+        Ok(&record),
+        run(&shared, 1, &mut ()).as_ref(),
         "the same seed"
     );
 
     let link = &record.links[0];
-    let [up, down] = [&link.forward, &link.backward].map(|way| {
+    let [up, down] = [link.forward(), link.backward()].map(|way| {
         let counters = way.counters;
         let ended = counters.delivered + counters.dropped();
         assert_eq!(counters.sent, ended + way.in_flight);

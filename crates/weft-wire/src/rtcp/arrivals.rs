@@ -5,7 +5,7 @@
 mod body;
 mod split;
 
-pub use split::{ArrivalBlock, split_arrivals};
+pub use split::{Allowance, ArrivalBlock, split_arrivals};
 
 use super::{
     APPLICATION, TRANSPORT_LAYER_FEEDBACK, TRANSPORT_WIDE, WEFT_NAME, WEFT_PATH_FEEDBACK, feedback,
@@ -16,10 +16,9 @@ use crate::reader::Reader;
 use body::Body;
 use weft_units::{Ecn, Instant, PathId, Ssrc};
 
-/// Entries of all arrival lists in one RTCP packet: half of the sequence
-/// space, beyond which a sequence number is ambiguous. Two octets can stand
-/// for 8,191 lost packets, so the size of the packet is no bound.
-pub const MAX_ARRIVALS: usize = 1 << 15;
+/// Entries of a list: half of the sequence space, beyond which a sequence
+/// number is ambiguous.
+pub const MAX_ENTRIES: usize = 1 << 15;
 
 /// Arrival times by transport-wide sequence number.
 ///

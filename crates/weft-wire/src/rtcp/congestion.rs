@@ -1,7 +1,9 @@
 //! Congestion control feedback (RFC 8888): arrival times and ECN marks by
 //! each stream's own sequence numbers.
 
-use super::{CONGESTION_CONTROL, TRANSPORT_LAYER_FEEDBACK, write_packet, write_ssrcs};
+use super::{
+    CONGESTION_CONTROL, TRANSPORT_LAYER_FEEDBACK, take_entries, write_packet, write_ssrcs,
+};
 use crate::ParseError;
 use crate::reader::Reader;
 use weft_units::{Duration, Ssrc};
@@ -128,7 +130,7 @@ impl CongestionFeedback {
         messages
     }
 
-    pub(super) fn parse(body: &[u8]) -> Result<CongestionFeedback, ParseError> {
+    pub(super) fn parse(body: &[u8], left: &mut usize) -> Result<CongestionFeedback, ParseError> {
         let what = "congestion feedback";
         let timestamp_at = body.len().checked_sub(4);
         let (blocks, timestamp) = timestamp_at
@@ -138,7 +140,7 @@ impl CongestionFeedback {
         let sender = Ssrc(reader.u32()?);
         let mut streams = Vec::new();
         while !reader.is_empty() {
-            streams.push(StreamArrivals::parse(&mut reader)?);
+            streams.push(StreamArrivals::parse(&mut reader, left)?);
         }
         Ok(CongestionFeedback {
             sender,
@@ -178,7 +180,7 @@ impl StreamArrivals {
         parts.collect()
     }
 
-    fn parse(reader: &mut Reader<'_>) -> Result<StreamArrivals, ParseError> {
+    fn parse(reader: &mut Reader<'_>, left: &mut usize) -> Result<StreamArrivals, ParseError> {
         let ssrc = Ssrc(reader.u32()?);
         let begin_sequence = reader.u16()?;
         let count = usize::from(reader.u16()?);
@@ -187,6 +189,7 @@ impl StreamArrivals {
                 what: "arrival list",
             });
         }
+        take_entries(left, count, "arrival list")?;
         // Pairs of reports fill words.
         let mut reports = Reader::new(reader.take(count.div_ceil(2) * 4)?, "arrival list");
         let packets = (0..count)

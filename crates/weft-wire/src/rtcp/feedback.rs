@@ -2,7 +2,7 @@
 
 use super::{
     APPLICATION_LAYER, FULL_INTRA_REQUEST, NACK, PAYLOAD_FEEDBACK, Packet,
-    TRANSPORT_LAYER_FEEDBACK, write_packet, write_ssrcs,
+    TRANSPORT_LAYER_FEEDBACK, take_entries, write_packet, write_ssrcs,
 };
 use crate::ParseError;
 use crate::reader::Reader;
@@ -52,12 +52,13 @@ pub(super) fn parse_sources<'a>(
 }
 
 impl Nack {
-    pub(super) fn parse(body: &[u8]) -> Result<Nack, ParseError> {
+    pub(super) fn parse(body: &[u8], left: &mut usize) -> Result<Nack, ParseError> {
         let (sender, media, mut reader) = parse_sources(body, "NACK")?;
         let mut lost = Vec::new();
         while !reader.is_empty() {
             let first = reader.u16()?;
             let mask = reader.u16()?;
+            take_entries(left, 1 + mask.count_ones() as usize, "NACK")?;
             lost.push(first);
             let others = (0..NACK_BITS).filter(|bit| mask >> bit & 1 == 1);
             lost.extend(others.map(|bit| first.wrapping_add(bit + 1)));

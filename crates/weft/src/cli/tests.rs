@@ -55,14 +55,58 @@ fn the_contract_of_demo_is_understood() {
 
 #[test]
 fn an_operator_names_the_port_of_media() {
-    let of = |line| match parse(line).map(|cli| cli.command) {
-        Ok(Command::Serve(args)) => Ok(args.media_port),
+    let of = |line: &str| match parse(line).map(|cli| cli.command) {
+        Ok(Command::Serve(args)) => Ok(args.media.config().ports),
         other => Err(format!("{other:?}")),
     };
-    assert_eq!(of("weft serve"), Ok(None));
-    assert_eq!(of("weft serve --media-port 8443"), Ok(Some(8443)));
-    let error = of("weft serve --media-port 0").unwrap_err();
-    assert!(error.contains("1..=65535"), "{error}");
+    assert_eq!(of("weft serve"), Ok(0..=0));
+    assert_eq!(of("weft serve --media-port 8443"), Ok(8443..=8443));
+    assert_eq!(of("weft serve --media-port 8443-8450"), Ok(8443..=8450));
+    for wrong in ["0", "9-8", "1-", "70000"] {
+        let error = of(&format!("weft serve --media-port {wrong}")).unwrap_err();
+        assert!(error.contains("8443-8453"), "{error}");
+    }
+}
+
+#[test]
+fn an_operator_names_addresses_limits_and_what_is_written_down() {
+    let line = "weft serve --media-interface eth0 --media-interface 192.0.2.7 --public-address \
+                198.51.100.1 --max-rooms 7 --max-connections-per-address 9 --max-egress 800mbit --max-publisher-rate 8mbit --log info \
+                --log-format json --drain 30";
+    let Ok(Command::Serve(args)) = parse(line).map(|cli| cli.command) else {
+        panic!("not understood: {:?}", parse(line).err());
+    };
+    let media = args.media.config();
+    assert_eq!(media.interfaces, ["eth0"]);
+    assert_eq!(media.addresses[0].to_string(), "192.0.2.7");
+    assert_eq!(media.public[0].to_string(), "198.51.100.1");
+    let limits = args.limits.limits();
+    assert_eq!((limits.rooms, limits.media.per_address), (7, 9));
+    assert_eq!(limits.media.egress, Some(Rate::from_mbps(800)));
+    assert_eq!(limits.media.publisher, Rate::from_mbps(8));
+    assert_eq!(args.drain.as_secs(), 30);
+    assert!(
+        parse("weft serve --log loud")
+            .unwrap_err()
+            .contains("debug")
+    );
+}
+
+#[test]
+fn the_contract_of_token_is_understood() {
+    let of = |line: &str| match parse(line).map(|cli| cli.command) {
+        Ok(Command::Token(args)) => Ok((args.hours.as_secs(), args.watch)),
+        other => Err(format!("{other:?}")),
+    };
+    assert_eq!(of("weft token --room R --hours 2"), Ok((7200, false)));
+    assert_eq!(
+        of("weft token --room R --hours 0.5 --watch --token-key k"),
+        Ok((1800, true))
+    );
+    for hours in ["0", "-1", "NaN", "inf", "9000"] {
+        let error = of(&format!("weft token --room R --hours={hours}")).unwrap_err();
+        assert!(error.contains("such as 2 or 0.5"), "{error}");
+    }
 }
 
 #[test]
@@ -161,10 +205,10 @@ fn the_links_of_an_emulated_shell_may_have_names() {
     let crate::emu::args::EmuCommand::Shell(args) = args.command;
     let names: Vec<_> = args.links.iter().map(|l| l.name.as_deref()).collect();
     assert_eq!(names, [None, Some("lte")]);
-    assert_eq!(
-        args.links[1].spec.to_string(),
-        "rate=3mbit,delay=0ms,queue=300ms"
-    );
+    let crate::emu::args::Spec::Wired(wire) = &args.links[1].spec else {
+        panic!("a wire: {:?}", args.links[1]);
+    };
+    assert_eq!(wire.to_string(), "rate=3mbit,delay=0ms,queue=300ms");
     assert_eq!(args.down.len(), 2);
     assert_eq!(args.program, ["ping", "-c", "1", "198.18.0.1"]);
     assert!(parse("weft emu shell --link trace=generated:walking/wifi,loss=1%").is_ok());
@@ -212,5 +256,20 @@ fn only_codecs_of_pictures_are_cameras_codecs() {
         let error = with(wrong).err().unwrap_or_default();
         let expected = format!("`{wrong}` is no video codec; write vp8 or h264");
         assert!(error.contains(&expected), "{error}");
+    }
+}
+
+#[test]
+fn every_command_has_a_page_and_is_completed() {
+    let folder = tempfile::tempdir().expect("a folder");
+    clap_mangen::generate_to(Cli::command(), folder.path()).expect("pages");
+    let mut script = Vec::new();
+    let bash = clap_complete::Shell::Bash;
+    clap_complete::generate(bash, &mut Cli::command(), "weft", &mut script);
+    let script = String::from_utf8(script).expect("text");
+    for command in Cli::command().get_subcommands() {
+        let name = command.get_name();
+        assert!(folder.path().join(format!("weft-{name}.1")).is_file());
+        assert!(script.contains(name), "{name}");
     }
 }

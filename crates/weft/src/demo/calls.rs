@@ -8,12 +8,13 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use weft_cc::ControllerKind;
+use weft_links::MediumSpec;
 use weft_media::CameraSpec;
-use weft_net::{Clock, Driver, LinkSpec, Remote, Target};
-use weft_peer::{Direction, Section};
+use weft_net::{Clock, Driver, LinkChoice, Remote, Target};
+use weft_peer::{Section, StreamDirection};
 use weft_publish::Degradation;
 use weft_server::ServerHandle;
-use weft_session::{ProtectionKind, ReceivedFrame, SchedulerKind};
+use weft_session::{Preference, ProtectionKind, ReceivedFrame, SchedulerKind};
 use weft_units::{Codec, MediaKind, Rate};
 
 use super::relay::{Relay, RelayHandle};
@@ -21,7 +22,6 @@ use super::ride::{LinkName, Ride, RideState};
 use super::settings::{Setting, SettingTick};
 use crate::cli::DemoArgs;
 use crate::exit::{self, Failure};
-use weft_endpoint::Notices;
 use weft_endpoint::caller::{self, CallError, Command, News, PeerReport, Sending, ask};
 use weft_endpoint::connect::{ConnectError, connect};
 use weft_endpoint::links::{Links, Scope};
@@ -29,6 +29,7 @@ use weft_endpoint::signalling::{self, Created, Room, SignallingError, Trust};
 use weft_endpoint::sources::feed::Feed;
 use weft_endpoint::sources::video::{self, VideoControl, VideoFrame, VideoSetup};
 use weft_endpoint::watch::Watcher;
+use weft_endpoint::{Notice, Notices};
 
 /// The room of the demo, and its two participants.
 const ROOM: &str = "demo";
@@ -38,6 +39,8 @@ pub const SINGLE: &str = "single:wifi";
 /// Most that a call sends: a sharp 720p picture. Either link alone carries it
 /// while it is good, so what the demo shows is the deaths and the congestion.
 const MAX_RATE: Rate = Rate::from_kbps(2500);
+/// Both calls must show a picture within this time, or the demo cannot run.
+pub const SETUP: Duration = Duration::from_secs(20);
 /// Between attempts to connect anew.
 const RETRY: Duration = Duration::from_secs(1);
 
@@ -49,6 +52,7 @@ pub struct Call {
     /// From each picture's capture until the session had it.
     pub encoding: Arc<Mutex<Vec<weft_units::Duration>>>,
     pub scheduler: SchedulerKind,
+    pub preference: Preference,
     pub protection: ProtectionKind,
     pub controller: ControllerKind,
     sender: Driver<Command>,
@@ -91,6 +95,7 @@ impl DemoRun {
         for (name, links, scheduler, protection) in plans {
             let sending = Sending {
                 scheduler,
+                preference: args.prefer,
                 protection,
                 controller: args.controller,
                 codec: args.codec,
@@ -119,7 +124,9 @@ impl DemoRun {
                 layers: 3,
                 degradation: Degradation::default(),
             };
-            video::start(setup, control, shots, notices.clone(), send).map_err(Failure::machine)?;
+            let slow = notices.clone();
+            let on_missed = move |missed| slow.tell(Notice::TooSlow { missed });
+            video::start(setup, control, shots, on_missed, send).map_err(Failure::machine)?;
             publish(&sender.remote, &room, name)?;
             let watcher = Watcher::start(clock, args.codec).map_err(Failure::machine)?;
             calls.push(Call {
@@ -128,6 +135,7 @@ impl DemoRun {
                 watcher,
                 encoding,
                 scheduler,
+                preference: args.prefer,
                 protection,
                 controller: args.controller,
                 sender,
@@ -161,6 +169,10 @@ impl DemoRun {
                     call.scheduler = scheduler;
                     call.sender.remote.send(Command::Schedule(scheduler));
                 }
+                Setting::Preference(preference) => {
+                    call.preference = preference;
+                    call.sender.remote.send(Command::Prefer(preference));
+                }
                 Setting::Protection(protection) => {
                     call.protection = protection;
                     call.sender.remote.send(Command::Protect(protection));
@@ -186,10 +198,11 @@ impl DemoRun {
     pub fn end(self) {
         for call in self.calls {
             call.sender.remote.send(Command::Stop);
-            call.sender.join();
+            // The panic hook has told of one that panicked.
+            let _ = call.sender.join();
         }
         self.viewer.remote.send(Command::Stop);
-        self.viewer.join();
+        let _ = self.viewer.join();
     }
 }
 
@@ -198,6 +211,7 @@ impl Call {
     pub fn settings(&self) -> Vec<SettingTick> {
         vec![
             Setting::Scheduler(self.scheduler).show(),
+            Setting::Preference(self.preference).show(),
             Setting::Protection(self.protection).show(),
             Setting::Controller(self.controller).show(),
         ]
@@ -218,11 +232,10 @@ fn start_relays(
     let mut relays = BTreeMap::new();
     for (index, link) in links.iter().enumerate() {
         let name = format!("{call}/{}", link.as_str());
-        let spec = link.spec();
+        let medium = MediumSpec::wired(link.spec(), link.spec());
         // Each call has links of its own with the same script: they do not
         // compete, so each shows what it would do alone.
-        let relay =
-            Relay::start(&name, &spec, &spec, target, index as u64).map_err(Failure::machine)?;
+        let relay = Relay::start(&name, &medium, target, index as u64).map_err(Failure::machine)?;
         relay.apply(&start.link(*link));
         relays.insert(*link, relay);
     }
@@ -230,19 +243,20 @@ fn start_relays(
 }
 
 /// Each link is a loopback socket whose packets all go through its relay.
-fn specs(relays: &BTreeMap<LinkName, RelayHandle>) -> Vec<LinkSpec> {
-    let spec = |(name, relay): (&LinkName, &RelayHandle)| LinkSpec {
+fn specs(relays: &BTreeMap<LinkName, RelayHandle>) -> Vec<LinkChoice> {
+    let spec = |(name, relay): (&LinkName, &RelayHandle)| LinkChoice {
         via: Some(relay.address()),
-        ..LinkSpec::new(name.as_str(), Target::Address(relay.address().ip()))
+        ..LinkChoice::new(name.as_str(), Target::Address(relay.address().ip()))
     };
     relays.iter().map(spec).collect()
 }
 
 fn start_viewer(clock: Clock, notices: Notices) -> Result<Driver<Command>, Failure> {
-    let loopback: LinkSpec = "127.0.0.1".parse().map_err(Failure::machine)?;
+    let loopback: LinkChoice = "127.0.0.1".parse().map_err(Failure::machine)?;
     let links = Links::check(vec![loopback], Scope::Named, &notices).map_err(Failure::machine)?;
     let sending = Sending {
         scheduler: SchedulerKind::Single,
+        preference: Preference::default(),
         protection: ProtectionKind::None,
         controller: ControllerKind::Gcc,
         codec: Codec::Vp8,
@@ -256,7 +270,7 @@ fn publish(remote: &Remote<Command>, room: &Room, name: &'static str) -> Result<
     let query = format!("name={}&kind=native", participant(name));
     let room = room.clone();
     let exchange = move |offer: &str| room.publish(&query, None, offer);
-    keep(remote, Direction::Send, exchange, |_| {})
+    keep(remote, StreamDirection::Send, exchange, |_| {})
 }
 
 /// The participant of a call: names in addresses have no colon.
@@ -267,7 +281,7 @@ pub fn participant(call: &str) -> &str {
 fn watch(remote: &Remote<Command>, room: &Room, call: &Call) -> Result<(), Failure> {
     let (room, name, watcher) = (room.clone(), call.name, call.watcher.clone());
     let exchange = move |offer: &str| play_when_published(&room, participant(name), offer);
-    keep(remote, Direction::Receive, exchange, move |frame| {
+    keep(remote, StreamDirection::Receive, exchange, move |frame| {
         watcher.show(frame);
     })
 }
@@ -276,7 +290,7 @@ fn watch(remote: &Remote<Command>, room: &Room, call: &Call) -> Result<(), Failu
 /// up a call whose links stay cut for long.
 fn keep(
     remote: &Remote<Command>,
-    direction: Direction,
+    direction: StreamDirection,
     exchange: impl Fn(&str) -> Result<Created, SignallingError> + Send + 'static,
     show: impl Fn(ReceivedFrame) + Send + 'static,
 ) -> Result<(), Failure> {
@@ -317,9 +331,9 @@ fn play_when_published(
     participant: &str,
     offer: &str,
 ) -> Result<Created, SignallingError> {
-    let deadline = Instant::now() + super::SETUP;
+    let deadline = Instant::now() + SETUP;
     loop {
-        match room.play(participant, offer) {
+        match room.play(participant, None, offer) {
             Err(error) if error.is_passing() && Instant::now() < deadline => {
                 thread::sleep(Duration::from_millis(50));
             }

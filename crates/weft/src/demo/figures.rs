@@ -8,7 +8,6 @@ use serde_json::{Value, json};
 use weft_session::{PathState, PathStats};
 use weft_units::{Bytes, Duration, Instant, Rate};
 
-use super::LINKS;
 use super::calls::{Call, DemoRun, WEFT};
 use super::ride::{LinkName, Override};
 use super::settings::SettingTick;
@@ -18,8 +17,10 @@ use weft_endpoint::watch::{Sight, Sights};
 /// What the page hears four times a second.
 #[derive(Clone, Debug, Serialize)]
 pub struct Tick {
+    /// Seconds since the demo began, or was begun anew.
     pub t: f64,
-    pub phase: &'static str,
+    /// What state the links are in.
+    pub phase: String,
     pub links: Vec<LinkTick>,
     pub calls: BTreeMap<&'static str, CallTick>,
     /// Those of the weft call.
@@ -65,6 +66,8 @@ pub struct Figures {
     links: BTreeMap<LinkName, LinkTotals>,
     sent_at_begin: BTreeMap<(&'static str, LinkName), Bytes>,
     frames_at_begin: BTreeMap<&'static str, u64>,
+    /// How long each call had stood still, and how often, before.
+    freezes_at_begin: BTreeMap<&'static str, (Duration, u32)>,
 }
 
 #[derive(Default)]
@@ -102,6 +105,11 @@ impl Figures {
             links: BTreeMap::new(),
             sent_at_begin: sent,
             frames_at_begin: frames,
+            freezes_at_begin: run
+                .calls
+                .iter()
+                .map(|c| (c.name, c.watcher.look(|sights| freezes_before(sights, now))))
+                .collect(),
         }
     }
 
@@ -110,7 +118,7 @@ impl Figures {
         &mut self,
         now: Instant,
         elapsed: StdDuration,
-        phase: &'static str,
+        phase: String,
         run: &DemoRun,
     ) -> Tick {
         let sent = sent_bytes(run);
@@ -119,7 +127,7 @@ impl Figures {
             .max(Duration::from_millis(1));
         let report = run.call(WEFT).and_then(Call::report);
         let mut links = Vec::new();
-        for name in LINKS {
+        for name in LinkName::ALL {
             let Some(relay) = run.call(WEFT).and_then(|c| c.relays.get(&name)) else {
                 continue;
             };
@@ -186,7 +194,7 @@ impl Figures {
                 .take_while(|s| s.at > since)
                 .collect();
             let bytes: usize = recent.iter().map(|s| s.bytes).sum();
-            let (freeze, count) = freezes(sights, self.began, now);
+            let (freeze, count) = self.freezes(call.name, sights, now);
             CallTick {
                 fps: recent.len(),
                 frozen: sights.freezes.is_frozen(now),
@@ -239,7 +247,7 @@ impl Figures {
             let encoding = Times::of(encoding.iter().copied());
             let bytes: usize = seen.iter().map(|s| s.bytes).sum();
             let span = Duration::from(elapsed).max(Duration::from_millis(1));
-            let (freeze, count) = freezes(sights, self.began, now);
+            let (freeze, count) = self.freezes(call.name, sights, now);
             json!({
                 "fps": round(seen.len() as f64 / elapsed.as_secs_f64().max(0.001)),
                 "fps_per_second": per_second,
@@ -259,6 +267,17 @@ impl Figures {
                 "links": self.links_of(elapsed, call),
             })
         })
+    }
+
+    /// Freezes since the beginning, one that lasts included, by the W3C's rule.
+    fn freezes(&self, call: &str, sights: &Sights, now: Instant) -> (Duration, u32) {
+        let (total, count) = freezes(sights, self.began, now);
+        let before = self.freezes_at_begin.get(call).copied();
+        let (total_before, count_before) = before.unwrap_or_default();
+        (
+            total.saturating_sub(total_before),
+            count.saturating_sub(count_before),
+        )
     }
 
     fn link_results(&self, elapsed: StdDuration, run: &DemoRun, call: &str) -> Value {
@@ -311,7 +330,7 @@ impl LinkTotals {
     }
 }
 
-/// Freezes from `began` on, one that lasts included, by the W3C's rule.
+/// All freezes, one that lasts included.
 fn freezes(sights: &Sights, began: Instant, now: Instant) -> (Duration, u32) {
     let mut total = sights.freezes.total();
     let mut count = sights.freezes.count();
@@ -321,6 +340,13 @@ fn freezes(sights: &Sights, began: Instant, now: Instant) -> (Duration, u32) {
         count += 1;
     }
     (total, count)
+}
+
+/// What is no longer counted when measuring begins now: of a freeze that lasts
+/// the time so far, but not that there is one.
+fn freezes_before(sights: &Sights, now: Instant) -> (Duration, u32) {
+    let (total, _) = freezes(sights, now, now);
+    (total, sights.freezes.count())
 }
 
 /// What became of many durations, in milliseconds.

@@ -22,12 +22,12 @@ use weft_server::{Server, ServerConfig};
 use crate::cli::DemoArgs;
 use crate::exit::{Failure, say};
 use crate::interrupt;
-use crate::serve;
+use crate::state::state_folder;
 
-use calls::DemoRun;
+use calls::{DemoRun, SETUP};
 use figures::Figures;
 use page::{Board, Wish};
-use ride::LinkName;
+use ride::Ride;
 
 /// The ride moves on this often: a fade looks smooth and a cut is sharp.
 const RIDE_STEP: Duration = Duration::from_millis(50);
@@ -35,8 +35,6 @@ const RIDE_STEP: Duration = Duration::from_millis(50);
 const TICK: Duration = Duration::from_millis(250);
 /// Headless runs last this long unless told: one whole ride.
 const HEADLESS_SECONDS: u64 = 60;
-/// Both calls must show a picture within this time, or the demo cannot run.
-const SETUP: Duration = Duration::from_secs(20);
 
 pub fn run(args: DemoArgs) -> Result<(), Failure> {
     let clock = Clock::start();
@@ -49,7 +47,7 @@ pub fn run(args: DemoArgs) -> Result<(), Failure> {
     let json = args.json.as_deref().map(create).transpose()?;
     let config = ServerConfig {
         listen,
-        state: serve::state_folder(),
+        state: state_folder(),
         extra: Some(page::router(&board)),
         ..ServerConfig::default()
     };
@@ -75,25 +73,32 @@ pub fn run(args: DemoArgs) -> Result<(), Failure> {
         (None, false) => None,
     };
     let mut figures = Figures::begin(clock.now(), &run);
-    let began = Instant::now();
+    let started = Instant::now();
+    let mut began = started;
     let mut next_tick = began;
     let mut screen = terminal::Screen::new(args.headless);
     loop {
-        let elapsed = began.elapsed();
-        if length.is_some_and(|l| elapsed >= l) {
+        if length.is_some_and(|l| started.elapsed() >= l) {
             break;
         }
         for wish in board.take_wishes() {
             match wish {
                 Wish::Link(link, to) => run.ride.set(link, to),
                 Wish::Set(setting) => run.set_weft(setting),
+                Wish::Restart => {
+                    run.ride = Ride::default();
+                    figures = Figures::begin(clock.now(), &run);
+                    began = Instant::now();
+                }
             }
         }
+        let elapsed = began.elapsed();
+        run.ride.settle(elapsed.into());
         let state = run.ride.at(elapsed.into());
         run.apply(&state);
         if Instant::now() >= next_tick {
             next_tick += TICK;
-            let tick = figures.tick(clock.now(), elapsed, state.phase, &run);
+            let tick = figures.tick(clock.now(), elapsed, state.headline(), &run);
             screen.show(&tick, length);
             board.publish(&tick);
         }
@@ -145,6 +150,3 @@ fn wait_for_pictures(run: &DemoRun, stopped: &Receiver<()>) -> Result<(), Failur
     }
     Ok(())
 }
-
-/// The two links in the order of the page.
-const LINKS: [LinkName; 2] = LinkName::ALL;

@@ -1,14 +1,14 @@
 //! What the demo's page asks for beside the rooms: ticks, the links' switches
 //! and the call's settings.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 use std::convert::Infallible;
 use std::pin::Pin;
 use std::sync::{Arc, Mutex};
 use std::task::{Context, Poll};
 
 use serde::Deserialize;
-use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
+use tokio::sync::mpsc::{Receiver, Sender, channel};
 use weft_server::axum::extract::{Path, State};
 use weft_server::axum::http::StatusCode;
 use weft_server::axum::response::sse::{Event, KeepAlive, Sse};
@@ -20,8 +20,12 @@ use super::figures::Tick;
 use super::ride::{LinkName, Override, UnknownName};
 use super::settings::Setting;
 
-/// Ticks kept for a page that is opened later: a minute of plots.
+/// Ticks kept for who comes while others watch: a minute of plots.
 const HISTORY: usize = 240;
+
+/// Events that wait for a slow page before it is given up: the history, and as
+/// much again.
+const WAITING: usize = 2 * HISTORY;
 
 /// Between the demo and its page.
 #[derive(Clone)]
@@ -32,17 +36,34 @@ pub struct Board {
 #[derive(Default)]
 struct Inner {
     history: VecDeque<String>,
-    listeners: Vec<UnboundedSender<String>>,
+    visitors: BTreeMap<VisitorId, Sender<Message>>,
+    /// Visitors so far.
+    came: VisitorId,
+    /// Whose hand is on a link.
+    holds: BTreeMap<LinkName, VisitorId>,
     wishes: Vec<Wish>,
 }
 
+/// Counts from one.
+type VisitorId = u64;
+
 /// What a person wants of the demo.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Wish {
     /// A button of a link.
     Link(LinkName, Override),
     /// A choice about the weft call.
     Set(Setting),
+    /// From the beginning, with every figure at zero.
+    Restart,
+}
+
+/// What a page is told.
+#[derive(Clone, Debug)]
+enum Message {
+    Tick(String),
+    /// After the ticks of before: who the page is.
+    Visitor(VisitorId),
 }
 
 impl Board {
@@ -67,7 +88,9 @@ impl Board {
             inner.history.pop_front();
         }
         inner.history.push_back(text.clone());
-        inner.listeners.retain(|l| l.send(text.clone()).is_ok());
+        inner
+            .visitors
+            .retain(|_, visitor| visitor.try_send(Message::Tick(text.clone())).is_ok());
     }
 
     /// What people did on the page since the last time.
@@ -75,41 +98,98 @@ impl Board {
         std::mem::take(&mut self.lock().wishes)
     }
 
-    /// Notes what a person wants, or says what there is to want.
-    fn wish(&self, wish: Result<Wish, UnknownName>) -> Response {
-        match wish {
-            Ok(wish) => {
-                self.lock().wishes.push(wish);
-                StatusCode::NO_CONTENT.into_response()
-            }
-            Err(error) => {
-                let problem = serde_json::json!({
-                    "error": format!("'{}' is not known here", error.given),
-                    "remedy": format!("write {}", error.expected),
-                });
-                (StatusCode::NOT_FOUND, Json(problem)).into_response()
-            }
+    /// Who finds nobody watching sees the demo from its beginning; who finds
+    /// others sees what they see.
+    fn listen(&self) -> Visit {
+        let (sender, receiver) = channel(WAITING);
+        let mut inner = self.lock();
+        if inner.visitors.is_empty() {
+            inner.restart();
+        }
+        for past in &inner.history {
+            let _ = sender.try_send(Message::Tick(past.clone()));
+        }
+        inner.came += 1;
+        let id = inner.came;
+        let _ = sender.try_send(Message::Visitor(id));
+        inner.visitors.insert(id, sender);
+        Visit {
+            id,
+            board: self.clone(),
+            receiver,
         }
     }
 
-    fn listen(&self) -> Ticks {
-        let (sender, receiver) = unbounded_channel();
+    /// A link in the hand of a visitor is let go when that one leaves; without
+    /// a visitor it stays as it is.
+    fn switch(&self, name: LinkName, to: Override, visitor: Option<VisitorId>) -> Response {
         let mut inner = self.lock();
-        for past in &inner.history {
-            let _ = sender.send(past.clone());
+        if visitor.is_some_and(|id| !inner.visitors.contains_key(&id)) {
+            return problem(
+                StatusCode::CONFLICT,
+                "This page's connection has just ended.",
+                "Try again in a moment.",
+            );
         }
-        inner.listeners.push(sender);
-        Ticks(receiver)
+        match visitor {
+            Some(id) if to != Override::Auto => inner.holds.insert(name, id),
+            _ => inner.holds.remove(&name),
+        };
+        inner.wishes.push(Wish::Link(name, to));
+        StatusCode::NO_CONTENT.into_response()
     }
 }
 
-struct Ticks(UnboundedReceiver<String>);
+impl Inner {
+    fn restart(&mut self) {
+        self.history.clear();
+        self.holds.clear();
+        self.wishes.push(Wish::Restart);
+    }
 
-impl futures_core::Stream for Ticks {
+    fn leave(&mut self, id: VisitorId) {
+        self.visitors.remove(&id);
+        let wishes = &mut self.wishes;
+        self.holds.retain(|link, holder| {
+            let stays = *holder != id;
+            if !stays {
+                wishes.push(Wish::Link(*link, Override::Auto));
+            }
+            stays
+        });
+    }
+}
+
+/// One page that watches, until it is closed.
+struct Visit {
+    id: VisitorId,
+    board: Board,
+    receiver: Receiver<Message>,
+}
+
+impl Drop for Visit {
+    fn drop(&mut self) {
+        self.board.lock().leave(self.id);
+    }
+}
+
+impl futures_core::Stream for Visit {
     type Item = Result<Event, Infallible>;
     fn poll_next(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Self::Item>> {
-        let next = self.0.poll_recv(context);
-        next.map(|tick| tick.map(|text| Ok(Event::default().event("tick").data(text))))
+        let next = self.receiver.poll_recv(context);
+        next.map(|message| message.map(|message| Ok(message.event())))
+    }
+}
+
+impl Message {
+    fn event(self) -> Event {
+        match self {
+            Message::Tick(text) => Event::default().event("tick").data(text),
+            Message::Visitor(id) => {
+                let text = serde_json::json!({ "id": id }).to_string();
+                Event::default().event("visitor").data(text)
+            }
+        }
     }
 }
 
@@ -119,6 +199,7 @@ pub fn router(board: &Board) -> Router {
         .route("/api/demo/events", get(events))
         .route("/api/demo/links/{name}", post(switch))
         .route("/api/demo/settings/{name}", post(set))
+        .route("/api/demo/restart", post(restart))
         .with_state(board.clone())
         .merge(crate::serve::rooms_mode())
 }
@@ -130,6 +211,8 @@ async fn events(State(board): State<Board>) -> impl IntoResponse {
 #[derive(Deserialize)]
 struct Switch {
     state: String,
+    /// The page that asks, by its event `visitor`.
+    visitor: Option<VisitorId>,
 }
 
 async fn switch(
@@ -137,10 +220,11 @@ async fn switch(
     Path(name): Path<String>,
     Json(switch): Json<Switch>,
 ) -> Response {
-    let wish = name
-        .parse::<LinkName>()
-        .and_then(|n| Ok(Wish::Link(n, switch.state.parse()?)));
-    board.wish(wish)
+    let read = || Ok((name.parse()?, switch.state.parse()?));
+    match read() {
+        Ok((name, to)) => board.switch(name, to, switch.visitor),
+        Err(error) => unknown(&error),
+    }
 }
 
 #[derive(Deserialize)]
@@ -153,5 +237,91 @@ async fn set(
     Path(name): Path<String>,
     Json(choice): Json<Choice>,
 ) -> Response {
-    board.wish(Setting::parse(&name, &choice.value).map(Wish::Set))
+    match Setting::parse(&name, &choice.value) {
+        Ok(setting) => {
+            board.lock().wishes.push(Wish::Set(setting));
+            StatusCode::NO_CONTENT.into_response()
+        }
+        Err(error) => unknown(&error),
+    }
+}
+
+async fn restart(State(board): State<Board>) -> StatusCode {
+    board.lock().restart();
+    StatusCode::NO_CONTENT
+}
+
+fn unknown(error: &UnknownName) -> Response {
+    let said = format!("'{}' is not known here", error.given);
+    problem(
+        StatusCode::NOT_FOUND,
+        &said,
+        &format!("write {}", error.expected),
+    )
+}
+
+fn problem(status: StatusCode, error: &str, remedy: &str) -> Response {
+    let problem = serde_json::json!({ "error": error, "remedy": remedy });
+    (status, Json(problem)).into_response()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn wishes_of(board: &Board) -> Vec<Wish> {
+        board.take_wishes()
+    }
+
+    const CUT_WIFI: Wish = Wish::Link(LinkName::Wifi, Override::Cut);
+    const LET_WIFI_GO: Wish = Wish::Link(LinkName::Wifi, Override::Auto);
+
+    #[test]
+    fn only_who_finds_nobody_watching_begins_it_anew() {
+        let board = Board::new();
+        let first = board.listen();
+        assert_eq!(wishes_of(&board), [Wish::Restart]);
+        let second = board.listen();
+        assert_eq!(wishes_of(&board), []);
+        drop((first, second));
+        let _third = board.listen();
+        assert_eq!(wishes_of(&board), [Wish::Restart]);
+    }
+
+    #[test]
+    fn a_cut_does_not_outlive_who_made_it() {
+        let board = Board::new();
+        let (one, other) = (board.listen(), board.listen());
+        board.take_wishes();
+        board.switch(LinkName::Wifi, Override::Cut, Some(one.id));
+        drop(other);
+        assert_eq!(wishes_of(&board), [CUT_WIFI]);
+        drop(one);
+        assert_eq!(wishes_of(&board), [LET_WIFI_GO]);
+    }
+
+    #[test]
+    fn a_cut_is_in_the_hand_of_who_touched_the_link_last() {
+        let board = Board::new();
+        let (one, other) = (board.listen(), board.listen());
+        board.switch(LinkName::Wifi, Override::Cut, Some(one.id));
+        board.switch(LinkName::Wifi, Override::Cut, Some(other.id));
+        board.take_wishes();
+        drop(one);
+        assert_eq!(wishes_of(&board), []);
+        board.switch(LinkName::Wifi, Override::Auto, Some(other.id));
+        board.take_wishes();
+        drop(other);
+        assert_eq!(wishes_of(&board), [], "there is nothing left to let go");
+    }
+
+    #[test]
+    fn who_has_left_cuts_nothing() {
+        let board = Board::new();
+        let id = board.listen().id;
+        board.take_wishes();
+        let refusal = board.switch(LinkName::Lte, Override::Cut, Some(id));
+        assert_eq!(refusal.status(), StatusCode::CONFLICT);
+        assert_eq!(wishes_of(&board), []);
+    }
 }

@@ -7,24 +7,19 @@
 
 mod driver;
 mod nat;
+mod shared;
+mod sockets;
 
 use super::ride::LinkState;
 use driver::{Command, Driver};
 use nat::Nat;
+pub use shared::RelayCounters;
+use shared::{Change, Published, Shared};
 use std::io;
 use std::net::SocketAddr;
-use std::sync::{Arc, Mutex, PoisonError};
-use weft_links::{Counters, Direction, LinkSpec, MediumSpec};
-use weft_units::{Duration, Instant, Rate, Rng};
-
-/// What a UDP packet adds to its payload on the emulated link: an IPv4 header
-/// without options (RFC 791 section 3.1: 20 bytes) and a UDP header (RFC 768:
-/// 8 bytes), whatever the family of the loopback sockets.
-pub const OVERHEAD_BYTES: u64 = 20 + 8;
-
-/// A departure later than this counts as late: chosen by us, an order below
-/// the delays that the emulated links have.
-pub const LATE: Duration = Duration::from_millis(2);
+use std::sync::Arc;
+use weft_links::{MediumSpec, WiredDirection};
+use weft_units::{Duration, Rate, Rng};
 
 /// Starts relays.
 pub struct Relay;
@@ -36,11 +31,6 @@ pub struct RelayHandle {
     shared: Arc<Shared>,
     driver: Arc<Driver>,
 }
-
-/// From the clients to the target.
-pub const UP: Direction = Direction::Forward;
-/// From the target to the clients.
-pub const DOWN: Direction = Direction::Backward;
 
 /// A relay that cannot start.
 #[derive(Debug, thiserror::Error)]
@@ -67,71 +57,17 @@ pub enum RelayError {
     },
 }
 
-/// What a relay has done so far, and its state.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct RelayCounters {
-    /// From the clients to the target.
-    pub up: WayCounters,
-    /// From the target to the clients.
-    pub down: WayCounters,
-    /// Packets that the system did not carry further: nobody listens at the
-    /// target or the client's address, or there was no room.
-    pub send_errors: u64,
-    /// Packets that left later than [`LATE`] after their time: the emulation
-    /// was not true for these.
-    pub late: u64,
-    /// The latest one.
-    pub lateness_max: Duration,
-}
-
-/// One direction; sizes are those on the link, with [`OVERHEAD_BYTES`].
-#[derive(Clone, Copy, Debug, Default)]
-pub struct WayCounters {
-    /// Whether the link is switched on.
-    pub up: bool,
-    /// Present capacity, whatever the switch.
-    pub capacity: Rate,
-    /// Present one-way propagation delay.
-    pub delay: Duration,
-    /// Packets and bytes sent into the link, delivered and dropped by reason.
-    pub link: Counters,
-    /// How long a packet that came now would wait; `None` in an outage with
-    /// packets waiting.
-    pub queue_delay: Option<Duration>,
-}
-
-/// What the thread publishes after each of its turns.
-#[derive(Clone, Copy, Default)]
-struct Published {
-    counters: RelayCounters,
-    /// When the queues run empty, up and down.
-    empty_at: [Option<Instant>; 2],
-}
-
-#[derive(Default)]
-struct Shared(Mutex<Published>);
-
-/// A change of one direction's link.
-#[derive(Clone, Copy, Debug)]
-enum Change {
-    Capacity(Rate),
-    Delay(Duration),
-    Loss(f64),
-    Cut,
-    Restore,
-}
-
 impl Relay {
-    /// Starts a relay: what is sent to [`RelayHandle::address`] goes through
-    /// `up` to `target`, from one socket per client address; what comes back
-    /// goes through `down`. `name` and `seed` choose the random draws.
+    /// Starts a relay over a wired medium: what is sent to
+    /// [`RelayHandle::address`] goes [`UP`] to `target`, from one socket per
+    /// client address; what comes back goes [`DOWN`]. `name` and `seed` choose
+    /// the random draws.
     ///
     /// # Errors
     /// When the target is not on loopback, or the system gives no socket.
     pub fn start(
         name: &str,
-        up: &LinkSpec,
-        down: &LinkSpec,
+        medium: &MediumSpec,
         target: SocketAddr,
         seed: u64,
     ) -> Result<RelayHandle, RelayError> {
@@ -146,8 +82,8 @@ impl Relay {
         let driver = Driver::shared().map_err(system)?;
         let shared = Arc::new(Shared::default());
         let rng = Rng::new(seed).stream(name);
-        let spec = MediumSpec::wired(up.clone(), down.clone());
-        let nat = Nat::open(&driver, &spec, target, &rng, shared.clone()).map_err(system)?;
+        let nat =
+            Nat::open(driver.sockets(), medium, target, &rng, shared.clone()).map_err(system)?;
         let handle = RelayHandle {
             address: nat.address(),
             key: nat.key(),
@@ -167,28 +103,28 @@ impl RelayHandle {
     }
 
     /// Changes the capacity; zero is an outage in which packets wait.
-    pub fn set_capacity(&self, ways: &'static [Direction], rate: Rate) {
+    pub fn set_capacity(&self, ways: &'static [WiredDirection], rate: Rate) {
         self.change(ways, Change::Capacity(rate));
     }
 
     /// Changes the one-way propagation delay.
-    pub fn set_delay(&self, ways: &'static [Direction], delay: Duration) {
+    pub fn set_delay(&self, ways: &'static [WiredDirection], delay: Duration) {
         self.change(ways, Change::Delay(delay));
     }
 
     /// Changes the probability, 0 to 1, that a packet is lost.
-    pub fn set_loss(&self, ways: &'static [Direction], loss: f64) {
+    pub fn set_loss(&self, ways: &'static [WiredDirection], loss: f64) {
         self.change(ways, Change::Loss(loss));
     }
 
     /// Switches both directions off: what waits and what comes is dropped.
     pub fn cut(&self) {
-        self.change(&Direction::ALL, Change::Cut);
+        self.change(&WiredDirection::ALL, Change::Cut);
     }
 
     /// Switches both directions on.
     pub fn restore(&self) {
-        self.change(&Direction::ALL, Change::Restore);
+        self.change(&WiredDirection::ALL, Change::Restore);
     }
 
     /// Brings both directions into a state of the ride.
@@ -197,9 +133,9 @@ impl RelayHandle {
             self.cut();
             return;
         }
-        self.set_capacity(&Direction::ALL, state.capacity);
-        self.set_delay(&Direction::ALL, state.delay);
-        self.set_loss(&Direction::ALL, state.loss);
+        self.set_capacity(&WiredDirection::ALL, state.capacity);
+        self.set_delay(&WiredDirection::ALL, state.delay);
+        self.set_loss(&WiredDirection::ALL, state.loss);
         self.restore();
     }
 
@@ -216,7 +152,7 @@ impl RelayHandle {
         counters
     }
 
-    fn change(&self, ways: &'static [Direction], change: Change) {
+    fn change(&self, ways: &'static [WiredDirection], change: Change) {
         self.driver.command(Command::Change(self.key, ways, change));
     }
 }
@@ -224,18 +160,6 @@ impl RelayHandle {
 impl Drop for RelayHandle {
     fn drop(&mut self) {
         self.driver.command(Command::Remove(self.key));
-    }
-}
-
-impl Shared {
-    // A panic elsewhere leaves whole values behind: they are `Copy` and
-    // written at once.
-    fn read(&self) -> Published {
-        *self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn write(&self, published: Published) {
-        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = published;
     }
 }
 

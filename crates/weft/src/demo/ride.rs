@@ -18,10 +18,10 @@ const QUEUE: QueueLimit = QueueLimit::Time(Duration::from_millis(200));
 // The links, chosen by us to look like a home's WiFi and a moving car's LTE:
 // each alone carries the call when it is good, and the call needs no more
 // than one.
-const WIFI_GOOD: LinkState = link(7_000, 15, 0.0);
-const WIFI_FADED: LinkState = link(300, 40, 0.08);
-const LTE_GOOD: LinkState = link(4_500, 35, 0.0);
-const LTE_CONGESTED: LinkState = link(1_200, 60, 0.01);
+const WIFI_GOOD: LinkState = link(Condition::Good, 7_000, 15, 0.0);
+const WIFI_FADED: LinkState = link(Condition::Fading, 300, 40, 0.08);
+const LTE_GOOD: LinkState = link(Condition::Good, 4_500, 35, 0.0);
+const LTE_CONGESTED: LinkState = link(Condition::Congested, 1_200, 60, 0.01);
 
 /// The two links of the demo.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -41,12 +41,26 @@ pub enum Override {
     /// A person: the link is off.
     Cut,
     /// A person: the link is on; while the script has it off, it is good.
+    /// Ends as soon as the script has it on as well ([`Ride::settle`]).
     Up,
+}
+
+/// How people call the state that a link is in.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Condition {
+    Good,
+    Fading,
+    Congested,
+    /// The script has it off.
+    Dead,
+    /// A person has it off.
+    Cut,
 }
 
 /// What one link is like at a time, in both directions.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct LinkState {
+    pub condition: Condition,
     /// Whether it carries anything.
     pub up: bool,
     /// Capacity; zero while it is off.
@@ -60,8 +74,6 @@ pub struct LinkState {
 /// What the ride is like at a time.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct RideState {
-    /// The phase of the script, for people.
-    pub phase: &'static str,
     /// The link "wifi".
     pub wifi: LinkState,
     /// The link "lte".
@@ -87,7 +99,6 @@ pub struct UnknownName {
 /// A stretch of the script.
 struct Phase {
     seconds: u64,
-    text: &'static str,
     wifi: Course,
     lte: Course,
 }
@@ -103,37 +114,31 @@ enum Course {
 const SCRIPT: [Phase; 6] = [
     Phase {
         seconds: 8,
-        text: "Both links are good",
         wifi: Course::Stays(WIFI_GOOD),
         lte: Course::Stays(LTE_GOOD),
     },
     Phase {
         seconds: 4,
-        text: "WiFi fades",
         wifi: Course::Fades(WIFI_GOOD, WIFI_FADED),
         lte: Course::Stays(LTE_GOOD),
     },
     Phase {
         seconds: 12,
-        text: "WiFi is dead",
         wifi: Course::Dead,
         lte: Course::Stays(LTE_GOOD),
     },
     Phase {
         seconds: 12,
-        text: "WiFi is back, LTE is congested",
         wifi: Course::Stays(WIFI_GOOD),
         lte: Course::Stays(LTE_CONGESTED),
     },
     Phase {
         seconds: 8,
-        text: "LTE is dead",
         wifi: Course::Stays(WIFI_GOOD),
         lte: Course::Dead,
     },
     Phase {
         seconds: 16,
-        text: "Both links are back",
         wifi: Course::Stays(WIFI_GOOD),
         lte: Course::Stays(LTE_GOOD),
     },
@@ -145,7 +150,6 @@ impl Ride {
     pub fn at(&self, time: Duration) -> RideState {
         let scripted = scripted(time);
         RideState {
-            phase: scripted.phase,
             wifi: self.wifi.of(scripted.wifi, WIFI_GOOD),
             lte: self.lte.of(scripted.lte, LTE_GOOD),
         }
@@ -156,6 +160,17 @@ impl Ride {
         match link {
             LinkName::Wifi => self.wifi = to,
             LinkName::Lte => self.lte = to,
+        }
+    }
+
+    /// Gives a link that a person has switched on back to the script, once
+    /// that has it on as well.
+    pub fn settle(&mut self, time: Duration) {
+        let scripted = scripted(time);
+        for link in LinkName::ALL {
+            if self.forced(link) == Override::Up && scripted.link(link).up {
+                self.set(link, Override::Auto);
+            }
         }
     }
 
@@ -170,6 +185,23 @@ impl Ride {
 }
 
 impl RideState {
+    /// The state of both links in a few words.
+    #[must_use]
+    pub fn headline(&self) -> String {
+        let of = |name: LinkName| {
+            let words = self.link(name).condition.words()?;
+            Some(format!("{} {words}", name.title()))
+        };
+        match (of(LinkName::Wifi), of(LinkName::Lte)) {
+            (None, None) => "Both links are good".to_owned(),
+            (Some(one), None) | (None, Some(one)) => one,
+            (Some(_), Some(_)) if self.wifi.condition == self.lte.condition => {
+                "Both links are cut by hand".to_owned()
+            }
+            (Some(wifi), Some(lte)) => format!("{wifi}, {lte}"),
+        }
+    }
+
     /// The state of the link of this name.
     #[must_use]
     pub fn link(&self, name: LinkName) -> LinkState {
@@ -182,16 +214,24 @@ impl RideState {
 
 impl LinkState {
     const DEAD: LinkState = LinkState {
+        condition: Condition::Dead,
         up: false,
         capacity: Rate::ZERO,
         delay: Duration::ZERO,
         loss: 0.0,
     };
 
-    /// The state at `share`, 0 to 1, of the way to `other`.
+    const CUT: LinkState = LinkState {
+        condition: Condition::Cut,
+        ..LinkState::DEAD
+    };
+
+    /// The state at `share`, 0 to 1, of the way to `other`, by whose name it
+    /// goes from the beginning.
     fn towards(self, other: LinkState, share: f64) -> LinkState {
         let stay = 1.0 - share;
         LinkState {
+            condition: other.condition,
             up: self.up,
             capacity: self.capacity.mul_f64(stay) + other.capacity.mul_f64(share),
             delay: self.delay.mul_f64(stay) + other.delay.mul_f64(share),
@@ -213,7 +253,7 @@ impl Course {
 impl Override {
     fn of(self, scripted: LinkState, good: LinkState) -> LinkState {
         match self {
-            Override::Cut => LinkState::DEAD,
+            Override::Cut => LinkState::CUT,
             Override::Up if !scripted.up => good,
             Override::Auto | Override::Up => scripted,
         }
@@ -230,6 +270,19 @@ impl Override {
     }
 }
 
+impl Condition {
+    /// What is said of a link in it; nothing of a good one.
+    const fn words(self) -> Option<&'static str> {
+        match self {
+            Condition::Good => None,
+            Condition::Fading => Some("fades"),
+            Condition::Congested => Some("is congested"),
+            Condition::Dead => Some("is dead"),
+            Condition::Cut => Some("is cut by hand"),
+        }
+    }
+}
+
 impl LinkName {
     /// Both, in the order in which they are shown.
     pub const ALL: [LinkName; 2] = [LinkName::Wifi, LinkName::Lte];
@@ -240,6 +293,15 @@ impl LinkName {
         match self {
             LinkName::Wifi => "wifi",
             LinkName::Lte => "lte",
+        }
+    }
+
+    /// As people write it.
+    #[must_use]
+    pub const fn title(self) -> &'static str {
+        match self {
+            LinkName::Wifi => "WiFi",
+            LinkName::Lte => "LTE",
         }
     }
 
@@ -295,7 +357,6 @@ fn scripted(time: Duration) -> RideState {
         if left < length {
             let share = left as f64 / length as f64;
             return RideState {
-                phase: phase.text,
                 wifi: phase.wifi.at(share),
                 lte: phase.lte.at(share),
             };
@@ -305,8 +366,9 @@ fn scripted(time: Duration) -> RideState {
     unreachable!("the phases fill the period")
 }
 
-const fn link(kbps: u64, delay_ms: u64, loss: f64) -> LinkState {
+const fn link(condition: Condition, kbps: u64, delay_ms: u64, loss: f64) -> LinkState {
     LinkState {
+        condition,
         up: true,
         capacity: Rate::from_kbps(kbps),
         delay: Duration::from_millis(delay_ms),

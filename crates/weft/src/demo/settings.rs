@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 use weft_cc::ControllerKind;
-use weft_session::{ProtectionKind, SchedulerKind};
+use weft_session::{Preference, ProtectionKind, SchedulerKind};
 
 use super::ride::UnknownName;
 
@@ -10,6 +10,7 @@ use super::ride::UnknownName;
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Setting {
     Scheduler(SchedulerKind),
+    Preference(Preference),
     Protection(ProtectionKind),
     Controller(ControllerKind),
 }
@@ -23,6 +24,7 @@ pub struct SettingTick {
 }
 
 const SCHEDULER: &str = "scheduler";
+const PREFERENCE: &str = "prefer";
 const PROTECTION: &str = "protection";
 const CONTROLLER: &str = "controller";
 
@@ -30,12 +32,13 @@ impl Setting {
     pub fn parse(name: &str, value: &str) -> Result<Setting, UnknownName> {
         let (setting, expected) = match name {
             SCHEDULER => (value.parse().ok().map(Setting::Scheduler), schedulers()),
+            PREFERENCE => (value.parse().ok().map(Setting::Preference), preferences()),
             PROTECTION => (value.parse().ok().map(Setting::Protection), protections()),
             CONTROLLER => (value.parse().ok().map(Setting::Controller), controllers()),
             _ => {
                 return Err(UnknownName {
                     given: name.to_owned(),
-                    expected: format!("{SCHEDULER}, {PROTECTION} or {CONTROLLER}"),
+                    expected: format!("{SCHEDULER}, {PREFERENCE}, {PROTECTION} or {CONTROLLER}"),
                 });
             }
         };
@@ -48,6 +51,7 @@ impl Setting {
     pub fn show(self) -> SettingTick {
         let (name, value, mut choices) = match self {
             Setting::Scheduler(kind) => (SCHEDULER, kind.name().to_owned(), schedulers()),
+            Setting::Preference(kind) => (PREFERENCE, kind.name().to_owned(), preferences()),
             Setting::Protection(kind) => (PROTECTION, kind.name().to_owned(), protections()),
             Setting::Controller(kind) => (CONTROLLER, kind.to_string(), controllers()),
         };
@@ -67,6 +71,10 @@ fn schedulers() -> Vec<String> {
     SchedulerKind::ALL
         .map(|kind| kind.name().to_owned())
         .to_vec()
+}
+
+fn preferences() -> Vec<String> {
+    Preference::ALL.map(|kind| kind.name().to_owned()).to_vec()
 }
 
 fn protections() -> Vec<String> {
@@ -89,6 +97,7 @@ mod tests {
     fn every_choice_shown_can_be_made() {
         let settings = [
             Setting::Scheduler(SchedulerKind::default()),
+            Setting::Preference(Preference::default()),
             Setting::Protection(ProtectionKind::default()),
             Setting::Controller(ControllerKind::default()),
             Setting::Controller("fixed:2mbit".parse().expect("a rate")),
@@ -107,6 +116,9 @@ mod tests {
         assert_eq!(error.given, "best");
         assert!(error.expected.contains("single, "), "{}", error.expected);
         let error = Setting::parse("colour", "red").expect_err("no such setting");
-        assert_eq!(error.expected, "scheduler, protection or controller");
+        assert_eq!(
+            error.expected,
+            "scheduler, prefer, protection or controller"
+        );
     }
 }

@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
-use weft_links::LinkSpec;
+use weft_links::{LinkSpec, SpecError, WifiSpec};
 
 #[derive(Debug, Args)]
 pub struct EmuArgs {
@@ -37,6 +37,7 @@ Examples:
   weft emu shell --link rate=5mbit,delay=25ms,queue=2bdp
   weft emu shell --link trace=lte.up,delay=40ms --down trace=lte.down,delay=40ms -- ping -c 10 198.18.0.1
   weft emu shell --link wifi=rate=20mbit,delay=10ms --link lte=rate=5mbit,delay=40ms
+  weft emu shell --link medium=wifi,standard=g,rate=54mbit -- ping -c 10 198.18.0.1
   weft emu shell --isolated --far 'iperf3 -s' --link rate=10mbit,delay=20ms -- sh -c 'iperf3 -c $WEFT_EMU_FAR'";
 
 #[derive(Debug, Args)]
@@ -45,7 +46,7 @@ pub struct ShellArgs {
     #[arg(
         long = "link",
         help = "A link, both directions alike: [NAME=]SPEC such as rate=5mbit,delay=25ms,loss=1%, \
-                queue=2bdp,aqm=codel (docs/models/links.md); repeat for more",
+                queue=2bdp,aqm=codel (docs/models/links.md), or a WiFi cell such as medium=wifi,standard=n,rate=mcs7 (docs/models/wifi.md); repeat for more",
         value_name = "SPEC",
         required = true,
         value_parser = link
@@ -75,7 +76,16 @@ pub struct ShellArgs {
 #[derive(Clone, Debug)]
 pub struct NamedLink {
     pub name: Option<String>,
-    pub spec: LinkSpec,
+    pub spec: Spec,
+}
+
+/// What `--link` says.
+#[derive(Clone, Debug)]
+pub enum Spec {
+    /// A wire, both ways alike.
+    Wired(Box<LinkSpec>),
+    /// A WiFi cell, in which the inside is the one station.
+    Cell(Box<WifiSpec>),
 }
 
 /// `NAME=SPEC` or `SPEC`: a specification has another `=` in its first item
@@ -89,7 +99,13 @@ fn link(text: &str) -> Result<NamedLink, String> {
     if name.as_deref() == Some("") {
         return Err("the name before `=` is empty: write NAME=SPEC, or SPEC alone".to_owned());
     }
-    let spec = spec(rest)?;
+    let is_cell = rest.split(',').any(|item| item.trim() == "medium=wifi");
+    let spec = match is_cell {
+        true => Spec::Cell(Box::new(
+            rest.parse().map_err(|e: SpecError| e.to_string())?,
+        )),
+        false => Spec::Wired(Box::new(spec(rest)?)),
+    };
     Ok(NamedLink { name, spec })
 }
 

@@ -6,8 +6,8 @@ use std::time::{Duration, Instant};
 
 use libc::{SIGKILL, SIGTERM, c_int, pid_t};
 
-use super::LOOK_EVERY;
-
+/// How soon it is seen that a program has ended.
+pub const LOOK_EVERY: Duration = Duration::from_millis(20);
 /// How long it has to end by itself; chosen by us.
 const GRACE: Duration = Duration::from_secs(1);
 

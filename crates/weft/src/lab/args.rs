@@ -2,7 +2,9 @@
 
 use std::path::PathBuf;
 
-use clap::{Args, Subcommand, ValueEnum};
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+use clap::{Args, Subcommand};
+use weft_lab::engine::Engines;
 use weft_lab::engine::emu::Client;
 
 #[derive(Debug, Args)]
@@ -37,7 +39,8 @@ const RUN_EXAMPLES: &str = "Examples:
   weft lab run campaigns/real-clients.toml --out real   many scenarios and clients; goes on
                                                  with what is in the folder
 
-Ctrl-C ends early: what is finished is kept and reported as partial.
+Ctrl-C ends early: what is finished is kept and reported as partial; with --out the
+same command goes on from there.
 Exit status: 0 done, 1 a run failed or is missing, 2 bad arguments or file,
 3 this machine or version cannot do it.";
 
@@ -55,7 +58,7 @@ pub struct ListArgs {
 /// What `run` and `compare` have in common.
 #[derive(Debug, Args)]
 pub struct Common {
-    /// Only these systems, such as webrtc@wifi,weft
+    /// Only these systems, such as webrtc@wifi,weft,floor
     #[arg(long, value_name = "A,B", value_delimiter = ',')]
     pub systems: Vec<String>,
     /// Run seeds 1 to N
@@ -81,8 +84,8 @@ pub struct RunArgs {
     #[arg(value_name = "FILE|SET", required = true)]
     pub scenarios: Vec<String>,
     /// Where it runs: in virtual time, or with real packets
-    #[arg(long, value_name = "ENGINE", value_enum, default_value_t = Engine::Sim)]
-    pub engine: Engine,
+    #[arg(long, value_name = "ENGINE", value_parser = engines(), default_value_t = Engines::default())]
+    pub engine: Engines,
     /// What is tested: weft, chromium, pion, aiortc or exec:CMD (a shell command); real programs
     /// need the engine emu
     #[arg(long, value_name = "CLIENT", default_value = "weft")]
@@ -98,16 +101,6 @@ pub struct RunArgs {
     /// Change a field of the scenario by its dotted path; repeat for more
     #[arg(long, value_name = "KEY=VALUE")]
     pub set: Vec<String>,
-}
-
-#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
-pub enum Engine {
-    /// The simulator
-    Sim,
-    /// The emulator: namespaces, the kernel's TCP, real clients
-    Emu,
-    /// One after the other, and where they disagree
-    Both,
 }
 
 #[derive(Debug, Args)]
@@ -134,6 +127,11 @@ pub struct BenchArgs {
     /// Print {workload: {sim_s_per_s: ...}} and nothing else
     #[arg(long)]
     pub json: bool,
+}
+
+fn engines() -> impl TypedValueParser<Value = Engines> {
+    let value = |engines: Engines| PossibleValue::new(engines.name()).help(engines.about());
+    PossibleValuesParser::new(Engines::all().map(value)).try_map(|name| name.parse::<Engines>())
 }
 
 fn seconds(text: &str) -> Result<f64, String> {

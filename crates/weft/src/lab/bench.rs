@@ -44,7 +44,7 @@ pub fn bench(args: &BenchArgs) -> Result<(), Failure> {
         };
         if !args.json {
             say(format_args!(
-                "{:10} {:7.0} simulated seconds per second (goal {}), {:.2} million events per second",
+                "{:12} {:7.0} simulated seconds per second (goal {}), {:.2} million events per second",
                 workload.name,
                 speed.sim_s_per_s,
                 speed.goal,

@@ -9,10 +9,11 @@ use weft_lab::Scenario;
 use weft_lab::engine::Engine;
 use weft_lab::engine::sim::Simulator;
 use weft_lab::outcome::{Disagreement, THRESHOLD, disagreements};
-use weft_lab::output;
+use weft_lab::output::{self, Folder};
 
 use super::args::Common;
-use super::run::{Work, create, folder, not_run, tell, verdict};
+use super::said::{not_run, tell, verdict};
+use super::work::{Work, folder, forget};
 use crate::exit::{Failure, say};
 
 /// Beside the folders of both engines.
@@ -28,6 +29,7 @@ pub fn run(
     stop: &AtomicBool,
 ) -> Result<(), Failure> {
     let mut ran = Ok(());
+    let mut ended = Vec::new();
     for (index, pair) in pairs.iter().enumerate() {
         if ran.is_err() || stop.load(Ordering::Relaxed) {
             let missing = not_run(pairs[index..].iter().map(|(simulator, _)| simulator));
@@ -39,8 +41,10 @@ pub fn run(
         }
         let out = common.out.as_deref();
         let out = out.map(|out| folder(out, &pair.0, pairs.len()));
-        ran = one(pair, common, out.as_deref(), command, emulated, stop);
+        let both = one(pair, common, out.as_deref(), command, emulated, stop);
+        ran = both.map(|folders| ended.extend(folders));
     }
+    forget(&ended, stop)?;
     ran
 }
 
@@ -51,20 +55,15 @@ fn one(
     command: &dyn Fn(&Scenario) -> String,
     emulated: &dyn Engine,
     stop: &AtomicBool,
-) -> Result<(), Failure> {
+) -> Result<Vec<Folder>, Failure> {
     let work = |scenario, engine: &str| -> Result<Work<'_>, Failure> {
-        let out = out.map(|path| create(&path.join(engine)));
-        Ok(Work {
-            scenario,
-            common,
-            out: out.transpose()?,
-            stop,
-            command: command(scenario),
-            place: format!("{} ({engine}) ", simulator.name),
-        })
+        let place = format!("{} ({engine}) ", simulator.name);
+        let out = out.map(|path| path.join(engine));
+        let command = command(scenario);
+        Work::new(scenario, common, stop, command, place, out.as_deref())
     };
-    let sim = work(simulator, "sim")?;
-    let emu = work(emulator, "emu")?;
+    let mut sim = work(simulator, "sim")?;
+    let mut emu = work(emulator, "emu")?;
     if let Some(out) = out {
         remove(&out.join(DISAGREEMENTS))?;
     }
@@ -87,7 +86,8 @@ fn one(
         tell(&real, common, emu.out.as_ref())?;
         say(printed(&found).trim_end())?;
     }
-    ran.and_then(|()| verdict(&real))
+    ran.and_then(|()| verdict(&real))?;
+    Ok(sim.out.into_iter().chain(emu.out).collect())
 }
 
 /// That of a former run would stand beside the results of this one.

@@ -9,17 +9,18 @@ use std::time::Instant;
 
 use weft_lab::Scenario;
 use weft_lab::campaign::{Campaign, Changes, Job, Order};
-use weft_lab::engine::emu::{self, Emulator, Late, Settings};
-use weft_lab::engine::sim::Simulator;
-use weft_lab::engine::{Engine, EngineError, EngineKind};
+use weft_lab::engine::emu::{Client, Late, Settings};
+use weft_lab::engine::{self, Engine, EngineError, EngineKind, Engines};
 use weft_lab::outcome::{Outcome, disagreements};
 use weft_lab::output::Folder;
 use weft_lab::run::{self as runs, Plan, Task};
 
-use super::args::{Engine as Wanted, RunArgs};
+use super::args::RunArgs;
 use super::both::{DISAGREEMENTS, write};
-use super::run::{conditions, processors, shell, stop_flag, verdict};
+use super::said::verdict;
+use super::work::{conditions, forget, processors, resume, shell};
 use crate::exit::{Failure, say};
+use crate::interrupt;
 
 /// How often a run is tried that fails; chosen by us: programs of others fail
 /// now and then.
@@ -34,18 +35,19 @@ pub fn run(path: &Path, args: &RunArgs) -> Result<(), Failure> {
         only: args.only.clone(),
     };
     let campaign = Campaign::read(path, &changes).map_err(Failure::usage)?;
-    let mut engines = campaign.jobs.iter().flat_map(|job| &job.engines);
-    if engines.any(|engine| *engine == EngineKind::Emu) {
+    let wanted = |kind: &EngineKind| campaign.jobs.iter().any(|job| job.engines.contains(kind));
+    for kind in EngineKind::ALL.into_iter().filter(wanted) {
         // Now, while this process has one thread.
-        emu::take_right()?;
+        engine::prepare(kind)?;
     }
-    let stop = stop_flag();
+    let stop = interrupt::flag();
     say(format_args!(
         "{}: {} runs of scenarios",
         campaign.title,
         campaign.jobs.len()
     ))?;
     let mut bad = Vec::new();
+    let mut resumed = Vec::new();
     for group in groups(&campaign.jobs) {
         if stop.load(Ordering::Relaxed) {
             break;
@@ -54,10 +56,11 @@ pub fn run(path: &Path, args: &RunArgs) -> Result<(), Failure> {
             [_, _, ..] if matches!(group[0].order, Order::SideBySide(_)) => {
                 side_by_side(group, args)
             }
-            _ => in_turn(group, args, out, &stop),
+            _ => in_turn(group, args, (out, &mut resumed), &stop),
         };
         bad.extend(ended?);
     }
+    forget(&resumed, &stop)?;
     if stop.load(Ordering::Relaxed) {
         bad.push(Failure::Run("stopped: start it again to go on".to_owned()));
     }
@@ -76,8 +79,8 @@ pub fn run(path: &Path, args: &RunArgs) -> Result<(), Failure> {
 fn possible(args: &RunArgs) -> Result<&Path, Failure> {
     let common = &args.common;
     let flags = [
-        ("--engine", args.engine != Wanted::Sim),
-        ("--client", args.client != emu::Client::Weft),
+        ("--engine", args.engine != Engines::default()),
+        ("--client", args.client != Client::Weft),
         ("--keep-rejected", args.keep_rejected),
         ("--systems", !common.systems.is_empty()),
         ("--json", common.json),
@@ -140,11 +143,12 @@ fn words(args: &RunArgs, job: &str) -> Vec<String> {
     words
 }
 
-/// Seed by seed, each of the jobs in turn.
+/// Seed by seed, each of the jobs in turn. Folders of runs that are gone on with
+/// only until the campaign has ended are added to `resumed`.
 fn in_turn(
     jobs: &[Job],
     args: &RunArgs,
-    out: &Path,
+    (out, resumed): (&Path, &mut Vec<Folder>),
     stop: &AtomicBool,
 ) -> Result<Vec<Failure>, Failure> {
     let mut bad = Vec::new();
@@ -155,9 +159,10 @@ fn in_turn(
     let mut parts = Vec::new();
     for (job, seen) in jobs.iter().zip(&seen) {
         for &kind in &job.engines {
-            let scenario = match kind {
-                EngineKind::Sim => &job.scenario,
-                EngineKind::Emu => seen,
+            // Programs of others do not do all that a scenario can say.
+            let scenario = match kind.runs_programs() {
+                true => seen,
+                false => &job.scenario,
             };
             match Part::begin(job, kind, scenario, args, out) {
                 Ok(part) => parts.push(part),
@@ -194,6 +199,9 @@ fn in_turn(
         let ended = verdict(&part.outcome);
         let lacks = part.lacks.map(|text| format!("{}: {text}", part.job.name));
         bad.extend(lacks.map(Failure::Machine).or(ended.err()));
+        if !part.kind.runs_programs() {
+            resumed.push(part.folder);
+        }
     }
     Ok(bad)
 }
@@ -201,6 +209,7 @@ fn in_turn(
 /// A scenario on one engine, with what of it has been run.
 struct Part<'a> {
     job: &'a Job,
+    kind: EngineKind,
     scenario: &'a Scenario,
     engine: Box<dyn Engine>,
     folder: Folder,
@@ -218,19 +227,15 @@ impl<'a> Part<'a> {
         args: &RunArgs,
         out: &Path,
     ) -> Result<Part<'a>, Failure> {
-        let engine: Box<dyn Engine> = match kind {
-            EngineKind::Sim => Box::new(Simulator),
-            EngineKind::Emu => {
-                job.client.find()?;
-                Box::new(Emulator::new(Settings {
-                    client: job.client.clone(),
-                    late: match job.keeps_rejected {
-                        true => Late::Noted,
-                        false => Late::Rejected,
-                    },
-                })?)
-            }
+        if kind.runs_programs() {
+            job.client.find()?;
+        }
+        let late = match job.keeps_rejected {
+            true => Late::Noted,
+            false => Late::Rejected,
         };
+        let client = job.client.clone();
+        let engine = engine::make(kind, &Settings { client, late })?;
         for variant in &scenario.variants {
             engine.check(&variant.setup)?;
         }
@@ -238,28 +243,37 @@ impl<'a> Part<'a> {
         if job.engines.len() > 1 {
             path = path.join(kind.name());
         }
+        // What ran for minutes is kept for good, so that more repetitions join it.
+        // The simulator may have changed since, and takes seconds: its runs are
+        // kept until the campaign has ended.
+        let (folder, left) = match kind.runs_programs() {
+            true => (Folder::keeping(&path).map_err(Failure::usage)?, Vec::new()),
+            false => resume(&path, scenario, &shell(words(args, &job.name).into_iter()))?,
+        };
         let mut part = Part {
             job,
+            kind,
             scenario,
             engine,
-            folder: match kind {
-                // The simulator may have changed since, and takes seconds.
-                EngineKind::Sim => Folder::create(&path),
-                EngineKind::Emu => Folder::keeping(&path),
-            }
-            .map_err(Failure::usage)?,
+            folder,
             outcome: Outcome::of(scenario, kind),
             done: Vec::new(),
             lacks: None,
         };
-        if kind == EngineKind::Emu {
-            part.go_on(args)?;
+        let kept = match kind.runs_programs() {
+            true => part.kept(args)?,
+            false => left,
+        };
+        let plan = Plan::of(scenario).tasks;
+        for run in kept.into_iter().filter(|run| plan.contains(&run.task)) {
+            part.done.push(run.task.clone());
+            part.outcome.add(run);
         }
         Ok(part)
     }
 
-    /// Takes what is there under the same conditions.
-    fn go_on(&mut self, args: &RunArgs) -> Result<(), Failure> {
+    /// What is there for good under the same conditions.
+    fn kept(&self, args: &RunArgs) -> Result<Vec<runs::Run>, Failure> {
         let (source, client) = (&self.scenario.source, &self.job.client);
         let mut set: Vec<&str> = source.arguments().collect();
         // More repetitions go on with those that there are.
@@ -269,13 +283,7 @@ impl<'a> Part<'a> {
             "{set:?} {client} {late} {:?}\n{}",
             args.common.duration, source.text
         );
-        let plan = Plan::of(self.scenario).tasks;
-        let kept = self.folder.go_on(&about).map_err(Failure::usage)?;
-        for run in kept.into_iter().filter(|run| plan.contains(&run.task)) {
-            self.done.push(run.task.clone());
-            self.outcome.add(run);
-        }
-        Ok(())
+        self.folder.go_on(&about).map_err(Failure::usage)
     }
 
     /// Runs what is missing of these seeds.
@@ -293,16 +301,16 @@ impl<'a> Part<'a> {
             tasks.retain(|task| seeds.contains(&task.seed) && !self.done.contains(task));
             failed.clear();
             let (outcome, folder, done) = (&mut self.outcome, &self.folder, &mut self.done);
-            let (scenario, engine) = (self.scenario, self.engine.as_ref());
+            let (scenario, engine, kind) = (self.scenario, self.engine.as_ref(), self.kind);
             let lacks = &mut self.lacks;
             let each = |ended: runs::Ended| -> Result<(), Failure> {
                 match ended {
                     Ok(run) => {
-                        let kept = match engine.kind() {
-                            EngineKind::Sim => Ok(()),
-                            EngineKind::Emu => folder.keep(scenario, &run),
-                        };
                         let series = folder.write_series(scenario, &run);
+                        let kept = match kind.runs_programs() {
+                            true => folder.keep(scenario, &run),
+                            false => folder.keep_for_now(scenario, &run),
+                        };
                         done.push(run.task.clone());
                         outcome.add(run);
                         kept.and(series).map_err(Failure::run)

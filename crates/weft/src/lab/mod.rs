@@ -6,6 +6,8 @@ mod both;
 mod campaign;
 mod progress;
 mod run;
+mod said;
+mod work;
 
 use std::fmt::Write as _;
 

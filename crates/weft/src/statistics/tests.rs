@@ -1,5 +1,6 @@
 use std::path::Path;
-use std::time::Duration;
+
+use weft_endpoint::Statistics;
 
 use super::StatsFile;
 
@@ -62,8 +63,8 @@ fn a_full_disk_ends_the_figures_and_not_the_call() {
         return;
     }
     let mut stats = StatsFile::create(full).expect("it opens");
-    stats.write(Duration::ZERO, &[]);
-    stats.write(Duration::ZERO, &[]);
+    stats.write(&Statistics::default());
+    stats.write(&Statistics::default());
     let told = stats.finish().expect_err("nothing was kept").to_string();
     assert!(told.contains("No space left on device"), "{told}");
 }

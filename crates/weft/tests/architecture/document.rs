@@ -9,6 +9,8 @@ pub struct Document {
     /// By name without `weft-`.
     pub crates: BTreeMap<String, CrateRow>,
     pub libraries: BTreeMap<String, LibraryRow>,
+    /// What can be added, and the existing files that whoever adds one touches.
+    pub additions: BTreeMap<String, BTreeSet<String>>,
 }
 
 pub struct CrateRow {
@@ -52,7 +54,14 @@ impl Document {
                 (cells[0].trim_matches('`').to_owned(), row)
             })
             .collect();
-        Document { crates, libraries }
+        let additions = table(&text, "| to add | new | existing files |")
+            .map(|cells| (cells[0].clone(), quoted(&cells[2])))
+            .collect();
+        Document {
+            crates,
+            libraries,
+            additions,
+        }
     }
 }
 

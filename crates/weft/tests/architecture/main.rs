@@ -3,13 +3,16 @@
 //! libraries. A change that adds either has to say so there.
 
 mod document;
+mod imports;
 mod licence;
 mod manifests;
+mod source;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 
 use document::Document;
+use imports::Imports;
 use manifests::{DependencyKind, Manifests};
 
 /// Permissive licences, and MPL-2.0, whose duties end at its own files.
@@ -88,6 +91,80 @@ fn core_crates_know_only_core_crates() {
             assert!(rows[arrow].core, "core crate {name} -> {arrow}");
         }
     }
+}
+
+/// What is added is files of its own: a wall is in the wrong place where it takes
+/// lines in many others.
+#[test]
+fn little_is_touched_to_add_something() {
+    const MOST: usize = 4;
+    for (what, files) in Document::read().additions {
+        assert!((1..=MOST).contains(&files.len()), "{what}: {files:?}");
+        for file in files {
+            let path = manifests::root().join(&file);
+            assert!(path.is_file(), "{what}: there is no {file}");
+        }
+    }
+}
+
+/// Nothing is understood without everything where modules import each other in
+/// a circle.
+#[test]
+fn modules_import_each_other_in_one_direction() {
+    let mut wrong = Vec::new();
+    for (name, manifest) in Manifests::workspace().crates {
+        let imports = Imports::of_crate(&manifest.folder);
+        let both = [imports.circles(), imports.circles_of_folders()].concat();
+        wrong.extend(both.iter().map(|edge| format!("{name}: {edge}")));
+    }
+    wrong.dedup();
+    assert!(
+        wrong.is_empty(),
+        "imports that lead back to where they come from; move what both sides need to a place of \
+         its own: {wrong:#?}"
+    );
+}
+
+#[test]
+fn circles_are_found() {
+    let crate_of = |files: &[(&[&str], &str)]| {
+        let files = files.iter().map(|(name, text)| {
+            let name = name.iter().map(|part| (*part).to_owned()).collect();
+            (name, source::for_use(text))
+        });
+        Imports::of(&files.collect())
+    };
+    // By what the root passes on, beside what is a word, a test or a comment.
+    let circle = crate_of(&[
+        (&[], "mod a; mod b; pub use b::{Thing, other};"),
+        (
+            &["a"],
+            "use crate::Thing as Other; fn f() { super::b::other(); }",
+        ),
+        (
+            &["b"],
+            "//! use crate::c;\n#[cfg(test)]\nuse super::c::{A, B};\nfn g() { crate::a::f() }",
+        ),
+    ]);
+    assert_eq!(circle.circles(), ["a -> b (Thing, other)", "b -> a (f)"]);
+    // Each file has its order, and the folders have none.
+    let folders = crate_of(&[
+        (&[], "mod a; mod b;"),
+        (&["a"], "mod x; mod y;"),
+        (
+            &["a", "x"],
+            "use crate::b::x::X; const WORDS: &str = \"crate::a::y\";",
+        ),
+        (&["a", "y"], "pub struct Y<'a>(&'a str);"),
+        (&["b"], "mod x; mod y;"),
+        (&["b", "x"], "pub struct X;"),
+        (&["b", "y"], "use crate::a::y::Y;"),
+    ]);
+    assert_eq!(folders.circles(), [""; 0]);
+    assert_eq!(
+        folders.circles_of_folders(),
+        ["a -> b (a/x -> b/x)", "b -> a (b/y -> a/y)"]
+    );
 }
 
 /// The lints that keep clocks and global randomness out stand in one file per

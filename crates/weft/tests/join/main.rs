@@ -3,6 +3,7 @@
 mod fixture;
 mod links;
 mod policies;
+mod restart;
 
 use std::io::{BufRead, BufReader, Write};
 use std::net::{TcpListener, TcpStream};

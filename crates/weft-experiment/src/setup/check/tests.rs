@@ -1,8 +1,8 @@
 use crate::{
-    Application, CallSetup, CameraSetup, CongestionKind, FlowKind, FlowSetup, LinkSetup,
-    MicrophoneSetup, Route, Setup, SetupError, SideSetup, TcpSetup, UdpSetup,
+    Application, CallSetup, CameraSetup, CongestionKind, FloorSetup, FlowKind, FlowSetup,
+    LinkSetup, MicrophoneSetup, Route, Setup, SetupError, SideSetup, TcpSetup, UdpSetup,
 };
-use weft_links::LinkSpec;
+use weft_links::{LinkSpec, StationId};
 use weft_units::{Bytes, Duration, Rate};
 
 fn good() -> Setup {
@@ -40,6 +40,12 @@ fn each_mistake_is_named_with_its_place() {
     says("'udp' takes link 3, and there are 1", |s| {
         s.flows[0].routes[0].hops[0].link = 3;
     });
+    says("from station 0 to station 2: give two of its 2", |s| {
+        s.flows[0].routes[0].hops[0].to = StationId(2);
+    });
+    says("link 'link' from station 1 to station 1", |s| {
+        s.flows[0].routes[0].hops[0].from = StationId(1);
+    });
     says("at most", |s| {
         s.duration = Duration::from_secs(u64::MAX / 2_000_000_000)
     });
@@ -70,6 +76,18 @@ fn each_mistake_is_named_with_its_place() {
     says("rate above zero", |s| {
         s.flows[0].kind = FlowKind::Udp(UdpSetup::new(Rate::ZERO));
     });
+    let floor = FloorSetup::default();
+    let message = |floor| broken(|s| s.flows[0].kind = FlowKind::Floor(floor));
+    let text = message(FloorSetup {
+        rate: Rate::ZERO,
+        ..floor
+    });
+    assert!(text.contains("rate above zero"), "{text}");
+    let text = message(FloorSetup {
+        frame_rate: f64::NAN,
+        ..floor
+    });
+    assert!(text.contains("1 to 1000 pictures"), "{text}");
     says("an upload needs bytes", |s| {
         s.flows[0].kind = FlowKind::Tcp(TcpSetup {
             application: Application::Upload(Bytes::ZERO),

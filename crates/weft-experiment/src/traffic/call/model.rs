@@ -41,9 +41,10 @@ pub enum ModelError {
     /// Content without or with endless bits.
     #[error("complexity {0}: give 0.01 to 100, 1 for the built-in clip")]
     Complexity(f64),
-    /// The codec compresses no pictures.
-    #[error("{0} is a codec of sound: vp8 and h264 have a model of an encoder")]
-    Sound(Codec),
+    /// The codec has no model of an encoder: it compresses no pictures, or
+    /// nobody has measured its encoder.
+    #[error("{0} has no model of an encoder: vp8 and h264 have one")]
+    NoModel(Codec),
     /// Layers that this encoder does not make.
     #[error("{layers} temporal layers of {codec}: VP8 has 1 or 3, H.264 has 1")]
     Layers {
@@ -75,7 +76,7 @@ impl ModelSetup {
     /// [`ModelError`] for the first field that is out of range.
     pub fn validate(&self) -> Result<(), ModelError> {
         if self.codec.kind() != MediaKind::Video {
-            return Err(ModelError::Sound(self.codec));
+            return Err(ModelError::NoModel(self.codec));
         }
         let (width, height) = (self.width, self.height);
         let sides = 16..=16_383;

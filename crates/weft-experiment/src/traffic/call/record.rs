@@ -2,7 +2,7 @@ use weft_cc::Internal;
 use weft_session::{EcnState, PathState, ReceiverStats};
 use weft_units::{Bytes, Duration, Freezes, Instant, PathId, Rate};
 
-/// What only a call has; empty when the run ended before it began.
+/// What only a call has.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct CallRecord {
     /// The end at the sources of the routes.

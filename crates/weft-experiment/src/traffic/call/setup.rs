@@ -2,7 +2,7 @@ use std::ops::RangeInclusive;
 
 use weft_cc::{ControllerKind, Limits};
 use weft_publish::Degradation;
-use weft_session::{Ablation, Config, Level, ProtectionKind, SchedulerKind};
+use weft_session::{Ablation, Config, Level, Preference, ProtectionKind, SchedulerKind};
 use weft_units::{Bytes, Duration, Rate};
 
 use super::{ModelSetup, SyntheticSetup};
@@ -31,6 +31,8 @@ pub struct SideSetup {
     pub microphones: Vec<MicrophoneSetup>,
     /// Which of its packets go over which path.
     pub scheduler: SchedulerKind,
+    /// What its call is to be spared first.
+    pub preference: Preference,
     /// What is left out, for experiments. Default nothing.
     pub ablation: Ablation,
     /// How many repair packets it sends.
@@ -150,6 +152,7 @@ impl SideSetup {
             cameras,
             microphones: Vec::new(),
             scheduler: defaults.scheduler,
+            preference: defaults.preference,
             ablation: defaults.ablation,
             protection: defaults.protection,
             controller: defaults.controller,
@@ -161,6 +164,7 @@ impl SideSetup {
     /// Sets what a session is told of this side.
     pub fn configure(&self, config: &mut Config) {
         config.scheduler = self.scheduler;
+        config.preference = self.preference;
         config.ablation = self.ablation;
         config.protection = self.protection;
         config.controller = self.controller;

@@ -13,6 +13,10 @@ pub struct TcpSetup {
     pub connections: u32,
     /// Whether data packets can be marked in place of dropped (RFC 3168).
     pub ecn: EcnMode,
+    /// Payload that the receiver lets be on its way or out of order; its
+    /// application reads what is in order at once. `None`: no limit, as if it
+    /// always offered enough.
+    pub receive_window: Option<Bytes>,
 }
 
 /// Use of explicit congestion notification.
@@ -34,6 +38,8 @@ pub enum CongestionKind {
     Cubic,
     /// `bbr1`: BBR as Linux has it, draft-cardwell-iccrg-bbr-congestion-control-00.
     Bbr1,
+    /// `bbr2`: draft-cardwell-iccrg-bbr-congestion-control-02.
+    Bbr2,
     /// `bbr3`: draft-ietf-ccwg-bbr-01.
     Bbr3,
 }
@@ -65,6 +71,7 @@ impl TcpSetup {
             application: Application::LongLived,
             connections: 1,
             ecn: EcnMode::Off,
+            receive_window: None,
         }
     }
 }
@@ -76,6 +83,9 @@ impl Traffic for TcpSetup {
         const MOST_CONNECTIONS: u32 = 100_000;
         if !(1..=MOST_CONNECTIONS).contains(&self.connections) {
             return Some("give it 1 to 100,000 connections");
+        }
+        if self.receive_window == Some(Bytes::ZERO) {
+            return Some("a receive window of nothing lets nothing come");
         }
         match self.application {
             Application::LongLived => None,
@@ -101,7 +111,10 @@ impl Traffic for TcpSetup {
                 mean_pause.as_secs_f64()
             ),
         };
-        format!("{count}TCP {}, {what}", self.congestion)
+        let window = self.receive_window.map_or(String::new(), |window| {
+            format!(", receive window {} kB", window.0 / 1000)
+        });
+        format!("{count}TCP {}, {what}{window}", self.congestion)
     }
 
     fn has_transfers(&self) -> bool {
@@ -115,10 +128,11 @@ impl Traffic for TcpSetup {
 
 impl CongestionKind {
     /// All of them, for help texts.
-    pub const ALL: [CongestionKind; 4] = [
+    pub const ALL: [CongestionKind; 5] = [
         CongestionKind::Reno,
         CongestionKind::Cubic,
         CongestionKind::Bbr1,
+        CongestionKind::Bbr2,
         CongestionKind::Bbr3,
     ];
 
@@ -129,6 +143,7 @@ impl CongestionKind {
             CongestionKind::Reno => "reno",
             CongestionKind::Cubic => "cubic",
             CongestionKind::Bbr1 => "bbr1",
+            CongestionKind::Bbr2 => "bbr2",
             CongestionKind::Bbr3 => "bbr3",
         }
     }
@@ -142,7 +157,7 @@ impl std::fmt::Display for CongestionKind {
 
 /// There is no congestion control of this name.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
-#[error("no congestion control is called `{0}`: there are reno, cubic, bbr1, bbr3")]
+#[error("no congestion control is called `{0}`: there are reno, cubic, bbr1, bbr2, bbr3")]
 pub struct UnknownCongestion(String);
 
 impl std::str::FromStr for CongestionKind {

@@ -180,6 +180,32 @@ fn a_dead_path_comes_back() {
     assert!(up[0].0 <= 510, "after {} ms", up[0].0);
 }
 
+/// Its address may be somebody else's by then.
+#[test]
+fn a_path_that_is_dead_for_minutes_is_asked_rarely_and_comes_back_all_the_same() {
+    let mut net = two_links(10, 25);
+    net.wire_mut(WIFI, SERVER).up = false;
+    let path = net.path_to(Side::A, WIFI, SERVER);
+    net.a.suspect(net.now, path);
+    let asked = |net: &mut Net, minutes: u64| {
+        let before = net.now;
+        net.run_for(minutes * 60_000);
+        let to_it = net.sent.iter().filter(|(at, side, local, _, d)| {
+            *at >= before && *side == Side::A && *local == addr(WIFI) && d[..2] == [0, 1]
+        });
+        to_it.count()
+    };
+    let first = asked(&mut net, 1);
+    assert!((100..200).contains(&first), "{first} in the first minute");
+    asked(&mut net, 3);
+    let later = asked(&mut net, 2);
+    assert!((20..40).contains(&later), "{later} in two minutes");
+    net.wire_mut(WIFI, SERVER).up = true;
+    let at = net.now;
+    net.run_for(6_000);
+    assert_eq!(ups(&net.events_since(Side::A, at)).len(), 1);
+}
+
 #[test]
 fn an_idle_path_is_found_dead_by_its_own_checks() {
     let mut net = two_links(5, 30);

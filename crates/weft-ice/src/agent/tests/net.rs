@@ -1,66 +1,11 @@
 //! Two agents in virtual time, joined by wires.
 
+pub use super::wired::*;
 use crate::*;
-use std::cmp::Reverse;
-use std::collections::{BTreeMap, BinaryHeap};
 use std::net::SocketAddr;
-use weft_units::{Duration, Instant, PathId, Rng};
+use weft_units::{Deadline, Instant, PathId, Rng};
 
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-pub enum Side {
-    /// The controlling one: it made the offer.
-    A,
-    B,
-}
-
-impl Side {
-    pub fn other(self) -> Side {
-        match self {
-            Side::A => Side::B,
-            Side::B => Side::A,
-        }
-    }
-}
-
-#[derive(Clone, Copy, Debug)]
-pub struct Wire {
-    pub delay: Duration,
-    pub loss: f64,
-    pub up: bool,
-}
-
-/// When, which in order, to whom, to which address, from which, what.
-type Flight = Reverse<(Instant, u64, Side, SocketAddr, SocketAddr, Vec<u8>)>;
-
-pub struct Net {
-    pub now: Instant,
-    pub a: Agent,
-    pub b: Agent,
-    /// By A's address and B's; the same both ways.
-    pub wires: BTreeMap<(SocketAddr, SocketAddr), Wire>,
-    pub events: Vec<(Instant, Side, Event)>,
-    /// Every datagram sent, with its sender.
-    pub sent: Vec<(Instant, Side, SocketAddr, SocketAddr, Vec<u8>)>,
-    /// Datagrams of this side with these first bytes vanish.
-    pub vanish: Option<(Side, [u8; 2])>,
-    flights: BinaryHeap<Flight>,
-    order: u64,
-    /// Decides on loss.
-    pub rng: Rng,
-}
-
-pub fn addr(text: &str) -> SocketAddr {
-    text.parse().expect("address")
-}
-
-pub fn local(text: &str, link: u8) -> LocalAddress {
-    LocalAddress {
-        addr: addr(text),
-        link: LinkId(link),
-        cost: 10,
-        remotes: RemoteFilter::Any,
-    }
-}
+pub type Net = Wired<Agent>;
 
 pub fn agent(role: IceRole, tie_breaker: u64, seed: u64) -> Agent {
     let mut rng = Rng::new(seed);
@@ -70,82 +15,58 @@ pub fn agent(role: IceRole, tie_breaker: u64, seed: u64) -> Agent {
         role,
         credentials: Credentials::from_entropy(&entropy),
         tie_breaker,
+        checks: Checks::All,
         rng,
     })
 }
 
-pub fn candidates(addresses: &[&str]) -> Vec<RemoteCandidate> {
-    let candidate = |text: &&str| RemoteCandidate {
-        addr: addr(text),
-        priority: 2_130_706_431,
-    };
-    addresses.iter().map(candidate).collect()
+impl End for Agent {
+    type Event = Event;
+    type Got = ();
+
+    fn strangers() -> [Agent; 2] {
+        [
+            agent(IceRole::Controlling, 2, 1),
+            agent(IceRole::Controlled, 1, 2),
+        ]
+    }
+
+    fn introduce(now: Instant, (a, of_a): (&mut Agent, &[&str]), (b, of_b): (&mut Agent, &[&str])) {
+        let (own, other) = (a.credentials().clone(), b.credentials().clone());
+        a.set_remote(now, &other, &candidates(of_b));
+        b.set_remote(now, &own, &candidates(of_a));
+    }
+
+    fn add_local(&mut self, now: Instant, local: LocalAddress) {
+        Agent::add_local(self, now, local);
+    }
+
+    fn path_between(&self, local: SocketAddr, remote: SocketAddr) -> Option<PathId> {
+        let path = self
+            .paths()
+            .find(|p| p.local == local && p.remote == remote);
+        path.map(|p| p.id)
+    }
+
+    fn poll_timeout(&self) -> Option<Deadline> {
+        Agent::poll_timeout(self)
+    }
+
+    fn handle_timeout(&mut self, now: Instant) {
+        Agent::handle_timeout(self, now);
+    }
+
+    fn poll_output(&mut self) -> Option<Output> {
+        Agent::poll_output(self)
+    }
+
+    fn deliver(&mut self, now: Instant, came: Came<'_>, (): &mut ()) {
+        // What is refused is counted; the tests look there.
+        let _ = self.handle_datagram(now, came.local, came.remote, came.datagram);
+    }
 }
 
 impl Net {
-    /// Two that know nothing of each other yet, and no wires.
-    pub fn strangers() -> Net {
-        Net::of(
-            agent(IceRole::Controlling, 2, 1),
-            agent(IceRole::Controlled, 1, 2),
-        )
-    }
-
-    pub fn of(a: Agent, b: Agent) -> Net {
-        Net {
-            now: Instant::ZERO,
-            a,
-            b,
-            wires: BTreeMap::new(),
-            events: Vec::new(),
-            sent: Vec::new(),
-            vanish: None,
-            flights: BinaryHeap::new(),
-            order: 0,
-            rng: Rng::new(3),
-        }
-    }
-
-    /// A has these addresses and a wire of so many milliseconds one way from
-    /// each to the only address of B; both know each other.
-    pub fn new(server: &str, clients: &[(&str, u64)]) -> Net {
-        let mut net = Net::strangers();
-        let now = net.now;
-        net.b.add_local(now, local(server, 0));
-        for (link, (client, delay)) in (0..).zip(clients) {
-            net.a.add_local(now, local(client, link));
-            net.wire(client, server, *delay);
-        }
-        net.introduce(&[server], &[]);
-        net
-    }
-
-    pub fn introduce(&mut self, of_b: &[&str], of_a: &[&str]) {
-        let (a, b) = (self.a.credentials().clone(), self.b.credentials().clone());
-        self.a.set_remote(self.now, &b, &candidates(of_b));
-        self.b.set_remote(self.now, &a, &candidates(of_a));
-    }
-
-    pub fn wire(&mut self, a: &str, b: &str, delay_ms: u64) {
-        let wire = Wire {
-            delay: Duration::from_millis(delay_ms),
-            loss: 0.0,
-            up: true,
-        };
-        self.wires.insert((addr(a), addr(b)), wire);
-    }
-
-    pub fn wire_mut(&mut self, a: &str, b: &str) -> &mut Wire {
-        self.wires.get_mut(&(addr(a), addr(b))).expect("wire")
-    }
-
-    pub fn side(&mut self, side: Side) -> &mut Agent {
-        match side {
-            Side::A => &mut self.a,
-            Side::B => &mut self.b,
-        }
-    }
-
     /// A second in which the paths come up; then media flows.
     pub fn connect(&mut self) {
         self.run_for(1000);
@@ -154,94 +75,5 @@ impl Net {
             assert!(agent.paths().any(|p| p.state == PathState::Up), "{side:?}");
             agent.set_phase(Phase::Media);
         }
-    }
-
-    pub fn run_for(&mut self, ms: u64) {
-        let end = self.now + Duration::from_millis(ms);
-        let mut steps = 0;
-        loop {
-            self.drain();
-            let arrival = self.flights.peek().map(|f| f.0.0);
-            let timer = |a: &Agent| a.poll_timeout().map(|d| d.at);
-            let next = [arrival, timer(&self.a), timer(&self.b)];
-            let Some(next) = next.into_iter().flatten().min().filter(|&t| t <= end) else {
-                break;
-            };
-            steps += 1;
-            assert!(steps < 1_000_000, "time stands still at {:?}", self.now);
-            self.now = self.now.max(next);
-            let now = self.now;
-            for agent in [&mut self.a, &mut self.b] {
-                if agent.poll_timeout().is_some_and(|d| d.at <= now) {
-                    agent.handle_timeout(now);
-                    let next = agent.poll_timeout();
-                    assert!(next.is_none_or(|d| d.at > now), "spins: {next:?}");
-                }
-            }
-            while self.flights.peek().is_some_and(|f| f.0.0 <= now) {
-                let Reverse((_, _, to, local, remote, datagram)) =
-                    self.flights.pop().expect("peeked");
-                // What is refused is counted; the tests look there.
-                let _ = self.side(to).handle_datagram(now, local, remote, &datagram);
-            }
-        }
-        self.now = end;
-    }
-
-    /// Takes all outputs; datagrams go on their wires.
-    pub fn drain(&mut self) {
-        for side in [Side::A, Side::B] {
-            while let Some(output) = self.side(side).poll_output() {
-                match output {
-                    Output::Event(event) => self.events.push((self.now, side, event)),
-                    Output::Transmit {
-                        local,
-                        remote,
-                        datagram,
-                    } => self.send(side, local, remote, datagram),
-                }
-            }
-        }
-    }
-
-    fn send(&mut self, from: Side, local: SocketAddr, remote: SocketAddr, datagram: Vec<u8>) {
-        let key = match from {
-            Side::A => (local, remote),
-            Side::B => (remote, local),
-        };
-        self.sent
-            .push((self.now, from, local, remote, datagram.clone()));
-        let Some(wire) = self.wires.get(&key).filter(|w| w.up) else {
-            return;
-        };
-        let vanishes =
-            |(side, start): (Side, [u8; 2])| side == from && datagram.starts_with(&start);
-        if self.vanish.is_some_and(vanishes) || self.rng.chance(wire.loss) {
-            return;
-        }
-        self.order += 1;
-        let at = self.now + wire.delay;
-        let flight = (at, self.order, from.other(), remote, local, datagram);
-        self.flights.push(Reverse(flight));
-    }
-
-    pub fn path_to(&self, side: Side, local: &str, remote: &str) -> PathId {
-        let agent = match side {
-            Side::A => &self.a,
-            Side::B => &self.b,
-        };
-        let (local, remote) = (addr(local), addr(remote));
-        let mut paths = agent.paths();
-        let path = paths.find(|p| p.local == local && p.remote == remote);
-        path.expect("path").id
-    }
-
-    /// Events of one side since `from`, with milliseconds after it.
-    pub fn events_since(&self, side: Side, from: Instant) -> Vec<(u64, Event)> {
-        let events = self.events.iter();
-        let events = events.filter(|(at, s, _)| *s == side && *at >= from);
-        events
-            .map(|(at, _, e)| (at.saturating_since(from).as_millis(), e.clone()))
-            .collect()
     }
 }

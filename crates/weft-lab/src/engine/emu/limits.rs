@@ -1,6 +1,7 @@
 //! What cannot be emulated, or this client not be told.
 
 use weft_experiment::{CallSetup, FlowSetup, Setup};
+use weft_links::TrafficClass;
 use weft_session::Ablation;
 use weft_units::Codec;
 
@@ -33,6 +34,9 @@ fn lacking(flow: &FlowSetup, client: &Client) -> Option<&'static str> {
     let mut routes = flow.routes.iter();
     if routes.any(|route| route.hops.len() != 1) {
         return Some("crosses several links one behind the other");
+    }
+    if flow.class != TrafficClass::default() {
+        return Some("has a class, which its packets would have to carry");
     }
     match flow.traffic().media() {
         Some(call) => lacking_of_call(call, client),

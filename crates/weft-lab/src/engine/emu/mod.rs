@@ -18,7 +18,6 @@ use std::process::Command;
 
 use weft_emu::{PacketLog, Report, Right, Running};
 use weft_experiment::{FlowDetail, Record, Setup};
-use weft_links::Tally;
 
 use super::{Engine, EngineError, EngineKind, Halt, Ran};
 use crate::measure::check::Check;
@@ -205,11 +204,7 @@ fn recorded(
         });
         recorder.add(&record::packet(&packet, link, flow));
     }
-    let left = places.links.iter().map(|link| {
-        let link = report.link(*link);
-        [link.forward.in_flight, link.backward.in_flight]
-    });
-    recorder.finish(&left.collect::<Vec<[Tally; 2]>>(), details)
+    recorder.finish(&report.links, details)
 }
 
 /// Whether the emulator itself kept up.

@@ -1,8 +1,8 @@
 //! Who is where in the emulated network: two hosts for each flow, on the links
 //! that it takes.
 
-use weft_emu::{HostId, LinkId, Logging, Network, Side};
-use weft_experiment::{Direction, FlowSetup, Setup};
+use weft_emu::{HostId, LinkId, Logging, Network};
+use weft_experiment::{FlowSetup, Setup};
 
 use super::testbed::job::Ends;
 
@@ -19,7 +19,7 @@ pub fn places(setup: &Setup, seed: u64) -> (Places, Network) {
     let mut network = Network::new(seed);
     network.set_logging(Logging::Packets);
     let links = setup.links.iter();
-    let links = links.map(|l| network.link(&l.name, l.forward.clone(), l.backward.clone()));
+    let links = links.map(|l| network.link(&l.name, l.medium.clone()));
     let links: Vec<LinkId> = links.collect();
     let (mut hosts, mut ends) = (Vec::new(), Vec::new());
     for flow in &setup.flows {
@@ -32,18 +32,16 @@ pub fn places(setup: &Setup, seed: u64) -> (Places, Network) {
             sink_home: home,
         };
         for hop in hops(flow) {
-            let (near, far) = match hop.direction {
-                Direction::Forward => (source, sink),
-                Direction::Backward => (sink, source),
-            };
-            let near_address = network.attach(near, links[hop.link], Side::Near).v4;
-            let far_address = network.attach(far, links[hop.link], Side::Far).v4;
-            let (from, to) = match hop.direction {
-                Direction::Forward => (near_address, far_address),
-                Direction::Backward => (far_address, near_address),
-            };
-            of.source.push(from);
-            of.sink.push(to);
+            let link = links[hop.link];
+            let mut ends = [
+                (hop.from, source, &mut of.source),
+                (hop.to, sink, &mut of.sink),
+            ];
+            // So that addresses go by stations, whichever way the data does.
+            ends.sort_by_key(|(station, ..)| *station);
+            for (station, host, addresses) in ends {
+                addresses.push(network.attach(host, link, station).v4);
+            }
         }
         hosts.push([source, sink]);
         ends.push(of);

@@ -1,12 +1,12 @@
 //! What the packets of a run were, in the form that the simulator leaves
 //! behind: so that every metric, check and plot is the same one.
 
-use weft_emu::{Fate, PacketRecord};
+use weft_emu::{Fate, LinkReport, PacketRecord, StationReport};
 use weft_experiment::{
-    DelaySample, Direction, DirectionRecord, Distribution, DropRecord, FlowDetail, FlowRecord,
-    LegRecord, LegSample, LinkRecord, LinkSample, Record, RouteRecord, Setup,
+    DelaySample, Distribution, DropRecord, FlowDetail, FlowRecord, LegRecord, LegSample,
+    LinkRecord, LinkSample, Record, RouteRecord, Setup, StationRecord,
 };
-use weft_links::{Counters, Tally};
+use weft_links::{Counters, StationId, Tally};
 use weft_units::{Bytes, Duration, Instant};
 
 use super::testbed::job::End;
@@ -16,8 +16,8 @@ use super::testbed::job::End;
 pub struct Packet {
     /// Position of its link in the setup.
     pub link: usize,
-    /// Its way there.
-    pub direction: Direction,
+    /// Who sent it there.
+    pub from: StationId,
     /// Position of its flow, and who of it has sent it.
     pub flow: Option<(usize, End)>,
     /// With its IP header.
@@ -35,14 +35,14 @@ pub struct Packet {
 /// Collects packets into a [`Record`].
 pub struct Recorder<'a> {
     setup: &'a Setup,
-    /// By link, forward then backward.
-    ways: Vec<[Way; 2]>,
+    /// By link and station.
+    stations: Vec<Vec<Way>>,
     /// By flow and route, there then back.
     legs: Vec<Vec<[Way; 2]>>,
     packets: u64,
 }
 
-/// One direction of a link or route.
+/// What one station of a link sent, or what went one way of a route.
 #[derive(Clone, Default)]
 struct Way {
     counters: Counters,
@@ -73,11 +73,13 @@ impl<'a> Recorder<'a> {
             periods: vec![Period::default(); periods as usize],
             ..Way::default()
         };
-        let both = [way.clone(), way];
-        let flows = setup.flows.iter();
+        let both = [way.clone(), way.clone()];
+        let (links, flows) = (setup.links.iter(), setup.flows.iter());
         Recorder {
             setup,
-            ways: vec![both.clone(); setup.links.len()],
+            stations: links
+                .map(|link| vec![way.clone(); usize::from(link.medium.station_count())])
+                .collect(),
             legs: flows
                 .map(|flow| vec![both.clone(); flow.routes.len()])
                 .collect(),
@@ -95,8 +97,7 @@ impl<'a> Recorder<'a> {
             every: self.setup.sample_every,
             from: Instant::ZERO + self.setup.measure_from,
         };
-        let way = usize::from(packet.direction == Direction::Backward);
-        self.ways[packet.link][way].add(packet, of);
+        self.stations[packet.link][usize::from(packet.from.0)].add(packet, of);
         let Some((flow, sender)) = packet.flow else {
             return;
         };
@@ -109,18 +110,20 @@ impl<'a> Recorder<'a> {
         }
     }
 
-    /// What was collected; `in_flight` are the packets that each link holds at
-    /// the end, forward and backward, and `details` what is known of each flow
-    /// beside its packets.
+    /// What was collected; `reports` are those of the links, and `details` what
+    /// is known of each flow beside its packets.
     #[must_use]
-    pub fn finish(self, in_flight: &[[Tally; 2]], details: Vec<FlowDetail>) -> Record {
+    pub fn finish(self, reports: &[LinkReport], details: Vec<FlowDetail>) -> Record {
         let setup = self.setup;
         let every = setup.sample_every;
-        let links = setup.links.iter().zip(self.ways).zip(in_flight);
-        let links = links.map(|((link, [forward, backward]), left)| LinkRecord {
-            name: link.name.clone(),
-            forward: forward.direction(left[0], every, setup.duration),
-            backward: backward.direction(left[1], every, setup.duration),
+        let links = setup.links.iter().zip(self.stations).zip(reports);
+        let links = links.map(|((link, stations), report)| {
+            let stations = stations.into_iter().zip(&report.stations);
+            LinkRecord {
+                name: link.name.clone(),
+                stations: stations.map(|(way, own)| way.station(own, setup)).collect(),
+                channel: None,
+            }
         });
         let links = links.collect();
         let flows = setup.flows.iter().zip(self.legs).zip(details);
@@ -194,6 +197,7 @@ impl Way {
             Reason::Aqm => &mut self.counters.aqm,
             Reason::RandomLoss => &mut self.counters.random_loss,
             Reason::BurstLoss => &mut self.counters.burst_loss,
+            Reason::Retries => &mut self.counters.retries,
             Reason::LinkDown => &mut self.counters.link_down,
         };
         *counter = *counter + one;
@@ -202,28 +206,31 @@ impl Way {
             Some(known) => known.packets += 1,
             None => self.drops.push(DropRecord {
                 link: packet.link,
-                direction: packet.direction,
+                from: packet.from,
                 reason,
                 packets: 1,
             }),
         }
     }
 
-    fn direction(mut self, left: Tally, every: Duration, length: Duration) -> DirectionRecord {
+    fn station(mut self, report: &StationReport, setup: &Setup) -> StationRecord {
         // What is on its way has been sent, and has no record.
-        self.counters.sent = self.counters.sent + left;
-        let series = ends(self.periods.len(), every, length).zip(&mut self.periods);
+        self.counters.sent = self.counters.sent + report.in_flight;
+        let ends = ends(self.periods.len(), setup.sample_every, setup.duration);
+        let series = ends.zip(&mut self.periods);
         let series = series.map(|(at, period)| LinkSample {
             at,
             delivered: period.delivered,
             drops: period.drops,
             queue_delay: DelaySample::of(&mut period.queue),
         });
-        DirectionRecord {
+        StationRecord {
             series: series.collect(),
             counters: self.counters,
-            in_flight: left,
-            service: None,
+            in_flight: report.in_flight,
+            // The emulator adds it up over the whole run only.
+            service: (setup.measure_from == Duration::ZERO).then_some(report.service),
+            radio: None,
             queue_delay: self.queue.into_iter().collect(),
         }
     }
@@ -261,10 +268,7 @@ fn ends(count: usize, every: Duration, length: Duration) -> impl Iterator<Item =
 pub fn packet(record: &PacketRecord, link: usize, flow: Option<(usize, End)>) -> Packet {
     Packet {
         link,
-        direction: match record.station == weft_links::Direction::Forward.station() {
-            true => Direction::Forward,
-            false => Direction::Backward,
-        },
+        from: record.station,
         flow,
         size: record.size,
         entered: record.entered,

@@ -22,6 +22,19 @@ fn clients_are_written_as_they_are_read() {
 }
 
 #[test]
+fn an_oracle_is_refused() {
+    let text =
+        "title = \"t\"\nduration = \"10s\"\nlinks.a = \"rate=5mbit\"\nflows.call.kind = \"call\"";
+    let floor = Scenario::parse("t.toml", text, &["systems=[\"floor\"]".to_owned()]).unwrap();
+    for client in [Client::Weft, Client::Chromium] {
+        let error = limits::check(&floor.variants[0].setup, &client).unwrap_err();
+        let error = error.to_string();
+        assert!(error.contains("flow `call` is the floor"), "{error}");
+        assert!(error.ends_with("use --engine sim"), "{error}");
+    }
+}
+
+#[test]
 fn each_flow_has_hosts_of_its_own_on_its_links() {
     let text = r#"
 title = "t"

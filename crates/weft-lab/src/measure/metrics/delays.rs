@@ -1,6 +1,6 @@
 //! How long packets took, from `measure-from` on.
 
-use weft_experiment::{Direction, Distribution, LegRecord};
+use weft_experiment::{Distribution, LegRecord};
 
 use super::links;
 use crate::measure::run::{Run, Value};
@@ -13,12 +13,9 @@ pub fn measure(run: &Run<'_>, values: &mut Vec<Value>) {
     }
     for (index, link) in run.record.links.iter().enumerate() {
         let mut delays = Distribution::default();
-        for (direction, way) in [
-            (Direction::Forward, &link.forward),
-            (Direction::Backward, &link.backward),
-        ] {
-            if links::is_taken(run, index, direction) {
-                delays.merge(&way.queue_delay);
+        for (station, record) in link.by_station() {
+            if links::is_taken(run, index, station) {
+                delays.merge(&record.queue_delay);
             }
         }
         for (what, of) in QUANTITIES {

@@ -14,35 +14,37 @@ const SPANS: [(&str, Duration); 3] = [
 ];
 
 pub fn measure(run: &Run<'_>, values: &mut Vec<Value>) {
-    let flows = run.setup.flows.len();
-    let end = (0..flows).map(|flow| run.active(flow));
+    let traffic = |flow: &usize| run.setup.flows[*flow].traffic();
+    let flows = 0..run.setup.flows.len();
+    let flows: Vec<usize> = flows.filter(|flow| traffic(flow).has_packets()).collect();
+    let each = || flows.iter().copied();
+    let end = each().map(|flow| run.active(flow));
     // Sharing is judged while all of them run.
     let start = end.clone().map(|t| t.0).max().unwrap_or_default();
     let stop = end.map(|t| t.1).min().unwrap_or_default();
-    if flows < 2 || start >= stop {
+    if flows.len() < 2 || start >= stop {
         return;
     }
     let rate = |flow: usize| rates::throughput(run, flow, (start, stop));
-    let all: Vec<f64> = (0..flows).map(rate).collect();
+    let all: Vec<f64> = each().map(rate).collect();
     values.extend(jain(&all).map(|value| ("jain_index".to_owned(), value)));
     for (name, span) in SPANS {
         let count = stop.saturating_sub(start).as_nanos() / span.as_nanos();
         let begins = (0..count).map(|index| start + span * index);
         let rates = begins.map(|begin| {
             let within = (begin, begin + span);
-            (0..flows)
+            each()
                 .map(|flow| rates::throughput(run, flow, within))
                 .collect()
         });
         let value = fair_share(&rates.collect::<Vec<_>>());
         values.extend(value.map(|value| (name.to_owned(), value)));
     }
-    let traffic = |flow: &usize| run.setup.flows[*flow].traffic();
     let is_tcp = |flow: &usize| traffic(flow).has_transfers();
-    let is_call = |flow: &usize| traffic(flow).media().is_some();
-    let calls: f64 = (0..flows).filter(is_call).map(rate).sum();
-    let tcp: f64 = (0..flows).filter(is_tcp).map(rate).sum();
-    if (0..flows).any(|flow| is_call(&flow)) && (0..flows).any(|flow| is_tcp(&flow)) {
+    let is_call = |flow: &usize| traffic(flow).is_call();
+    let calls: f64 = each().filter(is_call).map(rate).sum();
+    let tcp: f64 = each().filter(is_tcp).map(rate).sum();
+    if flows.iter().any(is_call) && flows.iter().any(is_tcp) {
         let value = flow_rate_equality(calls, tcp);
         values.extend(value.map(|value| ("flow_rate_equality".to_owned(), value)));
     }

@@ -28,7 +28,7 @@ fn goodput(run: &Run<'_>, flow: usize) -> Option<f64> {
                 seconds: window.1.saturating_sub(window.0).as_secs_f64(),
             })
         }
-        FlowDetail::Call(_) | FlowDetail::Counted(_) | FlowDetail::Packets => together(run, flow),
+        _ => together(run, flow),
     }?;
     // Of nothing the sum is -0.
     Some((useful.bytes + 0.0) * 8.0 / 1e6 / useful.seconds)

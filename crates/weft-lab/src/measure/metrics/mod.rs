@@ -10,7 +10,9 @@ mod fairness;
 mod goodput;
 mod links;
 mod protection;
+mod radio;
 mod rates;
+mod round_trips;
 mod sound;
 mod table;
 mod video;
@@ -22,7 +24,9 @@ use super::run::{Run, Value};
 pub use alone::{Sight, against_alone, harm};
 pub use fairness::{fair_share, flow_rate_equality, jain};
 pub use rates::convergence;
-pub use table::{ALL, Better, Casts, KEY, Metric, check_name, find, position, rank};
+pub use table::{
+    ALL, Better, Casts, KEY, Metric, Owners, check_name, find, harmed, position, rank,
+};
 
 /// All values of the run that exist, in the order of [`ALL`], those of single
 /// flows and links behind that of the whole. What compares with a run of the
@@ -36,7 +40,9 @@ pub fn measure(run: &Run<'_>) -> Vec<Value> {
     sound::measure(run, &mut values);
     protection::measure(run, &mut values);
     links::measure(run, &mut values);
+    radio::measure(run, &mut values);
     delays::measure(run, &mut values);
+    round_trips::measure(run, &mut values);
     fairness::measure(run, &mut values);
     values.sort_by_key(|(name, _)| position(name));
     values.retain(|(_, value)| value.is_finite());

@@ -16,12 +16,14 @@ const STEP: Duration = Duration::from_secs(1);
 const STAYS: usize = 3;
 
 pub fn measure(run: &Run<'_>, values: &mut Vec<Value>) {
+    let sends = |flow: usize| run.setup.flows[flow].traffic().has_packets();
     let rate = |flow| {
         let window = run.active(flow);
-        (window.0 < window.1).then(|| throughput(run, flow, window))
+        (sends(flow) && window.0 < window.1).then(|| throughput(run, flow, window))
     };
-    let sum: f64 = run.focus.iter().filter_map(|&flow| rate(flow)).sum();
-    run.for_each_flow("throughput_mbps", values, Some(sum), rate);
+    let sum = || run.focus.iter().filter_map(|&flow| rate(flow)).sum();
+    let whole = run.focus.iter().any(|&flow| sends(flow)).then(sum);
+    run.for_each_flow("throughput_mbps", values, whole, rate);
 
     let time = |flow| transfer(run, flow);
     run.for_each_flow(
@@ -139,7 +141,7 @@ fn steps(run: &Run<'_>, flows: &[usize], end: Duration) -> BTreeSet<Duration> {
     for hop in routes.flat_map(|route| &route.hops) {
         let mut at = Instant::ZERO;
         let mut own = BTreeSet::new();
-        while let (_, Some(next)) = run.capacities.at(hop.link, hop.direction, at) {
+        while let Some((_, Some(next))) = run.capacities.at(hop.link, hop.from, at) {
             if next.saturating_since(Instant::ZERO) >= end {
                 break;
             }

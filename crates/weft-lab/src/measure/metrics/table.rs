@@ -191,9 +191,27 @@ metrics! {
     owd_ms_p95 "One-way delay, 95 %" ["ms"] Lower:
         "95 % of the delivered packets took no longer than this",
         "RFC 7679 section 5";
+    rtt_rise_ms_mean "Round trip above its least, mean" ["ms"] Lower:
+        "round trip of a call's paths as the sender smooths it, each 200 ms, less the least one of the run; mean",
+        "the GCC thesis, section 5.3.4: its delay";
+    rtt_rise_ms_p95 "Round trip above its least, 95 %" ["ms"] Lower:
+        "95 % of these were no longer than this",
+        "the GCC thesis, section 5.3.4: its delay";
     retransmissions "Retransmissions" ["1"] Lower:
         "TCP segments that were sent again, over segments sent",
         "RFC 5681";
+    airtime "Airtime" ["1"] Neither:
+        "share of the time in which a cell carried one exchange of frames, mean of the cells; of a station, that of its own exchanges",
+        "Hoiland-Jorgensen et al. 2017, section 4.1";
+    collisions "Collisions" ["1"] Lower:
+        "transmissions of a cell's stations that came at the same time as another one, over transmissions",
+        "Bianchi 2000, section IV: p";
+    retries "Frames sent again" ["1"] Lower:
+        "frames that a cell's stations sent again, over frames sent",
+        "IEEE 802.11-2016, 10.3.4.4";
+    aggregate "Frames together" ["1"] Neither:
+        "frames in a transmission of a cell's stations, mean",
+        "IEEE 802.11-2016, 10.13";
     jain_index "Jain's index" ["1"] Higher:
         "(sum of the rates)^2 / (n * sum of their squares): 1 when all are equal, 1/n when one takes all",
         "Jain, Chiu, Hawe 1984";
@@ -267,25 +285,50 @@ fn base(name: &str) -> &str {
     name.split_once('.').map_or(name, |(base, _)| base)
 }
 
+/// What a metric can be of, beside the whole: names.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Owners {
+    /// Of flows, in the order of the scenario.
+    pub flows: Vec<String>,
+    /// Of links, likewise.
+    pub links: Vec<String>,
+}
+
 /// Whether there is such a metric, of all or of one of these flows and links;
-/// the error names those that there are.
+/// the error names those that there are. What compares with a run of flows
+/// alone is of flows only.
 ///
 /// # Errors
 /// The names to choose from.
-pub fn check_name(name: &str, owners: &[String]) -> Result<(), String> {
+pub fn check_name(name: &str, owners: &Owners) -> Result<(), String> {
     let (base, owner) = match name.split_once('.') {
         Some((base, owner)) => (base, Some(owner)),
         None => (name, None),
     };
-    if find(base).is_none() {
+    let Some(metric) = find(base) else {
         let known = ALL.iter().map(|metric| metric.name);
         return Err(unknown_name("there is no metric", base, known));
-    }
-    match owner {
-        Some(owner) if !owners.iter().any(|each| each == owner) => {
-            let known = owners.iter().map(String::as_str);
+    };
+    let Some(owner) = owner.filter(|owner| !owners.flows.iter().any(|each| each == owner)) else {
+        return Ok(());
+    };
+    let is_link = owners.links.iter().any(|each| each == owner);
+    let flows = owners.flows.iter().map(String::as_str);
+    match metric.casts {
+        Casts::Everybody if is_link => Ok(()),
+        Casts::Everybody => {
+            let known = flows.chain(owners.links.iter().map(String::as_str));
             Err(unknown_name("there is no flow or link", owner, known))
         }
-        _ => Ok(()),
+        Casts::Alone => {
+            let what = match is_link {
+                true => format!(
+                    "`{base}` compares flows with themselves alone, and `{owner}` is a link: there is \
+                     no flow"
+                ),
+                false => "there is no flow".to_owned(),
+            };
+            Err(unknown_name(&what, owner, flows))
+        }
     }
 }

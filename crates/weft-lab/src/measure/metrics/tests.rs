@@ -3,8 +3,8 @@ mod worked;
 
 use super::rates::variation;
 use super::{
-    ALL, Better, Casts, Metric, Sight, against_alone, check_name, convergence, fair_share, find,
-    flow_rate_equality, harm, jain, position,
+    ALL, Better, Casts, Metric, Owners, Sight, against_alone, check_name, convergence, fair_share,
+    find, flow_rate_equality, harm, jain, position,
 };
 use crate::measure::run::overlap;
 use proptest::prelude::*;
@@ -84,6 +84,13 @@ fn periods_at_the_edge_count_in_part() {
     assert_eq!(overlap(at, period, window(2000, 5000)), 0.0);
 }
 
+fn flows(names: &[&str]) -> Owners {
+    Owners {
+        flows: names.iter().map(|&name| name.to_owned()).collect(),
+        links: Vec::new(),
+    }
+}
+
 #[test]
 fn names_are_unique_and_known() {
     for (index, metric) in ALL.iter().enumerate() {
@@ -93,12 +100,16 @@ fn names_are_unique_and_known() {
             metric.name
         );
         let name = format!("{}.wifi", metric.name);
-        assert_eq!(check_name(metric.name, &[]), Ok(()));
-        assert_eq!(check_name(&name, &["wifi".to_owned()]), Ok(()));
-        let error = check_name(&name, &["lte".to_owned()]).unwrap_err();
-        assert_eq!(error, "there is no flow or link `wifi`: there are lte");
+        assert_eq!(check_name(metric.name, &Owners::default()), Ok(()));
+        assert_eq!(check_name(&name, &flows(&["wifi"])), Ok(()));
+        let what = match metric.casts {
+            Casts::Everybody => "there is no flow or link",
+            Casts::Alone => "there is no flow",
+        };
+        let error = check_name(&name, &flows(&["lte"])).unwrap_err();
+        assert_eq!(error, format!("{what} `wifi`: there are lte"));
     }
-    let error = check_name("throughput", &[]).unwrap_err();
+    let error = check_name("throughput", &Owners::default()).unwrap_err();
     assert!(error.contains("throughput_mbps"), "{error}");
 }
 
@@ -154,7 +165,7 @@ fn harm_of_what_should_be_small_is_what_it_grew_by() {
 
 #[test]
 fn harm_is_named_after_what_has_a_direction() {
-    let owners = ["call".to_owned()];
+    let owners = flows(&["call"]);
     for name in ["harm", "harm.call", "harm_fps", "harm_queue_ms_p95.call"] {
         assert_eq!(check_name(name, &owners), Ok(()), "{name}");
         assert_eq!(find(name).unwrap().casts, Casts::Alone);
@@ -165,6 +176,22 @@ fn harm_is_named_after_what_has_a_direction() {
         assert!(error.starts_with("there is no metric"), "{error}");
     }
     assert!(position("harm_fps") > position("harm"));
+}
+
+#[test]
+fn harm_is_of_flows_and_not_of_links() {
+    let mut owners = flows(&["call", "upload"]);
+    owners.links.push("wifi".to_owned());
+    for name in ["harm.wifi", "harm_queue_ms_p95.wifi"] {
+        let error = check_name(name, &owners).unwrap_err();
+        assert!(
+            error.contains("compares flows with themselves alone"),
+            "{error}"
+        );
+        assert!(error.contains("`wifi` is a link"), "{error}");
+        assert!(error.ends_with("there are call, upload"), "{error}");
+    }
+    assert_eq!(check_name("queue_ms_p95.wifi", &owners), Ok(()));
 }
 
 proptest! {

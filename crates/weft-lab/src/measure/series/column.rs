@@ -25,7 +25,7 @@ pub struct Column {
 pub struct Series {
     /// The end of each period, seconds.
     pub t: Vec<f64>,
-    /// The columns.
+    /// Each as long as `t`.
     pub columns: Vec<Column>,
 }
 

@@ -34,7 +34,7 @@ impl Series {
         for (path, route) in setup.routes.iter().enumerate() {
             let of = match route.hops.first() {
                 Some(hop) if setup.routes.len() > 1 => {
-                    format!("{}@{}", setup.name, run.setup.links[hop.link].name)
+                    format!("{}@{}", setup.name, run.setup.link_name(hop))
                 }
                 _ => setup.name.clone(),
             };

@@ -4,19 +4,25 @@ mod column;
 mod controllers;
 mod counters;
 
-use weft_experiment::{CallRecord, DelaySample, Direction, DirectionRecord, FlowDetail, LegSample};
+use weft_experiment::{
+    CallRecord, DelaySample, FlowDetail, FlowRecord, LegSample, ShownPicture, StationRecord,
+};
+use weft_links::StationId;
 use weft_units::{Duration, Instant};
 
 use super::run::Run;
-use super::view::streams;
+use super::view::{shown, streams};
 
 pub use column::{Column, Series};
+
+/// Whose capacity is shown: on a wired link that of the way there.
+const FIRST: StationId = StationId(0);
 
 impl Series {
     /// Everything that the run sampled.
     #[must_use]
     pub fn of(run: &Run<'_>) -> Series {
-        let first = run.record.links.first().map(|link| &link.forward.series);
+        let first = run.record.links.first().map(|link| &link.forward().series);
         let ends: Vec<Instant> = first.into_iter().flatten().map(|s| s.at).collect();
         let mut series = Series {
             t: ends.iter().map(|at| at.as_secs_f64()).collect(),
@@ -35,6 +41,25 @@ impl Series {
 
     fn add_flow(&mut self, run: &Run<'_>, flow: usize, periods: &[(Instant, Duration)]) {
         let record = &run.record.flows[flow];
+        let name = record.name.as_str();
+        if run.setup.flows[flow].traffic().has_packets() {
+            self.add_packets(record, periods);
+        }
+        match &record.detail {
+            FlowDetail::Tcp(tcp) => {
+                let windows = tcp.series.iter().map(|s| Some(s.window as f64));
+                self.add("window", name, "segments", windows.collect());
+            }
+            FlowDetail::Call(call) => self.add_call(run, flow, call, periods),
+            FlowDetail::Floor(floor) => {
+                self.add_pictures(run, flow, 1, floor.pictures.iter().copied(), periods);
+            }
+            _ => {}
+        }
+    }
+
+    /// What became of the packets of a flow.
+    fn add_packets(&mut self, record: &FlowRecord, periods: &[(Instant, Duration)]) {
         let name = record.name.as_str();
         let legs: Vec<&[LegSample]> = record
             .routes
@@ -78,14 +103,6 @@ impl Series {
             "1",
             over(&|legs| Some(legs.iter().map(|s| f64::from(s.drops)).sum())),
         );
-        match &record.detail {
-            FlowDetail::Tcp(tcp) => {
-                let windows = tcp.series.iter().map(|s| Some(s.window as f64));
-                self.add("window", name, "segments", windows.collect());
-            }
-            FlowDetail::Call(call) => self.add_call(run, flow, call, periods),
-            FlowDetail::Counted(_) | FlowDetail::Packets => {}
-        }
     }
 
     /// What the first end sends, and what is seen of it at the other.
@@ -105,39 +122,58 @@ impl Series {
         self.add("target_mbps", name, "Mbit/s", targets.collect());
         self.add_controllers(run, flow, &samples);
         let cameras = streams(run, flow);
-        // Frames, and sums of latency, quantiser and PSNR, by period.
-        let mut frames = vec![(0_u32, [0.0; 3]); periods.len()];
-        let mut known = false;
+        let pictures = cameras.iter().copied().flat_map(shown);
+        self.add_pictures(run, flow, cameras.len(), pictures, periods);
+        // Frames of which it is known, and sums of quantiser and PSNR, by period.
+        let mut known = vec![(0_u32, [0.0; 2]); periods.len()];
         for frame in cameras.iter().flat_map(|stream| &stream.frames) {
-            let Some(shown) = frame.shown else { continue };
-            let row = periods.partition_point(|(end, _)| *end < shown.at);
-            let Some((count, sums)) = frames.get_mut(row) else {
+            let (Some(shown), Some(quality)) = (frame.shown, frame.quality) else {
                 continue;
             };
-            *count += 1;
-            sums[0] += shown.at.saturating_since(frame.captured_at).as_millis_f64();
-            if let Some(quality) = frame.quality {
-                known = true;
-                sums[1] += f64::from(quality.quantizer);
-                sums[2] += f64::from(quality.psnr_db);
+            if let Some((count, sums)) = known.get_mut(row_of(shown.at, periods)) {
+                *count += 1;
+                sums[0] += f64::from(quality.quantizer);
+                sums[1] += f64::from(quality.psnr_db);
             }
         }
-        let started = Instant::ZERO + run.setup.flows[flow].start;
-        let each = cameras.len().max(1) as f64;
-        let rows = || frames.iter().zip(periods);
-        let rates = rows().map(|((count, _), (end, period))| {
-            let seconds = period.as_secs_f64() * each;
-            (*end > started && seconds > 0.0).then(|| f64::from(*count) / seconds)
-        });
-        self.add("fps", name, "1/s", rates.collect());
-        let quantities = [("e2e_ms", "ms"), ("qp", "1"), ("psnr_db", "dB")];
-        for (index, (column, unit)) in quantities.into_iter().enumerate() {
-            if index == 0 || known {
-                let means = frames.iter();
+        if known.iter().any(|(count, _)| *count > 0) {
+            for (index, (column, unit)) in [("qp", "1"), ("psnr_db", "dB")].into_iter().enumerate()
+            {
+                let means = known.iter();
                 let means = means.map(|(n, sums)| (*n > 0).then(|| sums[index] / f64::from(*n)));
                 self.add(column, name, unit, means.collect());
             }
         }
+    }
+
+    /// What is seen of so many cameras.
+    fn add_pictures(
+        &mut self,
+        run: &Run<'_>,
+        flow: usize,
+        cameras: usize,
+        pictures: impl Iterator<Item = ShownPicture>,
+        periods: &[(Instant, Duration)],
+    ) {
+        let name = run.record.flows[flow].name.as_str();
+        let mut seen = vec![(0_u32, 0.0); periods.len()];
+        for picture in pictures {
+            if let Some((count, latency_ms)) = seen.get_mut(row_of(picture.shown_at, periods)) {
+                *count += 1;
+                *latency_ms += picture.latency().as_millis_f64();
+            }
+        }
+        let started = Instant::ZERO + run.setup.flows[flow].start;
+        let each = cameras.max(1) as f64;
+        let rates = seen.iter().zip(periods);
+        let rates = rates.map(|((count, _), (end, period))| {
+            let seconds = period.as_secs_f64() * each;
+            (*end > started && seconds > 0.0).then(|| f64::from(*count) / seconds)
+        });
+        self.add("fps", name, "1/s", rates.collect());
+        let means = seen.iter();
+        let means = means.map(|(count, sum)| (*count > 0).then(|| sum / f64::from(*count)));
+        self.add("e2e_ms", name, "ms", means.collect());
     }
 
     fn add_link(&mut self, run: &Run<'_>, link: usize, periods: &[(Instant, Duration)]) {
@@ -146,21 +182,19 @@ impl Series {
         let could = periods.iter().map(|(end, period)| {
             let end = end.saturating_since(Instant::ZERO);
             let window = (end.saturating_sub(*period), end);
-            let bits = run.capacities.bits(link, Direction::Forward, window);
+            let bits = run.capacities.bits(link, FIRST, window)?;
             Some(bits / 1e6 / period.as_secs_f64())
         });
-        self.add("capacity_mbps", &setup.name, "Mbit/s", could.collect());
-        self.add_direction(&setup.name, &record.forward, periods);
-        let back = format!("{}-back", setup.name);
-        self.add_direction(&back, &record.backward, periods);
+        let could: Vec<Option<f64>> = could.collect();
+        if could.iter().any(Option::is_some) {
+            self.add("capacity_mbps", &setup.name, "Mbit/s", could);
+        }
+        for (station, record) in record.by_station() {
+            self.add_station(setup.station(station), record, periods);
+        }
     }
 
-    fn add_direction(
-        &mut self,
-        name: &str,
-        record: &DirectionRecord,
-        periods: &[(Instant, Duration)],
-    ) {
+    fn add_station(&mut self, name: &str, record: &StationRecord, periods: &[(Instant, Duration)]) {
         let samples = || record.series.iter().zip(periods);
         let rates = samples().map(|(s, (_, period))| mbps(s.delivered.0, *period));
         self.add("link_mbps", name, "Mbit/s", rates.collect());
@@ -179,6 +213,11 @@ fn periods(ends: &[Instant]) -> Vec<(Instant, Duration)> {
         .zip(begins)
         .map(|(end, begin)| (*end, end.saturating_since(begin)))
         .collect()
+}
+
+/// In which of the periods this is.
+fn row_of(at: Instant, periods: &[(Instant, Duration)]) -> usize {
+    periods.partition_point(|(end, _)| *end < at)
 }
 
 fn mbps(bytes: u64, period: Duration) -> Option<f64> {

@@ -13,7 +13,7 @@ use crate::statistics::mean;
 pub fn logs<'a>(run: &Run<'a>, flow: usize) -> &'a [CounterLog] {
     match &run.record.flows[flow].detail {
         FlowDetail::Counted(logs) => logs,
-        FlowDetail::Tcp(_) | FlowDetail::Call(_) | FlowDetail::Packets => &[],
+        _ => &[],
     }
 }
 

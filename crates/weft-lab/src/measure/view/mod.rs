@@ -1,12 +1,14 @@
 //! What people see of a call, whichever way it is known: frame by frame, as a
-//! simulator has it, or by what a client counts of itself. A metric asks a
-//! [`View`], so there is one computation of each.
+//! simulator has it, as an oracle's pictures, or by what a client counts of
+//! itself. A metric asks a [`View`], so there is one computation of each.
 
 mod counters;
+mod floor;
 mod frames;
+mod pictures;
 
 pub use counters::logs;
-pub use frames::{TAIL, streams};
+pub use frames::{TAIL, shown, streams};
 
 use super::run::Run;
 
@@ -82,11 +84,12 @@ pub struct ClientView {
 }
 
 /// The views of these flows: of the frames of every camera of a caller, or
-/// else of the counts of each end.
+/// else of an oracle's pictures or of the counts of each end.
 #[must_use]
 pub fn views(run: &Run<'_>, flows: &[usize]) -> Vec<View> {
     let of = |&flow: &usize| {
         let mut views = frames::views(run, flow);
+        views.extend(floor::view(run, flow));
         views.extend(counters::views(run, flow));
         views
     };

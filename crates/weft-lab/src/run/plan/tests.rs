@@ -46,6 +46,28 @@ fn who_is_harmed_runs_alone_once() {
     assert_eq!(plan(both), [each(1), each(2)].concat());
 }
 
+/// Grote et al. take their demand from a link that is wider than the one on
+/// which they measure.
+#[test]
+fn who_says_what_it_demands_runs_alone_for_other_metrics_only() {
+    let casts = |metrics: &str| {
+        let set = [
+            format!("metrics={metrics}"),
+            "flows.call.demand=1900kbit".to_owned(),
+            "seeds=1".to_owned(),
+        ];
+        let scenario = Scenario::parse("t.toml", TEXT, &set).unwrap();
+        let setup = &scenario.variants[0].setup;
+        assert_eq!(demand(setup, "harm", &[0]), Some(1.9));
+        assert_eq!(demand(setup, "harm_fps", &[0]), None);
+        assert_eq!(demand(setup, "harm", &[0, 1]), None, "nobody knows of both");
+        Plan::of(&scenario).tasks.len()
+    };
+    assert_eq!(casts(r#"["harm"]"#), 1);
+    assert_eq!(casts(r#"["harm", "harm.tcp"]"#), 2);
+    assert_eq!(casts(r#"["harm", "harm_fps"]"#), 2);
+}
+
 #[test]
 fn nobody_runs_alone_without_competition() {
     let tasks = |text: &str| {

@@ -3,7 +3,7 @@ use std::path::Path;
 
 use super::by_number;
 use crate::scenario::Scenario;
-use weft_links::Capacity;
+use weft_links::{Capacity, WiredDirection};
 use weft_units::{Instant, Rate};
 
 const TEXT: &str = r#"
@@ -41,7 +41,10 @@ fn read(folder: &Path, text: &str, set: &[&str]) -> Result<Scenario, String> {
 fn rate(scenario: &Scenario, variant: usize, seed: u64, link: usize) -> Rate {
     let variant = &scenario.variants[variant];
     let setup = variant.traces.of(&variant.setup, seed);
-    let Capacity::Trace(trace) = &setup.links[link].forward.capacity else {
+    let there = setup.links[link]
+        .medium
+        .link(WiredDirection::Forward.station());
+    let Capacity::Trace(trace) = &there.unwrap().capacity else {
         panic!("no trace");
     };
     trace.schedule().at(Instant::ZERO).0

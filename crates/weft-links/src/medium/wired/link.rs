@@ -1,4 +1,5 @@
 use crate::line::Line;
+use crate::medium::port::Port;
 use crate::medium::service::{Meter, Service};
 use crate::medium::station::{Admission, Station};
 use crate::queue::Limit;
@@ -205,7 +206,7 @@ impl<P> Link<P> {
     /// but not polled yet.
     #[must_use]
     pub fn in_flight(&self) -> Tally {
-        self.station.in_flight(self.in_service())
+        self.station.in_flight(self.transmitter.size_in_service())
     }
 
     /// What the link was to its packets until `now`.
@@ -214,17 +215,13 @@ impl<P> Link<P> {
         self.meter.until(now)
     }
 
-    pub(crate) fn station(&self) -> &Station<P> {
-        &self.station
+    pub(crate) fn port(&self) -> &Port<P> {
+        self.station.port()
     }
 
-    pub(crate) fn station_mut(&mut self, now: Instant) -> &mut Station<P> {
+    pub(crate) fn port_mut(&mut self, now: Instant) -> &mut Port<P> {
         self.advance(now);
-        &mut self.station
-    }
-
-    pub(crate) fn in_service(&self) -> Option<Bytes> {
-        self.transmitter.size_in_service()
+        self.station.port_mut()
     }
 
     /// Runs the transmitter to `now`.

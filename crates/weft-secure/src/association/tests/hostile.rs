@@ -126,7 +126,7 @@ fn a_peer_cannot_make_us_remember_without_bound() {
     let path = net.path_to(Side::A, CLIENT, SERVER);
     net.send_rtp(Side::A, path, rtp(1));
     net.run_for(1000);
-    assert_eq!(net.rtp.len(), 1);
+    assert_eq!(net.got.rtp.len(), 1);
     // And an honest newcomer finds a place once the others proved nothing.
     net.wire("10.0.3.1:1", SERVER, 5);
     net.run_for(15_000);
@@ -164,7 +164,7 @@ proptest! {
         let path = net.path_to(Side::A, CLIENT, SERVER);
         net.send_rtp(Side::A, path, rtp(1));
         net.run_for(100);
-        prop_assert_eq!(net.rtp.len(), 1);
+        prop_assert_eq!(net.got.rtp.len(), 1);
     }
 
     #[test]

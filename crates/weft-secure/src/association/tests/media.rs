@@ -1,5 +1,6 @@
 use super::net::*;
 use super::*;
+use crate::FailReason;
 use crate::Profile;
 
 pub fn rtp(sequence: u16) -> Vec<u8> {
@@ -56,13 +57,14 @@ fn one_stream_over_two_paths_is_one_stream() {
         }
     }
     net.run_for(200);
-    assert_eq!(net.rtp.len(), count as usize);
+    assert_eq!(net.got.rtp.len(), count as usize);
     assert_eq!(net.b.counters().rtp_received, u64::from(count));
     let via_slow = net.path_to(Side::B, "10.0.0.9:1", "10.0.1.1:1");
-    let slow_ones = net.rtp.iter().filter(|(_, path, _)| *path == via_slow);
+    let slow_ones = net.got.rtp.iter().filter(|(_, path, _)| *path == via_slow);
     assert_eq!(slow_ones.count(), 700);
     assert!(
-        net.rtp
+        net.got
+            .rtp
             .iter()
             .all(|(_, _, packet)| packet.len() == rtp(0).len())
     );
@@ -78,12 +80,12 @@ fn a_copy_on_another_path_is_told_as_one() {
         net.send(Side::A, addr(client), addr("10.0.0.9:1"), packet.clone());
     }
     net.run_for(100);
-    assert_eq!(net.rtp.len(), 1);
+    assert_eq!(net.got.rtp.len(), 1);
     let counters = net.b.counters();
     assert_eq!((counters.rtp_received, counters.rtp_again), (1, 1));
-    let copies: Vec<_> = net.rtp_again.iter().map(|(_, path, _)| *path).collect();
+    let copies: Vec<_> = net.got.rtp_again.iter().map(|(_, path, _)| *path).collect();
     assert_eq!(copies, [net.path_to(Side::B, "10.0.0.9:1", "10.0.1.1:1")]);
-    assert_eq!(net.rtp_again[0].2, net.rtp[0].2);
+    assert_eq!(net.got.rtp_again[0].2, net.got.rtp[0].2);
 }
 
 #[test]
@@ -99,8 +101,8 @@ fn rtcp_goes_both_ways() {
     }
     net.run_for(100);
     let plain = vec![0x80, 201, 0, 1, 0, 0, 0, 7];
-    assert_eq!(net.rtcp.len(), 2);
-    assert!(net.rtcp.iter().all(|(_, _, packet)| *packet == plain));
+    assert_eq!(net.got.rtcp.len(), 2);
+    assert!(net.got.rtcp.iter().all(|(_, _, packet)| *packet == plain));
 }
 
 #[test]

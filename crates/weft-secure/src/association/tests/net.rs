@@ -1,68 +1,22 @@
-//! Two associations in virtual time, joined by wires.
+//! Two associations in virtual time, joined by wires. The one that made the
+//! offer is the DTLS server.
 
 use super::*;
-use std::cmp::Reverse;
-use std::collections::{BTreeMap, BinaryHeap};
-use weft_ice::{LinkId, RemoteFilter};
+pub use wired::*;
 
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-pub enum Side {
-    /// The controlling one, DTLS server: it made the offer.
-    A,
-    B,
-}
+use weft_ice as ice;
 
-impl Side {
-    pub fn other(self) -> Side {
-        match self {
-            Side::A => Side::B,
-            Side::B => Side::A,
-        }
-    }
-}
+#[path = "../../../../weft-ice/src/agent/tests/wired.rs"]
+mod wired;
 
-#[derive(Clone, Copy, Debug)]
-pub struct Wire {
-    pub delay: Duration,
-    pub loss: f64,
-    pub up: bool,
-}
+pub type Net = Wired<Association>;
 
-/// When, which in order, to whom, to which address, from which, what.
-type Flight = Reverse<(Instant, u64, Side, SocketAddr, SocketAddr, Vec<u8>)>;
-
-pub struct Net {
-    pub now: Instant,
-    pub a: Association,
-    pub b: Association,
-    /// By A's address and B's; the same both ways.
-    pub wires: BTreeMap<(SocketAddr, SocketAddr), Wire>,
-    pub events: Vec<(Instant, Side, Event)>,
-    /// Side that received, path, packet.
+/// What came in: the side that received it, the path, the packet.
+#[derive(Default)]
+pub struct Got {
     pub rtp: Vec<(Side, PathId, Vec<u8>)>,
     pub rtp_again: Vec<(Side, PathId, Vec<u8>)>,
     pub rtcp: Vec<(Side, PathId, Vec<u8>)>,
-    /// Every datagram sent, with its sender.
-    pub sent: Vec<(Instant, Side, SocketAddr, SocketAddr, Vec<u8>)>,
-    /// Datagrams of this side with these first bytes vanish.
-    pub vanish: Option<(Side, [u8; 2])>,
-    flights: BinaryHeap<Flight>,
-    order: u64,
-    /// Decides on loss.
-    pub rng: Rng,
-}
-
-pub fn addr(text: &str) -> SocketAddr {
-    text.parse().expect("address")
-}
-
-pub fn local(text: &str, link: u8) -> LocalAddress {
-    LocalAddress {
-        addr: addr(text),
-        link: LinkId(link),
-        cost: 10,
-        remotes: RemoteFilter::Any,
-    }
 }
 
 pub fn association(role: IceRole, tie_breaker: u64, seed: u64) -> Association {
@@ -72,12 +26,15 @@ pub fn association(role: IceRole, tie_breaker: u64, seed: u64) -> Association {
     Association::new(
         Instant::ZERO,
         Config {
-            role,
-            credentials: Credentials::from_entropy(&entropy),
-            tie_breaker,
+            ice: weft_ice::Config {
+                role,
+                credentials: Credentials::from_entropy(&entropy),
+                tie_breaker,
+                checks: weft_ice::Checks::All,
+                rng,
+            },
             certificate: Certificate::generate().expect("certificate"),
             epoch: epoch(),
-            rng,
             handshake_seed: None,
         },
     )
@@ -94,84 +51,67 @@ pub fn description(of: &Association, dtls: DtlsRole, candidates: &[&str]) -> Rem
         credentials: of.credentials().clone(),
         fingerprint: of.fingerprint(),
         dtls,
-        candidates: candidates
-            .iter()
-            .map(|text| RemoteCandidate {
-                addr: addr(text),
-                priority: 2_130_706_431,
-            })
-            .collect(),
+        candidates: self::candidates(candidates),
+    }
+}
+
+impl End for Association {
+    type Event = Event;
+    type Got = Got;
+
+    fn strangers() -> [Association; 2] {
+        [
+            association(IceRole::Controlling, 2, 1),
+            association(IceRole::Controlled, 1, 2),
+        ]
+    }
+
+    fn introduce(
+        now: Instant,
+        (a, of_a): (&mut Association, &[&str]),
+        (b, of_b): (&mut Association, &[&str]),
+    ) {
+        let other = description(b, DtlsRole::Server, of_b);
+        let own = description(a, DtlsRole::Client, of_a);
+        a.set_remote(now, other);
+        b.set_remote(now, own);
+    }
+
+    fn add_local(&mut self, now: Instant, local: LocalAddress) {
+        Association::add_local(self, now, local);
+    }
+
+    fn path_between(&self, local: SocketAddr, remote: SocketAddr) -> Option<PathId> {
+        let path = self
+            .paths()
+            .find(|p| p.local == local && p.remote == remote);
+        path.map(|p| p.id)
+    }
+
+    fn poll_timeout(&self) -> Option<Deadline> {
+        Association::poll_timeout(self)
+    }
+
+    fn handle_timeout(&mut self, now: Instant) {
+        Association::handle_timeout(self, now);
+    }
+
+    fn poll_output(&mut self) -> Option<Output> {
+        Association::poll_output(self)
+    }
+
+    fn deliver(&mut self, now: Instant, came: Came<'_>, got: &mut Got) {
+        let to = came.to;
+        match self.handle_datagram(now, came.local, came.remote, came.datagram) {
+            Received::Rtp { path, packet } => got.rtp.push((to, path, packet.to_vec())),
+            Received::RtpAgain { path, packet } => got.rtp_again.push((to, path, packet.to_vec())),
+            Received::Rtcp { path, packet } => got.rtcp.push((to, path, packet.to_vec())),
+            Received::Handled | Received::Dropped(_) => {}
+        }
     }
 }
 
 impl Net {
-    /// Two that know nothing of each other yet, and no wires.
-    pub fn strangers() -> Net {
-        Net::of(
-            association(IceRole::Controlling, 2, 1),
-            association(IceRole::Controlled, 1, 2),
-        )
-    }
-
-    pub fn of(a: Association, b: Association) -> Net {
-        Net {
-            now: Instant::ZERO,
-            a,
-            b,
-            wires: BTreeMap::new(),
-            events: Vec::new(),
-            rtp: Vec::new(),
-            rtp_again: Vec::new(),
-            rtcp: Vec::new(),
-            sent: Vec::new(),
-            vanish: None,
-            flights: BinaryHeap::new(),
-            order: 0,
-            rng: Rng::new(3),
-        }
-    }
-
-    /// A has these addresses and a wire of so many milliseconds one way from
-    /// each to the only address of B; both know each other.
-    pub fn new(server: &str, clients: &[(&str, u64)]) -> Net {
-        let mut net = Net::strangers();
-        let now = net.now;
-        net.b.add_local(now, local(server, 0));
-        for (link, (client, delay)) in (0..).zip(clients) {
-            net.a.add_local(now, local(client, link));
-            net.wire(client, server, *delay);
-        }
-        net.introduce(&[server], &[]);
-        net
-    }
-
-    pub fn introduce(&mut self, of_b: &[&str], of_a: &[&str]) {
-        let b = description(&self.b, DtlsRole::Server, of_b);
-        let a = description(&self.a, DtlsRole::Client, of_a);
-        self.a.set_remote(self.now, b);
-        self.b.set_remote(self.now, a);
-    }
-
-    pub fn wire(&mut self, a: &str, b: &str, delay_ms: u64) {
-        let wire = Wire {
-            delay: Duration::from_millis(delay_ms),
-            loss: 0.0,
-            up: true,
-        };
-        self.wires.insert((addr(a), addr(b)), wire);
-    }
-
-    pub fn wire_mut(&mut self, a: &str, b: &str) -> &mut Wire {
-        self.wires.get_mut(&(addr(a), addr(b))).expect("wire")
-    }
-
-    pub fn side(&mut self, side: Side) -> &mut Association {
-        match side {
-            Side::A => &mut self.a,
-            Side::B => &mut self.b,
-        }
-    }
-
     /// Until both are connected and so long after the start.
     pub fn connect(&mut self) {
         self.run_for(1000);
@@ -182,117 +122,11 @@ impl Net {
         }
     }
 
-    pub fn run_for(&mut self, ms: u64) {
-        let end = self.now + Duration::from_millis(ms);
-        let mut steps = 0;
-        loop {
-            self.drain();
-            let arrival = self.flights.peek().map(|f| f.0.0);
-            let timer = |a: &Association| a.poll_timeout().map(|d| d.at);
-            let next = [arrival, timer(&self.a), timer(&self.b)];
-            let Some(next) = next.into_iter().flatten().min().filter(|&t| t <= end) else {
-                break;
-            };
-            steps += 1;
-            assert!(steps < 1_000_000, "time stands still at {:?}", self.now);
-            self.now = self.now.max(next);
-            let now = self.now;
-            for association in [&mut self.a, &mut self.b] {
-                if association.poll_timeout().is_some_and(|d| d.at <= now) {
-                    association.handle_timeout(now);
-                    let next = association.poll_timeout();
-                    assert!(next.is_none_or(|d| d.at > now), "spins: {next:?}");
-                }
-            }
-            while self.flights.peek().is_some_and(|f| f.0.0 <= now) {
-                let Reverse((_, _, to, local, remote, datagram)) =
-                    self.flights.pop().expect("peeked");
-                self.deliver(to, local, remote, &datagram);
-            }
-        }
-        self.now = end;
-    }
-
-    pub fn deliver(&mut self, to: Side, local: SocketAddr, remote: SocketAddr, datagram: &[u8]) {
-        let now = self.now;
-        let received = match to {
-            Side::A => self.a.handle_datagram(now, local, remote, datagram),
-            Side::B => self.b.handle_datagram(now, local, remote, datagram),
-        };
-        match received {
-            Received::Rtp { path, packet } => self.rtp.push((to, path, packet.to_vec())),
-            Received::RtpAgain { path, packet } => {
-                self.rtp_again.push((to, path, packet.to_vec()));
-            }
-            Received::Rtcp { path, packet } => self.rtcp.push((to, path, packet.to_vec())),
-            Received::Handled | Received::Dropped(_) => {}
-        }
-    }
-
-    /// Takes all outputs; datagrams go on their wires.
-    pub fn drain(&mut self) {
-        for side in [Side::A, Side::B] {
-            while let Some(output) = self.side(side).poll_output() {
-                match output {
-                    Output::Event(event) => self.events.push((self.now, side, event)),
-                    Output::Transmit {
-                        local,
-                        remote,
-                        datagram,
-                    } => {
-                        self.send(side, local, remote, datagram);
-                    }
-                }
-            }
-        }
-    }
-
-    pub fn send(&mut self, from: Side, local: SocketAddr, remote: SocketAddr, datagram: Vec<u8>) {
-        let key = match from {
-            Side::A => (local, remote),
-            Side::B => (remote, local),
-        };
-        self.sent
-            .push((self.now, from, local, remote, datagram.clone()));
-        let Some(wire) = self.wires.get(&key).filter(|w| w.up) else {
-            return;
-        };
-        let vanishes =
-            |(side, start): (Side, [u8; 2])| side == from && datagram.starts_with(&start);
-        if self.vanish.is_some_and(vanishes) || self.rng.chance(wire.loss) {
-            return;
-        }
-        self.order += 1;
-        let at = self.now + wire.delay;
-        let flight = (at, self.order, from.other(), remote, local, datagram);
-        self.flights.push(Reverse(flight));
-    }
-
     /// Sends this RTP packet on this path and lets it arrive.
     pub fn send_rtp(&mut self, from: Side, path: PathId, mut packet: Vec<u8>) {
         let association = self.side(from);
         association.protect_rtp(&mut packet).expect("protects");
         let path = *association.path(path).expect("path");
         self.send(from, path.local, path.remote, packet);
-    }
-
-    pub fn path_to(&self, side: Side, local: &str, remote: &str) -> PathId {
-        let association = match side {
-            Side::A => &self.a,
-            Side::B => &self.b,
-        };
-        let (local, remote) = (addr(local), addr(remote));
-        let mut paths = association.paths();
-        let path = paths.find(|p| p.local == local && p.remote == remote);
-        path.expect("path").id
-    }
-
-    /// Events of one side since `from`, with milliseconds after it.
-    pub fn events_since(&self, side: Side, from: Instant) -> Vec<(u64, Event)> {
-        let events = self.events.iter();
-        let events = events.filter(|(at, s, _)| *s == side && *at >= from);
-        events
-            .map(|(at, _, e)| (at.saturating_since(from).as_millis(), e.clone()))
-            .collect()
     }
 }

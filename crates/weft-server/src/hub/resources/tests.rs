@@ -1,5 +1,5 @@
 use super::*;
-use weft_sfu::Camera;
+use weft_rooms::Camera;
 
 fn id(name: &str) -> ResourceId {
     ResourceId(name.to_owned())
@@ -12,9 +12,13 @@ fn everything() -> Publishing {
     }
 }
 
+fn open(resources: &mut Resources, name: &str, room: &str, who: &str, role: Role) {
+    resources.open(id(name), (room, who), role, Origin::default());
+}
+
 fn publish(resources: &mut Resources, names: &[&str]) {
     for name in names {
-        resources.open(id(name), "r", "ada", Role::PUBLISH);
+        open(resources, name, "r", "ada", Role::PUBLISH);
         resources.set_negotiated(&id(name), everything());
     }
 }
@@ -27,7 +31,7 @@ fn the_later_of_two_takes_over_whichever_is_up_first() {
     assert_eq!(resources.connect(&id("c")), []);
     assert_eq!(resources.connect(&id("b")), [id("a"), id("c")]);
     assert_eq!(resources.connect(&id("a")), [], "it is gone");
-    assert_eq!(resources.count(), 1);
+    assert_eq!(resources.all.len(), 1);
 
     publish(&mut resources, &["d", "e"]);
     assert_eq!(resources.connect(&id("d")), [id("b")]);
@@ -38,13 +42,20 @@ fn the_later_of_two_takes_over_whichever_is_up_first() {
 #[test]
 fn nobody_else_is_taken_over_from() {
     let mut resources = Resources::default();
-    resources.open(id("other room"), "s", "ada", Role::PUBLISH);
-    resources.open(id("other person"), "r", "bob", Role::PUBLISH);
-    resources.open(id("player"), "r", "ada", Role::Play);
+    open(&mut resources, "other room", "s", "ada", Role::PUBLISH);
+    open(&mut resources, "other person", "r", "bob", Role::PUBLISH);
+    let publisher = "bob".to_owned();
+    open(
+        &mut resources,
+        "player",
+        "r",
+        "ada",
+        Role::Play { publisher },
+    );
     publish(&mut resources, &["new"]);
     assert_eq!(resources.connect(&id("new")), []);
     assert_eq!(resources.connect(&id("player")), []);
-    assert_eq!(resources.count(), 4);
+    assert_eq!(resources.all.len(), 4);
 }
 
 #[test]
@@ -63,4 +74,20 @@ fn what_is_switched_off_or_not_up_does_not_show() {
     assert!(resources.set_enabled(&id("a"), of(true, true)));
     assert_eq!(resources.shown("r", "ada"), everything());
     assert!(!resources.set_enabled(&id("none"), of(true, true)));
+}
+
+#[test]
+fn who_leaves_takes_along_what_they_play_and_what_is_played_of_them() {
+    let mut resources = Resources::default();
+    let play = |publisher: &str| Role::Play {
+        publisher: publisher.to_owned(),
+    };
+    open(&mut resources, "own", "r", "ada", play("bob"));
+    open(&mut resources, "of her", "r", "bob", play("ada"));
+    open(&mut resources, "else", "r", "bob", play("eve"));
+    open(&mut resources, "other room", "s", "ada", play("bob"));
+    let gone = resources.take_all_of("r", "ada");
+    let names: Vec<&str> = gone.iter().map(|(id, _)| &*id.0).collect();
+    assert_eq!(names, ["of her", "own"]);
+    assert_eq!(resources.all.len(), 2);
 }

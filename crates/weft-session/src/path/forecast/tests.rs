@@ -69,3 +69,14 @@ fn half_the_least_round_trip_stands_for_a_way_that_is_not_known() {
     // The clocks are 1,000 ms apart; the answer came 1,050 ms after sending.
     assert_eq!(forecast.offset(), Some((1030 - 525) * MS));
 }
+
+#[test]
+fn a_queue_that_stands_for_seconds_is_that_of_others() {
+    let mut forecast = Forecast::default();
+    heard(&mut forecast, 0, 20);
+    for n in 1..=40 {
+        heard(&mut forecast, 100 * n, 100 * n + 80);
+    }
+    assert_eq!(forecast.floor(), Some(20 * MS));
+    assert_eq!(forecast.recent_floor(), Some(80 * MS));
+}

@@ -3,7 +3,7 @@
 use super::support::{A, FIRST, at_ms, ms};
 use crate::receive::*;
 use weft_units::Codec;
-use weft_wire::h264::{self, NalHeader, nal_units};
+use weft_wire::payload::h264::{self, NalHeader, nal_units};
 
 /// A sender's packets, in order.
 struct Sender {

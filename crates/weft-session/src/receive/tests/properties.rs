@@ -88,6 +88,37 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(200))]
 
     #[test]
+    fn what_is_missing_is_every_number_that_did_not_come(
+        steps in proptest::collection::vec(
+            prop_oneof![
+                8 => -6..6_i64,
+                2 => -600..600_i64,
+                1 => -3_000..5_000_i64,
+            ],
+            1..200,
+        ),
+        (after, width) in (0..9_000_u64, 0..4_000_u64),
+    ) {
+        let mut buffer = PacketBuffer::new();
+        let (mut number, mut came) = (70_000_u64, BTreeSet::new());
+        let (first, mut highest) = (number, number);
+        buffer.insert(number);
+        came.insert(number);
+        for step in steps {
+            number = number.saturating_add_signed(step).max(first);
+            buffer.insert(number);
+            came.insert(number);
+            highest = highest.max(number);
+        }
+        let (after, before) = (first + after, first + after + width);
+        let oldest = highest.saturating_sub(packet_buffer::CAPACITY - 1).max(first);
+        let expected = (oldest..highest)
+            .filter(|n| after < *n && *n < before && !came.contains(n));
+        let missing = buffer.missing_between(after, before);
+        prop_assert_eq!(missing.collect::<Vec<_>>(), expected.collect::<Vec<_>>());
+    }
+
+    #[test]
     fn anything_is_survived_within_bounds(
         packets in proptest::collection::vec(arbitrary(), 0..300),
         frames in any::<bool>(),

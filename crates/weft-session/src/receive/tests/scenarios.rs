@@ -107,7 +107,7 @@ fn five_percent_loss_is_restored_by_retransmission() {
     let mut wire = Wire::new(video(Delivery::Frames));
     wire.answer_after = Some(ms(50));
     wire.answer_lost = |n| n % 20 == 0;
-    wire.receiver.set_rtt(ms(50));
+    wire.receiver.set_rtt(ms(50), ms(50));
     let mut encoder = Encoder::new(Layers::One);
     let mut rng = Rng::new(5);
     let mut lost = 0;
@@ -140,7 +140,7 @@ fn five_percent_loss_is_restored_by_retransmission() {
 fn an_outage_of_300_ms_is_one_gap_and_costs_no_keyframe() {
     let mut wire = Wire::new(video(Delivery::Frames));
     wire.answer_after = Some(ms(50));
-    wire.receiver.set_rtt(ms(50));
+    wire.receiver.set_rtt(ms(50), ms(50));
     let mut encoder = Encoder::new(Layers::One);
     let outage = at_ms(3000)..at_ms(3300);
     send(&mut wire, &mut encoder, 300, |sent, _| {
@@ -381,6 +381,30 @@ fn a_sender_that_starts_again_is_followed() {
     }
     wire.run(at_ms(20_000));
     assert_eq!(wire.receiver.stats().frames.released, 60);
+}
+
+#[test]
+fn what_a_dead_path_gives_back_after_long_is_no_new_beginning() {
+    let mut wire = Wire::new(video(Delivery::Frames));
+    wire.answer_after = Some(ms(60));
+    let mut encoder = Encoder::new(Layers::One);
+    let mut stuck = Vec::new();
+    for frame in 0..450_u64 {
+        for packet in encoder.frame(frame == 0, PACKETS) {
+            wire.deliver(at_ms(1000) + FRAME * frame, packet);
+            if (50..60).contains(&frame) {
+                stuck.push(packet);
+            }
+        }
+    }
+    // Copies, 12 s later.
+    for packet in stuck {
+        wire.deliver(at_ms(14_700), packet);
+    }
+    wire.run(at_ms(20_000));
+    let stats = wire.receiver.stats();
+    assert_eq!((stats.frames.released, stats.repair.keyframes), (450, 0));
+    assert!(wire.largest_gap() < ms(200), "{:?}", wire.largest_gap());
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use crate::receive::*;
 use std::collections::{BTreeMap, BTreeSet};
 use weft_units::{Codec, Duration, Instant, PathId};
-use weft_wire::vp8::Descriptor;
+use weft_wire::payload::vp8::Descriptor;
 
 pub const A: PathId = PathId(1);
 pub const B: PathId = PathId(2);

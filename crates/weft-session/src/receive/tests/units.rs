@@ -1,5 +1,5 @@
 use super::support::*;
-use crate::receive::frame_assembly::{AssembledFrame, FrameInfo};
+use crate::receive::frame_assembly::AssembledFrame;
 use crate::receive::jitter_buffer::JitterBuffer;
 use crate::receive::nack::{Findings, NackTracker};
 use crate::receive::packet_buffer::{Arrival, CAPACITY, PacketBuffer};
@@ -7,6 +7,7 @@ use crate::receive::references::{Hole, References};
 use crate::receive::stats::Reception;
 use crate::receive::*;
 use weft_units::{Duration, Instant};
+use weft_wire::payload::PictureNumbers;
 
 #[test]
 fn the_report_is_that_of_rfc_3550() {
@@ -62,7 +63,10 @@ fn the_ring_knows_new_duplicate_and_too_old() {
 
 /// Frames at 100 Hz with the given extra transits; the resulting delay.
 fn delay_after(extra_ms: impl Iterator<Item = u64>) -> Duration {
-    let mut jitter = JitterBuffer::new(MediaKind::Video, 1_000);
+    delay_of(JitterBuffer::new(MediaKind::Video, 1_000), extra_ms)
+}
+
+fn delay_of(mut jitter: JitterBuffer, extra_ms: impl Iterator<Item = u64>) -> Duration {
     for (n, extra) in extra_ms.enumerate() {
         let (n, now) = (n as u64, at_ms(20 + 10 * n as u64 + extra));
         let at = at_ms(20 + 10 * n);
@@ -84,7 +88,7 @@ fn the_delay_follows_the_95_percent_quantile_up_at_once() {
     assert_eq!(delay_after(late(6)), ms(5));
     assert_eq!(delay_after(late(7)), ms(65));
     // No more than the cap.
-    assert_eq!(delay_after((0..200).map(|_| 900)), ms(400));
+    assert_eq!(delay_after((0..200).map(|_| 900)), ms(200));
 }
 
 #[test]
@@ -110,10 +114,29 @@ fn the_delay_shrinks_by_a_tenth_of_the_time() {
 fn a_row_of_late_frames_is_no_reason_to_wait() {
     // 1.2 s in time, then 50 of 78 frames 200 ms late: two blocks or three.
     let event = (0..200).map(|n| if (120..170).contains(&n) { 200 } else { 0 });
-    assert_eq!(delay_after(event), ms(5));
+    // But a sign of trouble, for 20 s.
+    assert_eq!(delay_after(event), ms(50));
+    let later = (0..2300).map(|n| if (120..170).contains(&n) { 200 } else { 0 });
+    assert_eq!(delay_after(later), ms(5));
     // As many late ones, spread: they recur.
     let often = (0..200).map(|n| if n % 10 == 0 { 200 } else { 0 });
-    assert_eq!(delay_after(often), ms(205));
+    assert_eq!(delay_after(often), ms(200));
+}
+
+#[test]
+fn on_the_only_path_pictures_wait_for_repairs_that_recur() {
+    let late_at = |places: &'static [u64], frames| {
+        (0..frames).map(move |n| if places.contains(&n) { 80 } else { 0 })
+    };
+    let alone = |places, frames| {
+        let mut jitter = JitterBuffer::new(MediaKind::Video, 1_000);
+        jitter.set_only_path(true);
+        delay_of(jitter, late_at(places, frames))
+    };
+    assert_eq!(alone(&[200], 400), ms(5), "once is no row");
+    assert_eq!(alone(&[200, 300], 400), ms(80));
+    assert_eq!(delay_after(late_at(&[200, 300], 400)), ms(5), "others help");
+    assert_eq!(alone(&[200, 300], 2_000), ms(5), "15 s later");
 }
 
 #[test]
@@ -250,7 +273,7 @@ fn what_no_path_explains_is_asked_for_after_the_allowance() {
     assert_eq!(found[0].1.requested, [FIRST + 1]);
 }
 
-fn frame(number: u64, info: FrameInfo) -> AssembledFrame {
+fn frame(number: u64, info: PictureNumbers) -> AssembledFrame {
     AssembledFrame {
         timestamp: number * 3_000,
         first_sequence: number * 10,
@@ -268,9 +291,9 @@ fn frame(number: u64, info: FrameInfo) -> AssembledFrame {
 
 #[test]
 fn picture_numbers_of_seven_and_fifteen_bits_wrap() {
-    let info = |id| FrameInfo {
+    let info = |id| PictureNumbers {
         picture_id: Some(id),
-        ..FrameInfo::default()
+        ..PictureNumbers::default()
     };
     let mut unknown = Hole::default();
     unknown.unknown = true;
@@ -294,7 +317,7 @@ fn picture_numbers_of_seven_and_fifteen_bits_wrap() {
 
 #[test]
 fn a_damaged_layer_heals_at_its_sync_frame() {
-    let info = |id, tl0, layer, layer_sync| FrameInfo {
+    let info = |id, tl0, layer, layer_sync| PictureNumbers {
         picture_id: Some(id),
         tl0_picture_index: Some(tl0),
         temporal_layer: Some(layer),
@@ -347,4 +370,32 @@ fn what_is_no_vp8_is_counted_and_not_asked_for_again() {
     assert_eq!(stats.packets.malformed, 1);
     assert_eq!(stats.repair, RepairCounters::default());
     assert_eq!(stats.frames.complete, 0);
+}
+
+/// Each beginning makes the buffers again, 49 kB: not for each packet of who
+/// wants that.
+#[test]
+fn timestamps_that_jump_all_the_time_begin_anew_once_a_second() {
+    let mut receiver = video(Delivery::Packets);
+    for n in 0..3_000_u64 {
+        // Twenty seconds of 90 kHz there and back.
+        let timestamp = if n % 2 == 0 { 0 } else { 20 * 90_000 };
+        receiver.handle_packet(
+            at_ms(n),
+            ReceivedPacket {
+                path: A,
+                sequence: FIRST + n,
+                stream_sequence: None,
+                timestamp,
+                marker: true,
+                payload: &[0x10, 0, 7],
+                recovered: false,
+            },
+        );
+        while receiver.poll_event().is_some() {}
+    }
+    let packets = receiver.stats().packets;
+    // Every other packet is of the time that counts at the moment.
+    assert!((1_400..=1_600).contains(&packets.received), "{packets:?}");
+    assert!((1_400..=1_600).contains(&packets.late), "{packets:?}");
 }

@@ -16,11 +16,7 @@ use super::{Assignment, Batch, Class, PathUse, PathView, Quality, Scheduler};
 use crate::ablation::Ablation;
 use adjust::{Adjustments, corrected};
 use links::Links;
-use priority::{Room, completion, fast_path};
-
-/// `k` of algorithm 1, the largest RTP packet: libwebrtc's, and the default of
-/// [`crate::Config::max_packet`].
-const LARGEST_PACKET: Bytes = Bytes(1200);
+use priority::{Room, completion, fast_path, most_packets};
 
 /// The period of `P_max` and of equation 1 until two frames have shown it.
 const FRAME_INTERVAL: Duration = Duration::from_nanos(33_333_333);
@@ -92,11 +88,6 @@ impl Stream {
     fn mean_packets(&self) -> f64 {
         self.packets.unwrap_or(0.0)
     }
-}
-
-/// The maximum number of packets of a path in a frame's time, at least one.
-fn most_packets(path: &PathView, period: Duration) -> usize {
-    ((path.rate * period).0 / LARGEST_PACKET.0).max(1) as usize
 }
 
 /// Equation 1's numerators.

@@ -4,7 +4,16 @@ use std::collections::BTreeMap;
 
 use weft_units::{Bytes, Duration, Instant, PathId, Rate};
 
-use super::{LARGEST_PACKET, PathView, most_packets};
+use super::PathView;
+
+/// `k` of algorithm 1, the largest RTP packet: libwebrtc's, and the default of
+/// [`crate::Config::max_packet`].
+pub(super) const LARGEST_PACKET: Bytes = Bytes(1200);
+
+/// The maximum number of packets of a path in a frame's time, at least one.
+pub(super) fn most_packets(path: &PathView, period: Duration) -> usize {
+    ((path.rate * period).0 / LARGEST_PACKET.0).max(1) as usize
+}
 
 /// The rate at which a path delivers: its sending rate without what it loses.
 pub(super) fn goodput(path: &PathView) -> Rate {

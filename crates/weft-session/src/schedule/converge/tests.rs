@@ -1,5 +1,6 @@
 use proptest::prelude::*;
 
+use super::priority::LARGEST_PACKET;
 use super::*;
 use crate::schedule::PathMode;
 
@@ -16,6 +17,7 @@ fn view(id: u8, mbps: f64, srtt_ms: u64) -> PathView {
         loss: 0.0,
         delivered: None,
         in_flight: Bytes::ZERO,
+        endangered: false,
     }
 }
 

@@ -14,6 +14,7 @@ fn view(id: u8, kbps: u64) -> PathView {
         loss: 0.0,
         delivered: None,
         in_flight: Bytes::ZERO,
+        endangered: false,
     }
 }
 

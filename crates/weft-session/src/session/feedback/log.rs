@@ -5,12 +5,7 @@ use std::collections::VecDeque;
 use weft_units::{Duration, Ecn, Instant};
 use weft_wire::sequence;
 
-/// When and how a packet arrived.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) struct Arrival {
-    pub at: Instant,
-    pub ecn: Ecn,
-}
+use crate::arrival::Arrival;
 
 /// What a report says.
 #[derive(Debug)]
@@ -30,6 +25,7 @@ pub(crate) struct ReceiveLog {
     /// Ascending by number.
     arrivals: VecDeque<(u64, Arrival)>,
     highest: Option<u64>,
+    last_arrival: Instant,
     /// Arrivals since the last report.
     fresh: usize,
     /// Every report repeats what came since here, so that one lost report
@@ -54,6 +50,7 @@ impl ReceiveLog {
     /// Of copies the first one's arrival counts, and a mark on any (RFC 8888
     /// section 3.1).
     pub fn on_packet(&mut self, number: u16, arrival: Arrival) {
+        self.last_arrival = arrival.at;
         let number = sequence::extend(self.highest, number);
         let in_order = self.highest < Some(number);
         self.highest = self.highest.max(Some(number));
@@ -111,6 +108,11 @@ impl ReceiveLog {
         while self.awaited.front().is_some_and(over) {
             self.awaited.pop_front();
         }
+    }
+
+    /// When the last packet came by its own path.
+    pub fn last_arrival(&self) -> Instant {
+        self.last_arrival
     }
 
     pub fn has_fresh(&self) -> bool {

@@ -1,11 +1,12 @@
 //! Feedback by path, at the full level: arrivals by each path's own numbers.
 
 use weft_units::{Instant, PathId, Ssrc};
-use weft_wire::rtcp::{Packet, PathFeedback, split_arrivals};
+use weft_wire::rtcp::{Allowance, Packet, PathFeedback, split_arrivals};
 use weft_wire::sequence;
 
 use super::super::Session;
-use super::log::{Arrival, Report};
+use super::log::Report;
+use crate::arrival::Arrival;
 use crate::event::Event;
 use crate::path::PathState;
 
@@ -68,28 +69,31 @@ impl Session {
         if let Some(path) = self.paths.get_mut(&id) {
             path.history.recycle(outcome);
         }
+        self.examine_paths(now);
         self.rescue(now, id);
         self.rescue_suspects(now);
     }
 }
 
-/// One path's report as messages of at most `max_len` bytes.
+/// One path's report as messages of at most `max_len` bytes, as far as is
+/// allowed.
 pub(in crate::session) fn messages(
     sender: Ssrc,
     path: PathId,
     report: Report,
     max_len: usize,
-    packets: &mut Vec<Packet>,
-) {
+    left: &mut Allowance,
+) -> impl Iterator<Item = Packet> {
     let room = match report.marks.is_empty() {
         true => max_len,
         false => PathFeedback::room_beside_marks(max_len),
     };
     let mut marks = report.marks.into_iter();
-    for block in split_arrivals(report.first, &report.arrivals, room) {
+    let blocks = split_arrivals(report.first, &report.arrivals, room, left);
+    blocks.into_iter().map(move |block| {
         let count = block.arrivals.iter().flatten().count();
         let mut feedback = block.into_path_feedback(sender, path);
         feedback.marks.extend(marks.by_ref().take(count));
-        packets.push(Packet::PathFeedback(feedback));
-    }
+        Packet::PathFeedback(feedback)
+    })
 }

@@ -4,10 +4,7 @@ use weft_units::{Duration, Instant, Ssrc};
 use weft_wire::rtcp::{Packet, ReceiverReport, ReportBlock, SenderReport, SourceDescription};
 
 use super::super::Session;
-
-/// Reports go out this often: libwebrtc's interval for video. Chosen below the
-/// five seconds of RFC 3550 so that a player can align sound and picture soon.
-pub(in crate::session) const INTERVAL: Duration = Duration::from_secs(1);
+use super::state::REPORT_INTERVAL;
 
 /// Seconds of NTP time, as 32.32 fixed point.
 fn ntp_span(d: Duration) -> u64 {
@@ -28,7 +25,7 @@ impl Session {
         }
         // A tenth more or less, so that many sessions do not beat together.
         let spread = 0.9 + 0.2 * self.rng.unit();
-        self.feedback.next_report = now + INTERVAL.mul_f64(spread);
+        self.feedback.next_report = now + REPORT_INTERVAL.mul_f64(spread);
         let mut blocks = self.report_blocks(now);
         let ntp = self.ntp(now);
         let cname = self.config.cname.clone();

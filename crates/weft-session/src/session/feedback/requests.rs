@@ -1,15 +1,11 @@
 //! What the peer asks for: packets again (RFC 4585 NACK) and keyframes (PLI,
 //! FIR). What we ask for is found in `receive`, where frames are put together.
 
-use weft_units::{Duration, Instant, PathId, Ssrc, StreamId};
+use weft_units::{Instant, PathId, Ssrc, StreamId};
 
 use super::super::Session;
 use crate::ablation::Ablation;
 use crate::event::Event;
-
-/// Keyframe requests of one stream closer together than this are one: an
-/// encoder needs a frame time to answer, and each costs several frames' bytes.
-const KEYFRAME_INTERVAL: Duration = Duration::from_millis(300);
 
 impl Session {
     /// A NACK is answered only for what is really lost: not for what was
@@ -38,7 +34,7 @@ impl Session {
 
     /// Whether losses are found on each path, not in the stream.
     pub(in crate::session) fn repairs_by_path(&self) -> bool {
-        self.config.ablation != Ablation::PathRepair
+        self.has(Ablation::PathRepair)
     }
 
     /// The path that this packet was really lost on.
@@ -88,12 +84,11 @@ impl Session {
     }
 
     /// Tells the encoder, not too often.
-    fn request_keyframe_of(&mut self, now: Instant, id: StreamId) {
+    pub(in crate::session) fn request_keyframe_of(&mut self, now: Instant, id: StreamId) {
         let Some(stream) = self.streams.senders.get_mut(&id) else {
             return;
         };
-        let last = stream.last_keyframe_request;
-        if last.is_none_or(|at| now.saturating_since(at) >= KEYFRAME_INTERVAL) {
+        if stream.may_ask_for_keyframe(now) {
             stream.last_keyframe_request = Some(now);
             self.event(Event::KeyframeRequested { stream: id });
         }

@@ -3,12 +3,13 @@
 use std::collections::BTreeMap;
 
 use weft_units::{Duration, Ecn, Instant, PathId};
-use weft_wire::rtcp::{CongestionFeedback, Packet, PacketArrival, StreamArrivals};
+use weft_wire::rtcp::{Allowance, CongestionFeedback, Packet, PacketArrival, StreamArrivals};
 use weft_wire::rtp::Header;
 
 use super::super::Session;
-use super::log::{Arrival, Report};
+use super::log::Report;
 use super::numbers::Found;
+use crate::arrival::Arrival;
 use crate::config::{Level, Naming};
 
 /// Streams with a log, repair streams included; chosen by us. A peer can make
@@ -17,6 +18,13 @@ const MOST_STREAMS: usize = 64;
 /// What is missing in a wider gap is not reported: a jump of the numbers, or
 /// nothing that anybody would send again. Chosen by us.
 const WIDEST_GAP: u64 = 1000;
+/// What the reports of one interval say at most: what is missing takes two
+/// bytes each. Chosen by us: two of the widest gaps; a run for each stream and
+/// as many for gaps.
+const MOST_REPORTED: Allowance = Allowance {
+    missing: 2 * WIDEST_GAP as usize,
+    blocks: 2 * MOST_STREAMS,
+};
 
 impl Session {
     fn names_by_stream(&self) -> bool {
@@ -44,9 +52,9 @@ impl Session {
             .stream_logs
             .iter_mut()
             .filter(|(_, l)| l.has_fresh());
-        let mut streams = Vec::new();
+        let (mut streams, mut left) = (Vec::new(), MOST_REPORTED);
         for (ssrc, log) in fresh {
-            let blocks = blocks(now, &log.take_report()).into_iter();
+            let blocks = blocks(now, &log.take_report(), &mut left).into_iter();
             streams.extend(blocks.map(|(begin_sequence, packets)| StreamArrivals {
                 ssrc: *ssrc,
                 begin_sequence,
@@ -120,8 +128,13 @@ fn arrived(reported_at: Instant, arrival: PacketArrival) -> Arrival {
     }
 }
 
-/// A report in runs of numbers, each with what is known of its packets.
-fn blocks(now: Instant, report: &Report) -> Vec<(u16, Vec<Option<PacketArrival>>)> {
+/// A report in runs of numbers, each with what is known of its packets, as far
+/// as is allowed.
+fn blocks(
+    now: Instant,
+    report: &Report,
+    left: &mut Allowance,
+) -> Vec<(u16, Vec<Option<PacketArrival>>)> {
     let mut marks = report.marks.iter().copied();
     let mut runs: Vec<(u64, Vec<Option<PacketArrival>>)> = Vec::new();
     for (number, at) in &report.arrivals {
@@ -132,17 +145,21 @@ fn blocks(now: Instant, report: &Report) -> Vec<(u16, Vec<Option<PacketArrival>>
             first + packets.len() as u64
         });
         let missing = number.checked_sub(next).filter(|gap| *gap <= WIDEST_GAP);
-        match (missing, runs.last_mut()) {
-            (Some(missing), Some((_, packets))) => {
-                packets.extend((0..missing).map(|_| None));
-                packets.push(Some(arrival));
-            }
-            (Some(missing), None) => {
-                let mut packets = vec![None; missing as usize];
-                packets.push(Some(arrival));
-                runs.push((next, packets));
-            }
-            (None, _) => runs.push((*number, vec![Some(arrival)])),
+        let missing = missing.map(|gap| gap as usize);
+        let missing = missing.filter(|gap| *gap <= left.missing);
+        left.missing -= missing.unwrap_or(0);
+        if missing.is_none() || runs.is_empty() {
+            let Some(blocks_left) = left.blocks.checked_sub(1) else {
+                break;
+            };
+            left.blocks = blocks_left;
+            let missing = missing.unwrap_or(0);
+            runs.push((number - missing as u64, vec![None; missing]));
+        } else if let (Some(missing), Some((_, packets))) = (missing, runs.last_mut()) {
+            packets.extend((0..missing).map(|_| None));
+        }
+        if let Some((_, packets)) = runs.last_mut() {
+            packets.push(Some(arrival));
         }
     }
     let wrapped = runs

@@ -4,17 +4,19 @@
 use std::collections::BTreeMap;
 
 use weft_units::{Ecn, Instant, PathId, Ssrc};
-use weft_wire::rtcp::{Packet, split_arrivals};
+use weft_wire::rtcp::{Allowance, Packet, split_arrivals};
 use weft_wire::sequence;
 
 use super::super::Session;
-use super::log::Arrival;
+use crate::arrival::Arrival;
 
 impl Session {
-    /// The report that is due, as messages of at most `max_len` bytes.
+    /// The report that is due, as messages of at most `max_len` bytes, as far
+    /// as is allowed.
     pub(in crate::session) fn transport_feedback(
         &mut self,
         max_len: usize,
+        left: &mut Allowance,
         packets: &mut Vec<Packet>,
     ) {
         if !self.feedback.transport_log.has_fresh() {
@@ -23,7 +25,7 @@ impl Session {
         let sender = self.rtcp_ssrc();
         let media = self.streams.receivers.values().find_map(|s| s.ssrc);
         let report = self.feedback.transport_log.take_report();
-        for block in split_arrivals(report.first, &report.arrivals, max_len) {
+        for block in split_arrivals(report.first, &report.arrivals, max_len, left) {
             let count = self.feedback.count;
             self.feedback.count = count.wrapping_add(1);
             packets.push(Packet::TransportFeedback(block.into_transport_feedback(

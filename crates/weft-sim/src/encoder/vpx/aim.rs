@@ -1,20 +1,12 @@
 //! What rate control wants of a picture.
 
 use super::quantizer::{finest, finest_key};
-use super::{
-    BEST, INITIAL, LEARNING, MAXIMUM, OPTIMAL, OVERSHOOT, Picture, UNDERSHOOT, Vpx, WORST,
-};
-
-/// The quantizers that one picture may get, and the bits that it shall have.
-pub struct Aim {
-    pub bits: f64,
-    pub best: f64,
-    pub worst: f64,
-}
+use super::{Aim, BEST, INITIAL, LEARNING, MAXIMUM, OPTIMAL, OVERSHOOT, UNDERSHOOT, Vpx, WORST};
+use crate::encoder::picture::Picture;
 
 impl Vpx {
     /// `calc_iframe_target_size`.
-    pub fn aim_keyframe(&self, picture: Picture) -> Aim {
+    pub(super) fn aim_keyframe(&self, picture: Picture) -> Aim {
         let share = self.share(picture.layer, picture.fps);
         let layer = &self.layers[picture.layer];
         let bits = if self.keyframes == 0 {
@@ -45,7 +37,7 @@ impl Vpx {
 
     /// `calc_pframe_target_size`, and the limits of the quantizer in
     /// `encode_frame_to_data_rate`.
-    pub fn aim_delta(&mut self, picture: Picture) -> Aim {
+    pub(super) fn aim_delta(&mut self, picture: Picture) -> Aim {
         let mut share = self.own_share(picture.layer, picture.fps);
         share *= match self.decimation {
             0 => 1.0,

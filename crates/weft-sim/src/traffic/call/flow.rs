@@ -13,7 +13,7 @@ use super::{End, SRTCP_TRAILER, SRTP_TAG, UDP_IP};
 use crate::agenda::Slot;
 use crate::network::{Network, Owner};
 use crate::packet::{Body, LegId, Packet};
-use crate::traffic::{Flow, Legs, Span};
+use crate::traffic::flow::{Flow, Legs, Span};
 
 pub(crate) struct CallFlow {
     legs: Vec<Legs>,
@@ -246,6 +246,10 @@ impl Flow for CallFlow {
                 callee: callee.take_record(of_callee, caller),
             }
         });
-        FlowDetail::Call(Box::new(record.unwrap_or_default()))
+        match record {
+            Some(record) => FlowDetail::Call(Box::new(record)),
+            // The run was stopped before it began.
+            None => FlowDetail::Packets,
+        }
     }
 }

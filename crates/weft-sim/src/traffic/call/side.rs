@@ -96,6 +96,8 @@ impl Side {
     pub fn on_time(&mut self, now: Instant, frames: &mut [Frames]) {
         for (index, (outgoing, frames)) in self.outgoing.iter_mut().zip(frames).enumerate() {
             while outgoing.source.next_at() <= now {
+                let budget = self.session.frame_budget(now);
+                self.publisher.handle_frame_budget((), budget);
                 let allowance = self.publisher.allowance(index);
                 outgoing.send(now, &allowance, frames, &mut self.buffer, &mut self.session);
             }

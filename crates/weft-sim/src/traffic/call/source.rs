@@ -54,7 +54,7 @@ impl Camera {
                     height: setup.height,
                     fps: setup.fps,
                     degradation: camera.degradation,
-                    quantizers: QuantizerBounds::of(setup.codec)
+                    quantizers: (setup.codec.quantizer_bounds())
                         .expect("a setup that was validated"),
                 },
                 Box::new(Model::new(*setup, rng)),

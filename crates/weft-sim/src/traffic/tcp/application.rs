@@ -3,7 +3,7 @@
 use weft_experiment::Application;
 use weft_units::{Bytes, Duration, Rng};
 
-use super::PAYLOAD;
+use crate::packet::tcp::PAYLOAD;
 
 /// Plans one connection's transfers.
 pub(crate) struct Plan {

@@ -4,8 +4,8 @@
 //! [`CongestionKind`](crate::CongestionKind).
 
 mod aggregation;
+mod bbr;
 mod bbr1;
-mod bbr3;
 mod cubic;
 mod filter;
 mod hystart;
@@ -16,8 +16,8 @@ mod sample;
 use weft_experiment::CongestionKind;
 use weft_units::{Duration, Instant, Rate, Rng};
 
-use super::PAYLOAD;
 use super::rate::RateSample;
+use crate::packet::tcp::{HEADERS, PAYLOAD};
 
 /// RFC 6928.
 pub(crate) const INITIAL_WINDOW: u32 = 10;
@@ -127,10 +127,27 @@ pub(crate) fn build(
 ) -> Box<dyn CongestionControl> {
     match kind {
         CongestionKind::Bbr1 => Box::new(bbr1::Bbr1::new(now, handshake, rng.stream("bbr"))),
-        CongestionKind::Bbr3 => Box::new(bbr3::Bbr3::new(now, handshake, rng.stream("bbr"))),
+        CongestionKind::Bbr2 => Box::new(bbr::Bbr::new(
+            bbr::Version::TWO,
+            now,
+            handshake,
+            rng.stream("bbr"),
+        )),
+        CongestionKind::Bbr3 => Box::new(bbr::Bbr::new(
+            bbr::Version::THREE,
+            now,
+            handshake,
+            rng.stream("bbr"),
+        )),
         CongestionKind::Reno => Box::new(reno::Reno::new()),
         CongestionKind::Cubic => Box::new(cubic::Cubic::new()),
     }
+}
+
+/// The rate of so many segments a second, above zero.
+fn on_the_link(segments_per_second: f64) -> Rate {
+    let bits = segments_per_second * f64::from(HEADERS + PAYLOAD) * 8.0;
+    Rate::from_bps((bits as u64).max(1))
 }
 
 /// Segments that Linux hands to the device together at so many a second: a

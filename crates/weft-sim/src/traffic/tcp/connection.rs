@@ -5,13 +5,14 @@ use weft_links::Ecn;
 use weft_units::{Bytes, Duration, Instant, Rng};
 
 use super::application::{Plan, Work};
+use super::congestion;
 use super::receiver::Receiver;
 use super::sender::{Sender, SenderCounters};
-use super::{Acknowledgement, HEADERS, PAYLOAD, SYN_SIZE, Segment, congestion};
 use crate::agenda::Slot;
 use crate::network::Network;
+use crate::packet::tcp::{Acknowledgement, HEADERS, PAYLOAD, SYN_SIZE, Segment};
 use crate::packet::{Body, Packet};
-use crate::traffic::Legs;
+use crate::traffic::flow::Legs;
 
 /// RFC 6298 section 2.1: the first patience for an answer to a SYN.
 const SYN_PATIENCE: Duration = Duration::from_secs(1);
@@ -23,6 +24,8 @@ pub(crate) struct Connection {
     id: u32,
     congestion: CongestionKind,
     ecn: EcnMode,
+    /// In segments.
+    receive_window: u32,
     legs: Legs,
     slots: [Slot; 2],
     plan: Plan,
@@ -33,20 +36,21 @@ pub(crate) struct Connection {
     end: u32,
     state: State,
     stopped: bool,
-    receiver: Receiver,
-    receiving: Receiving,
-    delivered_before: Bytes,
+    far: Far,
     counters: SenderCounters,
     ended: Option<Transfer>,
 }
 
-/// The transfer that the receiver knows of: its first segment, the first one
-/// after it, and the payload of its last one.
-#[derive(Clone, Copy, Default)]
-struct Receiving {
+/// The receiving end, and the transfer that it knows of.
+struct Far {
+    receiver: Receiver,
+    /// The transfer's first segment, the first one after it, and the payload of
+    /// its last one.
     first: u32,
     end: u32,
     last: u16,
+    /// By transfers before it.
+    delivered_before: Bytes,
 }
 
 /// Which of the two timers of a connection.
@@ -77,6 +81,7 @@ impl Connection {
             id,
             congestion: setup.congestion,
             ecn: setup.ecn,
+            receive_window: segments_of(setup.receive_window),
             legs,
             slots,
             plan: Plan::new(&setup.application, rng.stream("application")),
@@ -89,9 +94,13 @@ impl Connection {
             end: 0,
             state: State::Idle(None),
             stopped: false,
-            receiver: Receiver::new(0),
-            receiving: Receiving::default(),
-            delivered_before: Bytes::ZERO,
+            far: Far {
+                receiver: Receiver::new(0),
+                first: 0,
+                end: 0,
+                last: 0,
+                delivered_before: Bytes::ZERO,
+            },
             counters: SenderCounters::default(),
             ended: None,
         }
@@ -141,10 +150,10 @@ impl Connection {
     pub fn on_timer(&mut self, now: Instant, timer: Timer, network: &mut Network) {
         let slot = self.slots[timer as usize];
         if timer == Timer::Receiver {
-            if let Some(ack) = self.receiver.on_timer(now) {
+            if let Some(ack) = self.far.receiver.on_timer(now) {
                 self.acknowledge(now, ack, network);
             }
-            network.set_timer(slot, self.receiver.due());
+            network.set_timer(slot, self.far.receiver.due());
             return;
         }
         match &mut self.state {
@@ -168,23 +177,23 @@ impl Connection {
         match packet.body {
             Body::Syn { first } => {
                 // A SYN sent again opens nothing.
-                if self.receiving.end != self.end {
-                    self.delivered_before = self.delivered();
-                    self.receiver = Receiver::new(first);
-                    self.receiving = Receiving {
+                if self.far.end != self.end {
+                    self.far = Far {
+                        receiver: Receiver::new(first),
                         first,
                         end: self.end,
                         last: self.work.segments().1,
+                        delivered_before: self.delivered(),
                     };
                 }
                 let (leg, ecn) = (self.legs.back, Ecn::NotEct);
                 network.send(now, leg, self.id, SYN_SIZE, ecn, Body::SynAck { first });
             }
             Body::Segment(segment) => {
-                let ack = self.receiver.on_segment(now, segment, packet.ecn);
+                let ack = self.far.receiver.on_segment(now, segment, packet.ecn);
                 if let Some(ack) = ack {
                     self.acknowledge(now, ack, network);
-                } else if let Some(due) = self.receiver.due() {
+                } else if let Some(due) = self.far.receiver.due() {
                     network.hasten_timer(self.slots[Timer::Receiver as usize], due);
                 }
             }
@@ -206,7 +215,8 @@ impl Connection {
             {
                 let handshake = now.saturating_since(*sent_at);
                 let congestion = congestion::build(self.congestion, now, handshake, &self.rng);
-                let sender = Sender::new(now, congestion, self.first, self.end, handshake);
+                let window = self.receive_window;
+                let sender = Sender::new(now, congestion, self.first, self.end, window, handshake);
                 self.state = State::Open {
                     since: *since,
                     sender: Box::new(sender),
@@ -278,15 +288,7 @@ impl Connection {
 
     /// Bytes in order at the receiver, over all transfers.
     pub fn delivered(&self) -> Bytes {
-        let Receiving { first, end, last } = self.receiving;
-        let next = self.receiver.next();
-        let segments = u64::from(next - first);
-        let missing = if next == end && segments > 0 {
-            u64::from(PAYLOAD - last)
-        } else {
-            0
-        };
-        self.delivered_before + Bytes(segments * u64::from(PAYLOAD) - missing)
+        self.far.delivered()
     }
 
     pub fn counters(&self) -> SenderCounters {
@@ -309,6 +311,26 @@ impl Connection {
             _ => Duration::ZERO,
         }
     }
+}
+
+impl Far {
+    /// Bytes in order, over all transfers.
+    fn delivered(&self) -> Bytes {
+        let next = self.receiver.next();
+        let segments = u64::from(next - self.first);
+        let missing = if next == self.end && segments > 0 {
+            u64::from(PAYLOAD - self.last)
+        } else {
+            0
+        };
+        self.delivered_before + Bytes(segments * u64::from(PAYLOAD) - missing)
+    }
+}
+
+/// Whole segments of a receive window, and at least one.
+fn segments_of(window: Option<Bytes>) -> u32 {
+    let segments = window.map_or(u64::MAX, |bytes| bytes.0 / u64::from(PAYLOAD));
+    u32::try_from(segments.max(1)).unwrap_or(u32::MAX)
 }
 
 fn patience(tries: u32) -> Duration {

@@ -6,7 +6,7 @@ use weft_units::{Bytes, Duration, Instant, Rng};
 use super::connection::{Connection, Timer};
 use crate::network::{Network, Owner};
 use crate::packet::Packet;
-use crate::traffic::{Flow, Legs, Span};
+use crate::traffic::flow::{Flow, Legs, Span};
 
 pub(crate) struct TcpFlow {
     legs: Legs,

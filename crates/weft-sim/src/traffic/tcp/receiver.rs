@@ -4,7 +4,7 @@ use weft_links::Ecn;
 use weft_units::{Duration, Instant};
 
 use super::ranges::Ranges;
-use super::{Acknowledgement, BLOCKS, Segment};
+use crate::packet::tcp::{Acknowledgement, BLOCKS, Segment};
 
 /// Linux's `TCP_DELACK_MIN`; RFC 5681 section 4.2 allows up to 500 ms.
 const DELAY: Duration = Duration::from_millis(40);

@@ -4,9 +4,9 @@ use std::collections::VecDeque;
 
 use weft_units::{Duration, Instant};
 
-use super::Acknowledgement;
 use super::ranges::Ranges;
 use super::rate::{Newest, SentState};
+use crate::packet::tcp::Acknowledgement;
 
 /// The sender's view of every segment between the first unacknowledged and the
 /// newest.

@@ -8,7 +8,7 @@ use super::congestion::{AckSample, CongestionControl, LostSample, Phase, Recover
 use super::rate::{DeliveryRate, RateSample};
 use super::rtt::Rtt;
 use super::scoreboard::{Losses, Progress, Scoreboard};
-use super::{Acknowledgement, HEADERS, PAYLOAD, Segment};
+use crate::packet::tcp::{Acknowledgement, HEADERS, PAYLOAD, Segment};
 use prr::Proportional;
 
 /// RFC 8985 section 7.2: what a lone segment's acknowledgement may be delayed
@@ -30,6 +30,8 @@ pub(crate) struct Sender {
     proportional: Proportional,
     /// The first segment that there is no data for.
     end: u32,
+    /// Segments that the receiver takes beyond what is acknowledged.
+    receive_window: u32,
     probe: Probe,
     timers: Timers,
     /// The pacer lets the next burst go.
@@ -90,6 +92,7 @@ impl Sender {
         congestion: Box<dyn CongestionControl>,
         first: u32,
         end: u32,
+        receive_window: u32,
         handshake: Duration,
     ) -> Sender {
         let mut rtt = Rtt::new();
@@ -103,6 +106,7 @@ impl Sender {
             recovery_point: first,
             proportional: Proportional::default(),
             end,
+            receive_window,
             probe: Probe::None,
             timers: Timers::default(),
             paced_until: Instant::ZERO,
@@ -150,7 +154,7 @@ impl Sender {
         }
         let lost = self.board.next_lost();
         let number = lost.unwrap_or(self.board.next());
-        if lost.is_none() && number >= self.end {
+        if lost.is_none() && number >= self.limit() {
             self.window_was_full = false;
             self.burst_left = 0;
             self.rate.on_application_limited(in_flight);
@@ -165,6 +169,12 @@ impl Sender {
         }
         self.burst_left -= 1;
         Some(self.transmit(now, number))
+    }
+
+    /// The first segment that there is no data or no room for.
+    fn limit(&self) -> u32 {
+        let room = self.board.first().saturating_add(self.receive_window);
+        self.end.min(room)
     }
 
     fn transmit(&mut self, now: Instant, number: u32) -> Segment {
@@ -192,7 +202,7 @@ impl Sender {
             return None;
         }
         let next = self.board.next();
-        let again = next >= self.end;
+        let again = next >= self.limit();
         let number = if again { next - 1 } else { next };
         let below = next.max(number + 1);
         self.probe = Probe::Sent { below, again };

@@ -7,7 +7,7 @@ use weft_units::{Duration, Instant};
 use crate::agenda::Slot;
 use crate::network::{Network, Owner};
 use crate::packet::{Body, Packet};
-use crate::traffic::{Flow, Legs, Span};
+use crate::traffic::flow::{Flow, Legs, Span};
 
 pub(crate) struct UdpFlow {
     legs: Legs,

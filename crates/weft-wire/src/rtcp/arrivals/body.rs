@@ -3,6 +3,7 @@
 
 use crate::ParseError;
 use crate::reader::Reader;
+use crate::rtcp::take_entries;
 use weft_units::{Duration, Ecn, Instant};
 
 /// Unit of the deltas.
@@ -40,9 +41,7 @@ impl Body {
     pub fn parse(reader: &mut Reader<'_>, left: &mut usize) -> Result<Body, ParseError> {
         let base_sequence = reader.u16()?;
         let count = usize::from(reader.u16()?);
-        *left = left.checked_sub(count).ok_or(ParseError::TooLarge {
-            what: "arrival list",
-        })?;
+        take_entries(left, count, "arrival list")?;
         let reference = i64::from(reader.u24()?);
         let last_octet = reader.u8()?;
         let symbols = parse_symbols(reader, count)?;

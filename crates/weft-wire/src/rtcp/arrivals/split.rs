@@ -1,5 +1,5 @@
 use super::body::{HEADER_LEN, MAX_RUN, TWO_BIT_CAPACITY, delta_fits, tick_of};
-use super::{MAX_ARRIVALS, PathFeedback, TransportFeedback, body};
+use super::{MAX_ENTRIES, PathFeedback, TransportFeedback, body};
 use weft_units::{Instant, PathId, Ssrc};
 
 /// RTCP header, and the two words in front of the body.
@@ -14,35 +14,55 @@ pub struct ArrivalBlock {
     pub arrivals: Vec<Option<Instant>>,
 }
 
+/// What reports may still hold, whatever the peer numbers its packets; what is
+/// written reduces it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Allowance {
+    /// Packets that are reported as not received.
+    pub missing: usize,
+    /// Blocks, of which each is a packet with its headers.
+    pub blocks: usize,
+}
+
 /// Splits arrivals into blocks of which each makes a feedback packet of at
 /// most `max_len` octets.
 ///
 /// `received` ascends strictly by sequence number. Reported are all packets
 /// from `first` to the last one received: those missing in between as not
-/// received, except in gaps too wide for one status chunk (8,191 packets),
-/// which are left unreported. A `max_len` too small for a single packet (less
-/// than about 32) is exceeded.
+/// received, except in gaps too wide for one status chunk (8,191 packets) or
+/// for what `left` allows, which are left unreported. When there are no blocks
+/// left, the rest is. A `max_len` too small for a single packet (less than
+/// about 32) is exceeded.
 #[must_use]
 pub fn split_arrivals(
     first: u64,
     received: &[(u64, Instant)],
     max_len: usize,
+    left: &mut Allowance,
 ) -> Vec<ArrivalBlock> {
     let mut blocks = Vec::new();
     let mut next = first;
     let mut rest = received;
     while let Some(&(sequence, _)) = rest.first() {
-        if sequence.saturating_sub(next) >= MAX_RUN as u64 {
+        let Some(blocks_left) = left.blocks.checked_sub(1) else {
+            break;
+        };
+        left.blocks = blocks_left;
+        let gap = sequence.saturating_sub(next);
+        if gap >= MAX_RUN as u64 || gap > left.missing as u64 {
             next = sequence;
         }
         let next_base = next.min(sequence);
-        let mut take = span(next_base, rest);
+        // Each takes an octet at least.
+        let candidates = &rest[..rest.len().min(max_len.max(1))];
+        let mut take = span(next_base, candidates, left.missing);
         let mut block = fill(next_base, &rest[..take]);
         while take > 1 && block.exceeds(max_len) {
             take = take.div_ceil(2);
             block = fill(next_base, &rest[..take]);
         }
         next = next_base + block.arrivals.len() as u64;
+        left.missing -= block.arrivals.len() - take;
         rest = &rest[take..];
         blocks.push(block);
     }
@@ -50,16 +70,18 @@ pub fn split_arrivals(
 }
 
 /// How many of `received`, at least one, can share a block that starts at
-/// `base`, its size in octets aside.
-fn span(base: u64, received: &[(u64, Instant)]) -> usize {
-    let fits = |pair: &[(u64, Instant)]| {
+/// `base` and has so many `missing` at most, its size in octets aside.
+fn span(base: u64, received: &[(u64, Instant)], missing: usize) -> usize {
+    let fits = |(before, pair): &(usize, &[(u64, Instant)])| {
         let ((s0, a0), (s1, a1)) = (pair[0], pair[1]);
         s0 < s1
             && s1 - s0 <= MAX_RUN as u64
-            && s1 - base < MAX_ARRIVALS as u64
+            && s1 - base < MAX_ENTRIES as u64
+            && s1 - base <= missing.saturating_add(before + 1) as u64
             && delta_fits(tick_of(a1) - tick_of(a0))
     };
-    1 + received.windows(2).take_while(|pair| fits(pair)).count()
+    let pairs = received.windows(2).enumerate();
+    1 + pairs.take_while(fits).count()
 }
 
 fn fill(base_sequence: u64, received: &[(u64, Instant)]) -> ArrivalBlock {

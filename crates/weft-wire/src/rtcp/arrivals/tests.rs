@@ -5,6 +5,13 @@ use weft_units::Duration;
 
 const TICK: u64 = 250_000;
 
+fn plenty() -> Allowance {
+    Allowance {
+        missing: usize::MAX,
+        blocks: usize::MAX,
+    }
+}
+
 fn ms(n: u64) -> Instant {
     Instant::ZERO + Duration::from_millis(n)
 }
@@ -16,7 +23,10 @@ fn written(feedback: PathFeedback) -> Vec<u8> {
 }
 
 fn read(octets: &[u8]) -> PathFeedback {
-    match parse_compound(octets).unwrap().remove(0) {
+    match parse_compound(octets, &mut { MAX_ENTRIES })
+        .unwrap()
+        .remove(0)
+    {
         Packet::PathFeedback(feedback) => feedback,
         other => panic!("not path feedback: {other:?}"),
     }
@@ -96,7 +106,7 @@ fn reference_times_wrap_after_twelve_days() {
 
 #[test]
 fn losses_between_reports_are_reported() {
-    let blocks = split_arrivals(100, &[(103, ms(640)), (105, ms(650))], 1200);
+    let blocks = split_arrivals(100, &[(103, ms(640)), (105, ms(650))], 1200, &mut plenty());
     let [block] = &blocks[..] else {
         panic!("{} blocks", blocks.len());
     };
@@ -114,23 +124,56 @@ fn losses_between_reports_are_reported() {
 #[test]
 fn a_wide_gap_and_a_long_silence_start_a_new_block() {
     let far = [(100, ms(640)), (100 + 8_192, ms(650)), (8_293, ms(9_000))];
-    let blocks = split_arrivals(100, &far, 1200);
+    let blocks = split_arrivals(100, &far, 1200, &mut plenty());
     let bases: Vec<u64> = blocks.iter().map(|b| b.base_sequence).collect();
     assert_eq!(bases, [100, 8_292, 8_293]);
     // One less fits.
     let near = [(100, ms(640)), (100 + 8_191, ms(650)), (8_292, ms(8_841))];
-    assert_eq!(split_arrivals(100, &near, 1200).len(), 1);
+    assert_eq!(split_arrivals(100, &near, 1200, &mut plenty()).len(), 1);
+}
+
+#[test]
+fn what_is_missing_is_reported_as_far_as_is_allowed() {
+    let received = [103, 113, 114, 124].map(|number| (number, ms(640)));
+    let mut left = Allowance {
+        missing: 15,
+        blocks: 8,
+    };
+    let blocks = split_arrivals(100, &received, 1200, &mut left);
+    let entries: Vec<_> = blocks
+        .iter()
+        .map(|b| (b.base_sequence, b.arrivals.len()))
+        .collect();
+    // Three and nine are told, the last nine are not.
+    assert_eq!(entries, [(100, 15), (124, 1)]);
+    let expected = Allowance {
+        missing: 3,
+        blocks: 6,
+    };
+    assert_eq!(left, expected);
+}
+
+#[test]
+fn there_are_no_more_blocks_than_allowed() {
+    let received: Vec<_> = (0..9).map(|i| (i * 10_000, ms(640))).collect();
+    let mut left = Allowance {
+        blocks: 5,
+        ..plenty()
+    };
+    assert_eq!(split_arrivals(0, &received, 1200, &mut left).len(), 5);
+    assert_eq!(left.blocks, 0);
+    assert!(split_arrivals(0, &received, 1200, &mut left).is_empty());
 }
 
 #[test]
 fn a_first_number_behind_or_far_before_is_no_trouble() {
     let received = [(100_000, ms(640))];
     for first in [0, 100_000, 100_001, u64::MAX] {
-        let blocks = split_arrivals(first, &received, 1200);
+        let blocks = split_arrivals(first, &received, 1200, &mut plenty());
         assert_eq!(blocks.len(), 1);
         assert_eq!(blocks[0].base_sequence, 100_000);
     }
-    assert!(split_arrivals(5, &[], 1200).is_empty());
+    assert!(split_arrivals(5, &[], 1200, &mut plenty()).is_empty());
 }
 
 proptest! {
@@ -162,7 +205,7 @@ proptest! {
         });
         let mut octets = Vec::new();
         packet.write(&mut octets);
-        prop_assert_eq!(parse_compound(&octets), Ok(vec![packet]));
+        prop_assert_eq!(parse_compound(&octets, &mut { MAX_ENTRIES }), Ok(vec![packet]));
     }
 
     #[test]
@@ -178,13 +221,13 @@ proptest! {
     ) {
         let received = received(&steps);
         let first = received.first().map_or(0, |(sequence, _)| sequence - 1);
-        let blocks = split_arrivals(first, &received, max_len);
+        let blocks = split_arrivals(first, &received, max_len, &mut plenty());
         let mut found = Vec::new();
         let mut next = first;
         for block in blocks {
             prop_assert!(block.base_sequence >= next, "blocks overlap");
             prop_assert!(block.packet_len() <= max_len);
-            prop_assert!(block.arrivals.len() <= MAX_ARRIVALS);
+            prop_assert!(block.arrivals.len() <= MAX_ENTRIES);
             next = block.base_sequence + block.arrivals.len() as u64;
             let base = block.base_sequence;
             let octets = written(block.clone().into_path_feedback(Ssrc(1), PathId(0)));
@@ -210,7 +253,7 @@ proptest! {
         let room = PathFeedback::room_beside_marks(max_len);
         let received = received(&steps);
         let mut marks = bits.into_iter().map(Ecn::from_bits);
-        for block in split_arrivals(received[0].0, &received, room) {
+        for block in split_arrivals(received[0].0, &received, room, &mut plenty()) {
             let count = block.arrivals.iter().flatten().count();
             let mut feedback = block.into_path_feedback(Ssrc(1), PathId(0));
             feedback.marks = marks.by_ref().take(count).collect();

@@ -1,16 +1,15 @@
 //! The thread of all relays: waits for sockets and deadlines.
 
-use super::Change;
 use super::nat::Nat;
-use polling::{Event, Events, PollMode, Poller};
+use super::shared::Change;
+use super::sockets::{Clock, Sockets};
+use polling::{Events, Poller};
 use std::collections::BTreeMap;
 use std::io;
-use std::net::UdpSocket;
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, Sender, TryRecvError, channel};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::thread::JoinHandle;
-use weft_links::Direction;
+use weft_links::WiredDirection;
 use weft_units::{Deadline, Instant};
 
 /// The one thread of the process, while a relay lives.
@@ -19,7 +18,7 @@ static SHARED: Mutex<Weak<Driver>> = Mutex::new(Weak::new());
 /// What a relay's handle asks of the thread.
 pub(super) enum Command {
     Add(Box<Nat>),
-    Change(usize, &'static [Direction], Change),
+    Change(usize, &'static [WiredDirection], Change),
     Remove(usize),
 }
 
@@ -30,44 +29,6 @@ pub(super) struct Driver {
     sockets: Sockets,
     clock: Clock,
     thread: Option<JoinHandle<()>>,
-}
-
-/// The set of sockets that wake the thread, each under a key of its own that
-/// is never used again.
-#[derive(Clone)]
-pub(super) struct Sockets {
-    poller: Arc<Poller>,
-    next_key: Arc<AtomicUsize>,
-}
-
-/// Time since the thread began.
-#[derive(Clone, Copy)]
-pub(super) struct Clock(std::time::Instant);
-
-impl Clock {
-    pub fn now(self) -> Instant {
-        Instant::ZERO + self.0.elapsed().into()
-    }
-}
-
-impl Sockets {
-    /// Wakes the thread whenever the socket has something to read.
-    pub fn add(&self, socket: &UdpSocket) -> io::Result<usize> {
-        let key = self.next_key.fetch_add(1, Ordering::Relaxed);
-        // SAFETY: the socket stays open until it is removed: its owner, a
-        // `Nat`, calls `remove` before it drops a socket.
-        unsafe {
-            let interest = Event::readable(key);
-            self.poller
-                .add_with_mode(socket, interest, PollMode::Level)?;
-        }
-        Ok(key)
-    }
-
-    pub fn remove(&self, socket: &UdpSocket) {
-        // Fails only for a socket that is not in the set.
-        let _ = self.poller.delete(socket);
-    }
 }
 
 impl Driver {
@@ -83,13 +44,10 @@ impl Driver {
     }
 
     fn start() -> io::Result<Driver> {
-        let sockets = Sockets {
-            poller: Arc::new(Poller::new()?),
-            next_key: Arc::default(),
-        };
-        let clock = Clock(std::time::Instant::now());
+        let sockets = Sockets::new()?;
+        let clock = Clock::start();
         let (commands, received) = channel();
-        let poller = sockets.poller.clone();
+        let poller = sockets.poller();
         let thread = std::thread::Builder::new()
             .name("relays".into())
             .spawn(move || run(&poller, clock, &received))?;
@@ -114,14 +72,14 @@ impl Driver {
         if let Some(commands) = &self.commands {
             let _ = commands.send(command);
         }
-        let _ = self.sockets.poller.notify();
+        self.sockets.wake();
     }
 }
 
 impl Drop for Driver {
     fn drop(&mut self) {
         self.commands = None;
-        let _ = self.sockets.poller.notify();
+        self.sockets.wake();
         if let Some(thread) = self.thread.take() {
             let _ = thread.join();
         }

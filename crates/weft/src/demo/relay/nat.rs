@@ -1,15 +1,15 @@
 //! One relay: its sockets and its medium.
 
-use super::driver::{Clock, Driver, Sockets};
-use super::{
+use super::shared::{
     Change, DOWN, LATE, OVERHEAD_BYTES, Published, RelayCounters, Shared, UP, WayCounters,
 };
+use super::sockets::{Clock, Sockets};
 use socket2::SockRef;
 use std::collections::BTreeMap;
 use std::io;
 use std::net::{SocketAddr, UdpSocket};
 use std::sync::Arc;
-use weft_links::{Departure, Direction, Link, Medium, MediumSpec, StationId};
+use weft_links::{Departure, Link, Medium, MediumSpec, StationId, WiredDirection};
 use weft_units::{Bytes, Deadline, Duration, Instant, Rate, Rng};
 
 /// Client addresses remembered; the one that was silent longest makes room.
@@ -60,13 +60,13 @@ struct Totals {
 
 impl Nat {
     pub fn open(
-        driver: &Driver,
+        sockets: &Sockets,
         spec: &MediumSpec,
         target: SocketAddr,
         rng: &Rng,
         shared: Arc<Shared>,
     ) -> io::Result<Nat> {
-        let sockets = driver.sockets().clone();
+        let sockets = sockets.clone();
         let listener = bind_beside(target)?;
         let address = listener.local_addr()?;
         let key = sockets.add(&listener)?;
@@ -103,7 +103,7 @@ impl Nat {
         deadlines.fold(None, Deadline::earlier)
     }
 
-    pub fn change(&mut self, now: Instant, ways: &[Direction], change: Change) {
+    pub fn change(&mut self, now: Instant, ways: &[WiredDirection], change: Change) {
         let medium = &mut self.medium;
         for direction in ways {
             let station = direction.station();
@@ -160,9 +160,10 @@ impl Nat {
         Ok(())
     }
 
-    fn enqueue(&mut self, now: Instant, direction: Direction, packet: Packet) {
+    fn enqueue(&mut self, now: Instant, direction: WiredDirection, packet: Packet) {
         let size = packet.size();
-        self.medium.enqueue(now, direction.station(), size, packet);
+        let (from, to) = (direction.station(), direction.reversed().station());
+        self.medium.enqueue(now, from, to, size, packet);
     }
 
     /// Sends what has left the medium by now, and publishes the counters.
@@ -256,7 +257,7 @@ impl Totals {
     }
 }
 
-fn state_of(medium: &Medium<Packet>, direction: Direction) -> WayCounters {
+fn state_of(medium: &Medium<Packet>, direction: WiredDirection) -> WayCounters {
     let station = direction.station();
     let link = medium.wired().map(|wired| wired.direction(direction));
     WayCounters {

@@ -2,11 +2,12 @@
 //! bounds are strict. Upper bounds leave [`SLACK`] for a busy machine.
 
 use super::nat::MAX_CLIENTS;
-use super::{DOWN, Relay, RelayCounters, RelayError, RelayHandle, UP};
+use super::shared::{DOWN, UP};
+use super::{Relay, RelayCounters, RelayError, RelayHandle};
 use crate::demo::ride::{LinkName, Ride};
 use std::net::{SocketAddr, UdpSocket};
 use std::time::{Duration as StdDuration, Instant as StdInstant};
-use weft_links::LinkSpec;
+use weft_links::{LinkSpec, MediumSpec};
 use weft_units::{Duration, Rate};
 
 const PATIENCE: StdDuration = StdDuration::from_secs(5);
@@ -23,7 +24,7 @@ fn network(spec: &str, ip: &str) -> (RelayHandle, UdpSocket, UdpSocket) {
     let spec: LinkSpec = spec.parse().unwrap();
     let target = socket(ip);
     let address = target.local_addr().unwrap();
-    let relay = Relay::start("test", &spec, &spec, address, 1).unwrap();
+    let relay = Relay::start("test", &MediumSpec::wired(spec.clone(), spec), address, 1).unwrap();
     let client = socket(ip);
     client.connect(relay.address()).unwrap();
     (relay, target, client)
@@ -249,7 +250,9 @@ fn nobody_at_the_target_is_counted_and_survived() {
 fn a_target_beyond_this_machine_is_refused() {
     let spec = LinkName::Wifi.spec();
     let target = "192.0.2.1:9".parse().unwrap();
-    let error = Relay::start("wifi", &spec, &spec, target, 1).err().unwrap();
+    let error = Relay::start("wifi", &MediumSpec::wired(spec.clone(), spec), target, 1)
+        .err()
+        .unwrap();
     assert!(matches!(error, RelayError::NotLoopback { .. }));
     assert!(error.to_string().contains("127.0.0.1"), "{error}");
 }

@@ -11,10 +11,19 @@ fn at(seconds: f64) -> RideState {
 
 #[test]
 fn one_period_has_every_phase_once_in_its_order() {
-    let mut phases: Vec<&str> = (0..600).map(|n| at(f64::from(n) / 10.0).phase).collect();
-    phases.dedup();
-    let expected: Vec<&str> = SCRIPT.iter().map(|p| p.text).collect();
-    assert_eq!(phases, expected);
+    let mut headlines: Vec<String> = (0..600)
+        .map(|n| at(f64::from(n) / 10.0).headline())
+        .collect();
+    headlines.dedup();
+    let expected = [
+        "Both links are good",
+        "WiFi fades",
+        "WiFi is dead",
+        "LTE is congested",
+        "LTE is dead",
+        "Both links are good",
+    ];
+    assert_eq!(headlines, expected);
     let total: u64 = SCRIPT.iter().map(|p| p.seconds).sum();
     assert_eq!(Duration::from_secs(total), PERIOD);
 }
@@ -75,7 +84,7 @@ fn people_overrule_the_script_link_by_link() {
     let seconds = Duration::from_secs;
     let mut ride = Ride::default();
     ride.set(LinkName::Lte, Override::Cut);
-    assert_eq!(ride.at(seconds(0)).lte, LinkState::DEAD);
+    assert_eq!(ride.at(seconds(0)).lte, LinkState::CUT);
     assert_eq!(ride.at(seconds(0)).link(LinkName::Wifi), WIFI_GOOD);
     ride.set(LinkName::Lte, Override::Up);
     assert_eq!(ride.at(seconds(40)).link(LinkName::Lte), LTE_GOOD);
@@ -86,6 +95,34 @@ fn people_overrule_the_script_link_by_link() {
     ride.set(LinkName::Wifi, Override::Up);
     assert_eq!(ride.at(seconds(20)).wifi, WIFI_GOOD);
     assert_eq!(ride.forced(LinkName::Wifi), Override::Up);
+}
+
+#[test]
+fn a_link_switched_on_by_hand_dies_again_with_the_next_death_of_the_script() {
+    let seconds = Duration::from_secs;
+    let mut ride = Ride::default();
+    ride.set(LinkName::Wifi, Override::Up);
+    ride.settle(seconds(20));
+    assert_eq!(ride.forced(LinkName::Wifi), Override::Up);
+    ride.settle(seconds(24));
+    assert_eq!(ride.forced(LinkName::Wifi), Override::Auto);
+    ride.set(LinkName::Wifi, Override::Cut);
+    ride.settle(seconds(50));
+    assert_eq!(ride.forced(LinkName::Wifi), Override::Cut);
+}
+
+#[test]
+fn the_headline_is_of_the_links_as_they_are_and_not_of_the_script() {
+    let headline = |ride: &Ride, s| ride.at(Duration::from_secs(s)).headline();
+    let mut ride = Ride::default();
+    ride.set(LinkName::Wifi, Override::Cut);
+    assert_eq!(headline(&ride, 50), "WiFi is cut by hand");
+    assert_eq!(headline(&ride, 30), "WiFi is cut by hand, LTE is congested");
+    assert_eq!(headline(&ride, 40), "WiFi is cut by hand, LTE is dead");
+    ride.set(LinkName::Lte, Override::Cut);
+    assert_eq!(headline(&ride, 40), "Both links are cut by hand");
+    ride.set(LinkName::Wifi, Override::Up);
+    assert_eq!(headline(&ride, 15), "LTE is cut by hand");
 }
 
 #[test]

@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex};
 use weft_experiment::{CameraSetup, SideSetup};
 use weft_ice::{IceRole, LinkId, LocalAddress, RemoteCandidate, RemoteFilter};
 use weft_net::{Application, Clock, Context, Driver, Remote};
-use weft_peer::{AnswerPolicy, Direction, Event, Offer, Peer, PeerConfig, PeerKey, Section};
+use weft_peer::{AnswerPolicy, Event, Offer, Peer, PeerConfig, PeerKey, Section, StreamDirection};
 use weft_publish::Publisher;
 use weft_secure::Certificate;
 use weft_session::{Delivery, Event as SessionEvent, Frame};
@@ -17,7 +17,7 @@ use weft_units::{Deadline, Instant, MediaKind, Rate, Rng, StreamId};
 
 use super::super::relay::{Relay, RelayHandle};
 use super::{Case, Seen};
-use weft_endpoint::sources::video::rtp_timestamp;
+use weft_endpoint::sources::rtp_timestamp;
 
 /// Ticks of a second of video (RFC 7741 section 3).
 const VIDEO_CLOCK: u64 = 90_000;
@@ -35,10 +35,7 @@ pub(super) fn run(case: &Case, seed: u64) -> Vec<Seen> {
     let (call, far) = (case.call(), bind());
     let relays: Vec<RelayHandle> = case
         .links()
-        .map(|link| {
-            let (up, down) = (&link.forward, &link.backward);
-            Relay::start(&link.name, up, down, far.1, seed).expect("a relay")
-        })
+        .map(|link| Relay::start(&link.name, &link.medium, far.1, seed).expect("a relay"))
         .collect();
     let near: Vec<(UdpSocket, SocketAddr)> = relays.iter().map(|_| bind()).collect();
     let local = |addr, link, remotes| LocalAddress {
@@ -53,7 +50,7 @@ pub(super) fn run(case: &Case, seed: u64) -> Vec<Seen> {
     let role = IceRole::Controlling;
     let config = weft_net::peer_config(role, clock, certificate(), locals.collect());
     let offerer = with(config.expect("randomness"), &call.caller);
-    let section = Section::new(MediaKind::Video, Direction::Send);
+    let section = Section::new(MediaKind::Video, StreamDirection::Send);
     let offer = Offer::new(clock.now(), offerer, &[section], Delivery::Frames);
     let locals = vec![local(far.1, 0, RemoteFilter::Any)];
     let config = weft_net::peer_config(IceRole::Controlled, clock, certificate(), locals);
@@ -87,7 +84,7 @@ pub(super) fn run(case: &Case, seed: u64) -> Vec<Seen> {
     let _ = begins.recv_timeout(case.setup.duration.into());
     for end in [caller, callee] {
         end.remote.send(Command::Stop);
-        end.join();
+        end.join().expect("it does not panic");
     }
     let pictures = pictures.lock().expect("no thread panicked");
     pictures.clone()
@@ -189,6 +186,10 @@ impl End {
         let Some(camera) = self.camera.as_mut().filter(|c| c.next_at() <= now) else {
             return;
         };
+        if let Some(key) = self.peer {
+            let budget = peer.session().frame_budget(now);
+            self.publisher.handle_frame_budget(key, budget);
+        }
         let captured_at = camera.next_at();
         let Some(encoded) = camera.take_frame(now, &self.publisher.allowance(0)) else {
             return;

@@ -2,6 +2,7 @@ use super::*;
 use crate::cli::{Cli, Command};
 use crate::lab::args::LabCommand;
 use clap::Parser;
+use weft_lab::output::Folder;
 
 fn error_of(line: &str) -> String {
     let cli = Cli::try_parse_from(line.split(' ')).unwrap();
@@ -71,14 +72,10 @@ fn a_run_whose_series_cannot_be_written_counts() {
     let folder = tempfile::tempdir().unwrap();
     let scenario = short("one");
     let common = common("--json");
-    let work = Work {
-        scenario: &scenario,
-        common: &common,
-        out: Some(create(folder.path()).unwrap()),
-        stop: &AtomicBool::new(false),
-        command: String::new(),
-        place: String::new(),
-    };
+    let stop = AtomicBool::new(false);
+    let out = Some(folder.path());
+    let work = Work::new(&scenario, &common, &stop, String::new(), String::new(), out);
+    let mut work = work.unwrap();
     // As if the disk had no room for it.
     std::fs::remove_dir_all(folder.path().join("series")).unwrap();
     let (outcome, ran) = work.run(&Simulator);
@@ -87,6 +84,48 @@ fn a_run_whose_series_cannot_be_written_counts() {
     assert_eq!((outcome.finished(), outcome.wanted()), (1, 1));
     let summary = std::fs::read_to_string(folder.path().join("summary.json")).unwrap();
     assert!(summary.contains("throughput_mbps"), "{summary}");
+}
+
+#[test]
+fn the_same_command_goes_on_and_another_one_does_not() {
+    let folder = tempfile::tempdir().unwrap();
+    let out = Some(folder.path());
+    let (scenario, common) = (short("one"), common("--json"));
+    let unfinished = folder.path().join("unfinished");
+    let work = |command: &str, stop| {
+        Work::new(
+            &scenario,
+            &common,
+            stop,
+            command.to_owned(),
+            String::new(),
+            out,
+        )
+        .unwrap()
+    };
+    let (go, stop) = (AtomicBool::new(false), AtomicBool::new(true));
+    let (outcome, _) = work("a", &stop).run(&Simulator);
+    assert_eq!(outcome.finished(), 0);
+    let about = std::fs::read_to_string(unfinished.join("about.txt")).unwrap();
+    // What an interrupted run would have left of its one task.
+    let (_, left) = Folder::resume(folder.path(), &about).unwrap();
+    assert!(left.is_empty());
+    let kept = |ended: runs::Ended| {
+        let (place, _) = Folder::resume(folder.path(), &about).unwrap();
+        place.keep_for_now(&scenario, &ended.expect("it ends well"))
+    };
+    runs::run(&scenario, &Simulator, 1, &go, kept).unwrap();
+    // Nothing is left to run for it, whatever stops.
+    let (outcome, ran) = work("a", &stop).run(&Simulator);
+    assert_eq!((outcome.finished(), ran.is_ok()), (1, true));
+    // It is there until the whole command has ended.
+    let folders: Vec<Folder> = work("a", &stop).out.into_iter().collect();
+    forget(&folders, &stop).unwrap();
+    assert!(unfinished.exists());
+    let (outcome, _) = work("b", &stop).run(&Simulator);
+    assert_eq!(outcome.finished(), 0, "another command");
+    forget(&folders, &go).unwrap();
+    assert!(!unfinished.exists());
 }
 
 #[test]
@@ -155,6 +194,53 @@ fn a_campaign_says_itself_what_flags_would() {
     }
 }
 
+fn arguments(line: &str) -> RunArgs {
+    let cli = Cli::try_parse_from(line.split(' ')).unwrap();
+    let Command::Lab(lab) = cli.command else {
+        panic!("{line}");
+    };
+    match lab.command {
+        LabCommand::Run(args) => args,
+        _ => panic!("{line}"),
+    }
+}
+
+#[test]
+fn a_campaign_goes_on_with_simulated_runs() {
+    let folder = tempfile::tempdir().unwrap();
+    let (file, out) = (folder.path().join("c.toml"), folder.path().join("out"));
+    let scenario = folder.path().join("one.toml");
+    std::fs::write(&scenario, short("one").source.text).unwrap();
+    let text = format!(
+        "title = \"t\"\nrepetitions = 1\n[[runs]]\nname = \"a\"\nscenario = {scenario:?}\n\
+         [[runs]]\nname = \"b\"\nscenario = {scenario:?}\n"
+    );
+    std::fs::write(&file, text).unwrap();
+    let line = format!("weft lab run {} --out {}", file.display(), out.display());
+    // It does not get to its end: there is no room for the second run.
+    std::fs::create_dir_all(&out).unwrap();
+    std::fs::write(out.join("b"), "in the way").unwrap();
+    run(&arguments(&line)).unwrap_err();
+    let left = out.join("a/unfinished");
+    let kept = std::fs::read_dir(&left)
+        .unwrap()
+        .flatten()
+        .map(|e| e.path());
+    let kept = kept.filter(|path| path.extension().is_some_and(|e| e == "json"));
+    let [kept] = &kept.collect::<Vec<_>>()[..] else {
+        panic!("one run has ended");
+    };
+    let text = std::fs::read_to_string(kept).unwrap();
+    let marked = text.replace("\"notes\":[]", "\"notes\":[\"from before\"]");
+    assert_ne!(text, marked);
+    std::fs::write(kept, marked).unwrap();
+    std::fs::remove_file(out.join("b")).unwrap();
+    run(&arguments(&line)).unwrap();
+    let summary = std::fs::read_to_string(out.join("a/summary.json")).unwrap();
+    assert!(summary.contains("from before"), "{summary}");
+    assert!(!left.exists() && !out.join("b/unfinished").exists());
+}
+
 #[test]
 fn a_campaign_leaves_a_folder_for_each_run() {
     let folder = tempfile::tempdir().unwrap();
@@ -167,14 +253,7 @@ fn a_campaign_leaves_a_folder_for_each_run() {
     );
     std::fs::write(&file, text).unwrap();
     let line = format!("weft lab run {} --out {}", file.display(), out.display());
-    let cli = Cli::try_parse_from(line.split(' ')).unwrap();
-    let Command::Lab(lab) = cli.command else {
-        panic!("{line}");
-    };
-    let LabCommand::Run(args) = lab.command else {
-        panic!("{line}");
-    };
-    run(&args).unwrap();
+    run(&arguments(&line)).unwrap();
     for (name, seeds) in [("a", "[\n    1,\n    2\n  ]"), ("b/c", "[\n    1\n  ]")] {
         let summary = std::fs::read_to_string(out.join(name).join("summary.json")).unwrap();
         assert!(summary.contains(seeds), "{name}: {summary}");

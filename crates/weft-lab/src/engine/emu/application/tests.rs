@@ -1,3 +1,4 @@
+use weft_emu::{LinkReport, StationReport};
 use weft_experiment::{FlowKind, FlowSetup, LinkSetup, Route, UdpSetup};
 use weft_links::LinkSpec;
 use weft_units::{Duration, Rate};
@@ -69,7 +70,11 @@ fn of<T>(logs: &[ClientLog], from: Duration, look: impl FnOnce(&Run<'_>) -> T) -
     let setup = setup();
     let details = details(&setup, logs, BEGAN_MS);
     let recorder = super::super::record::Recorder::new(&setup);
-    let record = recorder.finish(&[Default::default()], details);
+    let report = LinkReport {
+        name: "line".to_owned(),
+        stations: vec![StationReport::default(); 2],
+    };
+    let record = recorder.finish(&[report], details);
     look(&Run {
         setup: &setup,
         focus: &[0],

@@ -97,6 +97,7 @@ fn sending(side: &SideSetup, links: &[String]) -> Vec<String> {
     let mut add = |name: &str, value: String| words.extend([name.to_owned(), value]);
     links.iter().for_each(|link| add("--link", link.clone()));
     add("--scheduler", side.scheduler.to_string());
+    add("--prefer", side.preference.to_string());
     add("--protection", side.protection.to_string());
     add("--controller", side.controller.to_string());
     add("--max-rate", format!("{}bit", side.max_rate.as_bps()));

@@ -1,3 +1,4 @@
+use weft_emu::{FAR, NEAR};
 use weft_experiment::{FlowKind, FlowSetup, LinkSetup, Route, UdpSetup};
 use weft_links::{DropReason, LinkSpec};
 use weft_units::Rate;
@@ -21,9 +22,9 @@ fn packet(entered_ms: u64, sender: End, fate: Fate) -> Packet {
     let entered = Instant::ZERO + Duration::from_millis(entered_ms);
     Packet {
         link: 0,
-        direction: match sender {
-            End::Source => Direction::Forward,
-            End::Sink => Direction::Backward,
+        from: match sender {
+            End::Source => NEAR,
+            End::Sink => FAR,
         },
         flow: Some((0, sender)),
         size: Bytes(1000),
@@ -38,7 +39,11 @@ fn recorded(packets: &[Packet]) -> Record {
     let setup = setup();
     let mut recorder = Recorder::new(&setup);
     packets.iter().for_each(|packet| recorder.add(packet));
-    recorder.finish(&[[Tally::default(); 2]], vec![FlowDetail::Packets])
+    let report = LinkReport {
+        name: "line".to_owned(),
+        stations: vec![StationReport::default(); 2],
+    };
+    recorder.finish(&[report], vec![FlowDetail::Packets])
 }
 
 #[test]
@@ -49,8 +54,8 @@ fn packets_count_for_the_link_and_for_the_way_of_their_sender() {
         packet(20, End::Sink, Fate::Delivered),
     ]);
     let line = &record.links[0];
-    assert_eq!(line.forward.counters.delivered.packets, 1);
-    assert_eq!(line.backward.counters.delivered.packets, 2);
+    assert_eq!(line.forward().counters.delivered.packets, 1);
+    assert_eq!(line.backward().counters.delivered.packets, 2);
     let route = &record.flows[0].routes[0];
     assert_eq!(
         (route.there.delivered.bytes, route.back.delivered.bytes),
@@ -82,7 +87,7 @@ fn distributions_begin_where_measuring_does() {
     let early = packet(100, End::Source, Fate::Delivered);
     let late = packet(600, End::Source, Fate::Delivered);
     let record = recorded(&[early, late]);
-    assert_eq!(record.links[0].forward.queue_delay.count(), 1);
+    assert_eq!(record.links[0].forward().queue_delay.count(), 1);
     assert_eq!(
         record.flows[0].routes[0].there.one_way_delay.mean(),
         Duration::from_millis(38)
@@ -95,13 +100,13 @@ fn drops_keep_their_reasons() {
     let record = recorded(&[drop(0), drop(1), packet(2, End::Source, Fate::Delivered)]);
     let leg = &record.flows[0].routes[0].there;
     assert_eq!((leg.dropped.len(), leg.drops(), leg.in_flight()), (1, 2, 0));
-    assert_eq!(record.links[0].forward.counters.queue_full.packets, 2);
+    assert_eq!(record.links[0].forward().counters.queue_full.packets, 2);
 }
 
 #[test]
 fn what_ends_after_the_run_does_not_count() {
     let record = recorded(&[packet(980, End::Source, Fate::Delivered)]);
-    assert_eq!(record.links[0].forward.counters.sent.packets, 0);
+    assert_eq!(record.links[0].forward().counters.sent.packets, 0);
 }
 
 #[test]
@@ -111,6 +116,6 @@ fn packets_of_nobody_count_for_the_link_only() {
         ..packet(0, End::Source, Fate::Delivered)
     };
     let record = recorded(&[stranger]);
-    assert_eq!(record.links[0].forward.counters.delivered.packets, 1);
+    assert_eq!(record.links[0].forward().counters.delivered.packets, 1);
     assert_eq!(record.flows[0].routes[0].there.delivered.packets, 0);
 }

@@ -246,7 +246,8 @@ impl Play<'_> {
             let closed = self.closed[flow];
             let ended = process.has_ended();
             let process = &self.processes[at];
-            let is_ending = process.error.is_some() && !process.error_is_older_than(LAST_WORDS);
+            let is_ending =
+                process.said.error.is_some() && !process.error_is_older_than(LAST_WORDS);
             if closed || is_ending && !ended || process.has_just_ended() {
                 continue;
             }
@@ -255,7 +256,7 @@ impl Play<'_> {
                 Ending::Never => ended,
                 Ending::Well => ended && status != Some(0),
             };
-            if bad || process.error.is_some() {
+            if bad || process.said.error.is_some() {
                 let is_client = process.job.speech == Speech::Lines;
                 let text = format!("{}: {}", self.name(process), process.last_words());
                 /// A program that is not there, of a shell (POSIX, 2.8.2).
@@ -282,14 +283,14 @@ impl Play<'_> {
             return Ok(());
         };
         let name = self.name(process);
-        if !process.connected && opened.elapsed() > CONNECTED_WITHIN {
+        if !process.said.connected && opened.elapsed() > CONNECTED_WITHIN {
             return Err(EngineError::Run(format!(
                 "{name} has no connection after {} s: does the link carry packets both ways from the \
                  start of the flow on?",
                 CONNECTED_WITHIN.as_secs()
             )));
         }
-        if process.connected && process.heard_at.elapsed() > SILENT_FOR {
+        if process.said.connected && process.heard_at.elapsed() > SILENT_FOR {
             return Err(EngineError::Run(format!(
                 "{name} hangs: it has told nothing for {} s, where it should every 500 ms; is the \
                  machine too slow, or out of memory?",
@@ -324,9 +325,9 @@ impl Play<'_> {
         let logs = self.processes.iter_mut().map(|process| ClientLog {
             flow: process.job.flow,
             end: process.job.end,
-            about: process.about.take(),
-            has_failed: process.has_failed,
-            samples: std::mem::take(&mut process.samples),
+            about: process.said.about.take(),
+            has_failed: process.said.has_failed,
+            samples: std::mem::take(&mut process.said.samples),
         });
         logs.collect()
     }

@@ -42,22 +42,12 @@ pub struct Process {
     pub ready: bool,
     /// Lines that it has not taken yet.
     pub held: Vec<String>,
-    /// Whether the connection was ever there.
-    pub connected: bool,
     /// What iperf3 has received, if it is one.
     meter: Meter,
-    /// Statistics so far.
-    pub samples: Vec<Sample>,
-    /// What it said of itself at its start: client, version, role, settings.
-    pub about: Option<Value>,
     /// When something was heard last.
     pub heard_at: Instant,
-    /// What it said was wrong.
-    pub error: Option<String>,
-    /// When it first said so.
-    error_at: Option<Instant>,
-    /// Whether its connection was lost for good.
-    pub has_failed: bool,
+    /// What that was, all together.
+    pub said: Said,
     /// How it ended.
     pub ended: Option<ExitStatus>,
     /// When that was seen.
@@ -66,6 +56,23 @@ pub struct Process {
     asked_at: Option<Instant>,
     /// Whether its process was waited for, and its number may be another's.
     is_over: bool,
+}
+
+/// What a program has said of itself and its call.
+#[derive(Default)]
+pub struct Said {
+    /// At its start: client, version, role, settings.
+    pub about: Option<Value>,
+    /// Whether the connection was ever there.
+    pub connected: bool,
+    /// Whether its connection was lost for good.
+    pub has_failed: bool,
+    /// Statistics so far.
+    pub samples: Vec<Sample>,
+    /// What is wrong.
+    pub error: Option<String>,
+    /// When it first said so.
+    error_at: Option<Instant>,
 }
 
 impl Process {
@@ -99,14 +106,9 @@ impl Process {
             child,
             complaints,
             held: Vec::new(),
-            connected: false,
             meter: Meter::default(),
-            samples: Vec::new(),
-            about: None,
             heard_at: Instant::now(),
-            error: None,
-            error_at: None,
-            has_failed: false,
+            said: Said::default(),
             ended: None,
             ended_at: None,
             asked_at: None,
@@ -125,7 +127,7 @@ impl Process {
             }
             Speech::Iperf => {
                 self.ready = true;
-                self.samples.extend(self.meter.hear(text));
+                self.said.samples.extend(self.meter.hear(text));
                 return None;
             }
             Speech::Lines => {}
@@ -142,13 +144,13 @@ impl Process {
         self.ready |= line.ready;
         // W3C webrtc, RTCPeerConnectionState.
         match line.state.as_deref() {
-            Some("connected") => (self.connected, self.has_failed) = (true, false),
-            Some("failed") => self.has_failed = true,
+            Some("connected") => (self.said.connected, self.said.has_failed) = (true, false),
+            Some("failed") => self.said.has_failed = true,
             _ => {}
         }
-        self.samples.extend(line.sample);
+        self.said.samples.extend(line.sample);
         if let Some(about) = line.about {
-            self.about = Some(Value::Object(about));
+            self.said.about = Some(Value::Object(about));
         }
         if let Some(error) = line.error {
             let remedy = line.remedy.map_or(String::new(), |r| format!(": {r}"));
@@ -159,13 +161,13 @@ impl Process {
 
     /// The first thing that is wrong counts.
     fn go_wrong(&mut self, error: String) {
-        self.error.get_or_insert(error);
-        self.error_at.get_or_insert_with(Instant::now);
+        self.said.error.get_or_insert(error);
+        self.said.error_at.get_or_insert_with(Instant::now);
     }
 
     /// Whether it has said longer ago that something is wrong.
     pub fn error_is_older_than(&self, time: Duration) -> bool {
-        self.error_at.is_some_and(|at| at.elapsed() >= time)
+        self.said.error_at.is_some_and(|at| at.elapsed() >= time)
     }
 
     /// Hands over what was kept.
@@ -251,7 +253,7 @@ impl Process {
         let kept = String::from_utf8_lossy(&kept);
         let line = kept.lines().rfind(|line| !line.trim().is_empty());
         let how = self.ended.map_or("running".to_owned(), |e| e.to_string());
-        match (&self.error, line) {
+        match (&self.said.error, line) {
             (Some(error), _) => error.clone(),
             (None, Some(line)) => format!("{how}: {}", line.trim()),
             (None, None) => how,

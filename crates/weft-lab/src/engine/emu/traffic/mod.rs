@@ -52,7 +52,7 @@ pub fn jobs(
             traffic.tcp(&setup.name, tcp, &rng)
         }
         FlowKind::Udp(udp) => Ok(traffic.udp(*udp)),
-        // `lacking` has refused all others, and a call is the client's.
+        // Calls are the client's, and `lacking` has refused what is left.
         _ => Ok(Vec::new()),
     }
 }
@@ -61,10 +61,16 @@ pub fn jobs(
 #[must_use]
 pub fn lacking(kind: &FlowKind) -> Option<&'static str> {
     match kind {
-        FlowKind::Tcp(tcp) => (tcp.ecn == EcnMode::On).then_some("uses ECN, being TCP"),
+        FlowKind::Tcp(tcp) if tcp.ecn == EcnMode::On => Some("uses ECN, being TCP"),
+        FlowKind::Tcp(tcp) => (tcp.receive_window.is_some())
+            .then_some("has a receive window, which the kernel sets for itself"),
         FlowKind::Udp(udp) => {
             (udp.packet > Bytes(MTU as u64)).then_some("sends packets of more than 1500 bytes")
         }
+        FlowKind::Floor(_) => {
+            Some("is the floor, an oracle that knows its links beforehand and sends no packets")
+        }
+        FlowKind::App(_) => Some("is the model of an application, which sends no real packets"),
         _ => Some("is of a kind that has no program"),
     }
 }
@@ -196,8 +202,9 @@ fn kernels_name(flow: &str, congestion: CongestionKind) -> Result<&'static str, 
     let name = match congestion {
         CongestionKind::Reno => "reno",
         CongestionKind::Cubic => "cubic",
-        // Linux's `bbr` is version 1; version 3 is not in any release.
+        // Linux's `bbr` is version 1; the others are not in any release.
         CongestionKind::Bbr1 => "bbr",
+        CongestionKind::Bbr2 => "bbr2",
         CongestionKind::Bbr3 => "bbr3",
     };
     let known = tcp_algorithms();

@@ -1,10 +1,10 @@
 //! Small records made by hand.
 
 use weft_experiment::{
-    CallRecord, CallSetup, CameraSetup, CongestionKind, DelaySample, DirectionRecord, Distribution,
-    FlowDetail, FlowKind, FlowRecord, FlowSetup, FrameRecord, FrameShown, LegRecord, LegSample,
-    LinkRecord, LinkSetup, ModelSetup, Quality, Record, Route, RouteRecord, Setup, SideRecord,
-    SideSetup, StreamRecord, TcpRecord, TcpSetup, Transfer,
+    CallRecord, CallSetup, CameraSetup, CongestionKind, DelaySample, Distribution, FlowDetail,
+    FlowKind, FlowRecord, FlowSetup, FrameRecord, FrameShown, LegRecord, LegSample, LinkRecord,
+    LinkSetup, ModelSetup, Quality, Record, Route, RouteRecord, Setup, SideRecord, SideSetup,
+    StationRecord, StreamRecord, TcpRecord, TcpSetup, Transfer,
 };
 use weft_units::{Bytes, Codec, Duration, Freezes, Instant, Rate};
 
@@ -35,10 +35,11 @@ impl Small {
         setup
             .flows
             .push(FlowSetup::new("flow", Route::forward(&[0]), kind));
-        let way = || DirectionRecord {
+        let station = || StationRecord {
             counters: Default::default(),
             in_flight: Default::default(),
             service: None,
+            radio: None,
             queue_delay: Distribution::default(),
             series: Vec::new(),
         };
@@ -47,8 +48,8 @@ impl Small {
             sample_every: ms(1000),
             links: vec![LinkRecord {
                 name: "line".into(),
-                forward: way(),
-                backward: way(),
+                stations: vec![station(), station()],
+                channel: None,
             }],
             flows: vec![FlowRecord {
                 name: "flow".into(),

@@ -178,6 +178,13 @@ fn queues_in_time_follow_the_capacity_and_in_products_do_not() {
     assert_eq!(time.queue_limit(), Bytes(7));
 }
 
+/// Half of 0.5 Mbps x 2 x 15 ms is 938 bytes.
+#[test]
+fn a_product_of_less_than_a_packet_holds_one() {
+    let short = link("rate=500kbit,delay=15ms,queue=0.5bdp");
+    assert_eq!(short.queue_limit(), Bytes(1_514));
+}
+
 #[test]
 fn a_cut_drops_what_is_not_transmitted_and_a_restored_link_is_empty() {
     let mut link = link("rate=1mbit,delay=20ms");

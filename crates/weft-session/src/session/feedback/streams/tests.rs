@@ -2,10 +2,11 @@ use weft_units::{Duration, Ecn, Instant, Rng, Ssrc};
 use weft_wire::rtcp::PacketArrival;
 use weft_wire::rtp::ExtensionMap;
 
-use super::{arrived, blocks};
+use super::{MOST_REPORTED, arrived, blocks};
+use crate::arrival::Arrival;
 use crate::config::{Config, Naming};
 use crate::session::Session;
-use crate::session::feedback::log::{Arrival, ReceiveLog};
+use crate::session::feedback::log::ReceiveLog;
 
 fn at(ms: u64) -> Instant {
     Instant::ZERO + Duration::from_millis(ms)
@@ -21,7 +22,7 @@ fn a_report_names_each_packet_and_what_is_missing_between() {
     ] {
         log.on_packet(number, Arrival { at: at(ms), ecn });
     }
-    let runs = blocks(at(1500), &log.take_report());
+    let runs = blocks(at(1500), &log.take_report(), &mut { MOST_REPORTED });
     let [(begin, packets)] = &runs[..] else {
         panic!("{} runs", runs.len())
     };
@@ -38,7 +39,7 @@ fn a_jump_of_the_numbers_is_not_reported_as_losses() {
     for number in [10, 20_000, 20_001] {
         log.on_packet(number, Arrival { at: at(5), ecn });
     }
-    let runs = blocks(at(5), &log.take_report());
+    let runs = blocks(at(5), &log.take_report(), &mut { MOST_REPORTED });
     let runs: Vec<_> = runs
         .into_iter()
         .map(|(begin, packets)| (begin, packets.len()))

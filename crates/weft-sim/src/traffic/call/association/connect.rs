@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::net::SocketAddr;
 
 use weft_ice::{
-    Agent, Config, Credentials, IceRole, LinkId, LocalAddress, Output, PathState, Phase,
+    Agent, Checks, Config, Credentials, IceRole, LinkId, LocalAddress, Output, PathState, Phase,
     RemoteCandidate, RemoteFilter,
 };
 use weft_units::{Duration, Instant, Rng};
@@ -39,6 +39,7 @@ pub fn agent(now: Instant, end: End, count: usize, rng: &Rng) -> Agent {
         },
         credentials: Credentials::from_entropy(&entropy),
         tie_breaker: rng.next_u64(),
+        checks: Checks::All,
         rng,
     });
     for (index, (addr, remote)) in (0..).zip(routes(end, count)) {

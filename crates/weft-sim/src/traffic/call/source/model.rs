@@ -3,7 +3,7 @@ use weft_publish::{Encoding, Start};
 use weft_units::{Instant, Rate, Rng};
 
 use super::{EncodedFrame, FrameEncoder};
-use crate::encoder::{Keyframe, ModelEncoder};
+use crate::encoder::ModelEncoder;
 
 /// The model of a real encoder.
 pub struct Model {
@@ -53,19 +53,16 @@ impl FrameEncoder for Model {
     }
 
     fn encode(&mut self, now: Instant, encoding: &Encoding) -> Option<EncodedFrame> {
-        let Encoding { form, rate, start } = *encoding;
+        let Encoding {
+            form, rate, start, ..
+        } = *encoding;
         self.encoder.set_rate(rate);
         if start == Start::Restart {
             let restarted = self.encoder.restart(form.width, form.height);
             restarted.expect("a part of a size that was validated, no smaller than 320 x 180");
         }
         self.encoder.set_fps(form.fps);
-        let keyframe = match start {
-            Start::Keyframe => Keyframe::Force,
-            // An encoder that begins anew does so with a keyframe.
-            Start::Continue | Start::Restart => Keyframe::Auto,
-        };
-        let frame = self.encoder.encode(now, keyframe)?;
+        let frame = self.encoder.encode(now, encoding.request())?;
         let (psnr_db, ssim) = self.seen(form.height, frame.psnr_db, frame.ssim);
         Some(EncodedFrame {
             size: frame.size,

@@ -10,9 +10,11 @@ use weft_units::{Duration, Instant, Rate, Rng};
 
 use super::aggregation::Aggregation;
 use super::filter::WindowedMax;
-use super::{AckSample, CongestionControl, INITIAL_WINDOW, Phase, RecoveryWindow, Rounds, offload};
+use super::{
+    AckSample, CongestionControl, INITIAL_WINDOW, Phase, RecoveryWindow, Rounds, offload,
+    on_the_link,
+};
 use crate::traffic::tcp::rate::Limit;
-use crate::traffic::tcp::{HEADERS, PAYLOAD};
 use policed::Policed;
 
 /// 2 / ln 2: doubles the rate each round trip (section 4.3.2.1).
@@ -325,8 +327,7 @@ impl CongestionControl for Bbr1 {
     }
 
     fn pacing_rate(&self) -> Option<Rate> {
-        let bits = self.pacing * f64::from(HEADERS + PAYLOAD) * 8.0;
-        Some(Rate::from_bps((bits as u64).max(1)))
+        Some(on_the_link(self.pacing))
     }
 
     fn burst(&self) -> u32 {

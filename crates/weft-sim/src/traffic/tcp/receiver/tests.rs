@@ -1,5 +1,5 @@
 use super::Receiver;
-use crate::traffic::tcp::{Acknowledgement, Segment};
+use crate::packet::tcp::{Acknowledgement, Segment};
 use weft_links::Ecn;
 use weft_units::{Duration, Instant};
 

@@ -1,5 +1,5 @@
 use super::{Progress, Scoreboard};
-use crate::traffic::tcp::Acknowledgement;
+use crate::packet::tcp::Acknowledgement;
 use crate::traffic::tcp::rate::DeliveryRate;
 use weft_units::{Duration, Instant};
 

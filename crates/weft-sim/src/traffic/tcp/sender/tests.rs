@@ -1,5 +1,6 @@
 use super::Sender;
-use crate::traffic::tcp::{Acknowledgement, congestion};
+use crate::packet::tcp::Acknowledgement;
+use crate::traffic::tcp::congestion;
 use weft_experiment::CongestionKind;
 use weft_units::{Duration, Instant, Rng};
 
@@ -19,7 +20,7 @@ impl Line {
         let now = Instant::ZERO;
         let reno = congestion::build(CongestionKind::Reno, now, RTT, &Rng::new(1));
         let mut line = Line {
-            sender: Sender::new(now, reno, 0, u32::MAX, RTT),
+            sender: Sender::new(now, reno, 0, u32::MAX, u32::MAX, RTT),
             now,
             told: Vec::new(),
         };
@@ -111,7 +112,7 @@ fn a_timeout_is_told_too() {
 fn first_burst(round_trip: Duration) -> (usize, Duration) {
     let begun = Instant::ZERO;
     let bbr = congestion::build(CongestionKind::Bbr1, begun, round_trip, &Rng::new(1));
-    let mut sender = Sender::new(begun, bbr, 0, u32::MAX, round_trip);
+    let mut sender = Sender::new(begun, bbr, 0, u32::MAX, u32::MAX, round_trip);
     let burst = std::iter::from_fn(|| sender.poll_transmit(begun)).count();
     let next = sender.due().expect("paced");
     assert!(sender.poll_transmit(next).is_some());

@@ -51,7 +51,7 @@ fn cameras_are_told_as_the_scenario_has_them() {
     };
     let text = arguments(&["flows.call.system=min-rtt/nada"]);
     assert!(
-        text.contains("--scheduler min_rtt --protection path_specific --controller nada"),
+        text.contains("--scheduler min_rtt --prefer balanced --protection path_specific"),
         "{text}"
     );
     let text = arguments(&[

@@ -24,7 +24,13 @@ impl Source {
         };
         // The codec goes by its own targets.
         let rate = Rate::from_kbps(1);
-        let frame = self.encoder.encode(now, &Encoding { form, rate, start });
+        let encoding = Encoding {
+            form,
+            rate,
+            budget: None,
+            start,
+        };
+        let frame = self.encoder.encode(now, &encoding);
         frame.expect("never dropped")
     }
 }

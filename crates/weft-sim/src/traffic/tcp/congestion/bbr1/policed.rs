@@ -4,7 +4,7 @@
 
 use weft_units::{Duration, Instant};
 
-use crate::traffic::tcp::PAYLOAD;
+use crate::packet::tcp::PAYLOAD;
 use crate::traffic::tcp::congestion::AckSample;
 use crate::traffic::tcp::rate::Limit;
 

@@ -1,0 +1,166 @@
+//! Delay follower: falls below what arrives where packets queue, rises where
+//! they do not, answers loss without a queue with redundancy, and hangs up
+//! where too little arrives.
+
+use weft_units::{Bytes, Duration, Instant, Rate};
+
+use super::{Controller, Pattern, Plan};
+use crate::seen::Seen;
+
+#[derive(Clone, PartialEq, Debug)]
+pub(crate) struct Follower {
+    /// The first rate, and how long it takes from there to the highest.
+    pub start: (Rate, Duration),
+    /// Loss before this age makes the way up slow: by so much a second.
+    pub cautious_start: (Duration, f64),
+    /// A queue above this, in two reports, is one to fall for; one below this
+    /// leaves room to rise.
+    pub queue: (Duration, Duration),
+    /// The new rate over what arrives.
+    pub falls_to: f64,
+    /// The rise a second, and its limit over what arrives.
+    pub rise: (f64, f64),
+    /// Redundancy, over pictures and sound, where more than this share is lost
+    /// while the queue is short, and for how long.
+    pub redundancy: (f64, f64, Duration),
+    /// Sound, and the least of it.
+    pub sound: (Rate, Rate),
+    /// No pictures below this.
+    pub pictures_from: Rate,
+    /// Less than half of the least sound arrives for so long: it hangs up.
+    pub patience: Duration,
+    pub frames_per_second: f64,
+}
+
+const WINDOW: Duration = Duration::from_secs(1);
+
+#[derive(Debug)]
+pub(super) struct Control {
+    with: Follower,
+    highest: Rate,
+    start: Instant,
+    climb: Climb,
+    rate: Rate,
+    at: Instant,
+    queued_reports: u32,
+    redundant_until: Option<Instant>,
+    too_little_since: Option<Instant>,
+    hung_up: bool,
+}
+
+/// How far the beginning is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Climb {
+    Quick,
+    Cautious,
+    Done,
+}
+
+impl Control {
+    pub fn new(with: Follower, highest: Rate, start: Instant) -> Control {
+        Control {
+            rate: with.start.0.min(highest),
+            with,
+            highest,
+            start,
+            climb: Climb::Quick,
+            at: start,
+            queued_reports: 0,
+            redundant_until: None,
+            too_little_since: None,
+            hung_up: false,
+        }
+    }
+
+    fn grow(&mut self, since: f64, arriving: Rate) {
+        let rate = match self.climb {
+            Climb::Quick => {
+                let (from, time) = self.with.start;
+                let step = self.highest.saturating_sub(from);
+                self.rate + step.mul_f64(since / time.as_secs_f64())
+            }
+            Climb::Cautious => self.rate.mul_f64(1.0 + self.with.cautious_start.1 * since),
+            Climb::Done => {
+                let (a_second, above) = self.with.rise;
+                let risen = self.rate.mul_f64(1.0 + a_second * since);
+                // Without pictures no more than sound arrives, whatever could.
+                let most = arriving.mul_f64(above).max(self.with.pictures_from);
+                risen.min(most).max(self.rate)
+            }
+        };
+        self.rate = rate.min(self.highest);
+        if self.rate == self.highest {
+            self.climb = Climb::Done;
+        }
+    }
+
+    /// Hangs up where sound has not come through for long.
+    fn judge(&mut self, now: Instant, arriving: Rate) {
+        if arriving >= self.with.sound.1.mul_f64(0.5) {
+            self.too_little_since = None;
+            return;
+        }
+        let since = *self.too_little_since.get_or_insert(now);
+        self.hung_up |= now.saturating_since(since) >= self.with.patience;
+    }
+}
+
+impl Controller for Control {
+    fn on_report(&mut self, now: Instant, seen: &Seen) {
+        let since = now.saturating_since(self.at).as_secs_f64();
+        self.at = now;
+        let Some(last) = seen.over(WINDOW) else {
+            return;
+        };
+        let (long, short) = self.with.queue;
+        let queue = seen.queueing();
+        let is_short = queue.is_some_and(|queue| queue < short);
+        let (cautious_until, _) = self.with.cautious_start;
+        let is_young = now.saturating_since(self.start) < cautious_until;
+        if last.loss > 0.0 && is_young && self.climb == Climb::Quick {
+            self.climb = Climb::Cautious;
+        }
+        let (least_loss, _, lasts) = self.with.redundancy;
+        let lossy = seen.over(Duration::from_secs(5));
+        if is_short && lossy.is_some_and(|share| share.loss > least_loss) {
+            self.redundant_until = Some(now + lasts);
+        }
+        // Nothing came: a queue that does not move.
+        let is_long = queue.is_none_or(|queue| queue > long);
+        self.queued_reports = if is_long { self.queued_reports + 1 } else { 0 };
+        if self.queued_reports >= 2 {
+            self.climb = Climb::Done;
+            let reached = last.rate.mul_f64(self.with.falls_to);
+            self.rate = self.rate.min(reached).max(self.with.sound.1);
+        } else if is_short {
+            self.grow(since, last.rate);
+        }
+        self.judge(now, last.rate);
+    }
+
+    fn plan(&mut self, now: Instant) -> Plan {
+        let (usual, least) = self.with.sound;
+        let has_pictures = self.rate >= self.with.pictures_from;
+        let sound = match has_pictures {
+            true => usual.min(self.rate.mul_f64(0.5)).max(least),
+            false => least,
+        };
+        let video = match has_pictures {
+            true => self.rate.saturating_sub(sound),
+            false => Rate::ZERO,
+        };
+        let is_redundant = self.redundant_until.is_some_and(|until| now < until);
+        let redundancy = match is_redundant {
+            true => (sound + video).mul_f64(self.with.redundancy.1),
+            false => Rate::ZERO,
+        };
+        Plan {
+            sound,
+            video,
+            redundancy,
+            pattern: Pattern::frames(self.with.frames_per_second),
+            burst: Bytes(0),
+            hung_up: self.hung_up,
+        }
+    }
+}

@@ -1,0 +1,91 @@
+//! Ladder: one of few rates, a step down for heavy loss and never up again.
+
+use weft_units::{Bytes, Duration, Instant, Rate};
+
+use super::{Controller, Pattern, Plan};
+use crate::seen::Seen;
+
+#[derive(Clone, PartialEq, Debug)]
+pub(crate) struct Ladder {
+    /// The rates below the highest, as shares of it; the last one is the
+    /// lowest rate, wherever the highest is.
+    pub steps: Vec<f64>,
+    /// More than this share is lost over so long a time: the next step.
+    pub steps_down: (f64, Duration),
+    /// So long after that.
+    pub hesitates: Duration,
+    pub sound: Rate,
+    /// Sound takes twice as much where more than this share is lost.
+    pub doubles_sound: f64,
+    pub frames_per_second: f64,
+}
+
+#[derive(Debug)]
+pub(super) struct Control {
+    with: Ladder,
+    highest: Rate,
+    lowest: Rate,
+    step: usize,
+    /// When a step down that is decided is taken.
+    due: Option<Instant>,
+    /// The last step.
+    stepped_at: Option<Instant>,
+    doubled: bool,
+}
+
+impl Control {
+    pub fn new(with: Ladder, highest: Rate, lowest: Rate) -> Control {
+        Control {
+            with,
+            highest,
+            lowest,
+            step: 0,
+            due: None,
+            stepped_at: None,
+            doubled: false,
+        }
+    }
+
+    fn rate(&self) -> Rate {
+        let below = self.step.checked_sub(1);
+        below.map_or(self.highest, |i| match i + 1 == self.with.steps.len() {
+            true => self.lowest,
+            false => self.highest.mul_f64(self.with.steps[i]).max(self.lowest),
+        })
+    }
+}
+
+impl Controller for Control {
+    fn on_report(&mut self, now: Instant, seen: &Seen) {
+        let (much, time) = self.with.steps_down;
+        let Some(last) = seen.over(time) else {
+            return;
+        };
+        self.doubled = last.loss > self.with.doubles_sound;
+        // What was lost at the step before is in the window for as long as that.
+        let is_judged = self
+            .stepped_at
+            .is_some_and(|at| now.saturating_since(at) < time);
+        if last.loss > much && !is_judged && self.due.is_none() && self.step < self.with.steps.len()
+        {
+            self.due = Some(now + self.with.hesitates);
+        }
+    }
+
+    fn plan(&mut self, now: Instant) -> Plan {
+        if self.due.is_some_and(|at| at <= now) {
+            self.due = None;
+            self.stepped_at = Some(now);
+            self.step += 1;
+        }
+        let sound = self.with.sound;
+        Plan {
+            sound: if self.doubled { sound + sound } else { sound },
+            video: self.rate().saturating_sub(sound),
+            redundancy: Rate::ZERO,
+            pattern: Pattern::frames(self.with.frames_per_second),
+            burst: Bytes(0),
+            hung_up: false,
+        }
+    }
+}

@@ -1,0 +1,54 @@
+//! Sans-IO models of whole call applications, as three studies measured them:
+//! how much they send, and what makes it more or less.
+//!
+//! A closed application has no code to run, so each is a [`Family`] of
+//! behaviour with its own parameters, one small file for each application in
+//! `apps/`. A [`Sender`] makes packets of sound, pictures and redundancy, a
+//! [`Receiver`] reports what came, and the family's controller turns reports
+//! into a rate. Nothing is encoded: packets have sizes and no content. So a
+//! model says nothing of pictures, and must not be asked.
+//!
+//! Signal and Telegram are WebRTC applications whose limits are public. Theirs
+//! is [`Family::Webrtc`]: limits for a call of any WebRTC implementation, which
+//! is not made here.
+//!
+//! ```
+//! use weft_apps::{App, Family, Receiver, Sender};
+//! use weft_units::{Duration, Instant, Rng};
+//!
+//! let Family::Model(model) = App::Skype.family() else { unreachable!() };
+//! let mut sender = Sender::new(&model, Instant::ZERO, &Rng::new(1));
+//! let mut receiver = Receiver::new(&model, Instant::ZERO);
+//!
+//! // A network that loses nothing and takes 20 ms.
+//! let mut now = Instant::ZERO;
+//! while now < Instant::ZERO + Duration::from_secs(20) {
+//!     sender.handle_timeout(now);
+//!     while let Some(packet) = sender.poll_transmit() {
+//!         receiver.handle_packet(now + Duration::from_millis(20), now, &packet);
+//!     }
+//!     if let Some(report) = receiver.poll_report(now + Duration::from_millis(20)) {
+//!         sender.handle_report(now + Duration::from_millis(40), &report);
+//!     }
+//!     now = sender.poll_timeout().expect("it goes on").at;
+//! }
+//! assert!(sender.rate() >= model.highest.mul_f64(0.99));
+//! ```
+//!
+//! `docs/models/applications.md` has every parameter with its source.
+
+#![forbid(unsafe_code)]
+
+mod app;
+mod apps;
+mod family;
+mod packet;
+mod receiver;
+mod seen;
+mod sender;
+
+pub use app::{App, UnknownApp};
+pub use family::{Family, LimitError, Model, WebrtcLimits};
+pub use packet::{Packet, Report};
+pub use receiver::Receiver;
+pub use sender::Sender;

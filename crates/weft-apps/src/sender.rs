@@ -1,0 +1,178 @@
+use std::collections::VecDeque;
+
+use weft_units::{Bytes, Deadline, Duration, Instant, Rate, Rng};
+
+use crate::family::{Controller, FULL_PACKET, Model, Pattern, Plan};
+use crate::packet::{Packet, Report};
+use crate::seen::Seen;
+
+/// A packet of sound each 20 ms, as Opus and most codecs of telephones have it.
+const SOUND_EVERY: Duration = Duration::from_millis(20);
+/// IPv4, UDP and RTP headers: no packet is smaller.
+const LEAST_PACKET: u64 = 40;
+/// A rate of zero is looked at again so soon.
+const IDLE: Duration = Duration::from_millis(100);
+
+/// The end that sends: when its packets leave, and how large they are.
+///
+/// Call [`Sender::handle_timeout`] when [`Sender::poll_timeout`] says, and after
+/// that [`Sender::poll_transmit`] until `None`. Time must not go back.
+#[derive(Debug)]
+pub struct Sender {
+    controller: Box<dyn Controller>,
+    seen: Seen,
+    swing: Swing,
+    plan: Plan,
+    next_sound: Instant,
+    next_picture: Instant,
+    waiting: VecDeque<Packet>,
+    /// Of the last packet.
+    number: u64,
+    sent: Bytes,
+}
+
+impl Sender {
+    /// Begins at `start`. What it sends depends on the reports and on `rng`
+    /// only.
+    #[must_use]
+    pub fn new(model: &Model, start: Instant, rng: &Rng) -> Sender {
+        let mut controller = model.controller(start);
+        let plan = controller.plan(start);
+        // Two calls that begin together do not film in step.
+        let phase = SOUND_EVERY.mul_f64(rng.stream("phase").unit());
+        Sender {
+            controller,
+            seen: Seen::default(),
+            swing: Swing::new(model.swing, rng.stream("swing")),
+            plan,
+            next_sound: start + phase,
+            next_picture: start + phase,
+            waiting: VecDeque::new(),
+            number: 0,
+            sent: Bytes(0),
+        }
+    }
+
+    /// A report came. One that is older than another, or whose counts are
+    /// impossible beside those before, changes nothing.
+    pub fn handle_report(&mut self, now: Instant, report: &Report) {
+        if report.highest <= self.number && self.seen.add(report) {
+            self.controller.on_report(now, &self.seen);
+        }
+    }
+
+    /// Makes what is due.
+    pub fn handle_timeout(&mut self, now: Instant) {
+        if self.plan.hung_up {
+            return;
+        }
+        self.plan = self.controller.plan(now);
+        if self.plan.hung_up {
+            return;
+        }
+        self.push(self.plan.burst, FULL_PACKET);
+        while self.next_sound <= now {
+            self.push(self.plan.sound * SOUND_EVERY, FULL_PACKET);
+            self.next_sound += SOUND_EVERY;
+        }
+        while self.next_picture <= now {
+            let interval = self.picture();
+            self.next_picture += interval;
+        }
+    }
+
+    /// The next packet, to be sent at once; call until `None`.
+    pub fn poll_transmit(&mut self) -> Option<Packet> {
+        self.waiting.pop_front()
+    }
+
+    /// When the next packet is due; `None` once it has hung up.
+    #[must_use]
+    pub fn poll_timeout(&self) -> Option<Deadline> {
+        (!self.plan.hung_up).then(|| Deadline {
+            at: self.next_sound.min(self.next_picture),
+            reason: "packet",
+        })
+    }
+
+    /// What it sends now, headers included.
+    #[must_use]
+    pub fn rate(&self) -> Rate {
+        match self.plan.hung_up {
+            true => Rate::ZERO,
+            false => self.plan.rate(),
+        }
+    }
+
+    /// One picture with its redundancy; how long until the next one.
+    fn picture(&mut self) -> Duration {
+        match self.plan.pattern {
+            Pattern::Frames {
+                per_second,
+                largest,
+            } => {
+                let interval = Duration::from_secs_f64(1.0 / per_second);
+                let factor = self.swing.next(interval);
+                let size = self.plan.video.mul_f64(factor) * interval;
+                self.push(size, largest);
+                self.push(self.plan.redundancy * interval, largest);
+                interval
+            }
+            Pattern::Paced { size } => match self.plan.video.time_for(size) {
+                Some(interval) => {
+                    self.push(size, size);
+                    interval
+                }
+                None => IDLE,
+            },
+        }
+    }
+
+    /// So many bytes in packets of about the same size, none above `largest`.
+    fn push(&mut self, size: Bytes, largest: Bytes) {
+        let packets = size.0.div_ceil(largest.0.max(1));
+        for i in 0..packets {
+            let part = size.0 * (i + 1) / packets - size.0 * i / packets;
+            let size = Bytes(part.max(LEAST_PACKET));
+            self.number += 1;
+            self.sent += size;
+            self.waiting.push_back(Packet {
+                number: self.number,
+                size,
+                sent: self.sent,
+            });
+        }
+    }
+}
+
+/// How sizes of pictures differ from the mean: an autoregressive process of
+/// first order.
+#[derive(Debug)]
+struct Swing {
+    deviation: f64,
+    lasts: Duration,
+    value: f64,
+    rng: Rng,
+}
+
+impl Swing {
+    fn new((deviation, lasts): (f64, Duration), rng: Rng) -> Swing {
+        Swing {
+            deviation,
+            lasts,
+            value: 0.0,
+            rng,
+        }
+    }
+
+    /// The factor for the picture that comes so long after the last one.
+    fn next(&mut self, after: Duration) -> f64 {
+        let keeps = (-after.as_secs_f64() / self.lasts.as_secs_f64()).exp();
+        let drawn = self.rng.normal() * (1.0 - keeps * keeps).sqrt();
+        self.value = self.value * keeps + drawn;
+        (1.0 + self.deviation * self.value).max(0.1)
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,31 @@
+use crate::packet::Header;
+use crate::tun::MTU;
+use weft_units::{Bytes, Instant};
+
+/// A packet with what the mover knows of it.
+pub(crate) struct Buffer {
+    pub bytes: [u8; MTU],
+    pub length: usize,
+    pub header: Header,
+    pub entered: Instant,
+    /// Ports that it came by and is for.
+    pub from: usize,
+    pub to: usize,
+}
+
+impl Buffer {
+    pub fn empty() -> Box<Buffer> {
+        Box::new(Buffer {
+            bytes: [0; MTU],
+            length: 0,
+            header: Header::NONE,
+            entered: Instant::ZERO,
+            from: 0,
+            to: 0,
+        })
+    }
+
+    pub fn size(&self) -> Bytes {
+        Bytes(self.length as u64)
+    }
+}

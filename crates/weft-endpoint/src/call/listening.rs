@@ -1,0 +1,30 @@
+//! The event stream of the room.
+
+use std::time::Instant;
+
+use crate::signalling::SILENCE;
+
+/// The event stream that counts.
+pub(super) struct Listening {
+    pub number: u32,
+    /// When it last spoke.
+    pub heard: Instant,
+    /// When another one is begun.
+    pub again: Option<Instant>,
+}
+
+impl Default for Listening {
+    fn default() -> Listening {
+        Listening {
+            number: 0,
+            heard: Instant::now(),
+            again: None,
+        }
+    }
+}
+
+impl Listening {
+    pub fn is_silent(&self, now: Instant) -> bool {
+        self.again.is_none() && now.saturating_duration_since(self.heard) > SILENCE
+    }
+}

@@ -1,0 +1,150 @@
+//! Sources and network together: an endpoint that sends.
+
+use std::sync::Arc;
+
+use weft_media::{Microphone, MicrophoneSpec};
+use weft_net::{Clock, Driver};
+use weft_peer::{Section, StreamDirection};
+use weft_rooms::{Camera, MAX_CAMERAS, Publishing};
+use weft_units::MediaKind;
+
+use crate::caller::{self, Command, Sending};
+use crate::config::{OwnSources, SendConfig};
+use crate::error::StartError;
+use crate::links::Links;
+use crate::notice::{Notice, Notices};
+use crate::sources::cameras::{self, CamerasError, NamedCamera};
+use crate::sources::feed::Feed;
+use crate::sources::sound;
+use crate::sources::video::{self, VideoControl, VideoSetup};
+
+/// An endpoint that sends.
+pub struct Started {
+    /// It runs until it is told to stop.
+    pub driver: Driver<Command>,
+    /// What is to be offered: cameras in order, then the microphone.
+    pub sections: Vec<Section>,
+    /// The same as it is shown in a room.
+    pub publishing: Publishing,
+}
+
+/// What to send.
+struct Sources {
+    /// The cameras, in order.
+    feeds: Vec<Feed>,
+    /// What the others shall read at each picture.
+    names: Vec<Option<String>>,
+    /// The sound.
+    microphone: Option<Box<dyn Microphone>>,
+}
+
+impl Sources {
+    /// Opens the named cameras; those that the program makes itself come after.
+    fn open(
+        cameras: &[NamedCamera],
+        microphone: Option<&MicrophoneSpec>,
+        own: OwnSources,
+        clock: Clock,
+    ) -> Result<Sources, StartError> {
+        cameras::check(cameras)?;
+        let all = cameras.len() + own.cameras.len();
+        if all > MAX_CAMERAS {
+            return Err(CamerasError::TooMany(all).into());
+        }
+        let mut feeds = Vec::new();
+        let mut names = Vec::new();
+        for camera in cameras {
+            feeds.push(Feed::open(&camera.spec, clock)?);
+            names.push(camera.name.clone());
+        }
+        for (name, camera) in own.cameras {
+            feeds.push(Feed::of(camera, clock));
+            names.push(name);
+        }
+        let microphone = match (own.microphone, microphone) {
+            (None, Some(named)) => Some(named.open()?),
+            (own, _) => own,
+        };
+        Ok(Sources {
+            feeds,
+            names,
+            microphone,
+        })
+    }
+
+    fn sections(&self) -> Vec<Section> {
+        let video = self.names.iter().map(|name| Section {
+            title: name.clone(),
+            ..Section::new(MediaKind::Video, StreamDirection::Send)
+        });
+        let sound = || Section::new(MediaKind::Audio, StreamDirection::Send);
+        video
+            .chain(self.microphone.as_ref().map(|_| sound()))
+            .collect()
+    }
+
+    fn publishing(&self) -> Publishing {
+        let camera = |name: &Option<String>| Camera { name: name.clone() };
+        Publishing {
+            cameras: self.names.iter().map(camera).collect(),
+            audio: self.microphone.is_some(),
+        }
+    }
+}
+
+/// Opens cameras and microphone, starts the endpoint and everything that feeds
+/// it. Where the codec has them, pictures get this many temporal layers: three
+/// where a server may leave some out.
+///
+/// # Errors
+/// If a source cannot be had, the system gives no sockets or threads, or there
+/// is no encoder.
+pub fn start(
+    clock: Clock,
+    links: Links,
+    config: SendConfig,
+    layers: u8,
+    notices: Notices,
+) -> Result<Started, StartError> {
+    let microphone = config.microphone.as_ref();
+    let sources = Sources::open(&config.cameras, microphone, config.own, clock)?;
+    let (sections, publishing) = (sources.sections(), sources.publishing());
+    let sending = Sending {
+        scheduler: config.scheduler,
+        preference: config.preference,
+        protection: config.protection,
+        controller: config.controller,
+        codec: config.codec,
+        max_rate: config.max_rate,
+        cname: config.name,
+    };
+    let controls: Vec<Arc<VideoControl>> = sources.feeds.iter().map(|_| Arc::default()).collect();
+    let driver = caller::start(clock, links, sending, controls.clone(), notices.clone())?;
+    for (camera, (mut feed, control)) in sources.feeds.into_iter().zip(controls).enumerate() {
+        let remote = driver.remote.clone();
+        let setup = VideoSetup {
+            format: feed.format(),
+            codec: config.codec,
+            layers,
+            degradation: config.degradation,
+        };
+        let shots = feed.subscribe();
+        let send = move |frame| remote.send(Command::Video { camera, frame });
+        let slow = notices.clone();
+        let on_missed = move |missed| slow.tell(Notice::TooSlow { missed });
+        video::start(setup, control, shots, on_missed, send)?;
+        let notices = notices.clone();
+        feed.start(move |error| notices.tell(Notice::CameraEnded(error)));
+    }
+    if let Some(microphone) = sources.microphone {
+        let remote = driver.remote.clone();
+        let send = move |frame| remote.send(Command::Sound(frame));
+        let on_end = move |error| notices.tell(Notice::SoundEnded(error));
+        sound::start(microphone, clock, send, on_end)?;
+    }
+    Ok(Started {
+        driver,
+        sections,
+        publishing,
+    })
+}

@@ -1,0 +1,80 @@
+use weft_experiment::{CongestionKind, FlowKind, FlowSetup, LinkSetup, Route, TcpSetup};
+use weft_links::{LinkSpec, MediumSpec};
+
+use super::*;
+use crate::measure::check::checks;
+use crate::measure::metrics::measure;
+use crate::measure::run::Run;
+use crate::measure::series::Series;
+
+/// An upload over two stations that take turns, and one the other way.
+fn shared() -> Setup {
+    let mut setup = Setup::new(Duration::from_secs(20));
+    setup.measure_from = Duration::from_millis(5_100);
+    let station: LinkSpec = "rate=2mbit,delay=10ms,queue=30kB".parse().unwrap();
+    setup.links.push(LinkSetup {
+        name: "cell".to_owned(),
+        medium: MediumSpec::token_ring(station, Duration::from_micros(500)),
+        stations: LinkSetup::there_and_back("cell"),
+    });
+    for (name, route) in [
+        ("up", Route::forward(&[0])),
+        ("down", Route::backward(&[0])),
+    ] {
+        let tcp = FlowKind::Tcp(TcpSetup::long_lived(CongestionKind::Reno));
+        setup.flows.push(FlowSetup::new(name, route, tcp));
+    }
+    setup
+}
+
+#[test]
+fn where_stations_share_a_medium_its_service_says_what_they_could_have_sent() {
+    let setup = shared();
+    let capacities = Capacities::of(&setup);
+    let (first, second) = (StationId(0), StationId(1));
+    let whole = (Duration::ZERO, setup.duration);
+    assert_eq!(capacities.bits(0, first, whole), None, "nobody knows");
+    let record = weft_sim::run(&setup, 1, &mut ()).unwrap();
+    // Measured from the first period that begins at 5.1 s or later.
+    let used = |record: &weft_experiment::Record, id| {
+        let service = record.links[0].sent_by(id).service.unwrap();
+        assert_eq!(service.elapsed(), Duration::from_millis(14_800));
+        share_used(&service).unwrap()
+    };
+    let shares = [first, second].map(|id| used(&record, id));
+    assert!(shares.iter().all(|s| (0.5..=1.0).contains(s)), "{shares:?}");
+
+    let run = |record| Run {
+        setup: &setup,
+        focus: &[0],
+        from: setup.measure_from,
+        capacities: &capacities,
+        record,
+    };
+    let values = measure(&run(&record));
+    let (_, value) = values.iter().find(|(n, _)| n == "utilisation").unwrap();
+    assert!((value - shares[0]).abs() < 1e-9, "{value}, {shares:?}");
+
+    let found = checks(&run(&record));
+    let of_cell = found.iter().filter(|c| c.of.starts_with("cell"));
+    let of_cell: Vec<_> = of_cell.map(|c| (c.of.as_str(), c.what, c.ok)).collect();
+    let expected = [
+        ("cell", "packets", true),
+        ("cell", "service_s", true),
+        ("cell-back", "packets", true),
+        ("cell-back", "service_s", true),
+    ];
+    assert_eq!(of_cell, expected);
+    let series = Series::of(&run(&record));
+    let of_cell = series.columns.iter().filter(|c| c.of.starts_with("cell"));
+    let of_cell: Vec<_> = of_cell.map(|c| (c.name.as_ref(), c.of.as_str())).collect();
+    assert!(of_cell.contains(&("link_mbps", "cell-back")), "{of_cell:?}");
+    assert!(of_cell.iter().all(|(name, _)| *name != "capacity_mbps"));
+
+    // A second that nobody accounts for is seen.
+    let mut lie = record.clone();
+    let service = lie.links[0].stations[0].service.as_mut();
+    service.unwrap().idle += Duration::from_secs(1);
+    let found = checks(&run(&lie));
+    assert!(found.iter().any(|c| c.what == "service_s" && !c.ok));
+}

@@ -1,0 +1,60 @@
+//! Calls of whole applications: names, and what those that are WebRTC set it.
+
+use weft_apps::{App, Family, WebrtcLimits};
+use weft_cc::Limits;
+use weft_experiment::{MicrophoneSetup, SideSetup};
+use weft_session::ProtectionKind;
+use weft_units::Rate;
+
+use super::Result;
+use crate::names::unknown_name;
+use crate::scenario::place::{Source, Text};
+use crate::scenario::system_spec::{SessionSpec, WEBRTC};
+
+/// Two people before a still wall, as Grote et al. filmed, beside the clip that
+/// the encoder's model is fitted to. Chosen by us.
+pub const COMPLEXITY: f64 = 0.7;
+
+/// The application of this name, and what stands for it.
+pub fn family(source: &Source, name: &Text) -> Result<(App, Family)> {
+    let app: App = name.get_ref().parse().map_err(|_| {
+        let known = App::ALL.into_iter().map(App::name);
+        let message = unknown_name("there is no application", name.get_ref(), known);
+        source.error(name.span(), message)
+    })?;
+    Ok((app, app.family()))
+}
+
+/// What is left for pictures. libwebrtc counts headers into its limits (the
+/// field trial SendSideBwe-WithOverhead, on since 2021), a call of weft does
+/// not: 50 bytes of them are with each packet, 50 times a second with sound, and
+/// at the packets of pictures in these applications make 7 % of what is sent.
+pub fn pictures(limits: WebrtcLimits) -> Rate {
+    const SOUND_HEADERS: Rate = Rate::from_kbps(20);
+    const WITHOUT_HEADERS: f64 = 0.93;
+    let rest = limits.highest.saturating_sub(limits.sound + SOUND_HEADERS);
+    rest.mul_f64(WITHOUT_HEADERS)
+}
+
+/// The sound of a WebRTC application.
+pub fn microphone(limits: WebrtcLimits) -> MicrophoneSetup {
+    MicrophoneSetup {
+        rate: limits.sound,
+        ..MicrophoneSetup::default()
+    }
+}
+
+/// Plain WebRTC within these limits, which `side` gets.
+pub fn session(limits: WebrtcLimits, side: &mut SideSetup) -> SessionSpec {
+    side.path_limits = Limits {
+        min: limits.lowest,
+        start: limits.start,
+        max: limits.highest,
+    };
+    let mut session = SessionSpec::default();
+    session.set_scheduler(WEBRTC);
+    if limits.protected {
+        session.protection = ProtectionKind::WebrtcTable;
+    }
+    session
+}

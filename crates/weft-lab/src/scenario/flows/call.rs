@@ -1,0 +1,276 @@
+//! Calls.
+
+use std::ops::{Range, RangeInclusive};
+
+use serde::Deserialize;
+use toml::Spanned;
+use weft_apps::{App, Family, Model, WebrtcLimits};
+use weft_experiment::{
+    AppMedia, AppSetup, CallSetup, CameraSetup, FloorSetup, FlowKind, MicrophoneSetup, ModelSetup,
+    SideSetup,
+};
+use weft_publish::{Degradation, UnknownDegradation};
+use weft_units::{Codec, Rate};
+
+use super::{Conditions, Fields, Result, Ways, app};
+use crate::scenario::place::{Source, Text};
+use crate::scenario::quantity::Speed;
+use crate::scenario::system_spec::Way;
+
+/// Frames a second, and what a camera sends at most: 1280x720 as in Converge,
+/// section 5.
+const DEFAULT_FPS: u32 = 30;
+const DEFAULT_SIZE: (u32, u32) = (1280, 720);
+const DEFAULT_MAX_RATE: Rate = Rate::from_mbps(10);
+/// From Opus's lowest rate (RFC 6716 section 2.1.1) to what fits into a packet
+/// of 1200 bytes each 20 ms.
+const SOUND_RATES: RangeInclusive<Rate> = Rate::from_kbps(6)..=Rate::from_kbps(480);
+/// Chosen by us: more than any experiment needs.
+const WEIGHTS: RangeInclusive<f64> = 0.1..=10.0;
+
+/// Sizes with names, 16 to 9.
+const NAMED_SIZES: [(&str, (u32, u32)); 5] = [
+    ("180p", (320, 180)),
+    ("360p", (640, 360)),
+    ("540p", (960, 540)),
+    ("720p", (1280, 720)),
+    ("1080p", (1920, 1080)),
+];
+
+#[derive(Clone, Debug, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub struct Call {
+    system: Option<Text>,
+    app: Option<Text>,
+    media: Option<Media>,
+    streams: Option<Spanned<u32>>,
+    max_rate: Option<Spanned<Speed>>,
+    encoder: Option<Spanned<Encoder>>,
+    resolution: Option<Text>,
+    degradation: Option<Text>,
+    temporal_layers: Option<Spanned<u8>>,
+    frame_rate: Option<Spanned<u32>>,
+    sound: Option<Spanned<Speed>>,
+    weight: Option<Spanned<f64>>,
+}
+
+/// Who films in a call.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+enum Media {
+    #[default]
+    OneWay,
+    BothWays,
+}
+
+/// What makes the frames of a call.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+enum Encoder {
+    /// The model of VP8, unless another one is named.
+    Vp8,
+    /// The model of H.264.
+    H264,
+    /// The synthetic codec of RFC 8593, for the RMCAT cases.
+    Rfc8593,
+}
+
+impl Fields for Call {
+    fn ways(&self) -> Ways<'_> {
+        match &self.system {
+            Some(own) => Ways::Own(own),
+            None => Ways::Compared,
+        }
+    }
+
+    fn read(&self, conditions: &Conditions<'_>, whole: Range<usize>) -> Result<FlowKind> {
+        let (source, system) = (conditions.source, conditions.system);
+        let app = self.app.as_ref();
+        let limits = match app.map(|name| app::family(source, name)).transpose()? {
+            Some((app, Family::Model(model))) => return self.application(source, app, model),
+            Some((_, Family::Webrtc(limits))) => Some(limits),
+            None => None,
+        };
+        let mut side = SideSetup::filming(self.cameras(source, whole, limits)?);
+        let sound = self.sound.as_ref();
+        let sound = sound.map(|sound| microphone(source, sound)).transpose()?;
+        if let Some(microphone) = sound.or(limits.map(app::microphone)) {
+            side.max_rate += microphone.rate;
+            side.microphones.push(microphone);
+        }
+        if let Some(weight) = &self.weight {
+            side.weight = checked_weight(source, weight)?;
+        }
+        let session = match (&system.way, limits) {
+            (_, Some(limits)) => &app::session(limits, &mut side),
+            (Way::Session(session), None) => session,
+            (Way::Floor(rate), None) => return Ok(FlowKind::Floor(self.floor(*rate))),
+        };
+        side.scheduler = session.scheduler;
+        side.preference = session.preference;
+        side.ablation = session.ablation;
+        side.protection = session.protection;
+        side.controller = session.controller;
+        let mut call = match self.media.unwrap_or_default() {
+            Media::OneWay => CallSetup::one_way(side),
+            Media::BothWays => CallSetup::both_ways(side),
+        };
+        call.callee.ablation = session.ablation;
+        call.level = session.level;
+        Ok(FlowKind::Call(Box::new(call)))
+    }
+}
+
+impl Call {
+    /// Of one camera: what several could each have, were they alone.
+    fn floor(&self, rate: Rate) -> FloorSetup {
+        FloorSetup {
+            frame_rate: self.frame_rate(),
+            rate,
+        }
+    }
+
+    fn frame_rate(&self) -> f64 {
+        let frame_rate = self.frame_rate.as_ref();
+        f64::from(frame_rate.map_or(DEFAULT_FPS, |n| *n.get_ref()))
+    }
+
+    /// A closed application, which brings its own sound and pictures.
+    fn application(&self, source: &Source, app: App, model: Model) -> Result<FlowKind> {
+        let own = [
+            ("system", self.system.as_ref().map(Spanned::span)),
+            ("streams", self.streams.as_ref().map(Spanned::span)),
+            ("encoder", self.encoder.as_ref().map(Spanned::span)),
+            ("resolution", self.resolution.as_ref().map(Spanned::span)),
+            ("degradation", self.degradation.as_ref().map(Spanned::span)),
+            (
+                "temporal-layers",
+                self.temporal_layers.as_ref().map(Spanned::span),
+            ),
+            ("frame-rate", self.frame_rate.as_ref().map(Spanned::span)),
+            ("sound", self.sound.as_ref().map(Spanned::span)),
+            ("weight", self.weight.as_ref().map(Spanned::span)),
+        ];
+        if let Some((field, place)) = own.into_iter().find_map(|(f, place)| Some((f, place?))) {
+            let message = format!(
+                "{app} is a model with pictures and sound of its own: remove `{field}` (`media` and `max-rate` can be set)"
+            );
+            return Err(source.error(place, message));
+        }
+        let model = match &self.max_rate {
+            None => model,
+            Some(rate) => model
+                .with_highest(rate.get_ref().0)
+                .map_err(|error| source.error(rate.span(), error.to_string()))?,
+        };
+        let media = match self.media.unwrap_or_default() {
+            Media::OneWay => AppMedia::OneWay,
+            Media::BothWays => AppMedia::BothWays,
+        };
+        Ok(FlowKind::App(Box::new(AppSetup { app, model, media })))
+    }
+
+    fn cameras(
+        &self,
+        source: &Source,
+        whole: Range<usize>,
+        limits: Option<WebrtcLimits>,
+    ) -> Result<Vec<CameraSetup>> {
+        let streams = self.streams.as_ref().map_or(1, |n| *n.get_ref());
+        if let Some(none) = self.streams.as_ref().filter(|n| *n.get_ref() == 0) {
+            let message = "a call has at least one camera: `streams = 1`".to_owned();
+            return Err(source.error(none.span(), message));
+        }
+        Ok(vec![self.camera(source, whole, limits)?; streams as usize])
+    }
+
+    fn camera(
+        &self,
+        source: &Source,
+        whole: Range<usize>,
+        limits: Option<WebrtcLimits>,
+    ) -> Result<CameraSetup> {
+        let frame_rate = self.frame_rate();
+        let max_rate = self.max_rate.as_ref();
+        if let Some(none) = max_rate.filter(|rate| rate.get_ref().0 == Rate::ZERO) {
+            let message =
+                "a camera that may send nothing is none: write for example max-rate = \"2mbit\"";
+            return Err(source.error(none.span(), message));
+        }
+        let usual = limits.map_or(DEFAULT_MAX_RATE, app::pictures);
+        let max_rate = max_rate.map_or(usual, |rate| rate.get_ref().0);
+        let codec = match self.encoder.as_ref().map_or(Encoder::Vp8, |e| *e.get_ref()) {
+            Encoder::Vp8 => Codec::Vp8,
+            Encoder::H264 => Codec::H264,
+            Encoder::Rfc8593 => return Ok(CameraSetup::synthetic(frame_rate, max_rate)),
+        };
+        let (width, height) = match &self.resolution {
+            Some(text) => resolution(source, text)?,
+            None => DEFAULT_SIZE,
+        };
+        let mut setup = ModelSetup::new(codec, width, height, max_rate);
+        setup.fps = frame_rate;
+        if limits.is_some() {
+            setup.complexity = app::COMPLEXITY;
+        }
+        if let Some(layers) = &self.temporal_layers {
+            setup.temporal_layers = *layers.get_ref();
+        }
+        setup.validate().map_err(|error| {
+            let layers = self.temporal_layers.as_ref().map(Spanned::span);
+            let frame_rate = self.frame_rate.as_ref().map(Spanned::span);
+            let place = layers.or(self.resolution.as_ref().map(Spanned::span));
+            let place = place.or(frame_rate);
+            source.error(place.unwrap_or(whole), error.to_string())
+        })?;
+        let degradation = match &self.degradation {
+            None => Degradation::default(),
+            Some(name) => name
+                .get_ref()
+                .parse()
+                .map_err(|error: UnknownDegradation| {
+                    source.error(name.span(), error.to_string())
+                })?,
+        };
+        Ok(CameraSetup {
+            degradation,
+            ..CameraSetup::model(setup, max_rate)
+        })
+    }
+}
+
+fn microphone(source: &Source, sound: &Spanned<Speed>) -> Result<MicrophoneSetup> {
+    let rate = sound.get_ref().0;
+    if !SOUND_RATES.contains(&rate) {
+        let message = "a microphone sends 6 to 480 kbit/s: write for example sound = \"32kbit\"";
+        return Err(source.error(sound.span(), message));
+    }
+    Ok(MicrophoneSetup {
+        rate,
+        ..MicrophoneSetup::default()
+    })
+}
+
+fn checked_weight(source: &Source, weight: &Spanned<f64>) -> Result<f64> {
+    if !WEIGHTS.contains(weight.get_ref()) {
+        let message = "a weight is 0.1 to 10, 1 being that of every other call: write for example weight = 2.0";
+        return Err(source.error(weight.span(), message));
+    }
+    Ok(*weight.get_ref())
+}
+
+fn resolution(source: &Source, text: &Text) -> Result<(u32, u32)> {
+    let named = NAMED_SIZES
+        .into_iter()
+        .find(|(name, _)| name == text.get_ref());
+    let parsed = text.get_ref().split_once('x');
+    let parsed =
+        parsed.and_then(|(width, height)| Some((width.parse().ok()?, height.parse().ok()?)));
+    named.map(|(_, size)| size).or(parsed).ok_or_else(|| {
+        let message = format!(
+            "\"{}\" is no size of pictures: write 180p, 360p, 540p, 720p, 1080p or WIDTHxHEIGHT",
+            text.get_ref()
+        );
+        source.error(text.span(), message)
+    })
+}

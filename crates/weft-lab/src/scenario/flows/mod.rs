@@ -1,0 +1,331 @@
+//! Flows of a scenario: what runs, from when to when, and over which links.
+//! A file for each kind, with its own fields and what they mean.
+
+mod app;
+mod call;
+mod tcp;
+mod udp;
+
+use std::borrow::Cow;
+use std::ops::Range;
+
+use serde::Deserialize;
+use toml::Spanned;
+use toml::de::{DeValue, ValueDeserializer};
+use weft_experiment::{FlowKind, FlowSetup, Hop, Route};
+use weft_links::TrafficClass;
+use weft_units::{Duration, Rate};
+
+use super::fields::fields;
+use super::links::{self, Link, Topology};
+use super::named::Named;
+use super::place::{ScenarioError, Source, Text};
+use super::quantity::{Speed, Time};
+use super::system_spec::SystemSpec;
+use super::tree::{self, Tree, table_of};
+use crate::names::unknown_name;
+
+type Result<T> = std::result::Result<T, ScenarioError>;
+
+/// What every flow has.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub struct Flow {
+    kind: Spanned<Kind>,
+    start: Option<Spanned<Time>>,
+    stop: Option<Spanned<Time>>,
+    via: Option<Spanned<Vec<Text>>>,
+    direction: Option<Towards>,
+    access_delay: Option<Spanned<Time>>,
+    demand: Option<Spanned<Speed>>,
+    class: Option<Text>,
+}
+
+/// What a flow carries, with the fields that only its kind has.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+enum Kind {
+    Call(Box<call::Call>),
+    Tcp(Box<tcp::Tcp>),
+    Udp(Box<udp::Udp>),
+}
+
+impl Kind {
+    /// Every kind as files call it, and the names of its fields.
+    fn all() -> [(&'static str, &'static [&'static str]); 3] {
+        [
+            ("call", fields::<call::Call>()),
+            ("tcp", fields::<tcp::Tcp>()),
+            ("udp", fields::<udp::Udp>()),
+        ]
+    }
+
+    fn fields(&self) -> &dyn Fields {
+        match self {
+            Kind::Call(call) => call.as_ref(),
+            Kind::Tcp(tcp) => tcp.as_ref(),
+            Kind::Udp(udp) => udp.as_ref(),
+        }
+    }
+}
+
+/// The fields of one kind of flow.
+trait Fields {
+    /// What they mean; `whole` is the place of the flow.
+    fn read(&self, conditions: &Conditions<'_>, whole: Range<usize>) -> Result<FlowKind>;
+
+    /// Which of the links beside each other it takes without a `via`.
+    fn ways(&self) -> Ways<'_> {
+        Ways::One
+    }
+}
+
+/// How many of the links beside each other a flow takes, and who says which.
+pub enum Ways<'a> {
+    /// One, which its `via` names.
+    One,
+    /// A path over each that the compared system uses.
+    Compared,
+    /// A path over each that this system uses.
+    Own(&'a Text),
+}
+
+/// What a flow is read against.
+pub struct Conditions<'a> {
+    pub source: &'a Source,
+    /// How long the run lasts.
+    pub duration: Duration,
+    pub links: &'a Named<Spanned<Link>>,
+    /// The way forward over each.
+    pub hops: &'a [Hop],
+    pub topology: Topology,
+    /// Its own, or that which is compared.
+    pub system: &'a SystemSpec,
+}
+
+/// Which way a flow's data goes over its links.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+enum Towards {
+    #[default]
+    Forward,
+    Backward,
+}
+
+/// Puts the fields that only a flow's kind has into a table of that kind, so
+/// that the reader takes them for what they are; one that the kind does not
+/// have is an error.
+pub fn sort_by_kind(source: &Source, tree: &mut Tree<'_>) -> Result<()> {
+    let Some(flows) = tree.get_mut("flows").and_then(table_of) else {
+        return Ok(());
+    };
+    for (_, flow) in flows.iter_mut() {
+        let whole = flow.span();
+        let Some(table) = table_of(flow) else {
+            continue;
+        };
+        let Some(kind) = table.get("kind").cloned() else {
+            return Err(source.error(whole, "missing field `kind`"));
+        };
+        let name = Text::deserialize(ValueDeserializer::from(kind));
+        let name = name.map_err(|error| tree::told(source, &error))?;
+        let own = take_own(source, table, &name)?;
+        let own = Spanned::new(whole, DeValue::Table(own));
+        let (span, name) = (name.span(), name.into_inner());
+        let mut of_kind = Tree::new();
+        of_kind.insert(Spanned::new(span.clone(), Cow::Owned(name)), own);
+        if let Some(kind) = table.get_mut("kind") {
+            *kind = Spanned::new(span, DeValue::Table(of_kind));
+        }
+    }
+    Ok(())
+}
+
+/// The fields of this table that only flows of this kind have.
+fn take_own<'a>(source: &Source, table: &mut Tree<'a>, kind: &Text) -> Result<Tree<'a>> {
+    let kinds = Kind::all();
+    let Some((_, own)) = kinds.iter().find(|(name, _)| name == kind.get_ref()) else {
+        let known = kinds.iter().map(|(name, _)| *name);
+        let message = unknown_name("there is no", kind.get_ref(), known);
+        return Err(source.error(kind.span(), message));
+    };
+    let of_all = fields::<Flow>();
+    let (mut taken, mut rest) = (Tree::new(), Tree::new());
+    for (field, value) in std::mem::take(table) {
+        let name = field.get_ref().as_ref();
+        if of_all.contains(&name) {
+            rest.insert(field, value);
+        } else if own.contains(&name) {
+            taken.insert(field, value);
+        } else if let Some((other, _)) = kinds.iter().find(|(_, fields)| fields.contains(&name)) {
+            let message = format!(
+                "`{name}` belongs to a flow of kind \"{other}\", this one is \"{}\": remove it",
+                kind.get_ref()
+            );
+            return Err(source.error(value.span(), message));
+        } else {
+            let known = of_all.iter().chain(*own).copied();
+            let message = unknown_name("there is no field", name, known);
+            return Err(source.error(field.span(), message));
+        }
+    }
+    *table = rest;
+    Ok(taken)
+}
+
+impl Flow {
+    /// Which of the links beside each other it takes without a `via`.
+    pub fn ways(&self) -> Ways<'_> {
+        self.kind.get_ref().fields().ways()
+    }
+
+    /// Whether it uses its links as the compared system does.
+    pub fn is_compared(&self) -> bool {
+        matches!(self.ways(), Ways::Compared)
+    }
+
+    /// The delay between its ends and the links, if one is given.
+    pub fn access_delay(&self) -> Option<&Spanned<Time>> {
+        self.access_delay.as_ref()
+    }
+
+    /// The flow of this name; `whole` is its place.
+    pub fn read(
+        &self,
+        name: &Text,
+        whole: Range<usize>,
+        conditions: &Conditions<'_>,
+    ) -> Result<FlowSetup> {
+        let (start, stop) = self.times(name.get_ref(), conditions)?;
+        let kind = self.kind.get_ref().fields().read(conditions, whole)?;
+        let routes = self.routes(name, conditions)?;
+        Ok(FlowSetup {
+            name: name.get_ref().clone(),
+            start,
+            stop,
+            demand: self.demand(conditions.source)?,
+            routes,
+            class: self.class(conditions.source)?,
+            kind,
+        })
+    }
+
+    fn demand(&self, source: &Source) -> Result<Option<Rate>> {
+        let Some(demand) = &self.demand else {
+            return Ok(None);
+        };
+        let rate = demand.get_ref().0;
+        if rate == Rate::ZERO {
+            let message = "who demands nothing cannot be harmed: write for example demand = \"1900kbit\", or leave it away and it is measured alone";
+            return Err(source.error(demand.span(), message));
+        }
+        Ok(Some(rate))
+    }
+
+    fn class(&self, source: &Source) -> Result<TrafficClass> {
+        let Some(name) = &self.class else {
+            return Ok(TrafficClass::default());
+        };
+        let mut all = TrafficClass::ALL.into_iter();
+        let found = all.find(|class| class.as_str() == name.get_ref());
+        found.ok_or_else(|| {
+            let known = TrafficClass::ALL.iter().map(|class| class.as_str());
+            let message = unknown_name("there is no class", name.get_ref(), known);
+            source.error(name.span(), message)
+        })
+    }
+
+    fn times(
+        &self,
+        name: &str,
+        conditions: &Conditions<'_>,
+    ) -> Result<(Duration, Option<Duration>)> {
+        let (source, end) = (conditions.source, conditions.duration);
+        let start = self.start.as_ref();
+        let start = start.map_or(Duration::ZERO, |at| at.get_ref().0);
+        if let Some(at) = self.start.as_ref().filter(|_| start >= end) {
+            let message = format!(
+                "flow `{name}` starts at {}, after the end of the run at {}: start it earlier, or make `duration` longer",
+                seconds(start),
+                seconds(end)
+            );
+            return Err(source.error(at.span(), message));
+        }
+        let stop = self.stop.as_ref().map(|at| at.get_ref().0);
+        if let Some(at) = self.stop.as_ref().filter(|at| at.get_ref().0 <= start) {
+            let message = format!(
+                "flow `{name}` stops at {}, and starts at {}: let it stop later",
+                seconds(at.get_ref().0),
+                seconds(start)
+            );
+            return Err(source.error(at.span(), message));
+        }
+        Ok((start, stop))
+    }
+
+    /// One route for each path of a flow that has paths, one for any other.
+    fn routes(&self, name: &Text, conditions: &Conditions<'_>) -> Result<Vec<Route>> {
+        let (source, links) = (conditions.source, conditions.links);
+        let all: Vec<usize> = (0..links.0.len()).collect();
+        if let Some(via) = self.via.as_ref().filter(|via| via.get_ref().is_empty()) {
+            let message = "`via` is empty: name at least one link, or leave it away";
+            return Err(source.error(via.span(), message));
+        }
+        let named = self.via.as_ref();
+        let named = named.map(|via| links::positions(source, links, via.get_ref()));
+        let named = named.transpose()?;
+        let beside = conditions.topology == Topology::Parallel;
+        let lists = match self.ways() {
+            Ways::Compared | Ways::Own(_) if beside => {
+                let chosen = named.or_else(|| conditions.system.links.clone());
+                let chosen = chosen.unwrap_or(all);
+                chosen.into_iter().map(|link| vec![link]).collect()
+            }
+            _ if beside && named.is_none() && all.len() > 1 => {
+                let first = links.names().next().unwrap_or_default();
+                let message = format!(
+                    "the links are parallel, and flow `{}` does not say which it takes: add via = [\"{first}\"]",
+                    name.get_ref()
+                );
+                return Err(source.error(name.span(), message));
+            }
+            _ => vec![named.unwrap_or(all)],
+        };
+        let routes = lists
+            .iter()
+            .map(|links| self.route(name, links, conditions));
+        routes.collect()
+    }
+
+    fn route(&self, name: &Text, links: &[usize], conditions: &Conditions<'_>) -> Result<Route> {
+        let hops = links.iter().map(|&link| conditions.hops[link]);
+        let mut hops: Vec<Hop> = hops.collect();
+        let twice = |(index, hop): (usize, &Hop)| hops[..index].iter().any(|h| h.link == hop.link);
+        if hops.iter().enumerate().any(twice) {
+            let message = format!(
+                "flow `{}` would cross two stations of one medium, one behind the other: name one of them in its `via`",
+                name.get_ref()
+            );
+            return Err(conditions.source.error(name.span(), message));
+        }
+        if self.direction == Some(Towards::Backward) {
+            hops = hops.iter().rev().map(|hop| hop.reversed()).collect();
+        }
+        let access_delay = self.access_delay.as_ref();
+        let access_delay = access_delay.map_or(Duration::ZERO, |t| t.get_ref().0);
+        Ok(Route { hops, access_delay })
+    }
+}
+
+fn seconds(time: Duration) -> String {
+    format!("{}s", time.as_secs_f64())
+}
+
+/// The names of the kinds, and every field that a flow of any kind can have.
+#[cfg(test)]
+pub fn words() -> (Vec<&'static str>, Vec<&'static str>) {
+    let (kinds, own): (Vec<_>, Vec<_>) = Kind::all().into_iter().unzip();
+    let of_all = fields::<Flow>().iter();
+    let own = own.into_iter().flatten();
+    (kinds, of_all.chain(own).copied().collect())
+}

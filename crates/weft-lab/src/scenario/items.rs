@@ -1,0 +1,157 @@
+//! Keys and values of a link, as its SPEC and its table give them.
+
+use std::ops::Range;
+
+use weft_links::{LinkSpec, SpecError};
+
+use super::links::Link;
+use super::place::{ScenarioError, Source, Text};
+
+/// What is written of a link, each way.
+pub struct Written<'a> {
+    pub source: &'a Source,
+    pub name: &'a str,
+    /// Its place.
+    pub whole: Range<usize>,
+    pub there: Items,
+    pub back: Items,
+}
+
+/// Keys and values of a SPEC with their places, in order.
+#[derive(Clone, Default)]
+pub struct Items(Vec<(String, String, Range<usize>)>);
+
+impl Items {
+    pub fn with_spec(
+        mut self,
+        source: &Source,
+        spec: Option<&Text>,
+    ) -> Result<Items, ScenarioError> {
+        let Some(spec) = spec else { return Ok(self) };
+        let mut given: Vec<&str> = Vec::new();
+        for item in spec.get_ref().split(',').map(str::trim) {
+            let Some((key, value)) = item.split_once('=') else {
+                let remedy = "a link is written KEY=VALUE,KEY=VALUE, such as rate=5mbit,delay=25ms";
+                return Err(source.error(spec.span(), format!("\"{item}\" has no `=`: {remedy}")));
+            };
+            let key = key.trim();
+            // What overrides stands in a table of its own; within one text
+            // nobody could say which of two was meant.
+            if let Some(other) = given.iter().find(|k| **k == key || Some(**k) == rival(key)) {
+                let message = format!("`{other}` and `{key}` in one specification: keep one");
+                return Err(source.error(spec.span(), message));
+            }
+            given.push(key);
+            self.set(key, value.trim(), spec.span());
+        }
+        Ok(self)
+    }
+
+    pub fn with_keys(mut self, table: &Link) -> Items {
+        let keys = [
+            ("medium", &table.medium),
+            ("standard", &table.standard),
+            ("guard", &table.guard),
+            ("interference", &table.interference),
+            ("snr", &table.snr),
+            ("rate", &table.rate),
+            ("trace", &table.trace),
+            ("delay", &table.delay),
+            ("jitter", &table.jitter),
+            ("loss", &table.loss),
+            ("burst-loss", &table.burst_loss),
+            ("queue", &table.queue),
+            ("aqm", &table.aqm),
+            ("ecn", &table.ecn),
+            ("burst", &table.burst),
+        ];
+        for (key, text) in keys {
+            if let Some(text) = text {
+                self.set(key, text.get_ref(), text.span());
+            }
+        }
+        self
+    }
+
+    pub fn set(&mut self, key: &str, value: &str, span: Range<usize>) {
+        self.0.retain(|(k, _, _)| Some(k.as_str()) != rival(key));
+        let entry = (key.to_owned(), value.to_owned(), span);
+        match self.0.iter_mut().find(|(k, _, _)| k == key) {
+            Some(known) => *known = entry,
+            None => self.0.push(entry),
+        }
+    }
+
+    /// The value of this key, with its place.
+    pub fn find(&self, key: &str) -> Option<(&str, Range<usize>)> {
+        let found = self.0.iter().find(|(k, _, _)| k == key)?;
+        Some((&found.1, found.2.clone()))
+    }
+
+    /// Those with these keys, or those with others.
+    pub fn split(&self, keys: &[&str]) -> (Items, Items) {
+        let all = self.0.iter().cloned();
+        let (with, without) = all.partition(|(key, _, _)| keys.contains(&key.as_str()));
+        (Items(with), Items(without))
+    }
+
+    /// The keys.
+    pub fn keys(&self) -> impl Iterator<Item = (&str, Range<usize>)> {
+        self.0
+            .iter()
+            .map(|(key, _, span)| (key.as_str(), span.clone()))
+    }
+
+    /// Keys and values.
+    pub fn pairs(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.0
+            .iter()
+            .map(|(key, value, _)| (key.as_str(), value.as_str()))
+    }
+
+    /// What is wrong with them, at its place: that of the guilty key, or the
+    /// whole.
+    pub fn blame(
+        &self,
+        source: &Source,
+        name: &str,
+        error: &SpecError,
+        whole: Range<usize>,
+    ) -> ScenarioError {
+        let guilty = error.key().and_then(|key| self.find(key));
+        let span = guilty.map_or(whole, |(_, span)| span);
+        source.error(span, format!("link `{name}`: {error}"))
+    }
+
+    /// A trace that stands for many.
+    pub fn pattern(&self) -> Option<(&str, Range<usize>)> {
+        self.find("trace").filter(|(trace, _)| trace.contains('*'))
+    }
+
+    pub fn with_star(&self, star: &str) -> Items {
+        let mut items = self.clone();
+        let traces = items.0.iter_mut().filter(|(key, _, _)| key == "trace");
+        traces.for_each(|(_, value, _)| *value = value.replace('*', star));
+        items
+    }
+
+    pub fn parse(
+        &self,
+        source: &Source,
+        name: &str,
+        whole: Range<usize>,
+    ) -> Result<LinkSpec, ScenarioError> {
+        let text: Vec<String> = self.0.iter().map(|(k, v, _)| format!("{k}={v}")).collect();
+        let parsed = LinkSpec::parse(&text.join(","), |file| source.read_beside(file));
+        parsed.map_err(|error| self.blame(source, name, &error, whole))
+    }
+}
+
+/// The key that stands for the same as this one: either says what the capacity is.
+fn rival(key: &str) -> Option<&'static str> {
+    match key {
+        "rate" => Some("trace"),
+        "trace" => Some("rate"),
+        _ => None,
+    }
+}

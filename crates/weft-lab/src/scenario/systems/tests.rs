@@ -1,0 +1,48 @@
+use weft_experiment::{FloorSetup, FlowKind};
+use weft_units::Rate;
+
+use crate::scenario::Scenario;
+
+fn read(systems: &str, call: &str) -> Result<Scenario, String> {
+    let text = format!(
+        "title = \"t\"\nduration = \"10s\"\nsystems = [{systems}]\nlinks.a = \"rate=5mbit\"\n\
+         links.b = \"rate=5mbit\"\nflows.call = {{ kind = \"call\", {call} }}\n"
+    );
+    Scenario::parse("t.toml", &text, &[]).map_err(|error| error.to_string())
+}
+
+#[test]
+fn the_floor_takes_a_rate_and_links_like_other_systems() {
+    let systems = "\"floor\", \"floor/1.5mbit@b\"";
+    let scenario = read(systems, "frame-rate = 15, streams = 3").unwrap();
+    let flow = |variant: usize| &scenario.variants[variant].setup.flows[0];
+    let floor = |rate| {
+        FlowKind::Floor(FloorSetup {
+            frame_rate: 15.0,
+            rate,
+        })
+    };
+    assert_eq!(flow(0).kind, floor(Rate::from_kbps(150)));
+    assert_eq!(flow(0).routes.len(), 2);
+    assert_eq!(flow(1).kind, floor(Rate::from_kbps(1500)));
+    let hops: Vec<usize> = flow(1).routes.iter().map(|r| r.hops[0].link).collect();
+    assert_eq!(hops, [1]);
+    assert_eq!(scenario.variants[1].name, "floor/1.5mbit@b");
+    assert_eq!(scenario.baseline.as_deref(), Some("floor"));
+}
+
+#[test]
+fn mistakes_about_the_floor_are_told() {
+    let error = |systems, call| read(systems, call).unwrap_err();
+    let text = error("\"floor/nada\"", "");
+    assert!(text.contains("\"nada\" is not a rate"), "{text}");
+    let text = error("\"floor/0mbit\"", "");
+    assert!(text.contains("rate above zero"), "{text}");
+    let text = error("\"flor\"", "");
+    assert!(text.contains("floor"), "{text}");
+    let text = error("\"floor@c\"", "");
+    assert!(text.contains("`c`"), "{text}");
+    // What is wrong of the call is wrong under the floor, too.
+    let text = error("\"floor\"", "resolution = \"7p\"");
+    assert!(text.contains("is no size of pictures"), "{text}");
+}

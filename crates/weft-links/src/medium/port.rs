@@ -1,0 +1,156 @@
+use crate::Departure;
+use crate::line::Line;
+use crate::queue::{Exits, Item, Refused};
+use crate::{Counters, DropReason, PacketInfo, Tally};
+use weft_units::{Bytes, Deadline, Duration, Instant};
+
+/// Where the packets of a station come in and go out, on every medium: a
+/// switch, the way from the medium to the receiver, and the counts. What
+/// happens in between, waiting and service, is the medium's: it takes a packet
+/// by [`Port::admit`] and hands it over by [`Port::send`] when it has
+/// transmitted it, or to [`Port::exits`].
+pub(crate) struct Port<P> {
+    switch: Switch,
+    line: Line<P>,
+    exits: Exits<P>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Switch {
+    Up,
+    Down,
+}
+
+impl<P> Port<P> {
+    /// One that is up.
+    pub fn new(line: Line<P>) -> Port<P> {
+        Port {
+            switch: Switch::Up,
+            line,
+            exits: Exits::new(),
+        }
+    }
+
+    /// Takes a packet, unless the station is switched off.
+    #[inline]
+    pub fn admit(&mut self, now: Instant, info: PacketInfo, packet: P) -> Option<Item<P>> {
+        self.exits.counters.sent.add(info.size);
+        let item = Item {
+            packet,
+            info,
+            enqueued: now,
+        };
+        if self.switch == Switch::Down {
+            self.exits.drop(now, item, DropReason::LinkDown);
+            return None;
+        }
+        Some(item)
+    }
+
+    /// Where those go that are not transmitted, or not received.
+    pub fn exits(&mut self) -> &mut Exits<P> {
+        &mut self.exits
+    }
+
+    /// Takes a packet on its way whose last bit left at `at`.
+    pub fn send(&mut self, at: Instant, item: Item<P>, queued_for: Duration) {
+        self.line.send(at, item, queued_for);
+    }
+
+    /// The next packet that has ended by `now`, in order of time.
+    #[inline]
+    pub fn poll(&mut self, now: Instant) -> Option<Departure<P>> {
+        let arrival = self.line.front().map(|t| t.at).filter(|at| *at <= now);
+        let refusal = self.exits.refused.front().map(|r| r.at);
+        match (refusal, arrival) {
+            (Some(refusal), arrival) if arrival.is_none_or(|at| refusal <= at) => {
+                let Refused { item, at, reason } = self.exits.refused.pop_front()?;
+                self.exits.counters.on_drop(reason, item.info.size);
+                Some(dropped(item.packet, at, reason))
+            }
+            (_, Some(at)) => {
+                let travelling = self.line.pop()?;
+                let Item { packet, info, .. } = travelling.item;
+                if let Some(reason) = travelling.lost {
+                    self.exits.counters.on_drop(reason, info.size);
+                    return Some(dropped(packet, at, reason));
+                }
+                self.exits.counters.delivered.add(info.size);
+                let queued_for = travelling.queued_for;
+                Some(Departure::Delivered {
+                    packet,
+                    at,
+                    queued_for,
+                    ecn: info.ecn,
+                })
+            }
+            _ => None,
+        }
+    }
+
+    /// When the next of those packets ends that the medium has no part in any
+    /// more; every other one ends later.
+    #[inline]
+    pub fn poll_timeout(&self) -> Option<Deadline> {
+        let deadline = |at, reason| Some(Deadline { at, reason });
+        if let Some(refused) = self.exits.refused.front() {
+            return deadline(refused.at, "drop");
+        }
+        // The line keeps the order: nothing arrives before its front.
+        deadline(self.line.front()?.at, "arrival")
+    }
+
+    /// The earliest arrival of a packet that leaves the medium at `at`.
+    pub fn arrival(&self, at: Instant) -> Instant {
+        at + self.line.shortest()
+    }
+
+    /// Switches the station off: what it has on the medium is dropped, as is
+    /// what comes.
+    pub fn cut(&mut self, now: Instant, held: impl Iterator<Item = Item<P>>) {
+        self.switch = Switch::Down;
+        for item in held {
+            self.exits.drop(now, item, DropReason::LinkDown);
+        }
+    }
+
+    pub fn restore(&mut self) {
+        self.switch = Switch::Up;
+    }
+
+    pub fn is_up(&self) -> bool {
+        self.switch == Switch::Up
+    }
+
+    pub fn line(&self) -> &Line<P> {
+        &self.line
+    }
+
+    pub fn line_mut(&mut self) -> &mut Line<P> {
+        &mut self.line
+    }
+
+    pub fn counters(&self) -> &Counters {
+        &self.exits.counters
+    }
+
+    /// What the packets come to that travel, or have ended and were not polled
+    /// yet.
+    pub fn in_flight(&self) -> Tally {
+        let travelling = self.line.iter().map(|t| t.item.info.size);
+        let refused = self.exits.refused.iter().map(|r| r.item.info.size);
+        travelling.chain(refused).collect()
+    }
+}
+
+impl FromIterator<Bytes> for Tally {
+    fn from_iter<I: IntoIterator<Item = Bytes>>(sizes: I) -> Tally {
+        let mut tally = Tally::default();
+        sizes.into_iter().for_each(|size| tally.add(size));
+        tally
+    }
+}
+
+fn dropped<P>(packet: P, at: Instant, reason: DropReason) -> Departure<P> {
+    Departure::Dropped { packet, at, reason }
+}

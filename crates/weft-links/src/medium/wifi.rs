@@ -1,0 +1,276 @@
+//! A cell of IEEE 802.11: stations around an access point that hear each other
+//! and take turns as DCF (802.11b and g) or EDCA (802.11n) has it.
+//! `docs/models/wifi.md` says what is modelled, by which clause, and how it
+//! was checked.
+//!
+//! There are two events for each transmission opportunity, its beginning and
+//! its end, and none for slots, interframe spaces and answers: when the next
+//! transmission begins follows from the contenders' counters.
+
+mod contender;
+mod keys;
+mod lane;
+mod rate;
+mod sender;
+mod spec;
+mod strangers;
+mod timing;
+mod turns;
+
+pub use rate::{GuardInterval, WifiRate, WifiStandard};
+pub use spec::{ApQueue, WifiError, WifiSpec, WifiStation};
+
+use super::model::Model;
+use super::port::Port;
+use super::radio::RadioCounters;
+use super::service::{Meter, Service};
+use crate::{ChannelId, Departure, PacketInfo, ServiceTime, StationId, Tally};
+use contender::Contender;
+use rate::Modulation;
+use sender::{Sender, SenderSetup};
+use strangers::Strangers;
+use timing::Timing;
+use weft_units::{Deadline, Duration, Instant, Rng};
+
+/// A cell. Its stations are numbered as they are in the specification, and the
+/// access point comes after them.
+pub(crate) struct Wifi<P> {
+    now: Instant,
+    timing: Timing,
+    radios: Vec<Radio>,
+    senders: Vec<Sender<P>>,
+    /// By sender, then by category.
+    contenders: Vec<Contender>,
+    meters: Vec<Meter>,
+    /// What the channel is used for: one exchange, nothing, or a collision.
+    channel: Meter,
+    counters: Vec<RadioCounters>,
+    air: Air,
+    strangers: Option<Strangers>,
+    /// The stations' signals at the access point above its noise, in dB, and how
+    /// much stronger one must be to survive a collision.
+    signals: Vec<f64>,
+    capture: Option<f64>,
+    /// When it was busy last.
+    busy_until: Instant,
+    /// What is being transmitted; more than one thing is a collision.
+    on_air: Vec<Transmission>,
+}
+
+/// How a station and the access point reach each other.
+#[derive(Clone)]
+struct Radio {
+    up: Modulation,
+    down: Modulation,
+}
+
+/// The medium, as all hear it.
+#[derive(Clone, Copy)]
+enum Air {
+    /// The next transmission begins at this time, unless somebody else is
+    /// earlier.
+    Idle { next: Option<Instant> },
+    Busy {
+        until: Instant,
+        /// For those who do not transmit it is idle from then on: after an
+        /// answer that does not come, too, and after what nobody could decode.
+        others_idle: Instant,
+    },
+}
+
+struct Transmission {
+    contender: usize,
+    lane: usize,
+    begun: Instant,
+    /// The end of the data.
+    ended: Instant,
+    /// How long the answer takes, from that on.
+    answer: Duration,
+    is_answered: bool,
+}
+
+impl Transmission {
+    /// With the answer, if there was one.
+    fn took(&self) -> Duration {
+        let data = self.ended.saturating_since(self.begun);
+        match self.is_answered {
+            true => data + self.answer,
+            false => data,
+        }
+    }
+}
+
+impl<P> Wifi<P> {
+    pub fn new(spec: &WifiSpec, rng: &Rng) -> Wifi<P> {
+        let modulation = |rate| Modulation::of(spec.standard, spec.guard, rate);
+        let radio = |station: &WifiStation| Radio {
+            up: modulation(station.up),
+            down: modulation(station.down),
+        };
+        let radios = spec.stations.iter().map(radio).collect();
+        Wifi::of(Timing::of(spec.standard), radios, spec, rng)
+    }
+
+    fn of(timing: Timing, radios: Vec<Radio>, spec: &WifiSpec, rng: &Rng) -> Wifi<P> {
+        let categories = timing.access.len();
+        let access_point = spec.stations.len();
+        let rngs: Vec<Rng> = (0..=access_point)
+            .map(|index| match index == access_point {
+                true => rng.stream("access point"),
+                false => rng.stream(&index.to_string()),
+            })
+            .collect();
+        let sender = |(index, rng): (usize, &Rng)| {
+            let station = spec.stations.get(index);
+            Sender::new(&SenderSetup {
+                receivers: match station {
+                    Some(_) => access_point..access_point + 1,
+                    None => 0..access_point,
+                },
+                categories,
+                limit: station.map_or(spec.queue, |s| s.queue),
+                aqm: station.map_or(spec.aqm, |s| s.aqm),
+                order: station.map_or(spec.ap_queue, |_| ApQueue::PerStation),
+                delay: spec.delay,
+                rng,
+            })
+        };
+        let contenders = |rng: &Rng| {
+            let rng = rng.stream("backoff");
+            let timing = &timing;
+            let own = (0..categories).map(move |category| {
+                Contender::new(timing, category, rng.stream(&category.to_string()))
+            });
+            own.collect::<Vec<_>>()
+        };
+        let mut wifi = Wifi {
+            now: Instant::ZERO,
+            radios,
+            senders: rngs.iter().enumerate().map(sender).collect(),
+            contenders: rngs.iter().flat_map(contenders).collect(),
+            meters: rngs.iter().map(|_| Meter::new(Service::Idle)).collect(),
+            channel: Meter::new(Service::Idle),
+            counters: vec![RadioCounters::default(); rngs.len()],
+            air: Air::Idle { next: None },
+            strangers: Strangers::new(spec.interference, rng.stream("strangers")),
+            signals: spec.stations.iter().map(|s| s.snr).collect(),
+            capture: spec.capture,
+            busy_until: Instant::ZERO,
+            on_air: Vec::new(),
+            timing,
+        };
+        wifi.contend();
+        wifi
+    }
+
+    fn categories(&self) -> usize {
+        self.timing.access.len()
+    }
+}
+
+impl<P> Model<P> for Wifi<P> {
+    fn channel_count(&self) -> u16 {
+        1
+    }
+
+    fn channel_of(&self, _: StationId) -> ChannelId {
+        ChannelId(0)
+    }
+
+    fn enqueue(
+        &mut self,
+        now: Instant,
+        from: StationId,
+        to: StationId,
+        info: PacketInfo,
+        packet: P,
+    ) {
+        let now = self.advance(now);
+        let (from, to) = (usize::from(from.0), usize::from(to.0));
+        let category = self.timing.category(info.class);
+        self.senders[from].enqueue(now, to, category, info, packet);
+        let index = from * self.categories() + category;
+        let contender = &mut self.contenders[index];
+        if contender.is_active() || !self.senders[from].has_work(category) {
+            return;
+        }
+        // What comes as an exchange ends came with its data, in truth, before
+        // the answer: the medium was busy.
+        let is_busy = matches!(self.air, Air::Busy { .. }) || self.busy_until == now;
+        contender.activate(now, is_busy);
+        if let Air::Idle { next } = self.air {
+            let access = self.contenders[index].access_at();
+            self.air = Air::Idle {
+                next: next.into_iter().chain(access).min(),
+            };
+            self.measure(now);
+        }
+    }
+
+    fn poll(&mut self, now: Instant, _: ChannelId) -> Option<(StationId, Departure<P>)> {
+        let now = self.advance(now);
+        let mut senders = (0..).map(StationId).zip(&mut self.senders);
+        senders.find_map(|(id, sender)| Some((id, sender.port_mut().poll(now)?)))
+    }
+
+    fn poll_timeout(&self, _: ChannelId) -> Option<Deadline> {
+        let ended = self.senders.iter().map(|s| s.port().poll_timeout());
+        let turn = match self.air {
+            Air::Idle { next } => next,
+            Air::Busy { until, .. } => Some(until),
+        };
+        let turn = turn.map(|at| Deadline { at, reason: "turn" });
+        ended.fold(turn, Deadline::earlier)
+    }
+
+    fn cut(&mut self, now: Instant, station: StationId) {
+        let now = self.advance(now);
+        let index = usize::from(station.0);
+        self.senders[index].cut(now);
+        let categories = self.categories();
+        let own = index * categories..(index + 1) * categories;
+        self.contenders[own]
+            .iter_mut()
+            .for_each(Contender::deactivate);
+        if matches!(self.air, Air::Idle { .. }) {
+            self.contend();
+        }
+        self.measure(now);
+    }
+
+    fn restore(&mut self, now: Instant, station: StationId) {
+        let now = self.advance(now);
+        self.senders[usize::from(station.0)].port_mut().restore();
+        self.measure(now);
+    }
+
+    fn service_time(&mut self, now: Instant, station: StationId) -> ServiceTime {
+        let now = self.advance(now);
+        self.meters[usize::from(station.0)].until(now)
+    }
+
+    fn channel_time(&mut self, now: Instant) -> Option<ServiceTime> {
+        let now = self.advance(now);
+        Some(self.channel.until(now))
+    }
+
+    fn radio(&self, station: StationId) -> Option<RadioCounters> {
+        Some(self.counters[usize::from(station.0)])
+    }
+
+    fn port(&self, station: StationId) -> &Port<P> {
+        self.senders[usize::from(station.0)].port()
+    }
+
+    fn port_mut(&mut self, now: Instant, station: StationId) -> &mut Port<P> {
+        self.advance(now);
+        self.senders[usize::from(station.0)].port_mut()
+    }
+
+    fn in_flight(&self, station: StationId) -> Tally {
+        self.senders[usize::from(station.0)].in_flight()
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,219 @@
+//! What one category of a station has for one receiver.
+
+use super::rate::Modulation;
+use super::timing::Timing;
+use crate::DropReason;
+use crate::discipline::Discipline;
+use crate::medium::port::Port;
+use crate::queue::Item;
+use std::collections::VecDeque;
+use weft_units::{Bytes, Duration, Instant};
+
+/// A queue, and in front of it the window of frames that were taken out of it
+/// and are not all delivered: those that are sent, those that are to be sent
+/// again, and those that the receiver holds back until the ones before them
+/// have come or were given up.
+pub(super) struct Lane<P> {
+    pub receiver: usize,
+    pub queue: Discipline<P>,
+    window: VecDeque<Frame<P>>,
+}
+
+struct Frame<P> {
+    item: Item<P>,
+    /// How long it had waited at its first transmission.
+    queued_for: Option<Duration>,
+    failures: u32,
+    state: State,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum State {
+    Waiting,
+    /// Whether it will have come through, if the whole is answered.
+    OnAir {
+        intact: bool,
+    },
+    Received,
+}
+
+/// Frames that go out together.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Burst {
+    pub frames: u32,
+    /// Of these, sent before.
+    pub again: u32,
+    /// As one PSDU.
+    pub bytes: u64,
+}
+
+/// What a transmission may be.
+#[derive(Clone, Copy)]
+struct Budget {
+    frames: usize,
+    bytes: u64,
+}
+
+impl<P> Lane<P> {
+    pub fn new(receiver: usize, queue: Discipline<P>) -> Lane<P> {
+        Lane {
+            receiver,
+            queue,
+            window: VecDeque::new(),
+        }
+    }
+
+    /// Whether there is something to transmit.
+    pub fn is_empty(&self) -> bool {
+        self.queue.is_empty() && self.window.iter().all(|f| f.state != State::Waiting)
+    }
+
+    /// When the first of what is to be transmitted came.
+    pub fn oldest(&self) -> Option<Instant> {
+        let mut waiting = self.window.iter().filter(|f| f.state == State::Waiting);
+        let first = waiting.next().map(|f| f.item.enqueued);
+        first.or_else(|| self.queue.oldest())
+    }
+
+    /// Sizes of what was taken out of the queue and is not delivered.
+    pub fn held(&self) -> impl Iterator<Item = Bytes> {
+        self.window.iter().map(|f| f.item.info.size)
+    }
+
+    /// Everything.
+    pub fn clear(&mut self) -> impl Iterator<Item = Item<P>> {
+        let queue = &mut self.queue;
+        let taken = self.window.drain(..).map(|f| f.item);
+        taken.chain(std::iter::from_fn(move || queue.remove()))
+    }
+
+    /// Takes the frames to transmit from `now` on: those that are to be sent
+    /// again first. `intact` says of a frame of this length whether it will
+    /// come through.
+    pub fn transmit(
+        &mut self,
+        now: Instant,
+        timing: &Timing,
+        modulation: &Modulation,
+        txop: Duration,
+        port: &mut Port<P>,
+        mut intact: impl FnMut(u64) -> bool,
+    ) -> Option<Burst> {
+        let budget = Budget::of(timing, modulation, txop);
+        let mut burst = Burst {
+            frames: 0,
+            again: 0,
+            bytes: 0,
+        };
+        let mut next = 0;
+        while (burst.frames as usize) < budget.frames {
+            if next == self.window.len() {
+                if next >= budget.frames {
+                    break;
+                }
+                let Some(item) = self.queue.pop(now, port.exits()) else {
+                    break;
+                };
+                self.window.push_back(Frame::new(item));
+            }
+            let frame = &mut self.window[next];
+            next += 1;
+            if frame.state != State::Waiting {
+                continue;
+            }
+            let packet = frame.item.info.size.0;
+            let bytes = burst.bytes + timing.subframe(packet);
+            if burst.frames > 0 && bytes > budget.bytes {
+                break;
+            }
+            burst.again += u32::from(frame.queued_for.is_some());
+            frame.queued_for.get_or_insert(frame.item.age(now));
+            frame.state = State::OnAir {
+                intact: intact(timing.frame(packet)),
+            };
+            burst.frames += 1;
+            burst.bytes = bytes;
+        }
+        match burst.frames {
+            0 => None,
+            // Alone it goes without the delimiters of an aggregate.
+            1 => {
+                let on_air = |f: &&Frame<P>| matches!(f.state, State::OnAir { .. });
+                let frame = self.window.iter().find(on_air)?;
+                burst.bytes = timing.frame(frame.item.info.size.0);
+                Some(burst)
+            }
+            _ => Some(burst),
+        }
+    }
+
+    /// Whether anything of what is on the air will have come through.
+    pub fn any_intact(&self) -> bool {
+        let intact = |f: &Frame<P>| f.state == State::OnAir { intact: true };
+        self.window.iter().any(intact)
+    }
+
+    /// The transmission has ended, answered or not: gives on what has come in
+    /// order, and drops what was sent `attempts` times.
+    pub fn conclude(&mut self, at: Instant, is_answered: bool, attempts: u32, port: &mut Port<P>) {
+        let mut index = 0;
+        while let Some(frame) = self.window.get_mut(index) {
+            index += 1;
+            match frame.state {
+                State::Waiting | State::Received => continue,
+                State::OnAir { intact: true } if is_answered => frame.state = State::Received,
+                State::OnAir { .. } => {
+                    frame.state = State::Waiting;
+                    frame.failures += 1;
+                }
+            }
+            if frame.failures >= attempts
+                && frame.state == State::Waiting
+                && let Some(frame) = self.window.remove(index - 1)
+            {
+                port.exits().drop(at, frame.item, DropReason::Retries);
+                index -= 1;
+            }
+        }
+        let received = |f: Option<&Frame<P>>| f.is_some_and(|f| f.state == State::Received);
+        while received(self.window.front())
+            && let Some(frame) = self.window.pop_front()
+        {
+            port.send(at, frame.item, frame.queued_for.unwrap_or_default());
+        }
+    }
+}
+
+impl<P> Frame<P> {
+    fn new(item: Item<P>) -> Frame<P> {
+        Frame {
+            item,
+            queued_for: None,
+            failures: 0,
+            state: State::Waiting,
+        }
+    }
+}
+
+impl Budget {
+    fn of(timing: &Timing, modulation: &Modulation, txop: Duration) -> Budget {
+        let Some(aggregation) = timing.aggregation else {
+            return Budget {
+                frames: 1,
+                bytes: u64::MAX,
+            };
+        };
+        let time = match txop {
+            Duration::ZERO => aggregation.time,
+            // The answer is within the opportunity.
+            txop => {
+                let answer = timing.sifs + modulation.block_ack;
+                aggregation.time.min(txop.saturating_sub(answer))
+            }
+        };
+        Budget {
+            frames: aggregation.packets,
+            bytes: aggregation.bytes.min(modulation.bytes_within(time)),
+        }
+    }
+}

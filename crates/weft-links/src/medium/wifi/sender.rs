@@ -1,0 +1,196 @@
+//! A station with its queues: who gets a place in them, and which is next.
+
+use super::lane::{Burst, Lane};
+use super::rate::Modulation;
+use super::spec::ApQueue;
+use super::timing::Timing;
+use crate::discipline::Discipline;
+use crate::line::Line;
+use crate::medium::port::Port;
+use crate::{Aqm, LinkSpec, PacketInfo, Tally};
+use weft_units::{Bytes, Duration, Instant, Rate, Rng};
+
+/// A station or the access point: a lane for each category of each of its
+/// receivers.
+pub(super) struct Sender<P> {
+    port: Port<P>,
+    /// By receiver, then by category.
+    lanes: Vec<Lane<P>>,
+    categories: usize,
+    limit: Bytes,
+    order: ApQueue,
+    /// By category, the receiver whose turn it was last.
+    latest: Vec<usize>,
+    /// By lane, the time of the medium that it may still have in this round.
+    credits: Vec<i64>,
+}
+
+/// What a sender is made of.
+pub(super) struct SenderSetup<'a> {
+    /// The stations that it sends to.
+    pub receivers: std::ops::Range<usize>,
+    pub categories: usize,
+    pub limit: Bytes,
+    pub aqm: Aqm,
+    pub order: ApQueue,
+    /// From the medium to the receiver.
+    pub delay: Duration,
+    pub rng: &'a Rng,
+}
+
+impl<P> Sender<P> {
+    pub fn new(setup: &SenderSetup<'_>) -> Sender<P> {
+        let line = LinkSpec::new(Rate::ZERO, setup.delay);
+        let lane = |receiver: usize| {
+            let rng = setup.rng.stream(&receiver.to_string());
+            let queues = (0..setup.categories).map(move |category| {
+                let rng = rng.stream(&category.to_string());
+                Lane::new(receiver, Discipline::new(setup.aqm, &rng))
+            });
+            queues.collect::<Vec<_>>()
+        };
+        Sender {
+            port: Port::new(Line::new(&line, setup.rng)),
+            lanes: setup.receivers.clone().flat_map(lane).collect(),
+            categories: setup.categories,
+            limit: setup.limit,
+            order: setup.order,
+            latest: vec![0; setup.categories],
+            credits: vec![0; setup.receivers.len() * setup.categories],
+        }
+    }
+
+    pub fn port(&self) -> &Port<P> {
+        &self.port
+    }
+
+    pub fn port_mut(&mut self) -> &mut Port<P> {
+        &mut self.port
+    }
+
+    /// Takes a packet for this receiver into its queue, or refuses it.
+    pub fn enqueue(
+        &mut self,
+        now: Instant,
+        receiver: usize,
+        category: usize,
+        info: PacketInfo,
+        packet: P,
+    ) {
+        let Some(item) = self.port.admit(now, info, packet) else {
+            return;
+        };
+        let first = self.lanes[0].receiver;
+        let index = (receiver - first) * self.categories + category;
+        let elsewhere = match self.order {
+            ApQueue::Fifo => self
+                .backlog()
+                .saturating_sub(self.lanes[index].queue.backlog()),
+            ApQueue::PerStation | ApQueue::Airtime => Bytes::ZERO,
+        };
+        let room = self.limit.saturating_sub(elsewhere);
+        self.lanes[index].queue.push(item, room, self.port.exits());
+    }
+
+    /// Whether the category has something to transmit.
+    pub fn has_work(&self, category: usize) -> bool {
+        self.of(category).any(|lane| !lane.is_empty())
+    }
+
+    /// Takes what this category transmits from `now` on, and says from which
+    /// lane. `radio` gives the modulation for a receiver, `intact` says of a
+    /// frame to it, of this length, whether it will come through.
+    pub fn transmit<'m>(
+        &mut self,
+        now: Instant,
+        category: usize,
+        txop: Duration,
+        timing: &Timing,
+        radio: impl Fn(usize) -> &'m Modulation,
+        mut intact: impl FnMut(usize, u64) -> bool,
+    ) -> Option<(usize, Burst)> {
+        // A discipline may drop all that a lane has; then it is the next one's.
+        while let Some(index) = self.next_lane(category) {
+            self.deal(index);
+            let lane = &mut self.lanes[index];
+            let receiver = lane.receiver;
+            let through = |bytes| intact(receiver, bytes);
+            let modulation = radio(receiver);
+            let burst = lane.transmit(now, timing, modulation, txop, &mut self.port, through);
+            self.latest[category] = index / self.categories;
+            if let Some(burst) = burst {
+                return Some((index, burst));
+            }
+        }
+        None
+    }
+
+    pub fn lane(&self, index: usize) -> &Lane<P> {
+        &self.lanes[index]
+    }
+
+    /// The transmission from this lane has ended, answered or not, and has
+    /// taken so long.
+    pub fn conclude(
+        &mut self,
+        at: Instant,
+        lane: usize,
+        took: Duration,
+        is_answered: bool,
+        attempts: u32,
+    ) {
+        self.credits[lane] -= took.as_nanos() as i64;
+        self.lanes[lane].conclude(at, is_answered, attempts, &mut self.port);
+    }
+
+    /// Switches the station off, with all that it has.
+    pub fn cut(&mut self, now: Instant) {
+        let held = self.lanes.iter_mut().flat_map(Lane::clear);
+        self.port.cut(now, held);
+    }
+
+    pub fn in_flight(&self) -> Tally {
+        let queued = self.lanes.iter().map(|lane| Tally {
+            packets: lane.queue.len() as u64,
+            bytes: lane.queue.backlog(),
+        });
+        let held: Tally = self.lanes.iter().flat_map(Lane::held).collect();
+        queued.fold(self.port.in_flight() + held, |all, one| all + one)
+    }
+
+    fn of(&self, category: usize) -> impl Iterator<Item = &Lane<P>> {
+        self.lanes.iter().skip(category).step_by(self.categories)
+    }
+
+    /// Whoever is next has credit: what it lacks is dealt to all of the
+    /// category, and nobody saves up what it does not use.
+    fn deal(&mut self, lane: usize) {
+        let missing = (-self.credits[lane]).max(0);
+        let own = (lane % self.categories..self.credits.len()).step_by(self.categories);
+        for index in own {
+            self.credits[index] = (self.credits[index] + missing).min(0);
+        }
+    }
+
+    fn backlog(&self) -> Bytes {
+        self.lanes.iter().map(|lane| lane.queue.backlog()).sum()
+    }
+
+    fn next_lane(&self, category: usize) -> Option<usize> {
+        let lanes = self.of(category).enumerate();
+        let waiting = lanes.filter(|(_, lane)| !lane.is_empty());
+        let receivers = self.lanes.len() / self.categories;
+        let after = self.latest[category] + 1;
+        let in_turn = |index: usize| (index + receivers - after % receivers) % receivers;
+        let next = match self.order {
+            ApQueue::Fifo => waiting.min_by_key(|(index, lane)| (lane.oldest(), *index)),
+            ApQueue::PerStation => waiting.min_by_key(|(index, _)| in_turn(*index)),
+            // With the same credit in turn.
+            ApQueue::Airtime => waiting.max_by_key(|(index, _)| {
+                let lane = index * self.categories + category;
+                (self.credits[lane].min(0), receivers - in_turn(*index))
+            }),
+        };
+        Some(next?.0 * self.categories + category)
+    }
+}

@@ -1,0 +1,8 @@
+//! The cell against closed forms of the literature.
+
+mod anomaly;
+mod bianchi;
+mod edca;
+mod goodput;
+mod rules;
+mod saturated;

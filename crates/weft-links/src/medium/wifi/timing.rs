@@ -1,0 +1,174 @@
+//! Times and limits of access to the medium.
+
+use super::rate::WifiStandard;
+use crate::TrafficClass;
+use weft_units::Duration;
+
+/// How a standard's stations take turns.
+#[derive(Clone, Debug)]
+pub(super) struct Timing {
+    pub sifs: Duration,
+    pub slot: Duration,
+    /// From the end of a frame to the conclusion that no answer comes
+    /// (10.3.2.9): SIFS, a slot and the start of a reception.
+    pub ack_timeout: Duration,
+    /// What EIFS is longer than the IFS in its place: SIFS and an ACK at the
+    /// lowest mandatory rate (10.3.2.3.7).
+    pub eifs_extra: Duration,
+    pub countdown: Countdown,
+    /// A frame that was sent so often without an answer is given up
+    /// (dot11ShortRetryLimit).
+    pub attempts: u32,
+    /// Bytes of a frame beside the packet.
+    pub overhead: u64,
+    pub aggregation: Option<Aggregation>,
+    /// By category, the most urgent one last; DCF has one.
+    pub access: Vec<Access>,
+}
+
+/// Which slots count, the one rule in which DCF and EDCA differ for the same
+/// parameters.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Countdown {
+    /// DCF counts a slot at its end (10.3.4.3), so not the one in which
+    /// another station begins.
+    Ends,
+    /// EDCA counts a slot at its beginning (10.22.2.4).
+    Begins,
+}
+
+/// What one category of traffic may do.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Access {
+    /// DIFS, or AIFS of the category.
+    pub ifs: Duration,
+    pub window_min: u32,
+    pub window_max: u32,
+    /// An exchange of frames is no longer than this; zero: one exchange,
+    /// whatever its length.
+    pub txop: Duration,
+}
+
+/// What an A-MPDU may be.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Aggregation {
+    /// The window of a BlockAck.
+    pub packets: usize,
+    /// An HT A-MPDU (9.7.1).
+    pub bytes: u64,
+    /// On the air.
+    pub time: Duration,
+}
+
+/// dot11ShortRetryLimit's default.
+const ATTEMPTS: u32 = 7;
+/// An MPDU delimiter, and what frames in an A-MPDU are padded to (9.7.1).
+const DELIMITER: u64 = 4;
+const PADDED_TO: u64 = 4;
+
+const fn us(n: u64) -> Duration {
+    Duration::from_micros(n)
+}
+
+impl Timing {
+    pub fn of(standard: WifiStandard) -> Timing {
+        match standard {
+            WifiStandard::B => Timing::b(),
+            WifiStandard::G => Timing::g(),
+            WifiStandard::N => Timing::n(),
+        }
+    }
+
+    /// Clause 16.
+    fn b() -> Timing {
+        let (sifs, slot) = (us(10), us(20));
+        Timing {
+            sifs,
+            slot,
+            // aRxPHYStartDelay: a long preamble and header.
+            ack_timeout: sifs + slot + us(192),
+            eifs_extra: sifs + us(304),
+            countdown: Countdown::Ends,
+            attempts: ATTEMPTS,
+            // MAC header, LLC and SNAP, FCS.
+            overhead: 24 + 8 + 4,
+            aggregation: None,
+            access: vec![Access {
+                ifs: sifs + slot * 2,
+                window_min: 31,
+                window_max: 1023,
+                txop: Duration::ZERO,
+            }],
+        }
+    }
+
+    /// Clause 18 without stations of 802.11b, so with a short slot.
+    fn g() -> Timing {
+        let (sifs, slot) = (us(10), us(9));
+        Timing {
+            sifs,
+            slot,
+            ack_timeout: sifs + slot + us(20),
+            eifs_extra: sifs + us(50),
+            access: vec![Access {
+                ifs: sifs + slot * 2,
+                window_min: 15,
+                window_max: 1023,
+                txop: Duration::ZERO,
+            }],
+            ..Timing::b()
+        }
+    }
+
+    /// Clause 19 with the parameters of EDCA that an access point announces
+    /// by default (table 9-137).
+    fn n() -> Timing {
+        let (sifs, slot) = (us(10), us(9));
+        let access = |aifsn, window_min, window_max, txop| Access {
+            ifs: sifs + slot * aifsn,
+            window_min,
+            window_max,
+            txop: us(txop),
+        };
+        Timing {
+            // Reception of an HT-mixed frame of one stream begins later.
+            ack_timeout: sifs + slot + us(28),
+            countdown: Countdown::Begins,
+            // The MAC header has QoS control; CCMP adds 16 bytes, because HT
+            // goes with no older encryption.
+            overhead: 26 + 8 + 4 + 16,
+            aggregation: Some(Aggregation {
+                packets: 64,
+                bytes: 65_535,
+                // What drivers stop at (ath9k); the standard's limit is that
+                // of the legacy preamble, 5484 us.
+                time: us(4_000),
+            }),
+            access: vec![
+                access(7, 15, 1023, 0),
+                access(3, 15, 1023, 0),
+                access(2, 7, 15, 4_096),
+                access(2, 3, 7, 2_080),
+            ],
+            ..Timing::g()
+        }
+    }
+
+    /// The category of a class: DCF has one for all.
+    pub fn category(&self, class: TrafficClass) -> usize {
+        match self.access.len() {
+            1 => 0,
+            _ => class as usize,
+        }
+    }
+
+    /// Bytes of a packet's frame, alone.
+    pub fn frame(&self, packet: u64) -> u64 {
+        packet + self.overhead
+    }
+
+    /// The same within an A-MPDU.
+    pub fn subframe(&self, packet: u64) -> u64 {
+        (DELIMITER + self.frame(packet)).next_multiple_of(PADDED_TO)
+    }
+}

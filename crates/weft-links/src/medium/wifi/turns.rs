@@ -1,0 +1,254 @@
+//! Turns: who transmits when, and what comes of it.
+
+use super::contender::Contender;
+use super::rate::Modulation;
+use super::{Air, Radio, Transmission, Wifi};
+use crate::medium::service::Service;
+use weft_units::{Duration, Instant};
+
+impl<P> Wifi<P> {
+    /// Runs the medium to `now`.
+    pub fn advance(&mut self, now: Instant) -> Instant {
+        let now = self.now.max(now);
+        loop {
+            match self.air {
+                Air::Idle { next: Some(at) } if at <= now => self.begin(at),
+                Air::Busy { until, others_idle } if until <= now => self.end(until, others_idle),
+                _ => break,
+            }
+        }
+        self.now = now;
+        now
+    }
+
+    /// The medium is idle: finds out who is next.
+    pub fn contend(&mut self) {
+        let access = self.contenders.iter().filter_map(Contender::access_at);
+        let next = access.chain(self.strangers_at()).min();
+        self.air = Air::Idle { next };
+    }
+
+    /// When strangers take the medium.
+    fn strangers_at(&self) -> Option<Instant> {
+        let ifs = self.timing.access.last()?.ifs;
+        let wanted = self.strangers.as_ref()?.next();
+        Some(wanted.max(self.busy_until + ifs))
+    }
+
+    /// Strangers take the medium.
+    fn yield_to_strangers(&mut self, at: Instant) {
+        self.on_air.clear();
+        let Some(strangers) = &mut self.strangers else {
+            return;
+        };
+        let until = strangers.take(at);
+        self.air = Air::Busy {
+            until,
+            others_idle: until,
+        };
+        self.contenders.iter_mut().for_each(|c| c.freeze(at));
+        self.measure(at);
+    }
+
+    /// Of transmissions at the same time, the one that its receiver gets all
+    /// the same: to the access point, and so much stronger than all others
+    /// together.
+    fn captured(&self) -> Option<usize> {
+        let threshold = self.capture?;
+        let categories = self.categories();
+        // None of them, if the access point itself sends.
+        let signal = |t: &Transmission| self.signals.get(t.contender / categories).copied();
+        let signals: Vec<f64> = self.on_air.iter().map(signal).collect::<Option<_>>()?;
+        let power = |db: f64| 10_f64.powf(db / 10.0);
+        let all: f64 = signals.iter().copied().map(power).sum();
+        let is_stronger = |db: f64| power(db) >= power(threshold) * (all - power(db));
+        signals.iter().position(|db| is_stronger(*db))
+    }
+
+    /// Those transmit whose counters have come to their end.
+    fn begin(&mut self, at: Instant) {
+        if self.strangers_at().is_some_and(|strangers| strangers <= at) {
+            return self.yield_to_strangers(at);
+        }
+        self.on_air.clear();
+        for sender in 0..self.senders.len() {
+            self.begin_of(sender, at);
+        }
+        self.air = match self.on_air.len() {
+            // Disciplines dropped all that was to be sent.
+            0 => return self.contend(),
+            1 => self.alone(),
+            _ => self.collide(at),
+        };
+        for (index, contender) in self.contenders.iter_mut().enumerate() {
+            if self.on_air.iter().all(|t| t.contender != index) {
+                contender.freeze(at);
+            }
+        }
+        self.measure(at);
+    }
+
+    /// The medium with one transmission.
+    fn alone(&self) -> Air {
+        let transmission = &self.on_air[0];
+        // What it has announced is kept free (10.3.2.1), answer or not.
+        let others_idle = transmission.ended + transmission.answer;
+        let until = match transmission.is_answered {
+            true => others_idle,
+            false => transmission.ended,
+        };
+        Air::Busy { until, others_idle }
+    }
+
+    /// The medium with several of them, of which one is received at most.
+    fn collide(&mut self, at: Instant) -> Air {
+        let categories = self.categories();
+        let captured = self.captured();
+        let mut until = at;
+        for (index, transmission) in self.on_air.iter_mut().enumerate() {
+            self.counters[transmission.contender / categories].collisions += 1;
+            transmission.is_answered &= captured == Some(index);
+            let answer = match transmission.is_answered {
+                true => transmission.answer,
+                false => Duration::ZERO,
+            };
+            until = until.max(transmission.ended + answer);
+        }
+        let idle_after = match captured {
+            Some(_) => Duration::ZERO,
+            None => self.timing.eifs_extra,
+        };
+        Air::Busy {
+            until,
+            others_idle: until + idle_after,
+        }
+    }
+
+    /// What this sender transmits in the slot that begins at `at`: of several
+    /// categories the most urgent one, which for the others is a collision.
+    fn begin_of(&mut self, sender: usize, at: Instant) {
+        // Who begins within the slot cannot have heard the first.
+        let slot_ends = at + self.timing.slot;
+        let categories = self.categories();
+        let mut has_begun = false;
+        for category in (0..categories).rev() {
+            let index = sender * categories + category;
+            let contender = &mut self.contenders[index];
+            let access = contender.access_at();
+            let Some(begun) = access.filter(|access| *access < slot_ends) else {
+                continue;
+            };
+            if has_begun {
+                contender.on_internal_collision();
+                continue;
+            }
+            let (timing, radios) = (&self.timing, &self.radios);
+            let radio = |receiver| modulation(radios, sender, receiver);
+            let burst = self.senders[sender].transmit(
+                begun,
+                category,
+                contender.txop(),
+                timing,
+                radio,
+                |_, _| true,
+            );
+            let Some((lane, burst)) = burst else {
+                contender.deactivate();
+                continue;
+            };
+            has_begun = true;
+            let counters = &mut self.counters[sender];
+            counters.attempts += 1;
+            counters.frames += u64::from(burst.frames);
+            counters.again += u64::from(burst.again);
+            let lane_of = self.senders[sender].lane(lane);
+            let modulation = radio(lane_of.receiver);
+            let answer = match burst.frames {
+                1 => modulation.ack,
+                _ => modulation.block_ack,
+            };
+            self.on_air.push(Transmission {
+                contender: index,
+                lane,
+                begun,
+                ended: begun + modulation.airtime(burst.bytes),
+                answer: timing.sifs + answer,
+                is_answered: lane_of.any_intact(),
+            });
+        }
+    }
+
+    /// What was on the air has ended, with the answer if there was one.
+    fn end(&mut self, at: Instant, others_idle: Instant) {
+        let categories = self.categories();
+        self.busy_until = at;
+        self.contenders
+            .iter_mut()
+            .for_each(|c| c.resume(others_idle));
+        for transmission in self.on_air.drain(..) {
+            let index = transmission.contender;
+            let sender = &mut self.senders[index / categories];
+            let contender = &mut self.contenders[index];
+            let attempts = self.timing.attempts;
+            let Transmission {
+                lane, is_answered, ..
+            } = transmission;
+            let took = transmission.took();
+            sender.conclude(at, lane, took, is_answered, attempts);
+            if transmission.is_answered {
+                contender.on_answered();
+            } else {
+                contender.on_unanswered(attempts);
+                // The standard leaves open what a station makes of the rest of
+                // a longer frame than its own, which it cannot decode: for us
+                // all who collided go on together.
+                contender.resume(at + self.timing.ack_timeout);
+            }
+            if !sender.has_work(index % categories) {
+                contender.deactivate();
+            }
+        }
+        self.contend();
+        self.measure(at);
+    }
+
+    /// Notes what the medium is to each station from `at` on. A collision is
+    /// nobody's use of it, and neither is the time in which stations wait for
+    /// their turns.
+    pub fn measure(&mut self, at: Instant) {
+        let categories = self.categories();
+        let alone = match &self.on_air[..] {
+            [transmission] => Some(transmission.contender / categories),
+            _ => None,
+        };
+        let is_idle = matches!(self.air, Air::Idle { .. });
+        let service = match (is_idle, alone) {
+            (true, _) => Service::Idle,
+            (false, Some(_)) => Service::Used,
+            (false, None) => Service::Blocked,
+        };
+        self.channel.set(at, service);
+        for (index, meter) in self.meters.iter_mut().enumerate() {
+            let own = index * categories..(index + 1) * categories;
+            let is_up = self.senders[index].port().is_up();
+            let waits = || self.contenders[own].iter().any(Contender::is_active);
+            let service = match is_idle {
+                _ if !is_up => Service::Blocked,
+                true if waits() => Service::Blocked,
+                true => Service::Idle,
+                false if alone == Some(index) => Service::Used,
+                false => Service::Blocked,
+            };
+            meter.set(at, service);
+        }
+    }
+}
+
+/// How this sender modulates what it sends to this receiver: the access point
+/// comes after the stations.
+fn modulation(radios: &[Radio], sender: usize, receiver: usize) -> &Modulation {
+    match radios.get(sender) {
+        Some(station) => &station.up,
+        None => &radios[receiver].down,
+    }
+}

@@ -1,0 +1,91 @@
+use std::sync::Arc;
+use weft_units::{Duration, Instant, Rate};
+
+/// Capacity in steps, counted from the run's epoch. Zero is an outage: what
+/// waits stays in the queue. Copies share the steps.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Schedule {
+    steps: Arc<[(Duration, Rate)]>,
+    period: Option<Duration>,
+}
+
+/// A schedule that has no meaning; the caller built it wrongly.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
+pub enum ScheduleError {
+    /// There is no rate for the beginning.
+    #[error("the first step of a capacity schedule must begin at time zero: add one")]
+    NoBeginning,
+    /// Steps are not in order of time.
+    #[error("step {0} of the capacity schedule does not begin after the one before: sort them")]
+    NotIncreasing(usize),
+    /// The period ends before its last step begins.
+    #[error("the capacity schedule's period must end after its last step begins: lengthen it")]
+    PeriodTooShort,
+}
+
+impl Schedule {
+    /// The rate of each step from its beginning until the next one; the last
+    /// one stays for ever.
+    ///
+    /// # Errors
+    /// When the first step is not at zero or the steps are not increasing.
+    pub fn new(steps: Vec<(Duration, Rate)>) -> Result<Schedule, ScheduleError> {
+        if steps.first().is_none_or(|s| s.0 != Duration::ZERO) {
+            return Err(ScheduleError::NoBeginning);
+        }
+        if let Some(i) = steps.windows(2).position(|w| w[1].0 <= w[0].0) {
+            return Err(ScheduleError::NotIncreasing(i + 1));
+        }
+        Ok(Schedule {
+            steps: steps.into(),
+            period: None,
+        })
+    }
+
+    /// The same steps again and again, each round `period` long.
+    ///
+    /// # Errors
+    /// When the period does not reach beyond the beginning of the last step.
+    pub fn repeat_every(mut self, period: Duration) -> Result<Schedule, ScheduleError> {
+        if self.steps.last().is_none_or(|s| s.0 >= period) {
+            return Err(ScheduleError::PeriodTooShort);
+        }
+        self.period = Some(period);
+        Ok(self)
+    }
+
+    /// The steps: when each begins and its rate.
+    #[must_use]
+    pub fn steps(&self) -> &[(Duration, Rate)] {
+        &self.steps
+    }
+
+    /// How long a round is, if it repeats.
+    #[must_use]
+    pub fn period(&self) -> Option<Duration> {
+        self.period
+    }
+
+    /// The rate at `at`, and the next step after it: its time and rate.
+    #[must_use]
+    pub fn at(&self, at: Instant) -> (Rate, Option<(Instant, Rate)>) {
+        let since = at.saturating_since(Instant::ZERO).as_nanos();
+        let (round, offset) = match self.period {
+            Some(p) => (since / p.as_nanos(), since % p.as_nanos()),
+            None => (0, since),
+        };
+        // The first step is at zero, so at least one step has begun.
+        let next = self.steps.partition_point(|s| s.0.as_nanos() <= offset);
+        (self.steps[next - 1].1, self.step(round, next))
+    }
+
+    /// Step `index` of a round, in which the one after the last is the first
+    /// of the next round.
+    pub(crate) fn step(&self, round: u64, index: usize) -> Option<(Instant, Rate)> {
+        let begin = |round| Instant::ZERO + self.period.map_or(Duration::ZERO, |p| p * round);
+        match self.steps.get(index) {
+            Some(step) => Some((begin(round) + step.0, step.1)),
+            None => self.period.map(|_| (begin(round + 1), self.steps[0].1)),
+        }
+    }
+}

@@ -1,0 +1,10 @@
+use weft_media::Picture;
+
+/// What an encoder made of a picture.
+pub struct Coded {
+    pub bits: usize,
+    pub keyframe: bool,
+    pub quantizer: u8,
+    pub layer: u8,
+    pub picture: Picture,
+}

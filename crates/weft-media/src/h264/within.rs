@@ -1,0 +1,94 @@
+//! A picture within a budget.
+//!
+//! OpenH264 follows a new rate within a picture, but by five quantizers at most,
+//! and its keyframes end at quantizer 40. So its rate control rests for a picture
+//! that would be too large, and the quantizer is the one that fits by what the
+//! last frame took. A keyframe that is too large is encoded again: another one
+//! replaces it. Nothing can take any other frame back.
+
+use openh264::Timestamp;
+use openh264_sys2 as raw;
+use weft_publish::fitting::Seen;
+use weft_publish::fitting::h264::{
+    COARSEST, DELTA_AIM, DELTA_SLOPE, FINER, KEYFRAME_AIMS, KEYFRAME_SLOPE, PER_OCTAVE, SCATTER,
+};
+use weft_units::Bytes;
+
+use super::encoder::H264Encoder;
+use crate::Picture;
+use crate::coding::{EncodedFrame, VideoError};
+
+impl H264Encoder {
+    /// Encodes a picture in at most so many bytes, as far as can be foreseen;
+    /// `None` when rate control drops it.
+    pub(super) fn encode_within(
+        &mut self,
+        picture: &Picture,
+        at: Timestamp,
+        keyframe: bool,
+        Bytes(budget): Bytes,
+    ) -> Result<Option<EncodedFrame>, VideoError> {
+        // To calculate with: not zero.
+        let bytes = budget.max(1) as f64;
+        let mut quantizer = match keyframe {
+            true => self.keyframe_quantizer(bytes),
+            false => self.delta_quantizer(bytes),
+        };
+        let mut attempts = 1_u8;
+        loop {
+            let Some(frame) = self.attempt_at(picture, at, keyframe, quantizer)? else {
+                return Ok(None);
+            };
+            let (size, present) = (frame.data.len() as f64, f64::from(frame.quantizer));
+            let last = !keyframe || usize::from(attempts) == KEYFRAME_AIMS.len();
+            if size <= bytes || last || present >= COARSEST {
+                return Ok(Some(EncodedFrame { attempts, ..frame }));
+            }
+            let aim = KEYFRAME_AIMS[usize::from(attempts)] * bytes;
+            let seen = Seen {
+                step: present / PER_OCTAVE,
+                size,
+            };
+            let wanted = seen.step_for(aim, KEYFRAME_SLOPE) * PER_OCTAVE;
+            quantizer = Some(wanted.max(present + 1.0));
+            attempts += 1;
+        }
+    }
+
+    /// The quantizer of a keyframe, if rate control's is likely to be too fine.
+    fn keyframe_quantizer(&self, bytes: f64) -> Option<f64> {
+        let last = self.guess.seen(true).filter(|last| last.size > bytes)?;
+        Some(last.step_for(KEYFRAME_AIMS[0] * bytes, KEYFRAME_SLOPE) * PER_OCTAVE)
+    }
+
+    /// The same for any other picture.
+    fn delta_quantizer(&self, bytes: f64) -> Option<f64> {
+        let share = self.config().rate.as_bps() as f64 / 8.0 / f64::from(self.config().fps);
+        let delta = self.guess.seen(false);
+        if bytes >= SCATTER * delta.map_or(share, |last| last.size.max(share)) {
+            return None;
+        }
+        // The first after a keyframe is no larger than the keyframe.
+        let last = delta.or(self.guess.seen(true))?;
+        let wanted = last.step_for(DELTA_AIM * bytes, DELTA_SLOPE) * PER_OCTAVE;
+        Some(wanted.max(last.step * PER_OCTAVE - FINER))
+    }
+
+    /// Encodes with this quantizer, or with rate control's.
+    fn attempt_at(
+        &mut self,
+        picture: &Picture,
+        at: Timestamp,
+        keyframe: bool,
+        quantizer: Option<f64>,
+    ) -> Result<Option<EncodedFrame>, VideoError> {
+        let Some(quantizer) = quantizer else {
+            return self.attempt(picture, at, keyframe);
+        };
+        self.set_quantizer(quantizer.ceil().clamp(0.0, COARSEST) as i32)?;
+        self.set_mode(raw::RC_OFF_MODE)?;
+        let frame = self.attempt(picture, at, keyframe);
+        self.set_mode(raw::RC_BITRATE_MODE)?;
+        frame
+    }
+}

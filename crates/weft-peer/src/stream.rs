@@ -1,0 +1,30 @@
+use weft_units::{Codec, Ssrc, StreamId};
+use weft_wire::rtp::Mid;
+
+/// Which way media flows in a section, seen from this side.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum StreamDirection {
+    /// We send.
+    Send,
+    /// We receive.
+    Receive,
+}
+
+/// A stream that both sides agreed on.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct NegotiatedStream {
+    /// Its id in the session.
+    pub stream: StreamId,
+    /// What was agreed on.
+    pub codec: Codec,
+    /// Which way it flows.
+    pub direction: StreamDirection,
+    /// Its place, from 0, among the streams of its kind and direction that the
+    /// offer, or the answer's policy, asked for: those that were not agreed on
+    /// keep theirs.
+    pub place: usize,
+    /// Its media section.
+    pub mid: Option<Mid>,
+    /// SSRC of what we send.
+    pub ssrc: Option<Ssrc>,
+}

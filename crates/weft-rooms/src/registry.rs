@@ -1,0 +1,396 @@
+use std::collections::{BTreeMap, VecDeque};
+
+use weft_units::{Deadline, Duration, Instant};
+
+use crate::{
+    Change, HoldError, Join, JoinError, Joined, LinkReport, MAX_LINKS, Participant,
+    ParticipantKind, Proof, Publishing, RoomEvent, UnknownParticipant,
+};
+
+#[cfg(test)]
+mod tests;
+
+/// How long somebody whose connection broke stays in the room: a change of
+/// network. The HTTP interface promises it.
+const GRACE: Duration = Duration::from_secs(10);
+/// How long somebody stays who said that their page goes away: it may be
+/// loading again. The HTTP interface promises it; chosen by us, so that who is
+/// gone is seen to be gone within two seconds.
+const RELOAD: Duration = Duration::from_millis(1500);
+/// Longest name of a room or a participant, in characters. Chosen by us.
+const MAX_NAME: usize = 64;
+
+/// Bounds of a registry.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct RegistryLimits {
+    /// Most rooms with somebody in them.
+    pub rooms: usize,
+    /// Most participants in one room.
+    pub participants_per_room: usize,
+}
+
+impl Default for RegistryLimits {
+    fn default() -> RegistryLimits {
+        RegistryLimits {
+            rooms: 1000,
+            participants_per_room: 100,
+        }
+    }
+}
+
+/// Who is in which room.
+///
+/// A participant stays while something holds it: its event stream, its
+/// publication. When the last hold is released, it stays for a grace time
+/// and then leaves. A room exists while somebody is in it.
+#[derive(Debug, Default)]
+pub struct Registry {
+    limits: RegistryLimits,
+    rooms: BTreeMap<String, BTreeMap<String, Member>>,
+    events: VecDeque<RoomEvent>,
+    arrivals: u64,
+}
+
+#[derive(Debug)]
+struct Member {
+    participant: Participant,
+    /// How many came before.
+    arrival: u64,
+    proof: Proof,
+    holds: u32,
+    /// Said that their page goes away.
+    parts: bool,
+    leaves_at: Option<Instant>,
+}
+
+impl Registry {
+    /// An empty registry.
+    #[must_use]
+    pub fn new(limits: RegistryLimits) -> Registry {
+        Registry {
+            limits,
+            ..Registry::default()
+        }
+    }
+
+    /// Joins a room, or comes back to it, with one hold.
+    ///
+    /// Coming back needs the id and its proof, and may bring another name;
+    /// without them, or after the grace time, one is somebody new with a new
+    /// id: one that could be chosen could be another's name.
+    ///
+    /// # Errors
+    /// See [`JoinError`].
+    pub fn join(&mut self, join: Join<'_>) -> Result<Joined, JoinError> {
+        if !is_room_name(join.room) {
+            return Err(JoinError::BadRoomName);
+        }
+        let name = participant_name(join.name)?;
+        if let Some(id) = join.id
+            && self.hold(join.room, id, join.proof).is_ok()
+        {
+            self.rename(join.room, id, name);
+            return Ok(Joined::Back(id.to_owned()));
+        }
+        if !self.rooms.contains_key(join.room) && self.rooms.len() >= self.limits.rooms {
+            return Err(JoinError::TooManyRooms);
+        }
+        let members = self.rooms.get(join.room).map_or(0, BTreeMap::len);
+        if members >= self.limits.participants_per_room {
+            return Err(JoinError::RoomFull);
+        }
+        let id = self.free_id(join.room, join.fresh_id);
+        let participant = Participant {
+            id: id.clone(),
+            name: name.to_owned(),
+            kind: join.kind,
+            publishing: Publishing::default(),
+            links: Vec::new(),
+        };
+        let member = Member {
+            participant: participant.clone(),
+            arrival: self.arrivals,
+            proof: join.fresh,
+            holds: 1,
+            parts: false,
+            leaves_at: None,
+        };
+        self.arrivals += 1;
+        let room = self.rooms.entry(join.room.to_owned()).or_default();
+        room.insert(id.clone(), member);
+        self.tell(join.room, Change::Joined(participant));
+        Ok(Joined::New(id))
+    }
+
+    /// One more thing holds the participant, for who proves to be it.
+    ///
+    /// # Errors
+    /// See [`HoldError`].
+    pub fn hold(&mut self, room: &str, id: &str, proof: Option<Proof>) -> Result<(), HoldError> {
+        let member = self.proven(room, id, proof)?;
+        member.holds += 1;
+        member.parts = false;
+        member.leaves_at = None;
+        Ok(())
+    }
+
+    /// The participant's page goes away: when nothing holds them any more,
+    /// they stay for as long as a page takes to load again.
+    ///
+    /// # Errors
+    /// See [`HoldError`].
+    pub fn part(
+        &mut self,
+        now: Instant,
+        room: &str,
+        id: &str,
+        proof: Option<Proof>,
+    ) -> Result<(), HoldError> {
+        let member = self.proven(room, id, proof)?;
+        member.parts = true;
+        let soon = now + RELOAD;
+        member.leaves_at = member.leaves_at.map(|at| at.min(soon));
+        Ok(())
+    }
+
+    /// Whether this proof is that of a participant who is there.
+    #[must_use]
+    pub fn knows(&self, room: &str, id: &str, proof: Option<Proof>) -> bool {
+        let member = self.rooms.get(room).and_then(|members| members.get(id));
+        member.is_some_and(|member| proof == Some(member.proof))
+    }
+
+    /// One thing less holds the participant; after the last one the grace
+    /// time runs.
+    pub fn release(&mut self, now: Instant, room: &str, id: &str) {
+        if let Some(member) = self.member_mut(room, id) {
+            member.holds = member.holds.saturating_sub(1);
+            if member.holds == 0 {
+                let grace = if member.parts { RELOAD } else { GRACE };
+                member.leaves_at = Some(now + grace);
+            }
+        }
+    }
+
+    /// One thing less holds the participant, on purpose: after the last one
+    /// it leaves at once, unless it has a page that may be loading again.
+    pub fn finish(&mut self, now: Instant, room: &str, id: &str) {
+        self.release(now, room, id);
+        let done = self.member_mut(room, id).is_some_and(|member| {
+            member.holds == 0 && member.participant.kind != ParticipantKind::Browser
+        });
+        if done {
+            self.leave(room, id);
+        }
+    }
+
+    /// The participant leaves at once.
+    pub fn leave(&mut self, room: &str, id: &str) {
+        let Some(members) = self.rooms.get_mut(room) else {
+            return;
+        };
+        if members.remove(id).is_none() {
+            return;
+        }
+        if members.is_empty() {
+            self.rooms.remove(room);
+        }
+        self.tell(room, Change::Left { id: id.to_owned() });
+    }
+
+    /// What the participant sends now.
+    ///
+    /// # Errors
+    /// If there is no such participant.
+    pub fn set_publishing(
+        &mut self,
+        room: &str,
+        id: &str,
+        publishing: Publishing,
+    ) -> Result<(), UnknownParticipant> {
+        let participant = &mut self.known(room, id)?.participant;
+        if participant.publishing != publishing {
+            participant.publishing = publishing;
+            let changed = participant.clone();
+            self.tell(room, Change::Changed(changed));
+        }
+        Ok(())
+    }
+
+    /// The participant's own figures of its links; only a weft endpoint has
+    /// them.
+    ///
+    /// # Errors
+    /// If there is no such participant.
+    pub fn set_links(
+        &mut self,
+        room: &str,
+        id: &str,
+        mut links: Vec<LinkReport>,
+    ) -> Result<(), UnknownParticipant> {
+        links.truncate(MAX_LINKS);
+        links.iter_mut().for_each(LinkReport::shorten);
+        let participant = &mut self.known(room, id)?.participant;
+        participant.links.clone_from(&links);
+        if participant.kind == ParticipantKind::Whip {
+            participant.kind = ParticipantKind::Native;
+            let changed = participant.clone();
+            self.tell(room, Change::Changed(changed));
+        }
+        let id = id.to_owned();
+        self.tell(room, Change::Links { id, links });
+        Ok(())
+    }
+
+    /// All in a room in the order of their arrival, none if there is no such
+    /// room.
+    #[must_use]
+    pub fn participants(&self, room: &str) -> Vec<&Participant> {
+        let members = self.rooms.get(room).into_iter();
+        let mut members: Vec<&Member> = members.flat_map(BTreeMap::values).collect();
+        members.sort_by_key(|member| member.arrival);
+        members.into_iter().map(|m| &m.participant).collect()
+    }
+
+    /// Finds by id, or by name where only one has it.
+    ///
+    /// # Errors
+    /// If there is no such participant, or several of that name.
+    pub fn find(&self, room: &str, wanted: &str) -> Result<&Participant, UnknownParticipant> {
+        let by_id = self.rooms.get(room).and_then(|members| members.get(wanted));
+        if let Some(member) = by_id {
+            return Ok(&member.participant);
+        }
+        let all = self.participants(room).into_iter();
+        let mut named = all.filter(|p| p.name == wanted);
+        match (named.next(), named.next()) {
+            (Some(only), None) => Ok(only),
+            _ => Err(unknown(room, wanted)),
+        }
+    }
+
+    /// How many rooms and participants there are.
+    #[must_use]
+    pub fn count(&self) -> (usize, usize) {
+        let participants = self.rooms.values().map(BTreeMap::len).sum();
+        (self.rooms.len(), participants)
+    }
+
+    /// Lets those leave whose grace time is over.
+    pub fn handle_timeout(&mut self, now: Instant) {
+        let mut gone = Vec::new();
+        for (room, members) in &self.rooms {
+            for (id, member) in members {
+                if member.leaves_at.is_some_and(|at| at <= now) {
+                    gone.push((room.clone(), id.clone()));
+                }
+            }
+        }
+        for (room, id) in gone {
+            self.leave(&room, &id);
+        }
+    }
+
+    /// When [`handle_timeout`](Registry::handle_timeout) is due.
+    #[must_use]
+    pub fn poll_timeout(&self) -> Option<Deadline> {
+        let members = self.rooms.values().flat_map(BTreeMap::values);
+        let at = members.filter_map(|m| m.leaves_at).min()?;
+        Some(Deadline {
+            at,
+            reason: "presence grace",
+        })
+    }
+
+    /// The next change to tell.
+    pub fn poll_output(&mut self) -> Option<RoomEvent> {
+        self.events.pop_front()
+    }
+
+    fn tell(&mut self, room: &str, change: Change) {
+        let room = room.to_owned();
+        self.events.push_back(RoomEvent { room, change });
+    }
+
+    fn rename(&mut self, room: &str, id: &str, name: &str) {
+        let Some(member) = self.member_mut(room, id) else {
+            return;
+        };
+        if member.participant.name != name {
+            name.clone_into(&mut member.participant.name);
+            let changed = member.participant.clone();
+            self.tell(room, Change::Changed(changed));
+        }
+    }
+
+    /// The wanted id, or a longer one while somebody has it.
+    fn free_id(&mut self, room: &str, wanted: &str) -> String {
+        let mut id = wanted.to_owned();
+        while self.member_mut(room, &id).is_some() {
+            id.push('x');
+        }
+        id
+    }
+
+    fn member_mut(&mut self, room: &str, id: &str) -> Option<&mut Member> {
+        self.rooms.get_mut(room)?.get_mut(id)
+    }
+
+    fn proven(
+        &mut self,
+        room: &str,
+        id: &str,
+        proof: Option<Proof>,
+    ) -> Result<&mut Member, HoldError> {
+        let member = self.known(room, id)?;
+        if proof != Some(member.proof) {
+            let (room, id) = (room.to_owned(), id.to_owned());
+            return Err(HoldError::Stranger { room, id });
+        }
+        Ok(member)
+    }
+
+    fn known(&mut self, room: &str, id: &str) -> Result<&mut Member, UnknownParticipant> {
+        self.member_mut(room, id).ok_or_else(|| unknown(room, id))
+    }
+}
+
+fn unknown(room: &str, id: &str) -> UnknownParticipant {
+    UnknownParticipant {
+        room: room.to_owned(),
+        id: id.to_owned(),
+    }
+}
+
+/// The room's name of who typed this: upper and lower case are the same.
+///
+/// # Errors
+/// [`JoinError::BadRoomName`] if that is no name.
+pub fn room_name(typed: &str) -> Result<String, JoinError> {
+    let name = typed.to_lowercase();
+    match is_room_name(&name) {
+        true => Ok(name),
+        false => Err(JoinError::BadRoomName),
+    }
+}
+
+/// Names that stand in an address as they are; dots alone would be taken for
+/// folders.
+fn is_room_name(name: &str) -> bool {
+    let plain = |c: char| c.is_alphanumeric() || matches!(c, '-' | '_' | '.');
+    let length = name.chars().count();
+    (1..=MAX_NAME).contains(&length) && name.chars().all(plain) && name.chars().any(|c| c != '.')
+}
+
+/// The name that others see of who typed this: without spaces around it.
+///
+/// # Errors
+/// [`JoinError::BadName`] if that is no name.
+pub fn participant_name(typed: &str) -> Result<&str, JoinError> {
+    let name = typed.trim();
+    let fits = (1..=MAX_NAME).contains(&name.chars().count());
+    match fits && !name.contains(char::is_control) {
+        true => Ok(name),
+        false => Err(JoinError::BadName),
+    }
+}

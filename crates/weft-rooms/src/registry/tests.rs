@@ -1,0 +1,289 @@
+use super::*;
+use crate::Camera;
+
+fn at(s: u64) -> Instant {
+    Instant::ZERO + Duration::from_secs(s)
+}
+
+fn browser<'a>(room: &'a str, name: &'a str, id: Option<&'a str>) -> Join<'a> {
+    Join {
+        room,
+        name,
+        kind: ParticipantKind::Browser,
+        id,
+        proof: None,
+        fresh: SECRET,
+        fresh_id: "p1",
+    }
+}
+
+const SECRET: Proof = Proof([7; 32]);
+
+/// Comes back with this proof.
+fn back<'a>(room: &'a str, name: &'a str, id: &'a str, proof: Proof) -> Join<'a> {
+    Join {
+        proof: Some(proof),
+        ..browser(room, name, Some(id))
+    }
+}
+
+/// The id of who joins.
+fn join(registry: &mut Registry, join: Join<'_>) -> String {
+    registry.join(join).unwrap().into_id()
+}
+
+fn drain(registry: &mut Registry) -> Vec<String> {
+    std::iter::from_fn(|| registry.poll_output())
+        .map(|e| match e.change {
+            Change::Joined(p) => format!("{} joined {}", e.room, p.id),
+            Change::Changed(p) => format!("{} changed {}", e.room, p.id),
+            Change::Left { id } => format!("{} left {id}", e.room),
+            Change::Links { id, links } => format!("{} links {id} {}", e.room, links.len()),
+        })
+        .collect()
+}
+
+#[test]
+fn one_who_comes_back_in_the_grace_time_never_left() {
+    let mut registry = Registry::new(RegistryLimits::default());
+    let id = join(&mut registry, browser("r", "Ada", None));
+    registry.release(at(5), "r", &id);
+    registry.handle_timeout(at(14));
+    let again = registry.join(back("r", "Ada", &id, SECRET)).unwrap();
+    assert_eq!(again, Joined::Back(id));
+    registry.handle_timeout(at(100));
+    assert_eq!(drain(&mut registry), ["r joined p1"]);
+}
+
+#[test]
+fn one_who_stays_away_leaves_when_the_grace_time_ends() {
+    let mut registry = Registry::new(RegistryLimits::default());
+    let id = join(&mut registry, browser("r", "Ada", None));
+    registry.release(at(5), "r", &id);
+    assert_eq!(registry.poll_timeout().map(|d| d.at), Some(at(15)));
+    registry.handle_timeout(at(14));
+    assert_eq!(registry.count(), (1, 1));
+    registry.handle_timeout(at(15));
+    assert_eq!(registry.count(), (0, 0));
+    assert_eq!(drain(&mut registry), ["r joined p1", "r left p1"]);
+    assert_eq!(registry.poll_timeout(), None);
+}
+
+#[test]
+fn one_whose_page_goes_away_is_gone_within_two_seconds_unless_it_loads_again() {
+    let soon = at(5) + Duration::from_millis(1500);
+    let mut registry = Registry::new(RegistryLimits::default());
+    let id = join(&mut registry, browser("r", "Ada", None));
+    registry.part(at(5), "r", &id, Some(SECRET)).unwrap();
+    assert_eq!(registry.poll_timeout(), None, "it is still there");
+    registry.release(at(5), "r", &id);
+    assert_eq!(registry.poll_timeout().map(|d| d.at), Some(soon));
+    registry.join(back("r", "Ada", &id, SECRET)).unwrap();
+    registry.release(at(6), "r", &id);
+    assert_eq!(registry.poll_timeout().map(|d| d.at), Some(at(16)));
+    // The word may come after the connection's end.
+    registry.part(at(5), "r", &id, Some(SECRET)).unwrap();
+    assert_eq!(registry.poll_timeout().map(|d| d.at), Some(soon));
+    let stranger = registry.part(at(5), "r", &id, None);
+    assert!(matches!(stranger, Err(HoldError::Stranger { .. })));
+}
+
+#[test]
+fn a_publication_holds_as_an_event_stream_does() {
+    let mut registry = Registry::new(RegistryLimits::default());
+    let id = join(&mut registry, browser("r", "Ada", None));
+    registry.hold("r", &id, Some(SECRET)).unwrap();
+    registry.release(at(1), "r", &id);
+    assert_eq!(registry.poll_timeout(), None);
+    registry.release(at(2), "r", &id);
+    assert_eq!(registry.poll_timeout().map(|d| d.at), Some(at(12)));
+}
+
+#[test]
+fn a_sender_that_ends_on_purpose_leaves_at_once_and_a_page_after_the_grace_time() {
+    let mut registry = Registry::new(RegistryLimits::default());
+    let page = join(&mut registry, browser("r", "Ada", None));
+    let kind = ParticipantKind::Native;
+    let van = Join {
+        kind,
+        ..browser("r", "van", None)
+    };
+    let van = join(&mut registry, van);
+    registry.hold("r", &van, Some(SECRET)).unwrap();
+    registry.finish(at(1), "r", &van);
+    assert_eq!(registry.count(), (1, 2), "something holds it still");
+    registry.finish(at(2), "r", &van);
+    registry.finish(at(2), "r", &page);
+    assert_eq!(registry.count(), (1, 1));
+    registry.handle_timeout(at(12));
+    assert_eq!(registry.count(), (0, 0));
+}
+
+#[test]
+fn an_id_without_its_proof_is_of_no_use() {
+    let mut registry = Registry::new(RegistryLimits::default());
+    let ada = join(&mut registry, browser("r", "Ada", None));
+    let wrong = Proof([8; 32]);
+    for proof in [None, Some(wrong)] {
+        let eve = Join {
+            proof,
+            ..browser("r", "Ada", Some(&ada))
+        };
+        assert!(matches!(registry.join(eve), Ok(Joined::New(id)) if id != ada));
+        let stranger = HoldError::Stranger {
+            room: "r".to_owned(),
+            id: ada.clone(),
+        };
+        assert_eq!(registry.hold("r", &ada, proof), Err(stranger));
+    }
+    assert_eq!(registry.count(), (1, 3));
+    let nobody = registry.hold("r", "p9", Some(SECRET));
+    assert!(matches!(nobody, Err(HoldError::Unknown(_))));
+}
+
+#[test]
+fn one_who_comes_back_may_bring_another_name_also_to_a_full_room() {
+    let mut registry = Registry::new(RegistryLimits {
+        rooms: 1,
+        participants_per_room: 1,
+    });
+    let id = join(&mut registry, browser("r", "Ada", None));
+    let again = registry.join(back("r", "Ada L.", &id, SECRET));
+    assert_eq!(again, Ok(Joined::Back(id.clone())));
+    assert_eq!(registry.find("r", &id).unwrap().name, "Ada L.");
+    assert_eq!(drain(&mut registry), ["r joined p1", "r changed p1"]);
+}
+
+#[test]
+fn nobody_chooses_an_id_that_is_anothers_name() {
+    let mut registry = Registry::new(RegistryLimits::default());
+    let ada = join(&mut registry, browser("r", "Ada", None));
+    let eve = join(&mut registry, browser("r", "Eve", Some("Ada")));
+    assert_eq!(eve, "p1x", "an id that is taken is nobody else's");
+    assert_eq!(registry.find("r", "Ada").unwrap().id, ada);
+}
+
+#[test]
+fn changes_are_told_once() {
+    let mut registry = Registry::new(RegistryLimits::default());
+    let id = join(&mut registry, browser("r", "Ada", None));
+    let video = Publishing {
+        cameras: vec![Camera::default()],
+        audio: false,
+    };
+    registry.set_publishing("r", &id, video.clone()).unwrap();
+    registry.set_publishing("r", &id, video.clone()).unwrap();
+    assert_eq!(drain(&mut registry), ["r joined p1", "r changed p1"]);
+    let unknown = registry.set_publishing("r", "p9", video.clone());
+    assert!(unknown.is_err());
+    assert!(registry.set_publishing("other", &id, video).is_err());
+}
+
+#[test]
+fn one_who_reports_links_is_a_native_sender() {
+    let mut registry = Registry::new(RegistryLimits::default());
+    let kind = ParticipantKind::Whip;
+    let van = Join {
+        kind,
+        ..browser("r", "van", None)
+    };
+    let id = join(&mut registry, van);
+    let links: Vec<LinkReport> =
+        serde_json::from_str(r#"[{"name":"wifi","state":"up","rtt_ms":12.5}]"#).unwrap();
+    registry.set_links("r", &id, links.clone()).unwrap();
+    let seen = registry.find("r", &id).unwrap();
+    assert_eq!(seen.kind, ParticipantKind::Native);
+    assert_eq!(seen.links, links);
+    assert_eq!(
+        drain(&mut registry),
+        ["r joined p1", "r changed p1", "r links p1 1"]
+    );
+}
+
+#[test]
+fn those_in_a_room_are_told_in_the_order_of_their_arrival() {
+    let mut registry = Registry::new(RegistryLimits::default());
+    for fresh_id in ["pm", "pz", "pa"] {
+        let who = browser("r", fresh_id, None);
+        join(&mut registry, Join { fresh_id, ..who });
+    }
+    let ids: Vec<&str> = registry.participants("r").iter().map(|p| &*p.id).collect();
+    assert_eq!(ids, ["pm", "pz", "pa"]);
+    assert!(registry.participants("s").is_empty());
+}
+
+#[test]
+fn a_name_finds_only_when_it_is_unique() {
+    let mut registry = Registry::new(RegistryLimits::default());
+    let first = join(&mut registry, browser("r", "Ada", None));
+    assert_eq!(registry.find("r", "Ada").unwrap().id, first);
+    let second = join(&mut registry, browser("r", "Ada", None));
+    assert!(registry.find("r", "Ada").is_err());
+    assert_eq!(registry.find("r", &second).unwrap().id, second);
+}
+
+#[test]
+fn bad_names_and_full_rooms_are_refused() {
+    let mut registry = Registry::new(RegistryLimits {
+        rooms: 1,
+        participants_per_room: 2,
+    });
+    let long = "x".repeat(65);
+    let mut join = |room, name| registry.join(browser(room, name, None));
+    assert_eq!(join("a/b", "Ada"), Err(JoinError::BadRoomName));
+    assert_eq!(join("", "Ada"), Err(JoinError::BadRoomName));
+    assert_eq!(join("..", "Ada"), Err(JoinError::BadRoomName));
+    assert_eq!(join("r", "  "), Err(JoinError::BadName));
+    assert_eq!(join("r", "a\nb"), Err(JoinError::BadName));
+    assert_eq!(join("r", &long), Err(JoinError::BadName));
+    assert!(join("küche", "Zoë").is_ok());
+    assert!(join("küche", "Ada").is_ok());
+    assert_eq!(join("küche", "Bob"), Err(JoinError::RoomFull));
+    assert_eq!(join("s", "Bob"), Err(JoinError::TooManyRooms));
+}
+
+/// What a page takes of one event; a longer one would keep everybody out of the
+/// room.
+const LONGEST_WELCOME: usize = 1 << 20;
+
+#[test]
+fn a_full_room_of_people_who_say_as_much_as_they_can_fits_into_a_welcome() {
+    let limits = RegistryLimits::default();
+    let mut registry = Registry::new(limits);
+    // What JSON writes longest: six octets for one character.
+    let long = "\u{1}".repeat(10_000) + &"\u{1f4f6}".repeat(10_000);
+    let link = LinkReport {
+        name: long.clone(),
+        state: crate::LinkState::Suspect,
+        rtt_ms: -f64::MIN_POSITIVE / 3.0,
+        sent_mbps: f64::MIN,
+        target_mbps: f64::MIN,
+        loss: f64::MIN,
+        metered: false,
+        backup: true,
+        budget_left_mb: Some(f64::MIN),
+    };
+    for _ in 0..limits.participants_per_room {
+        let name = "\u{1f4f6}".repeat(64);
+        let id = join(&mut registry, browser("r", &name, None));
+        let links = vec![link.clone(); 1000];
+        registry.set_links("r", &id, links).unwrap();
+        let camera = Camera {
+            name: Some("\u{1f4f6}".repeat(64)),
+        };
+        let cameras = vec![camera; crate::MAX_CAMERAS];
+        let publishing = Publishing {
+            cameras,
+            audio: true,
+        };
+        registry.set_publishing("r", &id, publishing).unwrap();
+        while registry.poll_output().is_some() {}
+    }
+    let all = registry.participants("r");
+    assert_eq!(all[0].links[0].name.chars().count(), 64);
+    let welcome = serde_json::to_string(&all).unwrap().len();
+    assert!(
+        (100_000..LONGEST_WELCOME).contains(&welcome),
+        "{welcome} octets"
+    );
+}

@@ -1,0 +1,148 @@
+//! DTLS that repeats byte by byte: no key and no signature is drawn from the
+//! system. It proves nothing to anybody and serves tests only; what is behind
+//! the handshake (SRTP, ICE) is the real thing. Only builds with the feature
+//! `testing` have it.
+
+use std::cell::Cell;
+use std::sync::Once;
+
+use dimpl::CryptoError;
+use dimpl::crypto::{
+    ActiveKeyExchange, Buf, CryptoProvider, HashAlgorithm, KeyProvider, NamedGroup, SecureRandom,
+    SignatureAlgorithm, SignatureVerifier, SigningKey, SupportedKxGroup, aws_lc_rs,
+};
+use weft_units::Rng;
+
+use crate::certificate::Certificate;
+
+thread_local! {
+    /// A run is one thread; tests beside it have their own.
+    static DRAWS: Cell<u64> = const { Cell::new(0) };
+}
+
+/// Makes the handshakes of this thread begin anew. The first call decides what
+/// all handshakes of the process are made with: it comes before any other.
+pub fn repeat() {
+    static INSTALLED: Once = Once::new();
+    INSTALLED.call_once(|| {
+        CryptoProvider::install_default(CryptoProvider {
+            kx_groups: &[&Exchanges],
+            signature_verification: &Signatures,
+            key_provider: &Signatures,
+            secure_random: &Draws,
+            ..aws_lc_rs::default_provider()
+        });
+    });
+    DRAWS.set(0);
+}
+
+/// The same certificate each time, and as good as none: nobody has its key.
+#[must_use]
+pub fn certificate() -> Certificate {
+    Certificate::fixed(include_bytes!("testing/certificate.der"))
+}
+
+/// One that no handshake gets past.
+#[must_use]
+pub fn unreadable_certificate() -> Certificate {
+    Certificate::fixed(&[0x30; 300])
+}
+
+fn draw(bytes: &mut [u8]) {
+    DRAWS.set(DRAWS.get() + 1);
+    Rng::new(DRAWS.get()).fill(bytes);
+}
+
+#[derive(Debug)]
+struct Draws;
+
+impl SecureRandom for Draws {
+    fn fill(&self, buf: &mut [u8]) -> Result<(), CryptoError> {
+        draw(buf);
+        Ok(())
+    }
+}
+
+/// Both sides end with the sum of what they show, under the name of X25519.
+#[derive(Debug)]
+struct Exchanges;
+
+#[derive(Debug)]
+struct Exchange([u8; 32]);
+
+impl SupportedKxGroup for Exchanges {
+    fn name(&self) -> NamedGroup {
+        NamedGroup::X25519
+    }
+
+    fn start_exchange(&self, _buf: Buf) -> Result<Box<dyn ActiveKeyExchange>, CryptoError> {
+        let mut shown = [0; 32];
+        draw(&mut shown);
+        Ok(Box::new(Exchange(shown)))
+    }
+}
+
+impl ActiveKeyExchange for Exchange {
+    fn pub_key(&self) -> &[u8] {
+        &self.0
+    }
+
+    fn complete(self: Box<Self>, peer: &[u8], out: &mut Buf) -> Result<(), CryptoError> {
+        let sum: Vec<u8> = self.0.iter().zip(peer).map(|(a, b)| a ^ b).collect();
+        out.clear();
+        out.extend_from_slice(&sum);
+        Ok(())
+    }
+
+    fn group(&self) -> NamedGroup {
+        NamedGroup::X25519
+    }
+}
+
+/// As long as ECDSA's on P-256 mostly are, and taken for good.
+#[derive(Debug)]
+struct Signatures;
+
+impl SigningKey for Signatures {
+    fn sign(
+        &mut self,
+        _data: &[u8],
+        _hash: HashAlgorithm,
+        out: &mut Buf,
+    ) -> Result<(), CryptoError> {
+        out.clear();
+        out.extend_from_slice(&[0x30; 71]);
+        Ok(())
+    }
+
+    fn algorithm(&self) -> SignatureAlgorithm {
+        SignatureAlgorithm::ECDSA
+    }
+
+    fn hash_algorithm(&self) -> HashAlgorithm {
+        HashAlgorithm::SHA256
+    }
+
+    fn supported_hash_algorithms(&self) -> &[HashAlgorithm] {
+        &[HashAlgorithm::SHA256]
+    }
+}
+
+impl KeyProvider for Signatures {
+    fn load_private_key(&self, _key: &[u8]) -> Result<Box<dyn SigningKey>, CryptoError> {
+        Ok(Box::new(Signatures))
+    }
+}
+
+impl SignatureVerifier for Signatures {
+    fn verify_signature(
+        &self,
+        _certificate: &[u8],
+        _data: &[u8],
+        _signature: &[u8],
+        _hash: HashAlgorithm,
+        _algorithm: SignatureAlgorithm,
+    ) -> Result<(), CryptoError> {
+        Ok(())
+    }
+}

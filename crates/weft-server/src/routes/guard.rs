@@ -1,0 +1,113 @@
+//! What is looked at in every request, whatever it is for.
+
+use super::App;
+use crate::auth::{Access, Wish};
+use crate::log::Happened;
+use crate::origin::{Origin, Peer};
+use crate::problem::{Problem, Refusal};
+use axum::Router;
+use axum::extract::{ConnectInfo, Request, State};
+use axum::http::header::HOST;
+use axum::http::uri::Authority;
+use axum::http::{HeaderMap, StatusCode};
+use axum::middleware::{self, Next};
+use axum::response::{IntoResponse, Response};
+use std::net::IpAddr;
+
+/// Whether who asks has shown the server's token, if it has one: for routes
+/// that tell others less.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Admitted(pub bool);
+
+/// Lets these routes know who asks.
+pub(super) fn told_who_asks(app: &App, routes: Router) -> Router {
+    routes.layer(middleware::from_fn_with_state(app.clone(), tell))
+}
+
+async fn tell(State(app): State<App>, mut request: Request, next: Next) -> Response {
+    let access = app.gate.check(request.headers(), Wish::Figures);
+    request.extensions_mut().insert(Admitted(access.is_ok()));
+    next.run(request).await
+}
+
+/// Refuses requests for names that are not of this machine, where nothing else
+/// keeps strangers out: a page from anywhere can have its own name lead to
+/// loopback, and the browser then lets it ask here (DNS rebinding).
+pub(super) async fn check_name(State(app): State<App>, request: Request, next: Next) -> Response {
+    let name = request.headers().get(HOST).and_then(|h| h.to_str().ok());
+    match app.only_loopback && !name.is_none_or(is_of_loopback) {
+        true => Problem::new(
+            StatusCode::MISDIRECTED_REQUEST,
+            "This server is for this machine alone, and was asked for by another name.",
+            "Open the address that it printed; behind a proxy start it with --insecure-http or --token.",
+        )
+        .into_response(),
+        false => next.run(request).await,
+    }
+}
+
+/// Names that browsers resolve to loopback themselves (RFC 6761 section 6.3),
+/// and addresses, which nobody can have lead elsewhere.
+fn is_of_loopback(authority: &str) -> bool {
+    let Ok(authority) = authority.parse::<Authority>() else {
+        return false;
+    };
+    let host = authority.host().trim_end_matches('.').to_ascii_lowercase();
+    let address = host.trim_start_matches('[').trim_end_matches(']');
+    host == "localhost" || host.ends_with(".localhost") || address.parse::<IpAddr>().is_ok()
+}
+
+/// Writes down what was refused.
+pub(super) async fn write_down(
+    State(app): State<App>,
+    ConnectInfo(peer): ConnectInfo<Peer>,
+    request: Request,
+    next: Next,
+) -> Response {
+    let from = Origin::new(peer, request.headers(), &Access::Everywhere).network;
+    let response = next.run(request).await;
+    if let Some(Refusal(error)) = response.extensions().get() {
+        app.hub.log().tell(|| Happened::Refused {
+            status: response.status().as_u16(),
+            error: error.clone(),
+            from,
+        });
+    }
+    response
+}
+
+/// Whether a proxy in front says that its client speaks TLS. Whoever else says
+/// so only keeps their own cookie from plain HTTP.
+pub(super) fn came_over_tls(headers: &HeaderMap) -> bool {
+    let told = headers
+        .get("x-forwarded-proto")
+        .and_then(|v| v.to_str().ok());
+    let nearest = told.and_then(|told| told.rsplit(',').next());
+    nearest.is_some_and(|scheme| scheme.trim().eq_ignore_ascii_case("https"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_that_somebody_else_can_have_lead_here_is_none_of_ours() {
+        for own in [
+            "localhost:8080",
+            "LOCALHOST",
+            "127.0.0.1:80",
+            "[::1]:8080",
+            "a.localhost.",
+        ] {
+            assert!(is_of_loopback(own), "{own}");
+        }
+        for foreign in [
+            "evil.example:8080",
+            "localhost.evil.example",
+            "127.0.0.1.evil.example",
+            "",
+        ] {
+            assert!(!is_of_loopback(foreign), "{foreign}");
+        }
+    }
+}

@@ -1,0 +1,122 @@
+//! What an operator reads, and what nobody does.
+
+use super::client::{Events, request};
+use super::stub::{Rig, config, wait_for};
+use crate::media_plane::{Event, ResourceId};
+use crate::{Happened, Level, Log, ServerConfig};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+type Written = Arc<Mutex<Vec<Happened>>>;
+
+fn logged(token: Option<&str>) -> (Rig, Written) {
+    let written = Written::default();
+    let paper = Arc::clone(&written);
+    let rig = Rig::with(ServerConfig {
+        token: token.map(str::to_owned),
+        log: Log::new(move |happened| paper.lock().unwrap().push(happened.clone())),
+        ..config()
+    });
+    (rig, written)
+}
+
+fn lines(written: &Written) -> Vec<String> {
+    written
+        .lock()
+        .unwrap()
+        .iter()
+        .map(ToString::to_string)
+        .collect()
+}
+
+#[test]
+fn who_comes_goes_and_is_refused_is_written_down_and_no_secret() {
+    let (rig, written) = logged(Some("s3cret"));
+    let bearer = ("authorization", "Bearer s3cret");
+    let mut ada = Events::open_with(rig.address(), "/api/rooms/r/events?name=Ada", &[bearer]);
+    let secret = ada.expect("welcome")["secret"].as_str().unwrap().to_owned();
+    let headers = [("content-type", "application/sdp"), bearer];
+    let made = request(
+        rig.address(),
+        "POST /whip/r?name=van",
+        &headers,
+        "v=0 of van",
+    );
+    let resource = ResourceId(
+        made.header("location")
+            .rsplit('/')
+            .next()
+            .unwrap()
+            .to_owned(),
+    );
+    rig.tell(Event::Connected {
+        resource: resource.clone(),
+    });
+    rig.tell(Event::Ended {
+        resource: resource.clone(),
+        reason: "no path is left".to_owned(),
+    });
+    wait_for("it ended", || written.lock().unwrap().len() == 4);
+    let wrong = [
+        ("authorization", "Bearer guessed"),
+        ("x-forwarded-for", "192.0.2.7"),
+    ];
+    request(rig.address(), "POST /whip/r?name=eve", &wrong, "v=0");
+    let expected = [
+        r#"r: p1 joined as "Ada""#,
+        r#"r: p2 joined as "van""#,
+        "r: p2 began publishing",
+        "r: p2 ended publishing: no path is left",
+        "refused with 401 to 192.0.2.7: The token is not the one that this server asks for.",
+    ];
+    assert_eq!(lines(&written), expected);
+    let json = serde_json::to_string(&*written.lock().unwrap()).unwrap();
+    for hidden in ["s3cret", "guessed", "v=0", &*secret, &*resource.0] {
+        assert!(!json.contains(hidden), "{hidden} in {json}");
+    }
+    let levels: Vec<Level> = written
+        .lock()
+        .unwrap()
+        .iter()
+        .map(Happened::level)
+        .collect();
+    assert_eq!(levels[2..], [Level::Debug, Level::Info, Level::Info]);
+}
+
+#[test]
+fn one_that_is_about_to_stop_waits_for_those_there_and_lets_nobody_in() {
+    let (rig, written) = logged(None);
+    let mut ada = Events::open(rig.address(), "/api/rooms/r/events?name=Ada");
+    ada.expect("welcome");
+    rig.handle.drain(Duration::ZERO);
+    assert_eq!(ada.expect("stopping")["seconds"], 0);
+    let sdp = [("content-type", "application/sdp")];
+    let refused = request(rig.address(), "POST /whip/r?name=van", &sdp, "v=0");
+    assert_eq!((refused.status, refused.header("retry-after")), (503, "10"));
+    assert_eq!(rig.handle.hub().counts().1, 1, "Ada may stay");
+    drop(ada);
+    let hub = rig.handle.hub();
+    wait_for("her stream is gone", || hub.poll_timeout().is_some());
+    rig.advance(weft_units::Duration::from_secs(10));
+    // Nobody is there: it does not wait.
+    rig.handle.drain(Duration::from_secs(3600));
+    assert!(
+        lines(&written)
+            .iter()
+            .any(|line| line.starts_with("nobody new"))
+    );
+}
+
+#[test]
+fn who_is_there_while_it_drains_may_come_back_and_publish() {
+    let (rig, _) = logged(None);
+    let mut ada = Events::open(rig.address(), "/api/rooms/r/events?name=Ada");
+    let secret = ada.expect("welcome")["secret"].as_str().unwrap().to_owned();
+    rig.handle.drain(Duration::ZERO);
+    let headers = [
+        ("content-type", "application/sdp"),
+        ("weft-secret", &*secret),
+    ];
+    let line = "POST /whip/r?participant=p1";
+    assert_eq!(request(rig.address(), line, &headers, "v=0").status, 201);
+}

@@ -1,0 +1,172 @@
+//! Nobody has all that there is.
+
+use super::client::{Answer, Events, request};
+use super::stub::{Rig, config, wait_for};
+use crate::media_plane::{Event, ResourceId};
+use crate::{Grant, Limits, May, MediaLimits, ServerConfig, TokenKey};
+use std::time::{Duration, SystemTime};
+
+const SDP: (&str, &str) = ("content-type", "application/sdp");
+
+/// Publishes in a room as somebody new, as a proxy tells of one who is there.
+fn publish(rig: &Rig, room: &str, from: &str) -> Answer {
+    let line = format!("POST /whip/{room}?name=van");
+    request(
+        rig.address(),
+        &line,
+        &[SDP, ("x-forwarded-for", from)],
+        "v=0",
+    )
+}
+
+fn with(media: MediaLimits) -> Rig {
+    Rig::with_limits(Limits {
+        media,
+        participants_per_address: 3,
+        ..Limits::default()
+    })
+}
+
+#[test]
+fn an_address_has_its_share_and_others_theirs() {
+    let rig = with(MediaLimits {
+        per_address: 2,
+        ..MediaLimits::default()
+    });
+    let first = publish(&rig, "r", "192.0.2.1");
+    assert_eq!(first.status, 201);
+    assert_eq!(publish(&rig, "s", "192.0.2.1").status, 201);
+    let refused = publish(&rig, "t", "192.0.2.1");
+    assert_eq!(refused.status, 429);
+    assert_eq!(refused.header("retry-after"), "10");
+    assert_eq!(
+        refused.error(),
+        "There are too many media connections of your address."
+    );
+    assert_eq!(publish(&rig, "t", "192.0.2.2").status, 201);
+    let end = format!("DELETE {}", first.header("location"));
+    assert_eq!(request(rig.address(), &end, &[], "").status, 200);
+    assert_eq!(publish(&rig, "t", "192.0.2.1").status, 201);
+}
+
+#[test]
+fn what_nobody_follows_up_is_bounded_more_tightly() {
+    let rig = with(MediaLimits {
+        coming_per_address: 1,
+        ..MediaLimits::default()
+    });
+    let first = publish(&rig, "r", "192.0.2.1");
+    assert_eq!(publish(&rig, "r", "192.0.2.1").status, 429);
+    assert_eq!(publish(&rig, "r", "192.0.2.2").status, 201);
+    let resource = first.header("location").rsplit('/').next().unwrap();
+    rig.tell(Event::Connected {
+        resource: ResourceId(resource.to_owned()),
+    });
+    wait_for("the first is up", || {
+        publish(&rig, "r", "192.0.2.1").status == 201
+    });
+}
+
+#[test]
+fn a_room_does_not_take_the_place_of_the_others() {
+    let rig = with(MediaLimits {
+        per_room: 1,
+        ..MediaLimits::default()
+    });
+    assert_eq!(publish(&rig, "r", "192.0.2.1").status, 201);
+    let full = publish(&rig, "r", "192.0.2.2");
+    assert_eq!((full.status, full.header("retry-after")), (503, "10"));
+    assert_eq!(publish(&rig, "s", "192.0.2.2").status, 201);
+}
+
+#[test]
+fn a_participant_has_its_share_and_is_not_left_behind() {
+    let rig = with(MediaLimits {
+        per_participant: 1,
+        ..MediaLimits::default()
+    });
+    let mut ada = Events::open(rig.address(), "/api/rooms/r/events?name=Ada");
+    let secret = ada.expect("welcome")["secret"].as_str().unwrap().to_owned();
+    let post = || {
+        let headers = [SDP, ("weft-secret", &*secret)];
+        request(
+            rig.address(),
+            "POST /whip/r?participant=p1",
+            &headers,
+            "v=0",
+        )
+    };
+    assert_eq!(post().status, 201);
+    assert_eq!(post().status, 429);
+    drop(ada);
+    let hub = rig.handle.hub();
+    wait_for("her stream is gone", || {
+        hub.handle_timeout(hub.now());
+        hub.counts().2 == 0
+    });
+    rig.advance(weft_units::Duration::from_secs(60));
+    assert_eq!(hub.counts().1, 1, "her publication holds her");
+}
+
+#[test]
+fn an_address_does_not_fill_the_rooms_with_participants() {
+    let rig = with(MediaLimits::default());
+    let events = |room: &str, from: &str| {
+        let line = format!("GET /api/rooms/{room}/events?name=x");
+        request(rig.address(), &line, &[("x-forwarded-for", from)], "").status
+    };
+    // Each stays for its time of grace, in rooms of their own.
+    for room in ["a", "b", "c"] {
+        assert_eq!(publish(&rig, room, "192.0.2.1").status, 201);
+    }
+    assert_eq!(events("d", "192.0.2.1"), 429);
+    assert_eq!(publish(&rig, "d", "192.0.2.1").status, 429);
+    assert_eq!(publish(&rig, "d", "192.0.2.2").status, 201);
+}
+
+#[test]
+fn those_who_share_a_token_share_its_quota() {
+    let folder = tempfile::tempdir().unwrap();
+    let key = TokenKey::read_or_make(&folder.path().join("key")).unwrap();
+    let media = MediaLimits {
+        per_token: 1,
+        ..MediaLimits::default()
+    };
+    let rig = Rig::with(ServerConfig {
+        token_key: Some(key.clone()),
+        limits: Limits {
+            media,
+            ..Limits::default()
+        },
+        ..config()
+    });
+    let token = |hours: u64| {
+        let until = SystemTime::now() + Duration::from_secs(hours * 3600);
+        key.sign(&Grant::new("r", May::TakePart, until).unwrap())
+    };
+    let post = |token: &str| {
+        let bearer = format!("Bearer {token}");
+        let headers = [SDP, ("authorization", &*bearer)];
+        request(rig.address(), "POST /whip/r?name=van", &headers, "v=0").status
+    };
+    let (one, other) = (token(1), token(2));
+    assert_eq!((post(&one), post(&one), post(&other)), (201, 429, 201));
+}
+
+#[test]
+fn who_tells_the_room_of_its_links_all_the_time_is_slowed_down() {
+    let rig = Rig::start();
+    let mut ada = Events::open(rig.address(), "/api/rooms/r/events?name=Ada");
+    ada.expect("welcome");
+    let made = publish(&rig, "r", "192.0.2.1");
+    let put = format!("PUT {}/publishing", made.header("location"));
+    let tell = || {
+        let json = [("content-type", "application/json")];
+        let off = r#"{"video": false, "audio": false}"#;
+        request(rig.address(), &put, &json, off).status
+    };
+    let told: Vec<u16> = (0..12).map(|_| tell()).collect();
+    assert_eq!(told, [vec![204; 10], vec![429; 2]].concat());
+    rig.advance(weft_units::Duration::from_secs(1));
+    assert_eq!(tell(), 204);
+}

@@ -1,0 +1,157 @@
+use super::client::request;
+use super::stub::{Rig, config};
+use crate::{Grant, May, ServerConfig, TokenKey};
+use std::time::{Duration, SystemTime};
+
+fn key() -> TokenKey {
+    let folder = tempfile::tempdir().unwrap();
+    TokenKey::read_or_make(&folder.path().join("token.key")).unwrap()
+}
+
+/// A server whose room `r` wants a token, and a token for a room.
+fn guarded() -> (Rig, impl Fn(&str, May, i64) -> String) {
+    let key = key();
+    let rig = Rig::with(ServerConfig {
+        token: Some("s3cret".to_owned()),
+        token_key: Some(key.clone()),
+        ..config()
+    });
+    let token = move |room: &str, may, seconds: i64| {
+        let until = match u64::try_from(seconds) {
+            Ok(ahead) => SystemTime::now() + Duration::from_secs(ahead),
+            Err(_) => SystemTime::now() - Duration::from_secs(seconds.unsigned_abs()),
+        };
+        key.sign(&Grant::new(room, may, until).unwrap())
+    };
+    (rig, token)
+}
+
+/// What a request with this token is answered: the status and the kind of a
+/// problem.
+fn asked(rig: &Rig, line: &str, token: &str, body: &str) -> (u16, String) {
+    let bearer = format!("Bearer {token}");
+    let kind = match line.contains("/invitation") {
+        true => "application/json",
+        false => "application/sdp",
+    };
+    let headers = [("content-type", kind), ("authorization", &*bearer)];
+    let answer = request(rig.address(), line, &headers[..], body);
+    let value: serde_json::Value = serde_json::from_str(&answer.body).unwrap_or_default();
+    let kind = value["kind"].as_str().unwrap_or_default().to_owned();
+    (answer.status, kind)
+}
+
+#[test]
+fn tokens_of_a_room_open_it_and_no_other_and_say_why_not() {
+    let (rig, token) = guarded();
+    let publish = "POST /whip/r?name=van";
+    let asked = |line: &str, token: &str| asked(&rig, line, token, "v=0");
+    let part = token("R", May::TakePart, 60);
+    assert_eq!(asked(publish, &part).0, 201);
+    assert_eq!(asked(publish, "s3cret").0, 201, "the shared one stays");
+    let watch = token("r", May::Watch, 60);
+    let problem = |status, kind: &str| (status, kind.to_owned());
+    assert_eq!(asked(publish, &watch), problem(403, "token_watch_only"));
+    // Allowed, but nobody is there.
+    assert_eq!(asked("POST /whep/R/nobody", &watch).0, 404);
+    let other = token("other", May::TakePart, 60);
+    let elsewhere = problem(403, "token_other_room");
+    for line in [
+        publish,
+        "POST /whep/r/van",
+        "GET /api/rooms/r/events?name=Ada",
+        "GET /metrics",
+    ] {
+        assert_eq!(asked(line, &other), elsewhere, "{line}");
+    }
+    let over = token("r", May::TakePart, -1);
+    assert_eq!(asked(publish, &over), problem(401, "token_expired"));
+    assert_eq!(asked(publish, "s3cre"), problem(401, "token_wrong"));
+    let none = request(rig.address(), "GET /api/rooms/r/access", &[], "");
+    assert_eq!(none.status, 401);
+    assert!(none.body.contains("token_missing"));
+}
+
+#[test]
+fn a_page_is_told_what_its_token_lets_it_do() {
+    let (rig, token) = guarded();
+    let access = |cookie: &str| {
+        let cookie = format!("weft_token={cookie}");
+        let answer = request(
+            rig.address(),
+            "GET /api/rooms/r/access",
+            &[("cookie", &cookie)],
+            "",
+        );
+        serde_json::from_str::<serde_json::Value>(&answer.body).unwrap()
+    };
+    let shared = serde_json::json!({"may": "take_part", "until": null});
+    assert_eq!(access("s3cret"), shared);
+    let watch = token("r", May::Watch, 60);
+    assert_eq!(access(&watch)["may"], "watch");
+    assert!(access(&watch)["until"].as_u64().is_some());
+    for (given, kept) in [
+        (watch, true),
+        (token("r", May::Watch, -1), true),
+        ("forged.token.x".to_owned(), false),
+    ] {
+        let opened = request(rig.address(), &format!("GET /r/r?token={given}"), &[], "");
+        let cookie = opened.header("set-cookie");
+        assert_eq!(cookie.contains(&given), kept, "{cookie}");
+    }
+}
+
+#[test]
+fn who_may_take_part_invites_others_to_no_more_and_no_longer() {
+    let (rig, token) = guarded();
+    let invite = |token: &str, body: &str| {
+        let bearer = format!("Bearer {token}");
+        let headers = [
+            ("content-type", "application/json"),
+            ("authorization", &*bearer),
+        ];
+        let answer = request(
+            rig.address(),
+            "POST /api/rooms/r/invitation",
+            &headers,
+            body,
+        );
+        assert_eq!(answer.status, 200, "{}", answer.body);
+        let value: serde_json::Value = serde_json::from_str(&answer.body).unwrap();
+        value["token"].as_str().unwrap().to_owned()
+    };
+    let part = r#"{"may": "take_part", "hours": 2}"#;
+    let guest = invite("s3cret", part);
+    assert_eq!(asked(&rig, "POST /whip/r?name=van", &guest, "v=0").0, 201);
+    assert_eq!(asked(&rig, "POST /whip/x?name=van", &guest, "v=0").0, 403);
+    let watcher = invite(&token("r", May::Watch, 60), part);
+    assert_eq!(asked(&rig, "POST /whip/r?name=van", &watcher, "v=0").0, 403);
+    let until = |token: &str| {
+        let bearer = format!("Bearer {token}");
+        let headers = [("authorization", &*bearer)];
+        let answer = request(rig.address(), "GET /api/rooms/r/access", &headers, "");
+        let value: serde_json::Value = serde_json::from_str(&answer.body).unwrap();
+        value["until"].as_u64().unwrap()
+    };
+    assert!(until(&watcher) + 3600 < until(&guest));
+}
+
+#[test]
+fn a_key_alone_keeps_strangers_out() {
+    let rig = Rig::with(ServerConfig {
+        token_key: Some(key()),
+        ..config()
+    });
+    let answer = request(rig.address(), "GET /api/rooms/r/access", &[], "");
+    assert_eq!(answer.status, 401);
+    let open = Rig::start();
+    let headers = [("content-type", "application/json")];
+    let body = r#"{"may": "watch", "hours": 1}"#;
+    let none = request(
+        open.address(),
+        "POST /api/rooms/r/invitation",
+        &headers,
+        body,
+    );
+    assert_eq!(none.body, r#"{"token":null}"#);
+}

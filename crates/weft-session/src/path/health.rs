@@ -1,0 +1,132 @@
+//! What has happened to a path on this call, and what that says of it.
+
+use weft_units::{Duration, Instant, Rate};
+
+use crate::preference::{Cap, Caution};
+
+/// What feedback, or its silence, shows of a path now.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Signs {
+    /// Found dead, or silent for so long that what is in flight is not waited
+    /// for.
+    pub gone: bool,
+    /// How much longer than over the empty path what is sent now takes; `None`
+    /// while a suspicion is open, or before anything is measured.
+    pub excess: Option<Duration>,
+    /// The controller's target rate.
+    pub rate: Rate,
+}
+
+/// A path with such a queue brings frames too late: media goes elsewhere, if
+/// another path is well. Half of it is the jitter buffer's usual room; less
+/// makes every filled queue a sickness.
+const SICK: Duration = Duration::from_millis(100);
+/// It is well again when it has drained to this.
+const WELL: Duration = Duration::from_millis(30);
+/// Dangers closer together than this are one.
+const EVENT: Duration = Duration::from_millis(500);
+
+/// Whether a path may get media, and how much has been safe on it.
+#[derive(Debug)]
+pub(crate) struct Health {
+    sick: bool,
+    gone: bool,
+    danger_at: Option<Instant>,
+    /// What it has carried without danger, in bit/s.
+    safe: Option<f64>,
+    examined_at: Option<Instant>,
+}
+
+impl Health {
+    pub fn new() -> Health {
+        Health {
+            sick: false,
+            gone: false,
+            danger_at: None,
+            safe: None,
+            examined_at: None,
+        }
+    }
+
+    pub fn is_sick(&self) -> bool {
+        self.sick
+    }
+
+    /// Whether it was in danger within this time.
+    pub fn was_in_danger(&self, now: Instant, within: Duration) -> bool {
+        self.danger_at
+            .is_some_and(|at| now.saturating_since(at) < within)
+    }
+
+    /// What it has carried without danger, where that is learnt.
+    pub fn safe_rate(&self) -> Option<Rate> {
+        self.safe.map(|bps| Rate::from_bps(bps as u64))
+    }
+
+    /// Takes in the signs of now. True if the path fell ill.
+    pub fn examine(&mut self, now: Instant, signs: Signs, caution: &Caution) -> bool {
+        let passed = self.examined_at.replace(now);
+        let passed = now.saturating_since(passed.unwrap_or(now));
+        let exceeds = |limit: Duration| signs.excess.is_some_and(|excess| excess >= limit);
+        let fresh = |at: Instant| now.saturating_since(at) < EVENT;
+        let is_event = !self.danger_at.is_some_and(fresh);
+        // That a path is gone says nothing more of its rate the longer it lasts.
+        let goes = signs.gone && !self.gone;
+        self.gone = signs.gone;
+        let in_danger = goes || exceeds(caution.danger);
+        if let Some(cap) = &caution.cap {
+            self.learn(
+                now,
+                cap,
+                (in_danger && is_event, is_event),
+                signs.rate,
+                passed,
+            );
+        } else {
+            self.safe = None;
+        }
+        if in_danger && is_event {
+            self.danger_at = Some(now);
+        }
+        let falls_ill = (signs.gone || exceeds(SICK)) && !self.sick;
+        if falls_ill {
+            self.sick = true;
+        } else if !signs.gone && signs.excess.is_some_and(|excess| excess <= WELL) {
+            self.sick = false;
+        }
+        falls_ill
+    }
+
+    fn learn(
+        &mut self,
+        now: Instant,
+        cap: &Cap,
+        (danger, quiet): (bool, bool),
+        rate: Rate,
+        passed: Duration,
+    ) {
+        let bps = |rate: Rate| rate.as_bps() as f64;
+        let safe = self.safe.get_or_insert(bps(cap.start));
+        if danger {
+            if self.danger_at.is_none() {
+                *safe = safe.min(bps(cap.after_first));
+            }
+            *safe = (*safe * cap.fall).max(bps(cap.least));
+        } else if quiet && !self.gone {
+            let forgotten = self.danger_at.is_none_or(|at| {
+                cap.calm_after
+                    .is_some_and(|calm| now.saturating_since(at) > calm)
+            });
+            let growth = match forgotten {
+                true => cap.early_growth,
+                false => cap.growth,
+            };
+            let grown = *safe * (1.0 + growth * passed.as_secs_f64());
+            // What was never tried is not known to be safe.
+            *safe = safe.max(grown.min(bps(rate).max(bps(cap.least))));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

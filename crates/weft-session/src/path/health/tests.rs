@@ -1,0 +1,90 @@
+use weft_units::{Duration, Instant, Rate};
+
+use super::{Health, Signs};
+use crate::preference::Preference;
+
+const RATE: Rate = Rate::from_mbps(4);
+
+fn at(seconds: f64) -> Instant {
+    Instant::ZERO + Duration::from_secs_f64(seconds)
+}
+
+fn queue_of(ms: u64) -> Signs {
+    Signs {
+        gone: false,
+        excess: Some(Duration::from_millis(ms)),
+        rate: RATE,
+    }
+}
+
+const GONE: Signs = Signs {
+    gone: true,
+    excess: None,
+    rate: RATE,
+};
+
+/// Every tenth of a second in `seconds`, what `signs` says of it; how often the
+/// path fell ill.
+fn examine(health: &mut Health, seconds: std::ops::Range<u64>, signs: Signs) -> usize {
+    let caution = Preference::Balanced.caution();
+    let tenths = seconds.start * 10..seconds.end * 10;
+    let ill = tenths.filter(|n| health.examine(at(*n as f64 / 10.0), signs, &caution));
+    ill.count()
+}
+
+#[test]
+fn a_path_with_a_queue_is_sick_until_it_has_drained() {
+    let mut health = Health::new();
+    assert_eq!(examine(&mut health, 0..1, queue_of(99)), 0);
+    assert!(!health.is_sick());
+    assert_eq!(examine(&mut health, 1..2, queue_of(100)), 1, "once");
+    examine(&mut health, 2..3, queue_of(31));
+    assert!(health.is_sick(), "not drained");
+    examine(&mut health, 3..4, queue_of(30));
+    assert!(!health.is_sick());
+    assert_eq!(examine(&mut health, 4..5, GONE), 1);
+    // A suspicion says nothing, and neither does a path that shows nothing.
+    let unknown = Signs {
+        excess: None,
+        ..queue_of(0)
+    };
+    examine(&mut health, 5..6, unknown);
+    assert!(health.is_sick());
+}
+
+#[test]
+fn what_is_safe_grows_in_calm_to_what_was_tried_and_falls_with_each_danger() {
+    let mut health = Health::new();
+    let mbps = |health: &Health| health.safe_rate().map_or(0.0, |r| r.as_bps() as f64 / 1e6);
+    // 3 Mbit/s, and half of it more each second: to the controller's rate.
+    examine(&mut health, 0..5, queue_of(0));
+    assert!((mbps(&health) - 4.0).abs() < 0.01, "{}", mbps(&health));
+    // Two seconds of danger are four events of half a second: 4 * 0.7^4 is
+    // 0.96, and 1 is always safe.
+    examine(&mut health, 5..7, queue_of(120));
+    assert!((mbps(&health) - 1.0).abs() < 0.01, "{}", mbps(&health));
+    assert!(health.was_in_danger(at(16.0), Duration::from_secs(10)));
+    assert!(!health.was_in_danger(at(17.0), Duration::from_secs(10)));
+    // From then on 3 % a second, half a second after the danger.
+    examine(&mut health, 7..17, queue_of(0));
+    let grown = mbps(&health);
+    assert!((1.30..1.36).contains(&grown), "{grown}");
+}
+
+#[test]
+fn an_outage_is_one_danger_however_long_it_lasts() {
+    let mut health = Health::new();
+    examine(&mut health, 0..5, queue_of(0));
+    examine(&mut health, 5..65, GONE);
+    let safe = health.safe_rate().map_or(0, |rate| rate.as_bps() / 1000);
+    assert_eq!(safe, 2800, "0.7 of 4 Mbit/s");
+}
+
+#[test]
+fn who_prefers_pixels_learns_nothing() {
+    let mut health = Health::new();
+    let caution = Preference::Pixels.caution();
+    health.examine(at(0.0), queue_of(500), &caution);
+    assert_eq!(health.safe_rate(), None);
+    assert!(health.is_sick());
+}

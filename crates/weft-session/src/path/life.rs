@@ -1,0 +1,175 @@
+//! Whether a path lives, as far as the silence on it tells.
+
+use weft_units::{Bytes, Duration, Instant};
+
+use super::{Carried, FEEDBACK_WAIT, Path, PathState, RoundTrip, Waiting};
+
+/// How long after the association last raised no verdict a suspicion lapses:
+/// twice the time that a verdict may take (200 ms at most, chosen by us).
+const SUSPICION_LAPSES: Duration = Duration::from_millis(400);
+
+/// Feedback that is late by less ends a suspicion; only after it is a path
+/// doubted. Half of the time between two reports where there is a choice of
+/// paths. Chosen by trial (`docs/protocol/calm.md`): with 15 ms the first picture
+/// on a path that fails waits longer, and fewer such moments are known as danger.
+const DOUBT: Duration = Duration::from_millis(5);
+
+impl Path {
+    /// When feedback last named a packet for the first time.
+    pub fn heard_at(&self) -> Option<Instant> {
+        self.life.heard_at
+    }
+
+    /// When silence becomes suspicious.
+    pub fn suspicion_due(&self) -> Option<Instant> {
+        /// Suspicion costs a few checks, a false one no more than that; a late
+        /// one delays the verdict, which must fall within 200 ms of a death.
+        /// Hence half of RFC 6298's allowance for variation.
+        const LEAST_VARIATION: Duration = Duration::from_millis(10);
+        const CEILING: Duration = Duration::from_millis(500);
+        /// While feedback keeps coming, a queue grows, and nothing has died.
+        const QUIET: Duration = Duration::from_millis(30);
+        if self.state != PathState::Up {
+            return None;
+        }
+        let waiting_since = self.life.waiting_since?;
+        let variation = (self.life.answer.variation() * 2).max(LEAST_VARIATION);
+        let expected = (self.life.answer.smoothed() + variation).min(CEILING);
+        let overdue = self.history.unheard_since()? + expected;
+        Some(overdue.max(waiting_since + QUIET))
+    }
+
+    /// Marks the path suspect if its silence is overdue; true when it became
+    /// so now.
+    pub fn check_silence(&mut self, now: Instant) -> bool {
+        if self
+            .life
+            .suspect_since
+            .is_some_and(|since| now >= since + SUSPICION_LAPSES)
+            && self.state == PathState::Suspect
+        {
+            // The checks were answered, or no verdict was possible: back in
+            // use, and watched anew.
+            self.marking.doubt();
+            self.state = PathState::Up;
+            self.life.suspect_since = None;
+            self.life.waiting_since = (self.history.in_flight() > Bytes::ZERO).then_some(now);
+        }
+        if self.suspicion_due().is_none_or(|due| now < due) {
+            return false;
+        }
+        self.state = PathState::Suspect;
+        self.life.suspect_since = Some(now);
+        self.life.doubted = false;
+        true
+    }
+
+    /// Whether the path has been suspect for so long that what is in flight
+    /// should not be waited for.
+    pub fn is_doubted(&self) -> bool {
+        self.state == PathState::Suspect && self.life.doubted
+    }
+
+    /// True once, when that becomes so.
+    pub fn check_doubt(&mut self, now: Instant) -> bool {
+        let due = self.doubt_due().is_some_and(|at| at <= now);
+        self.life.doubted |= due;
+        due
+    }
+
+    fn doubt_due(&self) -> Option<Instant> {
+        let waits = self.state == PathState::Suspect && !self.life.doubted;
+        Some(self.life.suspect_since.filter(|_| waits)? + DOUBT)
+    }
+
+    /// When [`Path::check_silence`] has something to do.
+    pub fn silence_deadline(&self) -> Option<Instant> {
+        match self.state {
+            PathState::Up => self.suspicion_due(),
+            PathState::Suspect => {
+                let lapses = self
+                    .life
+                    .suspect_since
+                    .map(|since| since + SUSPICION_LAPSES);
+                self.doubt_due().or(lapses)
+            }
+            PathState::Down => None,
+        }
+    }
+
+    /// The path is dead: everything waiting and in flight must go elsewhere.
+    pub fn on_down(&mut self, now: Instant) -> (Vec<Waiting>, Vec<(u64, Carried)>) {
+        /// Of the 30 s from the last answer to a check (RFC 7675 section 5.1):
+        /// while a path lives, checks are answered every few seconds.
+        const CONSENT_LEFT: Duration = Duration::from_secs(20);
+        self.state = PathState::Down;
+        // Silent for long, it is down because there is no consent.
+        let left = if self.life.silent {
+            Duration::ZERO
+        } else {
+            CONSENT_LEFT
+        };
+        self.life.consent_until = Some(now + left);
+        (self.life.silent, self.life.unanswered) = (false, false);
+        self.clear()
+    }
+
+    /// The path is as good as dead, and so are all others: what waits is stale
+    /// before it can leave. Returns that.
+    pub fn on_silent(&mut self) -> Vec<Waiting> {
+        self.state = PathState::Suspect;
+        self.life.silent = true;
+        self.clear().0
+    }
+
+    /// Whether reports may go here: also on a path that was found dead, which it
+    /// may be in the other direction only, as long as the peer's consent lasts.
+    pub fn may_report(&self, now: Instant) -> bool {
+        let ends = self.life.consent_until;
+        self.state != PathState::Down || ends.is_some_and(|at| now < at)
+    }
+
+    /// Something is to go here, as long as the peer's consent lasts.
+    pub fn send_unanswered(&mut self, now: Instant) {
+        self.life.unanswered = self.may_report(now);
+    }
+
+    /// A path answers: nothing goes to those that do not.
+    pub fn end_unanswered(&mut self) {
+        if std::mem::take(&mut self.life.unanswered) {
+            self.queue.drain();
+        }
+    }
+
+    /// Whether packets leave here.
+    pub fn may_carry(&self, now: Instant) -> bool {
+        self.is_usable() || (self.life.unanswered && self.may_report(now))
+    }
+
+    /// Whether what is sent here may arrive.
+    pub fn is_usable(&self) -> bool {
+        self.state != PathState::Down && !self.life.silent
+    }
+
+    fn clear(&mut self) -> (Vec<Waiting>, Vec<(u64, Carried)>) {
+        self.life.waiting_since = None;
+        self.life.suspect_since = None;
+        self.sending.pacer.reset();
+        self.one_way.clear();
+        self.forecast.clear();
+        (self.queue.drain(), self.history.abandon())
+    }
+
+    /// The path is valid (again). What was known of it before it died is old.
+    pub fn on_up(&mut self, now: Instant, rtt: Duration) {
+        if !self.is_usable() {
+            self.controller.on_path_restored(now);
+            self.marking.restart();
+            self.rtt = RoundTrip::assumed(rtt);
+            self.life.answer = RoundTrip::assumed(rtt + FEEDBACK_WAIT);
+        }
+        self.state = PathState::Up;
+        (self.life.silent, self.life.unanswered) = (false, false);
+        self.life.suspect_since = None;
+    }
+}

@@ -1,0 +1,82 @@
+//! Asking for what is missing: packets again, or a keyframe.
+
+use weft_units::{Instant, MediaKind};
+
+use super::keyframe_requests::{Outlook, Stall};
+use super::{Delivery, ReceiveEvent, Receiver};
+
+impl Receiver {
+    /// Nothing can be released: waits for repair or asks for a keyframe.
+    pub(super) fn check_stall(&mut self, now: Instant) {
+        let oldest_frame = self.frames.oldest();
+        let oldest_partial = self.assembly.partials().next();
+        if self.config.codec.kind() == MediaKind::Audio
+            || (oldest_frame.is_none() && oldest_partial.is_none())
+        {
+            self.keyframes.on_decodable();
+            return;
+        }
+        let keyframe_at = self.assembly.keyframe_progress();
+        // A frame that is complete and not decodable is no keyframe.
+        let blocking = oldest_partial
+            .filter(|(at, _)| oldest_frame.is_none_or(|frame| *at < frame.timestamp))
+            .map(|(_, partial)| partial);
+        let is_headless =
+            self.frames.released().is_none() && blocking.is_none_or(|partial| partial.is_delta);
+        let outlook = match keyframe_at {
+            Some(_) => Outlook::Repairable,
+            None if self.keyframes.is_unrecoverable() && oldest_frame.is_some() => Outlook::Lost,
+            None if is_headless => Outlook::Headless,
+            None => Outlook::Repairable,
+        };
+        let stall = Stall {
+            outlook,
+            progress_at: keyframe_at.max(blocking.map(|partial| partial.last_arrival)),
+            packet_at: self.clock.current_at,
+        };
+        if self.keyframes.on_stalled(now, &stall) {
+            self.push_keyframe_request();
+        }
+    }
+
+    pub(super) fn check_nacks(&mut self, now: Instant) {
+        if self.nack.wake().is_none_or(|at| now < at) {
+            return;
+        }
+        let findings = self.nack.check(now);
+        if !findings.requested.is_empty() {
+            self.counted.repair.nacks += 1;
+            self.counted.repair.requested += findings.requested.len() as u64;
+            self.events.push_back(ReceiveEvent::Nack {
+                sequences: findings.requested.iter().map(|s| *s as u16).collect(),
+            });
+        }
+        if !findings.abandoned.is_empty() {
+            self.counted.repair.abandoned += findings.abandoned.len() as u64;
+            self.give_up(now);
+        }
+    }
+
+    /// Packets were lost for good.
+    pub(super) fn give_up(&mut self, now: Instant) {
+        match (self.config.delivery, self.config.codec.kind()) {
+            (_, MediaKind::Audio) => {}
+            (Delivery::Frames, MediaKind::Video) => {
+                self.keyframes.on_unrecoverable();
+                if self.release_at.is_none() {
+                    self.check_stall(now);
+                }
+            }
+            (Delivery::Packets, MediaKind::Video) => {
+                if self.keyframes.request(now) {
+                    self.push_keyframe_request();
+                }
+            }
+        }
+    }
+
+    fn push_keyframe_request(&mut self) {
+        self.counted.repair.keyframes += 1;
+        self.events.push_back(ReceiveEvent::KeyframeNeeded);
+    }
+}

@@ -1,0 +1,166 @@
+//! Paths that fall ill: what stands in their queues is too late to be of use.
+//!
+//! A path whose delay is well above that of the empty path gets no media that
+//! another one could bring, and is measured until it has drained. What it holds
+//! is sent again elsewhere if that is quickly done, and otherwise left: the
+//! picture begins anew.
+
+use weft_units::{Bytes, Duration, Instant, PathId, Rate, StreamId};
+
+use super::Session;
+use crate::ablation::Ablation;
+use crate::path::{Path, PathState, Purpose, Signs};
+
+/// Another path takes over only what it brings within this time; more, and a
+/// keyframe is sooner there.
+const TAKEN_OVER_WITHIN: Duration = Duration::from_millis(100);
+/// A path with more of a queue takes over nothing.
+const DRAINED: Duration = Duration::from_millis(60);
+
+impl Path {
+    fn signs(&self, now: Instant) -> Signs {
+        let watched = self.state == PathState::Up;
+        Signs {
+            gone: self.is_doubted() || self.state == PathState::Down,
+            excess: self.excess_delay(now).filter(|_| watched),
+            rate: self.controller.target_rate(),
+        }
+    }
+}
+
+impl Session {
+    /// Whether health matters: there is a choice of paths, and the scheduler
+    /// leaves it to the session.
+    fn watches_health(&self) -> bool {
+        self.scheduling.scheduler.keeps_calm() && self.paths.len() > 1
+    }
+
+    /// Whether one path carries everything, for good and all, and the scheduler
+    /// leaves it to the session to keep calm there.
+    pub(super) fn has_only_path(&self) -> bool {
+        self.scheduling.scheduler.keeps_calm()
+            && self.paths.len() == 1
+            && self.has(Ablation::OnlyPath)
+    }
+
+    /// Looks at every path, after feedback and after silence.
+    pub(super) fn examine_paths(&mut self, now: Instant) {
+        if !self.watches_health() {
+            return;
+        }
+        let caution = self.config.preference.caution();
+        let mut ill = Vec::new();
+        for path in self.paths.values_mut() {
+            let (signs, was_sick) = (path.signs(now), path.health.is_sick());
+            if path.health.examine(now, signs, &caution) {
+                ill.push(path.id);
+            }
+            self.rate.moved |= path.health.is_sick() != was_sick;
+        }
+        for id in ill {
+            self.leave(now, id);
+        }
+    }
+
+    /// What is thought safe over all paths: the best one's, and a part of the
+    /// others', since the most doubtful one may fail now.
+    pub(super) fn safe_rate(&self) -> Option<Rate> {
+        let cap = self.config.preference.caution().cap?;
+        if !self.watches_health() || !self.has(Ablation::Caution) {
+            return None;
+        }
+        let safe = || self.paths.values().filter_map(|p| p.health.safe_rate());
+        let (best, all) = (safe().max()?, safe().sum::<Rate>());
+        Some(best + all.saturating_sub(best).mul_f64(cap.others))
+    }
+
+    /// Whether this path is to get no media: it fell ill, and another one is
+    /// well.
+    pub(super) fn avoids(&self, path: &Path) -> bool {
+        self.watches_health()
+            && self.has(Ablation::SickPaths)
+            && path.health.is_sick()
+            && self.may_replace(path.id).next().is_some()
+    }
+
+    /// The paths that are well and may take over from this one: not those that
+    /// their links' policies spare longer.
+    fn may_replace(&self, id: PathId) -> impl Iterator<Item = &Path> {
+        let tier = |id| self.scheduling.policies.tier(id);
+        let may = move |p: &&Path| {
+            p.id != id && p.state == PathState::Up && !p.health.is_sick() && tier(p.id) <= tier(id)
+        };
+        self.paths.values().filter(may)
+    }
+
+    /// The rate of the best path without a queue that may take over.
+    fn other_rate(&self, now: Instant, id: PathId) -> Option<Rate> {
+        let drained = |p: &&Path| p.excess_delay(now).unwrap_or_default() <= DRAINED;
+        let rates = self.may_replace(id).filter(drained);
+        rates.map(|p| p.controller.target_rate()).max()
+    }
+
+    /// Takes off a path that fell ill what is better brought by another.
+    pub(super) fn leave(&mut self, now: Instant, id: PathId) {
+        if !self.watches_health() || !self.has(Ablation::SickPaths) {
+            return;
+        }
+        let Some((rate, path)) = self.other_rate(now, id).zip(self.paths.get(&id)) else {
+            return;
+        };
+        let mut late = Vec::new();
+        let mut needed = path.queue.bytes();
+        for packet in path.history.outstanding() {
+            if self.is_current(id, packet.number, packet.carried) {
+                needed += packet.size;
+                late.push((packet.number, packet.carried));
+            }
+        }
+        if needed == Bytes::ZERO {
+            return;
+        }
+        let streams: Vec<StreamId> = late.iter().map(|(_, carried)| carried.stream).collect();
+        let soon = rate
+            .time_for(needed)
+            .is_some_and(|time| time <= TAKEN_OVER_WITHIN);
+        if !soon && self.has(Ablation::FreshStart) && self.begin_anew(now, id, &streams) {
+            return;
+        }
+        let waiting = self.paths.get_mut(&id).map(|path| path.queue.drain());
+        self.send_elsewhere(now, id, waiting.unwrap_or_default(), late);
+    }
+
+    /// Leaves what is under way of the pictures that this path holds, and asks
+    /// for keyframes. False if that was done just before.
+    fn begin_anew(&mut self, now: Instant, id: PathId, in_flight: &[StreamId]) -> bool {
+        let Some(path) = self.paths.get(&id) else {
+            return false;
+        };
+        let waiting = path.queue.iter().map(|w| w.stream);
+        let mut stuck: Vec<StreamId> = waiting.chain(in_flight.iter().copied()).collect();
+        stuck.sort_unstable();
+        stuck.dedup();
+        stuck.retain(|s| self.streams.senders.get(s).is_some_and(|s| !s.is_audio()));
+        let may = |s: &StreamId| {
+            let stream = self.streams.senders.get(s);
+            stream.is_some_and(|s| s.may_ask_for_keyframe(now))
+        };
+        if stuck.is_empty() || !stuck.iter().all(may) {
+            return false;
+        }
+        for path in self.paths.values_mut() {
+            let is_left = |stream| stuck.contains(&stream);
+            path.queue
+                .retain(|w| w.purpose == Purpose::Audio || !is_left(w.stream));
+        }
+        for id in stuck {
+            if let Some(stream) = self.streams.senders.get_mut(&id) {
+                stream.interrupt();
+            }
+            self.ask_for_keyframe(now, id);
+        }
+        // The encoder is to know the new rate before it makes the keyframe.
+        self.announce_rate(now);
+        true
+    }
+}

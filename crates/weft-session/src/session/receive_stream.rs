@@ -1,0 +1,88 @@
+//! A stream that comes in.
+
+use weft_units::{Instant, PathId, Ssrc};
+use weft_wire::rtp::Header;
+
+use crate::config::ReceiveStreamConfig;
+use crate::receive::{ReceiveConfig, Receiver, ReceiverStats, Recovery};
+
+/// One stream that comes in.
+pub(crate) struct ReceiveStream {
+    pub config: ReceiveStreamConfig,
+    pub receiver: Receiver,
+    /// As signalled, or learned from the first packet.
+    pub ssrc: Option<Ssrc>,
+    pub rtx_ssrc: Option<Ssrc>,
+    pub fec_ssrc: Option<Ssrc>,
+    pub recovery: Recovery,
+    pub highest: Option<u64>,
+    /// Middle 32 bits of the NTP time of the last sender report, and when it
+    /// came (RFC 3550 section 6.4.1).
+    pub last_sender_report: Option<(u32, Instant)>,
+}
+
+impl ReceiveStream {
+    pub fn new(config: ReceiveStreamConfig) -> ReceiveStream {
+        let receiver = Receiver::new(ReceiveConfig {
+            codec: config.codec,
+            delivery: config.delivery,
+        });
+        ReceiveStream {
+            ssrc: config.ssrc,
+            rtx_ssrc: config.rtx.and_then(|(ssrc, _)| ssrc),
+            fec_ssrc: config.fec.and_then(|(ssrc, _)| ssrc),
+            recovery: Recovery::default(),
+            receiver,
+            highest: None,
+            last_sender_report: None,
+            config,
+        }
+    }
+
+    /// Counters and figures so far.
+    pub fn stats(&self) -> ReceiverStats {
+        ReceiverStats {
+            protection: self.recovery.counters,
+            ..self.receiver.stats()
+        }
+    }
+
+    pub fn is_repair(&self, header: &Header) -> bool {
+        self.config
+            .fec
+            .is_some_and(|(_, payload_type)| payload_type == header.payload_type)
+    }
+
+    pub fn is_rtx(&self, header: &Header) -> bool {
+        self.config
+            .rtx
+            .is_some_and(|(_, payload_type)| payload_type == header.payload_type)
+    }
+
+    pub fn claims(&self, header: &Header) -> bool {
+        let ours = header.payload_type == self.config.payload_type
+            || self.is_rtx(header)
+            || self.is_repair(header);
+        let bound = if self.is_rtx(header) {
+            self.rtx_ssrc
+        } else if self.is_repair(header) {
+            self.fec_ssrc
+        } else {
+            self.ssrc
+        };
+        let mid = match (self.config.mid, header.extensions.mid) {
+            (Some(ours), Some(theirs)) => ours == theirs,
+            _ => true,
+        };
+        ours && mid && bound.is_none_or(|ssrc| ssrc == header.ssrc)
+    }
+}
+
+/// Where a packet comes from.
+#[derive(Clone, Copy)]
+pub(super) enum Origin {
+    /// The path that it names, as far as is known, or it names none.
+    Named,
+    /// Another one, in the peer's count if that is known.
+    Copy(PathId),
+}

@@ -1,0 +1,120 @@
+//! No path answers any more. It may be the ways back alone that are dead: so a
+//! little goes on over every path, those that were found dead before included.
+//! If the ways there are dead too, little stands in their queues when they
+//! return.
+
+use weft_units::{Bytes, Duration, Instant, Rate};
+
+use super::Session;
+use crate::path::Path;
+
+/// Pictures are made at this rate. Chosen by us: the smallest ones at their
+/// coarsest, two thirds of what the floor sends.
+const RATE: Rate = Rate::from_kbps(100);
+/// And for so long; sound goes on until the peer's consent has ended. What RATE
+/// makes of it, a link of 1 Mbit/s brings in half a second.
+const LASTS: Duration = Duration::from_secs(5);
+/// What there is to begin with: a keyframe of the smallest size.
+const BURST: Bytes = Bytes(4000);
+
+/// What pictures may take of paths that do not answer.
+#[derive(Debug)]
+pub(super) struct Unanswered {
+    /// When pictures end, until they have.
+    until: Option<Instant>,
+    left: Bytes,
+    earned_at: Instant,
+}
+
+impl Unanswered {
+    fn new(now: Instant) -> Unanswered {
+        Unanswered {
+            until: Some(now + LASTS),
+            left: BURST,
+            earned_at: now,
+        }
+    }
+
+    /// Takes room for a picture; false if there is none.
+    fn take(&mut self, now: Instant, size: Bytes) -> bool {
+        let since = now.saturating_since(self.earned_at);
+        self.left = (self.left + RATE * since).min(BURST);
+        self.earned_at = now;
+        let fits = self.until.is_some() && size <= self.left;
+        if fits {
+            self.left -= size;
+        }
+        fits
+    }
+}
+
+impl Session {
+    /// The last path has fallen silent.
+    pub(super) fn send_unanswered(&mut self, now: Instant) {
+        let calm = self.scheduling.scheduler.keeps_calm();
+        if !calm || self.paths.values().any(Path::is_usable) {
+            return;
+        }
+        for path in self.paths.values_mut() {
+            path.send_unanswered(now);
+        }
+        self.scheduling.unanswered = Some(Unanswered::new(now));
+        self.ask_for_keyframes(now);
+    }
+
+    /// A path answers: what was sent meanwhile may have been lost, and the
+    /// picture begins anew.
+    pub(super) fn end_unanswered(&mut self) {
+        if self.scheduling.unanswered.take().is_none() {
+            return;
+        }
+        for path in self.paths.values_mut() {
+            path.end_unanswered();
+        }
+        for stream in self.streams.senders.values_mut() {
+            stream.interrupt();
+            // It was asked for of other paths.
+            stream.last_keyframe_request = None;
+        }
+    }
+
+    /// Whether a frame of this size may go out though no path answers.
+    pub(super) fn may_send_unanswered(
+        &mut self,
+        now: Instant,
+        is_audio: bool,
+        size: Bytes,
+    ) -> bool {
+        let room = self.scheduling.unanswered.as_mut();
+        room.is_some_and(|room| is_audio || room.take(now, size))
+    }
+
+    /// The target rate, if no path answers.
+    pub(super) fn unanswered_rate(&self) -> Option<Rate> {
+        let room = self.scheduling.unanswered.as_ref()?;
+        Some(room.until.map_or(Rate::ZERO, |_| RATE))
+    }
+
+    /// What the next picture may have, if no path answers: half of what is left,
+    /// so that there is some for the one that follows.
+    pub(super) fn unanswered_budget(&self) -> Option<Bytes> {
+        let room = self.scheduling.unanswered.as_ref()?;
+        Some(Bytes(room.left.0 / 2))
+    }
+
+    /// When pictures end, if no path answers.
+    pub(super) fn unanswered_until(&self) -> Option<Instant> {
+        self.scheduling.unanswered.as_ref()?.until
+    }
+
+    /// Ends pictures that were sent long enough without an answer.
+    pub(super) fn check_unanswered(&mut self, now: Instant) {
+        if self.unanswered_until().is_none_or(|until| now < until) {
+            return;
+        }
+        if let Some(room) = &mut self.scheduling.unanswered {
+            room.until = None;
+        }
+        self.rate.moved = true;
+    }
+}

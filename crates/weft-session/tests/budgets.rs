@@ -1,0 +1,380 @@
+//! What a peer that is let in can make a session do: each input is tried for
+//! the memory that it takes and the feedback that it causes.
+
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::cell::Cell;
+
+use weft_session::{
+    Config, Delivery, Feedback, Frame, Input, Naming, Output, Protocol, ReceiveStreamConfig,
+    SendStreamConfig, Session,
+};
+use weft_units::{Codec, Duration, Ecn, Instant, PathId, Rng, Ssrc};
+use weft_wire::rtp::{ExtensionMap, Extensions, Header, PathExtension};
+
+struct Counting;
+
+thread_local! {
+    static ALLOCATED: Cell<usize> = const { Cell::new(0) };
+}
+
+// SAFETY: every call is passed on to the system allocator unchanged.
+unsafe impl GlobalAlloc for Counting {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        ALLOCATED.set(ALLOCATED.get() + layout.size());
+        // SAFETY: the caller keeps to the contract of `alloc`.
+        unsafe { System.alloc(layout) }
+    }
+
+    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
+        // SAFETY: `pointer` came from `alloc` above with this layout.
+        unsafe { System.dealloc(pointer, layout) }
+    }
+}
+
+#[global_allocator]
+static ALLOCATOR: Counting = Counting;
+
+const MEDIA: Ssrc = Ssrc(100);
+/// The stream that the session sends.
+const OURS: Ssrc = Ssrc(200);
+const EXTENSIONS: ExtensionMap = ExtensionMap {
+    transport_sequence: Some(3),
+    path: Some(5),
+    mid: None,
+    audio_level: None,
+};
+/// Between two reports while packets come.
+const REPORT: Duration = Duration::from_millis(25);
+/// What 5 Mbit/s of the smallest packets bring within that.
+const PACKETS: u16 = 250;
+
+/// By what feedback names the packets.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum By {
+    Path,
+    Transport,
+    Stream,
+}
+
+struct Victim {
+    now: Instant,
+    session: Session,
+    by: By,
+}
+
+/// What an input cost.
+#[derive(Clone, Copy, Default, Debug)]
+struct Cost {
+    /// Bytes taken from the allocator.
+    allocated: usize,
+    /// Of RTCP that was sent on one path.
+    feedback: usize,
+    /// Messages of it.
+    messages: usize,
+}
+
+impl Victim {
+    fn new(by: By) -> Victim {
+        let extensions = match by {
+            By::Path => EXTENSIONS,
+            By::Transport | By::Stream => ExtensionMap {
+                path: None,
+                ..EXTENSIONS
+            },
+        };
+        let naming = match by {
+            By::Stream => Naming::Stream,
+            By::Path | By::Transport => Naming::Transport,
+        };
+        let config = Config {
+            naming,
+            ..Config::new(extensions, Ssrc(1))
+        };
+        let mut session = Session::new(Instant::ZERO, config, Rng::new(1));
+        session.add_receive_stream(ReceiveStreamConfig {
+            ssrc: Some(MEDIA),
+            mid: None,
+            payload_type: 96,
+            rtx: Some((Some(Ssrc(101)), 97)),
+            fec: None,
+            codec: Codec::Vp8,
+            delivery: Delivery::Packets,
+        });
+        let (path, rtt) = (PathId(0), Duration::from_millis(20));
+        session.handle_input(Instant::ZERO, Input::PathUp { path, rtt });
+        let mut victim = Victim {
+            now: Instant::ZERO,
+            session,
+            by,
+        };
+        // A start of the ordinary kind.
+        let first = victim.packet(MEDIA, 0, 0, 0);
+        victim.attack(std::iter::once(first));
+        victim
+    }
+
+    /// A packet whose number, as feedback names it, is `number`.
+    fn packet(&self, ssrc: Ssrc, path: u8, sequence: u16, number: u16) -> Vec<u8> {
+        let (sequence, path, transport) = match self.by {
+            By::Path => (sequence, Some(path), None),
+            By::Transport => (sequence, None, Some(number)),
+            By::Stream => (number, None, None),
+        };
+        let header = Header {
+            payload_type: 96,
+            sequence,
+            ssrc,
+            extensions: Extensions {
+                transport_sequence: transport,
+                path: path.map(|path| PathExtension {
+                    path: PathId(path),
+                    stream_sequence: sequence,
+                    transport_sequence: number,
+                }),
+                ..Extensions::default()
+            },
+            ..Header::default()
+        };
+        let mut packet = Vec::new();
+        header.write(&EXTENSIONS, &mut packet);
+        packet.extend_from_slice(&[0x10, 0, 0, 0]);
+        packet
+    }
+
+    /// The cost of the packets and of the report that follows.
+    fn attack(&mut self, packets: impl Iterator<Item = Vec<u8>>) -> Cost {
+        let packets: Vec<Vec<u8>> = packets.collect();
+        let (before, path, ecn) = (ALLOCATED.get(), PathId(0), Ecn::NotEct);
+        for packet in &packets {
+            let input = Input::Rtp { path, ecn, packet };
+            self.session.handle_input(self.now, input);
+        }
+        self.now += REPORT;
+        self.session.handle_input(self.now, Input::Timeout);
+        let mut cost = Cost::default();
+        while let Some(output) = self.session.poll_output() {
+            if let Output::Transmit(sent) = output
+                && sent.protocol == Protocol::Rtcp
+            {
+                cost.feedback += sent.packet.len();
+                cost.messages += 1;
+            }
+        }
+        cost.allocated = ALLOCATED.get() - before;
+        println!("{:?}: {cost:?}", self.by);
+        cost
+    }
+}
+
+/// Memory for a packet of whatever kind, its place in logs, and its share of
+/// the reports.
+const PER_PACKET: usize = 1_000;
+/// A report of the widest gaps that are told.
+const PER_REPORT: usize = 300_000;
+
+fn assert_bounded(cost: Cost) {
+    let most = usize::from(PACKETS) * PER_PACKET + PER_REPORT;
+    assert!(cost.allocated < most, "{cost:?}");
+    assert!(cost.feedback < 20_000, "{cost:?}");
+    assert!(cost.messages <= 128, "{cost:?}");
+}
+
+#[test]
+fn numbers_that_jump_cost_no_more_than_the_packets_that_bear_them() {
+    for (by, step) in [(By::Path, 8_000), (By::Transport, 8_000), (By::Stream, 900)] {
+        let mut victim = Victim::new(by);
+        for round in 0..4_u16 {
+            let numbers = (1..=PACKETS).map(|i| round * PACKETS + i);
+            let packets: Vec<_> = numbers
+                .map(|i| victim.packet(MEDIA, 0, i, i.wrapping_mul(step)))
+                .collect();
+            assert_bounded(victim.attack(packets.into_iter()));
+        }
+    }
+}
+
+#[test]
+fn what_came_behind_a_jump_is_reported_and_an_honest_gap_too() {
+    for by in [By::Path, By::Transport] {
+        let mut victim = Victim::new(by);
+        // A thousand packets were lost, then the numbers begin anew.
+        let numbers = [1, 1002, 1003, 30_000, 30_001];
+        let packets: Vec<_> = (1..)
+            .zip(numbers)
+            .map(|(i, number)| victim.packet(MEDIA, 0, i, number))
+            .collect();
+        let cost = victim.attack(packets.into_iter());
+        // From the last report's packet on; what lies before the jump, and
+        // what lies behind it.
+        assert_eq!(cost.messages, 2, "{cost:?}");
+    }
+}
+
+#[test]
+fn paths_that_nobody_has_are_not_remembered_beyond_a_few() {
+    let mut victim = Victim::new(By::Path);
+    let packets: Vec<_> = (0..=255)
+        .map(|path| victim.packet(MEDIA, path, path.into(), 0))
+        .collect();
+    let cost = victim.attack(packets.into_iter());
+    assert!(cost.messages <= 16, "{cost:?}");
+}
+
+#[test]
+fn packets_of_unknown_streams_are_not_reported() {
+    for by in [By::Path, By::Transport, By::Stream] {
+        let mut victim = Victim::new(by);
+        victim.attack(std::iter::empty());
+        let packets: Vec<_> = (0..100)
+            .map(|i| victim.packet(Ssrc(1_000 + u32::from(i)), 0, i, i + 1))
+            .collect();
+        let cost = victim.attack(packets.into_iter());
+        assert_eq!(cost.messages, 0, "{by:?}: {cost:?}");
+    }
+}
+
+#[test]
+fn sequence_numbers_that_jump_take_no_place_for_what_lies_between() {
+    for step in [450, 2_000, 8_000] {
+        let mut victim = Victim::new(By::Path);
+        let packets: Vec<_> = (1..=PACKETS)
+            .map(|i| victim.packet(MEDIA, 0, i.wrapping_mul(step), i))
+            .collect();
+        let cost = victim.attack(packets.into_iter());
+        assert!(cost.allocated < 600_000, "{step}: {cost:?}");
+    }
+}
+
+/// RTCP as a peer writes it by hand: whole words behind a header.
+fn rtcp(packet_type: u8, count: u8, body: &[u8]) -> Vec<u8> {
+    let words = (body.len() / 4) as u16;
+    let mut packet = vec![0x80 | count, packet_type];
+    packet.extend_from_slice(&words.to_be_bytes());
+    packet.extend_from_slice(body);
+    packet
+}
+
+/// Feedback by transport-wide numbers that names 32,000 packets, all lost, in
+/// some twenty bytes.
+fn runs_of_lost() -> Vec<u8> {
+    let mut body = Vec::new();
+    for word in [1_u32, OURS.0, 32_000, 0] {
+        body.extend_from_slice(&word.to_be_bytes());
+    }
+    for run in [8_000_u16; 4] {
+        body.extend_from_slice(&run.to_be_bytes());
+    }
+    rtcp(205, 15, &body)
+}
+
+/// A datagram that asks for some 5,000 packets again.
+fn long_nack() -> Vec<u8> {
+    let mut body = Vec::new();
+    for word in [1, OURS.0] {
+        body.extend_from_slice(&u32::to_be_bytes(word));
+    }
+    for i in 0..297_u16 {
+        body.extend_from_slice(&(i * 17).to_be_bytes());
+        body.extend_from_slice(&[0xff, 0xff]);
+    }
+    rtcp(205, 1, &body)
+}
+
+/// A session that has sent a second of pictures, of which it has heard
+/// nothing.
+fn sender(by: By) -> Victim {
+    let mut victim = Victim::new(by);
+    let stream = victim.session.add_send_stream(SendStreamConfig {
+        ssrc: OURS,
+        rtx: Some((Ssrc(201), 97)),
+        fec: None,
+        payload_type: 96,
+        codec: Codec::Vp8,
+        mid: None,
+        feedback: Feedback::EachPacket,
+    });
+    for number in 0..30_u32 {
+        let frame = Frame {
+            data: &[1; 1500],
+            timestamp: number * 3000,
+            keyframe: number == 0,
+            temporal_layer: None,
+            layer_sync: false,
+            non_reference: false,
+            captured_at: victim.now,
+        };
+        let sent = victim.session.send_frame(victim.now, stream, &frame);
+        sent.expect("it has the stream");
+        victim.now += Duration::from_millis(33);
+        victim.session.handle_input(victim.now, Input::Timeout);
+        while victim.session.poll_output().is_some() {}
+    }
+    victim
+}
+
+/// Memory taken for so many of these datagrams within a second.
+fn flood(victim: &mut Victim, datagram: &[u8]) -> usize {
+    const DATAGRAMS: u64 = 1_000;
+    let (before, path) = (ALLOCATED.get(), PathId(0));
+    for _ in 0..DATAGRAMS {
+        victim.now += Duration::from_secs(1) / DATAGRAMS;
+        let packet = datagram;
+        let input = Input::Rtcp { path, packet };
+        victim.session.handle_input(victim.now, input);
+        while victim.session.poll_output().is_some() {}
+    }
+    let allocated = ALLOCATED.get() - before;
+    println!("{:?}: {allocated} bytes", victim.by);
+    allocated
+}
+
+#[test]
+fn feedback_takes_no_memory_for_what_was_never_sent() {
+    for by in [By::Path, By::Transport, By::Stream] {
+        let allocated = flood(&mut sender(by), &runs_of_lost());
+        assert!(allocated < 1_000_000, "{by:?}: {allocated}");
+    }
+}
+
+#[test]
+fn requests_for_packets_are_looked_up_within_a_budget() {
+    let mut victim = sender(By::Path);
+    flood(&mut victim, &long_nack());
+    let nacked = victim.session.stats().senders[0].nacked;
+    assert!(nacked < 200_000, "{nacked} looked up");
+    assert!(victim.session.stats().drops.over_budget > 900);
+}
+
+#[test]
+fn small_messages_are_handled_within_a_budget() {
+    // Three hundred keyframe requests in full intra requests of 8 bytes each,
+    // and as many empty goodbyes.
+    let requests: Vec<u8> = std::iter::once([0, 0, 0, 1, 0, 0, 0, 0])
+        .chain((0..148).map(|i| [0, 0, 0, 200, i, 0, 0, 0]))
+        .flatten()
+        .collect();
+    let goodbyes = rtcp(203, 0, &[]).repeat(300);
+    for datagram in [rtcp(206, 4, &requests), goodbyes] {
+        let mut victim = sender(By::Path);
+        flood(&mut victim, &datagram);
+        let dropped = victim.session.stats().drops.over_budget;
+        assert!(dropped > 900, "{dropped} of a thousand");
+    }
+}
+
+#[test]
+fn a_peer_that_reports_often_stays_within_its_budget() {
+    // Four hundred reports a second, as of eight paths with half as many
+    // again, and a receiver report with each.
+    let mut datagram = rtcp(201, 0, &[0, 0, 0, 1]);
+    datagram.extend(rtcp(206, 1, &[0, 0, 0, 1, 0, 0, 0, 200]));
+    let mut victim = sender(By::Path);
+    for _ in 0..4_000 {
+        victim.now += Duration::from_micros(2_500);
+        let (path, packet) = (PathId(0), &datagram[..]);
+        let input = Input::Rtcp { path, packet };
+        victim.session.handle_input(victim.now, input);
+        while victim.session.poll_output().is_some() {}
+    }
+    assert_eq!(victim.session.stats().drops.over_budget, 0);
+}

@@ -1,0 +1,139 @@
+//! Links that fail in ways that made pictures stand for seconds.
+
+use weft_session::{Ablation, SchedulerKind};
+use weft_units::{Duration, Rate};
+
+use crate::world::{World, link};
+
+fn seconds(s: u64) -> Duration {
+    Duration::from_secs(s)
+}
+
+/// Two links of which the quicker one has the call.
+fn two_links(ablation: Ablation) -> World {
+    let links = [
+        link("rate=4mbit,delay=15ms,queue=1s"),
+        link("rate=4mbit,delay=40ms,queue=1s"),
+    ];
+    let mut world = World::without_a_part(21, &links, SchedulerKind::Weft, ablation);
+    world.run(seconds(10));
+    world
+}
+
+#[test]
+fn a_link_that_loses_its_capacity_holds_up_the_picture_for_a_moment() {
+    let stands = |ablation| {
+        let mut world = two_links(ablation);
+        world.set_capacity(0, Rate::from_kbps(150));
+        world.run(seconds(10));
+        world.longest_gap(seconds(10), seconds(20))
+    };
+    let (whole, without) = (stands(Ablation::None), stands(Ablation::SickPaths));
+    assert!(whole <= Duration::from_millis(250), "{whole:?}");
+    assert!(whole <= without, "{whole:?}, without {without:?}");
+}
+
+#[test]
+fn feedback_returns_by_a_path_that_is_down() {
+    let mut world = two_links(Ablation::None);
+    // Nothing comes back by the first link; the second one brings nothing to
+    // the receiver, and is found dead.
+    world.cut_return(0);
+    world.cut_forward(1);
+    world.run(seconds(10));
+    let shown = world.frames_between(seconds(12), seconds(20));
+    assert!(shown >= 200, "{shown} frames in 8 s");
+}
+
+#[test]
+fn the_budget_of_a_picture_is_what_comes_in_time() {
+    let mut world = two_links(Ablation::None);
+    // Some 2.5 Mbit/s for 80 ms, on each link.
+    let usual = world.frame_budget().expect("a scheduler that keeps calm");
+    assert!((20_000..80_000).contains(&usual.0), "{usual:?}");
+    world.set_capacity(0, Rate::from_kbps(100));
+    world.set_capacity(1, Rate::from_kbps(100));
+    world.run(seconds(1));
+    let narrow = world.frame_budget().expect("a scheduler that keeps calm");
+    assert!(narrow.0 < usual.0 / 10, "{narrow:?} of {usual:?}");
+    let none = two_links(Ablation::FrameBudget);
+    assert_eq!(none.frame_budget(), None);
+}
+
+#[test]
+fn nothing_is_sent_to_a_path_without_consent() {
+    let mut world = two_links(Ablation::None);
+    world.cut(1);
+    world.run(seconds(25));
+    let before = world.sent_to_sender_on(1);
+    assert!(before > 0, "reports, while consent lasts");
+    world.run(seconds(10));
+    assert_eq!(world.sent_to_sender_on(1), before);
+}
+
+/// Nothing has come back for a second, and the association says so.
+fn unanswered(cut: fn(&mut World, usize)) -> World {
+    let mut world = two_links(Ablation::None);
+    cut(&mut world, 0);
+    cut(&mut world, 1);
+    world.run(seconds(1));
+    world.fall_silent();
+    world
+}
+
+#[test]
+fn pictures_and_sound_go_on_while_nothing_comes_back() {
+    let mut world = two_links(Ablation::None);
+    world.add_sound();
+    world.cut_return(0);
+    world.cut_return(1);
+    world.run(seconds(1));
+    world.fall_silent();
+    world.run(seconds(4));
+    // Nobody can repair what is lost, so links without loss.
+    let gap = world.longest_gap(seconds(12), seconds(15));
+    assert!(gap <= Duration::from_millis(100), "{gap:?}");
+    // It began after ten seconds.
+    let (missed, silence) = world.missed_sound(seconds(0), seconds(5));
+    assert!(
+        missed <= 10 && silence <= Duration::from_millis(60),
+        "{missed}, {silence:?}"
+    );
+    // And after it has ended, as before.
+    world.answer(0);
+    world.run(seconds(3));
+    let shown = world.frames_between(seconds(16), seconds(18));
+    assert!(shown >= 58, "{shown} frames in 2 s");
+}
+
+#[test]
+fn little_stands_in_the_queues_of_links_that_return() {
+    let mut world = unanswered(World::cut_forward);
+    let sent = |world: &World| {
+        (0..2)
+            .map(|link| world.path_stats(link).sent_bytes.0)
+            .sum::<u64>()
+    };
+    let before = sent(&world);
+    world.run(seconds(10));
+    // 100 kbit/s for 5 s on both, what it begins with, and headers.
+    let blind = sent(&world) - before;
+    assert!((80_000..180_000).contains(&blind), "{blind} bytes");
+    let before = sent(&world);
+    world.run(seconds(5));
+    assert_eq!(sent(&world), before);
+}
+
+#[test]
+fn the_only_path_always_gets_a_packet() {
+    let narrowed = |ablation| {
+        let links = [link("rate=4mbit,delay=15ms,queue=1s")];
+        let mut world = World::without_a_part(21, &links, SchedulerKind::Weft, ablation);
+        world.run(seconds(10));
+        world.set_capacity(0, Rate::from_kbps(100));
+        world.run(Duration::from_millis(500));
+        world.frame_budget().expect("a scheduler that keeps calm").0
+    };
+    assert!(narrowed(Ablation::None) >= 1200);
+    assert_eq!(narrowed(Ablation::OnlyPath), 0);
+}

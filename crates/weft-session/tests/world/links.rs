@@ -1,0 +1,72 @@
+//! Links that change in one way only.
+
+use weft_session::{Ablation, Config, Input, SchedulerKind};
+use weft_units::{Bytes, PathId, Rate, Ssrc};
+use weft_wire::rtp::ExtensionMap;
+
+use super::World;
+
+impl World {
+    /// A call with a part left out.
+    pub fn without_a_part(
+        seed: u64,
+        specs: &[weft_links::LinkSpec],
+        scheduler: SchedulerKind,
+        ablation: Ablation,
+    ) -> World {
+        let extensions = ExtensionMap {
+            path: Some(5),
+            transport_sequence: Some(3),
+            ..ExtensionMap::default()
+        };
+        let mut config = Config::new(extensions, Ssrc(1));
+        (config.scheduler, config.ablation) = (scheduler, ablation);
+        World::with_config(seed, specs, config, true)
+    }
+
+    /// To the receiver and back.
+    pub fn set_capacity(&mut self, link: usize, rate: Rate) {
+        let now = self.now;
+        self.links[link].up.set_capacity(now, rate);
+        self.links[link].down.set_capacity(now, rate);
+    }
+
+    /// Nothing comes to the receiver by this link any more.
+    pub fn cut_forward(&mut self, link: usize) {
+        let now = self.now;
+        self.links[link].up.cut(now);
+    }
+
+    /// Nothing comes back from the receiver by this link any more.
+    pub fn cut_return(&mut self, link: usize) {
+        let now = self.now;
+        self.links[link].down.cut(now);
+    }
+
+    /// The sender's association says that nothing answers on any link.
+    pub fn fall_silent(&mut self) {
+        for link in 0..self.links.len() {
+            let path = PathId(link as u8);
+            self.sender
+                .handle_input(self.now, Input::PathSilent { path });
+        }
+    }
+
+    /// Both ways of a link live, and the sender's association says so.
+    pub fn answer(&mut self, link: usize) {
+        self.links[link].up.restore(self.now);
+        self.links[link].down.restore(self.now);
+        let (path, rtt) = (PathId(link as u8), self.links[link].rtt);
+        self.sender
+            .handle_input(self.now, Input::PathUp { path, rtt });
+    }
+
+    /// Packets that the receiver has sent by this link so far.
+    pub fn sent_to_sender_on(&self, link: usize) -> u64 {
+        self.links[link].down.counters().sent.packets
+    }
+
+    pub fn frame_budget(&self) -> Option<Bytes> {
+        self.sender.frame_budget(self.now)
+    }
+}

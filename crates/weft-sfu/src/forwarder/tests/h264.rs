@@ -1,0 +1,55 @@
+use super::*;
+
+/// A picture of H.264 in packets of one NAL unit each, with these types.
+fn h264_picture(sequence: &mut u64, timestamp: u32, kinds: &[u8]) -> Vec<MediaPacket> {
+    let packets = kinds.iter().enumerate().map(|(n, kind)| {
+        *sequence += 1;
+        MediaPacket {
+            sequence: *sequence - 1,
+            timestamp,
+            marker: n + 1 == kinds.len(),
+            payload: Arc::from([0x60 | kind, 1, 2]),
+        }
+    });
+    packets.collect()
+}
+
+#[test]
+fn h264_starts_at_parameters_and_pauses_by_whole_pictures() {
+    const KEYFRAME: [u8; 3] = [7, 8, 5];
+    let (mut forwarder, rates) = (Forwarder::new(Codec::H264), LayerRates::default());
+    let (mut sequence, mut timestamp) = (1_000, 0);
+    let mut send = |forwarder: &mut Forwarder, kinds: &[u8]| -> Vec<Forwarding> {
+        timestamp += TICKS;
+        for packet in h264_picture(&mut sequence, timestamp, kinds) {
+            forwarder.handle_packet(at(u64::from(timestamp / 90)), &packet, &rates);
+        }
+        std::iter::from_fn(|| forwarder.poll_output()).collect()
+    };
+    let numbers = |outputs: &[Forwarding]| -> Vec<(u64, bool)> {
+        let packet = |output: &Forwarding| match output {
+            Forwarding::Packet(p) => Some((p.sequence, p.keyframe)),
+            Forwarding::KeyframeNeeded => None,
+        };
+        outputs.iter().filter_map(packet).collect()
+    };
+    // Nothing before parameters: neither slices nor an IDR picture without.
+    assert_eq!(send(&mut forwarder, &[1, 1]), []);
+    assert_eq!(send(&mut forwarder, &[5]), []);
+    let first = send(&mut forwarder, &KEYFRAME);
+    assert_eq!(numbers(&first), [(1, true), (2, true), (3, true)]);
+    let second = send(&mut forwarder, &[1, 1]);
+    assert_eq!(numbers(&second), [(4, false), (5, false)]);
+    // A queue that is too long: what comes is dropped from a whole picture on.
+    let downlink = |millis| Downlink {
+        target: None,
+        queued: Duration::from_millis(millis),
+    };
+    forwarder.set_downlink(downlink(500));
+    assert_eq!(send(&mut forwarder, &[1, 1]), []);
+    assert_eq!(send(&mut forwarder, &KEYFRAME), []);
+    forwarder.set_downlink(downlink(0));
+    assert_eq!(send(&mut forwarder, &[1]), [Forwarding::KeyframeNeeded]);
+    let again = send(&mut forwarder, &KEYFRAME);
+    assert_eq!(numbers(&again), [(6, true), (7, true), (8, true)]);
+}

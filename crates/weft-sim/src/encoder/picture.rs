@@ -1,0 +1,88 @@
+//! What rate controls are told of a picture, and what they make of it.
+
+use weft_experiment::ModelSetup;
+
+use super::parameters::Transition;
+
+/// The pictures as the rate control sees them.
+#[derive(Clone, Copy, Debug)]
+pub struct Picture {
+    /// Pictures per second.
+    pub fps: f64,
+    pub layer: usize,
+    /// `log2` of the time to the picture that it refers to, in 30ths of a
+    /// second.
+    pub distance: f64,
+    pub keyframe: bool,
+    /// Most bits that it should have.
+    pub budget: Option<f64>,
+}
+
+/// What a rate control made of a picture.
+#[derive(Clone, Copy, Debug)]
+pub struct Outcome {
+    pub bits: f64,
+    /// Quantizer, in the codec's own units.
+    pub quantizer: f64,
+    pub psnr: f64,
+}
+
+/// Quality from one reference to the next, in dB.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Quality {
+    reference: f64,
+}
+
+/// What the content costs.
+#[derive(Clone, Copy, Debug)]
+pub struct Content {
+    pub pixels: f64,
+    /// `log2(height / 360)`, the fit's variable for the resolution.
+    pub scale: f64,
+    /// `log2` of the complexity.
+    pub complexity: f64,
+}
+
+/// Heights that the fit is stretched to beyond those that were measured: 180
+/// and 1080 lines.
+const LEAST_SCALE: f64 = -1.0;
+const MOST_SCALE: f64 = 1.6;
+
+impl Content {
+    pub fn of(setup: &ModelSetup) -> Content {
+        Content {
+            pixels: f64::from(setup.width) * f64::from(setup.height),
+            scale: (f64::from(setup.height) / 360.0)
+                .log2()
+                .clamp(LEAST_SCALE, MOST_SCALE),
+            complexity: setup.complexity.log2(),
+        }
+    }
+
+    /// Bits of a picture with so many per pixel (as `log2`, at complexity 1),
+    /// at most those of the raw one in I420.
+    pub fn bits(&self, per_pixel: f64) -> f64 {
+        const RAW: f64 = 12.0;
+        (per_pixel + self.complexity).exp2().min(RAW) * self.pixels
+    }
+}
+
+impl Quality {
+    /// What the quantizer would give in the long run, above what there is.
+    pub fn gap(&self, long_run: f64) -> f64 {
+        long_run - self.reference
+    }
+
+    /// Of a delta frame.
+    pub fn after(&self, gap: f64, transition: &Transition) -> f64 {
+        let moved = transition.rise * gap.max(0.0) + transition.fall * gap.min(0.0);
+        self.reference + moved
+    }
+
+    /// Later pictures refer to this one, if it is in the base layer.
+    pub fn follow(&mut self, psnr: f64, layer: usize) {
+        if layer == 0 {
+            self.reference = psnr;
+        }
+    }
+}

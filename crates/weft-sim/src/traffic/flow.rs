@@ -1,0 +1,58 @@
+use weft_experiment::{FlowDetail, FlowSetup};
+use weft_units::{Duration, Instant};
+
+use crate::network::Network;
+use crate::packet::{LegId, Packet};
+
+/// A flow at work. It is called when one of its packets or timers is due, and
+/// sends through the network.
+pub(crate) trait Flow {
+    /// A timer of the flow has come, perhaps too early. `key` is the number
+    /// that the flow gave it.
+    fn on_timer(&mut self, now: Instant, key: u32, network: &mut Network);
+
+    /// A packet of the flow reached the end of its leg.
+    fn on_packet(&mut self, now: Instant, packet: &Packet, network: &mut Network);
+
+    /// A packet of the flow ended on its way.
+    fn on_dropped(&mut self, _packet: &Packet) {}
+
+    /// The end of a period.
+    fn sample(&mut self, at: Instant);
+
+    /// What only flows of this kind have.
+    fn detail(&mut self) -> FlowDetail;
+}
+
+/// The two ways of one of a flow's routes.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Legs {
+    /// From the source to the sink.
+    pub there: LegId,
+    /// From the sink to the source.
+    pub back: LegId,
+}
+
+impl Legs {
+    /// Whether `leg` is one of them.
+    pub fn has(&self, leg: LegId) -> bool {
+        leg == self.there || leg == self.back
+    }
+}
+
+/// When a flow begins and ends, as times of the run.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Span {
+    pub start: Instant,
+    pub stop: Option<Instant>,
+}
+
+impl Span {
+    pub fn of(setup: &FlowSetup) -> Span {
+        let at = |time: Duration| Instant::ZERO + time;
+        Span {
+            start: at(setup.start),
+            stop: setup.stop.map(at),
+        }
+    }
+}

@@ -1,0 +1,145 @@
+//! What attacks do to the calls of others: one after another, with everything
+//! else the same.
+
+use weft_units::{Duration, Instant, Rate};
+
+use crate::hostile::{Attack, Kind};
+use crate::member::{Part, Speech};
+use crate::network::SERVER;
+use crate::pictures::FRAME_INTERVAL;
+use crate::plan::{Deed, MemberPlan, Plan, link_of};
+use crate::processor::{Load, Pace, Spent};
+use crate::world::World;
+
+/// Viewers of the one publisher.
+const VIEWERS: usize = 4;
+/// Those who attack together.
+const INTRUDERS: usize = 3;
+const FROM: Instant = Instant::from_nanos(5_000_000_000);
+const UNTIL: Instant = Instant::from_nanos(15_000_000_000);
+
+/// What an attack did.
+#[derive(Clone, Debug)]
+pub struct Effect {
+    /// Pictures shown, of those captured while it went on.
+    pub delivery: f64,
+    /// From capture to display: of a hundred pictures all but one are quicker.
+    pub p99: Duration,
+    /// Freezes of all viewers together, and how long they were.
+    pub freezes: u32,
+    pub frozen: Duration,
+    /// Of the server's one processor, what went to the attackers.
+    pub processor: f64,
+    /// The dearest of their inputs.
+    pub dearest: Duration,
+    /// Datagrams that they sent, or requests.
+    pub inputs: u64,
+    /// Most memory that the server held.
+    pub held: i64,
+    /// Connections that signalling had at the end.
+    pub connections: usize,
+}
+
+/// Lets these attack, or nobody.
+#[must_use]
+pub fn under(kind: Option<Kind>, pace: Pace) -> Effect {
+    let plan = plan(kind);
+    let mut world = World::new(&plan, pace);
+    world.run_until(FROM);
+    let before = frozen(&world);
+    world.run_until(UNTIL);
+    let after = frozen(&world);
+    let captured = (UNTIL - FROM).as_secs_f64() / FRAME_INTERVAL.as_secs_f64();
+    let viewers = || world.members.iter().skip(1);
+    let shown: usize = viewers().map(|v| v.screen.count(FROM, UNTIL)).sum();
+    let latency = viewers().filter_map(|v| v.screen.latency(FROM, 0.99));
+    let hostile = spent_by_intruders(&world);
+    Effect {
+        delivery: shown as f64 / captured / VIEWERS as f64,
+        p99: latency.max().unwrap_or_default(),
+        freezes: after.0 - before.0,
+        frozen: after.1 - before.1,
+        processor: hostile.time.as_secs_f64() / (UNTIL - FROM).as_secs_f64(),
+        dearest: hostile.most_time,
+        inputs: hostile.inputs,
+        held: world.server.processor.most_held,
+        connections: world.server.resources.len(),
+    }
+}
+
+fn frozen(world: &World) -> (u32, Duration) {
+    let freezes = world.members.iter().map(|member| &member.screen.freezes);
+    let count = freezes.clone().map(|f| f.count()).sum();
+    (
+        count,
+        freezes.fold(Duration::ZERO, |all, f| all + f.total()),
+    )
+}
+
+fn spent_by_intruders(world: &World) -> Spent {
+    let mut all = Spent::default();
+    for (load, spent) in &world.server.processor.spent {
+        let by = match load {
+            Load::Datagram(ip) | Load::Request(ip) => *ip,
+            Load::Timeout => SERVER.ip(),
+        };
+        if world.intruders.iter().any(|intruder| intruder.ip == by) {
+            all.inputs += spent.inputs;
+            all.time += spent.time;
+            all.most_time = all.most_time.max(spent.most_time);
+        }
+    }
+    all
+}
+
+fn plan(kind: Option<Kind>) -> Plan {
+    let member = |name: String, part| MemberPlan {
+        name,
+        part,
+        speech: Speech::Native,
+        links: vec![link_of("rate=8mbit,delay=15ms", true)],
+    };
+    let whom = "publisher";
+    let mut members = vec![member(whom.to_owned(), Part::Publishes)];
+    for n in 0..VIEWERS {
+        members.push(member(format!("viewer {n}"), Part::Plays(whom.to_owned())));
+    }
+    let joins = (0..members.len()).map(|n| (Instant::ZERO, Deed::Joins(n)));
+    let attack = |kind: Kind, n: usize| {
+        let parts = kind.parts(whom);
+        let rate = match kind {
+            Kind::Floods => Rate::from_mbps(150),
+            _ => Rate::from_mbps(5),
+        };
+        let attack = Attack {
+            kind,
+            part: parts.get(n % parts.len().max(1)).cloned(),
+            speech: match n % 2 {
+                0 => Speech::Native,
+                _ => Speech::Browser,
+            },
+            rate,
+            requests: match kind {
+                Kind::Figures => 1_000.0,
+                _ => 67.0 / INTRUDERS as f64,
+            },
+            from: Instant::from_nanos(3_000_000_000),
+            until: UNTIL,
+        };
+        let link = match kind {
+            Kind::Sips => "rate=100kbit,delay=30ms",
+            _ => "rate=200mbit,delay=5ms",
+        };
+        (attack, link_of(link, true))
+    };
+    let attacks = kind.into_iter();
+    Plan {
+        seed: 1,
+        deeds: joins.collect(),
+        members,
+        attacks: attacks
+            .flat_map(|kind| (0..INTRUDERS).map(move |n| attack(kind, n)))
+            .collect(),
+        length: UNTIL - Instant::ZERO,
+    }
+}

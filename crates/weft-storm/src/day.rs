@@ -1,0 +1,88 @@
+//! A day of joins and leaves: what a server holds when all are gone is the same
+//! in the evening as in the morning.
+
+use weft_testing::allocation::tally;
+use weft_units::{Duration, Instant};
+
+use crate::member::{Part, Speech};
+use crate::plan::{Deed, MemberPlan, Plan, link_of};
+use crate::processor::Pace;
+use crate::world::World;
+
+/// Somebody publishes and somebody plays it, so long.
+const CALL: Duration = Duration::from_secs(2);
+/// From one such call to the next.
+const CYCLE: Duration = Duration::from_secs(60);
+/// Calls in an hour; in the rest of it all who are gone are forgotten.
+const CALLS: u64 = 55;
+const HOUR: Duration = Duration::from_secs(3_600);
+
+/// What was there at the end of an hour.
+#[derive(Clone, Copy, Debug)]
+pub struct Evening {
+    pub hour: u64,
+    /// Bytes that this thread holds: server, members and network, without what
+    /// was written down of the hour.
+    pub held: i64,
+    /// Connections and participants.
+    pub left: usize,
+    /// Joins so far.
+    pub joins: u64,
+}
+
+/// Lets so many hours pass and tells of each.
+pub fn pass(hours: u64, mut tell: impl FnMut(&Evening)) -> Vec<Evening> {
+    let plan = plan(hours);
+    let mut world = World::new(&plan, Pace::Counted);
+    let mut evenings = Vec::new();
+    for hour in 1..=hours {
+        world.run_until(Instant::ZERO + HOUR.mul_f64(hour as f64));
+        let violations = std::mem::take(&mut world.watch.violations);
+        assert!(violations.is_empty(), "in hour {hour}: {violations:?}");
+        world.forget_records();
+        let evening = Evening {
+            hour,
+            held: tally().held(),
+            left: world.server.resources.len() + world.server.rooms.count().1,
+            joins: world.counts.joins,
+        };
+        tell(&evening);
+        evenings.push(evening);
+    }
+    evenings
+}
+
+fn plan(hours: u64) -> Plan {
+    let member = |name: &str, part| MemberPlan {
+        name: name.to_owned(),
+        part,
+        speech: Speech::Native,
+        links: vec![link_of("rate=8mbit,delay=15ms", true)],
+    };
+    let mut deeds = Vec::new();
+    for hour in 0..hours {
+        for call in 0..CALLS {
+            let at = Instant::ZERO + HOUR.mul_f64(hour as f64) + CYCLE.mul_f64(call as f64);
+            // One in five crashes.
+            let gone = match call % 5 {
+                0 => Deed::Crashes,
+                _ => Deed::Leaves,
+            };
+            for place in [0, 1] {
+                deeds.push((at, Deed::Joins(place)));
+                deeds.push((at + CALL, gone(place)));
+            }
+        }
+    }
+    deeds.sort_by_key(|(at, _)| *at);
+    Plan {
+        seed: 1,
+        members: vec![
+            member("publisher", Part::Publishes),
+            member("viewer", Part::Plays("publisher".to_owned())),
+        ],
+        attacks: Vec::new(),
+        deeds,
+        length: HOUR.mul_f64(hours as f64),
+    }
+}

@@ -1,0 +1,90 @@
+//! What hostile peers do.
+
+use std::fmt;
+
+use crate::member::Part;
+
+/// One way to do harm.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum Kind {
+    /// Sends media whose numbers jump by thousands from packet to packet.
+    Jumps,
+    /// Reports arrivals by run lengths of thousands of packets.
+    Runs,
+    /// Asks for hundreds of packets again and again.
+    Nacks,
+    /// Sends small RTCP messages, as many as fit each datagram.
+    Messages,
+    /// Asks for keyframes all the time.
+    Keyframes,
+    /// Says goodbye on streams that go on.
+    Goodbyes,
+    /// Sends media under a new source with each packet.
+    Sources,
+    /// Sends nonsense under a valid key.
+    Garbage,
+    /// Sends what it sent before.
+    Replays,
+    /// Sends as much as its link carries.
+    Floods,
+    /// Claims the server's role in ICE, and gives it back.
+    Roles,
+    /// Sends its own signed checks from others' addresses.
+    Forges,
+    /// Sends nonsense from everybody's addresses.
+    Noise,
+    /// Asks for connections to others' addresses, 32 at a time.
+    Reflects,
+    /// Asks for connections and is not heard of again.
+    Vanishes,
+    /// Asks for figures.
+    Figures,
+    /// Takes nothing in: its link is far too slow for what it plays.
+    Sips,
+}
+
+impl Kind {
+    pub const ALL: [Kind; 17] = [
+        Kind::Jumps,
+        Kind::Runs,
+        Kind::Nacks,
+        Kind::Messages,
+        Kind::Keyframes,
+        Kind::Goodbyes,
+        Kind::Sources,
+        Kind::Garbage,
+        Kind::Replays,
+        Kind::Floods,
+        Kind::Roles,
+        Kind::Forges,
+        Kind::Noise,
+        Kind::Reflects,
+        Kind::Vanishes,
+        Kind::Figures,
+        Kind::Sips,
+    ];
+
+    /// Parts that it needs a connection for, which it has all the same rights to
+    /// as others; none for those that need none.
+    pub fn parts(self, whom: &str) -> Vec<Part> {
+        let plays = || Part::Plays(whom.to_owned());
+        match self {
+            Kind::Jumps
+            | Kind::Sources
+            | Kind::Garbage
+            | Kind::Replays
+            | Kind::Messages
+            | Kind::Roles
+            | Kind::Forges => vec![Part::Publishes, plays()],
+            Kind::Floods | Kind::Goodbyes => vec![Part::Publishes],
+            Kind::Runs | Kind::Nacks | Kind::Keyframes | Kind::Sips => vec![plays()],
+            Kind::Noise | Kind::Reflects | Kind::Vanishes | Kind::Figures => Vec::new(),
+        }
+    }
+}
+
+impl fmt::Display for Kind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&format!("{self:?}").to_lowercase())
+    }
+}

@@ -1,0 +1,460 @@
+//! Peers that mean harm. Those that are let in hold the keys of a connection
+//! and send by them what no honest peer would.
+
+mod kind;
+mod packets;
+
+use std::net::{IpAddr, SocketAddr};
+
+use weft_forwarding::ResourceId;
+use weft_ice::{IceRole, RemoteCandidate};
+use weft_peer::{Offer, Section, StreamDirection};
+use weft_secure::{Association, DtlsRole, Event, Output, Remote};
+use weft_session::Delivery;
+use weft_units::{Codec, Duration, Instant, MediaKind, Rate, Rng, Ssrc};
+use weft_wire::rtp::ExtensionMap;
+use weft_wire::sdp::{SessionDescription, Setup};
+
+use crate::member::{Kit, Part, Speech};
+use crate::network::{Datagram, SERVER};
+use crate::server::Server;
+
+pub use kind::Kind;
+use packets::{Numbers, Streams};
+
+/// How often it does something.
+const TICK: Duration = Duration::from_millis(5);
+/// What it waits before it tries again to be let in.
+const AGAIN: Duration = Duration::from_millis(500);
+
+/// How an attack is made.
+#[derive(Clone, Debug)]
+pub struct Attack {
+    pub kind: Kind,
+    /// What it takes part in to do so.
+    pub part: Option<Part>,
+    pub speech: Speech,
+    /// What it sends.
+    pub rate: Rate,
+    /// Requests of HTTP a second, where it makes some.
+    pub requests: f64,
+    pub from: Instant,
+    pub until: Instant,
+}
+
+/// A hostile peer.
+pub struct Intruder {
+    pub name: String,
+    pub attack: Attack,
+    /// The number of its link.
+    pub link: usize,
+    pub ip: IpAddr,
+    rng: Rng,
+    /// As the room knows it.
+    id: Option<String>,
+    line: Option<Line>,
+    due: Option<Instant>,
+    tries: u64,
+    /// Bytes, and requests, that it may send by now.
+    credit: f64,
+    /// Addresses that it wrote into datagrams though they are not its own.
+    pub forged: Vec<SocketAddr>,
+    /// Requests that were refused.
+    pub refused: u64,
+}
+
+/// Its connection.
+struct Line {
+    resource: ResourceId,
+    association: Association,
+    streams: Streams,
+    numbers: Numbers,
+    up: bool,
+    /// Of what it sent, protected, and of its signed checks.
+    sent: Vec<Vec<u8>>,
+    checks: Vec<Vec<u8>>,
+}
+
+impl Intruder {
+    pub fn new(name: &str, attack: Attack, link: usize, ip: IpAddr, rng: &Rng) -> Intruder {
+        Intruder {
+            name: name.to_owned(),
+            due: Some(attack.from),
+            attack,
+            link,
+            ip,
+            rng: rng.stream(name),
+            id: None,
+            line: None,
+            tries: 0,
+            credit: 0.0,
+            forged: Vec::new(),
+            refused: 0,
+        }
+    }
+
+    /// The connection that it has.
+    pub fn resource(&self) -> Option<&ResourceId> {
+        self.line.as_ref().map(|line| &line.resource)
+    }
+
+    /// The server is another one, or has ended the connection.
+    pub fn lose_line(&mut self) {
+        self.line = None;
+    }
+
+    /// The server is another one: it knows nobody.
+    pub fn forget_server(&mut self) {
+        (self.line, self.id) = (None, None);
+    }
+
+    pub fn poll_timeout(&self) -> Option<Instant> {
+        let line = self.line.as_ref();
+        let own = line.and_then(|line| line.association.poll_timeout());
+        self.due.into_iter().chain(own.map(|d| d.at)).min()
+    }
+
+    pub fn handle_datagram(&mut self, now: Instant, datagram: &Datagram) {
+        if let Some(line) = &mut self.line {
+            let Datagram { from, to, bytes } = datagram;
+            // What is sent to it does not interest it.
+            let _ = line.association.handle_datagram(now, *to, *from, bytes);
+        }
+    }
+
+    /// Does what is due. `others` are addresses of everybody's.
+    pub fn handle_timeout(
+        &mut self,
+        now: Instant,
+        server: &mut Server,
+        kit: &Kit,
+        others: &[SocketAddr],
+        out: &mut Vec<Datagram>,
+    ) {
+        if let Some(line) = &mut self.line {
+            line.association.handle_timeout(now);
+        }
+        if self.due.is_some_and(|at| at <= now) {
+            self.due = (now < self.attack.until).then_some(now + TICK);
+            if self.due.is_some() {
+                if self.attack.part.is_some() && self.line.is_none() {
+                    self.enter(now, server, kit);
+                }
+                self.act(now, server, kit, others, out);
+            }
+        }
+        self.drain(out);
+        if self.due.is_none() && now >= self.attack.until {
+            if let Some(line) = self.line.take() {
+                server.close(now, &line.resource);
+            }
+            if let Some(id) = self.id.take() {
+                server.release(now, &id);
+            }
+        }
+    }
+
+    fn drain(&mut self, out: &mut Vec<Datagram>) {
+        let Some(line) = &mut self.line else {
+            return;
+        };
+        while let Some(output) = line.association.poll_output() {
+            match output {
+                Output::Transmit {
+                    local,
+                    remote,
+                    datagram,
+                } => {
+                    if matches!(datagram[..], [0, 1, ..]) && line.checks.len() < 16 {
+                        line.checks.push(datagram.clone());
+                    }
+                    out.push(Datagram {
+                        from: local,
+                        to: remote,
+                        bytes: datagram,
+                    });
+                }
+                Output::Event(Event::Connected { .. }) => line.up = true,
+                Output::Event(_) => {}
+            }
+        }
+    }
+
+    /// Makes a connection, as anybody may.
+    fn enter(&mut self, now: Instant, server: &mut Server, kit: &Kit) {
+        self.tries += 1;
+        self.due = Some(now + AGAIN);
+        let Some(part) = self.attack.part.clone() else {
+            return;
+        };
+        if self.id.is_none() {
+            self.id = server.join(now, &self.name).ok();
+        }
+        let Some(id) = self.id.clone() else { return };
+        let direction = match part {
+            Part::Publishes => StreamDirection::Send,
+            Part::Plays(_) => StreamDirection::Receive,
+        };
+        let name = format!("{} {}", self.name, self.tries);
+        let port = SocketAddr::new(self.ip, 4_000 + (self.tries % 1_000) as u16);
+        // Roles: claims the one that the server has.
+        let role = match self.attack.kind == Kind::Roles && self.tries % 2 == 1 {
+            true => IceRole::Controlled,
+            false => IceRole::Controlling,
+        };
+        let config = kit.config(&name, role, &[port]);
+        let section = Section {
+            codec: Some(Codec::Vp8),
+            ..Section::new(MediaKind::Video, direction)
+        };
+        let offer = Offer::new(now, config.clone(), &[section], Delivery::Packets);
+        let text = self.attack.speech.said(&offer.sdp());
+        let entropy = kit.entropy(&format!("server for {name}"));
+        let agreed = match part {
+            Part::Publishes => server.publish(now, self.ip, &id, &text, &entropy),
+            Part::Plays(whom) => match server.published_by(&whom) {
+                Some(publisher) => server.play(now, self.ip, &publisher, &text, &entropy),
+                None => return,
+            },
+        };
+        let Ok((resource, answer)) = agreed else {
+            self.refused += 1;
+            return;
+        };
+        self.due = Some(now + TICK);
+        let mut association = Association::new(now, config.association);
+        for local in config.locals {
+            association.add_local(now, local);
+        }
+        let answer = SessionDescription::parse(&answer).expect("the server writes SDP");
+        association.set_remote(now, remote(&answer));
+        let offer = SessionDescription::parse(&text).expect("we write SDP");
+        self.line = Some(Line {
+            resource,
+            association,
+            streams: streams(&offer, &answer),
+            numbers: Numbers::default(),
+            up: false,
+            sent: Vec::new(),
+            checks: Vec::new(),
+        });
+    }
+
+    fn act(
+        &mut self,
+        now: Instant,
+        server: &mut Server,
+        kit: &Kit,
+        others: &[SocketAddr],
+        out: &mut Vec<Datagram>,
+    ) {
+        match self.attack.kind {
+            Kind::Reflects | Kind::Vanishes | Kind::Figures => {
+                self.credit += self.attack.requests * TICK.as_secs_f64();
+                while self.credit >= 1.0 {
+                    self.credit -= 1.0;
+                    self.request(now, server, kit, others);
+                }
+            }
+            Kind::Noise => self.spend(|intruder| Some(intruder.noise(others)), out),
+            Kind::Forges => self.spend(|intruder| intruder.forgery(others), out),
+            // Again, under the other role.
+            Kind::Roles if self.tries < 40 && self.rng.chance(0.02) => {
+                self.line = None;
+                self.enter(now, server, kit);
+            }
+            Kind::Roles => {}
+            Kind::Sips => {}
+            _ if self.line.as_ref().is_some_and(|line| line.up) => {
+                self.spend(Intruder::packet, out);
+            }
+            _ => {}
+        }
+    }
+
+    /// Sends as much as its rate allows.
+    fn spend(
+        &mut self,
+        mut next: impl FnMut(&mut Intruder) -> Option<Datagram>,
+        out: &mut Vec<Datagram>,
+    ) {
+        self.credit += (self.attack.rate * TICK).0 as f64;
+        while self.credit > 0.0 {
+            let Some(datagram) = next(self) else {
+                self.credit = 0.0;
+                return;
+            };
+            self.credit -= datagram.bytes.len() as f64 + 28.0;
+            out.push(datagram);
+        }
+    }
+
+    /// The next packet of its attack, protected.
+    fn packet(&mut self) -> Option<Datagram> {
+        let (kind, rng) = (self.attack.kind, &mut self.rng);
+        let line = self.line.as_mut()?;
+        let from = line.association.paths().next()?.local;
+        let datagram = |bytes| Datagram {
+            from,
+            to: SERVER,
+            bytes,
+        };
+        if kind == Kind::Replays && line.sent.len() >= 64 {
+            let place = rng.below(line.sent.len() as u64) as usize;
+            return Some(datagram(line.sent[place].clone()));
+        }
+        let (is_rtcp, mut packet) = line.packet(kind, rng);
+        let protected = match is_rtcp {
+            true => line.association.protect_rtcp(&mut packet),
+            false => line.association.protect_rtp(&mut packet),
+        };
+        protected.ok()?;
+        if kind == Kind::Replays {
+            line.sent.push(packet.clone());
+        }
+        Some(datagram(packet))
+    }
+
+    fn noise(&mut self, others: &[SocketAddr]) -> Datagram {
+        let rng = &mut self.rng;
+        let mut bytes = vec![0; 1 + rng.below(1_200) as usize];
+        rng.fill(&mut bytes);
+        // Of each protocol some.
+        bytes[0] = [0, 1, 22, 63, 128, 144, 255][rng.below(7) as usize];
+        let port = 4_000 + rng.below(3) as u16;
+        let own = SocketAddr::new(self.ip, port);
+        let from = match others.is_empty() || rng.chance(0.3) {
+            true => own,
+            false => others[rng.below(others.len() as u64) as usize],
+        };
+        if from != own && !self.forged.contains(&from) {
+            self.forged.push(from);
+        }
+        Datagram {
+            from,
+            to: SERVER,
+            bytes,
+        }
+    }
+
+    /// A check of its own as if somebody else had sent it.
+    fn forgery(&mut self, others: &[SocketAddr]) -> Option<Datagram> {
+        let line = self.line.as_ref()?;
+        let count = line.checks.len() as u64;
+        if count == 0 || others.is_empty() {
+            return None;
+        }
+        let bytes = line.checks[self.rng.below(count) as usize].clone();
+        let mut from = others[self.rng.below(others.len() as u64) as usize];
+        if self.rng.chance(0.5) {
+            from.set_port(9_000 + self.rng.below(64) as u16);
+        }
+        if !self.forged.contains(&from) {
+            self.forged.push(from);
+        }
+        Some(Datagram {
+            from,
+            to: SERVER,
+            bytes,
+        })
+    }
+
+    fn request(&mut self, now: Instant, server: &mut Server, kit: &Kit, others: &[SocketAddr]) {
+        if self.attack.kind == Kind::Figures {
+            return server.ask_for_figures(now, self.ip);
+        }
+        self.tries += 1;
+        // Each time somebody new, as far as the room has room.
+        let name = format!("{} {}", self.name, self.tries);
+        if self.id.is_none() {
+            self.id = server.join(now, &name).ok();
+        }
+        let Some(id) = self.id.clone() else {
+            self.refused += 1;
+            return;
+        };
+        let own = SocketAddr::new(self.ip, 4_000);
+        let ports: Vec<SocketAddr> = match self.attack.kind {
+            Kind::Reflects => (0..32)
+                .map(|n| {
+                    let other = others.get(n % others.len().max(1)).unwrap_or(&own);
+                    SocketAddr::new(other.ip(), 9_100 + n as u16)
+                })
+                .collect(),
+            _ => vec![own],
+        };
+        let config = kit.config(&name, IceRole::Controlling, &ports[..ports.len().min(16)]);
+        let section = Section {
+            codec: Some(Codec::Vp8),
+            ..Section::new(MediaKind::Video, StreamDirection::Send)
+        };
+        let offer = Offer::new(now, config, &[section], Delivery::Packets);
+        let entropy = kit.entropy(&format!("server for {name}"));
+        let agreed = server.publish(now, self.ip, &id, &offer.sdp(), &entropy);
+        self.refused += u64::from(agreed.is_err());
+    }
+}
+
+impl Line {
+    /// The next packet of an attack, and whether it is RTCP.
+    fn packet(&mut self, kind: Kind, rng: &mut Rng) -> (bool, Vec<u8>) {
+        let (streams, numbers) = (&self.streams, &mut self.numbers);
+        let ours = streams.ours.unwrap_or(Ssrc(9));
+        let step = match kind {
+            Kind::Jumps => 8_000,
+            _ => 1,
+        };
+        numbers.transport = numbers.transport.wrapping_add(step);
+        numbers.path = numbers.path.wrapping_add(step);
+        // The sender's own SRTP wants them within its window.
+        numbers.sequence = numbers.sequence.wrapping_add(step);
+        let numbers = *numbers;
+        match kind {
+            Kind::Runs => (true, streams.runs(numbers.sequence, rng.chance(0.3))),
+            Kind::Nacks => (true, streams.nacks(rng.next_u32() as u16, 290)),
+            Kind::Messages => (true, streams.messages()),
+            Kind::Keyframes => (true, streams.picture_loss()),
+            Kind::Goodbyes if rng.chance(0.2) => (true, streams.goodbye()),
+            Kind::Sources => (false, streams.media(Ssrc(rng.next_u32()), numbers, 20)),
+            Kind::Garbage => {
+                let (is_rtcp, packet) = streams.garbage(rng, numbers);
+                (is_rtcp, packet)
+            }
+            Kind::Floods => (false, streams.media(ours, numbers, 1_100)),
+            _ => (false, streams.media(ours, numbers, 20)),
+        }
+    }
+}
+
+/// What the answer says of the server.
+fn remote(answer: &SessionDescription) -> Remote {
+    let media = &answer.media[0];
+    let fingerprint = media.fingerprint.as_ref().map(ToString::to_string);
+    Remote {
+        credentials: weft_ice::Credentials {
+            ufrag: media.ice_ufrag.clone().unwrap_or_default(),
+            pwd: media.ice_pwd.clone().unwrap_or_default(),
+        },
+        fingerprint: fingerprint
+            .and_then(|text| text.parse().ok())
+            .expect("the server has a fingerprint"),
+        dtls: match media.setup {
+            Some(Setup::Passive) => DtlsRole::Client,
+            _ => DtlsRole::Server,
+        },
+        candidates: vec![RemoteCandidate {
+            addr: SERVER,
+            priority: 1,
+        }],
+    }
+}
+
+fn streams(offer: &SessionDescription, answer: &SessionDescription) -> Streams {
+    let (offer, answer) = (&offer.media[0], &answer.media[0]);
+    Streams {
+        ours: offer.primary_ssrcs().first().copied(),
+        theirs: answer.primary_ssrcs().first().copied(),
+        payload_type: answer.payloads.first().map_or(96, |p| p.payload_type),
+        extensions: ExtensionMap::from_negotiated(&answer.extensions),
+    }
+}

@@ -1,0 +1,155 @@
+//! Runs in virtual time: seeds, attacks, a day.
+
+#![forbid(unsafe_code)]
+
+use std::process::ExitCode;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::mpsc;
+use std::thread;
+
+use clap::{Parser, Subcommand};
+use weft_storm::attacks::{Effect, under};
+use weft_storm::hostile::Kind;
+use weft_storm::processor::Pace;
+use weft_storm::{Outcome, day, run};
+use weft_testing::allocation::Counting;
+use weft_units::Duration;
+
+#[global_allocator]
+static ALLOCATOR: Counting = Counting;
+
+/// Most that may be held more in the evening than after the first hour: buffers
+/// that grew to what they are used for.
+const GROWTH: i64 = 64 << 10;
+
+/// A server in virtual time under bad networks, crashes and attacks.
+#[derive(Parser)]
+struct Options {
+    #[command(subcommand)]
+    what: What,
+}
+
+#[derive(Subcommand)]
+enum What {
+    /// Runs drawn from seeds, and what must hold in all of them
+    Seeds {
+        /// How many
+        #[arg(default_value_t = 200)]
+        count: u64,
+        /// The first of them
+        #[arg(long, default_value_t = 1)]
+        from: u64,
+        /// Threads
+        #[arg(long, default_value_t = 2)]
+        jobs: u64,
+        /// Say what happens in each
+        #[arg(long)]
+        verbose: bool,
+    },
+    /// What each attack does to the calls of others, by this machine's own speed
+    Attacks,
+    /// Joins and leaves for hours
+    Day {
+        /// How many hours
+        #[arg(default_value_t = 24)]
+        hours: u64,
+    },
+}
+
+fn main() -> ExitCode {
+    let good = match Options::parse().what {
+        What::Seeds {
+            count,
+            from,
+            jobs,
+            verbose,
+        } => seeds(from, count, jobs, verbose),
+        What::Attacks => {
+            attacks();
+            true
+        }
+        What::Day { hours } => pass_a_day(hours),
+    };
+    match good {
+        true => ExitCode::SUCCESS,
+        false => ExitCode::FAILURE,
+    }
+}
+
+fn seeds(from: u64, count: u64, jobs: u64, verbose: bool) -> bool {
+    let (next, last) = (AtomicU64::new(from), from + count);
+    let (sender, outcomes) = mpsc::channel::<Outcome>();
+    let (mut failed, mut pictures, mut datagrams, mut still) = (0, 0, 0, Duration::ZERO);
+    thread::scope(|scope| {
+        for _ in 0..jobs {
+            let (sender, next) = (sender.clone(), &next);
+            scope.spawn(move || {
+                loop {
+                    let seed = next.fetch_add(1, Ordering::Relaxed);
+                    if seed >= last || sender.send(run(seed, verbose)).is_err() {
+                        return;
+                    }
+                }
+            });
+        }
+        drop(sender);
+        for outcome in &outcomes {
+            pictures += outcome.counts.pictures;
+            datagrams += outcome.counts.datagrams;
+            still = still.max(outcome.longest_still);
+            if !outcome.violations.is_empty() {
+                failed += 1;
+                println!("seed {}:", outcome.seed);
+                for violation in &outcome.violations {
+                    println!("  {violation}");
+                }
+                let seed = outcome.seed;
+                println!("  replay: make storm ARGS=\"seeds 1 --from {seed} --verbose\"");
+            }
+        }
+    });
+    let passed = count - failed;
+    println!("{datagrams} datagrams, {pictures} pictures, a screen stood still for {still:?}");
+    println!("{passed} passed, {failed} failed");
+    failed == 0
+}
+
+fn attacks() {
+    println!(
+        "| attack | delivered | p99 ms | freezes | frozen s | inputs | processor | dearest ms | held MB | connections |"
+    );
+    println!("|---|---|---|---|---|---|---|---|---|---|");
+    let kinds = Kind::ALL.into_iter().map(Some);
+    for kind in std::iter::once(None).chain(kinds) {
+        let name = kind.map_or("none".to_owned(), |kind| kind.to_string());
+        let Effect {
+            delivery,
+            p99,
+            freezes,
+            frozen,
+            processor,
+            dearest,
+            inputs,
+            held,
+            connections,
+        } = under(kind, Pace::Measured);
+        println!(
+            "| {name} | {:.1} % | {:.0} | {freezes} | {:.1} | {inputs} | {:.1} % | {:.2} | {:.1} | {connections} |",
+            delivery * 100.0,
+            p99.as_millis_f64(),
+            frozen.as_secs_f64(),
+            processor * 100.0,
+            dearest.as_millis_f64(),
+            held as f64 / 1e6,
+        );
+    }
+}
+
+fn pass_a_day(hours: u64) -> bool {
+    let evenings = day::pass(hours, |evening| println!("{evening:?}"));
+    let held = |place: Option<&day::Evening>| place.map_or(0, |evening| evening.held);
+    let growth = held(evenings.last()) - held(evenings.first());
+    let left = evenings.last().map_or(0, |evening| evening.left);
+    println!("{growth} bytes more than after the first hour, {left} left behind");
+    growth <= GROWTH && left == 0
+}

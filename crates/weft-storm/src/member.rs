@@ -1,0 +1,356 @@
+//! Somebody who takes part as they should: publishes, or plays what somebody
+//! publishes, and comes back after whatever ends that.
+
+use std::net::SocketAddr;
+
+use weft_forwarding::ResourceId;
+use weft_ice::{IceRole, LinkId, LocalAddress, RemoteFilter};
+use weft_peer::{
+    Entropy, Event, Offer, Output, Peer, PeerConfig, Section, StreamDirection, TimeOrigin,
+};
+use weft_secure::{Certificate, Event as AssociationEvent};
+use weft_session::{Delivery, Event as SessionEvent};
+use weft_units::{Codec, Duration, Ecn, Instant, MediaKind, Rate, Rng};
+
+use crate::network::Datagram;
+use crate::pictures::{Camera, FRAME_INTERVAL, Screen};
+use crate::server::Server;
+
+/// Most that one publishes.
+const PUBLISHED: Rate = Rate::from_kbps(500);
+/// How long somebody waits before trying again what failed.
+const AGAIN: Duration = Duration::from_millis(300);
+
+/// What everybody's associations are made of.
+#[derive(Clone)]
+pub struct Kit {
+    pub origin: TimeOrigin,
+    pub certificate: Certificate,
+    pub rng: Rng,
+}
+
+impl Kit {
+    /// A new peer's settings: on these addresses, with the randomness of a name
+    /// that nobody else has.
+    pub fn config(&self, name: &str, role: IceRole, ports: &[SocketAddr]) -> PeerConfig {
+        let links = (0..).zip(ports);
+        let locals = links.map(|(link, addr)| LocalAddress {
+            addr: *addr,
+            link: LinkId(link),
+            cost: 10 * u16::from(link),
+            remotes: RemoteFilter::Any,
+        });
+        let (certificate, entropy) = (self.certificate.clone(), self.entropy(name));
+        PeerConfig::new(role, self.origin, certificate, locals.collect(), &entropy)
+    }
+
+    pub fn entropy(&self, name: &str) -> Entropy {
+        let mut rng = self.rng.stream(name);
+        let mut credentials = [0; 32];
+        rng.fill(&mut credentials);
+        Entropy {
+            credentials,
+            tie_breaker: rng.next_u64(),
+            seed: rng.next_u64(),
+            handshake_seed: Some(rng.next_u64()),
+        }
+    }
+}
+
+/// What somebody does in the room.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Part {
+    Publishes,
+    /// Plays what the participant of this name publishes.
+    Plays(String),
+}
+
+/// What the offer says that the sides know of each other.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Speech {
+    /// As weft's endpoints do: feedback by path.
+    Native,
+    /// As a browser does: transport-wide feedback.
+    Browser,
+}
+
+/// Somebody.
+pub struct Member {
+    pub name: String,
+    pub part: Part,
+    pub speech: Speech,
+    /// Numbers of their links.
+    pub links: Vec<usize>,
+    pub screen: Screen,
+    /// While they are in the room.
+    pub stay: Option<Stay>,
+    /// When they join, or try again what failed.
+    pub due: Option<Instant>,
+    /// How many connections they have had.
+    pub connections: u64,
+    camera: Camera,
+}
+
+/// Being in the room.
+pub struct Stay {
+    /// As the room knows them.
+    pub id: String,
+    pub call: Option<Call>,
+}
+
+/// A media connection.
+pub struct Call {
+    pub resource: ResourceId,
+    /// The participant whose pictures it carries.
+    pub publisher: String,
+    pub peer: Peer,
+    pub ports: Vec<SocketAddr>,
+    /// Since when it is up.
+    pub up: Option<Instant>,
+}
+
+impl Member {
+    pub fn new(name: &str, part: Part, speech: Speech, links: Vec<usize>, rng: &Rng) -> Member {
+        Member {
+            name: name.to_owned(),
+            part,
+            speech,
+            links,
+            screen: Screen::default(),
+            stay: None,
+            due: None,
+            connections: 0,
+            camera: Camera::new(rng.stream(&format!("camera of {name}"))),
+        }
+    }
+
+    /// Joins, or does again what failed.
+    pub fn go_on(&mut self, now: Instant, server: &mut Server, kit: &Kit, ports: Vec<SocketAddr>) {
+        self.due = None;
+        if self.stay.is_none() {
+            self.stay = server
+                .join(now, &self.name)
+                .ok()
+                .map(|id| Stay { id, call: None });
+        }
+        let Some(stay) = self.stay.as_mut().filter(|stay| stay.call.is_none()) else {
+            return;
+        };
+        let direction = match self.part {
+            Part::Publishes => StreamDirection::Send,
+            Part::Plays(_) => StreamDirection::Receive,
+        };
+        self.connections += 1;
+        let name = format!("{} {}", self.name, self.connections);
+        let mut config = kit.config(&name, IceRole::Controlling, &ports);
+        config.session.max_rate = PUBLISHED;
+        let section = Section {
+            codec: Some(Codec::Vp8),
+            ..Section::new(MediaKind::Video, direction)
+        };
+        let offer = Offer::new(now, config, &[section], Delivery::Frames);
+        let text = self.speech.said(&offer.sdp());
+        let by = ports[0].ip();
+        let entropy = kit.entropy(&format!("server for {name}"));
+        let publisher = match &self.part {
+            Part::Publishes => Some(stay.id.clone()),
+            Part::Plays(whom) => server.published_by(whom),
+        };
+        let Some(publisher) = publisher else {
+            self.due = Some(now + AGAIN);
+            return;
+        };
+        let agreed = match &self.part {
+            Part::Publishes => server.publish(now, by, &publisher, &text, &entropy),
+            Part::Plays(_) => server.play(now, by, &publisher, &text, &entropy),
+        };
+        let accepted = agreed.ok().and_then(|(resource, answer)| {
+            let peer = offer.accept(now, &answer).ok()?;
+            Some((resource, peer))
+        });
+        let Some((resource, peer)) = accepted else {
+            self.due = Some(now + AGAIN);
+            return;
+        };
+        self.screen.begin_again();
+        (self.camera.next, self.camera.keyframe_wanted) = (None, true);
+        stay.call = Some(Call {
+            resource,
+            publisher,
+            peer,
+            ports,
+            up: None,
+        });
+    }
+
+    /// Leaves as one should.
+    pub fn leave(&mut self, now: Instant, server: &mut Server) -> Vec<Datagram> {
+        let mut farewells = Vec::new();
+        if let Some(mut stay) = self.stay.take() {
+            if let Some(mut call) = stay.call.take() {
+                server.close(now, &call.resource);
+                call.peer.close(now);
+                while let Some(output) = call.peer.poll_output() {
+                    farewells.extend(datagram(output));
+                }
+            }
+            server.release(now, &stay.id);
+        }
+        self.due = None;
+        farewells
+    }
+
+    /// A viewer whose publisher came back as somebody new plays that one: the
+    /// room tells.
+    pub fn follow(&mut self, now: Instant, server: &mut Server) {
+        let (Part::Plays(whom), Some(call)) = (&self.part, self.call()) else {
+            return;
+        };
+        let publishes = server.published_by(whom);
+        if publishes.is_some_and(|publisher| publisher != call.publisher) {
+            let resource = call.resource.clone();
+            server.close(now, &resource);
+            self.lose_call(now);
+            self.due = Some(now);
+        }
+    }
+
+    /// Is gone without a word: the process has crashed. What holds them in the
+    /// room ends with it.
+    pub fn crash(&mut self, now: Instant, server: &mut Server) {
+        if let Some(stay) = self.stay.take() {
+            server.release(now, &stay.id);
+        }
+        self.due = None;
+    }
+
+    /// The server is another one than before.
+    pub fn forget_server(&mut self, again_at: Instant) {
+        if self.stay.take().is_some() || self.due.is_some() {
+            self.due = Some(again_at);
+        }
+    }
+
+    /// The connection has ended; they try again.
+    pub fn lose_call(&mut self, now: Instant) {
+        if let Some(stay) = &mut self.stay {
+            stay.call = None;
+            self.due = Some(now + AGAIN);
+        }
+    }
+
+    pub fn call(&self) -> Option<&Call> {
+        self.stay.as_ref()?.call.as_ref()
+    }
+
+    fn call_mut(&mut self) -> Option<&mut Call> {
+        self.stay.as_mut()?.call.as_mut()
+    }
+
+    pub fn poll_timeout(&self) -> Option<Instant> {
+        let call = self.call();
+        let peer = call.and_then(|c| c.peer.poll_timeout()).map(|d| d.at);
+        let frame = call.and(self.camera.next);
+        self.due.into_iter().chain(peer).chain(frame).min()
+    }
+
+    /// What the connection waits for.
+    pub fn reason(&self) -> Option<&'static str> {
+        self.call()?.peer.poll_timeout().map(|d| d.reason)
+    }
+
+    pub fn handle_datagram(&mut self, now: Instant, datagram: &Datagram) {
+        if let Some(call) = self.call_mut() {
+            let Datagram { from, to, bytes } = datagram;
+            call.peer
+                .handle_datagram(now, *to, *from, Ecn::NotEct, bytes);
+        }
+    }
+
+    pub fn handle_timeout(&mut self, now: Instant) {
+        let Some(call) = self.stay.as_mut().and_then(|stay| stay.call.as_mut()) else {
+            return;
+        };
+        if call.peer.poll_timeout().is_some_and(|d| d.at <= now) {
+            call.peer.handle_timeout(now);
+        }
+        if self.camera.next.is_some_and(|at| at <= now) {
+            self.camera.next = Some(now + FRAME_INTERVAL);
+            let peer = &mut call.peer;
+            self.camera.capture(now, |frame| {
+                for agreed in peer.streams().to_vec() {
+                    let sent = peer.send_frame(now, agreed.stream, frame);
+                    sent.expect("the stream was negotiated");
+                }
+            });
+        }
+    }
+
+    /// What they want sent; whether the connection is over.
+    pub fn drain(&mut self, now: Instant, out: &mut Vec<Datagram>) {
+        let mut lost = false;
+        while let Some(output) = self.call_mut().and_then(|c| c.peer.poll_output()) {
+            match output {
+                Output::Event(event) => lost |= self.on_event(now, event),
+                transmit @ Output::Transmit { .. } => out.extend(datagram(transmit)),
+            }
+        }
+        if lost {
+            self.lose_call(now);
+        }
+    }
+
+    fn on_event(&mut self, now: Instant, event: Event) -> bool {
+        match event {
+            Event::Association(AssociationEvent::Connected { .. }) => {
+                if let Some(call) = self.call_mut() {
+                    call.up = Some(now);
+                }
+                if self.part == Part::Publishes {
+                    self.camera.next.get_or_insert(now);
+                }
+            }
+            Event::Association(AssociationEvent::Failed { .. }) => return true,
+            Event::Association(AssociationEvent::Ice(_)) => {}
+            Event::Session(SessionEvent::FrameReceived { frame, .. }) => {
+                self.screen.show(now, &frame.data);
+            }
+            Event::Session(SessionEvent::KeyframeRequested { .. }) => {
+                self.camera.keyframe_wanted = true;
+            }
+            Event::Session(SessionEvent::TargetRateChanged { rate }) => self.camera.rate = rate,
+            Event::Session(_) => {}
+        }
+        false
+    }
+}
+
+fn datagram(output: Output) -> Option<Datagram> {
+    match output {
+        Output::Transmit {
+            local,
+            remote,
+            datagram,
+            ..
+        } => Some(Datagram {
+            from: local,
+            to: remote,
+            bytes: datagram,
+        }),
+        Output::Event(_) => None,
+    }
+}
+
+impl Speech {
+    /// The offer as this one makes it.
+    pub fn said(self, offer: &str) -> String {
+        match self {
+            Speech::Native => offer.to_owned(),
+            Speech::Browser => {
+                let known = |line: &&str| !line.contains("urn:weft:") && !line.contains("ack ccfb");
+                let lines: Vec<&str> = offer.lines().filter(known).collect();
+                lines.join("\r\n") + "\r\n"
+            }
+        }
+    }
+}

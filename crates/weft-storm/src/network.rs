@@ -1,0 +1,176 @@
+//! The ways between the server and everybody else: links that lose, cut, double
+//! and reorder.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+
+use weft_links::{Departure, Link, LinkSpec};
+use weft_units::{Bytes, Duration, Instant, Rng};
+
+/// UDP and IP header.
+const OVERHEAD: u64 = 28;
+/// Latest that a datagram comes behind others of its link.
+const MOST_LATE: Duration = Duration::from_millis(30);
+
+/// Where the server is.
+pub const SERVER: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::new(198, 51, 100, 1)), 5000);
+
+/// A datagram on its way.
+#[derive(Clone, Debug)]
+pub struct Datagram {
+    /// As its header says.
+    pub from: SocketAddr,
+    /// As its header says.
+    pub to: SocketAddr,
+    /// UDP payload.
+    pub bytes: Vec<u8>,
+}
+
+/// What a link does to datagrams beside losing and delaying them.
+#[derive(Clone, Copy, Default, Debug)]
+pub struct Mangling {
+    /// Probability that one comes twice.
+    pub doubles: f64,
+    /// Probability that one comes later than those behind it.
+    pub reorders: f64,
+}
+
+struct Way {
+    ip: IpAddr,
+    up: Link<Datagram>,
+    down: Link<Datagram>,
+    mangling: Mangling,
+    rng: Rng,
+}
+
+/// All links. Each has an address of its own at its far end; ports there are
+/// free to choose.
+pub struct Network {
+    rng: Rng,
+    ways: Vec<Way>,
+    by_ip: BTreeMap<IpAddr, usize>,
+    /// Those that come late, by when and in which order.
+    late: BTreeMap<(Instant, u64), Datagram>,
+    count: u64,
+    ready: VecDeque<Datagram>,
+}
+
+impl Network {
+    /// Without links.
+    pub fn new(rng: &Rng) -> Network {
+        Network {
+            rng: rng.stream("network"),
+            ways: Vec::new(),
+            by_ip: BTreeMap::new(),
+            late: BTreeMap::new(),
+            count: 0,
+            ready: VecDeque::new(),
+        }
+    }
+
+    /// One link more; its number and the address at its far end.
+    pub fn add(&mut self, spec: &LinkSpec, mangling: Mangling) -> (usize, IpAddr) {
+        let index = self.ways.len();
+        let ip = IpAddr::V4(Ipv4Addr::new(10, 0, (index >> 8) as u8, index as u8));
+        let rng = self.rng.stream(&format!("way {index}"));
+        self.ways.push(Way {
+            ip,
+            up: Link::new(spec, rng.stream("up")),
+            down: Link::new(spec, rng.stream("down")),
+            mangling,
+            rng: rng.stream("mangling"),
+        });
+        self.by_ip.insert(ip, index);
+        (index, ip)
+    }
+
+    /// The address at the far end of a link.
+    pub fn ip(&self, link: usize) -> IpAddr {
+        self.ways[link].ip
+    }
+
+    /// The link that leads to this address.
+    pub fn link_of(&self, ip: IpAddr) -> Option<usize> {
+        self.by_ip.get(&ip).copied()
+    }
+
+    /// Nothing comes through any more.
+    pub fn cut(&mut self, now: Instant, link: usize) {
+        self.ways[link].up.cut(now);
+        self.ways[link].down.cut(now);
+    }
+
+    /// It carries again.
+    pub fn restore(&mut self, now: Instant, link: usize) {
+        self.ways[link].up.restore(now);
+        self.ways[link].down.restore(now);
+    }
+
+    /// Sends by the link that the addresses name; what none does is lost.
+    pub fn send(&mut self, now: Instant, datagram: Datagram) {
+        let far = match datagram.to == SERVER {
+            true => datagram.from.ip(),
+            false => datagram.to.ip(),
+        };
+        if let Some(link) = self.by_ip.get(&far) {
+            self.send_by(now, *link, datagram);
+        }
+    }
+
+    /// Sends by this link, whatever the addresses say: who forges a source does.
+    pub fn send_by(&mut self, now: Instant, link: usize, datagram: Datagram) {
+        let way = &mut self.ways[link];
+        let link = match datagram.to == SERVER {
+            true => &mut way.up,
+            false => &mut way.down,
+        };
+        let size = Bytes(datagram.bytes.len() as u64 + OVERHEAD);
+        link.enqueue(now, size, datagram);
+    }
+
+    /// The next datagram that has arrived.
+    pub fn poll(&mut self, now: Instant) -> Option<Datagram> {
+        if self.ready.is_empty() {
+            self.collect(now);
+        }
+        self.ready.pop_front()
+    }
+
+    /// When something arrives.
+    pub fn poll_timeout(&self) -> Option<Instant> {
+        let links = self.ways.iter().flat_map(|w| [&w.up, &w.down]);
+        let next = links.filter_map(Link::poll_timeout).map(|d| d.at);
+        let late = self.late.keys().next().map(|(at, _)| *at);
+        next.chain(late).min()
+    }
+
+    fn collect(&mut self, now: Instant) {
+        for way in &mut self.ways {
+            for link in [&mut way.up, &mut way.down] {
+                while let Some(departure) = link.poll(now) {
+                    let Departure::Delivered { packet, .. } = departure else {
+                        continue;
+                    };
+                    if way.mangling.doubles > 0.0 && way.rng.chance(way.mangling.doubles) {
+                        let at = now + MOST_LATE.mul_f64(way.rng.unit());
+                        self.count += 1;
+                        self.late.insert((at, self.count), packet.clone());
+                    }
+                    if way.mangling.reorders > 0.0 && way.rng.chance(way.mangling.reorders) {
+                        let at = now + MOST_LATE.mul_f64(way.rng.unit());
+                        self.count += 1;
+                        self.late.insert((at, self.count), packet);
+                    } else {
+                        self.ready.push_back(packet);
+                    }
+                }
+            }
+        }
+        while let Some(entry) = self.late.first_entry() {
+            if entry.key().0 > now {
+                break;
+            }
+            self.ready.push_back(entry.remove());
+        }
+    }
+}

@@ -1,0 +1,240 @@
+//! What happens in a run, drawn from its seed: who takes part over which links,
+//! what becomes of them, and who means harm.
+
+use weft_links::LinkSpec;
+use weft_units::{Duration, Instant, Rate, Rng};
+
+use crate::hostile::{Attack, Kind};
+use crate::member::{Part, Speech};
+use crate::network::Mangling;
+
+/// A link of somebody's.
+#[derive(Clone, Debug)]
+pub struct LinkPlan {
+    pub spec: LinkSpec,
+    pub mangling: Mangling,
+    /// Carries a call by itself, whatever the others do.
+    pub good: bool,
+}
+
+/// Somebody who takes part as they should.
+#[derive(Clone, Debug)]
+pub struct MemberPlan {
+    pub name: String,
+    pub part: Part,
+    pub speech: Speech,
+    pub links: Vec<LinkPlan>,
+}
+
+/// Something that happens to a member, who stands by number, or the server.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Deed {
+    Joins(usize),
+    Leaves(usize),
+    /// Is gone without a word.
+    Crashes(usize),
+    /// Of a member's links the one with this place.
+    Cut(usize, usize),
+    Restored(usize, usize),
+    ServerCrashes,
+}
+
+/// A run.
+#[derive(Clone, Debug)]
+pub struct Plan {
+    pub seed: u64,
+    pub members: Vec<MemberPlan>,
+    pub attacks: Vec<(Attack, LinkPlan)>,
+    /// In order of time.
+    pub deeds: Vec<(Instant, Deed)>,
+    /// How long there is somebody.
+    pub length: Duration,
+}
+
+fn at(seconds: f64) -> Instant {
+    Instant::ZERO + Duration::from_secs_f64(seconds)
+}
+
+fn between(rng: &mut Rng, least: f64, most: f64) -> f64 {
+    least + (most - least) * rng.unit()
+}
+
+impl Plan {
+    /// The run of this seed.
+    pub fn of(seed: u64) -> Plan {
+        let root = Rng::new(seed).stream("plan");
+        let mut rng = root.stream("shape");
+        let mut plan = Plan {
+            seed,
+            members: Vec::new(),
+            attacks: Vec::new(),
+            deeds: Vec::new(),
+            length: Duration::from_secs_f64(between(&mut rng, 7.0, 11.0)),
+        };
+        let publishers = 1 + rng.below(2) as usize;
+        for n in 0..publishers {
+            plan.add_member(&root, &format!("publisher {n}"), Part::Publishes);
+        }
+        for n in 0..1 + rng.below(3) {
+            let whom = format!("publisher {}", rng.below(publishers as u64));
+            plan.add_member(&root, &format!("viewer {n}"), Part::Plays(whom));
+        }
+        if rng.chance(0.2) {
+            for n in 0..4 + rng.below(8) {
+                plan.add_visitor(&root, &format!("visitor {n}"));
+            }
+        }
+        if rng.chance(0.15) {
+            let when = between(&mut rng, 3.0, plan.length.as_secs_f64() - 3.5);
+            plan.deeds.push((at(when), Deed::ServerCrashes));
+        }
+        for n in 0..rng.below(4) {
+            plan.add_attack(&root, n);
+        }
+        // Those at one time happen in the order in which they were drawn.
+        plan.deeds.sort_by_key(|(at, _)| *at);
+        plan
+    }
+
+    /// The same run, and nobody means harm.
+    pub fn in_peace(&self) -> Plan {
+        Plan {
+            attacks: Vec::new(),
+            ..self.clone()
+        }
+    }
+
+    fn add_member(&mut self, root: &Rng, name: &str, part: Part) {
+        let rng = &mut root.stream(name);
+        let speech = match rng.chance(0.3) {
+            true => Speech::Browser,
+            false => Speech::Native,
+        };
+        let links = match speech {
+            Speech::Native if rng.chance(0.6) => vec![any_link(rng), any_link(rng)],
+            _ => vec![any_link(rng)],
+        };
+        let (count, place) = (links.len(), self.members.len());
+        self.members.push(MemberPlan {
+            name: name.to_owned(),
+            part,
+            speech,
+            links,
+        });
+        self.deeds.push((at(rng.unit()), Deed::Joins(place)));
+        let end = self.length.as_secs_f64();
+        let mut when = between(rng, 1.5, 6.0);
+        while when < end - 1.0 {
+            let back = when + between(rng, 0.1, 2.5);
+            let (deed, undone) = match rng.below(10) {
+                0 => (Deed::Leaves(place), Deed::Joins(place)),
+                1 | 2 => (Deed::Crashes(place), Deed::Joins(place)),
+                _ => {
+                    let link = rng.below(count as u64) as usize;
+                    (Deed::Cut(place, link), Deed::Restored(place, link))
+                }
+            };
+            self.deeds.push((at(when), deed));
+            self.deeds.push((at(back.min(end)), undone));
+            when = back + between(rng, 0.3, 6.0);
+        }
+    }
+
+    /// Somebody who looks in, more than once.
+    fn add_visitor(&mut self, root: &Rng, name: &str) {
+        let rng = &mut root.stream(name);
+        let place = self.members.len();
+        self.members.push(MemberPlan {
+            name: name.to_owned(),
+            part: Part::Plays("publisher 0".to_owned()),
+            speech: Speech::Native,
+            links: vec![any_link(rng)],
+        });
+        let end = self.length.as_secs_f64();
+        let mut when = between(rng, 0.5, end - 2.0);
+        while when < end - 1.0 {
+            let gone = when + between(rng, 0.02, 1.2);
+            let leaves = match rng.chance(0.7) {
+                true => Deed::Leaves(place),
+                false => Deed::Crashes(place),
+            };
+            self.deeds.push((at(when), Deed::Joins(place)));
+            self.deeds.push((at(gone), leaves));
+            when = gone + between(rng, 0.05, 2.0);
+        }
+    }
+
+    fn add_attack(&mut self, root: &Rng, number: u64) {
+        let rng = &mut root.stream(&format!("attack {number}"));
+        let kind = Kind::ALL[rng.below(Kind::ALL.len() as u64) as usize];
+        let parts = kind.parts("publisher 0");
+        let part = match parts.is_empty() {
+            true => None,
+            false => Some(parts[rng.below(parts.len() as u64) as usize].clone()),
+        };
+        let from = between(rng, 0.5, self.length.as_secs_f64() - 2.0);
+        let length = between(rng, 1.0, 6.0);
+        let attack = Attack {
+            kind,
+            part,
+            speech: match rng.chance(0.5) {
+                true => Speech::Browser,
+                false => Speech::Native,
+            },
+            rate: Rate::from_kbps(500 + rng.below(4_500)),
+            requests: between(rng, 2.0, 30.0),
+            from: at(from),
+            until: at((from + length).min(self.length.as_secs_f64())),
+        };
+        let link = match kind {
+            Kind::Sips => link_of("rate=100kbit,delay=30ms", false),
+            _ => link_of("rate=20mbit,delay=10ms", true),
+        };
+        self.attacks.push((attack, link));
+    }
+}
+
+/// A link as it is written.
+pub fn link_of(spec: &str, good: bool) -> LinkPlan {
+    LinkPlan {
+        spec: spec.parse().expect("a link specification"),
+        mangling: Mangling::default(),
+        good,
+    }
+}
+
+fn any_link(rng: &mut Rng) -> LinkPlan {
+    let good = rng.chance(0.7);
+    let (rate, delay, loss) = match good {
+        true => (
+            between(rng, 3.0, 12.0),
+            between(rng, 2.0, 40.0),
+            between(rng, 0.0, 0.005),
+        ),
+        false => (
+            between(rng, 0.2, 2.0),
+            between(rng, 20.0, 150.0),
+            between(rng, 0.0, 0.08),
+        ),
+    };
+    let mut spec = LinkSpec::new(
+        Rate::from_kbps((rate * 1_000.0) as u64),
+        Duration::from_secs_f64(delay / 1_000.0),
+    );
+    spec.loss = if rng.chance(0.5) { loss } else { 0.0 };
+    if rng.chance(0.3) {
+        spec.jitter = Duration::from_micros(rng.below(5_000));
+    }
+    let mangling = match rng.below(4) {
+        0 => Mangling {
+            doubles: between(rng, 0.0, 0.05),
+            reorders: between(rng, 0.0, 0.02),
+        },
+        _ => Mangling::default(),
+    };
+    LinkPlan {
+        spec,
+        mangling,
+        good,
+    }
+}

@@ -1,0 +1,383 @@
+//! The server without sockets: its media plane, its rooms, and a processor that
+//! takes time for what comes.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::net::IpAddr;
+
+use weft_forwarding::{Event, MediaError, Output, Plane, Publisher, ResourceId, Settings};
+use weft_peer::{Entropy, PeerKey};
+use weft_rooms::{Change, Join, Joined, ParticipantKind, Proof, Publishing, Registry};
+use weft_units::{Duration, Ecn, Instant};
+use weft_wire::rtcp;
+
+use crate::network::{Datagram, SERVER};
+use crate::processor::{Load, Processor, Work};
+
+/// The one room of a run.
+pub const ROOM: &str = "storm";
+
+/// What a socket keeps for a thread that is busy: what `weft-net` asks the
+/// system for.
+const INBOX: usize = 4 << 20;
+
+/// Most media connections, as `weft serve` has by default.
+pub const MOST_CONNECTIONS: usize = 2_000;
+
+/// What a resource is for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Role {
+    Publish,
+    Play,
+}
+
+/// A media connection as signalling knows it.
+#[derive(Clone, Debug)]
+pub struct Resource {
+    pub role: Role,
+    /// Who publishes: also for one that plays.
+    pub publisher: String,
+    published: Publishing,
+    number: u64,
+    connected: bool,
+}
+
+/// Why something was not done.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Refusal {
+    /// The media plane would not.
+    Media(MediaError),
+    /// There are as many connections as there may be.
+    Full,
+    /// The room would not.
+    Room,
+}
+
+/// A datagram that the server wants sent, and for which peer.
+pub struct Sent {
+    pub peer: PeerKey,
+    pub datagram: Datagram,
+}
+
+/// A running server.
+///
+/// Rooms and plane are the real ones; what joins them is `weft-server`'s hub,
+/// whose names come from the system's randomness and whose requests come over
+/// HTTP, so its steps are made here as it makes them.
+pub struct Server {
+    pub plane: Plane,
+    pub rooms: Registry,
+    pub resources: BTreeMap<ResourceId, Resource>,
+    opened: u64,
+    inbox: VecDeque<Datagram>,
+    inbox_bytes: usize,
+    pub processor: Processor,
+    /// What it wants sent.
+    pub outbox: VecDeque<Sent>,
+    /// Connections that ended by themselves since they were last asked for.
+    pub ended: Vec<(ResourceId, String)>,
+    /// What came while the socket's buffer was full.
+    pub overrun: u64,
+}
+
+impl Server {
+    pub fn new(settings: Settings, processor: Processor) -> Server {
+        Server {
+            plane: Plane::new(settings),
+            rooms: Registry::new(Default::default()),
+            resources: BTreeMap::new(),
+            opened: 0,
+            inbox: VecDeque::new(),
+            inbox_bytes: 0,
+            processor,
+            outbox: VecDeque::new(),
+            ended: Vec::new(),
+            overrun: 0,
+        }
+    }
+
+    /// A datagram has come to its socket.
+    pub fn receive(&mut self, datagram: Datagram) {
+        let size = datagram.bytes.len();
+        if self.inbox_bytes + size > INBOX {
+            self.overrun += 1;
+            return;
+        }
+        self.inbox_bytes += size;
+        self.inbox.push_back(datagram);
+    }
+
+    /// When it does something next.
+    pub fn poll_timeout(&self) -> Option<Instant> {
+        let free = self.processor.free_at;
+        let next = match self.inbox.is_empty() {
+            false => Some(Instant::ZERO),
+            true => self.plane.poll_timeout().map(|d| d.at),
+        };
+        let rooms = self.rooms.poll_timeout().map(|d| d.at);
+        next.into_iter().chain(rooms).min().map(|at| at.max(free))
+    }
+
+    /// Does what is to be done until the processor is busy beyond `now`.
+    pub fn run(&mut self, now: Instant) {
+        while self.processor.free_at <= now
+            && let Some(datagram) = self.inbox.pop_front()
+        {
+            self.inbox_bytes -= datagram.bytes.len();
+            let by = datagram.from.ip();
+            self.work(now, Load::Datagram(by), |plane| {
+                let Datagram { from, to, bytes } = &datagram;
+                plane.handle_datagram(now, *to, *from, Ecn::NotEct, bytes);
+            });
+        }
+        if self.processor.free_at <= now && self.plane.poll_timeout().is_some_and(|d| d.at <= now) {
+            self.work(now, Load::Timeout, |plane| plane.handle_timeout(now));
+        }
+        self.rooms.handle_timeout(now);
+        self.tell_rooms(now);
+    }
+
+    /// Joins the room: the id of the participant.
+    pub fn join(&mut self, now: Instant, name: &str) -> Result<String, Refusal> {
+        self.opened += 1;
+        let fresh_id = format!("participant {:06}", self.opened);
+        let joined = self.rooms.join(Join {
+            room: ROOM,
+            name,
+            kind: ParticipantKind::Native,
+            id: None,
+            proof: None,
+            fresh: Proof([0; 32]),
+            fresh_id: &fresh_id,
+        });
+        let id = joined.map(Joined::into_id).map_err(|_| Refusal::Room)?;
+        self.tell_rooms(now);
+        Ok(id)
+    }
+
+    /// The event stream of a participant has ended.
+    pub fn release(&mut self, now: Instant, participant: &str) {
+        self.rooms.release(now, ROOM, participant);
+        self.tell_rooms(now);
+    }
+
+    /// A participant publishes: the resource, and our answer.
+    pub fn publish(
+        &mut self,
+        now: Instant,
+        by: IpAddr,
+        participant: &str,
+        offer: &str,
+        entropy: &Entropy,
+    ) -> Result<(ResourceId, String), Refusal> {
+        let held = self.rooms.hold(ROOM, participant, Some(Proof([0; 32])));
+        held.map_err(|_| Refusal::Room)?;
+        let resource = self.open(Role::Publish, participant)?;
+        let agreed = self.work(now, Load::Request(by), |plane| {
+            let who = publisher(participant);
+            plane.publish(now, resource.clone(), who, offer, entropy)
+        });
+        match agreed {
+            Ok(agreed) => {
+                if let Some(found) = self.resources.get_mut(&resource) {
+                    found.published = agreed.streams;
+                }
+                Ok((resource, agreed.sdp))
+            }
+            Err(error) => {
+                self.close(now, &resource);
+                Err(Refusal::Media(error))
+            }
+        }
+    }
+
+    /// Somebody plays what a participant publishes.
+    pub fn play(
+        &mut self,
+        now: Instant,
+        by: IpAddr,
+        participant: &str,
+        offer: &str,
+        entropy: &Entropy,
+    ) -> Result<(ResourceId, String), Refusal> {
+        let nothing = Refusal::Media(MediaError::NothingPublished);
+        let found = self
+            .rooms
+            .find(ROOM, participant)
+            .map_err(|_| Refusal::Room)?;
+        if found.publishing.is_nothing() {
+            return Err(nothing);
+        }
+        let resource = self.open(Role::Play, participant)?;
+        let agreed = self.work(now, Load::Request(by), |plane| {
+            let who = publisher(participant);
+            plane.play(now, resource.clone(), who, Some(offer), entropy)
+        });
+        match agreed {
+            Ok(agreed) => Ok((resource, agreed.sdp)),
+            Err(error) => {
+                self.close(now, &resource);
+                Err(Refusal::Media(error))
+            }
+        }
+    }
+
+    /// A connection ends on request.
+    pub fn close(&mut self, now: Instant, resource: &ResourceId) {
+        self.work(now, Load::Timeout, |plane| plane.close(now, resource));
+        if let Some(gone) = self.resources.remove(resource)
+            && gone.role == Role::Publish
+        {
+            self.show_publishing(&gone.publisher);
+            self.rooms.finish(now, ROOM, &gone.publisher);
+        }
+        self.tell_rooms(now);
+    }
+
+    /// What somebody asks for who wants to know how it is.
+    pub fn ask_for_figures(&mut self, now: Instant, by: IpAddr) {
+        self.work(now, Load::Request(by), |plane| plane.stats());
+    }
+
+    /// The participant of this name, if it publishes now.
+    pub fn published_by(&self, name: &str) -> Option<String> {
+        let mut all = self.rooms.participants(ROOM).into_iter();
+        let found = all.find(|p| p.name == name && !p.publishing.is_nothing());
+        found.map(|p| p.id.clone())
+    }
+
+    fn open(&mut self, role: Role, participant: &str) -> Result<ResourceId, Refusal> {
+        if self.resources.len() >= MOST_CONNECTIONS {
+            return Err(Refusal::Full);
+        }
+        self.opened += 1;
+        let id = ResourceId(format!("resource {:06}", self.opened));
+        let resource = Resource {
+            role,
+            publisher: participant.to_owned(),
+            published: Publishing::default(),
+            number: self.opened,
+            connected: false,
+        };
+        self.resources.insert(id.clone(), resource);
+        Ok(id)
+    }
+
+    /// Drives the plane and takes what it wants, on the processor's account.
+    fn work<R>(&mut self, now: Instant, load: Load, call: impl FnOnce(&mut Plane) -> R) -> R {
+        let mut work = Work::begin(load, self.processor.pace);
+        let done = work.part(|| call(&mut self.plane));
+        let mut events = Vec::new();
+        while let Some(output) = work.part(|| self.plane.poll_output()) {
+            match output {
+                Output::Event(event) => events.push(event),
+                Output::Transmit {
+                    peer,
+                    local,
+                    remote,
+                    datagram,
+                    ..
+                } => {
+                    debug_assert_eq!(local, SERVER);
+                    work.sent(datagram.len());
+                    let copy = Datagram {
+                        from: local,
+                        to: remote,
+                        bytes: datagram.clone(),
+                    };
+                    work.part(|| self.plane.recycle(peer, datagram));
+                    self.outbox.push_back(Sent {
+                        peer,
+                        datagram: copy,
+                    });
+                }
+            }
+        }
+        self.processor.account(now, &work);
+        for event in events {
+            self.on_event(now, event);
+        }
+        done
+    }
+
+    fn on_event(&mut self, now: Instant, event: Event) {
+        match event {
+            Event::Connected { resource } => {
+                let Some(found) = self.resources.get_mut(&resource) else {
+                    return;
+                };
+                found.connected = true;
+                let new = found.clone();
+                if new.role == Role::Play {
+                    return;
+                }
+                let earlier = self.resources.iter().filter(|(_, old)| {
+                    old.role == Role::Publish
+                        && old.publisher == new.publisher
+                        && old.number < new.number
+                });
+                for old in earlier.map(|(id, _)| id.clone()).collect::<Vec<_>>() {
+                    self.resources.remove(&old);
+                    self.rooms.release(now, ROOM, &new.publisher);
+                    self.work(now, Load::Timeout, |plane| plane.close(now, &old));
+                }
+                self.show_publishing(&new.publisher);
+            }
+            Event::Ended { resource, reason } => {
+                if let Some(gone) = self.resources.remove(&resource)
+                    && gone.role == Role::Publish
+                {
+                    self.show_publishing(&gone.publisher);
+                    self.rooms.release(now, ROOM, &gone.publisher);
+                }
+                self.ended.push((resource, reason));
+            }
+        }
+        self.tell_rooms(now);
+    }
+
+    fn show_publishing(&mut self, participant: &str) {
+        let all = self.resources.values();
+        let mut connected =
+            all.filter(|r| r.role == Role::Publish && r.publisher == participant && r.connected);
+        let shown = connected.next_back().map(|r| r.published.clone());
+        // Somebody who is gone publishes nothing: no error.
+        let _ = self
+            .rooms
+            .set_publishing(ROOM, participant, shown.unwrap_or_default());
+    }
+
+    /// Who leaves takes what it publishes along, and what others play of it.
+    fn tell_rooms(&mut self, now: Instant) {
+        while let Some(event) = self.rooms.poll_output() {
+            let Change::Left { id } = event.change else {
+                continue;
+            };
+            let gone = self.resources.iter().filter(|(_, r)| r.publisher == id);
+            for resource in gone.map(|(id, _)| id.clone()).collect::<Vec<_>>() {
+                self.resources.remove(&resource);
+                self.work(now, Load::Timeout, |plane| plane.close(now, &resource));
+            }
+        }
+    }
+}
+
+/// Whether a datagram is media, and not what keeps or makes a connection
+/// (RFC 7983 section 7).
+pub fn is_media(datagram: &[u8]) -> bool {
+    matches!(datagram, [128..=191, ..])
+}
+
+/// Whether media is RTCP.
+pub fn is_rtcp(datagram: &[u8]) -> bool {
+    is_media(datagram) && rtcp::is_rtcp(datagram)
+}
+
+fn publisher(participant: &str) -> Publisher {
+    Publisher {
+        room: ROOM.to_owned(),
+        participant: participant.to_owned(),
+    }
+}
+
+/// Half a minute, as consent lasts (RFC 7675 section 5.1).
+pub const CONSENT: Duration = Duration::from_secs(30);

@@ -1,0 +1,220 @@
+//! What must hold at all times, looked at from outside: on the wire, in the
+//! rooms, on the screens.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::hash::{DefaultHasher, Hasher};
+use std::net::SocketAddr;
+
+use weft_units::{Duration, Instant};
+use weft_wire::rtp;
+
+use crate::network::Datagram;
+use crate::processor::{Load, Spent};
+use crate::server::{CONSENT, Sent, Server, is_media, is_rtcp};
+
+/// Longest that media may go where nothing comes from. Consent is looked at
+/// with the rest of the house: hence a second more.
+const MOST_SILENCE: Duration = Duration::from_secs(CONSENT.as_nanos() / 1_000_000_000 + 1);
+/// Pictures wait when nothing has come from a path for so long: they would be
+/// stale.
+const MOST_UNHEARD: Duration = Duration::from_secs(5);
+/// Longest that a screen stands still while its viewer and its publisher have
+/// each a good link that stays. A path is known to be dead within 200 ms, and
+/// what was lost with it has to come again, or a keyframe.
+pub const MOST_STILL: Duration = Duration::from_secs(2);
+/// What one input may cost on the counted processor.
+const MOST_TIME: Duration = Duration::from_millis(8);
+/// Memory that one input may take, whatever becomes of it.
+const MOST_TAKEN: u64 = 2 << 20;
+/// Memory that the server may hold for each connection, and beside them.
+const MOST_HELD: i64 = 2 << 20;
+const HELD_BY_ITSELF: i64 = 4 << 20;
+/// What is sent to an address that others wrote into their datagrams, for what
+/// came from there: an answer to a check and four checks of our own, each a
+/// little longer than what it answers.
+const MOST_REFLECTED: u64 = 8;
+
+/// Whose SRTP context an index belongs to: the association's place in the run.
+type Context = u64;
+
+/// What was seen so far.
+#[derive(Default)]
+pub struct Watch {
+    pub violations: Vec<String>,
+    digest: DefaultHasher,
+    /// Hash of what was sent under each index.
+    encrypted: HashMap<(Context, u64, u32), u64>,
+    /// When something last came from there, and bytes from and to there.
+    heard: HashMap<SocketAddr, Heard>,
+    /// Addresses that were written by others than whose they are.
+    pub forged: BTreeSet<SocketAddr>,
+    /// When each viewer was to see pictures from.
+    pub datagrams: u64,
+    /// The longest time that a screen stood still though it should not.
+    pub longest_still: Duration,
+}
+
+#[derive(Clone, Copy, Default)]
+struct Heard {
+    at: Option<Instant>,
+    received: u64,
+    sent: u64,
+}
+
+impl Watch {
+    /// Something that must not be.
+    pub fn complain(&mut self, now: Instant, what: impl Into<String>) {
+        const MOST: usize = 8;
+        if self.violations.len() < MOST {
+            let seconds = now.as_secs_f64();
+            self.violations
+                .push(format!("at {seconds:.3} s: {}", what.into()));
+        }
+    }
+
+    /// Of every datagram with its time and its addresses.
+    pub fn digest(&self) -> u64 {
+        self.digest.finish()
+    }
+
+    fn note(&mut self, now: Instant, datagram: &Datagram) -> u64 {
+        let mut hasher = DefaultHasher::new();
+        hasher.write(&datagram.bytes);
+        let hash = hasher.finish();
+        self.digest.write_u64(now.as_nanos());
+        self.digest.write_u16(datagram.from.port());
+        self.digest.write_u16(datagram.to.port());
+        self.digest.write_u64(hash);
+        self.datagrams += 1;
+        hash
+    }
+
+    /// The server has got this.
+    pub fn on_received(&mut self, now: Instant, datagram: &Datagram) {
+        let heard = self.heard.entry(datagram.from).or_default();
+        heard.at = Some(now);
+        heard.received += datagram.bytes.len() as u64;
+    }
+
+    /// The server sends this, by its `incarnation`.
+    pub fn on_sent(&mut self, now: Instant, incarnation: u64, sent: &Sent) {
+        let Sent { peer, datagram } = sent;
+        let hash = self.note(now, datagram);
+        let context = incarnation << 32 | peer.0;
+        self.on_protected(now, context, datagram, hash);
+        let heard = self.heard.entry(datagram.to).or_default();
+        heard.sent += datagram.bytes.len() as u64;
+        let Some(at) = heard.at else {
+            let to = datagram.to;
+            return self.complain(now, format!("sent to {to}, which never sent anything"));
+        };
+        let silence = now.saturating_since(at);
+        if is_media(&datagram.bytes) && silence > MOST_SILENCE {
+            let to = datagram.to;
+            self.complain(now, format!("media to {to}, silent for {silence:?}"));
+        }
+        if is_media(&datagram.bytes) && !is_rtcp(&datagram.bytes) && silence > MOST_UNHEARD {
+            let to = datagram.to;
+            self.complain(now, format!("pictures to {to}, silent for {silence:?}"));
+        }
+    }
+
+    /// A member sends this.
+    pub fn on_sent_by_member(&mut self, now: Instant, context: Context, datagram: &Datagram) {
+        let hash = self.note(now, datagram);
+        self.on_protected(now, 1 << 63 | context, datagram, hash);
+    }
+
+    /// An index is used once: the same bytes may go twice, others may not (RFC
+    /// 3711 section 9.1).
+    fn on_protected(&mut self, now: Instant, context: Context, datagram: &Datagram, hash: u64) {
+        let bytes = &datagram.bytes;
+        if !is_media(bytes) {
+            return;
+        }
+        let index = match is_rtcp(bytes) {
+            // With AES-GCM the index is what comes last (RFC 7714 section 9).
+            true => match (bytes.get(4..8), bytes.last_chunk::<4>()) {
+                (Some(ssrc), Some(index)) => {
+                    let ssrc = ssrc.iter().fold(1, |all, byte| all << 8 | u64::from(*byte));
+                    (ssrc, u32::from_be_bytes(*index))
+                }
+                _ => return,
+            },
+            false => match rtp::peek(bytes) {
+                Ok(peek) => (u64::from(peek.ssrc.0), u32::from(peek.sequence)),
+                Err(_) => return,
+            },
+        };
+        let key = (context, index.0, index.1);
+        if *self.encrypted.entry(key).or_insert(hash) != hash {
+            self.complain(now, format!("encrypted twice: {key:?}"));
+        }
+    }
+
+    /// The server's books and its memory.
+    pub fn on_server(&mut self, now: Instant, server: &Server) {
+        let census = server.plane.census();
+        if !census.agrees() {
+            self.complain(now, format!("the plane's counts differ: {census:?}"));
+        }
+        if !server.plane.connections().eq(server.resources.keys()) {
+            self.complain(now, "signalling and plane know other connections");
+        }
+        let rooms = &server.rooms;
+        let strays = server
+            .resources
+            .values()
+            .filter(|r| rooms.find(crate::server::ROOM, &r.publisher).is_err());
+        if let Some(stray) = strays.map(|r| r.publisher.clone()).next() {
+            self.complain(
+                now,
+                format!("a connection of {stray}, who is not in the room"),
+            );
+        }
+        let connections = server.resources.len() as i64;
+        let most = HELD_BY_ITSELF + connections * MOST_HELD;
+        if server.processor.held > most {
+            let held = server.processor.held;
+            self.complain(now, format!("{held} bytes for {connections} connections"));
+        }
+    }
+
+    /// What inputs have cost; looked at when a server ends.
+    pub fn on_spent(&mut self, now: Instant, spent: &BTreeMap<Load, Spent>) {
+        for (load, spent) in spent {
+            if *load == Load::Timeout {
+                continue;
+            }
+            if spent.most_time > MOST_TIME {
+                let time = spent.most_time;
+                self.complain(now, format!("{load:?}: one input took {time:?}"));
+            }
+            if spent.most_taken > MOST_TAKEN {
+                let taken = spent.most_taken;
+                self.complain(now, format!("{load:?}: one input took {taken} bytes"));
+            }
+        }
+    }
+
+    /// A screen has shown nothing for so long though it should have.
+    pub fn on_still(&mut self, now: Instant, name: &str, still: Duration) {
+        if still > MOST_STILL && self.longest_still <= MOST_STILL {
+            self.complain(now, format!("{name} has seen nothing for {still:?}"));
+        }
+        self.longest_still = self.longest_still.max(still);
+    }
+
+    /// What went to those who were only said to have sent something.
+    pub fn on_end(&mut self, now: Instant, own: &BTreeSet<SocketAddr>) {
+        let forged: Vec<SocketAddr> = self.forged.difference(own).copied().collect();
+        for address in forged {
+            let heard = self.heard.get(&address).copied().unwrap_or_default();
+            if heard.sent > MOST_REFLECTED * heard.received + 1_000 {
+                let Heard { sent, received, .. } = heard;
+                let what = format!("{address} got {sent} bytes for {received}");
+                self.complain(now, what);
+            }
+        }
+    }
+}

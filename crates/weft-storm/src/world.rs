@@ -1,0 +1,480 @@
+//! A run: the server, those who take part, those who mean harm, and the network
+//! between them, in virtual time.
+
+use std::collections::BTreeSet;
+use std::net::{IpAddr, SocketAddr};
+use std::time::Instant as StdInstant;
+
+use weft_forwarding::Settings;
+use weft_peer::TimeOrigin;
+use weft_secure::testing;
+use weft_units::{Duration, Instant, Rng};
+
+use crate::hostile::Intruder;
+use crate::member::{Kit, Member, Part};
+use crate::network::{Network, SERVER};
+use crate::pictures::Screen;
+use crate::plan::{Deed, LinkPlan, Plan};
+use crate::processor::{Pace, Processor};
+use crate::server::Server;
+use crate::watch::Watch;
+
+/// How often what must hold is looked at.
+const LOOK: Duration = Duration::from_millis(100);
+/// After its beginnings a call is to go on.
+const BEGINNINGS: Duration = Duration::from_secs(3);
+/// How long nobody is there at the end: whoever was gone without a word is
+/// forgotten by then, after consent (30 s), [`weft_peer::AWAY`] (180 s) and the
+/// room's grace (10 s).
+const AFTERMATH: Duration = Duration::from_secs(240);
+
+/// Whose a link is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Owner {
+    Member(usize),
+    Intruder(usize),
+}
+
+struct LinkState {
+    owner: Owner,
+    good: bool,
+    up_since: Option<Instant>,
+}
+
+/// A run that goes on.
+pub struct World {
+    pub now: Instant,
+    pub server: Server,
+    pub members: Vec<Member>,
+    pub intruders: Vec<Intruder>,
+    pub watch: Watch,
+    pub counts: Counts,
+    plan: Plan,
+    pace: Pace,
+    kit: Kit,
+    network: Network,
+    links: Vec<LinkState>,
+    deeds_done: usize,
+    next_look: Instant,
+    /// All addresses that members ever spoke from.
+    ports_ever: BTreeSet<SocketAddr>,
+    /// Since when the server runs.
+    server_since: Instant,
+    /// Whether it says what happens.
+    pub tells: bool,
+}
+
+/// How much happened.
+#[derive(Clone, Copy, Default, Debug, PartialEq, Eq)]
+pub struct Counts {
+    pub joins: u64,
+    pub departures: u64,
+    pub crashes: u64,
+    pub server_crashes: u64,
+    pub cuts: u64,
+    pub attacks: u64,
+    pub pictures: u64,
+    pub datagrams: u64,
+}
+
+impl World {
+    /// Before anything has happened.
+    pub fn new(plan: &Plan, pace: Pace) -> World {
+        testing::repeat();
+        let rng = Rng::new(plan.seed);
+        let kit = Kit {
+            origin: TimeOrigin {
+                std: any_epoch(),
+                ntp: 0,
+            },
+            certificate: testing::certificate(),
+            rng: rng.stream("secrets"),
+        };
+        let mut world = World {
+            now: Instant::ZERO,
+            server: server(&kit, pace),
+            members: Vec::new(),
+            intruders: Vec::new(),
+            watch: Watch::default(),
+            counts: Counts {
+                attacks: plan.attacks.len() as u64,
+                ..Counts::default()
+            },
+            plan: plan.clone(),
+            pace,
+            kit,
+            network: Network::new(&rng),
+            links: Vec::new(),
+            deeds_done: 0,
+            next_look: Instant::ZERO + LOOK,
+            ports_ever: BTreeSet::new(),
+            server_since: Instant::ZERO,
+            tells: false,
+        };
+        for (place, member) in plan.members.iter().enumerate() {
+            let links = member.links.iter();
+            let links = links.map(|link| world.add_link(Owner::Member(place), link).0);
+            let links = links.collect();
+            let (name, part) = (&member.name, member.part.clone());
+            world
+                .members
+                .push(Member::new(name, part, member.speech, links, &rng));
+        }
+        for (place, (attack, link)) in plan.attacks.iter().enumerate() {
+            let (link, ip) = world.add_link(Owner::Intruder(place), link);
+            let name = format!("intruder {place}");
+            let intruder = Intruder::new(&name, attack.clone(), link, ip, &rng);
+            world.intruders.push(intruder);
+        }
+        world
+    }
+
+    fn add_link(&mut self, owner: Owner, link: &LinkPlan) -> (usize, IpAddr) {
+        self.links.push(LinkState {
+            owner,
+            good: link.good,
+            up_since: Some(Instant::ZERO),
+        });
+        self.network.add(&link.spec, link.mangling)
+    }
+
+    /// Forgets what was written down so far, of which there is more each hour.
+    pub fn forget_records(&mut self) {
+        self.watch = Watch::default();
+        self.ports_ever = BTreeSet::new();
+        for member in &mut self.members {
+            member.screen = Screen::default();
+        }
+    }
+
+    /// The whole run, and what is left when all are gone.
+    pub fn run_to_end(&mut self) {
+        let end = Instant::ZERO + self.plan.length;
+        self.run_until(end);
+        self.tell(World::state);
+        for place in 0..self.members.len() {
+            // Every other one leaves as one should.
+            match place % 2 {
+                0 => self.leave(place),
+                _ => self.crash(place),
+            }
+        }
+        self.run_until(end + AFTERMATH);
+        self.end_server();
+        let census = self.server.plane.census();
+        if census != Default::default() {
+            self.watch
+                .complain(self.now, format!("left behind: {census:?}"));
+        }
+        let (rooms, there) = self.server.rooms.count();
+        if (rooms, there) != (0, 0) {
+            let left = format!("{there} in {rooms} rooms when all are gone");
+            self.watch.complain(self.now, left);
+        }
+        for intruder in &self.intruders {
+            self.watch.forged.extend(&intruder.forged);
+        }
+        self.watch.on_end(self.now, &self.ports_ever);
+        for member in &self.members {
+            self.counts.pictures += member.screen.shown.len() as u64;
+            if let Some(wrong) = &member.screen.wrong {
+                let what = format!("{} was shown {wrong}", member.name);
+                self.watch.complain(self.now, what);
+            }
+        }
+        self.counts.datagrams = self.watch.datagrams;
+    }
+
+    /// Time passes.
+    pub fn run_until(&mut self, end: Instant) {
+        const MOST_STEPS: u32 = 5_000;
+        let mut steps = 0;
+        while let Some(next) = self.next_event().filter(|at| *at <= end) {
+            steps = if next > self.now { 0 } else { steps + 1 };
+            if steps > MOST_STEPS {
+                let who = self.who_is_due();
+                self.watch
+                    .complain(self.now, format!("time stands still: {who}"));
+                return;
+            }
+            self.now = self.now.max(next);
+            self.step();
+        }
+        self.now = end;
+    }
+
+    fn next_event(&self) -> Option<Instant> {
+        let members = self.members.iter().filter_map(Member::poll_timeout);
+        let intruders = self.intruders.iter().filter_map(Intruder::poll_timeout);
+        let deed = self.plan.deeds.get(self.deeds_done).map(|(at, _)| *at);
+        let others = [
+            deed,
+            self.network.poll_timeout(),
+            self.server.poll_timeout(),
+            Some(self.next_look),
+        ];
+        members
+            .chain(intruders)
+            .chain(others.into_iter().flatten())
+            .min()
+    }
+
+    fn who_is_due(&self) -> String {
+        let due = |at: Option<Instant>| at.is_some_and(|at| at <= self.now);
+        let members = self.members.iter().filter(|m| due(m.poll_timeout()));
+        let members = members.map(|m| (m.name.as_str(), m.reason()));
+        let plane = self.server.plane.poll_timeout();
+        let network = due(self.network.poll_timeout());
+        let members: Vec<_> = members.collect();
+        format!("members {members:?}, plane {plane:?}, network {network}")
+    }
+
+    fn step(&mut self) {
+        let now = self.now;
+        while let Some((at, deed)) = self.plan.deeds.get(self.deeds_done).copied()
+            && at <= now
+        {
+            self.deeds_done += 1;
+            self.commit(deed);
+        }
+        while let Some(datagram) = self.network.poll(now) {
+            if datagram.to == SERVER {
+                self.watch.on_received(now, &datagram);
+                self.server.receive(datagram);
+                continue;
+            }
+            let owner = self.network.link_of(datagram.to.ip());
+            match owner.map(|link| self.links[link].owner) {
+                Some(Owner::Member(place)) => self.members[place].handle_datagram(now, &datagram),
+                Some(Owner::Intruder(place)) => {
+                    self.intruders[place].handle_datagram(now, &datagram);
+                }
+                None => {}
+            }
+        }
+        self.server.run(now);
+        for place in 0..self.members.len() {
+            if self.members[place].due.is_some_and(|at| at <= now) {
+                self.go_on(place);
+            }
+            self.members[place].handle_timeout(now);
+        }
+        self.attack();
+        self.drain();
+        if self.next_look <= now {
+            self.next_look = now + LOOK;
+            self.look();
+        }
+    }
+
+    fn attack(&mut self) {
+        let now = self.now;
+        if self
+            .intruders
+            .iter()
+            .all(|i| i.poll_timeout().is_none_or(|at| at > now))
+        {
+            return;
+        }
+        let others = self.ports();
+        let mut out = Vec::new();
+        for intruder in &mut self.intruders {
+            let (server, kit) = (&mut self.server, &self.kit);
+            intruder.handle_timeout(now, server, kit, &others, &mut out);
+            for datagram in out.drain(..) {
+                self.network.send_by(now, intruder.link, datagram);
+            }
+        }
+    }
+
+    fn drain(&mut self) {
+        let now = self.now;
+        let mut out = Vec::new();
+        for (place, member) in self.members.iter_mut().enumerate() {
+            member.drain(now, &mut out);
+            let context = (place as u64) << 32 | member.connections;
+            for datagram in out.drain(..) {
+                self.watch.on_sent_by_member(now, context, &datagram);
+                self.network.send(now, datagram);
+            }
+        }
+        while let Some(sent) = self.server.outbox.pop_front() {
+            self.watch.on_sent(now, self.counts.server_crashes, &sent);
+            self.network.send(now, sent.datagram);
+        }
+        for (resource, _) in std::mem::take(&mut self.server.ended) {
+            for member in &mut self.members {
+                if member.call().is_some_and(|call| call.resource == resource) {
+                    member.lose_call(now);
+                }
+            }
+            for intruder in &mut self.intruders {
+                if intruder.resource() == Some(&resource) {
+                    intruder.lose_line();
+                }
+            }
+        }
+    }
+
+    /// Addresses that members speak from.
+    fn ports(&self) -> Vec<SocketAddr> {
+        let calls = self.members.iter().filter_map(Member::call);
+        calls.flat_map(|call| call.ports.iter().copied()).collect()
+    }
+
+    fn commit(&mut self, deed: Deed) {
+        let now = self.now;
+        self.tell(|world| format!("{deed:?}: {}", world.state()));
+        match deed {
+            Deed::Joins(place) => {
+                if self.members[place].stay.is_none() {
+                    self.counts.joins += 1;
+                    self.go_on(place);
+                }
+            }
+            Deed::Leaves(place) => self.leave(place),
+            Deed::Crashes(place) => self.crash(place),
+            Deed::Cut(place, link) => {
+                let link = self.members[place].links[link];
+                self.counts.cuts += 1;
+                self.network.cut(now, link);
+                self.links[link].up_since = None;
+            }
+            Deed::Restored(place, link) => {
+                let link = self.members[place].links[link];
+                self.network.restore(now, link);
+                self.links[link].up_since = Some(now);
+            }
+            Deed::ServerCrashes => {
+                self.counts.server_crashes += 1;
+                self.end_server();
+                self.server = server(&self.kit, self.pace);
+                self.server.processor.free_at = now;
+                self.server_since = now;
+                let mut rng = self.kit.rng.stream("server crash");
+                for member in &mut self.members {
+                    // They are told by their event streams, which break.
+                    let later = Duration::from_secs_f64(0.2 + rng.unit());
+                    member.forget_server(now + later);
+                }
+                self.intruders.iter_mut().for_each(Intruder::forget_server);
+            }
+        }
+    }
+
+    fn end_server(&mut self) {
+        self.watch.on_spent(self.now, &self.server.processor.spent);
+    }
+
+    fn go_on(&mut self, place: usize) {
+        let member = &mut self.members[place];
+        // Another socket each time.
+        let port = 4_000 + (member.connections % 1_000) as u16;
+        let ips = member.links.iter().map(|link| self.network.ip(*link));
+        let ports: Vec<SocketAddr> = ips.map(|ip| SocketAddr::new(ip, port)).collect();
+        self.ports_ever.extend(&ports);
+        member.go_on(self.now, &mut self.server, &self.kit, ports);
+    }
+
+    fn leave(&mut self, place: usize) {
+        let member = &mut self.members[place];
+        self.counts.departures += u64::from(member.stay.is_some());
+        for datagram in member.leave(self.now, &mut self.server) {
+            self.network.send(self.now, datagram);
+        }
+    }
+
+    fn crash(&mut self, place: usize) {
+        let member = &mut self.members[place];
+        self.counts.crashes += u64::from(member.stay.is_some());
+        member.crash(self.now, &mut self.server);
+    }
+
+    /// Says what happens, to who replays a run.
+    fn tell(&self, what: impl FnOnce(&World) -> String) {
+        if self.tells {
+            println!("{:9.3} {}", self.now.as_secs_f64(), what(self));
+        }
+    }
+
+    /// What each member sees and has.
+    fn state(&self) -> String {
+        let of = |member: &Member| {
+            let up = |link: &usize| {
+                if self.links[*link].up_since.is_some() {
+                    '+'
+                } else {
+                    '-'
+                }
+            };
+            let links: String = member.links.iter().map(up).collect();
+            let shown = member.screen.shown.len();
+            let call = match member.call() {
+                None => "out".to_owned(),
+                Some(call) => {
+                    let session = call.peer.session();
+                    let paths = call.peer.association().paths();
+                    let paths: Vec<_> = paths.map(|p| (p.id.0, p.state)).collect();
+                    let since = call.up.map(Instant::as_secs_f64);
+                    format!("up {since:?} {paths:?} queue {:?}", session.queue_time())
+                }
+            };
+            format!(
+                "\n            {} {links} {shown} shown, {call}",
+                member.name
+            )
+        };
+        self.members.iter().map(of).collect()
+    }
+
+    fn look(&mut self) {
+        let now = self.now;
+        self.tell(World::state);
+        for member in &mut self.members {
+            member.follow(now, &mut self.server);
+        }
+        self.watch.on_server(now, &self.server);
+        for viewer in &self.members {
+            let Part::Plays(whom) = &viewer.part else {
+                continue;
+            };
+            let publisher = self.members.iter().find(|m| {
+                let id = m.stay.as_ref().map(|stay| &stay.id);
+                m.name == *whom && id == viewer.call().map(|call| &call.publisher)
+            });
+            let Some(since) = publisher.and_then(|publisher| {
+                let both = [self.fine_since(viewer)?, self.fine_since(publisher)?];
+                both.into_iter().max()
+            }) else {
+                continue;
+            };
+            let last = last_shown(&viewer.screen).unwrap_or(Instant::ZERO);
+            let still = now.saturating_since(since.max(last));
+            self.watch.on_still(now, &viewer.name, still);
+        }
+    }
+
+    /// Since when a member can be expected to send or to see pictures: their
+    /// connection is past its beginnings, and a good link has stayed.
+    fn fine_since(&self, member: &Member) -> Option<Instant> {
+        let up = member.call()?.up? + BEGINNINGS;
+        let links = member.links.iter().map(|link| &self.links[*link]);
+        let good = links.filter(|link| link.good);
+        let stayed = good.filter_map(|link| link.up_since).min()?;
+        Some(up.max(stayed + BEGINNINGS).max(self.server_since))
+    }
+}
+
+fn last_shown(screen: &Screen) -> Option<Instant> {
+    screen.shown.last().map(|shown| shown.at)
+}
+
+fn server(kit: &Kit, pace: Pace) -> Server {
+    let settings = Settings::new(kit.origin, kit.certificate.clone(), &[SERVER]);
+    Server::new(settings, Processor::new(pace))
+}
+
+/// Any value will do where time is virtual.
+fn any_epoch() -> StdInstant {
+    StdInstant::now()
+}

@@ -1,0 +1,52 @@
+//! Opus in RTP (RFC 7587): a packet is a frame.
+
+use weft_units::Codec;
+
+use super::{
+    Body, Content, Description, FirstPacket, Part, PayloadFormat, PictureNumbers, Piece, PieceInfo,
+    Prefix, Start,
+};
+use crate::{ParseError, sdp};
+
+/// Opus.
+#[derive(Debug)]
+pub(super) struct Format;
+
+impl PayloadFormat for Format {
+    fn first_packet(&self) -> FirstPacket {
+        FirstPacket::Marked
+    }
+
+    fn read<'a>(&self, payload: &'a [u8]) -> Result<Piece<'a>, ParseError> {
+        Ok(Piece {
+            info: PieceInfo {
+                start: Start::Certain,
+                entry: true,
+                ..PieceInfo::SILENT
+            },
+            body: Body::Plain(payload),
+        })
+    }
+
+    fn cut<'a>(&self, frame: &'a [u8], _: PictureNumbers, _: usize) -> Vec<Part<'a>> {
+        vec![Part {
+            content: Content::Media,
+            prefix: Prefix::default(),
+            data: frame,
+        }]
+    }
+
+    fn description(&self) -> Description {
+        Description {
+            payload_type: 111,
+            rtx: None,
+            channels: Some(2),
+            parameters: "minptime=10;useinbandfec=1",
+            wanted: "Opus (audio/48000/2)",
+        }
+    }
+
+    fn fit(&self, offered: &sdp::Payload) -> Option<u8> {
+        offered.is(Codec::Opus.encoding()).then_some(0)
+    }
+}

@@ -1,0 +1,92 @@
+use std::collections::BTreeSet;
+
+use super::*;
+use proptest::prelude::*;
+
+/// As a session description offers it that is made of our own words.
+fn offered(codec: Codec) -> sdp::Payload {
+    let description = format_of(codec).description();
+    sdp::Payload {
+        payload_type: description.payload_type,
+        codec: codec.encoding().to_lowercase(),
+        clock_rate: codec.clock_rate(),
+        channels: description.channels,
+        parameters: description.parameters.to_owned(),
+        ..sdp::Payload::default()
+    }
+}
+
+#[test]
+fn payload_types_are_dynamic_and_each_is_of_one_thing() {
+    let mut used = BTreeSet::new();
+    for codec in Codec::ALL {
+        let description = format_of(codec).description();
+        for number in [Some(description.payload_type), description.rtx] {
+            let Some(number) = number else { continue };
+            assert!((96..=127).contains(&number), "{codec}");
+            assert!(used.insert(number), "{codec}: {number} is used twice");
+        }
+    }
+}
+
+#[test]
+fn what_we_offer_is_taken_for_the_codec_that_it_is() {
+    for codec in Codec::ALL {
+        assert_eq!(codec_of(&offered(codec)), Some(codec));
+    }
+}
+
+#[test]
+fn people_read_what_is_missing() {
+    let wanted = wanted();
+    assert!(wanted.starts_with("VP8, H.264 (constrained baseline, packetization-mode=1)"));
+    assert!(wanted.ends_with(" or Opus (audio/48000/2)"), "{wanted}");
+}
+
+#[test]
+fn a_forwarder_gives_pictures_of_vp8_other_numbers() {
+    // X, S=1; I, L; picture id 5, index 9; the frame.
+    let payload = [0x90, 0xc0, 0x80, 5, 9, 0xaa];
+    let again = format_of(Codec::Vp8).renumbered(&payload, 0x1234, 255);
+    assert_eq!(again, Some(vec![0x90, 0xc0, 0x92, 0x34, 8, 0xaa]));
+    assert_eq!(format_of(Codec::H264).renumbered(&payload, 1, 1), None);
+}
+
+#[test]
+fn a_frame_of_vp8_is_cut_into_parts_of_about_equal_size() {
+    let numbers = PictureNumbers {
+        picture_id: Some(1),
+        ..PictureNumbers::default()
+    };
+    let frame = [7; 10];
+    let parts = format_of(Codec::Vp8).cut(&frame, numbers, 4);
+    let sizes: Vec<usize> = parts.iter().map(|part| part.data.len()).collect();
+    assert_eq!(sizes, [4, 4, 2]);
+    // S stands in the first descriptor alone.
+    assert_eq!(parts[0].prefix.octets(), [0x90, 0x80, 0x80, 1]);
+    assert_eq!(parts[1].prefix.octets(), [0x80, 0x80, 0x80, 1]);
+}
+
+#[test]
+fn a_packet_is_worth_what_its_pictures_are_or_else_its_parameters() {
+    let silent = PieceInfo::SILENT;
+    let parameters = PieceInfo {
+        sequence_parameters: true,
+        picture_parameters: true,
+        ..silent
+    };
+    let with_pictures = PieceInfo {
+        intra: true,
+        ..parameters
+    };
+    assert_eq!(silent.content(), Content::Media);
+    assert_eq!(parameters.content(), Content::SequenceParameters);
+    assert_eq!(with_pictures.content(), Content::Media);
+}
+
+proptest! {
+    #[test]
+    fn any_payload_is_read_within_its_bounds(data in prop::collection::vec(any::<u8>(), 0..200)) {
+        crate::fuzz::fuzz_payload(&data);
+    }
+}

@@ -1,0 +1,79 @@
+//! What is said of a scenario's runs.
+
+use weft_lab::Scenario;
+use weft_lab::outcome::Outcome;
+use weft_lab::output::{self, Folder};
+
+use super::args::Common;
+use crate::exit::{Failure, say};
+
+pub fn tell(outcome: &Outcome<'_>, common: &Common, out: Option<&Folder>) -> Result<(), Failure> {
+    let scenario = outcome.scenario();
+    let one = if scenario.seeds == 1 { "" } else { "s" };
+    let mut text = format!(
+        "{}: {}\n{} s, {} seed{one}, 95 % confidence intervals in brackets\n\n",
+        scenario.name,
+        scenario.title,
+        scenario.duration().as_secs_f64(),
+        scenario.seeds
+    );
+    if outcome.finished() < outcome.wanted() {
+        let (finished, wanted) = (outcome.finished(), outcome.wanted());
+        text += &format!("partial: {finished} of {wanted} runs\n\n");
+    }
+    text += &output::printed(outcome);
+    let worse = output::printed_worse(outcome);
+    if !worse.is_empty() {
+        text += &format!("\n{worse}");
+    }
+    for note in outcome.notes().into_iter().chain(output::missing(outcome)) {
+        text += &format!("note: {note}\n");
+    }
+    for check in outcome.checks().iter().filter(|c| !c.check.ok) {
+        text += &format!(
+            "self-check: {} {}: {} configured {:.3}, measured {:.3}\n",
+            check.system,
+            check.check.of,
+            check.check.what,
+            check.check.configured,
+            check.check.measured
+        );
+    }
+    match out {
+        Some(out) => text += &format!("\n{}", out.path().join("report.html").display()),
+        None if common.out.is_none() => {
+            text += "\nadd --out DIR for the report and the time series";
+        }
+        None => {}
+    }
+    say(text.trim_end())
+}
+
+/// What of it counts as a failure.
+pub fn verdict(outcome: &Outcome<'_>) -> Result<(), Failure> {
+    let name = &outcome.scenario().name;
+    if let Some(failed) = outcome.failed().first() {
+        let system = &outcome.scenario().variants[failed.task.variant].name;
+        return Err(Failure::run(format!(
+            "{name}: {} of {} runs failed, the first of them {system} with seed {}: {}",
+            outcome.failed().len(),
+            outcome.wanted(),
+            failed.task.seed,
+            failed.error
+        )));
+    }
+    if outcome.finished() < outcome.wanted() {
+        return Err(Failure::run(format!(
+            "{name}: partial, {} of {} runs were finished",
+            outcome.finished(),
+            outcome.wanted()
+        )));
+    }
+    Ok(())
+}
+
+/// What is missing after an early end.
+pub fn not_run<'a>(scenarios: impl Iterator<Item = &'a Scenario>) -> String {
+    let names: Vec<&str> = scenarios.map(|scenario| scenario.name.as_str()).collect();
+    format!("not run: {}", names.join(", "))
+}

@@ -1,0 +1,205 @@
+//! One scenario at work: its runs, those that an interruption has left, and
+//! its folder.
+
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Instant, SystemTime};
+
+use weft_lab::Scenario;
+use weft_lab::engine::{Engine, EngineError};
+use weft_lab::outcome::Outcome;
+use weft_lab::output::{Conditions, Folder};
+use weft_lab::run::{self as runs, Plan};
+use weft_lab::scenario::Variant;
+
+use super::args::Common;
+use super::progress::Progress;
+use crate::exit::Failure;
+
+/// A scenario to run, and what becomes of its results.
+pub struct Work<'a> {
+    scenario: &'a Scenario,
+    common: &'a Common,
+    stop: &'a AtomicBool,
+    /// What gives the same results.
+    command: String,
+    place: String,
+    pub out: Option<Folder>,
+    /// What the same command has run before it was interrupted.
+    left: Vec<runs::Run>,
+}
+
+impl<'a> Work<'a> {
+    /// With a folder at `path` for its results: a new one, or that of the same
+    /// command with what was run before it was interrupted. `place` stands
+    /// before the progress.
+    pub fn new(
+        scenario: &'a Scenario,
+        common: &'a Common,
+        stop: &'a AtomicBool,
+        command: String,
+        place: String,
+        path: Option<&Path>,
+    ) -> Result<Work<'a>, Failure> {
+        let (out, left) = match path {
+            Some(path) => {
+                let (out, left) = resume(path, scenario, &command)?;
+                (Some(out), left)
+            }
+            None => (None, Vec::new()),
+        };
+        Ok(Work {
+            scenario,
+            common,
+            stop,
+            command,
+            place,
+            out,
+            left,
+        })
+    }
+
+    /// Runs and writes it. What was finished is there also after a failure.
+    pub fn run(&mut self, engine: &dyn Engine) -> (Outcome<'a>, Result<(), Failure>) {
+        let common = self.common;
+        let jobs = common.jobs.map_or_else(processors, usize::from);
+        let begun = Instant::now();
+        let mut outcome = Outcome::of(self.scenario, engine.kind());
+        let mut progress = Progress::new(outcome.wanted(), &self.place, !common.json);
+        let mut tasks = Plan::of(self.scenario).tasks;
+        for run in std::mem::take(&mut self.left) {
+            tasks.retain(|task| *task != run.task);
+            outcome.add(run);
+            progress.step();
+        }
+        let each = |ended: runs::Ended| -> Result<(), Failure> {
+            match ended {
+                Ok(run) => {
+                    let wrote = self.out.as_ref().map_or(Ok(()), |out| {
+                        out.write_series(self.scenario, &run)?;
+                        out.keep_for_now(self.scenario, &run)
+                    });
+                    // It counts also where there is no room for its series.
+                    outcome.add(run);
+                    progress.step();
+                    wrote.map_err(Failure::run)
+                }
+                Err(failed) => {
+                    let lacking = matches!(failed.error, EngineError::Lacking(_));
+                    let error = failed.error.clone();
+                    outcome.add_failed(failed);
+                    progress.step();
+                    match lacking {
+                        true => Err(error.into()),
+                        false => Ok(()),
+                    }
+                }
+            }
+        };
+        let ran = runs::run_tasks(self.scenario, engine, &tasks, jobs, self.stop, each);
+        progress.end();
+        let conditions = conditions(self.command.clone(), begun, engine, jobs);
+        // After a full disk there may be room for the small files.
+        let out = self.out.as_ref();
+        let wrote = out.map_or(Ok(()), |out| out.write_outcome(&outcome, &conditions));
+        (outcome, ran.and(wrote.map_err(Failure::run)))
+    }
+}
+
+/// Where a scenario's results are, one of so many.
+pub fn folder(out: &Path, scenario: &Scenario, of: usize) -> PathBuf {
+    if of > 1 {
+        out.join(&scenario.name)
+    } else {
+        out.to_owned()
+    }
+}
+
+/// A command line that can be pasted.
+pub fn shell(words: impl Iterator<Item = String>) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "-_./=:,@+%".contains(c);
+    let quoted = words.map(|word| match word.chars().all(plain) {
+        true => word,
+        false => format!("'{}'", word.replace('\'', "'\\''")),
+    });
+    quoted.collect::<Vec<_>>().join(" ")
+}
+
+/// After a command that nobody has stopped: what was kept of the runs that
+/// have all ended.
+pub fn forget(ended: &[Folder], stop: &AtomicBool) -> Result<(), Failure> {
+    if stop.load(Ordering::Relaxed) {
+        return Ok(());
+    }
+    let forgotten = ended.iter().try_for_each(Folder::all_ended);
+    forgotten.map_err(Failure::run)
+}
+
+/// The folder at `path`, with the runs that `command` has left there when it was
+/// interrupted.
+pub fn resume(
+    path: &Path,
+    scenario: &Scenario,
+    command: &str,
+) -> Result<(Folder, Vec<runs::Run>), Failure> {
+    let about = format!(
+        "{command}\n{}\nset-ups {:016x}\n",
+        this_program(),
+        fingerprint(&scenario.variants)
+    );
+    let (folder, mut left) = Folder::resume(path, &about).map_err(Failure::usage)?;
+    let plan = Plan::of(scenario).tasks;
+    left.retain(|run| plan.contains(&run.task));
+    if !left.is_empty() {
+        complain!(
+            "weft: {}: goes on with {} of {} runs, which were finished when it was interrupted",
+            path.display(),
+            left.len(),
+            plan.len()
+        );
+    }
+    Ok((folder, left))
+}
+
+/// Results of another build are not gone on with: length and time of change
+/// tell the programs apart.
+fn this_program() -> String {
+    let file = std::env::current_exe().and_then(std::fs::metadata);
+    let change = file.as_ref().ok().and_then(|file| file.modified().ok());
+    let change = change.and_then(|at| at.duration_since(SystemTime::UNIX_EPOCH).ok());
+    format!(
+        "weft {} of {} bytes, {:?} after the epoch",
+        env!("CARGO_PKG_VERSION"),
+        file.map_or(0, |file| file.len()),
+        change.unwrap_or_default()
+    )
+}
+
+/// One number for what is run, traces from files included.
+fn fingerprint(variants: &[Variant]) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    format!("{variants:?}").hash(&mut hasher);
+    hasher.finish()
+}
+
+/// How it was run.
+pub fn conditions(command: String, begun: Instant, engine: &dyn Engine, jobs: usize) -> Conditions {
+    let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
+    Conditions {
+        command,
+        unix_s: since.map_or(0, |since| since.as_secs()),
+        took_s: begun.elapsed().as_secs_f64(),
+        machine: format!(
+            "{} {}, {} processors, {} runs at a time",
+            std::env::consts::OS,
+            std::env::consts::ARCH,
+            processors(),
+            engine.at_a_time(jobs)
+        ),
+    }
+}
+
+pub fn processors() -> usize {
+    std::thread::available_parallelism().map_or(1, usize::from)
+}

@@ -1,0 +1,48 @@
+//! `weft completions` and `weft manual`: what the command line's definition
+//! says, for shells and for man.
+
+use std::io::{Write, stdout};
+use std::path::PathBuf;
+
+use clap::{Args, Command};
+use clap_complete::Shell;
+
+use crate::exit::{Failure, say};
+
+const NAME: &str = "weft";
+
+#[derive(Debug, Args)]
+pub struct CompletionsArgs {
+    /// The shell that is to complete commands and options
+    #[arg(value_enum)]
+    pub shell: Shell,
+}
+
+#[derive(Debug, Args)]
+pub struct ManualArgs {
+    /// An existing folder for the pages, one for each command
+    #[arg(value_name = "FOLDER")]
+    pub folder: PathBuf,
+}
+
+/// Of this command line.
+pub fn completions(args: &CompletionsArgs, mut line: Command) -> Result<(), Failure> {
+    let mut script = Vec::new();
+    clap_complete::generate(args.shell, &mut line, NAME, &mut script);
+    // Whoever closed the pipe has read enough.
+    let _ = stdout().lock().write_all(&script);
+    Ok(())
+}
+
+/// Of this command line.
+pub fn pages(args: &ManualArgs, line: Command) -> Result<(), Failure> {
+    let folder = &args.folder;
+    clap_mangen::generate_to(line, folder).map_err(|error| {
+        Failure::Usage(format!(
+            "{}: {error}; choose a folder that exists and may be written",
+            folder.display()
+        ))
+    })?;
+    let page = folder.join(format!("{NAME}.1"));
+    say(format_args!("man {}", page.display()))
+}

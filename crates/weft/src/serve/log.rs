@@ -1,0 +1,74 @@
+//! What happens on the server, on standard error.
+
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use serde::Serialize;
+use weft_server::{Happened, Level, Log};
+
+use super::args::{LogArgs, LogFormat, LogLevel};
+
+/// A line of JSON.
+#[derive(Serialize)]
+struct Line<'a> {
+    /// Seconds since 1970.
+    time: f64,
+    level: Level,
+    #[serde(flatten)]
+    happened: &'a Happened,
+}
+
+pub fn log(args: &LogArgs) -> Log {
+    let format = args.log_format;
+    match most(args.log) {
+        None => Log::default(),
+        Some(most) => Log::new(move |happened| {
+            if happened.level() <= most {
+                complain!("{}", line(format, happened, SystemTime::now()));
+            }
+        }),
+    }
+}
+
+fn most(level: LogLevel) -> Option<Level> {
+    match level {
+        LogLevel::Off => None,
+        LogLevel::Error => Some(Level::Error),
+        LogLevel::Info => Some(Level::Info),
+        LogLevel::Debug => Some(Level::Debug),
+    }
+}
+
+fn line(format: LogFormat, happened: &Happened, now: SystemTime) -> String {
+    let time = now.duration_since(UNIX_EPOCH).unwrap_or_default();
+    let level = happened.level();
+    let line = Line {
+        // Milliseconds are enough.
+        time: time.as_millis() as f64 / 1e3,
+        level,
+        happened,
+    };
+    match (format, serde_json::to_string(&line)) {
+        (LogFormat::Json, Ok(json)) => json,
+        _ => format!("weft: {happened}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::time::Duration;
+
+    #[test]
+    fn what_happens_is_a_line_for_people_or_for_programs() {
+        let left = Happened::Left {
+            room: "r".to_owned(),
+            id: "p1".to_owned(),
+        };
+        let now = UNIX_EPOCH + Duration::from_millis(1_500);
+        assert_eq!(line(LogFormat::Text, &left, now), "weft: r: p1 left");
+        assert_eq!(
+            line(LogFormat::Json, &left, now),
+            r#"{"time":1.5,"level":"info","event":"left","room":"r","id":"p1"}"#
+        );
+    }
+}

@@ -1,0 +1,87 @@
+//! `weft token`: tokens for one room and a time.
+
+use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime};
+
+use clap::Args;
+use weft_server::{Grant, May, ServerError, TokenKey};
+
+use crate::exit::{Failure, say};
+use crate::state::state_folder;
+
+#[derive(Debug, Args)]
+pub struct TokenArgs {
+    /// The room that it opens
+    #[arg(long, value_name = "R")]
+    pub room: String,
+    /// For how many hours from now; who is in the room then stays
+    #[arg(long, value_name = "N", value_parser = hours)]
+    pub hours: Duration,
+    /// To watch only: who has it cannot publish
+    #[arg(long)]
+    pub watch: bool,
+    #[command(flatten)]
+    pub key: TokenKeyArgs,
+}
+
+#[derive(Debug, Args)]
+pub struct TokenKeyArgs {
+    /// The key that tokens for rooms are signed with, a line of 32 characters or more (default:
+    /// token.key in $XDG_STATE_HOME/weft, ~/.local/state/weft); `serve` makes it, and lets nobody
+    /// in without a token if this is given
+    #[arg(long, value_name = "FILE")]
+    pub token_key: Option<PathBuf>,
+}
+
+const KEY: &str = "token.key";
+
+pub fn run(args: TokenArgs) -> Result<(), Failure> {
+    let path = args.key.token_key.or_else(usual_place).ok_or_else(|| {
+        Failure::usage("there is no folder for the server's state: name the key with --token-key")
+    })?;
+    let may = if args.watch {
+        May::Watch
+    } else {
+        May::TakePart
+    };
+    let until = SystemTime::now() + args.hours;
+    let grant = Grant::new(&args.room, may, until)
+        .map_err(|error| Failure::usage(format!("--room: {error}")))?;
+    say(TokenKey::read(&path)?.sign(&grant))
+}
+
+/// The key of a server that asks for tokens. One that was not asked for, and
+/// cannot be kept, is done without.
+pub fn key_of_server(
+    args: &TokenKeyArgs,
+    has_token: bool,
+) -> Result<Option<TokenKey>, ServerError> {
+    if let Some(path) = &args.token_key {
+        return TokenKey::read_or_make(path).map(Some);
+    }
+    let Some(path) = usual_place().filter(|_| has_token) else {
+        return Ok(None);
+    };
+    Ok(made_at(&path))
+}
+
+fn made_at(path: &Path) -> Option<TokenKey> {
+    TokenKey::read_or_make(path)
+        .inspect_err(|error| {
+            complain!("weft: {error}; this server takes no tokens that `weft token` signs");
+        })
+        .ok()
+}
+
+fn usual_place() -> Option<PathBuf> {
+    Some(state_folder()?.join(KEY))
+}
+
+fn hours(text: &str) -> Result<Duration, String> {
+    let remedy = "write hours up to a year's, such as 2 or 0.5";
+    let hours: Option<f64> = text.parse().ok();
+    hours
+        .filter(|hours| *hours > 0.0 && *hours <= 8784.0)
+        .map(|hours| Duration::from_secs_f64(hours * 3600.0))
+        .ok_or_else(|| remedy.to_owned())
+}

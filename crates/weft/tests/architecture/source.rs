@@ -1,0 +1,266 @@
+//! As much of Rust's syntax as says what a module imports.
+
+/// What a module names of another one.
+pub struct Import {
+    /// As it is written.
+    pub path: Vec<String>,
+    /// What it is called here.
+    pub name: String,
+    /// Passed on: others may take it from here.
+    pub is_public: bool,
+}
+
+/// A file's text without comments, the contents of strings, and what is there
+/// for tests or documentation only.
+pub fn for_use(text: &str) -> String {
+    let mut text = without_words(text);
+    while let Some(at) = next_left_out(&text) {
+        let end = end_of_item(&text, at);
+        text.replace_range(at..end, "");
+    }
+    text
+}
+
+/// Modules that are declared here and have files of their own.
+pub fn modules(text: &str) -> Vec<String> {
+    let words = words(text);
+    let declared = words.windows(3).filter(|w| w[0] == "mod" && w[2] == ";");
+    declared.map(|w| w[1].to_owned()).collect()
+}
+
+/// What `use` brings, and what is named by a path from the crate's root or a
+/// module above. What a module calls of those below by their names is no import.
+pub fn imports(text: &str) -> Vec<Import> {
+    let words = words(text);
+    let mut imports = Vec::new();
+    let mut at = 0;
+    while at < words.len() {
+        let mut begin = at;
+        at += 1;
+        match words[begin] {
+            "use" => {
+                let end = (at..words.len()).find(|i| words[*i] == ";");
+                let end = end.unwrap_or(words.len());
+                let is_public = is_public(&words[..begin]);
+                expand(&mut &words[at..end], &[], &mut |path, name| {
+                    imports.push(Import {
+                        path,
+                        name,
+                        is_public,
+                    });
+                });
+                at = end;
+            }
+            // A path of `pub(in ..)` is none.
+            first @ ("crate" | "super" | "self") if begin == 0 || words[begin - 1] != "in" => {
+                let mut path = vec![first.to_owned()];
+                while words.get(begin + 1) == Some(&"::")
+                    && words.get(begin + 2).is_some_and(|word| is_name(word))
+                {
+                    path.push(words[begin + 2].to_owned());
+                    begin += 2;
+                }
+                at = begin + 1;
+                let name = path[path.len() - 1].clone();
+                imports.extend((path.len() > 1).then_some(Import {
+                    path,
+                    name,
+                    is_public: false,
+                }));
+            }
+            _ => {}
+        }
+    }
+    imports
+}
+
+/// Whether what follows these words begins with `pub` or `pub(...)`.
+fn is_public(before: &[&str]) -> bool {
+    match before.last() {
+        Some(&")") => {
+            let open = before.iter().rposition(|w| *w == "(");
+            open.is_some_and(|open| open > 0 && before[open - 1] == "pub")
+        }
+        last => last == Some(&"pub"),
+    }
+}
+
+/// One path for each name of a tree of `use`.
+fn expand(tree: &mut &[&str], prefix: &[String], found: &mut impl FnMut(Vec<String>, String)) {
+    let mut path = prefix.to_vec();
+    while let Some((word, rest)) = tree.split_first() {
+        *tree = rest;
+        match *word {
+            "{" => {
+                while !tree.is_empty() && tree.first() != Some(&"}") {
+                    expand(tree, &path, found);
+                }
+                *tree = tree.get(1..).unwrap_or_default();
+                if tree.first() == Some(&",") {
+                    *tree = &tree[1..];
+                }
+                return;
+            }
+            "," => break,
+            "::" => {}
+            "as" => {
+                let name = tree.first().copied().unwrap_or("_").to_owned();
+                *tree = tree.get(1..).unwrap_or_default();
+                if tree.first() == Some(&",") {
+                    *tree = &tree[1..];
+                }
+                return found(path, name);
+            }
+            "self" if !path.is_empty() => {}
+            name => path.push(name.to_owned()),
+        }
+        if tree.first() == Some(&"}") {
+            break;
+        }
+    }
+    if let Some(name) = path.last().cloned() {
+        found(path, name);
+    }
+}
+
+/// Names, and `::` and everything else by itself.
+fn words(text: &str) -> Vec<&str> {
+    let mut words = Vec::new();
+    let mut rest = text.trim_start();
+    while let Some(first) = rest.chars().next() {
+        let len = match first {
+            c if is_letter(c) => rest.find(|c| !is_letter(c)).unwrap_or(rest.len()),
+            _ if rest.starts_with("::") => 2,
+            other => other.len_utf8(),
+        };
+        words.push(&rest[..len]);
+        rest = rest[len..].trim_start();
+    }
+    words
+}
+
+fn is_letter(c: char) -> bool {
+    c.is_alphanumeric() || c == '_'
+}
+
+fn is_name(word: &str) -> bool {
+    word.starts_with(|c: char| c.is_alphabetic() || c == '_')
+}
+
+/// The text with comments and the contents of strings and characters left out.
+fn without_words(text: &str) -> String {
+    let mut plain = String::new();
+    let mut rest = text;
+    while let Some(c) = rest.chars().next() {
+        let skipped = if rest.starts_with("//") {
+            rest.find('\n').unwrap_or(rest.len())
+        } else if rest.starts_with("/*") {
+            rest.find("*/").map_or(rest.len(), |end| end + 2)
+        } else if c == '"' {
+            plain.push_str("\"\"");
+            string(rest)
+        } else if raw_hashes(rest).is_some() && !plain.ends_with(is_letter) {
+            plain.push_str("\"\"");
+            let hashes = raw_hashes(rest).unwrap_or_default();
+            let end = format!("\"{}", "#".repeat(hashes));
+            let open = hashes + 2;
+            rest[open..]
+                .find(&end)
+                .map_or(rest.len(), |at| open + at + end.len())
+        } else if let Some(len) = character(rest) {
+            len
+        } else {
+            plain.push(c);
+            c.len_utf8()
+        };
+        rest = &rest[skipped..];
+    }
+    plain
+}
+
+/// Octets of the string that this begins with.
+fn string(text: &str) -> usize {
+    let mut is_escaped = false;
+    for (at, c) in text.char_indices().skip(1) {
+        match c {
+            '"' if !is_escaped => return at + 1,
+            '\\' => is_escaped = !is_escaped,
+            _ => is_escaped = false,
+        }
+    }
+    text.len()
+}
+
+/// How many hashes the raw string has that this begins with.
+fn raw_hashes(text: &str) -> Option<usize> {
+    let hashes = text.strip_prefix('r')?;
+    let quote = hashes.find(|c| c != '#')?;
+    hashes[quote..].starts_with('"').then_some(quote)
+}
+
+/// Octets of the character that this begins with; a lifetime is none.
+fn character(text: &str) -> Option<usize> {
+    let inner = text.strip_prefix('\'')?;
+    let mut chars = inner.char_indices();
+    let (_, first) = chars.next()?;
+    if first == '\\' {
+        return inner[2..].find('\'').map(|end| end + 4);
+    }
+    let (at, next) = chars.next()?;
+    (next == '\'').then_some(at + 2)
+}
+
+/// Where an attribute begins that leaves its item out of the program.
+fn next_left_out(text: &str) -> Option<usize> {
+    let mut from = 0;
+    while let Some(at) = text[from..].find("#[cfg(").map(|at| from + at) {
+        let end = text[at..].find(']').map_or(text.len(), |end| at + end);
+        let condition = words(&text[at..end]);
+        let left_out = condition.iter().any(|w| ["test", "doc"].contains(w));
+        if left_out && !condition.contains(&"not") {
+            return Some(at);
+        }
+        from = end;
+    }
+    None
+}
+
+/// The end of the item, field or statement behind the attribute at `at`.
+fn end_of_item(text: &str, at: usize) -> usize {
+    const ITEMS: [&str; 12] = [
+        "mod", "use", "fn", "impl", "struct", "enum", "const", "static", "type", "trait", "unsafe",
+        "async",
+    ];
+    let mut begin = at;
+    while text[begin..].starts_with("#[") {
+        let end = text[begin..]
+            .find(']')
+            .map_or(text.len(), |end| begin + end + 1);
+        begin = end + text[end..].len() - text[end..].trim_start().len();
+    }
+    let head: Vec<&str> = words(text[begin..].lines().next().unwrap_or_default());
+    let keyword = head
+        .iter()
+        .find(|w| is_name(w) && !["pub", "crate", "super", "in", "self"].contains(w));
+    let is_item = keyword.is_some_and(|word| ITEMS.contains(word));
+    let mut depth = 0_i32;
+    for (offset, c) in text[begin..].char_indices() {
+        let end = begin + offset + c.len_utf8();
+        match c {
+            '(' | '[' | '{' => depth += 1,
+            ')' | ']' | '}' => {
+                depth -= 1;
+                if depth < 0 {
+                    return end - 1;
+                }
+                if depth == 0 && c == '}' && is_item && head.first() != Some(&"use") {
+                    return end;
+                }
+            }
+            ';' if depth == 0 => return end,
+            ',' if depth == 0 && !is_item => return end,
+            _ => {}
+        }
+    }
+    text.len()
+}
