@@ -8,8 +8,8 @@ import { brightness, framesShown, openPage, shown, startChromium, watchFrames } 
 import { whereTheMachineKeepsUp } from './machine';
 import { startWeft, type Program } from './program';
 
-const WEFT = 'weft over wifi + lte';
-const SINGLE = 'plain WebRTC over wifi alone';
+const WEFT = 'weft: WiFi and LTE together';
+const SINGLE = 'Plain WebRTC: WiFi alone';
 
 /** So long the cut is watched, ms. */
 const CUT_MS = 5_000;
@@ -46,11 +46,10 @@ it('shows both calls, freezes only the one whose one link is cut, and brings it 
     await framesShown(page, label, 30);
     expect((await brightness(page, label)).spread, label).toBeGreaterThan(15);
   }
-  const wifi = page.getByRole('group', { name: 'Link wifi' });
   const single = page.locator('.call-single');
 
   const frames = await watchFrames(page, WEFT);
-  await wifi.getByRole('button', { name: 'Cut' }).click();
+  await page.getByRole('button', { name: 'Cut WiFi' }).click();
   await single.getByText(/^Frozen [1-9]/).waitFor();
   const standing = await shown(page, SINGLE);
   await page.waitForTimeout(CUT_MS);
@@ -66,22 +65,45 @@ it('shows both calls, freezes only the one whose one link is cut, and brings it 
   expect(plots.length).toBe(7);
   for (const colours of plots) expect(colours).toBeGreaterThan(8);
 
-  await wifi.getByRole('button', { name: 'Restore' }).click();
+  await page.getByRole('button', { name: 'Restore WiFi' }).click();
   await framesShown(page, SINGLE, 30);
   expect(await single.locator('.freeze').count()).toBe(0);
-  await wifi.getByRole('button', { name: 'Auto' }).click();
   expect(complaints).toEqual([]);
   await context.close();
 }));
 
-it('changes scheduler, protection and controller of a call that goes on', whereTheMachineKeepsUp(async () => {
+it('lets a cut end with its visitor, and counts for each visitor from the beginning', whereTheMachineKeepsUp(async () => {
+  const first = await openPage(browser, await demo.url(), { viewport: VIEWPORT });
+  await framesShown(first.page, SINGLE, 30);
+  await first.page.getByRole('button', { name: 'Cut WiFi' }).click();
+  await first.page.locator('.call-single').getByText(/^Frozen [2-9]/).waitFor();
+  const second = await openPage(browser, await demo.url(), { viewport: VIEWPORT });
+  await second.page.getByText('WiFi is cut by hand').waitFor();
+  await second.page.locator('.call-single').getByText('No picture yet: WiFi is down.').waitFor();
+  const counted = async (page: Page) => parseFloat(await page.locator('.call-single .loud dd').innerText());
+  expect(await counted(second.page)).toBeLessThan((await counted(first.page)) - 1);
+
+  await first.context.close();
+  await second.page.getByText('WiFi is cut by hand').waitFor({ state: 'detached' });
+  await framesShown(second.page, SINGLE, 30);
+  await second.page.getByRole('button', { name: 'Restart' }).click();
+  await second.page.locator('.call-single .loud dd').getByText(/^0\.\d s/).waitFor();
+  await second.context.close();
+}));
+
+it('changes scheduler, preference, protection and controller of a call that goes on', whereTheMachineKeepsUp(async () => {
   const { page, complaints, context } = await openPage(browser, await demo.url(), { viewport: VIEWPORT });
   await framesShown(page, WEFT, 30);
-  const scheduler = page.getByLabel('scheduler');
-  const protection = page.getByLabel('protection');
+  const expert = page.getByText('Expert: how the left call sends');
+  await expert.click();
+  const scheduler = page.getByLabel('Scheduler');
+  const protection = page.getByLabel('Protection');
   await scheduler.selectOption('duplicate');
   await protection.selectOption('webrtc_table');
-  const controller = page.getByLabel('controller');
+  const prefer = page.getByLabel('Prefer');
+  expect(await prefer.inputValue()).toBe('balanced');
+  await prefer.selectOption('calm');
+  const controller = page.getByLabel('Controller');
   expect(await controller.inputValue()).toBe('gcc');
   await controller.selectOption('nada');
   await framesShown(page, WEFT, 30);
@@ -91,6 +113,9 @@ it('changes scheduler, protection and controller of a call that goes on', whereT
   expect(await scheduler.inputValue()).toBe('duplicate');
   expect(await protection.inputValue()).toBe('webrtc_table');
   expect(await controller.inputValue()).toBe('nada');
+  expect(await prefer.inputValue()).toBe('calm');
+  await expert.click();
+  await prefer.selectOption('balanced');
   await controller.selectOption('gcc');
   await scheduler.selectOption('weft');
   await protection.selectOption('path_specific');

@@ -1,7 +1,7 @@
 // The report of a real run of the lab, opened as a file.
 
 import { execFileSync } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Browser } from 'playwright-core';
@@ -83,6 +83,34 @@ describe('report of the lab', () => {
     await page.mouse.move(box.x + 4, y);
     const second = plots.nth(1).locator('.plot-at');
     await page.waitForFunction((at) => parseFloat(at?.textContent ?? '') > 9, await second.elementHandle());
+    await page.close();
+  });
+
+  it('begins with a verdict, cuts outliers off and says so, and lets one take each plot along', async () => {
+    const compared = join(folder, 'compared');
+    const links = ['--link', 'wifi=trace=generated:walking/wifi,delay=10ms', '--link', 'lte=rate=5mbit,delay=40ms'];
+    const run = ['lab', 'compare', ...links, '--seeds', '2', '--duration', '40', '--out', compared];
+    execFileSync(weft ?? '', run, { stdio: 'ignore', timeout: 120_000 });
+    const page = await browser.newPage({ viewport: { width: 1280, height: 900 } });
+    await page.goto(`file://${compared}/report.html`);
+    const verdict = page.getByLabel('Verdict');
+    expect(await verdict.innerText()).toMatch(/^weft carried .* what webrtc@(wifi|lte), the best single link in this, did/);
+    expect(await verdict.innerText()).toMatch(/stood still/);
+    const strips = page.getByLabel('Where no new picture came').getByRole('img');
+    expect(await strips.count()).toBe(3);
+    const cut = page.locator('#time .cut').first();
+    expect(await cut.innerText()).toMatch(/^\d+ higher, up to /);
+    await cut.click();
+    expect(await cut.innerText()).toBe('cut the highest off');
+    for (const [kind, begins] of [
+      ['CSV', 'x_s,'],
+      ['SVG', '<svg '],
+      ['PNG', '\u0089PNG'],
+    ] as const) {
+      const [download] = await Promise.all([page.waitForEvent('download'), page.getByRole('button', { name: `Received rate as ${kind}` }).first().click()]);
+      expect(download.suggestedFilename()).toBe(`received-rate.${kind.toLowerCase()}`);
+      expect(readFileSync(await download.path(), 'latin1').startsWith(begins)).toBe(true);
+    }
     await page.close();
   });
 

@@ -100,3 +100,43 @@ it('sound arrives with the picture', whereTheMachineKeepsUp(async () => {
   await ada.context.close();
   await bob.context.close();
 }));
+
+it('who closes the page is gone within two seconds, and who speaks is marked', whereTheMachineKeepsUp(async () => {
+  const ada = await enter('Ada');
+  const bob = await enter('Bob');
+  await framesShown(ada.page, 'Picture of Bob', 30);
+  // The made-up microphone beeps once a second.
+  await ada.page.locator('.tile.speaks', { hasText: 'Bob' }).waitFor();
+  // In a call of two, the other one is large and we are small.
+  const width = async (label: string) => (await ada.page.getByLabel(label, { exact: true }).boundingBox())!.width;
+  expect(await width('Picture of Bob')).toBeGreaterThan(3 * (await width('Your own picture')));
+  await bob.context.close();
+  await ada.page.getByText('only you').waitFor({ timeout: 2_500 });
+  expect(ada.complaints).toEqual([]);
+  await ada.context.close();
+}));
+
+it.runIf(process.env['WEFT_BIN'] !== undefined)('an invitation lets another browser into a room with a token', { timeout: 60_000 }, async () => {
+  const guarded = await startServer(undefined, ['--token', 'a-secret-of-ours']);
+  const host = await openPage(browser, `${guarded.url}/r/e2e?name=Ada&token=a-secret-of-ours`);
+  await host.context.grantPermissions(['camera', 'microphone', 'clipboard-read', 'clipboard-write'], { origin: new URL(guarded.url).origin });
+  await host.page.getByRole('button', { name: 'Copy invitation' }).click();
+  await host.page.getByText('Copied').waitFor();
+  const address = await host.page.evaluate(() => navigator.clipboard.readText());
+  expect(address).not.toContain('a-secret-of-ours');
+
+  const guest = await openPage(browser, address);
+  await guest.page.getByLabel('Your name').fill('Bob');
+  await guest.page.getByRole('button', { name: 'Join' }).click();
+  await framesShown(guest.page, 'Picture of Ada', 30);
+  await framesShown(host.page, 'Picture of Bob', 30);
+
+  // It is for this room, and a stranger has none.
+  await guest.page.goto(`${guarded.url}/r/other`);
+  await guest.page.getByRole('alert').getByText("The token is for the room 'e2e'").waitFor();
+  const stranger = await openPage(browser, `${guarded.url}/r/e2e`);
+  await stranger.page.getByLabel('Token', { exact: true }).waitFor();
+  expect(await stranger.page.getByLabel('Your own picture').count()).toBe(0);
+  for (const { context } of [host, guest, stranger]) await context.close();
+  await guarded.close();
+});

@@ -16,10 +16,10 @@ export interface Server {
   close(): Promise<void>;
 }
 
-/** Serves on loopback, on a free port or the one that is asked for. */
-export async function startServer(listen = ANY_PORT): Promise<Server> {
+/** Serves on loopback, on a free port or the one that is asked for; only the program takes options. */
+export async function startServer(listen = ANY_PORT, options: readonly string[] = []): Promise<Server> {
   const weft = process.env['WEFT_BIN'];
-  const [program = '', ...args] = weft === undefined ? [...EXAMPLE, listen] : [weft, 'serve', '--listen', listen];
+  const [program = '', ...args] = weft === undefined ? [...EXAMPLE, listen] : [weft, 'serve', '--listen', listen, ...options];
   const child = spawn(program, args, { cwd: ROOT, stdio: 'pipe' });
   const url = await printedUrl(child);
   return {

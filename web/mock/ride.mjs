@@ -5,12 +5,14 @@ const CYCLE = 72;
 /** [from second, what is said]; the links follow below. */
 const PHASES = [
   [0, 'Both links are good'],
-  [12, 'Walking away from the access point: wifi fades'],
-  [18, 'wifi is dead'],
-  [30, 'wifi is back, lte is congested'],
-  [44, 'In a tunnel: lte is dead'],
-  [52, 'Both links are back'],
+  [12, 'WiFi fades'],
+  [18, 'WiFi is dead'],
+  [30, 'LTE is congested'],
+  [44, 'LTE is dead'],
+  [52, 'Both links are good'],
 ];
+
+const TITLES = { wifi: 'WiFi', lte: 'LTE' };
 
 function wobble(t, seed) {
   return Math.sin(t * 1.7 + seed) * 0.5 + Math.sin(t * 0.61 + seed * 3) * 0.35 + Math.sin(t * 5.3 + seed * 7) * 0.15;
@@ -35,6 +37,16 @@ function linkAt(name, t, forced, seed) {
   return { up, capacity };
 }
 
+/** As the ride words it. */
+function phaseAt(at, forced) {
+  const planned = PHASES.findLast(([from]) => at >= from)[1];
+  const words = Object.entries(TITLES).flatMap(([name, title]) => {
+    if (forced[name] === 'cut') return `${title} is cut by hand`;
+    return planned.startsWith(title) ? planned : [];
+  });
+  return words.length === 0 ? planned : words.join(', ');
+}
+
 /** What can be chosen; here no choice changes anything. */
 const SETTINGS = [
   { name: 'scheduler', value: 'weft', choices: ['weft', 'converge', 'single', 'migrate', 'min_rtt', 'throughput', 'mprtp', 'duplicate'] },
@@ -45,7 +57,7 @@ const SETTINGS = [
 /** One tick, with `forced` by link name; pure. */
 export function tickAt(t, forced, freeze) {
   const at = t % CYCLE;
-  const phase = PHASES.findLast(([from]) => at >= from)[1];
+  const phase = phaseAt(at, forced);
   const seeds = { wifi: 1, lte: 5 };
   const links = Object.entries(seeds).map(([name, seed]) => {
     const { up, capacity } = linkAt(name, t, forced[name] ?? null, seed);

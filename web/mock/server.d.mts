@@ -3,6 +3,10 @@ export interface MockOptions {
   /** Where in the ride to begin, seconds. */
   readonly at?: number;
   readonly mode?: 'rooms' | 'call';
+  /** How many times as fast the ride goes. */
+  readonly pace?: number;
+  /** Asks for this token; `watch` lets watch, `expired` and `other` are refused as such. */
+  readonly token?: string;
 }
 
 export interface Mock {

@@ -3,6 +3,7 @@
 //
 //   --port N       where to listen on loopback (default 8787)
 //   --at SECONDS   where in the ride to begin (default 0)
+//   --pace N       how many times as fast the ride goes (default 1)
 //   --mode call    what `weft call` would serve at /
 
 import { readFile } from 'node:fs/promises';
@@ -19,11 +20,20 @@ const TYPES = { '.html': 'text/html', '.js': 'text/javascript', '.css': 'text/cs
 const POLICY = "default-src 'self'; media-src 'self' blob: mediastream:; object-src 'none'; base-uri 'none'";
 const TICK_MS = 250;
 
+/** Tokens of the mock that are not the right one, which `token` says. */
+const WATCH = 'watch';
+const REFUSALS = {
+  '': { status: 401, kind: 'token_missing', error: 'This server asks for a token.', remedy: 'Open the link that you were given.' },
+  wrong: { status: 401, kind: 'token_wrong', error: 'The token is not the one that this server asks for.', remedy: 'Check that it was copied whole, or ask for another one.' },
+  expired: { status: 401, kind: 'token_expired', error: 'The time of this token is over.', remedy: 'Ask for another one from whoever invited you.' },
+  other: { status: 403, kind: 'token_other_room', error: "The token is for the room 'other', not for this one.", remedy: 'Open the link that you were given.' },
+};
+
 /** Starts the mock; resolves with its address and a way to end it. */
-export async function startMock({ port = 0, at = 0, mode = 'rooms' } = {}) {
-  const demo = rideFrom(at);
+export async function startMock({ port = 0, at = 0, mode = 'rooms', pace = 1, token = null } = {}) {
+  const demo = rideFrom(at, pace);
   const server = createServer((request, response) => {
-    answer(request, response, demo, mode).catch((error) => {
+    answer(request, response, { demo, mode, token }).catch((error) => {
       response.writeHead(500).end(String(error));
     });
   });
@@ -38,18 +48,32 @@ export async function startMock({ port = 0, at = 0, mode = 'rooms' } = {}) {
   };
 }
 
-async function answer(request, response, demo, mode) {
+async function answer(request, response, { demo, mode, token }) {
   const { pathname, searchParams } = new URL(request.url, 'http://mock');
   const room = /^\/api\/rooms\/([^/]+)\/events$/.exec(pathname)?.[1];
   const link = /^\/api\/demo\/links\/([^/]+)$/.exec(pathname)?.[1];
+  const shown = /^Bearer (.*)$/.exec(request.headers.authorization ?? '')?.[1] ?? /weft_token=([^;]*)/.exec(request.headers.cookie ?? '')?.[1];
+  const guarded = /^\/api\/rooms\/[^/]+\/(access|invitation)$/.exec(pathname)?.[1];
+  if (guarded !== undefined) {
+    const refusal = token === null ? undefined : REFUSALS[shown ?? ''] ?? (shown === token || shown === WATCH ? undefined : REFUSALS.wrong);
+    if (refusal !== undefined) return json(response, refusal, refusal.status);
+    return json(response, guarded === 'access' ? { may: shown === WATCH ? 'watch' : 'take_part', until: null } : { token });
+  }
+  if (token !== null && searchParams.get('token') !== null && (searchParams.get('token') === token || searchParams.get('token') === WATCH)) {
+    return response.writeHead(303, { location: pathname, 'set-cookie': `weft_token=${searchParams.get('token')}; Path=/; HttpOnly` }).end();
+  }
   if (pathname === '/api/call') {
     if (mode !== 'call') return json(response, { mode: 'rooms' });
     return json(response, { mode: 'call', name: 'Rover 7', links: roverLinks() });
   }
   if (pathname === '/api/demo/events') return demo.follow(response, !searchParams.has('mock'));
+  if (pathname === '/api/demo/restart' && request.method === 'POST') {
+    demo.restart();
+    return response.writeHead(204).end();
+  }
   if (link !== undefined && request.method === 'POST') {
     const { state } = JSON.parse(await bodyOf(request));
-    demo.forced[decodeURIComponent(link)] = state === 'auto' ? null : state;
+    demo.force(decodeURIComponent(link), state);
     return response.writeHead(204).end();
   }
   if (room !== undefined) return presence(response, room, searchParams.get('name') ?? 'You');
@@ -57,13 +81,16 @@ async function answer(request, response, demo, mode) {
   return page(pathname, response);
 }
 
-/** A ride that runs from `at` on, with the minute before it for the plots. */
-function rideFrom(at) {
+/** A ride that runs from `at` on, with the minute before it for the plots, `pace` times as fast as it says. */
+function rideFrom(at, pace) {
   const forced = {};
-  const counters = { weft: { seconds: 0, count: 0 }, single: { seconds: 0, count: 0 } };
   const listeners = new Set();
-  const past = [];
-  let t = 0;
+  let counters, past, t, came = 0;
+  const begin = () => {
+    counters = { weft: { seconds: 0, count: 0 }, single: { seconds: 0, count: 0 } };
+    past = [];
+    t = 0;
+  };
   const step = () => {
     const tick = tickAt(t, forced, counters);
     for (const [name, call] of [['weft', tick.calls.weft], ['single', tick.calls['single:wifi']]]) {
@@ -77,19 +104,30 @@ function rideFrom(at) {
     t += TICK_MS / 1000;
     return tick;
   };
+  begin();
   while (t < at) step();
   const timer = setInterval(() => {
     const tick = step();
     for (const response of listeners) send(response, 'tick', tick);
-  }, TICK_MS);
+  }, TICK_MS / pace);
   return {
-    forced,
+    // As the ride does: switched on by hand is good until the ride has it on by itself.
+    force: (link, state) => (forced[link] = state === 'cut' ? state : null),
+    restart: () => {
+      for (const link of Object.keys(forced)) delete forced[link];
+      begin();
+    },
     stop: () => clearInterval(timer),
     follow: (response, replay) => {
       stream(response);
       if (replay) for (const tick of past) send(response, 'tick', tick);
+      send(response, 'visitor', { id: (came += 1) });
       listeners.add(response);
-      response.on('close', () => listeners.delete(response));
+      response.on('close', () => {
+        listeners.delete(response);
+        // A cut does not outlive its visitor.
+        if (listeners.size === 0) for (const link of Object.keys(forced)) delete forced[link];
+      });
     },
   };
 }
@@ -162,7 +200,7 @@ function problem(response, status, error, remedy) {
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
-  const { values } = parseArgs({ options: { port: { type: 'string' }, at: { type: 'string' }, mode: { type: 'string' } } });
-  const mock = await startMock({ port: Number(values.port ?? 8787), at: Number(values.at ?? 0), mode: values.mode });
+  const { values } = parseArgs({ options: { port: { type: 'string' }, at: { type: 'string' }, mode: { type: 'string' }, pace: { type: 'string' } } });
+  const mock = await startMock({ port: Number(values.port ?? 8787), at: Number(values.at ?? 0), mode: values.mode, pace: Number(values.pace ?? 1) });
   console.log(`${mock.url}/  ${mock.url}/r/mock  ${mock.url}/demo`);
 }

@@ -1,10 +1,13 @@
 // One uPlot chart with a legend of our own that tells the values under the
 // pointer. Dragging zooms all plots of a group, a double click shows all again.
 
-import { useLayoutEffect, useRef, useState } from 'preact/hooks';
+import type { ComponentChildren, RefObject } from 'preact';
+import { useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
 import uPlot from 'uplot';
 import { number } from './figures';
 import type { Look, Palette } from './look';
+import { cutOf } from './outliers';
+import { csvOf, pngOf, save, svgOf } from './take';
 
 export interface Line extends Look {
   readonly name: string;
@@ -28,19 +31,24 @@ interface PlotProps {
   readonly axis?: number;
   /** Values are positions among these words. */
   readonly words?: readonly string[];
+  /** What stands under the plot, in its frame. */
+  readonly children?: ComponentChildren;
 }
 
 export function Plot(props: PlotProps) {
-  const { title, unit, x, xUnit, lines, palette, group, height = 190, top, axis, words } = props;
+  const { title, unit, x, xUnit, lines, palette, group, height = 190, top, axis, words, children } = props;
   const told = (value: number | null): string => (words === undefined ? number(value) : (words[value ?? -1] ?? '–'));
   const box = useRef<HTMLDivElement>(null);
   const [under, setUnder] = useState<number | null>(null);
+  const [whole, setWhole] = useState(false);
+  const cut = useMemo(() => (top !== undefined || words !== undefined || unit === 'dB' ? null : cutOf(lines.flatMap((line) => line.values))), [lines, top, words, unit]);
+  const end = cut !== null && !whole ? cut.top : top;
   // Not after the next picture: paper takes what is there when printing begins.
   useLayoutEffect(() => {
     const element = box.current;
     if (element === null) return undefined;
     const data = [x, ...lines.map((line) => line.values)] as unknown as uPlot.AlignedData;
-    const made = new uPlot(options(props, element.clientWidth, setUnder), data, element);
+    const made = new uPlot(options({ ...props, ...(end === undefined ? {} : { top: end }) }, element.clientWidth, setUnder), data, element);
     const observer = new ResizeObserver(() => {
       if (element.clientWidth > 0) made.setSize({ width: element.clientWidth, height });
     });
@@ -49,7 +57,7 @@ export function Plot(props: PlotProps) {
       observer.disconnect();
       made.destroy();
     };
-  }, [x, lines, palette, height, group, top, axis, words]);
+  }, [x, lines, palette, height, group, end, axis, words]);
   const at = under === null ? undefined : x[under];
   return (
     <figure class="plot">
@@ -57,9 +65,15 @@ export function Plot(props: PlotProps) {
         <span class="plot-title">
           {title} <span class="quiet">{unit}</span>
         </span>
+        {cut !== null && (
+          <button type="button" class="cut quiet" aria-pressed={whole} onClick={() => setWhole(!whole)}>
+            {whole ? 'cut the highest off' : `${cut.hidden} higher, up to ${number(cut.highest)}`}
+          </button>
+        )}
         <span class="plot-at quiet">{at === undefined ? '' : `${number(at)} ${xUnit}`}</span>
       </figcaption>
       <div ref={box} style={{ height: `${height}px` }} role="img" aria-label={`${title} in ${unit}: ${lines.map((line) => line.name).join(', ')}`} />
+      {children}
       <ul class="keys">
         {lines.map((line) => (
           <li key={line.name} class="key">
@@ -68,8 +82,30 @@ export function Plot(props: PlotProps) {
             <strong>{under === null ? '' : told(line.values[under] ?? null)}</strong>
           </li>
         ))}
+        {words === undefined && <Take of={props} box={box} top={end} />}
       </ul>
     </figure>
+  );
+}
+
+/** Values and drawing of a plot, for elsewhere. */
+function Take({ of: { title, unit, x, xUnit, lines, palette }, box, top }: { of: PlotProps; box: RefObject<HTMLDivElement | null>; top: number | undefined }) {
+  const take = async (kind: 'svg' | 'png' | 'csv'): Promise<void> => {
+    const highest = Math.max(0, ...lines.flatMap((line) => line.values).filter((value): value is number => value !== null));
+    const taken = { title, unit, x, xUnit, top: top ?? highest * 1.06, lines: lines.map((line) => ({ ...line, colour: palette(line.colour) })) };
+    const canvas = box.current?.querySelector('canvas');
+    const png = kind === 'png' && canvas ? await pngOf(canvas, getComputedStyle(document.body).backgroundColor) : null;
+    const blob = kind === 'csv' ? new Blob([csvOf(taken)], { type: 'text/csv' }) : kind === 'svg' ? new Blob([svgOf(taken)], { type: 'image/svg+xml' }) : png;
+    if (blob !== null) save(`${title.toLowerCase().replace(/[^a-z0-9]+/g, '-')}.${kind}`, blob);
+  };
+  return (
+    <li class="take">
+      {(['svg', 'png', 'csv'] as const).map((kind) => (
+        <button key={kind} type="button" aria-label={`${title} as ${kind.toUpperCase()}`} onClick={() => void take(kind)}>
+          {kind.toUpperCase()}
+        </button>
+      ))}
+    </li>
   );
 }
 

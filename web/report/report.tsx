@@ -11,6 +11,7 @@ import { anyInside, Inside } from './inside-view';
 import { usePalette } from './look';
 import { Differences, Everything, Published, SelfCheck, WorseThanSingle } from './tables';
 import { OverTime } from './time';
+import { verdictOf } from './verdict';
 
 export function Report({ data: everything }: { data: Data }) {
   const palette = usePalette();
@@ -36,6 +37,7 @@ export function Report({ data: everything }: { data: Data }) {
         </div>
       )}
       <main>
+        <TheVerdict data={data} />
         <Part id="results" title={cases.length > 0 ? `Results, ${chosen}` : 'Results'} note={note(data)}>
           <Foremost names={names} data={data} view={Forests} />
         </Part>
@@ -86,6 +88,19 @@ export function Report({ data: everything }: { data: Data }) {
         </Part>
       </main>
     </>
+  );
+}
+
+/** What came out, before any figure. */
+function TheVerdict({ data }: { data: Data }) {
+  const said = verdictOf(data);
+  if (said.length === 0) return null;
+  return (
+    <section class="verdict-first" aria-label="Verdict">
+      {said.map((sentence) => (
+        <p key={sentence}>{sentence}</p>
+      ))}
+    </section>
   );
 }
 

@@ -2,6 +2,7 @@
 
 import { useMemo, useState } from 'preact/hooks';
 import type { Column, Data, Series } from './data';
+import { number } from './figures';
 import { lookOf, type Palette } from './look';
 import { Plot, Swatch, type Line } from './plot';
 
@@ -95,12 +96,66 @@ function Panel({ data, shown, palette, name, title, of, capacityOf }: PanelProps
       const column = series?.columns.find((each) => each.name === name && each.of === of);
       return series === undefined || column === undefined ? [] : [{ system, column, series }];
     });
-    const drawn: Line[] = found.map(({ system, column }) => ({ ...lookOf(data.systems.findIndex((each) => each.name === system)), name: system, values: column.values }));
+    const drawn: Line[] = found.map(({ system, column, series }) => ({
+      ...lookOf(data.systems.findIndex((each) => each.name === system)),
+      name: system,
+      values: name === 'queue_ms' ? whereItCarries(column, series) : column.values,
+    }));
     const capacity = capacityOf === null ? undefined : found[0]?.series.columns.find((each) => each.name === 'capacity_mbps' && each.of === capacityOf);
     const area: Line[] = capacity === undefined ? [] : [{ name: 'capacity', colour: 'plot-capacity-edge', dash: [], mark: 'circle', values: capacity.values, area: true }];
     return { lines: [...area, ...drawn], unit: found[0]?.column.unit ?? '', t: found[0]?.series.t ?? [] };
   }, [data, shown, name, of, capacityOf]);
   const drawn = lines.filter((line) => line.area !== true);
   if (drawn.length === 0 || drawn.every((line) => line.values.every((value) => value === null || value === 0))) return null;
-  return <Plot title={title} unit={name === 'qp' ? '' : unit === '1' ? 'per sample' : unit} x={t} xUnit="s" lines={lines} palette={palette} group="time" />;
+  return (
+    <Plot title={title} unit={name === 'qp' ? '' : unit === '1' ? 'per sample' : unit} x={t} xUnit="s" lines={lines} palette={palette} group="time">
+      {name === 'fps' && <Standstills x={t} lines={drawn} />}
+    </Plot>
+  );
+}
+
+/** How long a packet waits at a link that carries nothing has no answer. */
+function whereItCarries(column: Column, series: Series): readonly (number | null)[] {
+  const link = column.of.replace(/-back$/, '');
+  const capacity = series.columns.find((each) => each.name === 'capacity_mbps' && each.of === link);
+  return capacity === undefined ? column.values : column.values.map((value, at) => (capacity.values[at] === 0 ? null : value));
+}
+
+/** From so long without a new picture on, s: the least that is a freeze at 30 pictures a second (W3C webrtc-stats, freezeCount). */
+const STANDS_S = 0.18;
+
+/** The whole run as a strip for each system: where no new picture came. */
+function Standstills({ x, lines }: { readonly x: readonly number[]; readonly lines: readonly Line[] }) {
+  const [first, last] = [x[0] ?? 0, x.at(-1) ?? 1];
+  const step = (x[1] ?? last) - first;
+  return (
+    <ul class="standstills" aria-label="Where no new picture came">
+      {lines.map((line) => {
+        const spans = standstills(x, line.values, step).filter(([from, to]) => to - from >= STANDS_S);
+        const sum = spans.reduce((all, [from, to]) => all + to - from, 0);
+        return (
+          <li key={line.name}>
+            <span class="quiet">{line.name}</span>
+            <svg viewBox={`0 0 ${last - first || 1} 1`} preserveAspectRatio="none" role="img" aria-label={`${line.name}: no new picture for ${number(Number(sum.toFixed(1)))} s`}>
+              {spans.map(([from, to]) => (
+                <rect key={from} x={from - first} width={to - from} height="1" />
+              ))}
+            </svg>
+          </li>
+        );
+      })}
+    </ul>
+  );
+}
+
+/** Stretches of samples without a frame. */
+export function standstills(x: readonly number[], values: readonly (number | null)[], step: number): (readonly [number, number])[] {
+  const spans: [number, number][] = [];
+  x.forEach((at, place) => {
+    if (values[place] !== 0) return;
+    const open = spans.at(-1);
+    if (open !== undefined && at - open[1] < step / 2) open[1] = at + step;
+    else spans.push([at, at + step]);
+  });
+  return spans;
 }

@@ -3,33 +3,26 @@ import { useEffect, useState } from 'preact/hooks';
 import type { Call } from './call/call';
 import { fetchCall, WatchCall } from './call/call';
 import { missingInBrowser } from './model/problem';
-import { Room } from './room/room';
+import { Entry } from './room/entry';
 import { roomPath, routeOf, type Route } from './routes';
-import { rememberName, Start } from './start/start';
+import { Start } from './start/start';
 import './style/index.css';
 import { ProblemPage } from './view/parts';
 
 function App() {
   const [route, setRoute] = useState<Route>(() => routeOf(location.pathname, location.search));
-  const [name, setName] = useState<string | null>(route.kind === 'room' ? route.name : null);
   useEffect(() => {
-    const onPop = (): void => {
-      setName(null);
-      setRoute(routeOf(location.pathname, location.search));
-    };
+    const onPop = (): void => setRoute(routeOf(location.pathname, location.search));
     addEventListener('popstate', onPop);
     return () => removeEventListener('popstate', onPop);
   }, []);
 
-  const join = (room: string, as: string): void => {
-    rememberName(as);
-    if (location.pathname !== roomPath(room)) history.pushState(null, '', roomPath(room));
-    setName(as);
-    setRoute({ kind: 'room', room, name: as });
+  const enter = (room: string): void => {
+    history.pushState(null, '', roomPath(room));
+    setRoute({ kind: 'room', room, name: null });
   };
   const leave = (): void => {
     history.pushState(null, '', '/');
-    setName(null);
     setRoute({ kind: 'start' });
   };
 
@@ -41,13 +34,9 @@ function App() {
   if (missing !== null) return <ProblemPage problem={missing} />;
   switch (route.kind) {
     case 'start':
-      return <StartOrCall onJoin={join} />;
+      return <StartOrCall onEnter={enter} />;
     case 'room':
-      return name === null ? (
-        <Start key="join" room={route.room} onJoin={join} />
-      ) : (
-        <Room key={route.room} room={route.room} name={name} onLeave={leave} />
-      );
+      return <Entry key={route.room} room={route.room} name={route.name} onLeave={leave} />;
     case 'demo':
       return <LazyDemo />;
     default:
@@ -69,13 +58,13 @@ function titleOf(route: Route): string {
 }
 
 /** The same page is served by `weft call`, where there is one picture to watch. */
-function StartOrCall({ onJoin }: { readonly onJoin: (room: string, name: string) => void }) {
+function StartOrCall({ onEnter }: { readonly onEnter: (room: string) => void }) {
   const [call, setCall] = useState<Call | null | undefined>(undefined);
   useEffect(() => {
     fetchCall().then(setCall, () => setCall(null));
   }, []);
   if (call === undefined) return null;
-  return call === null ? <Start onJoin={onJoin} /> : <WatchCall first={call} />;
+  return call === null ? <Start onEnter={onEnter} /> : <WatchCall first={call} />;
 }
 
 /** The plots are the larger half of the code: only the demo loads them. */

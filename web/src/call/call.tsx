@@ -14,6 +14,9 @@ import { Announcer, Brand, peerWords, soundBlocked } from '../view/parts';
 /** Between two looks at the sender's links, ms. */
 const LINKS_EVERY_MS = 1_000;
 
+/** A miss or two is no news: the picture itself tells whether the sender is there. */
+const MOST_MISSES = 3;
+
 /** Between tiles, CSS pixels. */
 const GAP = 10;
 
@@ -38,7 +41,7 @@ export function WatchCall({ first }: { readonly first: Call }) {
   const streams = useStore(player.streams);
   const state = useStore(player.state);
   const blocked = useStore(soundBlocked);
-  const call = useCall(first);
+  const { call, old } = useCall(first);
   const [setGrid, size] = useSize();
 
   useEffect(() => {
@@ -60,6 +63,9 @@ export function WatchCall({ first }: { readonly first: Call }) {
       <header class="bar-top">
         <Brand />
         <h1 class="room-name">{call.name}</h1>
+        <button type="button" class={blocked ? 'button primary small' : 'button small'} onClick={() => soundBlocked.set(!blocked)}>
+          <Sound /> {blocked ? 'Turn sound on' : 'Turn sound off'}
+        </button>
       </header>
       <main class="stage" ref={setGrid}>
         <ul class="tiles" aria-label="Cameras" style={{ gap: `${GAP}px`, '--tile': `${tile}px` }}>
@@ -67,17 +73,11 @@ export function WatchCall({ first }: { readonly first: Call }) {
             <li key={place} class="tile">
               <CameraView stream={streams[place] ?? null} label={pictureLabel(call.name, camera)} words={words} on={true} />
               <div class="tile-foot">
-                {place === 0 && blocked ? (
-                  <button type="button" class="button primary small" onClick={() => soundBlocked.set(false)}>
-                    <Sound /> Turn on sound
-                  </button>
-                ) : (
-                  <span class="nameplate">
-                    <span class="name">{call.name}</span>
-                    {camera !== null && <span class="name quiet">{camera}</span>}
-                  </span>
-                )}
-                {place === 0 && <LinkBadge links={call.links} who={call.name} />}
+                <span class="nameplate">
+                  <span class="name">{call.name}</span>
+                  {camera !== null && <span class="name quiet">{camera}</span>}
+                </span>
+                {place === 0 && <LinkBadge links={call.links} who={call.name} old={old} />}
               </div>
             </li>
           ))}
@@ -88,17 +88,21 @@ export function WatchCall({ first }: { readonly first: Call }) {
   );
 }
 
-function useCall(first: Call): Call {
+/** What the sender tells, and whether it has fallen silent since. */
+function useCall(first: Call): { call: Call; old: boolean } {
   const [call, setCall] = useState(first);
+  const [misses, setMisses] = useState(0);
   useEffect(() => {
     const timer = setInterval(() => {
-      // A miss is no news: the picture itself tells whether the sender is there.
       fetchCall().then(
-        (next) => next !== null && setCall(next),
-        () => undefined,
+        (next) => {
+          if (next !== null) setCall(next);
+          setMisses(next === null ? (before) => before + 1 : 0);
+        },
+        () => setMisses((before) => before + 1),
       );
     }, LINKS_EVERY_MS);
     return () => clearInterval(timer);
   }, []);
-  return call;
+  return { call, old: misses >= MOST_MISSES };
 }

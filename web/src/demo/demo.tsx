@@ -6,22 +6,21 @@ import { browserEnv } from '../signal/env';
 import type { StreamState } from '../signal/sse';
 import { Player } from '../signal/whep';
 import { clock, whole } from '../view/format';
-import { useMedia, useStore } from '../view/hooks';
-import { Announcer, Brand, Notice, ProblemPage } from '../view/parts';
+import { useSettled, useStore } from '../view/hooks';
+import { Brand, Notice, ProblemPage } from '../view/parts';
+import { Expert } from './expert';
+import { Hands } from './hands';
 import { runs, type History } from './history';
 import { LinkPanel } from './link';
 import { CallPicture } from './picture';
 import { Plot, type Series } from './plot';
-import { Settings } from './settings';
 import { Strip } from './strip';
 import { usePalette, type Palette } from './theme';
 import { DemoWatch } from './watch';
+import { SINGLE, storyOf, WEFT } from './words';
 
-const WEFT = 'weft';
-const SINGLE = 'single:wifi';
-
-/** Where the settings do not fit beside the headline; as in demo.css. */
-const SMALL = '(max-width: 900px)';
+/** The buttons stand where they are before anything is known of the links. */
+const UNKNOWN = ['wifi', 'lte'].map((name) => ({ name, forced: null }));
 
 export function Demo() {
   const watch = useMemo(() => new DemoWatch(browserEnv()), []);
@@ -32,8 +31,6 @@ export function Demo() {
   const history = useStore(watch.history);
   const state = useStore(watch.state);
   const palette = usePalette();
-  const small = useMedia(SMALL);
-  const [said, setSaid] = useState('');
   const [problem, setProblem] = useState<Problem | null>(null);
   useLife(watch, players, state);
 
@@ -49,55 +46,53 @@ export function Demo() {
     return <ProblemPage problem={{ ...state.problem, remedy: 'The demo runs where the server was started by “weft demo”.' }} />;
   }
   const links = tick?.links ?? [];
-  // On a phone the pictures come before what one can choose about them.
-  const settings = tick !== undefined && <Settings settings={tick.settings} choose={(name, value) => tell(watch.choose(name, value))} />;
+  const dead = links.filter((link) => !link.up);
+  const hindrance = dead.some((link) => link.name === 'wifi') ? 'WiFi is down.' : null;
   return (
     <div class="demo">
       <header class="bar-top">
         <Brand />
-        <h1 class="hidden-visually">One call, two ways to send it</h1>
-        <Phase tick={tick} />
-        {tick !== undefined && (
-          <div class="count">
-            {!small && settings}
-            <span class="quiet">{clock(tick.t)}</span>
-          </div>
-        )}
+        <h1>The same call twice: left over WiFi and LTE together, right over WiFi alone. Cut a link.</h1>
+        <span class="clock quiet" title="Since the demo began">
+          {clock(tick?.t ?? 0)}
+        </span>
       </header>
-      <main class="demo-body">
+      <main class={state.kind === 'waiting' ? 'demo-body stale' : 'demo-body'}>
         <StreamNotice state={state} retry={() => watch.open()} />
         {problem !== null && <Notice problem={problem} onDismiss={() => setProblem(null)} />}
+        <Story tick={tick} />
         <div class="calls">
           <CallPicture
             kind="weft"
-            caption={`weft over ${links.length > 0 ? links.map((link) => link.name).join(' + ') : 'wifi + lte'}`}
+            caption="weft: WiFi and LTE together"
             player={players.weft}
             figures={tick?.calls.get(WEFT)}
-            say={setSaid}
+            freezes={watch.freezes(WEFT)}
+            hindrance={dead.length === links.length ? hindrance : null}
           />
           <CallPicture
             kind="single"
-            caption="plain WebRTC over wifi alone"
+            caption="Plain WebRTC: WiFi alone"
             player={players.single}
             figures={tick?.calls.get(SINGLE)}
-            say={setSaid}
+            freezes={watch.freezes(SINGLE)}
+            hindrance={hindrance}
           />
         </div>
-        {small && settings}
+        <Hands
+          links={tick === undefined ? UNKNOWN : links}
+          onForce={(link, forced) => tell(watch.force(link, forced))}
+          onRestart={() => tell(watch.restart())}
+        />
+        <p class="hint ride">Left alone, the links go through a ride of a minute: each gets bad, dies and comes back.</p>
         <FramesPanel history={history} palette={palette} />
         <div class="link-panels">
           {links.map((link) => (
-            <LinkPanel
-              key={link.name}
-              link={link}
-              history={history}
-              palette={palette}
-              onForce={(forced) => tell(watch.force(link.name, forced))}
-            />
+            <LinkPanel key={link.name} link={link} history={history} palette={palette} />
           ))}
         </div>
+        <Expert settings={tick?.settings ?? []} choose={(name, value) => tell(watch.choose(name, value))} />
       </main>
-      <Announcer>{said}</Announcer>
     </div>
   );
 }
@@ -128,23 +123,31 @@ function useLife(watch: DemoWatch, players: { weft: Player; single: Player }, st
 
 function StreamNotice({ state, retry }: { readonly state: StreamState; readonly retry: () => void }) {
   if (state.kind !== 'waiting' && state.kind !== 'failed') return null;
-  return <Notice problem={state.problem} action={{ label: 'Try now', run: retry }} />;
+  const problem = { ...state.problem, error: `${state.problem.error} The figures are from before.` };
+  return <Notice problem={problem} action={{ label: 'Try now', run: retry }} />;
 }
 
-function Phase({ tick }: { readonly tick: Tick | undefined }) {
+/** A story is told when it has lasted so long, ms: what passes sooner nobody has to hear of. */
+const TELL_AFTER_MS = 700;
+
+/** What state the links are in, and what that does to the calls. */
+function Story({ tick }: { readonly tick: Tick | undefined }) {
+  const story = tick === undefined ? '' : storyOf(tick);
+  const told = useSettled(story, TELL_AFTER_MS);
   return (
-    <p class="phase" aria-live="polite">
-      {tick === undefined ? 'Waiting for the first figures…' : tick.phase}
-    </p>
+    <div class="story" role="status">
+      <p class="phase">{tick?.phase ?? 'Waiting for the calls…'}</p>
+      <p>{told}</p>
+    </div>
   );
 }
 
 const FRAMES: readonly Series[] = [
   { name: 'weft', colour: 'call-weft', pick: (tick) => tick.calls.get(WEFT)?.fps ?? null, show: whole, chars: 2 },
-  { name: 'wifi alone', colour: 'call-single', pick: (tick) => tick.calls.get(SINGLE)?.fps ?? null, show: whole, chars: 2, dashed: true },
+  { name: 'WiFi alone', colour: 'call-single', pick: (tick) => tick.calls.get(SINGLE)?.fps ?? null, show: whole, chars: 2, dashed: true },
 ];
 
-const MOVING = { moving: 'moves', frozen: 'frozen' };
+const MOVING = { moving: 'in motion', frozen: 'frozen' };
 
 function FramesPanel({ history, palette }: { readonly history: History; readonly palette: Palette }) {
   const now = history.at(-1)?.t ?? 0;
@@ -155,9 +158,9 @@ function FramesPanel({ history, palette }: { readonly history: History; readonly
     });
   return (
     <section class="card" aria-label="Frame rate and freezes of both calls">
-      <Plot title="Frame rate" unit="fps" series={FRAMES} history={history} palette={palette} height={104} atLeast={30} timeAxis />
+      <Plot title="Frames" unit="a second" series={FRAMES} history={history} palette={palette} height={104} atLeast={30} timeAxis />
       <Strip label="weft" now={now} runs={motion(WEFT)} words={MOVING} />
-      <Strip label="wifi" now={now} runs={motion(SINGLE)} words={MOVING} />
+      <Strip label="WiFi" now={now} runs={motion(SINGLE)} words={MOVING} />
     </section>
   );
 }

@@ -1,22 +1,22 @@
-// One link of the demo: its plots, its state, and the buttons that cut it.
+// One link of the demo: its plots and its state.
 
 import { useMemo } from 'preact/hooks';
-import type { DemoLink, Forced, Tick } from '../model/types';
+import type { DemoLink, Tick } from '../model/types';
 import { mbps, ms, percent } from '../view/format';
 import { StateMark } from '../view/parts';
 import { runs, type History } from './history';
 import { Plot, type Series } from './plot';
 import { Strip } from './strip';
 import type { Palette } from './theme';
+import { titleOf } from './words';
 
 interface LinkPanelProps {
   readonly link: DemoLink;
   readonly history: History;
   readonly palette: Palette;
-  readonly onForce: (forced: Forced) => void;
 }
 
-export function LinkPanel({ link, history, palette, onForce }: LinkPanelProps) {
+export function LinkPanel({ link, history, palette }: LinkPanelProps) {
   const { name } = link;
   const series = useMemo(() => seriesOf(name), [name]);
   const now = history.at(-1)?.t ?? 0;
@@ -24,9 +24,8 @@ export function LinkPanel({ link, history, palette, onForce }: LinkPanelProps) {
   return (
     <section class="card link" aria-labelledby={`link-${name}`}>
       <header class="link-head">
-        <h2 id={`link-${name}`}>{name}</h2>
+        <h2 id={`link-${name}`}>{titleOf(name)}</h2>
         <StateMark state={link.state} />
-        <Force link={link} onForce={onForce} />
       </header>
       <Plot {...common} title="Rate" unit="Mbps" series={series.rate} height={132} atLeast={4} />
       <Plot {...common} title="Delay" unit="ms" series={series.rtt} height={76} atLeast={100} />
@@ -66,28 +65,4 @@ function seriesOf(name: string): { rate: Series[]; rtt: Series[]; loss: Series[]
       },
     ],
   };
-}
-
-const CHOICES: readonly { readonly forced: Forced; readonly label: string; readonly title: string }[] = [
-  { forced: 'cut', label: 'Cut', title: 'Let nothing through, whatever the ride does' },
-  { forced: 'up', label: 'Restore', title: 'Keep it good, whatever the ride does' },
-  { forced: null, label: 'Auto', title: 'Follow the ride' },
-];
-
-function Force({ link, onForce }: { readonly link: DemoLink; readonly onForce: (forced: Forced) => void }) {
-  return (
-    <div class="segments" role="group" aria-label={`Link ${link.name}`}>
-      {CHOICES.map(({ forced, label, title }) => (
-        <button
-          key={label}
-          type="button"
-          title={title}
-          aria-pressed={link.forced === forced}
-          onClick={() => onForce(forced)}
-        >
-          {label}
-        </button>
-      ))}
-    </div>
-  );
 }

@@ -1,40 +1,35 @@
-// One of the two pictures, with what the page itself sees of it.
+// One of the two pictures, with what its viewer gets.
 
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useState } from 'preact/hooks';
 import type { CallFigures } from '../model/types';
 import type { Player } from '../signal/whep';
-import { fps, mbps, ms, seconds, size, whole } from '../view/format';
+import { fps, mbps, ms, seconds, size } from '../view/format';
 import { useFreeze, useStore } from '../view/hooks';
 import { peerWords, Picture } from '../view/parts';
+import type { Freezes } from './watch';
 
 /** From here on the overlay shows, ms: shorter than this nobody reads it. */
 const OVERLAY_MS = 400;
-
-/** From here on a screen reader hears of it, ms. */
-const SAY_MS = 1_000;
 
 interface CallPictureProps {
   readonly kind: 'weft' | 'single';
   readonly caption: string;
   readonly player: Player;
   readonly figures: CallFigures | undefined;
-  readonly say: (sentence: string) => void;
+  readonly freezes: Freezes | null;
+  /** Why there may be no picture yet; null if nothing is known to be in its way. */
+  readonly hindrance: string | null;
 }
 
-export function CallPicture({ kind, caption, player, figures, say }: CallPictureProps) {
+export function CallPicture({ kind, caption, player, figures, freezes, hindrance }: CallPictureProps) {
   const stream = useStore(player.streams)[0] ?? null;
   const state = useStore(player.state);
   const [video, setVideo] = useState<HTMLVideoElement | null>(null);
   const standing = useFreeze(video, stream);
   const words = peerWords(state);
   const frozen = standing.frozen && standing.forMs >= OVERLAY_MS;
-  const longFrozen = standing.frozen && standing.forMs >= SAY_MS;
-  const told = useRef(false);
-  useEffect(() => {
-    if (longFrozen) say(`${caption}: the picture is frozen.`);
-    else if (told.current) say(`${caption}: the picture moves again.`);
-    told.current = longFrozen;
-  }, [longFrozen, caption, say]);
+  // A picture that stands is shown as such, and not covered by what is tried meanwhile.
+  const veil = standing.seen ? null : hindrance !== null ? `No picture yet: ${hindrance}` : (words ?? 'Waiting for the first picture…');
 
   return (
     <figure class={`call call-${kind}`}>
@@ -44,9 +39,13 @@ export function CallPicture({ kind, caption, player, figures, say }: CallPicture
       </figcaption>
       <div class={frozen ? 'tile frozen' : 'tile'}>
         <Picture stream={stream} label={caption} muted onElement={setVideo} />
-        {words !== null && <p class="veil">{words}</p>}
-        {words === null && !standing.seen && <p class="veil">Waiting for the first picture…</p>}
-        {words === null && frozen && (
+        {veil !== null && (
+          // Other words are another element: nothing that was there moves.
+          <p key={veil} class="veil">
+            {veil}
+          </p>
+        )}
+        {veil === null && frozen && (
           <p class="freeze" aria-hidden="true">
             <svg viewBox="0 0 24 24" class="icon" focusable="false">
               <path d="M9 6v12M15 6v12" />
@@ -56,24 +55,29 @@ export function CallPicture({ kind, caption, player, figures, say }: CallPicture
         )}
       </div>
       <dl class="figures">
-        <Figure term="Frozen so far" value={seconds(figures?.freezeS ?? null)} loud />
-        <Figure term="Freezes" value={whole(figures?.freezeCount ?? null)} />
+        <div class="loud" title="By the W3C's definition of a freeze, as the call's receiver sees its pictures">
+          <dt>Stood still for</dt>
+          <dd>
+            <span class="value">{seconds(freezes?.s ?? null)}</span>
+            <span class="times">{freezes !== null && freezes.count > 0 && times(freezes.count)}</span>
+          </dd>
+        </div>
         <Figure term="Picture" value={size(figures?.width ?? null, figures?.height ?? null)} />
-        <Figure term="Frame rate" value={fps(figures?.fps ?? null)} />
-        <Figure term="Latency" value={ms(figures?.e2eMs ?? null)} />
+        <Figure term="Frames" value={fps(figures?.fps ?? null)} />
+        <Figure term="Delay" value={ms(figures?.e2eMs ?? null)} />
         <Figure term="Rate" value={mbps(figures?.throughputMbps ?? null)} />
       </dl>
-      <p class="measured" title="From the moments at which frames appear in this page, by the W3C's definition of a freeze">
-        Seen in this page: {seconds(standing.totalMs / 1000)} frozen in {standing.count}{' '}
-        {standing.count === 1 ? 'freeze' : 'freezes'}, {standing.fps} {standing.fps === 1 ? 'frame' : 'frames'} a second
-      </p>
     </figure>
   );
 }
 
-function Figure({ term, value, loud = false }: { readonly term: string; readonly value: string; readonly loud?: boolean }) {
+function times(count: number): string {
+  return count === 1 ? 'once' : `${count} times`;
+}
+
+function Figure({ term, value }: { readonly term: string; readonly value: string }) {
   return (
-    <div class={loud ? 'loud' : ''}>
+    <div>
       <dt>{term}</dt>
       <dd>{value}</dd>
     </div>

@@ -8,7 +8,10 @@ interface StripProps {
   readonly words?: Readonly<Record<string, string>>;
 }
 
-/** States over the last minute, aligned with the plots above it. */
+/** How much of the strip's height a state takes: what is well is a line, the rest stands out. */
+const HEIGHTS: Readonly<Record<string, number>> = { up: 0.25, moving: 0.25, suspect: 0.6 };
+
+/** States over the last minute, aligned with the plots above it. A drawing, since what moves in it is no layout. */
 export function Strip({ label, runs, now, words = {} }: StripProps) {
   const start = now - WINDOW_S;
   const latest = runs.at(-1)?.state;
@@ -17,23 +20,17 @@ export function Strip({ label, runs, now, words = {} }: StripProps) {
       <span class="strip-label" aria-hidden="true">
         {label}
       </span>
-      <span class="strip-track" aria-hidden="true">
+      <svg class="strip-track" viewBox={`0 0 ${WINDOW_S} 1`} preserveAspectRatio="none" aria-hidden="true" focusable="false">
         {runs.map((run) => {
-          const from = Math.max(start, run.from);
-          const width = run.to - from;
-          const word = words[run.state] ?? run.state;
+          const from = Math.max(0, run.from - start);
+          const height = HEIGHTS[run.state] ?? 1;
           return (
-            <span
-              key={run.from}
-              class={`run run-${run.state}`}
-              title={`${word} for ${(run.to - run.from).toFixed(1)} s`}
-              style={{ left: `${((from - start) / WINDOW_S) * 100}%`, width: `${(width / WINDOW_S) * 100}%` }}
-            >
-              <span>{word}</span>
-            </span>
+            <rect key={run.from} class={`run-${run.state}`} x={from} width={Math.max(0, run.to - start - from)} y={(1 - height) / 2} height={height}>
+              <title>{`${words[run.state] ?? run.state} for ${(run.to - run.from).toFixed(1)} s`}</title>
+            </rect>
           );
         })}
-      </span>
+      </svg>
     </div>
   );
 }

@@ -2,7 +2,7 @@
 
 import { ProblemError, problemOf } from '../model/problem';
 import { Store } from '../model/store';
-import { readTick, type Forced, type Tick } from '../model/types';
+import { readTick, readVisitor, type CallFigures, type Forced, type Tick } from '../model/types';
 import type { Env } from '../signal/env';
 import { EventStream, type StreamState } from '../signal/sse';
 import { extend, type History } from './history';
@@ -10,10 +10,21 @@ import { extend, type History } from './history';
 /** Ticks come four a second: this long without one is a broken connection, ms. */
 const SILENCE_MS = 5_000;
 
+/** How long a picture stood still in all, and how often. */
+export interface Freezes {
+  readonly s: number;
+  readonly count: number;
+}
+
 export class DemoWatch {
   readonly history = new Store<History>([]);
   readonly #env: Env;
   readonly #events: EventStream;
+  #visitor: number | null = null;
+  /** What had been counted before this page was opened, by call. */
+  #before: ReadonlyMap<string, CallFigures> = new Map();
+  /** The newest time when the stream broke, while what was missed is told again; null after that, s. */
+  #toldUntil: number | null = null;
 
   constructor(env: Env) {
     this.#env = env;
@@ -21,6 +32,9 @@ export class DemoWatch {
       url: () => '/api/demo/events',
       onMessage: (event, value) => this.#onEvent(event, value),
       silenceMs: SILENCE_MS,
+    });
+    this.state.subscribe(() => {
+      if (this.state.value.kind === 'connecting') this.#toldUntil = this.latest?.t ?? 0;
     });
   }
 
@@ -32,6 +46,17 @@ export class DemoWatch {
     return this.history.value.at(-1);
   }
 
+  /** Of a call, since this page was opened or the demo began anew. */
+  freezes(call: string): Freezes | null {
+    const now = this.latest?.calls.get(call);
+    if (now === undefined || now.freezeS === null || now.freezeCount === null) return null;
+    const before = this.#before.get(call);
+    return {
+      s: Math.max(0, now.freezeS - (before?.freezeS ?? 0)),
+      count: Math.max(0, now.freezeCount - (before?.freezeCount ?? 0)),
+    };
+  }
+
   open(): void {
     this.#events.open();
   }
@@ -40,14 +65,20 @@ export class DemoWatch {
     this.#events.close();
   }
 
-  /** Throws a `ProblemError` when the server refuses. */
+  /** Until it is taken back or this page is closed. Throws a `ProblemError` when the server refuses. */
   force(link: string, forced: Forced): Promise<void> {
-    return this.#post(`links/${encodeURIComponent(link)}`, { state: forced ?? 'auto' }, `change the link ${link}`);
+    const body = { state: forced ?? 'auto', ...(this.#visitor === null ? {} : { visitor: this.#visitor }) };
+    return this.#post(`links/${encodeURIComponent(link)}`, body, `change the link ${link}`);
   }
 
   /** Throws a `ProblemError` when the server refuses. */
   choose(setting: string, value: string): Promise<void> {
     return this.#post(`settings/${encodeURIComponent(setting)}`, { value }, `change the ${setting}`);
+  }
+
+  /** Throws a `ProblemError` when the server refuses. */
+  restart(): Promise<void> {
+    return this.#post('restart', {}, 'begin anew');
   }
 
   async #post(path: string, body: object, aim: string): Promise<void> {
@@ -60,8 +91,21 @@ export class DemoWatch {
   }
 
   #onEvent(event: string, value: unknown): void {
+    if (event === 'visitor') this.#onVisitor(readVisitor(value));
     if (event !== 'tick') return;
     const tick = readTick(value);
-    if (tick !== null) this.history.set(extend(this.history.value, tick));
+    if (tick === null) return;
+    if (this.#toldUntil === null && tick.t < (this.latest?.t ?? 0)) this.#before = new Map();
+    this.history.set(extend(this.history.value, tick));
+  }
+
+  /** Comes when the past has been told. A page that was here before goes on
+   *  with its own figures, unless the demo began anew meanwhile. */
+  #onVisitor(id: number | null): void {
+    const now = this.latest;
+    if (this.#visitor === null) this.#before = now?.calls ?? new Map();
+    else if ((now?.t ?? 0) < (this.#toldUntil ?? 0)) this.#before = new Map();
+    this.#visitor = id;
+    this.#toldUntil = null;
   }
 }

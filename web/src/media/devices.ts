@@ -38,15 +38,31 @@ export async function capture(devices: Devices, secure: boolean): Promise<Captur
   }
 }
 
-/** One kind alone, for switching the camera on again. */
-export async function captureVideo(devices: Devices): Promise<MediaStreamTrack | Problem> {
+export type Kind = 'video' | 'audio';
+
+/** One kind alone, from the device of this id if there is one. */
+export async function captureOne(devices: Devices, kind: Kind, id: string | null): Promise<MediaStreamTrack | Problem> {
   if (devices === undefined) return insecure;
+  const wanted = { ...(kind === 'video' ? VIDEO : AUDIO), ...(id === null ? {} : { deviceId: { exact: id } }) };
   try {
-    const stream = await devices.getUserMedia({ video: VIDEO });
-    return stream.getVideoTracks()[0] ?? noDevices;
+    const stream = await devices.getUserMedia({ [kind]: wanted });
+    return stream.getTracks()[0] ?? noDevices;
   } catch (thrown) {
     return captureProblem(thrown);
   }
+}
+
+/** A camera or microphone to choose. */
+export interface Device {
+  readonly id: string;
+  readonly name: string;
+}
+
+/** The devices of a kind; browsers tell them only once one of them may be used. */
+export function devicesOf(all: readonly Pick<MediaDeviceInfo, 'kind' | 'deviceId' | 'label'>[], kind: Kind): Device[] {
+  return all
+    .filter((each) => each.kind === `${kind}input` && each.deviceId !== '')
+    .map((each, place) => ({ id: each.deviceId, name: each.label || `${kind === 'video' ? 'Camera' : 'Microphone'} ${place + 1}` }));
 }
 
 const insecure: Problem = {

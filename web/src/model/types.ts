@@ -189,6 +189,11 @@ export function readLinksOf(value: unknown): { readonly id: string; readonly lin
   return { id: from['id'], links: readLinks(from['links']) };
 }
 
+/** The `visitor` event of the demo: what its links are cut under. */
+export function readVisitor(value: unknown): number | null {
+  return figure(fields(value)?.['id']);
+}
+
 export function readId(value: unknown): string | null {
   const id = fields(value)?.['id'];
   return typeof id === 'string' ? id : null;

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { tileWidth } from './layout';
+import { arrange, tileWidth } from './layout';
 
 it.each([
   // 790 = (1600 - 10) / 2 columns, 791 = (900 - 10) / 2 rows of 16 : 9; 784 is the multiple of 16 below.
@@ -26,4 +26,13 @@ it('always fits', () => {
       expect(rows * ((tile * 9) / 16) + (rows - 1) * 10).toBeLessThanOrEqual(height);
     }
   }
+});
+
+it('gives one other all the room there is, and a pinned one what the line of the rest leaves', () => {
+  expect(arrange(1, false, 1280, 720, 10)).toEqual({ kind: 'two', tile: 1280, large: 0 });
+  expect(arrange(3, false, 1280, 720, 10)).toEqual({ kind: 'grid', tile: tileWidth(4, 1280, 720, 10), large: 0 });
+  const { kind, tile, large } = arrange(3, true, 1280, 720, 10);
+  expect(kind).toBe('pinned');
+  expect((tile + large) * (9 / 16) + 10).toBeLessThanOrEqual(720);
+  expect(large).toBeGreaterThan(3 * tile);
 });

@@ -1,6 +1,28 @@
 /** Width to height of a tile. */
 const ASPECT = 16 / 9;
 
+/** Height of the tiles beside a pinned one, of all the height there is. */
+const STRIP = 0.2;
+
+/** How the tiles of the others, and our own, share the room's space. */
+export interface Layout {
+  /** `two`: one of them, and ours small in a corner; `pinned`: one large, the rest in a line. */
+  readonly kind: 'grid' | 'two' | 'pinned';
+  /** Width of a tile, CSS pixels. */
+  readonly tile: number;
+  /** Width of the pinned tile; 0 where there is none. */
+  readonly large: number;
+}
+
+export function arrange(others: number, pinned: boolean, width: number, height: number, gap: number): Layout {
+  if (pinned) {
+    const strip = Math.floor(height * STRIP);
+    return { kind: 'pinned', tile: tileWidth(1, width, strip, gap), large: tileWidth(1, width, height - strip - gap, gap) };
+  }
+  if (others === 1) return { kind: 'two', tile: tileWidth(1, width, height, gap), large: 0 };
+  return { kind: 'grid', tile: tileWidth(others + 1, width, height, gap), large: 0 };
+}
+
 /** The largest width of a tile such that `count` of them fit into a box. */
 export function tileWidth(count: number, width: number, height: number, gap: number): number {
   let best = 0;

@@ -1,30 +1,42 @@
-// Our own camera and microphone in a room, as one hook.
+// Our own camera and microphone, before and in a room, as one hook.
 
 import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
-import { capture, captureVideo, unplugged } from '../media/devices';
+import { capture, captureOne, devicesOf, unplugged, type Device, type Kind } from '../media/devices';
 import type { Problem } from '../model/problem';
-import type { RoomSession } from '../signal/session';
+
+/** The devices of one kind, and which of them is used. */
+export interface Choice {
+  readonly devices: readonly Device[];
+  readonly chosen: string | null;
+  readonly choose: (id: string) => void;
+}
 
 export interface OwnMedia {
   readonly stream: MediaStream | null;
   readonly problem: Problem | null;
   readonly cameraOn: boolean;
   readonly soundOn: boolean;
-  readonly hasMicrophone: boolean;
+  readonly cameras: Choice;
+  readonly microphones: Choice;
   readonly ask: () => void;
   readonly dismiss: () => void;
   readonly toggleCamera: () => void;
   readonly toggleSound: () => void;
 }
 
-/** `session` receives what there is, from the first permission on. */
-export function useOwnMedia(session: RoomSession): OwnMedia {
+/** Asks for both as soon as they are `wanted`. */
+export function useOwnMedia(wanted: boolean): OwnMedia {
   const [stream, setStream] = useState<MediaStream | null>(null);
   const [problem, setProblem] = useState<Problem | null>(null);
   const [cameraOn, setCameraOn] = useState(false);
   const [soundOn, setSoundOn] = useState(false);
   const latest = useRef<MediaStream | null>(null);
   const busy = useRef(false);
+
+  const use = useCallback((next: MediaStream) => {
+    latest.current = next;
+    setStream(next);
+  }, []);
 
   const ask = useCallback(async () => {
     if (busy.current) return;
@@ -34,13 +46,10 @@ export function useOwnMedia(session: RoomSession): OwnMedia {
     setProblem(captured.problem);
     if (captured.stream === null) return;
     stop(latest.current);
-    latest.current = captured.stream;
-    const [video, audio] = [captured.stream.getVideoTracks()[0] ?? null, captured.stream.getAudioTracks()[0] ?? null];
-    setStream(captured.stream);
-    setCameraOn(video !== null);
-    setSoundOn(audio !== null);
-    await session.publish({ video, audio });
-  }, [session]);
+    use(captured.stream);
+    setCameraOn(captured.stream.getVideoTracks().length > 0);
+    setSoundOn(captured.stream.getAudioTracks().length > 0);
+  }, [use]);
 
   // A device that is pulled out; our own `stop` does not come by here.
   useEffect(() => {
@@ -50,66 +59,112 @@ export function useOwnMedia(session: RoomSession): OwnMedia {
       setProblem(unplugged(kind));
       if (kind === 'video') setCameraOn(false);
       else setSoundOn(false);
-      session.publisher.tell({ video: kind !== 'video' && cameraOn, audio: kind !== 'audio' && soundOn });
     };
     for (const track of tracks) track.addEventListener('ended', onEnded);
     return () => {
       for (const track of tracks) track.removeEventListener('ended', onEnded);
     };
-  }, [session, stream, cameraOn, soundOn]);
+  }, [stream]);
 
   useEffect(() => {
-    void ask();
-    return () => stop(latest.current);
-  }, [ask]);
+    if (wanted) void ask();
+  }, [ask, wanted]);
+  useEffect(() => () => stop(latest.current), []);
 
-  const publish = useCallback(
-    async (next: MediaStream, soundNow: boolean) => {
-      latest.current = next;
-      setStream(next);
-      const video = next.getVideoTracks()[0] ?? null;
-      setCameraOn(video !== null);
-      await session.publish({ video, audio: next.getAudioTracks()[0] ?? null });
-      session.publisher.tell({ video: video !== null, audio: soundNow });
+  /** In place of what there is of its kind. */
+  const exchange = useCallback(
+    async (kind: Kind, id: string | null): Promise<boolean> => {
+      if (busy.current) return false;
+      busy.current = true;
+      // Before the new one is asked for: some systems open a device once only.
+      for (const track of tracksOf(latest.current, kind)) track.stop();
+      const track = await captureOne(navigator.mediaDevices, kind, id);
+      busy.current = false;
+      const others = tracksOf(latest.current, kind === 'video' ? 'audio' : 'video');
+      const got = track instanceof MediaStreamTrack;
+      setProblem(got ? null : track);
+      use(new MediaStream(got ? [...others, track] : others));
+      return got;
     },
-    [session],
+    [use],
   );
 
+  const cameras = useChoice('video', stream);
+  const microphones = useChoice('audio', stream);
+
   const toggleCamera = useCallback(async () => {
-    const now = latest.current;
-    if (busy.current || now === null) return void ask();
-    const audio = now.getAudioTracks();
+    if (latest.current === null) return void ask();
     if (cameraOn) {
       // Stopped, not only hidden: the lamp of the camera goes out.
-      for (const track of now.getVideoTracks()) track.stop();
-      return void publish(new MediaStream(audio), soundOn);
+      for (const track of tracksOf(latest.current, 'video')) track.stop();
+      use(new MediaStream(tracksOf(latest.current, 'audio')));
+      return setCameraOn(false);
     }
-    busy.current = true;
-    const track = await captureVideo(navigator.mediaDevices);
-    busy.current = false;
-    if (track instanceof MediaStreamTrack) await publish(new MediaStream([...audio, track]), soundOn);
-    else setProblem(track);
-  }, [ask, publish, cameraOn, soundOn]);
+    setCameraOn(await exchange('video', cameras.chosen));
+  }, [ask, use, exchange, cameraOn, cameras.chosen]);
 
   const toggleSound = useCallback(() => {
-    const track = latest.current?.getAudioTracks()[0];
+    const track = tracksOf(latest.current, 'audio')[0];
     if (track === undefined || track.readyState === 'ended') return void ask();
     track.enabled = !soundOn;
     setSoundOn(!soundOn);
-    session.publisher.tell({ video: cameraOn, audio: !soundOn });
-  }, [ask, session, cameraOn, soundOn]);
+  }, [ask, soundOn]);
+
+  const chooseCamera = useCallback(
+    async (id: string) => {
+      cameras.keep(id);
+      if (cameraOn) setCameraOn(await exchange('video', id));
+    },
+    [exchange, cameraOn, cameras.keep],
+  );
+
+  const chooseMicrophone = useCallback(
+    async (id: string) => {
+      microphones.keep(id);
+      const got = await exchange('audio', id);
+      for (const track of tracksOf(latest.current, 'audio')) track.enabled = soundOn;
+      if (!got) setSoundOn(false);
+    },
+    [exchange, soundOn, microphones.keep],
+  );
 
   return {
     stream,
     problem,
     cameraOn,
     soundOn,
-    hasMicrophone: (stream?.getAudioTracks().length ?? 0) > 0,
+    cameras: { ...cameras, choose: (id) => void chooseCamera(id) },
+    microphones: { ...microphones, choose: (id) => void chooseMicrophone(id) },
     ask: () => void ask(),
     dismiss: () => setProblem(null),
     toggleCamera: () => void toggleCamera(),
     toggleSound,
   };
+}
+
+/** What there is to choose, asked for again when something is plugged in. */
+function useChoice(kind: Kind, stream: MediaStream | null): { devices: readonly Device[]; chosen: string | null; keep: (id: string) => void } {
+  const [devices, setDevices] = useState<readonly Device[]>([]);
+  const [kept, keep] = useState<string | null>(null);
+  useEffect(() => {
+    const media = navigator.mediaDevices as MediaDevices | undefined;
+    if (media === undefined || stream === null) return undefined;
+    const look = (): void => {
+      media.enumerateDevices().then(
+        (all) => setDevices(devicesOf(all, kind)),
+        () => undefined,
+      );
+    };
+    look();
+    media.addEventListener('devicechange', look);
+    return () => media.removeEventListener('devicechange', look);
+  }, [kind, stream]);
+  const used = tracksOf(stream, kind)[0]?.getSettings().deviceId;
+  return { devices, chosen: used ?? kept, keep };
+}
+
+function tracksOf(stream: MediaStream | null, kind: Kind): MediaStreamTrack[] {
+  return (stream?.getTracks() ?? []).filter((track) => track.kind === kind);
 }
 
 function stop(stream: MediaStream | null): void {

@@ -1,14 +1,17 @@
-import { useCallback, useEffect, useMemo, useState } from 'preact/hooks';
-import type { Problem } from '../model/problem';
+import { useCallback, useEffect, useMemo, useRef, useState } from 'preact/hooks';
+import { problemFrom, ProblemError, type Problem } from '../model/problem';
+import { roomPath } from '../routes';
+import { invitation, type May } from '../signal/access';
 import { browserEnv } from '../signal/env';
 import { others } from '../signal/presence';
 import { RoomSession } from '../signal/session';
 import { useSize, useStore } from '../view/hooks';
-import { Camera, Copy, Leave, Microphone, Sound } from '../view/icons';
+import { Copy, Leave, Sound } from '../view/icons';
 import { Announcer, Brand, Notice, soundBlocked } from '../view/parts';
-import { tileWidth } from './layout';
-import { useOwnMedia, type OwnMedia } from './media';
-import { RemoteTiles, SelfTile, tilesOf } from './tile';
+import { CameraToggle, MicrophoneToggle } from './controls';
+import { arrange } from './layout';
+import type { OwnMedia } from './media';
+import { RemoteTiles, SelfTile, tileKeys } from './tile';
 
 /** Between tiles, CSS pixels. */
 const GAP = 10;
@@ -16,10 +19,12 @@ const GAP = 10;
 interface RoomProps {
   readonly room: string;
   readonly name: string;
+  readonly may: May;
+  readonly own: OwnMedia;
   readonly onLeave: () => void;
 }
 
-export function Room({ room, name, onLeave }: RoomProps) {
+export function Room({ room, name, may, own, onLeave }: RoomProps) {
   const session = useMemo(() => new RoomSession(browserEnv(), room, name), [room, name]);
   useSessionLife(session);
   const presence = useStore(session.presence);
@@ -28,8 +33,10 @@ export function Room({ room, name, onLeave }: RoomProps) {
   const said = useStore(session.said);
   const publishing = useStore(session.publisher.state);
   const blocked = useStore(soundBlocked);
-  const own = useOwnMedia(session);
+  usePublishing(session, own);
   useShortcuts(own);
+  const [pinned, setPinned] = useState<string | null>(null);
+  const [uninvited, setUninvited] = useState<Problem | null>(null);
   const [setGrid, size] = useSize();
   const stage = useCallback(
     (element: HTMLElement | null) => {
@@ -40,8 +47,10 @@ export function Room({ room, name, onLeave }: RoomProps) {
     [setGrid],
   );
   const people = others(presence);
-  const tiles = people.reduce((sum, each) => sum + tilesOf(each), 1);
-  const tile = tileWidth(tiles, size.width, size.height, GAP);
+  const keys = people.flatMap(tileKeys);
+  const pin = pinned !== null && keys.includes(pinned) && keys.length > 1 ? pinned : null;
+  const layout = arrange(keys.length, pin !== null, size.width, size.height, GAP);
+  const lost = events.kind !== 'open' && events.kind !== 'connecting';
 
   const problems: { problem: Problem; action?: { label: string; run: () => void }; onDismiss?: () => void }[] = [];
   if (events.kind === 'waiting' || events.kind === 'failed') {
@@ -53,6 +62,7 @@ export function Room({ room, name, onLeave }: RoomProps) {
   if (own.problem !== null) {
     problems.push({ problem: own.problem, action: { label: 'Try again', run: own.ask }, onDismiss: own.dismiss });
   }
+  if (uninvited !== null) problems.push({ problem: uninvited, onDismiss: () => setUninvited(null) });
 
   return (
     <div class="room">
@@ -60,18 +70,29 @@ export function Room({ room, name, onLeave }: RoomProps) {
         <Brand />
         <h1 class="room-name">{room}</h1>
         <span class="quiet count">{people.length === 0 ? 'only you' : `${people.length + 1} people`}</span>
-        <CopyLink />
+        <CopyInvitation room={room} fail={setUninvited} />
       </header>
       {problems.length > 0 && <div class="notices">{problems.map((each) => <Notice key={each.problem.error} {...each} />)}</div>}
       <main class="stage" ref={stage} tabIndex={-1}>
-        <ul class="tiles" aria-label="Participants" style={{ gap: `${GAP}px`, '--tile': `${tile}px` }}>
+        <ul
+          class={`tiles tiles-${layout.kind}`}
+          aria-label="Participants"
+          style={{ gap: `${GAP}px`, '--tile': `${layout.tile}px`, '--large': `${layout.large}px` }}
+        >
           {people.map((each) => (
-            <RemoteTiles key={each.id} participant={each} player={players.get(each.id)} />
+            <RemoteTiles
+              key={each.id}
+              participant={each}
+              player={players.get(each.id)}
+              old={lost}
+              pinned={pin}
+              onPin={keys.length > 1 ? (key) => setPinned(key === pin ? null : key) : null}
+            />
           ))}
-          <SelfTile name={name} stream={own.stream} cameraOn={own.cameraOn} soundOn={own.soundOn} state={publishing} />
+          <SelfTile name={name} may={may} own={own} state={publishing} />
         </ul>
         {people.length === 0 && events.kind === 'open' && (
-          <p class="alone">Nobody else is here yet. Send them the address of this page.</p>
+          <p class="alone">Nobody else is here yet. Copy an invitation and send it to them.</p>
         )}
       </main>
       <footer class="controls">
@@ -80,12 +101,12 @@ export function Room({ room, name, onLeave }: RoomProps) {
             <Sound /> Turn on sound
           </button>
         )}
-        <Toggle on={own.soundOn} label="Microphone" shortcut="M" run={own.toggleSound}>
-          <Microphone off={!own.soundOn} />
-        </Toggle>
-        <Toggle on={own.cameraOn} label="Camera" shortcut="V" run={own.toggleCamera}>
-          <Camera off={!own.cameraOn} />
-        </Toggle>
+        {may === 'take_part' && (
+          <>
+            <MicrophoneToggle own={own} />
+            <CameraToggle own={own} />
+          </>
+        )}
         <button type="button" class="button leave" onClick={onLeave}>
           <Leave /> Leave
         </button>
@@ -95,49 +116,26 @@ export function Room({ room, name, onLeave }: RoomProps) {
   );
 }
 
-interface ToggleProps {
-  readonly on: boolean;
-  readonly label: string;
-  readonly shortcut: string;
-  readonly run: () => void;
-  readonly children: preact.ComponentChildren;
-}
-
-function Toggle({ on, label, shortcut, run, children }: ToggleProps) {
-  return (
-    <button
-      type="button"
-      class={on ? 'button toggle' : 'button toggle off'}
-      aria-pressed={on}
-      aria-label={label}
-      aria-keyshortcuts={shortcut}
-      title={`${label} ${on ? 'off' : 'on'} (${shortcut})`}
-      onClick={run}
-    >
-      {children}
-      <span aria-hidden="true">
-        {label} {on ? 'on' : 'off'}
-      </span>
-    </button>
-  );
-}
-
-function CopyLink() {
+/** Copies an address that lets a guest in. */
+function CopyInvitation({ room, fail }: { readonly room: string; readonly fail: (problem: Problem) => void }) {
   const [copied, setCopied] = useState(false);
   if (navigator.clipboard === undefined) return null;
-  const copy = (): void => {
-    navigator.clipboard.writeText(location.origin + location.pathname).then(
-      () => {
-        setCopied(true);
-        setTimeout(() => setCopied(false), 2_000);
-      },
-      () => undefined,
-    );
+  const copy = async (): Promise<void> => {
+    try {
+      const address = await invitation(browserEnv(), location.origin, roomPath(room), room);
+      await navigator.clipboard.writeText(address).catch(() => {
+        throw new ProblemError({ error: `Your browser does not let this page copy. The address is ${address}`, remedy: '', temporary: false });
+      });
+      setCopied(true);
+      setTimeout(() => setCopied(false), 2_000);
+    } catch (thrown) {
+      fail(problemFrom(thrown));
+    }
   };
   return (
-    <button type="button" class="button small" onClick={copy}>
+    <button type="button" class="button small" title="An address that lets a guest into this room" onClick={() => void copy()}>
       <Copy />
-      <span aria-live="polite">{copied ? 'Copied' : 'Copy link'}</span>
+      <span aria-live="polite">{copied ? 'Copied' : 'Copy invitation'}</span>
     </button>
   );
 }
@@ -156,6 +154,19 @@ function useSessionLife(session: RoomSession): void {
       session.leave();
     };
   }, [session]);
+}
+
+/** What there is of us goes to the others, as it changes. */
+function usePublishing(session: RoomSession, { stream, cameraOn, soundOn }: OwnMedia): void {
+  const publishes = useRef(false);
+  useEffect(() => {
+    const [video, audio] = [stream?.getVideoTracks()[0] ?? null, stream?.getAudioTracks()[0] ?? null];
+    // With nothing at all one watches; what was sent once is taken back.
+    if (video === null && audio === null && !publishes.current) return;
+    publishes.current = true;
+    void session.publish({ video, audio });
+  }, [session, stream]);
+  useEffect(() => session.publisher.tell({ video: cameraOn, audio: soundOn }), [session, stream, cameraOn, soundOn]);
 }
 
 /** M and V, where no text is being typed and nothing else is meant. */

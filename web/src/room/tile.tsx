@@ -1,42 +1,57 @@
 import type { Participant } from '../model/types';
 import { Store } from '../model/store';
+import type { May } from '../signal/access';
 import type { PeerState } from '../signal/peer';
 import type { Player } from '../signal/whep';
 import { CameraView, cameraNames, pictureLabel } from '../view/camera';
 import { initials } from '../view/format';
-import { useStore } from '../view/hooks';
+import { useSpeaking, useStore } from '../view/hooks';
 import { Microphone } from '../view/icons';
 import { LinkBadge } from '../view/links';
 import { peerWords, Picture } from '../view/parts';
+import type { OwnMedia } from './media';
 
 const noStreams = new Store<readonly MediaStream[]>([]);
 const idle = new Store<PeerState>({ kind: 'idle' });
 
-/** How many tiles somebody has: one for each camera, and one without any. */
-export function tilesOf({ publishing }: Participant): number {
-  return Math.max(publishing.cameras.length, 1);
+/** The tiles of somebody: one for each camera, and one without any. */
+export function tileKeys({ id, publishing }: Participant): string[] {
+  return Array.from({ length: Math.max(publishing.cameras.length, 1) }, (_, place) => `${id}/${place}`);
 }
 
 interface RemoteTilesProps {
   readonly participant: Participant;
   readonly player: Player | undefined;
+  /** The server is lost: what it told is as old as that. */
+  readonly old: boolean;
+  readonly pinned: string | null;
+  /** Null where there is nothing to choose between. */
+  readonly onPin: ((key: string) => void) | null;
 }
 
 /** Somebody else: a tile for each camera. */
-export function RemoteTiles({ participant, player }: RemoteTilesProps) {
+export function RemoteTiles({ participant, player, old, pinned, onPin }: RemoteTilesProps) {
   const { name, publishing, links } = participant;
   const streams = useStore(player?.streams ?? noStreams);
   const state = useStore(player?.state ?? idle);
   const watches = publishing.cameras.length === 0 && !publishing.audio;
   const words = watches || player === undefined ? null : peerWords(state);
   const on = publishing.cameras.length > 0;
+  const speaks = useSpeaking(player, publishing.audio);
+  const keys = tileKeys(participant);
   const cameras = on ? cameraNames(publishing.cameras) : [null];
   return (
     <>
       {cameras.map((camera, place) => (
         // By place: the first stays when a second comes.
-        <li key={place} class="tile">
-          <CameraView stream={streams[place] ?? null} label={pictureLabel(name, camera)} words={words} on={on}>
+        <li key={place} class={classes({ tile: true, pinned: keys[place] === pinned, speaks: speaks && place === 0 })}>
+          <CameraView
+            stream={streams[place] ?? null}
+            label={pictureLabel(name, camera)}
+            words={words}
+            on={on}
+            pin={onPin === null ? undefined : { pinned: keys[place] === pinned, toggle: () => onPin(keys[place] ?? '') }}
+          >
             {!on && <Avatar name={name} />}
           </CameraView>
           <div class="tile-foot">
@@ -47,11 +62,12 @@ export function RemoteTiles({ participant, player }: RemoteTilesProps) {
                   <span class="hidden-visually">Without sound: </span>
                 </>
               )}
+              {place === 0 && speaks && <Speaks />}
               <span class="name">{name}</span>
               {camera !== null && <span class="name quiet">{camera}</span>}
               {watches && <span class="quiet">watches</span>}
             </span>
-            {place === 0 && <LinkBadge links={links} who={name} />}
+            {place === 0 && <LinkBadge links={links} who={name} old={old} />}
           </div>
         </li>
       ))}
@@ -61,14 +77,13 @@ export function RemoteTiles({ participant, player }: RemoteTilesProps) {
 
 interface SelfTileProps {
   readonly name: string;
-  readonly stream: MediaStream | null;
-  readonly cameraOn: boolean;
-  readonly soundOn: boolean;
+  readonly may: May;
+  readonly own: OwnMedia;
   readonly state: PeerState;
 }
 
 /** Ourselves, mirrored as in a mirror. */
-export function SelfTile({ name, stream, cameraOn, soundOn, state }: SelfTileProps) {
+export function SelfTile({ name, may, own: { stream, cameraOn, soundOn }, state }: SelfTileProps) {
   const words = stream === null ? null : state.kind === 'idle' ? null : peerWords(state);
   return (
     <li class="tile self">
@@ -77,13 +92,26 @@ export function SelfTile({ name, stream, cameraOn, soundOn, state }: SelfTilePro
       {words !== null && <p class="veil light">{words}</p>}
       <div class="tile-foot">
         <span class="nameplate">
-          {!soundOn && <Microphone off />}
+          {may === 'take_part' && !soundOn && <Microphone off />}
           <span class="name">{name}</span>
           <span class="quiet">{stream === null ? 'you, watching' : 'you'}</span>
         </span>
       </div>
     </li>
   );
+}
+
+/** Three bars: the frame around the tile is not the only sign. */
+function Speaks() {
+  return (
+    <span class="bars">
+      <span class="hidden-visually">speaks: </span>
+    </span>
+  );
+}
+
+function classes(each: Readonly<Record<string, boolean>>): string {
+  return Object.keys(each).filter((name) => each[name]).join(' ');
 }
 
 function Avatar({ name }: { readonly name: string }) {

@@ -84,6 +84,12 @@ export class PeerSession {
     this.state.set({ kind: 'closed' });
   }
 
+  /** Ends for good what the server has ended already. */
+  drop(): void {
+    if (this.#running !== null) this.#running.resource = null;
+    this.close();
+  }
+
   async #attempt(running: Running): Promise<void> {
     try {
       await this.#negotiate({

@@ -80,10 +80,21 @@ export class RoomSession {
   }
 
   leave(): void {
+    this.#part();
     this.#before = null;
     this.#events.close();
     this.publisher.close();
     this.#closePlayers();
+  }
+
+  /** Says that the page goes away, so that the others need not wait whether we come back. */
+  #part(): void {
+    const { self, secret } = this.presence.value;
+    if (self === null || this.events.value.kind === 'closed') return;
+    const query = new URLSearchParams({ id: self });
+    const url = `/api/rooms/${encodeURIComponent(this.#room)}/events?${query}`;
+    // keepalive: also while the page is being left. A server that does not know it waits a little longer.
+    void this.#env.fetch(url, { method: 'DELETE', headers: proof({ id: self, secret }), keepalive: true }).catch(() => undefined);
   }
 
   #closePlayers(): void {
@@ -149,14 +160,16 @@ export class RoomSession {
     }
     for (const [id, player] of before) {
       if (after.has(id)) continue;
-      player.close();
+      player.drop();
       this.#asked.delete(player);
     }
     if (after.size !== before.size || [...after.keys()].some((id) => !before.has(id))) this.players.set(after);
   }
 
   #startPlayer({ id, publishing }: Participant): Player {
-    const player = new Player(this.#env, `${this.#path('whep')}/${encodeURIComponent(id)}`);
+    const own = encodeURIComponent(this.#identity?.id ?? '');
+    const url = `${this.#path('whep')}/${encodeURIComponent(id)}?participant=${own}`;
+    const player = new Player(this.#env, url, () => proof(this.#identity));
     this.#asked.set(player, publishing);
     player.state.subscribe(() => {
       const now = this.presence.value.participants.get(id);

@@ -17,12 +17,15 @@ export class Player {
   readonly streams = new Store<readonly MediaStream[]>([]);
   readonly #env: Env;
   readonly #url: string;
+  readonly #headers: () => Record<string, string>;
   readonly #session: PeerSession;
   #incoming: readonly MediaStream[] = [];
 
-  constructor(env: Env, url: string) {
+  /** `headers` say who plays; without them it is somebody new each time. */
+  constructor(env: Env, url: string, headers: () => Record<string, string> = () => ({})) {
     this.#env = env;
     this.#url = url;
+    this.#headers = headers;
     this.#session = new PeerSession(env, (attempt) => this.#negotiate(attempt));
     this.#session.state.subscribe(() => {
       if (this.#session.state.value.kind === 'connected') this.streams.set(this.#incoming);
@@ -31,6 +34,11 @@ export class Player {
 
   get state(): Store<PeerState> {
     return this.#session.state;
+  }
+
+  /** The connection of now, for its statistics. */
+  get peer(): RTCPeerConnection | null {
+    return this.#session.peer;
   }
 
   /** What the server's offer had. */
@@ -48,6 +56,11 @@ export class Player {
     this.#session.close();
   }
 
+  /** Who was played has left: the server ended the connection. */
+  drop(): void {
+    this.#session.drop();
+  }
+
   /** The tracks come in the order of the offer: cameras in order. */
   #inStreams(tracks: readonly MediaStreamTrack[]): MediaStream[] {
     const pictures = tracks.filter((track) => track.kind === 'video');
@@ -61,7 +74,7 @@ export class Player {
   }
 
   async #negotiate({ peer, current, created, signal }: Attempt): Promise<void> {
-    const response = await this.#env.fetch(this.#url, { method: 'POST', headers: { accept: SDP } });
+    const response = await this.#env.fetch(this.#url, { method: 'POST', headers: { accept: SDP, ...this.#headers() } });
     if (!response.ok) throw new ProblemError(await refusal(response));
     const location = response.headers.get('location');
     if (location === null) throw new ProblemError(noLocation);

@@ -4,6 +4,7 @@ import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
 import type { Camera } from '../model/types';
 import { useFreeze } from './hooks';
+import { FullScreen, Pin, PictureInPicture } from './icons';
 import { Picture } from './parts';
 
 /** A standing picture is told from this on, ms: shorter ones everybody sees and forgets. */
@@ -18,9 +19,11 @@ interface CameraViewProps {
   readonly on: boolean;
   /** In place of the picture when it is off. */
   readonly children?: ComponentChildren;
+  /** Pins its tile, or lets it go; without, there is nothing to choose. */
+  readonly pin?: { readonly pinned: boolean; readonly toggle: () => void } | undefined;
 }
 
-export function CameraView({ stream, label, words, on, children }: CameraViewProps) {
+export function CameraView({ stream, label, words, on, children, pin }: CameraViewProps) {
   const [video, setVideo] = useState<HTMLVideoElement | null>(null);
   const standing = useFreeze(video, on ? stream : null);
   const stands = words === null && on && standing.frozen && standing.forMs >= TELL_MS;
@@ -30,8 +33,63 @@ export function CameraView({ stream, label, words, on, children }: CameraViewPro
       {children}
       {words !== null && <p class="veil">{words}</p>}
       {words === null && on && stream !== null && !standing.seen && <p class="veil">Waiting for the first picture…</p>}
+      <Tools video={video} of={label} picture={on && stream !== null} pin={pin} />
       {stands && <p class="veil light">No new picture for {Math.floor(standing.forMs / 1000)} s</p>}
     </>
+  );
+}
+
+interface ToolsProps {
+  readonly video: HTMLVideoElement | null;
+  readonly of: string;
+  /** Whether there is one to enlarge. */
+  readonly picture: boolean;
+  readonly pin: CameraViewProps['pin'];
+}
+
+/** What one can do with somebody's picture. */
+function Tools({ video, of, picture, pin }: ToolsProps) {
+  const enlarge = (): void => {
+    if (document.fullscreenElement !== null) void document.exitFullscreen();
+    else void video?.closest('.tile')?.requestFullscreen().catch(() => undefined);
+  };
+  const pop = (): void => {
+    if (document.pictureInPictureElement === video) void document.exitPictureInPicture();
+    else void video?.requestPictureInPicture().catch(() => undefined);
+  };
+  return (
+    <div class="tools">
+      {pin !== undefined && (
+        <Tool label={`${pin.pinned ? 'Unpin' : 'Pin'}: ${of}`} pressed={pin.pinned} run={pin.toggle}>
+          <Pin />
+        </Tool>
+      )}
+      {picture && document.pictureInPictureEnabled && (
+        <Tool label={`Picture in picture: ${of}`} run={pop}>
+          <PictureInPicture />
+        </Tool>
+      )}
+      {picture && document.fullscreenEnabled && (
+        <Tool label={`Full screen: ${of}`} run={enlarge}>
+          <FullScreen />
+        </Tool>
+      )}
+    </div>
+  );
+}
+
+interface ToolProps {
+  readonly label: string;
+  readonly pressed?: boolean;
+  readonly run: () => void;
+  readonly children: ComponentChildren;
+}
+
+function Tool({ label, pressed, run, children }: ToolProps) {
+  return (
+    <button type="button" class="tool" aria-label={label} aria-pressed={pressed} title={label.split(':')[0]} onClick={run}>
+      {children}
+    </button>
   );
 }
 

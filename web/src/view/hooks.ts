@@ -2,6 +2,8 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import type { Store } from '../model/store';
 import { FreezeMeter, type Standing } from '../media/freeze';
 import { watchFrames } from '../media/frames';
+import { levelOf, SpeechMeter } from '../media/speech';
+import type { Player } from '../signal/whep';
 
 /** The value of a store, drawn again when it changes. */
 export function useStore<T>(store: Store<T>): T {
@@ -17,6 +19,16 @@ export function useStore<T>(store: Store<T>): T {
     });
   }, [store]);
   return store.value;
+}
+
+/** The value as it was when it had last stayed the same for `ms`. */
+export function useSettled<T>(value: T, ms: number): T {
+  const [settled, setSettled] = useState(value);
+  useEffect(() => {
+    const timer = setTimeout(() => setSettled(value), ms);
+    return () => clearTimeout(timer);
+  }, [value, ms]);
+  return settled;
 }
 
 /** Whether a media query holds. */
@@ -74,4 +86,26 @@ export function useFreeze(video: HTMLVideoElement | null, stream: MediaStream | 
 
 function same(a: Standing, b: Standing): boolean {
   return (Object.keys(a) as (keyof Standing)[]).every((key) => a[key] === b[key]);
+}
+
+/** How often the level of somebody's sound is looked at, ms. */
+const LISTEN_MS = 200;
+
+/** Whether somebody speaks. */
+export function useSpeaking(player: Player | undefined, sends: boolean): boolean {
+  const [speaks, setSpeaks] = useState(false);
+  useEffect(() => {
+    if (player === undefined || !sends) return undefined;
+    const meter = new SpeechMeter();
+    const timer = setInterval(() => {
+      const peer = player.peer;
+      const level = peer === null ? Promise.resolve(null) : levelOf(peer);
+      level.then((now) => setSpeaks(meter.at(performance.now(), now)), () => undefined);
+    }, LISTEN_MS);
+    return () => {
+      clearInterval(timer);
+      setSpeaks(false);
+    };
+  }, [player, sends]);
+  return speaks;
 }

@@ -51,6 +51,37 @@ export const Copy = () => (
   </Icon>
 );
 
+export const Cut = ({ mended = false }: { readonly mended?: boolean }) => (
+  <Icon>
+    <path d={mended ? 'M3 12h18' : 'M3 12h5M16 12h5M15 6l-6 12'} />
+  </Icon>
+);
+
+export const Restart = () => (
+  <Icon>
+    <path d="M5 12a7 7 0 1 0 2.3-5.2M5 4v4h4" />
+  </Icon>
+);
+
+export const Pin = () => (
+  <Icon>
+    <path d="M9 4h6l-1 6 3 3v2H7v-2l3-3zM12 15v5" />
+  </Icon>
+);
+
+export const FullScreen = () => (
+  <Icon>
+    <path d="M4 9V4h5M20 9V4h-5M4 15v5h5M20 15v5h-5" />
+  </Icon>
+);
+
+export const PictureInPicture = () => (
+  <Icon>
+    <rect x="3" y="5" width="18" height="14" rx="2" />
+    <path d="M12 12h6v4h-6z" />
+  </Icon>
+);
+
 /** Two threads, woven: the mark of weft. */
 export const Mark = () => (
   <svg class="mark" viewBox="0 0 32 32" aria-hidden="true" focusable="false">

@@ -12,21 +12,32 @@ function summary(links: readonly Link[]): string {
   return up === links.length ? `${links.length} ${links.length === 1 ? 'link' : 'links'}` : `${up} of ${links.length} links up`;
 }
 
-export function LinkBadge({ links, who }: { readonly links: readonly Link[]; readonly who: string }) {
+interface LinkBadgeProps {
+  readonly links: readonly Link[];
+  readonly who: string;
+  /** Who told them has fallen silent: so they were, and nobody knows how they are. */
+  readonly old?: boolean;
+}
+
+export function LinkBadge({ links, who, old = false }: LinkBadgeProps) {
   if (links.length === 0) return null;
   const worst = links.reduce<LinkState>((state, link) => (RANK[link.state] > RANK[state] ? link.state : state), 'up');
   return (
-    <details class="badge">
-      <summary aria-label={`Links of ${who}: ${summary(links)}`}>
+    <details class={old ? 'badge old' : 'badge'}>
+      <summary aria-label={`Links of ${who}: ${summary(links)}${old ? ', as they were' : ''}`}>
         <LinksIcon />
-        <span>{summary(links)}</span>
+        <span>
+          {summary(links)}
+          {old && ' before'}
+        </span>
         {links.map((link) => (
           <span key={link.name} class={`dot dot-${link.state}`} />
         ))}
       </summary>
       <div class="badge-panel">
         <LinkList links={links} />
-        {worst === 'down' && <p class="links-note">The call goes on over what is left.</p>}
+        {old && <p class="links-note">The server has fallen silent: this is how they were.</p>}
+        {!old && worst === 'down' && <p class="links-note">The call goes on over what is left.</p>}
       </div>
     </details>
   );

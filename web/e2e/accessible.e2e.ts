@@ -1,0 +1,47 @@
+// What axe finds in each of the page's views, in both colour schemes.
+
+import axe from 'axe-core';
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { startMock, type Mock } from '../mock/server.mjs';
+import { framesShown, openPage, startChromium } from './chromium';
+
+let browser: Browser;
+const mocks: Mock[] = [];
+
+beforeAll(async () => {
+  browser = await startChromium();
+  mocks.push(await startMock({ at: 160 }), await startMock({ mode: 'call' }), await startMock({ token: 'right' }));
+});
+afterAll(async () => {
+  await browser.close();
+  for (const mock of mocks) await mock.close();
+});
+
+const VIEWS: readonly (readonly [string, number, string, (page: Page) => Promise<unknown>])[] = [
+  ['start', 0, '/', (page) => page.getByLabel('Room').waitFor()],
+  ['lobby', 0, '/r/mock', (page) => framesShown(page, 'Your own picture', 5)],
+  ['room', 0, '/r/mock?name=Kim', (page) => framesShown(page, 'Picture of Ada Lovelace', 5)],
+  [
+    'demo',
+    0,
+    '/demo',
+    async (page) => {
+      await page.getByText('Expert: how the left call sends').click();
+      await page.getByText('Stood still for').first().waitFor();
+    },
+  ],
+  ['door', 2, '/r/mock?token=wrong', (page) => page.getByRole('alert').waitFor()],
+  ['call', 1, '/', (page) => framesShown(page, 'Picture of Rover 7', 5)],
+];
+
+for (const colorScheme of ['light', 'dark'] as const) {
+  it.each(VIEWS)(`has nothing to complain of in the view %s (${colorScheme})`, async (_, server, path, ready) => {
+    const { page, context } = await openPage(browser, mocks[server]!.url + path, { colorScheme, bypassCSP: true });
+    await ready(page);
+    await page.addScriptTag({ content: axe.source });
+    const { violations } = await page.evaluate(() => (globalThis as unknown as { axe: typeof axe }).axe.run());
+    expect(violations.map(({ id, help, nodes }) => `${id}: ${help}: ${nodes.map((node) => node.html).join(' | ')}`)).toEqual([]);
+    await context.close();
+  });
+}

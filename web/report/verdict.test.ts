@@ -1,0 +1,37 @@
+import { expect, it } from 'vitest';
+import type { Data } from './data';
+import { verdictOf } from './verdict';
+
+type Values = Record<string, { goodput_mbps?: readonly (number | null)[]; freeze_s?: readonly (number | null)[] }>;
+const data = (values: Values, baseline: string | null = null): Data =>
+  ({
+    scenario: { duration_s: 60, measure_from_s: 0, baseline },
+    systems: Object.keys(values).map((name) => ({ name, system: name, case: [] })),
+    values,
+  }) as unknown as Data;
+
+it('compares with the best single link of each metric, seed by seed', () => {
+  const values = {
+    'webrtc@wifi': { goodput_mbps: [5, 5], freeze_s: [10, 20] },
+    'webrtc@lte': { goodput_mbps: [4, 4], freeze_s: [0, 0] },
+    weft: { goodput_mbps: [9, 10], freeze_s: [0.2, 0.6] },
+  };
+  expect(verdictOf(data(values))).toEqual([
+    'weft carried 1.9 times what webrtc@wifi, the best single link in this, did (more in 2 of 2 seeds).',
+    'weft stood still for 0.4 s of 60, webrtc@lte, the best single link in this, never (weft more in 2 of 2 seeds).',
+  ]);
+});
+
+it('says where the subject loses, and where both are the same', () => {
+  const values = {
+    'webrtc@wifi': { goodput_mbps: [5, null, 5], freeze_s: [0, 0, 0] },
+    weft: { goodput_mbps: [2, 9, 3], freeze_s: [0, 0, 0] },
+  };
+  expect(verdictOf(data(values))).toEqual(['weft carried 0.5 times what webrtc@wifi did (less in 2 of 2 seeds).', 'Neither weft nor webrtc@wifi ever stood still.']);
+});
+
+it('takes the baseline where there is no single link, and says nothing of a system alone', () => {
+  const values = { codel: { goodput_mbps: [4] }, fifo: { goodput_mbps: [4.1] } };
+  expect(verdictOf(data(values, 'fifo'))).toEqual(['codel carried as much as fifo did: 4 Mbit/s.']);
+  expect(verdictOf(data({ weft: { goodput_mbps: [4] } }))).toEqual([]);
+});

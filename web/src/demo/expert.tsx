@@ -1,0 +1,85 @@
+// How the weft call sends, and what else it could be doing; folded away.
+
+import type { Setting } from '../model/types';
+
+interface ExpertProps {
+  readonly settings: readonly Setting[];
+  readonly choose: (name: string, value: string) => void;
+}
+
+/** A setting in plain words, and what its choices mean where their names do not say. */
+interface Words {
+  readonly title: string;
+  readonly decides: string;
+  readonly choices: Readonly<Record<string, string>>;
+}
+
+const WORDS: Readonly<Record<string, Words>> = {
+  scheduler: {
+    title: 'Scheduler',
+    decides: 'Which packet goes over which link.',
+    choices: {
+      weft: 'weft: where it arrives first',
+      converge: 'converge: by rate, fewer where it comes late',
+      single: 'single: one link, always',
+      migrate: 'migrate: one link, the next when it dies',
+      min_rtt: 'min_rtt: the link with the shortest round trip',
+      throughput: 'throughput: by rate alone',
+      mprtp: 'mprtp: by rate and loss',
+      duplicate: 'duplicate: everything over every link',
+    },
+  },
+  prefer: {
+    title: 'Prefer',
+    decides: 'What is spared first when links get bad: still pictures or coarse ones.',
+    choices: { calm: 'calm: no still pictures', balanced: 'balanced: both as far as possible', pixels: 'pixels: no coarse ones' },
+  },
+  protection: {
+    title: 'Protection',
+    decides: 'How many repair packets go along, from which lost ones are made again.',
+    choices: {
+      none: 'none',
+      webrtc_table: 'webrtc_table: as browsers do',
+      path_specific: 'path_specific: each link by its own losses',
+    },
+  },
+  controller: {
+    title: 'Controller',
+    decides: 'How fast each link is thought to be.',
+    choices: { gcc: 'gcc: by delay and loss' },
+  },
+};
+
+export function Expert({ settings, choose }: ExpertProps) {
+  if (settings.length === 0) return null;
+  return (
+    <details class="card expert">
+      <summary>Expert: how the left call sends</summary>
+      <div class="settings">
+        {settings.map(({ name, value, choices }) => {
+          const words = WORDS[name];
+          return (
+            <div key={name} class="setting">
+              <label for={`setting-${name}`}>{words?.title ?? name}</label>
+              <select
+                id={`setting-${name}`}
+                aria-describedby={`decides-${name}`}
+                value={value}
+                onChange={(event) => choose(name, event.currentTarget.value)}
+              >
+                {choices.map((choice) => (
+                  <option key={choice} value={choice}>
+                    {words?.choices[choice] ?? choice}
+                  </option>
+                ))}
+              </select>
+              <p id={`decides-${name}`} class="quiet">
+                {words?.decides}
+              </p>
+            </div>
+          );
+        })}
+      </div>
+    </details>
+  );
+}

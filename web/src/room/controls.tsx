@@ -1,0 +1,46 @@
+// The buttons of our own camera and microphone, before and in a room.
+
+import type { ComponentChildren } from 'preact';
+import { Camera, Microphone } from '../view/icons';
+import type { OwnMedia } from './media';
+
+export function MicrophoneToggle({ own }: { readonly own: OwnMedia }) {
+  return (
+    <Toggle on={own.soundOn} label={own.soundOn ? 'Mute microphone' : 'Unmute microphone'} shortcut="M" run={own.toggleSound}>
+      <Microphone off={!own.soundOn} />
+    </Toggle>
+  );
+}
+
+export function CameraToggle({ own }: { readonly own: OwnMedia }) {
+  return (
+    <Toggle on={own.cameraOn} label={own.cameraOn ? 'Turn camera off' : 'Turn camera on'} shortcut="V" run={own.toggleCamera}>
+      <Camera off={!own.cameraOn} />
+    </Toggle>
+  );
+}
+
+interface ToggleProps {
+  readonly on: boolean;
+  /** What pressing it does. */
+  readonly label: string;
+  readonly shortcut: string;
+  readonly run: () => void;
+  readonly children: ComponentChildren;
+}
+
+function Toggle({ on, label, shortcut, run, children }: ToggleProps) {
+  return (
+    <button
+      type="button"
+      class={on ? 'button toggle' : 'button toggle off'}
+      aria-label={label}
+      aria-keyshortcuts={shortcut}
+      title={`${label} (${shortcut})`}
+      onClick={run}
+    >
+      {children}
+      <span aria-hidden="true">{label}</span>
+    </button>
+  );
+}

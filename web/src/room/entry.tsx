@@ -1,0 +1,58 @@
+// The way into a room: may one come in, how will one be seen, and then the call.
+
+import { useCallback, useEffect, useState } from 'preact/hooks';
+import { askAccess, type Access, type May } from '../signal/access';
+import { browserEnv } from '../signal/env';
+import { ProblemPage } from '../view/parts';
+import { Lobby } from './lobby';
+import { useOwnMedia } from './media';
+import { Room } from './room';
+import { TokenPage } from './token';
+
+interface EntryProps {
+  readonly room: string;
+  /** Set by who comes with a name in the address, and joins at once. */
+  readonly name: string | null;
+  readonly onLeave: () => void;
+}
+
+export function Entry({ room, name, onLeave }: EntryProps) {
+  const [access, setAccess] = useState<Access | null>(null);
+  const ask = useCallback(() => {
+    // Where the server did not take it, it still stands in the address.
+    const shown = new URLSearchParams(location.search).get('token');
+    void accessWith(room, shown).then(setAccess);
+  }, [room]);
+  useEffect(ask, [ask]);
+
+  if (access === null) return null;
+  switch (access.kind) {
+    case 'in':
+      return <Inside room={room} name={name} may={access.may} onLeave={onLeave} />;
+    case 'token':
+      return <TokenPage room={room} problem={access.problem} />;
+    default:
+      return (
+        <ProblemPage problem={access.problem}>
+          <button type="button" class="button primary" onClick={ask}>
+            Try again
+          </button>
+        </ProblemPage>
+      );
+  }
+}
+
+/** Who was let in before may come in again, whatever the address says. */
+async function accessWith(room: string, shown: string | null): Promise<Access> {
+  const access = await askAccess(browserEnv(), room, shown);
+  if (access.kind !== 'token' || shown === null) return access;
+  const before = await askAccess(browserEnv(), room, null);
+  return before.kind === 'in' ? before : access;
+}
+
+function Inside({ room, name, may, onLeave }: EntryProps & { readonly may: May }) {
+  const own = useOwnMedia(may === 'take_part');
+  const [joined, setJoined] = useState(name);
+  if (joined === null) return <Lobby room={room} may={may} own={own} onJoin={setJoined} />;
+  return <Room room={room} name={joined} may={may} own={own} onLeave={onLeave} />;
+}

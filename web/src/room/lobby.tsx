@@ -1,0 +1,92 @@
+// Before one joins: how one will be seen and heard, and under which name.
+
+import { useState } from 'preact/hooks';
+import type { May } from '../signal/access';
+import { Field } from '../view/field';
+import { Brand, Notice, Picture } from '../view/parts';
+import { CameraToggle, MicrophoneToggle } from './controls';
+import type { Choice, OwnMedia } from './media';
+import { rememberedName, rememberName } from './name';
+
+interface LobbyProps {
+  readonly room: string;
+  readonly may: May;
+  readonly own: OwnMedia;
+  readonly onJoin: (name: string) => void;
+}
+
+export function Lobby({ room, may, own, onJoin }: LobbyProps) {
+  const [name, setName] = useState(rememberedName);
+  const [asked, setAsked] = useState(false);
+  const missing = name.trim() === '';
+
+  const submit = (event: Event): void => {
+    event.preventDefault();
+    setAsked(true);
+    if (missing) return document.getElementById('name')?.focus();
+    rememberName(name.trim());
+    onJoin(name.trim());
+  };
+
+  return (
+    <main class={may === 'watch' ? 'page narrow' : 'page lobby'}>
+      <Brand />
+      <h1>Join “{room}”</h1>
+      {may === 'watch' && <p class="lead">You are invited to watch and listen: neither camera nor microphone is asked for.</p>}
+      <div class="lobby-body">
+        {may === 'take_part' && <Preview own={own} />}
+        <form class="card form" onSubmit={submit} noValidate>
+          <Field
+            id="name"
+            label="Your name"
+            hint="The others see it under your picture"
+            error={asked && missing ? 'Enter a name, so that the others know who you are.' : null}
+            value={name}
+            onInput={setName}
+            focused
+          />
+          <button type="submit" class="button primary">
+            Join
+          </button>
+        </form>
+      </div>
+    </main>
+  );
+}
+
+function Preview({ own }: { readonly own: OwnMedia }) {
+  return (
+    <section class="preview" aria-label="How the others will see you">
+      <div class="tile">
+        <Picture stream={own.cameraOn ? own.stream : null} label="Your own picture" muted mirrored />
+        {!own.cameraOn && <p class="veil">{own.stream === null ? 'Your browser asks for camera and microphone. You can also just watch.' : 'Your camera is off.'}</p>}
+      </div>
+      {own.problem !== null && <Notice problem={own.problem} action={{ label: 'Try again', run: own.ask }} />}
+      <div class="controls">
+        <MicrophoneToggle own={own} />
+        <CameraToggle own={own} />
+      </div>
+      <div class="menus">
+        <Menu label="Camera" choice={own.cameras} />
+        <Menu label="Microphone" choice={own.microphones} />
+      </div>
+    </section>
+  );
+}
+
+function Menu({ label, choice }: { readonly label: string; readonly choice: Choice }) {
+  const id = `device-${label.toLowerCase()}`;
+  return (
+    <div class="menu">
+      <label for={id}>{label}</label>
+      <select id={id} value={choice.chosen ?? ''} disabled={choice.devices.length === 0} onChange={(event) => choice.choose(event.currentTarget.value)}>
+        {choice.devices.length === 0 && <option value="">None found yet</option>}
+        {choice.devices.map(({ id: device, name }) => (
+          <option key={device} value={device}>
+            {name}
+          </option>
+        ))}
+      </select>
+    </div>
+  );
+}

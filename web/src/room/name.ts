@@ -1,0 +1,19 @@
+// The name used last time, on this browser only.
+
+const KEY = 'weft.name';
+
+export function rememberedName(): string {
+  try {
+    return localStorage.getItem(KEY) ?? '';
+  } catch {
+    return '';
+  }
+}
+
+export function rememberName(name: string): void {
+  try {
+    localStorage.setItem(KEY, name);
+  } catch {
+    // Storage may be forbidden; then the name is typed again.
+  }
+}

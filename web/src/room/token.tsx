@@ -1,0 +1,56 @@
+// Asked for before the camera: the token of a server that wants one.
+
+import { useState } from 'preact/hooks';
+import type { Problem } from '../model/problem';
+import { roomPath } from '../routes';
+import { askAccess, tokenFrom } from '../signal/access';
+import { browserEnv } from '../signal/env';
+import { Field } from '../view/field';
+import { Brand } from '../view/parts';
+
+interface TokenPageProps {
+  readonly room: string;
+  /** Of the token that was shown; null if there was none. */
+  readonly problem: Problem | null;
+}
+
+export function TokenPage({ room, problem }: TokenPageProps) {
+  const [typed, setTyped] = useState('');
+  const [refused, setRefused] = useState(problem);
+  const [missing, setMissing] = useState(false);
+
+  const submit = async (event: Event): Promise<void> => {
+    event.preventDefault();
+    const token = tokenFrom(typed);
+    setMissing(token === '');
+    if (token === '') return document.getElementById('token')?.focus();
+    const access = await askAccess(browserEnv(), room, token);
+    if (access.kind !== 'in') return setRefused(access.problem);
+    // The server keeps it in a cookie that no script can read.
+    location.assign(`${roomPath(room)}?token=${encodeURIComponent(token)}`);
+  };
+
+  const error = missing ? 'Enter the token that you were given.' : refused === null ? null : `${refused.error} ${refused.remedy}`;
+  return (
+    <main class="page narrow">
+      <Brand />
+      <h1>“{room}” asks for a token</h1>
+      <p class="lead">Whoever invited you has one. Camera and microphone stay off until you are in.</p>
+      <form class="card form" onSubmit={(event) => void submit(event)} noValidate>
+        <Field
+          id="token"
+          label="Token"
+          hint="The token, or the whole address that you were sent"
+          error={error}
+          value={typed}
+          onInput={setTyped}
+          focused
+          maxLength={4096}
+        />
+        <button type="submit" class="button primary">
+          Go on
+        </button>
+      </form>
+    </main>
+  );
+}
