@@ -59,8 +59,8 @@ pub enum RelayError {
 
 impl Relay {
     /// Starts a relay over a wired medium: what is sent to
-    /// [`RelayHandle::address`] goes [`UP`] to `target`, from one socket per
-    /// client address; what comes back goes [`DOWN`]. `name` and `seed` choose
+    /// [`RelayHandle::address`] goes upwards to `target`, from one socket per
+    /// client address; what comes back goes downwards. `name` and `seed` choose
     /// the random draws.
     ///
     /// # Errors
