@@ -9,7 +9,7 @@ use std::fmt;
 use std::str::FromStr;
 use weft_units::{Duration, Rate, Rng};
 
-pub use conditions::{Motion, Network};
+pub use conditions::{Motion, Network, Ways};
 use process::Process;
 
 /// Capacity of a kind of wireless link in a kind of motion, drawn anew for
@@ -20,9 +20,20 @@ pub struct Generated {
     pub motion: Motion,
     /// What it is connected to.
     pub network: Network,
-    /// Draws the same capacity in every run, in both directions; otherwise
-    /// the link's generator does.
-    pub seed: Option<u64>,
+    /// What the two directions of a link have in common.
+    pub ways: Ways,
+    /// By what it is drawn, in every run; otherwise the link's generator gives
+    /// them.
+    pub seeds: Option<Seeds>,
+}
+
+/// By what the capacity of one direction is drawn.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Seeds {
+    /// What both directions have in common.
+    pub both: u64,
+    /// What this one has for itself.
+    pub own: u64,
 }
 
 /// The capacity of one link over time: the mean over each
@@ -36,7 +47,8 @@ pub struct GeneratedRates {
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error(
     "'{text}' is no generated trace: write generated:MOTION/NETWORK with stationary, walking or \
-     driving and wifi, lte or lte2, for example generated:walking/lte, or with a seed \
+     driving and wifi, lte or lte2, for example generated:walking/lte; where both ways are to be \
+     alike, or have nothing in common, generated:walking/lte/together or /apart; with a seed \
      generated:walking/lte/7"
 )]
 pub struct GeneratedError {
@@ -47,14 +59,25 @@ impl Generated {
     /// What the text form begins with.
     pub const PREFIX: &'static str = "generated:";
 
-    /// The capacity by this generator, unless it has a seed of its own.
+    /// The capacity by this generator, unless it has seeds of its own.
     #[must_use]
     pub fn rates(&self, rng: &Rng) -> GeneratedRates {
-        let rng = self.seed.map_or_else(|| rng.clone(), Rng::new);
+        let seeded = |seed: Option<u64>| seed.map_or_else(|| rng.clone(), Rng::new);
+        let both = seeded(self.seeds.map(|seeds| seeds.both)).stream("both ways");
+        let own = seeded(self.seeds.map(|seeds| seeds.own)).stream("trace");
         let profile = profile::of(self.motion, self.network);
         GeneratedRates {
-            process: Process::new(profile, &rng.stream("trace")),
+            process: Process::new(profile, profile.common.told(self.ways), &both, &own),
         }
+    }
+
+    /// Seeds for what has none: `link` is the generator of both directions.
+    pub fn seed_by(&mut self, link: &Rng, direction: &str) {
+        let drawn = |name| link.stream(name).next_u64();
+        self.seeds.get_or_insert_with(|| Seeds {
+            both: drawn("both ways"),
+            own: drawn(direction),
+        });
     }
 
     /// What it has where coverage is good, on average.
@@ -81,8 +104,11 @@ impl fmt::Display for Generated {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (motion, network) = (self.motion.as_str(), self.network.as_str());
         write!(f, "{}{motion}/{network}", Generated::PREFIX)?;
-        match self.seed {
-            Some(seed) => write!(f, "/{seed}"),
+        if let Some((_, word)) = Ways::TOLD.iter().find(|(ways, _)| *ways == self.ways) {
+            write!(f, "/{word}")?;
+        }
+        match self.seeds {
+            Some(seeds) => write!(f, "/{}", seeds.both),
             None => Ok(()),
         }
     }
@@ -95,8 +121,17 @@ impl FromStr for Generated {
         let read = || {
             let mut parts = text.strip_prefix(Generated::PREFIX)?.split('/');
             let (motion, network) = (parts.next()?, parts.next()?);
-            let seed = match parts.next() {
-                Some(seed) => Some(seed.parse().ok()?),
+            let mut next = parts.next();
+            let told = Ways::TOLD.iter().find(|(_, word)| Some(*word) == next);
+            let ways = told.map_or_else(Ways::default, |(ways, _)| {
+                next = parts.next();
+                *ways
+            });
+            let seeds = match next {
+                Some(seed) => Some(seed.parse().ok()?).map(|seed| Seeds {
+                    both: seed,
+                    own: seed,
+                }),
                 None => None,
             };
             let motion = Motion::ALL.into_iter().find(|m| m.as_str() == motion)?;
@@ -104,7 +139,8 @@ impl FromStr for Generated {
             parts.next().is_none().then_some(Generated {
                 motion,
                 network,
-                seed,
+                ways,
+                seeds,
             })
         };
         read().ok_or_else(|| GeneratedError { text: text.into() })

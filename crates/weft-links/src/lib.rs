@@ -27,7 +27,7 @@ mod transmitter;
 pub use capacity::Capacity;
 pub use counters::{Counters, DropReason, Tally};
 pub use discipline::{Aqm, EcnMarking};
-pub use generated::{Generated, GeneratedError, GeneratedRates, Motion, Network};
+pub use generated::{Generated, GeneratedError, GeneratedRates, Motion, Network, Seeds, Ways};
 pub use loss::GilbertElliott;
 pub use medium::{
     ApQueue, ChannelId, GuardInterval, Link, Medium, MediumSpec, RadioCounters, ServiceTime,

@@ -3,7 +3,6 @@
 use weft_experiment::{LinkSetup, Setup};
 use weft_links::{
     Capacity, GeneratedRates, LinkSpec, MediumSpec, Schedule, ServiceTime, StationId,
-    WiredDirection,
 };
 use weft_units::{Duration, Instant, Rate, Rng};
 
@@ -97,20 +96,13 @@ impl Known {
     }
 }
 
-/// The setup for this seed: generated traces without a seed get one each,
-/// which depends on the run's seed, the link's name and the direction.
+/// The setup for this seed: generated traces without seeds get some,
+/// which depend on the run's seed, the link's name and the direction.
 #[must_use]
 pub fn seeded(mut setup: Setup, seed: u64) -> Setup {
     let rng = Rng::new(seed).stream("traces");
     for LinkSetup { name, medium, .. } in &mut setup.links {
-        let rng = rng.stream(name);
-        for direction in WiredDirection::ALL {
-            let spec = medium.link_mut(direction.station());
-            if let Some(Capacity::Generated(generated)) = spec.map(|s| &mut s.capacity) {
-                let drawn = || rng.stream(direction.as_str()).next_u64();
-                generated.seed.get_or_insert_with(drawn);
-            }
-        }
+        medium.seed_traces(&rng.stream(name));
     }
     setup
 }

@@ -20,6 +20,25 @@ pub enum Network {
     Lte2,
 }
 
+/// What the two directions of a link have in common.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Ways {
+    /// WiFi everything, since both directions take turns on one channel;
+    /// cellular what was measured, and coverage where nothing was.
+    #[default]
+    AsMeasured,
+    /// Everything: they have the same capacity.
+    Together,
+    /// Nothing.
+    Apart,
+}
+
+impl Ways {
+    /// Those that are told, with what tells them in a link specification.
+    pub const TOLD: [(Ways, &'static str); 2] =
+        [(Ways::Together, "together"), (Ways::Apart, "apart")];
+}
+
 impl Motion {
     /// All of them.
     pub const ALL: [Motion; 3] = [Motion::Stationary, Motion::Walking, Motion::Driving];

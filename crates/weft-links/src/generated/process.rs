@@ -1,4 +1,4 @@
-use super::profile::{Dips, Profile, Wander};
+use super::profile::{Common, Dips, Profile, Wander};
 use weft_units::{Duration, Rate, Rng};
 
 /// For how long a rate holds. Chosen by us: about what a scheduler of a cell
@@ -14,14 +14,25 @@ pub(super) struct Process {
     now: f64,
     slow: Component,
     fast: Component,
+    /// Both directions are gone at the same time.
+    dips_together: bool,
     fades: Coverage,
     handovers: Coverage,
     outages: Coverage,
 }
 
-/// An autoregressive normal process of variance one.
+/// An autoregressive normal process of variance one, of which a share is that
+/// of both directions.
 #[derive(Clone, Debug)]
 struct Component {
+    common: Walk,
+    own: Walk,
+    share: f64,
+}
+
+/// An autoregressive normal process of variance one.
+#[derive(Clone, Debug)]
+struct Walk {
     rng: Rng,
     value: f64,
 }
@@ -35,15 +46,24 @@ struct Coverage {
 }
 
 impl Process {
-    pub fn new(profile: &'static Profile, rng: &Rng) -> Process {
+    /// One of two directions: what they have in `common` is drawn by `both`,
+    /// the rest by `own`.
+    pub fn new(profile: &'static Profile, common: Common, both: &Rng, own: &Rng) -> Process {
+        let component = |name: &str, share: f64| Component {
+            common: Walk::new(both.stream(name)),
+            own: Walk::new(own.stream(name)),
+            share,
+        };
+        let place = if common.dips { both } else { own };
         Process {
             profile,
             now: 0.0,
-            slow: Component::new(rng.stream("slow")),
-            fast: Component::new(rng.stream("fast")),
-            fades: Coverage::new(&profile.fades, rng.stream("fades")),
-            handovers: Coverage::new(&profile.handovers, rng.stream("handovers")),
-            outages: Coverage::new(&profile.outages, rng.stream("outages")),
+            slow: component("slow", common.slow),
+            fast: component("fast", common.fast),
+            dips_together: common.dips,
+            fades: Coverage::new(&profile.fades, place.stream("fades")),
+            handovers: Coverage::new(&profile.handovers, place.stream("handovers")),
+            outages: Coverage::new(&profile.outages, place.stream("outages")),
         }
     }
 
@@ -62,7 +82,10 @@ impl Process {
             factor *= coverage.over(self.now, length, dips);
         }
         if self.handovers.has_ended(self.now, length) {
-            self.slow.draw();
+            self.slow.own.draw();
+            if self.dips_together {
+                self.slow.common.draw();
+            }
         }
         self.now += length;
         profile.typical.mul_f64(factor)
@@ -70,9 +93,20 @@ impl Process {
 }
 
 impl Component {
-    fn new(mut rng: Rng) -> Component {
+    /// The next factor, of mean one.
+    fn next(&mut self, wander: &Wander, length: f64) -> f64 {
+        let keep = (-length / wander.time).exp();
+        let (common, own) = (self.common.next(keep), self.own.next(keep));
+        let value = self.share.sqrt() * common + (1.0 - self.share).sqrt() * own;
+        let spread = wander.deviation;
+        (spread * value - spread * spread / 2.0).exp()
+    }
+}
+
+impl Walk {
+    fn new(mut rng: Rng) -> Walk {
         let value = rng.normal();
-        Component { rng, value }
+        Walk { rng, value }
     }
 
     /// Another cell: another level.
@@ -80,13 +114,10 @@ impl Component {
         self.value = self.rng.normal();
     }
 
-    /// The next factor, of mean one.
-    fn next(&mut self, wander: &Wander, length: f64) -> f64 {
-        let keep = (-length / wander.time).exp();
+    fn next(&mut self, keep: f64) -> f64 {
         let fresh = (1.0 - keep * keep).sqrt();
         self.value = keep * self.value + fresh * self.rng.normal();
-        let spread = wander.deviation;
-        (spread * self.value - spread * spread / 2.0).exp()
+        self.value
     }
 }
 

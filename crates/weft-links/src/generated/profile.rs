@@ -1,4 +1,4 @@
-use super::conditions::{Motion, Network};
+use super::conditions::{Motion, Network, Ways};
 use weft_units::Rate;
 
 /// What a kind of link is like. All numbers are fitted by us to the
@@ -20,7 +20,40 @@ pub(super) struct Profile {
     pub handovers: Dips,
     /// No coverage.
     pub outages: Dips,
+    /// What both directions have in common unless told otherwise.
+    pub common: Common,
 }
+
+/// What the two directions of a link have in common.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Common {
+    /// Shares, 0 to 1, of the variance of the slow and the fast component.
+    pub slow: f64,
+    pub fast: f64,
+    /// Fades, handovers and outages.
+    pub dips: bool,
+}
+
+impl Common {
+    /// This, unless something else is told.
+    pub fn told(self, ways: Ways) -> Common {
+        match ways {
+            Ways::AsMeasured => self,
+            Ways::Together => EVERYTHING,
+            Ways::Apart => NOTHING,
+        }
+    }
+}
+
+const EVERYTHING: Common = common(1.0, 1.0, true);
+const NOTHING: Common = common(0.0, 0.0, false);
+/// Fitted by us to the two pairs that were measured both ways at once
+/// (docs/models/links.md): the level goes partly together, and while one
+/// direction stops the other one goes on.
+const AS_MEASURED: Common = common(0.5, 0.0, false);
+/// Chosen by us where nothing was measured both ways: the level as driving, and
+/// no coverage is none in both directions.
+const COVERAGE: Common = common(0.5, 0.0, true);
 
 /// A component of the capacity's logarithm.
 #[derive(Debug)]
@@ -69,6 +102,10 @@ const fn wander(deviation: f64, time: f64) -> Wander {
     Wander { deviation, time }
 }
 
+const fn common(slow: f64, fast: f64, dips: bool) -> Common {
+    Common { slow, fast, dips }
+}
+
 const fn dips(every: f64, lasts: f64, floor: f64, ramp: f64) -> Dips {
     Dips {
         every,
@@ -86,6 +123,7 @@ const STATIONARY_WIFI: Profile = Profile {
     fades: dips(40.0, 2.0, 0.3, 1.0),
     handovers: NEVER,
     outages: NEVER,
+    common: EVERYTHING,
 };
 const STATIONARY_LTE: Profile = Profile {
     typical: Rate::from_mbps(42),
@@ -95,6 +133,7 @@ const STATIONARY_LTE: Profile = Profile {
     fades: NEVER,
     handovers: NEVER,
     outages: NEVER,
+    common: COVERAGE,
 };
 const STATIONARY_LTE2: Profile = Profile {
     typical: Rate::from_mbps(15),
@@ -104,6 +143,7 @@ const STATIONARY_LTE2: Profile = Profile {
     fades: NEVER,
     handovers: NEVER,
     outages: NEVER,
+    common: COVERAGE,
 };
 const WALKING_WIFI: Profile = Profile {
     typical: Rate::from_mbps(42),
@@ -113,6 +153,7 @@ const WALKING_WIFI: Profile = Profile {
     fades: dips(25.0, 4.0, 0.2, 2.0),
     handovers: dips(60.0, 0.5, 0.0, 0.0),
     outages: dips(26.0, 6.5, 0.0, 4.0),
+    common: EVERYTHING,
 };
 const WALKING_LTE: Profile = Profile {
     typical: Rate::from_mbps(48),
@@ -122,6 +163,7 @@ const WALKING_LTE: Profile = Profile {
     fades: dips(60.0, 1.5, 0.2, 1.0),
     handovers: dips(40.0, 0.2, 0.0, 0.0),
     outages: dips(200.0, 1.0, 0.0, 0.5),
+    common: COVERAGE,
 };
 const WALKING_LTE2: Profile = Profile {
     typical: Rate::from_mbps(15),
@@ -131,6 +173,7 @@ const WALKING_LTE2: Profile = Profile {
     fades: dips(40.0, 4.0, 0.15, 2.0),
     handovers: dips(40.0, 0.3, 0.0, 0.0),
     outages: dips(80.0, 4.0, 0.0, 2.0),
+    common: COVERAGE,
 };
 const DRIVING_WIFI: Profile = Profile {
     typical: Rate::from_mbps(12),
@@ -140,6 +183,7 @@ const DRIVING_WIFI: Profile = Profile {
     fades: NEVER,
     handovers: NEVER,
     outages: dips(14.0, 4.0, 0.0, 3.0),
+    common: EVERYTHING,
 };
 const DRIVING_LTE: Profile = Profile {
     typical: Rate::from_kbps(16_800),
@@ -149,6 +193,7 @@ const DRIVING_LTE: Profile = Profile {
     fades: dips(30.0, 1.5, 0.2, 1.5),
     handovers: dips(20.0, 0.2, 0.0, 0.0),
     outages: dips(70.0, 0.7, 0.0, 0.5),
+    common: AS_MEASURED,
 };
 const DRIVING_LTE2: Profile = Profile {
     typical: Rate::from_kbps(6_200),
@@ -158,4 +203,5 @@ const DRIVING_LTE2: Profile = Profile {
     fades: dips(30.0, 1.5, 0.2, 1.5),
     handovers: dips(16.0, 0.2, 0.0, 0.0),
     outages: dips(70.0, 0.8, 0.0, 0.5),
+    common: AS_MEASURED,
 };

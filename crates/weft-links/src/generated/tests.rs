@@ -1,4 +1,4 @@
-use super::{Generated, GeneratedRates, Motion, Network};
+use super::{Generated, GeneratedRates, Motion, Network, Seeds, Ways};
 use weft_units::{Rate, Rng};
 
 fn all() -> impl Iterator<Item = Generated> {
@@ -6,7 +6,8 @@ fn all() -> impl Iterator<Item = Generated> {
         Network::ALL.into_iter().map(move |network| Generated {
             motion,
             network,
-            seed: None,
+            ways: Ways::AsMeasured,
+            seeds: None,
         })
     };
     Motion::ALL.into_iter().flat_map(networks)
@@ -19,9 +20,16 @@ fn rates(generated: Generated, seed: u64) -> Vec<Rate> {
 #[test]
 fn the_text_form_reads_back_the_same() {
     for generated in all() {
-        for seed in [None, Some(0), Some(u64::MAX)] {
-            let generated = Generated { seed, ..generated };
-            assert_eq!(generated.to_string().parse(), Ok(generated));
+        for ways in [Ways::AsMeasured, Ways::Together, Ways::Apart] {
+            for seed in [None, Some(0), Some(u64::MAX)] {
+                let seeds = seed.map(|both| Seeds { both, own: both });
+                let generated = Generated {
+                    ways,
+                    seeds,
+                    ..generated
+                };
+                assert_eq!(generated.to_string().parse(), Ok(generated));
+            }
         }
     }
     for text in [
@@ -31,6 +39,8 @@ fn the_text_form_reads_back_the_same() {
         "generated:walking/5g",
         "generated:walking/lte/x",
         "generated:walking/lte/1/2",
+        "generated:walking/lte/7/apart",
+        "generated:walking/lte/together/apart",
     ] {
         let message = text.parse::<Generated>().unwrap_err().to_string();
         assert!(message.contains(text) && message.contains("generated:walking/lte/7"));
@@ -43,7 +53,7 @@ fn a_seed_gives_the_same_capacity_and_another_one_another() {
         assert_eq!(rates(generated, 1), rates(generated, 1));
         assert_ne!(rates(generated, 1), rates(generated, 2));
         let fixed = Generated {
-            seed: Some(1),
+            seeds: Some(Seeds { both: 1, own: 1 }),
             ..generated
         };
         assert_eq!(rates(fixed, 5), rates(generated, 1));
@@ -75,5 +85,59 @@ fn who_moves_loses_coverage_and_who_stays_does_not() {
             _ => 20.0..=400.0,
         };
         assert!(expected.contains(&seconds), "{generated}: {seconds} s");
+    }
+}
+
+/// What both directions of a link have, by its seed.
+fn both_ways(generated: Generated, seed: u64) -> [Vec<Rate>; 2] {
+    ["forward", "backward"].map(|direction| {
+        let mut generated = generated;
+        generated.seed_by(&Rng::new(seed), direction);
+        rates(generated, 0)
+    })
+}
+
+#[test]
+fn both_ways_are_as_alike_as_is_told() {
+    for generated in all() {
+        let told = |ways| both_ways(Generated { ways, ..generated }, 3);
+        let [there, back] = told(Ways::Together);
+        assert_eq!(there, back, "{generated}");
+        let [own_there, own_back] = told(Ways::Apart);
+        assert_ne!(own_there, own_back, "{generated}");
+        let [there, back] = told(Ways::AsMeasured);
+        assert_eq!(there == back, generated.network == Network::Wifi);
+        assert_ne!(there, own_there, "{generated}");
+    }
+}
+
+#[test]
+fn who_walks_out_of_coverage_has_none_in_either_direction() {
+    for network in [Network::Lte, Network::Lte2] {
+        for (ways, expected) in [
+            (Ways::AsMeasured, 1.0..=1.0),
+            // By chance: a slot in a hundred or two is out.
+            (Ways::Apart, 0.0..=0.1),
+        ] {
+            let generated = Generated {
+                motion: Motion::Walking,
+                network,
+                ways,
+                seeds: None,
+            };
+            let (mut out, mut both) = (0, 0);
+            for seed in 0..20 {
+                let [there, back] = both_ways(generated, seed);
+                for (there, back) in there.iter().zip(&back) {
+                    out += u32::from(*there == Rate::ZERO);
+                    both += u32::from((*there, *back) == (Rate::ZERO, Rate::ZERO));
+                }
+            }
+            let share = f64::from(both) / f64::from(out);
+            assert!(
+                out > 100 && expected.contains(&share),
+                "{network:?} {ways:?}: {share}"
+            );
+        }
     }
 }

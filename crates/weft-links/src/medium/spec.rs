@@ -2,9 +2,11 @@ use super::ids::StationId;
 #[cfg(any(test, feature = "testing"))]
 use super::token_ring::TokenRingSpec;
 use super::wifi::{WifiError, WifiSpec};
+use super::wired;
 use crate::LinkSpec;
 #[cfg(any(test, feature = "testing"))]
 use weft_units::Duration;
+use weft_units::Rng;
 
 /// A medium to be made: its kind and what each station is like.
 #[derive(Clone, PartialEq, Debug)]
@@ -95,6 +97,17 @@ impl MediumSpec {
             KindSpec::Wifi(_) => None,
             #[cfg(any(test, feature = "testing"))]
             KindSpec::TokenRing(_) => None,
+        }
+    }
+
+    /// Gives the generated traces that have no seeds those that this generator
+    /// draws: each direction what it has in common with the other, and its own.
+    pub fn seed_traces(&mut self, rng: &Rng) {
+        match &mut self.0 {
+            KindSpec::Wired(links) => wired::seed_traces(links, rng),
+            KindSpec::Wifi(_) => {}
+            #[cfg(any(test, feature = "testing"))]
+            KindSpec::TokenRing(_) => {}
         }
     }
 

@@ -7,7 +7,7 @@ pub use link::Link;
 
 use super::model::Model;
 use super::port::Port;
-use crate::{ChannelId, Departure, LinkSpec, PacketInfo, ServiceTime, StationId, Tally};
+use crate::{Capacity, ChannelId, Departure, LinkSpec, PacketInfo, ServiceTime, StationId, Tally};
 use weft_units::{Deadline, Instant, Rng};
 
 /// A medium of two stations that share nothing. A direction is what one of
@@ -72,6 +72,8 @@ impl WiredDirection {
 
 impl<P> Wired<P> {
     pub(super) fn new(specs: &[LinkSpec; 2], rng: &Rng) -> Wired<P> {
+        let mut specs = specs.clone();
+        seed_traces(&mut specs, rng);
         let link = |direction: WiredDirection| {
             let rng = rng.stream(direction.as_str());
             Link::new(&specs[direction.index()], rng)
@@ -91,6 +93,16 @@ impl<P> Wired<P> {
     #[must_use]
     pub fn direction_mut(&mut self, direction: WiredDirection) -> &mut Link<P> {
         &mut self.links[direction.index()]
+    }
+}
+
+/// Seeds for the generated traces that have none, by the generator of both
+/// directions.
+pub(super) fn seed_traces(specs: &mut [LinkSpec; 2], rng: &Rng) {
+    for (spec, direction) in specs.iter_mut().zip(WiredDirection::ALL) {
+        if let Capacity::Generated(generated) = &mut spec.capacity {
+            generated.seed_by(rng, direction.as_str());
+        }
     }
 }
 

@@ -1,5 +1,7 @@
 use super::LinkSpec;
-use crate::{Aqm, Capacity, EcnMarking, Generated, GilbertElliott, Motion, Network, QueueLimit};
+use crate::{
+    Aqm, Capacity, EcnMarking, Generated, GilbertElliott, Motion, Network, QueueLimit, Seeds, Ways,
+};
 use proptest::prelude::*;
 use weft_units::{Bytes, Duration, Rate};
 
@@ -147,7 +149,8 @@ fn a_generated_trace_needs_no_file() {
     let expected = Generated {
         motion: Motion::Driving,
         network: Network::Lte2,
-        seed: Some(7),
+        ways: Ways::AsMeasured,
+        seeds: Some(Seeds { both: 7, own: 7 }),
     };
     assert_eq!(spec.capacity, Capacity::Generated(expected));
     assert_eq!(parse(&spec.to_string()), spec);

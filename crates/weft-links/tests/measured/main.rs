@@ -6,7 +6,7 @@
 
 use std::fs;
 use std::path::PathBuf;
-use weft_links::{Generated, GeneratedRates, Trace, TraceStatistics};
+use weft_links::{Generated, GeneratedRates, Trace, TraceStatistics, Ways};
 use weft_units::{Duration, Rate, Rng};
 
 /// As the rows of the measured CSV traces.
@@ -204,6 +204,92 @@ fn compare(pair: &Pair, window: Duration) -> (TraceStatistics, Option<TraceStati
     let name = format!("`{}`", pair.generated);
     row(&name, SEEDS as usize, window, &generated);
     (generated, measured)
+}
+
+/// How the windows of two series go together (Pearson).
+fn correlation(a: &[Rate], b: &[Rate]) -> f64 {
+    let n = a.len().min(b.len());
+    let mbps = |rates: &[Rate]| -> Vec<f64> { rates[..n].iter().map(|r| r.as_mbps()).collect() };
+    let deviations = |values: Vec<f64>| -> Vec<f64> {
+        let mean = values.iter().sum::<f64>() / n as f64;
+        values.into_iter().map(|v| v - mean).collect()
+    };
+    let (a, b) = (deviations(mbps(a)), deviations(mbps(b)));
+    let product = |a: &[f64], b: &[f64]| -> f64 { a.iter().zip(b).map(|(a, b)| a * b).sum() };
+    product(&a, &b) / (product(&a, &a) * product(&b, &b)).sqrt()
+}
+
+/// Of the windows in which one direction has below a quarter of its mean, the
+/// share in which the other one has, too.
+fn low_together(pairs: &[[Vec<Rate>; 2]]) -> f64 {
+    let (mut low, mut both) = (0, 0);
+    for ways in pairs {
+        let is_low = ways.each_ref().map(|rates| {
+            let mean = rates.iter().copied().sum::<Rate>().as_mbps() / rates.len() as f64;
+            rates
+                .iter()
+                .map(|r| r.as_mbps() < mean / 4.0)
+                .collect::<Vec<bool>>()
+        });
+        let [a, b] = &is_low;
+        low += a.iter().chain(b).filter(|low| **low).count();
+        both += 2 * a.iter().zip(b).filter(|(a, b)| **a && **b).count();
+    }
+    both as f64 / low.max(1) as f64
+}
+
+#[test]
+fn both_ways_of_generated_traces_go_together_as_measured_ones_do() {
+    if directory().is_none() {
+        weft_testing::skipped("no measured traces in ../shared/data beside the project");
+    }
+    println!("| both ways, windows of 1 s | pairs | correlation | low together |");
+    println!("|---|---|---|---|");
+    let told = |name: &str, pairs: &[[Vec<Rate>; 2]]| {
+        let each = pairs.iter().map(|[a, b]| correlation(a, b));
+        let mean = each.sum::<f64>() / pairs.len() as f64;
+        let low = low_together(pairs);
+        println!(
+            "| {name} | {} | {mean:.2} | {:.0} % |",
+            pairs.len(),
+            low * 100.0
+        );
+        (mean, low)
+    };
+    let both_ways = |ways: &[&str]| -> Option<[Vec<Rate>; 2]> {
+        let [a, b] = ways else { return None };
+        Some([measured(a)?.windows(SECOND), measured(b)?.windows(SECOND)])
+    };
+    let is_both_ways = |pair: &&Pair| pair.measured.iter().any(|n| n.contains("mahimahi"));
+    let pairs: Vec<_> = PAIRS
+        .iter()
+        .filter(is_both_ways)
+        .filter_map(|pair| both_ways(pair.measured))
+        .collect();
+    let measured = (!pairs.is_empty()).then(|| told("measured, driving", &pairs));
+    for Pair {
+        generated: name, ..
+    } in &PAIRS
+    {
+        let generated: Generated = name.parse().expect("a generated trace");
+        let drawn = |seed| {
+            ["forward", "backward"].map(|direction| {
+                let mut generated = generated;
+                generated.seed_by(&Rng::new(seed), direction);
+                windows(generated, 0, SECOND)
+            })
+        };
+        let pairs: Vec<_> = (0..SEEDS).map(drawn).collect();
+        let (mean, low) = told(&format!("`{name}`"), &pairs);
+        assert_eq!(generated.ways, Ways::AsMeasured);
+        if let Some((measured, measured_low)) = measured.filter(|_| name.contains("driving/lte")) {
+            assert!((mean - measured).abs() < 0.12, "{name}: {mean}, {measured}");
+            assert!(
+                (low - measured_low).abs() < 0.2,
+                "{name}: {low}, {measured_low}"
+            );
+        }
+    }
 }
 
 #[test]

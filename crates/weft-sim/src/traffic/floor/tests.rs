@@ -203,9 +203,12 @@ fn generated_capacity_is_that_of_the_links_themselves() {
         };
         let last = floor.pictures.last().expect("a picture").shown_at;
         let samples = &record.links[0].forward().series;
-        let samples = samples.iter().filter(|sample| sample.at <= last);
-        let udp: u64 = samples.map(|sample| sample.delivered.0).sum();
-        let pictures = big.picture().0 * floor.pictures.len() as u64;
+        let samples = samples.iter().take_while(|sample| sample.at <= last);
+        let samples: Vec<_> = samples.collect();
+        let udp: u64 = samples.iter().map(|sample| sample.delivered.0).sum();
+        let end = samples.last().expect("a sample").at;
+        let shown = floor.pictures.iter().filter(|p| p.shown_at <= end);
+        let pictures = big.picture().0 * shown.count() as u64;
         let ratio = pictures as f64 / udp as f64;
         assert!((0.98..1.02).contains(&ratio), "seed {seed}: {ratio}");
     }

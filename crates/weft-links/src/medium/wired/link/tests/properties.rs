@@ -3,7 +3,7 @@
 use super::{Departure, Link, ms};
 use crate::{
     Aqm, Capacity, DropReason, Ecn, EcnMarking, FlowId, Generated, GilbertElliott, LinkSpec,
-    Motion, Network, PacketInfo, QueueLimit, Trace,
+    Motion, Network, PacketInfo, QueueLimit, Trace, Ways,
 };
 use proptest::prelude::*;
 use weft_units::{Bytes, Duration, Instant, Rate, Rng};
@@ -86,7 +86,8 @@ fn capacity() -> impl Strategy<Value = Capacity> {
     let generated = (motion, network).prop_map(|(motion, network)| Generated {
         motion,
         network,
-        seed: None,
+        ways: Ways::AsMeasured,
+        seeds: None,
     });
     prop_oneof![
         4 => (0_u64..20_000).prop_map(|kbps| Rate::from_kbps(kbps).into()),
