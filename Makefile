@@ -133,12 +133,12 @@ experiments-real: setup build ## real clients in the emulator, hours a REPETITIO
 	$(WEFT) lab run campaigns/real-clients.toml --out $(OUT)/real --seeds $(REPETITIONS) $(REAL)
 
 .PHONY: fuzz
-fuzz: ## every fuzz target for FUZZ_SECONDS; needs nightly Rust and cargo-fuzz
-	@cargo +nightly fuzz --version >/dev/null 2>&1 || { \
-	  echo "fuzz: needs 'rustup toolchain install nightly' and 'cargo install cargo-fuzz'" >&2; exit 3; }
-	for target in $$(cargo +nightly fuzz list); do \
-	  cargo +nightly fuzz run "$$target" -- -max_total_time=$(FUZZ_SECONDS); \
-	done
+fuzz: ## every fuzz target for FUZZ_SECONDS; needs cargo-fuzz
+	@scripts/fuzz $(FUZZ_SECONDS)
+
+.PHONY: fuzz-ci
+fuzz-ci: # a minute for each, where cargo-fuzz is there
+	@scripts/fuzz --or-skip 60
 
 .PHONY: clean
 clean: ## remove what was built

@@ -13,6 +13,7 @@ mod capacity;
 mod census;
 mod connection;
 mod error;
+pub mod fuzz;
 mod negotiation;
 mod plane;
 mod publication;

@@ -6,6 +6,7 @@
 #![forbid(unsafe_code)]
 
 mod config;
+pub mod fuzz;
 mod negotiation;
 mod peer;
 mod set;

@@ -8,6 +8,7 @@
 #![forbid(unsafe_code)]
 
 mod event;
+pub mod fuzz;
 mod join;
 mod participant;
 mod registry;

@@ -14,6 +14,7 @@ mod config;
 mod crowd;
 mod error;
 mod forwarding;
+pub mod fuzz;
 mod hub;
 mod ids;
 mod listener;

@@ -13,6 +13,7 @@ mod arrival;
 mod config;
 mod event;
 mod few;
+pub mod fuzz;
 mod path;
 mod preference;
 pub mod protection;

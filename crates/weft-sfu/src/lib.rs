@@ -9,6 +9,7 @@
 #![forbid(unsafe_code)]
 
 mod forwarder;
+pub mod fuzz;
 mod id;
 mod keyframes;
 mod layers;

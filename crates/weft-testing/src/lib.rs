@@ -12,6 +12,7 @@
 #![deny(unsafe_code)]
 
 pub mod allocation;
+pub mod fuzz;
 mod machine;
 
 pub use machine::{processor_time, where_the_machine_keeps_up};

@@ -11,6 +11,7 @@ mod codec;
 mod ecn;
 mod fair;
 mod freezes;
+pub mod fuzz;
 mod id;
 pub mod quantity;
 mod rate;

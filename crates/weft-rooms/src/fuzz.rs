@@ -1,0 +1,124 @@
+//! Body of the fuzz target `rooms`, which a test runs as well.
+
+use std::collections::BTreeMap;
+
+use weft_units::fuzz::records;
+use weft_units::{Duration, Instant};
+
+use crate::{
+    Camera, Change, Join, LinkReport, LinkState, ParticipantKind, Proof, Publishing, Registry,
+    RegistryLimits,
+};
+
+const LIMITS: RegistryLimits = RegistryLimits {
+    rooms: 3,
+    participants_per_room: 4,
+};
+/// The longest that somebody stays whom nothing holds.
+const LONGEST_STAY: Duration = Duration::from_secs(10);
+
+/// Lets people come and go as the bytes say, under any names. What is told must
+/// add up to who is there, within the limits, and who is held by nothing must be
+/// gone at the end. Returns how many calls there were.
+pub fn fuzz_calls(data: &[u8]) -> usize {
+    let (mut registry, mut now, mut calls) = (Registry::new(LIMITS), Instant::ZERO, 0);
+    // As those in the rooms see them: what is told of who came.
+    let mut told: BTreeMap<(String, String), u32> = BTreeMap::new();
+    for (how, content) in records(data) {
+        now += Duration::from_millis(u64::from(how >> 4) * 500);
+        calls += 1;
+        call(&mut registry, now, (how & 15, calls), content, &told);
+        registry.handle_timeout(now);
+        assert!(registry.poll_timeout().is_none_or(|d| d.at > now), "spins");
+        while let Some(event) = registry.poll_output() {
+            match event.change {
+                Change::Joined(who) => {
+                    let before = told.insert((event.room, who.id), 1);
+                    assert_eq!(before, None, "came twice");
+                }
+                Change::Left { id } => assert!(told.remove(&(event.room, id)).is_some()),
+                Change::Changed(who) => assert!(told.contains_key(&(event.room, who.id))),
+                Change::Links { id, .. } => assert!(told.contains_key(&(event.room, id))),
+            }
+        }
+        let (rooms, there) = registry.count();
+        assert!(rooms <= LIMITS.rooms && there <= rooms * LIMITS.participants_per_room);
+        assert_eq!(there, told.len());
+    }
+    for (room, id) in told.keys() {
+        (0..calls).for_each(|_| registry.release(now, room, id));
+    }
+    registry.handle_timeout(now + LONGEST_STAY);
+    assert_eq!(registry.count(), (0, 0));
+    calls
+}
+
+fn call(
+    registry: &mut Registry,
+    now: Instant,
+    (what, number): (u8, usize),
+    content: &[u8],
+    told: &BTreeMap<(String, String), u32>,
+) {
+    let which = usize::from(content.first().copied().unwrap_or(0));
+    let text = String::from_utf8_lossy(content.get(1..).unwrap_or(&[]));
+    let nobody = ("r0".to_owned(), "nobody".to_owned());
+    let known = told
+        .keys()
+        .nth(which % told.len().max(1))
+        .unwrap_or(&nobody);
+    let (room, id) = (known.0.as_str(), known.1.as_str());
+    let (new_room, proof) = (format!("r{}", which % 4), Some(Proof([0; 32])));
+    let fresh_id = format!("p{number}");
+    let join = Join {
+        room: &new_room,
+        name: &text,
+        kind: ParticipantKind::Native,
+        id: None,
+        proof: None,
+        fresh: Proof([0; 32]),
+        fresh_id: &fresh_id,
+    };
+    // What is refused changes nothing, which is looked at after each call.
+    match what {
+        0..4 => drop(registry.join(join)),
+        4 => drop(registry.join(Join {
+            room: &text,
+            ..join
+        })),
+        5 => drop(registry.join(Join {
+            room,
+            id: Some(id),
+            proof,
+            ..join
+        })),
+        6 => drop(registry.hold(room, id, proof)),
+        7 => drop(registry.part(now, room, id, proof)),
+        8 | 9 => registry.release(now, room, id),
+        10 => registry.finish(now, room, id),
+        11 => registry.leave(room, id),
+        12 => {
+            let camera = Camera {
+                name: Some(text.into_owned()),
+            };
+            let cameras = vec![camera; which % 5];
+            let audio = which & 1 == 0;
+            drop(registry.set_publishing(room, id, Publishing { cameras, audio }));
+        }
+        13 => {
+            let link = LinkReport {
+                name: text.into_owned(),
+                state: LinkState::Up,
+                rtt_ms: 1.0,
+                sent_mbps: 1.0,
+                target_mbps: 1.0,
+                loss: 0.0,
+                metered: false,
+                backup: false,
+                budget_left_mb: None,
+            };
+            drop(registry.set_links(room, id, vec![link; which]));
+        }
+        _ => drop(registry.find(room, &text).map(|who| who.id.clone())),
+    }
+}

@@ -1,0 +1,250 @@
+//! Body of the fuzz target `http`, which a test runs as well.
+
+use std::io;
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+
+use axum::Router;
+use axum::extract::connect_info::MockConnectInfo;
+use axum::serve::Listener;
+use tokio::io::{AsyncReadExt, AsyncWriteExt, DuplexStream};
+use tokio::sync::mpsc;
+use weft_forwarding::{Plane, Publisher, Settings};
+use weft_secure::Certificate;
+
+use crate::auth::Gate;
+use crate::clock::Clock;
+use crate::config::Limits;
+use crate::hub::Hub;
+use crate::ids::Ids;
+use crate::log::Log;
+use crate::media_plane::{
+    Event, Media, MediaError, MediaPlane, Negotiated, Play, Publish, Request, ResourceId, Stats,
+};
+use crate::origin::Peer;
+use crate::routes::{self, App};
+
+/// What one request and its answer take at most between client and server.
+const PIPE: usize = 1 << 20;
+
+/// Sends requests to the server's routes, before a real media plane without
+/// sockets. No byte of them is 255: that one ends each. The first byte says
+/// where a request goes, the rest is its body, or the whole of it. Each is
+/// answered, and what is refused never by a defect. Returns how many there were,
+/// and a thousandth of the bytes in them.
+///
+/// # Panics
+/// If there is a defect.
+pub fn fuzz_requests(data: &[u8]) -> usize {
+    let mut runtime = tokio::runtime::Builder::new_current_thread();
+    let runtime = runtime.enable_time().build();
+    let runtime = runtime.expect("a runtime without sockets");
+    runtime.block_on(async {
+        let mut client = Client::start();
+        let mut requests = 0;
+        for request in data.split(|byte| *byte == 0xff) {
+            if let Some((what, body)) = request.split_first() {
+                requests += 1;
+                client.request(*what, body).await;
+            }
+        }
+        requests + data.len() / 1_000
+    })
+}
+
+/// How often the server has its turn before a client gives up.
+const TURNS: usize = 50;
+
+/// Whether there is nothing more to come of a request.
+#[derive(PartialEq)]
+enum Whole {
+    Yes,
+    Maybe,
+}
+
+struct Client {
+    connections: mpsc::UnboundedSender<DuplexStream>,
+    hub: Arc<Hub>,
+    /// Of media connections.
+    places: Vec<String>,
+    /// Event streams, which go on.
+    streams: Vec<DuplexStream>,
+}
+
+impl Client {
+    fn start() -> Client {
+        let media = Arc::new(WithoutSockets::new());
+        let hub = Arc::new(Hub::new(
+            Limits::default(),
+            media,
+            (Clock::machine(), Ids::random()),
+            Log::default(),
+        ));
+        let app = App {
+            hub: Arc::clone(&hub),
+            gate: Gate::default(),
+            secure: false,
+            only_loopback: true,
+            figures: Arc::default(),
+        };
+        let from = MockConnectInfo(Peer(IpAddr::V4(Ipv4Addr::LOCALHOST)));
+        let router: Router = routes::router(app, None).layer(from);
+        let (connections, accepted) = mpsc::unbounded_channel();
+        tokio::spawn(async move { axum::serve(Pipes(accepted), router).await });
+        Client {
+            connections,
+            hub,
+            places: Vec::new(),
+            streams: Vec::new(),
+        }
+    }
+
+    async fn request(&mut self, what: u8, body: &[u8]) {
+        let sdp = "application/sdp";
+        let json = "application/json";
+        let fragment = "application/trickle-ice-sdpfrag";
+        let place = usize::from(what >> 4) % self.places.len().max(1);
+        let place = self.places.get(place).map_or("/whip/r/x", |p| p.as_str());
+        let (line, kind) = match what & 15 {
+            0 => ("POST /whip/r?name=a".to_owned(), sdp),
+            1 => ("POST /whep/r/a?name=b".to_owned(), sdp),
+            2 => (format!("PATCH {place}"), fragment),
+            3 => (format!("PATCH {place}"), sdp),
+            4 => (format!("PUT {place}/links"), json),
+            5 => (format!("PUT {place}/publishing"), json),
+            6 => ("POST /api/rooms/r/invitation".to_owned(), json),
+            7 => (format!("DELETE {place}"), sdp),
+            8 => ("GET /api/rooms/r/events?name=c".to_owned(), sdp),
+            _ => return drop(self.exchange(body, Whole::Maybe).await),
+        };
+        let length = body.len();
+        let head = format!(
+            "{line} HTTP/1.1\r\nhost: localhost\r\ncontent-type: {kind}\r\n\
+             content-length: {length}\r\nconnection: close\r\n\r\n"
+        );
+        let answer = self
+            .exchange(&[head.as_bytes(), body].concat(), Whole::Yes)
+            .await;
+        assert!(answer.starts_with("HTTP/1.1 "), "no answer to {line}");
+        assert!(!answer.starts_with("HTTP/1.1 500"), "{answer}");
+        if let Some(place) = header(&answer, "location") {
+            self.places.push(place.to_owned());
+            let resource = place.rsplit('/').next().unwrap_or_default();
+            // As if a path had come up, so that it can be played.
+            self.hub.handle_media_event(Event::Connected {
+                resource: ResourceId(resource.to_owned()),
+            });
+        }
+    }
+
+    /// What comes back until it ends; of an event stream the beginning.
+    async fn exchange(&mut self, request: &[u8], whole: Whole) -> String {
+        let (mut ours, theirs) = tokio::io::duplex(PIPE);
+        let sent = self.connections.send(theirs);
+        sent.expect("the server runs");
+        ours.write_all(request).await.expect("it fits");
+        let mut answer = Vec::new();
+        if request.starts_with(b"GET /api/rooms/r/events") {
+            ours.read_buf(&mut answer).await.expect("it is open");
+            self.streams.push(ours);
+        } else {
+            if whole == Whole::Maybe {
+                // The rest never comes; but what is there is to be answered.
+                for _ in 0..TURNS {
+                    tokio::task::yield_now().await;
+                }
+                let _ = ours.shutdown().await;
+            }
+            let _ = ours.read_to_end(&mut answer).await;
+        }
+        String::from_utf8_lossy(&answer).into_owned()
+    }
+}
+
+fn header<'a>(answer: &'a str, name: &str) -> Option<&'a str> {
+    let line = answer.lines().find_map(|line| line.strip_prefix(name));
+    line.and_then(|rest| rest.strip_prefix(": "))
+}
+
+/// Connections that are handed over.
+struct Pipes(mpsc::UnboundedReceiver<DuplexStream>);
+
+impl Listener for Pipes {
+    type Io = DuplexStream;
+    type Addr = ();
+
+    async fn accept(&mut self) -> (DuplexStream, ()) {
+        match self.0.recv().await {
+            Some(pipe) => (pipe, ()),
+            None => std::future::pending().await,
+        }
+    }
+
+    fn local_addr(&self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// A media plane whose time stands still, and whose datagrams go nowhere.
+struct WithoutSockets(Mutex<Plane>);
+
+impl WithoutSockets {
+    fn new() -> WithoutSockets {
+        static CERTIFICATE: OnceLock<Certificate> = OnceLock::new();
+        let certificate = CERTIFICATE.get_or_init(|| Certificate::generate().expect("randomness"));
+        let address = SocketAddr::from((Ipv4Addr::LOCALHOST, 1));
+        let origin = weft_net::Clock::start().origin();
+        let settings = Settings::new(origin, certificate.clone(), &[address]);
+        WithoutSockets(Mutex::new(Plane::new(settings)))
+    }
+}
+
+impl MediaPlane for WithoutSockets {
+    fn send(&self, request: Request) {
+        let mut plane = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        request(&mut Directly(&mut plane));
+        while plane.poll_output().is_some() {}
+    }
+}
+
+struct Directly<'a>(&'a mut Plane);
+
+impl Media for Directly<'_> {
+    fn publish(&mut self, publish: Publish) -> Result<Negotiated, MediaError> {
+        let publisher = Publisher {
+            room: publish.room,
+            participant: publish.participant,
+        };
+        let entropy = weft_net::entropy().map_err(|_| MediaError::Gone)?;
+        let (now, resource) = (weft_units::Instant::ZERO, publish.resource);
+        self.0
+            .publish(now, resource, publisher, &publish.offer, &entropy)
+    }
+
+    fn play(&mut self, play: Play) -> Result<Negotiated, MediaError> {
+        let publisher = Publisher {
+            room: play.room,
+            participant: play.publisher,
+        };
+        let entropy = weft_net::entropy().map_err(|_| MediaError::Gone)?;
+        let (now, offer) = (weft_units::Instant::ZERO, play.offer.as_deref());
+        self.0.play(now, play.resource, publisher, offer, &entropy)
+    }
+
+    fn answer(&mut self, resource: ResourceId, sdp: String) -> Result<(), MediaError> {
+        self.0.accept(weft_units::Instant::ZERO, resource, &sdp)
+    }
+
+    fn add_candidates(&mut self, resource: &ResourceId, fragment: &str) -> Result<(), MediaError> {
+        self.0
+            .add_candidates(weft_units::Instant::ZERO, resource, fragment)
+    }
+
+    fn close(&mut self, resource: &ResourceId) {
+        self.0.close(weft_units::Instant::ZERO, resource);
+    }
+
+    fn stats(&mut self) -> Stats {
+        self.0.stats()
+    }
+}

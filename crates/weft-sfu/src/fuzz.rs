@@ -1,0 +1,121 @@
+//! Body of the fuzz target `router`, which a test runs as well.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use weft_units::fuzz::records;
+use weft_units::{Codec, Duration, Instant, Rate};
+use weft_wire::rtp::MediaPacket;
+
+use crate::{Downlink, Output, Router, SubscriptionId, TrackId};
+
+/// Tracks, and subscriptions, that there are at once.
+const MOST: usize = 8;
+
+/// Feeds the bytes to a router: packets of any number and payload on tracks that
+/// come and go, to subscribers whose links change. Nobody gets a number twice,
+/// or anything after they have gone. Returns how many packets there were for
+/// each subscriber, and other calls.
+pub fn fuzz_calls(data: &[u8]) -> usize {
+    let (mut room, mut steps) = (Room::default(), 0);
+    for (how, content) in records(data) {
+        room.now += Duration::from_millis(u64::from(how >> 4) * 4);
+        steps += 1 + room.step(how & 15, content);
+        if room.router.poll_timeout().is_some_and(|d| d.at <= room.now) {
+            room.router.handle_timeout(room.now);
+        }
+        assert!(
+            room.router.poll_timeout().is_none_or(|d| d.at > room.now),
+            "spins"
+        );
+        room.take();
+        assert_eq!(room.router.tracks(), room.tracks.len());
+        assert_eq!(room.router.subscriptions(), room.subscribers.len());
+    }
+    steps
+}
+
+#[derive(Default)]
+struct Room {
+    now: Instant,
+    router: Router,
+    tracks: Vec<TrackId>,
+    /// With the numbers that they got.
+    subscribers: BTreeMap<SubscriptionId, BTreeSet<u64>>,
+    sequence: u64,
+}
+
+impl Room {
+    /// Returns how many subscribers it concerns.
+    fn step(&mut self, what: u8, content: &[u8]) -> usize {
+        let byte = |place: usize| content.get(place).copied().unwrap_or(0);
+        let (now, which) = (self.now, usize::from(byte(0)));
+        let track = self.tracks.get(which % self.tracks.len().max(1)).copied();
+        let mut ids = self.subscribers.keys();
+        let id = ids.nth(which % self.subscribers.len().max(1)).copied();
+        match (what, track, id) {
+            (0, ..) if self.tracks.len() < MOST => {
+                let codec = Codec::ALL[which % Codec::ALL.len()];
+                self.tracks.push(self.router.add_track(codec));
+            }
+            (1 | 2, Some(track), _) if self.subscribers.len() < MOST => {
+                let id = self.router.subscribe(now, track);
+                let id = id.expect("the track is there");
+                self.subscribers.insert(id, BTreeSet::new());
+            }
+            (3, _, Some(id)) => {
+                self.router.unsubscribe(id);
+                self.subscribers.remove(&id);
+            }
+            (4, Some(track), _) => {
+                for id in self.router.remove_track(track) {
+                    self.subscribers.remove(&id);
+                }
+                self.tracks.retain(|known| *known != track);
+            }
+            (5, Some(track), _) => self.router.switch_source(now, track),
+            (6, _, Some(id)) => self.router.request_keyframe(now, id),
+            (7, _, Some(id)) => {
+                let target = Some(Rate::from_kbps(u64::from(byte(1)) * 8));
+                let downlink = Downlink {
+                    target: target.filter(|_| byte(1) != 0),
+                    queued: Duration::from_millis(u64::from(byte(2)) * 4),
+                };
+                self.router.set_downlink(now, id, downlink);
+            }
+            (_, Some(track), _) => {
+                let jump = i64::from(i16::from_be_bytes([byte(1), byte(2)]));
+                // Jumps are rare, steps are not.
+                let jump = if what & 1 == 0 { 1 } else { jump };
+                self.sequence = self.sequence.saturating_add_signed(jump);
+                let packet = MediaPacket {
+                    sequence: self.sequence,
+                    timestamp: u32::from(byte(3)) * 3_000,
+                    marker: byte(4) & 1 == 1,
+                    payload: Arc::from(content.get(5..).unwrap_or(&[])),
+                };
+                self.router.handle_packet(now, track, packet);
+                return self.subscribers.len();
+            }
+            _ => {}
+        }
+        0
+    }
+
+    fn take(&mut self) {
+        while let Some(output) = self.router.poll_output() {
+            match output {
+                Output::Forward {
+                    subscription,
+                    packet,
+                } => {
+                    let got = self.subscribers.get_mut(&subscription);
+                    let got = got.expect("a subscriber who is gone");
+                    let is_new = got.insert(packet.sequence);
+                    assert!(is_new, "number {} twice", packet.sequence);
+                }
+                Output::RequestKeyframe { track } => assert!(self.tracks.contains(&track)),
+            }
+        }
+    }
+}

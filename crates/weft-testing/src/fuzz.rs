@@ -1,0 +1,155 @@
+//! Fuzz targets, and what their inputs may cost: slow is a finding like a panic.
+//!
+//! The bodies live in the crates. The targets in `fuzz/` run them with whatever
+//! libFuzzer comes upon, and `cargo test` with the inputs in `fuzz/seeds` and
+//! some made of them. Both count by [`allocation`](crate::allocation), whose
+//! allocator they install.
+
+use std::fs;
+use std::path::Path;
+use std::time::Duration;
+
+use weft_units::Rng;
+
+use crate::allocation::measure;
+use crate::processor_time;
+
+/// A fuzz target, and what one input of it may cost.
+#[derive(Clone, Copy, Debug)]
+pub struct Target {
+    /// As its file is called.
+    pub name: &'static str,
+    /// Bytes taken from the allocator, whatever became of them, and processor
+    /// time of a development build, before the first step.
+    begin: (u64, Duration),
+    /// The same for each step.
+    step: (u64, Duration),
+}
+
+/// How much slower a fuzz target's build is than that of tests: it looks at every
+/// memory access and counts every branch. Chosen by us.
+pub const SANITIZED: u32 = 8;
+
+/// How often an input may take too long: others use the machine, and caches are
+/// cold at first.
+const TRIES: usize = 4;
+
+/// Longest input that is made of others here.
+const MOST: usize = 4096;
+
+impl Target {
+    /// Decrypted packets into a session.
+    pub const SESSION: Target = Target::new("session", (256, 5_000), (40, 60));
+    /// Datagrams to peers that share a socket.
+    pub const PEERS: Target = Target::new("peers", (512, 5_000), (32, 100));
+    /// Packets to subscribers.
+    pub const ROUTER: Target = Target::new("router", (64, 2_000), (16, 50));
+    /// Comings and goings.
+    pub const ROOMS: Target = Target::new("rooms", (64, 2_000), (16, 50));
+    /// Requests of HTTP, with their bodies.
+    pub const HTTP: Target = Target::new("http", (1_024, 10_000), (1_024, 4_000));
+    /// Whatever comes to a server's media plane.
+    pub const PLANE: Target = Target::new("plane", (2_048, 10_000), (64, 150));
+
+    /// Kibibytes and microseconds. Chosen by us: some times what was measured of
+    /// ordinary inputs.
+    const fn new(name: &'static str, begin: (u64, u64), step: (u64, u64)) -> Target {
+        Target {
+            name,
+            begin: (begin.0 << 10, Duration::from_micros(begin.1)),
+            step: (step.0 << 10, Duration::from_micros(step.1)),
+        }
+    }
+
+    /// Does the work, which says how many steps it took.
+    ///
+    /// # Panics
+    /// If it costs more than it may; `slack` times the processor time where the
+    /// build is slower than that of tests.
+    pub fn hold(&self, slack: u32, work: impl Fn() -> usize) {
+        for attempt in 1..=TRIES {
+            let begun = processor_time();
+            let (steps, cost) = measure(&work);
+            let time = processor_time().saturating_sub(begun);
+            let most = self.begin.0 + self.step.0 * steps as u64;
+            assert!(
+                cost.taken <= most,
+                "{} bytes for {steps} steps of {}, and {most} are allowed",
+                cost.taken,
+                self.name
+            );
+            let most = (self.begin.1 + self.step.1 * steps as u32) * slack;
+            if time <= most {
+                return;
+            }
+            assert!(
+                attempt < TRIES,
+                "{time:?} for {steps} steps of {}, and {most:?} are allowed",
+                self.name
+            );
+        }
+    }
+
+    /// Tries the inputs in `fuzz/seeds`, and so many others that are made of
+    /// them.
+    ///
+    /// # Panics
+    /// If an input costs more than it may, or the body panics, which `fuzz` then
+    /// finds in the file that is named.
+    pub fn try_all(&self, others: u32, body: impl Fn(&[u8]) -> usize) {
+        let seeds = self.seeds();
+        for (name, seed) in &seeds {
+            println!("{name}");
+            self.hold(1, || body(seed));
+        }
+        let mut rng = Rng::new(1).stream(self.name);
+        for number in 0..others {
+            let input = made(&seeds, &mut rng);
+            println!("number {number}: {input:02x?}");
+            self.hold(1, || body(&input));
+        }
+    }
+
+    fn seeds(&self) -> Vec<(String, Vec<u8>)> {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fuzz/seeds");
+        let files = fs::read_dir(folder.join(self.name)).expect("a target has seeds");
+        let mut seeds: Vec<_> = files
+            .map(|file| {
+                let path = file.expect("a folder can be read").path();
+                let seed = fs::read(&path).expect("a seed can be read");
+                (path.display().to_string(), seed)
+            })
+            .collect();
+        seeds.sort();
+        seeds
+    }
+}
+
+/// An input that is noise, or one of the seeds with some changes.
+fn made(seeds: &[(String, Vec<u8>)], rng: &mut Rng) -> Vec<u8> {
+    let below = |rng: &mut Rng, most: usize| rng.below(most.max(1) as u64) as usize;
+    if seeds.is_empty() || rng.chance(0.2) {
+        let mut noise = vec![0; below(rng, MOST)];
+        rng.fill(&mut noise);
+        return noise;
+    }
+    let mut input = seeds[below(rng, seeds.len())].1.clone();
+    for _ in 0..1 + rng.below(8) {
+        let place = below(rng, input.len() + 1);
+        match rng.below(4) {
+            0 => input.insert(place, rng.next_u32() as u8),
+            1 if place < input.len() => input[place] = rng.next_u32() as u8,
+            2 if place < input.len() => {
+                input.remove(place);
+            }
+            // The rest of another one.
+            _ => {
+                let other = &seeds[below(rng, seeds.len())].1;
+                input.truncate(place);
+                input.extend_from_slice(&other[below(rng, other.len())..]);
+            }
+        }
+    }
+    input.truncate(MOST);
+    input
+}

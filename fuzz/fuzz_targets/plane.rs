@@ -1,0 +1,14 @@
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+use weft_secure::testing;
+use weft_testing::allocation::Counting;
+use weft_testing::fuzz::{SANITIZED, Target};
+
+#[global_allocator]
+static ALLOCATOR: Counting = Counting;
+
+fuzz_target!(|data: &[u8]| Target::PLANE.hold(SANITIZED, || {
+    testing::repeat();
+    weft_forwarding::fuzz::fuzz_plane(data, &testing::certificate())
+}));
