@@ -18,9 +18,9 @@ pub struct Census {
     pub routes: [usize; 2],
     /// What participants publish.
     pub publications: usize,
-    /// Players that are connected: as publications have them, and as rates are
-    /// fitted to.
-    pub players: [usize; 2],
+    /// Players that are connected: as publications have them, as rates are fitted
+    /// to, and as the operator's figures say.
+    pub players: [usize; 3],
     /// Tracks: of publications, and in the router.
     pub tracks: [usize; 2],
     /// Tracks that are played: in the router, of players, and both ways between
@@ -65,6 +65,7 @@ impl Plane {
             players: [
                 publications.clone().map(|p| p.players().count()).sum(),
                 self.traffic.players(),
+                self.stats().playbacks as usize,
             ],
             tracks: [
                 publications.map(|p| p.tracks()).sum(),

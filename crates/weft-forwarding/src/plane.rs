@@ -79,6 +79,22 @@ pub struct Stats {
     pub keyframe_requests: u64,
 }
 
+/// Running counts.
+#[derive(Default)]
+struct Connected {
+    publications: u64,
+    playbacks: u64,
+}
+
+impl Connected {
+    fn of(&mut self, role: &Role) -> &mut u64 {
+        match role {
+            Role::Publish(_) => &mut self.publications,
+            Role::Play => &mut self.playbacks,
+        }
+    }
+}
+
 /// Who is connected, what is published, and the traffic between.
 ///
 /// Order of calls: any input, then [`Plane::poll_output`] until `None`, then
@@ -90,6 +106,8 @@ pub struct Plane {
     pub(crate) resources: BTreeMap<PeerKey, ResourceId>,
     pub(crate) publications: BTreeMap<Publisher, Publication>,
     pub(crate) traffic: Traffic,
+    /// Connections that are up.
+    connected: Connected,
     events: VecDeque<Event>,
     /// Of the last input.
     pub(crate) now: Instant,
@@ -107,6 +125,7 @@ impl Plane {
             resources: BTreeMap::new(),
             publications: BTreeMap::new(),
             traffic: Traffic::default(),
+            connected: Connected::default(),
             events: VecDeque::new(),
             now: Instant::ZERO,
             next_housekeeping: None,
@@ -134,6 +153,9 @@ impl Plane {
         let Some(connection) = self.connections.remove(resource) else {
             return;
         };
+        if connection.connected {
+            *self.connected.of(&connection.role) -= 1;
+        }
         let Some(key) = connection.peer() else {
             return;
         };
@@ -216,6 +238,7 @@ impl Plane {
         if self.next_housekeeping.is_some_and(|at| at <= now) {
             self.end_those_over(now);
             self.traffic.adapt_rates(now, &mut self.peers);
+            self.limit_publishers(now);
             self.next_housekeeping = (!self.connections.is_empty()).then_some(now + HOUSEKEEPING);
         }
         self.traffic.on_timeout(now, &mut self.peers);
@@ -227,26 +250,21 @@ impl Plane {
         &self.peers
     }
 
-    /// Figures for the operator.
+    /// Figures for the operator, which are counted as they change.
     #[must_use]
     pub fn stats(&self) -> Stats {
         let totals = self.traffic.totals();
         let peers = &self.peers;
-        let mut stats = Stats {
+        Stats {
+            publications: self.connected.publications,
+            playbacks: self.connected.playbacks,
             packets_received: totals.received,
             packets_forwarded: totals.forwarded,
             packets_thinned: self.traffic.total_thinned(),
             keyframe_requests: totals.keyframe_requests,
             datagrams_dropped: peers.strays() + peers.useless(),
-            ..Stats::default()
-        };
-        for connection in self.connections.values().filter(|c| c.connected) {
-            match connection.role {
-                Role::Publish(_) => stats.publications += 1,
-                Role::Play => stats.playbacks += 1,
-            }
+            datagrams_unsent: 0,
         }
-        stats
     }
 
     /// Connections are looked at from now on.
@@ -269,7 +287,9 @@ impl Plane {
         let Some(connection) = self.connections.get_mut(resource) else {
             return;
         };
-        connection.connected = true;
+        if !std::mem::replace(&mut connection.connected, true) {
+            *self.connected.of(&connection.role) += 1;
+        }
         let publisher = connection.publisher.clone();
         if matches!(connection.role, Role::Publish(_)) {
             self.end_players_of_another_codec(now, &publisher, key);
@@ -408,7 +428,7 @@ fn is_unheard(peers: &PeerSet, key: Option<PeerKey>) -> bool {
     peer.is_some_and(|peer| peer.association().routes().next().is_none())
 }
 
-fn has_path(peers: &PeerSet, key: PeerKey) -> bool {
+pub(crate) fn has_path(peers: &PeerSet, key: PeerKey) -> bool {
     let peer = peers.get(key);
     peer.is_some_and(|p| p.association().paths().any(|p| p.state.is_valid()))
 }

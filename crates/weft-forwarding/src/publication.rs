@@ -119,6 +119,16 @@ impl Publication {
         self.source.as_ref().map(|s| &s.streams)
     }
 
+    /// The peer that packets come from.
+    pub(crate) fn source(&self) -> Option<PeerKey> {
+        self.source.as_ref().map(|s| s.peer)
+    }
+
+    /// The tracks, in the order of their places.
+    pub(crate) fn track_ids(&self) -> impl Iterator<Item = TrackId> {
+        self.tracks.values().map(|track| track.id)
+    }
+
     /// The track of this place, if there ever was one.
     pub(crate) fn track(&self, slot: Slot) -> Option<TrackId> {
         self.tracks.get(&slot).map(|track| track.id)

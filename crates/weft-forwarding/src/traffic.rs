@@ -62,8 +62,6 @@ pub(crate) struct Totals {
     pub(crate) received: u64,
     pub(crate) forwarded: u64,
     pub(crate) keyframe_requests: u64,
-    /// Of players that are gone.
-    thinned: u64,
 }
 
 /// The router, and which streams of which peers its tracks and subscriptions
@@ -176,7 +174,6 @@ impl Traffic {
             return;
         };
         for id in player.subscriptions.into_values() {
-            self.totals.thinned += self.thinned(id);
             self.router.unsubscribe(id);
             if let Some(route) = self.outgoing.remove(&id) {
                 self.subscriptions.remove(&route);
@@ -266,6 +263,25 @@ impl Traffic {
         }
     }
 
+    /// What a player can use of a publication: what its paths carry, and beside
+    /// that what it does not play. While that is a guess, what it may be sent.
+    pub(crate) fn usable(
+        &self,
+        now: Instant,
+        peer: PeerKey,
+        publication: &Publication,
+    ) -> Option<Rate> {
+        let player = self.players.get(&peer)?;
+        if now.saturating_since(player.since) < GUESSING {
+            return Some(player.max_rate);
+        }
+        let published = publication.track_ids();
+        let published: Rate = published.filter_map(|t| self.router.rate(now, t)).sum();
+        let played = player.subscriptions.values();
+        let played: Rate = played.filter_map(|id| self.router.demand(now, *id)).sum();
+        Some(player.target? + published.saturating_sub(played))
+    }
+
     pub(crate) fn players(&self) -> usize {
         self.players.len()
     }
@@ -296,8 +312,7 @@ impl Traffic {
 
     /// Packets kept from players who cannot take them.
     pub(crate) fn total_thinned(&self) -> u64 {
-        let live = self.outgoing.keys().map(|id| self.thinned(*id));
-        self.totals.thinned + live.sum::<u64>()
+        self.router.thinned()
     }
 
     pub(crate) fn poll_timeout(&self) -> Option<Deadline> {
@@ -397,10 +412,5 @@ impl Traffic {
             let downlink = Downlink { target, queued };
             self.router.set_downlink(now, camera, downlink);
         }
-    }
-
-    fn thinned(&self, id: SubscriptionId) -> u64 {
-        let stats = self.router.stats(id).unwrap_or_default();
-        stats.layer + stats.congested
     }
 }

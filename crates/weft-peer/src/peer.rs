@@ -258,6 +258,13 @@ impl Peer {
         self.pump(now);
     }
 
+    /// Tells the peer what it may send on all streams together
+    /// ([`Session::set_peer_limit`]).
+    pub fn set_peer_limit(&mut self, now: Instant, rate: weft_units::Rate) {
+        self.session.set_peer_limit(rate);
+        self.pump(now);
+    }
+
     /// A local address appeared: a path more, without renegotiation (the peer
     /// learns it from the check).
     pub fn add_local(&mut self, now: Instant, local: LocalAddress) {

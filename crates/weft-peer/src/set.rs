@@ -74,12 +74,15 @@ impl PeerSet {
         key
     }
 
-    /// Bounds what a peer may send, all datagrams together; without it nothing
-    /// does. What comes beyond, and beyond a second's worth in a row, is dropped
+    /// Bounds what a peer may send from now on, all datagrams together; without
+    /// it nothing does. What comes beyond, and beyond a second's worth in a row, is dropped
     /// before it is looked at, and counted as useless.
     pub fn limit_ingress(&mut self, key: PeerKey, rate: Rate) {
         if let Some(member) = self.peers.get_mut(&key) {
-            member.ingress = Some(Ingress::new(rate));
+            match &mut member.ingress {
+                Some(ingress) => ingress.set_rate(rate),
+                None => member.ingress = Some(Ingress::new(rate)),
+            }
         }
     }
 

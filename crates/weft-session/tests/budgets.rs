@@ -8,7 +8,8 @@ use weft_session::{
     Config, Delivery, Feedback, Frame, Input, Naming, Output, Protocol, ReceiveStreamConfig,
     SendStreamConfig, Session,
 };
-use weft_units::{Codec, Duration, Ecn, Instant, PathId, Rng, Ssrc};
+use weft_units::{Codec, Duration, Ecn, Instant, PathId, Rate, Rng, Ssrc};
+use weft_wire::rtcp as wire;
 use weft_wire::rtp::{ExtensionMap, Extensions, Header, PathExtension};
 
 struct Counting;
@@ -177,6 +178,36 @@ fn assert_bounded(cost: Cost) {
     assert!(cost.allocated < most, "{cost:?}");
     assert!(cost.feedback < 20_000, "{cost:?}");
     assert!(cost.messages <= 128, "{cost:?}");
+}
+
+#[test]
+fn the_peer_is_told_what_it_may_send_when_that_changes_and_with_each_report() {
+    let mut victim = Victim::new(By::Path);
+    let told = |victim: &mut Victim, kbps: Option<u64>| {
+        if let Some(kbps) = kbps {
+            victim.session.set_peer_limit(Rate::from_kbps(kbps));
+        }
+        let mut told = Vec::new();
+        while let Some(output) = victim.session.poll_output() {
+            if let Output::Transmit(sent) = output
+                && let Ok(packets) = wire::parse_compound(&sent.packet, &mut 1_000)
+                && sent.protocol == Protocol::Rtcp
+            {
+                told.extend(packets.into_iter().filter_map(|packet| match packet {
+                    wire::Packet::Remb(remb) => Some((remb.rate.as_bps() / 1_000, remb.ssrcs)),
+                    _ => None,
+                }));
+            }
+        }
+        told
+    };
+    assert_eq!(told(&mut victim, None), []);
+    assert_eq!(told(&mut victim, Some(800)), [(800, vec![MEDIA])]);
+    assert_eq!(told(&mut victim, Some(810)), []);
+    assert_eq!(told(&mut victim, Some(700)), [(700, vec![MEDIA])]);
+    victim.now += Duration::from_millis(1_200);
+    victim.session.handle_input(victim.now, Input::Timeout);
+    assert_eq!(told(&mut victim, None), [(700, vec![MEDIA])]);
 }
 
 #[test]

@@ -36,6 +36,9 @@ pub struct Router {
     subscriptions: BTreeMap<SubscriptionId, Subscription>,
     keyframes: KeyframeAggregator,
     outputs: VecDeque<Output>,
+    /// Packets kept from subscribers who cannot take them, also from those that
+    /// are gone.
+    thinned: u64,
     next_id: u64,
 }
 
@@ -51,6 +54,8 @@ struct Subscription {
     track: TrackId,
     forwarder: Forwarder,
     requests: Requests,
+    /// As far as they are in the router's.
+    thinned: u64,
 }
 
 /// A subscriber's own requests for keyframes: each costs everybody who plays the
@@ -132,6 +137,7 @@ impl Router {
             track,
             forwarder: Forwarder::new(entry.codec),
             requests: Requests::default(),
+            thinned: 0,
         };
         self.subscriptions.insert(id, subscription);
         if entry.codec.kind() == MediaKind::Video {
@@ -194,6 +200,7 @@ impl Router {
                 Some(parsed) => forwarder.handle_parsed(now, parsed, &entry.rates),
                 None => forwarder.handle_unusable(now, &packet),
             }
+            self.thinned += subscription.newly_thinned();
             drain(
                 now,
                 *id,
@@ -226,8 +233,19 @@ impl Router {
     /// of no use to it.
     #[must_use]
     pub fn demand(&self, now: Instant, id: SubscriptionId) -> Option<Rate> {
-        let subscription = self.subscriptions.get(&id)?;
-        self.tracks.get(&subscription.track)?.rates.total(now)
+        self.rate(now, self.subscriptions.get(&id)?.track)
+    }
+
+    /// What all layers of a track take.
+    #[must_use]
+    pub fn rate(&self, now: Instant, track: TrackId) -> Option<Rate> {
+        self.tracks.get(&track)?.rates.total(now)
+    }
+
+    /// Packets so far that were kept from subscribers who cannot take them.
+    #[must_use]
+    pub fn thinned(&self) -> u64 {
+        self.thinned
     }
 
     /// The packet counts of a subscription.
@@ -250,6 +268,7 @@ impl Router {
 
     fn collect(&mut self, now: Instant, id: SubscriptionId) {
         if let Some(subscription) = self.subscriptions.get_mut(&id) {
+            self.thinned += subscription.newly_thinned();
             drain(
                 now,
                 id,
@@ -265,6 +284,17 @@ impl Router {
         while let Some(track) = self.keyframes.poll_output() {
             self.outputs.push_back(Output::RequestKeyframe { track });
         }
+    }
+}
+
+impl Subscription {
+    /// Packets that were kept from it since this was asked last.
+    fn newly_thinned(&mut self) -> u64 {
+        let Stats {
+            layer, congested, ..
+        } = self.forwarder.stats();
+        let before = std::mem::replace(&mut self.thinned, layer + congested);
+        self.thinned - before
     }
 }
 

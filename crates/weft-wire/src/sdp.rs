@@ -13,7 +13,9 @@ mod parse;
 
 pub use attribute::{Direction, Fingerprint, Msid, Setup, SsrcAttribute, SsrcGroup};
 pub use candidate::{Candidate, CandidateKind, Transport};
-pub use media::{CONGESTION_FEEDBACK, Media, Payload, SectionKind, TRANSPORT_FEEDBACK};
+pub use media::{
+    CONGESTION_FEEDBACK, Media, Payload, RATE_FEEDBACK, SectionKind, TRANSPORT_FEEDBACK,
+};
 
 use crate::rtp::Mid;
 

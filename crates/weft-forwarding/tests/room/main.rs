@@ -4,6 +4,7 @@
 #[allow(dead_code)]
 #[path = "../../../weft-peer/tests/common/mod.rs"]
 mod common;
+mod limits;
 #[allow(dead_code)]
 #[path = "../../../weft-peer/tests/wires/mod.rs"]
 mod wires;

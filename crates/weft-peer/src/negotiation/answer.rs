@@ -143,6 +143,7 @@ impl Answering<'_> {
                 self.peer.titles.insert(stream.stream, title.clone());
             }
             streams.push(stream);
+            tell_of_rate(&mut media, offered);
         }
         let sending = streams.iter().any(|s| s.ssrc.is_some());
         let receiving = streams.iter().any(|s| s.ssrc.is_none());
@@ -154,6 +155,17 @@ impl Answering<'_> {
         };
         self.peer.streams.extend(streams);
         Some(media)
+    }
+}
+
+/// Of a stream that we receive we may say what it may take. Of one that we send
+/// we do not want to hear that: where every packet is reported, an estimate of
+/// the other side's is of fewer.
+fn tell_of_rate(media: &mut Media, offered: &Media) {
+    if offered.has_feedback(sdp::RATE_FEEDBACK)
+        && let Some(payload) = media.payloads.first_mut()
+    {
+        payload.feedback.push(sdp::RATE_FEEDBACK.to_owned());
     }
 }
 

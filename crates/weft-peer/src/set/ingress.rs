@@ -23,6 +23,11 @@ impl Ingress {
         }
     }
 
+    /// What came beyond the old rate is not forgiven.
+    pub fn set_rate(&mut self, rate: Rate) {
+        self.rate = rate;
+    }
+
     /// Whether so much has come that nothing more is taken now.
     pub fn is_exhausted(&self, now: Instant) -> bool {
         self.due > now + BURST
@@ -64,5 +69,17 @@ mod tests {
         assert!((990..=1_010).contains(&later), "{later} in a second");
         now += Duration::from_secs(5);
         assert!((0..1_000).all(|_| admits(&mut ingress, now)));
+    }
+
+    #[test]
+    fn another_rate_forgives_nothing_that_came_before() {
+        let mut ingress = Ingress::new(Rate::from_mbps(8));
+        let mut now = Instant::ZERO + Duration::from_secs(60);
+        while admits(&mut ingress, now) {}
+        ingress.set_rate(Rate::from_mbps(80));
+        assert!(!admits(&mut ingress, now));
+        now += Duration::from_millis(100);
+        let taken = (0..5_000).filter(|_| admits(&mut ingress, now)).count();
+        assert!((990..=1_010).contains(&taken), "{taken} in a tenth");
     }
 }

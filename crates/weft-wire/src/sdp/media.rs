@@ -15,6 +15,10 @@ pub const TRANSPORT_FEEDBACK: &str = "transport-cc";
 /// 8888 section 6).
 pub const CONGESTION_FEEDBACK: &str = "ack ccfb";
 
+/// In [`Payload::feedback`]: what all streams together may take
+/// (draft-alvestrand-rmcat-remb-03).
+pub const RATE_FEEDBACK: &str = "goog-remb";
+
 /// One `m=` section.
 ///
 /// More than fifteen fields: a section has as many kinds of lines.

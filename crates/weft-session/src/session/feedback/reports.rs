@@ -1,7 +1,7 @@
 //! Sender and receiver reports (RFC 3550 section 6).
 
-use weft_units::{Duration, Instant, Ssrc};
-use weft_wire::rtcp::{Packet, ReceiverReport, ReportBlock, SenderReport, SourceDescription};
+use weft_units::{Duration, Instant, Rate, Ssrc};
+use weft_wire::rtcp::{Packet, ReceiverReport, Remb, ReportBlock, SenderReport, SourceDescription};
 
 use super::super::Session;
 use super::state::REPORT_INTERVAL;
@@ -59,6 +59,31 @@ impl Session {
         }
         for compound in compounds {
             self.send_rtcp(&compound);
+        }
+        self.tell_limit();
+    }
+
+    /// Tells the peer what it may send on all streams together, from now on and
+    /// again with each report (REMB). What changes by little is not told at once.
+    pub fn set_peer_limit(&mut self, rate: Rate) {
+        /// By one in so many. Chosen by us: what libwebrtc's estimators round to.
+        const NEWS: u64 = 20;
+        let told = self.feedback.told_limit.unwrap_or(Rate::ZERO);
+        if rate.as_bps().abs_diff(told.as_bps()) * NEWS > told.as_bps() {
+            self.feedback.told_limit = Some(rate);
+            self.tell_limit();
+        }
+    }
+
+    fn tell_limit(&mut self) {
+        if let Some(rate) = self.feedback.told_limit {
+            let receivers = self.streams.receivers.values();
+            let remb = Remb {
+                sender: self.rtcp_ssrc(),
+                rate,
+                ssrcs: receivers.filter_map(|stream| stream.ssrc).collect(),
+            };
+            self.send_rtcp(&[Packet::Remb(remb)]);
         }
     }
 

@@ -37,6 +37,8 @@ pub(in crate::session) struct Feedback {
     pub next_report: Instant,
     /// What the peer said we may send (RTCP REMB), if it did.
     pub remote_limit: Option<Rate>,
+    /// What we tell the peer that it may send, if we do.
+    pub told_limit: Option<Rate>,
     /// How much of the peer's RTCP is handled.
     pub(super) budget: Budget,
 }
@@ -54,6 +56,7 @@ impl Feedback {
             next_feedback: None,
             next_report: now + REPORT_INTERVAL,
             remote_limit: None,
+            told_limit: None,
             budget: Budget::new(now),
         }
     }

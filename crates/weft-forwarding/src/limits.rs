@@ -1,0 +1,41 @@
+//! What publishers may send: they are told what their room can use, and held to
+//! some times that.
+
+use crate::plane::{Plane, has_path};
+use crate::traffic::LEAST_MAX_RATE;
+use weft_units::{Instant, Rate};
+
+/// Nobody is told to send less. Chosen by us: sound and a small picture, below
+/// which a call gets no better for whom it is for.
+const LEAST_TOLD: Rate = Rate::from_kbps(150);
+/// What is taken, as a multiple of what a publisher was told: repair packets,
+/// copies on other paths, and what was under way. Chosen by us.
+const TAKEN: f64 = 4.0;
+/// So much is taken of everybody. Chosen by us: encoders of a fixed rate, which
+/// hear nothing of what they are told, are set to at most ten.
+const LEAST_TAKEN: Rate = Rate::from_mbps(16);
+
+impl Plane {
+    /// A publisher's pictures are for the player who can take most; nobody yet
+    /// is as good as one of whom nothing is known.
+    pub(crate) fn limit_publishers(&mut self, now: Instant) {
+        let most = self.settings.most_of_a_publisher;
+        for publication in self.publications.values() {
+            let Some(source) = publication.source() else {
+                continue;
+            };
+            // Who is away may come back to what there was.
+            let there = |key: &_| has_path(&self.peers, *key);
+            let usable = publication
+                .players()
+                .filter(there)
+                .filter_map(|key| self.traffic.usable(now, key, publication))
+                .max();
+            let told = usable.unwrap_or(LEAST_MAX_RATE).max(LEAST_TOLD).min(most);
+            let taken = told.mul_f64(TAKEN).max(LEAST_TAKEN).min(most);
+            self.peers
+                .drive(source, |peer| peer.set_peer_limit(now, told));
+            self.peers.limit_ingress(source, taken);
+        }
+    }
+}

@@ -1,0 +1,42 @@
+//! What publishers are told to send.
+
+use super::{ada, seconds};
+use crate::world::Room;
+use weft_units::Rate;
+
+/// What the publisher's session would send by now.
+fn target(room: &Room) -> Rate {
+    room.clients[0].peer.session().target_rate()
+}
+
+#[test]
+fn a_publisher_sends_what_the_player_can_use_who_takes_most() {
+    let (alone, slow, quick) = (
+        "rate=8mbit,delay=15ms",
+        "rate=500kbit,delay=30ms",
+        "rate=6mbit,delay=30ms",
+    );
+    let mut room = Room::new(1, &[alone, slow, quick]);
+    room.publish(&ada());
+    room.run(seconds(2));
+    let wanted = target(&room);
+    assert!(wanted > Rate::from_kbps(1_400), "{wanted:?}");
+    room.play(&ada());
+    room.run(seconds(20));
+    let told = target(&room);
+    let (least, most) = (Rate::from_kbps(200), Rate::from_kbps(520));
+    assert!((least..=most).contains(&told), "{told:?} for 500 kbit/s");
+    let before = room.plane.stats();
+    room.run(seconds(10));
+    let after = room.plane.stats();
+    let thinned = after.packets_thinned - before.packets_thinned;
+    let forwarded = after.packets_forwarded - before.packets_forwarded;
+    assert!(
+        thinned * 20 < forwarded,
+        "{thinned} kept back, {forwarded} not"
+    );
+    room.play(&ada());
+    room.run(seconds(10));
+    let told = target(&room);
+    assert!(told > Rate::from_kbps(1_400), "{told:?} for 6 Mbit/s");
+}
