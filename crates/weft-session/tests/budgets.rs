@@ -1,41 +1,21 @@
 //! What a peer that is let in can make a session do: each input is tried for
 //! the memory that it takes and the feedback that it causes.
 
-use std::alloc::{GlobalAlloc, Layout, System};
-use std::cell::Cell;
-
 use weft_session::{
     Config, Delivery, Feedback, Frame, Input, Naming, Output, Protocol, ReceiveStreamConfig,
     SendStreamConfig, Session,
 };
+use weft_testing::allocation::{Counting, measure, tally};
 use weft_units::{Codec, Duration, Ecn, Instant, PathId, Rate, Rng, Ssrc};
+use weft_wire::flexfec::{Mask, Parity, Repair};
 use weft_wire::rtcp as wire;
 use weft_wire::rtp::{ExtensionMap, Extensions, Header, PathExtension};
-
-struct Counting;
-
-thread_local! {
-    static ALLOCATED: Cell<usize> = const { Cell::new(0) };
-}
-
-// SAFETY: every call is passed on to the system allocator unchanged.
-unsafe impl GlobalAlloc for Counting {
-    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        ALLOCATED.set(ALLOCATED.get() + layout.size());
-        // SAFETY: the caller keeps to the contract of `alloc`.
-        unsafe { System.alloc(layout) }
-    }
-
-    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
-        // SAFETY: `pointer` came from `alloc` above with this layout.
-        unsafe { System.dealloc(pointer, layout) }
-    }
-}
 
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
 
 const MEDIA: Ssrc = Ssrc(100);
+const REPAIR: Ssrc = Ssrc(102);
 /// The stream that the session sends.
 const OURS: Ssrc = Ssrc(200);
 const EXTENSIONS: ExtensionMap = ExtensionMap {
@@ -67,7 +47,7 @@ struct Victim {
 #[derive(Clone, Copy, Default, Debug)]
 struct Cost {
     /// Bytes taken from the allocator.
-    allocated: usize,
+    allocated: u64,
     /// Of RTCP that was sent on one path.
     feedback: usize,
     /// Messages of it.
@@ -97,7 +77,7 @@ impl Victim {
             mid: None,
             payload_type: 96,
             rtx: Some((Some(Ssrc(101)), 97)),
-            fec: None,
+            fec: Some((Some(REPAIR), 98)),
             codec: Codec::Vp8,
             delivery: Delivery::Packets,
         });
@@ -142,10 +122,33 @@ impl Victim {
         packet
     }
 
+    /// A repair packet of this length comes, which names a hundred packets of
+    /// media that have not come: those from 200 after this one on.
+    fn repair(&mut self, after: u16, length: usize) {
+        let mut repair = Repair {
+            mask: Mask::new(after.wrapping_add(200), 0..100),
+            parity: Parity::default(),
+        };
+        let mut packet = self.packet(MEDIA, 0, 0, 0);
+        packet.resize(length, 0);
+        repair.parity.add(&packet).expect("it is a packet");
+        let header = Header {
+            payload_type: 98,
+            ssrc: REPAIR,
+            ..Header::default()
+        };
+        let mut packet = Vec::new();
+        header.write_with_sources(&EXTENSIONS, &[MEDIA], &mut packet);
+        repair.write(&mut packet);
+        let (path, ecn, packet) = (PathId(0), Ecn::NotEct, &packet[..]);
+        let input = Input::Rtp { path, ecn, packet };
+        self.session.handle_input(self.now, input);
+    }
+
     /// The cost of the packets and of the report that follows.
     fn attack(&mut self, packets: impl Iterator<Item = Vec<u8>>) -> Cost {
         let packets: Vec<Vec<u8>> = packets.collect();
-        let (before, path, ecn) = (ALLOCATED.get(), PathId(0), Ecn::NotEct);
+        let (before, path, ecn) = (tally().taken, PathId(0), Ecn::NotEct);
         for packet in &packets {
             let input = Input::Rtp { path, ecn, packet };
             self.session.handle_input(self.now, input);
@@ -161,7 +164,7 @@ impl Victim {
                 cost.messages += 1;
             }
         }
-        cost.allocated = ALLOCATED.get() - before;
+        cost.allocated = tally().taken - before;
         println!("{:?}: {cost:?}", self.by);
         cost
     }
@@ -169,12 +172,12 @@ impl Victim {
 
 /// Memory for a packet of whatever kind, its place in logs, and its share of
 /// the reports.
-const PER_PACKET: usize = 1_000;
+const PER_PACKET: u64 = 1_000;
 /// A report of the widest gaps that are told.
-const PER_REPORT: usize = 300_000;
+const PER_REPORT: u64 = 300_000;
 
 fn assert_bounded(cost: Cost) {
-    let most = usize::from(PACKETS) * PER_PACKET + PER_REPORT;
+    let most = u64::from(PACKETS) * PER_PACKET + PER_REPORT;
     assert!(cost.allocated < most, "{cost:?}");
     assert!(cost.feedback < 20_000, "{cost:?}");
     assert!(cost.messages <= 128, "{cost:?}");
@@ -344,9 +347,9 @@ fn sender(by: By) -> Victim {
 }
 
 /// Memory taken for so many of these datagrams within a second.
-fn flood(victim: &mut Victim, datagram: &[u8]) -> usize {
+fn flood(victim: &mut Victim, datagram: &[u8]) -> u64 {
     const DATAGRAMS: u64 = 1_000;
-    let (before, path) = (ALLOCATED.get(), PathId(0));
+    let (before, path) = (tally().taken, PathId(0));
     for _ in 0..DATAGRAMS {
         victim.now += Duration::from_secs(1) / DATAGRAMS;
         let packet = datagram;
@@ -354,7 +357,7 @@ fn flood(victim: &mut Victim, datagram: &[u8]) -> usize {
         victim.session.handle_input(victim.now, input);
         while victim.session.poll_output().is_some() {}
     }
-    let allocated = ALLOCATED.get() - before;
+    let allocated = tally().taken - before;
     println!("{:?}: {allocated} bytes", victim.by);
     allocated
 }
@@ -408,4 +411,49 @@ fn a_peer_that_reports_often_stays_within_its_budget() {
         while victim.session.poll_output().is_some() {}
     }
     assert_eq!(victim.session.stats().drops.over_budget, 0);
+}
+
+/// What a sender makes a session hold of one stream of pictures, if it does all
+/// that it can at once: before the next report, the smallest packets on more
+/// paths than there are, each number of a path and each copy of another's; the
+/// longest packets, kept for repair packets; and repair packets of the longest
+/// kind, each of which lacks all but one of a hundred packets.
+#[test]
+fn what_one_stream_of_a_hostile_sender_holds_is_bounded() {
+    /// Logs of 16 paths, of 4,096 arrivals and as many copies; 512 packets of
+    /// 2,000 bytes; 128 repair packets; rings of numbers. Lists that grow have
+    /// room for twice what they hold.
+    const COMPUTED: i64 = 16 * 4_096 * (2 * 24 + 2 * 16) + 512 * 2_048 + 128 * 2_048 + 200_000;
+    const LONG: usize = 1_900;
+    let mut victim = Victim::new(By::Path);
+    let (path, ecn) = (PathId(0), Ecn::NotEct);
+    let long = |mut packet: Vec<u8>| {
+        packet.resize(LONG, 0);
+        packet
+    };
+    let ((), cost) = measure(|| {
+        victim.repair(0, LONG);
+        let mut sequence = 0_u16;
+        for round in 0..80_000_u32 {
+            sequence = sequence.wrapping_add(1);
+            let number = (round / 20) as u16;
+            let packet = victim.packet(MEDIA, (round % 20) as u8, sequence, number);
+            let packet = match round >= 79_000 {
+                true => long(packet),
+                false => packet,
+            };
+            let packet = &packet;
+            for input in [
+                Input::Rtp { path, ecn, packet },
+                Input::RtpAgain { path, ecn, packet },
+            ] {
+                victim.session.handle_input(victim.now, input);
+            }
+            while victim.session.poll_output().is_some() {}
+        }
+        (0..200).for_each(|_| victim.repair(sequence, LONG));
+    });
+    println!("{} bytes are held, {} at most", cost.kept, cost.peak);
+    assert!(cost.kept > COMPUTED / 4, "{cost:?} of {COMPUTED}");
+    assert!(cost.peak < COMPUTED as u64, "{cost:?} of {COMPUTED}");
 }
