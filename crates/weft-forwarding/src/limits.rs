@@ -19,7 +19,9 @@ impl Plane {
     /// A publisher's pictures are for the player who can take most; nobody yet
     /// is as good as one of whom nothing is known.
     pub(crate) fn limit_publishers(&mut self, now: Instant) {
-        let most = self.settings.most_of_a_publisher;
+        let Some(most) = self.settings.most_of_a_publisher() else {
+            return;
+        };
         for publication in self.publications.values() {
             let Some(source) = publication.source() else {
                 continue;

@@ -11,11 +11,7 @@ use weft_peer::{
 };
 use weft_rooms::{Camera, MAX_CAMERAS, Publishing};
 use weft_session::Delivery;
-use weft_units::{Codec, Instant, MediaKind, Rate};
-
-/// Most that is taken of a player, who sends feedback and checks. Chosen by us:
-/// four times what reports of eight paths take, each sent twice.
-const MOST_OF_A_PLAYER: Rate = Rate::from_mbps(8);
+use weft_units::{Codec, Instant, MediaKind};
 
 /// A description of ours, and what was agreed on.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -189,10 +185,12 @@ impl Plane {
     ) {
         let key = self.peers.insert(peer);
         let most = match role {
-            Role::Publish(_) => self.settings.most_of_a_publisher,
-            Role::Play => MOST_OF_A_PLAYER,
+            Role::Publish(_) => self.settings.most_of_a_publisher(),
+            Role::Play => self.settings.most_of_a_player(),
         };
-        self.peers.limit_ingress(key, most);
+        if let Some(most) = most {
+            self.peers.limit_ingress(key, most);
+        }
         self.resources.insert(key, resource.clone());
         self.add_connection(now, resource, publisher, role, State::Peer(key));
     }

@@ -2,6 +2,7 @@ use std::net::{IpAddr, SocketAddr};
 use weft_ice::{Checks, IceRole, LinkId, LocalAddress, RemoteFilter};
 use weft_peer::{Entropy, PeerConfig, TimeOrigin};
 use weft_secure::Certificate;
+use weft_session::Ablation;
 use weft_units::Rate;
 
 /// What a path to a player may carry when nothing is known of it: a sharp
@@ -17,13 +18,19 @@ const MAX_PATH_RATE: Rate = Rate::from_mbps(50);
 /// others.
 const MOST_OF_A_PUBLISHER: Rate = Rate::from_mbps(100);
 
+/// Most that is taken of a player, who sends feedback and checks. Chosen by us:
+/// four times what reports of eight paths take, each sent twice.
+const MOST_OF_A_PLAYER: Rate = Rate::from_mbps(8);
+
 /// What all peers of a plane have in common.
 pub struct Settings {
     origin: TimeOrigin,
     certificate: Certificate,
     locals: Vec<LocalAddress>,
     public: Vec<IpAddr>,
-    pub(crate) most_of_a_publisher: Rate,
+    most_of_a_publisher: Rate,
+    /// Whether what a peer can cost is bounded.
+    bounded: bool,
 }
 
 impl Settings {
@@ -44,6 +51,7 @@ impl Settings {
             locals: locals.collect(),
             public: Vec::new(),
             most_of_a_publisher: MOST_OF_A_PUBLISHER,
+            bounded: true,
         }
     }
 
@@ -67,13 +75,37 @@ impl Settings {
         Settings { public, ..self }
     }
 
+    /// The same, but what a peer can cost is not bounded, as far as that can be
+    /// left out: for experiments, to see what the bounds are good for.
+    #[must_use]
+    pub fn without_budgets(self) -> Settings {
+        Settings {
+            bounded: false,
+            ..self
+        }
+    }
+
+    /// Most that is taken of a publisher, if that is bounded.
+    pub(crate) fn most_of_a_publisher(&self) -> Option<Rate> {
+        self.bounded.then_some(self.most_of_a_publisher)
+    }
+
+    /// Most that is taken of a player, if that is bounded.
+    pub(crate) fn most_of_a_player(&self) -> Option<Rate> {
+        self.bounded.then_some(MOST_OF_A_PLAYER)
+    }
+
     /// The makings of a new peer, with secrets of its own.
     pub(crate) fn peer(&self, role: IceRole, max_rate: Rate, entropy: &Entropy) -> PeerConfig {
         let (certificate, locals) = (self.certificate.clone(), self.locals.clone());
         let mut config = PeerConfig::new(role, self.origin, certificate, locals, entropy);
         // Who asks for a connection may be a stranger, and its candidates
         // somebody else's.
-        config.association.ice.checks = Checks::Answering;
+        if self.bounded {
+            config.association.ice.checks = Checks::Answering;
+        } else {
+            config.session.ablation = Ablation::Budgets;
+        }
         config.session.path_limits.start = START_RATE;
         config.session.path_limits.max = MAX_PATH_RATE;
         config.session.max_rate = max_rate;

@@ -37,11 +37,14 @@ pub enum Ablation {
     /// Where there is one path only, it is used as each of several. For both
     /// sides of a call.
     OnlyPath,
+    /// All is done that a peer's packets ask for, whatever that takes. Never
+    /// where a peer is real.
+    Budgets,
 }
 
 impl Ablation {
     /// All of them, for help texts.
-    pub const ALL: [Ablation; 11] = [
+    pub const ALL: [Ablation; 12] = [
         Ablation::None,
         Ablation::Feedback,
         Ablation::Priorities,
@@ -53,6 +56,7 @@ impl Ablation {
         Ablation::Caution,
         Ablation::Copies,
         Ablation::OnlyPath,
+        Ablation::Budgets,
     ];
 
     /// What is left out, as scenario files have it.
@@ -70,6 +74,7 @@ impl Ablation {
             Ablation::Caution => "caution",
             Ablation::Copies => "copies",
             Ablation::OnlyPath => "only-path",
+            Ablation::Budgets => "budgets",
         }
     }
 }
@@ -77,7 +82,7 @@ impl Ablation {
 /// There is no part of this name to leave out.
 #[derive(Debug, thiserror::Error)]
 #[error(
-    "`{0}` cannot be left out; there are: nothing, feedback, priorities, path-repair, quick-feedback, sick-paths, fresh-start, frame-budget, caution, copies, only-path"
+    "`{0}` cannot be left out; there are: nothing, feedback, priorities, path-repair, quick-feedback, sick-paths, fresh-start, frame-budget, caution, copies, only-path, budgets"
 )]
 pub struct UnknownAblation(String);
 

@@ -51,7 +51,11 @@ impl Session {
         self.rate.moved = true;
         let sent = self.paths.values().map(|p| p.counters.sent_packets).sum();
         let remembered = self.paths.values().map(|p| p.history.len()).sum();
-        let Some(most) = self.feedback.budget.entries(now, sent, remembered) else {
+        let most = match self.has(Ablation::Budgets) {
+            true => self.feedback.budget.entries(now, sent, remembered),
+            false => Some(usize::MAX),
+        };
+        let Some(most) = most else {
             self.drops.over_budget += 1;
             return;
         };
@@ -141,7 +145,7 @@ impl Session {
         self.feedback.next_feedback = None;
         let sender = self.rtcp_ssrc();
         let max_len = self.max_payload();
-        let (mut packets, mut left) = (Vec::new(), MOST_REPORTED);
+        let (mut packets, mut left) = (Vec::new(), self.allowance(MOST_REPORTED));
         for (path, log) in self.feedback.path_logs.iter_mut() {
             if log.has_fresh() {
                 let report = log.take_report();
@@ -152,6 +156,17 @@ impl Session {
         self.stream_feedback(now, max_len, &mut packets);
         for packet in packets {
             self.send_rtcp(&[packet]);
+        }
+    }
+
+    /// What reports may say, if that is bounded.
+    fn allowance(&self, most: Allowance) -> Allowance {
+        match self.has(Ablation::Budgets) {
+            true => most,
+            false => Allowance {
+                missing: usize::MAX,
+                blocks: usize::MAX,
+            },
         }
     }
 

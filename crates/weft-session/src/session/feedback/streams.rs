@@ -47,12 +47,12 @@ impl Session {
         max_len: usize,
         packets: &mut Vec<Packet>,
     ) {
+        let (mut streams, mut left) = (Vec::new(), self.allowance(MOST_REPORTED));
         let fresh = self
             .feedback
             .stream_logs
             .iter_mut()
             .filter(|(_, l)| l.has_fresh());
-        let (mut streams, mut left) = (Vec::new(), MOST_REPORTED);
         for (ssrc, log) in fresh {
             let blocks = blocks(now, &log.take_report(), &mut left).into_iter();
             streams.extend(blocks.map(|(begin_sequence, packets)| StreamArrivals {
