@@ -14,6 +14,7 @@ mod census;
 mod connection;
 mod error;
 pub mod fuzz;
+mod handshakes;
 mod limits;
 mod negotiation;
 mod plane;

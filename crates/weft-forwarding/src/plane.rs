@@ -1,4 +1,5 @@
 use crate::connection::{Connection, ResourceId, Role, SETUP, UNHEARD};
+use crate::handshakes::{Handshakes, Waiting};
 use crate::publication::{Publication, Publisher};
 use crate::settings::Settings;
 use crate::traffic::Traffic;
@@ -108,6 +109,7 @@ pub struct Plane {
     pub(crate) traffic: Traffic,
     /// Connections that are up.
     connected: Connected,
+    handshakes: Handshakes,
     events: VecDeque<Event>,
     /// Of the last input.
     pub(crate) now: Instant,
@@ -126,6 +128,7 @@ impl Plane {
             publications: BTreeMap::new(),
             traffic: Traffic::default(),
             connected: Connected::default(),
+            handshakes: Handshakes::default(),
             events: VecDeque::new(),
             now: Instant::ZERO,
             next_housekeeping: None,
@@ -142,8 +145,10 @@ impl Plane {
         datagram: &[u8],
     ) {
         self.now = now;
-        self.peers
-            .handle_datagram(now, local, remote, ecn, datagram);
+        if self.handshakes.admits((local, remote), ecn, datagram) {
+            self.peers
+                .handle_datagram(now, local, remote, ecn, datagram);
+        }
     }
 
     /// Takes a connection down; its peer is told, if it can hear. Unknown ones
@@ -176,6 +181,16 @@ impl Plane {
                 self.traffic.remove_publication(publication);
                 self.publications.remove(&connection.publisher);
             }
+        }
+    }
+
+    /// Handles a connection as a defect would that it comes upon.
+    #[cfg(feature = "testing")]
+    pub fn fail(&mut self, now: Instant, resource: &ResourceId) {
+        self.now = now;
+        let connection = self.connections.get(resource);
+        if let Some(key) = connection.and_then(Connection::peer) {
+            self.peers.drive(key, |_| panic!("as a defect would"));
         }
     }
 
@@ -227,13 +242,28 @@ impl Plane {
             at,
             reason: "housekeeping",
         });
+        let waiting = (!self.handshakes.is_empty()).then_some(Deadline {
+            at: self.now,
+            reason: "handshakes",
+        });
         let own = Deadline::earlier(housekeeping, self.traffic.poll_timeout());
+        let own = Deadline::earlier(waiting, own);
         Deadline::earlier(own, self.peers.poll_timeout())
     }
 
     /// The deadline has come; a spurious call does nothing.
     pub fn handle_timeout(&mut self, now: Instant) {
         self.now = now;
+        for next in self.handshakes.next_turn() {
+            let Waiting {
+                local,
+                remote,
+                ecn,
+                datagram,
+            } = next;
+            self.peers
+                .handle_datagram(now, local, remote, ecn, &datagram);
+        }
         self.peers.handle_timeout(now);
         if self.next_housekeeping.is_some_and(|at| at <= now) {
             self.end_those_over(now);
