@@ -91,6 +91,13 @@ campaign: ## a server under bad networks, crashes and attacks, SEEDS times, and 
 storm: # ARGS="attacks", ARGS="day", ARGS="seeds 1 --from 7 --verbose"
 	$(STORM) $(ARGS)
 
+# Twenty minutes of real time, and up to seven until the last is forgotten.
+SECONDS_HELD ?= 1200
+.PHONY: endurance
+endurance: ## joins and leaves at a real server on loopback: memory and descriptors stay; SECONDS_HELD=300 for less
+	WEFT_PAGE=placeholder cargo build $(CARGO_FLAGS) --quiet --profile campaign --package weft-server --examples
+	$(TARGET_DIR)/campaign/examples/endurance $(SECONDS_HELD)
+
 .PHONY: deny
 deny: ## advisories, licences and sources of all libraries
 	@scripts/deny
