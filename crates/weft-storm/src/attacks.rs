@@ -7,7 +7,7 @@ use crate::hostile::{Attack, Kind};
 use crate::member::{Part, Speech};
 use crate::network::SERVER;
 use crate::pictures::FRAME_INTERVAL;
-use crate::plan::{Deed, MemberPlan, Plan, link_of};
+use crate::plan::{Budgets, Deed, MemberPlan, Plan, link_of};
 use crate::processor::{Load, Pace, Spent};
 use crate::world::World;
 
@@ -42,8 +42,11 @@ pub struct Effect {
 
 /// Lets these attack, or nobody.
 #[must_use]
-pub fn under(kind: Option<Kind>, pace: Pace) -> Effect {
-    let plan = plan(kind);
+pub fn under(kind: Option<Kind>, budgets: Budgets, pace: Pace) -> Effect {
+    let plan = Plan {
+        budgets,
+        ..plan(kind)
+    };
     let mut world = World::new(&plan, pace);
     world.run_until(FROM);
     let before = frozen(&world);
@@ -65,6 +68,18 @@ pub fn under(kind: Option<Kind>, pace: Pace) -> Effect {
         held: world.server.processor.most_held,
         connections: world.server.resources.len(),
     }
+}
+
+/// Lets nobody attack for so long, and says how many packets were forwarded.
+#[must_use]
+pub fn forward(length: Duration, budgets: Budgets) -> u64 {
+    let plan = Plan {
+        budgets,
+        ..plan(None)
+    };
+    let mut world = World::new(&plan, Pace::Counted);
+    world.run_until(Instant::ZERO + length);
+    world.server.plane.stats().packets_forwarded
 }
 
 fn frozen(world: &World) -> (u32, Duration) {
@@ -135,6 +150,7 @@ fn plan(kind: Option<Kind>) -> Plan {
     let attacks = kind.into_iter();
     Plan {
         seed: 1,
+        budgets: Budgets::Kept,
         deeds: joins.collect(),
         members,
         attacks: attacks

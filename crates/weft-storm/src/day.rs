@@ -5,7 +5,7 @@ use weft_testing::allocation::tally;
 use weft_units::{Duration, Instant};
 
 use crate::member::{Part, Speech};
-use crate::plan::{Deed, MemberPlan, Plan, link_of};
+use crate::plan::{Budgets, Deed, MemberPlan, Plan, link_of};
 use crate::processor::Pace;
 use crate::world::World;
 
@@ -77,6 +77,7 @@ fn plan(hours: u64) -> Plan {
     deeds.sort_by_key(|(at, _)| *at);
     Plan {
         seed: 1,
+        budgets: Budgets::Kept,
         members: vec![
             member("publisher", Part::Publishes),
             member("viewer", Part::Plays("publisher".to_owned())),

@@ -8,8 +8,9 @@ use std::sync::mpsc;
 use std::thread;
 
 use clap::{Parser, Subcommand};
-use weft_storm::attacks::{Effect, under};
+use weft_storm::attacks::{Effect, forward, under};
 use weft_storm::hostile::Kind;
+use weft_storm::plan::Budgets;
 use weft_storm::processor::Pace;
 use weft_storm::{Outcome, day, run};
 use weft_testing::allocation::Counting;
@@ -47,7 +48,22 @@ enum What {
         verbose: bool,
     },
     /// What each attack does to the calls of others, by this machine's own speed
-    Attacks,
+    Attacks {
+        /// Leave out what bounds them
+        #[arg(long)]
+        without_budgets: bool,
+        /// These only, by their names
+        kinds: Vec<String>,
+    },
+    /// A call of four viewers, for a profiler to count what the server does of it
+    Forward {
+        /// How many seconds
+        #[arg(default_value_t = 10)]
+        seconds: u64,
+        /// Leave out what bounds peers
+        #[arg(long)]
+        without_budgets: bool,
+    },
     /// Joins and leaves for hours
     Day {
         /// How many hours
@@ -64,8 +80,19 @@ fn main() -> ExitCode {
             jobs,
             verbose,
         } => seeds(from, count, jobs, verbose),
-        What::Attacks => {
-            attacks();
+        What::Attacks {
+            without_budgets,
+            kinds,
+        } => {
+            attacks(budgets(without_budgets), &kinds);
+            true
+        }
+        What::Forward {
+            seconds,
+            without_budgets,
+        } => {
+            let packets = forward(Duration::from_secs(seconds), budgets(without_budgets));
+            println!("{packets} packets forwarded");
             true
         }
         What::Day { hours } => pass_a_day(hours),
@@ -80,6 +107,14 @@ fn seeds(from: u64, count: u64, jobs: u64, verbose: bool) -> bool {
     let (next, last) = (AtomicU64::new(from), from + count);
     let (sender, outcomes) = mpsc::channel::<Outcome>();
     let (mut failed, mut pictures, mut datagrams, mut still) = (0, 0, 0, Duration::ZERO);
+    let (mut taken, mut defects) = (0.0_f64, 0);
+    // Defects on request are not to be told of.
+    std::panic::set_hook(Box::new(|panic| {
+        let is_meant = panic.payload().downcast_ref() == Some(&"as a defect would");
+        if !is_meant {
+            eprintln!("{panic}");
+        }
+    }));
     thread::scope(|scope| {
         for _ in 0..jobs {
             let (sender, next) = (sender.clone(), &next);
@@ -97,6 +132,8 @@ fn seeds(from: u64, count: u64, jobs: u64, verbose: bool) -> bool {
             pictures += outcome.counts.pictures;
             datagrams += outcome.counts.datagrams;
             still = still.max(outcome.longest_still);
+            taken = taken.max(outcome.most_taken_away);
+            defects += outcome.counts.defects;
             if !outcome.violations.is_empty() {
                 failed += 1;
                 println!("seed {}:", outcome.seed);
@@ -110,11 +147,22 @@ fn seeds(from: u64, count: u64, jobs: u64, verbose: bool) -> bool {
     });
     let passed = count - failed;
     println!("{datagrams} datagrams, {pictures} pictures, a screen stood still for {still:?}");
+    println!(
+        "{defects} defects on request; attacks took at most {:.1} % of a viewer's pictures",
+        taken * 100.0
+    );
     println!("{passed} passed, {failed} failed");
     failed == 0
 }
 
-fn attacks() {
+fn budgets(without: bool) -> Budgets {
+    match without {
+        true => Budgets::LeftOut,
+        false => Budgets::Kept,
+    }
+}
+
+fn attacks(budgets: Budgets, only: &[String]) {
     println!(
         "| attack | delivered | p99 ms | freezes | frozen s | inputs | processor | dearest ms | held MB | connections |"
     );
@@ -122,6 +170,9 @@ fn attacks() {
     let kinds = Kind::ALL.into_iter().map(Some);
     for kind in std::iter::once(None).chain(kinds) {
         let name = kind.map_or("none".to_owned(), |kind| kind.to_string());
+        if !only.is_empty() && !only.contains(&name) {
+            continue;
+        }
         let Effect {
             delivery,
             p99,
@@ -132,7 +183,7 @@ fn attacks() {
             inputs,
             held,
             connections,
-        } = under(kind, Pace::Measured);
+        } = under(kind, budgets, Pace::Measured);
         println!(
             "| {name} | {:.1} % | {:.0} | {freezes} | {:.1} | {inputs} | {:.1} % | {:.2} | {:.1} | {connections} |",
             delivery * 100.0,

@@ -37,12 +37,24 @@ pub enum Deed {
     Cut(usize, usize),
     Restored(usize, usize),
     ServerCrashes,
+    /// The server comes upon a defect of its own in what it does for this one.
+    Defect(usize),
+}
+
+/// Whether what a peer can cost is bounded.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Budgets {
+    /// As in a server.
+    Kept,
+    /// To see what they are good for, and what they cost.
+    LeftOut,
 }
 
 /// A run.
 #[derive(Clone, Debug)]
 pub struct Plan {
     pub seed: u64,
+    pub budgets: Budgets,
     pub members: Vec<MemberPlan>,
     pub attacks: Vec<(Attack, LinkPlan)>,
     /// In order of time.
@@ -66,6 +78,7 @@ impl Plan {
         let mut rng = root.stream("shape");
         let mut plan = Plan {
             seed,
+            budgets: Budgets::Kept,
             members: Vec::new(),
             attacks: Vec::new(),
             deeds: Vec::new(),
@@ -90,6 +103,12 @@ impl Plan {
         }
         for n in 0..rng.below(4) {
             plan.add_attack(&root, n);
+        }
+        let rng = &mut root.stream("defects");
+        if rng.chance(0.1) {
+            let place = rng.below(plan.members.len() as u64) as usize;
+            let when = between(rng, 1.0, plan.length.as_secs_f64() - 1.0);
+            plan.deeds.push((at(when), Deed::Defect(place)));
         }
         // Those at one time happen in the order in which they were drawn.
         plan.deeds.sort_by_key(|(at, _)| *at);

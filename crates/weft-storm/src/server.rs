@@ -233,6 +233,11 @@ impl Server {
         self.tell_rooms(now);
     }
 
+    /// The plane comes upon a defect in what it does for this connection.
+    pub fn fail(&mut self, now: Instant, resource: &ResourceId) {
+        self.work(now, Load::Timeout, |plane| plane.fail(now, resource));
+    }
+
     /// What somebody asks for who wants to know how it is.
     pub fn ask_for_figures(&mut self, now: Instant, by: IpAddr) {
         self.work(now, Load::Request(by), |plane| plane.stats());

@@ -14,7 +14,7 @@ use crate::hostile::Intruder;
 use crate::member::{Kit, Member, Part};
 use crate::network::{Network, SERVER};
 use crate::pictures::Screen;
-use crate::plan::{Deed, LinkPlan, Plan};
+use crate::plan::{Budgets, Deed, LinkPlan, Plan};
 use crate::processor::{Pace, Processor};
 use crate::server::Server;
 use crate::watch::Watch;
@@ -71,6 +71,7 @@ pub struct Counts {
     pub departures: u64,
     pub crashes: u64,
     pub server_crashes: u64,
+    pub defects: u64,
     pub cuts: u64,
     pub attacks: u64,
     pub pictures: u64,
@@ -92,7 +93,7 @@ impl World {
         };
         let mut world = World {
             now: Instant::ZERO,
-            server: server(&kit, pace),
+            server: server(&kit, plan.budgets, pace),
             members: Vec::new(),
             intruders: Vec::new(),
             watch: Watch::default(),
@@ -345,10 +346,17 @@ impl World {
                 self.network.restore(now, link);
                 self.links[link].up_since = Some(now);
             }
+            Deed::Defect(place) => {
+                if let Some(call) = self.members[place].call() {
+                    let resource = call.resource.clone();
+                    self.counts.defects += 1;
+                    self.server.fail(now, &resource);
+                }
+            }
             Deed::ServerCrashes => {
                 self.counts.server_crashes += 1;
                 self.end_server();
-                self.server = server(&self.kit, self.pace);
+                self.server = server(&self.kit, self.plan.budgets, self.pace);
                 self.server.processor.free_at = now;
                 self.server_since = now;
                 let mut rng = self.kit.rng.stream("server crash");
@@ -469,8 +477,12 @@ fn last_shown(screen: &Screen) -> Option<Instant> {
     screen.shown.last().map(|shown| shown.at)
 }
 
-fn server(kit: &Kit, pace: Pace) -> Server {
+fn server(kit: &Kit, budgets: Budgets, pace: Pace) -> Server {
     let settings = Settings::new(kit.origin, kit.certificate.clone(), &[SERVER]);
+    let settings = match budgets {
+        Budgets::Kept => settings,
+        Budgets::LeftOut => settings.without_budgets(),
+    };
     Server::new(settings, Processor::new(pace))
 }
 

@@ -39,12 +39,14 @@ pub enum Kind {
     Vanishes,
     /// Asks for figures.
     Figures,
+    /// Joins with all that belongs to it, leaves, and joins again.
+    Joins,
     /// Takes nothing in: its link is far too slow for what it plays.
     Sips,
 }
 
 impl Kind {
-    pub const ALL: [Kind; 17] = [
+    pub const ALL: [Kind; 18] = [
         Kind::Jumps,
         Kind::Runs,
         Kind::Nacks,
@@ -61,6 +63,7 @@ impl Kind {
         Kind::Reflects,
         Kind::Vanishes,
         Kind::Figures,
+        Kind::Joins,
         Kind::Sips,
     ];
 
@@ -75,6 +78,7 @@ impl Kind {
             | Kind::Replays
             | Kind::Messages
             | Kind::Roles
+            | Kind::Joins
             | Kind::Forges => vec![Part::Publishes, plays()],
             Kind::Floods | Kind::Goodbyes => vec![Part::Publishes],
             Kind::Runs | Kind::Nacks | Kind::Keyframes | Kind::Sips => vec![plays()],

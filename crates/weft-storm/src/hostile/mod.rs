@@ -264,6 +264,11 @@ impl Intruder {
                 self.enter(now, server, kit);
             }
             Kind::Roles => {}
+            Kind::Joins => {
+                if let Some(line) = self.line.take_if(|line| line.up) {
+                    server.close(now, &line.resource);
+                }
+            }
             Kind::Sips => {}
             _ if self.line.as_ref().is_some_and(|line| line.up) => {
                 self.spend(Intruder::packet, out);
