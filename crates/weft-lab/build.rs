@@ -1,5 +1,6 @@
-//! Embeds the report page that Vite has built into `web/report/dist`, and the
-//! scenarios: writes a table of them for `src/shelf.rs`.
+//! Embeds the report page that Vite has built into `web/report/dist`, the
+//! scenarios and the clients under test: writes tables of their files for
+//! `src/shelf.rs` and `src/engine/emu/client/brought.rs`.
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -14,7 +15,17 @@ fn main() {
     println!("cargo::rerun-if-env-changed=WEFT_PAGE");
     let root = PathBuf::from(env::var_os("CARGO_MANIFEST_DIR").expect("set by cargo"));
     let out = PathBuf::from(env::var_os("OUT_DIR").expect("set by cargo"));
-    embed_scenarios(&root.join("../../scenarios"), &out.join("scenarios.rs"));
+    let scenarios = root.join("../../scenarios");
+    println!("cargo::rerun-if-changed={}", scenarios.display());
+    embed(&scenarios, &["toml"], &out.join("scenarios.rs"));
+    // What is built or installed there has other names, or stands in a folder
+    // of its own.
+    let sources = ["md", "mjs", "js", "py", "txt", "go", "mod", "sum"];
+    embed(
+        &root.join("../../clients"),
+        &sources,
+        &out.join("clients.rs"),
+    );
     embed_page(&root, &out.join("report.html"));
     println!("cargo::rustc-env=WEFT_VERSION={}", version());
 }
@@ -55,10 +66,11 @@ fn embed_page(root: &Path, out: &Path) {
     }
 }
 
-fn embed_scenarios(folder: &Path, out: &Path) {
-    println!("cargo::rerun-if-changed={}", folder.display());
+/// A table of the files below `folder` with these extensions: path within it, and
+/// text.
+fn embed(folder: &Path, extensions: &[&str], out: &Path) {
     let mut files = Vec::new();
-    collect(folder, "", &mut files);
+    collect(folder, "", extensions, &mut files);
     files.sort();
     let mut table = String::from("&[\n");
     for (name, path) in files {
@@ -70,19 +82,16 @@ fn embed_scenarios(folder: &Path, out: &Path) {
     fs::write(out, table).expect("OUT_DIR is writable");
 }
 
-/// Scenario files with their names, `SET/NAME`.
-fn collect(folder: &Path, prefix: &str, files: &mut Vec<(String, PathBuf)>) {
+fn collect(folder: &Path, prefix: &str, extensions: &[&str], files: &mut Vec<(String, PathBuf)>) {
     for entry in fs::read_dir(folder).into_iter().flatten() {
-        let path = entry.expect("scenarios/ is readable").path();
-        let stem = path
-            .file_stem()
-            .expect("a listed file has a name")
-            .to_string_lossy();
-        let name = format!("{prefix}{stem}");
-        if path.is_dir() {
-            println!("cargo::rerun-if-changed={}", path.display());
-            collect(&path, &format!("{name}/"), files);
-        } else if path.extension().is_some_and(|e| e == "toml") {
+        let entry = entry.expect("a folder of the sources is readable");
+        let (path, name) = (entry.path(), entry.file_name());
+        let name = format!("{prefix}{}", name.to_string_lossy());
+        let is_wanted = |e: &std::ffi::OsStr| extensions.iter().any(|wanted| e == *wanted);
+        // Python's libraries, beside the program that needs them.
+        if path.is_dir() && !path.join("pyvenv.cfg").exists() {
+            collect(&path, &format!("{name}/"), extensions, files);
+        } else if path.extension().is_some_and(is_wanted) {
             files.push((name, path));
         }
     }

@@ -62,10 +62,11 @@ pub fn entries() -> Vec<Entry> {
             from: From::File(path),
         });
     }
-    for (name, text) in BROUGHT {
-        if !found.iter().any(|entry| entry.name == *name) {
+    for (path, text) in BROUGHT {
+        let name = path.trim_end_matches(".toml");
+        if !found.iter().any(|entry| entry.name == name) {
             found.push(Entry {
-                name: (*name).to_owned(),
+                name: name.to_owned(),
                 from: From::Program(text),
             });
         }

@@ -4,9 +4,10 @@ use crate::scenario::Scenario;
 #[test]
 fn every_scenario_that_is_brought_along_can_be_run() {
     assert!(!BROUGHT.is_empty());
-    for (name, text) in BROUGHT {
+    for (path, text) in BROUGHT {
+        let name = path.trim_end_matches(".toml");
         let scenario = Scenario::parse(name, text, &[]).unwrap_or_else(|error| panic!("{error}"));
-        assert_eq!(&scenario.name, name);
+        assert_eq!(scenario.name, name);
         assert!(
             !scenario.about.is_empty(),
             "{name} does not say what it shows"

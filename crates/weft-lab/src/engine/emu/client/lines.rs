@@ -1,8 +1,6 @@
 //! Clients that speak lines of JSON (`clients/README.md`): how an end of a
 //! call is started.
 
-use std::path::PathBuf;
-
 use weft_experiment::{CallSetup, FlowSetup, SideSetup};
 use weft_publish::Degradation;
 
@@ -94,33 +92,4 @@ fn w3c_name(degradation: Degradation) -> &'static str {
         Degradation::Balanced => "balanced",
         Degradation::Off => "maintain-framerate-and-resolution",
     }
-}
-
-/// Where the clients stand: `WEFT_CLIENTS`, the working directory, or beside
-/// the checkout that this program was built in.
-pub fn file(name: &str) -> Result<String, EngineError> {
-    let named = std::env::var_os("WEFT_CLIENTS").map(PathBuf::from);
-    let here = PathBuf::from("clients");
-    let own = std::env::current_exe().unwrap_or_default();
-    let above = own.ancestors().map(|folder| folder.join("clients"));
-    let mut folders = named.into_iter().chain([here]).chain(above);
-    let found = folders.find(|folder| folder.join("README.md").exists());
-    let Some(folder) = found else {
-        let text = "the folder `clients` of weft's sources is not found: run in a checkout of weft, \
-                    or set WEFT_CLIENTS to that folder";
-        return Err(EngineError::Lacking(text.to_owned()));
-    };
-    let folder = folder.canonicalize().unwrap_or(folder);
-    Ok(folder.join(name).display().to_string())
-}
-
-/// A program that has to be built or installed first.
-pub fn built(name: &str, command: &str) -> Result<String, EngineError> {
-    let path = file(name)?;
-    if PathBuf::from(&path).exists() {
-        return Ok(path);
-    }
-    Err(EngineError::Lacking(format!(
-        "{path} is not there: run `make setup`, or {command}"
-    )))
 }

@@ -3,6 +3,7 @@
 pub mod camera;
 mod exec;
 mod lines;
+mod programs;
 pub mod scratch;
 pub mod weft;
 
@@ -14,7 +15,7 @@ use weft_experiment::{CallSetup, FlowSetup};
 use super::testbed::job::{Ends, Job};
 use crate::engine::EngineError;
 use camera::CallFiles;
-use lines::{built, file};
+use programs::{built, folder};
 
 /// The program at the ends of the calls under test.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -89,18 +90,26 @@ impl Client {
     fn program(&self) -> Result<Option<Vec<String>>, EngineError> {
         let words = match self {
             Client::Weft | Client::Exec(_) => return Ok(None),
-            Client::Chromium => vec!["node".to_owned(), file("chromium/main.mjs")?],
-            Client::Pion => vec![built(
-                "pion/pion",
-                "(cd clients/pion && go build -o pion ./lab)",
-            )?],
-            Client::Aiortc => vec![
-                built(
-                    "aiortc/venv/bin/python",
-                    "python3 -m venv clients/aiortc/venv && clients/aiortc/venv/bin/pip install -r clients/aiortc/requirements.txt",
-                )?,
-                file("aiortc/main.py")?,
+            Client::Chromium => vec![
+                "node".to_owned(),
+                folder()?.join("chromium/main.mjs").display().to_string(),
             ],
+            Client::Pion => vec![built(
+                &folder()?.join("pion"),
+                "pion",
+                "go build -o pion ./lab",
+            )?],
+            Client::Aiortc => {
+                let folder = folder()?.join("aiortc");
+                vec![
+                    built(
+                        &folder,
+                        "venv/bin/python",
+                        "python3 -m venv venv && venv/bin/pip install -r requirements.txt",
+                    )?,
+                    folder.join("main.py").display().to_string(),
+                ]
+            }
         };
         Ok(Some(words))
     }

@@ -89,7 +89,9 @@ impl Process {
         command.stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn().map_err(|error| {
             let program = &job.command[0];
-            EngineError::Lacking(format!("{program}: {error}: install it; `make setup` does"))
+            EngineError::Lacking(format!(
+                "{program}: {error}: install it; `weft doctor` has all that is missing"
+            ))
         })?;
         let complaints = Arc::new(Mutex::new(Vec::new()));
         if let Some(output) = child.stdout.take() {
