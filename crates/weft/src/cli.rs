@@ -43,7 +43,7 @@ pub enum Command {
     /// Links for other programs: a shell behind them, real packets
     Emu(crate::emu::args::EmuArgs),
     /// Links, privileges, codecs, clock: what works here and what to do
-    Doctor,
+    Doctor(crate::doctor::DoctorArgs),
     /// A script that lets a shell complete commands and options
     Completions(crate::manual::CompletionsArgs),
     /// The pages for man, one for each command

@@ -5,6 +5,9 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
+use clap::Args;
+use serde::Serialize;
+use serde_json::{Value, json};
 use weft_emu::{Right, Scheduling};
 use weft_lab::engine::emu::Client;
 use weft_media::clip::{Clip, ClipConfig};
@@ -14,14 +17,79 @@ use weft_units::{Codec, MediaKind, Rate};
 
 use crate::exit::{Failure, say};
 
-/// One finding: `ok`, `note` or `no`, and what to do.
-enum Finding {
-    Ok(String),
-    Note(String, &'static str),
-    No(String, &'static str),
+#[derive(Debug, Args)]
+pub struct DoctorArgs {
+    /// The same as JSON, for programs
+    #[arg(long)]
+    pub json: bool,
 }
 
-pub fn run() -> Result<(), Failure> {
+/// What was found out about one thing. Its names are a contract with programs
+/// (docs/use/install.md).
+#[derive(Serialize)]
+struct Finding {
+    name: &'static str,
+    /// Which one, where there are several.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    of: Option<String>,
+    state: State,
+    text: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    remedy: Option<String>,
+    /// What was measured or is there, as the text says it.
+    #[serde(skip_serializing_if = "Value::is_null")]
+    value: Value,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+enum State {
+    Ok,
+    /// Calls work around it.
+    Note,
+    /// It keeps calls from working.
+    No,
+}
+
+impl Finding {
+    fn ok(name: &'static str, text: impl Into<String>) -> Finding {
+        Finding {
+            name,
+            of: None,
+            state: State::Ok,
+            text: text.into(),
+            remedy: None,
+            value: Value::Null,
+        }
+    }
+
+    fn note(name: &'static str, text: impl Into<String>, remedy: impl Into<String>) -> Finding {
+        Finding {
+            state: State::Note,
+            remedy: Some(remedy.into()),
+            ..Finding::ok(name, text)
+        }
+    }
+
+    fn no(name: &'static str, text: impl Into<String>, remedy: impl Into<String>) -> Finding {
+        Finding {
+            state: State::No,
+            ..Finding::note(name, text, remedy)
+        }
+    }
+
+    fn of(mut self, which: impl Into<String>) -> Finding {
+        self.of = Some(which.into());
+        self
+    }
+
+    fn value(mut self, value: Value) -> Finding {
+        self.value = value;
+        self
+    }
+}
+
+pub fn run(args: &DoctorArgs) -> Result<(), Failure> {
     let mut findings = links();
     findings.push(relay_clock());
     findings.extend(Codec::of_kind(MediaKind::Video).map(video_codec));
@@ -31,16 +99,10 @@ pub fn run() -> Result<(), Failure> {
     findings.extend(helpers());
     findings.extend([Client::Pion, Client::Aiortc].iter().map(client));
     findings.push(tcp());
-    let mut unusable = 0;
-    for finding in &findings {
-        match finding {
-            Finding::Ok(what) => say(format_args!("ok    {what}"))?,
-            Finding::Note(what, remedy) => say(format_args!("note  {what}\n      -> {remedy}"))?,
-            Finding::No(what, remedy) => {
-                unusable += 1;
-                say(format_args!("no    {what}\n      -> {remedy}"))?;
-            }
-        }
+    let unusable = findings.iter().filter(|f| f.state == State::No).count();
+    match args.json {
+        true => say(json!({ "version": weft_lab::VERSION, "findings": findings }))?,
+        false => findings.iter().try_for_each(tell)?,
     }
     if unusable > 0 {
         return Err(Failure::Machine(format!(
@@ -50,21 +112,36 @@ pub fn run() -> Result<(), Failure> {
     Ok(())
 }
 
+fn tell(finding: &Finding) -> Result<(), Failure> {
+    let state = match finding.state {
+        State::Ok => "ok",
+        State::Note => "note",
+        State::No => "no",
+    };
+    say(format_args!("{state:<4}  {}", finding.text))?;
+    match &finding.remedy {
+        Some(remedy) => say(format_args!("      -> {remedy}")),
+        None => Ok(()),
+    }
+}
+
 fn links() -> Vec<Finding> {
     let names = match weft_net::interface_names() {
         Ok(names) => names,
         Err(error) => {
-            return vec![Finding::No(error.to_string(), "is /proc mounted?")];
+            return vec![Finding::no("links", error.to_string(), "is /proc mounted?")];
         }
     };
     let mut findings: Vec<Finding> = names.into_iter().map(|name| link(&name)).collect();
     match findings.len() {
-        0 => findings.push(Finding::No(
-            "no interface has an address".to_owned(),
+        0 => findings.push(Finding::no(
+            "links",
+            "no interface has an address",
             "connect to a network; `weft demo` works without",
         )),
-        1 => findings.push(Finding::Note(
-            "only one link".to_owned(),
+        1 => findings.push(Finding::note(
+            "links",
+            "only one link",
             "a second one (a phone by USB, a 4G stick) keeps the call when this one dies",
         )),
         _ => {}
@@ -74,26 +151,32 @@ fn links() -> Vec<Finding> {
 
 fn link(name: &str) -> Finding {
     let spec = LinkChoice::new(name, Target::Interface(name.to_owned()));
-    match Link::open(&spec, 0) {
+    let finding = match Link::open(&spec, 0) {
         Ok(link) => {
             let addresses: Vec<String> = link
                 .addresses()
                 .iter()
                 .map(|a| a.ip().to_string())
                 .collect();
+            let tied = link.binding == Binding::Interface;
+            let value = json!({ "addresses": addresses, "tied": tied });
             let addresses = addresses.join(", ");
-            match link.binding {
-                Binding::Interface => Finding::Ok(format!(
-                    "link {name}: {addresses}; sockets tied to the interface"
-                )),
-                Binding::SourceAddress => Finding::Note(
+            match tied {
+                true => Finding::ok(
+                    "link",
+                    format!("link {name}: {addresses}; sockets tied to the interface"),
+                ),
+                false => Finding::note(
+                    "link",
                     format!("link {name}: {addresses}; only the source address can be fixed"),
                     "run as root, or `setcap cap_net_raw+ep` on the binary, or `ip rule add from ADDRESS table N`",
                 ),
             }
+            .value(value)
         }
-        Err(error) => Finding::Note(error.to_string(), "this link cannot be used now"),
-    }
+        Err(error) => Finding::note("link", error.to_string(), "this link cannot be used now"),
+    };
+    finding.of(name)
 }
 
 /// A timer that is late makes packets late: the pacer wants a few ms.
@@ -106,17 +189,20 @@ fn relay_clock() -> Finding {
         std::thread::sleep(NAP);
         worst = worst.max(before.elapsed().saturating_sub(NAP));
     }
-    let text = format!(
-        "clock: timers at most {:.1} ms late",
-        worst.as_secs_f64() * 1e3
-    );
     if UdpSocket::bind("127.0.0.1:0").is_err() {
-        return Finding::No("no UDP socket on loopback".to_owned(), "bring up `lo`");
+        return Finding::no("clock", "no UDP socket on loopback", "bring up `lo`");
     }
-    if worst > Duration::from_millis(20) {
-        return Finding::Note(text, "the machine is busy or throttled; calls may stutter");
-    }
-    Finding::Ok(text)
+    let late_ms = (worst.as_secs_f64() * 1e4).round() / 10.0;
+    let text = format!("clock: timers at most {late_ms:.1} ms late");
+    let finding = match worst > Duration::from_millis(20) {
+        true => Finding::note(
+            "clock",
+            text,
+            "the machine is busy or throttled; calls may stutter",
+        ),
+        false => Finding::ok("clock", text),
+    };
+    finding.value(json!({ "late_ms": late_ms }))
 }
 
 fn video_codec(codec: Codec) -> Finding {
@@ -139,9 +225,10 @@ fn video_codec(codec: Codec) -> Finding {
         Codec::Vp8 => "reinstall libvpx",
         _ => "use --codec vp8, and report this",
     };
+    let no = |error: String| Finding::no("codec", error, remedy).of(codec.name());
     let mut encoder = match VideoEncoder::new(codec, config) {
         Ok(encoder) => encoder,
-        Err(error) => return Finding::No(error.to_string(), remedy),
+        Err(error) => return no(error.to_string()),
     };
     let pictures: Vec<_> = (0..u64::from(FRAMES))
         .map(|n| clip.picture(n, n * 1000 / 30))
@@ -149,16 +236,22 @@ fn video_codec(codec: Codec) -> Finding {
     let began = Instant::now();
     for (number, picture) in pictures.iter().enumerate() {
         if let Err(error) = encoder.encode(picture, number as u32 * 3000, Keyframe::Auto) {
-            return Finding::No(error.to_string(), remedy);
+            return no(error.to_string());
         }
     }
     let fps = f64::from(FRAMES) / began.elapsed().as_secs_f64();
     let name = codec.encoding();
     let text = format!("{name}: 720p at {fps:.0} pictures a second on one core");
-    if fps < 45.0 {
-        return Finding::Note(text, "use --camera clip:360p or a 360p device mode");
-    }
-    Finding::Ok(text)
+    let finding = match fps < 45.0 {
+        true => Finding::note(
+            "codec",
+            text,
+            "use --camera clip:360p or a 360p device mode",
+        ),
+        false => Finding::ok("codec", text),
+    };
+    let value = json!({ "pictures_per_second": fps.round() });
+    finding.of(codec.name()).value(value)
 }
 
 fn cameras() -> Vec<Finding> {
@@ -167,40 +260,45 @@ fn cameras() -> Vec<Finding> {
         .filter(|p| Path::new(p).exists())
         .collect();
     if present.is_empty() {
-        return vec![Finding::Note(
-            "no camera (/dev/video*)".to_owned(),
+        return vec![Finding::note(
+            "camera",
+            "no camera (/dev/video*)",
             "plug one in, or use --camera clip or a .y4m file",
         )];
     }
     present
         .into_iter()
-        .map(|p| Finding::Ok(format!("camera {p}")))
+        .map(|p| Finding::ok("camera", format!("camera {p}")).of(p))
         .collect()
 }
 
 fn microphone() -> Finding {
     let opened = "alsa".parse::<MicrophoneSpec>().map_err(|e| e.to_string());
     match opened.and_then(|spec| spec.open().map_err(|e| e.to_string())) {
-        Ok(_) => Finding::Ok("microphone (ALSA default)".to_owned()),
-        Err(error) => Finding::Note(error, "use --mic tone or a .wav file"),
+        Ok(_) => Finding::ok("microphone", "microphone (ALSA default)"),
+        Err(error) => Finding::note("microphone", error, "use --mic tone or a .wav file"),
     }
 }
 
 fn emulator() -> Finding {
+    const NAME: &str = "emulator";
     match (Right::find(), Scheduling::find()) {
-        (Ok(Right::Capabilities), Scheduling::RealTime) => {
-            Finding::Ok("emulator: network namespaces and real-time scheduling".to_owned())
-        }
-        (Ok(Right::Capabilities), Scheduling::Ordinary) => Finding::Note(
-            "emulator: network namespaces, and the kernel refuses real-time scheduling".to_owned(),
+        (Ok(Right::Capabilities), Scheduling::RealTime) => Finding::ok(
+            NAME,
+            "emulator: network namespaces and real-time scheduling",
+        ),
+        (Ok(Right::Capabilities), Scheduling::Ordinary) => Finding::note(
+            NAME,
+            "emulator: network namespaces, and the kernel refuses real-time scheduling",
             "packets may be late when the machine is busy, and such runs are rejected: give \
              CAP_SYS_NICE (in a container: `--cap-add SYS_NICE`)",
         ),
-        (Ok(Right::UserNamespace), _) => Finding::Note(
-            "emulator: in a user namespace, without real-time scheduling".to_owned(),
+        (Ok(Right::UserNamespace), _) => Finding::note(
+            NAME,
+            "emulator: in a user namespace, without real-time scheduling",
             "packets may be late when the machine is busy, and such runs are rejected: run as root",
         ),
-        (Err(error), _) => Finding::Note("emulator: not here".to_owned(), error.remedy()),
+        (Err(error), _) => Finding::note(NAME, "emulator: not here", error.remedy()),
     }
 }
 
@@ -245,44 +343,48 @@ fn helpers() -> Vec<Finding> {
     let path = std::env::var_os("PATH").unwrap_or_default();
     let folders: Vec<PathBuf> = std::env::split_paths(&path).collect();
     let chosen = std::env::var_os("WEFT_CHROMIUM").map(PathBuf::from);
-    let is_there = |helper: &&Helper| match (&chosen, helper.names) {
+    let is_there = |helper: &Helper| match (&chosen, helper.names) {
         (Some(chosen), ["chromium", ..]) => chosen.is_file(),
         (_, names) => is_in(&folders, names),
     };
-    let (here, missing): (Vec<&Helper>, Vec<&Helper>) = HELPERS.iter().partition(is_there);
-    let mut findings = Vec::new();
-    if !here.is_empty() {
-        let names: Vec<&str> = here.iter().map(|helper| helper.names[0]).collect();
-        findings.push(Finding::Ok(format!(
-            "for the emulator: {}",
-            names.join(", ")
-        )));
-    }
-    findings.extend(missing.iter().map(|helper| {
+    let finding = |helper: &Helper| {
         let name = helper.names[0];
-        Finding::Note(format!("no {name}: {}", helper.needed_for), helper.remedy)
-    }));
-    findings
+        let finding = match is_there(helper) {
+            true => Finding::ok("program", format!("for the emulator: {name}")),
+            false => {
+                let text = format!("no {name}: {}", helper.needed_for);
+                Finding::note("program", text, helper.remedy)
+            }
+        };
+        finding.of(name)
+    };
+    HELPERS.iter().map(finding).collect()
 }
 
-/// A client of the lab that is built from weft's sources.
+/// A client of the lab whose program is built or installed.
 fn client(client: &Client) -> Finding {
-    match client.find() {
-        Ok(()) => Finding::Ok(format!("for the emulator: {client}")),
-        Err(_) => Finding::Note(
-            format!("no {client}: no `--client {client}`"),
-            "run `make setup` in weft's sources, and weft there, or set WEFT_CLIENTS to their folder `clients`",
-        ),
-    }
+    let finding = match client.find() {
+        Ok(()) => Finding::ok("client", format!("for the emulator: {client}")),
+        Err(error) => {
+            let text = format!("no {client}: no `--client {client}`");
+            Finding::note("client", text, error.to_string())
+        }
+    };
+    finding.of(client.name())
 }
 
 fn tcp() -> Finding {
     let known = weft_lab::engine::emu::tcp_algorithms();
     let text = format!("for the emulator: TCP with {}", known.join(", "));
-    match known.iter().any(|name| name == "bbr") {
-        true => Finding::Ok(text),
-        false => Finding::Note(format!("{text}; no bbr"), "`modprobe tcp_bbr` as root"),
-    }
+    let finding = match known.iter().any(|name| name == "bbr") {
+        true => Finding::ok("tcp", text),
+        false => Finding::note(
+            "tcp",
+            format!("{text}; no bbr"),
+            "`modprobe tcp_bbr` as root",
+        ),
+    };
+    finding.value(json!({ "algorithms": known }))
 }
 
 fn is_in(folders: &[PathBuf], names: &[&str]) -> bool {

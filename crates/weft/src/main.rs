@@ -38,7 +38,7 @@ fn main() -> ExitCode {
         Command::Call(args) => call::run(args),
         Command::Lab(args) => lab::run(args),
         Command::Emu(args) => emu::run(args),
-        Command::Doctor => doctor::run(),
+        Command::Doctor(args) => doctor::run(&args),
         Command::Completions(args) => manual::completions(&args, Cli::command()),
         Command::Manual(args) => manual::pages(&args, Cli::command()),
     };

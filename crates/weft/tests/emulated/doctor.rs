@@ -3,6 +3,7 @@
 use std::os::unix::fs::PermissionsExt;
 use std::process::Command;
 
+use serde_json::Value;
 use weft_testing::skipped;
 
 use super::{can_emulate, has};
@@ -62,4 +63,67 @@ fn real_time_scheduling_is_tried() {
         "{text}"
     );
     assert!(text.contains("CAP_SYS_NICE"), "{text}");
+}
+
+/// What a program reads: every line of the text, with a name that stays.
+#[test]
+fn programs_read_the_same() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().display().to_string();
+    let lines = said(&[], &path);
+    let mut command = Command::new(WEFT);
+    command.args(["doctor", "--json"]).env("PATH", &path);
+    let output = command.env_remove("WEFT_CHROMIUM").output();
+    let output = output.expect("the program starts");
+    let told: Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    assert!(told["version"].as_str().is_some_and(|v| v.contains('.')));
+    let findings = told["findings"].as_array().expect("a list");
+    // Figures differ from run to run; what is told does not.
+    let begins = |text: &str| text.split([' ', ':']).next().map(str::to_owned);
+    let texts = lines.lines().filter(|line| !line.starts_with("      -> "));
+    let expected: Vec<_> = texts.map(|line| begins(&line[6..])).collect();
+    let text = |each: &Value| begins(each["text"].as_str().expect("a text"));
+    assert_eq!(findings.iter().map(text).collect::<Vec<_>>(), expected);
+    let find = |name: &str, of: &str| {
+        let mut all = findings.iter();
+        let found = all.find(|each| each["name"] == name && each["of"] == of);
+        found.unwrap_or_else(|| panic!("{name} {of}: {told}"))
+    };
+    let node = find("program", "node");
+    assert_eq!(node["state"], "note");
+    assert_eq!(node["remedy"], "install Node.js");
+    let vp8 = find("codec", "vp8");
+    assert!(vp8["value"]["pictures_per_second"].as_f64() > Some(0.0));
+    let unusable = findings.iter().any(|each| each["state"] == "no");
+    assert_eq!(output.status.code(), Some(if unusable { 3 } else { 0 }));
+}
+
+/// A copy of the program far from its sources brings the clients along.
+#[test]
+fn clients_come_with_the_program() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let copy = folder.path().join("weft");
+    std::fs::copy(WEFT, &copy).expect("room for a copy");
+    let mut command = Command::new(&copy);
+    command.arg("doctor").current_dir(folder.path());
+    command
+        .env_remove("WEFT_CLIENTS")
+        .env("XDG_CACHE_HOME", folder.path().join("cache"));
+    let output = command.output().expect("the copy starts");
+    let text = String::from_utf8_lossy(&output.stdout);
+    let cache = folder
+        .path()
+        .join("cache/weft/clients-")
+        .display()
+        .to_string();
+    let remedies = text.lines().filter(|line| line.contains(&cache));
+    let commands: Vec<&str> = remedies
+        .filter_map(|line| line.split("run ").nth(1))
+        .collect();
+    assert_eq!(commands.len(), 2, "{text}");
+    assert!(commands[0].contains("go build -o pion ./lab"), "{text}");
+    assert!(
+        commands[1].contains("pip install -r requirements.txt"),
+        "{text}"
+    );
 }
