@@ -57,6 +57,7 @@ test: setup ## everything that a change has to pass
 	$(MAKE) check-web
 	$(MAKE) check-rust
 	$(MAKE) e2e
+	$(MAKE) check-package
 
 .PHONY: check-web
 check-web: web
@@ -106,6 +107,21 @@ deny: ## advisories, licences and sources of all libraries
 e2e: web ## page and program together, with a real browser
 	cargo build $(CARGO_FLAGS) --package weft
 	WEFT_BIN=$(abspath $(TARGET_DIR)/debug/weft) npm --prefix web run e2e
+
+# --- packages ----------------------------------------------------------------
+
+.PHONY: package
+package: setup-build web ## a .deb and an archive in out/package, tried; ARCH=arm64 where its compiler is here
+	scripts/package $(ARCH)
+	$(if $(ARCH),,scripts/try-package)
+
+# Whether a package works far from its sources. With the program that the other
+# tests have built: a release build takes many times as long as all the rest.
+.PHONY: check-package
+check-package: web
+	cargo build $(CARGO_FLAGS) --package weft
+	folder=$$(mktemp -d); trap 'rm -rf "$$folder"' EXIT; export OUT="$$folder"; \
+	scripts/package --binary $(TARGET_DIR)/debug/weft && scripts/try-package
 
 # --- the book ----------------------------------------------------------------
 
