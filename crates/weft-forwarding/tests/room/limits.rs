@@ -40,3 +40,16 @@ fn a_publisher_sends_what_the_player_can_use_who_takes_most() {
     let told = target(&room);
     assert!(told > Rate::from_kbps(1_400), "{told:?} for 6 Mbit/s");
 }
+
+#[test]
+fn a_player_with_room_for_it_brings_a_publisher_to_all_that_its_camera_has() {
+    let wide = "rate=30mbit,delay=20ms";
+    let mut room = Room::new(1, &[wide, wide]);
+    room.published = Rate::from_mbps(8);
+    room.publish(&ada());
+    room.run(seconds(2));
+    room.play(&ada());
+    room.run(seconds(5));
+    let told = target(&room);
+    assert!(told > Rate::from_kbps(7_500), "{told:?} of 8 Mbit/s");
+}

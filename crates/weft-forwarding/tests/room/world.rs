@@ -18,7 +18,8 @@ use weft_units::{Codec, Duration, Ecn, Instant, MediaKind, Rate, Rng};
 use crate::common::{FRAME_INTERVAL, Record, Side, Source};
 use crate::wires::{Family, Wires, any_epoch};
 
-/// Most that is published: it has no layers, so every player gets all of it.
+/// Most that is published if nothing else is said: it has no layers, so every
+/// player gets all of it.
 const PUBLISHED: Rate = Rate::from_kbps(1_500);
 
 /// A picture of H.264 as far as packets go: parameters, and a slice that needs
@@ -65,6 +66,8 @@ pub struct Room {
     /// Of every datagram with its time and its addresses.
     digest: DefaultHasher,
     pub datagrams: u64,
+    /// Most that whoever comes next publishes.
+    pub published: Rate,
 }
 
 impl Room {
@@ -91,6 +94,7 @@ impl Room {
             rng,
             digest: DefaultHasher::new(),
             datagrams: 0,
+            published: PUBLISHED,
         }
     }
 
@@ -108,7 +112,7 @@ impl Room {
     pub fn publish_cameras(&mut self, publisher: &Publisher, cameras: &[Option<Codec>]) {
         let resource = self.next_resource();
         let mut config = self.config(IceRole::Controlling);
-        config.session.max_rate = PUBLISHED;
+        config.session.max_rate = self.published;
         let sections = sections(StreamDirection::Send, cameras);
         let offer = Offer::new(self.now, config, &sections, Delivery::Frames);
         let entropy = self.entropy("server");
