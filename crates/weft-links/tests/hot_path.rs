@@ -1,30 +1,9 @@
 //! A packet's way over a link must not allocate: a simulation has tens of
 //! millions of them.
 
-use std::alloc::{GlobalAlloc, Layout, System};
-use std::cell::Cell;
 use weft_links::{Ecn, FlowId, Link, LinkSpec, PacketInfo};
+use weft_testing::allocation::{Counting, measure};
 use weft_units::{Bytes, Duration, Instant, Rng};
-
-struct Counting;
-
-thread_local! {
-    static ALLOCATIONS: Cell<u64> = const { Cell::new(0) };
-}
-
-// SAFETY: every call is passed on to the system allocator unchanged.
-unsafe impl GlobalAlloc for Counting {
-    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        ALLOCATIONS.set(ALLOCATIONS.get() + 1);
-        // SAFETY: the caller keeps to the contract of `alloc`.
-        unsafe { System.alloc(layout) }
-    }
-
-    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
-        // SAFETY: `pointer` came from `alloc` above with this layout.
-        unsafe { System.dealloc(pointer, layout) }
-    }
-}
 
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
@@ -57,9 +36,8 @@ fn no_packet_allocates_once_the_queues_have_grown() {
         let mut now = Instant::ZERO;
         run(&mut link, &mut now, 200_000);
         let ended = link.counters().delivered.packets;
-        let before = ALLOCATIONS.get();
-        run(&mut link, &mut now, 100_000);
-        assert_eq!(ALLOCATIONS.get() - before, 0, "{spec}");
+        let ((), cost) = measure(|| run(&mut link, &mut now, 100_000));
+        assert_eq!(cost.calls, 0, "{spec}");
         let ended = link.counters().delivered.packets - ended;
         assert!(ended > 30_000, "{spec}: {ended} packets");
     }

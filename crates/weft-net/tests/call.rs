@@ -8,7 +8,8 @@ use std::net::{SocketAddr, UdpSocket};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 
 use common::{
-    Allowance, FRAME_INTERVAL, Record, Side, Source, TestCall, config, local, survives_a_cut,
+    Allowance, FRAME_INTERVAL, Record, Side, Source, TestCall, config, frame, heed, local, source,
+    survives_a_cut,
 };
 use weft_ice::IceRole;
 use weft_net::{Application, Clock, Context, Driver, Remote};
@@ -47,7 +48,7 @@ impl End {
             reports,
             peer: None,
             stream: None,
-            source: Source::new(Rng::new(1)),
+            source: source(Rng::new(1)),
             next_frame: None,
         }
     }
@@ -80,7 +81,7 @@ impl Application for End {
     }
 
     fn on_event(&mut self, context: &mut Context<'_>, _peer: PeerKey, event: Event) {
-        self.source.on_event(&event);
+        heed(&mut self.source, &event);
         let connected = matches!(
             event,
             Event::Association(weft_secure::Event::Connected { .. })
@@ -106,10 +107,9 @@ impl Application for End {
             return;
         };
         self.next_frame = self.next_frame.map(|at| at + FRAME_INTERVAL);
-        self.source.capture(now, |frame| {
-            peer.send_frame(now, stream, frame)
-                .expect("the stream was negotiated");
-        });
+        let picture = self.source.capture(now);
+        peer.send_frame(now, stream, &frame(&picture))
+            .expect("the stream was negotiated");
     }
 }
 

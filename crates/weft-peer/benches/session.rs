@@ -17,11 +17,11 @@ use weft_peer::{
 };
 use weft_secure::{Certificate, Config as AssociationConfig};
 use weft_session::{Config as SessionConfig, Delivery, Frame, ProtectionKind, SchedulerKind};
+use weft_testing::pictures::FRAME_INTERVAL;
 use weft_units::{Codec, Duration, Ecn, Instant, MediaKind, Rate, Rng, Ssrc, StreamId};
 use weft_wire::rtp::ExtensionMap;
 
 const DELAY: Duration = Duration::from_millis(10);
-const FRAME_INTERVAL: Duration = Duration::from_nanos(33_333_333);
 
 struct Datagram {
     at: Instant,
@@ -232,13 +232,12 @@ impl Call {
         self.data[0] = u8::from(!keyframe);
         let size = (self.case.rate * FRAME_INTERVAL).0 as usize;
         let frame = Frame {
-            data: &self.data[..size],
-            timestamp: self.frame_number.wrapping_mul(3000),
             keyframe,
-            temporal_layer: None,
-            layer_sync: false,
-            non_reference: false,
-            captured_at: self.now,
+            ..Frame::new(
+                &self.data[..size],
+                self.frame_number.wrapping_mul(3000),
+                self.now,
+            )
         };
         self.sender
             .send_frame(self.now, self.stream, &frame)

@@ -20,12 +20,12 @@ use weft_peer::{Event as PeerEvent, Offer, PeerConfig, PeerKey, Section, StreamD
 use weft_secure::{Certificate, Event as AssociationEvent};
 use weft_server::{Server, ServerConfig, ServerHandle};
 use weft_session::{Delivery, Event as SessionEvent, Frame};
-use weft_units::{Deadline, Duration, Instant, MediaKind, Rate};
+use weft_testing::pictures::FRAME_INTERVAL;
+use weft_units::{Deadline, Instant, MediaKind, Rate};
 
 /// What is published: below the rate at which the server starts a path, so
 /// that nothing is thinned.
 const RATE: Rate = Rate::from_mbps(2);
-const FRAME_INTERVAL: Duration = Duration::from_nanos(33_333_333);
 /// Frames of 2 Mbps in packets of 1,200 bytes at most.
 const PACKETS_PER_FRAME: u32 = 8;
 const WARM_UP: StdDuration = StdDuration::from_secs(3);
@@ -214,13 +214,8 @@ impl Clients {
         data.resize((RATE * FRAME_INTERVAL).0 as usize, 1);
         let stream = peer.streams()[0].stream;
         let frame = Frame {
-            data: &data,
-            timestamp: self.frame.wrapping_mul(3000),
             keyframe,
-            temporal_layer: None,
-            layer_sync: false,
-            non_reference: false,
-            captured_at: now,
+            ..Frame::new(&data, self.frame.wrapping_mul(3000), now)
         };
         peer.send_frame(now, stream, &frame).expect("it is sending");
         self.frame += 1;

@@ -152,3 +152,19 @@ pub struct Frame<'a> {
     /// When the picture was taken or the sound heard.
     pub captured_at: Instant,
 }
+
+impl<'a> Frame<'a> {
+    /// A frame that needs no other, where none has layers.
+    #[must_use]
+    pub fn new(data: &'a [u8], timestamp: u32, captured_at: Instant) -> Frame<'a> {
+        Frame {
+            data,
+            timestamp,
+            keyframe: true,
+            temporal_layer: None,
+            layer_sync: false,
+            non_reference: false,
+            captured_at,
+        }
+    }
+}

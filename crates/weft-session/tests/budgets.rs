@@ -329,13 +329,8 @@ fn sender(by: By) -> Victim {
     });
     for number in 0..30_u32 {
         let frame = Frame {
-            data: &[1; 1500],
-            timestamp: number * 3000,
             keyframe: number == 0,
-            temporal_layer: None,
-            layer_sync: false,
-            non_reference: false,
-            captured_at: victim.now,
+            ..Frame::new(&[1; 1500], number * 3000, victim.now)
         };
         let sent = victim.session.send_frame(victim.now, stream, &frame);
         sent.expect("it has the stream");

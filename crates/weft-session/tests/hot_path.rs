@@ -2,8 +2,6 @@
 //! way out nor on its way in: what is taken is taken for each frame and for
 //! each report.
 
-use std::alloc::{GlobalAlloc, Layout, System};
-use std::cell::Cell;
 use std::collections::VecDeque;
 
 use weft_cc::ControllerKind;
@@ -11,34 +9,15 @@ use weft_session::{
     Config, Delivery, Event, Feedback, Frame, Input, Output, Protocol, ReceiveStreamConfig,
     SendStreamConfig, Session, Transmit,
 };
+use weft_testing::allocation::{Counting, measure};
+use weft_testing::pictures::FRAME_INTERVAL;
 use weft_units::{Codec, Duration, Ecn, Instant, PathId, Rate, Rng, Ssrc, StreamId};
 use weft_wire::rtp::ExtensionMap;
-
-struct Counting;
-
-thread_local! {
-    static ALLOCATIONS: Cell<u64> = const { Cell::new(0) };
-}
-
-// SAFETY: every call is passed on to the system allocator unchanged.
-unsafe impl GlobalAlloc for Counting {
-    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        ALLOCATIONS.set(ALLOCATIONS.get() + 1);
-        // SAFETY: the caller keeps to the contract of `alloc`.
-        unsafe { System.alloc(layout) }
-    }
-
-    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
-        // SAFETY: `pointer` came from `alloc` above with this layout.
-        unsafe { System.dealloc(pointer, layout) }
-    }
-}
 
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
 
 const DELAY: Duration = Duration::from_millis(10);
-const FRAME_INTERVAL: Duration = Duration::from_nanos(33_333_333);
 /// Less than fits a packet.
 const PART: usize = 1100;
 const WARM_UP: Duration = Duration::from_secs(5);
@@ -163,13 +142,8 @@ impl Call {
         let keyframe = self.frames == 0;
         self.data[0] = u8::from(!keyframe);
         let frame = Frame {
-            data: &self.data,
-            timestamp: self.frames * 3000,
             keyframe,
-            temporal_layer: None,
-            layer_sync: false,
-            non_reference: false,
-            captured_at: self.now,
+            ..Frame::new(&self.data, self.frames * 3000, self.now)
         };
         let sent = self.ends[0].send_frame(self.now, self.stream, &frame);
         sent.expect("it has the stream");
@@ -196,11 +170,10 @@ impl Call {
 fn cost(packets_per_frame: usize, memory: Memory) -> (u64, u64) {
     let mut call = Call::new(packets_per_frame, memory);
     call.run(WARM_UP);
-    let (before, packets, shown) = (ALLOCATIONS.get(), call.packets, call.shown);
-    call.run(MEASURED);
-    let cost = (ALLOCATIONS.get() - before, call.packets - packets);
+    let (packets, shown) = (call.packets, call.shown);
+    let ((), cost) = measure(|| call.run(MEASURED));
     assert!((295..=305).contains(&(call.shown - shown)));
-    cost
+    (cost.calls, call.packets - packets)
 }
 
 #[test]

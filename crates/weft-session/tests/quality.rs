@@ -43,13 +43,8 @@ fn sender(extensions: ExtensionMap) -> (Session, StreamId, Instant) {
     let mut now = Instant::ZERO;
     for number in 0..2 {
         let frame = Frame {
-            data: &vec![1; 20 * 1100],
-            timestamp: number * 3000,
             keyframe: number == 0,
-            temporal_layer: None,
-            layer_sync: false,
-            non_reference: false,
-            captured_at: now,
+            ..Frame::new(&[1; 20 * 1100], number * 3000, now)
         };
         session
             .send_frame(now, stream, &frame)
@@ -166,13 +161,8 @@ fn a_path_stays_in_use_whatever_feedback_says() {
             );
         }
         let frame = Frame {
-            data: &[1; 3000],
-            timestamp: 9000 + round * 3000,
             keyframe: false,
-            temporal_layer: None,
-            layer_sync: false,
-            non_reference: false,
-            captured_at: now,
+            ..Frame::new(&[1; 3000], 9000 + round * 3000, now)
         };
         session
             .send_frame(now, stream, &frame)

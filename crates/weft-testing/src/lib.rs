@@ -1,5 +1,5 @@
-//! What tests say of the machine they run on, and what work costs there
-//! ([`allocation`]).
+//! What tests say of the machine they run on, what work costs there
+//! ([`allocation`]), and what their cameras film ([`pictures`]).
 //!
 //! Some cannot be made on every machine: they need a right, a program, data
 //! ([`skipped`]). Others measure rates and times of the real world
@@ -14,6 +14,7 @@
 pub mod allocation;
 pub mod fuzz;
 mod machine;
+pub mod pictures;
 
 pub use machine::{processor_time, where_the_machine_keeps_up};
 

@@ -1,39 +1,12 @@
 //! Reading and writing an RTP header must not allocate: it happens for every
 //! packet of every stream.
 
-use std::alloc::{GlobalAlloc, Layout, System};
-use std::cell::Cell;
+use weft_testing::allocation::{Counting, measure};
 use weft_units::{PathId, Ssrc};
 use weft_wire::rtp::{self, ExtensionMap, Extensions, Header, Mid, PathExtension};
 
-struct Counting;
-
-thread_local! {
-    static ALLOCATIONS: Cell<u64> = const { Cell::new(0) };
-}
-
-// SAFETY: every call is passed on to the system allocator unchanged.
-unsafe impl GlobalAlloc for Counting {
-    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        ALLOCATIONS.set(ALLOCATIONS.get() + 1);
-        // SAFETY: the caller keeps to the contract of `alloc`.
-        unsafe { System.alloc(layout) }
-    }
-
-    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
-        // SAFETY: `pointer` came from `alloc` above with this layout.
-        unsafe { System.dealloc(pointer, layout) }
-    }
-}
-
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
-
-fn allocations(run: impl FnOnce()) -> u64 {
-    let before = ALLOCATIONS.get();
-    run();
-    ALLOCATIONS.get() - before
-}
 
 #[test]
 fn an_rtp_header_is_read_and_written_without_allocation() {
@@ -61,7 +34,7 @@ fn an_rtp_header_is_read_and_written_without_allocation() {
         },
     };
     let mut packet = Vec::with_capacity(1500);
-    let count = allocations(|| {
+    let ((), cost) = measure(|| {
         header.write(&map, &mut packet);
         packet.extend_from_slice(&[0; 1000]);
         let peeked = rtp::peek(&packet).unwrap();
@@ -69,7 +42,8 @@ fn an_rtp_header_is_read_and_written_without_allocation() {
         let (read, payload) = rtp::parse(&packet, &map).unwrap();
         assert_eq!((read, payload.len()), (header, 1000));
     });
-    assert_eq!(count, 0);
+    assert_eq!(cost.calls, 0);
     // The counter does count.
-    assert_eq!(allocations(|| drop(std::hint::black_box(vec![1_u8]))), 1);
+    let ((), cost) = measure(|| drop(std::hint::black_box(vec![1_u8])));
+    assert_eq!(cost.calls, 1);
 }

@@ -15,7 +15,7 @@ use weft_secure::{Certificate, testing};
 use weft_session::{Delivery, Event as SessionEvent, Frame};
 use weft_units::{Codec, Duration, Ecn, Instant, MediaKind, Rate, Rng};
 
-use crate::common::{FRAME_INTERVAL, Record, Side, Source};
+use crate::common::{FRAME_INTERVAL, Record, Side, Source, frame, heed, source};
 use crate::wires::{Family, Wires, any_epoch};
 
 /// Most that is published if nothing else is said: it has no layers, so every
@@ -126,7 +126,7 @@ impl Room {
         let answered = answered.expect("the offer is good");
         let peer = offer.accept(self.now, &answered.sdp);
         let camera = Camera {
-            source: Source::new(self.rng.stream("frames")),
+            source: source(self.rng.stream("frames")),
             next_frame: None,
             keyframes_asked: 0,
         };
@@ -336,23 +336,16 @@ impl Client {
         };
         if camera.next_frame.is_some_and(|at| at <= now) {
             camera.next_frame = Some(now + FRAME_INTERVAL);
-            let peer = &mut self.peer;
-            camera.source.capture(now, |frame| {
-                for agreed in peer.streams().to_vec() {
-                    let data = match agreed.codec {
-                        Codec::H264 => &STILL,
-                        _ => frame.data,
-                    };
-                    let keyframe = frame.keyframe || agreed.codec == Codec::H264;
-                    let frame = Frame {
-                        data,
-                        keyframe,
-                        ..*frame
-                    };
-                    peer.send_frame(now, agreed.stream, &frame)
-                        .expect("the stream was negotiated");
-                }
-            });
+            let picture = camera.source.capture(now);
+            for agreed in self.peer.streams().to_vec() {
+                let frame = match agreed.codec {
+                    Codec::H264 => Frame::new(&STILL, picture.timestamp, now),
+                    _ => frame(&picture),
+                };
+                self.peer
+                    .send_frame(now, agreed.stream, &frame)
+                    .expect("the stream was negotiated");
+            }
         }
     }
 
@@ -367,7 +360,7 @@ impl Client {
         let Some(camera) = &mut self.camera else {
             return self.record.on_event(now, Side::Receiver, event);
         };
-        camera.source.on_event(event);
+        heed(&mut camera.source, event);
         if let Event::Session(SessionEvent::KeyframeRequested { .. }) = event {
             camera.keyframes_asked += 1;
         }

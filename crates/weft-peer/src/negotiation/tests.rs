@@ -222,15 +222,7 @@ fn numbered(peer: &mut Peer, extensions: &ExtensionMap) -> Vec<(MediaKind, bool)
     for stream in peer.streams.clone() {
         // The pacer has long forgotten the one before.
         now += Duration::from_secs(1);
-        let frame = Frame {
-            data: &[0; 100],
-            timestamp: 0,
-            keyframe: true,
-            temporal_layer: None,
-            layer_sync: false,
-            non_reference: false,
-            captured_at: now,
-        };
+        let frame = Frame::new(&[0; 100], 0, now);
         while peer.session.poll_output().is_some() {}
         peer.session
             .send_frame(now, stream.stream, &frame)

@@ -7,10 +7,10 @@ use weft_ice::{Credentials, IceRole, LinkId, LocalAddress, RemoteFilter};
 use weft_peer::{Event, PeerConfig};
 use weft_secure::{Certificate, Config as AssociationConfig};
 use weft_session::{Config as SessionConfig, Frame};
+pub use weft_testing::pictures::{FRAME_INTERVAL, Source};
+use weft_testing::pictures::{Picture, Stamp};
 use weft_units::{Codec, Duration, Instant, Rate, Rng, Ssrc};
 use weft_wire::rtp::ExtensionMap;
-
-pub const FRAME_INTERVAL: Duration = Duration::from_nanos(33_333_333);
 
 /// Which end of the call.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -52,9 +52,13 @@ impl Record {
 
     /// A frame came out, with its number and time in it.
     pub fn on_frame(&mut self, at: Instant, data: &[u8]) {
-        self.keyframe_in |= Source::is_keyframe(data);
+        let Stamp {
+            number,
+            captured,
+            keyframe,
+        } = Stamp::of(data).expect("a whole picture");
+        self.keyframe_in |= keyframe;
         assert!(self.keyframe_in, "a delta frame before any keyframe");
-        let (number, captured) = Source::read(data);
         let before = self.shown.last().map(|s| s.number);
         assert!(before < Some(number), "{before:?} before {number}");
         self.shown.push(Shown {
@@ -112,79 +116,26 @@ impl Record {
     }
 }
 
-/// Frames of the size that the rate asks for, with number and time in them.
-pub struct Source {
-    pub rate: Rate,
-    pub keyframe_wanted: bool,
-    number: u64,
-    rng: Rng,
+/// What is filmed.
+pub fn source(rng: Rng) -> Source {
+    Source::new(Rate::from_kbps(600), rng)
 }
 
-impl Source {
-    /// Number and time follow what a VP8 keyframe begins with.
-    const STAMP: usize = 10;
-
-    pub fn new(rng: Rng) -> Source {
-        Source {
-            rate: Rate::from_kbps(600),
-            keyframe_wanted: true,
-            number: 0,
-            rng,
+/// What the session wants of its encoder.
+pub fn heed(source: &mut Source, event: &Event) {
+    match event {
+        Event::Session(weft_session::Event::KeyframeRequested { .. }) => {
+            source.keyframe_wanted = true;
         }
+        Event::Session(weft_session::Event::TargetRateChanged { rate }) => source.rate = *rate,
+        _ => {}
     }
+}
 
-    /// What the session wants of its encoder.
-    pub fn on_event(&mut self, event: &Event) {
-        match event {
-            Event::Session(weft_session::Event::KeyframeRequested { .. }) => {
-                self.keyframe_wanted = true;
-            }
-            Event::Session(weft_session::Event::TargetRateChanged { rate }) => self.rate = *rate,
-            _ => {}
-        }
-    }
-
-    /// Makes the next frame and hands it to `send`.
-    pub fn capture(&mut self, now: Instant, send: impl FnOnce(&Frame<'_>)) {
-        let keyframe = std::mem::take(&mut self.keyframe_wanted);
-        let mean = (self.rate * FRAME_INTERVAL).0 as f64;
-        let factor = if keyframe {
-            3.0
-        } else {
-            (self.rng.normal() * 0.2).exp()
-        };
-        let mut data = vec![0; (mean * factor).max(50.0) as usize];
-        data[0] = u8::from(!keyframe);
-        data[Self::STAMP..][..8].copy_from_slice(&self.number.to_be_bytes());
-        data[Self::STAMP + 8..][..8].copy_from_slice(&now.as_nanos().to_be_bytes());
-        let timestamp = (self.number * 3000) as u32;
-        self.number += 1;
-        send(&Frame {
-            data: &data,
-            timestamp,
-            keyframe,
-            temporal_layer: None,
-            layer_sync: false,
-            non_reference: false,
-            captured_at: now,
-        });
-    }
-
-    /// RFC 6386 section 9.1: the lowest bit is 0 in a keyframe.
-    fn is_keyframe(data: &[u8]) -> bool {
-        data[0] & 1 == 0
-    }
-
-    fn read(data: &[u8]) -> (u64, Instant) {
-        let word = |from: usize| {
-            u64::from_be_bytes(
-                data[from..][..8]
-                    .try_into()
-                    .expect("eight bytes were asked for"),
-            )
-        };
-        let number = word(Self::STAMP);
-        (number, Instant::from_nanos(word(Self::STAMP + 8)))
+pub fn frame(picture: &Picture) -> Frame<'_> {
+    Frame {
+        keyframe: picture.keyframe,
+        ..Frame::new(&picture.data, picture.timestamp, picture.captured_at)
     }
 }
 

@@ -16,7 +16,7 @@ use weft_peer::{AnswerPolicy, Offer, Output, Peer, Section, StreamDirection, ans
 use weft_session::{Delivery, Level};
 use weft_units::{Duration, Ecn, Instant, MediaKind, Rng};
 
-use crate::common::{FRAME_INTERVAL, Record, Side, Source, config};
+use crate::common::{FRAME_INTERVAL, Record, Side, Source, config, frame, heed, source};
 use crate::wires::{Family, Wires, any_epoch};
 
 const LINKS: [&str; 2] = ["rate=6mbit,delay=15ms", "rate=4mbit,delay=25ms"];
@@ -73,7 +73,7 @@ impl Call {
             wires,
             sender,
             mid,
-            source: Source::new(rng.stream("frames")),
+            source: source(rng.stream("frames")),
             next_frame: None,
             record: Record::default(),
         }
@@ -134,10 +134,11 @@ impl Call {
         let (now, clock) = (self.now, self.clock());
         let (peer, str0m) = (&mut self.peer, &mut self.str0m);
         match self.sender {
-            Who::Weft => self.source.capture(now, |frame| {
-                let stream = peer.streams()[0].stream;
-                peer.send_frame(now, stream, frame).expect("negotiated");
-            }),
+            Who::Weft => {
+                let (stream, picture) = (peer.streams()[0].stream, self.source.capture(now));
+                peer.send_frame(now, stream, &frame(&picture))
+                    .expect("negotiated");
+            }
             Who::Str0m => {
                 let writer = self.mid.and_then(|mid| str0m.writer(mid));
                 let writer = writer.expect("the section sends");
@@ -145,11 +146,10 @@ impl Call {
                 let vp8 = payloads.find(|p| p.spec().codec == Codec::Vp8);
                 let payload_type = vp8.expect("VP8 was negotiated").pt();
                 drop(payloads);
-                self.source.capture(now, |frame| {
-                    let time = MediaTime::from_90khz(u64::from(frame.timestamp));
-                    let written = writer.write(payload_type, clock, time, frame.data.to_vec());
-                    written.expect("str0m takes the frame");
-                });
+                let picture = self.source.capture(now);
+                let time = MediaTime::from_90khz(u64::from(picture.timestamp));
+                let written = writer.write(payload_type, clock, time, picture.data);
+                written.expect("str0m takes the frame");
             }
         }
     }
@@ -170,7 +170,7 @@ impl Call {
                     };
                     self.record.on_event(self.now, side, &event);
                     if self.sender == Who::Weft {
-                        self.source.on_event(&event);
+                        heed(&mut self.source, &event);
                         if self.peer.is_connected() {
                             self.next_frame.get_or_insert(self.now);
                         }

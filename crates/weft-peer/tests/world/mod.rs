@@ -9,7 +9,9 @@ use weft_peer::{
 use weft_session::{Delivery, SchedulerKind};
 use weft_units::{Duration, Ecn, Instant, MediaKind, Rng, StreamId};
 
-use crate::common::{FRAME_INTERVAL, Record, Side, Source, TestCall, config, local};
+use crate::common::{
+    FRAME_INTERVAL, Record, Side, Source, TestCall, config, frame, heed, local, source,
+};
 use crate::wires::{Family, Wires, any_epoch};
 
 /// How a call is set up.
@@ -68,7 +70,7 @@ impl World {
             receiver,
             wires,
             hub: setup.family.hub(),
-            source: Source::new(rng.stream("frames")),
+            source: source(rng.stream("frames")),
             next_frame: None,
             record: Record::default(),
         }
@@ -123,12 +125,10 @@ impl World {
         }
         if self.next_frame.is_some_and(|at| at <= now) {
             self.next_frame = Some(now + FRAME_INTERVAL);
-            let (sender, stream) = (&mut self.sender, self.stream);
-            self.source.capture(now, |frame| {
-                sender
-                    .send_frame(now, stream, frame)
-                    .expect("the stream was negotiated");
-            });
+            let picture = self.source.capture(now);
+            self.sender
+                .send_frame(now, self.stream, &frame(&picture))
+                .expect("the stream was negotiated");
         }
         self.drain();
     }
@@ -159,7 +159,7 @@ impl World {
     fn on_event(&mut self, side: Side, event: &Event) {
         self.record.on_event(self.now, side, event);
         if side == Side::Sender {
-            self.source.on_event(event);
+            heed(&mut self.source, event);
             if self.next_frame.is_none() && self.sender.is_connected() {
                 self.next_frame = Some(self.now);
             }

@@ -289,15 +289,7 @@ impl Node {
     }
 
     fn send_sound(&mut self, now: Instant, peer: &mut Peer) {
-        let frame = Frame {
-            data: &[0xfc; 80],
-            timestamp: (now.as_nanos() / 1_000_000 * 48) as u32,
-            keyframe: true,
-            temporal_layer: None,
-            layer_sync: false,
-            non_reference: false,
-            captured_at: now,
-        };
+        let frame = Frame::new(&[0xfc; 80], (now.as_nanos() / 1_000_000 * 48) as u32, now);
         let stream = streams_of(peer, MediaKind::Audio)[0];
         peer.send_frame(now, stream, &frame).unwrap();
     }

@@ -123,15 +123,7 @@ fn sounds_over_the_backup(streams: &[Codec]) -> usize {
         let now = Instant::ZERO + Duration::from_millis(ms);
         session.handle_input(now, Input::Timeout);
         if ms % 20 == 0 {
-            let frame = Frame {
-                data: &[0xfc; 80],
-                timestamp: (ms * 48) as u32,
-                keyframe: true,
-                temporal_layer: None,
-                layer_sync: false,
-                non_reference: false,
-                captured_at: now,
-            };
+            let frame = Frame::new(&[0xfc; 80], (ms * 48) as u32, now);
             let sent = session.send_frame(now, streams[0], &frame);
             sent.expect("the stream is there");
         }

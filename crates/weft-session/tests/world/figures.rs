@@ -3,6 +3,22 @@
 use super::*;
 
 impl World {
+    /// Fifteen seconds, in whose middle the link is dead for five: the picture
+    /// goes on.
+    pub fn survives_a_cut(&mut self, link: usize) {
+        let seconds = Duration::from_secs;
+        self.run(seconds(5));
+        self.cut(link);
+        self.run(seconds(5));
+        self.restore(link);
+        self.run(seconds(5));
+        let gap = self.longest_gap(seconds(2), seconds(15));
+        let most = Duration::from_millis(350);
+        assert!(gap <= most, "cut {link}: gap of {gap:?}");
+        let shown = self.frames_between(seconds(5), seconds(15));
+        assert!(shown >= 290, "cut {link}: {shown} frames in 10 s");
+    }
+
     pub fn frames_between(&self, from: Duration, to: Duration) -> usize {
         let (from, to) = (Instant::ZERO + from, Instant::ZERO + to);
         self.shown

@@ -14,6 +14,7 @@ use weft_session::{
     ProtectionKind, Protocol, ReceiveStreamConfig, ReceiverStats, SchedulerKind, SendStreamConfig,
     SenderStats, Session, Transmit,
 };
+use weft_testing::pictures::{FRAME_INTERVAL, Source, Stamp};
 use weft_units::{Bytes, Codec, Duration, Ecn, Instant, PathId, Rate, Rng, Ssrc, StreamId};
 use weft_wire::rtp::ExtensionMap;
 
@@ -23,7 +24,6 @@ pub fn link(spec: &str) -> LinkSpec {
 
 /// UDP, IP and SRTP tag around a packet.
 const OVERHEAD: u64 = 28 + 16;
-const FRAME_INTERVAL: Duration = Duration::from_nanos(33_333_333);
 /// What an association needs for its verdict, and between checks of a dead
 /// path.
 const VERDICT: Duration = Duration::from_millis(60);
@@ -72,10 +72,7 @@ pub struct World {
     links: Vec<Pair>,
     stream: StreamId,
     next_frame: Instant,
-    frame_number: u64,
-    keyframe_wanted: bool,
-    rate: Rate,
-    rng: Rng,
+    source: Source,
     shown: Vec<Shown>,
     keyframe_in: bool,
     sound: Option<sound::Sound>,
@@ -218,10 +215,7 @@ impl World {
             links,
             stream,
             next_frame: Instant::ZERO,
-            frame_number: 0,
-            keyframe_wanted: true,
-            rate: Rate::from_kbps(600),
-            rng: rng.stream("frames"),
+            source: Source::new(Rate::from_kbps(600), rng.stream("frames")),
             shown: Vec::new(),
             keyframe_in: false,
             sound: None,
@@ -294,29 +288,10 @@ impl World {
     fn send_frame(&mut self) {
         let now = self.now;
         self.next_frame += FRAME_INTERVAL;
-        let keyframe = std::mem::take(&mut self.keyframe_wanted);
-        let mean = (self.rate * FRAME_INTERVAL).0 as f64;
-        let factor = if keyframe {
-            3.0
-        } else {
-            (self.rng.normal() * 0.2).exp()
-        };
-        let size = (mean * factor).max(50.0) as usize;
-        let mut data = vec![0; size];
-        // A VP8 frame header: the lowest bit is 0 for a keyframe.
-        data[0] = u8::from(!keyframe);
-        let number = self.frame_number;
-        self.frame_number += 1;
-        data[10..18].copy_from_slice(&number.to_be_bytes());
-        data[18..26].copy_from_slice(&now.as_nanos().to_be_bytes());
+        let picture = self.source.capture(now);
         let frame = Frame {
-            data: &data,
-            timestamp: (number * 3000) as u32,
-            keyframe,
-            temporal_layer: None,
-            layer_sync: false,
-            non_reference: false,
-            captured_at: now,
+            keyframe: picture.keyframe,
+            ..Frame::new(&picture.data, picture.timestamp, now)
         };
         self.sender
             .send_frame(now, self.stream, &frame)
@@ -325,15 +300,7 @@ impl World {
 
     /// What an encoder gives that has nothing to say.
     pub fn send_empty_frame(&mut self) {
-        let frame = Frame {
-            data: &[],
-            timestamp: 0,
-            keyframe: true,
-            temporal_layer: None,
-            layer_sync: false,
-            non_reference: false,
-            captured_at: self.now,
-        };
+        let frame = Frame::new(&[], 0, self.now);
         self.sender
             .send_frame(self.now, self.stream, &frame)
             .expect("the stream exists");
@@ -414,8 +381,10 @@ impl World {
                     let link = &mut self.links[usize::from(path.0)];
                     link.verdict_at = Some(self.now + VERDICT + link.rtt);
                 }
-                Output::Event(Event::KeyframeRequested { .. }) => self.keyframe_wanted = true,
-                Output::Event(Event::TargetRateChanged { rate }) => self.rate = rate,
+                Output::Event(Event::KeyframeRequested { .. }) => {
+                    self.source.keyframe_wanted = true;
+                }
+                Output::Event(Event::TargetRateChanged { rate }) => self.source.rate = rate,
                 Output::Event(_) => {}
             }
         }
@@ -430,12 +399,9 @@ impl World {
                     }
                 }
                 Output::Event(Event::FrameReceived { frame, .. }) => {
-                    let word = |from: usize| {
-                        u64::from_be_bytes(frame.data[from..from + 8].try_into().expect("8 bytes"))
-                    };
                     self.keyframe_in |= frame.keyframe;
                     assert!(self.keyframe_in, "a delta frame before any keyframe");
-                    let captured = Instant::from_nanos(word(18));
+                    let Stamp { captured, .. } = Stamp::of(&frame.data).expect("a whole picture");
                     self.shown.push(Shown {
                         at: self.now,
                         captured,

@@ -1,0 +1,123 @@
+//! Pictures without content, for calls whose encoder and screen are not the
+//! question: each has its number and the time of its capture in it.
+
+use weft_units::{Duration, Instant, Rate, Rng};
+
+/// 30 pictures a second.
+pub const FRAME_INTERVAL: Duration = Duration::from_nanos(33_333_333);
+
+/// Number and time follow what a VP8 keyframe begins with.
+const STAMP: usize = 10;
+
+/// Makes pictures of the size that the rate asks for.
+#[derive(Debug)]
+pub struct Source {
+    /// What the session wants.
+    pub rate: Rate,
+    /// The next picture is to be one.
+    pub keyframe_wanted: bool,
+    number: u64,
+    rng: Rng,
+}
+
+/// A picture to be sent, in bytes that VP8's packets can carry.
+#[derive(Debug)]
+pub struct Picture {
+    /// With the [`Stamp`] in it.
+    pub data: Vec<u8>,
+    /// In the clock of video, 90 kHz.
+    pub timestamp: u32,
+    /// Can be decoded without any other.
+    pub keyframe: bool,
+    /// As the stamp has it.
+    pub captured_at: Instant,
+}
+
+/// What stands in a picture that came out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Stamp {
+    /// Counts a source's pictures from zero.
+    pub number: u64,
+    /// When it was taken.
+    pub captured: Instant,
+    /// Whether it is a keyframe.
+    pub keyframe: bool,
+}
+
+impl Source {
+    /// Begins with a keyframe, and with this rate until another is set.
+    #[must_use]
+    pub fn new(rate: Rate, rng: Rng) -> Source {
+        Source {
+            rate,
+            keyframe_wanted: true,
+            number: 0,
+            rng,
+        }
+    }
+
+    /// Takes the next picture. Sizes vary by a fifth, and a keyframe has three
+    /// times the mean: chosen by us.
+    pub fn capture(&mut self, now: Instant) -> Picture {
+        let keyframe = std::mem::take(&mut self.keyframe_wanted);
+        let mean = (self.rate * FRAME_INTERVAL).0 as f64;
+        let factor = match keyframe {
+            true => 3.0,
+            false => (self.rng.normal() * 0.2).exp(),
+        };
+        let mut data = vec![0; (mean * factor).max(50.0) as usize];
+        // RFC 6386 section 9.1: the lowest bit is 0 in a keyframe.
+        data[0] = u8::from(!keyframe);
+        data[STAMP..][..8].copy_from_slice(&self.number.to_be_bytes());
+        data[STAMP + 8..][..8].copy_from_slice(&now.as_nanos().to_be_bytes());
+        let timestamp = (self.number * 3000) as u32;
+        self.number += 1;
+        Picture {
+            data,
+            timestamp,
+            keyframe,
+            captured_at: now,
+        }
+    }
+}
+
+impl Stamp {
+    /// That of a whole picture; none where it is too short for one.
+    #[must_use]
+    pub fn of(data: &[u8]) -> Option<Stamp> {
+        let word = |at: usize| Some(u64::from_be_bytes(*data.get(at..)?.first_chunk()?));
+        Some(Stamp {
+            number: word(STAMP)?,
+            captured: Instant::from_nanos(word(STAMP + 8)?),
+            keyframe: data[0] & 1 == 0,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pictures_have_the_rate_and_are_told_when_they_come_out() {
+        let mut source = Source::new(Rate::from_mbps(1), Rng::new(1));
+        let mut bytes = 0;
+        for number in 0..300_u64 {
+            let now = Instant::from_nanos(number * FRAME_INTERVAL.as_nanos());
+            source.keyframe_wanted |= number == 100;
+            let picture = source.capture(now);
+            let stamp = Stamp {
+                number,
+                captured: now,
+                keyframe: [0, 100].contains(&number),
+            };
+            assert_eq!(Stamp::of(&picture.data), Some(stamp));
+            assert_eq!(picture.keyframe, stamp.keyframe);
+            assert_eq!(u64::from(picture.timestamp), number * 3_000);
+            bytes += picture.data.len();
+        }
+        // Ten seconds, and a log-normal mean that is 2 % above the median.
+        assert!((1_240_000..1_320_000).contains(&bytes), "{bytes} bytes");
+        assert_eq!(Stamp::of(&[0; 25]), None);
+    }
+}
