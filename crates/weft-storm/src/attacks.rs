@@ -1,12 +1,12 @@
 //! What attacks do to the calls of others: one after another, with everything
 //! else the same.
 
+use weft_testing::pictures::FRAME_INTERVAL;
 use weft_units::{Duration, Instant, Rate};
 
 use crate::hostile::{Attack, Kind};
 use crate::member::{Part, Speech};
 use crate::network::SERVER;
-use crate::pictures::FRAME_INTERVAL;
 use crate::plan::{Budgets, Deed, MemberPlan, Plan, link_of};
 use crate::processor::{Load, Pace, Spent};
 use crate::world::World;

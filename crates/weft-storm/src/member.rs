@@ -9,13 +9,16 @@ use weft_peer::{
     Entropy, Event, Offer, Output, Peer, PeerConfig, Section, StreamDirection, TimeOrigin,
 };
 use weft_secure::{Certificate, Event as AssociationEvent};
-use weft_session::{Delivery, Event as SessionEvent};
+use weft_session::{Delivery, Event as SessionEvent, Frame};
+use weft_testing::pictures::{FRAME_INTERVAL, Source};
 use weft_units::{Codec, Duration, Ecn, Instant, MediaKind, Rate, Rng};
 
 use crate::network::Datagram;
-use crate::pictures::{Camera, FRAME_INTERVAL, Screen};
+use crate::screen::Screen;
 use crate::server::Server;
 
+/// What a camera begins with.
+const BEGINNING: Rate = Rate::from_kbps(300);
 /// Most that one publishes.
 const PUBLISHED: Rate = Rate::from_kbps(500);
 /// How long somebody waits before trying again what failed.
@@ -88,7 +91,9 @@ pub struct Member {
     pub due: Option<Instant>,
     /// How many connections they have had.
     pub connections: u64,
-    camera: Camera,
+    camera: Source,
+    /// When the next picture is due.
+    next_picture: Option<Instant>,
 }
 
 /// Being in the room.
@@ -120,7 +125,8 @@ impl Member {
             stay: None,
             due: None,
             connections: 0,
-            camera: Camera::new(rng.stream(&format!("camera of {name}"))),
+            camera: Source::new(BEGINNING, rng.stream(&format!("camera of {name}"))),
+            next_picture: None,
         }
     }
 
@@ -173,7 +179,7 @@ impl Member {
             return;
         };
         self.screen.begin_again();
-        (self.camera.next, self.camera.keyframe_wanted) = (None, true);
+        (self.next_picture, self.camera.keyframe_wanted) = (None, true);
         stay.call = Some(Call {
             resource,
             publisher,
@@ -250,7 +256,7 @@ impl Member {
     pub fn poll_timeout(&self) -> Option<Instant> {
         let call = self.call();
         let peer = call.and_then(|c| c.peer.poll_timeout()).map(|d| d.at);
-        let frame = call.and(self.camera.next);
+        let frame = call.and(self.next_picture);
         self.due.into_iter().chain(peer).chain(frame).min()
     }
 
@@ -274,15 +280,17 @@ impl Member {
         if call.peer.poll_timeout().is_some_and(|d| d.at <= now) {
             call.peer.handle_timeout(now);
         }
-        if self.camera.next.is_some_and(|at| at <= now) {
-            self.camera.next = Some(now + FRAME_INTERVAL);
-            let peer = &mut call.peer;
-            self.camera.capture(now, |frame| {
-                for agreed in peer.streams().to_vec() {
-                    let sent = peer.send_frame(now, agreed.stream, frame);
-                    sent.expect("the stream was negotiated");
-                }
-            });
+        if self.next_picture.is_some_and(|at| at <= now) {
+            self.next_picture = Some(now + FRAME_INTERVAL);
+            let picture = self.camera.capture(now);
+            let frame = Frame {
+                keyframe: picture.keyframe,
+                ..Frame::new(&picture.data, picture.timestamp, now)
+            };
+            for agreed in call.peer.streams().to_vec() {
+                let sent = call.peer.send_frame(now, agreed.stream, &frame);
+                sent.expect("the stream was negotiated");
+            }
         }
     }
 
@@ -307,7 +315,7 @@ impl Member {
                     call.up = Some(now);
                 }
                 if self.part == Part::Publishes {
-                    self.camera.next.get_or_insert(now);
+                    self.next_picture.get_or_insert(now);
                 }
             }
             Event::Association(AssociationEvent::Failed { .. }) => return true,

@@ -48,7 +48,8 @@ pub struct Watch {
     heard: HashMap<SocketAddr, Heard>,
     /// Addresses that were written by others than whose they are.
     pub forged: BTreeSet<SocketAddr>,
-    /// When each viewer was to see pictures from.
+    /// All addresses that members ever spoke from.
+    pub ports: BTreeSet<SocketAddr>,
     pub datagrams: u64,
     /// The longest time that a screen stood still though it should not.
     pub longest_still: Duration,
@@ -206,8 +207,8 @@ impl Watch {
     }
 
     /// What went to those who were only said to have sent something.
-    pub fn on_end(&mut self, now: Instant, own: &BTreeSet<SocketAddr>) {
-        let forged: Vec<SocketAddr> = self.forged.difference(own).copied().collect();
+    pub fn on_end(&mut self, now: Instant) {
+        let forged: Vec<SocketAddr> = self.forged.difference(&self.ports).copied().collect();
         for address in forged {
             let heard = self.heard.get(&address).copied().unwrap_or_default();
             if heard.sent > MOST_REFLECTED * heard.received + 1_000 {

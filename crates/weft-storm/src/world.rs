@@ -1,7 +1,6 @@
 //! A run: the server, those who take part, those who mean harm, and the network
 //! between them, in virtual time.
 
-use std::collections::BTreeSet;
 use std::net::{IpAddr, SocketAddr};
 use std::time::Instant as StdInstant;
 
@@ -13,9 +12,9 @@ use weft_units::{Duration, Instant, Rng};
 use crate::hostile::Intruder;
 use crate::member::{Kit, Member, Part};
 use crate::network::{Network, SERVER};
-use crate::pictures::Screen;
 use crate::plan::{Budgets, Deed, LinkPlan, Plan};
 use crate::processor::{Pace, Processor};
+use crate::screen::Screen;
 use crate::server::Server;
 use crate::watch::Watch;
 
@@ -56,8 +55,6 @@ pub struct World {
     links: Vec<LinkState>,
     deeds_done: usize,
     next_look: Instant,
-    /// All addresses that members ever spoke from.
-    ports_ever: BTreeSet<SocketAddr>,
     /// Since when the server runs.
     server_since: Instant,
     /// Whether it says what happens.
@@ -108,7 +105,6 @@ impl World {
             links: Vec::new(),
             deeds_done: 0,
             next_look: Instant::ZERO + LOOK,
-            ports_ever: BTreeSet::new(),
             server_since: Instant::ZERO,
             tells: false,
         };
@@ -142,7 +138,6 @@ impl World {
     /// Forgets what was written down so far, of which there is more each hour.
     pub fn forget_records(&mut self) {
         self.watch = Watch::default();
-        self.ports_ever = BTreeSet::new();
         for member in &mut self.members {
             member.screen = Screen::default();
         }
@@ -175,7 +170,7 @@ impl World {
         for intruder in &self.intruders {
             self.watch.forged.extend(&intruder.forged);
         }
-        self.watch.on_end(self.now, &self.ports_ever);
+        self.watch.on_end(self.now);
         for member in &self.members {
             self.counts.pictures += member.screen.shown.len() as u64;
             if let Some(wrong) = &member.screen.wrong {
@@ -380,7 +375,7 @@ impl World {
         let port = 4_000 + (member.connections % 1_000) as u16;
         let ips = member.links.iter().map(|link| self.network.ip(*link));
         let ports: Vec<SocketAddr> = ips.map(|ip| SocketAddr::new(ip, port)).collect();
-        self.ports_ever.extend(&ports);
+        self.watch.ports.extend(&ports);
         member.go_on(self.now, &mut self.server, &self.kit, ports);
     }
 
