@@ -256,8 +256,3 @@ impl Controller for Gcc {
         all
     }
 }
-
-#[cfg(test)]
-mod testbed;
-#[cfg(test)]
-mod tests;

@@ -120,6 +120,10 @@ fn check(kind: ControllerKind, controller: &dyn Controller) {
         "{kind}: {target:?}"
     );
     assert!(controller.pacing_rate() > Rate::ZERO, "{kind}");
+    if matches!(kind, ControllerKind::Gcc | ControllerKind::GccDeployed) {
+        assert!(controller.pacing_rate() >= target, "{kind}");
+        assert!(controller.poll_timeout().is_some(), "{kind}");
+    }
     let snapshot = controller.snapshot();
     assert_eq!(snapshot.target, target, "{kind}");
     assert!((0.0..=1.0).contains(&snapshot.loss), "{kind}: {snapshot:?}");
@@ -132,7 +136,7 @@ fn check(kind: ControllerKind, controller: &dyn Controller) {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(256))]
+    #![proptest_config(ProptestConfig::with_cases(1024))]
 
     #[test]
     fn any_sequence_keeps_the_rate_within_the_limits(
@@ -161,9 +165,9 @@ fn suffer(bed: &mut Testbed, rng: &mut Rng) {
         bed.link.reordering = [0.0, 0.0, 0.1][rng.below(3) as usize];
         bed.link.mark_above = (rng.below(3) == 0).then_some(Duration::from_millis(5));
         bed.ecn = [Ecn::NotEct, Ecn::Ect0, Ecn::Ect1][rng.below(3) as usize];
-        bed.feedback_loss = [0.0, 0.0, 0.3][rng.below(3) as usize];
-        bed.feedback_twice = [0.0, 0.0, 0.3][rng.below(3) as usize];
-        bed.demand = [LIMITS.max, LIMITS.max, Rate::from_kbps(100)][rng.below(3) as usize];
+        bed.feedback.loss = [0.0, 0.0, 0.3][rng.below(3) as usize];
+        bed.feedback.twice = [0.0, 0.0, 0.3][rng.below(3) as usize];
+        bed.source.demand = [LIMITS.max, LIMITS.max, Rate::from_kbps(100)][rng.below(3) as usize];
         bed.run(20.0);
     }
 }
@@ -175,8 +179,8 @@ fn clean(bed: &mut Testbed) {
     (bed.link.loss, bed.link.reordering) = (0.0, 0.0);
     bed.link.jitter = Duration::ZERO;
     bed.link.mark_above = None;
-    (bed.feedback_loss, bed.feedback_twice) = (0.0, 0.0);
-    bed.demand = LIMITS.max;
+    (bed.feedback.loss, bed.feedback.twice) = (0.0, 0.0);
+    bed.source.demand = LIMITS.max;
 }
 
 /// What a clean 5 Mbps link carries a minute after such a history, as a share.

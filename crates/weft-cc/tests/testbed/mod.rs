@@ -5,7 +5,9 @@
 #![allow(dead_code, reason = "each test uses a part")]
 
 use std::collections::VecDeque;
-use weft_cc::{Controller, ControllerKind, Limits, Pacer, PacketResult, SentPacket, build};
+use weft_cc::{
+    Controller, ControllerKind, Limits, Pacer, PacketResult, ProbeCluster, SentPacket, build,
+};
 use weft_units::{Bytes, Duration, Ecn, Instant, Rate, Rng};
 
 const STEP: Duration = Duration::from_millis(1);
@@ -97,30 +99,69 @@ pub struct Sample {
     pub state: &'static str,
 }
 
+/// What there is to send.
+pub struct Source {
+    /// What the application would send at most.
+    pub demand: Rate,
+    /// The share of the target that the encoder really uses.
+    pub usage: f64,
+    unsent: VecDeque<Bytes>,
+    next_frame: Instant,
+}
+
+/// What comes back.
+pub struct Feedback {
+    /// The share of messages that are lost.
+    pub loss: f64,
+    /// The share of messages that come twice.
+    pub twice: f64,
+    next: Instant,
+    rng: Rng,
+}
+
 /// One controller on one link.
-///
-/// More than fifteen fields: sender, bottleneck and receiver are one here.
 pub struct Testbed {
     pub now: Instant,
     pub controller: Box<dyn Controller>,
     pub link: Link,
     /// The codepoint of what is sent.
     pub ecn: Ecn,
-    /// What the application would send at most.
-    pub demand: Rate,
-    /// The share of feedback messages that are lost or come twice.
-    pub feedback_loss: f64,
-    pub feedback_twice: f64,
+    pub source: Source,
+    pub feedback: Feedback,
+    /// Whether probes are really sent.
+    pub probing: bool,
+    /// Those that were asked for.
+    pub probes: Vec<(Instant, ProbeCluster)>,
     pub samples: Vec<Sample>,
     delivered: Bytes,
     lost: u64,
     pacer: Pacer,
-    unsent: VecDeque<Bytes>,
     in_flight: VecDeque<PacketResult>,
     number: u64,
-    feedback_at: Instant,
-    frame_at: Instant,
-    rng: Rng,
+}
+
+impl Source {
+    fn waiting(&self) -> Bytes {
+        self.unsent.iter().copied().sum()
+    }
+
+    /// A frame every 33 ms, in packets of at most the usual size.
+    fn encode(&mut self, now: Instant, target: Rate) {
+        if now < self.next_frame {
+            return;
+        }
+        self.next_frame = now + FRAME;
+        // An encoder skips frames rather than queue for a second.
+        if self.waiting() > target * Duration::from_millis(250) {
+            return;
+        }
+        let mut left = target.mul_f64(self.usage).min(self.demand) * FRAME;
+        while left > Bytes::ZERO {
+            let size = left.min(PACKET);
+            self.unsent.push_back(size);
+            left = left.saturating_sub(size);
+        }
+    }
 }
 
 impl Testbed {
@@ -135,19 +176,26 @@ impl Testbed {
             controller,
             link: Link::new(link),
             ecn: Ecn::NotEct,
-            demand: LIMITS.max,
-            feedback_loss: 0.0,
-            feedback_twice: 0.0,
+            source: Source {
+                demand: LIMITS.max,
+                usage: 1.0,
+                unsent: VecDeque::new(),
+                next_frame: Instant::ZERO,
+            },
+            feedback: Feedback {
+                loss: 0.0,
+                twice: 0.0,
+                next: Instant::ZERO,
+                rng: Rng::new(1).stream("feedback"),
+            },
+            probing: true,
+            probes: Vec::new(),
             samples: Vec::new(),
             delivered: Bytes::ZERO,
             lost: 0,
             pacer,
-            unsent: VecDeque::new(),
             in_flight: VecDeque::new(),
             number: 0,
-            feedback_at: Instant::ZERO,
-            frame_at: Instant::ZERO,
-            rng: Rng::new(1).stream("feedback"),
         }
     }
 
@@ -156,16 +204,18 @@ impl Testbed {
         let end = self.now + Duration::from_secs_f64(seconds);
         while self.now < end {
             self.now += STEP;
-            self.encode();
+            self.source.encode(self.now, self.controller.target_rate());
             let due = self.controller.poll_timeout();
             if due.is_some_and(|deadline| deadline.at <= self.now) {
                 self.controller.on_timeout(self.now);
             }
             while let Some(cluster) = self.controller.poll_probe(self.now) {
-                self.pacer.add_probe(self.now, &cluster);
+                if self.probing {
+                    self.pacer.add_probe(self.now, &cluster);
+                }
+                self.probes.push((self.now, cluster));
             }
-            self.controller
-                .set_backlog(self.unsent.iter().copied().sum());
+            self.controller.set_backlog(self.source.waiting());
             self.pacer.set_rate(self.now, self.controller.pacing_rate());
             self.transmit();
             self.feed_back();
@@ -180,30 +230,11 @@ impl Testbed {
         }
     }
 
-    /// A frame every 33 ms, in packets of at most the usual size.
-    fn encode(&mut self) {
-        if self.now < self.frame_at {
-            return;
-        }
-        self.frame_at = self.now + FRAME;
-        // An encoder skips frames rather than queue for a second.
-        let waiting: Bytes = self.unsent.iter().copied().sum();
-        if waiting > self.controller.target_rate() * Duration::from_millis(250) {
-            return;
-        }
-        let mut left = self.controller.target_rate().min(self.demand) * FRAME;
-        while left > Bytes::ZERO {
-            let size = left.min(PACKET);
-            self.unsent.push_back(size);
-            left = left.saturating_sub(size);
-        }
-    }
-
     fn transmit(&mut self) {
         while self.pacer.next_send(self.now) <= self.now {
             let probe = self.pacer.probe();
             let padding = probe.map(|_| PACKET);
-            let Some(size) = self.unsent.pop_front().or(padding) else {
+            let Some(size) = self.source.unsent.pop_front().or(padding) else {
                 return;
             };
             let sent = SentPacket {
@@ -231,10 +262,10 @@ impl Testbed {
 
     /// What had arrived one delay ago, and what was lost before.
     fn feed_back(&mut self) {
-        if self.now < self.feedback_at {
+        if self.now < self.feedback.next {
             return;
         }
-        self.feedback_at = self.now + FEEDBACK;
+        self.feedback.next = self.now + FEEDBACK;
         let reported = self.now.saturating_sub(self.link.delay) + CLOCK_OFFSET;
         let is_reported = |r: &PacketResult| r.arrival.is_some_and(|at| at <= reported);
         let Some(last) = self.in_flight.iter().rposition(is_reported) else {
@@ -248,13 +279,13 @@ impl Testbed {
         for result in late.into_iter().rev() {
             self.in_flight.push_front(result);
         }
-        if self.rng.chance(self.feedback_loss) {
+        if self.feedback.rng.chance(self.feedback.loss) {
             return;
         }
         let last = &results[results.len() - 1];
         let rtt = Some(self.now.saturating_since(last.sent.sent_at));
         self.controller.on_feedback(self.now, &results, rtt);
-        if self.rng.chance(self.feedback_twice) {
+        if self.feedback.rng.chance(self.feedback.twice) {
             self.controller.on_feedback(self.now, &results, rtt);
         }
     }
