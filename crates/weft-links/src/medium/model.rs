@@ -7,8 +7,12 @@ use weft_units::{Deadline, Instant};
 
 /// What a kind of medium does, as [`Medium`](crate::Medium) has it.
 pub(crate) trait Model<P> {
-    fn channel_count(&self) -> u16;
-    fn channel_of(&self, station: StationId) -> ChannelId;
+    fn channel_count(&self) -> u16 {
+        1
+    }
+    fn channel_of(&self, _station: StationId) -> ChannelId {
+        ChannelId(0)
+    }
 
     fn enqueue(
         &mut self,

@@ -130,14 +130,6 @@ impl<P> TokenRing<P> {
 }
 
 impl<P> Model<P> for TokenRing<P> {
-    fn channel_count(&self) -> u16 {
-        1
-    }
-
-    fn channel_of(&self, _: StationId) -> ChannelId {
-        ChannelId(0)
-    }
-
     fn enqueue(
         &mut self,
         now: Instant,

@@ -169,14 +169,6 @@ impl<P> Wifi<P> {
 }
 
 impl<P> Model<P> for Wifi<P> {
-    fn channel_count(&self) -> u16 {
-        1
-    }
-
-    fn channel_of(&self, _: StationId) -> ChannelId {
-        ChannelId(0)
-    }
-
     fn enqueue(
         &mut self,
         now: Instant,
