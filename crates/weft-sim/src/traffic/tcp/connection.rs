@@ -1,5 +1,7 @@
 //! One connection after the other between the two ends of a flow.
 
+use std::ops::Range;
+
 use weft_experiment::{CongestionKind, EcnMode, TcpSetup, Transfer};
 use weft_links::Ecn;
 use weft_units::{Bytes, Duration, Instant, Rng};
@@ -31,9 +33,8 @@ pub(crate) struct Connection {
     plan: Plan,
     rng: Rng,
     work: Work,
-    /// The first segment of the present transfer, and the first after it.
-    first: u32,
-    end: u32,
+    /// Of the present transfer.
+    segments: Range<u32>,
     state: State,
     stopped: bool,
     far: Far,
@@ -90,8 +91,7 @@ impl Connection {
                 size: None,
                 pause: Duration::ZERO,
             },
-            first: 0,
-            end: 0,
+            segments: 0..0,
             state: State::Idle(None),
             stopped: false,
             far: Far {
@@ -131,8 +131,8 @@ impl Connection {
 
     fn open(&mut self, now: Instant, network: &mut Network) {
         let (count, _) = self.work.segments();
-        self.first = self.end;
-        self.end = self.first.saturating_add(count);
+        let first = self.segments.end;
+        self.segments = first..first.saturating_add(count);
         self.state = State::Connecting {
             since: now,
             sent_at: now,
@@ -142,7 +142,9 @@ impl Connection {
     }
 
     fn send_syn(&self, now: Instant, network: &mut Network) {
-        let body = Body::Syn { first: self.first };
+        let body = Body::Syn {
+            first: self.segments.start,
+        };
         let leg = self.legs.there;
         network.send(now, leg, self.id, SYN_SIZE, Ecn::NotEct, body);
     }
@@ -177,11 +179,11 @@ impl Connection {
         match packet.body {
             Body::Syn { first } => {
                 // A SYN sent again opens nothing.
-                if self.far.end != self.end {
+                if self.far.end != self.segments.end {
                     self.far = Far {
                         receiver: Receiver::new(first),
                         first,
-                        end: self.end,
+                        end: self.segments.end,
                         last: self.work.segments().1,
                         delivered_before: self.delivered(),
                     };
@@ -211,12 +213,13 @@ impl Connection {
     pub fn on_return(&mut self, now: Instant, packet: &Packet, network: &mut Network) {
         match (packet.body, &mut self.state) {
             (Body::SynAck { first }, State::Connecting { since, sent_at, .. })
-                if first == self.first =>
+                if first == self.segments.start =>
             {
                 let handshake = now.saturating_since(*sent_at);
                 let congestion = congestion::build(self.congestion, now, handshake, &self.rng);
                 let window = self.receive_window;
-                let sender = Sender::new(now, congestion, self.first, self.end, window, handshake);
+                let Range { start, end } = self.segments;
+                let sender = Sender::new(now, congestion, start, end, window, handshake);
                 self.state = State::Open {
                     since: *since,
                     sender: Box::new(sender),
@@ -248,7 +251,7 @@ impl Connection {
         };
         while let Some(segment) = sender.poll_transmit(now) {
             let Segment { number, .. } = segment;
-            let is_last = number.checked_add(1) == Some(self.end);
+            let is_last = number.checked_add(1) == Some(self.segments.end);
             let payload = if is_last { last } else { PAYLOAD };
             let body = Body::Segment(segment);
             let size = HEADERS + payload;

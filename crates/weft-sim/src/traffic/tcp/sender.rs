@@ -34,15 +34,20 @@ pub(crate) struct Sender {
     receive_window: u32,
     probe: Probe,
     timers: Timers,
-    /// The pacer lets the next burst go.
-    paced_until: Instant,
-    /// Segments of the burst that is going.
-    burst_left: u32,
+    pacing: Pacing,
     /// The next new segment tells that the window was reduced, for whatever
     /// reason (CWR, RFC 3168 section 6.1.2).
     tell_reduced: bool,
     window_was_full: bool,
     pub counters: SenderCounters,
+}
+
+#[derive(Default)]
+struct Pacing {
+    /// The next burst may go.
+    until: Instant,
+    /// Segments of the burst that is going.
+    burst_left: u32,
 }
 
 #[derive(Clone, Copy, Default, Debug)]
@@ -109,8 +114,7 @@ impl Sender {
             receive_window,
             probe: Probe::None,
             timers: Timers::default(),
-            paced_until: Instant::ZERO,
-            burst_left: 0,
+            pacing: Pacing::default(),
             tell_reduced: false,
             window_was_full: false,
             counters: SenderCounters::default(),
@@ -149,25 +153,25 @@ impl Sender {
         }
         if in_flight >= self.window() {
             self.window_was_full = true;
-            self.burst_left = 0;
+            self.pacing.burst_left = 0;
             return None;
         }
         let lost = self.board.next_lost();
         let number = lost.unwrap_or(self.board.next());
         if lost.is_none() && number >= self.limit() {
             self.window_was_full = false;
-            self.burst_left = 0;
+            self.pacing.burst_left = 0;
             self.rate.on_application_limited(in_flight);
             return None;
         }
-        if self.burst_left == 0 {
-            if now < self.paced_until {
-                self.timers.pacing = Some(self.paced_until);
+        if self.pacing.burst_left == 0 {
+            if now < self.pacing.until {
+                self.timers.pacing = Some(self.pacing.until);
                 return None;
             }
-            self.burst_left = self.congestion.burst();
+            self.pacing.burst_left = self.congestion.burst();
         }
-        self.burst_left -= 1;
+        self.pacing.burst_left -= 1;
         Some(self.transmit(now, number))
     }
 
@@ -186,7 +190,7 @@ impl Sender {
         if let Some(rate) = self.congestion.pacing_rate() {
             let size = Bytes(u64::from(HEADERS + PAYLOAD));
             let gap = rate.time_for(size).unwrap_or(Duration::from_secs(1));
-            self.paced_until = self.paced_until.max(now) + gap;
+            self.pacing.until = self.pacing.until.max(now) + gap;
         }
         if self.timers.retransmission.is_none() {
             self.arm(now);
