@@ -18,6 +18,8 @@ use super::scalar::Scalar;
 use crate::statistics::Centre;
 
 /// The whole file.
+///
+/// More than fifteen fields: one for each key at the top of a file.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct File {

@@ -23,6 +23,8 @@ pub enum Topology {
 
 /// A link: its SPEC, keys that change it, and the way back; or a station of a
 /// medium. A text in the place of the table is its SPEC.
+///
+/// More than fifteen fields: one for each key of a link's table.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Link {

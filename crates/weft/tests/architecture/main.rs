@@ -6,6 +6,7 @@ mod document;
 mod imports;
 mod licence;
 mod manifests;
+mod sizes;
 mod source;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -105,6 +106,12 @@ fn little_is_touched_to_add_something() {
             assert!(path.is_file(), "{what}: there is no {file}");
         }
     }
+}
+
+#[test]
+fn files_and_structures_are_small() {
+    let wrong = sizes::too_large();
+    assert!(wrong.is_empty(), "to be split: {wrong:#?}");
 }
 
 /// Nothing is understood without everything where modules import each other in

@@ -74,6 +74,40 @@ pub fn imports(text: &str) -> Vec<Import> {
     imports
 }
 
+/// Structures with named fields, and how many each has.
+pub fn structs(text: &str) -> Vec<(String, usize)> {
+    let plain = without_words(text);
+    let words = words(&plain);
+    let declared = words
+        .windows(2)
+        .enumerate()
+        .filter(|(_, w)| w[0] == "struct");
+    let declared = declared.filter_map(|(at, w)| {
+        let rest = &words[at + 2..];
+        let body = rest.iter().position(|word| ["{", ";"].contains(word))?;
+        (rest[body] == "{").then(|| (w[1].to_owned(), fields(&rest[body..])))
+    });
+    declared.collect()
+}
+
+/// Colons within the first braces, those of deeper ones aside.
+fn fields(words: &[&str]) -> usize {
+    let mut depth = 0;
+    let mut fields = 0;
+    for word in words {
+        match *word {
+            "{" | "(" | "[" => depth += 1,
+            "}" | ")" | "]" => depth -= 1,
+            ":" if depth == 1 => fields += 1,
+            _ => {}
+        }
+        if depth == 0 {
+            break;
+        }
+    }
+    fields
+}
+
 /// Whether what follows these words begins with `pub` or `pub(...)`.
 fn is_public(before: &[&str]) -> bool {
     match before.last() {
