@@ -29,10 +29,8 @@ pub use counters::{Counters, DropReason, Tally};
 pub use discipline::{Aqm, EcnMarking};
 pub use generated::{Generated, GeneratedError, GeneratedRates, Motion, Network, Seeds, Ways};
 pub use loss::GilbertElliott;
-pub use medium::{
-    ApQueue, ChannelId, GuardInterval, Link, Medium, MediumSpec, RadioCounters, ServiceTime,
-    StationId, WifiError, WifiRate, WifiSpec, WifiStandard, WifiStation, Wired, WiredDirection,
-};
+// A kind of medium is exported by the folder of all kinds only.
+pub use medium::*;
 pub use packet::{Departure, Ecn, FlowId, PacketInfo, TrafficClass};
 pub use queue::QueueLimit;
 pub use schedule::{Schedule, ScheduleError};
