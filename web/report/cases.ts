@@ -34,5 +34,6 @@ export function under(data: Data, chosen: string): Data {
     worse_than_single: renamed(data.worse_than_single),
     cdfs: renamed(data.cdfs),
     series: keyed(data.series),
+    more_series: Object.fromEntries(Object.entries(data.more_series ?? {}).map(([seed, series]) => [seed, keyed(series)])),
   };
 }

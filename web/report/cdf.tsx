@@ -3,7 +3,9 @@
 import { useMemo } from 'preact/hooks';
 import uPlot from 'uplot';
 import type { Data } from './data';
+import { number } from './figures';
 import { lookOf, type Palette } from './look';
+import { cutOf } from './outliers';
 import { Plot, type Line } from './plot';
 
 const TITLES: Readonly<Record<string, readonly [string, string]>> = {
@@ -26,15 +28,17 @@ export function Distributions({ data, palette }: { data: Data; palette: Palette 
 
 function Distribution({ data, of, palette }: { data: Data; of: string; palette: Palette }) {
   const [title, unit] = TITLES[of] ?? [of, ''];
-  const { x, lines } = useMemo(() => {
+  const { x, lines, highest } = useMemo(() => {
     const mine = data.cdfs.filter((each) => each.of === of);
     const tables = mine.map((each) => [steps(each.quantiles), each.quantiles.map((_, index, all) => (index / (all.length - 1)) * 100)] as unknown as uPlot.AlignedData);
     const joined = tables.length > 1 ? uPlot.join(tables) : (tables[0] ?? [[]]);
     const [values = [], ...shares] = joined as unknown as readonly (readonly (number | null)[])[];
     const drawn: Line[] = mine.map((each, index) => ({ ...lookOf(data.systems.findIndex((system) => system.name === each.system)), name: each.system, values: filled(shares[index] ?? []) }));
-    return { x: values as readonly number[], lines: drawn };
+    const cut = cutOf(mine.flatMap((each) => each.quantiles));
+    const length = cut === null ? values.length : (values as readonly number[]).filter((value) => value <= cut.top).length;
+    return { x: (values as readonly number[]).slice(0, length), lines: drawn.map((line) => ({ ...line, values: line.values.slice(0, length) })), highest: cut?.highest ?? null };
   }, [data, of]);
-  return <Plot title={title} unit="at most this, % of the time" x={x} xUnit={unit} lines={lines} palette={palette} top={100} />;
+  return <Plot title={title} unit={`at most this, % of the time${highest === null ? '' : `; the rest up to ${number(highest)} ${unit}`}`} x={x} xUnit={unit} lines={lines} palette={palette} top={100} />;
 }
 
 /** Values that stand still are moved apart a little: the axis needs them in order. */

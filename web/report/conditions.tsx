@@ -8,7 +8,9 @@ export function Conditions({ data }: { data: Data }) {
   const { scenario } = data;
   return (
     <>
-      <Command text={data.conditions.command} />
+      {(data.sides ?? [data]).map(({ conditions }) => (
+        <Command key={conditions.command + String(conditions.unix_s)} text={conditions.command} />
+      ))}
       {data.notes.map((note) => (
         <p key={note} class="quiet small">
           {note}

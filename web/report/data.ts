@@ -96,6 +96,7 @@ export interface Data {
     readonly duration_s: number;
     readonly measure_from_s: number;
     readonly centre: 'mean' | 'median';
+    /** `null`: the best call over one link, by each metric. */
     readonly baseline: string | null;
     /** What the scenario asks for; empty: everything. */
     readonly metrics: readonly string[];
@@ -125,7 +126,29 @@ export interface Data {
   readonly worse_than_single: readonly Worse[];
   readonly selfcheck: readonly Check[];
   readonly cdfs: readonly Cdf[];
+  /** Of seed 1, by system. */
   readonly series: Readonly<Record<string, Series>>;
+  /** Of further seeds, then by system; reports of earlier versions have none. */
+  readonly more_series?: Readonly<Record<string, Readonly<Record<string, Series>>>>;
+  /** Of two folders that lie over each other. */
+  readonly sides?: readonly Side[];
+}
+
+/** One of two folders of results. */
+export interface Side extends Pick<Data, 'version' | 'engine' | 'conditions' | 'seeds'> {
+  readonly name: string;
+  readonly scenario: Pick<Data['scenario'], 'name' | 'title' | 'duration_s' | 'measure_from_s'>;
+}
+
+/** Seeds whose runs can be shown over time. */
+export function shownSeeds(data: Data): readonly number[] {
+  const more = Object.keys(data.more_series ?? {}).map(Number);
+  return [...(Object.keys(data.series).length > 0 ? [1] : []), ...more].sort((a, b) => a - b);
+}
+
+/** The same with the runs of this seed over time. */
+export function withSeed(data: Data, seed: number): Data {
+  return seed === 1 ? data : { ...data, series: data.more_series?.[seed] ?? {} };
 }
 
 /** A metric's name without the flow or link behind it, and that. */

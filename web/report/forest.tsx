@@ -4,6 +4,7 @@
 import { split, type Metric, type Row } from './data';
 import { bounds, interval, number, scaled, unitOf } from './figures';
 import { lookOf, type Look } from './look';
+import { cutOf } from './outliers';
 
 interface ForestProps {
   readonly metric: Metric;
@@ -18,8 +19,11 @@ interface ForestProps {
 
 export function Forest({ metric, of, rows, systems, values, baseline }: ForestProps) {
   const scale = (value: number): number => scaled(metric.name, value);
-  const everything = rows.flatMap((row) => [row.mean, row.ci95[0] ?? row.mean, row.ci95[1] ?? row.mean, ...values(row.system).filter((v) => v !== null)]);
-  const [low, high] = bounds(everything.map(scale));
+  const estimates = rows.flatMap((row) => [row.mean, row.ci95[0] ?? row.mean, row.ci95[1] ?? row.mean]);
+  const seeds = rows.flatMap((row) => values(row.system).filter((v) => v !== null));
+  const end = Math.max(...estimates, cutOf(seeds)?.top ?? Infinity);
+  const beyond = seeds.filter((value) => value > end).length;
+  const [low, high] = bounds([...estimates, ...seeds.filter((value) => value <= end)].map(scale));
   const place = (value: number): string => `${((Math.min(Math.max(scale(value), low), high) - low) / (high - low)) * 100}%`;
   const unit = unitOf(metric.name, metric.unit);
   return (
@@ -46,7 +50,10 @@ export function Forest({ metric, of, rows, systems, values, baseline }: ForestPr
         <span />
         <span class="forest-ends">
           <span>{number(low)}</span>
-          <span>{number(high)}</span>
+          <span>
+            {beyond > 0 && `${beyond} ${beyond === 1 ? 'seed' : 'seeds'} beyond `}
+            {number(high)}
+          </span>
         </span>
         <span />
       </div>

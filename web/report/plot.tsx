@@ -131,7 +131,8 @@ function options({ unit, x, xUnit, lines, palette, group, height = 190, top, axi
   return {
     width: Math.max(width, 120),
     height,
-    padding: [8, 22, 0, 0],
+    // Half of the last label of the axis stands beyond it.
+    padding: [8, 18 + 3 * xUnit.length, 0, 0],
     legend: { show: false },
     cursor: {
       y: false,

@@ -3,7 +3,7 @@ import { useMemo, useState } from 'preact/hooks';
 import { casesOf, under } from './cases';
 import { Conditions } from './conditions';
 import { Distributions } from './cdf';
-import { split, type Data } from './data';
+import { shownSeeds, split, withSeed, type Data, type Side } from './data';
 import { number, seconds } from './figures';
 import { Forest } from './forest';
 import { foremost } from './headline';
@@ -23,6 +23,11 @@ export function Report({ data: everything }: { data: Data }) {
   const order = (name: string): number => data.metrics.findIndex((metric) => metric.name === split(name)[0]);
   names.sort((a, b) => order(a) - order(b));
   const changed = names.filter((name) => data.differences.some((each) => each.metric === name));
+  const seeds = shownSeeds(data);
+  const [chosenSeed, chooseSeed] = useState(seeds[0] ?? 1);
+  const seed = seeds.includes(chosenSeed) ? chosenSeed : (seeds[0] ?? 1);
+  const run = useMemo(() => withSeed(data, seed), [data, seed]);
+  const oneRun = `The run with seed ${seed}${data.traces.length === 0 ? '' : `, trace ${data.traces[(seed - 1) % data.traces.length] ?? ''}`}.`;
   return (
     <>
       <Head data={everything} />
@@ -47,7 +52,7 @@ export function Report({ data: everything }: { data: Data }) {
           </Part>
         )}
         {changed.length > 0 && (
-          <Part id="differences" title="What each system changes" note={`Differences to ${data.scenario.baseline ?? ''}, seed by seed, with 95 % intervals. “Unclear” means that the interval holds zero.`}>
+          <Part id="differences" title="What each system changes" note={`Differences to ${baselineWords(data)}, seed by seed, with 95 % intervals. “Unclear” means that the interval holds zero.`}>
             <Foremost names={changed} data={data} view={Differences} />
           </Part>
         )}
@@ -60,12 +65,13 @@ export function Report({ data: everything }: { data: Data }) {
             <WorseThanSingle data={data} />
           </Part>
         )}
-        <Part id="time" title="Over time" note="The run with seed 1.">
-          <OverTime key={chosen} data={data} palette={palette} />
+        <Part id="time" title="Over time" note={oneRun}>
+          <Seeds all={data.seeds} shown={seeds} chosen={seed} choose={chooseSeed} />
+          <OverTime key={chosen} data={run} palette={palette} />
         </Part>
-        {anyInside(data) && (
-          <Part id="controllers" title="Inside the congestion controllers" note="The run with seed 1: what each call sent and met, and what its controller made of it.">
-            <Inside key={chosen} data={data} palette={palette} />
+        {anyInside(run) && (
+          <Part id="controllers" title="Inside the congestion controllers" note={`${oneRun} What each call sent and met, and what its controller made of it.`}>
+            <Inside key={chosen} data={run} palette={palette} />
           </Part>
         )}
         {data.cdfs.length > 0 && (
@@ -140,7 +146,7 @@ function Forests({ data, names }: OfMetrics) {
             rows={data.results.filter((row) => row.metric === name)}
             systems={systems}
             values={(system) => data.values[system]?.[name] ?? []}
-            baseline={baselineOf(data)}
+            baseline={data.sides === undefined ? baselineOf(data, name) : null}
           />
         );
       })}
@@ -149,17 +155,7 @@ function Forests({ data, names }: OfMetrics) {
 }
 
 function Head({ data }: { data: Data }) {
-  const { scenario, conditions } = data;
-  const date = new Date(conditions.unix_s * 1000).toISOString().slice(0, 16).replace('T', ' ');
-  const facts = [
-    scenario.name,
-    `weft ${data.version}, engine ${data.engine}`,
-    ...(data.traces.length > 0 ? [`traces ${data.traces.join(', ')}, one a seed`] : []),
-    data.seeds.length === 1 ? 'one seed' : `seeds ${data.seeds[0] ?? '–'} to ${data.seeds.at(-1) ?? '–'}`,
-    `${seconds(scenario.duration_s)} each${scenario.measure_from_s > 0 ? `, measured from ${seconds(scenario.measure_from_s)}` : ''}`,
-    `${date} UTC`,
-    `${data.finished} runs in ${seconds(conditions.took_s)}, ${conditions.machine}`,
-  ];
+  const { scenario } = data;
   const failing = data.selfcheck.filter((check) => !check.ok).length;
   const agreeing = data.published.filter((each) => each.verdict === 'agrees').length;
   return (
@@ -167,11 +163,18 @@ function Head({ data }: { data: Data }) {
       <p class="brand">weft lab</p>
       <h1>{scenario.title}</h1>
       {scenario.about !== '' && <p class="about">{scenario.about}</p>}
-      <ul class="facts">
-        {facts.map((fact) => (
-          <li key={fact}>{fact}</li>
-        ))}
-      </ul>
+      {(data.sides ?? [{ ...data, name: '' }]).map((side) => (
+        <ul class="facts" key={side.name}>
+          {side.name !== '' && (
+            <li>
+              <strong>{side.name}</strong>
+            </li>
+          )}
+          {factsOf(side, data).map((fact) => (
+            <li key={fact}>{fact}</li>
+          ))}
+        </ul>
+      ))}
       <ul class="badges">
         <Badge tone={failing === 0 ? 'good' : 'bad'} to="#selfcheck">
           {failing === 0 ? '✓ self-check fits' : `✗ ${failing} self-checks do not fit`}
@@ -197,6 +200,20 @@ function Head({ data }: { data: Data }) {
       )}
     </header>
   );
+}
+
+function factsOf(side: Side, { traces, finished, sides }: Data): readonly string[] {
+  const { scenario, conditions, seeds } = side;
+  const date = new Date(conditions.unix_s * 1000).toISOString().slice(0, 16).replace('T', ' ');
+  return [
+    scenario.name,
+    `weft ${side.version}, engine ${side.engine}`,
+    ...(traces.length > 0 ? [`traces ${traces.join(', ')}, one a seed`] : []),
+    seeds.length === 1 ? 'one seed' : `seeds ${seeds[0] ?? '–'} to ${seeds.at(-1) ?? '–'}`,
+    `${seconds(scenario.duration_s)} each${scenario.measure_from_s > 0 ? `, measured from ${seconds(scenario.measure_from_s)}` : ''}`,
+    `${date} UTC`,
+    `${sides === undefined ? `${finished} runs in ` : ''}${seconds(conditions.took_s)}, ${conditions.machine}`,
+  ];
 }
 
 function Badge({ tone, to, children }: { tone: string; to: string; children: ComponentChildren }) {
@@ -228,9 +245,32 @@ function Fold({ open, label, children }: { open: boolean; label: string; childre
   );
 }
 
-/** The system that others are compared with, under its name here. */
-function baselineOf(data: Data): string | null {
-  return data.systems.find((each) => each.system === data.scenario.baseline)?.name ?? null;
+/** The system that others are compared with by this metric, under its name here. */
+function baselineOf(data: Data, metric: string): string | null {
+  return data.differences.find((each) => each.metric === metric)?.baseline ?? null;
+}
+
+/** What differences are to, in words. */
+function baselineWords(data: Data): string {
+  const [first] = data.sides ?? [];
+  if (first !== undefined) return `the same system in ${first.name}`;
+  return data.scenario.baseline ?? (data.worse_than_single.length > 0 ? 'the best call over one link, by each metric' : (data.differences[0]?.baseline ?? ''));
+}
+
+/** Which run is looked at. */
+function Seeds({ all, shown, chosen, choose }: { all: readonly number[]; shown: readonly number[]; chosen: number; choose: (seed: number) => void }) {
+  if (shown.length < 2) return null;
+  return (
+    <div class="seeds" role="group" aria-label="Seed">
+      <span class="quiet">Seed</span>
+      {shown.map((seed) => (
+        <button type="button" key={seed} aria-pressed={seed === chosen} onClick={() => choose(seed)}>
+          {seed}
+        </button>
+      ))}
+      {all.length > shown.length && <span class="quiet">the others are in series/</span>}
+    </div>
+  );
 }
 
 function note(data: Data): string {

@@ -28,6 +28,7 @@ export function Verdict({ verdict }: { verdict: string }) {
 export function Differences({ data, names }: { data: Data; names: readonly string[] }) {
   const mine = data.differences.filter((each) => names.includes(each.metric));
   const systems = [...new Set(mine.map((each) => each.system))];
+  const baselines = new Set(mine.map((each) => each.baseline));
   const metrics = names.flatMap((name) => {
     const metric = data.metrics.find((each) => each.name === split(name)[0]);
     return metric === undefined ? [] : [{ ...metric, name, of: split(name)[1] }];
@@ -37,7 +38,7 @@ export function Differences({ data, names }: { data: Data; names: readonly strin
       <table>
         <thead>
           <tr>
-            <th>Minus {data.scenario.baseline}</th>
+            <th>{baselines.size === 1 ? `Minus ${[...baselines][0] ?? ''}` : 'Change'}</th>
             {systems.map((system) => (
               <th key={system} class="figure">
                 {system}
@@ -50,6 +51,7 @@ export function Differences({ data, names }: { data: Data; names: readonly strin
             <tr key={metric.name}>
               <th scope="row" title={metric.formula}>
                 {metric.title} {metric.of !== null && <span class="of">{metric.of}</span>} <span class="quiet">{unitOf(split(metric.name)[0], metric.unit)}</span>
+                {baselines.size > 1 && data.sides === undefined && <span class="quiet small-line">to {mine.find((each) => each.metric === metric.name)?.baseline}</span>}
               </th>
               {systems.map((system) => (
                 <Cell key={system} found={mine.find((each) => each.system === system && each.metric === metric.name)} />

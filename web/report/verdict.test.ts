@@ -3,11 +3,12 @@ import type { Data } from './data';
 import { verdictOf } from './verdict';
 
 type Values = Record<string, { goodput_mbps?: readonly (number | null)[]; freeze_s?: readonly (number | null)[] }>;
-const data = (values: Values, baseline: string | null = null): Data =>
+const data = (values: Values, baseline: string | null = null, differences: readonly object[] = []): Data =>
   ({
     scenario: { duration_s: 60, measure_from_s: 0, baseline },
     systems: Object.keys(values).map((name) => ({ name, system: name, case: [] })),
     values,
+    differences,
   }) as unknown as Data;
 
 it('compares with the best single link of each metric, seed by seed', () => {
@@ -33,5 +34,20 @@ it('says where the subject loses, and where both are the same', () => {
 it('takes the baseline where there is no single link, and says nothing of a system alone', () => {
   const values = { codel: { goodput_mbps: [4] }, fifo: { goodput_mbps: [4.1] } };
   expect(verdictOf(data(values, 'fifo'))).toEqual(['codel carried as much as fifo did: 4 Mbit/s.']);
+  expect(verdictOf(data(values, null, [{ system: 'fifo', baseline: 'codel', metric: 'goodput_mbps' }]))).toEqual(['fifo carried as much as codel did: 4.10 Mbit/s.']);
   expect(verdictOf(data({ weft: { goodput_mbps: [4] } }))).toEqual([]);
+});
+
+it('says of two folders what the second changes of the call over all links', () => {
+  const values = {
+    'webrtc@lte · old': { goodput_mbps: [4, 4] },
+    'weft · old': { goodput_mbps: [5, 5], freeze_s: [1, 3] },
+    'webrtc@lte · new': { goodput_mbps: [4, 4] },
+    'weft · new': { goodput_mbps: [6, 6], freeze_s: [0, 0] },
+  };
+  const differences = ['webrtc@lte', 'weft'].map((name) => ({ system: `${name} · new`, baseline: `${name} · old`, metric: 'goodput_mbps' }));
+  expect(verdictOf({ ...data(values, null, differences), sides: [] })).toEqual([
+    'weft · new carried 1.2 times what weft · old did (more in 2 of 2 seeds).',
+    'weft · new never stood still, weft · old for 2 s (weft · new less in 2 of 2 seeds).',
+  ]);
 });

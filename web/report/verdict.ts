@@ -11,6 +11,7 @@ const SINGLE = /@|^single/;
 
 /** What stands first in the report; nothing where there is nothing to compare. */
 export function verdictOf(data: Data): readonly string[] {
+  if (data.sides !== undefined) return changeOf(data);
   const subject = subjectOf(data);
   if (subject === null) return [];
   const carried = against(data, subject, 'goodput_mbps', (a, b) => b - a);
@@ -18,10 +19,28 @@ export function verdictOf(data: Data): readonly string[] {
   return [...(carried === null ? [] : [carriedSentence(subject, carried)]), ...(still === null ? [] : [stillSentence(subject, still, data.scenario.duration_s - data.scenario.measure_from_s)])];
 }
 
+/** What the second folder changes, of the call over all links. */
+function changeOf(data: Data): readonly string[] {
+  const of = (metric: string) => data.differences.filter((each) => each.metric === metric);
+  const subject = of('goodput_mbps').length > 0 ? 'goodput_mbps' : 'throughput_mbps';
+  const found = of(subject).find(({ system }) => system.startsWith('weft ')) ?? of(subject).find(({ system }) => !SINGLE.test(system)) ?? of(subject)[0];
+  if (found === undefined) return [];
+  const pairs = (metric: string): Pairs | null => pairsOf(data.values, metric, found.system, found.baseline);
+  const [carried, still] = [pairs(subject), pairs('freeze_s')];
+  return [...(carried === null ? [] : [carriedSentence(found.system, carried)]), ...(still === null ? [] : [stillSentence(found.system, still, data.scenario.duration_s - data.scenario.measure_from_s)])];
+}
+
 /** What is asked about: the call over all links. */
-function subjectOf({ systems, scenario }: Data): string | null {
-  const many = systems.filter(({ name, system }) => !SINGLE.test(name) && system !== scenario.baseline);
+function subjectOf(data: Data): string | null {
+  const baselines = baselinesOf(data);
+  const many = data.systems.filter(({ name }) => !SINGLE.test(name) && !baselines.includes(name));
   return (many.find(({ name }) => name === 'weft') ?? many[0])?.name ?? null;
+}
+
+/** Names of what others are compared with: as the scenario says, or as was found. */
+function baselinesOf({ systems, scenario, differences }: Data): readonly string[] {
+  const told = systems.filter(({ system }) => system === scenario.baseline);
+  return told.length > 0 ? told.map(({ name }) => name) : [...new Set(differences.map(({ baseline }) => baseline))];
 }
 
 interface Pairs {
@@ -37,26 +56,29 @@ interface Pairs {
 }
 
 /** The subject beside the best single link, or beside the baseline where there is none. */
-function against({ systems, values, scenario }: Data, subject: string, metric: string, order: (a: number, b: number) => number): Pairs | null {
-  const of = (name: string): readonly (number | null)[] => values[name]?.[metric] ?? [];
+function against(data: Data, subject: string, metric: string, order: (a: number, b: number) => number): Pairs | null {
+  const { systems, values } = data;
   const singles = systems.map(({ name }) => name).filter((name) => SINGLE.test(name) && name !== subject);
-  const baseline = systems.filter(({ system, name }) => system === scenario.baseline && name !== subject).map(({ name }) => name);
-  const found = (singles.length > 0 ? singles : baseline)
-    .flatMap((other) => {
-      const pairs = of(subject).flatMap((mine, seed) => {
-        const theirs = of(other)[seed] ?? null;
-        return mine === null || theirs === null ? [] : [[mine, theirs] as const];
-      });
-      return pairs.length === 0 ? [] : [{ other, pairs, theirs: mean(pairs.map(([, each]) => each)) }];
-    })
+  const baselines = baselinesOf(data).filter((name) => name !== subject);
+  const found = (singles.length > 0 ? singles : baselines)
+    .flatMap((other) => pairsOf(values, metric, subject, other) ?? [])
     .sort((a, b) => order(a.theirs, b.theirs))[0];
-  if (found === undefined) return null;
-  const { other, pairs, theirs } = found;
+  return found === undefined ? null : { ...found, best: singles.length > 1 };
+}
+
+/** Two systems, seed by seed. */
+function pairsOf(values: Data['values'], metric: string, subject: string, other: string): Pairs | null {
+  const of = (name: string): readonly (number | null)[] => values[name]?.[metric] ?? [];
+  const pairs = of(subject).flatMap((mine, seed) => {
+    const theirs = of(other)[seed] ?? null;
+    return mine === null || theirs === null ? [] : [[mine, theirs] as const];
+  });
+  if (pairs.length === 0) return null;
   return {
     other,
-    best: singles.length > 1,
+    best: false,
     mine: mean(pairs.map(([each]) => each)),
-    theirs,
+    theirs: mean(pairs.map(([, each]) => each)),
     more: pairs.filter(([a, b]) => a > b).length,
     less: pairs.filter(([a, b]) => a < b).length,
     n: pairs.length,

@@ -1,19 +1,25 @@
-/** First wait and upper bound between attempts, in ms. Chosen by us: the first
- *  retry is not noticed, the last does no harm to a server that restarts. */
+/** Waits between attempts, in ms. Chosen by us: the first retry is not noticed;
+ *  who comes again within a minute of a restart finds the server within 3 s of
+ *  its return; later ones do no harm to a server that stays away. */
 const FIRST_MS = 500;
+const SOON_MS = 2_000;
 const LONGEST_MS = 8_000;
+const SOON_FOR_MS = 60_000;
 
 /** Doubling waits; `reset` after a success. */
 export class Backoff {
-  #attempt = 0;
+  #last = 0;
+  #waited = 0;
 
   next(): number {
-    const wait = Math.min(LONGEST_MS, FIRST_MS * 2 ** this.#attempt);
-    this.#attempt += 1;
-    return wait;
+    const longest = this.#waited < SOON_FOR_MS ? SOON_MS : LONGEST_MS;
+    this.#last = Math.min(longest, Math.max(FIRST_MS, this.#last * 2));
+    this.#waited += this.#last;
+    return this.#last;
   }
 
   reset(): void {
-    this.#attempt = 0;
+    this.#last = 0;
+    this.#waited = 0;
   }
 }

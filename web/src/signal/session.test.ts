@@ -131,6 +131,24 @@ it('asks again for a kind that the connection does not have, once', async () => 
   expect(posts()).toHaveLength(2);
 });
 
+it('does not let a connection wait that the server can take again', async () => {
+  const { env, session, bodies, say, posts } = await inRoom();
+  await session.publish({ video: track('video'), audio: track('audio') });
+  await settle();
+  env.peer.become('failed');
+  await env.pass(500);
+  env.peer.become('failed');
+  // For a second, which is longer than the event stream does.
+  await bodies[0]?.end();
+  await env.pass(500);
+  expect(session.publisher.state.value.kind).toBe('waiting');
+  const before = posts().length;
+  await say('welcome', { id: 'p1', secret: 's1', room: 'our room', participants: [] });
+  await settle();
+  expect(session.publisher.state.value.kind).not.toBe('waiting');
+  expect(posts().length).toBe(before + 1);
+});
+
 it('publishes under its id once welcomed, and anew under a new id', async () => {
   const { env, session, bodies, say, posts } = await inRoom();
   await session.publish({ video: track('video'), audio: track('audio') });

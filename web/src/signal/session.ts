@@ -128,7 +128,10 @@ export class RoomSession {
     const sentences = news(before, after);
     if (sentences.length > 0) this.said.set(sentences.join(' '));
     this.#syncPlayers(before, others(after));
-    if (event === 'welcome') this.#startPublishing();
+    if (event !== 'welcome') return;
+    // The server is back and knows us still: what waits for it need not wait longer.
+    if (after.secret === before.secret) this.hurry();
+    this.#startPublishing();
   }
 
   /** Under our present id, unless that is what we do already. */
