@@ -110,6 +110,73 @@ fn one_who_comes_back_in_time_keeps_the_id_and_nobody_notices() {
     assert_eq!(ada.expect("joined")["name"], "Eve", "no event in between");
 }
 
+/// The page says that it is being left, and is not there to wait for an answer.
+#[test]
+fn one_who_says_goodbye_is_gone_at_once_and_a_reload_is_nobody_new() {
+    let rig = Rig::start();
+    let mut ada = join(&rig, "name=Ada");
+    ada.expect("welcome");
+    let mut bob = join(&rig, "name=Bob");
+    let (header, known) = secret(&bob.expect("welcome"));
+    ada.expect("joined");
+    let leave = "DELETE /api/rooms/r/events?id=p2";
+    let hub = rig.handle.hub();
+
+    // A reload: goodbye, and there again within the time.
+    assert_eq!(
+        request(rig.address(), leave, &[(header, &known)], "").status,
+        204
+    );
+    drop(bob);
+    wait_for("the stream's end is noticed", || {
+        hub.poll_timeout().is_some()
+    });
+    rig.advance(Duration::from_millis(1_499));
+    assert_eq!(hub.counts().1, 2);
+    let back = "/api/rooms/r/events?name=Bob&id=p2";
+    let mut again = Events::open_with(rig.address(), back, &[(header, &known)]);
+    assert_eq!(again.expect("welcome")["id"], "p2");
+    rig.advance(Duration::from_secs(60));
+    assert_eq!(hub.counts().1, 2, "the goodbye is forgotten");
+
+    // For good.
+    assert_eq!(
+        request(rig.address(), leave, &[(header, &known)], "").status,
+        204
+    );
+    drop(again);
+    wait_for("the stream's end is noticed", || {
+        hub.poll_timeout().is_some()
+    });
+    rig.advance(Duration::from_millis(1_500));
+    assert_eq!(ada.expect("left"), json!({"id": "p2"}));
+    assert_eq!(
+        request(rig.address(), leave, &[(header, &known)], "").status,
+        404
+    );
+}
+
+#[test]
+fn nobody_says_goodbye_for_somebody_else() {
+    let rig = Rig::start();
+    let mut ada = join(&rig, "name=Ada");
+    let hers = secret(&ada.expect("welcome")).1;
+    join(&rig, "name=Bob").expect("welcome");
+    let bobs = "DELETE /api/rooms/r/events?id=p2";
+    for headers in [&[][..], &[("weft-secret", &*hers)][..]] {
+        let refused = request(rig.address(), bobs, headers, "");
+        assert_eq!(refused.status, 403);
+        assert_eq!(
+            refused.error(),
+            "Participant 'p2' in room 'r' is somebody else."
+        );
+    }
+    let nobody = "DELETE /api/rooms/r/events";
+    let refused = request(rig.address(), nobody, &[("weft-secret", &hers)], "");
+    assert_eq!(refused.status, 400);
+    assert_eq!(refused.error(), "The room does not know who goes.");
+}
+
 #[test]
 fn publications_show_when_they_are_connected_and_not_before() {
     let rig = Rig::start();
