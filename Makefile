@@ -120,6 +120,7 @@ package: setup-build web ## a .deb and an archive in out/package, tried; ARCH=ar
 .PHONY: check-package
 check-package: web
 	cargo build $(CARGO_FLAGS) --package weft
+	@command -v dpkg-shlibdeps >/dev/null || { echo "check-package: skipped: no dpkg-shlibdeps (Debian's dpkg-dev)"; exit 0; }; \
 	folder=$$(mktemp -d); trap 'rm -rf "$$folder"' EXIT; export OUT="$$folder"; \
 	scripts/package --binary $(TARGET_DIR)/debug/weft && scripts/try-package
 
