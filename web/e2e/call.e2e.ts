@@ -4,7 +4,7 @@
 
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, expect, it, vi } from 'vitest';
-import { brightness, chromiumPath, framesShown, openPage, startChromium, watchFrames } from './chromium';
+import { brightness, chromiumPath, framesShown, keepPeers, openPage, startChromium, watchFrames } from './chromium';
 import { whereTheMachineKeepsUp } from './machine';
 import { mayMakeNamespaces, ONE, TWO, TwoLinks, type Place, type Side } from './namespaces';
 import { startWeft, type Program } from './program';
@@ -49,18 +49,6 @@ async function call(from: Place, listen: string, links: readonly string[], to: P
   await framesShown(page, PICTURE, 30);
   expect((await brightness(page, PICTURE)).spread).toBeGreaterThan(15);
   return page;
-}
-
-/** Lets the test ask the page's connections for their statistics. */
-function keepPeers(): void {
-  const peers: RTCPeerConnection[] = [];
-  Object.assign(globalThis, { peers });
-  globalThis.RTCPeerConnection = class extends RTCPeerConnection {
-    constructor(configuration?: RTCConfiguration) {
-      super(configuration);
-      peers.push(this);
-    }
-  };
 }
 
 /** The page's connections negotiate no transport-wide numbers: weft sends over one path, and nothing but checks over the others. */

@@ -89,6 +89,18 @@ export async function openPage(browser: Browser, url: string, { capture = 'allow
   return { page, context, complaints };
 }
 
+/** Lets the test ask the page's connections for their statistics. */
+export function keepPeers(): void {
+  const peers: RTCPeerConnection[] = [];
+  Object.assign(globalThis, { peers });
+  globalThis.RTCPeerConnection = class extends RTCPeerConnection {
+    constructor(configuration?: RTCConfiguration) {
+      super(configuration);
+      peers.push(this);
+    }
+  };
+}
+
 /** The fake permission prompt always allows, so a refusal is played. */
 function refuseCapture(): void {
   navigator.mediaDevices.getUserMedia = () => Promise.reject(new DOMException('refused', 'NotAllowedError'));

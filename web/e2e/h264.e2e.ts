@@ -4,7 +4,7 @@
 
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { brightness, framesShown, openPage, startChromium } from './chromium';
+import { brightness, framesShown, keepPeers, openPage, startChromium } from './chromium';
 import { whereTheMachineKeepsUp } from './machine';
 import { startWeft, type Program } from './program';
 import { frameNumber } from './stamp';
@@ -29,23 +29,11 @@ afterAll(async () => {
   await server.close();
 });
 
-/** Keeps the page's connections, to ask them what they decode. */
-function keepConnections(): void {
-  const kept: RTCPeerConnection[] = [];
-  Object.assign(window, { kept });
-  window.RTCPeerConnection = class extends RTCPeerConnection {
-    constructor(configuration?: RTCConfiguration) {
-      super(configuration);
-      kept.push(this);
-    }
-  };
-}
-
 /** The codecs of the pictures that the page decodes. */
 function decoded(page: Page): Promise<string[]> {
   return page.evaluate(async () => {
-    const { kept } = window as unknown as { kept: RTCPeerConnection[] };
-    const reports = await Promise.all(kept.map((each) => each.getStats()));
+    const { peers } = globalThis as unknown as { peers: RTCPeerConnection[] };
+    const reports = await Promise.all(peers.map((each) => each.getStats()));
     const all = reports.flatMap((report) => [...report.values()] as Record<string, unknown>[]);
     const pictures = all.filter((each) => each['type'] === 'inbound-rtp' && each['kind'] === 'video' && Number(each['framesDecoded']) > 0);
     return pictures.map((each) => String(all.find((other) => other['id'] === each['codecId'])?.['mimeType']));
@@ -53,7 +41,7 @@ function decoded(page: Page): Promise<string[]> {
 }
 
 it('a browser decodes H.264 and shows the numbered pictures', whereTheMachineKeepsUp(async () => {
-  const { page, complaints, context } = await openPage(browser, `${room}?name=Kim`, { before: [keepConnections] });
+  const { page, complaints, context } = await openPage(browser, `${room}?name=Kim`, { before: [keepPeers] });
   await framesShown(page, PICTURE, 60);
   expect((await brightness(page, PICTURE)).spread).toBeGreaterThan(15);
   expect(await decoded(page)).toEqual(['video/H264']);

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { brightness, framesShown, loudest, openPage, startChromium, type Opened } from './chromium';
+import { brightness, framesShown, keepPeers, loudest, openPage, startChromium, type Opened } from './chromium';
 import { whereTheMachineKeepsUp } from './machine';
 import { startWeft, type Program } from './program';
 
@@ -26,7 +26,7 @@ beforeAll(async () => {
   const links = ['--link', 'wifi=127.0.0.1', '--link', 'lte=127.0.0.2'];
   const files = ['--record', join(directory, 'room.webm'), '--stats', join(directory, 'stats.jsonl')];
   native = startWeft(['join', origin, '--room', 'e2e', '--name', 'Rover', ...links, '--camera', 'clip:360p', '--mic', 'tone', ...files]);
-  kim = await openPage(browser, `${origin}/r/e2e?name=Kim`);
+  kim = await openPage(browser, `${origin}/r/e2e?name=Kim`, { before: [keepPeers] });
 });
 afterAll(async () => {
   await browser.close();
@@ -46,6 +46,18 @@ it('the browser sees and hears the native sender, and how its links are', whereT
   if (!(await shown.isVisible())) await badge.click();
   await expect.poll(() => shown.innerText()).toMatch(/wifi[\s\S]*up[\s\S]*Mbps[\s\S]*ms[\s\S]*lte[\s\S]*up[\s\S]*Mbps[\s\S]*ms/);
   expect(kim.complaints).toEqual([]);
+}));
+
+it('the native sender says how loud its sound is, and is marked as who speaks', whereTheMachineKeepsUp(async () => {
+  const told = (): Promise<number | undefined> =>
+    kim.page.evaluate(() => {
+      const { peers } = globalThis as unknown as { peers: RTCPeerConnection[] };
+      const sources = peers.flatMap((peer) => peer.getReceivers()).flatMap((receiver) => receiver.getSynchronizationSources());
+      return sources.find(({ audioLevel }) => audioLevel !== undefined)?.audioLevel;
+    });
+  // The tone's 17 dB below overload, as a fraction of it.
+  await expect.poll(told).toBeCloseTo(10 ** (-17 / 20), 3);
+  await kim.page.locator('.tile.speaks', { hasText: 'Rover' }).waitFor();
 }));
 
 interface Line {

@@ -20,6 +20,7 @@ mod vp8;
 
 pub use audio::{
     AudioFrame, Microphone, MicrophoneError, MicrophoneSpec, OpusDecoder, OpusEncoder, OpusError,
+    audio_level,
 };
 pub use camera::{Camera, CameraError, CameraSpec, Captured, Format};
 pub use coding::{EncodedFrame, EncoderConfig, VideoError};

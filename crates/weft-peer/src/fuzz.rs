@@ -167,6 +167,7 @@ impl House {
                     layer_sync: false,
                     non_reference: false,
                     captured_at: self.now,
+                    audio_level: None,
                 };
                 let client = &mut self.clients[who].1;
                 let stream = client.streams()[0].stream;

@@ -1,4 +1,4 @@
-use weft_units::{Ecn, Instant, PathId, Rate, StreamId};
+use weft_units::{AudioLevel, Ecn, Instant, PathId, Rate, StreamId};
 use weft_wire::rtp::MediaPacket;
 
 use crate::path::PathState;
@@ -151,6 +151,8 @@ pub struct Frame<'a> {
     pub non_reference: bool,
     /// When the picture was taken or the sound heard.
     pub captured_at: Instant,
+    /// How loud it is, of sound: told to receivers that negotiated that.
+    pub audio_level: Option<AudioLevel>,
 }
 
 impl<'a> Frame<'a> {
@@ -165,6 +167,7 @@ impl<'a> Frame<'a> {
             layer_sync: false,
             non_reference: false,
             captured_at,
+            audio_level: None,
         }
     }
 }

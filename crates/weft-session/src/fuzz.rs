@@ -158,6 +158,7 @@ impl Call {
             layer_sync: false,
             non_reference: false,
             captured_at: self.now,
+            audio_level: None,
         };
         self.inputs += 1;
         let sent = self.session.send_frame(self.now, self.ours, &frame);

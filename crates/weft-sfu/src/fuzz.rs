@@ -92,6 +92,7 @@ impl Room {
                     sequence: self.sequence,
                     timestamp: u32::from(byte(3)) * 3_000,
                     marker: byte(4) & 1 == 1,
+                    audio_level: None,
                     payload: Arc::from(content.get(5..).unwrap_or(&[])),
                 };
                 self.router.handle_packet(now, track, packet);

@@ -7,6 +7,7 @@
 
 #![forbid(unsafe_code)]
 
+mod audio_level;
 mod codec;
 mod ecn;
 mod fair;
@@ -18,6 +19,7 @@ mod rate;
 mod rng;
 mod time;
 
+pub use audio_level::AudioLevel;
 pub use codec::{Codec, MediaKind, QuantizerBounds};
 pub use ecn::Ecn;
 pub use freezes::Freezes;

@@ -2,7 +2,7 @@
 //! packet of every stream.
 
 use weft_testing::allocation::{Counting, measure};
-use weft_units::{PathId, Ssrc};
+use weft_units::{AudioLevel, PathId, Ssrc};
 use weft_wire::rtp::{self, ExtensionMap, Extensions, Header, Mid, PathExtension};
 
 #[global_allocator]
@@ -30,7 +30,7 @@ fn an_rtp_header_is_read_and_written_without_allocation() {
                 transport_sequence: 6,
             }),
             mid: Mid::new("0"),
-            audio_level: Some(7),
+            audio_level: Some(AudioLevel(7)),
         },
     };
     let mut packet = Vec::with_capacity(1500);

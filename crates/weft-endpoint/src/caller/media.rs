@@ -37,6 +37,7 @@ impl Caller {
                 layer_sync: encoded.layer_sync,
                 non_reference: encoded.non_reference,
                 captured_at: frame.taken_at,
+                audio_level: None,
             };
             // The stream is the peer's own.
             let _ = peer.send_frame(now, *stream, &frame);
@@ -74,6 +75,7 @@ impl Caller {
                 layer_sync: false,
                 non_reference: true,
                 captured_at: sound.taken_at,
+                audio_level: Some(sound.level),
             };
             // The stream is the peer's own.
             let _ = peer.send_frame(now, stream, &frame);

@@ -2,9 +2,9 @@
 
 use std::thread;
 
-use weft_media::{Microphone, MicrophoneError, OpusEncoder, OpusError, Pace};
+use weft_media::{Microphone, MicrophoneError, OpusEncoder, OpusError, Pace, audio_level};
 use weft_net::Clock;
-use weft_units::{Duration, Instant, Rate};
+use weft_units::{AudioLevel, Duration, Instant, Rate};
 
 use super::feed::wait_until;
 
@@ -20,6 +20,8 @@ const FRAME: Duration = Duration::from_millis(20);
 pub struct SoundFrame {
     /// Opus.
     pub data: Vec<u8>,
+    /// How loud it is.
+    pub level: AudioLevel,
     /// RTP's, of 48 kHz.
     pub timestamp: u32,
     /// When its last sample was taken.
@@ -60,6 +62,7 @@ pub fn start(
             let data = encoder.encode(&samples)?;
             if !send(SoundFrame {
                 data,
+                level: audio_level(&samples),
                 timestamp,
                 taken_at,
             }) {

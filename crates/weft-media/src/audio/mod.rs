@@ -11,6 +11,8 @@ mod wav;
 pub use codec::{OpusDecoder, OpusEncoder, OpusError};
 pub use spec::MicrophoneSpec;
 
+use weft_units::AudioLevel;
+
 use crate::{Pace, SpecError};
 
 /// Samples per second and channel.
@@ -22,6 +24,22 @@ pub const FRAME_SAMPLES: usize = 960;
 
 /// 20 ms of sound, left and right alternating.
 pub type AudioFrame = [i16; FRAME_SAMPLES * CHANNELS];
+
+/// What is louder may be voice: the noise of a quiet room is below. There is no
+/// detector of speech here. Chosen by us.
+const MAY_BE_VOICE: u8 = 50;
+
+/// How loud a frame is, all channels together (RFC 6465 appendix A).
+#[must_use]
+pub fn audio_level(frame: &AudioFrame) -> AudioLevel {
+    let squares: f64 = frame.iter().map(|s| f64::from(*s).powi(2)).sum();
+    let mean = (squares / frame.len() as f64).sqrt();
+    let level = 20.0 * (f64::from(i16::MAX) / mean).log10();
+    // Of silence it is infinite.
+    let level = level.round().clamp(0.0, 127.0) as u8;
+    let voice = u8::from(level < MAY_BE_VOICE) << 7;
+    AudioLevel(voice | level)
+}
 
 /// A source of sound.
 pub trait Microphone: Send {

@@ -1,9 +1,9 @@
 use std::path::Path;
 
-use weft_units::Rate;
+use weft_units::{AudioLevel, Rate};
 
 use super::{CHANNELS, FRAME_SAMPLES, MicrophoneError, MicrophoneSpec, OpusDecoder, OpusEncoder};
-use super::{SAMPLE_RATE, TONE_HERTZ};
+use super::{SAMPLE_RATE, TONE_HERTZ, audio_level};
 
 fn parse(spec: &str) -> MicrophoneSpec {
     spec.parse().unwrap()
@@ -151,4 +151,18 @@ fn another_sample_rate_keeps_the_pitch() {
     let level = strength(&left(&sound), 500.0);
     assert!((0.45..0.55).contains(&level), "{level} of 0.5");
     assert!(sound.chunks_exact(CHANNELS).all(|s| s[1] == 0));
+}
+
+#[test]
+fn levels_are_decibels_below_overload() {
+    let of = |sample: i16| audio_level(&[sample; FRAME_SAMPLES * CHANNELS]);
+    // The V bit, and 20 log10(32767 / 3277) dB.
+    assert_eq!(of(i16::MAX), AudioLevel(0x80));
+    assert_eq!(of(i16::MIN), AudioLevel(0x80));
+    assert_eq!(of(3277), AudioLevel(0x80 | 20));
+    assert_eq!(of(33), AudioLevel(60), "too low for a voice");
+    assert_eq!(of(0), AudioLevel(127), "silence");
+    // A sine has 3 dB less than its peak, and this one's is at -14.
+    let mut tone = parse("tone").open().unwrap();
+    assert_eq!(audio_level(&tone.read().unwrap()), AudioLevel(0x80 | 17));
 }

@@ -126,6 +126,7 @@ fn extensions(media: &Media) -> impl Iterator<Item = &(u8, String)> {
     let feedback = media.has_feedback(sdp::TRANSPORT_FEEDBACK);
     let known = move |uri: &str| match uri {
         rtp::MID_URI | rtp::PATH_URI => true,
+        rtp::AUDIO_LEVEL_URI => media.kind == MediaKind::Audio.into(),
         rtp::TRANSPORT_SEQUENCE_URI => feedback,
         _ => false,
     };
@@ -187,7 +188,7 @@ fn extension_map(description: &SessionDescription, allowed: &[Codec]) -> Extensi
         transport_sequence: numbered(rtp::TRANSPORT_SEQUENCE_URI),
         path: numbered(rtp::PATH_URI),
         mid: id(rtp::MID_URI),
-        audio_level: None,
+        audio_level: id(rtp::AUDIO_LEVEL_URI),
     }
 }
 

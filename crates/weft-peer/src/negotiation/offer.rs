@@ -16,10 +16,11 @@ use crate::stream::{NegotiatedStream, StreamDirection};
 const FEC: u8 = 98;
 
 /// Extension ids of our offers (RFC 8285: 1 to 14).
-const EXTENSIONS: [(u8, &str); 3] = [
+const EXTENSIONS: [(u8, &str); 4] = [
     (1, rtp::MID_URI),
     (3, rtp::TRANSPORT_SEQUENCE_URI),
     (5, rtp::PATH_URI),
+    (7, rtp::AUDIO_LEVEL_URI),
 ];
 
 /// An offer that waits for its answer.
@@ -153,7 +154,12 @@ impl OfferedSection {
         media.mid = self.mid;
         media.title.clone_from(&self.section.title);
         media.payloads = payloads(&self.codecs);
-        media.extensions = EXTENSIONS.map(|(id, uri)| (id, uri.to_owned())).to_vec();
+        let of_kind =
+            |uri: &str| uri != rtp::AUDIO_LEVEL_URI || self.section.kind == MediaKind::Audio;
+        let extensions = EXTENSIONS.iter().filter(|(_, uri)| of_kind(uri));
+        media.extensions = extensions
+            .map(|(id, uri)| (*id, (*uri).to_owned()))
+            .collect();
         transported.describe(&mut media);
         match self.section.direction {
             StreamDirection::Send => {

@@ -1,5 +1,6 @@
 mod codecs;
 mod levels;
+mod loudness;
 
 use std::collections::BTreeSet;
 use std::net::SocketAddr;
@@ -259,7 +260,7 @@ fn firefox_gets_transport_numbers_on_video_only() {
             .map(|(id, _)| *id)
             .collect::<Vec<_>>()
     };
-    assert_eq!((ids(audio), ids(video)), (vec![3], vec![3, 7]));
+    assert_eq!((ids(audio), ids(video)), (vec![1, 3], vec![3, 7]));
     assert!(!audio.payloads[0].has_feedback("transport-cc"));
     assert!(video.payloads[0].has_feedback("transport-cc"));
     let extensions = ExtensionMap {

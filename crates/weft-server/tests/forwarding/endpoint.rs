@@ -284,6 +284,7 @@ impl Node {
             layer_sync: layered && (phase == 1 || phase == 2),
             non_reference: layered && LAYERS[phase] == 2,
             captured_at: now,
+            audio_level: None,
         };
         peer.send_frame(now, stream, &frame).unwrap();
     }

@@ -337,6 +337,7 @@ impl Receiver {
             sequence: packet.sequence,
             timestamp: packet.timestamp,
             marker: packet.marker,
+            audio_level: packet.audio_level,
             payload: Arc::from(packet.payload),
         }));
     }

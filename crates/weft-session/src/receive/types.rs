@@ -1,4 +1,4 @@
-use weft_units::{Codec, Duration, Instant, PathId};
+use weft_units::{AudioLevel, Codec, Duration, Instant, PathId};
 use weft_wire::rtp::MediaPacket;
 
 /// In what form a stream is handed on.
@@ -36,6 +36,8 @@ pub struct ReceivedPacket<'a> {
     pub timestamp: u32,
     /// RTP marker bit: for video, the last packet of a frame.
     pub marker: bool,
+    /// How loud it is, of sound whose sender tells.
+    pub audio_level: Option<AudioLevel>,
     /// Payload without padding; an empty one carries no media and only takes
     /// a sequence number.
     pub payload: &'a [u8],

@@ -1,6 +1,6 @@
 use std::collections::VecDeque;
 
-use weft_units::{Bytes, Duration, Instant, MediaKind, PathId, Ssrc};
+use weft_units::{AudioLevel, Bytes, Duration, Instant, MediaKind, PathId, Ssrc};
 use weft_wire::payload::{PictureNumbers, format_of};
 use weft_wire::rtcp::ReportBlock;
 
@@ -34,6 +34,7 @@ pub(crate) enum Copies {
 pub(crate) struct Stored {
     pub timestamp: u32,
     pub marker: bool,
+    pub audio_level: Option<AudioLevel>,
     pub payload: Payload,
     /// What it is when it goes out for the first time.
     pub class: Class,
@@ -188,7 +189,10 @@ impl SendStream {
                 part.write(&mut payload);
                 let (marker, class) = (index + 1 == marked, class.carrying(part.content));
                 let payload = Payload::Own(payload);
-                let stored = Stored::new(now, frame.timestamp, marker, payload, class);
+                let stored = Stored {
+                    audio_level: frame.audio_level,
+                    ..Stored::new(now, frame.timestamp, marker, payload, class)
+                };
                 self.store(now, stored)
             })
             .collect()
@@ -359,6 +363,7 @@ impl Stored {
         Stored {
             timestamp,
             marker,
+            audio_level: None,
             payload,
             class,
             created_at: now,

@@ -73,6 +73,7 @@ impl Session {
             stream_sequence: stream_sequence.filter(|_| !recovered),
             timestamp: header.timestamp,
             marker: header.marker,
+            audio_level: header.extensions.audio_level,
             payload,
             recovered,
         };

@@ -96,6 +96,7 @@ impl Session {
                 stream_sequence: None,
                 timestamp: header.timestamp,
                 marker: header.marker,
+                audio_level: None,
                 payload,
                 recovered: true,
             };

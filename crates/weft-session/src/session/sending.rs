@@ -78,7 +78,10 @@ impl Session {
             _ => class,
         };
         let payload = Payload::Shared(Arc::clone(&packet.payload));
-        let stored = Stored::new(now, packet.timestamp, packet.marker, payload, own);
+        let stored = Stored {
+            audio_level: packet.audio_level,
+            ..Stored::new(now, packet.timestamp, packet.marker, payload, own)
+        };
         stream.clock.on_frame(packet.timestamp);
         if stream.store_at(now, packet.sequence, stored) {
             self.schedule(now, id, class, &[packet.sequence]);

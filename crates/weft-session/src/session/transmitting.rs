@@ -134,6 +134,7 @@ impl Session {
             packet.queued_again &= is_copy;
             return;
         }
+        let audio_level = packet.audio_level;
         let (ssrc, payload_type, sequence) = stream.wire_numbers(again, waiting.sequence);
         let copying = Copying::of(self.level, &waiting.copies, stream.config.rtx.is_some());
         let numbered = stream.config.feedback == Feedback::EachPacket && copying.has_number();
@@ -144,6 +145,7 @@ impl Session {
         let (number, extensions) = numbers.flatten().unzip();
         let extensions = Extensions {
             mid: stream.config.mid,
+            audio_level,
             ..extensions.unwrap_or_default()
         };
         let Some(packet) = stream.get_mut(waiting.sequence) else {

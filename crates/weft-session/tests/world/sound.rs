@@ -76,6 +76,7 @@ impl World {
             layer_sync: false,
             non_reference: true,
             captured_at: now,
+            audio_level: None,
         };
         sound.number += 1;
         sound.next += INTERVAL;

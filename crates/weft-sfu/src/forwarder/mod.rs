@@ -335,6 +335,7 @@ impl Forwarder {
                     sequence,
                     timestamp,
                     marker: packet.marker,
+                    audio_level: packet.audio_level,
                     keyframe: verdict.keyframe,
                     payload: rewritten(self.codec, packet, &verdict),
                 });
@@ -356,6 +357,7 @@ impl Forwarder {
             sequence,
             timestamp,
             marker: false,
+            audio_level: None,
             keyframe: false,
             payload: Arc::from([]),
         });

@@ -5,7 +5,7 @@ use super::*;
 use crate::layers::LayerRates;
 use proptest::prelude::*;
 use std::collections::BTreeSet;
-use weft_units::Bytes;
+use weft_units::{AudioLevel, Bytes};
 use weft_wire::payload::vp8;
 
 /// The layers of libwebrtc's pattern with three temporal layers, one cycle.
@@ -97,6 +97,7 @@ impl Encoder {
             sequence: self.sequence,
             timestamp: (self.picture as u32).wrapping_mul(TICKS),
             marker: n + 1 == self.packets,
+            audio_level: None,
             payload: payload.into(),
         };
         self.sequence += 1;
@@ -354,6 +355,7 @@ fn sound_starts_with_any_packet_and_keeps_its_payload() {
         sequence,
         timestamp,
         marker: false,
+        audio_level: Some(AudioLevel(30)),
         payload: [1, 2, 3].into(),
     };
     let rates = LayerRates::default();
@@ -365,6 +367,7 @@ fn sound_starts_with_any_packet_and_keeps_its_payload() {
     // 20 ms at 48 kHz are 960.
     assert_eq!((out[1].sequence, out[1].timestamp), (2, 77 + 960));
     assert_eq!(out[1].payload[..], [1, 2, 3]);
+    assert_eq!(out[1].audio_level, Some(AudioLevel(30)));
 }
 
 #[test]
@@ -379,6 +382,7 @@ fn an_unreadable_payload_is_counted_and_leaves_no_gap() {
         sequence: 100_003,
         timestamp: 0,
         marker: false,
+        audio_level: None,
         payload: Arc::from([]),
     };
     forwarder.handle_packet(at(0), &bad, &rates);

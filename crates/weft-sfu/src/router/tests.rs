@@ -13,6 +13,7 @@ fn picture(sequence: u64, keyframe: bool) -> MediaPacket {
         sequence,
         timestamp: sequence as u32 * 3_000,
         marker: true,
+        audio_level: None,
         payload: Arc::from([0x10, u8::from(!keyframe), 7]),
     }
 }

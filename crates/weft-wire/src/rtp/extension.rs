@@ -1,6 +1,6 @@
 use std::fmt;
 use std::ops::Range;
-use weft_units::PathId;
+use weft_units::{AudioLevel, PathId};
 
 /// Transport-wide sequence number
 /// (draft-holmer-rmcat-transport-wide-cc-extensions-01 section 2).
@@ -29,8 +29,8 @@ pub struct Extensions {
     pub path: Option<PathExtension>,
     /// The media section that the stream belongs to.
     pub mid: Option<Mid>,
-    /// As on the wire: voice activity in the high bit, level in -dBov below.
-    pub audio_level: Option<u8>,
+    /// How loud the packet is.
+    pub audio_level: Option<AudioLevel>,
 }
 
 /// The path of a packet and its place on it (the header extension
@@ -218,7 +218,7 @@ impl Extensions {
         } else if is(map.audio_level)
             && let &[level] = content
         {
-            self.audio_level = Some(level);
+            self.audio_level = Some(AudioLevel(level));
         }
     }
 }
@@ -261,7 +261,7 @@ pub(super) fn write_block(extensions: &Extensions, map: &ExtensionMap, out: &mut
     if let Some(mid) = extensions.mid {
         block.add(map.mid, mid.as_bytes());
     }
-    if let Some(level) = extensions.audio_level {
+    if let Some(AudioLevel(level)) = extensions.audio_level {
         block.add(map.audio_level, &[level]);
     }
     if block.len == Block::HEADER_LEN {

@@ -1,5 +1,7 @@
 use std::sync::Arc;
 
+use weft_units::AudioLevel;
+
 /// A packet of a stream as it came, for a forwarder.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct MediaPacket {
@@ -9,6 +11,8 @@ pub struct MediaPacket {
     pub timestamp: u32,
     /// RTP marker bit.
     pub marker: bool,
+    /// How loud it is, of sound whose sender tells.
+    pub audio_level: Option<AudioLevel>,
     /// Payload without padding; empty for a packet of padding only, which a
     /// forwarder needs for its sequence number.
     pub payload: Arc<[u8]>,
@@ -24,6 +28,8 @@ pub struct ForwardedPacket {
     pub timestamp: u32,
     /// RTP marker bit: of video, the last packet of its frame.
     pub marker: bool,
+    /// How loud it is, of sound whose sender tells.
+    pub audio_level: Option<AudioLevel>,
     /// Payload with its descriptor; empty for a packet that only fills a
     /// sequence number.
     pub payload: Arc<[u8]>,

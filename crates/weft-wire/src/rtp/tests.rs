@@ -1,6 +1,6 @@
 use super::*;
 use proptest::prelude::*;
-use weft_units::PathId;
+use weft_units::{AudioLevel, PathId};
 
 const MAP: ExtensionMap = ExtensionMap {
     transport_sequence: Some(3),
@@ -39,7 +39,7 @@ fn extensions_are_written_in_the_one_byte_form() {
             transport_sequence: 0x0304,
         }),
         mid: Mid::new("0"),
-        audio_level: Some(0x85),
+        audio_level: Some(AudioLevel(0x85)),
     };
     let header = header_with(extensions);
     let mut out = Vec::new();
@@ -61,7 +61,7 @@ fn extensions_are_written_in_the_one_byte_form() {
 fn extensions_that_were_not_negotiated_are_neither_written_nor_read() {
     let header = header_with(Extensions {
         transport_sequence: Some(1),
-        audio_level: Some(2),
+        audio_level: Some(AudioLevel(2)),
         ..Extensions::default()
     });
     let only_level = ExtensionMap {
@@ -128,7 +128,7 @@ fn an_element_that_overruns_its_block_ends_the_reading() {
     let mut packet = vec![0x90, 96, 0, 1, 0, 0, 0, 0, 0, 0, 0, 1];
     packet.extend([0xbe, 0xde, 0, 1, 0x10, 0x7f, 0x31, 0xff]); // id 3 lacks an octet
     let (header, payload) = parse(&packet, &MAP).unwrap();
-    assert_eq!(header.extensions.audio_level, Some(0x7f));
+    assert_eq!(header.extensions.audio_level, Some(AudioLevel(0x7f)));
     assert_eq!(header.extensions.transport_sequence, None);
     assert_eq!(payload, []);
 }
@@ -172,7 +172,7 @@ fn extensions() -> impl Strategy<Value = Extensions> {
         any::<Option<u16>>(),
         proptest::option::of(path),
         proptest::option::of(mid),
-        any::<Option<u8>>(),
+        proptest::option::of(any::<u8>().prop_map(AudioLevel)),
     )
         .prop_map(|(transport_sequence, path, mid, audio_level)| Extensions {
             transport_sequence,
@@ -234,7 +234,7 @@ fn transport_values_are_cleared_and_nothing_else() {
             transport_sequence: number,
         }),
         mid: Mid::new("v"),
-        audio_level: Some(3),
+        audio_level: Some(AudioLevel(3)),
     };
     let write = |extensions| {
         let mut out = Vec::new();

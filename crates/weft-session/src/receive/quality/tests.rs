@@ -17,6 +17,7 @@ fn packet(path: PathId, sequence: u64, marker: bool) -> ReceivedPacket<'static> 
         stream_sequence: Some(sequence as u16),
         timestamp: 0,
         marker,
+        audio_level: None,
         payload: &[1],
         recovered: false,
     }

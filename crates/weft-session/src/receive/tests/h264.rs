@@ -108,6 +108,7 @@ impl Desk {
                 stream_sequence: Some(packet.sequence as u16),
                 timestamp: packet.timestamp,
                 marker: packet.marker,
+                audio_level: None,
                 payload: &packet.payload,
                 recovered: false,
             };

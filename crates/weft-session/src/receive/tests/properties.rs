@@ -73,6 +73,7 @@ fn play(receiver: Receiver, packets: Vec<Arbitrary>) -> Wire {
             stream_sequence: packet.number,
             timestamp: packet.timestamp,
             marker: packet.marker,
+            audio_level: None,
             payload: packet.payload.leak(),
             recovered: packet.recovered,
         };
@@ -150,6 +151,7 @@ proptest! {
                 stream_sequence: None,
                 timestamp: 0,
                 marker: false,
+                audio_level: None,
                 payload: &[1, 2],
                 recovered: false,
             });

@@ -125,6 +125,7 @@ impl Encoder {
                 stream_sequence: None,
                 timestamp: timestamp_of(number),
                 marker: index + 1 == packets,
+                audio_level: None,
                 // A test's packets may live as long as it.
                 payload: payload.leak(),
                 recovered: false,

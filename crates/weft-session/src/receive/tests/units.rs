@@ -388,6 +388,7 @@ fn timestamps_that_jump_all_the_time_begin_anew_once_a_second() {
                 stream_sequence: None,
                 timestamp,
                 marker: true,
+                audio_level: None,
                 payload: &[0x10, 0, 7],
                 recovered: false,
             },

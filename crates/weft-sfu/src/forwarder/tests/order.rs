@@ -118,6 +118,7 @@ proptest! {
                 sequence: 65_536 + sequence,
                 timestamp: sequence as u32,
                 marker: sequence % 3 == 0,
+                audio_level: None,
                 payload: payload.into(),
             };
             forwarder.handle_packet(at(2_000), &packet, &rates);

@@ -185,6 +185,7 @@ impl Outgoing {
             layer_sync: encoded.layer_sync,
             non_reference: encoded.non_reference,
             captured_at: now,
+            audio_level: None,
         };
         // The stream was added at the beginning and is never removed.
         let sent = session.send_frame(now, self.stream, &frame);

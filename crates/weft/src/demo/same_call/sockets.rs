@@ -212,6 +212,7 @@ impl End {
             layer_sync: encoded.layer_sync,
             non_reference: encoded.non_reference,
             captured_at,
+            audio_level: None,
         };
         peer.send_frame(now, stream, &frame)
             .expect("the stream was negotiated");
