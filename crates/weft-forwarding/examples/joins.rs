@@ -138,13 +138,8 @@ impl House {
 }
 
 fn entropy(seed: u64) -> Entropy {
-    let mut rng = Rng::new(seed);
-    let mut credentials = [0; 32];
-    rng.fill(&mut credentials);
     Entropy {
-        credentials,
-        tie_breaker: rng.next_u64(),
-        seed: rng.next_u64(),
         handshake_seed: None,
+        ..Entropy::repeating(Rng::new(seed))
     }
 }

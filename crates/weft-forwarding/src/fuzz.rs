@@ -87,15 +87,7 @@ struct Line {
 
 impl Room {
     fn entropy(number: usize) -> Entropy {
-        let mut rng = Rng::new(number as u64);
-        let mut credentials = [0; 32];
-        rng.fill(&mut credentials);
-        Entropy {
-            credentials,
-            tie_breaker: rng.next_u64(),
-            seed: rng.next_u64(),
-            handshake_seed: Some(rng.next_u64()),
-        }
+        Entropy::repeating(Rng::new(number as u64))
     }
 
     /// Asks for a connection, with some bytes of the description changed: the

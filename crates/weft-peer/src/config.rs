@@ -49,6 +49,22 @@ pub struct Entropy {
     pub handshake_seed: Option<u64>,
 }
 
+impl Entropy {
+    /// Of a generator that others may know, so that the peer's handshakes
+    /// repeat too: where time is virtual and nothing is secret.
+    #[must_use]
+    pub fn repeating(mut rng: Rng) -> Entropy {
+        let mut credentials = [0; 32];
+        rng.fill(&mut credentials);
+        Entropy {
+            credentials,
+            tie_breaker: rng.next_u64(),
+            seed: rng.next_u64(),
+            handshake_seed: Some(rng.next_u64()),
+        }
+    }
+}
+
 impl PeerConfig {
     /// A peer with the session's defaults for a video call.
     #[must_use]

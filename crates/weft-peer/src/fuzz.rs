@@ -86,15 +86,7 @@ impl House {
             cost: 0,
             remotes: RemoteFilter::Any,
         };
-        let mut rng = Rng::new(number);
-        let mut credentials = [0; 32];
-        rng.fill(&mut credentials);
-        let entropy = Entropy {
-            credentials,
-            tie_breaker: rng.next_u64(),
-            seed: rng.next_u64(),
-            handshake_seed: Some(rng.next_u64()),
-        };
+        let entropy = Entropy::repeating(Rng::new(number));
         let certificate = self.certificate.clone();
         PeerConfig::new(role, self.origin, certificate, vec![local], &entropy)
     }

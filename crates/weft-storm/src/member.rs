@@ -48,15 +48,7 @@ impl Kit {
     }
 
     pub fn entropy(&self, name: &str) -> Entropy {
-        let mut rng = self.rng.stream(name);
-        let mut credentials = [0; 32];
-        rng.fill(&mut credentials);
-        Entropy {
-            credentials,
-            tie_breaker: rng.next_u64(),
-            seed: rng.next_u64(),
-            handshake_seed: Some(rng.next_u64()),
-        }
+        Entropy::repeating(self.rng.stream(name))
     }
 }
 

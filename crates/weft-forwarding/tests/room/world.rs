@@ -232,15 +232,8 @@ impl Room {
     }
 
     fn entropy(&self, end: &str) -> Entropy {
-        let mut rng = self.rng.stream(&format!("{end} {}", self.clients.len()));
-        let mut credentials = [0; 32];
-        rng.fill(&mut credentials);
-        Entropy {
-            credentials,
-            tie_breaker: rng.next_u64(),
-            seed: rng.next_u64(),
-            handshake_seed: Some(rng.next_u64()),
-        }
+        let of = format!("{end} {}", self.clients.len());
+        Entropy::repeating(self.rng.stream(&of))
     }
 
     fn next_event(&self) -> Option<Instant> {
