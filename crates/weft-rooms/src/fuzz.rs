@@ -117,7 +117,7 @@ fn call(
                 backup: false,
                 budget_left_mb: None,
             };
-            drop(registry.set_links(room, id, vec![link; which]));
+            drop(registry.set_links(room, id, vec![link; which % 32]));
         }
         _ => drop(registry.find(room, &text).map(|who| who.id.clone())),
     }
