@@ -1,7 +1,7 @@
 //! What those who join take of a server's media thread: the session description,
 //! and the datagrams of the handshake, with real keys and signatures.
 //!
-//! `cargo run --release -p weft-forwarding --example joins [JOINS]`
+//! `cargo run --profile campaign -p weft-forwarding --example joins [JOINS]`
 
 use std::net::SocketAddr;
 

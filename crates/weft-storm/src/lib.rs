@@ -23,6 +23,7 @@ pub mod server;
 pub mod watch;
 pub mod world;
 
+use member::Part;
 use plan::Plan;
 use processor::Pace;
 use world::{Counts, World};
@@ -62,26 +63,39 @@ pub fn run(seed: u64, tells: bool) -> Outcome {
     if seed.is_multiple_of(COMPARED) && !plan.attacks.is_empty() {
         let mut peace = World::new(&plan.in_peace(), Pace::Counted);
         peace.run_to_end();
-        compare(&world, &peace, &mut outcome);
+        compare(&plan, &world, &peace, &mut outcome);
     }
     outcome
 }
 
-/// Most of the pictures that a viewer sees in peace which attacks may take from
-/// them. Chosen by us: half a second of ten.
+/// Of the pictures that a viewer sees in peace attacks may take this share, and
+/// so many: a joining attacker's keyframe, or one that comes later by a few round
+/// trips. Chosen by us: half a second of them.
 const MOST_TAKEN_AWAY: f64 = 0.05;
+const AND_SO_MANY: f64 = 15.0;
 /// Of who sees less nothing can be said. Chosen by us: two seconds.
 const FEWEST: usize = 60;
 
-fn compare(attacked: &World, peace: &World, outcome: &mut Outcome) {
+/// Over bad links chance decides more than anybody's doing: what is compared is
+/// who has good ones only, as their publisher has.
+fn compare(plan: &Plan, attacked: &World, peace: &World, outcome: &mut Outcome) {
+    let is_good = |name: &str| {
+        let mut members = plan.members.iter();
+        let member = members.find(|member| member.name == name);
+        member.is_some_and(|member| member.links.iter().all(|link| link.good))
+    };
     for (viewer, before) in attacked.members.iter().zip(&peace.members) {
         let (shown, before) = (viewer.screen.shown.len(), before.screen.shown.len());
-        if before < FEWEST {
+        let Part::Plays(publisher) = &viewer.part else {
+            continue;
+        };
+        if before < FEWEST || !is_good(&viewer.name) || !is_good(publisher) {
             continue;
         }
-        let taken = before.saturating_sub(shown) as f64 / before as f64;
-        outcome.most_taken_away = outcome.most_taken_away.max(taken);
-        if taken > MOST_TAKEN_AWAY {
+        let taken = before.saturating_sub(shown) as f64;
+        let share = taken / before as f64;
+        outcome.most_taken_away = outcome.most_taken_away.max(share);
+        if taken > MOST_TAKEN_AWAY * before as f64 + AND_SO_MANY {
             let name = &viewer.name;
             let what = format!("{name} was shown {shown} pictures, {before} in peace");
             outcome.violations.push(what);
