@@ -1,0 +1,106 @@
+#!/usr/bin/env node
+// What the studies of applications have published beside what `weft lab run
+// SET --out DIR` has left: how many agree, and a table for each figure.
+//
+//   node scripts/study-tables.mjs DIR docs/results/zoom.md
+//
+// writes them into the file, behind the line that MARK is. What a parameter was
+// fitted to says "(fitted)" in its source, and is not counted as a check.
+
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+const MARK = '<!-- What follows is written by scripts/study-tables.mjs -->';
+/** A figure with more rows of one kind than this gets one line for those that agree. */
+const MANY = 10;
+
+const [folder, file] = process.argv.slice(2);
+if (file === undefined) {
+  console.error('usage: study-tables.mjs DIR FILE: DIR is what `weft lab run SET --out DIR` has written');
+  process.exit(2);
+}
+
+/** Every summary below. */
+function summaries(at) {
+  const own = join(at, 'summary.json');
+  const below = readdirSync(at, { withFileTypes: true }).filter((entry) => entry.isDirectory() && entry.name !== 'series');
+  const deeper = below.flatMap((entry) => summaries(join(at, entry.name)));
+  return existsSync(own) ? [JSON.parse(readFileSync(own, 'utf8')), ...deeper] : deeper;
+}
+
+const order = new Intl.Collator('en', { numeric: true }).compare;
+const all = summaries(folder).sort((a, b) => order(a.scenario, b.scenario));
+
+const number = (value) => (value === null ? '' : String(Number(value.toPrecision(3))));
+
+const rows = all.flatMap((summary) => summary.published.map((row) => {
+  const [, figure, said = ''] = /^.*?, ([^:,(]*[^:,( ])[:,]? ?(.*)$/.exec(row.source);
+  const name = summary.scenario.replace(/^.*\//, '');
+  const seeds = Math.min(...summary.results.map((each) => each.n));
+  return { ...row, figure, said: said.replace(/ ?\(fitted\)/, '') || number(row.published), name, seeds, fitted: row.source.includes('(fitted)') };
+}));
+
+function range({ agrees: [low, high] }) {
+  if (low === null) return `at most ${number(high)}`;
+  return high === null ? `at least ${number(low)}` : `${number(low)} to ${number(high)}`;
+}
+
+function here({ here: value, ci95: [low, high] }) {
+  if (value === null) return '';
+  return low === null ? number(value) : `${number(value)} [${number(low)}, ${number(high)}]`;
+}
+
+function line(row) {
+  const over = row.relative_to === null ? '' : `, over that of ${row.relative_to}`;
+  const verdict = row.verdict === 'agrees' ? 'agrees' : `**${row.verdict}**`;
+  const kind = row.fitted ? ' (fitted)' : '';
+  return `| ${[row.name, `${row.system}${over}`, `\`${row.metric}\``, row.said, range(row), here(row), `${verdict}${kind}`].join(' | ')} |`;
+}
+
+/** Rows of one scenario, metric and source. */
+function kinds(of) {
+  const keys = of.map((row) => [row.name, row.metric, row.source].join('|'));
+  return [...new Set(keys)].map((key) => of.filter((_, index) => keys[index] === key));
+}
+
+function lines(kind) {
+  const agreeing = kind.filter((row) => row.verdict === 'agrees');
+  if (kind.length <= MANY || agreeing.length < 2) return kind.map(line);
+  const values = agreeing.map((row) => row.here);
+  const span = `${number(Math.min(...values))} to ${number(Math.max(...values))}`;
+  const [first] = agreeing;
+  const together = `| ${[first.name, `${agreeing.length} of ${kind.length} conditions`, `\`${first.metric}\``, first.said, range(first), span, 'agrees'].join(' | ')} |`;
+  return [together, ...kind.filter((row) => row.verdict !== 'agrees').map(line)];
+}
+
+function table(figure) {
+  const own = rows.filter((row) => row.figure === figure);
+  const head = '| scenario | condition | metric | published | agrees | here | verdict |\n|---|---|---|---|---|---|---|';
+  const title = `${figure[0].toUpperCase()}${figure.slice(1)}`;
+  return `## ${title}\n\n${head}\n${kinds(own).flatMap(lines).join('\n')}\n`;
+}
+
+function count(title, of) {
+  const holding = of.filter((row) => row.verdict === 'agrees').length;
+  return `| ${title} | ${holding} of ${of.length} |`;
+}
+
+const figures = [...new Set(rows.map((row) => row.figure))].sort(order);
+const share = figures.map((figure) => count(figure, rows.filter((row) => row.figure === figure && !row.fitted)));
+const seeds = kinds(rows.map((row) => ({ ...row, metric: '', source: '' }))).map(([row]) => `${row.name} ${row.seeds}`);
+const text = [
+  '## How many agree\n',
+  '| | agree |\n|---|---|',
+  count('**checks**', rows.filter((row) => !row.fitted)),
+  ...share.filter((each) => !each.endsWith('of 0 |')),
+  count('what parameters were fitted to', rows.filter((row) => row.fitted)),
+  `\nSeeds: ${seeds.join(', ')}.\n`,
+  ...figures.map(table),
+].join('\n');
+
+const [before, after] = readFileSync(file, 'utf8').split(MARK);
+if (after === undefined) {
+  console.error(`${file} has no line ${MARK}: add it where the tables are to begin`);
+  process.exit(2);
+}
+writeFileSync(file, `${before}${MARK}\n\n${text}`);
