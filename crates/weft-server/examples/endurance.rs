@@ -24,6 +24,8 @@ use std::time::{Duration, Instant};
 const SETTLED: Duration = Duration::from_secs(200);
 /// Most that may be held more, in KiB: what allocators keep for later.
 const GROWTH: u64 = 4 << 10;
+/// Calls go through as many rooms.
+const ROOMS: u64 = 20;
 /// Pictures that a viewer sees of each call.
 const PICTURES: u64 = 15;
 
@@ -68,17 +70,18 @@ fn main() -> ExitCode {
 /// A publisher and two viewers come, see each other and go; of five calls one
 /// ends without a word.
 fn call(server: &Server, number: u64) {
-    let name = format!("ada{number}");
+    // Those who are gone without a word still have their places.
+    let (room, name) = (number % ROOMS, format!("ada{number}"));
     let events = Events::open(
         server.address,
-        &format!("/api/rooms/r/events?name=eve{number}"),
+        &format!("/api/rooms/r{room}/events?name=eve{number}"),
     );
     let publisher = Endpoint::start(&["127.0.0.1"], Source::new(0));
-    let place = format!("POST /whip/r?name={name}");
+    let place = format!("POST /whip/r{room}?name={name}");
     let answer = server.request(&place, &publisher.offer_to_send());
     assert_eq!(answer.status, 201, "{}", answer.body);
     publisher.accept(&answer.body, answer.header("location"));
-    let place = format!("POST /whep/r/{name}?name=eve");
+    let place = format!("POST /whep/r{room}/{name}?name=eve");
     let viewers = [(); 2].map(|()| {
         let viewer = Endpoint::start(&["127.0.0.1"], Source::cameras(&[None]).silent());
         // Played is what is connected.

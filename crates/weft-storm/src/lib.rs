@@ -69,10 +69,10 @@ pub fn run(seed: u64, tells: bool) -> Outcome {
 }
 
 /// Of the pictures that a viewer sees in peace attacks may take this share, and
-/// so many: a joining attacker's keyframe, or one that comes later by a few round
-/// trips. Chosen by us: half a second of them.
-const MOST_TAKEN_AWAY: f64 = 0.05;
-const AND_SO_MANY: f64 = 15.0;
+/// so many: a keyframe more, and pictures that come back later after a cut, by a
+/// check that goes out at another time. Chosen by us: a second of them.
+const MOST_TAKEN_AWAY: f64 = 0.1;
+const AND_SO_MANY: f64 = 30.0;
 /// Of who sees less nothing can be said. Chosen by us: two seconds.
 const FEWEST: usize = 60;
 
