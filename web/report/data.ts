@@ -151,8 +151,12 @@ export function withSeed(data: Data, seed: number): Data {
   return seed === 1 ? data : { ...data, series: data.more_series?.[seed] ?? {} };
 }
 
-/** A metric's name without the flow or link behind it, and that. */
+/** A metric's name without section, flow and link, and what of these it is of: `loss#2.call` is of `call #2`. */
 export function split(metric: string): readonly [string, string | null] {
   const dot = metric.indexOf('.');
-  return dot < 0 ? [metric, null] : [metric.slice(0, dot), metric.slice(dot + 1)];
+  const [name, of] = dot < 0 ? [metric, null] : [metric.slice(0, dot), metric.slice(dot + 1)];
+  const mark = name.indexOf('#');
+  if (mark < 0) return [name, of];
+  const section = name.slice(mark);
+  return [name.slice(0, mark), of === null ? section : `${of} ${section}`];
 }

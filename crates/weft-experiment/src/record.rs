@@ -32,11 +32,11 @@ pub struct LinkRecord {
     pub name: String,
     /// What each station sent, in the medium's order.
     pub stations: Vec<StationRecord>,
-    /// What the channel of a cell was used for, from
+    /// What each channel of a cell was used for, from
     /// [`measure_from`](crate::Setup::measure_from) on: by one exchange of frames
-    /// (`used`), by several at the same time (`blocked`), or not at all. `None`
+    /// (`used`), by several at the same time (`blocked`), or not at all. None
     /// where there is no cell, or the engine does not know.
-    pub channel: Option<ServiceTime>,
+    pub channels: Vec<ServiceTime>,
 }
 
 /// What one station of a link sent.
@@ -51,6 +51,8 @@ pub struct StationRecord {
     /// [`measure_from`](crate::Setup::measure_from) on; `None` where the engine
     /// does not know.
     pub service: Option<ServiceTime>,
+    /// What its medium carried to it from then on, where that is counted.
+    pub carried_to: Option<Duration>,
     /// What it did with its turns from then on, if it is one of a cell and the
     /// engine knows.
     pub radio: Option<RadioCounters>,

@@ -3,6 +3,8 @@
 //! its kind.
 
 mod ids;
+mod keys;
+mod lte;
 mod model;
 mod port;
 mod radio;
@@ -15,6 +17,10 @@ mod wifi;
 mod wired;
 
 pub use ids::{ChannelId, StationId};
+pub use lte::{
+    LteBandwidth, LteBearers, LteError, LteMotion, LteQuality, LteScheduler, LteSignal, LteSpec,
+    LteTerminal,
+};
 pub use radio::RadioCounters;
 pub use service::ServiceTime;
 pub use spec::MediumSpec;
@@ -22,6 +28,7 @@ pub use wifi::{ApQueue, GuardInterval, WifiError, WifiRate, WifiSpec, WifiStanda
 pub use wired::{Link, Wired, WiredDirection};
 
 use crate::{Counters, Departure, PacketInfo, Tally};
+use lte::Lte;
 use model::Model;
 use port::Port;
 use spec::KindSpec;
@@ -47,6 +54,7 @@ pub struct Medium<P>(Kind<P>);
 enum Kind<P> {
     Wired(Wired<P>),
     Wifi(Box<Wifi<P>>),
+    Lte(Box<Lte<P>>),
     #[cfg(any(test, feature = "testing"))]
     TokenRing(TokenRing<P>),
 }
@@ -57,6 +65,7 @@ macro_rules! of {
         match $medium {
             Kind::Wired($model) => $what,
             Kind::Wifi($model) => $what,
+            Kind::Lte($model) => $what,
             #[cfg(any(test, feature = "testing"))]
             Kind::TokenRing($model) => $what,
         }
@@ -71,6 +80,7 @@ impl<P> Medium<P> {
         Medium(match spec.kind() {
             KindSpec::Wired(links) => Kind::Wired(Wired::new(links, rng)),
             KindSpec::Wifi(cell) => Kind::Wifi(Box::new(Wifi::new(cell, rng))),
+            KindSpec::Lte(cell) => Kind::Lte(Box::new(Lte::new(cell, rng))),
             #[cfg(any(test, feature = "testing"))]
             KindSpec::TokenRing(ring) => Kind::TokenRing(TokenRing::new(ring, rng)),
         })
@@ -147,12 +157,19 @@ impl<P> Medium<P> {
         of!(&mut self.0, model => model.service_time(now, station))
     }
 
-    /// What the channel of a cell was used for until `now`: `used` by one
-    /// exchange of frames, `idle` while nobody sent, as stations waited for
-    /// their turns or had nothing to send, and `blocked` by transmissions at
-    /// the same time and by strangers. `None` where there is no cell.
-    pub fn channel_time(&mut self, now: Instant) -> Option<ServiceTime> {
-        of!(&mut self.0, model => model.channel_time(now))
+    /// What a channel of a cell was used for until `now`: `used` by one
+    /// exchange of frames or by resource blocks (each its part of the whole),
+    /// `idle` while nobody sent, as stations waited for their turns or had
+    /// nothing to send, and `blocked` by transmissions at the same time and by
+    /// strangers. `None` where there is no cell.
+    pub fn channel_time(&mut self, now: Instant, channel: ChannelId) -> Option<ServiceTime> {
+        of!(&mut self.0, model => model.channel_time(now, channel))
+    }
+
+    /// Of a channel on which one sends to many, what was used until `now` for
+    /// what was sent to this station; `None` where nobody counts that.
+    pub fn carried_to(&mut self, now: Instant, station: StationId) -> Option<Duration> {
+        of!(&mut self.0, model => model.carried_to(now, station))
     }
 
     /// What a station did with its turns, if it is one of a cell.
@@ -192,7 +209,7 @@ impl<P> Medium<P> {
     pub fn wired(&self) -> Option<&Wired<P>> {
         match &self.0 {
             Kind::Wired(wired) => Some(wired),
-            Kind::Wifi(_) => None,
+            Kind::Wifi(_) | Kind::Lte(_) => None,
             #[cfg(any(test, feature = "testing"))]
             Kind::TokenRing(_) => None,
         }
@@ -203,7 +220,7 @@ impl<P> Medium<P> {
     pub fn wired_mut(&mut self) -> Option<&mut Wired<P>> {
         match &mut self.0 {
             Kind::Wired(wired) => Some(wired),
-            Kind::Wifi(_) => None,
+            Kind::Wifi(_) | Kind::Lte(_) => None,
             #[cfg(any(test, feature = "testing"))]
             Kind::TokenRing(_) => None,
         }

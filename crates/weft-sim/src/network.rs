@@ -60,7 +60,7 @@ struct Hosted {
     /// Of its channels.
     slots: Vec<Slot>,
     /// Of the time that is not measured.
-    channel_before: ServiceTime,
+    channels_before: Vec<ServiceTime>,
     stations: Vec<Station>,
 }
 
@@ -72,6 +72,7 @@ struct Station {
     /// Of the time that is not measured.
     service_before: ServiceTime,
     radio_before: RadioCounters,
+    carried_before: Duration,
     series: Vec<LinkSample>,
 }
 
@@ -129,7 +130,7 @@ impl Network {
                 rng,
                 medium,
                 slots,
-                channel_before: ServiceTime::default(),
+                channels_before: Vec::new(),
                 stations,
             });
         }
@@ -382,7 +383,7 @@ impl Network {
         let record = |(setup, link): (&LinkSetup, &mut Hosted)| LinkRecord {
             name: setup.name.clone(),
             stations: link.take_records(now),
-            channel: link.channel_time(now),
+            channels: link.channel_times(now),
         };
         links.iter().zip(&mut self.links).map(record).collect()
     }
@@ -425,16 +426,27 @@ impl Hosted {
             if measured == Measured::No {
                 station.service_before = self.medium.service_time(at, id);
                 station.radio_before = self.medium.radio(id).unwrap_or_default();
+                station.carried_before = self.medium.carried_to(at, id).unwrap_or_default();
             }
         }
         if measured == Measured::No {
-            self.channel_before = self.medium.channel_time(at).unwrap_or_default();
+            self.channels_before = self.channels_until(at).collect();
         }
     }
 
-    fn channel_time(&mut self, now: Instant) -> Option<ServiceTime> {
-        let time = self.medium.channel_time(now)?;
-        Some(time.since(&self.channel_before))
+    fn channels_until(&mut self, now: Instant) -> impl Iterator<Item = ServiceTime> {
+        let medium = &mut self.medium;
+        let channels = medium.channels();
+        channels.filter_map(move |channel| medium.channel_time(now, channel))
+    }
+
+    fn channel_times(&mut self, now: Instant) -> Vec<ServiceTime> {
+        let before = std::mem::take(&mut self.channels_before);
+        let before = before
+            .into_iter()
+            .chain(std::iter::repeat(ServiceTime::default()));
+        let times = self.channels_until(now).zip(before);
+        times.map(|(time, before)| time.since(&before)).collect()
     }
 
     fn take_records(&mut self, now: Instant) -> Vec<StationRecord> {
@@ -443,6 +455,9 @@ impl Hosted {
             counters: *medium.counters(id),
             in_flight: medium.in_flight(id),
             service: Some(medium.service_time(now, id).since(&station.service_before)),
+            carried_to: medium
+                .carried_to(now, id)
+                .map(|time| time - station.carried_before),
             radio: medium.radio(id).map(|r| r.since(&station.radio_before)),
             queue_delay: station.delays.take_distribution(),
             series: std::mem::take(&mut station.series),

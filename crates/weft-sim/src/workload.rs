@@ -1,7 +1,9 @@
 //! The runs that the simulator's speed is measured by, one home for all who
 //! measure it.
 
-use weft_links::{MediumSpec, StationId, WifiSpec, WifiStandard, WifiStation};
+use weft_links::{
+    LteSignal, LteSpec, LteTerminal, MediumSpec, StationId, WifiSpec, WifiStandard, WifiStation,
+};
 use weft_units::{Bytes, Duration, Rate};
 
 use weft_experiment::{
@@ -21,7 +23,7 @@ pub struct Workload {
 }
 
 /// All of them.
-pub const WORKLOADS: [Workload; 7] = [
+pub const WORKLOADS: [Workload; 8] = [
     Workload::new("wired-2m", 4000.0, |d| wired(d, "2mbit")),
     Workload::new("wired-10m", 500.0, |d| wired(d, "10mbit")),
     Workload::new("wired-50m", 60.0, |d| wired(d, "50mbit")),
@@ -29,6 +31,7 @@ pub const WORKLOADS: [Workload; 7] = [
     Workload::new("call-3x", 150.0, |d| call(d, 3)),
     Workload::new("wifi-16", 300.0, saturated_cell),
     Workload::new("wifi-16-cbr", 200.0, busy_cell),
+    Workload::new("lte-16", 300.0, full_buffers),
 ];
 
 impl Workload {
@@ -102,14 +105,37 @@ fn busy_cell(duration: Duration) -> Setup {
     setup
 }
 
+/// Terminals of one LTE cell of 10 MHz for each of which more comes down than
+/// the cell can carry in all: 4 Mbit/s, where 24 go through.
+fn full_buffers(duration: Duration) -> Setup {
+    let signal = LteSignal::of_cqi(12);
+    let terminals = vec![LteTerminal::new(signal, signal); usize::from(STATIONS)];
+    let mut spec = LteSpec::new(terminals);
+    // Soon full, and so it stays.
+    spec.queue = Bytes(100_000);
+    let medium = MediumSpec::lte(spec).expect("a cell");
+    let mut setup = over(duration, medium);
+    let udp = UdpSetup::new(Rate::from_mbps(4));
+    for terminal in 0..STATIONS {
+        let (from, to) = (StationId(STATIONS), StationId(terminal));
+        setup.flows.push(over_cell(from, to, udp));
+    }
+    setup
+}
+
 fn cell(duration: Duration, standard: WifiStandard, rate: &str) -> Setup {
-    let mut setup = Setup::new(duration);
     let rate = standard.rate(rate).expect("a rate");
     let stations = vec![WifiStation::new(rate); usize::from(STATIONS)];
     let medium = MediumSpec::wifi(WifiSpec::new(standard, stations));
+    over(duration, medium.expect("a cell"))
+}
+
+/// A run over a cell, so far without flows.
+fn over(duration: Duration, medium: MediumSpec) -> Setup {
+    let mut setup = Setup::new(duration);
     setup.links.push(LinkSetup {
         name: "cell".to_owned(),
-        medium: medium.expect("a cell"),
+        medium,
         stations: (0..=STATIONS).map(|id| id.to_string()).collect(),
     });
     setup

@@ -48,7 +48,7 @@ fn tcp(name: &str, from: u16, to: u16) -> FlowSetup {
 /// Exchanges, collisions and idle time make up the run, and packets end once.
 fn check(record: &Record) {
     let link = &record.links[0];
-    let channel = link.channel.expect("a cell");
+    let channel = link.channels[0];
     let end = record.ended_at.saturating_since(weft_units::Instant::ZERO);
     assert_eq!(channel.elapsed(), end);
     let used = link.stations.iter().filter_map(|s| s.service);

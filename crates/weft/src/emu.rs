@@ -162,12 +162,10 @@ fn medium(spec: &Spec, down: Option<&LinkSpec>) -> Result<MediumSpec, Failure> {
             let back = down.unwrap_or(there);
             Ok(MediumSpec::wired(there.as_ref().clone(), back.clone()))
         }
-        (Spec::Cell(cell), None) => {
-            MediumSpec::wifi(cell.as_ref().clone()).map_err(|e| Failure::Usage(e.to_string()))
-        }
+        (Spec::Cell(cell), None) => Ok(cell.as_ref().clone()),
         (Spec::Cell(_), Some(_)) => Err(Failure::Usage(
-            "--down is of wires, and this --link is a WiFi cell, whose access point sends at the \
-             rate of the station: leave it away"
+            "--down is of wires, and this --link is a cell, which sends to the station as it \
+             hears it: leave it away"
                 .to_owned(),
         )),
     }

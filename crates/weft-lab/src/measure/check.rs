@@ -113,19 +113,25 @@ fn service(run: &Run<'_>, of: &str, record: &StationRecord) -> Option<Check> {
     })
 }
 
-/// Exchanges of a cell, collisions, strangers and the time in which nobody sent make up
-/// the time that was measured, and the exchanges are those of its stations.
+/// Exchanges of a cell or its resource blocks, collisions, strangers and the time in
+/// which nobody sent make up the time that was measured, on each of its channels, and
+/// what was used was so by its stations.
 fn airtime(run: &Run<'_>, of: &str, record: &LinkRecord) -> Option<Check> {
-    let channel = record.channel?;
+    let channels = &record.channels;
+    let measured = measured_time(run);
+    let sum = |times: &mut dyn Iterator<Item = Duration>| {
+        times.fold(Duration::ZERO, |all, one| all + one)
+    };
     let used = record.stations.iter().filter_map(|s| s.service);
-    let used = used.fold(Duration::ZERO, |all, one| all + one.used);
-    let (elapsed, measured) = (channel.elapsed(), measured_time(run));
-    Some(Check {
+    let used = sum(&mut used.map(|service| service.used));
+    let rest = sum(&mut channels.iter().map(|c| c.blocked + c.idle));
+    let is_whole = channels.iter().all(|c| c.elapsed() == measured);
+    (!channels.is_empty()).then(|| Check {
         of: of.to_owned(),
         what: "airtime_s",
-        configured: measured.as_secs_f64(),
-        measured: (used + channel.blocked + channel.idle).as_secs_f64(),
-        ok: elapsed == measured && used == channel.used,
+        configured: (measured * channels.len() as u64).as_secs_f64(),
+        measured: (used + rest).as_secs_f64(),
+        ok: is_whole && used == sum(&mut channels.iter().map(|c| c.used)),
     })
 }
 

@@ -14,6 +14,8 @@ pub struct Run<'a> {
     pub focus: &'a [usize],
     /// What comes before does not count.
     pub from: Duration,
+    /// What comes after does not count, either, if this is a section of a run.
+    pub until: Option<Duration>,
     /// What its links could carry.
     pub capacities: &'a Capacities,
     /// What became of it.
@@ -46,10 +48,11 @@ fn active(flow: &FlowSetup, (from, end): (Duration, Duration)) -> (Duration, Dur
 }
 
 impl Run<'_> {
-    /// When the run ended.
+    /// When the run, or its section, ended.
     #[must_use]
     pub fn end(&self) -> Duration {
-        self.record.ended_at.saturating_since(Instant::ZERO)
+        let end = self.record.ended_at.saturating_since(Instant::ZERO);
+        self.until.map_or(end, |until| until.min(end))
     }
 
     /// When the flow ran and was measured.

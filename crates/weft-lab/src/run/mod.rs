@@ -165,6 +165,7 @@ fn looked_at(
         setup,
         focus,
         from: scenario.measure_from,
+        until: None,
         capacities: &capacities,
         record: &ran.record,
     };
@@ -184,7 +185,7 @@ fn looked_at(
     };
     Run {
         task: task.clone(),
-        values: metrics::measure(&run),
+        values: metrics::measure(&run, &scenario.sections),
         competing,
         series: Series::of(&run),
         checks,

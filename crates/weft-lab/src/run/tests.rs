@@ -315,6 +315,7 @@ fn the_self_check_finds_a_link_that_does_not_do_what_it_says() {
         setup,
         focus: &[0],
         from: weft_units::Duration::ZERO,
+        until: None,
         capacities: &capacities,
         record: &record,
     };

@@ -4,22 +4,15 @@
 use std::ops::Range;
 
 use weft_experiment::LinkSetup;
-use weft_links::{MediumSpec, StationId, WifiSpec, WifiStation};
+use weft_links::StationId;
 
 use super::file::File;
 use super::items::{Items, Written};
+use super::media::{CellKind, CellSpec, WayOf};
 use super::place::{ScenarioError, Source};
 use crate::names::unknown_name;
 
 type Result<T> = std::result::Result<T, ScenarioError>;
-
-/// The one kind of medium that there is beside the wired one, and the name of
-/// a cell that a link has to itself.
-const WIFI: &str = "wifi";
-/// What a link says of the cell that it has to itself, and not of its station.
-const OF_OWN_CELL: [&str; 4] = ["standard", "guard", "interference", "delay"];
-/// What a link says of its station.
-const OF_STATION: [&str; 5] = ["rate", "snr", "queue", "aqm", "ecn"];
 
 /// The cells of a file: those of its media, then those of single links.
 pub struct Cells<'a> {
@@ -30,7 +23,7 @@ pub struct Cells<'a> {
 struct Cell<'a> {
     name: &'a str,
     place: Range<usize>,
-    spec: WifiSpec,
+    spec: CellSpec,
     /// What the stations are called.
     stations: Vec<String>,
     /// Position of its link in the run, once it has a station.
@@ -52,22 +45,23 @@ impl<'a> Cells<'a> {
         let cells = media.map(|(name, written)| {
             let medium = written.get_ref();
             let name_of = name.get_ref().as_str();
-            if name_of == WIFI {
-                let message = "a link with medium = \"wifi\" has a cell to itself: call this medium otherwise";
+            let kinds = CellKind::ALL.map(CellKind::as_str);
+            if kinds.contains(&name_of) {
+                let message = format!("a link with medium = \"{name_of}\" has a cell to itself: call this medium otherwise");
                 return Err(source.error(name.span(), message));
             }
-            if medium.kind.get_ref() != WIFI {
-                let message = unknown_name(
-                    "there is no kind of medium",
-                    medium.kind.get_ref(),
-                    [WIFI].into_iter(),
-                );
-                return Err(source.error(medium.kind.span(), message));
-            }
-            let keys = medium.keys();
-            let pairs = keys.iter().map(|(key, text)| (*key, text.get_ref().as_str()));
-            let spec = WifiSpec::of_keys(pairs).map_err(|error| {
-                let guilty = keys.iter().find(|(key, _)| error.key() == Some(key));
+            let Some(kind) = medium.kind() else {
+                let message = format!("medium `{name_of}` has no kind: add kind = \"wifi\" or kind = \"lte\"");
+                return Err(source.error(name.span(), message));
+            };
+            let Some(known) = CellKind::named(kind.get_ref()) else {
+                let what = "there is no kind of medium";
+                let message = unknown_name(what, kind.get_ref(), kinds.into_iter());
+                return Err(source.error(kind.span(), message));
+            };
+            let pairs: Vec<_> = medium.keys().map(|(key, text)| (key, text.get_ref().as_str())).collect();
+            let spec = known.cell(&pairs).map_err(|error| {
+                let guilty = medium.keys().find(|(key, _)| error.key() == Some(key));
                 let span = guilty.map_or(written.span(), |(_, text)| text.span());
                 source.error(span, format!("medium `{name_of}`: {error}"))
             })?;
@@ -99,46 +93,45 @@ impl<'a> Cells<'a> {
             );
             return Err(link.source.error(span, message));
         }
-        let index = if medium == WIFI {
-            self.own(link)?
+        let own = CellKind::named(medium);
+        let index = if let Some(kind) = own {
+            self.own(link, kind)?
         } else {
             let media = &self.cells[..self.media];
             let found = media.iter().position(|cell| cell.name == medium);
             found.ok_or_else(|| {
-                let known = media.iter().map(|cell| cell.name).chain([WIFI]);
+                let kinds = CellKind::ALL.map(CellKind::as_str);
+                let known = media.iter().map(|cell| cell.name).chain(kinds);
                 let message = unknown_name("there is no medium", medium, known);
                 link.source.error(span, message)
             })?
         };
         let cell = &mut self.cells[index];
-        let own = medium == WIFI;
-        let there = link.station(&link.there, own)?;
-        let back = link.station(&link.back, own)?;
-        let standard = cell.spec.standard;
-        let read = |items: &Items| {
-            let station = WifiStation::of_keys(standard, items.pairs());
-            station.map_err(|error| items.blame(link.source, link.name, &error, link.whole.clone()))
-        };
-        let (up, down) = (read(&there)?, read(&back)?);
-        if own {
+        let kind = cell.spec.kind();
+        let there = link.station(&link.there, kind, own.is_some())?;
+        let back = link.station(&link.back, kind, own.is_some())?;
+        let (up, down): (Vec<_>, Vec<_>) = (there.pairs().collect(), back.pairs().collect());
+        let id = StationId(cell.spec.len() as u16);
+        let differs = cell.spec.add(&up, &down).map_err(|(way, error)| {
+            let guilty = match way {
+                WayOf::There => &there,
+                WayOf::Back => &back,
+            };
+            guilty.blame(link.source, link.name, &error, link.whole.clone())
+        })?;
+        if own.is_some() {
             // What comes back waits at the access point.
             let differs = |key| there.find(key).map(|t| t.0) != back.find(key).map(|b| b.0);
-            if there.find("queue").is_some() || differs("queue") {
-                cell.spec.queue = down.queue;
-            }
-            cell.spec.aqm = down.aqm;
-        } else if (up.queue, up.aqm) != (down.queue, down.aqm) {
+            let limits = there.find("queue").is_some() || differs("queue");
+            let read = cell.spec.queue_back(&down, limits);
+            read.map_err(|error| back.blame(link.source, link.name, &error, link.whole.clone()))?;
+        } else if differs {
             let message = format!(
                 "link `{}`: what comes back waits in the queue of medium `{medium}`: give it in [media.{medium}]",
                 link.name
             );
             return Err(link.source.error(link.whole.clone(), message));
         }
-        let id = StationId(cell.spec.stations.len() as u16);
-        cell.spec.stations.push(WifiStation {
-            down: down.up,
-            ..up
-        });
         cell.stations.push(link.name.to_owned());
         if let Err(error) = cell.spec.check() {
             let message = format!("medium `{}`: {error}", cell.name);
@@ -174,8 +167,8 @@ impl<'a> Cells<'a> {
                 }
                 false => LinkSetup::there_and_back(name),
             };
-            let medium = MediumSpec::wifi(cell.spec);
-            let medium = medium.map_err(|error| source.error(place, error.to_string()))?;
+            let medium = cell.spec.medium();
+            let medium = medium.map_err(|message| source.error(place, message))?;
             let setup = LinkSetup {
                 name: name.to_owned(),
                 medium,
@@ -188,9 +181,11 @@ impl<'a> Cells<'a> {
     }
 
     /// A cell for this link alone.
-    fn own(&mut self, link: &Written<'a>) -> Result<usize> {
-        let (of_cell, _) = link.there.split(&OF_OWN_CELL);
-        let spec = WifiSpec::of_keys(of_cell.pairs())
+    fn own(&mut self, link: &Written<'a>, kind: CellKind) -> Result<usize> {
+        let (of_cell, _) = link.there.split(kind.of_own_cell());
+        let pairs: Vec<_> = of_cell.pairs().collect();
+        let spec = kind
+            .cell(&pairs)
             .map_err(|error| of_cell.blame(link.source, link.name, &error, link.whole.clone()))?;
         self.cells.push(Cell {
             name: link.name,
@@ -206,22 +201,33 @@ impl<'a> Cells<'a> {
 impl Written<'_> {
     /// What of this is said of the station; anything else must be of its own
     /// cell.
-    fn station(&self, items: &Items, own: bool) -> Result<Items> {
-        let (station, other) = items.split(&OF_STATION);
+    fn station(&self, items: &Items, kind: CellKind, own: bool) -> Result<Items> {
+        let of_own_cell = kind.of_own_cell();
+        let (station, other) = items.split(kind.of_station());
         let (_, other) = other.split(&["medium"]);
         let mut other = other.keys();
-        let foreign = other.find(|(key, _)| !own || !OF_OWN_CELL.contains(key));
+        let foreign = other.find(|(key, _)| !own || !of_own_cell.contains(key));
         let Some((key, span)) = foreign else {
             return Ok(station);
         };
         let name = self.name;
-        let message = match OF_OWN_CELL.contains(&key) {
+        let message = match of_own_cell.contains(&key) {
             true => format!(
                 "link `{name}`: `{key}` is of the medium that it shares: give it in its [media.NAME]"
             ),
-            false => format!(
-                "link `{name}` is a station of a medium, and `{key}` makes it a wired link: keep one of the two"
-            ),
+            false => match CellKind::ALL
+                .into_iter()
+                .find(|other| other.of_station().contains(&key))
+            {
+                Some(other) => format!(
+                    "link `{name}` is {}, and `{key}` is of {}: keep one of the two",
+                    kind.station(),
+                    other.station()
+                ),
+                None => format!(
+                    "link `{name}` is a station of a medium, and `{key}` makes it a wired link: keep one of the two"
+                ),
+            },
         };
         Err(self.source.error(span, message))
     }
@@ -229,17 +235,21 @@ impl Written<'_> {
 
 /// Why a link that names no medium seems to be a station of one, and where.
 pub fn misses_its_medium(items: &Items) -> Option<(String, Range<usize>)> {
-    let key = ["standard", "guard"].into_iter().find_map(|key| {
-        let (_, span) = items.find(key)?;
-        Some((format!("`{key}`"), span))
-    });
+    let of = |kind: CellKind, keys: &[&'static str]| {
+        let found = keys.iter().find_map(|key| Some((key, items.find(key)?.1)));
+        found.map(|(key, span)| (format!("`{key}`"), span, kind))
+    };
     let rate = items
         .find("rate")
         .filter(|(rate, _)| rate.starts_with("mcs"));
-    let rate = rate.map(|(rate, span)| (format!("rate {rate}"), span));
-    let (what, span) = key.or(rate)?;
+    let rate = rate.map(|(rate, span)| (format!("rate {rate}"), span, CellKind::Wifi));
+    let found = of(CellKind::Wifi, &["standard", "guard"]).or(rate);
+    let found = found.or_else(|| of(CellKind::Lte, &["cqi", "rank", "motion", "handovers"]));
+    let (what, span, kind) = found?;
     let message = format!(
-        "{what} is of a WiFi station, and it is on no medium: add medium = \"wifi\" for a cell of its own, or the name of a [media.NAME]"
+        "{what} is of {}, and it is on no medium: add medium = \"{}\" for a cell of its own, or the name of a [media.NAME]",
+        kind.station(),
+        kind.as_str()
     );
     Some((message, span))
 }

@@ -28,6 +28,8 @@ pub struct File {
     pub about: String,
     pub duration: Spanned<Time>,
     pub measure_from: Option<Spanned<Time>>,
+    #[serde(default)]
+    pub sections: Vec<Spanned<Time>>,
     pub seeds: Option<Spanned<u32>>,
     #[serde(default)]
     pub centre: Centre,

@@ -72,6 +72,8 @@ pub struct Scenario {
     pub seeds: u32,
     /// What comes before does not count in metrics.
     pub measure_from: Duration,
+    /// From when to when each of its parts lasts that is measured by itself.
+    pub sections: Vec<(Duration, Duration)>,
     /// Mean or median over the seeds.
     pub centre: Centre,
     /// Metrics to report; empty: all that apply.
@@ -215,7 +217,8 @@ fn build(source: &Source) -> Result<Scenario, ScenarioError> {
         }
     }
     let baseline = baseline(source, &file, &systems)?;
-    let owners = tree::owners([&tree].into_iter().chain(sets.iter().map(|(_, set)| set)));
+    let mut owners = tree::owners([&tree].into_iter().chain(sets.iter().map(|(_, set)| set)));
+    owners.sections = sections(source, &file)?.len();
     let traces = variants.iter().map(|v| v.traces.names().count() as u32);
     let traces = traces.max().filter(|n| *n > 0);
     let seeds = file.seeds.as_ref().map(|n| *n.get_ref());
@@ -227,6 +230,7 @@ fn build(source: &Source) -> Result<Scenario, ScenarioError> {
         about: file.about.trim().to_owned(),
         seeds,
         measure_from: measure_from(&file),
+        sections: sections(source, &file)?,
         centre: file.centre,
         metrics: metrics(source, &file, &owners)?,
         baseline,
@@ -238,6 +242,25 @@ fn build(source: &Source) -> Result<Scenario, ScenarioError> {
 fn measure_from(file: &File) -> Duration {
     let from = file.measure_from.as_ref();
     from.map_or(Duration::ZERO, |t| t.get_ref().0)
+}
+
+/// The parts of the run between these times; none if there are no times.
+fn sections(source: &Source, file: &File) -> Result<Vec<(Duration, Duration)>, ScenarioError> {
+    let mut found = Vec::new();
+    let mut begin = measure_from(file);
+    for bound in &file.sections {
+        let end = bound.get_ref().0;
+        if end <= begin || end >= file.duration.get_ref().0 {
+            let remedy = "a section begins here, after the one before it and before the end of the run: sort the times, and keep those between `measure-from` and `duration`";
+            return Err(source.error(bound.span(), remedy));
+        }
+        found.push((begin, end));
+        begin = end;
+    }
+    if !found.is_empty() {
+        found.push((begin, file.duration.get_ref().0));
+    }
+    Ok(found)
 }
 
 fn read_tree(source: &Source, mut tree: Tree<'_>) -> Result<File, ScenarioError> {

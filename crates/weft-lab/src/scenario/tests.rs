@@ -356,7 +356,7 @@ fn names_come_from_paths() {
 fn the_book_has_every_field() {
     use super::file::{File, Published, System, Vary};
     use super::links::{Link, Step};
-    use super::media::Medium;
+    use super::media::CellKind;
     let (kinds, of_flows) = super::flows::words();
     let quoted = |name: &&str| format!("\"{name}\"");
     let algorithms = CongestionKind::ALL.iter().map(|kind| kind.name());
@@ -365,10 +365,12 @@ fn the_book_has_every_field() {
         "/../../docs/experiment/scenarios.md"
     );
     let book = std::fs::read_to_string(path).unwrap();
+    let of_cells = CellKind::ALL.map(|kind| [kind.of_own_cell(), kind.of_station()]);
+    let of_cells = of_cells.as_flattened().concat();
     let plain = |fields: &[&str]| fields.iter().map(|&f| f.to_owned()).collect::<Vec<_>>();
     for (place, words) in [
         ("the whole", plain(fields::<File>())),
-        ("media", plain(fields::<Medium>())),
+        ("media", plain(&of_cells)),
         ("links", plain(fields::<Link>())),
         ("steps", plain(fields::<Step>())),
         ("flows", plain(&of_flows)),

@@ -3,7 +3,7 @@ use super::port::Port;
 use super::radio::RadioCounters;
 use super::service::ServiceTime;
 use crate::{Departure, PacketInfo, Tally};
-use weft_units::{Deadline, Instant};
+use weft_units::{Deadline, Duration, Instant};
 
 /// What a kind of medium does, as [`Medium`](crate::Medium) has it.
 pub(crate) trait Model<P> {
@@ -29,13 +29,18 @@ pub(crate) trait Model<P> {
     fn restore(&mut self, now: Instant, station: StationId);
     fn service_time(&mut self, now: Instant, station: StationId) -> ServiceTime;
 
-    /// Of a channel that stations share: when it carried one exchange, when
-    /// nobody sent, and when what was sent came to nothing.
-    fn channel_time(&mut self, _now: Instant) -> Option<ServiceTime> {
+    /// Of a channel of a cell: when it carried one exchange, when nobody sent,
+    /// and when what was sent came to nothing.
+    fn channel_time(&mut self, _now: Instant, _channel: ChannelId) -> Option<ServiceTime> {
         None
     }
     /// Of a station of a cell.
     fn radio(&self, _station: StationId) -> Option<RadioCounters> {
+        None
+    }
+    /// How long the medium carried what others sent to a station, where it
+    /// deals out its time to receivers.
+    fn carried_to(&mut self, _now: Instant, _station: StationId) -> Option<Duration> {
         None
     }
 

@@ -1,7 +1,8 @@
 /// What a station of a cell did with its turns.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct RadioCounters {
-    /// Transmissions, each of one frame or of an aggregate.
+    /// Transmissions: each of one frame or of an aggregate, or of one transport
+    /// block.
     pub attempts: u64,
     /// Of these, at the same time as another station's.
     pub collisions: u64,
@@ -9,6 +10,8 @@ pub struct RadioCounters {
     pub frames: u64,
     /// Of these, sent before.
     pub again: u64,
+    /// Transmissions of which nothing came through.
+    pub failed: u64,
 }
 
 impl RadioCounters {
@@ -20,6 +23,7 @@ impl RadioCounters {
             collisions: self.collisions + other.collisions,
             frames: self.frames + other.frames,
             again: self.again + other.again,
+            failed: self.failed + other.failed,
         }
     }
 
@@ -31,6 +35,7 @@ impl RadioCounters {
             collisions: self.collisions - earlier.collisions,
             frames: self.frames - earlier.frames,
             again: self.again - earlier.again,
+            failed: self.failed - earlier.failed,
         }
     }
 }

@@ -1,9 +1,11 @@
 use super::ids::StationId;
+use super::lte::{LteError, LteSpec};
 #[cfg(any(test, feature = "testing"))]
 use super::token_ring::TokenRingSpec;
 use super::wifi::{WifiError, WifiSpec};
 use super::wired;
-use crate::LinkSpec;
+use crate::spec::values;
+use crate::{LinkSpec, SpecError};
 #[cfg(any(test, feature = "testing"))]
 use weft_units::Duration;
 use weft_units::Rng;
@@ -16,6 +18,7 @@ pub struct MediumSpec(KindSpec);
 pub(super) enum KindSpec {
     Wired(Box<[LinkSpec; 2]>),
     Wifi(Box<WifiSpec>),
+    Lte(Box<LteSpec>),
     #[cfg(any(test, feature = "testing"))]
     TokenRing(Box<TokenRingSpec>),
 }
@@ -28,14 +31,43 @@ impl MediumSpec {
         MediumSpec(KindSpec::Wired(Box::new([forward, backward])))
     }
 
-    /// A cell: its stations in the order of the specification, and behind them
-    /// the access point.
+    /// A WiFi cell: its stations in the order of the specification, and behind
+    /// them the access point.
     ///
     /// # Errors
     /// When there can be no such cell.
     pub fn wifi(spec: WifiSpec) -> Result<MediumSpec, WifiError> {
         spec.check()?;
         Ok(MediumSpec(KindSpec::Wifi(Box::new(spec))))
+    }
+
+    /// A cell of LTE: its terminals in the order of the specification, and
+    /// behind them the base station.
+    ///
+    /// # Errors
+    /// When there can be no such cell.
+    pub fn lte(spec: LteSpec) -> Result<MediumSpec, LteError> {
+        spec.check()?;
+        Ok(MediumSpec(KindSpec::Lte(Box::new(spec))))
+    }
+
+    /// A cell of one station, if this is one: a specification with
+    /// `medium=wifi` ([`WifiSpec`]) or `medium=lte` ([`LteSpec`]).
+    ///
+    /// # Errors
+    /// With the key, the value and the remedy.
+    pub fn cell(text: &str) -> Result<Option<MediumSpec>, SpecError> {
+        let mut items = text.split(',').filter_map(|item| item.split_once('='));
+        let medium = items.find(|(key, _)| key.trim() == "medium");
+        let Some((_, kind)) = medium else {
+            return Ok(None);
+        };
+        let kind = match kind.trim() {
+            "wifi" => KindSpec::Wifi(Box::new(text.parse()?)),
+            "lte" => KindSpec::Lte(Box::new(text.parse()?)),
+            other => return Err(values::bad("medium", other, "the media are wifi and lte")),
+        };
+        Ok(Some(MediumSpec(kind)))
     }
 
     /// Two stations that take turns on one channel, for tests: one sends a
@@ -50,14 +82,21 @@ impl MediumSpec {
         })))
     }
 
-    /// The cell, if it is one.
+    /// The WiFi cell, if it is one.
     #[must_use]
     pub fn wifi_spec(&self) -> Option<&WifiSpec> {
         match &self.0 {
             KindSpec::Wifi(cell) => Some(cell),
-            KindSpec::Wired(_) => None,
-            #[cfg(any(test, feature = "testing"))]
-            KindSpec::TokenRing(_) => None,
+            _ => None,
+        }
+    }
+
+    /// The cell of LTE, if it is one.
+    #[must_use]
+    pub fn lte_spec(&self) -> Option<&LteSpec> {
+        match &self.0 {
+            KindSpec::Lte(cell) => Some(cell),
+            _ => None,
         }
     }
 
@@ -67,6 +106,7 @@ impl MediumSpec {
         match &self.0 {
             KindSpec::Wired(_) => 2,
             KindSpec::Wifi(cell) => cell.stations.len() as u16 + 1,
+            KindSpec::Lte(cell) => cell.terminals.len() as u16 + 1,
             #[cfg(any(test, feature = "testing"))]
             KindSpec::TokenRing(_) => 2,
         }
@@ -83,7 +123,7 @@ impl MediumSpec {
     pub fn link(&self, station: StationId) -> Option<&LinkSpec> {
         match &self.0 {
             KindSpec::Wired(links) => links.get(usize::from(station.0)),
-            KindSpec::Wifi(_) => None,
+            KindSpec::Wifi(_) | KindSpec::Lte(_) => None,
             #[cfg(any(test, feature = "testing"))]
             KindSpec::TokenRing(_) => None,
         }
@@ -94,7 +134,7 @@ impl MediumSpec {
     pub fn link_mut(&mut self, station: StationId) -> Option<&mut LinkSpec> {
         match &mut self.0 {
             KindSpec::Wired(links) => links.get_mut(usize::from(station.0)),
-            KindSpec::Wifi(_) => None,
+            KindSpec::Wifi(_) | KindSpec::Lte(_) => None,
             #[cfg(any(test, feature = "testing"))]
             KindSpec::TokenRing(_) => None,
         }
@@ -105,7 +145,7 @@ impl MediumSpec {
     pub fn seed_traces(&mut self, rng: &Rng) {
         match &mut self.0 {
             KindSpec::Wired(links) => wired::seed_traces(links, rng),
-            KindSpec::Wifi(_) => {}
+            KindSpec::Wifi(_) | KindSpec::Lte(_) => {}
             #[cfg(any(test, feature = "testing"))]
             KindSpec::TokenRing(_) => {}
         }

@@ -1,6 +1,9 @@
 //! What holds on every medium, whatever its kind.
 
-use super::{Medium, MediumSpec, StationId, WifiSpec, WifiStandard, WifiStation};
+use super::{
+    LteBandwidth, LteMotion, LteQuality, LteSignal, LteSpec, LteTerminal, Medium, MediumSpec,
+    StationId, WifiSpec, WifiStandard, WifiStation,
+};
 use crate::{Capacity, Departure, FlowId, LinkSpec, PacketInfo, Schedule, ServiceTime, Trace};
 use proptest::prelude::*;
 use weft_units::{Bytes, Duration, Instant, Rate, Rng};
@@ -61,7 +64,24 @@ fn spec() -> impl Strategy<Value = MediumSpec> {
             MediumSpec::wifi(spec).expect("a cell")
         },
     );
-    prop_oneof![wired, ring, cell]
+    let lte = (0_usize..6, -5_i8..25, 1_500_u64..60_000, 0_u64..50).prop_map(
+        move |(bandwidth, snr, queue, delay)| {
+            let quality = LteQuality::Fading {
+                snr: f64::from(snr),
+                motion: LteMotion::ALL[bandwidth % 3],
+            };
+            let signal = |rank| LteSignal { quality, rank };
+            let mut terminal = LteTerminal::new(signal(1), signal(2));
+            terminal.queue = Bytes(queue);
+            terminal.handovers = vec![ms(delay)];
+            let mut spec = LteSpec::new(vec![terminal]);
+            spec.bandwidth = LteBandwidth::ALL[bandwidth];
+            spec.drx = (delay > 10).then(|| ms(delay));
+            spec.delay = ms(delay);
+            MediumSpec::lte(spec).expect("a cell")
+        },
+    );
+    prop_oneof![wired, ring, cell, lte]
 }
 
 proptest! {
@@ -116,7 +136,7 @@ proptest! {
                 }
             }
             let [first, second] = service;
-            if medium.wired().is_none() {
+            if medium.channel_of(A) == medium.channel_of(B) {
                 prop_assert!(first.used <= second.blocked && second.used <= first.blocked);
             }
         }

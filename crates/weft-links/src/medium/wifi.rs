@@ -241,7 +241,7 @@ impl<P> Model<P> for Wifi<P> {
         self.meters[usize::from(station.0)].until(now)
     }
 
-    fn channel_time(&mut self, now: Instant) -> Option<ServiceTime> {
+    fn channel_time(&mut self, now: Instant, _: ChannelId) -> Option<ServiceTime> {
         let now = self.advance(now);
         Some(self.channel.until(now))
     }

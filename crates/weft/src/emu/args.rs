@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
-use weft_links::{LinkSpec, SpecError, WifiSpec};
+use weft_links::{LinkSpec, MediumSpec};
 
 #[derive(Debug, Args)]
 pub struct EmuArgs {
@@ -46,7 +46,7 @@ pub struct ShellArgs {
     #[arg(
         long = "link",
         help = "A link, both directions alike: [NAME=]SPEC such as rate=5mbit,delay=25ms,loss=1%, \
-                queue=2bdp,aqm=codel (docs/models/links.md), or a WiFi cell such as medium=wifi,standard=n,rate=mcs7 (docs/models/wifi.md); repeat for more",
+                queue=2bdp,aqm=codel (docs/models/links.md), or a cell such as medium=wifi,standard=n,rate=mcs7 (docs/models/wifi.md) or medium=lte,bandwidth=10MHz,cqi=12 (docs/models/lte.md); repeat for more",
         value_name = "SPEC",
         required = true,
         value_parser = link
@@ -84,8 +84,8 @@ pub struct NamedLink {
 pub enum Spec {
     /// A wire, both ways alike.
     Wired(Box<LinkSpec>),
-    /// A WiFi cell, in which the inside is the one station.
-    Cell(Box<WifiSpec>),
+    /// A cell, in which the inside is the one station.
+    Cell(Box<MediumSpec>),
 }
 
 /// `NAME=SPEC` or `SPEC`: a specification has another `=` in its first item
@@ -99,12 +99,9 @@ fn link(text: &str) -> Result<NamedLink, String> {
     if name.as_deref() == Some("") {
         return Err("the name before `=` is empty: write NAME=SPEC, or SPEC alone".to_owned());
     }
-    let is_cell = rest.split(',').any(|item| item.trim() == "medium=wifi");
-    let spec = match is_cell {
-        true => Spec::Cell(Box::new(
-            rest.parse().map_err(|e: SpecError| e.to_string())?,
-        )),
-        false => Spec::Wired(Box::new(spec(rest)?)),
+    let spec = match MediumSpec::cell(rest).map_err(|e| e.to_string())? {
+        Some(cell) => Spec::Cell(Box::new(cell)),
+        None => Spec::Wired(Box::new(spec(rest)?)),
     };
     Ok(NamedLink { name, spec })
 }

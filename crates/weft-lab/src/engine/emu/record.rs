@@ -122,7 +122,7 @@ impl<'a> Recorder<'a> {
             LinkRecord {
                 name: link.name.clone(),
                 stations: stations.map(|(way, own)| way.station(own, setup)).collect(),
-                channel: None,
+                channels: Vec::new(),
             }
         });
         let links = links.collect();
@@ -230,6 +230,7 @@ impl Way {
             in_flight: report.in_flight,
             // The emulator adds it up over the whole run only.
             service: (setup.measure_from == Duration::ZERO).then_some(report.service),
+            carried_to: None,
             radio: None,
             queue_delay: self.queue.into_iter().collect(),
         }

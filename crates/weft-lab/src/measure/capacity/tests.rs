@@ -48,10 +48,11 @@ fn where_stations_share_a_medium_its_service_says_what_they_could_have_sent() {
         setup: &setup,
         focus: &[0],
         from: setup.measure_from,
+        until: None,
         capacities: &capacities,
         record,
     };
-    let values = measure(&run(&record));
+    let values = measure(&run(&record), &[]);
     let (_, value) = values.iter().find(|(n, _)| n == "utilisation").unwrap();
     assert!((value - shares[0]).abs() < 1e-9, "{value}, {shares:?}");
 

@@ -13,6 +13,7 @@ mod protection;
 mod radio;
 mod rates;
 mod round_trips;
+mod sections;
 mod sound;
 mod table;
 mod video;
@@ -28,11 +29,11 @@ pub use table::{
     ALL, Better, Casts, KEY, Metric, Owners, check_name, find, harmed, position, rank,
 };
 
-/// All values of the run that exist, in the order of [`ALL`], those of single
-/// flows and links behind that of the whole. What compares with a run of the
+/// All values of the run and its sections that exist, in the order of [`ALL`],
+/// those of single flows and links behind that of the whole. What compares with a run of the
 /// flows alone is in [`against_alone`].
 #[must_use]
-pub fn measure(run: &Run<'_>) -> Vec<Value> {
+pub fn measure(run: &Run<'_>, parts: &[(Duration, Duration)]) -> Vec<Value> {
     let mut values = Vec::new();
     rates::measure(run, &mut values);
     goodput::measure(run, &mut values);
@@ -44,6 +45,7 @@ pub fn measure(run: &Run<'_>) -> Vec<Value> {
     delays::measure(run, &mut values);
     round_trips::measure(run, &mut values);
     fairness::measure(run, &mut values);
+    sections::measure(run, parts, &mut values);
     values.sort_by_key(|(name, _)| position(name));
     values.retain(|(_, value)| value.is_finite());
     values

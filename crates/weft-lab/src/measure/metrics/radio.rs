@@ -1,69 +1,101 @@
-//! How the stations of a cell took turns, from `measure-from` on.
+//! What the stations of cells did with their turns and resource blocks, from
+//! `measure-from` on.
 
 use weft_experiment::{LinkRecord, LinkSetup};
 use weft_links::{RadioCounters, ServiceTime};
+use weft_units::Duration;
 
 use crate::measure::run::{Run, Value};
 
 /// What was counted of some stations.
 type Of = fn(&RadioCounters) -> Option<f64>;
 
-const COUNTED: [(&str, Of); 3] = [
-    ("collisions", |c| share(c.collisions, c.attempts)),
-    ("retries", |c| share(c.again, c.frames)),
-    ("aggregate", |c| share(c.frames, c.attempts)),
-];
+/// Metrics of a kind of cell: the share of its time that was used, and what its
+/// stations counted.
+struct Kind {
+    used: &'static str,
+    counted: &'static [(&'static str, Of)],
+}
+
+const WIFI: Kind = Kind {
+    used: "airtime",
+    counted: &[
+        ("collisions", |c| share(c.collisions, c.attempts)),
+        ("retries", |c| share(c.again, c.frames)),
+        ("aggregate", |c| share(c.frames, c.attempts)),
+    ],
+};
+const LTE: Kind = Kind {
+    used: "prb_share",
+    counted: &[("harq_errors", |c| share(c.failed, c.attempts))],
+};
 
 pub fn measure(run: &Run<'_>, values: &mut Vec<Value>) {
-    let mut all = RadioCounters::default();
-    let mut times = Vec::new();
-    for (setup, record) in run.setup.links.iter().zip(&run.record.links) {
-        let Some(channel) = &record.channel else {
-            continue;
+    for kind in [WIFI, LTE] {
+        let is_lte = kind.used == LTE.used;
+        let cells = run.setup.links.iter().zip(&run.record.links);
+        let own = |cell: &(&LinkSetup, &LinkRecord)| {
+            !cell.1.channels.is_empty() && cell.0.medium.lte_spec().is_some() == is_lte
         };
-        times.extend(airtime(channel));
-        add_cell(setup, record, channel, values);
-        let counters = record.stations.iter().filter_map(|s| s.radio);
-        all = counters.fold(all, |all, one| all.plus(&one));
+        kind.measure(cells.filter(own), values);
     }
-    if times.is_empty() {
-        return;
-    }
-    let mean = times.iter().sum::<f64>() / times.len() as f64;
-    values.push(("airtime".to_owned(), mean));
-    add(values, &all, None);
 }
 
-/// Each station of a cell, by its name.
-fn add_cell(
-    setup: &LinkSetup,
-    record: &LinkRecord,
-    channel: &ServiceTime,
-    values: &mut Vec<Value>,
-) {
-    for (id, station) in record.by_station() {
-        let name = setup.station(id);
-        if let Some(service) = &station.service {
-            let used = service.used.as_secs_f64() / channel.elapsed().as_secs_f64();
-            values.push((format!("airtime.{name}"), used));
+impl Kind {
+    fn measure<'r>(
+        &self,
+        cells: impl Iterator<Item = (&'r LinkSetup, &'r LinkRecord)>,
+        values: &mut Vec<Value>,
+    ) {
+        let mut all = RadioCounters::default();
+        let mut shares = Vec::new();
+        for (setup, record) in cells {
+            let used = |channel: &ServiceTime| of(channel.used, channel);
+            shares.extend(record.channels.iter().filter_map(used));
+            self.add_cell(setup, record, values);
+            let counters = record.stations.iter().filter_map(|s| s.radio);
+            all = counters.fold(all, |all, one| all.plus(&one));
         }
-        if let Some(radio) = &station.radio {
-            add(values, radio, Some(name));
+        if shares.is_empty() {
+            return;
+        }
+        let mean = shares.iter().sum::<f64>() / shares.len() as f64;
+        values.push((self.used.to_owned(), mean));
+        self.add(values, &all, None);
+    }
+
+    /// Each station of a cell, by its name.
+    fn add_cell(&self, setup: &LinkSetup, record: &LinkRecord, values: &mut Vec<Value>) {
+        let used = self.used;
+        let Some(channel) = record.channels.first() else {
+            return;
+        };
+        for (id, station) in record.by_station() {
+            let name = setup.station(id);
+            let own = station
+                .service
+                .and_then(|service| of(service.used, channel));
+            values.extend(own.map(|own| (format!("{used}.{name}"), own)));
+            let back = station.carried_to.and_then(|time| of(time, channel));
+            values.extend(back.map(|back| (format!("{used}.{name}-back"), back)));
+            if let Some(radio) = &station.radio {
+                self.add(values, radio, Some(name));
+            }
+        }
+    }
+
+    fn add(&self, values: &mut Vec<Value>, counters: &RadioCounters, of: Option<&str>) {
+        for (what, quantity) in self.counted {
+            let name = of.map_or_else(|| (*what).to_owned(), |of| format!("{what}.{of}"));
+            values.extend(quantity(counters).map(|value| (name, value)));
         }
     }
 }
 
-fn add(values: &mut Vec<Value>, counters: &RadioCounters, of: Option<&str>) {
-    for (what, quantity) in COUNTED {
-        let name = of.map_or_else(|| what.to_owned(), |of| format!("{what}.{of}"));
-        values.extend(quantity(counters).map(|value| (name, value)));
-    }
-}
-
-/// The share of the time in which the channel carried one exchange.
-fn airtime(channel: &ServiceTime) -> Option<f64> {
+/// The share of a channel's time.
+fn of(used: Duration, channel: &ServiceTime) -> Option<f64> {
     let elapsed = channel.elapsed().as_secs_f64();
-    (elapsed > 0.0).then(|| channel.used.as_secs_f64() / elapsed)
+    (elapsed > 0.0).then(|| used.as_secs_f64() / elapsed)
 }
 
 fn share(part: u64, whole: u64) -> Option<f64> {

@@ -14,6 +14,8 @@ const TOLERANCE: f64 = 0.15;
 /// both chosen by us.
 const STEP: Duration = Duration::from_secs(1);
 const STAYS: usize = 3;
+/// How often the thesis looks.
+const WINDOW: Duration = Duration::from_millis(500);
 
 pub fn measure(run: &Run<'_>, values: &mut Vec<Value>) {
     let sends = |flow: usize| run.setup.flows[flow].traffic().has_packets();
@@ -33,8 +35,9 @@ pub fn measure(run: &Run<'_>, values: &mut Vec<Value>) {
         time,
     );
 
-    let lost = |flow| loss(run, &[flow]);
-    run.for_each_flow("loss", values, loss(run, run.focus), lost);
+    let all = (run.from, run.end());
+    let lost = |flow| loss(run, &[flow], all);
+    run.for_each_flow("loss", values, loss(run, run.focus, all), lost);
 
     let again = |flow| retransmissions(run, flow);
     let whole = mean(run.focus.iter().filter_map(|&f| again(f)));
@@ -45,6 +48,19 @@ pub fn measure(run: &Run<'_>, values: &mut Vec<Value>) {
     let varies = |flow| variation(&rates(run, &[flow], run.active(flow)));
     let whole = mean(run.focus.iter().filter_map(|&f| varies(f)));
     run.for_each_flow("rate_variation", values, whole, varies);
+
+    let deviates = |flow| deviation(run, &[flow]);
+    run.for_each_flow("rate_sd_mbps", values, deviation(run, run.focus), deviates);
+
+    let most = |flow| {
+        windows(run, &[flow])
+            .filter_map(|w| loss(run, &[flow], w))
+            .fold(None, max)
+    };
+    let whole = windows(run, run.focus)
+        .filter_map(|w| loss(run, run.focus, w))
+        .fold(None, max);
+    run.for_each_flow("loss_max", values, whole, most);
 
     let back = |flow| feedback(run, flow);
     let whole = mean(run.focus.iter().filter_map(|&f| back(f)));
@@ -88,15 +104,40 @@ fn retransmissions(run: &Run<'_>, flow: usize) -> Option<f64> {
 
 /// Of the packets that ended, not of those sent: what is on its way at an
 /// edge of the measured time has no fate yet.
-fn loss(run: &Run<'_>, flows: &[usize]) -> Option<f64> {
+fn loss(run: &Run<'_>, flows: &[usize], window: (Duration, Duration)) -> Option<f64> {
     let legs = flows.iter().flat_map(|&flow| run.legs(flow));
     let (mut ended, mut lost) = (0.0, 0.0);
     for sample in legs.flat_map(|leg| &leg.series) {
-        let measured = run.measured(sample.at);
+        let measured = overlap(sample.at, run.record.sample_every, window);
         lost += f64::from(sample.drops) * measured;
         ended += f64::from(sample.drops + sample.one_way_delay.count) * measured;
     }
     (ended > 0.0).then(|| lost / ended)
+}
+
+/// Half seconds in which all of the flows run, one behind the other.
+fn windows(run: &Run<'_>, flows: &[usize]) -> impl Iterator<Item = (Duration, Duration)> + use<> {
+    let begin = flows.iter().map(|&flow| run.active(flow).0).max();
+    let end = flows.iter().map(|&flow| run.active(flow).1).min();
+    let (begin, end) = (begin.unwrap_or_default(), end.unwrap_or_default());
+    let count = end.saturating_sub(begin).as_nanos() / WINDOW.as_nanos();
+    (0..count).map(move |index| (begin + WINDOW * index, begin + WINDOW * (index + 1)))
+}
+
+fn deviation(run: &Run<'_>, flows: &[usize]) -> Option<f64> {
+    let rate = |window| {
+        flows
+            .iter()
+            .map(|&flow| throughput(run, flow, window))
+            .sum()
+    };
+    let rates: Vec<f64> = windows(run, flows).map(rate).collect();
+    let middle = mean(rates.iter().copied())?;
+    mean(rates.iter().map(|rate| (rate - middle).powi(2))).map(f64::sqrt)
+}
+
+fn max(most: Option<f64>, next: f64) -> Option<f64> {
+    Some(most.map_or(next, |most| most.max(next)))
 }
 
 /// Of calls with media one way only: where the callee sends some too, it is

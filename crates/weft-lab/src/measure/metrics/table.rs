@@ -191,6 +191,12 @@ metrics! {
     owd_ms_p95 "One-way delay, 95 %" ["ms"] Lower:
         "95 % of the delivered packets took no longer than this",
         "RFC 7679 section 5";
+    rate_sd_mbps "Deviation of the rate" ["Mbit/s"] Lower:
+        "standard deviation of the rates of half a second, while the flow runs",
+        "the GCC thesis, section 5.3.4: beside its rates";
+    loss_max "Loss, largest" ["1"] Lower:
+        "largest loss of half a second, while the flow runs",
+        "the GCC thesis, section 5.3.4: its maximum";
     rtt_rise_ms_mean "Round trip above its least, mean" ["ms"] Lower:
         "round trip of a call's paths as the sender smooths it, each 200 ms, less the least one of the run; mean",
         "the GCC thesis, section 5.3.4: its delay";
@@ -212,6 +218,12 @@ metrics! {
     aggregate "Frames together" ["1"] Neither:
         "frames in a transmission of a cell's stations, mean",
         "IEEE 802.11-2016, 10.13";
+    prb_share "Resource blocks" ["1"] Neither:
+        "share of an LTE cell's resource blocks that were used, mean of up and down; of a terminal, what it sent in, and `-back` what was sent to it in",
+        "3GPP TS 36.314, 4.1.1: PRB usage";
+    harq_errors "HARQ errors" ["1"] Lower:
+        "transport blocks that were not decoded, over transport blocks sent, repeated ones included",
+        "3GPP TS 36.321, 5.3.2";
     jain_index "Jain's index" ["1"] Higher:
         "(sum of the rates)^2 / (n * sum of their squares): 1 when all are equal, 1/n when one takes all",
         "Jain, Chiu, Hawe 1984";
@@ -244,6 +256,23 @@ pub const KEY: [&str; 9] = [
     "queue_ms_p95",
     "loss",
     "jain_index",
+];
+
+/// Those that a part of a run has; chosen by us: what samples over time give,
+/// as nothing of a section is kept apart while a run is made.
+pub(super) const SECTIONED: [&str; 12] = [
+    "throughput_mbps",
+    "rate_sd_mbps",
+    "loss",
+    "loss_max",
+    "retransmissions",
+    "rate_variation",
+    "fps",
+    "freeze_s",
+    "e2e_ms_p95",
+    "height_px",
+    "rtt_rise_ms_mean",
+    "rtt_rise_ms_p95",
 ];
 
 /// Where a metric stands for people: those of [`KEY`] first, then as in
@@ -281,8 +310,9 @@ pub fn position(name: &str) -> Option<usize> {
     all.position(|each| each.name == metric.name)
 }
 
+/// Without owner and section.
 fn base(name: &str) -> &str {
-    name.split_once('.').map_or(name, |(base, _)| base)
+    name.split(['.', '#']).next().unwrap_or(name)
 }
 
 /// What a metric can be of, beside the whole: names.
@@ -292,6 +322,8 @@ pub struct Owners {
     pub flows: Vec<String>,
     /// Of links, likewise.
     pub links: Vec<String>,
+    /// How many sections the run has.
+    pub sections: usize,
 }
 
 /// Whether there is such a metric, of all or of one of these flows and links;
@@ -301,9 +333,10 @@ pub struct Owners {
 /// # Errors
 /// The names to choose from.
 pub fn check_name(name: &str, owners: &Owners) -> Result<(), String> {
+    let name = &whole_name(name, owners.sections)?;
     let (base, owner) = match name.split_once('.') {
         Some((base, owner)) => (base, Some(owner)),
-        None => (name, None),
+        None => (name.as_str(), None),
     };
     let Some(metric) = find(base) else {
         let known = ALL.iter().map(|metric| metric.name);
@@ -331,4 +364,39 @@ pub fn check_name(name: &str, owners: &Owners) -> Result<(), String> {
             Err(unknown_name(&what, owner, flows))
         }
     }
+}
+
+/// The name without the number of a section, if it has one, which must be one
+/// of so many.
+///
+/// # Errors
+/// What is wrong with the number, or with the metric for one.
+fn whole_name(name: &str, sections: usize) -> Result<String, String> {
+    let Some((base, rest)) = name.split_once('#') else {
+        return Ok(name.to_owned());
+    };
+    let (number, owner) = match rest.split_once('.') {
+        Some((number, owner)) => (number, format!(".{owner}")),
+        None => (rest, String::new()),
+    };
+    if sections == 0 {
+        return Err(format!(
+            "`{name}` is of a section, and there are none: add sections = [\"60s\"], or leave `#{number}` away"
+        ));
+    }
+    if !number
+        .parse::<usize>()
+        .is_ok_and(|number| (1..=sections).contains(&number))
+    {
+        return Err(format!(
+            "there is no section `{number}`: they are 1 to {sections}"
+        ));
+    }
+    if find(base).is_some() && !SECTIONED.contains(&base) {
+        let known = SECTIONED.join(", ");
+        return Err(format!(
+            "`{base}` is of whole runs only; sections have {known}"
+        ));
+    }
+    Ok(format!("{base}{owner}"))
 }

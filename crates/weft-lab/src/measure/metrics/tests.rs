@@ -87,8 +87,33 @@ fn periods_at_the_edge_count_in_part() {
 fn flows(names: &[&str]) -> Owners {
     Owners {
         flows: names.iter().map(|&name| name.to_owned()).collect(),
-        links: Vec::new(),
+        ..Owners::default()
     }
+}
+
+#[test]
+fn sections_have_names_and_only_some_metrics() {
+    let owners = Owners {
+        sections: 3,
+        ..flows(&["call"])
+    };
+    for name in ["throughput_mbps#1", "rtt_rise_ms_p95#3", "loss_max#2.call"] {
+        assert_eq!(check_name(name, &owners), Ok(()), "{name}");
+    }
+    assert_eq!(position("loss#2.call"), position("loss"));
+    for (name, part) in [
+        ("throughput_mbps#4", "they are 1 to 3"),
+        ("throughput_mbps#0", "they are 1 to 3"),
+        ("throughput_mbps#two.call", "no section `two`"),
+        ("throughput_mbps#2.cal", "did you mean `call`"),
+        ("throughput_mpbs#2", "did you mean `throughput_mbps`"),
+        ("queue_ms_mean#2", "of whole runs only"),
+    ] {
+        let error = check_name(name, &owners).unwrap_err();
+        assert!(error.contains(part), "{name}: {error}");
+    }
+    let error = check_name("fps#1", &flows(&["call"])).unwrap_err();
+    assert!(error.contains("add sections ="), "{error}");
 }
 
 #[test]

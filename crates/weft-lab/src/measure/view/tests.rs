@@ -37,6 +37,7 @@ fn view(received: Vec<(f64, ReceivedCounters)>) -> View {
         setup: &setup,
         focus: &[0],
         from: Duration::from_millis(200),
+        until: None,
         capacities: &Capacities::of(&setup),
         record: &record,
     };

@@ -1,6 +1,6 @@
 //! Links that are stations of a medium.
 
-use weft_links::{StationId, WifiStandard, WifiStation};
+use weft_links::{LteBandwidth, LteQuality, LteScheduler, StationId, WifiStandard, WifiStation};
 use weft_units::Bytes;
 
 use super::*;
@@ -158,8 +158,33 @@ fn what_cannot_be_a_cell_is_told_with_place_and_remedy() {
         ),
         (
             "kind = \"wifi\"",
+            "kind = \"lt\"",
+            vec!["t.toml:7:8", "no kind of medium `lt`", "did you mean `lte`"],
+        ),
+        (
+            "kind = \"wifi\"\n",
+            "",
+            vec!["t.toml:6:8", "medium `home` has no kind", "kind = \"lte\""],
+        ),
+        // Keys of another kind.
+        (
+            "kind = \"wifi\"",
             "kind = \"lte\"",
-            vec!["t.toml:7:8", "no kind of medium `lte`"],
+            vec![
+                "t.toml:8:12",
+                "medium `home`",
+                "'standard' is no key here",
+                "bandwidth",
+            ],
+        ),
+        (
+            "rate = \"mcs4\"",
+            "cqi = \"12\"",
+            vec![
+                "t.toml:14:7",
+                "link `pc3` is a WiFi station",
+                "`cqi` is of an LTE terminal",
+            ],
         ),
         (
             "[links.pc3]",
@@ -176,6 +201,131 @@ fn what_cannot_be_a_cell_is_told_with_place_and_remedy() {
         for part in parts {
             let at_link = part == "[links.pc3]" && error.starts_with("t.toml:12:");
             assert!(error.contains(part) || at_link, "{by}: {part}: {error}");
+        }
+    }
+}
+
+const LTE: &str = r#"
+title = "Two terminals"
+duration = "5s"
+
+[media.town]
+kind = "lte"
+bandwidth = "5MHz"
+scheduler = "round-robin"
+queue = "2MB"
+
+[links.pc3]
+medium = "town"
+cqi = "12"
+back = "cqi=14,rank=2"
+
+[links.pc4]
+spec = "medium=town,snr=9dB,motion=walking,handovers=1s/3s"
+
+[flows.upload]
+kind = "tcp"
+via = ["pc3"]
+
+[flows.download]
+kind = "tcp"
+via = ["pc4"]
+direction = "backward"
+"#;
+
+#[test]
+fn links_that_name_an_lte_cell_are_its_terminals() {
+    let scenario = parse(LTE, &[]).unwrap();
+    let setup = &scenario.variants[0].setup;
+    assert_eq!(setup.links[0].stations, ["pc3", "pc4", "town-ap"]);
+    let cell = setup.links[0].medium.lte_spec().unwrap();
+    assert_eq!(cell.bandwidth, LteBandwidth::Mhz5);
+    assert_eq!(cell.scheduler, LteScheduler::RoundRobin);
+    assert_eq!(cell.queue, Bytes(2_000_000));
+    let [pc3, pc4] = &cell.terminals[..] else {
+        panic!("{cell:?}")
+    };
+    assert_eq!((pc3.up.quality, pc3.up.rank), (LteQuality::Cqi(12), 1));
+    assert_eq!((pc3.down.quality, pc3.down.rank), (LteQuality::Cqi(14), 2));
+    assert_eq!(pc4.handovers, [1, 3].map(Duration::from_secs));
+    assert!(matches!(pc4.down.quality, LteQuality::Fading { .. }));
+    let hop = setup.flows[1].routes[0].hops[0];
+    assert_eq!((hop.from, hop.to), (StationId(2), StationId(1)));
+}
+
+#[test]
+fn a_link_can_have_an_lte_cell_to_itself() {
+    let text = TCP.replace(
+        "rate=2mbit,delay=25ms,queue=2bdp",
+        "medium=lte,bandwidth=5MHz,cqi=10,queue=1MB",
+    );
+    let scenario = parse(&text, &["links.bottleneck.back=rank=2,queue=3MB"]).unwrap();
+    let link = &scenario.variants[0].setup.links[0];
+    let cell = link.medium.lte_spec().unwrap();
+    assert_eq!(cell.queue, Bytes(3_000_000));
+    assert_eq!(cell.terminals[0].queue, Bytes(1_000_000));
+    assert_eq!(
+        (cell.terminals[0].up.rank, cell.terminals[0].down.rank),
+        (1, 2)
+    );
+}
+
+#[test]
+fn what_cannot_be_an_lte_terminal_is_told_with_place_and_remedy() {
+    for (line, by, parts) in [
+        (
+            "cqi = \"12\"",
+            "cqi = \"16\"",
+            ["t.toml:13:7", "cqi=16", "1 to 15"],
+        ),
+        (
+            "cqi = \"12\"\nback",
+            "back",
+            ["t.toml:11:1", "no 'cqi'", "snr=15dB"],
+        ),
+        (
+            "cqi = \"12\"",
+            "cqi = \"12\"\nsnr = \"9dB\"",
+            ["t.toml:13:7", "cqi=12", "keep one of the two"],
+        ),
+        (
+            "cqi = \"12\"",
+            "rate = \"mcs4\"",
+            [
+                "t.toml:13:8",
+                "is an LTE terminal",
+                "`rate` is of a WiFi station",
+            ],
+        ),
+        (
+            "rank=2",
+            "rank=3",
+            ["t.toml:14:8", "rank=3", "rank=2 for two"],
+        ),
+        (
+            "handovers=1s/3s",
+            "handovers=3s/1s",
+            ["t.toml:17:8", "handovers=3s/1s", "in order"],
+        ),
+        (
+            "bandwidth = \"5MHz\"",
+            "bandwidth = \"7MHz\"",
+            ["t.toml:7:13", "bandwidth=7MHz", "1.4MHz"],
+        ),
+        (
+            "medium = \"town\"\ncqi",
+            "cqi",
+            [
+                "t.toml:12:7",
+                "`cqi` is of an LTE terminal",
+                "medium = \"lte\"",
+            ],
+        ),
+    ] {
+        assert!(LTE.contains(line), "{line}");
+        let error = parse(&LTE.replace(line, by), &[]).unwrap_err();
+        for part in parts {
+            assert!(error.contains(part), "{by}: {part}: {error}");
         }
     }
 }

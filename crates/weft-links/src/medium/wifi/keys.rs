@@ -2,10 +2,10 @@
 
 use super::rate::{GuardInterval, WifiRate, WifiStandard};
 use super::spec::{ApQueue, WifiSpec, WifiStation};
-use crate::spec::values::{self, AqmName};
-use crate::{Aqm, EcnMarking, QueueLimit, SpecError};
+use crate::SpecError;
+use crate::medium::keys::{QueueKeys, decibels, pairs, unknown};
+use crate::spec::values;
 use std::str::FromStr;
-use weft_units::{Bytes, quantity};
 
 /// Keys of a cell as a whole.
 const CELL: &str = "standard, guard, ap-queue, queue, aqm, ecn, capture, interference, delay";
@@ -51,13 +51,7 @@ impl FromStr for WifiSpec {
     /// A cell of one station: `medium=wifi`, and with commas the keys of the
     /// station and `standard`, `guard`, `interference` and `delay` of the cell.
     fn from_str(text: &str) -> Result<WifiSpec, SpecError> {
-        let mut pairs = Vec::new();
-        for item in text.split(',').map(str::trim) {
-            let not_a_pair = || SpecError::NotKeyValue { item: item.into() };
-            let (key, value) = item.split_once('=').ok_or_else(not_a_pair)?;
-            pairs.push((key.trim(), value.trim()));
-        }
-        pairs.retain(|pair| *pair != ("medium", "wifi"));
+        let pairs = pairs(text, "wifi")?;
         let is_of_cell = |(key, _): &(&str, &str)| OF_CELL.contains(key);
         let (cell, station): (Vec<_>, Vec<_>) = pairs.into_iter().partition(is_of_cell);
         let mut cell = WifiSpec::of_keys(cell)?;
@@ -109,38 +103,6 @@ impl WifiStation {
     }
 }
 
-/// What is said of a queue.
-#[derive(Default)]
-struct QueueKeys {
-    limit: Option<Bytes>,
-    aqm: Option<AqmName>,
-    ecn: Option<EcnMarking>,
-}
-
-impl QueueKeys {
-    /// Whether the key is one of a queue.
-    fn read(&mut self, key: &str, value: &str) -> Result<bool, SpecError> {
-        match key {
-            "queue" => match values::queue(value)? {
-                QueueLimit::Bytes(bytes) => self.limit = Some(bytes),
-                QueueLimit::Time(_) | QueueLimit::Bdp(_) => {
-                    let remedy = "nobody knows beforehand what a station of a cell can send: \
-                                  write its queue in bytes, such as 1500kB";
-                    return Err(values::bad("queue", value, remedy));
-                }
-            },
-            "aqm" => self.aqm = Some(values::aqm(value)?),
-            "ecn" => self.ecn = Some(values::ecn(value)?),
-            _ => return Ok(false),
-        }
-        Ok(true)
-    }
-
-    fn aqm(&self) -> Result<Aqm, SpecError> {
-        values::aqm_with(self.aqm.unwrap_or(AqmName::DropTail), self.ecn)
-    }
-}
-
 fn standard(value: &str) -> Result<WifiStandard, SpecError> {
     let mut all = WifiStandard::ALL.into_iter();
     let found = all.find(|standard| standard.as_str() == value);
@@ -167,13 +129,6 @@ fn ap_queue(value: &str) -> Result<ApQueue, SpecError> {
     found.ok_or_else(|| values::bad("ap-queue", value, remedy))
 }
 
-fn decibels(key: &'static str, value: &str) -> Result<f64, SpecError> {
-    let number = value.strip_suffix("dB").and_then(quantity::decimal);
-    // Chosen by us: nothing that is received is further from the noise.
-    let found = number.filter(|db| *db <= 100.0);
-    found.ok_or_else(|| values::bad(key, value, "write decibels as 10dB, up to 100dB"))
-}
-
 fn interference(value: &str) -> Result<f64, SpecError> {
     let remedy = "write the share of the time that strangers hold the medium as 20%, below 100%";
     let share = values::percentage(value).filter(|share| *share < 1.0);
@@ -189,9 +144,4 @@ fn bad_rate(standard: WifiStandard, value: &str) -> SpecError {
         WifiStandard::N => "802.11n has mcs0 to mcs7 with one stream, mcs8 to mcs15 with two",
     };
     values::bad("rate", value, remedy)
-}
-
-fn unknown(key: &str, known: &'static str) -> SpecError {
-    let key = key.into();
-    SpecError::NoSuchKey { key, known }
 }

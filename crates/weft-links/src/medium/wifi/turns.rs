@@ -198,6 +198,7 @@ impl<P> Wifi<P> {
             if transmission.is_answered {
                 contender.on_answered();
             } else {
+                self.counters[index / categories].failed += 1;
                 contender.on_unanswered(attempts);
                 // The standard leaves open what a station makes of the rest of
                 // a longer frame than its own, which it cannot decode: for us

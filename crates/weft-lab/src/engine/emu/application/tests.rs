@@ -79,13 +79,14 @@ fn of<T>(logs: &[ClientLog], from: Duration, look: impl FnOnce(&Run<'_>) -> T) -
         setup: &setup,
         focus: &[0],
         from,
+        until: None,
         capacities: &Capacities::of(&setup),
         record: &record,
     })
 }
 
 fn values(logs: &[ClientLog], from: Duration) -> Vec<Value> {
-    of(logs, from, measure)
+    of(logs, from, |run| measure(run, &[]))
 }
 
 fn value(values: &[Value], name: &str) -> Option<f64> {

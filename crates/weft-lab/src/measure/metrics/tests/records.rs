@@ -39,6 +39,7 @@ impl Small {
             counters: Default::default(),
             in_flight: Default::default(),
             service: None,
+            carried_to: None,
             radio: None,
             queue_delay: Distribution::default(),
             series: Vec::new(),
@@ -49,7 +50,7 @@ impl Small {
             links: vec![LinkRecord {
                 name: "line".into(),
                 stations: vec![station(), station()],
-                channel: None,
+                channels: Vec::new(),
             }],
             flows: vec![FlowRecord {
                 name: "flow".into(),
@@ -141,14 +142,39 @@ impl Small {
     /// The value of a metric from this time on.
     pub fn value_from(&self, from: u64, metric: &str) -> Option<f64> {
         let capacities = Capacities::of(&self.setup);
-        let values = measure(&Run {
+        let values = measure(
+            &Run {
+                setup: &self.setup,
+                focus: &[0],
+                from: ms(from),
+                until: None,
+                capacities: &capacities,
+                record: &self.record,
+            },
+            &[],
+        );
+        let found = values.into_iter().find(|(name, _)| name == metric);
+        found.map(|(_, value)| value)
+    }
+
+    /// The value of a metric of sections that begin at these times.
+    pub fn value_in(&self, bounds: &[u64], metric: &str) -> Option<f64> {
+        let capacities = Capacities::of(&self.setup);
+        let sections: Vec<_> = bounds
+            .windows(2)
+            .map(|pair| (ms(pair[0]), ms(pair[1])))
+            .collect();
+        let run = Run {
             setup: &self.setup,
             focus: &[0],
-            from: ms(from),
+            from: Duration::ZERO,
+            until: None,
             capacities: &capacities,
             record: &self.record,
-        });
-        let found = values.into_iter().find(|(name, _)| name == metric);
+        };
+        let found = measure(&run, &sections)
+            .into_iter()
+            .find(|(name, _)| name == metric);
         found.map(|(_, value)| value)
     }
 

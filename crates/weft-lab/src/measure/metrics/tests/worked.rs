@@ -54,6 +54,23 @@ fn quantisers_are_held_against_the_coarsest_of_the_codec() {
 }
 
 #[test]
+fn a_section_is_measured_by_itself() {
+    // 2, 4, 6 and 8 Mbit/s, a second each.
+    let bytes = [250_000, 500_000, 750_000, 1_000_000];
+    let call = Small::call(4, &[&[frame(0)]]).carrying(&bytes, &[]);
+    let bounds = [0, 1_000, 2_500, 4_000];
+    near(call.value("throughput_mbps"), 5.0);
+    near(call.value_in(&bounds, "throughput_mbps#1"), 2.0);
+    // A second of 4, half a second of 6.
+    near(call.value_in(&bounds, "throughput_mbps#2"), 14.0 / 3.0);
+    near(call.value_in(&bounds, "throughput_mbps#3"), 22.0 / 3.0);
+    assert_eq!(call.value_in(&bounds, "throughput_mbps#4"), None);
+    assert_eq!(call.value_in(&bounds, "queue_ms_mean#1"), None);
+    // Half seconds of 2 and of 4 (twice each): 1 from their mean.
+    near(call.value_in(&[0, 2_000], "rate_sd_mbps#1"), 1.0);
+}
+
+#[test]
 fn throughput_is_held_against_what_the_cameras_send_at_most() {
     // 250 and 500 kB: 3 Mbit/s in the mean, 4 in the second one.
     let bytes = [250_000, 500_000];

@@ -165,7 +165,7 @@ fn airtime_is_what_exchanges_take_and_a_collision_is_nobodys() {
     let used: u64 = times.iter().map(|time| time.used.as_micros()).sum();
     assert_eq!(used, ends.len() as u64 * EXCHANGE_G);
     assert_eq!(times[4].used, Duration::ZERO);
-    let channel = wifi.channel_time(end).expect("a cell");
+    let channel = wifi.channel_time(end, CHANNEL).expect("a cell");
     assert_eq!(channel.elapsed(), span);
     assert_eq!(channel.used.as_micros(), used);
     assert!(channel.blocked > Duration::from_millis(50), "{channel:?}");
@@ -235,7 +235,7 @@ fn strangers_take_their_share_of_the_time() {
     spec.interference = 0.25;
     let end = Instant::ZERO + span;
     let mut quiet = cell(&spec);
-    let channel = quiet.channel_time(end).expect("a cell");
+    let channel = quiet.channel_time(end, CHANNEL).expect("a cell");
     let share = channel.blocked.as_secs_f64() / span.as_secs_f64();
     assert!((0.235..0.265).contains(&share), "{share}");
     assert_eq!(channel.elapsed(), span);

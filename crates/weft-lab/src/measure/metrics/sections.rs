@@ -1,0 +1,31 @@
+//! Metrics of the sections of a run: `NAME#2`, and `NAME#2.FLOW` of a flow.
+
+use weft_units::Duration;
+
+use super::table::SECTIONED;
+use super::{rates, round_trips, video};
+use crate::measure::run::{Run, Value};
+
+/// Each section's values, named by its number from 1 on.
+pub fn measure(run: &Run<'_>, sections: &[(Duration, Duration)], values: &mut Vec<Value>) {
+    for (number, (from, until)) in (1..).zip(sections) {
+        let section = Run {
+            from: *from,
+            until: Some(*until),
+            ..*run
+        };
+        let mut own = Vec::new();
+        rates::measure(&section, &mut own);
+        video::measure(&section, &mut own);
+        round_trips::measure(&section, &mut own);
+        let named = own.into_iter().filter_map(|(name, value)| {
+            let (base, owner) = match name.split_once('.') {
+                Some((base, owner)) => (base, format!(".{owner}")),
+                None => (name.as_str(), String::new()),
+            };
+            let is_sectioned = SECTIONED.contains(&base);
+            is_sectioned.then(|| (format!("{base}#{number}{owner}"), value))
+        });
+        values.extend(named);
+    }
+}

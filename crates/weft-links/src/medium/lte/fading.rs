@@ -1,0 +1,120 @@
+//! A signal that changes: a function of time, drawn once.
+
+use super::spec::LteMotion;
+use std::f64::consts::TAU;
+use weft_units::{Instant, Rng};
+
+/// Of one terminal in one direction. What it is at a time needs nothing of
+/// the times before, so it costs nothing while nobody asks.
+pub(super) struct Fading {
+    mean_db: f64,
+    /// Of the shadows, in dB.
+    deviation: f64,
+    shadows: Vec<Wave>,
+    /// Those of each antenna, in phase and in quadrature.
+    antennas: Vec<[Vec<Wave>; 2]>,
+}
+
+/// `cos(2 pi hertz t + phase)`.
+struct Wave {
+    hertz: f64,
+    phase: f64,
+}
+
+/// Sinusoids of a process; chosen by us: enough for a Rayleigh distribution
+/// (Zheng and Xiao 2003 need eight).
+const WAVES: u32 = 8;
+/// Those of shadows.
+const SHADOW_WAVES: u32 = 16;
+
+/// What a motion is in numbers.
+struct Numbers {
+    /// Of the shadows, in dB.
+    deviation: f64,
+    /// After which their correlation is 1/e, in seconds.
+    memory: f64,
+    /// Of the Rayleigh fading, in Hz; none without antennas.
+    doppler: f64,
+    /// That fade by themselves.
+    antennas: usize,
+}
+
+impl Numbers {
+    fn of(motion: LteMotion) -> Numbers {
+        match motion {
+            LteMotion::Still => Numbers {
+                deviation: 1.5,
+                memory: 1.0,
+                doppler: 0.0,
+                antennas: 0,
+            },
+            LteMotion::Walking => Numbers {
+                deviation: 8.0,
+                memory: 50.0 / 1.4,
+                doppler: 5.0,
+                antennas: 2,
+            },
+            // A delay spread of 357 ns makes half a band fade apart from the
+            // other half.
+            LteMotion::Driving => Numbers {
+                deviation: 8.0,
+                memory: 50.0 / 12.0,
+                doppler: 70.0,
+                antennas: 4,
+            },
+        }
+    }
+}
+
+impl Fading {
+    pub fn new(mean_db: f64, motion: LteMotion, rng: &mut Rng) -> Fading {
+        let numbers = Numbers::of(motion);
+        // Frequencies of a Cauchy distribution make a correlation that falls
+        // exponentially with time (Gudmundson 1991).
+        let shadow = |rng: &mut Rng| Wave {
+            hertz: (TAU / 2.0 * (rng.unit() - 0.5)).tan() / (TAU * numbers.memory),
+            phase: TAU * rng.unit(),
+        };
+        let shadows = (0..SHADOW_WAVES).map(|_| shadow(rng)).collect();
+        // Clarke's model: waves from all sides.
+        let antenna = |rng: &mut Rng| {
+            let turn = rng.unit();
+            [0.0, 0.25].map(|quarter| {
+                let wave = |n: u32| Wave {
+                    hertz: numbers.doppler
+                        * (TAU * (f64::from(n) + turn + quarter) / f64::from(WAVES) / 2.0).cos(),
+                    phase: TAU * rng.unit(),
+                };
+                (0..WAVES).map(wave).collect()
+            })
+        };
+        let antennas = (0..numbers.antennas).map(|_| antenna(rng)).collect();
+        Fading {
+            mean_db,
+            deviation: numbers.deviation,
+            shadows,
+            antennas,
+        }
+    }
+
+    /// The signal above the noise in dB.
+    pub fn snr(&self, at: Instant) -> f64 {
+        let seconds = at.saturating_since(Instant::ZERO).as_secs_f64();
+        let shadow = self.deviation * sum(&self.shadows, seconds);
+        let each = self.antennas.iter().map(|[phase, quadrature]| {
+            let (i, q) = (sum(phase, seconds), sum(quadrature, seconds));
+            (i * i + q * q) / 2.0
+        });
+        let fast = match self.antennas.len() {
+            0 => 0.0,
+            n => 10.0 * (each.sum::<f64>() / n as f64).max(1e-6).log10(),
+        };
+        self.mean_db + shadow + fast
+    }
+}
+
+/// Of variance one.
+fn sum(waves: &[Wave], seconds: f64) -> f64 {
+    let wave = |w: &Wave| (TAU * w.hertz * seconds + w.phase).cos();
+    (2.0 / waves.len() as f64).sqrt() * waves.iter().map(wave).sum::<f64>()
+}
