@@ -19,9 +19,10 @@ use std::net::SocketAddr;
 use std::process::{Child, Command, ExitCode, Stdio};
 use std::time::{Duration, Instant};
 
-/// Who is gone without a word is forgotten after so long (`weft_peer::AWAY`, and
-/// the room's grace); before that there are more of them each minute.
-const SETTLED: Duration = Duration::from_secs(200);
+/// Who is gone without a word is forgotten after so long (30 s of consent, 180 s
+/// of `weft_peer::AWAY`, and the room's grace of 10 s); before that there are more
+/// of them each minute.
+const SETTLED: Duration = Duration::from_secs(240);
 /// Most that may be held more, in KiB: what allocators keep for later.
 const GROWTH: u64 = 4 << 10;
 /// Calls go through as many rooms.
