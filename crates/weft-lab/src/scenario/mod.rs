@@ -10,6 +10,7 @@ mod file;
 mod flows;
 mod items;
 mod links;
+mod measured;
 mod media;
 mod named;
 mod names;
@@ -38,6 +39,7 @@ use crate::statistics::Centre;
 use file::File;
 use flows::{Conditions, Flow, Ways};
 use links::Topology;
+use measured::{measure_from, sections};
 use names::Files;
 use place::Text;
 use tree::Tree;
@@ -237,30 +239,6 @@ fn build(source: &Source) -> Result<Scenario, ScenarioError> {
         published: published::published(source, &file, &owners)?,
         variants,
     })
-}
-
-fn measure_from(file: &File) -> Duration {
-    let from = file.measure_from.as_ref();
-    from.map_or(Duration::ZERO, |t| t.get_ref().0)
-}
-
-/// The parts of the run between these times; none if there are no times.
-fn sections(source: &Source, file: &File) -> Result<Vec<(Duration, Duration)>, ScenarioError> {
-    let mut found = Vec::new();
-    let mut begin = measure_from(file);
-    for bound in &file.sections {
-        let end = bound.get_ref().0;
-        if end <= begin || end >= file.duration.get_ref().0 {
-            let remedy = "a section begins here, after the one before it and before the end of the run: sort the times, and keep those between `measure-from` and `duration`";
-            return Err(source.error(bound.span(), remedy));
-        }
-        found.push((begin, end));
-        begin = end;
-    }
-    if !found.is_empty() {
-        found.push((begin, file.duration.get_ref().0));
-    }
-    Ok(found)
 }
 
 fn read_tree(source: &Source, mut tree: Tree<'_>) -> Result<File, ScenarioError> {
