@@ -1,6 +1,7 @@
 //! What a run consists of: links, and flows over them.
 
 use weft_links::{LinkSpec, MediumSpec, StationId, TrafficClass, WiredDirection};
+use weft_session::Policy;
 use weft_units::{Duration, Rate};
 
 use crate::traffic::{CallSetup, FlowKind, Traffic};
@@ -51,13 +52,16 @@ pub struct Hop {
 }
 
 /// The way from a flow's source to its sink; back it is the same in reverse.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Debug)]
 pub struct Route {
     /// The links in the order of the source's packets; at least one.
     pub hops: Vec<Hop>,
     /// One-way delay between the source and the first hop, each way: an access
     /// link without queue, loss and limit of rate. Default zero.
     pub access_delay: Duration,
+    /// How the caller of a call may use it beside its other routes. Default: as
+    /// it comes.
+    pub policy: Policy,
 }
 
 /// One flow: a source, a sink, and what runs between them.
@@ -185,6 +189,7 @@ impl Route {
         Route {
             hops: hops.collect(),
             access_delay: Duration::ZERO,
+            policy: Policy::default(),
         }
     }
 

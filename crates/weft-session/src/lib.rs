@@ -32,7 +32,9 @@ pub use path::{EcnState, PathQualityStats, PathState};
 pub use preference::{Preference, UnknownPreference};
 pub use protection::ProtectionKind;
 pub use receive::{Delivery, ProtectionCounters, ReceivedFrame, ReceiverStats};
-pub use schedule::{Metering, PathMode, PathUse, Policy, SchedulerKind, Standing, Weight};
+pub use schedule::{
+    Metering, PathMode, PathUse, Policy, PolicyError, SchedulerKind, Standing, Weight,
+};
 pub use session::{Error, Session};
 pub use stats::{Drops, PathStats, SenderStats, Stats};
 pub use weft_cc::ControllerKind;

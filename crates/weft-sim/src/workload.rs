@@ -145,6 +145,7 @@ fn over_cell(from: StationId, to: StationId, udp: UdpSetup) -> FlowSetup {
     let route = Route {
         hops: vec![Hop { link: 0, from, to }],
         access_delay: Duration::ZERO,
+        policy: weft_session::Policy::default(),
     };
     let name = format!("{} to {}", from.0, to.0);
     FlowSetup::new(&name, route, FlowKind::Udp(udp))

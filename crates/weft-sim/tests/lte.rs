@@ -45,6 +45,7 @@ fn tcp(from: u16, to: u16, window: u64) -> FlowSetup {
     let route = Route {
         hops: vec![hop],
         access_delay: Duration::ZERO,
+        policy: weft_session::Policy::default(),
     };
     let tcp = TcpSetup {
         receive_window: Some(Bytes(window)),

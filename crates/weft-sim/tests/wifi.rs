@@ -37,6 +37,7 @@ fn tcp(name: &str, from: u16, to: u16) -> FlowSetup {
     let route = Route {
         hops: vec![hop],
         access_delay: Duration::ZERO,
+        policy: weft_session::Policy::default(),
     };
     let tcp = TcpSetup {
         receive_window: Some(Bytes(1_500_000)),

@@ -3,6 +3,7 @@
 use std::ops::Range;
 
 use weft_links::{LinkSpec, SpecError};
+use weft_session::{Policy, PolicyError};
 
 use super::links::Link;
 use super::place::{ScenarioError, Source, Text};
@@ -30,7 +31,8 @@ impl Items {
         let Some(spec) = spec else { return Ok(self) };
         let mut given: Vec<&str> = Vec::new();
         for item in spec.get_ref().split(',').map(str::trim) {
-            let Some((key, value)) = item.split_once('=') else {
+            let alone = Policy::OPTIONS.contains(&item).then_some((item, ""));
+            let Some((key, value)) = item.split_once('=').or(alone) else {
                 let remedy = "a link is written KEY=VALUE,KEY=VALUE, such as rate=5mbit,delay=25ms";
                 return Err(source.error(spec.span(), format!("\"{item}\" has no `=`: {remedy}")));
             };
@@ -74,7 +76,36 @@ impl Items {
                 self.set(key, text.get_ref(), text.span());
             }
         }
+        for (key, told) in [("metered", &table.metered), ("backup", &table.backup)] {
+            if let Some(told) = told {
+                self.0.retain(|(known, _, _)| known != key);
+                if *told.get_ref() {
+                    self.set(key, "", told.span());
+                }
+            }
+        }
+        if let Some(weight) = &table.weight {
+            self.set("weight", &weight.get_ref().to_string(), weight.span());
+        }
         self
+    }
+
+    /// How a call may use the link, and what is left to say of the link itself.
+    pub fn policy(self, source: &Source, name: &str) -> Result<(Policy, Items), ScenarioError> {
+        let (of_policy, rest) = self.split(&Policy::OPTIONS);
+        let mut policy = Policy::default();
+        for (key, value, span) in &of_policy.0 {
+            policy.set(key, value).map_err(|error| {
+                let message = match error {
+                    PolicyError::BadWeight => format!(
+                        "`{value}` is no weight; write a number above 0 and at most 1, like weight=0.5"
+                    ),
+                    PolicyError::NoSuchOption => format!("`{key}` has no value: write {key} alone"),
+                };
+                source.error(span.clone(), format!("link `{name}`: {message}"))
+            })?;
+        }
+        Ok((policy, rest))
     }
 
     pub fn set(&mut self, key: &str, value: &str, span: Range<usize>) {

@@ -48,6 +48,9 @@ pub struct Link {
     pub aqm: Option<Text>,
     pub ecn: Option<Text>,
     pub burst: Option<Text>,
+    pub weight: Option<Spanned<f64>>,
+    pub metered: Option<Spanned<bool>>,
+    pub backup: Option<Spanned<bool>>,
     pub back: Option<Text>,
     #[serde(default)]
     pub steps: Vec<Step>,

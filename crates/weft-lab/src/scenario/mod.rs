@@ -32,6 +32,7 @@ use std::path::Path;
 use serde::Deserialize;
 use weft_experiment::{FlowSetup, Hop, Setup, SetupError};
 use weft_links::Capacity;
+use weft_session::Policy;
 use weft_units::Duration;
 
 use crate::measure::metrics::Owners;
@@ -383,7 +384,7 @@ fn read_flows(
     source: &Source,
     file: &File,
     compared: &SystemSpec,
-    hops: &[Hop],
+    hops: &[(Hop, Policy)],
 ) -> Result<Vec<FlowSetup>, ScenarioError> {
     let topology = topology(source, file)?;
     let flows = file.flows.get_ref().0.iter();

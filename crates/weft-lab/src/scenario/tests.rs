@@ -1,5 +1,6 @@
 mod cells;
 mod messages;
+mod policies;
 mod systems;
 
 use super::fields::fields;

@@ -3,6 +3,7 @@
 
 use weft_experiment::{Hop, LinkSetup};
 use weft_links::{Capacity, LineStep, LinkSpec, Schedule, WiredDirection};
+use weft_session::Policy;
 use weft_units::Duration;
 
 use super::cells::{self, Cells, Station};
@@ -17,8 +18,8 @@ pub struct Wiring {
     /// By the run's link: one for all seeds, or one for each trace that fits a
     /// pattern, with what stands for the star.
     pub setups: Vec<Vec<(String, LinkSetup)>>,
-    /// By the file's link: the way forward over it.
-    pub hops: Vec<Hop>,
+    /// By the file's link: the way forward over it, and how a call may use it.
+    pub hops: Vec<(Hop, Policy)>,
 }
 
 /// Makes the links: a wired one of each that is on no medium, and one of each
@@ -27,11 +28,14 @@ pub fn wiring(source: &Source, file: &File) -> Result<Wiring, ScenarioError> {
     let mut cells = Cells::of(source, file)?;
     let mut setups = Vec::new();
     let mut stations = Vec::new();
+    let mut policies = Vec::new();
     for (name, written) in &file.links.get_ref().0 {
         let table = written.get_ref();
         let there = Items::default()
             .with_spec(source, table.spec.as_ref())?
             .with_keys(table);
+        let (policy, there) = there.policy(source, name.get_ref())?;
+        policies.push(policy);
         let back = there.clone().with_spec(source, table.back.as_ref())?;
         let link = Written {
             source,
@@ -68,7 +72,7 @@ pub fn wiring(source: &Source, file: &File) -> Result<Wiring, ScenarioError> {
             to: access_points[station.cell],
         },
     };
-    let hops = stations.into_iter().map(hop).collect();
+    let hops = stations.into_iter().map(hop).zip(policies).collect();
     Ok(Wiring { setups, hops })
 }
 

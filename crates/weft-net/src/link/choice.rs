@@ -2,7 +2,7 @@ use std::fmt;
 use std::net::{IpAddr, SocketAddr};
 use std::str::FromStr;
 
-use weft_session::{Metering, Policy, Standing, Weight};
+use weft_session::{Metering, Policy, PolicyError, Standing};
 use weft_units::Bytes;
 
 /// A link as the user names it: `[NAME=]INTERFACE` or `[NAME=]ADDRESS`, and
@@ -103,15 +103,6 @@ impl LinkChoice {
     fn set(&mut self, option: &str) -> Result<(), LinkChoiceError> {
         let link = || self.name.clone();
         match option.split_once('=').unwrap_or((option, "")) {
-            ("metered", "") => self.policy.metering = Metering::Metered,
-            ("backup", "") => self.policy.standing = Standing::Backup,
-            ("weight", value) => {
-                let weight = value.parse().ok().and_then(Weight::new);
-                self.policy.weight = weight.ok_or_else(|| LinkChoiceError::Weight {
-                    link: link(),
-                    value: value.to_owned(),
-                })?;
-            }
             ("budget", value) => {
                 let budget = size(value).ok_or_else(|| LinkChoiceError::Budget {
                     link: link(),
@@ -121,11 +112,18 @@ impl LinkChoice {
                 self.policy.metering = Metering::Metered;
                 self.budget = Some(budget);
             }
-            _ => {
-                return Err(LinkChoiceError::UnknownOption {
-                    link: link(),
-                    option: option.to_owned(),
-                });
+            (name, value) => {
+                let set = self.policy.set(name, value);
+                set.map_err(|error| match error {
+                    PolicyError::BadWeight => LinkChoiceError::Weight {
+                        link: link(),
+                        value: value.to_owned(),
+                    },
+                    PolicyError::NoSuchOption => LinkChoiceError::UnknownOption {
+                        link: link(),
+                        option: option.to_owned(),
+                    },
+                })?;
             }
         }
         Ok(())

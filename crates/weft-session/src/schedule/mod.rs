@@ -19,7 +19,7 @@ use weft_units::{Bytes, Duration, Instant, MediaKind, PathId, Rate, StreamId};
 use weft_wire::payload::Content;
 
 pub use kind::{SchedulerKind, UnknownScheduler};
-pub use policy::{MINIMUM, Metering, Policy, Standing, Weight};
+pub use policy::{MINIMUM, Metering, Policy, PolicyError, Standing, Weight};
 pub(crate) use policy::{Policies, SOUND};
 
 /// What a scheduler may know of a live path.

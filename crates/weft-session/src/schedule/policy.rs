@@ -41,6 +41,37 @@ pub enum Metering {
     Metered,
 }
 
+/// An option that says nothing of a link's policy.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum PolicyError {
+    /// There is none of this name.
+    NoSuchOption,
+    /// The value is not a number above 0 and at most 1.
+    BadWeight,
+}
+
+impl Policy {
+    /// What people write of it, each once: `metered`, `backup`, `weight=0.5`.
+    pub const OPTIONS: [&str; 3] = ["metered", "backup", "weight"];
+
+    /// Takes one option over, the value empty where it has none.
+    ///
+    /// # Errors
+    /// When it says nothing of a policy.
+    pub fn set(&mut self, option: &str, value: &str) -> Result<(), PolicyError> {
+        match (option, value) {
+            ("metered", "") => self.metering = Metering::Metered,
+            ("backup", "") => self.standing = Standing::Backup,
+            ("weight", value) => {
+                let weight = value.parse().ok().and_then(Weight::new);
+                self.weight = weight.ok_or(PolicyError::BadWeight)?;
+            }
+            _ => return Err(PolicyError::NoSuchOption),
+        }
+        Ok(())
+    }
+}
+
 /// A path's rate counts this much, beside the greatest weight of the paths in
 /// use: above 0, at most 1.
 #[derive(Clone, Copy, PartialEq, PartialOrd, Debug)]

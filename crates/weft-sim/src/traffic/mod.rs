@@ -39,8 +39,14 @@ impl Running {
         let flow: Box<dyn Flow> = match &setup.kind {
             FlowKind::Tcp(tcp) => Box::new(TcpFlow::new(index, tcp, span, legs[0], &rng, network)),
             FlowKind::Call(call) => {
-                let rtts = setup.routes.iter().map(|r| network.empty_rtt(r)).collect();
-                Box::new(CallFlow::new(index, call, span, &legs, rtts, &rng, network))
+                let paths = setup
+                    .routes
+                    .iter()
+                    .map(|r| (network.empty_rtt(r), r.policy));
+                let paths = paths.collect();
+                Box::new(CallFlow::new(
+                    index, call, span, &legs, paths, &rng, network,
+                ))
             }
             FlowKind::App(app) => Box::new(AppFlow::new(index, app, span, legs[0], &rng, network)),
             FlowKind::Floor(floor) => {

@@ -2,7 +2,7 @@
 
 use weft_experiment::{CallSetup, FlowSetup, Setup};
 use weft_links::TrafficClass;
-use weft_session::Ablation;
+use weft_session::{Ablation, Policy};
 use weft_units::Codec;
 
 use super::client::{Client, camera};
@@ -34,6 +34,13 @@ fn lacking(flow: &FlowSetup, client: &Client) -> Option<&'static str> {
     let mut routes = flow.routes.iter();
     if routes.any(|route| route.hops.len() != 1) {
         return Some("crosses several links one behind the other");
+    }
+    if flow
+        .routes
+        .iter()
+        .any(|route| route.policy != Policy::default())
+    {
+        return Some("goes over links with conditions (weight, metered, backup)");
     }
     if flow.class != TrafficClass::default() {
         return Some("has a class, which its packets would have to carry");

@@ -14,6 +14,7 @@ use toml::Spanned;
 use toml::de::{DeValue, ValueDeserializer};
 use weft_experiment::{FlowKind, FlowSetup, Hop, Route};
 use weft_links::TrafficClass;
+use weft_session::Policy;
 use weft_units::{Duration, Rate};
 
 use super::fields::fields;
@@ -96,8 +97,8 @@ pub struct Conditions<'a> {
     /// How long the run lasts.
     pub duration: Duration,
     pub links: &'a Named<Spanned<Link>>,
-    /// The way forward over each.
-    pub hops: &'a [Hop],
+    /// The way forward over each, and how a call may use it.
+    pub hops: &'a [(Hop, Policy)],
     pub topology: Topology,
     /// Its own, or that which is compared.
     pub system: &'a SystemSpec,
@@ -298,7 +299,8 @@ impl Flow {
     }
 
     fn route(&self, name: &Text, links: &[usize], conditions: &Conditions<'_>) -> Result<Route> {
-        let hops = links.iter().map(|&link| conditions.hops[link]);
+        let policy = self.policy(name, links, conditions)?;
+        let hops = links.iter().map(|&link| conditions.hops[link].0);
         let mut hops: Vec<Hop> = hops.collect();
         let twice = |(index, hop): (usize, &Hop)| hops[..index].iter().any(|h| h.link == hop.link);
         if hops.iter().enumerate().any(twice) {
@@ -313,7 +315,33 @@ impl Flow {
         }
         let access_delay = self.access_delay.as_ref();
         let access_delay = access_delay.map_or(Duration::ZERO, |t| t.get_ref().0);
-        Ok(Route { hops, access_delay })
+        Ok(Route {
+            hops,
+            access_delay,
+            policy,
+        })
+    }
+
+    /// How a call may use a route. Other flows take it as it comes.
+    fn policy(&self, name: &Text, links: &[usize], conditions: &Conditions<'_>) -> Result<Policy> {
+        let policies = links.iter().map(|&link| conditions.hops[link].1);
+        let mut told = policies.filter(|policy| *policy != Policy::default());
+        let is_call = matches!(self.ways(), Ways::Compared | Ways::Own(_));
+        let Some(policy) = told.next().filter(|_| is_call) else {
+            return Ok(Policy::default());
+        };
+        let why = if links.len() > 1 {
+            "crosses several links one behind the other, and there is nothing to choose: write topology = \"parallel\""
+        } else if self.direction == Some(Towards::Backward) {
+            "is sent by the far end, which knows nothing of the near one's conditions: let it go forward"
+        } else {
+            return Ok(policy);
+        };
+        let message = format!(
+            "a link has conditions (weight, metered, backup), and flow `{}` {why}, or remove them",
+            name.get_ref()
+        );
+        Err(conditions.source.error(name.span(), message))
     }
 }
 

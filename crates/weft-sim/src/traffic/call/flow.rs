@@ -2,7 +2,7 @@
 
 use weft_experiment::{CallRecord, CallSetup, FlowDetail, SideSetup};
 use weft_links::Ecn;
-use weft_session::{Input, Protocol, Transmit};
+use weft_session::{Input, Policy, Protocol, Transmit};
 use weft_units::{Duration, Instant, PathId, Rng};
 
 use super::association::Association;
@@ -31,7 +31,7 @@ pub(crate) struct CallFlow {
 /// What the beginning of the call needs.
 struct Waiting {
     setup: CallSetup,
-    rtts: Vec<Duration>,
+    paths: Vec<(Duration, Policy)>,
     rng: Rng,
 }
 
@@ -39,13 +39,13 @@ struct Waiting {
 const SPAN: u32 = 2;
 
 impl CallFlow {
-    /// `rtts`: round trips of the empty paths.
+    /// `paths`: round trips of the empty paths, and how the caller may use them.
     pub fn new(
         index: usize,
         setup: &CallSetup,
         span: Span,
         legs: &[Legs],
-        rtts: Vec<Duration>,
+        paths: Vec<(Duration, Policy)>,
         rng: &Rng,
         network: &mut Network,
     ) -> CallFlow {
@@ -65,7 +65,7 @@ impl CallFlow {
             frames: [streams(&setup.caller), streams(&setup.callee)],
             waiting: Some(Box::new(Waiting {
                 setup: setup.clone(),
-                rtts,
+                paths,
                 rng: rng.clone(),
             })),
             sides: None,
@@ -74,15 +74,23 @@ impl CallFlow {
 
     fn begin(&mut self, now: Instant) {
         if let Some(waiting) = self.waiting.take() {
-            let Waiting { setup, rtts, rng } = *waiting;
+            let Waiting { setup, paths, rng } = *waiting;
+            let (rtts, policies): (Vec<Duration>, Vec<Policy>) = paths.into_iter().unzip();
             let side = |end, association, name| {
                 Side::new(now, end, &setup, association, &rng.stream(name))
             };
             let [caller, callee] = Association::pair(now, &rtts, &rng.stream("ice"));
-            self.sides = Some(Box::new([
+            let mut sides = [
                 side(End::Caller, caller, "caller"),
                 side(End::Callee, callee, "callee"),
-            ]));
+            ];
+            // The links are the caller's; the callee knows nothing of them.
+            for (path, policy) in (0..).map(PathId).zip(policies) {
+                if policy != Policy::default() {
+                    sides[0].session.set_path_policy(now, path, policy);
+                }
+            }
+            self.sides = Some(Box::new(sides));
         }
     }
 
