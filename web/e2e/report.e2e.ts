@@ -98,6 +98,10 @@ describe('report of the lab', () => {
     expect(await verdict.innerText()).toMatch(/stood still/);
     const strips = page.getByLabel('Where no new picture came').getByRole('img');
     expect(await strips.count()).toBe(3);
+    const seeds = page.getByRole('group', { name: 'Seed' }).getByRole('button');
+    expect(await seeds.allInnerTexts()).toEqual(['1', '2']);
+    await seeds.nth(1).click();
+    expect(await page.locator('#time .note').innerText()).toBe('The run with seed 2.');
     const cut = page.locator('#time .cut').first();
     expect(await cut.innerText()).toMatch(/^\d+ higher, up to /);
     await cut.click();
@@ -111,6 +115,27 @@ describe('report of the lab', () => {
       expect(download.suggestedFilename()).toBe(`received-rate.${kind.toLowerCase()}`);
       expect(readFileSync(await download.path(), 'latin1').startsWith(begins)).toBe(true);
     }
+    await page.close();
+  });
+
+  it('lays two folders over each other, and names the best single link as what is compared with', async () => {
+    const run = (name: string, rate: string): string => {
+      const out = join(folder, name);
+      const links = ['--link', `wifi=rate=${rate},delay=10ms`, '--link', 'lte=rate=1mbit,delay=40ms'];
+      execFileSync(weft ?? '', ['lab', 'compare', ...links, '--seeds', '2', '--duration', '10', '--out', out], { stdio: 'ignore', timeout: 120_000 });
+      return out;
+    };
+    const [old, now] = [run('old', '2mbit'), run('now', '4mbit')];
+    const compared = join(folder, 'compared.html');
+    execFileSync(weft ?? '', ['lab', 'report', `before=${old}`, now, '--out', compared], { stdio: 'ignore' });
+    const page = await browser.newPage({ viewport: { width: 1280, height: 900 } });
+    await page.goto(`file://${compared}`);
+    expect(await page.getByLabel('Verdict').innerText()).toMatch(/^weft · now carried .* what weft · before did \(more in 2 of 2 seeds\)/);
+    expect(await page.locator('.facts strong').allInnerTexts()).toEqual(['before', 'now']);
+    expect(await page.locator('#differences thead th').allInnerTexts()).toEqual(['Change', 'webrtc@wifi · now', 'webrtc@lte · now', 'weft · now']);
+    expect(await page.locator('#conditions .command').count()).toBe(2);
+    await page.goto(`file://${now}/report.html`);
+    expect(await page.locator('#differences .note').innerText()).toContain('the best call over one link');
     await page.close();
   });
 

@@ -1,4 +1,5 @@
-//! What systems change against the baseline, seed by seed.
+//! What systems change against the baseline, seed by seed: the one that is
+//! told, or the best call over one link.
 
 use serde::Serialize;
 
@@ -6,7 +7,10 @@ use super::Outcome;
 use super::rows::bounds;
 use crate::measure::metrics::{self, Better};
 use crate::scenario::Variant;
-use crate::statistics::paired;
+use crate::statistics::{Estimate, paired};
+
+/// By what the best call over one link is chosen where a metric does not say.
+const CARRIED: &str = "goodput_mbps";
 
 /// What a system changes against the baseline, seed by seed.
 #[derive(Clone, PartialEq, Debug, Serialize)]
@@ -34,22 +38,45 @@ impl Outcome<'_> {
     /// Every system against the baseline under the same varied values.
     #[must_use]
     pub fn differences(&self) -> Vec<Difference> {
-        let Some(baseline) = &self.scenario.baseline else {
-            return Vec::new();
-        };
-        let variants = &self.scenario.variants;
         let mut found = Vec::new();
-        for (here, variant) in variants.iter().enumerate() {
-            let same = |v: &Variant| v.system.name == *baseline && v.case == variant.case;
-            let there = variants.iter().position(same);
-            let Some(there) = there.filter(|&there| there != here) else {
-                continue;
-            };
+        for (here, variant) in self.scenario.variants.iter().enumerate() {
             for metric in self.metrics_of(here) {
-                found.extend(self.difference(here, there, metric));
+                let there = self.baseline(variant, metric);
+                let there = there.filter(|&there| there != here);
+                found.extend(there.and_then(|there| self.difference(here, there, metric)));
             }
         }
         found
+    }
+
+    /// What this variant is compared with: the system that is told; otherwise of
+    /// the calls over one link the one with the best centre of all seeds, by
+    /// what it carried where more is neither better nor worse; otherwise the
+    /// first system.
+    fn baseline(&self, variant: &Variant, metric: &str) -> Option<usize> {
+        let variants = &self.scenario.variants;
+        let same_case = |v: &&Variant| v.case == variant.case;
+        if let Some(told) = &self.scenario.baseline {
+            let is = |v: &Variant| v.system.name == *told && same_case(&v);
+            return variants.iter().position(is);
+        }
+        let singles = self.singles(&variant.case);
+        let best_by = |metric: &str| {
+            let better = metrics::find(metric)?.better;
+            let centres = singles.iter().filter_map(|&at| {
+                let values: Vec<f64> = self.values(at, metric).into_iter().flatten().collect();
+                Some((at, Estimate::of(&values, self.scenario.centre)?.centre))
+            });
+            let by = |a: &(usize, f64), b: &(usize, f64)| a.1.total_cmp(&b.1);
+            match better {
+                Better::Higher => centres.max_by(by),
+                Better::Lower => centres.min_by(by),
+                Better::Neither => None,
+            }
+        };
+        let best = best_by(metric).or_else(|| best_by(CARRIED));
+        let best = best.map(|(at, _)| at).or(singles.first().copied());
+        best.or_else(|| variants.iter().position(|v| same_case(&v)))
     }
 
     fn difference(&self, here: usize, there: usize, metric: &str) -> Option<Difference> {
@@ -60,21 +87,6 @@ impl Outcome<'_> {
             centre,
         )?;
         let about = metrics::find(metric)?;
-        let improves = match about.better {
-            Better::Higher => Some(estimate.low() > 0.0),
-            Better::Lower => Some(estimate.high() < 0.0),
-            Better::Neither => None,
-        };
-        let certain = estimate
-            .interval
-            .is_some_and(|(low, high)| low > 0.0 || high < 0.0);
-        let verdict = match (certain, improves) {
-            _ if estimate.interval == Some((0.0, 0.0)) => "same",
-            (true, Some(true)) => "better",
-            (true, Some(false)) => "worse",
-            (true, None) => "different",
-            (false, _) => "unclear",
-        };
         let variants = &self.scenario.variants;
         Some(Difference {
             system: variants[here].name.clone(),
@@ -83,8 +95,27 @@ impl Outcome<'_> {
             unit: about.unit,
             mean: estimate.centre,
             ci95: bounds(&estimate),
-            verdict,
+            verdict: verdict(&estimate, about.better),
             n: estimate.n,
         })
+    }
+}
+
+/// What a mean of differences says.
+pub(crate) fn verdict(estimate: &Estimate, better: Better) -> &'static str {
+    let improves = match better {
+        Better::Higher => Some(estimate.low() > 0.0),
+        Better::Lower => Some(estimate.high() < 0.0),
+        Better::Neither => None,
+    };
+    let certain = estimate
+        .interval
+        .is_some_and(|(low, high)| low > 0.0 || high < 0.0);
+    match (certain, improves) {
+        _ if estimate.interval == Some((0.0, 0.0)) => "same",
+        (true, Some(true)) => "better",
+        (true, Some(false)) => "worse",
+        (true, None) => "different",
+        (false, _) => "unclear",
     }
 }

@@ -24,6 +24,7 @@ use alone::Alone;
 pub use cdf::Cdf;
 pub use checks::SystemCheck;
 pub use differences::Difference;
+pub(crate) use differences::verdict;
 pub use disagreements::{Disagreement, THRESHOLD, disagreements};
 pub use published::Compared;
 pub use rows::Row;
@@ -31,6 +32,10 @@ pub use single::{MARGIN, Worse};
 
 /// Samples that distribution functions are made of.
 const CDF_OF: [&str; 4] = ["rate_mbps", "owd_ms", "fps", "e2e_ms"];
+
+/// Runs over time that a report can show; chosen by us: they make it a file of
+/// about two megabytes, which can be mailed.
+const SHOWN_RUNS: usize = 24;
 
 /// What a scenario's runs gave so far.
 #[derive(Debug)]
@@ -47,8 +52,8 @@ pub struct Outcome<'a> {
     /// Tasks that should be run, and those that ended well.
     wanted: usize,
     finished: usize,
-    /// By variant: of seed 1.
-    series: Vec<Option<Series>>,
+    /// By variant and seed: of the first seeds.
+    series: BTreeMap<(usize, u64), Series>,
     /// By variant and quantity: samples of all seeds.
     samples: Vec<[Vec<f64>; CDF_OF.len()]>,
     /// By variant: the worst of all seeds.
@@ -77,7 +82,7 @@ impl<'a> Outcome<'a> {
             alone: Alone::default(),
             wanted: Plan::of(scenario).tasks.len(),
             finished: 0,
-            series: vec![None; variants],
+            series: BTreeMap::new(),
             samples: vec![Default::default(); variants],
             checks: vec![Vec::new(); variants],
             failed: Vec::new(),
@@ -117,8 +122,8 @@ impl<'a> Outcome<'a> {
             let of_focus = columns.filter(|c| c.name == *name && focus.contains(&c.of.as_str()));
             samples.extend(of_focus.flat_map(|c| c.values.iter().flatten()));
         }
-        if seed == 1 {
-            self.series[variant] = Some(run.series);
+        if seed <= self.shown_seeds() {
+            self.series.insert((variant, seed), run.series);
         }
         self.values[variant][seed as usize - 1] = Some(run.values);
     }
@@ -224,10 +229,16 @@ impl<'a> Outcome<'a> {
         first.map_or(Vec::new(), |variant| variant.traces.names().collect())
     }
 
-    /// The series of a variant with seed 1.
+    /// Seeds from 1 to this have their series in the report.
+    fn shown_seeds(&self) -> u64 {
+        (SHOWN_RUNS / self.scenario.variants.len().max(1)).max(1) as u64
+    }
+
+    /// The series of a variant with this seed, if it is one of the first and has
+    /// ended.
     #[must_use]
-    pub fn series(&self, variant: usize) -> Option<&Series> {
-        self.series[variant].as_ref()
+    pub fn series(&self, variant: usize, seed: u64) -> Option<&Series> {
+        self.series.get(&(variant, seed))
     }
 }
 

@@ -55,11 +55,7 @@ impl Outcome<'_> {
         let variants = &self.scenario().variants;
         let mut found = Vec::new();
         for (here, variant) in variants.iter().enumerate().filter(|(_, v)| paths(v) > 1) {
-            // The floor of a link is no call over it.
-            let alone = |v: &Variant| paths(v) == 1 && is_call(v) && v.case == variant.case;
-            let alone: Vec<usize> = (0..variants.len())
-                .filter(|&v| alone(&variants[v]))
-                .collect();
+            let alone = self.singles(&variant.case);
             if alone.is_empty() {
                 continue;
             }
@@ -68,6 +64,21 @@ impl Outcome<'_> {
             }
         }
         found
+    }
+
+    /// The calls over one link each under these varied values, where there are
+    /// some over several. The floor of a link is no call over it.
+    pub(super) fn singles(&self, case: &[(String, String)]) -> Vec<usize> {
+        let variants = self.scenario().variants.iter().enumerate();
+        let variants = variants.filter(|(_, v)| v.case == case);
+        if !variants.clone().any(|(_, v)| paths(v) > 1) {
+            return Vec::new();
+        }
+        let alone = |v: &Variant| paths(v) == 1 && is_call(v);
+        variants
+            .filter(|(_, v)| alone(v))
+            .map(|(at, _)| at)
+            .collect()
     }
 
     fn worse(&self, here: usize, alone: &[usize], metric: &str) -> Option<Worse> {

@@ -2,6 +2,7 @@
 //! report.
 
 mod kept;
+mod laid_over;
 mod parquet;
 mod report;
 mod summary;
@@ -16,9 +17,10 @@ use crate::outcome::Outcome;
 use crate::run::Run;
 use crate::scenario::Scenario;
 
+pub use laid_over::{Apart, Side};
 pub use report::{Conditions, missing, render};
 pub use summary::summary;
-pub use tables::{printed, printed_worse};
+pub use tables::{Rows, printed, printed_worse};
 
 /// Something could not be written or read; the text says what to do.
 #[derive(Debug, thiserror::Error)]
@@ -27,6 +29,17 @@ pub struct OutputError {
     path: PathBuf,
     error: io::Error,
     remedy: &'static str,
+}
+
+/// Two folders could not be laid over each other; the text says what to do.
+#[derive(Debug, thiserror::Error)]
+pub enum LayError {
+    /// One has no results.
+    #[error(transparent)]
+    Unread(#[from] OutputError),
+    /// They have nothing in common.
+    #[error(transparent)]
+    Apart(#[from] Apart),
 }
 
 /// The folder that everything is written into.
@@ -189,6 +202,12 @@ pub fn rewrite_report(path: &Path) -> Result<PathBuf, OutputError> {
     let folder = Folder {
         path: path.to_owned(),
     };
+    folder.write("report.html", render(&read_data(path)?).as_bytes())?;
+    Ok(path.join("report.html"))
+}
+
+/// What the report of a folder shows.
+fn read_data(path: &Path) -> Result<String, OutputError> {
     let file = path.join("report.json");
     let bad = |error: io::Error, remedy: &'static str| OutputError {
         path: file.clone(),
@@ -202,8 +221,18 @@ pub fn rewrite_report(path: &Path) -> Result<PathBuf, OutputError> {
         )
     })?;
     report::check_data(&data).map_err(|(what, remedy)| bad(io::Error::other(what), remedy))?;
-    folder.write("report.html", render(&data).as_bytes())?;
-    Ok(path.join("report.html"))
+    Ok(data)
+}
+
+/// The page with the results of two folders over each other, and what the
+/// second changes against the first.
+///
+/// # Errors
+/// When one cannot be read, or they have nothing in common.
+pub fn lay_over(sides: &[Side; 2]) -> Result<String, LayError> {
+    let [first, second] = sides;
+    let data = [read_data(&first.folder)?, read_data(&second.folder)?];
+    Ok(render(&laid_over::data(sides, &data)?))
 }
 
 fn failed(path: &Path, error: io::Error) -> OutputError {

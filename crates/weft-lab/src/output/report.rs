@@ -60,7 +60,10 @@ struct Data<'a> {
     worse_than_single: Vec<Worse>,
     selfcheck: Vec<SystemCheck>,
     cdfs: Vec<Cdf>,
+    /// Of seed 1, by system.
     series: BTreeMap<String, Series>,
+    /// Of further seeds, then by system.
+    more_series: BTreeMap<u64, BTreeMap<String, Series>>,
 }
 
 /// Whether a run has written it: [`data`], or what stands in its place.
@@ -132,7 +135,7 @@ struct System<'a> {
 pub fn data(outcome: &Outcome<'_>, conditions: &Conditions) -> String {
     let scenario = outcome.scenario();
     let variants = scenario.variants.iter();
-    let systems = variants.clone().map(|v| System {
+    let systems = variants.map(|v| System {
         name: &v.name,
         system: &v.system.name,
         case: &v.case,
@@ -148,12 +151,17 @@ pub fn data(outcome: &Outcome<'_>, conditions: &Conditions) -> String {
         let of = values.entry(row.system.clone()).or_default();
         of.insert(row.metric.clone(), outcome.values(variant, &row.metric));
     }
-    let series = variants.enumerate().filter_map(|(index, variant)| {
-        Some((
-            variant.name.clone(),
-            outcome.series(index)?.thinned(SERIES_ROWS),
-        ))
-    });
+    let series_of = |seed: u64| -> BTreeMap<String, Series> {
+        let variants = scenario.variants.iter().enumerate();
+        let series = variants.filter_map(|(index, variant)| {
+            let series = outcome.series(index, seed)?.thinned(SERIES_ROWS);
+            Some((variant.name.clone(), series))
+        });
+        series.collect()
+    };
+    let further = outcome.seeds().into_iter().filter(|seed| *seed > 1);
+    let further = further.map(|seed| (seed, series_of(seed)));
+    let further = further.filter(|(_, series)| !series.is_empty());
     let mut used: Vec<&'static Metric> = Vec::new();
     for metric in results.iter().filter_map(|r| metrics::find(&r.metric)) {
         if !used.iter().any(|known| known.name == metric.name) {
@@ -193,7 +201,8 @@ pub fn data(outcome: &Outcome<'_>, conditions: &Conditions) -> String {
         worse_than_single: outcome.worse_than_single(),
         selfcheck: outcome.checks(),
         cdfs: outcome.cdfs(),
-        series: series.collect(),
+        series: series_of(1),
+        more_series: further.collect(),
         results,
     };
     serde_json::to_string(&data).expect("plain data")

@@ -127,10 +127,20 @@ fn quoted(text: &str) -> String {
 const METRICS_ACROSS: usize = 5;
 const SYSTEMS_ACROSS: usize = 3;
 
+/// Which results stand in the terminal.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Rows {
+    /// What the scenario asks for; if it asks for nothing, what people ask first.
+    Foremost,
+    /// Every metric.
+    All,
+}
+
 /// The results for a terminal: a row for each metric, a column for each
-/// system; or the other way round when there are more systems than fit.
+/// system; or the other way round when there are more systems than fit and not
+/// all metrics are wanted.
 #[must_use]
-pub fn printed(outcome: &Outcome<'_>) -> String {
+pub fn printed(outcome: &Outcome<'_>, which: Rows) -> String {
     let rows = outcome.rows();
     // Single flows and links only where the scenario asks for them.
     let wanted = &outcome.scenario().metrics;
@@ -149,12 +159,22 @@ pub fn printed(outcome: &Outcome<'_>) -> String {
     let cell = |system: &str, metric: &str| {
         let mut rows = rows.iter();
         let row = rows.find(|row| row.system == system && row.metric == metric);
-        row.map_or("-".to_owned(), shown)
+        row.map_or("-".to_owned(), with_interval)
     };
-    let across = systems.len() > SYSTEMS_ACROSS;
+    let across = systems.len() > SYSTEMS_ACROSS && which == Rows::Foremost;
+    let key = names
+        .iter()
+        .filter(|name| metrics::KEY.contains(name))
+        .count();
+    let foremost = match which {
+        Rows::Foremost if across => METRICS_ACROSS,
+        Rows::Foremost if wanted.is_empty() && key > 0 => key,
+        _ => names.len(),
+    };
+    let shown = &names[..names.len().min(foremost)];
     let (heads, lines) = match across {
-        true => (&names[..names.len().min(METRICS_ACROSS)], &systems[..]),
-        false => (&systems[..], &names[..]),
+        true => (shown, &systems[..]),
+        false => (&systems[..], shown),
     };
     let head = [""].iter().chain(heads).map(|head| (*head).to_owned());
     let mut table: Vec<Vec<String>> = vec![head.collect()];
@@ -166,12 +186,9 @@ pub fn printed(outcome: &Outcome<'_>) -> String {
         table.push([(*line).to_owned()].into_iter().chain(cells).collect());
     }
     let mut text = aligned(&table);
-    if across && names.len() > METRICS_ACROSS {
-        let more = names.len() - METRICS_ACROSS;
-        let _ = writeln!(
-            text,
-            "and {more} metrics more in the report and with --json"
-        );
+    let more = names.len() - shown.len();
+    if more > 0 {
+        let _ = writeln!(text, "and {more} metrics more with --all");
     }
     text
 }
@@ -214,7 +231,7 @@ pub fn printed_worse(outcome: &Outcome<'_>) -> String {
     )
 }
 
-fn shown(row: &Row) -> String {
+fn with_interval(row: &Row) -> String {
     let number = |value: f64| match value.abs() {
         v if v >= 100.0 => format!("{value:.0}"),
         v if v >= 10.0 => format!("{value:.1}"),

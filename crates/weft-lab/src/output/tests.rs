@@ -4,7 +4,7 @@ use std::sync::atomic::AtomicBool;
 
 use serde_json::Value;
 
-use super::{Conditions, Folder, failed, render, rewrite_report};
+use super::{Conditions, Folder, Rows, failed, printed, render, rewrite_report};
 use crate::engine::sim::Simulator;
 use crate::outcome::Outcome;
 use crate::run::run;
@@ -42,7 +42,7 @@ low = 3.0
 source = "a third book"
 "#;
 
-fn written(folder: &Path) -> Value {
+pub(super) fn written(folder: &Path) -> Value {
     let scenario = Scenario::parse("t.toml", TEXT, &[]).unwrap();
     let out = Folder::create(folder).unwrap();
     let mut outcome = Outcome::new(&scenario);
@@ -94,6 +94,39 @@ fn the_summary_has_the_layout_of_the_contract() {
     assert_eq!(agrees(0), &serde_json::json!([1.5, 2.0]));
     assert_eq!(agrees(2), &serde_json::json!([3.0, null]), "an open end");
     assert_eq!(summary["selfcheck"]["ok"], true);
+}
+
+#[test]
+fn the_terminal_has_what_people_ask_first_and_all_with_a_word() {
+    let asked = "metrics = [\"throughput_mbps\", \"loss\"]\n";
+    for (text, foremost) in [(TEXT.replace(asked, ""), None), (TEXT.to_owned(), Some(2))] {
+        let scenario = Scenario::parse("t.toml", &text, &[]).unwrap();
+        let mut outcome = Outcome::new(&scenario);
+        let add = |ended: crate::run::Ended| -> Result<(), String> {
+            outcome.add(ended.expect("runs end well"));
+            Ok(())
+        };
+        run(&scenario, &Simulator, 1, &AtomicBool::new(false), add).unwrap();
+        let rows = |which| -> Vec<String> {
+            let text = printed(&outcome, which);
+            let names = text
+                .lines()
+                .skip(1)
+                .map(|line| line.split(' ').next().unwrap());
+            names.map(str::to_owned).collect()
+        };
+        let (first, all) = (rows(Rows::Foremost), rows(Rows::All));
+        assert!(first.contains(&"throughput_mbps".to_owned()), "{first:?}");
+        match foremost {
+            // What a scenario asks for is all that there is.
+            Some(count) => assert_eq!((first.len(), all.len()), (count, count)),
+            None => {
+                assert_eq!(first.last().map(String::as_str), Some("and"), "{first:?}");
+                assert!(!first.contains(&"owd_ms_p95".to_owned()), "{first:?}");
+                assert!(all.contains(&"owd_ms_p95".to_owned()), "{all:?}");
+            }
+        }
+    }
 }
 
 #[test]

@@ -199,7 +199,7 @@ fn a_call_has_what_its_people_see() {
     within("flow_rate_equality", -1.0, 1.0);
     within("harm", -0.5, 1.0);
     assert!(value(&outcome, "e2e_ms_p95") >= value(&outcome, "e2e_ms_mean"));
-    let series = outcome.series(0).unwrap();
+    let series = outcome.series(0, 1).unwrap();
     for name in ["rate_mbps", "target_mbps", "fps", "e2e_ms"] {
         let column = series
             .columns

@@ -81,7 +81,8 @@ pub struct Scenario {
     pub centre: Centre,
     /// Metrics to report; empty: all that apply.
     pub metrics: Vec<String>,
-    /// The system that others are compared with.
+    /// The system that others are compared with, if one is told; otherwise it is
+    /// the best call over one link.
     pub baseline: Option<String>,
     /// What is run: every system, with every varied value.
     pub variants: Vec<Variant>,
@@ -460,7 +461,6 @@ fn baseline(source: &Source, file: &File, names: &[Text]) -> Result<Option<Strin
             // `--systems` may have left it out; a name that means nothing is an error.
             systems::system(source, file, &full).map(|_| None)
         }
-        None if names.len() > 1 => Ok(Some(names[0].get_ref().clone())),
         None => Ok(None),
     }
 }

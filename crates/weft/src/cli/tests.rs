@@ -165,6 +165,8 @@ fn the_contract_of_the_lab_is_understood() {
          --systems weft --seeds 2 --duration 30 --out results",
         "weft lab bench --json",
         "weft lab report results",
+        "weft lab report before=old after=new --out both.html",
+        "weft lab compare --link a=rate=5mbit,weight=0.5 --link b=rate=1mbit,metered,backup --all",
     ] {
         let parsed = parse(line);
         assert!(

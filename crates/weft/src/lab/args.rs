@@ -23,7 +23,9 @@ pub enum LabCommand {
     /// Compare systems on links of your own, without a scenario file
     #[command(after_help = COMPARE_EXAMPLES)]
     Compare(CompareArgs),
-    /// Write report.html anew from what a run has left in a folder
+    /// Write report.html anew from what a run has left in a folder, or lay the results of two
+    /// folders over each other
+    #[command(after_help = REPORT_EXAMPLES)]
     Report(ReportArgs),
     /// How fast the simulator is here: simulated seconds per second
     Bench(BenchArgs),
@@ -47,6 +49,11 @@ Exit status: 0 done, 1 a run failed or is missing, 2 bad arguments or file,
 const COMPARE_EXAMPLES: &str = "Examples:
   weft lab compare --link wifi=rate=10mbit,delay=15ms --link lte=rate=5mbit,delay=40ms
   weft lab compare --link a=rate=3mbit,delay=25ms,loss=2% --systems webrtc@a,weft --out results";
+
+const REPORT_EXAMPLES: &str = "Examples:
+  weft lab report results                        writes results/report.html anew
+  weft lab report before=old after=new           writes compared.html: both over each other, and
+                                                 what the second changes, seed by seed";
 
 #[derive(Debug, Args)]
 pub struct ListArgs {
@@ -73,6 +80,9 @@ pub struct Common {
     /// Write summary.json, report.html and tables into this folder
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
+    /// Print every metric, not only what people ask first
+    #[arg(long)]
+    pub all: bool,
     /// Print the summary as JSON, and nothing else; of several scenarios an array
     #[arg(long)]
     pub json: bool,
@@ -117,9 +127,12 @@ pub struct CompareArgs {
 
 #[derive(Debug, Args)]
 pub struct ReportArgs {
-    /// What `weft lab run --out` has written
-    #[arg(value_name = "DIR")]
-    pub folder: PathBuf,
+    /// What `weft lab run --out` has written; of two, each with a name if you like
+    #[arg(value_name = "[NAME=]DIR", required = true, num_args = 1..=2)]
+    pub folders: Vec<String>,
+    /// Of two folders: the file to write
+    #[arg(long, value_name = "FILE", default_value = "compared.html")]
+    pub out: PathBuf,
 }
 
 #[derive(Debug, Args)]

@@ -10,7 +10,9 @@ mod said;
 mod work;
 
 use std::fmt::Write as _;
+use std::path::Path;
 
+use weft_lab::output::{self, Side};
 use weft_lab::shelf::{self, Entry};
 
 use crate::exit::{Failure, say};
@@ -51,6 +53,14 @@ fn list(args: &ListArgs) -> Result<(), Failure> {
 }
 
 fn report(args: &ReportArgs) -> Result<(), Failure> {
-    let written = weft_lab::output::rewrite_report(&args.folder).map_err(Failure::usage)?;
-    say(written.display())
+    let [first, second] = &args.folders[..] else {
+        let folder = Path::new(&args.folders[0]);
+        let written = output::rewrite_report(folder).map_err(Failure::usage)?;
+        return say(written.display());
+    };
+    let sides = [Side::of(first), Side::of(second)];
+    let page = output::lay_over(&sides).map_err(Failure::usage)?;
+    let wrong = |error| Failure::usage(format!("--out {}: {error}", args.out.display()));
+    std::fs::write(&args.out, page).map_err(wrong)?;
+    say(args.out.display())
 }

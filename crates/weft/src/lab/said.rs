@@ -2,7 +2,7 @@
 
 use weft_lab::Scenario;
 use weft_lab::outcome::Outcome;
-use weft_lab::output::{self, Folder};
+use weft_lab::output::{self, Folder, Rows};
 
 use super::args::Common;
 use crate::exit::{Failure, say};
@@ -21,7 +21,11 @@ pub fn tell(outcome: &Outcome<'_>, common: &Common, out: Option<&Folder>) -> Res
         let (finished, wanted) = (outcome.finished(), outcome.wanted());
         text += &format!("partial: {finished} of {wanted} runs\n\n");
     }
-    text += &output::printed(outcome);
+    let rows = match common.all {
+        true => Rows::All,
+        false => Rows::Foremost,
+    };
+    text += &output::printed(outcome, rows);
     let worse = output::printed_worse(outcome);
     if !worse.is_empty() {
         text += &format!("\n{worse}");

@@ -246,11 +246,12 @@ metrics! {
 
 /// What people ask first, the most telling first: how it looked, how late it
 /// was, what it carried, what it did to the links. Chosen by us.
-pub const KEY: [&str; 9] = [
+pub const KEY: [&str; 10] = [
     "fps",
     "freeze_s",
     "freeze_count",
     "e2e_ms_p95",
+    "goodput_mbps",
     "throughput_mbps",
     "utilisation",
     "queue_ms_p95",

@@ -63,13 +63,14 @@ impl Series {
         });
     }
 
-    /// At most `rows` rows: means of neighbours.
+    /// At most `rows` rows, to be looked at: means of neighbours, to four digits.
     #[must_use]
     pub fn thinned(&self, rows: usize) -> Series {
         let each = self.t.len().div_ceil(rows.max(1)).max(1);
         let mean = |values: &[Option<f64>]| {
             let present: Vec<f64> = values.iter().flatten().copied().collect();
-            (!present.is_empty()).then(|| present.iter().sum::<f64>() / present.len() as f64)
+            let mean = present.iter().sum::<f64>() / present.len() as f64;
+            (!present.is_empty()).then(|| to_four_digits(mean))
         };
         // Words have no mean.
         let last = |values: &[Option<f64>]| values.iter().flatten().last().copied();
@@ -89,4 +90,10 @@ impl Series {
             columns: columns.collect(),
         }
     }
+}
+
+/// The nearest number of four digits.
+fn to_four_digits(value: f64) -> f64 {
+    let rounded = format!("{value:.3e}").parse();
+    rounded.unwrap_or(value)
 }

@@ -54,6 +54,24 @@ fn the_best_link_of_each_run_is_the_measure() {
     };
     // More throughput is neither better nor worse, nor are repair packets.
     assert_eq!(outcome.worse_than_single(), [expected]);
+    // The best by the mean of all seeds, and where more is neither better nor
+    // worse the first: what everybody is compared with, itself aside.
+    let differences = outcome.differences();
+    let of = |metric: &str| -> Vec<(String, String)> {
+        let mine = differences.iter().filter(|d| d.metric == metric);
+        mine.map(|d| (d.system.clone(), d.baseline.clone()))
+            .collect()
+    };
+    let pairs = |pairs: [(&str, &str); 2]| pairs.map(|(a, b)| (a.to_owned(), b.to_owned()));
+    let to_lte = [("webrtc@wifi", "webrtc@lte"), ("weft", "webrtc@lte")];
+    assert_eq!(of("freeze_s"), pairs(to_lte));
+    let to_wifi = [("webrtc@lte", "webrtc@wifi"), ("weft", "webrtc@wifi")];
+    assert_eq!(of("throughput_mbps"), pairs(to_wifi));
+    let weft = differences
+        .iter()
+        .find(|d| d.system == "weft" && d.metric == "freeze_s");
+    let expected = (0.0 - 6.0 + 1.04 - 1.0 + 4.3 - 4.0) / 3.0;
+    assert!((weft.unwrap().mean - expected).abs() < 1e-9, "{weft:?}");
 }
 
 #[test]

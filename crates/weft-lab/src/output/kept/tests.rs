@@ -45,7 +45,7 @@ fn a_campaign_goes_on_with_the_same_results() {
     assert!(summary(&after).contains("\"partial\": false"));
     assert_eq!(summary(&after), summary(&before), "to the last digit");
     let series = |outcome: &Outcome<'_>| {
-        let series = outcome.series(0).expect("a series");
+        let series = outcome.series(0, 1).expect("a series");
         let heads = series.columns.iter().map(Column::head);
         (series.t.len(), heads.collect::<Vec<_>>())
     };

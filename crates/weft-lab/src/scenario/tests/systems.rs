@@ -69,7 +69,6 @@ fn systems_lay_their_values_over_the_file() {
     let scenario = parse(&text, &[]).unwrap();
     let names: Vec<&str> = scenario.variants.iter().map(|v| v.name.as_str()).collect();
     assert_eq!(names, ["small", "large"]);
-    assert_eq!(scenario.baseline.as_deref(), Some("small"));
     let queues = scenario
         .variants
         .iter()

@@ -33,7 +33,7 @@ fn series(system: &str) -> Series {
         Ok::<(), ()>(())
     })
     .unwrap();
-    outcome.series(0).unwrap().clone()
+    outcome.series(0, 1).unwrap().clone()
 }
 
 fn column<'a>(series: &'a Series, head: &str) -> &'a Column {

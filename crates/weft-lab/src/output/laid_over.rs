@@ -1,0 +1,256 @@
+//! The results of two folders over each other: of two versions, or of two
+//! machines. Systems stand side by side under the names of their folders, and
+//! what the second folder changes is told seed by seed.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+use serde_json::{Map, Value, json};
+
+use crate::measure::metrics;
+use crate::outcome::verdict;
+use crate::statistics::{Centre, paired};
+
+/// One of two folders, and what its results are called.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Side {
+    /// Stands behind the names of its systems.
+    pub name: String,
+    /// What a run was written into.
+    pub folder: PathBuf,
+}
+
+/// Two folders cannot be laid over each other.
+#[derive(Debug, thiserror::Error)]
+pub enum Apart {
+    /// Both would be called the same.
+    #[error("both are called `{0}`: give each a name, as in before=DIR after=DIR")]
+    SameName(String),
+    /// Their results have no system, metric and seed in common.
+    #[error(
+        "{first} and {second} have nothing in common: {first} has the systems {first_has}, {second} \
+         has {second_has}: lay results of the same scenario over each other"
+    )]
+    NothingInCommon {
+        /// Name of the first side.
+        first: String,
+        /// Its systems.
+        first_has: String,
+        /// Name of the second side.
+        second: String,
+        /// Its systems.
+        second_has: String,
+    },
+}
+
+impl Side {
+    /// From `NAME=DIR`, or a folder under its own name.
+    #[must_use]
+    pub fn of(text: &str) -> Side {
+        let named = text
+            .split_once('=')
+            .filter(|(name, folder)| !name.is_empty() && !name.contains('/') && !folder.is_empty());
+        // A folder may have such a name itself.
+        if let Some((name, folder)) = named.filter(|_| !Path::new(text).is_dir()) {
+            return Side {
+                name: name.to_owned(),
+                folder: PathBuf::from(folder),
+            };
+        }
+        let folder = PathBuf::from(text);
+        let own = folder.file_name().and_then(|name| name.to_str());
+        Side {
+            name: own.unwrap_or(text).to_owned(),
+            folder,
+        }
+    }
+
+    /// What a system of this side is called.
+    fn system(&self, system: &str) -> String {
+        format!("{system} · {}", self.name)
+    }
+}
+
+/// A side's results with the names that its systems have from now on.
+struct Renamed {
+    data: Map<String, Value>,
+    /// What a system was called, and is.
+    names: Vec<(String, String)>,
+}
+
+/// What the page shows of both, as JSON.
+///
+/// # Errors
+/// When they have nothing in common.
+pub fn data(sides: &[Side; 2], texts: &[String; 2]) -> Result<String, Apart> {
+    let [first, second] = sides;
+    if first.name == second.name {
+        return Err(Apart::SameName(first.name.clone()));
+    }
+    let both = [renamed(first, &texts[0]), renamed(second, &texts[1])];
+    let differences = differences(&both);
+    if differences.is_empty() {
+        let has = |side: &Renamed| {
+            let names: Vec<&str> = side.names.iter().map(|(old, _)| old.as_str()).collect();
+            names.join(", ")
+        };
+        return Err(Apart::NothingInCommon {
+            first: first.name.clone(),
+            first_has: has(&both[0]),
+            second: second.name.clone(),
+            second_has: has(&both[1]),
+        });
+    }
+    let about = |(side, renamed): (&Side, &Renamed)| {
+        let mut about = Map::new();
+        about.insert("name".to_owned(), json!(side.name));
+        for key in ["version", "engine", "conditions", "seeds", "scenario"] {
+            about.insert(key.to_owned(), renamed.data[key].clone());
+        }
+        Value::Object(about)
+    };
+    let about: Vec<Value> = sides.iter().zip(&both).map(about).collect();
+    let [mut data, other] = both.map(|side| side.data);
+    for (key, mine) in other {
+        // A side of another version may lack it.
+        let theirs = data.remove(&key).unwrap_or(Value::Null);
+        let joined = joined(&key, theirs, mine);
+        data.insert(key, joined);
+    }
+    data["scenario"]["baseline"] = Value::Null;
+    data.insert("differences".to_owned(), Value::Array(differences));
+    data.insert("sides".to_owned(), Value::Array(about));
+    Ok(Value::Object(data).to_string())
+}
+
+/// What a field is of both sides.
+fn joined(key: &str, first: Value, second: Value) -> Value {
+    match (key, first, second) {
+        // How it was run stands with each side, and the page begins with the
+        // second.
+        ("scenario" | "conditions" | "key_metrics" | "schema" | "centre", _, second) => second,
+        ("more_series", Value::Object(mut one), Value::Object(two)) => {
+            for (seed, series) in two {
+                let known = one.remove(&seed).unwrap_or(Value::Null);
+                one.insert(seed, joined("series", known, series));
+            }
+            Value::Object(one)
+        }
+        (_, Value::Object(mut one), Value::Object(two)) => {
+            one.extend(two);
+            Value::Object(one)
+        }
+        ("metrics" | "seeds" | "traces" | "notes", Value::Array(one), Value::Array(two)) => {
+            let new = two.into_iter().filter(|each| !one.contains(each));
+            let new: Vec<Value> = new.collect();
+            Value::Array(one.into_iter().chain(new).collect())
+        }
+        (_, Value::Array(one), Value::Array(two)) => one.into_iter().chain(two).collect(),
+        (_, Value::Number(one), Value::Number(two)) => {
+            json!(one.as_u64().unwrap_or(0) + two.as_u64().unwrap_or(0))
+        }
+        (_, Value::String(one), Value::String(two)) if one != two => {
+            Value::String(format!("{one} and {two}"))
+        }
+        (_, _, second) => second,
+    }
+}
+
+/// The text has been checked to be of this layout.
+fn renamed(side: &Side, text: &str) -> Renamed {
+    let read = serde_json::from_str::<Map<String, Value>>(text);
+    let mut data = read.unwrap_or_default();
+    let mut names = Vec::new();
+    for system in array(&mut data, "systems") {
+        let [name, kind] = ["name", "system"].map(|key| text_of(system, key));
+        // What was varied stands behind it in brackets.
+        let new = name.replacen(&kind, &side.system(&kind), 1);
+        system["name"] = json!(new);
+        system["system"] = json!(side.system(&kind));
+        names.push((name, new));
+    }
+    let new = |old: &str| {
+        let found = names.iter().find(|(known, _)| known == old);
+        found.map_or_else(|| side.system(old), |(_, new)| new.clone())
+    };
+    let rows = [
+        "results",
+        "published",
+        "worse_than_single",
+        "selfcheck",
+        "cdfs",
+    ];
+    for key in rows {
+        for row in array(&mut data, key) {
+            row["system"] = json!(new(&text_of(row, "system")));
+        }
+    }
+    let keyed = |of: &mut Value| {
+        let Value::Object(all) = of else { return };
+        let old = std::mem::take(all);
+        all.extend(old.into_iter().map(|(name, value)| (new(&name), value)));
+    };
+    for key in ["values", "series"] {
+        if let Some(of) = data.get_mut(key) {
+            keyed(of);
+        }
+    }
+    if let Some(Value::Object(seeds)) = data.get_mut("more_series") {
+        seeds.values_mut().for_each(keyed);
+    }
+    for key in ["failed", "notes"] {
+        for note in array(&mut data, key) {
+            *note = json!(format!("{}: {}", side.name, note.as_str().unwrap_or("")));
+        }
+    }
+    Renamed { data, names }
+}
+
+/// What the second side changes of each system that both have.
+fn differences(both: &[Renamed; 2]) -> Vec<Value> {
+    let [one, other] = both;
+    let centre = &other.data["scenario"]["centre"];
+    let centre: Centre = serde_json::from_value(centre.clone()).unwrap_or_default();
+    let mut found = Vec::new();
+    for (old, here) in &other.names {
+        let Some((_, there)) = one.names.iter().find(|(name, _)| name == old) else {
+            continue;
+        };
+        let of = |side: &Renamed, name: &str| {
+            let values = &side.data["values"][name];
+            values.as_object().cloned().unwrap_or_default()
+        };
+        let (mine, theirs) = (of(other, here), of(one, there));
+        let common: BTreeSet<&String> = mine.keys().filter(|m| theirs.contains_key(*m)).collect();
+        for metric in common {
+            let values = |of: &Map<String, Value>| -> Vec<Option<f64>> {
+                let values = of[metric].as_array().into_iter().flatten();
+                values.map(Value::as_f64).collect()
+            };
+            let about = metrics::find(metric);
+            let estimate = paired(&values(&mine), &values(&theirs), centre);
+            let (Some(about), Some(estimate)) = (about, estimate) else {
+                continue;
+            };
+            let (low, high) = estimate.interval.unzip();
+            found.push(json!({
+                "system": here, "baseline": there, "metric": metric, "unit": about.unit,
+                "mean": estimate.centre, "ci95": [low, high],
+                "verdict": verdict(&estimate, about.better), "n": estimate.n,
+            }));
+        }
+    }
+    found
+}
+
+fn array<'a>(data: &'a mut Map<String, Value>, key: &str) -> impl Iterator<Item = &'a mut Value> {
+    let found = data.get_mut(key).and_then(Value::as_array_mut);
+    found.into_iter().flatten()
+}
+
+fn text_of(value: &Value, key: &str) -> String {
+    value[key].as_str().unwrap_or("").to_owned()
+}
+
+#[cfg(test)]
+mod tests;
