@@ -48,6 +48,7 @@ mod seen;
 mod sender;
 
 pub use app::{App, UnknownApp};
+pub use apps::fitted::{FITTED, Fitted};
 pub use family::{Family, LimitError, Model, WebrtcLimits};
 pub use packet::{Packet, Report};
 pub use receiver::Receiver;

@@ -18,7 +18,7 @@ pub(crate) fn model() -> Model {
             window: Duration::from_secs(2),
             // Fitted: the upload of section 4.2.2 does not make it fall; the
             // function 10-50 of figure 6 lets it come back at once.
-            light_heavy: (0.03, 0.10),
+            light_heavy: (0.15, 0.4),
             // Published: section 4.2.1, up to 9 minutes; the quick way chosen.
             back_in: (Duration::from_secs(10), Duration::from_secs(540)),
             // Published: section 4.2.1.

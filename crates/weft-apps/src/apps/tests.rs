@@ -221,7 +221,7 @@ mod live_messenger {
     fn falls_to_a_third_and_comes_back_within_nine_minutes() {
         let mut net = Net::of(App::LiveMessenger);
         net.run(10.0);
-        net.losing(0.2).run(3.0);
+        net.losing(0.8).run(5.0);
         net.losing(0.0).run(12.0);
         assert_within("after heavy loss", net.run(5.0).0, 45.0, 233.0);
         net.run(270.0);
@@ -234,7 +234,7 @@ mod live_messenger {
     fn comes_back_at_once_after_light_loss() {
         let mut net = Net::of(App::LiveMessenger);
         net.run(10.0);
-        net.losing(0.06).run(2.5);
+        net.losing(0.3).run(2.5);
         net.losing(0.0).run(1.0);
         assert_within("fallen", net.run(1.0).0, 60.0, 450.0);
         net.run(15.0);

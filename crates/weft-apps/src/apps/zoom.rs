@@ -18,8 +18,7 @@ pub(crate) fn backend() -> Model {
     model(End {
         // Fitted: figure 2, slightly below 4 Mbit/s.
         highest: Rate::from_kbps(3_900),
-        // Fitted with `counts_below_loss`: nearly all of a free link, and two
-        // to three times what TCP has on a narrow one (abstract).
+        // Chosen: nearly all of a free link.
         gain: 0.9,
         probe_up: (1.25, Duration::from_secs(2)),
         // Fitted: figure 2, four times the rate soon after it has fallen.
@@ -52,7 +51,7 @@ pub(crate) fn client() -> Model {
 fn model(end: End) -> Model {
     Model {
         highest: end.highest,
-        // Fitted: table 2, drop-tail: 44.4 packets of 890 bytes a second.
+        // Derived: table 2, drop-tail: 44.4 packets of 890 bytes a second.
         lowest: Rate::from_kbps(316),
         // Chosen.
         report_every: Duration::from_millis(100),
@@ -72,7 +71,7 @@ fn model(end: End) -> Model {
             at_lowest: AtLowest {
                 packets_per_second: 44.4,
                 per_loss: 1.76,
-                size: (890.0, 0.105, 1_875.0),
+                size: (860.0, 0.105, 1_650.0),
             },
             // Chosen.
             packet: Bytes(1_050),
