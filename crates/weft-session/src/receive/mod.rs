@@ -52,6 +52,11 @@ const RESTART_AFTER: Duration = Duration::from_secs(1);
 /// A transit that changes by more than this is a new timestamp base, not
 /// delay; chosen by us.
 const MAX_TRANSIT_CHANGE_NANOS: u64 = 10_000_000_000;
+/// A packet that is behind in number and in time, and this much later than the
+/// last at most, is one that stood in a queue; chosen by us: links without
+/// capacity in measured traces hold packets for up to half a minute, and one in
+/// a thousand of the times that a sender may begin with is as near.
+const MAX_QUEUED_NANOS: u64 = 60_000_000_000;
 
 /// The receive side of one stream.
 ///
@@ -96,6 +101,15 @@ struct StreamClock {
     expected: u64,
 }
 
+/// Where in the stream a packet belongs.
+enum Place {
+    InStream,
+    /// It stood in a queue for longer than anything waits for it.
+    LongQueued,
+    /// The sender has begun a new numbering, of packets or of time.
+    Restart,
+}
+
 impl Receiver {
     /// A receiver that has seen nothing.
     #[must_use]
@@ -122,15 +136,22 @@ impl Receiver {
     /// Takes one packet of the stream, original, copy or retransmission.
     pub fn handle_packet(&mut self, now: Instant, packet: ReceivedPacket<'_>) {
         let mut timestamp = self.extend_timestamp(packet.timestamp);
-        if self.is_restart(now, &packet, timestamp) {
-            let recently = |at| now.saturating_since(at) < RESTART_AFTER;
-            if self.restarted_at.is_some_and(recently) {
+        match self.place(now, &packet, timestamp) {
+            Place::InStream => {}
+            Place::LongQueued => {
                 self.counted.packets.late += 1;
                 return;
             }
-            self.restarted_at = Some(now);
-            self.restart();
-            timestamp = self.extend_timestamp(packet.timestamp);
+            Place::Restart => {
+                let recently = |at| now.saturating_since(at) < RESTART_AFTER;
+                if self.restarted_at.is_some_and(recently) {
+                    self.counted.packets.late += 1;
+                    return;
+                }
+                self.restarted_at = Some(now);
+                self.restart();
+                timestamp = self.extend_timestamp(packet.timestamp);
+            }
         }
         match self.packets.insert(packet.sequence) {
             Arrival::TooOld => {
@@ -258,21 +279,36 @@ impl Receiver {
         highest.saturating_add_signed(i64::from(ahead))
     }
 
-    /// Whether the sender has begun a new numbering, of packets or of time. A
-    /// packet that is both behind and late is an old one: a path that was dead
-    /// gives back what stood in its queue, however long ago that was sent.
-    fn is_restart(&self, now: Instant, packet: &ReceivedPacket<'_>, timestamp: u64) -> bool {
+    /// Where in the stream a packet belongs. What a path that was dead gives
+    /// back of its queue is no new numbering, even if nothing else has come for
+    /// long because all paths were dead; nor does its transit say anything of
+    /// the packets to come.
+    fn place(&self, now: Instant, packet: &ReceivedPacket<'_>, timestamp: u64) -> Place {
         if packet.recovered {
-            return false;
+            return Place::InStream;
         }
         let transit = self.jitter.transit(now, timestamp);
         let before = self.clock.transit.unwrap_or(transit);
-        let is_moved = transit.abs_diff(before) > MAX_TRANSIT_CHANGE_NANOS;
-        let is_late = self.packets.is_behind(packet.sequence) && transit > before;
+        let change = transit.abs_diff(before);
+        let is_moved = change > MAX_TRANSIT_CHANGE_NANOS;
+        let is_behind = self.packets.is_behind(packet.sequence)
+            && self
+                .clock
+                .timestamp
+                .is_some_and(|highest| timestamp < highest);
+        if is_behind && transit > before && change <= MAX_QUEUED_NANOS {
+            return match is_moved {
+                true => Place::LongQueued,
+                false => Place::InStream,
+            };
+        }
         let current_at = self.clock.current_at;
         let is_idle = current_at.is_some_and(|at| now.saturating_since(at) >= RESTART_AFTER);
         let is_old = self.packets.is_too_old(packet.sequence);
-        (is_moved && !is_late) || ((is_moved || is_old) && is_idle)
+        match is_moved || (is_old && is_idle) {
+            true => Place::Restart,
+            false => Place::InStream,
+        }
     }
 
     /// Forgets everything but counters and the round-trip time.

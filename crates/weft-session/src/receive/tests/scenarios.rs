@@ -409,6 +409,50 @@ fn what_a_dead_path_gives_back_after_long_is_no_new_beginning() {
 }
 
 #[test]
+fn nor_is_it_where_all_paths_were_dead_for_seconds() {
+    let mut wire = Wire::new(video(Delivery::Frames));
+    let mut encoder = Encoder::new(Layers::One);
+    let mut stuck = Vec::new();
+    for frame in 0..450_u64 {
+        for packet in encoder.frame(frame == 0 || frame == 390, PACKETS) {
+            if !(300..390).contains(&frame) {
+                wire.deliver(at_ms(1000) + FRAME * frame, packet);
+            }
+            if (20..30).contains(&frame) {
+                stuck.push(packet);
+            }
+        }
+    }
+    // Copies, 11 s later, when nothing has come for two.
+    for packet in stuck {
+        wire.deliver(at_ms(1000) + FRAME * 360, packet);
+    }
+    wire.run(at_ms(20_000));
+    assert_eq!(wire.receiver.stats().frames.released, 360);
+    let dead = FRAME * 91;
+    assert!(
+        wire.largest_gap() <= dead + ms(50),
+        "{:?}",
+        wire.largest_gap()
+    );
+}
+
+#[test]
+fn nor_does_it_keep_out_what_another_path_brings() {
+    let mut wire = Wire::new(video(Delivery::Frames));
+    let mut encoder = Encoder::new(Layers::One);
+    for frame in 0..900_u64 {
+        let late = if (300..390).contains(&frame) { 11 } else { 0 };
+        for packet in encoder.frame(frame == 0 || frame == 390, 4) {
+            wire.deliver(at_ms(1000 + 1000 * late) + FRAME * frame, packet);
+        }
+    }
+    wire.run(at_ms(40_000));
+    assert_eq!(wire.receiver.stats().frames.released, 810);
+    assert!(wire.largest_gap() <= FRAME * 91 + ms(50));
+}
+
+#[test]
 fn a_frame_that_says_that_nothing_refers_to_it_is_skipped_in_time() {
     let mut wire = Wire::new(video(Delivery::Frames));
     let mut encoder = Encoder::new(Layers::Droppable);
