@@ -42,14 +42,15 @@
 mod app;
 mod apps;
 mod family;
+mod fitted;
 mod packet;
 mod receiver;
 mod seen;
 mod sender;
 
 pub use app::{App, UnknownApp};
-pub use apps::fitted::{FITTED, Fitted};
 pub use family::{Family, LimitError, Model, WebrtcLimits};
+pub use fitted::{FITTED, Fitted};
 pub use packet::{Packet, Report};
 pub use receiver::Receiver;
 pub use sender::Sender;

@@ -3,7 +3,6 @@
 //! *source* of public code, *fitted* to a figure, or *chosen* by us.
 
 pub(crate) mod eyebeam;
-pub(crate) mod fitted;
 pub(crate) mod live_messenger;
 pub(crate) mod signal;
 pub(crate) mod skype;

@@ -18,7 +18,7 @@ const ENDINGS: [&str; 10] = [
     "c", "css", "go", "js", "mjs", "mts", "py", "rs", "ts", "tsx",
 ];
 /// Folders of what is built or fetched.
-const MADE: [&str; 3] = ["dist", "node_modules", "target"];
+const MADE: [&str; 4] = ["dist", "node_modules", "target", "venv"];
 
 /// Everything that is larger than it may be.
 pub fn too_large() -> Vec<String> {
