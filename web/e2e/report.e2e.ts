@@ -132,7 +132,7 @@ describe('report of the lab', () => {
     await page.goto(`file://${compared}`);
     expect(await page.getByLabel('Verdict').innerText()).toMatch(/^weft · now carried .* what weft · before did \(more in 2 of 2 seeds\)/);
     expect(await page.locator('.facts strong').allInnerTexts()).toEqual(['before', 'now']);
-    expect(await page.locator('#differences thead th').allInnerTexts()).toEqual(['Change', 'webrtc@wifi · now', 'webrtc@lte · now', 'weft · now']);
+    expect(await page.locator('#differences table').first().locator('thead th').allInnerTexts()).toEqual(['Change', 'webrtc@wifi · now', 'webrtc@lte · now', 'weft · now']);
     expect(await page.locator('#conditions .command').count()).toBe(2);
     await page.goto(`file://${now}/report.html`);
     expect(await page.locator('#differences .note').innerText()).toContain('the best call over one link');
