@@ -124,14 +124,17 @@ fn windows(run: &Run<'_>, flows: &[usize]) -> impl Iterator<Item = (Duration, Du
     (0..count).map(move |index| (begin + WINDOW * index, begin + WINDOW * (index + 1)))
 }
 
+/// Of the flows that send packets together.
 fn deviation(run: &Run<'_>, flows: &[usize]) -> Option<f64> {
+    let sends = |flow: &usize| run.setup.flows[*flow].traffic().has_packets();
+    let flows: Vec<usize> = flows.iter().copied().filter(sends).collect();
     let rate = |window| {
         flows
             .iter()
             .map(|&flow| throughput(run, flow, window))
             .sum()
     };
-    let rates: Vec<f64> = windows(run, flows).map(rate).collect();
+    let rates: Vec<f64> = windows(run, &flows).map(rate).collect();
     let middle = mean(rates.iter().copied())?;
     mean(rates.iter().map(|rate| (rate - middle).powi(2))).map(f64::sqrt)
 }
