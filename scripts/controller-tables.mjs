@@ -7,8 +7,7 @@
 //
 // writes them into the file, behind the line that MARK is.
 
-import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { replaceBehind, summaries } from './results.mjs';
 
 const MARK = '<!-- What follows is written by scripts/controller-tables.mjs -->';
 /** Metrics with their titles and digits, in the order of the tables; some for these scenarios alone. */
@@ -39,21 +38,13 @@ if (folder === undefined) {
   process.exit(2);
 }
 
-/** Every summary below, in the order of the scenarios' names. */
-function summaries(at) {
-  const own = join(at, 'summary.json');
-  const below = readdirSync(at, { withFileTypes: true }).filter((entry) => entry.isDirectory() && entry.name !== 'series');
-  const deeper = below.flatMap((entry) => summaries(join(at, entry.name)));
-  return existsSync(own) ? [JSON.parse(readFileSync(own, 'utf8')), ...deeper] : deeper;
-}
-
 /** `single/nada (300ms)`: the controller, and what was varied. */
 function parts(system) {
   const found = /^(?:single\/)?(\S+)(?: \((.*)\))?$/.exec(system);
   return found === null ? [system, ''] : [found[1], found[2] ?? ''];
 }
 
-const all = summaries(folder).sort((a, b) => a.scenario.localeCompare(b.scenario, 'en', { numeric: true }));
+const all = summaries(folder);
 
 function cell(summary, row, digits) {
   const judged = summary.published.find((each) => each.metric === row.metric && (each.system === row.system || each.system === row.system.split(' ')[0]));
@@ -87,10 +78,5 @@ const text = TABLES.map(table).filter((each) => each !== '').join('\n');
 if (file === undefined) {
   process.stdout.write(text);
 } else {
-  const [before, after] = readFileSync(file, 'utf8').split(MARK);
-  if (after === undefined) {
-    console.error(`${file} has no line ${MARK}: add it where the tables are to begin`);
-    process.exit(2);
-  }
-  writeFileSync(file, `${before}${MARK}\n\n${text}`);
+  replaceBehind(MARK, file, text);
 }

@@ -7,8 +7,7 @@
 // writes them into the file, behind the line that MARK is. What a parameter was
 // fitted to says "(fitted)" in its source, and is not counted as a check.
 
-import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { order, replaceBehind, summaries } from './results.mjs';
 
 const MARK = '<!-- What follows is written by scripts/study-tables.mjs -->';
 /** A figure with more rows of one kind than this gets one line for those that agree. */
@@ -20,16 +19,7 @@ if (file === undefined) {
   process.exit(2);
 }
 
-/** Every summary below. */
-function summaries(at) {
-  const own = join(at, 'summary.json');
-  const below = readdirSync(at, { withFileTypes: true }).filter((entry) => entry.isDirectory() && entry.name !== 'series');
-  const deeper = below.flatMap((entry) => summaries(join(at, entry.name)));
-  return existsSync(own) ? [JSON.parse(readFileSync(own, 'utf8')), ...deeper] : deeper;
-}
-
-const order = new Intl.Collator('en', { numeric: true }).compare;
-const all = summaries(folder).sort((a, b) => order(a.scenario, b.scenario));
+const all = summaries(folder);
 
 const number = (value) => (value === null ? '' : String(Number(value.toPrecision(3))));
 
@@ -98,9 +88,4 @@ const text = [
   ...figures.map(table),
 ].join('\n');
 
-const [before, after] = readFileSync(file, 'utf8').split(MARK);
-if (after === undefined) {
-  console.error(`${file} has no line ${MARK}: add it where the tables are to begin`);
-  process.exit(2);
-}
-writeFileSync(file, `${before}${MARK}\n\n${text}`);
+replaceBehind(MARK, file, text);
