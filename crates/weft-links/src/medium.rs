@@ -13,6 +13,7 @@ mod spec;
 mod station;
 #[cfg(any(test, feature = "testing"))]
 mod token_ring;
+mod waves;
 mod wifi;
 mod wired;
 
@@ -24,7 +25,10 @@ pub use lte::{
 pub use radio::RadioCounters;
 pub use service::ServiceTime;
 pub use spec::MediumSpec;
-pub use wifi::{ApQueue, GuardInterval, WifiError, WifiRate, WifiSpec, WifiStandard, WifiStation};
+pub use wifi::{
+    ApQueue, GuardInterval, WifiError, WifiMotion, WifiRate, WifiRateControl, WifiSignal, WifiSpec,
+    WifiStandard, WifiStation,
+};
 pub use wired::{Link, Wired, WiredDirection};
 
 use crate::{Counters, Departure, PacketInfo, Tally};

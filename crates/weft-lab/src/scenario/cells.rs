@@ -241,7 +241,7 @@ pub fn misses_its_medium(items: &Items) -> Option<(String, Range<usize>)> {
     };
     let rate = items
         .find("rate")
-        .filter(|(rate, _)| rate.starts_with("mcs"));
+        .filter(|(rate, _)| rate.starts_with("mcs") || ["ideal", "minstrel"].contains(rate));
     let rate = rate.map(|(rate, span)| (format!("rate {rate}"), span, CellKind::Wifi));
     let found = of(CellKind::Wifi, &["standard", "guard"]).or(rate);
     let found = found.or_else(|| of(CellKind::Lte, &["cqi", "rank", "motion", "handovers"]));

@@ -83,7 +83,7 @@ impl CellKind {
     /// What a link says of its station.
     pub const fn of_station(self) -> &'static [&'static str] {
         match self {
-            CellKind::Wifi => &["rate", "snr", "queue", "aqm", "ecn"],
+            CellKind::Wifi => WifiStation::KEYS,
             CellKind::Lte => LteSpec::OF_TERMINAL,
         }
     }
@@ -126,8 +126,8 @@ impl CellSpec {
                 let up = read(there).map_err(in_way(WayOf::There))?;
                 let down = read(back).map_err(in_way(WayOf::Back))?;
                 let differs = (up.queue, up.aqm) != (down.queue, down.aqm);
-                let down = down.up;
-                cell.stations.push(WifiStation { down, ..up });
+                let station = up.with_way_back(&down);
+                cell.stations.push(station.map_err(in_way(WayOf::Back))?);
                 Ok(differs)
             }
             CellSpec::Lte(cell) => {

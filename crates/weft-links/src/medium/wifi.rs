@@ -8,17 +8,21 @@
 //! transmission begins follows from the contenders' counters.
 
 mod contender;
+mod control;
 mod keys;
 mod lane;
+mod losses;
 mod rate;
 mod sender;
+mod signal;
 mod spec;
 mod strangers;
 mod timing;
 mod turns;
 
 pub use rate::{GuardInterval, WifiRate, WifiStandard};
-pub use spec::{ApQueue, WifiError, WifiSpec, WifiStation};
+pub use signal::{WifiMotion, WifiSignal};
+pub use spec::{ApQueue, WifiError, WifiRateControl, WifiSpec, WifiStation};
 
 use super::model::Model;
 use super::port::Port;
@@ -26,8 +30,9 @@ use super::radio::RadioCounters;
 use super::service::{Meter, Service};
 use crate::{ChannelId, Departure, PacketInfo, ServiceTime, StationId, Tally};
 use contender::Contender;
-use rate::Modulation;
+use control::Way;
 use sender::{Sender, SenderSetup};
+use signal::Signal;
 use strangers::Strangers;
 use timing::Timing;
 use weft_units::{Deadline, Duration, Instant, Rng};
@@ -47,9 +52,8 @@ pub(crate) struct Wifi<P> {
     counters: Vec<RadioCounters>,
     air: Air,
     strangers: Option<Strangers>,
-    /// The stations' signals at the access point above its noise, in dB, and how
-    /// much stronger one must be to survive a collision.
-    signals: Vec<f64>,
+    /// How much stronger a signal must be at the access point to survive a
+    /// collision, in dB.
     capture: Option<f64>,
     /// When it was busy last.
     busy_until: Instant,
@@ -58,10 +62,10 @@ pub(crate) struct Wifi<P> {
 }
 
 /// How a station and the access point reach each other.
-#[derive(Clone)]
 struct Radio {
-    up: Modulation,
-    down: Modulation,
+    up: Way,
+    down: Way,
+    signal: Signal,
 }
 
 /// The medium, as all hear it.
@@ -81,6 +85,11 @@ enum Air {
 struct Transmission {
     contender: usize,
     lane: usize,
+    /// Its rate among those that its sender may take.
+    option: usize,
+    /// What it consists of, and of that, what survives noise.
+    frames: u32,
+    intact: u32,
     begun: Instant,
     /// The end of the data.
     ended: Instant,
@@ -102,13 +111,21 @@ impl Transmission {
 
 impl<P> Wifi<P> {
     pub fn new(spec: &WifiSpec, rng: &Rng) -> Wifi<P> {
-        let modulation = |rate| Modulation::of(spec.standard, spec.guard, rate);
-        let radio = |station: &WifiStation| Radio {
-            up: modulation(station.up),
-            down: modulation(station.down),
+        let timing = Timing::of(spec.standard);
+        let radio = |(index, station): (usize, &WifiStation)| {
+            let rng = rng.stream("radio").stream(&index.to_string());
+            let way = |control, name| {
+                let rng = rng.stream(name);
+                Way::new(spec.standard, spec.guard, control, &timing, &rng)
+            };
+            Radio {
+                up: way(station.up, "up"),
+                down: way(station.down, "down"),
+                signal: Signal::new(&station.signal, &rng),
+            }
         };
-        let radios = spec.stations.iter().map(radio).collect();
-        Wifi::of(Timing::of(spec.standard), radios, spec, rng)
+        let radios = spec.stations.iter().enumerate().map(radio).collect();
+        Wifi::of(timing, radios, spec, rng)
     }
 
     fn of(timing: Timing, radios: Vec<Radio>, spec: &WifiSpec, rng: &Rng) -> Wifi<P> {
@@ -153,7 +170,6 @@ impl<P> Wifi<P> {
             counters: vec![RadioCounters::default(); rngs.len()],
             air: Air::Idle { next: None },
             strangers: Strangers::new(spec.interference, rng.stream("strangers")),
-            signals: spec.stations.iter().map(|s| s.snr).collect(),
             capture: spec.capture,
             busy_until: Instant::ZERO,
             on_air: Vec::new(),

@@ -1,6 +1,8 @@
 //! Links that are stations of a medium.
 
-use weft_links::{LteBandwidth, LteQuality, LteScheduler, StationId, WifiStandard, WifiStation};
+use weft_links::{
+    LteBandwidth, LteQuality, LteScheduler, StationId, WifiRateControl, WifiStandard, WifiStation,
+};
 use weft_units::Bytes;
 
 use super::*;
@@ -54,7 +56,7 @@ fn links_that_name_a_medium_are_its_stations() {
     let rate = |name| WifiStandard::N.rate(name).unwrap();
     let pc3 = WifiStation {
         queue: Bytes(500_000),
-        down: rate("mcs5"),
+        down: WifiRateControl::Fixed(rate("mcs5")),
         ..WifiStation::new(rate("mcs4"))
     };
     assert_eq!(cell.stations, [pc3, WifiStation::new(rate("mcs13"))]);
@@ -124,6 +126,12 @@ fn what_cannot_be_a_cell_is_told_with_place_and_remedy() {
             "rate = \"mcs4\"",
             "trace = \"generated:walking/wifi\"",
             vec!["t.toml:14:9", "`trace` makes it a wired link", "keep one"],
+        ),
+        // A signal that is not the same both ways.
+        (
+            "back = \"rate=mcs5\"",
+            "back = \"snr=20dB\"",
+            vec!["t.toml:16:8", "receive each other alike", "way there only"],
         ),
         // A rate that the standard does not have.
         (

@@ -1,11 +1,11 @@
 //! A signal that changes: a function of time, drawn once.
 
 use super::spec::LteMotion;
+use crate::medium::waves::{Wave, sum, with_memory};
 use std::f64::consts::TAU;
 use weft_units::{Instant, Rng};
 
-/// Of one terminal in one direction. What it is at a time needs nothing of
-/// the times before, so it costs nothing while nobody asks.
+/// Of one terminal in one direction.
 pub(super) struct Fading {
     mean_db: f64,
     /// Of the shadows, in dB.
@@ -15,17 +15,9 @@ pub(super) struct Fading {
     antennas: Vec<[Vec<Wave>; 2]>,
 }
 
-/// `cos(2 pi hertz t + phase)`.
-struct Wave {
-    hertz: f64,
-    phase: f64,
-}
-
 /// Sinusoids of a process; chosen by us: enough for a Rayleigh distribution
 /// (Zheng and Xiao 2003 need eight).
 const WAVES: u32 = 8;
-/// Those of shadows.
-const SHADOW_WAVES: u32 = 16;
 
 /// What a motion is in numbers.
 struct Numbers {
@@ -69,13 +61,7 @@ impl Numbers {
 impl Fading {
     pub fn new(mean_db: f64, motion: LteMotion, rng: &mut Rng) -> Fading {
         let numbers = Numbers::of(motion);
-        // Frequencies of a Cauchy distribution make a correlation that falls
-        // exponentially with time (Gudmundson 1991).
-        let shadow = |rng: &mut Rng| Wave {
-            hertz: (TAU / 2.0 * (rng.unit() - 0.5)).tan() / (TAU * numbers.memory),
-            phase: TAU * rng.unit(),
-        };
-        let shadows = (0..SHADOW_WAVES).map(|_| shadow(rng)).collect();
+        let shadows = with_memory(numbers.memory, rng);
         // Clarke's model: waves from all sides.
         let antenna = |rng: &mut Rng| {
             let turn = rng.unit();
@@ -111,10 +97,4 @@ impl Fading {
         };
         self.mean_db + shadow + fast
     }
-}
-
-/// Of variance one.
-fn sum(waves: &[Wave], seconds: f64) -> f64 {
-    let wave = |w: &Wave| (TAU * w.hertz * seconds + w.phase).cos();
-    (2.0 / waves.len() as f64).sqrt() * waves.iter().map(wave).sum::<f64>()
 }

@@ -1,18 +1,20 @@
 //! Cells as people write them: `KEY=VALUE`.
 
-use super::rate::{GuardInterval, WifiRate, WifiStandard};
-use super::spec::{ApQueue, WifiSpec, WifiStation};
+use super::rate::{GuardInterval, WifiStandard};
+use super::signal::{WifiMotion, WifiSignal};
+use super::spec::{ApQueue, WifiRateControl, WifiSpec, WifiStation};
 use crate::SpecError;
 use crate::medium::keys::{QueueKeys, decibels, pairs, unknown};
 use crate::spec::values;
 use std::str::FromStr;
+use weft_units::Duration;
 
 /// Keys of a cell as a whole.
 const CELL: &str = "standard, guard, ap-queue, queue, aqm, ecn, capture, interference, delay";
 /// Of these, what is said of a cell of one station beside the station's keys.
 const OF_CELL: [&str; 4] = ["standard", "guard", "interference", "delay"];
 /// Keys of a station.
-const STATION: &str = "rate, snr, queue, aqm, ecn";
+const STATION: &str = "rate, snr, motion, queue, aqm, ecn";
 
 impl WifiSpec {
     /// The cell of these keys and values, without any station: `standard=n`,
@@ -62,8 +64,13 @@ impl FromStr for WifiSpec {
 }
 
 impl WifiStation {
-    /// The station of these keys and values: `rate=mcs7`, which is required,
-    /// and `snr=40dB`, `queue=1500kB`, `aqm=droptail`, `ecn=off`.
+    /// What a link says of its station.
+    pub const KEYS: &[&str] = &["rate", "snr", "motion", "queue", "aqm", "ecn"];
+
+    /// The station of these keys and values: `rate=mcs7`, `rate=ideal` or
+    /// `rate=minstrel`, which is required, and `snr=40dB` or
+    /// `snr=40dB@10s/5dB@60s`, `motion=still`, `queue=1500kB`, `aqm=droptail`,
+    /// `ecn=off`.
     ///
     /// # Errors
     /// With the key, the value and the remedy.
@@ -71,16 +78,14 @@ impl WifiStation {
         standard: WifiStandard,
         keys: impl IntoIterator<Item = (&'k str, &'k str)>,
     ) -> Result<WifiStation, SpecError> {
-        let mut rate: Option<WifiRate> = None;
-        let mut snr: Option<f64> = None;
+        let mut rate: Option<WifiRateControl> = None;
+        let (mut points, mut motion) = (None, WifiMotion::default());
         let mut queue = QueueKeys::default();
         for (key, value) in keys {
             match key {
-                "snr" => snr = Some(decibels("snr", value)?),
-                "rate" => {
-                    let found = standard.rate(value);
-                    rate = Some(found.ok_or_else(|| bad_rate(standard, value))?);
-                }
+                "snr" => points = Some(way(value)?),
+                "motion" => motion = motion_of(value)?,
+                "rate" => rate = Some(control(standard, value)?),
                 _ if queue.read(key, value)? => {}
                 _ => return Err(unknown(key, STATION)),
             }
@@ -93,14 +98,83 @@ impl WifiStation {
                 WifiStandard::N => "rate=mcs7",
             },
         })?;
-        let station = WifiStation::new(rate);
+        let station = WifiStation::of(rate);
+        let changes = points.as_ref().is_some_and(|points| points.len() > 1);
+        if standard == WifiStandard::B && (changes || motion != WifiMotion::Still) {
+            let remedy = "what noise does to 802.11b is not modelled: give it a signal that stays";
+            return Err(values::bad("snr", "one that changes", remedy));
+        }
         Ok(WifiStation {
-            snr: snr.unwrap_or(station.snr),
+            signal: WifiSignal {
+                points: points.unwrap_or(station.signal.points),
+                motion,
+            },
             queue: queue.limit.unwrap_or(station.queue),
             aqm: queue.aqm()?,
             ..station
         })
     }
+
+    /// The same station, to which the access point sends as `back` does to the
+    /// access point.
+    ///
+    /// # Errors
+    /// When they do not receive each other alike.
+    pub fn with_way_back(self, back: &WifiStation) -> Result<WifiStation, SpecError> {
+        if back.signal != self.signal {
+            let remedy = "a station and its access point receive each other alike: \
+                          say `snr` and `motion` of the way there only";
+            return Err(values::bad("snr", "another one back", remedy));
+        }
+        Ok(WifiStation {
+            down: back.up,
+            ..self
+        })
+    }
+}
+
+fn control(standard: WifiStandard, value: &str) -> Result<WifiRateControl, SpecError> {
+    match value {
+        "ideal" if standard != WifiStandard::B => Ok(WifiRateControl::Ideal),
+        "minstrel" if standard != WifiStandard::B => Ok(WifiRateControl::Minstrel),
+        rate => {
+            let found = standard.rate(rate).map(WifiRateControl::Fixed);
+            found.ok_or_else(|| bad_rate(standard, rate))
+        }
+    }
+}
+
+/// `40dB`, or `40dB@10s/-5dB@60s`.
+fn way(value: &str) -> Result<Vec<(Duration, f64)>, SpecError> {
+    if !value.contains('@') {
+        return Ok(vec![(Duration::ZERO, signal(value)?)]);
+    }
+    let remedy = "write what it is at which time, in order, as 40dB@10s/-5dB@60s";
+    let bad = || values::bad("snr", value, remedy);
+    let point = |text: &str| {
+        let (snr, at) = text.split_once('@').ok_or_else(bad)?;
+        Ok((values::time("snr", at)?, signal(snr)?))
+    };
+    let points: Vec<_> = value
+        .split('/')
+        .map(point)
+        .collect::<Result<_, SpecError>>()?;
+    let ascends = points.is_sorted_by(|(a, _), (b, _)| a < b);
+    ascends.then_some(points).ok_or_else(bad)
+}
+
+/// Below the noise it is negative.
+fn signal(value: &str) -> Result<f64, SpecError> {
+    match value.strip_prefix('-') {
+        Some(below) => Ok(-decibels("snr", below)?),
+        None => decibels("snr", value),
+    }
+}
+
+fn motion_of(value: &str) -> Result<WifiMotion, SpecError> {
+    let mut all = WifiMotion::ALL.into_iter();
+    let found = all.find(|motion| motion.as_str() == value);
+    found.ok_or_else(|| values::bad("motion", value, "a WiFi station is still or walking"))
 }
 
 fn standard(value: &str) -> Result<WifiStandard, SpecError> {
@@ -137,11 +211,15 @@ fn interference(value: &str) -> Result<f64, SpecError> {
 
 fn bad_rate(standard: WifiStandard, value: &str) -> SpecError {
     let remedy = match standard {
-        WifiStandard::B => "802.11b has 1mbit, 2mbit, 5.5mbit and 11mbit",
-        WifiStandard::G => {
-            "802.11g has 6mbit, 9mbit, 12mbit, 18mbit, 24mbit, 36mbit, 48mbit and 54mbit"
+        WifiStandard::B => {
+            "802.11b has 1mbit, 2mbit, 5.5mbit and 11mbit; what noise does to it is not modelled, so there is no ideal and no minstrel"
         }
-        WifiStandard::N => "802.11n has mcs0 to mcs7 with one stream, mcs8 to mcs15 with two",
+        WifiStandard::G => {
+            "802.11g has 6mbit, 9mbit, 12mbit, 18mbit, 24mbit, 36mbit, 48mbit and 54mbit, and ideal or minstrel choose among them"
+        }
+        WifiStandard::N => {
+            "802.11n has mcs0 to mcs7 with one stream, mcs8 to mcs15 with two, and ideal or minstrel choose among them"
+        }
     };
     values::bad("rate", value, remedy)
 }

@@ -1,6 +1,6 @@
 //! What one category of a station has for one receiver.
 
-use super::rate::Modulation;
+use super::control::{Attempt, Frames};
 use super::timing::Timing;
 use crate::DropReason;
 use crate::discipline::Discipline;
@@ -43,6 +43,8 @@ pub(super) struct Burst {
     pub frames: u32,
     /// Of these, sent before.
     pub again: u32,
+    /// Of all, what will have come through, if there is an answer.
+    pub intact: u32,
     /// As one PSDU.
     pub bytes: u64,
 }
@@ -94,15 +96,16 @@ impl<P> Lane<P> {
         &mut self,
         now: Instant,
         timing: &Timing,
-        modulation: &Modulation,
+        attempt: &Attempt,
         txop: Duration,
         port: &mut Port<P>,
         mut intact: impl FnMut(u64) -> bool,
     ) -> Option<Burst> {
-        let budget = Budget::of(timing, modulation, txop);
+        let budget = Budget::of(timing, attempt, txop);
         let mut burst = Burst {
             frames: 0,
             again: 0,
+            intact: 0,
             bytes: 0,
         };
         let mut next = 0;
@@ -128,9 +131,9 @@ impl<P> Lane<P> {
             }
             burst.again += u32::from(frame.queued_for.is_some());
             frame.queued_for.get_or_insert(frame.item.age(now));
-            frame.state = State::OnAir {
-                intact: intact(timing.frame(packet)),
-            };
+            let intact = intact(timing.frame(packet));
+            frame.state = State::OnAir { intact };
+            burst.intact += u32::from(intact);
             burst.frames += 1;
             burst.bytes = bytes;
         }
@@ -145,12 +148,6 @@ impl<P> Lane<P> {
             }
             _ => Some(burst),
         }
-    }
-
-    /// Whether anything of what is on the air will have come through.
-    pub fn any_intact(&self) -> bool {
-        let intact = |f: &Frame<P>| f.state == State::OnAir { intact: true };
-        self.window.iter().any(intact)
     }
 
     /// The transmission has ended, answered or not: gives on what has come in
@@ -196,13 +193,14 @@ impl<P> Frame<P> {
 }
 
 impl Budget {
-    fn of(timing: &Timing, modulation: &Modulation, txop: Duration) -> Budget {
-        let Some(aggregation) = timing.aggregation else {
+    fn of(timing: &Timing, attempt: &Attempt, txop: Duration) -> Budget {
+        let (Some(aggregation), Frames::AsMayBe) = (timing.aggregation, attempt.frames) else {
             return Budget {
                 frames: 1,
                 bytes: u64::MAX,
             };
         };
+        let modulation = attempt.choice.modulation;
         let time = match txop {
             Duration::ZERO => aggregation.time,
             // The answer is within the opportunity.

@@ -1,7 +1,7 @@
 //! A station with its queues: who gets a place in them, and which is next.
 
+use super::control::Attempt;
 use super::lane::{Burst, Lane};
-use super::rate::Modulation;
 use super::spec::ApQueue;
 use super::timing::Timing;
 use crate::discipline::Discipline;
@@ -97,32 +97,27 @@ impl<P> Sender<P> {
         self.of(category).any(|lane| !lane.is_empty())
     }
 
-    /// Takes what this category transmits from `now` on, and says from which
-    /// lane. `radio` gives the modulation for a receiver, `intact` says of a
-    /// frame to it, of this length, whether it will come through.
-    pub fn transmit<'m>(
+    /// The lane of this category whose turn it is.
+    pub fn turn(&mut self, category: usize) -> Option<usize> {
+        let index = self.next_lane(category)?;
+        self.deal(index);
+        self.latest[category] = index / self.categories;
+        Some(index)
+    }
+
+    /// Takes what this lane transmits from `now` on, if its discipline leaves
+    /// it anything. `intact` says of a frame of this length whether it will
+    /// come through.
+    pub fn transmit(
         &mut self,
+        lane: usize,
         now: Instant,
-        category: usize,
-        txop: Duration,
         timing: &Timing,
-        radio: impl Fn(usize) -> &'m Modulation,
-        mut intact: impl FnMut(usize, u64) -> bool,
-    ) -> Option<(usize, Burst)> {
-        // A discipline may drop all that a lane has; then it is the next one's.
-        while let Some(index) = self.next_lane(category) {
-            self.deal(index);
-            let lane = &mut self.lanes[index];
-            let receiver = lane.receiver;
-            let through = |bytes| intact(receiver, bytes);
-            let modulation = radio(receiver);
-            let burst = lane.transmit(now, timing, modulation, txop, &mut self.port, through);
-            self.latest[category] = index / self.categories;
-            if let Some(burst) = burst {
-                return Some((index, burst));
-            }
-        }
-        None
+        attempt: &Attempt,
+        txop: Duration,
+        intact: impl FnMut(u64) -> bool,
+    ) -> Option<Burst> {
+        self.lanes[lane].transmit(now, timing, attempt, txop, &mut self.port, intact)
     }
 
     pub fn lane(&self, index: usize) -> &Lane<P> {

@@ -1,4 +1,5 @@
 use super::rate::{GuardInterval, WifiRate, WifiStandard};
+use super::signal::WifiSignal;
 use crate::Aqm;
 use weft_units::{Bytes, Duration};
 
@@ -36,18 +37,32 @@ pub struct WifiSpec {
 #[derive(Clone, PartialEq, Debug)]
 pub struct WifiStation {
     /// What it sends at.
-    pub up: WifiRate,
+    pub up: WifiRateControl,
     /// What the access point sends to it at.
-    pub down: WifiRate,
-    /// Its signal at the access point above the noise, in dB, by which one of
-    /// several frames at the same time can be received (`capture`). Default 40
-    /// (chosen by us: a few metres away).
-    pub snr: f64,
+    pub down: WifiRateControl,
+    /// Its signal at the access point and the other way round, by which frames
+    /// are lost, and by which one of several at the same time can be received
+    /// (`capture`). Default 40 dB all the time (chosen by us: a few metres
+    /// away), at which nothing is lost.
+    pub signal: WifiSignal,
     /// What may wait at it, in each category. Default 1.5 MB, 1000 full
     /// packets (Linux's default length of a device's queue).
     pub queue: Bytes,
     /// Its queues' discipline. Default drop-tail.
     pub aqm: Aqm,
+}
+
+/// What a sender takes its rate by.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum WifiRateControl {
+    /// It has this one.
+    Fixed(WifiRate),
+    /// `ideal`: the fastest of which less than a tenth of the frames is lost at
+    /// the signal that the receiver had some 50 ms ago at most.
+    Ideal,
+    /// `minstrel`: the one that brought most, as Linux's minstrel_ht finds it
+    /// by trying.
+    Minstrel,
 }
 
 /// How the packets for several stations wait at the access point.
@@ -89,6 +104,12 @@ pub enum WifiError {
         /// What was asked for, as written.
         rate: String,
     },
+    /// A signal that would decide about losses that are not modelled.
+    #[error(
+        "what noise does to 802.11b is not modelled: give its stations one of its rates and \
+         a signal that stays"
+    )]
+    UnknownLosses,
 }
 
 /// Association identifiers are 1 to 2007 (IEEE 802.11-2016, 9.4.1.8).
@@ -127,14 +148,18 @@ impl WifiSpec {
             return Err(WifiError::TooManyStations { stations });
         }
         let known = self.standard.rates();
-        let mut rates = self.stations.iter().flat_map(|s| [s.up, s.down]);
-        match rates.find(|rate| !known.contains(rate)) {
-            Some(rate) => Err(WifiError::NoSuchRate {
+        let controls = || self.stations.iter().flat_map(|s| [s.up, s.down]);
+        let mut rates = controls().filter_map(WifiRateControl::fixed);
+        if let Some(rate) = rates.find(|rate| !known.contains(rate)) {
+            return Err(WifiError::NoSuchRate {
                 standard: self.standard,
                 rate: rate.to_string(),
-            }),
-            None => Ok(()),
+            });
         }
+        let is_known = self.standard != WifiStandard::B
+            || (controls().all(|control| control.fixed().is_some())
+                && self.stations.iter().all(|s| s.signal.is_steady()));
+        is_known.then_some(()).ok_or(WifiError::UnknownLosses)
     }
 }
 
@@ -142,12 +167,29 @@ impl WifiStation {
     /// One that sends and is sent to at this rate.
     #[must_use]
     pub fn new(rate: WifiRate) -> WifiStation {
+        WifiStation::of(WifiRateControl::Fixed(rate))
+    }
+
+    /// One with this choice of rates, both ways.
+    #[must_use]
+    pub fn of(control: WifiRateControl) -> WifiStation {
         WifiStation {
-            up: rate,
-            down: rate,
-            snr: SNR,
+            up: control,
+            down: control,
+            signal: WifiSignal::steady(SNR),
             queue: STATION_QUEUE,
             aqm: Aqm::DropTail,
+        }
+    }
+}
+
+impl WifiRateControl {
+    /// The rate, if it is always the same.
+    #[must_use]
+    pub const fn fixed(self) -> Option<WifiRate> {
+        match self {
+            WifiRateControl::Fixed(rate) => Some(rate),
+            WifiRateControl::Ideal | WifiRateControl::Minstrel => None,
         }
     }
 }

@@ -4,5 +4,6 @@ mod anomaly;
 mod bianchi;
 mod edca;
 mod goodput;
+mod noise;
 mod rules;
 mod saturated;

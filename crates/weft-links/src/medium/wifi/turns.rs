@@ -1,7 +1,8 @@
 //! Turns: who transmits when, and what comes of it.
 
 use super::contender::Contender;
-use super::rate::Modulation;
+use super::control::{Report, Way};
+use super::signal::Signal;
 use super::{Air, Radio, Transmission, Wifi};
 use crate::medium::service::Service;
 use weft_units::{Duration, Instant};
@@ -57,7 +58,10 @@ impl<P> Wifi<P> {
         let threshold = self.capture?;
         let categories = self.categories();
         // None of them, if the access point itself sends.
-        let signal = |t: &Transmission| self.signals.get(t.contender / categories).copied();
+        let signal = |t: &Transmission| {
+            let radio = self.radios.get(t.contender / categories)?;
+            Some(radio.signal.snr(t.begun))
+        };
         let signals: Vec<f64> = self.on_air.iter().map(signal).collect::<Option<_>>()?;
         let power = |db: f64| 10_f64.powf(db / 10.0);
         let all: f64 = signals.iter().copied().map(power).sum();
@@ -142,40 +146,57 @@ impl<P> Wifi<P> {
                 contender.on_internal_collision();
                 continue;
             }
-            let (timing, radios) = (&self.timing, &self.radios);
-            let radio = |receiver| modulation(radios, sender, receiver);
-            let burst = self.senders[sender].transmit(
-                begun,
-                category,
-                contender.txop(),
-                timing,
-                radio,
-                |_, _| true,
-            );
-            let Some((lane, burst)) = burst else {
-                contender.deactivate();
+            let txop = contender.txop();
+            let Some(transmission) = self.transmit(sender, category, begun, txop) else {
+                self.contenders[index].deactivate();
                 continue;
             };
             has_begun = true;
-            let counters = &mut self.counters[sender];
+            self.on_air.push(transmission);
+        }
+    }
+
+    /// What a category of this sender transmits from `begun` on.
+    fn transmit(
+        &mut self,
+        index: usize,
+        category: usize,
+        begun: Instant,
+        txop: Duration,
+    ) -> Option<Transmission> {
+        let categories = self.categories();
+        let timing = &self.timing;
+        let sender = &mut self.senders[index];
+        // A discipline may drop all that a lane has; then it is the next one's.
+        while let Some(lane) = sender.turn(category) {
+            let (way, signal) = way(&mut self.radios, index, sender.lane(lane).receiver);
+            let attempt = way.attempt(begun, signal);
+            let intact = |bytes| way.is_intact(&attempt, bytes);
+            let Some(burst) = sender.transmit(lane, begun, timing, &attempt, txop, intact) else {
+                continue;
+            };
+            let counters = &mut self.counters[index];
             counters.attempts += 1;
             counters.frames += u64::from(burst.frames);
             counters.again += u64::from(burst.again);
-            let lane_of = self.senders[sender].lane(lane);
-            let modulation = radio(lane_of.receiver);
+            let modulation = attempt.choice.modulation;
             let answer = match burst.frames {
                 1 => modulation.ack,
                 _ => modulation.block_ack,
             };
-            self.on_air.push(Transmission {
-                contender: index,
+            return Some(Transmission {
+                contender: index * categories + category,
                 lane,
+                option: attempt.option,
+                frames: burst.frames,
+                intact: burst.intact,
                 begun,
                 ended: begun + modulation.airtime(burst.bytes),
                 answer: timing.sifs + answer,
-                is_answered: lane_of.any_intact(),
+                is_answered: burst.intact > 0,
             });
         }
+        None
     }
 
     /// What was on the air has ended, with the answer if there was one.
@@ -193,6 +214,19 @@ impl<P> Wifi<P> {
             let Transmission {
                 lane, is_answered, ..
             } = transmission;
+            let (way, _) = way(
+                &mut self.radios,
+                index / categories,
+                sender.lane(lane).receiver,
+            );
+            way.on_report(Report {
+                option: transmission.option,
+                sent: transmission.frames,
+                received: match is_answered {
+                    true => transmission.intact,
+                    false => 0,
+                },
+            });
             let took = transmission.took();
             sender.conclude(at, lane, took, is_answered, attempts);
             if transmission.is_answered {
@@ -245,11 +279,14 @@ impl<P> Wifi<P> {
     }
 }
 
-/// How this sender modulates what it sends to this receiver: the access point
-/// comes after the stations.
-fn modulation(radios: &[Radio], sender: usize, receiver: usize) -> &Modulation {
-    match radios.get(sender) {
-        Some(station) => &station.up,
-        None => &radios[receiver].down,
-    }
+/// The way from this sender to this receiver, and the signal on it: the access
+/// point comes after the stations.
+fn way(radios: &mut [Radio], sender: usize, receiver: usize) -> (&mut Way, &Signal) {
+    let is_up = sender < radios.len();
+    let radio = &mut radios[if is_up { sender } else { receiver }];
+    let way = match is_up {
+        true => &mut radio.up,
+        false => &mut radio.down,
+    };
+    (way, &radio.signal)
 }

@@ -4,8 +4,9 @@
 use super::bianchi::{Chain, Times, times};
 use super::saturated::{Load, assert_near, cell, saturate, stations, upwards};
 use crate::TrafficClass;
+use crate::medium::wifi::rate::Modulation;
 use crate::medium::wifi::timing::{Countdown, Timing};
-use crate::medium::wifi::{ApQueue, Modulation, WifiStandard};
+use crate::medium::wifi::{ApQueue, WifiStandard};
 use weft_units::Duration;
 
 /// What each of `n` stations gets, bits a microsecond, when one of them takes
@@ -48,7 +49,7 @@ fn a_slow_station_slows_all_others_down_to_its_throughput() {
                 countdown: Countdown::Ends,
             };
             let times = |station: usize| {
-                let rate = spec.stations[station].up;
+                let rate = spec.stations[station].up.fixed().expect("a rate");
                 let modulation = Modulation::of(standard, spec.guard, rate);
                 times(&timing, &modulation, timing.frame(1500))
             };

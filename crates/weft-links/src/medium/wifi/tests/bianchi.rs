@@ -4,8 +4,9 @@
 //! Analysis (IEEE Communications Letters 9(8), 2005).
 
 use super::saturated::{assert_near, cell, custom, saturate, stations, upwards};
+use crate::medium::wifi::WifiStandard;
+use crate::medium::wifi::rate::Modulation;
 use crate::medium::wifi::timing::{Access, Countdown, Timing};
-use crate::medium::wifi::{Modulation, WifiStandard};
 use weft_units::Duration;
 
 const TOLERANCE: f64 = 0.01;
@@ -217,7 +218,7 @@ fn against_closed_form(standard: WifiStandard, rate: &str, n: u32, countdown: Co
         attempts: u32::MAX,
         ..as_in_theory(Timing::of(standard))
     };
-    let rate = spec.stations[0].up;
+    let rate = spec.stations[0].up.fixed().expect("a rate");
     let modulation = Modulation::of(standard, spec.guard, rate);
     let access = timing.access[0];
     let window = f64::from(access.window_min + 1);

@@ -6,8 +6,9 @@
 use super::bianchi::{Chain, as_in_theory, times};
 use super::saturated::{assert_near, cell, saturate, stations, upwards};
 use crate::TrafficClass::{self, Background, BestEffort, Voice};
+use crate::medium::wifi::WifiStandard;
+use crate::medium::wifi::rate::Modulation;
 use crate::medium::wifi::timing::{Countdown, Timing};
-use crate::medium::wifi::{Modulation, WifiStandard};
 use crate::{ChannelId, PacketInfo, StationId};
 use weft_units::{Bytes, Duration, Instant};
 
@@ -73,7 +74,11 @@ fn against_closed_form(urgent: TrafficClass, other: TrafficClass, each: u16) {
         }
     };
     let spec = stations(WifiStandard::N, &vec!["mcs7"; usize::from(2 * each)]);
-    let modulation = Modulation::of(WifiStandard::N, spec.guard, spec.stations[0].up);
+    let modulation = Modulation::of(
+        WifiStandard::N,
+        spec.guard,
+        spec.stations[0].up.fixed().expect("a rate"),
+    );
     let of_frame = times(&timing, &modulation, timing.frame(1500));
     // Busy with the IFS of the urgent group behind it; a collision ends as
     // late as an answer at the lowest rate would.

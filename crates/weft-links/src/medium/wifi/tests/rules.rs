@@ -2,7 +2,10 @@
 
 use super::saturated::{cell, saturate, stations, upwards};
 use crate::medium::model::Model;
-use crate::medium::wifi::{ApQueue, Wifi, WifiError, WifiSpec, WifiStandard, WifiStation};
+use crate::medium::wifi::{
+    ApQueue, Wifi, WifiError, WifiMotion, WifiRateControl, WifiSignal, WifiSpec, WifiStandard,
+    WifiStation,
+};
 use crate::{ChannelId, Departure, DropReason, ServiceTime, StationId};
 use weft_units::{Bytes, Duration, Instant};
 
@@ -204,6 +207,10 @@ fn a_cell_that_cannot_be_says_why() {
     let message = wrong.check().unwrap_err().to_string();
     let expected = "802.11b has no rate 54mbit: it has 1mbit, 2mbit, 5.5mbit, 11mbit";
     assert_eq!(message, expected);
+    let mut moving = WifiStation::new(WifiStandard::B.rate("11mbit").unwrap());
+    moving.signal.points = vec![(Duration::ZERO, 30.0), (Duration::from_secs(9), 3.0)];
+    let wrong = WifiSpec::new(WifiStandard::B, vec![moving]);
+    assert_eq!(wrong.check(), Err(WifiError::UnknownLosses));
     assert_eq!(WifiStandard::N.rate("mcs16"), None);
     assert_eq!(WifiStandard::G.rate("11mbit"), None);
 }
@@ -211,7 +218,7 @@ fn a_cell_that_cannot_be_says_why() {
 #[test]
 fn the_stronger_of_two_frames_survives_where_receivers_can_capture() {
     let mut spec = stations(WifiStandard::G, &["54mbit"; 2]);
-    spec.stations[1].snr = spec.stations[0].snr - 20.0;
+    spec.stations[1].signal = WifiSignal::steady(20.0);
     let carried = |spec: &WifiSpec| {
         let outcome = saturate(cell(spec), &upwards(2, 1500), Duration::from_secs(20));
         (outcome.mbps[0], outcome.mbps[1])
@@ -222,7 +229,7 @@ fn the_stronger_of_two_frames_survives_where_receivers_can_capture() {
     let (strong, weak) = carried(&spec);
     assert!((1.1..1.6).contains(&(strong / weak)), "{strong} {weak}");
     // Not if it is too near to the other one.
-    spec.stations[1].snr = spec.stations[0].snr - 9.0;
+    spec.stations[1].signal = WifiSignal::steady(31.0);
     let (strong, weak) = carried(&spec);
     assert!((0.97..1.03).contains(&(strong / weak)), "{strong} {weak}");
 }
@@ -261,6 +268,17 @@ fn a_cell_of_one_station_is_read_from_one_text() {
         (spec.delay, spec.interference),
         (Duration::from_millis(2), 0.2)
     );
+    let walk: WifiSpec = "rate=minstrel,snr=40dB@10s/-5.5dB@1min,motion=walking"
+        .parse()
+        .unwrap();
+    let way = [(10, 40.0), (60, -5.5)].map(|(at, snr)| (Duration::from_secs(at), snr));
+    let expected = WifiSignal {
+        points: way.to_vec(),
+        motion: WifiMotion::Walking,
+    };
+    let station = &walk.stations[0];
+    assert_eq!(station.signal, expected);
+    assert_eq!([station.up, station.down], [WifiRateControl::Minstrel; 2]);
     let message = |text: &str| text.parse::<WifiSpec>().unwrap_err().to_string();
     let missing = "the link specification has no 'rate': add for example rate=mcs7";
     assert_eq!(message("medium=wifi"), missing);
@@ -268,11 +286,19 @@ fn a_cell_of_one_station_is_read_from_one_text() {
         ("standard=g,rate=mcs7", "802.11g has 6mbit"),
         (
             "rate=mcs7,trace=x.csv",
-            "the keys are rate, snr, queue, aqm, ecn",
+            "the keys are rate, snr, motion, queue, aqm, ecn",
         ),
         ("rate=mcs7,queue=300ms", "in bytes, such as 1500kB"),
         ("rate=mcs7,interference=100%", "below 100%"),
         ("rate=mcs7,snr=3", "write decibels as 10dB"),
+        ("rate=mcs7,snr=9dB@5s/3dB@5s", "in order, as 40dB@10s"),
+        ("rate=mcs7,snr=9dB@5s/3dB", "in order, as 40dB@10s"),
+        ("rate=mcs7,motion=driving", "still or walking"),
+        ("standard=b,rate=ideal", "no ideal"),
+        (
+            "standard=b,rate=1mbit,motion=walking",
+            "a signal that stays",
+        ),
         ("rate", "is not KEY=VALUE"),
     ] {
         assert!(message(text).contains(part), "{text}: {}", message(text));

@@ -1,9 +1,12 @@
 //! A cell in which senders always have something to send.
 
 use crate::medium::model::Model;
+use crate::medium::wifi::control::Way;
+use crate::medium::wifi::rate::Modulation;
+use crate::medium::wifi::signal::Signal;
 use crate::medium::wifi::timing::Timing;
-use crate::medium::wifi::{Modulation, Radio, Wifi, WifiRate, WifiSpec, WifiStandard, WifiStation};
-use crate::{ChannelId, Departure, PacketInfo, StationId, TrafficClass};
+use crate::medium::wifi::{Radio, Wifi, WifiRate, WifiSignal, WifiSpec, WifiStandard, WifiStation};
+use crate::{ChannelId, Departure, PacketInfo, RadioCounters, StationId, TrafficClass};
 use weft_units::{Bytes, Duration, Instant, Rng};
 
 /// Packets of one size from one to another, without end.
@@ -21,6 +24,8 @@ pub struct Outcome {
     pub mbps: Vec<f64>,
     /// Of each load, packets that were given up.
     pub retries: Vec<u64>,
+    /// Of the first station.
+    pub radio: RadioCounters,
 }
 
 impl Outcome {
@@ -49,11 +54,12 @@ pub fn stations(standard: WifiStandard, rates: &[&str]) -> WifiSpec {
 /// A cell whose stations follow this timing and send at this modulation.
 pub fn custom(timing: Timing, modulation: Modulation, count: u16) -> Wifi<usize> {
     let spec = stations(WifiStandard::G, &vec!["54mbit"; usize::from(count)]);
-    let radio = Radio {
-        up: modulation,
-        down: modulation,
+    let radio = |_| Radio {
+        up: Way::without_losses(modulation),
+        down: Way::without_losses(modulation),
+        signal: Signal::new(&WifiSignal::steady(40.0), &Rng::new(1)),
     };
-    let radios = vec![radio; usize::from(count)];
+    let radios = (0..count).map(radio).collect();
     Wifi::of(timing, radios, &spec, &Rng::new(1))
 }
 
@@ -64,7 +70,44 @@ pub fn cell(spec: &WifiSpec) -> Wifi<usize> {
 
 /// Runs the cell for so long and a tenth before. Packets are replaced as they
 /// end.
-pub fn saturate(mut wifi: Wifi<usize>, loads: &[Load], span: Duration) -> Outcome {
+pub fn saturate(wifi: Wifi<usize>, loads: &[Load], span: Duration) -> Outcome {
+    let begin = Instant::ZERO + span / 10;
+    let mut delivered = vec![0; loads.len()];
+    let mut retries = vec![0; loads.len()];
+    let wifi = feed(wifi, loads, begin + span, |departure| match departure {
+        Departure::Delivered { packet, at, .. } => {
+            delivered[*packet] += u64::from(*at > begin) * loads[*packet].size;
+        }
+        Departure::Dropped { packet, .. } => retries[*packet] += 1,
+    });
+    let mbps = |bytes: u64| bytes as f64 * 8.0 / 1e6 / span.as_secs_f64();
+    Outcome {
+        mbps: delivered.into_iter().map(mbps).collect(),
+        retries,
+        radio: wifi.radio(StationId(0)).expect("a station"),
+    }
+}
+
+/// Mbit/s of all in each second of a run.
+pub fn by_second(wifi: Wifi<usize>, loads: &[Load], seconds: u64) -> Vec<f64> {
+    let mut mbps = vec![0.0; seconds as usize];
+    let end = Instant::ZERO + (Duration::from_secs(seconds) - Duration::from_nanos(1));
+    feed(wifi, loads, end, |departure| {
+        if let Departure::Delivered { packet, at, .. } = departure {
+            let second = at.as_nanos() / Duration::from_secs(1).as_nanos();
+            mbps[second as usize] += loads[*packet].size as f64 * 8.0 / 1e6;
+        }
+    });
+    mbps
+}
+
+/// Gives each load another packet whenever one of it ends, until `end`.
+fn feed(
+    mut wifi: Wifi<usize>,
+    loads: &[Load],
+    end: Instant,
+    mut on_end: impl FnMut(&Departure<usize>),
+) -> Wifi<usize> {
     // More than an aggregate, so that there is always another one.
     const WAITING: usize = 150;
     let give = |wifi: &mut Wifi<usize>, now, index: usize| {
@@ -80,30 +123,15 @@ pub fn saturate(mut wifi: Wifi<usize>, loads: &[Load], span: Duration) -> Outcom
     for index in 0..loads.len() {
         (0..WAITING).for_each(|_| give(&mut wifi, Instant::ZERO, index));
     }
-    let begin = Instant::ZERO + span / 10;
-    let end = begin + span;
-    let mut delivered = vec![0; loads.len()];
-    let mut retries = vec![0; loads.len()];
     while let Some(deadline) = wifi.poll_timeout(ChannelId(0)).filter(|d| d.at <= end) {
         while let Some((_, departure)) = wifi.poll(deadline.at, ChannelId(0)) {
-            let index = match departure {
-                Departure::Delivered { packet, at, .. } => {
-                    delivered[packet] += u64::from(at > begin) * loads[packet].size;
-                    packet
-                }
-                Departure::Dropped { packet, .. } => {
-                    retries[packet] += 1;
-                    packet
-                }
-            };
-            give(&mut wifi, deadline.at, index);
+            on_end(&departure);
+            let (Departure::Delivered { packet, .. } | Departure::Dropped { packet, .. }) =
+                departure;
+            give(&mut wifi, deadline.at, packet);
         }
     }
-    let mbps = |bytes: u64| bytes as f64 * 8.0 / 1e6 / span.as_secs_f64();
-    Outcome {
-        mbps: delivered.into_iter().map(mbps).collect(),
-        retries,
-    }
+    wifi
 }
 
 /// Fails when the two differ by more than this share.
