@@ -67,6 +67,47 @@ fn the_ablations_the_sweep_and_the_pictures_run() {
 }
 
 #[test]
+fn the_walk_out_of_a_wifi_cell_runs_with_every_system() {
+    let sections = "sections=['1s', '2s', '3s', '4s']";
+    check("converge/radio-walk", &[ONE, "duration=5s", sections]);
+}
+
+#[test]
+fn who_has_wifi_alone_loses_the_call_out_of_its_range_and_nobody_else_does() {
+    let entry = shelf::find("converge/radio-walk").unwrap().remove(0);
+    let set = [
+        ONE,
+        "systems=['webrtc@wifi', 'webrtc@lte', 'weft@wifi+lte']",
+        "baseline='webrtc@lte'",
+    ];
+    let scenario = entry.scenario(&set.map(str::to_owned)).unwrap();
+    let outcome = outcome(&scenario);
+    let rows = outcome.rows();
+    let value = |system: &str, metric: &str| {
+        let row = rows
+            .iter()
+            .find(|r| r.system == system && r.metric == metric);
+        row.unwrap_or_else(|| panic!("{system} has no {metric}"))
+            .mean
+    };
+    // At home, and back: with the neighbours there.
+    for part in ["throughput_mbps#1", "throughput_mbps#5"] {
+        let mbps = value("webrtc@wifi", part);
+        assert!((1.0..10.5).contains(&mbps), "{part}: {mbps}");
+    }
+    // From 75 to 105 s there is no WiFi.
+    let frozen = value("webrtc@wifi", "freeze_s#3");
+    assert!((28.0..=30.0).contains(&frozen), "{frozen}");
+    assert!(value("webrtc@wifi", "throughput_mbps#3") < 0.2);
+    for system in ["webrtc@lte", "weft@wifi+lte"] {
+        let mbps = value(system, "throughput_mbps#3");
+        assert!((1.0..10.5).contains(&mbps), "{system}: {mbps}");
+    }
+    let frozen = value("weft@wifi+lte", "freeze_s");
+    assert!(frozen < 5.0, "{frozen}");
+}
+
+#[test]
 fn measured_traces_are_compared_where_there_are_some() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let traces = root.join("../shared/data/traces/paired");
