@@ -216,6 +216,16 @@ describe('a room', () => {
     await context.close();
   }));
 
+  it.each(['mock', 'the-weekly-meeting-of-everybody-who-is-on-the-road'])('keeps its head on one line of a phone: %s', async (room) => {
+    const { page, context } = await openPage(browser, `${mock.url}/r/${room}?name=Kim`, { viewport: { width: 360, height: 740 }, isMobile: true });
+    const [brand, invite] = [page.getByRole('link', { name: 'weft' }), page.getByRole('button', { name: 'Copy invitation' })];
+    const [left, right] = [(await brand.boundingBox())!, (await invite.boundingBox())!];
+    expect(right.y).toBeLessThan(left.y + left.height);
+    expect(right.x + right.width).toBeLessThanOrEqual(360);
+    expect((await page.locator('.room-name').boundingBox())!.width).toBeGreaterThan(25);
+    await context.close();
+  });
+
   it('lets watch without camera and microphone, and says what to do', whereTheMachineKeepsUp(async () => {
     const { page, context } = await openPage(browser, `${mock.url}/r/mock?name=Kim`, { capture: 'refused' });
     await page.getByRole('alert').getByText('Allow them by the icon').waitFor();
