@@ -107,7 +107,7 @@ fn seeds(from: u64, count: u64, jobs: u64, verbose: bool) -> bool {
     let (next, last) = (AtomicU64::new(from), from + count);
     let (sender, outcomes) = mpsc::channel::<Outcome>();
     let (mut failed, mut pictures, mut datagrams, mut still) = (0, 0, 0, Duration::ZERO);
-    let (mut taken, mut defects) = (0.0_f64, 0);
+    let (mut share, mut taken, mut defects) = (0.0_f64, 0, 0);
     // Defects on request are not to be told of.
     std::panic::set_hook(Box::new(|panic| {
         let is_meant = panic.payload().downcast_ref() == Some(&"as a defect would");
@@ -132,7 +132,8 @@ fn seeds(from: u64, count: u64, jobs: u64, verbose: bool) -> bool {
             pictures += outcome.counts.pictures;
             datagrams += outcome.counts.datagrams;
             still = still.max(outcome.longest_still);
-            taken = taken.max(outcome.most_taken_away);
+            share = share.max(outcome.most_taken_away);
+            taken = taken.max(outcome.most_pictures_taken);
             defects += outcome.counts.defects;
             if !outcome.violations.is_empty() {
                 failed += 1;
@@ -148,8 +149,8 @@ fn seeds(from: u64, count: u64, jobs: u64, verbose: bool) -> bool {
     let passed = count - failed;
     println!("{datagrams} datagrams, {pictures} pictures, a screen stood still for {still:?}");
     println!(
-        "{defects} defects on request; attacks took at most {:.1} % of a viewer's pictures",
-        taken * 100.0
+        "{defects} defects on request; attacks took at most {:.1} % of a viewer's pictures, and {taken}",
+        share * 100.0
     );
     println!("{passed} passed, {failed} failed");
     failed == 0

@@ -123,6 +123,19 @@ impl Plan {
         }
     }
 
+    /// Whether a member has links then, and all of them are cut.
+    pub fn is_cut_off(&self, member: usize, at: Instant) -> bool {
+        let mut up = vec![true; self.members[member].links.len()];
+        for (_, deed) in self.deeds.iter().take_while(|(when, _)| *when <= at) {
+            match deed {
+                Deed::Cut(place, link) if *place == member => up[*link] = false,
+                Deed::Restored(place, link) if *place == member => up[*link] = true,
+                _ => {}
+            }
+        }
+        !up.contains(&true)
+    }
+
     fn add_member(&mut self, root: &Rng, name: &str, part: Part) {
         let rng = &mut root.stream(name);
         let speech = match rng.chance(0.3) {
