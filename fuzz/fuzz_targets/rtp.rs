@@ -1,5 +1,10 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
+use weft_testing::allocation::Counting;
+use weft_testing::fuzz::{SANITIZED, Target};
 
-fuzz_target!(|data: &[u8]| weft_wire::fuzz::fuzz_rtp(data));
+#[global_allocator]
+static ALLOCATOR: Counting = Counting;
+
+fuzz_target!(|data: &[u8]| Target::RTP.parse(SANITIZED, data, weft_wire::fuzz::fuzz_rtp));

@@ -1,5 +1,14 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
+use weft_testing::allocation::Counting;
+use weft_testing::fuzz::{SANITIZED, Target};
 
-fuzz_target!(|data: &[u8]| weft_secure::fuzz::fuzz_datagrams(data));
+#[global_allocator]
+static ALLOCATOR: Counting = Counting;
+
+fuzz_target!(|data: &[u8]| Target::SECURE.parse(
+    SANITIZED,
+    data,
+    weft_secure::fuzz::fuzz_datagrams
+));

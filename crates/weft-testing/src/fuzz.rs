@@ -51,6 +51,45 @@ impl Target {
     /// Whatever comes to a server's media plane.
     pub const PLANE: Target = Target::new("plane", (2_048, 10_000), (64, 150));
 
+    /// Repair packets.
+    pub const FLEXFEC: Target = Target::parser("flexfec");
+    /// Payloads of H.264.
+    pub const H264: Target = Target::parser("h264");
+    /// Datagrams to an agent of ICE; a step is a byte, as of the next.
+    pub const ICE: Target = Target::parser("ice");
+    /// Payloads of any codec.
+    pub const PAYLOAD: Target = Target::parser("payload");
+    /// RTCP, of which a few bytes can stand for as many entries as a message may
+    /// have.
+    pub const RTCP: Target = Target {
+        begin: (8 << 20, Duration::from_millis(20)),
+        ..Target::parser("rtcp")
+    };
+    /// RTP packets.
+    pub const RTP: Target = Target::parser("rtp");
+    /// Session descriptions.
+    pub const SDP: Target = Target {
+        begin: (1 << 20, Duration::from_millis(10)),
+        ..Target::parser("sdp")
+    };
+    /// Datagrams to an association.
+    pub const SECURE: Target = Target {
+        begin: (512 << 10, Duration::from_millis(20)),
+        ..Target::parser("secure")
+    };
+    /// Payloads of VP8.
+    pub const VP8: Target = Target::parser("vp8");
+
+    /// A parser's steps are the bytes of its input: what it takes is to grow no
+    /// faster than that. Chosen by us, as below.
+    const fn parser(name: &'static str) -> Target {
+        Target {
+            name,
+            begin: (64 << 10, Duration::from_millis(2)),
+            step: (1 << 10, Duration::from_micros(5)),
+        }
+    }
+
     /// Kibibytes and microseconds. Chosen by us: some times what was measured of
     /// ordinary inputs.
     const fn new(name: &'static str, begin: (u64, u64), step: (u64, u64)) -> Target {
@@ -88,6 +127,28 @@ impl Target {
                 self.name
             );
         }
+    }
+
+    /// Gives a parser its input, whose bytes are its steps.
+    ///
+    /// # Panics
+    /// As [`Target::hold`] does.
+    pub fn parse(&self, slack: u32, data: &[u8], body: impl Fn(&[u8])) {
+        self.hold(slack, || {
+            body(data);
+            data.len()
+        });
+    }
+
+    /// [`Target::try_all`] of a parser.
+    ///
+    /// # Panics
+    /// As it does.
+    pub fn try_parser(&self, others: u32, body: impl Fn(&[u8])) {
+        self.try_all(others, |data| {
+            body(data);
+            data.len()
+        });
     }
 
     /// Tries the inputs in `fuzz/seeds`, and so many others that are made of

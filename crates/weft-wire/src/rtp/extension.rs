@@ -151,13 +151,21 @@ pub(super) fn read_block(profile: u16, block: &[u8], map: &ExtensionMap) -> Exte
     extensions
 }
 
-/// Sets the values of path and transport-wide numbers to zero.
+/// Length of a transport-wide number; one of another length is none.
+const TRANSPORT_LEN: usize = 2;
+/// The same of a path's values.
+const PATH_LEN: usize = 5;
+
+/// Sets the values of path and transport-wide numbers to zero: those that are
+/// read, where an element comes more than once.
 pub(super) fn clear_transport_values(profile: u16, block: &mut [u8], map: &ExtensionMap) {
     let mut places = [const { 0..0 }; 2];
     for_each_element(profile, block, |id, at| {
-        if Some(id) == map.path {
-            places[0] = at;
-        } else if Some(id) == map.transport_sequence {
+        if Some(id) == map.transport_sequence {
+            if at.len() == TRANSPORT_LEN {
+                places[0] = at;
+            }
+        } else if Some(id) == map.path && at.len() == PATH_LEN {
             places[1] = at;
         }
     });
@@ -202,11 +210,11 @@ impl Extensions {
     fn read_element(&mut self, id: u8, content: &[u8], map: &ExtensionMap) {
         let is = |expected: Option<u8>| expected == Some(id);
         if is(map.transport_sequence) {
-            if let Ok(bytes) = content.try_into() {
+            if let Ok(bytes) = <[u8; TRANSPORT_LEN]>::try_from(content) {
                 self.transport_sequence = Some(u16::from_be_bytes(bytes));
             }
         } else if is(map.path) {
-            if let &[path, s0, s1, t0, t1] = content {
+            if let Ok([path, s0, s1, t0, t1]) = <[u8; PATH_LEN]>::try_from(content) {
                 self.path = Some(PathExtension {
                     path: PathId(path),
                     stream_sequence: u16::from_be_bytes([s0, s1]),

@@ -1,0 +1,13 @@
+//! The body of the fuzz target `ice` with the inputs of `fuzz/seeds`, and some
+//! made of them, within its budget.
+
+use weft_testing::allocation::Counting;
+use weft_testing::fuzz::Target;
+
+#[global_allocator]
+static ALLOCATOR: Counting = Counting;
+
+#[test]
+fn datagrams_of_any_kind_are_handled_within_their_budget() {
+    Target::ICE.try_parser(300, weft_ice::fuzz::fuzz_datagrams);
+}
