@@ -19,21 +19,41 @@ impl DelaySample {
     /// Of these delays in nanoseconds, which come out in another order.
     #[must_use]
     pub fn of(nanos: &mut [u64]) -> DelaySample {
+        let totals = Totals::of(nanos);
+        DelaySample::with(&totals, nanos)
+    }
+
+    fn with(totals: &Totals, nanos: &mut [u64]) -> DelaySample {
         let count = nanos.len();
         if count == 0 {
             return DelaySample::default();
         }
-        let sum: u128 = nanos.iter().map(|&each| u128::from(each)).sum();
-        let max = nanos.iter().copied().max().unwrap_or(0);
         // Nearest rank: the ceil(0.95 n)-th smallest.
         let rank = (count * 95).div_ceil(100) - 1;
         let p95 = *nanos.select_nth_unstable(rank).1;
         DelaySample {
             count: u32::try_from(count).unwrap_or(u32::MAX),
-            mean: Duration::from_nanos((sum / count as u128) as u64),
+            mean: Duration::from_nanos((totals.sum / count as u128) as u64),
             p95: Duration::from_nanos(p95),
-            max: Duration::from_nanos(max),
+            max: Duration::from_nanos(totals.max),
         }
+    }
+}
+
+/// What one pass over delays gives, in nanoseconds.
+struct Totals {
+    sum: u128,
+    max: u64,
+}
+
+impl Totals {
+    fn of(nanos: &[u64]) -> Totals {
+        let mut totals = Totals { sum: 0, max: 0 };
+        for &value in nanos {
+            totals.sum += u128::from(value);
+            totals.max = totals.max.max(value);
+        }
+        totals
     }
 }
 
@@ -113,14 +133,28 @@ impl Distribution {
     /// One more packet.
     pub fn add(&mut self, delay: Duration) {
         let value = delay.as_nanos();
-        let bucket = bucket_of(value);
-        if bucket >= self.buckets.len() {
-            self.buckets.resize(bucket + 1, 0);
+        self.count_all(&Totals::of(&[value]), &[value]);
+    }
+
+    /// The packets of a period, their delays in nanoseconds, which come out in
+    /// another order; and what that period was by itself.
+    pub fn add_period(&mut self, nanos: &mut [u64]) -> DelaySample {
+        let totals = Totals::of(nanos);
+        self.count_all(&totals, nanos);
+        DelaySample::with(&totals, nanos)
+    }
+
+    fn count_all(&mut self, totals: &Totals, nanos: &[u64]) {
+        let top = bucket_of(totals.max);
+        if top >= self.buckets.len() && !nanos.is_empty() {
+            self.buckets.resize(top + 1, 0);
         }
-        self.buckets[bucket] += 1;
-        self.count += 1;
-        self.sum += u128::from(value);
-        self.max = self.max.max(value);
+        for &value in nanos {
+            self.buckets[bucket_of(value)] += 1;
+        }
+        self.count += nanos.len() as u64;
+        self.sum += totals.sum;
+        self.max = self.max.max(totals.max);
     }
 }
 

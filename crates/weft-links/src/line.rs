@@ -13,6 +13,8 @@ const JITTER_SIGMAS: f64 = 3.0;
 pub(crate) struct Line<P> {
     delay: Duration,
     jitter: Duration,
+    /// The shortest time that a packet sent from now on can take.
+    shortest: Duration,
     losses: Losses,
     /// Changes that are still to come, the next one last.
     steps: Vec<LineStep>,
@@ -34,18 +36,22 @@ impl<P> Line<P> {
     pub fn new(spec: &LinkSpec, rng: &Rng) -> Line<P> {
         let mut steps = spec.line_steps.clone();
         steps.reverse();
-        Line {
+        let mut line = Line {
             delay: spec.delay,
             jitter: spec.jitter,
+            shortest: Duration::ZERO,
             losses: Losses::new(spec.loss, spec.burst_loss, rng),
             steps,
             jitter_rng: rng.stream("jitter"),
             latest: Instant::ZERO,
             packets: VecDeque::new(),
-        }
+        };
+        line.note_shortest();
+        line
     }
 
     /// Takes a packet whose last bit left the transmitter at `sent`.
+    #[inline]
     pub fn send(&mut self, sent: Instant, item: Item<P>, queued_for: Duration) {
         self.take_steps(sent);
         let lost = self.losses.judge();
@@ -77,9 +83,14 @@ impl<P> Line<P> {
 
     /// The shortest time that a packet sent from now on can take.
     pub fn shortest(&self) -> Duration {
+        self.shortest
+    }
+
+    /// Asked for with every packet, so found out when something changes.
+    fn note_shortest(&mut self) {
         let later = self.steps.iter().filter_map(|step| step.delay);
         let delay = later.fold(self.delay, Duration::min);
-        delay.saturating_sub(self.jitter.mul_f64(JITTER_SIGMAS))
+        self.shortest = delay.saturating_sub(self.jitter.mul_f64(JITTER_SIGMAS));
     }
 
     fn take_steps(&mut self, sent: Instant) {
@@ -89,15 +100,18 @@ impl<P> Line<P> {
             if let Some(loss) = step.loss {
                 self.losses.set_random(loss);
             }
+            self.note_shortest();
         }
     }
 
     pub fn set_delay(&mut self, delay: Duration) {
         self.delay = delay;
+        self.note_shortest();
     }
 
     pub fn set_jitter(&mut self, jitter: Duration) {
         self.jitter = jitter;
+        self.note_shortest();
     }
 
     pub fn losses(&mut self) -> &mut Losses {

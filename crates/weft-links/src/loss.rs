@@ -60,6 +60,8 @@ impl GilbertElliott {
 pub(crate) struct Losses {
     random: f64,
     random_rng: Rng,
+    /// Packets for which nothing was drawn, because none could be lost.
+    undrawn: u64,
     bursts: Option<GilbertElliott>,
     burst_rng: Rng,
     state: State,
@@ -76,6 +78,7 @@ impl Losses {
         let mut losses = Losses {
             random,
             random_rng: rng.stream("loss"),
+            undrawn: 0,
             bursts: None,
             burst_rng: rng.stream("burst loss"),
             state: State::Good,
@@ -84,8 +87,14 @@ impl Losses {
         losses
     }
 
+    /// A packet's fate at random depends on how many went before it, not on
+    /// how many of those could be lost.
     pub fn set_random(&mut self, random: f64) {
         self.random = random;
+        if random > 0.0 {
+            let undrawn = 0..std::mem::take(&mut self.undrawn);
+            undrawn.for_each(|_| _ = self.random_rng.chance(random));
+        }
     }
 
     /// Begins in the state of a link that has been running for ever.
@@ -108,7 +117,12 @@ impl Losses {
             }
             lost
         });
-        let at_random = self.random_rng.chance(self.random);
+        let at_random = if self.random > 0.0 {
+            self.random_rng.chance(self.random)
+        } else {
+            self.undrawn += 1;
+            false
+        };
         match (in_burst, at_random) {
             (true, _) => Some(DropReason::BurstLoss),
             (false, true) => Some(DropReason::RandomLoss),

@@ -107,9 +107,10 @@ impl<P> Transmitter<P> {
     }
 
     /// Whether anything happens until `now`: [`Transmitter::step`] has it then.
+    #[inline]
     pub fn is_due(&self, now: Instant) -> bool {
-        let times = [self.finish(), self.next_change()];
-        times.into_iter().flatten().any(|at| at <= now)
+        let is_due = |at: Option<Instant>| at.is_some_and(|at| at <= now);
+        is_due(self.finish()) || is_due(self.next_change())
     }
 
     /// The next thing that happens until `now`.

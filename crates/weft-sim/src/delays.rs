@@ -24,11 +24,10 @@ impl Delays {
 
     /// The end of a period.
     pub fn take_period(&mut self, measured: Measured) -> DelaySample {
-        if measured == Measured::Yes {
-            let delays = self.period.iter();
-            delays.for_each(|&nanos| self.run.add(Duration::from_nanos(nanos)));
-        }
-        let sample = DelaySample::of(&mut self.period);
+        let sample = match measured {
+            Measured::Yes => self.run.add_period(&mut self.period),
+            Measured::No => DelaySample::of(&mut self.period),
+        };
         self.period.clear();
         sample
     }

@@ -410,6 +410,7 @@ impl Network {
 }
 
 impl Hosted {
+    #[inline(always)]
     fn set_deadline(&self, channel: ChannelId, agenda: &mut Agenda) {
         let next = self.medium.poll_timeout(channel).map(|d| d.at);
         agenda.set(self.slots[usize::from(channel.0)], next);

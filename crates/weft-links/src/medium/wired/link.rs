@@ -78,13 +78,14 @@ impl<P> Link<P> {
         if self.transmitter.is_empty() && self.station.is_empty() {
             return None;
         }
-        let deadline = |at, reason| Deadline { at, reason };
-        let change = self.transmitter.next_change();
-        let arrival = self.transmitter.finish();
-        Deadline::earlier(
-            change.map(|at| deadline(at, "capacity")),
-            arrival.map(|at| deadline(self.station.arrival(at), "arrival")),
-        )
+        let deadline = |at, reason| Some(Deadline { at, reason });
+        let arrival = self.transmitter.finish().map(|at| self.station.arrival(at));
+        match (self.transmitter.next_change(), arrival) {
+            (Some(change), arrival) if arrival.is_none_or(|at| change <= at) => {
+                deadline(change, "capacity")
+            }
+            (_, arrival) => deadline(arrival?, "arrival"),
+        }
     }
 
     /// From now on the capacity is `rate`, in place of any schedule. A packet
@@ -225,11 +226,18 @@ impl<P> Link<P> {
     }
 
     /// Runs the transmitter to `now`.
+    #[inline]
     fn advance(&mut self, now: Instant) -> Instant {
         let now = self.now.max(now);
-        while self.transmitter.is_due(now)
-            && let Some(step) = self.transmitter.step(now)
-        {
+        if self.transmitter.is_due(now) {
+            self.transmit_until(now);
+        }
+        self.now = now;
+        now
+    }
+
+    fn transmit_until(&mut self, now: Instant) {
+        while let Some(step) = self.transmitter.step(now) {
             let at = match step {
                 Step::Sent {
                     at,
@@ -246,9 +254,10 @@ impl<P> Link<P> {
             };
             self.start_service(at);
             self.measure(at);
+            if !self.transmitter.is_due(now) {
+                break;
+            }
         }
-        self.now = now;
-        now
     }
 
     fn start_service(&mut self, at: Instant) {

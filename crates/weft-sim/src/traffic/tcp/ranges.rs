@@ -10,6 +10,7 @@ pub(crate) struct Ranges {
 impl Ranges {
     /// Adds `[from, to)`; calls `added` for each part that was not there, in
     /// ascending order.
+    #[inline]
     pub fn insert(&mut self, from: u32, to: u32, mut added: impl FnMut(u32, u32)) {
         if from >= to {
             return;
