@@ -9,7 +9,7 @@ use std::fmt;
 use std::str::FromStr;
 use weft_units::{Duration, Rate, Rng};
 
-pub use conditions::{Motion, Network, Ways};
+pub use conditions::{Motion, Network, Scale, Ways};
 use process::Process;
 
 /// Capacity of a kind of wireless link in a kind of motion, drawn anew for
@@ -22,6 +22,8 @@ pub struct Generated {
     pub network: Network,
     /// What the two directions of a link have in common.
     pub ways: Ways,
+    /// How far it is from the profile of motion and network.
+    pub scale: Scale,
     /// By what it is drawn, in every run; otherwise the link's generator gives
     /// them.
     pub seeds: Option<Seeds>,
@@ -48,8 +50,9 @@ pub struct GeneratedRates {
 #[error(
     "'{text}' is no generated trace: write generated:MOTION/NETWORK with stationary, walking or \
      driving and wifi, lte or lte2, for example generated:walking/lte; where both ways are to be \
-     alike, or have nothing in common, generated:walking/lte/together or /apart; with a seed \
-     generated:walking/lte/7"
+     alike, or have nothing in common, generated:walking/lte/together or /apart; with half the \
+     capacity or fades, handovers and outages twice as long (1 to 1000 %) \
+     generated:walking/lte/rate=50% or /dips=200%; with a seed generated:walking/lte/7"
 )]
 pub struct GeneratedError {
     text: String,
@@ -67,7 +70,12 @@ impl Generated {
         let own = seeded(self.seeds.map(|seeds| seeds.own)).stream("trace");
         let profile = profile::of(self.motion, self.network);
         GeneratedRates {
-            process: Process::new(profile, profile.common.told(self.ways), &both, &own),
+            process: Process::new(
+                profile,
+                self.scale,
+                profile.common.told(self.ways),
+                [&both, &own],
+            ),
         }
     }
 
@@ -83,7 +91,8 @@ impl Generated {
     /// What it has where coverage is good, on average.
     #[must_use]
     pub fn typical(&self) -> Rate {
-        profile::of(self.motion, self.network).typical
+        let typical = profile::of(self.motion, self.network).typical;
+        typical.mul_f64(Scale::factor(self.scale.rate))
     }
 }
 
@@ -107,6 +116,13 @@ impl fmt::Display for Generated {
         if let Some((_, word)) = Ways::TOLD.iter().find(|(ways, _)| *ways == self.ways) {
             write!(f, "/{word}")?;
         }
+        let (scale, profile) = (self.scale, Scale::PROFILE);
+        if scale.rate != profile.rate {
+            write!(f, "/rate={}%", scale.rate)?;
+        }
+        if scale.dips != profile.dips {
+            write!(f, "/dips={}%", scale.dips)?;
+        }
         match self.seeds {
             Some(seeds) => write!(f, "/{}", seeds.both),
             None => Ok(()),
@@ -127,6 +143,10 @@ impl FromStr for Generated {
                 next = parts.next();
                 *ways
             });
+            let mut scale = Scale::PROFILE;
+            while next.is_some_and(|part| scale.take(part)) {
+                next = parts.next();
+            }
             let seeds = match next {
                 Some(seed) => Some(seed.parse().ok()?).map(|seed| Seeds {
                     both: seed,
@@ -140,6 +160,7 @@ impl FromStr for Generated {
                 motion,
                 network,
                 ways,
+                scale,
                 seeds,
             })
         };

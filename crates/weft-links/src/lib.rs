@@ -27,7 +27,9 @@ mod transmitter;
 pub use capacity::Capacity;
 pub use counters::{Counters, DropReason, Tally};
 pub use discipline::{Aqm, EcnMarking};
-pub use generated::{Generated, GeneratedError, GeneratedRates, Motion, Network, Seeds, Ways};
+pub use generated::{
+    Generated, GeneratedError, GeneratedRates, Motion, Network, Scale, Seeds, Ways,
+};
 pub use loss::GilbertElliott;
 // A kind of medium is exported by the folder of all kinds only.
 pub use medium::*;

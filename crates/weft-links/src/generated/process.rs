@@ -1,3 +1,4 @@
+use super::conditions::Scale;
 use super::profile::{Common, Dips, Profile, Wander};
 use weft_units::{Duration, Rate, Rng};
 
@@ -10,6 +11,8 @@ pub(super) const SLOT: Duration = Duration::from_millis(100);
 #[derive(Clone, Debug)]
 pub(super) struct Process {
     profile: &'static Profile,
+    /// Of the profile's typical rate.
+    rate: f64,
     /// Seconds since the beginning.
     now: f64,
     slow: Component,
@@ -43,27 +46,36 @@ struct Coverage {
     rng: Rng,
     begin: f64,
     end: f64,
+    /// So many times as long as the profile says.
+    longer: f64,
 }
 
 impl Process {
-    /// One of two directions: what they have in `common` is drawn by `both`,
-    /// the rest by `own`.
-    pub fn new(profile: &'static Profile, common: Common, both: &Rng, own: &Rng) -> Process {
+    /// One of two directions: what they have in `common` is drawn by the first
+    /// generator, the rest by the second.
+    pub fn new(
+        profile: &'static Profile,
+        scale: Scale,
+        common: Common,
+        [both, own]: [&Rng; 2],
+    ) -> Process {
         let component = |name: &str, share: f64| Component {
             common: Walk::new(both.stream(name)),
             own: Walk::new(own.stream(name)),
             share,
         };
+        let longer = Scale::factor(scale.dips);
         let place = if common.dips { both } else { own };
         Process {
             profile,
+            rate: Scale::factor(scale.rate),
             now: 0.0,
             slow: component("slow", common.slow),
             fast: component("fast", common.fast),
             dips_together: common.dips,
-            fades: Coverage::new(&profile.fades, place.stream("fades")),
-            handovers: Coverage::new(&profile.handovers, place.stream("handovers")),
-            outages: Coverage::new(&profile.outages, place.stream("outages")),
+            fades: Coverage::new(&profile.fades, place.stream("fades"), longer),
+            handovers: Coverage::new(&profile.handovers, place.stream("handovers"), longer),
+            outages: Coverage::new(&profile.outages, place.stream("outages"), longer),
         }
     }
 
@@ -88,7 +100,7 @@ impl Process {
             }
         }
         self.now += length;
-        profile.typical.mul_f64(factor)
+        profile.typical.mul_f64(factor * self.rate)
     }
 }
 
@@ -122,11 +134,12 @@ impl Walk {
 }
 
 impl Coverage {
-    fn new(dips: &Dips, rng: Rng) -> Coverage {
+    fn new(dips: &Dips, rng: Rng, longer: f64) -> Coverage {
         let mut coverage = Coverage {
             rng,
             begin: 0.0,
             end: 0.0,
+            longer,
         };
         coverage.draw(dips, 0.0);
         coverage
@@ -159,7 +172,7 @@ impl Coverage {
 
     fn draw(&mut self, dips: &Dips, now: f64) {
         self.begin = now + dips.ramp + self.exponential(dips.every);
-        self.end = self.begin + self.exponential(dips.lasts);
+        self.end = self.begin + self.exponential(dips.lasts * self.longer);
     }
 
     fn exponential(&mut self, mean: f64) -> f64 {

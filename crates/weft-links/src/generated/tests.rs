@@ -1,4 +1,4 @@
-use super::{Generated, GeneratedRates, Motion, Network, Seeds, Ways};
+use super::{Generated, GeneratedRates, Motion, Network, Scale, Seeds, Ways};
 use weft_units::{Rate, Rng};
 
 fn all() -> impl Iterator<Item = Generated> {
@@ -7,6 +7,7 @@ fn all() -> impl Iterator<Item = Generated> {
             motion,
             network,
             ways: Ways::AsMeasured,
+            scale: Scale::PROFILE,
             seeds: None,
         })
     };
@@ -23,12 +24,15 @@ fn the_text_form_reads_back_the_same() {
         for ways in [Ways::AsMeasured, Ways::Together, Ways::Apart] {
             for seed in [None, Some(0), Some(u64::MAX)] {
                 let seeds = seed.map(|both| Seeds { both, own: both });
-                let generated = Generated {
-                    ways,
-                    seeds,
-                    ..generated
-                };
-                assert_eq!(generated.to_string().parse(), Ok(generated));
+                for (rate, dips) in [(100, 100), (35, 100), (100, 1000), (1, 250)] {
+                    let generated = Generated {
+                        ways,
+                        scale: Scale { rate, dips },
+                        seeds,
+                        ..generated
+                    };
+                    assert_eq!(generated.to_string().parse(), Ok(generated));
+                }
             }
         }
     }
@@ -41,6 +45,11 @@ fn the_text_form_reads_back_the_same() {
         "generated:walking/lte/1/2",
         "generated:walking/lte/7/apart",
         "generated:walking/lte/together/apart",
+        "generated:walking/lte/rate=0%",
+        "generated:walking/lte/rate=50",
+        "generated:walking/lte/dips=1001%",
+        "generated:walking/lte/depth=50%",
+        "generated:walking/lte/7/rate=50%",
     ] {
         let message = text.parse::<Generated>().unwrap_err().to_string();
         assert!(message.contains(text) && message.contains("generated:walking/lte/7"));
@@ -58,6 +67,34 @@ fn a_seed_gives_the_same_capacity_and_another_one_another() {
         };
         assert_eq!(rates(fixed, 5), rates(generated, 1));
     }
+}
+
+#[test]
+fn half_the_capacity_is_half_in_every_slot_and_longer_dips_take_more() {
+    for generated in all() {
+        let scaled = |rate, dips| {
+            let scale = Scale { rate, dips };
+            let generated = Generated { scale, ..generated };
+            (rates(generated, 3), generated.typical())
+        };
+        let (whole, typical) = scaled(100, 100);
+        let (half, half_typical) = scaled(50, 100);
+        assert_eq!(half_typical, typical.mul_f64(0.5));
+        for (whole, half) in whole.iter().zip(half) {
+            let missed = whole.mul_f64(0.5).as_mbps() - half.as_mbps();
+            assert!(missed.abs() < 1e-5, "{generated}");
+        }
+    }
+    let outages = |dips| {
+        let generated: Generated = format!("generated:driving/wifi/dips={dips}%")
+            .parse()
+            .unwrap();
+        let slots = (0..20).flat_map(|seed| rates(generated, seed));
+        slots.filter(|rate| *rate == Rate::ZERO).count() as f64
+    };
+    // 4 s of 14 + 4 + ramps become 8 of 18 + 4 + ramps.
+    let share = outages(200) / outages(100);
+    assert!((1.4..2.1).contains(&share), "{share}");
 }
 
 #[test]
@@ -123,6 +160,7 @@ fn who_walks_out_of_coverage_has_none_in_either_direction() {
                 motion: Motion::Walking,
                 network,
                 ways,
+                scale: Scale::PROFILE,
                 seeds: None,
             };
             let (mut out, mut both) = (0, 0);

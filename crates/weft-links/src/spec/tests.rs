@@ -1,6 +1,7 @@
 use super::LinkSpec;
 use crate::{
-    Aqm, Capacity, EcnMarking, Generated, GilbertElliott, Motion, Network, QueueLimit, Seeds, Ways,
+    Aqm, Capacity, EcnMarking, Generated, GilbertElliott, Motion, Network, QueueLimit, Scale,
+    Seeds, Ways,
 };
 use proptest::prelude::*;
 use weft_units::{Bytes, Duration, Rate};
@@ -150,6 +151,7 @@ fn a_generated_trace_needs_no_file() {
         motion: Motion::Driving,
         network: Network::Lte2,
         ways: Ways::AsMeasured,
+        scale: Scale::PROFILE,
         seeds: Some(Seeds { both: 7, own: 7 }),
     };
     assert_eq!(spec.capacity, Capacity::Generated(expected));

@@ -86,6 +86,7 @@ fn capacity() -> impl Strategy<Value = Capacity> {
     let generated = (motion, network).prop_map(|(motion, network)| Generated {
         motion,
         network,
+        scale: crate::Scale::PROFILE,
         ways: Ways::AsMeasured,
         seeds: None,
     });
