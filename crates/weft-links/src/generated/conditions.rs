@@ -75,12 +75,6 @@ impl Scale {
     }
 }
 
-impl Default for Scale {
-    fn default() -> Scale {
-        Scale::PROFILE
-    }
-}
-
 impl Ways {
     /// Those that are told, with what tells them in a link specification.
     pub const TOLD: [(Ways, &'static str); 2] =

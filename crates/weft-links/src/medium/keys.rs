@@ -55,7 +55,9 @@ pub(super) fn decibels(key: &'static str, value: &str) -> Result<f64, SpecError>
     found.ok_or_else(|| values::bad(key, value, "write decibels as 10dB, up to 100dB"))
 }
 
-pub(super) fn unknown(key: &str, known: &'static str) -> SpecError {
-    let key = key.into();
-    SpecError::NoSuchKey { key, known }
+pub(super) fn unknown(key: &str, known: &[&str]) -> SpecError {
+    SpecError::NoSuchKey {
+        key: key.into(),
+        known: known.join(", "),
+    }
 }

@@ -24,7 +24,7 @@ pub enum SpecError {
         /// What was written.
         key: String,
         /// What there is.
-        known: &'static str,
+        known: String,
     },
     /// A key was given twice.
     #[error("'{key}' is given twice in the link specification: keep one")]

@@ -10,8 +10,19 @@ use std::str::FromStr;
 use weft_units::{Duration, quantity};
 
 /// Keys of a cell as a whole.
-const CELL: &str = "bandwidth, scheduler, errors, bearers, request-period, cqi-delay, drx, queue, \
-                    aqm, ecn, delay";
+const CELL: &[&str] = &[
+    "bandwidth",
+    "scheduler",
+    "errors",
+    "bearers",
+    "request-period",
+    "cqi-delay",
+    "drx",
+    "queue",
+    "aqm",
+    "ecn",
+    "delay",
+];
 /// Of these, what is said of a cell of one terminal beside the terminal's keys.
 const OF_CELL: [&str; 8] = [
     "bandwidth",
@@ -23,8 +34,6 @@ const OF_CELL: [&str; 8] = [
     "drx",
     "delay",
 ];
-/// Keys of a terminal.
-const TERMINAL: &str = "cqi, snr, motion, rank, queue, aqm, ecn, handovers";
 
 impl LteSpec {
     /// What a link says of the cell that it has to itself, and not of its
@@ -111,7 +120,7 @@ impl LteTerminal {
                 "rank" => rank = rank_of(value)?,
                 "handovers" => handovers = times(value)?,
                 _ if queue.read(key, value)? => {}
-                _ => return Err(unknown(key, TERMINAL)),
+                _ => return Err(unknown(key, LteSpec::OF_TERMINAL)),
             }
         }
         let quality = match (steady, mean, motion) {

@@ -10,11 +10,19 @@ use std::str::FromStr;
 use weft_units::Duration;
 
 /// Keys of a cell as a whole.
-const CELL: &str = "standard, guard, ap-queue, queue, aqm, ecn, capture, interference, delay";
+const CELL: &[&str] = &[
+    "standard",
+    "guard",
+    "ap-queue",
+    "queue",
+    "aqm",
+    "ecn",
+    "capture",
+    "interference",
+    "delay",
+];
 /// Of these, what is said of a cell of one station beside the station's keys.
 const OF_CELL: [&str; 4] = ["standard", "guard", "interference", "delay"];
-/// Keys of a station.
-const STATION: &str = "rate, snr, motion, queue, aqm, ecn";
 
 impl WifiSpec {
     /// The cell of these keys and values, without any station: `standard=n`,
@@ -87,7 +95,7 @@ impl WifiStation {
                 "motion" => motion = motion_of(value)?,
                 "rate" => rate = Some(control(standard, value)?),
                 _ if queue.read(key, value)? => {}
-                _ => return Err(unknown(key, STATION)),
+                _ => return Err(unknown(key, WifiStation::KEYS)),
             }
         }
         let rate = rate.ok_or(SpecError::Missing {
