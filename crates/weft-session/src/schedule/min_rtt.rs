@@ -4,8 +4,8 @@ use super::{Assignment, Batch, PathView, Scheduler};
 
 /// The path of the lowest smoothed round trip first, until it is full.
 ///
-/// Source: the default scheduler of MPTCP and MPQUIC (Paasch et al., CSWS
-/// 2014), which section 5 of Converge calls SRTT. They fill a congestion window;
+/// Source: the default scheduler of MPTCP and MPQUIC (Paasch et al. 2014),
+/// which section 5 of Converge calls SRTT. They fill a congestion window;
 /// ours is what the controller's rate brings into flight: a round trip and the
 /// time until feedback names it. When all are full, the packet does not wait
 /// as it would in TCP, but goes where it would leave first.

@@ -5,7 +5,7 @@ use super::{Assignment, Batch, PathView, Scheduler};
 
 /// Packets in proportion to what was measured to arrive on each path.
 ///
-/// Source: `MuSher` (Saha et al., `MobiCom` 2019), which section 5 of Converge
+/// Source: `MuSher` (Saha et al. 2019), which section 5 of Converge
 /// calls M-TPUT: packets in proportion to each path's throughput, whatever
 /// they are. A path of which nothing is measured yet counts with its target
 /// rate.

@@ -67,8 +67,8 @@ fn a_slow_station_slows_all_others_down_to_its_throughput() {
     }
 }
 
-/// Packets of the same size to two fast stations and a slow one: Hoiland-
-/// Jorgensen et al., Ending the Anomaly (USENIX ATC 2017), figure 5.
+/// Packets of the same size to two fast stations and a slow one:
+/// Hoiland-Jorgensen et al. 2017, figure 5.
 #[test]
 fn airtime_fairness_ends_the_anomaly_of_downloads() {
     let mut spec = stations(WifiStandard::N, &["mcs15", "mcs15", "mcs0"]);
