@@ -71,18 +71,18 @@ pub enum Command {
     Accept {
         /// Each is answered once.
         offer: OfferId,
-        /// The SDP.
+        /// In SDP.
         answer: String,
         /// Who hears of the peer.
         news: Listener,
-        /// The peer.
+        /// The peer that is made of it.
         reply: Sender<Result<PeerKey, CallError>>,
     },
     /// An encoded picture of a camera, for every peer that we send to.
     Video {
         /// Its place among the encoders.
         camera: usize,
-        /// The picture.
+        /// One for all peers: each cuts it into packets of its own.
         frame: VideoFrame,
     },
     /// A piece of sound, likewise.
@@ -192,7 +192,7 @@ pub fn start(
     sending: Sending,
     encoders: Encoders,
     notices: Notices,
-) -> Result<Driver<Command>, StartError> {
+) -> Result<Driver<Command>, EndpointError> {
     let certificate = Certificate::generate()?;
     let may_change = links.may_change();
     let caller = Caller {
@@ -218,7 +218,7 @@ pub fn start(
 
 /// An endpoint cannot start.
 #[derive(Debug, thiserror::Error)]
-pub enum StartError {
+pub enum EndpointError {
     /// No certificate can be made for DTLS.
     #[error(transparent)]
     Certificate(#[from] weft_secure::CertificateError),

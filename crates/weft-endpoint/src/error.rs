@@ -35,7 +35,7 @@ pub enum StartError {
     Microphone(#[from] MicrophoneError),
     /// The system gives no sockets, threads or randomness.
     #[error(transparent)]
-    Endpoint(#[from] caller::StartError),
+    Endpoint(#[from] caller::EndpointError),
     /// A camera's pictures cannot be encoded.
     #[error(transparent)]
     Encoder(#[from] VideoError),

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::measure::metrics::{self, Sight, against_alone};
+use crate::measure::metrics::{self, CastFigures, against_alone};
 use crate::measure::run::Value;
 use crate::run::{Cast, Run, demand, victim};
 use crate::scenario::Scenario;
@@ -55,12 +55,12 @@ impl Alone {
                 continue;
             };
             let suffix = name.find('.').map_or("", |at| &name[at..]);
-            let together = Sight {
+            let together = CastFigures {
                 mbps: together.1,
                 values,
                 suffix,
             };
-            let alone = Sight {
+            let alone = CastFigures {
                 mbps: alone.0,
                 values: alone.1,
                 suffix: "",

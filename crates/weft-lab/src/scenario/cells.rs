@@ -51,7 +51,8 @@ impl<'a> Cells<'a> {
                 return Err(source.error(name.span(), message));
             }
             let Some(kind) = medium.kind() else {
-                let message = format!("medium `{name_of}` has no kind: add kind = \"wifi\" or kind = \"lte\"");
+                let remedy = kinds.map(|kind| format!("kind = \"{kind}\"")).join(" or ");
+                let message = format!("medium `{name_of}` has no kind: add {remedy}");
                 return Err(source.error(name.span(), message));
             };
             let Some(known) = CellKind::named(kind.get_ref()) else {

@@ -15,14 +15,14 @@ mod run;
 use std::error::Error;
 
 use contents::{Content, contents};
-use run::{Case, Run, Seen, Told};
+use run::{Bound, Case, Run, Seen};
 use weft_units::Codec;
 
 const FPS: u32 = 30;
 const PICTURES: usize = 300;
 /// Lines, and rates in kbps.
 const SIZES: [(usize, [u64; 2]); 2] = [(360, [300, 800]), (720, [800, 2000])];
-const TOLD: [Told; 3] = [Told::Nothing, Told::Rate, Told::Budget];
+const BOUNDS: [Bound; 3] = [Bound::Nothing, Bound::Rate, Bound::Budget];
 
 fn main() -> Result<(), Box<dyn Error>> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -53,8 +53,8 @@ fn tables(
     for content in contents {
         for kbps in rates {
             for case in Case::ALL {
-                for told in TOLD {
-                    runs.push(run::run(codec, content, kbps, case, told)?);
+                for bound in BOUNDS {
+                    runs.push(run::run(codec, content, kbps, case, bound)?);
                 }
             }
         }
@@ -77,17 +77,17 @@ fn sizes(runs: &[Run]) {
     println!("|---|---|---|---|---|---|");
     for case in Case::ALL {
         for shares in case.shares() {
-            let of = |told| {
-                let runs = runs.iter().filter(|r| r.case == case && r.told == told);
+            let of = |bound| {
+                let runs = runs.iter().filter(|r| r.case == case && r.bound == bound);
                 let runs = runs.filter(|r| r.content != "cuts");
                 let seen = runs
                     .flat_map(|run| &run.seen)
                     .filter(|s| s.shares == shares);
                 seen.copied().collect::<Vec<_>>()
             };
-            let cells = TOLD.map(|told| run::spread(&of(told)));
+            let cells = BOUNDS.map(|bound| run::spread(&of(bound)));
             let [nothing, rate, budget] = cells;
-            let seen = of(Told::Budget);
+            let seen = of(Bound::Budget);
             let attempts: f64 = seen.iter().map(|s| f64::from(s.attempts)).sum();
             let attempts = attempts / seen.len() as f64;
             let name = case.name();
@@ -101,8 +101,8 @@ fn sizes(runs: &[Run]) {
 fn qualities(runs: &[Run]) {
     println!("| content | kbps | pictures | fit | their PSNR | all PSNR | rate | time |");
     println!("|---|---|---|---|---|---|---|---|");
-    for told in runs.chunks_exact(TOLD.len()) {
-        let [nothing, rate, budget] = told else {
+    for bounds in runs.chunks_exact(BOUNDS.len()) {
+        let [nothing, rate, budget] = bounds else {
             continue;
         };
         let (content, kbps, case) = (nothing.content, nothing.kbps, nothing.case.name());
@@ -126,7 +126,7 @@ fn compare(runs: &[Run], models: &[Run]) {
     for model in models {
         let same = |run: &&Run| {
             let what = (run.content, run.kbps) == (model.content, model.kbps);
-            what && (run.case, run.told) == (model.case, model.told)
+            what && (run.case, run.bound) == (model.case, model.bound)
         };
         let Some(real) = runs.iter().find(same) else {
             continue;

@@ -6,7 +6,7 @@ use weft_experiment::ModelSetup;
 use weft_sim::encoder::{FrameRequest, ModelEncoder};
 use weft_units::{Bytes, Codec, Duration, Instant, Rate, Rng};
 
-use crate::run::{Case, Run, Seen, Told};
+use crate::run::{Bound, Case, Run, Seen};
 use crate::{FPS, PICTURES};
 
 const SEEDS: u64 = 10;
@@ -16,7 +16,7 @@ pub fn run(codec: Codec, lines: usize, kbps: u64, case: Case) -> Result<Run, Box
     let rate = Rate::from_kbps(kbps);
     let (width, height) = (lines as u32 * 16 / 9, lines as u32);
     let setup = ModelSetup::new(codec, width, height, rate);
-    let mut run = Run::new("talk", kbps, case, Told::Budget, PICTURES * SEEDS as usize);
+    let mut run = Run::new("talk", kbps, case, Bound::Budget, PICTURES * SEEDS as usize);
     for seed in 0..SEEDS {
         let mut encoder = ModelEncoder::new(setup, Rng::new(seed))?;
         for number in 0..PICTURES as u32 {

@@ -26,9 +26,9 @@ pub enum Case {
     Keyframe,
 }
 
-/// What the encoder is told of it.
+/// What the encoder is told of how large it may be.
 #[derive(Clone, Copy, PartialEq)]
-pub enum Told {
+pub enum Bound {
     Nothing,
     /// The rate at which a share is the budget, for these pictures.
     Rate,
@@ -50,7 +50,7 @@ pub struct Run {
     pub content: &'static str,
     pub kbps: u64,
     pub case: Case,
-    pub told: Told,
+    pub bound: Bound,
     pub seen: Vec<Seen>,
     /// Of all pictures: PSNR, bytes, how many were not dropped.
     sums: (f64, f64, f64),
@@ -100,7 +100,7 @@ pub fn run(
     (content, pictures): &Content,
     kbps: u64,
     case: Case,
-    told: Told,
+    bound: Bound,
 ) -> Result<Run, Box<dyn Error>> {
     let rate = Rate::from_kbps(kbps);
     let config = EncoderConfig {
@@ -113,14 +113,14 @@ pub fn run(
     let share = rate.as_bps() as f64 / 8.0 / f64::from(FPS);
     let mut encoder = VideoEncoder::new(codec, config)?;
     let mut decoder = VideoDecoder::new(codec)?;
-    let mut run = Run::new(content, kbps, case, told, pictures.len());
+    let mut run = Run::new(content, kbps, case, bound, pictures.len());
     for (number, picture) in (0..).zip(pictures) {
         let (keyframe, shares) = case.request(number);
-        if told == Told::Rate {
+        if bound == Bound::Rate {
             let part = shares.unwrap_or(1.0).min(1.0);
             encoder.set_rate(Rate::from_bps((rate.as_bps() as f64 * part) as u64))?;
         }
-        let budget = shares.filter(|_| told == Told::Budget);
+        let budget = shares.filter(|_| bound == Bound::Budget);
         let budget = budget.map(|shares| Bytes((shares * share) as u64));
         let begun = Instant::now();
         let frame = encoder.encode(picture, number * 3000, FrameRequest { keyframe, budget })?;
@@ -142,12 +142,12 @@ pub fn run(
 
 impl Run {
     /// Without pictures yet, of so many.
-    pub fn new(content: &'static str, kbps: u64, case: Case, told: Told, pictures: usize) -> Run {
+    pub fn new(content: &'static str, kbps: u64, case: Case, bound: Bound, pictures: usize) -> Run {
         Run {
             content,
             kbps,
             case,
-            told,
+            bound,
             seen: Vec::new(),
             sums: (0.0, 0.0, 0.0),
             pictures,

@@ -6,16 +6,16 @@ use crate::measure::run::Value;
 
 /// What is known of the flows in one of the two runs.
 #[derive(Clone, Copy, Debug)]
-pub struct Sight<'a> {
+pub struct CastFigures<'a> {
     /// Their rate while others compete in the one run, Mbit/s.
     pub mbps: f64,
-    /// Their metrics.
+    /// All values of that run.
     pub values: &'a [Value],
     /// What stands behind the name of a metric of theirs, such as `.call`.
     pub suffix: &'a str,
 }
 
-impl Sight<'_> {
+impl CastFigures<'_> {
     fn value(&self, metric: &str) -> Option<f64> {
         let name = format!("{metric}{}", self.suffix);
         let mut values = self.values.iter();
@@ -25,7 +25,11 @@ impl Sight<'_> {
 
 /// The metric of this name, which is one that needs both runs.
 #[must_use]
-pub fn against_alone(name: &str, together: &Sight<'_>, alone: &Sight<'_>) -> Option<f64> {
+pub fn against_alone(
+    name: &str,
+    together: &CastFigures<'_>,
+    alone: &CastFigures<'_>,
+) -> Option<f64> {
     match harmed(name) {
         None => harm(alone.mbps, together.mbps),
         Some(metric) => {

@@ -22,7 +22,7 @@ use weft_units::Duration;
 
 use super::run::{Run, Value};
 
-pub use alone::{Sight, against_alone, harm};
+pub use alone::{CastFigures, against_alone, harm};
 pub use fairness::{fair_share, flow_rate_equality, jain};
 pub use rates::convergence;
 pub use table::{

@@ -3,8 +3,8 @@ mod worked;
 
 use super::rates::variation;
 use super::{
-    ALL, Better, Casts, Metric, Owners, Sight, against_alone, check_name, convergence, fair_share,
-    find, flow_rate_equality, harm, jain, position,
+    ALL, Better, CastFigures, Casts, Metric, Owners, against_alone, check_name, convergence,
+    fair_share, find, flow_rate_equality, harm, jain, position,
 };
 use crate::measure::run::overlap;
 use proptest::prelude::*;
@@ -173,7 +173,7 @@ fn harm_of_what_should_be_small_is_what_it_grew_by() {
             ]
         };
         let (alone, together) = (of(alone), of(together));
-        let sight = |mbps, values| Sight {
+        let sight = |mbps, values| CastFigures {
             mbps,
             values,
             suffix: ".call",
