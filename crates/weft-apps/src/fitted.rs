@@ -9,7 +9,7 @@ use crate::family::{Behaviour, Model};
 /// A parameter of an application that was fitted to a published figure.
 #[derive(Clone, Copy, Debug)]
 pub struct Fitted {
-    /// The application.
+    /// Whose parameter it is.
     pub app: App,
     /// What it is, with its unit.
     pub name: &'static str,

@@ -24,7 +24,7 @@ pub struct Report {
     pub sent: Bytes,
     /// How many came.
     pub packets: u64,
-    /// Their sizes.
+    /// Octets of these.
     pub received: Bytes,
     /// The least of arrival less sending, in nanoseconds, of the packets since
     /// the last report; the clocks' offset is in it. `None`: nothing came.

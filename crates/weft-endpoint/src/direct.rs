@@ -39,23 +39,23 @@ pub struct Direct {
 pub enum DirectEvent {
     /// A viewer sees what is sent.
     Connected {
-        /// Who.
+        /// The name that their offer was made under.
         viewer: String,
     },
     /// A viewer is gone, or never came.
     Ended {
-        /// Who.
+        /// The name that their offer was made under.
         viewer: String,
-        /// Why.
+        /// A sentence without its end, for people.
         reason: String,
     },
     /// A link came to lead to a viewer, ceased to, or fell silent.
     Link {
-        /// Who.
+        /// The name that their offer was made under.
         viewer: String,
-        /// Its name.
+        /// As it was chosen, or as its interface is called.
         link: String,
-        /// What happened.
+        /// What it became to this viewer.
         change: LinkChange,
     },
 }

@@ -28,7 +28,7 @@ pub enum Event {
     ParticipantCame(Participant),
     /// Somebody publishes something else than before.
     ParticipantChanged(Participant),
-    /// Somebody went.
+    /// Somebody is not in the room any more.
     ParticipantLeft(Participant),
     /// What we publish reaches the server.
     Publishing {
@@ -37,37 +37,37 @@ pub enum Event {
     },
     /// The connection that publishes is lost; another one is made.
     PublishingFailed {
-        /// Why.
+        /// A sentence without its end, for people.
         reason: String,
     },
     /// The server has ended what we publish; it is published again.
     PublicationEnded,
     /// A link of ours came to carry what we publish, ceased to, or fell silent.
     Link {
-        /// Its name.
+        /// As it was chosen, or as its interface is called.
         link: String,
-        /// What happened.
+        /// What it became to the connection that publishes.
         change: LinkChange,
     },
     /// A participant's pictures and sound are on their way.
     Playing(Participant),
     /// A participant cannot be played; it is tried again.
     CannotPlay {
-        /// Their name.
+        /// What people call them; several may have the same.
         name: String,
-        /// Why.
+        /// What the server or this endpoint refused.
         error: ConnectError,
     },
     /// The connection that plays a participant is lost; another one is made.
     PlayingFailed {
-        /// Their name.
+        /// What people call them; several may have the same.
         name: String,
-        /// Why.
+        /// A sentence without its end, for people.
         reason: String,
     },
     /// A participant is not played any more.
     PlayingEnded {
-        /// Their id.
+        /// Theirs in the room, which nobody else has.
         id: String,
     },
     /// A frame is due: pictures are encoded ([`ReceivedFrame::codec`]), sound is
@@ -89,7 +89,7 @@ pub enum Event {
     /// [`Call::next_event`](crate::Call::next_event). What they would have said
     /// of people and links has [`Call::statistics`](crate::Call::statistics).
     Missed {
-        /// How many.
+        /// Those since the last one that was told.
         events: u64,
     },
 }

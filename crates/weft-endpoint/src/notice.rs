@@ -17,7 +17,7 @@ use crate::sources::sound::SoundError;
 pub enum Notice {
     /// A link that was named is not there; it joins the call when it comes.
     LinkAwaited {
-        /// Its name.
+        /// As it was chosen, or as its interface is called.
         link: String,
         /// Why it is not there.
         error: LinkError,
@@ -25,24 +25,24 @@ pub enum Notice {
     /// There is no right to tie a link's sockets to its interface: only the
     /// source address is fixed, and the system's routes decide the rest.
     LinkUntied {
-        /// Its name.
+        /// As it was chosen, or as its interface is called.
         link: String,
     },
     /// A link came.
     LinkArrived {
-        /// Its name.
+        /// As it was chosen, or as its interface is called.
         link: String,
         /// Those that calls use from now on.
         addresses: Vec<IpAddr>,
     },
     /// A link went.
     LinkLeft {
-        /// Its name.
+        /// As it was chosen, or as its interface is called.
         link: String,
     },
     /// A link has used up its budget and carries nothing more.
     BudgetSpent {
-        /// Its name.
+        /// As it was chosen, or as its interface is called.
         link: String,
     },
     /// The system does not tell when links come and go.
@@ -53,7 +53,7 @@ pub enum Notice {
     SoundEnded(SoundError),
     /// There is a file already where a recording is to begin; it is left alone.
     RecordingElsewhere {
-        /// That file.
+        /// The path that was asked for.
         taken: PathBuf,
         /// Where it is recorded instead.
         path: PathBuf,
@@ -65,7 +65,7 @@ pub enum Notice {
     },
     /// A file cannot be written any more; the call goes on.
     RecordingFailed(
-        /// Why.
+        /// What the system says.
         String,
     ),
     /// An encoder does not keep up with its camera.
@@ -149,7 +149,7 @@ impl Notices {
         Notices(Arc::new(tell))
     }
 
-    /// Tells nobody.
+    /// Drops every notice, for who has no use for them.
     #[must_use]
     pub fn ignored() -> Notices {
         Notices::new(drop)

@@ -19,9 +19,9 @@ pub struct Received {
 /// What has come from one camera.
 #[derive(Clone, Debug, Default)]
 pub struct ReceivedCamera {
-    /// Pictures.
+    /// Whole pictures that were due.
     pub frames: u64,
-    /// Their octets.
+    /// Octets of these, encoded.
     pub bytes: u64,
     /// Of a display that shows each picture when it comes out.
     pub freezes: Freezes,

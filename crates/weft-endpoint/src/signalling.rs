@@ -72,7 +72,7 @@ pub enum RoomEvent {
 
 /// A session description that came back, and where its resource is.
 pub struct Created {
-    /// The answer.
+    /// The answer, in SDP.
     pub sdp: String,
     /// The resource, as the server gives it.
     pub location: String,

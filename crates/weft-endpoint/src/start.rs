@@ -34,7 +34,7 @@ struct Sources {
     feeds: Vec<Feed>,
     /// What the others shall read at each picture.
     names: Vec<Option<String>>,
-    /// The sound.
+    /// Where the sound is from; `None`: none is sent.
     microphone: Option<Box<dyn Microphone>>,
 }
 

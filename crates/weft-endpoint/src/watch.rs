@@ -14,7 +14,7 @@ use weft_units::{Codec, Duration, Instant};
 /// One picture shown.
 #[derive(Clone, Copy, Debug)]
 pub struct Sight {
-    /// When.
+    /// When it was decoded, in the time of the clock that was given.
     pub at: Instant,
     /// Frame number from its stamp, if it has one.
     pub number: Option<u32>,
@@ -26,7 +26,7 @@ pub struct Sight {
     pub bytes: usize,
     /// Pixels across.
     pub width: usize,
-    /// And down.
+    /// Pixels down.
     pub height: usize,
 }
 

@@ -5,13 +5,13 @@ use weft_units::Duration;
 /// Delays within one period; all zero when there were none.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct DelaySample {
-    /// Packets.
+    /// How many packets were measured.
     pub count: u32,
     /// Their mean.
     pub mean: Duration,
     /// The smallest that at least 95 % of them do not exceed.
     pub p95: Duration,
-    /// The largest.
+    /// The longest of them.
     pub max: Duration,
 }
 
@@ -84,7 +84,7 @@ impl Distribution {
     /// Relative error of the quantiles.
     pub const RESOLUTION: f64 = 1.0 / 128.0;
 
-    /// Packets.
+    /// How many packets were measured.
     #[must_use]
     pub fn count(&self) -> u64 {
         self.count

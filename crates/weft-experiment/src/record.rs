@@ -126,7 +126,7 @@ pub struct DropRecord {
     pub from: StationId,
     /// What the link had against them.
     pub reason: DropReason,
-    /// How many.
+    /// How many of the flow it dropped for that.
     pub packets: u64,
 }
 

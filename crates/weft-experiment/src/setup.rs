@@ -82,7 +82,7 @@ pub struct FlowSetup {
     pub routes: Vec<Route>,
     /// How urgent its packets are, both ways, to media that keep classes apart.
     pub class: TrafficClass,
-    /// What runs.
+    /// What runs between source and sink, with its own set-up.
     pub kind: FlowKind,
 }
 

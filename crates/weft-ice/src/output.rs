@@ -14,10 +14,10 @@ pub enum Output<E = Event> {
         local: SocketAddr,
         /// To this address.
         remote: SocketAddr,
-        /// The bytes.
+        /// The payload of UDP.
         datagram: Vec<u8>,
     },
-    /// Something happened.
+    /// News of a path.
     Event(E),
 }
 
@@ -27,11 +27,11 @@ pub enum Event {
     /// A path became valid, for the first time or again, or answers again
     /// after [`Event::PathSilent`].
     PathUp {
-        /// Its number.
+        /// Unique within the agent.
         path: PathId,
         /// The link of our address.
         link: LinkId,
-        /// Our address.
+        /// That of our socket.
         local: SocketAddr,
         /// The peer's address.
         remote: SocketAddr,
@@ -40,7 +40,7 @@ pub enum Event {
     },
     /// A path that was up is not any more.
     PathDown {
-        /// Its number.
+        /// Unique within the agent.
         path: PathId,
         /// How that was found.
         reason: DownReason,
@@ -49,7 +49,7 @@ pub enum Event {
     /// nothing better, but what is sent on it is lost; it is checked ten times
     /// a second.
     PathSilent {
-        /// Its number.
+        /// Unique within the agent.
         path: PathId,
     },
     /// The selected pair changed, by us or by the peer.

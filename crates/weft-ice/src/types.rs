@@ -97,7 +97,7 @@ pub struct LocalAddress {
 pub enum RemoteFilter {
     /// All of the same address family.
     Any,
-    /// These only.
+    /// These alone; an empty list pairs with nothing.
     Only(Vec<SocketAddr>),
 }
 
@@ -158,7 +158,7 @@ pub enum DownReason {
 pub struct Path {
     /// Its number, unique within the agent.
     pub id: PathId,
-    /// Our address.
+    /// That of our socket.
     pub local: SocketAddr,
     /// The peer's address.
     pub remote: SocketAddr,
@@ -173,7 +173,7 @@ pub struct Path {
 /// The addresses of a pair, and whether its checks were answered.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Route {
-    /// Our address.
+    /// That of our socket.
     pub local: SocketAddr,
     /// The peer's address.
     pub remote: SocketAddr,

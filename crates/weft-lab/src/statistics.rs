@@ -21,7 +21,7 @@ pub struct Estimate {
     pub centre: f64,
     /// The 95 % confidence interval; none from a single value.
     pub interval: Option<(f64, f64)>,
-    /// Values.
+    /// How many values there were.
     pub n: usize,
 }
 

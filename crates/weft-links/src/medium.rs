@@ -90,7 +90,7 @@ impl<P> Medium<P> {
         })
     }
 
-    /// The channels.
+    /// One for the stations of a cell together, two of a wired medium.
     pub fn channels(&self) -> impl Iterator<Item = ChannelId> + use<P> {
         let count = of!(&self.0, model => model.channel_count());
         (0..count).map(ChannelId)

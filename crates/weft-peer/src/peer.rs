@@ -27,7 +27,7 @@ pub enum Output {
     Event(Event),
 }
 
-/// What happened.
+/// What happened to a peer: to its association, its paths or its streams.
 #[derive(Debug)]
 pub enum Event {
     /// Of the association: paths, connection, failure.

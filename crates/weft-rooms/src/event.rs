@@ -21,9 +21,9 @@ pub enum Change {
     Changed(Participant),
     /// Somebody's links have new figures.
     Links {
-        /// Whose.
+        /// Id of the participant whose links they are.
         id: String,
-        /// The figures.
+        /// One for each link that the sender told of.
         links: Vec<LinkReport>,
     },
     /// Somebody went.

@@ -74,7 +74,7 @@ pub enum LinkState {
     Up,
     /// Silent; checks are on their way.
     Suspect,
-    /// Dead.
+    /// No checks are answered on it.
     Down,
 }
 

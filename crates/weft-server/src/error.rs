@@ -41,7 +41,7 @@ pub enum ServerError {
     /// A certificate or key file cannot be read.
     #[error("cannot read {}: {reason}", path.display())]
     CertificateUnreadable {
-        /// Which file.
+        /// As it was configured.
         path: PathBuf,
         /// What is wrong with it.
         reason: String,
@@ -57,7 +57,7 @@ pub enum ServerError {
     /// The file with the key of tokens cannot be used.
     #[error("cannot use the key of tokens in {}: {reason}", path.display())]
     KeyUnreadable {
-        /// Which file.
+        /// As it was configured.
         path: PathBuf,
         /// What is wrong with it.
         reason: String,
@@ -67,7 +67,7 @@ pub enum ServerError {
     NotKept {
         /// What it has made.
         what: &'static str,
-        /// Which file.
+        /// Where it was to be.
         path: PathBuf,
         /// What the system says.
         reason: String,

@@ -25,9 +25,9 @@ pub enum Level {
 pub enum Happened {
     /// Somebody came into a room.
     Joined {
-        /// The room.
+        /// By the name in its address.
         room: String,
-        /// Their id.
+        /// Theirs in the room.
         id: String,
         /// What they are called.
         name: String,
@@ -36,14 +36,14 @@ pub enum Happened {
     },
     /// Somebody left.
     Left {
-        /// The room.
+        /// By the name in its address.
         room: String,
-        /// Their id.
+        /// Theirs in the room.
         id: String,
     },
     /// A media connection is up.
     Connected {
-        /// The room.
+        /// By the name in its address.
         room: String,
         /// Whose it is.
         id: String,
@@ -52,13 +52,13 @@ pub enum Happened {
     },
     /// A media connection ended by itself.
     Ended {
-        /// The room.
+        /// By the name in its address.
         room: String,
         /// Whose it was.
         id: String,
         /// Whether it published; else it played.
         publishes: bool,
-        /// Why.
+        /// What ended it, in words.
         reason: String,
     },
     /// A request was refused.

@@ -13,14 +13,14 @@ mod tests;
 pub enum Output {
     /// Send the packet to the subscriber.
     Forward {
-        /// To whom.
+        /// The subscription that it is for, and with it the player.
         subscription: SubscriptionId,
         /// With the number, time stamp and layers that this subscription sees.
         packet: ForwardedPacket,
     },
     /// Ask the track's publisher for a keyframe.
     RequestKeyframe {
-        /// Whose.
+        /// The track that the publisher is to make a keyframe of.
         track: TrackId,
     },
 }

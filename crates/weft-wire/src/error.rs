@@ -11,7 +11,7 @@ pub enum ParseError {
     /// A field holds a value that its specification forbids.
     #[error("{what} is not valid")]
     Invalid {
-        /// The field.
+        /// The field that is wrong, in the words of its standard.
         what: &'static str,
     },
     /// The data stands for more than we are ready to hold.

@@ -65,7 +65,7 @@ pub enum Packet {
     Nack(Nack),
     /// Pictures are lost: a keyframe is wanted.
     PictureLoss {
-        /// Who asks.
+        /// SSRC of the packet sender: of who asks.
         sender: Ssrc,
         /// The stream asked for.
         media: Ssrc,
@@ -73,7 +73,7 @@ pub enum Packet {
     /// A keyframe is wanted. One per entry: a packet that asks for several
     /// streams is read as several of these.
     FullIntraRequest {
-        /// Who asks.
+        /// SSRC of the packet sender: of who asks.
         sender: Ssrc,
         /// The stream asked for.
         media: Ssrc,

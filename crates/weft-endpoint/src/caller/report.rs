@@ -14,7 +14,7 @@ use crate::sources::video::CameraReport;
 /// One peer's figures.
 #[derive(Clone, Debug)]
 pub struct PeerReport {
-    /// Whose.
+    /// The peer that the figures are of, since it was made.
     pub peer: PeerKey,
     /// Its session's: paths, streams, the rate that they may send at.
     pub stats: Stats,

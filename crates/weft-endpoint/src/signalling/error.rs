@@ -10,7 +10,7 @@ pub enum SignallingError {
     /// This is what people copy from a browser.
     #[error("`{url}` is more than the server's address: {}", .part.remedy())]
     UrlParts {
-        /// The address.
+        /// All of what was given.
         url: String,
         /// What it has too much.
         part: UrlPart,
@@ -18,7 +18,7 @@ pub enum SignallingError {
     /// Nobody answers, or not with HTTP.
     #[error("cannot reach {url}: {error}; is the server running there?")]
     Unreachable {
-        /// The server.
+        /// The root that was asked.
         url: String,
         /// What the system says.
         error: String,
@@ -26,7 +26,7 @@ pub enum SignallingError {
     /// Somebody answers who is not the server for all that is known.
     #[error("{url} does not prove who it is: {error}; {}", .fault.remedy())]
     Certificate {
-        /// The server.
+        /// The root that was asked.
         url: String,
         /// What TLS says.
         error: String,
@@ -36,7 +36,7 @@ pub enum SignallingError {
     /// The file of [`Trust::File`](super::Trust::File) is none.
     #[error("{path}: {error}; name a file with a certificate in PEM")]
     Authority {
-        /// The file.
+        /// As it was named.
         path: String,
         /// What is wrong.
         error: String,
@@ -46,7 +46,7 @@ pub enum SignallingError {
     Refused {
         /// What was asked for.
         what: &'static str,
-        /// Of HTTP.
+        /// The status of HTTP.
         status: u16,
         /// What is wrong, a sentence.
         error: String,

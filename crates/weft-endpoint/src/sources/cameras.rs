@@ -12,7 +12,7 @@ use weft_rooms::MAX_CAMERAS;
 pub struct NamedCamera {
     /// None: the others see none.
     pub name: Option<String>,
-    /// Which camera.
+    /// The device, file or clip that gives its pictures.
     pub spec: CameraSpec,
 }
 

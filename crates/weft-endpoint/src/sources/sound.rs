@@ -18,7 +18,7 @@ const FRAME: Duration = Duration::from_millis(20);
 /// One Opus packet on its way to the network.
 #[derive(Debug)]
 pub struct SoundFrame {
-    /// Opus.
+    /// One Opus packet of 20 ms.
     pub data: Vec<u8>,
     /// How loud it is.
     pub level: AudioLevel,

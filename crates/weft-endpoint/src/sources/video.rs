@@ -43,13 +43,13 @@ impl Default for VideoControl {
 pub struct CameraReport {
     /// Pixels of the last picture, across.
     pub width: u32,
-    /// And down.
+    /// Pixels of the last picture, down.
     pub height: u32,
     /// Pictures per second that are meant to be encoded.
     pub fps: f64,
     /// Of the last picture.
     pub quantizer: u8,
-    /// Pictures encoded.
+    /// Pictures that the encoder made, since it began.
     pub encoded: u64,
     /// Pictures dropped by rate control.
     pub dropped: u64,
@@ -99,7 +99,7 @@ impl VideoControl {
 /// An encoded picture on its way to the network.
 #[derive(Debug)]
 pub struct VideoFrame {
-    /// The picture.
+    /// Its octets, and whether it is a keyframe.
     pub encoded: EncodedFrame,
     /// RTP's, of 90 kHz.
     pub timestamp: u32,
@@ -110,7 +110,7 @@ pub struct VideoFrame {
 /// What is encoded and how.
 #[derive(Clone, Copy, Debug)]
 pub struct VideoSetup {
-    /// The camera's.
+    /// What the camera gives: size and pictures per second.
     pub format: Format,
     /// Of pictures, or there is no encoder.
     pub codec: Codec,

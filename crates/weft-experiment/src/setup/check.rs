@@ -12,13 +12,13 @@ pub enum SetupError {
     /// A time that must be positive is not.
     #[error("{place} is zero: give a time above zero")]
     Zero {
-        /// The field.
+        /// The field of the set-up, as in its type.
         place: &'static str,
     },
     /// A time beyond what the clock and memory are made for.
     #[error("{place} is {time:?}: give at most {most:?}")]
     TooLong {
-        /// The field.
+        /// The field of the set-up, as in its type.
         place: &'static str,
         /// The time that was given.
         time: Duration,

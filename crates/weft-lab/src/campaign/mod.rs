@@ -117,7 +117,7 @@ const fn five() -> u32 {
 /// What the command line changes of a campaign.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Changes {
-    /// The repetitions.
+    /// Repetitions of every job; `None`: as the file says.
     pub seeds: Option<u32>,
     /// Arguments of `--set` for every scenario.
     pub set: Vec<String>,

@@ -11,10 +11,10 @@ use crate::names::unknown_name;
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum EngineKind {
-    /// The simulator.
+    /// `sim`: the simulator, in virtual time.
     #[default]
     Sim,
-    /// The emulator.
+    /// `emu`: the emulator, with real packets.
     Emu,
 }
 

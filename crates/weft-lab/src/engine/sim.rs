@@ -9,7 +9,7 @@ use weft_units::Instant;
 
 use super::{Engine, EngineError, EngineKind, Halt, Ran};
 
-/// The simulator.
+/// Runs a set-up in virtual time; it needs nothing of the machine.
 #[derive(Clone, Copy, Debug)]
 pub struct Simulator;
 

@@ -19,7 +19,7 @@ pub struct Check {
     pub what: &'static str,
     /// What the scenario says.
     pub configured: f64,
-    /// What happened.
+    /// What the record of the run says, in the same unit.
     pub measured: f64,
     /// Whether both fit. `rate_mbps` and `queue_ms` are upper bounds: less is
     /// right, too. `delay_ms` is the same within its tolerance, and all others

@@ -13,7 +13,7 @@ const CDF_POINTS: u32 = 100;
 pub struct Cdf {
     /// The variant's name.
     pub system: String,
-    /// The quantity.
+    /// What was measured of each packet or frame, with its unit.
     pub of: &'static str,
     /// Its values at 0 %, 1 %, ... 100 % of the samples.
     pub quantiles: Vec<f64>,

@@ -30,7 +30,7 @@ pub struct Difference {
     /// `better`, `worse`, `same` when no pair differs, or `unclear` when the
     /// interval holds zero.
     pub verdict: &'static str,
-    /// Pairs.
+    /// Seeds that both have: each gives one difference.
     pub n: usize,
 }
 

@@ -24,7 +24,7 @@ pub struct Compared {
     pub relative_to: Option<String>,
     /// The value here.
     pub here: Option<f64>,
-    /// Its interval.
+    /// 95 % confidence interval of that; nulls from a single seed.
     pub ci95: [Option<f64>; 2],
     /// `agrees`, `unclear` when only the interval touches the range, `higher`,
     /// `lower`, or `not measured`.

@@ -20,7 +20,7 @@ pub struct Row {
     pub mean: f64,
     /// 95 % confidence interval; nulls from a single seed.
     pub ci95: [Option<f64>; 2],
-    /// Seeds.
+    /// Seeds that have a value.
     pub n: usize,
 }
 

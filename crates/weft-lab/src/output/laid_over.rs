@@ -34,11 +34,11 @@ pub enum Apart {
     NothingInCommon {
         /// Name of the first side.
         first: String,
-        /// Its systems.
+        /// Its systems, between commas.
         first_has: String,
         /// Name of the second side.
         second: String,
-        /// Its systems.
+        /// Its systems, between commas.
         second_has: String,
     },
 }

@@ -12,7 +12,7 @@ use super::place::{ScenarioError, Source, Text};
 pub struct Written<'a> {
     pub source: &'a Source,
     pub name: &'a str,
-    /// Its place.
+    /// Where all of it stands in the file.
     pub whole: Range<usize>,
     pub there: Items,
     pub back: Items,
@@ -130,7 +130,7 @@ impl Items {
         (Items(with), Items(without))
     }
 
-    /// The keys.
+    /// The keys with their places, in order.
     pub fn keys(&self) -> impl Iterator<Item = (&str, Range<usize>)> {
         self.0
             .iter()

@@ -24,7 +24,7 @@ const RIVALS: [(&str, SchedulerKind, Level); 4] = [
 pub struct SystemSpec {
     /// The name in results.
     pub name: String,
-    /// What does.
+    /// What runs in the place of the call: a session, or the floor.
     pub way: Way,
     /// Positions of the links it may use; none: all of them.
     pub links: Option<Vec<usize>>,

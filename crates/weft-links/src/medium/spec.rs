@@ -112,7 +112,7 @@ impl MediumSpec {
         }
     }
 
-    /// The stations.
+    /// In order; of a cell the last one is what stands in its middle.
     pub fn stations(&self) -> impl Iterator<Item = StationId> + use<> {
         (0..self.station_count()).map(StationId)
     }

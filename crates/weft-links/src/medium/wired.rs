@@ -27,7 +27,7 @@ pub enum WiredDirection {
 }
 
 impl WiredDirection {
-    /// Both.
+    /// Both, the forward one first.
     pub const ALL: [WiredDirection; 2] = [WiredDirection::Forward, WiredDirection::Backward];
 
     /// As in tables, and the name of its random streams.
@@ -83,7 +83,7 @@ impl<P> Wired<P> {
         }
     }
 
-    /// A direction.
+    /// The link of one direction, its queue included.
     #[must_use]
     pub fn direction(&self, direction: WiredDirection) -> &Link<P> {
         &self.links[direction.index()]

@@ -72,7 +72,7 @@ pub enum MicrophoneError {
     /// The microphone worked and does no more.
     #[error("microphone `{name}` stopped: {reason}; check its connection, then start again")]
     Lost {
-        /// The device.
+        /// By its name in ALSA.
         name: String,
         /// What the system said.
         reason: String,

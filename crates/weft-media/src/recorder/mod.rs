@@ -36,7 +36,7 @@ pub enum RecorderError {
     /// The file cannot be made.
     #[error("recording `{}`: {reason}; choose a directory that exists and may be written", .path.display())]
     Create {
-        /// The file.
+        /// As it was named.
         path: PathBuf,
         /// What the system said.
         reason: std::io::Error,
@@ -44,7 +44,7 @@ pub enum RecorderError {
     /// The file was open and takes no more; what is in it stays playable.
     #[error("recording `{}`: {reason}", .path.display())]
     Write {
-        /// The file.
+        /// As it was named.
         path: PathBuf,
         /// What the system or, where it said nothing, the library said.
         reason: String,
@@ -176,7 +176,7 @@ impl Recorder {
         self.push(now, at, Kind::Audio, packet)
     }
 
-    /// The file.
+    /// The file that is written to.
     #[must_use]
     pub fn path(&self) -> &Path {
         &self.path

@@ -28,7 +28,7 @@ pub struct AnswerPolicy {
 /// A stream that an answer sends.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Outgoing {
-    /// What flows.
+    /// Sound or pictures.
     pub kind: MediaKind,
     /// The one codec that it may have, in place of all of its kind that the
     /// [`PeerConfig`] allows.

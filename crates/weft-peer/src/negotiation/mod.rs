@@ -23,7 +23,7 @@ use crate::stream::StreamDirection;
 /// A media section that an offer shall have.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Section {
-    /// What flows.
+    /// Sound or pictures.
     pub kind: MediaKind,
     /// Which way it flows, seen from the offerer.
     pub direction: StreamDirection,

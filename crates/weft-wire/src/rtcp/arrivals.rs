@@ -26,7 +26,7 @@ pub const MAX_ENTRIES: usize = 1 << 15;
 /// days: see [`unwrap_arrival`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TransportFeedback {
-    /// Who reports.
+    /// SSRC of the packet sender: of who reports.
     pub sender: Ssrc,
     /// One of the streams reported on; of no further meaning.
     pub media: Ssrc,
@@ -46,7 +46,7 @@ pub struct TransportFeedback {
 /// subtype 1; the path id stands where transport feedback has its count.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PathFeedback {
-    /// Who reports.
+    /// SSRC of the packet sender: of who reports.
     pub sender: Ssrc,
     /// The path that the packets took, as the extension named it.
     pub path: PathId,

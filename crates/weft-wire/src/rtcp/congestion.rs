@@ -29,7 +29,7 @@ const OFFSET_UNAVAILABLE: u16 = 0x1fff;
 /// A report on the packets of some streams.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CongestionFeedback {
-    /// Who reports.
+    /// SSRC of the packet sender: of who reports.
     pub sender: Ssrc,
     /// When: the middle 32 bits of an NTP time, as in sender reports.
     pub report_timestamp: u32,
@@ -40,7 +40,7 @@ pub struct CongestionFeedback {
 /// The packets of one stream.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StreamArrivals {
-    /// The stream.
+    /// SSRC of the stream that came.
     pub ssrc: Ssrc,
     /// The sequence number of the first entry of `packets`.
     pub begin_sequence: u16,

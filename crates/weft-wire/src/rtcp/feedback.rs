@@ -11,7 +11,7 @@ use weft_units::{Rate, Ssrc};
 /// Generic NACK (RFC 4585 section 6.2.1).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Nack {
-    /// Who asks.
+    /// SSRC of the packet sender: of who asks.
     pub sender: Ssrc,
     /// The stream asked for.
     pub media: Ssrc,
@@ -23,7 +23,7 @@ pub struct Nack {
 /// Receiver estimated maximum bitrate (draft-alvestrand-rmcat-remb-03).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Remb {
-    /// Who estimates.
+    /// SSRC of the packet sender: of who estimates.
     pub sender: Ssrc,
     /// Total of all streams below. The wire keeps 18 significant bits.
     pub rate: Rate,

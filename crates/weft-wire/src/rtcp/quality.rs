@@ -10,7 +10,7 @@ use weft_units::{Duration, PathId, Ssrc};
 /// to it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct QualityFeedback {
-    /// Who reports.
+    /// SSRC of the packet sender: of who reports.
     pub sender: Ssrc,
     /// The stream of the frame.
     pub media: Ssrc,

@@ -21,7 +21,7 @@ const MAX_ITEM_LEN: usize = 255;
 /// RFC 3550 section 6.4.1.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SenderReport {
-    /// The sender.
+    /// SSRC of the stream that is sent.
     pub ssrc: Ssrc,
     /// Time of this report, NTP format: seconds since 1900 in 32.32 bits.
     pub ntp: u64,
@@ -38,7 +38,7 @@ pub struct SenderReport {
 /// RFC 3550 section 6.4.2.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ReceiverReport {
-    /// The receiver.
+    /// SSRC of who reports.
     pub ssrc: Ssrc,
     /// One block per source.
     pub reports: Vec<ReportBlock>,
@@ -67,7 +67,7 @@ pub struct ReportBlock {
 /// frames. Other items are skipped.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SourceDescription {
-    /// The source.
+    /// SSRC of the source that is described.
     pub ssrc: Ssrc,
     /// At most 255 octets; empty if the source names none.
     pub cname: String,

@@ -114,7 +114,7 @@ impl Mid {
         &self.bytes[..usize::from(self.len)]
     }
 
-    /// The text.
+    /// The name, without what pads it.
     #[must_use]
     pub fn as_str(&self) -> &str {
         // Only tokens come in, and these are ASCII.

@@ -104,7 +104,7 @@ impl fmt::Display for Setup {
 pub struct Fingerprint {
     /// Lower case, such as `sha-256`.
     pub algorithm: String,
-    /// The hash.
+    /// The hash of the certificate, as long as its function makes it.
     pub bytes: Vec<u8>,
 }
 
@@ -181,7 +181,7 @@ impl fmt::Display for Msid {
 /// One `a=ssrc` line (RFC 5576 section 4.1).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SsrcAttribute {
-    /// The source.
+    /// The SSRC that the line is about.
     pub ssrc: Ssrc,
     /// Such as `cname` or `msid`.
     pub name: String,

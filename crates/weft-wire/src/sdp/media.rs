@@ -24,7 +24,7 @@ pub const RATE_FEEDBACK: &str = "goog-remb";
 /// More than fifteen fields: a section has as many kinds of lines.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Media {
-    /// What flows.
+    /// Sound, pictures or data.
     pub kind: SectionKind,
     /// Zero: rejected or stopped, unless `bundle_only`.
     pub port: u16,

@@ -7,7 +7,7 @@ use super::Traffic;
 /// A call of a closed application, by its model.
 #[derive(Clone, PartialEq, Debug)]
 pub struct AppSetup {
-    /// Which one.
+    /// The application that both ends run.
     pub app: App,
     /// Its limits and its behaviour.
     pub model: Model,

@@ -61,7 +61,7 @@ pub fn take_right() -> Result<(), EngineError> {
     Right::find().and_then(Right::take).map_err(lacking)
 }
 
-/// The emulator.
+/// Runs a set-up with real packets and programs, in namespaces of its own.
 #[derive(Debug)]
 pub struct Emulator {
     settings: Settings,

@@ -44,7 +44,7 @@ pub struct View {
 /// How often and for how long a picture stood too long.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub struct Frozen {
-    /// Freezes.
+    /// How many freezes there were.
     pub count: f64,
     /// Their length together.
     pub seconds: f64,
@@ -55,11 +55,11 @@ pub struct Frozen {
 pub struct Picture {
     /// Quantiser index.
     pub quantizer: Option<f64>,
-    /// Luma, dB.
+    /// PSNR of the luma, dB.
     pub psnr_db: Option<f64>,
-    /// Luma.
+    /// SSIM of the luma, 0 to 1.
     pub ssim: Option<f64>,
-    /// Lines.
+    /// Height in lines.
     pub height: Option<f64>,
 }
 

@@ -39,7 +39,7 @@ const LOOK_EVERY: Duration = Duration::from_millis(50);
 pub struct Testbed<'a> {
     /// A program on the host of a flow's end.
     pub command: &'a dyn Fn(usize, End, &str) -> Command,
-    /// The flows.
+    /// The run: its flows say when who begins and ends.
     pub setup: &'a Setup,
     /// Whether to end early.
     pub halt: &'a dyn Fn() -> bool,
@@ -56,7 +56,7 @@ pub struct ClientLog {
     pub about: Option<serde_json::Value>,
     /// Whether its connection was lost for good.
     pub has_failed: bool,
-    /// Its statistics.
+    /// What it wrote of its sending and receiving, in order of time.
     pub samples: Vec<Sample>,
 }
 
