@@ -1,21 +1,13 @@
-//! What holds on every medium, whatever its kind.
+//! What holds on every medium, whatever its kind; and of the two that have no
+//! tests elsewhere, the wired one and the one for tests.
 
-use super::{
-    LteBandwidth, LteMotion, LteQuality, LteSignal, LteSpec, LteTerminal, Medium, MediumSpec,
-    StationId, WifiSpec, WifiStandard, WifiStation,
-};
+pub mod property;
+
+use super::{Medium, MediumSpec, StationId};
 use crate::{Capacity, Departure, FlowId, LinkSpec, PacketInfo, Schedule, ServiceTime, Trace};
+use property::{calls, first, holds};
 use proptest::prelude::*;
 use weft_units::{Bytes, Duration, Instant, Rate, Rng};
-
-#[derive(Clone, Debug)]
-enum Call {
-    Enqueue(u64),
-    Cut,
-    Restore,
-    Delay(u64),
-    Service,
-}
 
 fn ms(n: u64) -> Duration {
     Duration::from_millis(n)
@@ -23,20 +15,6 @@ fn ms(n: u64) -> Duration {
 
 fn at_ms(n: u64) -> Instant {
     Instant::ZERO + ms(n)
-}
-
-fn other(station: StationId) -> StationId {
-    StationId(1 - station.0)
-}
-
-fn call() -> impl Strategy<Value = Call> {
-    prop_oneof![
-        12 => (0_u64..3_000).prop_map(Call::Enqueue),
-        1 => Just(Call::Cut),
-        2 => Just(Call::Restore),
-        1 => (0_u64..100).prop_map(Call::Delay),
-        2 => Just(Call::Service),
-    ]
 }
 
 fn spec() -> impl Strategy<Value = MediumSpec> {
@@ -54,101 +32,17 @@ fn spec() -> impl Strategy<Value = MediumSpec> {
         let pass = Duration::from_micros(pass);
         MediumSpec::token_ring(LinkSpec::new(Rate::from_kbps(kbps), ms(delay)), pass)
     });
-    let cell = (0_usize..3, 0_usize..4, 1_500_u64..60_000, 0_u64..50).prop_map(
-        move |(standard, rate, queue, delay)| {
-            let standard = WifiStandard::ALL[standard];
-            let mut station = WifiStation::new(standard.rates()[rate]);
-            station.queue = Bytes(queue);
-            let mut spec = WifiSpec::new(standard, vec![station]);
-            spec.delay = ms(delay);
-            MediumSpec::wifi(spec).expect("a cell")
-        },
-    );
-    let lte = (0_usize..6, -5_i8..25, 1_500_u64..60_000, 0_u64..50).prop_map(
-        move |(bandwidth, snr, queue, delay)| {
-            let quality = LteQuality::Fading {
-                snr: f64::from(snr),
-                motion: LteMotion::ALL[bandwidth % 3],
-            };
-            let signal = |rank| LteSignal { quality, rank };
-            let mut terminal = LteTerminal::new(signal(1), signal(2));
-            terminal.queue = Bytes(queue);
-            terminal.handovers = vec![ms(delay)];
-            let mut spec = LteSpec::new(vec![terminal]);
-            spec.bandwidth = LteBandwidth::ALL[bandwidth];
-            spec.drx = (delay > 10).then(|| ms(delay));
-            spec.delay = ms(delay);
-            MediumSpec::lte(spec).expect("a cell")
-        },
-    );
-    prop_oneof![wired, ring, cell, lte]
+    prop_oneof![wired, ring]
 }
 
 proptest! {
     #[test]
     fn packets_end_once_in_order_and_in_time_and_the_service_makes_up_the_elapsed_time(
         spec in spec(),
-        calls in prop::collection::vec((0_u64..20_000, 0_u16..2, call()), 1..200),
+        calls in calls(),
     ) {
-        let mut medium = Medium::new(&spec, &Rng::new(1));
-        let (mut now, mut next) = (Instant::ZERO, 0_u32);
-        let mut latest = [None; 2];
-        let mut service = [ServiceTime::default(); 2];
-        for (wait_us, station, call) in &calls {
-            let until = now + Duration::from_micros(*wait_us);
-            while let Some((channel, at)) = first(&medium).filter(|(_, at)| *at <= until) {
-                now = now.max(at);
-                while let Some((from, departure)) = medium.poll(now, channel) {
-                    if let Departure::Delivered { packet, at, .. } = departure {
-                        prop_assert_eq!(at, now, "what arrives is there at its deadline");
-                        let before = latest[usize::from(from.0)].replace(packet);
-                        prop_assert!(before < Some(packet), "the order of a station");
-                    }
-                }
-            }
-            now = until;
-            let id = StationId(*station);
-            match call {
-                Call::Enqueue(size) => {
-                    medium.enqueue(now, id, other(id), Bytes(*size), next);
-                    next += 1;
-                }
-                Call::Cut => medium.cut(now, id),
-                Call::Restore => medium.restore(now, id),
-                Call::Delay(n) => medium.set_delay(now, id, ms(*n)),
-                Call::Service => {}
-            }
-            for id in spec.stations() {
-                let counters = *medium.counters(id);
-                let ended = counters.delivered + counters.dropped();
-                prop_assert_eq!(counters.sent, ended + medium.in_flight(id));
-                let earlier = service[usize::from(id.0)];
-                if matches!(call, Call::Service) {
-                    let time = medium.service_time(now, id);
-                    prop_assert_eq!(time.elapsed(), now.saturating_since(Instant::ZERO));
-                    let more = [
-                        (earlier.used, time.used),
-                        (earlier.idle, time.idle),
-                        (earlier.blocked, time.blocked),
-                    ];
-                    prop_assert!(more.iter().all(|(before, after)| before <= after));
-                    service[usize::from(id.0)] = time;
-                }
-            }
-            let [first, second] = service;
-            if medium.channel_of(A) == medium.channel_of(B) {
-                prop_assert!(first.used <= second.blocked && second.used <= first.blocked);
-            }
-        }
-        let sent: u64 = spec.stations().map(|id| medium.counters(id).sent.packets).sum();
-        prop_assert_eq!(sent, u64::from(next));
+        holds(&spec, &calls)?;
     }
-}
-
-fn first<P>(medium: &Medium<P>) -> Option<(super::ChannelId, Instant)> {
-    let deadlines = medium.channels();
-    let deadlines = deadlines.filter_map(|c| Some((c, medium.poll_timeout(c)?.at)));
-    deadlines.min_by_key(|(_, at)| *at)
 }
 
 /// Everything until the medium is silent or this time.

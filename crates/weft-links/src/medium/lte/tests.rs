@@ -1,5 +1,6 @@
 //! The cell against its tables, against theory, and by its rules.
 
+mod any;
 mod bearer;
 mod rates;
 mod rules;

@@ -1,6 +1,7 @@
 //! The cell against closed forms of the literature.
 
 mod anomaly;
+mod any;
 mod bianchi;
 mod edca;
 mod goodput;
