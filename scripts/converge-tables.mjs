@@ -5,9 +5,10 @@
 //   node scripts/converge-tables.mjs DIR docs/results/converge.md
 //
 // DIR has the folders `all`, `lossy` and `same-rate`, as the page's commands
-// fill them. Mean and half of the 95 % interval.
+// fill them. A table of which it has nothing stays as it is, and is named. Mean
+// and half of the 95 % interval.
 
-import { readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 import { summaries } from './results.mjs';
@@ -35,11 +36,11 @@ const COLUMNS = {
 
 const CALL = ['rate', 'fps', 'frozen', 'dropped', 'requests', 'latency', 'p95'];
 const WHOLE = [...CALL, 'qp', 'psnr', 'overhead', 'used'];
-/** By name: the folder, the scenario, the columns. */
+/** By name: the folder, the scenario, the columns, and how many cameras where that is varied. */
 const TABLES = {
   'path-repair': ['all', 'path-repair', CALL],
   'path-repair-lossy': ['lossy', 'path-repair', [...CALL, 'overhead']],
-  'same-rate': ['same-rate', 'driving', [...CALL, 'overhead']],
+  'same-rate': ['same-rate', 'driving', [...CALL, 'overhead'], '1'],
   'feedback-ablation': ['all', 'feedback-ablation', ['fps', 'frozenFine', 'latencyFine', 'p95Fine', 'construction', 'between']],
   psnr: ['all', 'psnr', ['psnrFine', 'qp', 'rate']],
 };
@@ -52,13 +53,14 @@ if (file === undefined) {
   process.exit(2);
 }
 
+/** A scenario that has not been run. */
+class Missing extends Error {}
+
 /** The summary of a scenario in one of the folders. */
 function summary(of, scenario) {
-  const found = summaries(join(folder, of)).find((each) => each.scenario === `converge/${scenario}`);
-  if (found === undefined) {
-    console.error(`${join(folder, of)} has nothing of converge/${scenario}: run the commands of ${file} first`);
-    process.exit(2);
-  }
+  const at = join(folder, of);
+  const found = existsSync(at) ? summaries(at).find((each) => each.scenario === `converge/${scenario}`) : undefined;
+  if (found === undefined) throw new Missing(`${at} has nothing of converge/${scenario}`);
   return found;
 }
 
@@ -137,10 +139,21 @@ function make(name) {
     console.error(`${file} wants a table ${name}, and there is none of this name`);
     process.exit(2);
   }
-  const [of, scenario, columns] = TABLES[name];
-  return ofSystems(summary(of, scenario), columns, undefined);
+  const [of, scenario, columns, cameras] = TABLES[name];
+  return ofSystems(summary(of, scenario), columns, cameras);
 }
 
-const text = readFileSync(file, 'utf8').replace(/(<!-- table (\S+) -->\n)[^]*?(\n<!-- end -->)/g,
-  (_, begin, name, end) => `${begin}\n${make(name)}\n${end}`);
+/** The table, or the text in its place if its scenario was not run. */
+function madeOr(old, name) {
+  try {
+    return make(name);
+  } catch (error) {
+    if (!(error instanceof Missing)) throw error;
+    console.error(`table ${name} stays as it is: ${error.message}`);
+    return old;
+  }
+}
+
+const text = readFileSync(file, 'utf8').replace(/(<!-- table (\S+) -->\n)([^]*?)(\n<!-- end -->)/g,
+  (_, begin, name, old, end) => `${begin}\n${madeOr(old.trim(), name)}\n${end}`);
 writeFileSync(file, text);
