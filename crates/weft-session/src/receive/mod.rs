@@ -139,6 +139,9 @@ impl Receiver {
         match self.place(now, &packet, timestamp) {
             Place::InStream => {}
             Place::LongQueued => {
+                // Nothing is told of its path's quality: the sender remembers
+                // the packets of a few seconds, takes claims of more for
+                // untrue, and with them what is true in the same report.
                 self.counted.packets.late += 1;
                 return;
             }
