@@ -11,7 +11,7 @@ const mocks: Mock[] = [];
 
 beforeAll(async () => {
   browser = await startChromium();
-  mocks.push(await startMock({ at: 160 }), await startMock({ mode: 'call' }), await startMock({ token: 'right' }));
+  mocks.push(await startMock({ at: 160 }), await startMock({ mode: 'call' }), await startMock({ token: 'right' }), await startMock({ mode: 'demo' }));
 });
 afterAll(async () => {
   await browser.close();
@@ -20,6 +20,7 @@ afterAll(async () => {
 
 const VIEWS: readonly (readonly [string, number, string, (page: Page) => Promise<unknown>])[] = [
   ['start', 0, '/', (page) => page.getByLabel('Room').waitFor()],
+  ['start of the demo', 3, '/', (page) => page.getByRole('link', { name: 'Watch the demo' }).waitFor()],
   ['lobby', 0, '/r/mock', (page) => framesShown(page, 'Your own picture', 5)],
   ['room', 0, '/r/mock?name=Kim', (page) => framesShown(page, 'Picture of Ada Lovelace', 5)],
   [

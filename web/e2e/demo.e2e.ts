@@ -72,6 +72,15 @@ it('shows both calls, freezes only the one whose one link is cut, and brings it 
   await context.close();
 }));
 
+it('leads from its start page to the demo', whereTheMachineKeepsUp(async () => {
+  const { page, complaints, context } = await openPage(browser, new URL('/', await demo.url()).href);
+  await page.getByLabel('Room').waitFor();
+  await page.getByRole('link', { name: 'Watch the demo' }).click();
+  await framesShown(page, WEFT, 5);
+  expect(complaints).toEqual([]);
+  await context.close();
+}));
+
 it('lets a cut end with its visitor, and counts for each visitor from the beginning', whereTheMachineKeepsUp(async () => {
   const first = await openPage(browser, await demo.url(), { viewport: VIEWPORT });
   await framesShown(first.page, SINGLE, 30);

@@ -2,7 +2,7 @@ export interface MockOptions {
   readonly port?: number;
   /** Where in the ride to begin, seconds. */
   readonly at?: number;
-  readonly mode?: 'rooms' | 'call';
+  readonly mode?: 'rooms' | 'demo' | 'call';
   /** How many times as fast the ride goes. */
   readonly pace?: number;
   /** Asks for this token; `watch` lets watch, `expired` and `other` are refused as such. */

@@ -4,7 +4,7 @@
 //   --port N       where to listen on loopback (default 8787)
 //   --at SECONDS   where in the ride to begin (default 0)
 //   --pace N       how many times as fast the ride goes (default 1)
-//   --mode call    what `weft call` would serve at /
+//   --mode MODE    rooms, demo or call: what weft serves at / (default rooms)
 
 import { readFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
@@ -63,7 +63,7 @@ async function answer(request, response, { demo, mode, token }) {
     return response.writeHead(303, { location: pathname, 'set-cookie': `weft_token=${searchParams.get('token')}; Path=/; HttpOnly` }).end();
   }
   if (pathname === '/api/call') {
-    if (mode !== 'call') return json(response, { mode: 'rooms' });
+    if (mode !== 'call') return json(response, { mode });
     return json(response, { mode: 'call', name: 'Rover 7', links: roverLinks() });
   }
   if (pathname === '/api/demo/events') return demo.follow(response, !searchParams.has('mock'));

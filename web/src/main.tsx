@@ -1,7 +1,6 @@
 import { render } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
-import type { Call } from './call/call';
-import { fetchCall, WatchCall } from './call/call';
+import { fetchServed, WatchCall, type Served } from './call/call';
 import { missingInBrowser } from './model/problem';
 import { Entry } from './room/entry';
 import { roomPath, routeOf, type Route } from './routes';
@@ -59,12 +58,12 @@ function titleOf(route: Route): string {
 
 /** The same page is served by `weft call`, where there is one picture to watch. */
 function StartOrCall({ onEnter }: { readonly onEnter: (room: string) => void }) {
-  const [call, setCall] = useState<Call | null | undefined>(undefined);
+  const [served, setServed] = useState<Served | null>(null);
   useEffect(() => {
-    fetchCall().then(setCall, () => setCall(null));
+    fetchServed().then(setServed, () => setServed('rooms'));
   }, []);
-  if (call === undefined) return null;
-  return call === null ? <Start onEnter={onEnter} /> : <WatchCall first={call} />;
+  if (served === null) return null;
+  return typeof served === 'object' ? <WatchCall first={served} /> : <Start demo={served === 'demo'} onEnter={onEnter} />;
 }
 
 /** The plots are the larger half of the code: only the demo loads them. */

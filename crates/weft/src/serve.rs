@@ -17,7 +17,7 @@ use crate::token;
 use args::{PageArgs, ServeArgs};
 
 pub fn run(args: ServeArgs) -> Result<(), Failure> {
-    let mut config = config(args.page, rooms_mode());
+    let mut config = config(args.page, mode("rooms"));
     config.media = args.media.config();
     config.limits = args.limits.limits();
     config.metrics = args.metrics;
@@ -118,8 +118,9 @@ pub fn tell_certificate(server: &ServerHandle) {
     );
 }
 
-/// Tells the page that it is one of rooms, not of a single call.
-pub fn rooms_mode() -> Router {
-    let mode = || async { Json(serde_json::json!({ "mode": "rooms" })) };
+/// Tells the page what is served here, where it is no single call: `rooms`, or
+/// the `demo` with rooms beside it.
+pub fn mode(served: &'static str) -> Router {
+    let mode = move || async move { Json(serde_json::json!({ "mode": served })) };
     Router::new().route("/api/call", get(mode))
 }

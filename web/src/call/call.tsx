@@ -26,12 +26,16 @@ export interface Call {
   readonly links: readonly Link[];
 }
 
-/** What `/api/call` says, or null when this is no `weft call`. */
-export async function fetchCall(): Promise<Call | null> {
+/** What the server at hand is: of rooms, of the demo with rooms beside it, or of one call. */
+export type Served = 'rooms' | 'demo' | Call;
+
+/** What `/api/call` says; rooms where nothing says otherwise. */
+export async function fetchServed(): Promise<Served> {
   const response = await fetch('/api/call', { cache: 'no-store' });
-  if (!response.ok || !(response.headers.get('content-type') ?? '').includes('json')) return null;
+  if (!response.ok || !(response.headers.get('content-type') ?? '').includes('json')) return 'rooms';
   const body = (await response.json()) as { mode?: unknown; name?: unknown; publishing?: unknown; links?: unknown };
-  if (body.mode !== 'call') return null;
+  if (body.mode === 'demo') return 'demo';
+  if (body.mode !== 'call') return 'rooms';
   const publishing = body.publishing === undefined ? nothing : readPublishing(body.publishing);
   return { name: typeof body.name === 'string' ? body.name : 'the sender', publishing, links: readLinks(body.links) };
 }
@@ -94,10 +98,10 @@ function useCall(first: Call): { call: Call; old: boolean } {
   const [misses, setMisses] = useState(0);
   useEffect(() => {
     const timer = setInterval(() => {
-      fetchCall().then(
+      fetchServed().then(
         (next) => {
-          if (next !== null) setCall(next);
-          setMisses(next === null ? (before) => before + 1 : 0);
+          if (typeof next === 'object') setCall(next);
+          setMisses(typeof next === 'object' ? 0 : (before) => before + 1);
         },
         () => setMisses((before) => before + 1),
       );

@@ -3,8 +3,14 @@ import { roomFrom } from '../routes';
 import { Field } from '../view/field';
 import { Brand } from '../view/parts';
 
+interface StartProps {
+  /** Whether the demo is here as well. */
+  readonly demo: boolean;
+  readonly onEnter: (room: string) => void;
+}
+
 /** Which room; who one is there is asked at its door. */
-export function Start({ onEnter }: { readonly onEnter: (room: string) => void }) {
+export function Start({ demo, onEnter }: StartProps) {
   const [typed, setTyped] = useState('');
   const [asked, setAsked] = useState(false);
   const room = roomFrom(typed);
@@ -20,7 +26,15 @@ export function Start({ onEnter }: { readonly onEnter: (room: string) => void })
     <main class="page narrow start">
       <Brand />
       <h1>A call that goes on when a link dies.</h1>
-      <p class="lead">Everybody who opens the same room sees and hears each other.</p>
+      {demo && (
+        <section class="card form">
+          <p>This is the demo: the same call twice, over two links and over one. Cut a link and see.</p>
+          <a class="button primary" href="/demo">
+            Watch the demo
+          </a>
+        </section>
+      )}
+      <p class="lead">{demo && 'It has rooms, too. '}Everybody who opens the same room sees and hears each other.</p>
       <form class="card form" onSubmit={submit} noValidate>
         <Field
           id="room"
@@ -29,9 +43,9 @@ export function Start({ onEnter }: { readonly onEnter: (room: string) => void })
           error={asked && room === '' ? 'Give the room a name, for instance “standup”.' : null}
           value={typed}
           onInput={setTyped}
-          focused
+          focused={!demo}
         />
-        <button type="submit" class="button primary">
+        <button type="submit" class={demo ? 'button' : 'button primary'}>
           To the room
         </button>
       </form>

@@ -201,7 +201,7 @@ pub fn router(board: &Board) -> Router {
         .route("/api/demo/settings/{name}", post(set))
         .route("/api/demo/restart", post(restart))
         .with_state(board.clone())
-        .merge(crate::serve::rooms_mode())
+        .merge(crate::serve::mode("demo"))
 }
 
 async fn events(State(board): State<Board>) -> impl IntoResponse {
