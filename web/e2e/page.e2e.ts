@@ -209,6 +209,11 @@ describe('a room', () => {
     await page.getByRole('button', { name: 'Pin: Picture of Ada Lovelace' }).click();
     await expect.poll(width).toBeGreaterThan(before * 1.3);
     const large = await width();
+    // Below it the others, whole: none beside it, as high as it is.
+    for (const tile of await page.locator('.tile').all()) {
+      const box = (await tile.boundingBox())!;
+      expect(box.width / box.height).toBeCloseTo(16 / 9, 1);
+    }
     await page.getByRole('button', { name: 'Unpin: Picture of Ada Lovelace' }).click();
     await expect.poll(width).toBeLessThan(large / 1.3);
     await page.getByRole('button', { name: 'Full screen: Picture of Ada Lovelace' }).click();

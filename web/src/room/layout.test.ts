@@ -33,6 +33,18 @@ it('gives one other all the room there is, and a pinned one what the line of the
   expect(arrange(3, false, 1280, 720, 10)).toEqual({ kind: 'grid', tile: tileWidth(4, 1280, 720, 10), large: 0 });
   const { kind, tile, large } = arrange(3, true, 1280, 720, 10);
   expect(kind).toBe('pinned');
-  expect((tile + large) * (9 / 16) + 10).toBeLessThanOrEqual(720);
   expect(large).toBeGreaterThan(3 * tile);
+});
+
+it('shows the rest below a pinned one whole, however many they are', () => {
+  for (let others = 2; others < 30; others += 1) {
+    for (const [width, height] of [[370, 690], [1248, 664], [700, 1200]] as const) {
+      const { tile, large } = arrange(others, true, width, height, 10);
+      const rows = Math.ceil(others / Math.floor((width + 10) / (tile + 10)));
+      expect(large).toBeLessThanOrEqual(width);
+      expect((large * 9) / 16 + rows * ((tile * 9) / 16 + 10)).toBeLessThanOrEqual(height);
+      expect(tile).toBeGreaterThan(0);
+      expect(large).toBeGreaterThanOrEqual(2 * tile);
+    }
+  }
 });

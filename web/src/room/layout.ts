@@ -1,12 +1,12 @@
 /** Width to height of a tile. */
 const ASPECT = 16 / 9;
 
-/** Height of the tiles beside a pinned one, of all the height there is. */
+/** Least height for the tiles below a pinned one, of all the height there is. */
 const STRIP = 0.2;
 
 /** How the tiles of the others, and our own, share the room's space. */
 export interface Layout {
-  /** `two`: one of them, and ours small in a corner; `pinned`: one large, the rest in a line. */
+  /** `two`: one of them, and ours small in a corner; `pinned`: one large, the rest below it. */
   readonly kind: 'grid' | 'two' | 'pinned';
   /** Width of a tile, CSS pixels. */
   readonly tile: number;
@@ -16,8 +16,10 @@ export interface Layout {
 
 export function arrange(others: number, pinned: boolean, width: number, height: number, gap: number): Layout {
   if (pinned) {
-    const strip = Math.floor(height * STRIP);
-    return { kind: 'pinned', tile: tileWidth(1, width, strip, gap), large: tileWidth(1, width, height - strip - gap, gap) };
+    const large = tileWidth(1, width, height * (1 - STRIP) - gap, gap);
+    // On a phone held upright the large one is as wide as the screen, and leaves more.
+    const below = tileWidth(others, width, height - large / ASPECT - gap, gap);
+    return { kind: 'pinned', tile: Math.min(below, whole(large / 2)), large };
   }
   if (others === 1) return { kind: 'two', tile: tileWidth(1, width, height, gap), large: 0 };
   return { kind: 'grid', tile: tileWidth(others + 1, width, height, gap), large: 0 };
@@ -32,6 +34,10 @@ export function tileWidth(count: number, width: number, height: number, gap: num
     const byHeight = ((height - gap * (rows - 1)) / rows) * ASPECT;
     best = Math.max(best, Math.min(byWidth, byHeight));
   }
-  // A multiple of 16 has a whole height: no line between picture and tile.
-  return Math.floor(best / 16) * 16;
+  return whole(best);
+}
+
+/** A multiple of 16 has a whole height: no line between picture and tile. */
+function whole(width: number): number {
+  return Math.floor(width / 16) * 16;
 }
