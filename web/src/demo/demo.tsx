@@ -47,7 +47,6 @@ export function Demo() {
   }
   const links = tick?.links ?? [];
   const dead = links.filter((link) => !link.up);
-  const hindrance = dead.some((link) => link.name === 'wifi') ? 'WiFi is down.' : null;
   return (
     <div class="demo">
       <header class="bar-top">
@@ -68,7 +67,7 @@ export function Demo() {
             player={players.weft}
             figures={tick?.calls.get(WEFT)}
             freezes={watch.freezes(WEFT)}
-            hindrance={dead.length === links.length ? hindrance : null}
+            hindrance={dead.length > 0 && dead.length === links.length ? 'both links are down.' : null}
           />
           <CallPicture
             kind="single"
@@ -76,7 +75,7 @@ export function Demo() {
             player={players.single}
             figures={tick?.calls.get(SINGLE)}
             freezes={watch.freezes(SINGLE)}
-            hindrance={hindrance}
+            hindrance={dead.some((link) => link.name === 'wifi') ? 'WiFi is down.' : null}
           />
         </div>
         <Hands

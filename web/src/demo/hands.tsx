@@ -24,7 +24,7 @@ export function Hands({ links, onForce, onRestart }: HandsProps) {
             onClick={() => onForce(name, cut ? 'up' : 'cut')}
           >
             <Cut mended={cut} />
-            <span>{cut ? `Restore ${titleOf(name)}` : `Cut ${titleOf(name)}`}</span>
+            <span data-widest={`Restore ${titleOf(name)}`}>{cut ? `Restore ${titleOf(name)}` : `Cut ${titleOf(name)}`}</span>
           </button>
         );
       })}

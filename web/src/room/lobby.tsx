@@ -39,7 +39,7 @@ export function Lobby({ room, may, own, onJoin }: LobbyProps) {
           <Field
             id="name"
             label="Your name"
-            hint="The others see it under your picture"
+            hint={may === 'watch' ? 'The others see who watches' : 'The others see it under your picture'}
             error={asked && missing ? 'Enter a name, so that the others know who you are.' : null}
             value={name}
             onInput={setName}
