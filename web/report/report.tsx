@@ -62,7 +62,7 @@ export function Report({ data: everything }: { data: Data }) {
             title="Against the best single link"
             note="The best of the calls over one link, asked anew for every seed and metric, as nobody can know it beforehand; worse means by more than 5 %, or by anything where the best is zero."
           >
-            <WorseThanSingle data={data} />
+            <Foremost data={data} names={[...new Set(data.worse_than_single.map((each) => each.metric))]} view={WorseThanSingle} />
           </Part>
         )}
         <Part id="time" title="Over time" note={oneRun}>

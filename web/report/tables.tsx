@@ -74,10 +74,10 @@ function Cell({ found }: { found: Difference | undefined }) {
 }
 
 /** In how many runs each system was worse than the best single link. */
-export function WorseThanSingle({ data }: { data: Data }) {
-  const all = data.worse_than_single;
+export function WorseThanSingle({ data, names }: { data: Data; names: readonly string[] }) {
+  const all = data.worse_than_single.filter((each) => names.includes(each.metric));
   const systems = [...new Set(all.map((each) => each.system))];
-  const metrics = data.metrics.filter((metric) => all.some((each) => each.metric === metric.name));
+  const metrics = data.metrics.filter((metric) => names.includes(metric.name));
   return (
     <div class="scroll">
       <table>

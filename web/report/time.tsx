@@ -135,8 +135,10 @@ function Standstills({ x, lines }: { readonly x: readonly number[]; readonly lin
         const sum = spans.reduce((all, [from, to]) => all + to - from, 0);
         return (
           <li key={line.name}>
-            <span class="quiet">{line.name}</span>
-            <svg viewBox={`0 0 ${last - first || 1} 1`} preserveAspectRatio="none" role="img" aria-label={`${line.name}: no new picture for ${number(Number(sum.toFixed(1)))} s`}>
+            <span class="quiet">
+              {line.name}: {spans.length === 0 ? 'never stood still' : `stood still for ${number(Number(sum.toFixed(1)))} s`}
+            </span>
+            <svg viewBox={`0 0 ${last - first || 1} 1`} preserveAspectRatio="none" aria-hidden="true" focusable="false">
               {spans.map(([from, to]) => (
                 <rect key={from} x={from - first} width={to - from} height="1" />
               ))}

@@ -18,9 +18,17 @@ it('compares with the best single link of each metric, seed by seed', () => {
     weft: { goodput_mbps: [9, 10], freeze_s: [0.2, 0.6] },
   };
   expect(verdictOf(data(values))).toEqual([
-    'weft carried 1.9 times what webrtc@wifi, the best single link in this, did (more in 2 of 2 seeds).',
-    'weft stood still for 0.4 s of 60, webrtc@lte, the best single link in this, never (weft more in 2 of 2 seeds).',
+    'weft carried 1.9 times what the best single link (webrtc@wifi) did: more in 2 of 2 seeds.',
+    'weft stood still for 0.4 s of 60, the best single link (webrtc@lte) never: weft longer in 2 of 2 seeds.',
   ]);
+});
+
+it('says what may be chance', () => {
+  const values = { 'webrtc@wifi': { goodput_mbps: [4, 4, 4], freeze_s: [0, 0, 2] }, weft: { goodput_mbps: [4, 4, 7], freeze_s: [0, 0, 0] } };
+  const found = (verdict: string) => ['goodput_mbps', 'freeze_s'].map((metric) => ({ system: 'weft', baseline: 'webrtc@wifi', metric, verdict }));
+  const said = ['weft carried 1.3 times what webrtc@wifi did: more in 1 of 3 seeds', 'weft never stood still, webrtc@wifi for 0.67 s of 60: weft shorter in 1 of 3 seeds'];
+  expect(verdictOf(data(values, null, found('unclear')))).toEqual(said.map((each) => `${each}, which may be chance.`));
+  expect(verdictOf(data(values, null, found('better')))).toEqual(said.map((each) => `${each}.`));
 });
 
 it('says where the subject loses, and where both are the same', () => {
@@ -28,7 +36,7 @@ it('says where the subject loses, and where both are the same', () => {
     'webrtc@wifi': { goodput_mbps: [5, null, 5], freeze_s: [0, 0, 0] },
     weft: { goodput_mbps: [2, 9, 3], freeze_s: [0, 0, 0] },
   };
-  expect(verdictOf(data(values))).toEqual(['weft carried 0.5 times what webrtc@wifi did (less in 2 of 2 seeds).', 'Neither weft nor webrtc@wifi ever stood still.']);
+  expect(verdictOf(data(values))).toEqual(['weft carried 0.5 times what webrtc@wifi did: less in 2 of 2 seeds.', 'Neither weft nor webrtc@wifi ever stood still.']);
 });
 
 it('takes the baseline where there is no single link, and says nothing of a system alone', () => {
@@ -47,7 +55,7 @@ it('says of two folders what the second changes of the call over all links', () 
   };
   const differences = ['webrtc@lte', 'weft'].map((name) => ({ system: `${name} · new`, baseline: `${name} · old`, metric: 'goodput_mbps' }));
   expect(verdictOf({ ...data(values, null, differences), sides: [] })).toEqual([
-    'weft · new carried 1.2 times what weft · old did (more in 2 of 2 seeds).',
-    'weft · new never stood still, weft · old for 2 s (weft · new less in 2 of 2 seeds).',
+    'weft · new carried 1.2 times what weft · old did: more in 2 of 2 seeds.',
+    'weft · new never stood still, weft · old for 2 s of 60: weft · new shorter in 2 of 2 seeds.',
   ]);
 });

@@ -16,7 +16,14 @@ export function verdictOf(data: Data): readonly string[] {
   if (subject === null) return [];
   const carried = against(data, subject, 'goodput_mbps', (a, b) => b - a);
   const still = against(data, subject, 'freeze_s', (a, b) => a - b);
-  return [...(carried === null ? [] : [carriedSentence(subject, carried)]), ...(still === null ? [] : [stillSentence(subject, still, data.scenario.duration_s - data.scenario.measure_from_s)])];
+  return sentences(data, subject, carried, still);
+}
+
+function sentences({ scenario }: Data, subject: string, carried: Pairs | null, still: Pairs | null): readonly string[] {
+  const said: string[] = [];
+  if (carried !== null) said.push(carriedSentence(subject, carried));
+  if (still !== null) said.push(stillSentence(subject, still, scenario.duration_s - scenario.measure_from_s));
+  return said;
 }
 
 /** What the second folder changes, of the call over all links. */
@@ -25,9 +32,8 @@ function changeOf(data: Data): readonly string[] {
   const subject = of('goodput_mbps').length > 0 ? 'goodput_mbps' : 'throughput_mbps';
   const found = of(subject).find(({ system }) => system.startsWith('weft ')) ?? of(subject).find(({ system }) => !SINGLE.test(system)) ?? of(subject)[0];
   if (found === undefined) return [];
-  const pairs = (metric: string): Pairs | null => pairsOf(data.values, metric, found.system, found.baseline);
-  const [carried, still] = [pairs(subject), pairs('freeze_s')];
-  return [...(carried === null ? [] : [carriedSentence(found.system, carried)]), ...(still === null ? [] : [stillSentence(found.system, still, data.scenario.duration_s - data.scenario.measure_from_s)])];
+  const pairs = (metric: string): Pairs | null => pairsOf(data, metric, found.system, found.baseline);
+  return sentences(data, found.system, pairs(subject), pairs('freeze_s'));
 }
 
 /** What is asked about: the call over all links. */
@@ -53,21 +59,22 @@ interface Pairs {
   readonly more: number;
   readonly less: number;
   readonly n: number;
+  /** The interval of the difference holds zero: other seeds may say otherwise. */
+  readonly unclear: boolean;
 }
 
 /** The subject beside the best single link, or beside the baseline where there is none. */
 function against(data: Data, subject: string, metric: string, order: (a: number, b: number) => number): Pairs | null {
-  const { systems, values } = data;
-  const singles = systems.map(({ name }) => name).filter((name) => SINGLE.test(name) && name !== subject);
+  const singles = data.systems.map(({ name }) => name).filter((name) => SINGLE.test(name) && name !== subject);
   const baselines = baselinesOf(data).filter((name) => name !== subject);
   const found = (singles.length > 0 ? singles : baselines)
-    .flatMap((other) => pairsOf(values, metric, subject, other) ?? [])
+    .flatMap((other) => pairsOf(data, metric, subject, other) ?? [])
     .sort((a, b) => order(a.theirs, b.theirs))[0];
   return found === undefined ? null : { ...found, best: singles.length > 1 };
 }
 
 /** Two systems, seed by seed. */
-function pairsOf(values: Data['values'], metric: string, subject: string, other: string): Pairs | null {
+function pairsOf({ values, differences }: Data, metric: string, subject: string, other: string): Pairs | null {
   const of = (name: string): readonly (number | null)[] => values[name]?.[metric] ?? [];
   const pairs = of(subject).flatMap((mine, seed) => {
     const theirs = of(other)[seed] ?? null;
@@ -82,28 +89,42 @@ function pairsOf(values: Data['values'], metric: string, subject: string, other:
     more: pairs.filter(([a, b]) => a > b).length,
     less: pairs.filter(([a, b]) => a < b).length,
     n: pairs.length,
+    unclear: differences.some((each) => each.metric === metric && each.system === subject && each.baseline === other && each.verdict === 'unclear'),
   };
 }
 
-function carriedSentence(subject: string, { other, best, mine, theirs, more, less, n }: Pairs): string {
-  const who = named(other, best);
+function carriedSentence(subject: string, pairs: Pairs): string {
+  const { mine, theirs, more, less } = pairs;
+  const who = named(pairs);
   if (theirs <= 0) return `${subject} carried ${number(mine)} Mbit/s, ${who} nothing.`;
   const ratio = mine / theirs;
   if (Math.abs(ratio - 1) < SAME) return `${subject} carried as much as ${who} did: ${number(mine)} Mbit/s.`;
-  const seeds = n < 2 ? '' : ratio > 1 ? ` (more in ${more} of ${n} seeds)` : ` (less in ${less} of ${n} seeds)`;
-  return `${subject} carried ${Number(ratio.toPrecision(2))} times what ${who} did${seeds}.`;
+  return `${subject} carried ${short(ratio)} times what ${who} did${ratio > 1 ? inSeeds('more', more, pairs) : inSeeds('less', less, pairs)}.`;
 }
 
-function stillSentence(subject: string, { other, best, mine, theirs, more, less, n }: Pairs, duration: number): string {
-  const who = named(other, best);
-  const seeds = n < 2 || mine === theirs ? '' : mine < theirs ? ` (${subject} less in ${less} of ${n} seeds)` : ` (${subject} more in ${more} of ${n} seeds)`;
-  const ours = mine === 0 ? 'never stood still' : `stood still for ${number(mine)} s of ${number(duration)}`;
+function stillSentence(subject: string, pairs: Pairs, duration: number): string {
+  const { mine, theirs, more, less } = pairs;
+  const who = named(pairs);
   if (mine === 0 && theirs === 0) return `Neither ${subject} nor ${who} ever stood still.`;
-  return `${subject} ${ours}, ${who} ${theirs === 0 ? 'never' : `for ${number(theirs)} s`}${seeds}.`;
+  const of = ` of ${number(duration)}`;
+  const ours = mine === 0 ? 'never stood still' : `stood still for ${short(mine)} s${of}`;
+  const others = theirs === 0 ? 'never' : `for ${short(theirs)} s${mine === 0 ? of : ''}`;
+  const seeds = mine === theirs ? '' : mine < theirs ? inSeeds(`${subject} shorter`, less, pairs) : inSeeds(`${subject} longer`, more, pairs);
+  return `${subject} ${ours}, ${who} ${others}${seeds}.`;
 }
 
-function named(other: string, best: boolean): string {
-  return best ? `${other}, the best single link in this,` : other;
+/** How many seeds say so, and whether that is enough. */
+function inSeeds(what: string, count: number, { n, unclear }: Pairs): string {
+  return n < 2 ? '' : `: ${what} in ${count} of ${n} seeds${unclear ? ', which may be chance' : ''}`;
+}
+
+function named({ other, best }: Pairs): string {
+  return best ? `the best single link (${other})` : other;
+}
+
+/** Two figures: nobody compares the third in a sentence. */
+function short(value: number): string {
+  return String(Number(value.toPrecision(2)));
 }
 
 function mean(values: readonly number[]): number {

@@ -196,7 +196,7 @@ pub fn printed(outcome: &Outcome<'_>, which: Rows) -> String {
 /// In how many runs each system was worse than the best single link, for a
 /// terminal: a row for each metric. Empty where nothing is to be compared.
 #[must_use]
-pub fn printed_worse(outcome: &Outcome<'_>) -> String {
+pub fn printed_worse(outcome: &Outcome<'_>, which: Rows) -> String {
     let all = outcome.worse_than_single();
     let (mut systems, mut names): (Vec<&str>, Vec<&str>) = (Vec::new(), Vec::new());
     for worse in &all {
@@ -209,6 +209,11 @@ pub fn printed_worse(outcome: &Outcome<'_>) -> String {
     }
     if all.is_empty() {
         return String::new();
+    }
+    let wanted = &outcome.scenario().metrics;
+    let asked = |name: &str| metrics::KEY.contains(&name) || wanted.iter().any(|each| each == name);
+    if which == Rows::Foremost && names.iter().any(|name| asked(name)) {
+        names.retain(|name| asked(name));
     }
     names.sort_by_key(|name| metrics::rank(name));
     let cell = |system: &str, metric: &str| {

@@ -26,7 +26,7 @@ pub fn tell(outcome: &Outcome<'_>, common: &Common, out: Option<&Folder>) -> Res
         false => Rows::Foremost,
     };
     text += &output::printed(outcome, rows);
-    let worse = output::printed_worse(outcome);
+    let worse = output::printed_worse(outcome, rows);
     if !worse.is_empty() {
         text += &format!("\n{worse}");
     }
