@@ -1,5 +1,10 @@
 // Browsers in a room of the real server.
 
+import { execFileSync } from 'node:child_process';
+import { createHmac } from 'node:crypto';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import type { Browser } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
 import { brightness, framesShown, loudest, openPage, shown, startChromium } from './chromium';
@@ -116,7 +121,9 @@ it('who closes the page is gone within two seconds, and who speaks is marked', w
   await ada.context.close();
 }));
 
-it.runIf(process.env['WEFT_BIN'] !== undefined)('an invitation lets another browser into a room with a token', { timeout: 60_000 }, async () => {
+const weft = process.env['WEFT_BIN'];
+
+it.runIf(weft !== undefined)('an invitation lets another browser into a room with a token', { timeout: 60_000 }, async () => {
   const guarded = await startServer(undefined, ['--token', 'a-secret-of-ours']);
   const host = await openPage(browser, `${guarded.url}/r/e2e?name=Ada&token=a-secret-of-ours`);
   await host.context.grantPermissions(['camera', 'microphone', 'clipboard-read', 'clipboard-write'], { origin: new URL(guarded.url).origin });
@@ -139,4 +146,41 @@ it.runIf(process.env['WEFT_BIN'] !== undefined)('an invitation lets another brow
   expect(await stranger.page.getByLabel('Your own picture').count()).toBe(0);
   for (const { context } of [host, guest, stranger]) await context.close();
   await guarded.close();
+});
+
+/** A token (RFC 7519, HS256) that was good until a minute ago. */
+function expired(key: string): string {
+  const part = (value: object): string => Buffer.from(JSON.stringify(value)).toString('base64url');
+  const signed = `${part({ alg: 'HS256' })}.${part({ room: 'e2e', may: 'take_part', exp: Math.floor(Date.now() / 1000) - 60 })}`;
+  return `${signed}.${createHmac('sha256', key).update(signed).digest('base64url')}`;
+}
+
+it.runIf(weft !== undefined)('a token of `weft token` lets watch and no more, and refused ones read differently', { timeout: 60_000 }, async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'weft-tokens-'));
+  const key = join(folder, 'token.key');
+  const guarded = await startServer(undefined, ['--token-key', key]);
+  const sign = (room: string, ...options: string[]): string => execFileSync(weft ?? '', ['token', '--token-key', key, '--room', room, '--hours', '1', ...options], { encoding: 'utf8' }).trim();
+  const host = await openPage(browser, `${guarded.url}/r/e2e?name=Ada&token=${sign('e2e')}`);
+  const guest = await openPage(browser, `${guarded.url}/r/e2e`);
+  const field = guest.page.getByLabel('Token', { exact: true });
+  for (const [token, words] of [
+    ['nonsense', 'is not the one'],
+    [expired(readFileSync(key, 'utf8').trim()), 'The time of this token is over'],
+    [sign('other'), "The token is for the room 'other'"],
+  ] as const) {
+    await field.fill(token);
+    await guest.page.getByRole('button', { name: 'Go on' }).click();
+    await guest.page.getByRole('alert').getByText(words).waitFor();
+  }
+  await field.fill(sign('e2e', '--watch'));
+  await guest.page.getByRole('button', { name: 'Go on' }).click();
+  await guest.page.getByText('You are invited to watch and listen').waitFor();
+  await guest.page.getByLabel('Your name').fill('Eve');
+  await guest.page.getByRole('button', { name: 'Join' }).click();
+  await framesShown(guest.page, 'Picture of Ada', 30);
+  expect(await guest.page.getByRole('button', { name: /Turn camera|microphone/ }).count()).toBe(0);
+  await host.page.locator('.tile', { hasText: 'Eve' }).getByText('watches').waitFor();
+  for (const { context } of [host, guest]) await context.close();
+  await guarded.close();
+  rmSync(folder, { recursive: true });
 });
