@@ -63,6 +63,7 @@ test: setup ## everything that a change has to pass
 check-web: web
 	npm --prefix web run check
 	npm --prefix web test
+	npm --prefix web run size
 
 .PHONY: check-rust
 check-rust: web
