@@ -9,6 +9,7 @@ import type { Browser } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
 import { brightness, framesShown, loudest, openPage, shown, startChromium } from './chromium';
 import { whereTheMachineKeepsUp } from './machine';
+import { startWeft } from './program';
 import { startServer, type Server } from './server';
 
 /** Building the server may be part of starting it. */
@@ -123,7 +124,7 @@ it('who closes the page is gone within two seconds, and who speaks is marked', w
 
 const weft = process.env['WEFT_BIN'];
 
-it.runIf(weft !== undefined)('an invitation lets another browser into a room with a token', { timeout: 60_000 }, async () => {
+it.runIf(weft !== undefined)('an invitation lets another browser and a native sender into a room with a token', { timeout: 60_000 }, async () => {
   const guarded = await startServer(undefined, ['--token', 'a-secret-of-ours']);
   const host = await openPage(browser, `${guarded.url}/r/e2e?name=Ada&token=a-secret-of-ours`);
   await host.context.grantPermissions(['camera', 'microphone', 'clipboard-read', 'clipboard-write'], { origin: new URL(guarded.url).origin });
@@ -137,6 +138,10 @@ it.runIf(weft !== undefined)('an invitation lets another browser into a room wit
   await guest.page.getByRole('button', { name: 'Join' }).click();
   await framesShown(guest.page, 'Picture of Ada', 30);
   await framesShown(host.page, 'Picture of Bob', 30);
+  // And a native sender.
+  const van = startWeft(['join', address, '--name', 'Van', '--link', '127.0.0.1', '--camera', 'clip:360p', '--send-only']);
+  await framesShown(host.page, 'Picture of Van', 10);
+  expect(await van.close()).toBe(0);
 
   // It is for this room, and a stranger has none.
   await guest.page.goto(`${guarded.url}/r/other`);

@@ -1,6 +1,7 @@
 //! WHIP and WHEP as a client, and the room's list of participants.
 
 mod error;
+mod invitation;
 mod links;
 mod room;
 mod trust;
@@ -11,6 +12,7 @@ use serde::Deserialize;
 use weft_rooms::Publishing;
 
 pub use error::{CertificateFault, SignallingError, UrlPart, with_remedy};
+pub use invitation::Invitation;
 pub use room::{Room, escaped};
 pub use trust::Trust;
 

@@ -153,12 +153,12 @@ pub struct SendArgs {
 
 #[derive(Debug, Args)]
 pub struct JoinArgs {
-    /// The server, such as https://HOST:PORT
+    /// The server, such as https://HOST:PORT, or the address of an invitation, with room and token
     #[arg(value_name = "URL")]
     pub url: String,
-    /// The room
+    /// The room, where the address has none
     #[arg(long, value_name = "R")]
-    pub room: String,
+    pub room: Option<String>,
     #[command(flatten)]
     pub send: SendArgs,
     /// Record what is received to this .webm file; further participants and further cameras get

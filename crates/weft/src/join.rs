@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use weft_endpoint::signalling::{Server, Trust};
+use weft_endpoint::signalling::{Invitation, Server, Trust};
 use weft_endpoint::{Call, CallConfig, Event, NoEvent, Receiving, Recording};
 
 use crate::cli::JoinArgs;
@@ -15,7 +15,7 @@ use crate::statistics::StatsFile;
 const FIGURES: Duration = Duration::from_secs(1);
 
 pub fn run(args: JoinArgs) -> Result<(), Failure> {
-    let config = config(&args);
+    let config = config(&args, &place(&args)?);
     if config.receiving == Receiving::Nobody && !config.send.publishes() {
         let remedy = "--send-only: there is nothing to send; name a --camera or a --mic";
         return Err(Failure::usage(remedy));
@@ -46,11 +46,38 @@ pub fn run(args: JoinArgs) -> Result<(), Failure> {
     ended.and(outlets.finish())
 }
 
-fn config(args: &JoinArgs) -> CallConfig {
+/// Where to: as the options say, or an invitation's address.
+fn place(args: &JoinArgs) -> Result<Invitation, Failure> {
+    let Some(invitation) = Invitation::parse(&args.url) else {
+        let room = args.room.clone().ok_or_else(|| {
+            Failure::usage(
+                "which room? name it with --room, or give the whole address that you were sent, \
+                 https://HOST:PORT/r/ROOM?token=…",
+            )
+        })?;
+        return Ok(Invitation {
+            server: args.url.clone(),
+            room,
+            token: args.token.clone(),
+        });
+    };
+    if let Some(room) = args.room.as_ref().filter(|room| **room != invitation.room) {
+        return Err(Failure::usage(format!(
+            "--room {room}: the address is of the room `{}`; leave one of the two out",
+            invitation.room
+        )));
+    }
+    Ok(Invitation {
+        token: invitation.token.or_else(|| args.token.clone()),
+        ..invitation
+    })
+}
+
+fn config(args: &JoinArgs, place: &Invitation) -> CallConfig {
     CallConfig {
         server: Server {
-            url: args.url.clone(),
-            token: args.token.clone(),
+            url: place.server.clone(),
+            token: place.token.clone(),
             trust: match (&args.ca, args.insecure) {
                 (Some(file), _) => Trust::File(file.clone()),
                 (None, true) => Trust::Anybody,
@@ -62,7 +89,7 @@ fn config(args: &JoinArgs) -> CallConfig {
             true => Receiving::Nobody,
             false => Receiving::Everybody,
         },
-        ..CallConfig::new(&args.url, &args.room)
+        ..CallConfig::new(&place.server, &place.room)
     }
 }
 
@@ -131,5 +158,53 @@ impl Outlets {
         let recording = self.recording.map_or(Ok(()), Recording::finish);
         let stats = self.stats.map_or(Ok(()), StatsFile::finish);
         recording.map_err(Failure::from).and(stats)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::Parser;
+
+    use super::{Invitation, place};
+    use crate::cli::{Cli, Command};
+
+    /// Where `weft join` goes with these words, or what it says.
+    fn place_of(words: &str) -> Result<Invitation, String> {
+        let line = ["weft", "join"].into_iter().chain(words.split(' '));
+        match Cli::try_parse_from(line).map(|cli| cli.command) {
+            Ok(Command::Join(args)) => place(&args).map_err(|error| error.to_string()),
+            other => panic!("{words}: {other:?}"),
+        }
+    }
+
+    #[test]
+    fn options_and_an_invitation_lead_to_the_same_place() {
+        let expected = Ok(Invitation {
+            server: "https://h:1".to_owned(),
+            room: "ride".to_owned(),
+            token: Some("abc".to_owned()),
+        });
+        for words in [
+            "https://h:1 --room ride --token abc",
+            "https://h:1/r/ride?token=abc",
+            "https://h:1/r/ride --token abc",
+            "https://h:1/r/ride?token=abc --room ride --token of-the-environment",
+        ] {
+            assert_eq!(place_of(words), expected, "{words}");
+        }
+    }
+
+    #[test]
+    fn a_room_is_named_once() {
+        for (words, remedy) in [
+            ("https://h:1", "name it with --room"),
+            (
+                "https://h:1/r/ride --room other",
+                "leave one of the two out",
+            ),
+        ] {
+            let error = place_of(words).expect_err(words);
+            assert!(error.contains(remedy), "{words}: {error}");
+        }
     }
 }

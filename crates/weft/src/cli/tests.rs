@@ -138,7 +138,6 @@ fn bad_arguments_say_what_there_is_instead() {
         ("weft serve --token ä", "openssl rand"),
         ("weft serve --token ", "openssl rand"),
         ("weft call --seconds 1.5", "whole seconds"),
-        ("weft join http://h", "--room"),
         ("weft serve --certificate c.pem", "--key"),
         ("weft serve --listen 8080", "127.0.0.1:8080"),
         (
