@@ -2,6 +2,7 @@
 
 mod calm;
 mod ecn;
+mod lies;
 mod naming;
 mod policy;
 mod world;

@@ -1,6 +1,7 @@
 //! Two sessions and the links between them, in virtual time.
 
 mod figures;
+pub mod lies;
 mod links;
 mod sound;
 
@@ -76,6 +77,7 @@ pub struct World {
     shown: Vec<Shown>,
     keyframe_in: bool,
     sound: Option<sound::Sound>,
+    lies: lies::Lies,
 }
 
 impl World {
@@ -219,6 +221,7 @@ impl World {
             shown: Vec::new(),
             keyframe_in: false,
             sound: None,
+            lies: lies::Lies::default(),
         }
     }
 
@@ -310,20 +313,24 @@ impl World {
         let now = self.now;
         let count = self.links.len();
         for (index, link) in self.links.iter_mut().enumerate() {
-            for (direction, session, path) in [
+            for (direction, session, path, is_report) in [
                 (
                     &mut link.up,
                     &mut self.receiver,
                     receivers_path(index, count),
+                    false,
                 ),
-                (&mut link.down, &mut self.sender, PathId(index as u8)),
+                (&mut link.down, &mut self.sender, PathId(index as u8), true),
             ] {
                 while let Some(departure) = direction.poll(now) {
                     let Departure::Delivered { packet, ecn, .. } = departure else {
                         continue;
                     };
                     let again = packet.has_come.replace(true);
-                    let (protocol, packet) = (packet.protocol, &packet.bytes);
+                    let protocol = packet.protocol;
+                    let told = (protocol == Protocol::Rtcp && is_report)
+                        .then(|| self.lies.told(&packet.bytes));
+                    let packet = told.as_ref().unwrap_or(&packet.bytes);
                     let input = match (protocol, again) {
                         (Protocol::Rtp, false) => Input::Rtp { path, ecn, packet },
                         (Protocol::Rtp, true) => Input::RtpAgain { path, ecn, packet },
