@@ -12,7 +12,7 @@ pub const MARGIN: f64 = 0.05;
 
 /// What the people in a call see and hear, and not how it is brought about:
 /// repair packets or a share of capacity are no better or worse for them.
-const NOTICED: [&str; 17] = [
+const NOTICED: [&str; 19] = [
     "goodput_mbps",
     "fps",
     "fps_norm",
@@ -29,6 +29,8 @@ const NOTICED: [&str; 17] = [
     "ssim",
     "sound_loss",
     "sound_ms_mean",
+    "sound_gap_ms",
+    "sound_gaps",
     "height_px",
 ];
 

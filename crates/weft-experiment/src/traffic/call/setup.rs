@@ -179,11 +179,8 @@ impl SideSetup {
         if self.cameras.len() + self.microphones.len() > MOST_STREAMS {
             return Some("one side of a call has at most 64 cameras and microphones");
         }
-        // Opus frames have 2.5 to 120 ms (RFC 6716 section 2.1.4).
-        let frames = Duration::from_micros(2_500)..=Duration::from_millis(120);
-        let sound = |m: &MicrophoneSetup| frames.contains(&m.packet_time) && m.bytes() > 0;
-        if !self.microphones.iter().all(sound) {
-            return Some("a microphone's packets hold 2.5 to 120 ms, and a byte at least");
+        if let Some(wrong) = self.microphones.iter().find_map(MicrophoneSetup::wrong) {
+            return Some(wrong);
         }
         self.cameras.iter().find_map(|camera| match &camera.source {
             SourceKind::Synthetic(setup) => setup.wrong(),
@@ -218,6 +215,14 @@ impl CameraSetup {
 }
 
 impl MicrophoneSetup {
+    /// What is wrong with it.
+    pub(crate) fn wrong(&self) -> Option<&'static str> {
+        // Opus frames have 2.5 to 120 ms (RFC 6716 section 2.1.4).
+        let frames = Duration::from_micros(2_500)..=Duration::from_millis(120);
+        let holds = frames.contains(&self.packet_time) && self.bytes() > 0;
+        (!holds).then_some("a microphone's packets hold 2.5 to 120 ms, and a byte at least")
+    }
+
     /// Payload of one packet.
     #[must_use]
     pub fn bytes(&self) -> usize {

@@ -4,7 +4,7 @@ use std::ops::RangeInclusive;
 
 use weft_units::{Bytes, Duration, Instant, Rate};
 
-use super::Traffic;
+use super::{MicrophoneSetup, Traffic};
 
 /// An oracle in the place of a call. It knows the present of every link of its
 /// routes and nothing of the future: on each, whenever it is idle, goes the
@@ -19,6 +19,8 @@ pub struct FloorSetup {
     /// the same size. Default 150 kbit/s, chosen by us: a picture fits into
     /// one packet, so that it is the links that set the floor.
     pub rate: Rate,
+    /// Sound goes the same way, beside the pictures. Default: none.
+    pub sound: Option<MicrophoneSetup>,
 }
 
 /// What a floor has shown.
@@ -27,6 +29,8 @@ pub struct FloorRecord {
     /// Each was shown as soon as its last bit had come over one of the routes,
     /// and was newer than the one before.
     pub pictures: Vec<ShownPicture>,
+    /// When a packet of sound came that was newer than all before.
+    pub sound: Vec<Instant>,
 }
 
 /// A picture on a display.
@@ -38,7 +42,7 @@ pub struct ShownPicture {
     pub shown_at: Instant,
 }
 
-/// Beside each picture: IPv4, UDP, RTP with the extensions of a call, and
+/// Beside each picture and packet of sound: IPv4, UDP, RTP with the extensions of a call, and
 /// SRTP's tag.
 const HEADERS: Bytes = Bytes(60);
 
@@ -56,6 +60,12 @@ impl FloorSetup {
     pub fn picture(&self) -> Bytes {
         Bytes((self.rate.as_bps() as f64 / 8.0 / self.frame_rate) as u64) + HEADERS
     }
+
+    /// What a packet of this microphone takes on a link.
+    #[must_use]
+    pub fn packet(microphone: &MicrophoneSetup) -> Bytes {
+        Bytes(microphone.bytes() as u64) + HEADERS
+    }
 }
 
 impl Default for FloorSetup {
@@ -63,6 +73,7 @@ impl Default for FloorSetup {
         FloorSetup {
             frame_rate: 30.0,
             rate: Rate::from_kbps(150),
+            sound: None,
         }
     }
 }
@@ -73,7 +84,10 @@ impl Traffic for FloorSetup {
         if !(1.0..=1_000.0).contains(&self.frame_rate) {
             return Some("a floor has 1 to 1000 pictures a second");
         }
-        (self.rate == Rate::ZERO).then_some("give the floor a rate above zero")
+        if self.rate == Rate::ZERO {
+            return Some("give the floor a rate above zero");
+        }
+        self.sound.as_ref().and_then(MicrophoneSetup::wrong)
     }
 
     fn routes(&self) -> (RangeInclusive<usize>, &'static str) {

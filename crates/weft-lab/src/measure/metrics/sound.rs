@@ -1,20 +1,34 @@
 //! What the people in a call hear.
 
 use weft_experiment::{FlowDetail, StreamRecord};
-use weft_units::Instant;
+use weft_units::{Duration, Instant};
 
 use crate::measure::run::{Run, Value};
-use crate::measure::view::TAIL;
+use crate::measure::view::{SETUP, TAIL};
 use crate::statistics::mean;
 
+/// Longer gaps are heard for certain: ITU-T G.711 Appendix I lets concealed
+/// sound fade to silence by then.
+const HEARD: Duration = Duration::from_millis(60);
+
+type Of = fn(&Heard) -> Option<f64>;
+
+const METRICS: [(&str, Of); 4] = [
+    ("sound_loss", |heard| {
+        (heard.packets > 0).then(|| 1.0 - heard.latency.len() as f64 / heard.packets as f64)
+    }),
+    ("sound_ms_mean", |heard| mean(heard.latency.iter().copied())),
+    ("sound_gap_ms", |heard| {
+        heard.gaps.iter().max().map(|gap| gap.as_millis_f64())
+    }),
+    ("sound_gaps", |heard| {
+        let long = heard.gaps.iter().filter(|gap| **gap > HEARD);
+        Some(long.count() as f64)
+    }),
+];
+
 pub fn measure(run: &Run<'_>, values: &mut Vec<Value>) {
-    let metrics: [(&str, Of); 2] = [
-        ("sound_loss", |heard| {
-            (heard.packets > 0).then(|| 1.0 - heard.latency.len() as f64 / heard.packets as f64)
-        }),
-        ("sound_ms_mean", |heard| mean(heard.latency.iter().copied())),
-    ];
-    for (name, of) in metrics {
+    for (name, of) in METRICS {
         let over = |flows: &[usize]| {
             let heard = flows.iter().flat_map(|&flow| microphones(run, flow));
             mean(heard.filter_map(|heard| of(&heard)))
@@ -23,32 +37,38 @@ pub fn measure(run: &Run<'_>, values: &mut Vec<Value>) {
     }
 }
 
-type Of = fn(&Heard) -> Option<f64>;
-
 /// A microphone's packets from one end to the other.
 struct Heard {
     packets: usize,
     /// From recording to release, milliseconds, of those that were.
     latency: Vec<f64>,
+    /// Times from one that was played to the next.
+    gaps: Vec<Duration>,
 }
 
-/// Every microphone of a caller.
+/// Every microphone of a caller, or the sound of an oracle.
 fn microphones(run: &Run<'_>, flow: usize) -> Vec<Heard> {
-    let (Some(setup), FlowDetail::Call(record)) = (
-        run.setup.flows[flow].traffic().media(),
-        &run.record.flows[flow].detail,
-    ) else {
-        return Vec::new();
-    };
-    // Cameras come before microphones.
-    let cameras = setup.caller.cameras.len();
-    let streams = record.caller.streams.iter().skip(cameras);
-    streams.map(|stream| heard(run, flow, stream)).collect()
+    let (from, end) = run.active(flow);
+    let window = (Instant::ZERO + from, Instant::ZERO + end);
+    let traffic = run.setup.flows[flow].traffic();
+    match (traffic.media(), &run.record.flows[flow].detail) {
+        (Some(setup), FlowDetail::Call(record)) => {
+            // Cameras come before microphones.
+            let cameras = setup.caller.cameras.len();
+            let streams = record.caller.streams.iter().skip(cameras);
+            streams.map(|stream| heard(stream, window)).collect()
+        }
+        // Its packets have no loss and no delay that a call's could have.
+        (_, FlowDetail::Floor(floor)) if !floor.sound.is_empty() => vec![Heard {
+            packets: 0,
+            latency: Vec::new(),
+            gaps: gaps(floor.sound.clone(), window),
+        }],
+        _ => Vec::new(),
+    }
 }
 
-fn heard(run: &Run<'_>, flow: usize, stream: &StreamRecord) -> Heard {
-    let (from, end) = run.active(flow);
-    let (from, end) = (Instant::ZERO + from, Instant::ZERO + end);
+fn heard(stream: &StreamRecord, (from, end): (Instant, Instant)) -> Heard {
     // The last ones may still be on their way.
     let measured = |at: Instant| at >= from && at + TAIL < end;
     let packets = stream.frames.iter().filter(|f| measured(f.captured_at));
@@ -56,8 +76,24 @@ fn heard(run: &Run<'_>, flow: usize, stream: &StreamRecord) -> Heard {
         let played = frame.shown?.at;
         Some(played.saturating_since(frame.captured_at).as_millis_f64())
     });
+    let played = stream.frames.iter().filter_map(|frame| frame.shown);
     Heard {
         packets: packets.clone().count(),
         latency: latency.collect(),
+        gaps: gaps(played.map(|shown| shown.at).collect(), (from, end)),
     }
+}
+
+/// Times without a new packet, as far as they lie in the window: until its end,
+/// and from its beginning if a call takes longer than that to begin.
+fn gaps(mut played: Vec<Instant>, (from, end): (Instant, Instant)) -> Vec<Duration> {
+    played.sort();
+    played.push(end);
+    let wait = played[0].min(end).saturating_since(from);
+    let begins = (wait > SETUP).then_some(wait);
+    let between = played.windows(2).filter_map(|pair| {
+        let gap = pair[1].min(end).saturating_since(pair[0].max(from));
+        (gap > Duration::ZERO).then_some(gap)
+    });
+    begins.into_iter().chain(between).collect()
 }

@@ -155,6 +155,12 @@ metrics! {
     sound_ms_mean "Sound latency" ["ms"] Lower:
         "from the recording of a packet of sound to its release for playing, mean; mean of the microphones",
         "ITU-T G.114";
+    sound_gap_ms "Longest gap in the sound" ["ms"] Lower:
+        "longest time from the play-out of a packet of sound to that of the next, as far as it was measured; a packet's own 20 ms are in it; mean of the microphones; the time after the last packet counts, and so does the time before a call's first one if it is more than 1 s",
+        "chosen by us, as freezes are counted of pictures";
+    sound_gaps "Gaps in the sound" ["1"] Lower:
+        "number of these times that are over 60 ms; mean of the microphones",
+        "ITU-T G.711 Appendix I: after 60 ms concealed sound is silent";
     height_px "Picture height" ["px"] Higher:
         "lines of the frames shown, mean; mean of the cameras",
         "W3C webrtc-stats, frameHeight";

@@ -9,6 +9,7 @@ mod pictures;
 
 pub use counters::logs;
 pub use frames::{TAIL, shown, streams};
+pub use pictures::SETUP;
 
 use super::run::Run;
 

@@ -6,9 +6,9 @@ use weft_units::{Duration, Freezes, Instant};
 
 use super::{Frozen, View};
 
-/// A call that begins may take so long to the first picture and is not frozen;
-/// chosen by us: its set-up takes three round trips at most.
-const SETUP: Duration = Duration::from_secs(1);
+/// A call that begins may take so long to the first picture and is not frozen,
+/// nor silent; chosen by us: its set-up takes three round trips at most.
+pub const SETUP: Duration = Duration::from_secs(1);
 
 /// Of the pictures that were taken within the window.
 pub fn view(pictures: &[ShownPicture], (from, end): (Instant, Instant)) -> View {

@@ -104,7 +104,7 @@ impl Fields for Call {
         let session = match (&system.way, limits) {
             (_, Some(limits)) => &app::session(limits, &mut side),
             (Way::Session(session), None) => session,
-            (Way::Floor(rate), None) => return Ok(FlowKind::Floor(self.floor(*rate))),
+            (Way::Floor(rate), None) => return Ok(FlowKind::Floor(self.floor(*rate, sound))),
         };
         side.scheduler = session.scheduler;
         side.preference = session.preference;
@@ -123,10 +123,11 @@ impl Fields for Call {
 
 impl Call {
     /// Of one camera: what several could each have, were they alone.
-    fn floor(&self, rate: Rate) -> FloorSetup {
+    fn floor(&self, rate: Rate, sound: Option<MicrophoneSetup>) -> FloorSetup {
         FloorSetup {
             frame_rate: self.frame_rate(),
             rate,
+            sound,
         }
     }
 

@@ -1,4 +1,4 @@
-use weft_experiment::{FloorSetup, FlowKind};
+use weft_experiment::{FloorSetup, FlowKind, MicrophoneSetup};
 use weft_units::Rate;
 
 use crate::scenario::Scenario;
@@ -14,12 +14,17 @@ fn read(systems: &str, call: &str) -> Result<Scenario, String> {
 #[test]
 fn the_floor_takes_a_rate_and_links_like_other_systems() {
     let systems = "\"floor\", \"floor/1.5mbit@b\"";
-    let scenario = read(systems, "frame-rate = 15, streams = 3").unwrap();
+    let call = "frame-rate = 15, streams = 3, sound = \"32kbit\"";
+    let scenario = read(systems, call).unwrap();
     let flow = |variant: usize| &scenario.variants[variant].setup.flows[0];
     let floor = |rate| {
         FlowKind::Floor(FloorSetup {
             frame_rate: 15.0,
             rate,
+            sound: Some(MicrophoneSetup {
+                rate: Rate::from_kbps(32),
+                ..MicrophoneSetup::default()
+            }),
         })
     };
     assert_eq!(flow(0).kind, floor(Rate::from_kbps(150)));

@@ -5,7 +5,7 @@
 mod crossing;
 
 use weft_experiment::{FloorRecord, FloorSetup, FlowDetail, Hop, Route, ShownPicture};
-use weft_units::{Duration, Instant};
+use weft_units::{Bytes, Duration, Instant};
 
 use crate::network::Network;
 use crate::packet::Packet;
@@ -16,7 +16,8 @@ use crossing::{Crossing, Picture};
 pub(crate) struct FloorFlow {
     setup: FloorSetup,
     span: Span,
-    ways: Vec<Way>,
+    pictures: Vec<Way>,
+    sound: Vec<Way>,
     /// The end of the latest period.
     until: Instant,
 }
@@ -37,22 +38,38 @@ impl FloorFlow {
             access_delay: route.access_delay,
             links: route.hops.iter().map(crossing).collect(),
         };
+        let ways = || routes.iter().map(way).collect();
         FloorFlow {
             setup,
             span,
-            ways: routes.iter().map(way).collect(),
+            pictures: ways(),
+            sound: ways(),
             until: Instant::ZERO,
         }
     }
 
-    /// When each picture is taken.
-    fn captured(&self) -> Vec<Instant> {
+    /// When each picture, or packet of sound, is taken, so many a second.
+    fn captured(&self, per_second: f64) -> Vec<Instant> {
         let end = self.span.stop.unwrap_or(self.until).min(self.until);
-        let frame_rate = self.setup.frame_rate;
-        let at = |number| Duration::from_secs_f64(f64::from(number) / frame_rate);
-        let pictures = (0_u32..).map(|number| self.span.start + at(number));
-        pictures.take_while(|at| *at < end).collect()
+        let at = |number| Duration::from_secs_f64(f64::from(number) / per_second);
+        let taken = (0_u32..).map(|number| self.span.start + at(number));
+        taken.take_while(|at| *at < end).collect()
     }
+}
+
+/// What came over these ways of what was taken then, and was newer than all
+/// before.
+fn cross(ways: &mut [Way], captured: &[Instant], size: Bytes, until: Instant) -> Vec<Picture> {
+    let mut arrived = Vec::new();
+    for way in ways {
+        let taken = captured.iter().zip(0..).map(|(&at, number)| Picture {
+            at: at + way.access_delay,
+            number,
+        });
+        let cross = |pictures: Vec<_>, link: &mut Crossing| link.cross(&pictures, size, until);
+        arrived.extend(way.links.iter_mut().fold(taken.collect(), cross));
+    }
+    shown(arrived, until).collect()
 }
 
 impl Flow for FloorFlow {
@@ -65,23 +82,22 @@ impl Flow for FloorFlow {
     }
 
     fn detail(&mut self) -> FlowDetail {
-        let (size, until) = (self.setup.picture(), self.until);
-        let captured = self.captured();
-        let mut arrived = Vec::new();
-        for way in &mut self.ways {
-            let taken = captured.iter().zip(0..).map(|(&at, number)| Picture {
-                at: at + way.access_delay,
-                number,
-            });
-            let cross = |pictures: Vec<_>, link: &mut Crossing| link.cross(&pictures, size, until);
-            arrived.extend(way.links.iter_mut().fold(taken.collect(), cross));
-        }
-        let shown = shown(arrived, until).map(|picture| ShownPicture {
+        let until = self.until;
+        let captured = self.captured(self.setup.frame_rate);
+        let seen = cross(&mut self.pictures, &captured, self.setup.picture(), until);
+        let pictures = seen.into_iter().map(|picture| ShownPicture {
             captured_at: captured[picture.number],
             shown_at: picture.at,
         });
+        let sound = self.setup.sound.map(|microphone| {
+            let recorded = self.captured(1.0 / microphone.packet_time.as_secs_f64());
+            let size = FloorSetup::packet(&microphone);
+            cross(&mut self.sound, &recorded, size, until)
+        });
+        let heard = sound.into_iter().flatten();
         FlowDetail::Floor(FloorRecord {
-            pictures: shown.collect(),
+            pictures: pictures.collect(),
+            sound: heard.map(|packet| packet.at).collect(),
         })
     }
 }

@@ -225,3 +225,34 @@ fn where_stations_share_there_is_no_floor() {
     let error = crate::run(&setup, 1, &mut ()).expect_err("nobody knows its capacity");
     assert!(error.to_string().contains("share a medium"), "{error}");
 }
+
+#[test]
+fn sound_goes_beside_the_pictures() {
+    // 50 bytes of sound and 60 of headers each 20 ms, 8.8 ms at 100 kbit/s,
+    // over a link that stands still from 100 to 195 ms.
+    let mut spec = link("rate=100kbit,delay=5ms");
+    let steps = [(0, 100), (100, 0), (195, 100)];
+    let steps = steps.map(|(ms, kbps)| (MS * ms, Rate::from_kbps(kbps)));
+    spec.capacity = Capacity::Schedule(Schedule::new(steps.to_vec()).expect("a schedule"));
+    let mut setup = Setup::new(MS * 400);
+    setup.links.push(LinkSetup::symmetric("link", &spec));
+    let floor = FloorSetup {
+        sound: Some(weft_experiment::MicrophoneSetup::default()),
+        ..FloorSetup::default()
+    };
+    let flow = FlowSetup::new("call", Route::forward(&[0]), FlowKind::Floor(floor));
+    setup.flows.push(flow);
+    let record = crate::run(&setup, 1, &mut ()).expect("a setup that can be run");
+    let FlowDetail::Floor(floor) = &record.flows[0].detail else {
+        panic!("no floor");
+    };
+    let ms = |at: &Instant| at.saturating_since(Instant::ZERO).as_millis_f64();
+    let heard: Vec<f64> = floor.sound.iter().map(ms).collect();
+    // The packet of 180 ms is the newest when it goes on; its bits and those of
+    // 200 ms leave one after the other.
+    let expected = [
+        13.8, 33.8, 53.8, 73.8, 93.8, 208.8, 217.6, 233.8, 253.8, 273.8, 293.8, 313.8, 333.8,
+        353.8, 373.8, 393.8,
+    ];
+    assert_eq!(heard, expected);
+}

@@ -3,8 +3,8 @@
 use weft_experiment::{
     CallRecord, CallSetup, CameraSetup, CongestionKind, DelaySample, Distribution, FlowDetail,
     FlowKind, FlowRecord, FlowSetup, FrameRecord, FrameShown, LegRecord, LegSample, LinkRecord,
-    LinkSetup, ModelSetup, Quality, Record, Route, RouteRecord, Setup, SideRecord, SideSetup,
-    StationRecord, StreamRecord, TcpRecord, TcpSetup, Transfer,
+    LinkSetup, MicrophoneSetup, ModelSetup, Quality, Record, Route, RouteRecord, Setup, SideRecord,
+    SideSetup, StationRecord, StreamRecord, TcpRecord, TcpSetup, Transfer,
 };
 use weft_units::{Bytes, Codec, Duration, Freezes, Instant, Rate};
 
@@ -73,6 +73,16 @@ impl Small {
     /// The same with frames that were sent back.
     pub fn both_ways(seconds: u64, there: &[FrameRecord], back: &[FrameRecord]) -> Small {
         Small::of_call(seconds, &[there], &[back])
+    }
+
+    /// A call of one microphone, whose packets these are.
+    pub fn sound(seconds: u64, packets: &[FrameRecord]) -> Small {
+        let mut small = Small::call(seconds, &[packets]);
+        if let FlowKind::Call(setup) = &mut small.setup.flows[0].kind {
+            setup.caller.cameras.clear();
+            setup.caller.microphones.push(MicrophoneSetup::default());
+        }
+        small
     }
 
     fn of_call(seconds: u64, there: &[&[FrameRecord]], back: &[&[FrameRecord]]) -> Small {

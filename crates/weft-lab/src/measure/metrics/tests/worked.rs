@@ -169,3 +169,34 @@ fn no_picture_and_the_last_picture_count_to_the_end() {
     assert_eq!(frozen(&call, 0), (2.99, 1.0));
     assert_eq!(frozen(&call, 500), (2.99, 1.0));
 }
+
+#[test]
+fn sound_has_gaps_where_nothing_new_is_played() {
+    let spoken = |lost: std::ops::Range<u64>| {
+        let packet = |n| match lost.contains(&n) {
+            true => unseen(n * 20),
+            false => frame(n * 20),
+        };
+        Small::sound(2, &(0..100).map(packet).collect::<Vec<_>>())
+    };
+    // Two packets of 20 ms are missing: 60 ms from the one before to the one
+    // behind, and that is not yet too long.
+    let two = spoken(10..12);
+    near(two.value("sound_gap_ms"), 60.0);
+    near(two.value("sound_gaps"), 0.0);
+    let three = spoken(10..13);
+    near(three.value("sound_gap_ms"), 80.0);
+    near(three.value("sound_gaps"), 1.0);
+    // The gap from 230 to 310 ms, from 250 ms on; and not when it is over.
+    near(three.value_from(250, "sound_gap_ms"), 60.0);
+    near(three.value_from(320, "sound_gap_ms"), 20.0);
+    // The packet before the last 20 is played at 1630 ms.
+    near(spoken(80..100).value("sound_gap_ms"), 370.0);
+    // A call may take a second to begin: here it is 1.05 and 1.07 s.
+    near(spoken(0..50).value("sound_gaps"), 1.0);
+    near(spoken(0..47).value("sound_gaps"), 0.0);
+    near(spoken(0..100).value("sound_gap_ms"), 2000.0);
+    near(spoken(0..100).value("sound_gaps"), 1.0);
+    // Pictures are no sound.
+    assert_eq!(Small::call(2, &[&film(0, 2000)]).value("sound_gaps"), None);
+}
