@@ -46,6 +46,9 @@ pub struct SideSetup {
     pub path_limits: Limits,
     /// What it sends at most over all paths together.
     pub max_rate: Rate,
+    /// How much faster its clock is than that of the run, in millionths.
+    /// Default 0.
+    pub clock_ppm: i32,
 }
 
 /// A camera with its encoder.
@@ -158,6 +161,7 @@ impl SideSetup {
             controller: defaults.controller,
             weight: defaults.weight,
             path_limits: defaults.path_limits,
+            clock_ppm: 0,
         }
     }
 
@@ -174,6 +178,11 @@ impl SideSetup {
     }
 
     fn wrong(&self) -> Option<&'static str> {
+        /// Ten times what a quartz is allowed; chosen by us.
+        const MOST_PPM: u32 = 1_000;
+        if self.clock_ppm.unsigned_abs() > MOST_PPM {
+            return Some("a clock is at most 1000 millionths too fast or too slow");
+        }
         /// SSRCs and identifiers are drawn up for so many; chosen by us.
         const MOST_STREAMS: usize = 64;
         if self.cameras.len() + self.microphones.len() > MOST_STREAMS {

@@ -55,6 +55,9 @@ fn lacking_of_call(call: &CallSetup, client: &Client) -> Option<&'static str> {
     let sides = [&call.caller, &call.callee];
     let mut cameras = sides.iter().flat_map(|side| &side.cameras);
     let is_h264 = cameras.any(|camera| camera::codec(&camera.source) == Codec::H264);
+    if sides.iter().any(|side| side.clock_ppm != 0) {
+        return Some("has a clock that is made to go wrong");
+    }
     match client {
         // It is told nothing.
         Client::Exec(_) => None,

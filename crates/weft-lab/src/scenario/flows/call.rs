@@ -52,6 +52,7 @@ pub struct Call {
     frame_rate: Option<Spanned<u32>>,
     sound: Option<Spanned<Speed>>,
     weight: Option<Spanned<f64>>,
+    clock_ppm: Option<Spanned<i32>>,
 }
 
 /// Who films in a call.
@@ -116,6 +117,7 @@ impl Fields for Call {
             Media::BothWays => CallSetup::both_ways(side),
         };
         call.callee.ablation = session.ablation;
+        call.callee.clock_ppm = self.clock_ppm.as_ref().map_or(0, |ppm| *ppm.get_ref());
         call.level = session.level;
         Ok(FlowKind::Call(Box::new(call)))
     }
@@ -151,6 +153,7 @@ impl Call {
             ("frame-rate", self.frame_rate.as_ref().map(Spanned::span)),
             ("sound", self.sound.as_ref().map(Spanned::span)),
             ("weight", self.weight.as_ref().map(Spanned::span)),
+            ("clock-ppm", self.clock_ppm.as_ref().map(Spanned::span)),
         ];
         if let Some((field, place)) = own.into_iter().find_map(|(f, place)| Some((f, place?))) {
             let message = format!(

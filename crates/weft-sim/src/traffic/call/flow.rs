@@ -127,7 +127,8 @@ impl CallFlow {
     fn drain(&mut self, now: Instant, end: End, network: &mut Network) {
         let (own, other) = (end as usize, end.other() as usize);
         while let Some(sides) = &mut self.sides
-            && let Some(action) = sides[own].poll_action(now)
+            && let clock = sides[own].clock
+            && let Some(action) = sides[own].poll_action(clock.at(now))
         {
             match action {
                 Action::Transmit(transmit) => self.transmit(now, end, transmit, network),
@@ -138,12 +139,13 @@ impl CallFlow {
                 }
                 Action::Show(stream, frame) => {
                     if let Some(frames) = self.frames[other].get_mut(stream) {
-                        frames.show(now, &frame);
+                        frames.show(now, clock, &frame);
                     }
                 }
             }
         }
-        let due = self.sides.as_mut().and_then(|sides| sides[own].due());
+        let side = self.sides.as_mut().map(|sides| &mut sides[own]);
+        let due = side.and_then(|side| Some(side.clock.when(side.due()?)));
         network.set_timer(self.slots[own], due.map(|at| at.max(now)));
     }
 
@@ -193,7 +195,8 @@ impl Flow for CallFlow {
         let end = End::BOTH[key as usize];
         if let Some(sides) = &mut self.sides {
             let index = end as usize;
-            sides[index].on_time(now, &mut self.frames[index]);
+            let at = sides[index].clock.at(now);
+            sides[index].on_time(at, &mut self.frames[index]);
         }
         self.drain(now, end, network);
     }
@@ -212,6 +215,7 @@ impl Flow for CallFlow {
         let ecn = packet.ecn;
         let arrived = self.store.arrive(key);
         let packet = arrived.bytes;
+        let at = side.clock.at(now);
         side.pass_signs_of_life();
         let input = match (arrived.content, arrived.again) {
             (Content::Rtp, false) => Some(Input::Rtp { path, ecn, packet }),
@@ -219,12 +223,12 @@ impl Flow for CallFlow {
             (Content::Rtcp, false) => Some(Input::Rtcp { path, packet }),
             (Content::Rtcp, true) => None,
             (Content::Stun, _) => {
-                side.association.on_datagram(now, path, packet);
+                side.association.on_datagram(at, path, packet);
                 None
             }
         };
         if let Some(input) = input {
-            side.session.handle_input(now, input);
+            side.session.handle_input(at, input);
         }
         self.release(key, end.other());
         self.drain(now, end, network);

@@ -5,6 +5,7 @@
 //! and no cipher.
 
 mod association;
+mod clock;
 mod flow;
 mod side;
 mod sink;

@@ -8,10 +8,14 @@ use weft_wire::rtp::ExtensionMap;
 
 use super::End;
 use super::association::{self, Association};
+use super::clock::Clock;
 use super::sink::Frames;
 use super::streams::{Outgoing, Source, incoming, outgoing};
 
+/// All its times are those of its own clock, until [`Side::take_record`] gives
+/// them as the run has them.
 pub(super) struct Side {
+    pub clock: Clock,
     pub session: Session,
     pub association: Association,
     /// What the session wanted when [`Side::due`] last asked it.
@@ -71,6 +75,7 @@ impl Side {
             session.handle_input(now, Input::PathUp { path, rtt });
         }
         Side {
+            clock: Clock::new(now, own.clock_ppm),
             session,
             association,
             session_due: None,
@@ -211,6 +216,16 @@ impl Side {
 
     /// What this end measured; `receivers` are the other end's session's.
     pub fn take_record(&mut self, frames: &mut [Frames], other: &Side) -> SideRecord {
+        let clock = self.clock;
+        let in_run = |at: &mut Instant| *at = clock.when(*at);
+        for (outgoing, frames) in self.outgoing.iter_mut().zip(frames.iter_mut()) {
+            let captured = frames.records.iter_mut().map(|f| &mut f.captured_at);
+            captured
+                .chain(&mut outgoing.keyframe_requests)
+                .for_each(in_run);
+        }
+        let changes = self.path_changes.iter_mut();
+        changes.map(|change| &mut change.at).for_each(in_run);
         let stats = self.session.stats();
         let received = other.session.stats().receivers;
         let each = self.outgoing.iter_mut().zip(frames).enumerate();

@@ -4,6 +4,7 @@ use weft_experiment::{FrameRecord, FrameShown};
 use weft_session::ReceivedFrame;
 use weft_units::{Bytes, Freezes, Instant};
 
+use super::clock::Clock;
 use super::source::EncodedFrame;
 
 /// The number of a frame stands in its bytes here, clear of what payload
@@ -50,15 +51,16 @@ impl Frames {
         &buffer[..size.0 as usize]
     }
 
-    /// A frame is due for display. One that was never sent is ignored.
-    pub fn show(&mut self, now: Instant, frame: &ReceivedFrame) {
+    /// A frame of the receiver's session, whose clock this is, is due for
+    /// display. One that was never sent is ignored.
+    pub fn show(&mut self, now: Instant, clock: Clock, frame: &ReceivedFrame) {
         let number = frame.data.get(NUMBER_AT..NUMBER_AT + 8);
         let number = number.and_then(|bytes| Some(u64::from_be_bytes(bytes.try_into().ok()?)));
         let record = number.and_then(|n| self.records.get_mut(n as usize));
         if let Some(record) = record {
             record.shown = Some(FrameShown {
                 at: now,
-                complete_at: frame.complete_at,
+                complete_at: clock.when(frame.complete_at),
                 lateness: frame.lateness,
                 construction: frame.construction_delay(),
                 skew: frame.path_skew().unwrap_or_default(),
