@@ -18,6 +18,8 @@ pub struct Config {
     /// By what a peer that knows no paths names packets in its feedback.
     /// Default: transport-wide numbers.
     pub naming: Naming,
+    /// How the peer is told of the packets that come. Default: quickly.
+    pub reporting: Reporting,
     /// Which packets go over which path.
     pub scheduler: SchedulerKind,
     /// What the call is to be spared first. Default: balanced.
@@ -61,6 +63,7 @@ impl Config {
         Config {
             extensions,
             naming: Naming::Transport,
+            reporting: Reporting::default(),
             scheduler: SchedulerKind::default(),
             preference: Preference::default(),
             ablation: Ablation::None,
@@ -141,6 +144,45 @@ pub enum Naming {
     /// The stream and its own sequence number (RFC 8888). This feedback has
     /// room for ECN marks.
     Stream,
+}
+
+/// How a receiver tells of the packets that come.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Reporting {
+    /// Every 10 ms where there is a choice of paths, else every 25, and over two
+    /// paths if it can.
+    #[default]
+    Quick,
+    /// As browsers do: sixteen times a second, over one path. For experiments;
+    /// real peers are told quickly.
+    Browser,
+}
+
+impl Reporting {
+    /// All of them, for help texts.
+    pub const ALL: [Reporting; 2] = [Reporting::Quick, Reporting::Browser];
+
+    /// The name in scenario files.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Reporting::Quick => "quick",
+            Reporting::Browser => "browser",
+        }
+    }
+}
+
+/// Nobody reports like this.
+#[derive(Debug, PartialEq, Eq, thiserror::Error)]
+#[error("there are no reports `{0}`; write quick or browser")]
+pub struct UnknownReporting(String);
+
+impl FromStr for Reporting {
+    type Err = UnknownReporting;
+    fn from_str(s: &str) -> Result<Reporting, UnknownReporting> {
+        let found = Reporting::ALL.into_iter().find(|kind| kind.name() == s);
+        found.ok_or_else(|| UnknownReporting(s.to_owned()))
+    }
 }
 
 /// One stream that this side sends.

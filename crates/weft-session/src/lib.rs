@@ -25,7 +25,8 @@ mod stats;
 
 pub use ablation::{Ablation, UnknownAblation};
 pub use config::{
-    Config, Feedback, Level, Naming, ReceiveStreamConfig, SendStreamConfig, UnknownLevel,
+    Config, Feedback, Level, Naming, ReceiveStreamConfig, Reporting, SendStreamConfig,
+    UnknownLevel, UnknownReporting,
 };
 pub use event::{Event, Frame, Input, Output, Protocol, Transmit};
 pub use path::{EcnState, PathQualityStats, PathState};

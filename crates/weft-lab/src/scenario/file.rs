@@ -59,6 +59,7 @@ pub struct System {
     pub protection: Option<Text>,
     pub controller: Option<Text>,
     pub level: Option<Text>,
+    pub reports: Option<Text>,
     pub links: Option<Spanned<Vec<Text>>>,
     /// Taken out before the file is read, and laid over it.
     #[expect(dead_code, reason = "a `set` that is no table is refused here")]

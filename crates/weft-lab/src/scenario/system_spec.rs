@@ -1,7 +1,7 @@
 //! How a call uses its links, and the names of the ways that are known.
 
 use weft_cc::ControllerKind;
-use weft_session::{Ablation, Level, Preference, ProtectionKind, SchedulerKind};
+use weft_session::{Ablation, Level, Preference, ProtectionKind, Reporting, SchedulerKind};
 use weft_units::Rate;
 
 /// Plain WebRTC: one path, the controller as browsers have it.
@@ -55,6 +55,8 @@ pub struct SessionSpec {
     pub controller: ControllerKind,
     /// What the two ends know of paths.
     pub level: Level,
+    /// How the receiver tells of the packets that come.
+    pub reporting: Reporting,
 }
 
 impl SessionSpec {
@@ -107,6 +109,7 @@ impl Default for SessionSpec {
             protection: ProtectionKind::default(),
             controller: ControllerKind::Gcc,
             level: Level::Full,
+            reporting: Reporting::default(),
         }
     }
 }

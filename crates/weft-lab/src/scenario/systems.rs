@@ -8,7 +8,7 @@ use toml::Spanned;
 use weft_cc::ControllerKind;
 use weft_experiment::FloorSetup;
 use weft_session::protection::UnknownProtection;
-use weft_session::{Ablation, Level, Preference, ProtectionKind, SchedulerKind};
+use weft_session::{Ablation, Level, Preference, ProtectionKind, Reporting, SchedulerKind};
 use weft_units::Rate;
 
 use super::file::File;
@@ -79,6 +79,10 @@ fn defined(source: &Source, file: &File, name: &str) -> Result<SystemSpec, Scena
     if let Some(text) = &entry.level {
         let level = text.get_ref().parse::<Level>();
         spec.level = level.map_err(|error| source.error(text.span(), error.to_string()))?;
+    }
+    if let Some(text) = &entry.reports {
+        let reporting = text.get_ref().parse::<Reporting>();
+        spec.reporting = reporting.map_err(|error| source.error(text.span(), error.to_string()))?;
     }
     if let Some(text) = &entry.controller {
         spec.controller = controller(source, text.get_ref(), text.span())?;

@@ -56,3 +56,21 @@ fn marks_come_back_by_stream() {
     assert!(marked > 10, "{marked} marked");
     assert!((told..told + 20).contains(&marked), "{told} of {marked}");
 }
+
+#[test]
+fn a_browser_reports_sixteen_times_a_second_by_one_path() {
+    let links = [link("rate=6mbit,delay=15ms"), link("rate=4mbit,delay=35ms")];
+    let mut world = World::with_a_browser(4, &links);
+    world.run(seconds(10));
+    let reports = |world: &World| [0, 1].map(|link| world.sent_to_sender_on(link));
+    let before = reports(&world);
+    world.run(seconds(10));
+    let after = reports(&world);
+    // Sixteen a second, and what is asked for.
+    let near = after[0] - before[0];
+    assert!((150..=185).contains(&near), "{near}");
+    assert_eq!(after[1] - before[1], 0);
+    let mut quick = World::with_transport_numbers(4, &links, SchedulerKind::Weft);
+    quick.run(seconds(10));
+    assert!(reports(&quick).iter().all(|count| *count > 500));
+}

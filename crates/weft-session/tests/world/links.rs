@@ -1,6 +1,6 @@
 //! Links that change in one way only.
 
-use weft_session::{Ablation, Config, Input, SchedulerKind};
+use weft_session::{Ablation, Config, Input, Reporting, SchedulerKind};
 use weft_units::{Bytes, PathId, Rate, Ssrc};
 use weft_wire::rtp::ExtensionMap;
 
@@ -21,6 +21,17 @@ impl World {
         };
         let mut config = Config::new(extensions, Ssrc(1));
         (config.scheduler, config.ablation) = (scheduler, ablation);
+        World::with_config(seed, specs, config, true)
+    }
+
+    /// A peer that reports as browsers do.
+    pub fn with_a_browser(seed: u64, specs: &[weft_links::LinkSpec]) -> World {
+        let extensions = ExtensionMap {
+            transport_sequence: Some(3),
+            ..ExtensionMap::default()
+        };
+        let mut config = Config::new(extensions, Ssrc(1));
+        config.reporting = Reporting::Browser;
         World::with_config(seed, specs, config, true)
     }
 

@@ -2,7 +2,7 @@ use std::ops::RangeInclusive;
 
 use weft_cc::{ControllerKind, Limits};
 use weft_publish::Degradation;
-use weft_session::{Ablation, Config, Level, Preference, ProtectionKind, SchedulerKind};
+use weft_session::{Ablation, Config, Level, Preference, ProtectionKind, Reporting, SchedulerKind};
 use weft_units::{Bytes, Duration, Rate};
 
 use super::{ModelSetup, SyntheticSetup};
@@ -46,6 +46,8 @@ pub struct SideSetup {
     pub path_limits: Limits,
     /// What it sends at most over all paths together.
     pub max_rate: Rate,
+    /// How it tells the other side of the packets that come. Default quickly.
+    pub reporting: Reporting,
     /// How much faster its clock is than that of the run, in millionths.
     /// Default 0.
     pub clock_ppm: i32,
@@ -161,6 +163,7 @@ impl SideSetup {
             controller: defaults.controller,
             weight: defaults.weight,
             path_limits: defaults.path_limits,
+            reporting: defaults.reporting,
             clock_ppm: 0,
         }
     }
@@ -170,6 +173,7 @@ impl SideSetup {
         config.scheduler = self.scheduler;
         config.preference = self.preference;
         config.ablation = self.ablation;
+        config.reporting = self.reporting;
         config.protection = self.protection;
         config.controller = self.controller;
         config.weight = self.weight;

@@ -2,7 +2,7 @@
 
 use weft_experiment::{CallSetup, FlowSetup, Setup};
 use weft_links::TrafficClass;
-use weft_session::{Ablation, Policy};
+use weft_session::{Ablation, Policy, Reporting};
 use weft_units::Codec;
 
 use super::client::{Client, camera};
@@ -64,6 +64,9 @@ fn lacking_of_call(call: &CallSetup, client: &Client) -> Option<&'static str> {
         _ if call.caller.weight.to_bits() != 1.0_f64.to_bits() => Some("has a weight"),
         Client::Weft if call.caller.ablation != Ablation::None => {
             Some("is made by a system `without` a part")
+        }
+        Client::Weft if call.callee.reporting != Reporting::default() => {
+            Some("has reports like a browser's")
         }
         Client::Weft => None,
         _ => is_h264.then_some("has the encoder h264, with a client that takes its own"),

@@ -117,6 +117,7 @@ impl Fields for Call {
             Media::BothWays => CallSetup::both_ways(side),
         };
         call.callee.ablation = session.ablation;
+        call.callee.reporting = session.reporting;
         call.callee.clock_ppm = self.clock_ppm.as_ref().map_or(0, |ppm| *ppm.get_ref());
         call.level = session.level;
         Ok(FlowKind::Call(Box::new(call)))

@@ -1,3 +1,6 @@
+use weft_experiment::SideSetup;
+use weft_session::Reporting;
+
 use super::*;
 
 #[test]
@@ -43,8 +46,10 @@ line = "rate=2mbit"
 [flows.call]
 kind = "call"
 temporal-layers = 3
+clock-ppm = -100
 [system.browser]
 level = "sender-side"
+reports = "browser"
 "#;
     let scenario = parse(CALL, &[]).unwrap();
     let FlowKind::Call(call) = &scenario.variants[0].setup.flows[0].kind else {
@@ -55,6 +60,14 @@ level = "sender-side"
         panic!("no model");
     };
     assert_eq!(model.temporal_layers, 3);
+    // Both are the receiver's.
+    let of = |side: &SideSetup| (side.reporting, side.clock_ppm);
+    assert_eq!(of(&call.caller), (Reporting::Quick, 0));
+    assert_eq!(of(&call.callee), (Reporting::Browser, -100));
+    let error = parse(&CALL.replace("\"browser\"\n", "\"firefox\"\n"), &[]).unwrap_err();
+    assert!(error.contains("write quick or browser"), "{error}");
+    let error = parse(&CALL.replace("-100", "2000"), &[]).unwrap_err();
+    assert!(error.contains("at most 1000 millionths"), "{error}");
     let error = parse(&CALL.replace("sender-side", "half"), &[]).unwrap_err();
     assert!(error.contains("write full, sender-side"), "{error}");
     let error = parse(&CALL.replace("= 3", "= 2"), &[]).unwrap_err();
