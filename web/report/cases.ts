@@ -33,6 +33,7 @@ export function under(data: Data, chosen: string): Data {
     differences: renamed(data.differences).map((row) => ({ ...row, baseline: short.get(row.baseline) ?? row.baseline })),
     worse_than_single: renamed(data.worse_than_single),
     cdfs: renamed(data.cdfs),
+    profiles: renamed(data.profiles ?? []),
     series: keyed(data.series),
     more_series: Object.fromEntries(Object.entries(data.more_series ?? {}).map(([seed, series]) => [seed, keyed(series)])),
   };

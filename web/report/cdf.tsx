@@ -10,6 +10,7 @@ import { Plot, type Line } from './plot';
 
 const TITLES: Readonly<Record<string, readonly [string, string]>> = {
   rate_mbps: ['Received rate', 'Mbit/s'],
+  wait_ms: ['Waiting time in queues', 'ms'],
   owd_ms: ['One-way delay of packets', 'ms'],
   fps: ['Frames shown', '1/s'],
   e2e_ms: ['Latency, capture to display', 'ms'],

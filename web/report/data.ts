@@ -35,6 +35,9 @@ export interface Compared {
   /** `null` at an end that is open. */
   readonly agrees: readonly [number | null, number | null];
   readonly relative_to: string | null;
+  /** Where the values are held against another metric; reports of earlier versions do not say. */
+  readonly relative_metric?: string | null;
+  readonly by?: 'ratio' | 'difference';
   readonly here: number | null;
   readonly ci95: readonly [number | null, number | null];
   readonly verdict: 'agrees' | 'unclear' | 'higher' | 'lower' | 'not measured';
@@ -75,6 +78,19 @@ export interface Cdf {
   readonly system: string;
   readonly of: string;
   readonly quantiles: readonly number[];
+}
+
+/** Rates of all runs second by second, from the start of the flows under test on. */
+export interface Profile {
+  readonly system: string;
+  readonly of: string;
+  /** Of a flow what it received, of a link what it could carry, Mbit/s. */
+  readonly name: 'rate_mbps' | 'capacity_mbps';
+  /** When the first second ends. */
+  readonly from_s: number;
+  readonly lower: readonly (number | null)[];
+  readonly median: readonly (number | null)[];
+  readonly upper: readonly (number | null)[];
 }
 
 export interface Flow {
@@ -126,6 +142,8 @@ export interface Data {
   readonly worse_than_single: readonly Worse[];
   readonly selfcheck: readonly Check[];
   readonly cdfs: readonly Cdf[];
+  /** Reports of earlier versions have none. */
+  readonly profiles?: readonly Profile[];
   /** Of seed 1, by system. */
   readonly series: Readonly<Record<string, Series>>;
   /** Of further seeds, then by system; reports of earlier versions have none. */

@@ -14,7 +14,17 @@ export interface Line extends Look {
   readonly values: readonly (number | null)[];
   /** A filled step behind the lines: what could be. */
   readonly area?: boolean;
+  /** Values on either side of the line, filled between. */
+  readonly band?: Band;
 }
+
+export interface Band {
+  readonly lower: readonly (number | null)[];
+  readonly upper: readonly (number | null)[];
+}
+
+/** Its colour, from that of the line: of what the style sheet has, #rrggbb. */
+const BAND_ALPHA = '30';
 
 interface PlotProps {
   readonly title: string;
@@ -47,7 +57,7 @@ export function Plot(props: PlotProps) {
   useLayoutEffect(() => {
     const element = box.current;
     if (element === null) return undefined;
-    const data = [x, ...lines.map((line) => line.values)] as unknown as uPlot.AlignedData;
+    const data = [x, ...lines.map((line) => line.values), ...edges(lines)] as unknown as uPlot.AlignedData;
     const made = new uPlot(options({ ...props, ...(end === undefined ? {} : { top: end }) }, element.clientWidth, setUnder), data, element);
     const observer = new ResizeObserver(() => {
       if (element.clientWidth > 0) made.setSize({ width: element.clientWidth, height });
@@ -91,7 +101,7 @@ export function Plot(props: PlotProps) {
 /** Values and drawing of a plot, for elsewhere. */
 function Take({ of: { title, unit, x, xUnit, lines, palette }, box, top }: { of: PlotProps; box: RefObject<HTMLDivElement | null>; top: number | undefined }) {
   const take = async (kind: 'svg' | 'png' | 'csv'): Promise<void> => {
-    const highest = Math.max(0, ...lines.flatMap((line) => line.values).filter((value): value is number => value !== null));
+    const highest = Math.max(0, ...[...lines.map((line) => line.values), ...edges(lines)].flat().filter((value): value is number => value !== null));
     const taken = { title, unit, x, xUnit, top: top ?? highest * 1.06, lines: lines.map((line) => ({ ...line, colour: palette(line.colour) })) };
     const canvas = box.current?.querySelector('canvas');
     const png = kind === 'png' && canvas ? await pngOf(canvas, getComputedStyle(document.body).backgroundColor) : null;
@@ -150,9 +160,17 @@ function options({ unit, x, xUnit, lines, palette, group, height = 190, top, axi
         ? { ...axis, size: room, gap: 6, splits: words.map((_, at) => at), values: () => [...words] }
         : { ...axis, size: room, gap: 6, space: 34, values: (_, splits) => splits.map((each) => String(Number(each.toPrecision(6))).replace('-', '−')) },
     ],
-    series: [{}, ...lines.map((line) => seriesOptions(line, palette, words !== undefined))],
+    series: [{}, ...lines.map((line) => seriesOptions(line, palette, words !== undefined)), ...edges(lines).map(() => ({ width: 0, points: { show: false } }))],
+    bands: lines
+      .filter((line) => line.band !== undefined)
+      .map((line, place) => ({ series: [lines.length + 2 + 2 * place, lines.length + 1 + 2 * place] as [number, number], fill: `${palette(line.colour)}${BAND_ALPHA}` })),
     hooks: { setCursor: [(plot) => onPointer(plot.cursor.idx ?? null)] },
   };
+}
+
+/** The lower and the upper edge of each band. */
+function edges(lines: readonly Line[]): readonly (readonly (number | null)[])[] {
+  return lines.flatMap(({ band }) => (band === undefined ? [] : [band.lower, band.upper]));
 }
 
 function seriesOptions(line: Line, palette: Palette, stepped: boolean): uPlot.Series {

@@ -1,5 +1,6 @@
 import type { ComponentChildren, FunctionComponent } from 'preact';
 import { useMemo, useState } from 'preact/hooks';
+import { anyBoxes, Boxes } from './boxes-view';
 import { casesOf, under } from './cases';
 import { Conditions } from './conditions';
 import { Distributions } from './cdf';
@@ -9,6 +10,7 @@ import { Forest } from './forest';
 import { foremost } from './headline';
 import { anyInside, Inside } from './inside-view';
 import { usePalette } from './look';
+import { Profiles } from './profile';
 import { Differences, Everything, Published, SelfCheck, WorseThanSingle } from './tables';
 import { OverTime } from './time';
 import { verdictOf } from './verdict';
@@ -51,6 +53,11 @@ export function Report({ data: everything }: { data: Data }) {
             <Published data={everything} />
           </Part>
         )}
+        {anyBoxes(everything) && (
+          <Part id="boxes" title="Under every condition" note="Each box is of all runs of a condition: quartiles with the median between, whiskers to the farthest value within one and a half boxes, the others as dots.">
+            <Boxes data={everything} palette={palette} />
+          </Part>
+        )}
         {changed.length > 0 && (
           <Part id="differences" title="What each system changes" note={`Differences to ${baselineWords(data)}, seed by seed, with 95 % intervals. “Unclear” means that the interval holds zero.`}>
             <Foremost names={changed} data={data} view={Differences} />
@@ -63,6 +70,11 @@ export function Report({ data: everything }: { data: Data }) {
             note="The best of the calls over one link, asked anew for every seed and metric, as nobody can know it beforehand; worse means by more than 5 %, or by anything where the best is zero."
           >
             <Foremost data={data} names={[...new Set(data.worse_than_single.map((each) => each.metric))]} view={WorseThanSingle} />
+          </Part>
+        )}
+        {(data.profiles ?? []).length > 0 && (
+          <Part id="profile" title="Second by second" note={`From the start of what is under test on: the median of ${data.seeds.length === 1 ? 'the one run' : `${data.seeds.length} runs, and the quartiles around it`}.`}>
+            <Profiles key={chosen} data={data} palette={palette} />
           </Part>
         )}
         <Part id="time" title="Over time" note={oneRun}>

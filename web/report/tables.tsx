@@ -150,9 +150,11 @@ export function Published({ data }: { data: Data }) {
 function PublishedRow({ data, each }: { data: Data; each: Compared }) {
   const [base, of] = split(each.metric);
   const metric = data.metrics.find((known) => known.name === base);
-  const ratio = each.relative_to !== null;
+  const other = [each.relative_metric, each.relative_to === null ? null : `of ${each.relative_to}`].filter((words) => words != null).join(' ').replace(/^of /, '');
+  const ratio = other !== '' && each.by !== 'difference';
   const name = ratio ? '' : base;
-  const unit = ratio ? `× ${each.relative_to ?? ''}` : unitOf(base, metric?.unit ?? '1');
+  const own = unitOf(base, metric?.unit ?? '1');
+  const unit = ratio ? `× ${other}` : other === '' ? own : `${own} more than ${other}`.trim();
   const [from, to] = each.agrees;
   const ends = [from ?? 0, to ?? 0, each.here ?? 0, each.ci95[0] ?? 0, each.ci95[1] ?? 0];
   const [low, high] = bounds(ends.map((value) => scaled(name, value)));

@@ -20,3 +20,11 @@ it('draws a gap where there is none, nothing above the axis, and no markup of na
   expect(path).toBe('M52.0 142.0M708.0 28.0');
   expect(svg).toContain('a, &lt;b>');
 });
+
+it('takes the band of a line along', () => {
+  const band = { lower: [0, null, 1], upper: [2, null, 2] };
+  const banded = { ...taken, lines: taken.lines.map((line) => ({ ...line, name: 'a', band })) };
+  expect(csvOf(banded)).toBe('x_s,a (Mbit/s),"a, lower (Mbit/s)","a, upper (Mbit/s)"\n0,1,0,2\n1,,,\n2,4,1,2\n');
+  // There along the upper edge at the top, back along the lower one.
+  expect(svgOf(banded)).toContain('<path d="M52.0 28.0L708.0 28.0L708.0 142.0L52.0 256.0Z" fill="#123456" fill-opacity');
+});

@@ -5,17 +5,37 @@ export interface Taken {
   readonly unit: string;
   readonly xUnit: string;
   readonly x: readonly number[];
-  readonly lines: readonly { readonly name: string; readonly values: readonly (number | null)[]; readonly colour: string; readonly dash: readonly number[] }[];
+  readonly lines: readonly TakenLine[];
   /** Where the axis of values ends. */
   readonly top: number;
 }
 
+interface TakenLine {
+  readonly name: string;
+  readonly values: readonly (number | null)[];
+  readonly colour: string;
+  readonly dash: readonly number[];
+  readonly area?: boolean;
+  readonly band?: { readonly lower: readonly (number | null)[]; readonly upper: readonly (number | null)[] };
+}
+
 /** A row for each moment, empty where there is no value. */
 export function csvOf({ x, xUnit, unit, lines }: Taken): string {
-  const cell = (text: string): string => (/[",\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text);
-  const head = [`x_${xUnit}`, ...lines.map((line) => cell(`${line.name}${unit === '' ? '' : ` (${unit})`}`))];
-  const rows = x.map((at, row) => [at, ...lines.map((line) => line.values[row] ?? '')].join(','));
+  const columns = lines.flatMap(({ name, values, band }) => [
+    { name, values },
+    ...(band === undefined ? [] : [
+      { name: `${name}, lower`, values: band.lower },
+      { name: `${name}, upper`, values: band.upper },
+    ]),
+  ]);
+  const head = [`x_${xUnit}`, ...columns.map(({ name }) => cell(`${name}${unit === '' ? '' : ` (${unit})`}`))];
+  const rows = x.map((at, row) => [at, ...columns.map(({ values }) => values[row] ?? '')].join(','));
   return `${[head.join(','), ...rows].join('\n')}\n`;
+}
+
+/** Text as a cell of a table. */
+export function cell(text: string): string {
+  return /[",\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }
 
 const [WIDTH, HEIGHT] = [720, 300];
@@ -33,9 +53,14 @@ export function svgOf({ title, unit, xUnit, x, lines, top }: Taken): string {
     text([LEFT - 6, up(top * share) + 4], label(top * share), 'end'),
     text([across(first + (last - first) * share), HEIGHT - BELOW + 16], `${label(first + (last - first) * share)}${share === 1 ? ` ${xUnit}` : ''}`, share === 1 ? 'end' : share === 0 ? 'start' : 'middle'),
   ]);
+  const filled = lines.map(({ area, band, values, colour }) => {
+    const upper = band?.upper ?? (area === true ? values : []);
+    const lower = band?.lower ?? upper.map((value) => (value === null ? null : 0));
+    return `<path d="${between(x.map(across), lower, upper, up)}" fill="${escaped(colour)}" fill-opacity="0.19"/>`;
+  });
   const drawn = lines.map((line) => `<path d="${pathOf(x.map(across), line.values, up)}" fill="none" stroke="${escaped(line.colour)}" stroke-width="1.6" stroke-dasharray="${line.dash.join(' ')}"/>`);
   const keys = lines.map((line, place) => `<g fill="${escaped(line.colour)}">${text([LEFT + (place * (WIDTH - LEFT)) / lines.length, HEIGHT - 8], line.name)}</g>`);
-  return `<svg xmlns="http://www.w3.org/2000/svg" width="${WIDTH}" height="${HEIGHT}" font-family="sans-serif" font-size="11"><rect width="100%" height="100%" fill="#fff"/>${text([LEFT, 18], `${title} ${unit}`)}${parts.join('')}${drawn.join('')}${keys.join('')}</svg>\n`;
+  return `<svg xmlns="http://www.w3.org/2000/svg" width="${WIDTH}" height="${HEIGHT}" font-family="sans-serif" font-size="11"><rect width="100%" height="100%" fill="#fff"/>${text([LEFT, 18], `${title} ${unit}`)}${parts.join('')}${filled.join('')}${drawn.join('')}${keys.join('')}</svg>\n`;
 }
 
 /** A line with gaps where there are no values. */
@@ -51,7 +76,18 @@ function pathOf(across: readonly number[], values: readonly (number | null)[], u
     .join('');
 }
 
-function escaped(words: string): string {
+/** What lies between two lines, where both are known. */
+function between(across: readonly number[], lower: readonly (number | null)[], upper: readonly (number | null)[], up: (value: number) => number): string {
+  const known = across.flatMap((at, place) => {
+    const [low, high] = [lower[place] ?? null, upper[place] ?? null];
+    return low === null || high === null ? [] : [[at, up(low), up(high)] as const];
+  });
+  const there = known.map(([at, , high]) => `${at.toFixed(1)} ${high.toFixed(1)}`);
+  const back = known.map(([at, low]) => `${at.toFixed(1)} ${low.toFixed(1)}`).reverse();
+  return known.length === 0 ? '' : `M${[...there, ...back].join('L')}Z`;
+}
+
+export function escaped(words: string): string {
   return words.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('"', '&quot;');
 }
 
