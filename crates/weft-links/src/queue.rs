@@ -2,8 +2,9 @@ use crate::{Capacity, Counters, DropReason, Ecn, PacketInfo};
 use std::collections::VecDeque;
 use weft_units::{Bytes, Duration, Instant, Rate};
 
-/// How much may wait for transmission. The packet being transmitted does not
-/// count; an idle link always takes a packet.
+/// How much may wait for transmission, [`QueueLimit::LEAST`] whatever is
+/// configured. The packet being transmitted does not count; an idle link always
+/// takes a packet.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum QueueLimit {
     /// So many bytes.
@@ -14,15 +15,10 @@ pub enum QueueLimit {
     /// until there is room.
     Time(Duration),
     /// So many bandwidth-delay products: [`Capacity::reference`] times twice
-    /// the one-way delay, both as configured, and a full packet at least. The
-    /// bytes stay the same when the capacity changes.
+    /// the one-way delay, both as configured. The bytes stay the same when the
+    /// capacity changes.
     Bdp(f64),
 }
-
-/// An Ethernet frame of 1500 bytes of payload, its header included: a product
-/// that is less would hold no full packet (half of 0.5 Mbit/s and 30 ms is 938
-/// bytes, in Sander et al.).
-const FULL_PACKET: Bytes = Bytes(1514);
 
 /// The limit of a queue and what it comes to at present.
 pub(crate) struct Limit {
@@ -58,14 +54,20 @@ pub(crate) struct Refused<P> {
 }
 
 impl QueueLimit {
-    fn bytes(self, capacity: &Capacity, delay: Duration) -> Bytes {
+    /// An Ethernet frame of 1500 bytes of payload, its header included: less
+    /// would hold no full packet (half of 0.5 Mbit/s and 30 ms is 938 bytes, in
+    /// Sander et al.).
+    pub const LEAST: Bytes = Bytes(1514);
+
+    /// What is configured, which may be less than [`QueueLimit::LEAST`].
+    pub(crate) fn configured(self, capacity: &Capacity, delay: Duration) -> Bytes {
         let reference = capacity.reference();
         match self {
             QueueLimit::Bytes(bytes) => bytes,
             QueueLimit::Time(time) => reference * time,
             QueueLimit::Bdp(factor) => {
                 let product = reference * (delay * 2);
-                Bytes((product.0 as f64 * factor).round() as u64).max(FULL_PACKET)
+                Bytes((product.0 as f64 * factor).round() as u64)
             }
         }
     }
@@ -75,7 +77,9 @@ impl Limit {
     pub fn new(configured: QueueLimit, capacity: &Capacity, delay: Duration) -> Limit {
         Limit {
             configured,
-            bytes: configured.bytes(capacity, delay),
+            bytes: configured
+                .configured(capacity, delay)
+                .max(QueueLimit::LEAST),
         }
     }
 
@@ -84,7 +88,7 @@ impl Limit {
         if let QueueLimit::Time(time) = self.configured
             && rate > Rate::ZERO
         {
-            self.bytes = rate * time;
+            self.bytes = (rate * time).max(QueueLimit::LEAST);
         }
     }
 

@@ -89,6 +89,24 @@ impl LinkSpec {
         })
     }
 
+    /// What may wait for transmission as it is configured, at the capacity that
+    /// stands for all ([`Capacity::reference`]); a queue is [`QueueLimit::LEAST`]
+    /// at least.
+    #[must_use]
+    pub fn configured_queue(&self) -> Bytes {
+        self.queue.configured(&self.capacity, self.delay)
+    }
+
+    /// How long the last packet waits in a full queue; `None` where the capacity
+    /// changes.
+    #[must_use]
+    pub fn longest_wait(&self) -> Option<Duration> {
+        let Capacity::Constant(rate) = self.capacity else {
+            return None;
+        };
+        rate.time_for(self.configured_queue().max(QueueLimit::LEAST))
+    }
+
     /// Reads a specification that may name a trace file. This crate reads no
     /// files: `read` gives the text of the one named, for example
     /// `|file| std::fs::read_to_string(file)`.

@@ -3,7 +3,7 @@
 
 use serde::Serialize;
 use weft_experiment::{LinkRecord, StationRecord};
-use weft_links::{Aqm, Capacity, LinkSpec, QueueLimit, StationId, WiredDirection};
+use weft_links::{Aqm, Capacity, LinkSpec, StationId, WiredDirection};
 use weft_units::{Bytes, Duration, Instant};
 
 use super::run::Run;
@@ -173,7 +173,7 @@ fn busiest(
     seconds.max_by(|a, b| (a.1 / a.0).total_cmp(&(b.1 / b.0)))
 }
 
-/// How long the last packet of a full queue waits; unknown while the rate
+/// The longest that a packet is seen to wait in a full queue; unknown while the rate
 /// changes, and where flows wait in queues of their own.
 fn longest_wait(spec: &LinkSpec) -> Option<Duration> {
     match spec.aqm {
@@ -184,13 +184,7 @@ fn longest_wait(spec: &LinkSpec) -> Option<Duration> {
         return None;
     };
     // The packet that is being transmitted is in no queue any more.
-    let transmission = rate.time_for(Bytes(1500))?;
-    let full = match spec.queue {
-        QueueLimit::Bytes(bytes) => rate.time_for(bytes)?,
-        QueueLimit::Time(time) => time,
-        QueueLimit::Bdp(factor) => (spec.delay * 2).mul_f64(factor),
-    };
-    Some(full + transmission)
+    Some(spec.longest_wait()? + rate.time_for(Bytes(1500))?)
 }
 
 /// Mean time on the way less mean time in queues is what propagation and

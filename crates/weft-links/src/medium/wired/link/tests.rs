@@ -174,15 +174,27 @@ fn queues_in_time_follow_the_capacity_and_in_products_do_not() {
     }
     assert_eq!(products.queue_limit(), Bytes(62_500));
     assert_eq!(time.queue_limit(), Bytes(37_500));
-    time.set_queue(at_ms(3), QueueLimit::Bytes(Bytes(7)));
-    assert_eq!(time.queue_limit(), Bytes(7));
+    time.set_queue(at_ms(3), QueueLimit::Bytes(Bytes(7_000)));
+    assert_eq!(time.queue_limit(), Bytes(7_000));
 }
 
-/// Half of 0.5 Mbps x 2 x 15 ms is 938 bytes.
 #[test]
-fn a_product_of_less_than_a_packet_holds_one() {
-    let short = link("rate=500kbit,delay=15ms,queue=0.5bdp");
-    assert_eq!(short.queue_limit(), Bytes(1_514));
+fn a_queue_of_less_than_a_packet_holds_one() {
+    // Half of 0.5 Mbps x 2 x 15 ms is 938 bytes, 10 ms of it are 625.
+    for queue in ["0.5bdp", "938B", "10ms"] {
+        let spec = format!("rate=500kbit,delay=15ms,queue={queue}");
+        let mut short = link(&spec);
+        assert_eq!(short.queue_limit(), Bytes(1_514), "{queue}");
+        for packet in 0..3 {
+            short.enqueue(at_ms(0), FULL, packet);
+        }
+        let lost = dropped(2, at_ms(0), DropReason::QueueFull);
+        assert_eq!(short.poll(at_ms(0)), Some(lost), "{queue}");
+    }
+    let mut falling = link("rate=5mbit,queue=10ms");
+    assert_eq!(falling.queue_limit(), Bytes(6_250));
+    falling.set_capacity(at_ms(1), Rate::from_kbps(500));
+    assert_eq!(falling.queue_limit(), Bytes(1_514));
 }
 
 #[test]
