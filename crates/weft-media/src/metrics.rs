@@ -1,7 +1,10 @@
 //! How good a picture is, and how smooth a sequence of them.
 
+mod brisque;
+
 use crate::Picture;
 
+pub use brisque::{Brisque, BrisqueError};
 pub use weft_units::Freezes;
 
 #[cfg(test)]
