@@ -18,6 +18,7 @@
 //! assert!(first.keyframe && second.is_none_or(|frame| !frame.keyframe));
 //! ```
 
+mod brisque;
 mod decoder;
 mod frame;
 mod layers;
@@ -35,6 +36,7 @@ use weft_experiment::{ModelError, ModelSetup};
 pub use weft_publish::{FrameRequest, Keyframe};
 use weft_units::{Bytes, Instant, Rate, Rng};
 
+pub use brisque::brisque;
 pub use decoder::{Decoded, ModelDecoder};
 pub use frame::ModelFrame;
 use layers::{Pattern, Place};

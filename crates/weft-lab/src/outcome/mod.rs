@@ -6,6 +6,7 @@ mod cdf;
 mod checks;
 mod differences;
 mod disagreements;
+mod profiles;
 mod published;
 mod rows;
 mod single;
@@ -20,18 +21,20 @@ use crate::run::{Cast, Failed, Plan, Run};
 use crate::scenario::Scenario;
 
 use alone::Alone;
+use profiles::Profiles;
 
 pub use cdf::Cdf;
 pub use checks::SystemCheck;
 pub use differences::Difference;
 pub(crate) use differences::verdict;
 pub use disagreements::{Disagreement, THRESHOLD, disagreements};
+pub use profiles::Profile;
 pub use published::Compared;
 pub use rows::Row;
 pub use single::{MARGIN, Worse};
 
 /// Samples that distribution functions are made of.
-const CDF_OF: [&str; 4] = ["rate_mbps", "owd_ms", "fps", "e2e_ms"];
+const CDF_OF: [&str; 5] = ["rate_mbps", "wait_ms", "owd_ms", "fps", "e2e_ms"];
 
 /// Runs over time that a report can show; chosen by us: they make it a file of
 /// about two megabytes, which can be mailed.
@@ -54,6 +57,8 @@ pub struct Outcome<'a> {
     finished: usize,
     /// By variant and seed: of the first seeds.
     series: BTreeMap<(usize, u64), Series>,
+    /// Rates second by second.
+    profiles: Profiles,
     /// By variant and quantity: samples of all seeds.
     samples: Vec<[Vec<f64>; CDF_OF.len()]>,
     /// By variant: the worst of all seeds.
@@ -83,6 +88,7 @@ impl<'a> Outcome<'a> {
             wanted: Plan::of(scenario).tasks.len(),
             finished: 0,
             series: BTreeMap::new(),
+            profiles: Profiles::default(),
             samples: vec![Default::default(); variants],
             checks: vec![Vec::new(); variants],
             failed: Vec::new(),
@@ -122,6 +128,8 @@ impl<'a> Outcome<'a> {
             let of_focus = columns.filter(|c| c.name == *name && focus.contains(&c.of.as_str()));
             samples.extend(of_focus.flat_map(|c| c.values.iter().flatten()));
         }
+        self.profiles
+            .add(self.scenario, (variant, seed), &run.series);
         if seed <= self.shown_seeds() {
             self.series.insert((variant, seed), run.series);
         }
@@ -227,6 +235,12 @@ impl<'a> Outcome<'a> {
     pub fn traces(&self) -> Vec<&'a str> {
         let first = self.scenario.variants.first();
         first.map_or(Vec::new(), |variant| variant.traces.names().collect())
+    }
+
+    /// The profile of each flow and link of each variant.
+    #[must_use]
+    pub fn profiles(&self) -> Vec<Profile> {
+        self.profiles.of(self.scenario)
     }
 
     /// Seeds from 1 to this have their series in the report.

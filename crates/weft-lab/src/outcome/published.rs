@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use super::Outcome;
 use super::rows::bounds;
-use crate::scenario::Published;
+use crate::scenario::{By, Published};
 use crate::statistics::Estimate;
 
 /// A published value beside ours.
@@ -20,8 +20,12 @@ pub struct Compared {
     pub published: Option<f64>,
     /// The range that agrees with it; `None` where it has no such end.
     pub agrees: [Option<f64>; 2],
-    /// The system to which the values are ratios.
+    /// The system that the values are held against.
     pub relative_to: Option<String>,
+    /// The metric that they are held against, where it is another.
+    pub relative_metric: Option<String>,
+    /// How they are held against it.
+    pub by: By,
     /// The value here.
     pub here: Option<f64>,
     /// 95 % confidence interval of that; nulls from a single seed.
@@ -55,10 +59,15 @@ impl Outcome<'_> {
             full.or_else(|| variants.iter().position(|v| v.system.name == name))
         };
         let mut values = named(&entry.system).map_or(Vec::new(), |v| self.values(v, &entry.metric));
-        if let Some(other) = entry.relative_to.as_deref() {
-            let there = named(other).map_or(Vec::new(), |v| self.values(v, &entry.metric));
-            let ratio = |(a, b): (Option<f64>, Option<f64>)| Some(a? / b.filter(|b| *b != 0.0)?);
-            values = values.into_iter().zip(there).map(ratio).collect();
+        if entry.relative_to.is_some() || entry.relative_metric.is_some() {
+            let other = entry.relative_to.as_deref().unwrap_or(&entry.system);
+            let metric = entry.relative_metric.as_deref().unwrap_or(&entry.metric);
+            let there = named(other).map_or(Vec::new(), |v| self.values(v, metric));
+            let held = |(a, b): (Option<f64>, Option<f64>)| match entry.by {
+                By::Ratio => Some(a? / b.filter(|b| *b != 0.0)?),
+                By::Difference => Some(a? - b?),
+            };
+            values = values.into_iter().zip(there).map(held).collect();
         }
         let values: Vec<f64> = values.into_iter().flatten().collect();
         let estimate = Estimate::of(&values, self.scenario.centre);
@@ -69,6 +78,8 @@ impl Outcome<'_> {
             published: entry.value,
             agrees: [entry.low, entry.high].map(|end| Some(end).filter(|end| end.is_finite())),
             relative_to: entry.relative_to.clone(),
+            relative_metric: entry.relative_metric.clone(),
+            by: entry.by,
             here: estimate.map(|e| e.centre),
             ci95: estimate.map_or([None, None], |e| bounds(&e)),
             verdict: estimate.map_or("not measured", |e| verdict(&e, entry.low, entry.high)),

@@ -52,8 +52,9 @@ pub struct Folder {
 /// run into the same folder can tell them from what others put there.
 const WRITTEN: &str = "series/written.txt";
 /// What is about all runs together, `report.json` aside.
-const OUTCOME: [&str; 5] = [
+const OUTCOME: [&str; 6] = [
     "summary.json",
+    "profiles.csv",
     "results.csv",
     "runs.csv",
     "runs.parquet",
@@ -172,6 +173,7 @@ impl Folder {
     ) -> Result<(), OutputError> {
         self.write("summary.json", summary(outcome).as_bytes())?;
         self.write("results.csv", tables::results(outcome).as_bytes())?;
+        self.write("profiles.csv", tables::profiles(outcome).as_bytes())?;
         self.write("runs.csv", tables::runs(outcome).as_bytes())?;
         self.write("runs.parquet", &tables::runs_parquet(outcome))?;
         let data = report::data(outcome, conditions);

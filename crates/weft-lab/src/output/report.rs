@@ -9,7 +9,7 @@ use weft_links::{MediumSpec, WiredDirection};
 use crate::engine::EngineKind;
 use crate::measure::metrics::{self, Metric};
 use crate::measure::series::Series;
-use crate::outcome::{Cdf, Compared, Difference, Outcome, Row, SystemCheck, Worse};
+use crate::outcome::{Cdf, Compared, Difference, Outcome, Profile, Row, SystemCheck, Worse};
 
 /// The page without data.
 const PAGE: &str = include_str!(concat!(env!("OUT_DIR"), "/report.html"));
@@ -60,6 +60,7 @@ struct Data<'a> {
     worse_than_single: Vec<Worse>,
     selfcheck: Vec<SystemCheck>,
     cdfs: Vec<Cdf>,
+    profiles: Vec<Profile>,
     /// Of seed 1, by system.
     series: BTreeMap<String, Series>,
     /// Of further seeds, then by system.
@@ -201,6 +202,7 @@ pub fn data(outcome: &Outcome<'_>, conditions: &Conditions) -> String {
         worse_than_single: outcome.worse_than_single(),
         selfcheck: outcome.checks(),
         cdfs: outcome.cdfs(),
+        profiles: outcome.profiles(),
         series: series_of(1),
         more_series: further.collect(),
         results,

@@ -70,6 +70,25 @@ pub fn results(outcome: &Outcome<'_>) -> String {
     text
 }
 
+/// The rates of all runs second by second.
+pub fn profiles(outcome: &Outcome<'_>) -> String {
+    let mut text = String::from("system,name,of,t_s,lower,median,upper\n");
+    let told = |value: Option<f64>| value.map_or(String::new(), |value| value.to_string());
+    for profile in outcome.profiles() {
+        let (system, of) = (quoted(&profile.system), quoted(&profile.of));
+        let quartiles = profile
+            .lower
+            .iter()
+            .zip(&profile.median)
+            .zip(&profile.upper);
+        for (t, ((lower, median), upper)) in (profile.from_s..).zip(quartiles) {
+            let values = [lower, median, upper].map(|value| told(*value)).join(",");
+            let _ = writeln!(text, "{system},{},{of},{t},{values}", profile.name);
+        }
+    }
+    text
+}
+
 /// Every value of every run.
 pub fn runs(outcome: &Outcome<'_>) -> String {
     let mut text = String::from("system,seed,metric,value\n");

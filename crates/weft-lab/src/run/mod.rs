@@ -183,9 +183,14 @@ fn looked_at(
         }
         Cast::Alone(victim) => rate(victim, focus).into_iter().collect(),
     };
+    let pairs = scenario.pairs();
+    let wanted = metrics::Wanted {
+        sections: &scenario.sections,
+        pairs: &pairs,
+    };
     Run {
         task: task.clone(),
-        values: metrics::measure(&run, &scenario.sections),
+        values: metrics::measure(&run, &wanted),
         competing,
         series: Series::of(&run),
         checks,

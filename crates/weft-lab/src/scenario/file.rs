@@ -4,8 +4,8 @@
 
 use std::collections::BTreeMap;
 
-use serde::Deserialize;
 use serde::de::IgnoredAny;
+use serde::{Deserialize, Serialize};
 use toml::Spanned;
 
 use super::flows::Flow;
@@ -110,5 +110,18 @@ pub struct Published {
     pub high: Option<Spanned<f64>>,
     pub tolerance: Option<Spanned<Share>>,
     pub relative_to: Option<Text>,
+    pub relative_metric: Option<Text>,
+    pub by: Option<Spanned<By>>,
     pub source: String,
+}
+
+/// How a value is held against another.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Deserialize, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum By {
+    /// The value over the other.
+    #[default]
+    Ratio,
+    /// The value less the other.
+    Difference,
 }

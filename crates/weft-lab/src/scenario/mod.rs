@@ -14,6 +14,7 @@ mod measured;
 mod media;
 mod named;
 mod names;
+mod notes;
 mod place;
 mod published;
 mod quantity;
@@ -25,17 +26,16 @@ mod tree;
 mod vary;
 mod wiring;
 
-use std::collections::BTreeMap;
+use std::collections::BTreeSet;
 use std::ops::Range;
 use std::path::Path;
 
 use serde::Deserialize;
 use weft_experiment::{FlowSetup, Hop, Setup, SetupError};
-use weft_links::Capacity;
 use weft_session::Policy;
 use weft_units::Duration;
 
-use crate::measure::metrics::Owners;
+use crate::measure::metrics::{self, Owners};
 use crate::statistics::Centre;
 use file::File;
 use flows::{Conditions, Flow, Ways};
@@ -47,6 +47,7 @@ use tree::Tree;
 use vary::{Case, Varied};
 use wiring::Wiring;
 
+pub use file::By;
 pub use place::{ScenarioError, Source};
 pub use published::Published;
 pub use quantity::time;
@@ -134,30 +135,16 @@ impl Scenario {
         Ok(Scenario { source, ..scenario })
     }
 
-    /// What is allowed, but perhaps not meant.
+    /// Pairs of flows that metrics are asked of, each once.
     #[must_use]
-    pub fn notes(&self) -> Vec<String> {
-        let mut notes: Vec<String> = Vec::new();
-        for variant in &self.variants {
-            for (link, shortest) in variant.short_traces() {
-                let note = format!(
-                    "link `{link}`: a trace ends after {} s, before the run does, and is played again from its beginning",
-                    shortest.as_secs_f64()
-                );
-                if !notes.contains(&note) {
-                    notes.push(note);
-                }
-            }
-        }
-        let times = ["duration", "measure-from"];
-        if !self.published.is_empty() && times.iter().any(|key| self.source.sets(key)) {
-            notes.push(
-                "published values are compared as if these were the times of the file, which were \
-                 changed"
-                    .to_owned(),
-            );
-        }
-        notes
+    pub fn pairs(&self) -> Vec<&str> {
+        let published = self.published.iter();
+        let published =
+            published.flat_map(|entry| [Some(&entry.metric), entry.relative_metric.as_ref()]);
+        let published = published.flatten();
+        let names = self.metrics.iter().chain(published);
+        let pairs: BTreeSet<&str> = names.filter_map(|name| metrics::pair(name)).collect();
+        pairs.into_iter().collect()
     }
 
     /// How long a run lasts.
@@ -166,27 +153,6 @@ impl Scenario {
         self.variants
             .first()
             .map_or(Duration::ZERO, |v| v.setup.duration)
-    }
-}
-
-impl Variant {
-    /// Links with a trace that ends before the run, and the shortest one's end.
-    fn short_traces(&self) -> BTreeMap<&str, Duration> {
-        let mut short: BTreeMap<&str, Duration> = BTreeMap::new();
-        let every = self.traces.setups();
-        for link in every.chain([self.setup.links.as_slice()]).flatten() {
-            let stations = link.medium.stations();
-            for spec in stations.filter_map(|id| link.medium.link(id)) {
-                let Capacity::Trace(trace) = &spec.capacity else {
-                    continue;
-                };
-                if trace.length() < self.setup.duration {
-                    let known = short.entry(&link.name).or_insert(trace.length());
-                    *known = (*known).min(trace.length());
-                }
-            }
-        }
-        short
     }
 }
 
@@ -236,7 +202,7 @@ fn build(source: &Source) -> Result<Scenario, ScenarioError> {
         measure_from: measure_from(&file),
         sections: sections(source, &file)?,
         centre: file.centre,
-        metrics: metrics(source, &file, &owners)?,
+        metrics: asked(source, &file, &owners)?,
         baseline,
         published: published::published(source, &file, &owners)?,
         variants,
@@ -465,14 +431,15 @@ fn baseline(source: &Source, file: &File, names: &[Text]) -> Result<Option<Strin
     }
 }
 
-fn metrics(source: &Source, file: &File, owners: &Owners) -> Result<Vec<String>, ScenarioError> {
-    let written = file.metrics.iter().flatten();
-    let checked = written.map(|text| {
-        crate::measure::metrics::check_name(text.get_ref(), owners)
+fn asked(source: &Source, file: &File, owners: &Owners) -> Result<Vec<String>, ScenarioError> {
+    let mut names = Vec::new();
+    for text in file.metrics.iter().flatten() {
+        metrics::check_name(text.get_ref(), owners)
             .map_err(|message| source.error(text.span(), message))?;
-        Ok(text.get_ref().clone())
-    });
-    checked.collect()
+        names.push(text.get_ref().clone());
+    }
+    metrics::complete(&mut names);
+    Ok(names)
 }
 
 /// `.../scenarios/demo/aqm.toml` is `demo/aqm`.

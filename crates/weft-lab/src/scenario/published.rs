@@ -2,7 +2,7 @@
 
 use toml::Spanned;
 
-use super::file::{self, File};
+use super::file::{self, By, File};
 use super::place::{ScenarioError, Source, Text};
 use super::systems;
 use crate::measure::metrics::{self, Owners};
@@ -25,8 +25,13 @@ pub struct Published {
     pub low: f64,
     /// Highest value that agrees; infinity where there is no such bound.
     pub high: f64,
-    /// The value is a ratio to this system's.
+    /// The value is held against this system's.
     pub relative_to: Option<String>,
+    /// The value is held against this metric's, of the same system where no
+    /// other is named.
+    pub relative_metric: Option<String>,
+    /// How it is held against the other.
+    pub by: By,
     /// Where it was published.
     pub source: String,
 }
@@ -38,10 +43,89 @@ pub fn published(
     file: &File,
     owners: &Owners,
 ) -> Result<Vec<Published>, ScenarioError> {
-    let entries = file.published.iter();
-    entries
-        .map(|entry| one(source, file, owners, entry))
-        .collect()
+    let mut all = Vec::new();
+    for entry in &file.published {
+        for (system, other) in alternatives(source, file, entry)? {
+            all.push(one(source, file, owners, entry, (system, other))?);
+        }
+    }
+    Ok(all)
+}
+
+/// What stands in a name for any value of what is varied at its place.
+const ANY: &str = "*";
+
+/// The system, and what it is held against, for each of the varied values that
+/// a `*` stands for: the same one in both.
+fn alternatives(
+    source: &Source,
+    file: &File,
+    entry: &file::Published,
+) -> Result<Vec<(Text, Option<Text>)>, ScenarioError> {
+    let given = [Some(&entry.system), entry.relative_to.as_ref()];
+    for name in given.into_iter().flatten() {
+        let stars = parts(name.get_ref()).any(|part| part == ANY);
+        if stars && parts(name.get_ref()).count() != file.vary.len() {
+            return Err(misplaced(source, file, name));
+        }
+    }
+    let mut all = vec![(entry.system.clone(), entry.relative_to.clone())];
+    for (place, vary) in file.vary.iter().enumerate() {
+        let values = vary.values.get_ref().iter();
+        let words: Vec<String> = values.map(|value| vary.words(value.get_ref())).collect();
+        let mut next = Vec::new();
+        for (system, other) in all {
+            match part(system.get_ref(), place) {
+                Some(ANY) => next.extend(words.iter().map(|word| {
+                    let other = other.as_ref().map(|other| with(other, place, word));
+                    (with(&system, place, word), other)
+                })),
+                _ => next.push((system, other)),
+            }
+        }
+        all = next;
+    }
+    let others = all.iter().filter_map(|(_, other)| other.as_ref());
+    for name in others {
+        if parts(name.get_ref()).any(|part| part == ANY) {
+            return Err(misplaced(source, file, name));
+        }
+    }
+    Ok(all)
+}
+
+fn misplaced(source: &Source, file: &File, name: &Text) -> ScenarioError {
+    let message = format!(
+        "`*` stands for any value of one [[vary]], and in `relative-to` for that of `system`: write {} \
+         parts between the brackets, one for each",
+        file.vary.len()
+    );
+    source.error(name.span(), message)
+}
+
+/// The varied values behind the name of a system.
+fn parts(name: &str) -> impl Iterator<Item = &str> {
+    let inner = name.strip_suffix(')');
+    let case = inner.and_then(|inner| inner.split_once(" ("));
+    case.into_iter().flat_map(|(_, case)| case.split(", "))
+}
+
+fn part(name: &str, place: usize) -> Option<&str> {
+    parts(name).nth(place)
+}
+
+/// The name with this word in place of a `*`.
+fn with(name: &Text, place: usize, word: &str) -> Text {
+    let Some((system, _)) = name.get_ref().split_once(" (") else {
+        return name.clone();
+    };
+    let parts = parts(name.get_ref()).enumerate();
+    let parts = parts.map(|(at, part)| match part {
+        ANY if at == place => word,
+        _ => part,
+    });
+    let case = parts.collect::<Vec<_>>().join(", ");
+    Spanned::new(name.span(), format!("{system} ({case})"))
 }
 
 fn one(
@@ -49,13 +133,26 @@ fn one(
     file: &File,
     owners: &Owners,
     entry: &file::Published,
+    (system, other): (Text, Option<Text>),
 ) -> Result<Published, ScenarioError> {
-    let system = full_name(source, file, &entry.system)?;
-    let other = entry.relative_to.as_ref();
-    let other = other.map(|other| full_name(source, file, other));
+    let system = full_name(source, file, &system)?;
+    let other = other.map(|other| full_name(source, file, &other));
     let name = entry.metric.get_ref();
-    metrics::check_name(name, owners)
-        .map_err(|message| source.error(entry.metric.span(), message))?;
+    for metric in [Some(&entry.metric), entry.relative_metric.as_ref()]
+        .into_iter()
+        .flatten()
+    {
+        metrics::check_name(metric.get_ref(), owners)
+            .map_err(|message| source.error(metric.span(), message))?;
+    }
+    if let Some(by) = &entry.by
+        && entry.relative_to.is_none()
+        && entry.relative_metric.is_none()
+    {
+        let remedy = "`by` says how a value is held against another: name that with `relative-to` or \
+                      `relative-metric`, or leave it away";
+        return Err(source.error(by.span(), remedy));
+    }
     let (value, low, high) = agreeing(source, entry)?;
     Ok(Published {
         system,
@@ -64,6 +161,12 @@ fn one(
         low,
         high,
         relative_to: other.transpose()?,
+        relative_metric: entry.relative_metric.as_ref().map(|m| m.get_ref().clone()),
+        by: entry
+            .by
+            .as_ref()
+            .map(|by| *by.get_ref())
+            .unwrap_or_default(),
         source: entry.source.clone(),
     })
 }

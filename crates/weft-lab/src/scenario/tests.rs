@@ -1,6 +1,7 @@
 mod cells;
 mod messages;
 mod policies;
+mod published;
 mod systems;
 
 use super::fields::fields;

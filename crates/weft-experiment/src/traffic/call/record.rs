@@ -67,6 +67,8 @@ pub struct Quality {
     pub psnr_db: f32,
     /// Luma's structural similarity.
     pub ssim: f32,
+    /// BRISQUE, 0 best and 100 worst.
+    pub brisque: f32,
     /// Width in pixels.
     pub width: u16,
     /// Height in pixels.

@@ -3,7 +3,7 @@ use weft_links::{LinkSpec, MediumSpec};
 
 use super::*;
 use crate::measure::check::checks;
-use crate::measure::metrics::measure;
+use crate::measure::metrics::{Wanted, measure};
 use crate::measure::run::Run;
 use crate::measure::series::Series;
 
@@ -52,7 +52,7 @@ fn where_stations_share_a_medium_its_service_says_what_they_could_have_sent() {
         capacities: &capacities,
         record,
     };
-    let values = measure(&run(&record), &[]);
+    let values = measure(&run(&record), &Wanted::default());
     let (_, value) = values.iter().find(|(n, _)| n == "utilisation").unwrap();
     assert!((value - shares[0]).abs() < 1e-9, "{value}, {shares:?}");
 

@@ -8,6 +8,9 @@ use crate::measure::run::{Run, Value};
 pub fn measure(run: &Run<'_>, values: &mut Vec<Value>) {
     add(run, values, "queue_ms", |leg| &leg.queue_delay);
     add(run, values, "owd_ms", |leg| &leg.one_way_delay);
+    run.for_each_flow("queue_share", values, share(run, run.focus), |flow| {
+        share(run, &[flow])
+    });
     if run.setup.links.len() == 1 {
         return;
     }
@@ -35,6 +38,24 @@ const QUANTITIES: [(&str, Of); 2] = [
         (all.count() > 0).then(|| all.percentile(95).as_millis_f64())
     }),
 ];
+
+/// Time waited by the packets of the flows, over what it would be had each found
+/// its queues full.
+fn share(run: &Run<'_>, flows: &[usize]) -> Option<f64> {
+    let (mut waited, mut longest) = (0.0, 0.0);
+    for &flow in flows {
+        let routes = &run.setup.flows[flow].routes;
+        for (route, leg) in routes.iter().zip(run.legs(flow)) {
+            let packets = leg.queue_delay.count() as f64;
+            waited += packets * leg.queue_delay.mean().as_secs_f64();
+            for hop in &route.hops {
+                let spec = run.setup.links[hop.link].medium.link(hop.from)?;
+                longest += packets * spec.longest_wait()?.as_secs_f64();
+            }
+        }
+    }
+    (longest > 0.0).then(|| waited / longest)
+}
 
 /// Over all packets of the flows, whatever ways they took.
 fn add(run: &Run<'_>, values: &mut Vec<Value>, name: &str, of: fn(&LegRecord) -> &Distribution) {

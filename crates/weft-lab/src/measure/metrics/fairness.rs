@@ -2,6 +2,8 @@
 
 use weft_units::Duration;
 
+use super::table::EQUALITY;
+
 use super::rates;
 use crate::measure::run::{Run, Value};
 use crate::statistics::mean;
@@ -46,7 +48,28 @@ pub fn measure(run: &Run<'_>, values: &mut Vec<Value>) {
     let tcp: f64 = each().filter(is_tcp).map(rate).sum();
     if flows.iter().any(is_call) && flows.iter().any(is_tcp) {
         let value = flow_rate_equality(calls, tcp);
-        values.extend(value.map(|value| ("flow_rate_equality".to_owned(), value)));
+        values.extend(value.map(|value| (EQUALITY.to_owned(), value)));
+    }
+}
+
+/// Of these pairs of flows, such as `first/second`: the first one against the
+/// second, while both run.
+pub fn measure_pairs(run: &Run<'_>, pairs: &[&str], values: &mut Vec<Value>) {
+    let flow = |name: &str| run.setup.flows.iter().position(|flow| flow.name == name);
+    for pair in pairs {
+        let Some((first, second)) = pair.split_once('/') else {
+            continue;
+        };
+        let (Some(first), Some(second)) = (flow(first), flow(second)) else {
+            continue;
+        };
+        let (a, b) = (run.active(first), run.active(second));
+        let both = (a.0.max(b.0), a.1.min(b.1));
+        if both.0 < both.1 {
+            let rate = |flow| rates::throughput(run, flow, both);
+            let value = flow_rate_equality(rate(first), rate(second));
+            values.extend(value.map(|value| (format!("{EQUALITY}.{pair}"), value)));
+        }
     }
 }
 

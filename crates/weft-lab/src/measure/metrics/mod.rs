@@ -26,14 +26,24 @@ pub use alone::{CastFigures, against_alone, harm};
 pub use fairness::{fair_share, flow_rate_equality, jain};
 pub use rates::convergence;
 pub use table::{
-    ALL, Better, Casts, KEY, Metric, Owners, check_name, find, harmed, position, rank,
+    ALL, Better, Casts, KEY, Metric, Owners, check_name, complete, find, harmed, pair, position,
+    rank,
 };
 
-/// All values of the run and its sections that exist, in the order of [`ALL`],
-/// those of single flows and links behind that of the whole. What compares with a run of the
-/// flows alone is in [`against_alone`].
+/// What a scenario wants to be measured beside the run as a whole.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Wanted<'a> {
+    /// From when to when sections last.
+    pub sections: &'a [(Duration, Duration)],
+    /// Pairs of flows, as [`pair`] gives them.
+    pub pairs: &'a [&'a str],
+}
+
+/// All values of the run, its sections and pairs that exist, in the order of
+/// [`ALL`], those of single flows and links behind that of the whole. What
+/// compares with a run of the flows alone is in [`against_alone`].
 #[must_use]
-pub fn measure(run: &Run<'_>, parts: &[(Duration, Duration)]) -> Vec<Value> {
+pub fn measure(run: &Run<'_>, wanted: &Wanted<'_>) -> Vec<Value> {
     let mut values = Vec::new();
     rates::measure(run, &mut values);
     goodput::measure(run, &mut values);
@@ -45,7 +55,8 @@ pub fn measure(run: &Run<'_>, parts: &[(Duration, Duration)]) -> Vec<Value> {
     delays::measure(run, &mut values);
     round_trips::measure(run, &mut values);
     fairness::measure(run, &mut values);
-    sections::measure(run, parts, &mut values);
+    fairness::measure_pairs(run, wanted.pairs, &mut values);
+    sections::measure(run, wanted.sections, &mut values);
     values.sort_by_key(|(name, _)| position(name));
     values.retain(|(_, value)| value.is_finite());
     values

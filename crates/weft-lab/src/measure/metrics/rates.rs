@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use weft_experiment::{FlowDetail, LegRecord};
+use weft_experiment::{FlowDetail, LegRecord, LegSample};
 use weft_units::{Duration, Instant};
 
 use crate::measure::run::{Run, Value, overlap};
@@ -17,15 +17,31 @@ const STAYS: usize = 3;
 /// How often the thesis looks.
 const WINDOW: Duration = Duration::from_millis(500);
 
+/// Of which bytes of a sample a rate is.
+type Bytes = fn(&LegSample) -> u64;
+const RATES: [(&str, Bytes); 2] = [
+    ("throughput_mbps", |s| s.delivered.0),
+    ("sent_mbps", |s| s.sent.0),
+];
+
+/// What is counted of packets, by sample.
+type Count = fn(&LegSample) -> u32;
+const COUNTS: [(&str, Count); 2] = [
+    ("packets_sent", |s| s.sent_packets),
+    ("packets_received", |s| s.one_way_delay.count),
+];
+
 pub fn measure(run: &Run<'_>, values: &mut Vec<Value>) {
     let sends = |flow: usize| run.setup.flows[flow].traffic().has_packets();
-    let rate = |flow| {
-        let window = run.active(flow);
-        (sends(flow) && window.0 < window.1).then(|| throughput(run, flow, window))
-    };
-    let sum = || run.focus.iter().filter_map(|&flow| rate(flow)).sum();
-    let whole = run.focus.iter().any(|&flow| sends(flow)).then(sum);
-    run.for_each_flow("throughput_mbps", values, whole, rate);
+    for (name, bytes) in RATES {
+        let rate = |flow| {
+            let window = run.active(flow);
+            (sends(flow) && window.0 < window.1).then(|| mbps(run, flow, window, bytes))
+        };
+        let sum = || run.focus.iter().filter_map(|&flow| rate(flow)).sum();
+        let whole = run.focus.iter().any(|&flow| sends(flow)).then(sum);
+        run.for_each_flow(name, values, whole, rate);
+    }
 
     let time = |flow| transfer(run, flow);
     run.for_each_flow(
@@ -38,6 +54,17 @@ pub fn measure(run: &Run<'_>, values: &mut Vec<Value>) {
     let all = (run.from, run.end());
     let lost = |flow| loss(run, &[flow], all);
     run.for_each_flow("loss", values, loss(run, run.focus, all), lost);
+
+    for (name, count) in COUNTS {
+        let packets = |flow: usize| {
+            let samples = run.legs(flow).flat_map(|leg| &leg.series);
+            let counted = samples.map(|s| f64::from(count(s)) * run.measured(s.at));
+            sends(flow).then(|| counted.sum::<f64>())
+        };
+        let all = run.focus.iter().filter_map(|&flow| packets(flow));
+        let whole = run.focus.iter().any(|&flow| sends(flow)).then(|| all.sum());
+        run.for_each_flow(name, values, whole, packets);
+    }
 
     let again = |flow| retransmissions(run, flow);
     let whole = mean(run.focus.iter().filter_map(|&f| again(f)));
@@ -69,10 +96,14 @@ pub fn measure(run: &Run<'_>, values: &mut Vec<Value>) {
 
 /// Mbit/s that reached the receiver within the window.
 pub fn throughput(run: &Run<'_>, flow: usize, window: (Duration, Duration)) -> f64 {
+    mbps(run, flow, window, |s| s.delivered.0)
+}
+
+fn mbps(run: &Run<'_>, flow: usize, window: (Duration, Duration), bytes: Bytes) -> f64 {
     let period = run.record.sample_every;
     let samples = run.legs(flow).flat_map(|leg| &leg.series);
     let bytes: f64 = samples
-        .map(|s| s.delivered.0 as f64 * overlap(s.at, period, window))
+        .map(|s| bytes(s) as f64 * overlap(s.at, period, window))
         .sum();
     bytes * 8.0 / 1e6 / window.1.saturating_sub(window.0).as_secs_f64()
 }

@@ -86,12 +86,15 @@ metrics! {
     throughput_mbps "Throughput" ["Mbit/s"] Neither:
         "bits that reached the receiver, headers, copies and repair included, over the time in which the flow ran; sum of the flows",
         "RFC 8868 section 3";
+    sent_mbps "Rate sent" ["Mbit/s"] Neither:
+        "bits that the sender gave to the network, headers, copies and repair included, over the time in which the flow ran; sum of the flows",
+        "Boyaci et al., section 4.2: rates of senders";
     goodput_mbps "Goodput" ["Mbit/s"] Higher:
         "bits of use: what TCP handed to the receiving application in order, encoded frames that a call has shown; over the time in which the flow ran; sum of the flows",
         "RFC 2647 section 3.17";
     transfer_s "Transfer time" ["s"] Lower:
         "mean time from the opening of a connection to the acknowledgement of the last byte of its transfer",
-        "Boyaci et al., section 4.3";
+        "RFC 6349 section 4.1";
     throughput_norm "Throughput, normalised" ["1"] Higher:
         "throughput over the highest rate of all cameras together",
         "Converge, section 6: over 10 Mbps a camera";
@@ -140,6 +143,9 @@ metrics! {
     ssim "SSIM" ["1"] Higher:
         "structural similarity of the luma of the frames shown and what was filmed, as the encoder's model gives it, mean; mean of the cameras",
         "Wang et al. 2004, equation 13";
+    brisque "BRISQUE" ["1"] Lower:
+        "how bad the last 10 pictures shown look by themselves, 0 best and 100 worst, mean; as the encoder's model gives it; a picture that stands may be a good one, so `freeze_s` is always beside it; mean of the cameras",
+        "Mittal, Moorthy, Bovik 2012; of the last 10 pictures: Grote et al., section V";
     rtt_ms_mean "Round-trip time, mean" ["ms"] Lower:
         "round-trip time of the selected path as the client measures it, mean over its samples; mean of the ends; of real clients only",
         "W3C webrtc-stats, currentRoundTripTime";
@@ -185,12 +191,21 @@ metrics! {
     loss "Loss" ["1"] Lower:
         "packets that ended on the way, over packets that ended there or arrived",
         "RFC 8868 section 3";
+    packets_sent "Packets sent" ["1"] Neither:
+        "packets that were sent while it was measured; sum of the flows",
+        "Sander et al., table 2: received and dropped";
+    packets_received "Packets received" ["1"] Neither:
+        "packets that arrived while it was measured; sum of the flows",
+        "Sander et al., table 2";
     queue_ms_mean "Queueing delay, mean" ["ms"] Lower:
         "time that delivered packets waited in queues, mean",
         "RFC 8867 section 4";
     queue_ms_p95 "Queueing delay, 95 %" ["ms"] Lower:
         "95 % of the delivered packets waited no longer than this",
         "RFC 8867 section 4";
+    queue_share "Queueing delay over the longest" ["1"] Lower:
+        "time that delivered packets waited in queues, mean, over the longest that their queues let one wait: the limit at the link's rate; where that is known and does not change",
+        "Sander et al., section 4.2";
     owd_ms_mean "One-way delay, mean" ["ms"] Lower:
         "time from sending to delivery of a packet, mean",
         "RFC 7679 section 5";
@@ -243,7 +258,7 @@ metrics! {
         "the same of spans of 20 s",
         "RFC 8868 section 3";
     flow_rate_equality "Flow-rate equality" ["1"] Neither:
-        "1 - TCP/call bytes if the call has more, else call/TCP bytes - 1: 0 equal, 1 the call alone, -1 TCP alone",
+        "1 - TCP/call bytes if the call has more, else call/TCP bytes - 1: 0 equal, 1 the call alone, -1 TCP alone; `flow_rate_equality.A/B` is that of flow A against flow B, while both run",
         "Sander et al., section 3";
     harm "Harm" ["1"] Lower alone:
         "(demand - rate) / demand, the demand being the rate of the same flows with the same seed alone on the links",
@@ -267,8 +282,9 @@ pub const KEY: [&str; 10] = [
 
 /// Those that a part of a run has; chosen by us: what samples over time give,
 /// as nothing of a section is kept apart while a run is made.
-pub(super) const SECTIONED: [&str; 12] = [
+pub(super) const SECTIONED: [&str; 13] = [
     "throughput_mbps",
+    "sent_mbps",
     "rate_sd_mbps",
     "loss",
     "loss_max",
@@ -281,6 +297,16 @@ pub(super) const SECTIONED: [&str; 12] = [
     "rtt_rise_ms_mean",
     "rtt_rise_ms_p95",
 ];
+
+/// The metric that a scenario may ask of any two flows: `NAME.FIRST/SECOND`.
+pub(super) const EQUALITY: &str = "flow_rate_equality";
+
+/// The two flows that a name is about, such as `first/second`.
+#[must_use]
+pub fn pair(name: &str) -> Option<&str> {
+    let of = name.strip_prefix(EQUALITY)?.strip_prefix('.')?;
+    of.contains('/').then_some(of)
+}
 
 /// Where a metric stands for people: those of [`KEY`] first, then as in
 /// [`ALL`]; whatever its suffix.
@@ -333,6 +359,15 @@ pub struct Owners {
     pub sections: usize,
 }
 
+/// Adds what must not be left out beside these: how long pictures stand where it
+/// is told how good they look.
+pub fn complete(names: &mut Vec<String>) {
+    let needs = names.iter().any(|name| base(name) == "brisque");
+    if needs && !names.iter().any(|name| name == "freeze_s") {
+        names.push("freeze_s".to_owned());
+    }
+}
+
 /// Whether there is such a metric, of all or of one of these flows and links;
 /// the error names those that there are. What compares with a run of flows
 /// alone is of flows only.
@@ -349,7 +384,14 @@ pub fn check_name(name: &str, owners: &Owners) -> Result<(), String> {
         let known = ALL.iter().map(|metric| metric.name);
         return Err(unknown_name("there is no metric", base, known));
     };
-    let Some(owner) = owner.filter(|owner| !owners.flows.iter().any(|each| each == owner)) else {
+    let is_flow = |name: &str| owners.flows.iter().any(|each| each == name);
+    let owner = owner.and_then(
+        |owner| match pair(name).and_then(|pair| pair.split_once('/')) {
+            Some((first, second)) => [first, second].into_iter().find(|each| !is_flow(each)),
+            None => Some(owner).filter(|owner| !is_flow(owner)),
+        },
+    );
+    let Some(owner) = owner else {
         return Ok(());
     };
     let is_link = owners.links.iter().any(|each| each == owner);

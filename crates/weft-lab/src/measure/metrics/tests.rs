@@ -50,6 +50,10 @@ fn flow_rate_equality_is_signed() {
 fn harm_is_the_lost_share_of_the_demand() {
     // Grote et al.: Signal yields 75 % of its 1.9 Mbit/s: 0.475 remains.
     assert!((harm(1.9, 0.475).unwrap() - 0.75).abs() < 1e-12);
+    // Telegram's 0.55 to 0.70 are 0.34 to 0.23 Mbit/s, WhatsApp's 0.65 is 0.158.
+    assert!((harm(0.75, 0.3375).unwrap() - 0.55).abs() < 1e-12);
+    assert!((harm(0.75, 0.225).unwrap() - 0.70).abs() < 1e-12);
+    assert!((harm(0.45, 0.1575).unwrap() - 0.65).abs() < 1e-12);
     assert_eq!(harm(1.0, 1.25), Some(-0.25));
     assert_eq!(harm(0.0, 1.0), None);
 }
@@ -136,6 +140,25 @@ fn names_are_unique_and_known() {
     }
     let error = check_name("throughput", &Owners::default()).unwrap_err();
     assert!(error.contains("throughput_mbps"), "{error}");
+}
+
+#[test]
+fn equality_is_asked_of_any_two_flows() {
+    let owners = flows(&["call", "upload", "other call"]);
+    for name in [
+        "flow_rate_equality.call/upload",
+        "flow_rate_equality.other call/call",
+    ] {
+        assert_eq!(check_name(name, &owners), Ok(()), "{name}");
+        assert_eq!(position(name), position("flow_rate_equality"));
+    }
+    let error = check_name("flow_rate_equality.call/uplod", &owners).unwrap_err();
+    assert!(
+        error.contains("`uplod`") && error.contains("`upload`"),
+        "{error}"
+    );
+    let error = check_name("jain_index.call/upload", &owners).unwrap_err();
+    assert!(error.contains("`call/upload`"), "{error}");
 }
 
 #[test]

@@ -26,6 +26,7 @@ const METRICS: &[(&str, Of)] = &[
     ("psnr_db", |v| v.picture.psnr_db),
     ("height_px", |v| v.picture.height),
     ("ssim", |v| v.picture.ssim),
+    ("brisque", |v| v.picture.brisque),
     ("ifd_ms", |v| mean(v.intervals.iter().copied())),
     ("rtt_ms_mean", |v| v.client.rtt_ms),
     ("jitter_buffer_ms", |v| v.client.jitter_buffer_ms),

@@ -93,7 +93,7 @@ impl Series {
 }
 
 /// The nearest number of four digits.
-fn to_four_digits(value: f64) -> f64 {
+pub fn to_four_digits(value: f64) -> f64 {
     let rounded = format!("{value:.3e}").parse();
     rounded.unwrap_or(value)
 }

@@ -13,6 +13,7 @@ use weft_units::{Duration, Instant};
 use super::run::Run;
 use super::view::{shown, streams};
 
+pub(crate) use column::to_four_digits;
 pub use column::{Column, Series};
 
 /// Whose capacity is shown: on a wired link that of the way there.

@@ -12,6 +12,9 @@ use crate::statistics::mean;
 /// chosen by us: longer than any frame is waited for.
 pub const TAIL: Duration = Duration::from_secs(1);
 
+/// Pictures of a call that BRISQUE is taken of: Grote et al., section V.
+const LAST_PICTURES: usize = 10;
+
 /// The video streams that a caller sends. What a callee sends is load on the
 /// way back, which is not judged.
 pub fn streams<'a>(run: &Run<'a>, flow: usize) -> Vec<&'a StreamRecord> {
@@ -76,10 +79,16 @@ fn view(stream: &StreamRecord, (from, end): (Instant, Instant)) -> View {
 fn picture(frames: &[&FrameRecord]) -> Picture {
     let shown = frames.iter().filter(|frame| frame.shown.is_some());
     let known = || shown.clone().filter_map(|frame| frame.quality);
+    let last = || {
+        let known: Vec<_> = known().collect();
+        let from = known.len().saturating_sub(LAST_PICTURES);
+        known.into_iter().skip(from)
+    };
     Picture {
         quantizer: mean(known().map(|q| f64::from(q.quantizer))),
         psnr_db: mean(known().map(|q| f64::from(q.psnr_db))),
         ssim: mean(known().map(|q| f64::from(q.ssim))),
+        brisque: mean(last().map(|q| f64::from(q.brisque))),
         height: mean(known().map(|q| f64::from(q.height))),
     }
 }

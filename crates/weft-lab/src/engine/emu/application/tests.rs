@@ -6,7 +6,7 @@ use weft_units::{Duration, Rate};
 use super::super::testbed::job::End;
 use super::*;
 use crate::measure::capacity::Capacities;
-use crate::measure::metrics::measure;
+use crate::measure::metrics::{Wanted, measure};
 use crate::measure::run::{Run, Value};
 use crate::measure::series::Series;
 
@@ -86,7 +86,7 @@ fn of<T>(logs: &[ClientLog], from: Duration, look: impl FnOnce(&Run<'_>) -> T) -
 }
 
 fn values(logs: &[ClientLog], from: Duration) -> Vec<Value> {
-    of(logs, from, |run| measure(run, &[]))
+    of(logs, from, |run| measure(run, &Wanted::default()))
 }
 
 fn value(values: &[Value], name: &str) -> Option<f64> {

@@ -9,7 +9,7 @@ use weft_experiment::{
 use weft_units::{Bytes, Codec, Duration, Freezes, Instant, Rate};
 
 use crate::measure::capacity::Capacities;
-use crate::measure::metrics::measure;
+use crate::measure::metrics::{Wanted, measure};
 use crate::measure::run::Run;
 
 pub fn ms(n: u64) -> Duration {
@@ -149,43 +149,79 @@ impl Small {
         self
     }
 
-    /// The value of a metric from this time on.
-    pub fn value_from(&self, from: u64, metric: &str) -> Option<f64> {
-        let capacities = Capacities::of(&self.setup);
-        let values = measure(
-            &Run {
-                setup: &self.setup,
-                focus: &[0],
-                from: ms(from),
-                until: None,
-                capacities: &capacities,
-                record: &self.record,
-            },
-            &[],
-        );
-        let found = values.into_iter().find(|(name, _)| name == metric);
-        found.map(|(_, value)| value)
+    /// One more flow, of TCP over the same link, with these bytes of each second.
+    pub fn beside(mut self, name: &str, start: u64, bytes: &[u64]) -> Small {
+        let kind = FlowKind::Tcp(TcpSetup::long_lived(CongestionKind::Cubic));
+        let mut flow = FlowSetup::new(name, Route::forward(&[0]), kind);
+        flow.start = ms(start);
+        self.setup.flows.push(flow);
+        let detail = self.record.flows[0].detail.clone();
+        let route = RouteRecord {
+            there: leg(bytes),
+            back: leg(&[]),
+        };
+        self.record.flows.push(FlowRecord {
+            name: name.to_owned(),
+            routes: vec![route],
+            detail,
+        });
+        self
     }
 
-    /// The value of a metric of sections that begin at these times.
-    pub fn value_in(&self, bounds: &[u64], metric: &str) -> Option<f64> {
+    /// The link of this specification instead.
+    pub fn over(mut self, spec: &str) -> Small {
+        self.setup.links = vec![LinkSetup::symmetric("line", &spec.parse().unwrap())];
+        self
+    }
+
+    /// Times in queues of packets of the first flow, in milliseconds.
+    pub fn queued(mut self, waits: &[u64]) -> Small {
+        let there = &mut self.record.flows[0].routes[0].there;
+        there.queue_delay = waits.iter().map(|&wait| ms(wait)).collect();
+        self
+    }
+
+    fn find(&self, from: u64, wanted: &Wanted<'_>, metric: &str) -> Option<f64> {
         let capacities = Capacities::of(&self.setup);
-        let sections: Vec<_> = bounds
-            .windows(2)
-            .map(|pair| (ms(pair[0]), ms(pair[1])))
-            .collect();
         let run = Run {
             setup: &self.setup,
             focus: &[0],
-            from: Duration::ZERO,
+            from: ms(from),
             until: None,
             capacities: &capacities,
             record: &self.record,
         };
-        let found = measure(&run, &sections)
+        let found = measure(&run, wanted)
             .into_iter()
             .find(|(name, _)| name == metric);
         found.map(|(_, value)| value)
+    }
+
+    /// The value of a metric from this time on.
+    pub fn value_from(&self, from: u64, metric: &str) -> Option<f64> {
+        self.find(from, &Wanted::default(), metric)
+    }
+
+    /// The value of a metric of sections that begin at these times.
+    pub fn value_in(&self, bounds: &[u64], metric: &str) -> Option<f64> {
+        let sections: Vec<_> = bounds
+            .windows(2)
+            .map(|pair| (ms(pair[0]), ms(pair[1])))
+            .collect();
+        let sections = Wanted {
+            sections: &sections,
+            ..Wanted::default()
+        };
+        self.find(0, &sections, metric)
+    }
+
+    /// The flow-rate equality of a pair of flows.
+    pub fn equality(&self, pair: &str) -> Option<f64> {
+        let pairs = Wanted {
+            pairs: &[pair],
+            ..Wanted::default()
+        };
+        self.find(0, &pairs, &format!("flow_rate_equality.{pair}"))
     }
 
     /// The value of a metric over the whole run.
@@ -234,6 +270,7 @@ pub fn quantised(captured: u64, quantizer: u8) -> FrameRecord {
             quantizer,
             psnr_db: 40.0,
             ssim: 0.98,
+            brisque: f32::from(quantizer),
             width: 1280,
             height: 720,
         }),

@@ -54,6 +54,17 @@ fn quantisers_are_held_against_the_coarsest_of_the_codec() {
 }
 
 #[test]
+fn pictures_are_judged_by_the_last_ten_that_were_shown() {
+    // Scores as the quantisers: 1 to 12, of which the last is never seen.
+    let mut frames: Vec<_> = (1..=12).map(|n| quantised(u64::from(n) * 40, n)).collect();
+    frames[11].shown = None;
+    // 2 to 11.
+    near(Small::call(2, &[&frames]).value("brisque"), 6.5);
+    near(Small::call(2, &[&frames[..2]]).value("brisque"), 1.5);
+    assert_eq!(Small::call(2, &[&[unseen(0)]]).value("brisque"), None);
+}
+
+#[test]
 fn a_section_is_measured_by_itself() {
     // 2, 4, 6 and 8 Mbit/s, a second each.
     let bytes = [250_000, 500_000, 750_000, 1_000_000];
@@ -98,6 +109,54 @@ fn delays_of_all_ways_make_one_mean() {
     let call = Small::call(2, &[&[]]).delayed(&[&[10, 20, 30], &[100]]);
     near(call.value("owd_ms_mean"), 40.0);
     assert_eq!(Small::call(2, &[&[]]).value("owd_ms_mean"), None);
+}
+
+#[test]
+fn a_queue_is_held_against_the_longest_wait_that_it_allows() {
+    // Sander et al.: two products of 0.5 Mbit/s and 50 ms are 6250 bytes, 100 ms.
+    let call = Small::call(2, &[&[]]).over("rate=500kbit,delay=25ms,queue=2bdp");
+    let call = call.queued(&[50, 75, 100, 75]);
+    near(call.value("queue_share"), 0.75);
+    // Half a product of 0.5 Mbit/s and 30 ms is less than a packet: 1514 bytes
+    // take 24.224 ms.
+    let call = Small::call(2, &[&[]]).over("rate=500kbit,delay=15ms,queue=0.5bdp");
+    near(call.queued(&[12, 12]).value("queue_share"), 12.0 / 24.224);
+    // Of bytes and of time.
+    let call = Small::call(2, &[&[]]).over("rate=1mbit,queue=60kB");
+    near(call.queued(&[120]).value("queue_share"), 0.25);
+    let call = Small::call(2, &[&[]]).over("rate=1mbit,queue=300ms");
+    near(call.queued(&[120]).value("queue_share"), 0.4);
+    let call = Small::call(2, &[&[]]).over("trace=generated:driving/lte");
+    assert_eq!(call.queued(&[120]).value("queue_share"), None);
+}
+
+#[test]
+fn packets_are_counted_while_they_are_measured() {
+    // One a second, and none of the small record arrives.
+    let call = Small::call(4, &[&[]]).carrying(&[1000; 4], &[]);
+    near(call.value("packets_sent"), 4.0);
+    near(call.value_from(1500, "packets_sent"), 2.5);
+    near(call.value("packets_received"), 0.0);
+}
+
+#[test]
+fn two_flows_of_ones_choice_are_equal_while_both_run() {
+    let first = Small::call(4, &[&[]]).carrying(&[9_000, 0, 2_000, 2_000], &[]);
+    let three = first.beside("second", 2_000, &[0, 0, 1_000, 1_000]).beside(
+        "third",
+        0,
+        &[1_000, 1_000, 4_000, 4_000],
+    );
+    // Table 2 of Sander et al. has 0.51, 0.39 and -0.03; here the first has twice
+    // as much as the second in the last two seconds.
+    near(three.equality("flow/second"), 0.5);
+    near(three.equality("second/flow"), -0.5);
+    near(three.equality("second/third"), -0.75);
+    // 13 and 10 kB.
+    near(three.equality("flow/third"), 3.0 / 13.0);
+    assert_eq!(three.equality("flow/fourth"), None);
+    // The whole is of calls and TCP together, while all run.
+    near(three.value("flow_rate_equality"), 2.0 / 5.0 - 1.0);
 }
 
 #[test]

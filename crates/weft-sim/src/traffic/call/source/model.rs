@@ -1,13 +1,14 @@
 use weft_experiment::{ModelSetup, Quality};
 use weft_publish::{Encoding, Start};
-use weft_units::{Instant, Rate, Rng};
+use weft_units::{Codec, Instant, Rate, Rng};
 
 use super::{EncodedFrame, FrameEncoder};
-use crate::encoder::ModelEncoder;
+use crate::encoder::{ModelEncoder, brisque};
 
 /// The model of a real encoder.
 pub struct Model {
     encoder: ModelEncoder,
+    codec: Codec,
     /// Of the camera.
     height: u32,
 }
@@ -17,8 +18,9 @@ impl Model {
     #[must_use]
     pub fn new(setup: ModelSetup, rng: Rng) -> Model {
         Model {
-            encoder: ModelEncoder::new(setup, rng).expect("a setup that was validated"),
+            codec: setup.codec,
             height: setup.height,
+            encoder: ModelEncoder::new(setup, rng).expect("a setup that was validated"),
         }
     }
 }
@@ -64,6 +66,8 @@ impl FrameEncoder for Model {
         self.encoder.set_fps(form.fps);
         let frame = self.encoder.encode(now, encoding.request())?;
         let (psnr_db, ssim) = self.seen(form.height, frame.psnr_db, frame.ssim);
+        let share = f64::from(form.height) / f64::from(self.height);
+        let brisque = brisque(self.codec, f64::from(frame.quantizer), share);
         Some(EncodedFrame {
             size: frame.size,
             keyframe: frame.keyframe,
@@ -74,6 +78,7 @@ impl FrameEncoder for Model {
                 quantizer: frame.quantizer,
                 psnr_db: psnr_db as f32,
                 ssim: ssim as f32,
+                brisque: brisque.unwrap_or_default() as f32,
                 width: form.width as u16,
                 height: form.height as u16,
             }),

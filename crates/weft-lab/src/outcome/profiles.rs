@@ -1,0 +1,151 @@
+//! The rates of all runs second by second, side by side from the start of the
+//! flows under test on.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+use weft_units::Duration;
+
+use crate::measure::series::{Series, to_four_digits};
+use crate::scenario::{Scenario, Variant};
+use crate::statistics::quantile;
+
+/// Beyond so many variants only flows under test have a profile; chosen by us:
+/// a report stays as large as its runs over time make it.
+const OF_ALL_FLOWS: usize = 48;
+
+/// What a flow received in each second, and a link could carry, over the runs
+/// of all seeds.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct Profile {
+    /// The variant's name.
+    pub system: String,
+    /// The flow, or the link.
+    pub of: String,
+    /// Whose rate: `rate_mbps` of a flow, `capacity_mbps` of a link.
+    pub name: &'static str,
+    /// When the first second ends, counted from the start of the flows under
+    /// test.
+    pub from_s: i64,
+    /// The lower quartile of each second, Mbit/s; none where no run has one.
+    pub lower: Vec<Option<f64>>,
+    /// The median, likewise.
+    pub median: Vec<Option<f64>>,
+    /// The upper quartile, likewise.
+    pub upper: Vec<Option<f64>>,
+}
+
+/// The seconds of a run, by flow or link.
+type Seconds = Vec<(&'static str, String, Vec<Second>)>;
+
+/// Second 1 ends one second after the start; those before it have numbers below.
+type Second = (i64, f64);
+
+const NAMES: [&str; 2] = ["rate_mbps", "capacity_mbps"];
+
+/// When the first of the flows under test starts, from the beginning of a run.
+fn start(variant: &Variant) -> Duration {
+    let starts = variant.focus.iter();
+    let starts = starts.map(|&flow| variant.setup.flows[flow].start);
+    starts.min().unwrap_or_default()
+}
+
+/// The seconds of the runs so far, by variant and seed.
+#[derive(Debug, Default)]
+pub struct Profiles(BTreeMap<(usize, u64), Seconds>);
+
+impl Profiles {
+    /// Another run of everybody.
+    pub fn add(&mut self, scenario: &Scenario, of: (usize, u64), series: &Series) {
+        let variants = &scenario.variants;
+        let all_flows = variants.len() <= OF_ALL_FLOWS;
+        self.0
+            .insert(of, seconds(&variants[of.0], series, all_flows));
+    }
+
+    /// The profile of each flow and link of each variant.
+    pub fn of(&self, scenario: &Scenario) -> Vec<Profile> {
+        let variants = scenario.variants.iter().enumerate();
+        let all = variants.flat_map(|(index, variant)| {
+            let runs = self.0.range((index, 0)..(index + 1, 0));
+            let runs: Vec<&Seconds> = runs.map(|(_, seconds)| seconds).collect();
+            let first = runs.first().map_or(&[][..], |seconds| seconds);
+            let columns: Vec<_> = first.iter().map(|(name, of, _)| (*name, of)).collect();
+            let profile = |(name, of): (&'static str, &String)| {
+                let own = runs.iter().flat_map(|run| run.iter());
+                let own = own.filter(|(known, owner, _)| *known == name && owner == of);
+                profile(&variant.name, name, of, own.map(|(.., seconds)| seconds))
+            };
+            columns.into_iter().filter_map(profile).collect::<Vec<_>>()
+        });
+        all.collect()
+    }
+}
+
+/// Means over the seconds of a run, of all flows or of those under test.
+fn seconds(variant: &Variant, series: &Series, all_flows: bool) -> Seconds {
+    let start = start(variant).as_secs_f64();
+    let is_focus = |of: &str| {
+        let mut focus = variant.focus.iter();
+        focus.any(|&flow| variant.setup.flows[flow].name == of)
+    };
+    let mut all = Seconds::new();
+    for column in &series.columns {
+        let Some(name) = NAMES.into_iter().find(|name| column.name == *name) else {
+            continue;
+        };
+        if name == "rate_mbps" && !all_flows && !is_focus(&column.of) {
+            continue;
+        }
+        let mut means: Vec<(i64, f64, u32)> = Vec::new();
+        for (end, value) in series.t.iter().zip(&column.values) {
+            let Some(value) = value else { continue };
+            // Seconds as fractions of two are not exact.
+            let second = (end - start - 1e-6).ceil() as i64;
+            match means.last_mut().filter(|last| last.0 == second) {
+                Some((_, sum, count)) => {
+                    *sum += value;
+                    *count += 1;
+                }
+                None => means.push((second, *value, 1)),
+            }
+        }
+        let means = means.into_iter();
+        let means = means.map(|(second, sum, count)| (second, sum / f64::from(count)));
+        all.push((name, column.of.clone(), means.collect()));
+    }
+    all
+}
+
+fn profile<'a>(
+    system: &str,
+    name: &'static str,
+    of: &str,
+    runs: impl Iterator<Item = &'a Vec<Second>>,
+) -> Option<Profile> {
+    let mut values: Vec<Second> = runs.flatten().copied().collect();
+    values.sort_by(|a, b| a.0.cmp(&b.0).then(a.1.total_cmp(&b.1)));
+    let (from_s, until) = (values.first()?.0, values.last()?.0);
+    let quartile = |share: f64| -> Vec<Option<f64>> {
+        let seconds = from_s..=until;
+        let of = |second| {
+            let of = values.partition_point(|value| value.0 < second)
+                ..values.partition_point(|value| value.0 <= second);
+            let sorted: Vec<f64> = values[of].iter().map(|(_, value)| *value).collect();
+            quantile(&sorted, share).map(to_four_digits)
+        };
+        seconds.map(of).collect()
+    };
+    Some(Profile {
+        system: system.to_owned(),
+        of: of.to_owned(),
+        name,
+        from_s,
+        lower: quartile(0.25),
+        median: quartile(0.5),
+        upper: quartile(0.75),
+    })
+}
+
+#[cfg(test)]
+mod tests;
