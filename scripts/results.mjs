@@ -15,7 +15,20 @@ function below(at) {
   const own = join(at, 'summary.json');
   const folders = readdirSync(at, { withFileTypes: true }).filter((entry) => entry.isDirectory() && entry.name !== 'series');
   const deeper = folders.flatMap((entry) => below(join(at, entry.name)));
-  return existsSync(own) ? [JSON.parse(readFileSync(own, 'utf8')), ...deeper] : deeper;
+  return existsSync(own) ? [{ ...JSON.parse(readFileSync(own, 'utf8')), folder: at }, ...deeper] : deeper;
+}
+
+/** The value of each run of a scenario: `of(system, metric)`, in the order of the seeds. */
+export function runs({ folder }) {
+  const [, ...lines] = readFileSync(join(folder, 'runs.csv'), 'utf8').trim().split('\n');
+  const values = new Map();
+  for (const line of lines) {
+    const cells = [...line.matchAll(/(?:^|,)(?:"((?:[^"]|"")*)"|([^,]*))/g)].map(([, quoted, plain]) => quoted?.replaceAll('""', '"') ?? plain);
+    const [system, , metric, value] = cells;
+    const key = `${system}|${metric}`;
+    values.set(key, [...(values.get(key) ?? []), Number(value)]);
+  }
+  return (system, metric) => values.get(`${system}|${metric}`) ?? [];
 }
 
 /** Puts a text in place of what a file has behind this line. */

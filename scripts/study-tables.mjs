@@ -8,10 +8,12 @@
 // fitted to says "(fitted)" in its source, and is not counted as a check.
 
 import { order, replaceBehind, summaries } from './results.mjs';
+import { studyChecks } from './study-checks.mjs';
 
 const MARK = '<!-- What follows is written by scripts/study-tables.mjs -->';
-/** A figure with more rows of one kind than this gets one line for those that agree. */
-const MANY = 10;
+/** More rows of one kind than this get one line for each verdict that more than FEW have. */
+const MANY = 8;
+const FEW = 3;
 
 const [folder, file] = process.argv.slice(2);
 if (file === undefined) {
@@ -41,10 +43,16 @@ function here({ here: value, ci95: [low, high] }) {
 }
 
 function line(row) {
-  const over = row.relative_to === null ? '' : `, over that of ${row.relative_to}`;
   const verdict = row.verdict === 'agrees' ? 'agrees' : `**${row.verdict}**`;
   const kind = row.fitted ? ' (fitted)' : '';
-  return `| ${[row.name, `${row.system}${over}`, `\`${row.metric}\``, row.said, range(row), here(row), `${verdict}${kind}`].join(' | ')} |`;
+  return `| ${[row.name, `${row.system}${against(row)}`, `\`${row.metric}\``, row.said, range(row), here(row), `${verdict}${kind}`].join(' | ')} |`;
+}
+
+/** What a value is held against, in words. */
+function against(row) {
+  const other = [row.relative_metric && `\`${row.relative_metric}\``, row.relative_to].filter((words) => words).join(' of ');
+  if (other === '') return '';
+  return row.by === 'difference' ? `, less that of ${other}` : `, over that of ${other}`;
 }
 
 /** Rows of one scenario, metric and source. */
@@ -54,13 +62,18 @@ function kinds(of) {
 }
 
 function lines(kind) {
-  const agreeing = kind.filter((row) => row.verdict === 'agrees');
-  if (kind.length <= MANY || agreeing.length < 2) return kind.map(line);
-  const values = agreeing.map((row) => row.here);
-  const span = `${number(Math.min(...values))} to ${number(Math.max(...values))}`;
-  const [first] = agreeing;
-  const together = `| ${[first.name, `${agreeing.length} of ${kind.length} conditions`, `\`${first.metric}\``, first.said, range(first), span, 'agrees'].join(' | ')} |`;
-  return [together, ...kind.filter((row) => row.verdict !== 'agrees').map(line)];
+  if (kind.length <= MANY) return kind.map(line);
+  const verdicts = [...new Set(kind.map((row) => row.verdict))].sort(order);
+  return verdicts.flatMap((verdict) => {
+    const own = kind.filter((row) => row.verdict === verdict);
+    if (own.length <= FEW) return own.map(line);
+    const values = own.map((row) => row.here);
+    const span = `${number(Math.min(...values))} to ${number(Math.max(...values))}`;
+    const [first] = own;
+    const over = first.relative_to === null && first.relative_metric === null ? '' : ', against another';
+    const said = verdict === 'agrees' ? 'agrees' : `**${verdict}**`;
+    return [`| ${[first.name, `${own.length} of ${kind.length} conditions${over}`, `\`${first.metric}\``, first.said, range(first), span, said].join(' | ')} |`];
+  });
 }
 
 function table(figure) {
@@ -75,16 +88,20 @@ function count(title, of) {
   return `| ${title} | ${holding} of ${of.length} |`;
 }
 
+const checks = studyChecks(all);
+const checked = checks.map((each) => `| ${each.figure} | ${each.said} | ${each.here} | ${each.agrees ? 'agrees' : '**differs**'} |`);
 const figures = [...new Set(rows.map((row) => row.figure))].sort(order);
 const share = figures.map((figure) => count(figure, rows.filter((row) => row.figure === figure && !row.fitted)));
 const seeds = kinds(rows.map((row) => ({ ...row, metric: '', source: '' }))).map(([row]) => `${row.name} ${row.seeds}`);
 const text = [
   '## How many agree\n',
   '| | agree |\n|---|---|',
-  count('**checks**', rows.filter((row) => !row.fitted)),
+  count('**checks of single conditions**', rows.filter((row) => !row.fitted)),
   ...share.filter((each) => !each.endsWith('of 0 |')),
   count('what parameters were fitted to', rows.filter((row) => row.fitted)),
+  ...(checks.length > 0 ? [`| **checks of many conditions or runs together** | ${checks.filter((each) => each.agrees).length} of ${checks.length} |`] : []),
   `\nSeeds: ${seeds.join(', ')}.\n`,
+  ...(checks.length > 0 ? [`## Of many conditions or runs together\n\n| figure | published | here | verdict |\n|---|---|---|---|\n${checked.join('\n')}\n`] : []),
   ...figures.map(table),
 ].join('\n');
 
