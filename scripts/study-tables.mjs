@@ -28,7 +28,7 @@ const number = (value) => (value === null ? '' : String(Number(value.toPrecision
 const rows = all.flatMap((summary) => summary.published.map((row) => {
   const [, figure, said = ''] = /^.*?, ([^:,(]*[^:,( ])[:,]? ?(.*)$/.exec(row.source);
   const name = summary.scenario.replace(/^.*\//, '');
-  const seeds = Math.min(...summary.results.map((each) => each.n));
+  const seeds = Math.max(...summary.results.map((each) => each.n));
   return { ...row, figure, said: said.replace(/ ?\(fitted\)/, '') || number(row.published), name, seeds, fitted: row.source.includes('(fitted)') };
 }));
 
