@@ -47,9 +47,9 @@ pub(crate) fn shown(peer: &Peer, direction: StreamDirection) -> Publishing {
     for (slot, (stream, _)) in streams_of(peer, direction) {
         match slot {
             Slot::Sound => shown.audio = true,
-            Slot::Camera(_) => shown.cameras.push(Camera {
-                name: peer.title(stream).map(str::to_owned),
-            }),
+            Slot::Camera(_) => shown
+                .cameras
+                .push(Camera::called(peer.title(stream).unwrap_or_default())),
         }
     }
     shown

@@ -41,6 +41,25 @@ pub struct Camera {
     pub name: Option<String>,
 }
 
+impl Camera {
+    /// One that its owner calls so, as far as others can be shown that.
+    #[must_use]
+    pub fn called(name: &str) -> Camera {
+        let name: String = name.chars().filter(|c| is_shown(*c)).collect();
+        Camera {
+            name: (!name.is_empty()).then_some(name),
+        }
+    }
+}
+
+/// Whether a character stands for itself. The others change what stands beside
+/// them: control characters, and those that end lines or turn text around
+/// (Unicode Standard Annex 9, section 2).
+pub(crate) fn is_shown(c: char) -> bool {
+    let turns = matches!(c, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+    !c.is_control() && !turns && !matches!(c, '\u{2028}' | '\u{2029}')
+}
+
 impl Publishing {
     /// Whether there is something in it that the other has not.
     #[must_use]
@@ -116,9 +135,9 @@ impl LinkReport {
     /// whoever comes into the room is told of all links there.
     pub(crate) fn shorten(&mut self) {
         let fits = self.name.chars().count() <= MAX_LINK_NAME;
-        if !fits || self.name.contains(char::is_control) {
-            let printed = self.name.chars().filter(|c| !c.is_control());
-            self.name = printed.take(MAX_LINK_NAME).collect();
+        if !fits || !self.name.chars().all(is_shown) {
+            let shown = self.name.chars().filter(|c| is_shown(*c));
+            self.name = shown.take(MAX_LINK_NAME).collect();
         }
     }
 }

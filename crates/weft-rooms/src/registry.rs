@@ -2,6 +2,7 @@ use std::collections::{BTreeMap, VecDeque};
 
 use weft_units::{Deadline, Duration, Instant};
 
+use crate::participant::is_shown;
 use crate::{
     Change, HoldError, Join, JoinError, Joined, LinkReport, MAX_LINKS, Participant,
     ParticipantKind, Proof, Publishing, RoomEvent, UnknownParticipant,
@@ -389,7 +390,7 @@ fn is_room_name(name: &str) -> bool {
 pub fn participant_name(typed: &str) -> Result<&str, JoinError> {
     let name = typed.trim();
     let fits = (1..=MAX_NAME).contains(&name.chars().count());
-    match fits && !name.contains(char::is_control) {
+    match fits && name.chars().all(is_shown) {
         true => Ok(name),
         false => Err(JoinError::BadName),
     }

@@ -41,3 +41,22 @@ fn what_somebody_publishes_is_read_camera_by_camera() {
     assert_eq!(names, [Some("Front"), None]);
     assert!(!publishing.is_nothing());
 }
+
+#[test]
+fn what_others_are_shown_of_a_name_stands_for_itself() {
+    let named = |typed| Camera::called(typed).name;
+    assert_eq!(
+        named("Rear\u{202e}tfel\u{2028}\n").as_deref(),
+        Some("Reartfel")
+    );
+    // What joins the parts of a picture, or letters, is none of it.
+    assert_eq!(
+        named("👩\u{200d}💻 می\u{200c}خواهم").as_deref(),
+        Some("👩\u{200d}💻 می\u{200c}خواهم")
+    );
+    assert_eq!(named("\u{2067}"), None);
+    let text = r#"{"name": "LTE\u202e", "state": "up"}"#;
+    let mut link: LinkReport = serde_json::from_str(text).expect("it can be read");
+    link.shorten();
+    assert_eq!(link.name, "LTE");
+}

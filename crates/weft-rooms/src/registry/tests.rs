@@ -234,7 +234,9 @@ fn bad_names_and_full_rooms_are_refused() {
     assert_eq!(join("", "Ada"), Err(JoinError::BadRoomName));
     assert_eq!(join("..", "Ada"), Err(JoinError::BadRoomName));
     assert_eq!(join("r", "  "), Err(JoinError::BadName));
-    assert_eq!(join("r", "a\nb"), Err(JoinError::BadName));
+    for hidden in ["a\nb", "a\u{202e}b", "a\u{2067}b", "a\u{2028}b"] {
+        assert_eq!(join("r", hidden), Err(JoinError::BadName), "{hidden:?}");
+    }
     assert_eq!(join("r", &long), Err(JoinError::BadName));
     assert!(join("küche", "Zoë").is_ok());
     assert!(join("küche", "Ada").is_ok());
