@@ -57,6 +57,10 @@ fn is_of_loopback(authority: &str) -> bool {
     host == "localhost" || host.ends_with(".localhost") || address.parse::<IpAddr>().is_ok()
 }
 
+/// Most that is written down of a refusal, in characters: what was asked for may
+/// stand in it, and be as long as an address can be. Chosen by us.
+const MAX_WRITTEN: usize = 300;
+
 /// Writes down what was refused.
 pub(super) async fn write_down(
     State(app): State<App>,
@@ -69,7 +73,7 @@ pub(super) async fn write_down(
     if let Some(Refusal(error)) = response.extensions().get() {
         app.hub.log().tell(|| Happened::Refused {
             status: response.status().as_u16(),
-            error: error.clone(),
+            error: error.chars().take(MAX_WRITTEN).collect(),
             from,
         });
     }

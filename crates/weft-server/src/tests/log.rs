@@ -84,6 +84,16 @@ fn who_comes_goes_and_is_refused_is_written_down_and_no_secret() {
 }
 
 #[test]
+fn what_is_asked_for_makes_no_line_as_long_as_it() {
+    let (rig, written) = logged(None);
+    let sdp = [("content-type", "application/sdp")];
+    let line = format!("POST /whep/r/{}?name=eve", "x".repeat(10_000));
+    assert_eq!(request(rig.address(), &line, &sdp, "v=0").status, 404);
+    wait_for("it is written", || !written.lock().unwrap().is_empty());
+    assert!(lines(&written)[0].len() < 400);
+}
+
+#[test]
 fn one_that_is_about_to_stop_waits_for_those_there_and_lets_nobody_in() {
     let (rig, written) = logged(None);
     let mut ada = Events::open(rig.address(), "/api/rooms/r/events?name=Ada");

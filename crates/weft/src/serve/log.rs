@@ -49,8 +49,21 @@ fn line(format: LogFormat, happened: &Happened, now: SystemTime) -> String {
     };
     match (format, serde_json::to_string(&line)) {
         (LogFormat::Json, Ok(json)) => json,
-        _ => format!("weft: {happened}"),
+        _ => format!("weft: {}", on_one_line(&happened.to_string())),
     }
+}
+
+/// What others said stands in it: it is not to begin a line of its own, nor to
+/// tell a terminal what to do.
+fn on_one_line(text: &str) -> String {
+    let mut line = String::new();
+    for c in text.chars() {
+        match c {
+            '\'' | '"' | '\\' => line.push(c),
+            other => line.extend(other.escape_debug()),
+        }
+    }
+    line
 }
 
 #[cfg(test)]
@@ -69,6 +82,19 @@ mod tests {
         assert_eq!(
             line(LogFormat::Json, &left, now),
             r#"{"time":1.5,"level":"info","event":"left","room":"r","id":"p1"}"#
+        );
+    }
+
+    #[test]
+    fn nobody_writes_lines_of_their_own() {
+        let forged = Happened::Refused {
+            status: 404,
+            error: "No 'é\n\u{1b}[2Kweft: r: p1 left\u{202e}\\' here.".to_owned(),
+            from: None,
+        };
+        assert_eq!(
+            line(LogFormat::Text, &forged, UNIX_EPOCH),
+            r"weft: refused with 404: No 'é\n\u{1b}[2Kweft: r: p1 left\u{202e}\' here."
         );
     }
 }
