@@ -161,6 +161,13 @@ impl Registry {
         member.is_some_and(|member| proof == Some(member.proof))
     }
 
+    /// Whether a participant who is there would be called something else then.
+    #[must_use]
+    pub fn renames(&self, room: &str, id: &str, name: &str) -> bool {
+        let member = self.rooms.get(room).and_then(|members| members.get(id));
+        member.is_some_and(|member| member.participant.name != name.trim())
+    }
+
     /// One thing less holds the participant; after the last one the grace
     /// time runs.
     pub fn release(&mut self, now: Instant, room: &str, id: &str) {

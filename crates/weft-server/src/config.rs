@@ -113,13 +113,14 @@ pub struct Limits {
     /// Most media connections, to publish or to play, at a time.
     pub media: MediaLimits,
     /// Most participants from one address, or from one IPv6 network of 64
-    /// bits, in all rooms. Default 300. Loopback is not counted.
+    /// bits (twice as many from one of 56, four times from one of 48), in all
+    /// rooms. Default 300. Loopback is not counted.
     pub participants_per_address: usize,
     /// Most HTTP connections at a time. Default 4096; further ones wait.
     pub http_connections: usize,
-    /// Most of them from one address, or from one IPv6 network of 64 bits.
-    /// Default 256; further ones are closed. Loopback is not counted: a proxy
-    /// on this machine may speak for everybody.
+    /// Most of them from one address, or from one IPv6 network, as with
+    /// participants. Default 256; further ones are closed. Loopback is not
+    /// counted: a proxy on this machine may speak for everybody.
     pub http_connections_per_address: usize,
 }
 
@@ -131,9 +132,9 @@ pub struct MediaLimits {
     pub all: usize,
     /// Most in one room. Default 1000.
     pub per_room: usize,
-    /// Most from one address, or from one IPv6 network of 64 bits: an office
-    /// of ten in a room of fifty. Default 500. Loopback is not counted, but the
-    /// address is that a proxy there names.
+    /// Most from one address, or from one IPv6 network, as with participants:
+    /// an office of ten in a room of fifty. Default 500. Loopback is not
+    /// counted, but the address is that a proxy there names.
     pub per_address: usize,
     /// Most of these that are not up yet: they are given up after 8 s when
     /// nothing comes. Default 256.

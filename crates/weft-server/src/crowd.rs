@@ -1,14 +1,54 @@
-//! How many connections each address has: an IPv4 address, or an IPv6 network
-//! of 64 bits, which is what one subscriber has.
+//! How many connections each address has: an IPv4 address, or an IPv6 network.
 
 use std::collections::BTreeMap;
 use std::net::IpAddr;
 use std::sync::{Arc, Mutex, PoisonError};
 
+/// Networks of IPv6 by their bits, and how many times as much one may have as an
+/// address of IPv4. One subscriber has 64 bits, or 56 or 48 (RFC 6177 section 2),
+/// but of these many others may be neighbours: those of a mobile network are.
+/// That four times is enough for them is chosen by us.
+const NETWORKS: [(u32, usize); 3] = [(64, 1), (56, 2), (48, 4)];
+
+/// Whose an address is, as far as that can be told from outside.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Holder {
+    first: IpAddr,
+    bits: u32,
+}
+
+impl Holder {
+    /// Those whose the address may be, each with how many times as much as one
+    /// address it may have.
+    pub fn of(address: IpAddr) -> impl Iterator<Item = (Holder, usize)> {
+        let networks = match address {
+            IpAddr::V4(_) => &[(32, 1)][..],
+            IpAddr::V6(_) => &NETWORKS,
+        };
+        networks.iter().map(move |&(bits, times)| {
+            let first = masked(address, bits);
+            (Holder { first, bits }, times)
+        })
+    }
+
+    /// Whether the address may be theirs.
+    pub fn has(&self, address: IpAddr) -> bool {
+        masked(address, self.bits) == self.first
+    }
+}
+
+/// The first address of the network of so many bits; those of IPv4 stand alone.
+fn masked(address: IpAddr, bits: u32) -> IpAddr {
+    match address {
+        IpAddr::V6(v6) => IpAddr::V6((v6.to_bits() & !(u128::MAX >> bits)).into()),
+        v4 => v4,
+    }
+}
+
 /// Counts connections by where they come from.
 #[derive(Clone)]
 pub(crate) struct Crowd {
-    counts: Arc<Mutex<BTreeMap<IpAddr, usize>>>,
+    counts: Arc<Mutex<BTreeMap<Holder, usize>>>,
     most: usize,
 }
 
@@ -32,11 +72,13 @@ impl Crowd {
         let from = network(from.to_canonical());
         if let Some(from) = from {
             let mut counts = self.counts.lock().unwrap_or_else(PoisonError::into_inner);
-            let count = counts.entry(from).or_default();
-            if *count >= self.most {
+            let has = |holder| counts.get(&holder).copied().unwrap_or(0);
+            if Holder::of(from).any(|(holder, times)| has(holder) >= times * self.most) {
                 return None;
             }
-            *count += 1;
+            for (holder, _) in Holder::of(from) {
+                *counts.entry(holder).or_default() += 1;
+            }
         }
         let crowd = self.clone();
         Some(Place { crowd, from })
@@ -48,23 +90,21 @@ impl Drop for Place {
         let Some(from) = self.from else { return };
         let counts = &self.crowd.counts;
         let mut counts = counts.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(count) = counts.get_mut(&from) {
-            *count -= 1;
-            if *count == 0 {
-                counts.remove(&from);
+        for (holder, _) in Holder::of(from) {
+            if let Some(count) = counts.get_mut(&holder) {
+                *count -= 1;
+                if *count == 0 {
+                    counts.remove(&holder);
+                }
             }
         }
     }
 }
 
-/// What is counted of an address; none of loopback, where a proxy may speak for
-/// everybody.
+/// What is counted of an address: of IPv6 64 bits, the least that one subscriber
+/// has; none of loopback, where a proxy may speak for everybody.
 pub(crate) fn network(address: IpAddr) -> Option<IpAddr> {
-    match address {
-        own if own.is_loopback() => None,
-        IpAddr::V6(v6) => Some(IpAddr::V6((u128::from(v6) & !u128::from(u64::MAX)).into())),
-        v4 => Some(v4),
-    }
+    (!address.is_loopback()).then(|| masked(address, 64))
 }
 
 #[cfg(test)]
@@ -91,6 +131,23 @@ mod tests {
         let own: Vec<_> = (0..9).map(|_| crowd.enter(from("127.0.0.1"))).collect();
         assert_eq!(own.iter().flatten().count(), 9);
         drop((one, v6));
+        assert!(crowd.counts.lock().unwrap().is_empty());
+    }
+
+    #[test]
+    fn who_has_many_networks_of_ipv6_has_not_as_many_shares() {
+        let crowd = Crowd::new(10);
+        let enter = |networks: std::ops::Range<u32>| -> Vec<_> {
+            let one = |n| crowd.enter(format!("2001:db8:7:{n:x}::1").parse().unwrap());
+            networks.filter_map(one).collect()
+        };
+        // A subscriber with 56 bits, then one with 48.
+        let site = enter(0..0x100);
+        assert_eq!(site.len(), 20);
+        let sites = enter(0x100..0x1000);
+        assert_eq!(site.len() + sites.len(), 40);
+        assert!(crowd.enter("2001:db8:8::1".parse().unwrap()).is_some());
+        drop((site, sites));
         assert!(crowd.counts.lock().unwrap().is_empty());
     }
 }

@@ -17,7 +17,7 @@ pub(crate) use resources::Enabled;
 use resources::{Resource, Resources, Role};
 use serde_json::json;
 pub(crate) use state::Message;
-use state::{Door, Feed, State, change_message, message};
+use state::{Door, Feed, Guest, State, change_message, message};
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -86,7 +86,7 @@ impl Hub {
                 registry,
                 resources: Resources::default(),
                 feeds: Vec::new(),
-                homes: BTreeMap::new(),
+                guests: BTreeMap::new(),
                 door: Door::Open,
             }),
             media,
@@ -206,7 +206,7 @@ impl Hub {
     /// The publisher switches pictures or sound off or on.
     pub(crate) fn set_enabled(&self, id: &ResourceId, wanted: Enabled) -> Result<(), Problem> {
         let mut state = self.lock();
-        state.check_pace(id, self.clock.now())?;
+        state.check_pace_of(id, self.clock.now())?;
         if state.resources.set_enabled(id, wanted) {
             state.show_publishing_of(id);
         }
@@ -217,7 +217,7 @@ impl Hub {
     /// A sender's figures of its links.
     pub(crate) fn set_links(&self, id: &ResourceId, links: Vec<LinkReport>) -> Result<(), Problem> {
         let mut state = self.lock();
-        state.check_pace(id, self.clock.now())?;
+        state.check_pace_of(id, self.clock.now())?;
         let Some(Resource {
             room, participant, ..
         }) = state.resources.find(id).cloned()
@@ -335,7 +335,7 @@ impl Hub {
     fn tell(&self, state: &mut State) {
         while let Some(RoomEvent { room, change }) = state.registry.poll_output() {
             if let Change::Left { id } = &change {
-                state.homes.remove(&(room.clone(), id.clone()));
+                state.guests.remove(&(room.clone(), id.clone()));
                 for (resource, of) in state.resources.take_all_of(&room, id) {
                     self.media.close(resource);
                     let now = self.clock.now();
@@ -383,8 +383,16 @@ impl Hub {
         if state.door == Door::Shut || state.door == Door::Draining && !is_back {
             return Err(Problem::overloaded("anybody: it is about to stop"));
         }
-        if !is_back {
-            state.check_home(who.origin, self.limits.participants_per_address)?;
+        match who.id.filter(|_| is_back) {
+            Some(id)
+                if state
+                    .registry
+                    .renames(who.room, id, who.name.unwrap_or_default()) =>
+            {
+                state.check_pace(who.room, id, self.clock.now())?;
+            }
+            Some(_) => {}
+            None => state.check_home(who.origin, self.limits.participants_per_address)?,
         }
         let fresh = unguessable();
         let joined = state.registry.join(Join {
@@ -396,9 +404,11 @@ impl Hub {
             fresh: proof_of(&fresh),
             fresh_id: &self.ids.fresh(),
         })?;
-        if let (Joined::New(id), Some(home)) = (&joined, who.origin.network) {
-            let who = (who.room.to_owned(), id.clone());
-            state.homes.insert(who, home);
+        if let Joined::New(id) = &joined {
+            let guest = Guest::from(who.origin.network);
+            state
+                .guests
+                .insert((who.room.to_owned(), id.clone()), guest);
         }
         let secret = match (&joined, who.secret) {
             (Joined::Back(_), Some(shown)) => shown.to_owned(),

@@ -1,8 +1,9 @@
 use weft_units::{Duration, Instant};
 
-/// What somebody may tell a room at once, and then each time after: everybody
-/// there hears it, and who reads slowly is cut off. Chosen by us: a sender tells
-/// of its links once a second, and people press buttons.
+/// What a participant may tell a room at once, by whatever connection, and then
+/// each time after: everybody there hears it, and who reads slowly is cut off.
+/// Chosen by us: a sender tells of its links once a second, and people press
+/// buttons.
 const AT_ONCE: u64 = 10;
 const EVERY: Duration = Duration::from_millis(200);
 

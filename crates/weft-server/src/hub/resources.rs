@@ -1,5 +1,5 @@
-use super::pace::Pace;
 use crate::config::MediaLimits;
+use crate::crowd::Holder;
 use crate::media_plane::ResourceId;
 use crate::origin::Origin;
 use crate::problem::Problem;
@@ -27,7 +27,6 @@ pub(super) struct Resource {
     /// Whether it is up.
     connected: bool,
     origin: Origin,
-    pub(super) told: Pace,
     /// How many were opened before it.
     number: u64,
 }
@@ -79,10 +78,10 @@ impl Resources {
         if self.all.len() >= limits.all || count(&|r| r.room == room) >= limits.per_room {
             return Err(Problem::overloaded("another media connection"));
         }
-        if origin.network.is_some() {
-            let same = |r: &Resource| r.origin.network == origin.network;
-            if count(&same) >= limits.per_address
-                || count(&|r| same(r) && !r.connected) >= limits.coming_per_address
+        for (holder, times) in origin.network.into_iter().flat_map(Holder::of) {
+            let same = |r: &Resource| r.origin.network.is_some_and(|ip| holder.has(ip));
+            if count(&same) >= times * limits.per_address
+                || count(&|r| same(r) && !r.connected) >= times * limits.coming_per_address
             {
                 return Err(Problem::too_many("your address", WHAT));
             }
@@ -121,7 +120,6 @@ impl Resources {
             role,
             connected: false,
             origin,
-            told: Pace::default(),
             number: self.opened,
         };
         self.opened += 1;
@@ -130,10 +128,6 @@ impl Resources {
 
     pub(super) fn find(&self, id: &ResourceId) -> Option<&Resource> {
         self.all.get(id)
-    }
-
-    pub(super) fn find_mut(&mut self, id: &ResourceId) -> Option<&mut Resource> {
-        self.all.get_mut(id)
     }
 
     pub(super) fn take(&mut self, id: &ResourceId) -> Option<Resource> {

@@ -1,6 +1,8 @@
 //! What the lock is around.
 
+use super::pace::Pace;
 use super::resources::{Resource, Resources};
+use crate::crowd::Holder;
 use crate::media_plane::ResourceId;
 use crate::origin::Origin;
 use crate::problem::Problem;
@@ -17,9 +19,17 @@ pub struct State {
     pub registry: Registry,
     pub resources: Resources,
     pub feeds: Vec<Feed>,
-    /// Where participants came from, by room and id.
-    pub homes: BTreeMap<(String, String), IpAddr>,
+    /// The participants, by room and id.
+    pub guests: BTreeMap<(String, String), Guest>,
     pub door: Door,
+}
+
+/// What is known of a participant beside what the room is told.
+pub struct Guest {
+    /// Where they came from.
+    pub home: Option<IpAddr>,
+    /// How much they told the room lately.
+    told: Pace,
 }
 
 /// Who may come in.
@@ -45,26 +55,41 @@ pub(crate) struct Message {
     pub(crate) data: Arc<str>,
 }
 
+impl Guest {
+    pub fn from(home: Option<IpAddr>) -> Guest {
+        Guest {
+            home,
+            told: Pace::default(),
+        }
+    }
+}
+
 impl State {
-    /// Whether the room may be told one more change of this resource.
-    pub fn check_pace(&mut self, id: &ResourceId, now: Instant) -> Result<(), Problem> {
-        match self
-            .resources
-            .find_mut(id)
-            .is_none_or(|r| r.told.admits(now))
-        {
+    /// Whether the room may be told one more change of this participant.
+    pub fn check_pace(&mut self, room: &str, id: &str, now: Instant) -> Result<(), Problem> {
+        let who = (room.to_owned(), id.to_owned());
+        let guest = self.guests.get_mut(&who);
+        match guest.is_none_or(|guest| guest.told.admits(now)) {
             true => Ok(()),
-            false => Err(Problem::too_many("this connection", "changes")),
+            false => Err(Problem::too_many("this participant", "changes")),
+        }
+    }
+
+    /// Whether the room may be told one more change by this resource.
+    pub fn check_pace_of(&mut self, id: &ResourceId, now: Instant) -> Result<(), Problem> {
+        match self.resources.find(id).cloned() {
+            Some(found) => self.check_pace(&found.room, &found.participant, now),
+            None => Ok(()),
         }
     }
 
     pub fn check_home(&self, origin: &Origin, most: usize) -> Result<(), Problem> {
-        let Some(home) = origin.network else {
-            return Ok(());
-        };
-        match self.homes.values().filter(|from| **from == home).count() < most {
-            true => Ok(()),
-            false => Err(Problem::too_many("your address", "participants")),
+        let mut holders = origin.network.into_iter().flat_map(Holder::of);
+        let homes = || self.guests.values().filter_map(|guest| guest.home);
+        let count = |holder: &Holder| homes().filter(|ip| holder.has(*ip)).count();
+        match holders.any(|(holder, times)| count(&holder) >= times * most) {
+            true => Err(Problem::too_many("your address", "participants")),
+            false => Ok(()),
         }
     }
 

@@ -170,3 +170,44 @@ fn who_tells_the_room_of_its_links_all_the_time_is_slowed_down() {
     rig.advance(weft_units::Duration::from_secs(1));
     assert_eq!(tell(), 204);
 }
+
+#[test]
+fn a_participant_tells_no_more_by_many_connections_or_names() {
+    let rig = Rig::start();
+    let mut ada = Events::open(rig.address(), "/api/rooms/r/events?name=Ada");
+    let secret = ada.expect("welcome")["secret"].as_str().unwrap().to_owned();
+    let own = ("weft-secret", &*secret);
+    let tell = || {
+        let post = "POST /whip/r?participant=p1";
+        let made = request(rig.address(), post, &[SDP, own], "v=0");
+        let put = format!("PUT {}/links", made.header("location"));
+        request(
+            rig.address(),
+            &put,
+            &[("content-type", "application/json")],
+            "[]",
+        )
+        .status
+    };
+    let told: Vec<u16> = (0..11).map(|_| tell()).collect();
+    assert_eq!(told, [vec![204; 10], vec![429]].concat());
+    let come = |name: &str| {
+        let get = format!("GET /api/rooms/r/events?id=p1&name={name}");
+        request(rig.address(), &get, &[own], "").status
+    };
+    assert_eq!((come("Ada"), come("Eve")), (200, 429));
+}
+
+#[test]
+fn a_subscriber_of_ipv6_has_not_as_many_shares_as_networks() {
+    let rig = with(MediaLimits {
+        per_address: 1,
+        ..MediaLimits::default()
+    });
+    let from = |n: usize| format!("2001:db8:0:{n:x}::1");
+    let made: Vec<u16> = (0..3)
+        .map(|n| publish(&rig, &format!("room{n}"), &from(n)).status)
+        .collect();
+    assert_eq!(made, [201, 201, 429]);
+    assert_eq!(publish(&rig, "s", "2001:db8:1::1").status, 201);
+}
