@@ -22,6 +22,12 @@ const HANDSHAKE_TIMEOUT: Duration = Duration::from_secs(10);
 /// minute: a connection that is silent for longer has no request, or one that
 /// comes too slowly, or nobody who reads the answer. Chosen by us.
 const SILENCE: Duration = Duration::from_secs(30);
+/// Longest request body: an SDP of a browser with many interfaces has 10 kB.
+pub(crate) const MAX_BODY: usize = 64 * 1024;
+/// Most that is read of a request before something of the answer is written:
+/// the longest body and as much for headers, of which hyper alone would keep
+/// 400 kB. Chosen by us.
+const MOST_READ: usize = 2 * MAX_BODY;
 /// Pause when the system has no file descriptor for another connection.
 const EXHAUSTED_PAUSE: Duration = Duration::from_millis(100);
 /// First octet of every TLS connection: record type handshake (RFC 8446
@@ -42,6 +48,8 @@ pub(crate) struct Connection {
     io: Pin<Box<dyn Io>>,
     /// Of its life, unless something is written.
     end: Pin<Box<Sleep>>,
+    /// Since something was written.
+    read: usize,
     _place: Place,
     _permit: OwnedSemaphorePermit,
 }
@@ -96,6 +104,7 @@ async fn accept_all(
                 let connection = Connection {
                     io,
                     end: Box::pin(tokio::time::sleep(SILENCE)),
+                    read: 0,
                     _place: place,
                     _permit: permit,
                 };
@@ -163,7 +172,13 @@ impl AsyncRead for Connection {
         if let Poll::Ready(error) = self.poll_end(cx) {
             return Poll::Ready(Err(error));
         }
-        self.io.as_mut().poll_read(cx, buf)
+        if self.read >= MOST_READ {
+            return Poll::Ready(Err(io::ErrorKind::InvalidData.into()));
+        }
+        let before = buf.filled().len();
+        let read = self.io.as_mut().poll_read(cx, buf);
+        self.read += buf.filled().len() - before;
+        read
     }
 }
 
@@ -179,6 +194,7 @@ impl AsyncWrite for Connection {
         let written = self.io.as_mut().poll_write(cx, buf);
         if matches!(written, Poll::Ready(Ok(1..))) {
             self.end.as_mut().reset(Instant::now() + SILENCE);
+            self.read = 0;
         }
         written
     }
@@ -203,6 +219,7 @@ mod tests {
         let connection = Connection {
             io: Box::pin(io),
             end: Box::pin(tokio::time::sleep(SILENCE)),
+            read: 0,
             _place: Crowd::new(1).enter([192, 0, 2, 1].into()).unwrap(),
             _permit: permits.try_acquire_owned().unwrap(),
         };
@@ -225,6 +242,28 @@ mod tests {
             let end = connection.read_to_end(&mut read).await;
             assert_eq!(end.unwrap_err().kind(), io::ErrorKind::TimedOut);
             assert_eq!(began.elapsed().as_secs(), SILENCE.as_secs());
+        }
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn who_sends_more_than_a_request_is_cut_off() {
+        let (mut connection, mut other) = connection();
+        tokio::spawn(async move { while other.write_all(&[b'x'; 64]).await.is_ok() {} });
+        let mut read = Vec::new();
+        let end = connection.read_to_end(&mut read).await;
+        assert_eq!(end.unwrap_err().kind(), io::ErrorKind::InvalidData);
+        assert!((MOST_READ..MOST_READ + 64).contains(&read.len()));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn requests_one_after_the_other_may_be_long_together() {
+        let (mut connection, mut other) = connection();
+        let mut page = [0; 64];
+        for _ in 0..2 * MOST_READ / 64 {
+            other.write_all(&page).await.unwrap();
+            connection.read_exact(&mut page).await.unwrap();
+            connection.write_all(b"ok").await.unwrap();
+            other.read_exact(&mut page[..2]).await.unwrap();
         }
     }
 

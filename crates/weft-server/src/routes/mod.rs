@@ -10,6 +10,7 @@ pub use guard::Admitted;
 
 use crate::auth::{Gate, May, Wish};
 use crate::hub::{Arrival, Hub};
+use crate::listener::MAX_BODY;
 use crate::media_plane::{Media, MediaError, ResourceId};
 use crate::origin::{Origin, Peer};
 use crate::page;
@@ -31,8 +32,6 @@ use std::sync::Arc;
 use std::time::Duration;
 use weft_rooms::ParticipantKind;
 
-/// Longest request body: an SDP of a browser with many interfaces has 10 kB.
-const MAX_BODY: usize = 64 * 1024;
 /// Longest wait for the media plane, which answers within milliseconds.
 const MEDIA_TIMEOUT: Duration = Duration::from_secs(5);
 
