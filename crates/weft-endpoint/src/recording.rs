@@ -31,6 +31,10 @@ pub struct Recording {
     notices: Notices,
 }
 
+/// Most of a name that goes into a file's, in characters of four octets at most: a
+/// file's has 255 octets (`NAME_MAX`), and a number may follow. Chosen by us.
+const MAX_TITLE: usize = 40;
+
 /// What is received cannot be recorded there, or not wholly.
 #[derive(Debug, thiserror::Error)]
 pub enum RecordingError {
@@ -141,7 +145,7 @@ impl Recording {
         let title = if self.used.is_empty() {
             stem
         } else {
-            stem + "-" + &name.chars().map(safe).collect::<String>()
+            stem + "-" + &name.chars().map(safe).take(MAX_TITLE).collect::<String>()
         };
         let path = self.path.clone();
         let candidate = move |n: usize| {

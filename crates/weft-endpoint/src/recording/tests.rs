@@ -118,3 +118,18 @@ fn a_recording_that_is_there_is_left_alone() {
     let mode = std::os::unix::fs::PermissionsExt::mode(&recorded.permissions());
     assert_eq!(mode & 0o777, 0o600, "for this user alone");
 }
+
+#[test]
+fn no_name_leads_elsewhere_or_is_too_long_for_a_file() {
+    let directory = tempfile::tempdir().unwrap();
+    let mut recording =
+        Recording::new(&directory.path().join("room.webm"), Notices::ignored()).unwrap();
+    let long = "𝒜".repeat(64);
+    for (id, name) in [("p1", "Van"), ("p2", "../../etc/x\n"), ("p3", &long)] {
+        recording.begin(&participant(id, name, &[None]));
+    }
+    assert!(recording.failed.is_none());
+    let long = format!("room-{}.webm", "𝒜".repeat(MAX_TITLE));
+    let expected = ["room-______etc_x_.webm", &long, "room.webm"];
+    assert!(sizes(directory.path()).keys().eq(expected.iter()));
+}
