@@ -342,7 +342,7 @@ impl Agent {
         datagram: &[u8],
     ) -> Result<(), DropReason> {
         match stun::parse(datagram)? {
-            stun::Incoming::Indication => Ok(()),
+            stun::Incoming::Indication => Err(DropReason::Indication),
             stun::Incoming::Request(message) => {
                 let Identity {
                     credentials, key, ..

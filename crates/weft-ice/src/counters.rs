@@ -17,6 +17,9 @@ pub enum DropReason {
     Filtered,
     /// A check that would need one pair more than the limit.
     TooManyPairs,
+    /// A keep-alive (RFC 8445 section 11): it bears no signature, and there is
+    /// nothing to do.
+    Indication,
 }
 
 impl DropReason {
@@ -29,6 +32,7 @@ impl DropReason {
         DropReason::UnknownLocal,
         DropReason::Filtered,
         DropReason::TooManyPairs,
+        DropReason::Indication,
     ];
 
     /// Short name in snake case, for metrics and traces.
@@ -42,6 +46,7 @@ impl DropReason {
             DropReason::UnknownLocal => "stun_unknown_local",
             DropReason::Filtered => "stun_filtered",
             DropReason::TooManyPairs => "too_many_pairs",
+            DropReason::Indication => "stun_indication",
         }
     }
 }

@@ -16,7 +16,7 @@ pub use config::{Entropy, PeerConfig, TimeOrigin};
 pub use negotiation::{
     AnswerPolicy, NegotiationError, Offer, Outgoing, Section, answer, fragment_candidates,
 };
-pub use peer::{Event, Output, Peer};
+pub use peer::{Event, MAX_DATAGRAM, Output, Peer};
 pub use set::{PeerKey, PeerSet};
 pub use stream::{NegotiatedStream, StreamDirection};
 

@@ -41,6 +41,11 @@ pub enum Event {
 /// the first retransmissions depend on it.
 const UNKNOWN_RTT: Duration = Duration::from_millis(100);
 
+/// Longest datagram that is looked at, in bytes: what comes in one costs memory
+/// by its length for as long as it may be asked for again. Chosen by us: more
+/// than Ethernet's 1,500 (IEEE 802.3), less than two.
+pub const MAX_DATAGRAM: usize = 2_048;
+
 /// One association with one session on top.
 ///
 /// Order of calls: any input, then [`Peer::poll_output`] until `None`, then
@@ -114,8 +119,8 @@ impl Peer {
         self.connected
     }
 
-    /// A datagram came in with this ECN field. Says whether it was genuine; what was not is a
-    /// counted drop.
+    /// A datagram came in with this ECN field. Says whether it bore the peer's
+    /// signature: what is neither signed nor DTLS is a counted drop.
     pub fn handle_datagram(
         &mut self,
         now: Instant,
@@ -126,6 +131,10 @@ impl Peer {
     ) -> bool {
         #[cfg(test)]
         assert!(!self.broken, "as a defect would");
+        if datagram.len() > MAX_DATAGRAM {
+            self.useless += 1;
+            return false;
+        }
         self.pass_signs_of_life();
         let genuine = match self
             .association
@@ -146,6 +155,7 @@ impl Peer {
                 true
             }
             Received::Handled => true,
+            Received::Dtls => false,
             Received::Dropped(reason) => {
                 // A report comes twice, by two paths.
                 self.useless += u64::from(reason != DropReason::Replayed);

@@ -252,7 +252,7 @@ impl Association {
             return self.dropped(DropReason::DtlsRefused);
         }
         self.settle(now);
-        Received::Handled
+        Received::Dtls
     }
 
     fn handle_media<'a>(

@@ -6,6 +6,11 @@ use weft_units::{Bytes, Duration, Instant, Rate};
 /// Chosen by us: a second's worth.
 const BURST: Duration = Duration::from_secs(1);
 
+/// A datagram counts as no less, in bytes: what it costs to read it and to pass it
+/// on is the same for a small one. Chosen by us: a third of a full one, so that
+/// who sends the smallest packets has no more than three times as many.
+const LEAST: u64 = 400;
+
 /// A bound on what comes, datagram by datagram (the generic cell rate
 /// algorithm, ITU-T I.371).
 #[derive(Clone, Copy, Debug)]
@@ -36,7 +41,7 @@ impl Ingress {
     /// A datagram of this length was the peer's. Others are not counted: who
     /// forges a source is not to use up what its owner has.
     pub fn count(&mut self, now: Instant, len: usize) {
-        let time = self.rate.time_for(Bytes(len as u64));
+        let time = self.rate.time_for(Bytes((len as u64).max(LEAST)));
         // At no rate at all one datagram is a second's worth.
         self.due = self.due.max(now) + time.unwrap_or(BURST);
     }

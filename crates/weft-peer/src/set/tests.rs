@@ -296,6 +296,28 @@ fn a_defect_in_the_handling_of_one_peer_ends_that_one_alone() {
 }
 
 #[test]
+fn a_datagram_that_is_too_long_is_not_looked_at() {
+    let mut house = House::default();
+    let key = house.admit(pair(1, "198.51.100.1:1000"));
+    house.run(500);
+    let (server, client) = (addr(SERVER), addr("198.51.100.1:1000"));
+    let send = |house: &mut House, length| {
+        let datagram = vec![0x80; length];
+        house
+            .set
+            .handle_datagram(house.now, server, client, Ecn::NotEct, &datagram);
+        let peer = house.set.get(key).expect("there");
+        let counters = peer.association().counters();
+        (
+            peer.useless(),
+            counters.drops().map(|(_, n)| n).sum::<u64>(),
+        )
+    };
+    assert_eq!(send(&mut house, crate::MAX_DATAGRAM), (1, 1));
+    assert_eq!(send(&mut house, crate::MAX_DATAGRAM + 1), (2, 1));
+}
+
+#[test]
 fn what_a_peer_sends_beyond_its_bound_is_dropped_unseen() {
     let mut house = House::default();
     let key = house.admit(pair(1, "198.51.100.1:1000"));
@@ -312,10 +334,17 @@ fn what_a_peer_sends_beyond_its_bound_is_dropped_unseen() {
         }
         answers
     };
-    // What is not the peer's uses up nothing of what it may send.
-    assert_eq!(answers(&mut house, &[0x80; 1_000], 1_000), 0);
+    // What bears no signature of the peer's uses up nothing of what it may send,
+    // whatever address it names: media, keep-alives of ICE.
+    let mut indication = house.last_check[..20].to_vec();
+    (indication[1], indication[2], indication[3]) = (0x11, 0, 0);
+    for unsigned in [&[0x80; 1_000][..], &indication] {
+        assert_eq!(answers(&mut house, unsigned, 1_000), 0);
+    }
     let check = house.last_check.clone();
-    let most = 125_000 / check.len();
+    // However small it is.
+    let most = 125_000 / 400;
+    assert!(check.len() < 200);
     let answered = answers(&mut house, &check, 10 * most);
     assert!((most..most + 2).contains(&answered), "{answered} of {most}");
     house.now += Duration::from_secs(1);

@@ -62,8 +62,11 @@ pub enum Received<'a> {
         /// The compound packet.
         packet: &'a [u8],
     },
-    /// STUN or DTLS; outputs and deadlines may have changed.
+    /// STUN with the peer's signature; outputs and deadlines may have changed.
     Handled,
+    /// DTLS from an address of the peer's: that address may be forged. Outputs
+    /// and deadlines may have changed.
+    Dtls,
     /// Refused and counted.
     Dropped(DropReason),
 }
