@@ -1,17 +1,20 @@
 //! Datagrams of DTLS, of which each may take a signature: so that media does not
-//! wait for many of them, they wait for their turn.
+//! wait for many of them, they wait for their turn, and those of different
+//! connections come in turns.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 use std::net::SocketAddr;
+use std::ops::Bound;
 
+use weft_peer::{MAX_DATAGRAM, PeerKey};
 use weft_units::Ecn;
 
 /// So many between two looks at the clock. Chosen by us: two milliseconds' worth.
 const TURN: usize = 8;
-/// Most that wait; more are lost, and sent again by who sent them (RFC 9147
-/// section 5.8). Chosen by us: a flight of as many connections as one address may
-/// have before they are up.
-const MOST: usize = 1_024;
+/// Most that wait of one connection; more are lost, and sent again by who sent
+/// them (RFC 9147 section 5.8). Chosen by us: two flights with a chain of
+/// certificates.
+const MOST: usize = 16;
 
 /// A datagram that came.
 pub(crate) struct Waiting {
@@ -24,29 +27,36 @@ pub(crate) struct Waiting {
 /// Those of handshakes that wait.
 #[derive(Default)]
 pub(crate) struct Handshakes {
-    waiting: VecDeque<Waiting>,
+    waiting: BTreeMap<PeerKey, VecDeque<Waiting>>,
+    /// Whose turn was last.
+    last: Option<PeerKey>,
     /// Of this turn.
     taken: usize,
 }
 
 impl Handshakes {
-    /// Whether this one may be handled at once; else it is kept, or lost.
+    /// Whether a datagram is one of them, by its first byte (RFC 7983 section 7).
+    /// One that is too long for anybody is none.
+    pub(crate) fn concern(datagram: &[u8]) -> bool {
+        matches!(datagram, [20..=63, ..]) && datagram.len() <= MAX_DATAGRAM
+    }
+
+    /// Whether this one of a connection's may be handled at once; else it is
+    /// kept, or lost.
     pub(crate) fn admits(
         &mut self,
+        owner: PeerKey,
         (local, remote): (SocketAddr, SocketAddr),
         ecn: Ecn,
         datagram: &[u8],
     ) -> bool {
-        // By the first byte (RFC 7983 section 7).
-        if !matches!(datagram, [20..=63, ..]) {
-            return true;
-        }
         if self.taken < TURN && self.waiting.is_empty() {
             self.taken += 1;
             return true;
         }
-        if self.waiting.len() < MOST {
-            self.waiting.push_back(Waiting {
+        let row = self.waiting.entry(owner).or_default();
+        if row.len() < MOST {
+            row.push_back(Waiting {
                 local,
                 remote,
                 ecn,
@@ -56,11 +66,29 @@ impl Handshakes {
         false
     }
 
-    /// Media had its turn: those that are next.
+    /// Media had its turn: those that are next, one of each connection after the
+    /// other.
     pub(crate) fn next_turn(&mut self) -> Vec<Waiting> {
-        let next: Vec<Waiting> = self.waiting.drain(..self.waiting.len().min(TURN)).collect();
+        let mut next = Vec::new();
+        while next.len() < TURN
+            && let Some(owner) = self.next_owner()
+        {
+            self.last = Some(owner);
+            let row = self.waiting.entry(owner).or_default();
+            next.extend(row.pop_front());
+            if row.is_empty() {
+                self.waiting.remove(&owner);
+            }
+        }
         self.taken = next.len();
         next
+    }
+
+    fn next_owner(&self) -> Option<PeerKey> {
+        let after = self.last.map_or(Bound::Unbounded, Bound::Excluded);
+        let mut later = self.waiting.range((after, Bound::Unbounded));
+        let next = later.next().or_else(|| self.waiting.first_key_value());
+        next.map(|(owner, _)| *owner)
     }
 
     pub(crate) fn is_empty(&self) -> bool {
@@ -72,24 +100,42 @@ impl Handshakes {
 mod tests {
     use super::*;
 
-    #[test]
-    fn handshakes_come_in_turns_and_media_at_once() {
-        let mut handshakes = Handshakes::default();
+    const FLOODS: PeerKey = PeerKey(7);
+    const JOINS: PeerKey = PeerKey(9);
+
+    fn admits(handshakes: &mut Handshakes, owner: PeerKey) -> bool {
         let way = (
             SocketAddr::from(([10, 0, 0, 1], 1)),
-            SocketAddr::from(([10, 0, 0, 9], 1)),
+            SocketAddr::from(([10, 0, 0, 9], owner.0 as u16)),
         );
-        let mut admits = |first: u8| handshakes.admits(way, Ecn::NotEct, &[first, 1]);
-        let at_once = (0..2_000).filter(|_| admits(22)).count();
-        assert_eq!(at_once, TURN);
-        assert!(admits(0x80) && admits(0));
+        handshakes.admits(owner, way, Ecn::NotEct, &[22, 1])
+    }
+
+    #[test]
+    fn handshakes_come_in_turns() {
+        let mut handshakes = Handshakes::default();
+        let at_once = (0..2_000).filter(|_| admits(&mut handshakes, FLOODS));
+        assert_eq!(at_once.count(), TURN);
         let mut handled = 0;
         while !handshakes.is_empty() {
             let turn = handshakes.next_turn().len();
             assert!(turn <= TURN);
-            assert!(!handshakes.admits(way, Ecn::NotEct, &[22]) || handshakes.is_empty());
             handled += turn;
         }
-        assert!((MOST..MOST + 200).contains(&handled), "{handled} of 2,000");
+        assert_eq!(handled, MOST);
+    }
+
+    #[test]
+    fn a_flood_of_one_connection_takes_no_turn_from_another() {
+        let mut handshakes = Handshakes::default();
+        for _ in 0..2_000 {
+            admits(&mut handshakes, FLOODS);
+        }
+        for _ in 0..4 {
+            assert!(!admits(&mut handshakes, JOINS));
+        }
+        let turn = handshakes.next_turn();
+        let joins = turn.iter().filter(|waiting| waiting.remote.port() == 9);
+        assert_eq!((turn.len(), joins.count()), (TURN, 4));
     }
 }

@@ -145,7 +145,15 @@ impl Plane {
         datagram: &[u8],
     ) {
         self.now = now;
-        if self.handshakes.admits((local, remote), ecn, datagram) {
+        let way = (local, remote);
+        let admitted = match Handshakes::concern(datagram) {
+            true => {
+                let owner = self.peers.owner(local, remote);
+                owner.is_none_or(|owner| self.handshakes.admits(owner, way, ecn, datagram))
+            }
+            false => true,
+        };
+        if admitted {
             self.peers
                 .handle_datagram(now, local, remote, ecn, datagram);
         }

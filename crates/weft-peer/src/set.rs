@@ -155,6 +155,12 @@ impl PeerSet {
         self.useless
     }
 
+    /// The peer that these addresses lead to, whatever comes by them.
+    #[must_use]
+    pub fn owner(&self, local: SocketAddr, remote: SocketAddr) -> Option<PeerKey> {
+        self.routes.of(local, remote).first().copied()
+    }
+
     /// Hands a datagram to its peer and says which one that was.
     pub fn handle_datagram(
         &mut self,

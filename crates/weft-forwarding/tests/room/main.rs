@@ -158,6 +158,18 @@ fn who_asks_and_is_not_heard_of_again_gives_its_place_back_soon() {
     assert_eq!(room.datagrams, 0, "to an address that proved nothing");
 }
 
+#[test]
+fn strangers_keep_nobody_from_a_handshake() {
+    let mut room = Room::new(1, &["rate=8mbit,delay=15ms"; 2]);
+    room.strangers = 2_000;
+    room.publish(&ada());
+    room.run(seconds(1));
+    room.play(&ada());
+    room.run(seconds(1));
+    let connected = |event: &&Event| matches!(event, Event::Connected { .. });
+    assert_eq!(room.events.iter().filter(connected).count(), 2);
+}
+
 /// What came of a flight that cannot be gone on with is acknowledged; that was
 /// wanted again at once when it had been done, without end and at the speed of
 /// the processor. To who plays upon its own offer the server is DTLS's client,

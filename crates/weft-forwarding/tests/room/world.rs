@@ -68,6 +68,8 @@ pub struct Room {
     pub datagrams: u64,
     /// Most that whoever comes next publishes.
     pub published: Rate,
+    /// Strangers of whom each sends something before each datagram that comes.
+    pub strangers: u16,
 }
 
 impl Room {
@@ -95,6 +97,7 @@ impl Room {
             digest: DefaultHasher::new(),
             datagrams: 0,
             published: PUBLISHED,
+            strangers: 0,
         }
     }
 
@@ -253,6 +256,12 @@ impl Room {
         while let Some(datagram) = self.wires.poll(now) {
             let (to, from, bytes) = (datagram.to, datagram.from, &datagram.bytes);
             if to == self.server {
+                for port in 1..=self.strangers {
+                    let stranger = SocketAddr::from(([203, 0, 113, 9], port));
+                    // As much as makes it look like a handshake.
+                    self.plane
+                        .handle_datagram(now, to, stranger, Ecn::NotEct, &[22]);
+                }
                 self.plane
                     .handle_datagram(now, to, from, Ecn::NotEct, bytes);
             } else if let Some(client) = self.client_at(to) {
