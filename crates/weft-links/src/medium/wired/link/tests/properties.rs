@@ -275,7 +275,9 @@ proptest! {
         }
         run_to(&mut link, Instant::from_nanos(u64::MAX / 2), &mut out);
         // The queue ahead and the packet in transmission; each end is rounded up.
-        let most = ms(limit) + rate.time_for(Bytes(1_500)).unwrap() + Duration::from_micros(1);
+        let full = ms(limit).max(rate.time_for(QueueLimit::LEAST).unwrap());
+        prop_assert_eq!(spec.longest_wait().map(|wait| wait.max(full)), Some(full));
+        let most = full + rate.time_for(Bytes(1_500)).unwrap() + Duration::from_micros(1);
         for departure in out {
             if let Departure::Delivered { queued_for, packet, .. } = departure {
                 prop_assert!(queued_for <= most, "packet {packet} waited {queued_for:?}");
