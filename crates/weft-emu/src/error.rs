@@ -28,6 +28,17 @@ pub enum EmuError {
         /// What `ip` wrote.
         said: String,
     },
+    /// TCP's buffers cannot be made as large as receive windows need them.
+    #[error(
+        "{path}: {source}: a receive window needs TCP buffers that are larger: mount /proc/sys so \
+         that it can be written, or run without the window"
+    )]
+    NoBuffers {
+        /// The setting.
+        path: &'static str,
+        /// What the system said.
+        source: io::Error,
+    },
     /// The system refused something that it should not.
     #[error("{what}: {source}: this needs a Linux kernel with namespaces and TUN")]
     System {

@@ -12,6 +12,7 @@ use std::fs::{self, File};
 use std::io;
 use std::os::fd::{AsFd, AsRawFd};
 use std::sync::Arc;
+use weft_units::Bytes;
 
 /// Where a host is.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -27,6 +28,8 @@ pub(crate) struct HostPlan {
     pub name: String,
     pub place: Place,
     pub home: Option<Addresses>,
+    /// The least that TCP's buffers may grow to, in a namespace.
+    pub tcp_buffer: Option<Bytes>,
     pub interfaces: Vec<Interface>,
 }
 
@@ -105,6 +108,7 @@ fn make_here(plan: &HostPlan) -> Result<(Option<Namespace>, Vec<Tun>), EmuError>
             unshare_network().map_err(no_namespace)?;
             let open = File::open("/proc/thread-self/ns/net");
             let file = open.map_err(|e| EmuError::system("/proc/thread-self/ns/net", e))?;
+            plan.tcp_buffer.map_or(Ok(()), widen_tcp_buffers)?;
             (Some(Namespace(Arc::new(file))), Routes::Default)
         }
     };
@@ -126,6 +130,26 @@ fn no_namespace(source: io::Error) -> EmuError {
     })
 }
 
+/// Lets the buffers of the calling thread's network namespace grow as far as
+/// this at least.
+fn widen_tcp_buffers(least: Bytes) -> Result<(), EmuError> {
+    for path in ["/proc/sys/net/ipv4/tcp_rmem", "/proc/sys/net/ipv4/tcp_wmem"] {
+        let refused = |source| EmuError::NoBuffers { path, source };
+        let text = fs::read_to_string(path).map_err(refused)?;
+        if let Some(wider) = widened(&text, least) {
+            fs::write(path, wider).map_err(refused)?;
+        }
+    }
+    Ok(())
+}
+
+/// Least, first and most (tcp(7)), if the most has to change.
+fn widened(text: &str, least: Bytes) -> Option<String> {
+    let mut words: Vec<&str> = text.split_whitespace().collect();
+    let most: u64 = words.pop()?.parse().ok()?;
+    (most < least.0).then(|| format!("{} {}", words.join(" "), least.0))
+}
+
 /// The column of `/proc/net/dev` (proc(5)): drops of what the device sent.
 fn sent_drops(table: &str, device: &str) -> u64 {
     const COLUMN: usize = 11;
@@ -141,6 +165,13 @@ fn sent_drops(table: &str, device: &str) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn buffers_grow_and_never_shrink() {
+        let wider = |least| widened("4096\t131072\t6291456\n", Bytes(least));
+        assert_eq!(wider(8_000_000).as_deref(), Some("4096 131072 8000000"));
+        assert_eq!(wider(6_291_456), None);
+    }
 
     #[test]
     fn drops_of_sent_packets_are_read() {

@@ -49,6 +49,7 @@ mod report;
 mod right;
 mod running;
 mod tun;
+mod window;
 
 pub use address::Addresses;
 pub use error::EmuError;

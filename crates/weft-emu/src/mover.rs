@@ -4,9 +4,10 @@
 mod buffer;
 mod port;
 mod segment;
+mod usage;
 
 pub(crate) use port::Port;
-pub(crate) use segment::Segment;
+pub(crate) use segment::{Segment, Span};
 
 use crate::clock::{Clock, processor_time};
 use crate::histogram::Histogram;
@@ -185,7 +186,8 @@ impl Mover {
     fn find_neighbours(&mut self) {
         let all: Vec<_> = self.ports.iter().map(Port::identity).collect();
         for port in &mut self.ports {
-            port.set_neighbours(&all);
+            let medium = self.segments[port.link.0].spec();
+            port.set_neighbours(medium, &all);
         }
     }
 
@@ -209,7 +211,11 @@ impl Mover {
                 self.pool.push(buffer);
                 continue;
             };
+            if let Some(window) = &mut port.window {
+                window.apply(&header, &mut buffer.bytes[..buffer.length]);
+            }
             buffer.header = header;
+            buffer.class = port.class;
             buffer.from = index;
             buffer.entered = self.clock.now();
             let across = port.across(header.destination);

@@ -1,11 +1,12 @@
 use crate::address::{Addresses, MAX_HOSTS, MAX_LINKS};
 use crate::host::{Host, HostPlan, Place};
 use crate::interfaces::{Interface, free_subnet};
-use crate::mover::{Mover, Port, Segment};
+use crate::mover::{Mover, Port, Segment, Span};
 use crate::processes;
+use crate::window::ReceiveWindow;
 use crate::{EmuError, HostId, LinkId, Logging, Running};
-use weft_links::{MediumSpec, StationId};
-use weft_units::{Duration, Rng};
+use weft_links::{MediumSpec, StationId, TrafficClass};
+use weft_units::{Bytes, Duration, Rng};
 
 /// Later than this at p99.9 and a run is rejected: chosen by us, five times
 /// what a real-time thread has on a machine of two cores that also runs the
@@ -22,6 +23,7 @@ pub struct Network {
     links: Vec<Link>,
     lateness_limit: Duration,
     logging: Logging,
+    counted: Span,
     /// The first link's.
     first_subnet: usize,
 }
@@ -30,6 +32,8 @@ struct HostSetup {
     name: String,
     place: Place,
     home: Option<Addresses>,
+    receive_window: Option<Bytes>,
+    class: TrafficClass,
     /// In the order of the calls to [`Network::attach`].
     attachments: Vec<Attachment>,
 }
@@ -58,6 +62,7 @@ impl Network {
             links: Vec::new(),
             lateness_limit: LATENESS_LIMIT,
             logging: Logging::Off,
+            counted: (Duration::ZERO, None),
             first_subnet: 0,
         }
     }
@@ -123,6 +128,24 @@ impl Network {
         addresses
     }
 
+    /// Holds every TCP connection of the host to a receive window of so many
+    /// bytes, to within what its window scale can say (RFC 7323 section 2.2).
+    /// The kernel opens its own windows as it likes: the emulator writes the
+    /// smaller one into the segments that the host sends, and gives all hosts of
+    /// the network but the machine itself buffers that are no limit. Default:
+    /// the kernel's windows and buffers.
+    ///
+    /// Both ends must have window scaling, as Linux does.
+    pub fn limit_receive_window(&mut self, host: HostId, window: Bytes) {
+        self.hosts[host.0].receive_window = Some(window);
+    }
+
+    /// Takes all packets that the host sends for this class, whatever they say of
+    /// themselves. Default: best effort.
+    pub fn set_class(&mut self, host: HostId, class: TrafficClass) {
+        self.hosts[host.0].class = class;
+    }
+
     /// Above which lateness at p99.9 the report rejects the run. Default: 1 ms.
     pub fn reject_above(&mut self, limit: Duration) {
         self.lateness_limit = limit;
@@ -131,6 +154,14 @@ impl Network {
     /// Whether every packet is logged. Default: off.
     pub fn set_logging(&mut self, logging: Logging) {
         self.logging = logging;
+    }
+
+    /// The part of the run, from its time zero, in which is counted what media
+    /// were used for ([`StationReport`](crate::StationReport)'s `service`,
+    /// `carried_to` and `radio`, [`LinkReport`](crate::LinkReport)'s `channels`).
+    /// Both edges are kept exactly, however late the machine is. Default: all.
+    pub fn count_service(&mut self, from: Duration, until: Duration) {
+        self.counted = (from, Some(until));
     }
 
     /// Makes the hosts, joins them and begins to move packets. Before that it
@@ -162,7 +193,10 @@ impl Network {
                     .into_iter()
                     .flatten()
                     .collect();
-                ports.push(Port::new(tun, HostId(index), link, station, own));
+                let mut port = Port::new(tun, HostId(index), link, station, own);
+                port.class = setup.class;
+                port.window = setup.receive_window.map(ReceiveWindow::new);
+                ports.push(port);
             }
         }
         let mover = Mover::new(self.segments(), ports, self.logging)?;
@@ -175,6 +209,8 @@ impl Network {
             name: name.to_owned(),
             place,
             home: None,
+            receive_window: None,
+            class: TrafficClass::default(),
             attachments: Vec::new(),
         });
         HostId(self.hosts.len() - 1)
@@ -196,6 +232,7 @@ impl Network {
             name: setup.name.clone(),
             place: setup.place,
             home: setup.home,
+            tcp_buffer: self.tcp_buffer(),
             interfaces: setup
                 .attachments
                 .iter()
@@ -203,6 +240,15 @@ impl Network {
                 .map(interface)
                 .collect(),
         }
+    }
+
+    /// What no receive window of the network gets full: bookkeeping takes as
+    /// much as the bytes, at either end, and twice as much is room.
+    fn tcp_buffer(&self) -> Option<Bytes> {
+        let windows = self.hosts.iter().filter_map(|host| host.receive_window);
+        windows
+            .max()
+            .map(|window| Bytes(window.0.saturating_mul(4)))
     }
 
     /// The link's name where it can be a device's, and is not another's.
@@ -226,7 +272,10 @@ impl Network {
     /// simulator names them.
     fn segments(&self) -> Vec<Segment> {
         let rng = Rng::new(self.seed).stream("links");
-        let segment = |link: &Link| Segment::new(link.medium.clone(), rng.stream(&link.name));
+        let segment = |link: &Link| {
+            let rng = rng.stream(&link.name);
+            Segment::new(link.medium.clone(), rng, self.counted)
+        };
         self.links.iter().map(segment).collect()
     }
 }

@@ -1,4 +1,4 @@
-//! What the mover reads of an IP packet, and the congestion mark it writes.
+//! What the mover reads of an IP packet, and what it writes there.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use weft_links::FlowId;
@@ -8,7 +8,7 @@ use weft_units::Ecn;
 const V4_HEADER: usize = 20;
 /// RFC 8200 section 3.
 const V6_HEADER: usize = 40;
-const TCP: u8 = 6;
+pub(crate) const TCP: u8 = 6;
 const UDP: u8 = 17;
 
 /// The fields of a packet's headers that matter here.
@@ -49,9 +49,8 @@ impl Header {
             let bytes: [u8; 4] = *header[at..].first_chunk()?;
             Some(IpAddr::from(Ipv4Addr::from(bytes)))
         };
-        let length = usize::from(header[0] & 15) * 4;
         let is_first = u16::from_be_bytes([header[6], header[7]]) & 0x1fff == 0;
-        let transport = packet.get(length..).filter(|_| is_first);
+        let transport = packet.get(transport_at(packet)..).filter(|_| is_first);
         Some(Header {
             source: address(12)?,
             destination: address(16)?,
@@ -72,7 +71,7 @@ impl Header {
             destination: address(24)?,
             ecn: Ecn::from_bits(header[1] >> 4),
             protocol: header[6],
-            ports: ports(header[6], packet.get(V6_HEADER..)),
+            ports: ports(header[6], packet.get(transport_at(packet)..)),
         })
     }
 
@@ -105,16 +104,30 @@ pub(crate) fn set_ecn(packet: &mut [u8], ecn: Ecn) {
         packet[1] = packet[1] & !0x30 | ecn.bits() << 4;
         return;
     }
-    let word =
+    let word = [packet[0], packet[1] & !0b11 | ecn.bits()];
+    replace_word(packet, 0, word, 10);
+}
+
+/// Replaces the 16 bits at `at`, and brings the checksum at `checksum_at` up to
+/// date (RFC 1624 equation 3). Both are within the packet.
+pub(crate) fn replace_word(packet: &mut [u8], at: usize, word: [u8; 2], checksum_at: usize) {
+    let read =
         |packet: &[u8], at: usize| u32::from(u16::from_be_bytes([packet[at], packet[at + 1]]));
-    let before = word(packet, 0);
-    packet[1] = packet[1] & !0b11 | ecn.bits();
-    let after = word(packet, 0);
-    let mut sum = (word(packet, 10) ^ 0xffff) + (before ^ 0xffff) + after;
+    let before = read(packet, at);
+    packet[at..at + 2].copy_from_slice(&word);
+    let mut sum = (read(packet, checksum_at) ^ 0xffff) + (before ^ 0xffff) + read(packet, at);
     while sum > 0xffff {
         sum = (sum & 0xffff) + (sum >> 16);
     }
-    packet[10..12].copy_from_slice(&(!(sum as u16)).to_be_bytes());
+    packet[checksum_at..checksum_at + 2].copy_from_slice(&(!(sum as u16)).to_be_bytes());
+}
+
+/// Where the header behind IP's begins; IPv6 without extensions.
+pub(crate) fn transport_at(packet: &[u8]) -> usize {
+    match packet[0] >> 4 {
+        4 => usize::from(packet[0] & 15) * 4,
+        _ => V6_HEADER,
+    }
 }
 
 fn ports(protocol: u8, transport: Option<&[u8]>) -> (u16, u16) {
@@ -127,4 +140,4 @@ fn ports(protocol: u8, transport: Option<&[u8]>) -> (u16, u16) {
 }
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

@@ -1,6 +1,6 @@
 use crate::{FAR, Histogram, LinkId, NEAR, PacketLog};
 use std::io;
-use weft_links::{Counters, ServiceTime, Tally};
+use weft_links::{Counters, RadioCounters, ServiceTime, Tally};
 use weft_units::{Bytes, Duration, Rate};
 
 /// The quantile of lateness that decides.
@@ -42,6 +42,10 @@ pub struct LinkReport {
     pub name: String,
     /// What each station sent, in the medium's order.
     pub stations: Vec<StationReport>,
+    /// Of a cell, what each of its channels was used for: `used` by one
+    /// exchange, `blocked` by several at the same time. None where there is no
+    /// cell.
+    pub channels: Vec<ServiceTime>,
 }
 
 /// What one station of a link sent.
@@ -51,8 +55,14 @@ pub struct StationReport {
     pub counters: Counters,
     /// What was still on the way at the end.
     pub in_flight: Tally,
-    /// How long the medium was used by it, idle, or not to be had.
+    /// How long the medium was used by it, idle, or not to be had, in the part of
+    /// the run in which that is counted
+    /// ([`Network::count_service`](crate::Network::count_service)).
     pub service: ServiceTime,
+    /// What its medium carried to it, where that is counted.
+    pub carried_to: Option<Duration>,
+    /// What it did with its turns, if it is one of a cell.
+    pub radio: Option<RadioCounters>,
     /// How long each delivered packet waited before its transmission.
     pub queueing: Histogram,
     /// How long each of `intervals` is.

@@ -141,10 +141,7 @@ impl Running {
 
 fn link_reports(names: &[String], segments: Vec<Segment>, duration: Duration) -> Vec<LinkReport> {
     let end = Instant::ZERO + duration;
-    let link = |(name, mut segment): (&String, Segment)| LinkReport {
-        name: name.clone(),
-        stations: segment.report(end),
-    };
+    let link = |(name, segment): (&String, Segment)| segment.report(name, end);
     names.iter().zip(segments).map(link).collect()
 }
 

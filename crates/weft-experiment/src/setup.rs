@@ -113,6 +113,14 @@ impl Setup {
             flows: Vec::new(),
         }
     }
+
+    /// The beginning of the first period that is measured as a whole.
+    #[must_use]
+    pub fn first_measured_period(&self) -> Duration {
+        let period = self.sample_every;
+        let before = self.measure_from.as_nanos();
+        period * before.div_ceil(period.as_nanos().max(1))
+    }
 }
 
 impl LinkSetup {

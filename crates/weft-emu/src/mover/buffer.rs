@@ -1,5 +1,6 @@
 use crate::packet::Header;
 use crate::tun::MTU;
+use weft_links::TrafficClass;
 use weft_units::{Bytes, Instant};
 
 /// A packet with what the mover knows of it.
@@ -7,6 +8,7 @@ pub(crate) struct Buffer {
     pub bytes: [u8; MTU],
     pub length: usize,
     pub header: Header,
+    pub class: TrafficClass,
     pub entered: Instant,
     /// Ports that it came by and is for.
     pub from: usize,
@@ -19,6 +21,7 @@ impl Buffer {
             bytes: [0; MTU],
             length: 0,
             header: Header::NONE,
+            class: TrafficClass::default(),
             entered: Instant::ZERO,
             from: 0,
             to: 0,

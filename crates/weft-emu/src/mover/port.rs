@@ -1,9 +1,10 @@
 use crate::address::Addresses;
 use crate::tun::Tun;
+use crate::window::ReceiveWindow;
 use crate::{HostId, LinkId};
 use std::collections::BTreeMap;
 use std::net::IpAddr;
-use weft_links::StationId;
+use weft_links::{MediumSpec, StationId, TrafficClass};
 
 /// A host's device on a link.
 pub(crate) struct Port {
@@ -13,6 +14,10 @@ pub(crate) struct Port {
     pub link: LinkId,
     /// What its packets are sent as.
     pub station: StationId,
+    /// What its packets are taken for.
+    pub class: TrafficClass,
+    /// What TCP here is held to.
+    pub window: Option<ReceiveWindow>,
     own: Vec<Addresses>,
     across: BTreeMap<IpAddr, usize>,
     beside: BTreeMap<IpAddr, usize>,
@@ -38,6 +43,8 @@ impl Port {
             host,
             link,
             station,
+            class: TrafficClass::default(),
+            window: None,
             own,
             across: BTreeMap::new(),
             beside: BTreeMap::new(),
@@ -52,8 +59,9 @@ impl Port {
         }
     }
 
-    /// Learns where which address is; `all` are the ports by number.
-    pub fn set_neighbours(&mut self, all: &[Identity]) {
+    /// Learns where which address is on this medium; `all` are the ports by
+    /// number.
+    pub fn set_neighbours(&mut self, medium: &MediumSpec, all: &[Identity]) {
         let on_link = all
             .iter()
             .enumerate()
@@ -61,8 +69,10 @@ impl Port {
         for (number, other) in on_link {
             let table = if other.station == self.station {
                 &mut self.beside
-            } else {
+            } else if medium.carries(self.station, other.station) {
                 &mut self.across
+            } else {
+                continue;
             };
             for Addresses { v4, v6 } in &other.own {
                 table.insert(IpAddr::V4(*v4), number);

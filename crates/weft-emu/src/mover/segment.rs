@@ -1,7 +1,8 @@
 use super::buffer::Buffer;
+use super::usage::{StationTotals, Usage};
 use crate::clock::Clock;
 use crate::histogram::Histogram;
-use crate::report::{Interval, StationReport};
+use crate::report::{Interval, LinkReport, StationReport};
 use weft_links::{ChannelId, Departure, Medium, MediumSpec, PacketInfo, StationId};
 use weft_units::{Bytes, Duration, Instant, Rng};
 
@@ -17,7 +18,13 @@ pub(crate) struct Segment {
     spec: MediumSpec,
     rng: Rng,
     stations: Vec<Measured>,
+    usage: Usage,
+    /// Of which part of the run `usage` is.
+    counted: Span,
 }
+
+/// From and until when, from time zero; without an end, to that of the run.
+pub(crate) type Span = (Duration, Option<Duration>);
 
 /// What a station sent, and what became of it.
 #[derive(Default)]
@@ -27,15 +34,22 @@ struct Measured {
 }
 
 impl Segment {
-    /// A medium whose random streams are those of `rng`.
-    pub fn new(spec: MediumSpec, rng: Rng) -> Segment {
+    /// A medium whose random streams are those of `rng`; what it is used for is
+    /// counted in this part of the run.
+    pub fn new(spec: MediumSpec, rng: Rng, counted: Span) -> Segment {
         Segment {
             medium: Medium::new(&spec, &rng),
             before: None,
             stations: spec.stations().map(|_| Measured::default()).collect(),
             spec,
             rng,
+            usage: Usage::of(counted),
+            counted,
         }
+    }
+
+    pub fn spec(&self) -> &MediumSpec {
+        &self.spec
     }
 
     /// Begins anew at time zero; what is on the way arrives all the same.
@@ -43,12 +57,15 @@ impl Segment {
         let fresh = Medium::new(&self.spec, &self.rng);
         self.before = Some((old, std::mem::replace(&mut self.medium, fresh)));
         self.stations.fill_with(Measured::default);
+        self.usage = Usage::of(self.counted);
     }
 
     pub fn enqueue(&mut self, now: Instant, from: StationId, to: StationId, buffer: Box<Buffer>) {
         let info = PacketInfo::new(Bytes(buffer.length as u64))
             .with_flow(buffer.header.flow())
+            .with_class(buffer.class)
             .with_ecn(buffer.header.ecn);
+        self.advance(now);
         self.medium.enqueue(now, from, to, info, buffer);
     }
 
@@ -63,6 +80,7 @@ impl Segment {
         now: Instant,
         channel: ChannelId,
     ) -> Option<(StationId, Departure<Box<Buffer>>)> {
+        self.advance(now);
         let (id, departure) = self.medium.poll(now, channel)?;
         let station = &mut self.stations[usize::from(id.0)];
         match &departure {
@@ -104,19 +122,32 @@ impl Segment {
             .min()
     }
 
-    /// What each station sent until `now`.
-    pub fn report(&mut self, now: Instant) -> Vec<StationReport> {
+    /// What was until `now`, under the link's name.
+    pub fn report(mut self, name: &str, now: Instant) -> LinkReport {
         let medium = &mut self.medium;
-        let report = |(station, measured): (StationId, Measured)| StationReport {
-            counters: *medium.counters(station),
-            in_flight: medium.in_flight(station),
-            service: medium.service_time(now, station),
-            queueing: measured.queueing,
-            interval: INTERVAL,
-            intervals: measured.intervals,
-        };
-        let stations = std::mem::take(&mut self.stations);
-        (0..).map(StationId).zip(stations).map(report).collect()
+        let totals = self.usage.finish(now, medium, self.stations.len());
+        let report =
+            |((station, measured), used): ((StationId, Measured), StationTotals)| StationReport {
+                counters: *medium.counters(station),
+                in_flight: medium.in_flight(station),
+                service: used.service,
+                carried_to: used.carried_to,
+                radio: used.radio,
+                queueing: measured.queueing,
+                interval: INTERVAL,
+                intervals: measured.intervals,
+            };
+        let stations = (0..).map(StationId).zip(self.stations);
+        LinkReport {
+            name: name.to_owned(),
+            stations: stations.zip(totals.stations).map(report).collect(),
+            channels: totals.channels,
+        }
+    }
+
+    fn advance(&mut self, now: Instant) {
+        let stations = self.stations.len();
+        self.usage.advance(now, &mut self.medium, stations);
     }
 }
 

@@ -17,7 +17,7 @@ fn v6() -> Vec<u8> {
 }
 
 /// Zero when the checksum is right (RFC 1071 section 1).
-fn checksum(header: &[u8]) -> u16 {
+pub(crate) fn checksum(header: &[u8]) -> u16 {
     let words = header
         .chunks(2)
         .map(|w| u32::from(u16::from_be_bytes([w[0], w[1]])));

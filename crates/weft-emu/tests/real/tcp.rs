@@ -7,10 +7,11 @@ use weft_testing::{skipped, where_the_machine_keeps_up};
 /// Of a packet of 1500 bytes, what TCP with timestamps carries.
 const GOODPUT: f64 = 1448.0 / 1500.0;
 const SECONDS: u64 = 4;
+/// Slow start at these rates is over by then.
+const FIRST: Duration = Duration::from_secs(1);
 
-/// Bits per second that the receiver gets, as share of `rate`, from the first
-/// second to the end.
-fn share(pair: &Pair, congestion: &str, rate: f64) -> f64 {
+/// Bits per second that the receiver gets, as share of `rate`, from `from` on.
+fn share(pair: &Pair, congestion: &str, rate: f64, from: Duration) -> f64 {
     let to = SocketAddr::from((pair.at_right.v4, 5001));
     let listener = pair.running.within(pair.right, || TcpListener::bind(to));
     let listener = listener.expect("a host").expect("a free port");
@@ -25,7 +26,7 @@ fn share(pair: &Pair, congestion: &str, rate: f64) -> f64 {
         let (mut counted, mut since) = (0, None);
         while began.elapsed() < Duration::from_secs(SECONDS) {
             let length = receiver.read(&mut bytes).expect("more");
-            if began.elapsed() > Duration::from_secs(1) {
+            if began.elapsed() > from {
                 since.get_or_insert_with(Instant::now);
                 counted += length;
             }
@@ -43,7 +44,7 @@ fn cubic_of_the_kernel_fills_the_link() {
         let Some(pair) = Pair::start("rate=5mbit,delay=10ms,queue=2bdp") else {
             return;
         };
-        let share = share(&pair, "cubic", 5e6);
+        let share = share(&pair, "cubic", 5e6, FIRST);
         assert!((GOODPUT * 0.97..GOODPUT * 1.03).contains(&share), "{share}");
         let report = pair.running.stop();
         let forward = report.link(pair.link).forward();
@@ -52,6 +53,30 @@ fn cubic_of_the_kernel_fills_the_link() {
         // 2 x 5 Mbit/s x 20 ms = 25 kB, which take 40 ms and one packet's 2.4 ms.
         assert!(forward.queueing.max().as_millis_f64() <= 42.4);
         assert!(forward.queueing.max().as_millis_f64() > 37.0);
+    });
+}
+
+#[test]
+fn a_receive_window_bounds_what_is_in_flight() {
+    where_the_machine_keeps_up(|| {
+        const WINDOW: u64 = 100_000;
+        // A window each round trip of 100 ms: 8 of 50 Mbit/s, and no queue.
+        let limit = |network: &mut weft_emu::Network, right| {
+            network.limit_receive_window(right, weft_units::Bytes(WINDOW));
+        };
+        let Some(pair) = Pair::with_right("rate=50mbit,delay=50ms,queue=10MB", limit) else {
+            return;
+        };
+        let expected = WINDOW as f64 * 8.0 / 0.1;
+        let share = share(&pair, "cubic", expected, 2 * FIRST);
+        // Rounded to the steps of the window scale, 1 to 4 kB; transmission
+        // takes some milliseconds of the round trip.
+        assert!((0.9..1.0).contains(&share), "{share}");
+        let report = pair.running.stop();
+        let forward = report.link(pair.link).forward();
+        assert_eq!(forward.counters.dropped().packets, 0);
+        // A whole window at 50 Mbit/s is 16 ms.
+        assert!(forward.queueing.max().as_millis_f64() < 17.0);
     });
 }
 
@@ -67,7 +92,7 @@ fn bbr_of_the_kernel_keeps_the_queue_short() {
         let Some(pair) = Pair::start("rate=5mbit,delay=10ms,queue=20bdp") else {
             return;
         };
-        let share = share(&pair, "bbr", 5e6);
+        let share = share(&pair, "bbr", 5e6, FIRST);
         assert!((GOODPUT * 0.85..GOODPUT * 1.03).contains(&share), "{share}");
         let report = pair.running.stop();
         let mean = report.link(pair.link).forward().queueing.mean();

@@ -46,7 +46,16 @@ impl Pair {
         Pair::of(spec(text), change)
     }
 
+    /// What changes the network is told which host is the right one.
+    pub fn with_right(text: &str, change: impl FnOnce(&mut Network, HostId)) -> Option<Pair> {
+        Pair::made(spec(text), change)
+    }
+
     pub fn of(spec: LinkSpec, change: impl FnOnce(&mut Network)) -> Option<Pair> {
+        Pair::made(spec, |network, _| change(network))
+    }
+
+    fn made(spec: LinkSpec, change: impl FnOnce(&mut Network, HostId)) -> Option<Pair> {
         if !is_possible() {
             return None;
         }
@@ -55,7 +64,7 @@ impl Pair {
         let link = network.link("link", MediumSpec::wired(spec.clone(), spec));
         let at_left = network.attach(left, link, NEAR);
         let at_right = network.attach(right, link, FAR);
-        change(&mut network);
+        change(&mut network, right);
         Some(Pair {
             running: network.start().expect("a right was found"),
             left,

@@ -137,10 +137,7 @@ fn airtime(run: &Run<'_>, of: &str, record: &LinkRecord) -> Option<Check> {
 
 /// From the end of the last period on that is not measured as a whole.
 fn measured_time(run: &Run<'_>) -> Duration {
-    let period = run.record.sample_every;
-    let periods = run.setup.measure_from.as_nanos();
-    let before = period * periods.div_ceil(period.as_nanos().max(1));
-    run.end().saturating_sub(before)
+    run.end().saturating_sub(run.setup.first_measured_period())
 }
 
 /// Of the second in which the link came nearest to its capacity, or furthest

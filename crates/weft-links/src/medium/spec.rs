@@ -117,6 +117,14 @@ impl MediumSpec {
         (0..self.station_count()).map(StationId)
     }
 
+    /// Whether it carries packets from one of these stations to the other: in a
+    /// cell, those to and from the one in the middle, which is the last.
+    #[must_use]
+    pub fn carries(&self, from: StationId, to: StationId) -> bool {
+        let middle = StationId(self.station_count() - 1);
+        from != to && (from == middle || to == middle)
+    }
+
     /// The link that only this station sends on, if there is one: then its
     /// capacity is known beforehand. `None` where stations share.
     #[must_use]

@@ -1,6 +1,6 @@
 //! What cannot be emulated, or this client not be told.
 
-use weft_experiment::{CallSetup, FlowSetup, Setup};
+use weft_experiment::{CallSetup, FlowSetup, Route, Setup};
 use weft_links::TrafficClass;
 use weft_session::{Ablation, Policy, Reporting};
 use weft_units::Codec;
@@ -35,6 +35,9 @@ fn lacking(flow: &FlowSetup, client: &Client) -> Option<&'static str> {
     if routes.any(|route| route.hops.len() != 1) {
         return Some("crosses several links one behind the other");
     }
+    if shares_a_medium(flow) {
+        return Some("goes over two stations of one medium");
+    }
     if flow
         .routes
         .iter()
@@ -49,6 +52,16 @@ fn lacking(flow: &FlowSetup, client: &Client) -> Option<&'static str> {
         Some(call) => lacking_of_call(call, client),
         None => traffic::lacking(&flow.kind),
     }
+}
+
+/// Packets that come back are told apart by their link only.
+fn shares_a_medium(flow: &FlowSetup) -> bool {
+    let links = |routes: &[Route]| -> Vec<usize> {
+        let hops = routes.iter().flat_map(|route| &route.hops);
+        hops.map(|hop| hop.link).collect()
+    };
+    let is_shared = |(index, link): (usize, &usize)| links(&flow.routes[..index]).contains(link);
+    links(&flow.routes).iter().enumerate().any(is_shared)
 }
 
 fn lacking_of_call(call: &CallSetup, client: &Client) -> Option<&'static str> {

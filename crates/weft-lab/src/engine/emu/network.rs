@@ -2,7 +2,7 @@
 //! that it takes.
 
 use weft_emu::{HostId, LinkId, Logging, Network};
-use weft_experiment::{FlowSetup, Setup};
+use weft_experiment::{FlowKind, FlowSetup, Setup};
 
 use super::testbed::job::Ends;
 
@@ -18,6 +18,7 @@ pub struct Places {
 pub fn places(setup: &Setup, seed: u64) -> (Places, Network) {
     let mut network = Network::new(seed);
     network.set_logging(Logging::Packets);
+    network.count_service(setup.first_measured_period(), setup.duration);
     let links = setup.links.iter();
     let links = links.map(|l| network.link(&l.name, l.medium.clone()));
     let links: Vec<LinkId> = links.collect();
@@ -26,6 +27,14 @@ pub fn places(setup: &Setup, seed: u64) -> (Places, Network) {
         let source = network.host(&format!("{} source", flow.name));
         let sink = network.host(&format!("{} sink", flow.name));
         let home = network.home_address(sink).v4;
+        for host in [source, sink] {
+            network.set_class(host, flow.class);
+        }
+        if let FlowKind::Tcp(tcp) = &flow.kind
+            && let Some(window) = tcp.receive_window
+        {
+            network.limit_receive_window(sink, window);
+        }
         let mut of = Ends {
             source: Vec::new(),
             sink: Vec::new(),

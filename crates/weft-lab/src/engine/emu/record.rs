@@ -122,7 +122,7 @@ impl<'a> Recorder<'a> {
             LinkRecord {
                 name: link.name.clone(),
                 stations: stations.map(|(way, own)| way.station(own, setup)).collect(),
-                channels: Vec::new(),
+                channels: report.channels.clone(),
             }
         });
         let links = links.collect();
@@ -228,10 +228,9 @@ impl Way {
             series: series.collect(),
             counters: self.counters,
             in_flight: report.in_flight,
-            // The emulator adds it up over the whole run only.
-            service: (setup.measure_from == Duration::ZERO).then_some(report.service),
-            carried_to: None,
-            radio: None,
+            service: Some(report.service),
+            carried_to: report.carried_to,
+            radio: report.radio,
             queue_delay: self.queue.into_iter().collect(),
         }
     }

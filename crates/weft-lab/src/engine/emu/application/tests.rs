@@ -73,6 +73,7 @@ fn of<T>(logs: &[ClientLog], from: Duration, look: impl FnOnce(&Run<'_>) -> T) -
     let report = LinkReport {
         name: "line".to_owned(),
         stations: vec![StationReport::default(); 2],
+        channels: Vec::new(),
     };
     let record = recorder.finish(&[report], details);
     look(&Run {

@@ -42,6 +42,7 @@ fn recorded(packets: &[Packet]) -> Record {
     let report = LinkReport {
         name: "line".to_owned(),
         stations: vec![StationReport::default(); 2],
+        channels: Vec::new(),
     };
     recorder.finish(&[report], vec![FlowDetail::Packets])
 }

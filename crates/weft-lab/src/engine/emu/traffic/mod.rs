@@ -61,9 +61,7 @@ pub fn jobs(
 #[must_use]
 pub fn lacking(kind: &FlowKind) -> Option<&'static str> {
     match kind {
-        FlowKind::Tcp(tcp) if tcp.ecn == EcnMode::On => Some("uses ECN, being TCP"),
-        FlowKind::Tcp(tcp) => (tcp.receive_window.is_some())
-            .then_some("has a receive window, which the kernel sets for itself"),
+        FlowKind::Tcp(tcp) => (tcp.ecn == EcnMode::On).then_some("uses ECN, being TCP"),
         FlowKind::Udp(udp) => {
             (udp.packet > Bytes(MTU as u64)).then_some("sends packets of more than 1500 bytes")
         }
