@@ -17,11 +17,13 @@ OUT ?= out
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "make %-13s %s\n", $$1, $$2 }' Makefile
 
-.PHONY: setup setup-build
+.PHONY: setup setup-build setup-clients
 setup: ## install what building and testing need and this machine lacks
 	@scripts/setup --tests
 setup-build: # without what only tests need
 	@scripts/setup
+setup-clients: ## install the emulator's optional clients: SIP phones
+	@scripts/setup --clients
 
 # --- the page ----------------------------------------------------------------
 

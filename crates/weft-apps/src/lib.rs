@@ -5,7 +5,7 @@
 //! behaviour with its own parameters, one small file for each application in
 //! `apps/`. A [`Sender`] makes packets of sound, pictures and redundancy, a
 //! [`Receiver`] reports what came, and the family's controller turns reports
-//! into a rate. Nothing is encoded: packets have sizes and no content. So a
+//! into a rate; an [`End`] is one of the two, or both. Nothing is encoded: packets have sizes and no content. So a
 //! model says nothing of pictures, and must not be asked.
 //!
 //! Signal and Telegram are WebRTC applications whose limits are public. Theirs
@@ -41,6 +41,7 @@
 
 mod app;
 mod apps;
+mod end;
 mod family;
 mod fitted;
 mod packet;
@@ -49,6 +50,7 @@ mod seen;
 mod sender;
 
 pub use app::{App, UnknownApp};
+pub use end::{Content, End, REPORT_SIZE};
 pub use family::{Family, LimitError, Model, WebrtcLimits};
 pub use fitted::{FITTED, Fitted};
 pub use packet::{Packet, Report};

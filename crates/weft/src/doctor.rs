@@ -311,7 +311,7 @@ struct Helper {
     remedy: &'static str,
 }
 
-const HELPERS: [Helper; 4] = [
+const HELPERS: [Helper; 5] = [
     Helper {
         names: &["ip"],
         needed_for: "no emulated network at all: neither `weft emu` nor `--engine emu`",
@@ -324,7 +324,7 @@ const HELPERS: [Helper; 4] = [
     },
     Helper {
         names: &["node"],
-        needed_for: "no `--client chromium`",
+        needed_for: "no `--client chromium` and no `--client baresip`",
         remedy: "install Node.js",
     },
     Helper {
@@ -336,6 +336,11 @@ const HELPERS: [Helper; 4] = [
         ],
         needed_for: "no `--client chromium`",
         remedy: "install chromium, or set WEFT_CHROMIUM to the program",
+    },
+    Helper {
+        names: &["baresip"],
+        needed_for: "no `--client baresip`, which nothing else needs",
+        remedy: "install baresip-core and baresip-ffmpeg",
     },
 ];
 

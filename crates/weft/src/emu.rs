@@ -1,5 +1,7 @@
-//! `weft emu`: the emulator by itself, for other people's programs.
+//! `weft emu`: the emulator by itself, for other people's programs, and the
+//! programs of modelled applications.
 
+mod app;
 pub mod args;
 mod far;
 
@@ -37,6 +39,7 @@ impl From<EmuError> for Failure {
 pub fn run(args: EmuArgs) -> Result<(), Failure> {
     match args.command {
         EmuCommand::Shell(args) => shell(&args),
+        EmuCommand::App(args) => app::app(args),
     }
 }
 

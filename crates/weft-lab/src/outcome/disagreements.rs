@@ -4,6 +4,7 @@ use serde::Serialize;
 
 use super::{Outcome, Row};
 use crate::measure::metrics;
+use crate::scenario::Scenario;
 
 /// A relative difference above this is a disagreement; chosen by us: about
 /// what a repetition with another seed changes.
@@ -52,7 +53,7 @@ pub fn disagreements(sim: &Outcome<'_>, emu: &Outcome<'_>) -> Vec<Disagreement> 
         let Some((_, least)) = METRICS.iter().find(|(name, _)| *name == base) else {
             continue;
         };
-        let Some(other) = counterpart(sim, emu, &row.system) else {
+        let Some(other) = counterpart(sim.scenario(), emu.scenario(), &row.system) else {
             continue;
         };
         let same = |s: &&Row| s.system == other && s.metric == row.metric;
@@ -79,16 +80,13 @@ fn compared(emu: &Row, sim: &Row, least: f64) -> Disagreement {
     }
 }
 
-/// The simulated system of the same name, or else the first one under the
-/// same varied values over the same links: plain WebRTC where a scenario
-/// names it first.
-fn counterpart(sim: &Outcome<'_>, emu: &Outcome<'_>, system: &str) -> Option<String> {
-    let all = &sim.scenario().variants;
-    let here = emu.scenario().variants.iter().find(|v| v.name == system)?;
+/// The simulated system of the same name, or else the one that the client
+/// stands for: of those that it does not tell apart, the first.
+fn counterpart(sim: &Scenario, emu: &Scenario, system: &str) -> Option<String> {
+    let all = &sim.variants;
+    let here = emu.variants.iter().find(|v| v.name == system)?;
     let same = all.iter().find(|v| v.name == system);
-    let like = all
-        .iter()
-        .find(|v| v.case == here.case && v.system.links == here.system.links);
+    let like = all.iter().find(|v| v.setup == here.setup);
     same.or(like).map(|variant| variant.name.clone())
 }
 

@@ -203,7 +203,9 @@ fn the_links_of_an_emulated_shell_may_have_names() {
     else {
         panic!("not understood: {:?}", parse(line).err());
     };
-    let crate::emu::args::EmuCommand::Shell(args) = args.command;
+    let crate::emu::args::EmuCommand::Shell(args) = args.command else {
+        panic!("no shell");
+    };
     let names: Vec<_> = args.links.iter().map(|l| l.name.as_deref()).collect();
     assert_eq!(names, [None, Some("lte")]);
     let crate::emu::args::Spec::Wired(wire) = &args.links[1].spec else {

@@ -1,10 +1,13 @@
 //! `weft emu`: its arguments.
 
 use std::ffi::OsString;
+use std::net::Ipv4Addr;
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
+use weft_lab::engine::emu::{App, Role};
 use weft_links::{LinkSpec, MediumSpec};
+use weft_units::Rate;
 
 #[derive(Debug, Args)]
 pub struct EmuArgs {
@@ -17,6 +20,45 @@ pub enum EmuCommand {
     /// A shell, or any program, behind the described links
     #[command(after_help = SHELL_HELP, after_long_help = SHELL_HELP)]
     Shell(ShellArgs),
+    /// One end of an application's model over UDP, as `weft lab run` starts it
+    #[command(after_help = APP_HELP, after_long_help = APP_HELP)]
+    App(AppArgs),
+}
+
+const APP_HELP: &str = "\
+It speaks the lines of clients/README.md: it is ready, waits for a line of the other end, begins, and \
+ends with its input. So two of them call each other by hand:
+
+  node clients/pair.mjs 10 weft emu app skype --role caller --here 127.0.0.2 --peer 127.0.0.3 \
+    -- weft emu app skype --role callee --here 127.0.0.3 --peer 127.0.0.2
+
+What each application does: docs/models/applications.md.";
+
+#[derive(Debug, Args)]
+pub struct AppArgs {
+    /// Which application: whatsapp, zoom-backend, zoom-client, skype, live-messenger, eyebeam, x-lite
+    pub app: App,
+    /// Who this is: the caller sends media, the callee receives it
+    #[arg(long, value_name = "caller|callee")]
+    pub role: Role,
+    /// The callee sends media as well
+    #[arg(long)]
+    pub both_ways: bool,
+    /// Address of this end
+    #[arg(long, value_name = "ADDRESS")]
+    pub here: Ipv4Addr,
+    /// Address of the other end
+    #[arg(long, value_name = "ADDRESS")]
+    pub peer: Ipv4Addr,
+    /// Another highest rate than the application's own, such as 560kbit
+    #[arg(long, value_name = "RATE", value_parser = crate::values::rate)]
+    pub max_rate: Option<Rate>,
+    /// Seed of what the model draws
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub seed: u64,
+    /// Name of the flow, which what is drawn depends on as well
+    #[arg(long, value_name = "NAME", default_value = "call")]
+    pub flow: String,
 }
 
 const SHELL_HELP: &str = "\

@@ -96,8 +96,8 @@ pub struct RunArgs {
     /// Where it runs: in virtual time, or with real packets
     #[arg(long, value_name = "ENGINE", value_parser = engines(), default_value_t = Engines::default())]
     pub engine: Engines,
-    /// What is tested: weft, chromium, pion, aiortc or exec:CMD (a shell command); real programs
-    /// need the engine emu
+    /// What is tested: weft, chromium, pion, aiortc, baresip or exec:CMD (a shell command); model
+    /// where all calls are of applications that have one. Real programs need the engine emu
     #[arg(long, value_name = "CLIENT", default_value = "weft")]
     pub client: Client,
     /// Keep emulated runs in which the machine was too slow: they count, with a note

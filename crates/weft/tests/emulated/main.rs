@@ -1,6 +1,7 @@
 //! `weft lab run --engine emu` as a program: real packets, real programs, in
 //! namespaces of its own. Short: whether it works, not how well.
 
+mod beside_the_simulator;
 mod doctor;
 mod shell;
 

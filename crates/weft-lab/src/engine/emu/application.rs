@@ -1,7 +1,7 @@
 //! What clients say of themselves, as the counts of each flow's ends.
 
 use weft_experiment::{
-    CounterLog, CounterSample, FlowDetail, ReceivedCounters, SentCounters, Setup,
+    CounterLog, CounterSample, FlowDetail, FlowKind, ReceivedCounters, SentCounters, Setup,
 };
 
 use super::latency::latencies;
@@ -26,7 +26,9 @@ pub fn details(setup: &Setup, logs: &[ClientLog], began_ms: f64) -> Vec<FlowDeta
             }
         });
         let counted: Vec<CounterLog> = counted.collect();
-        match counted.is_empty() {
+        // A model tells its rate, and of pictures it knows nothing.
+        let is_model = matches!(setup.flows[flow].kind, FlowKind::App(_));
+        match counted.is_empty() || is_model {
             true => FlowDetail::Packets,
             false => FlowDetail::Counted(counted),
         }

@@ -1,7 +1,6 @@
 //! What cannot be emulated, or this client not be told.
 
 use weft_experiment::{CallSetup, FlowSetup, Route, Setup};
-use weft_links::TrafficClass;
 use weft_session::{Ablation, Policy, Reporting};
 use weft_units::Codec;
 
@@ -14,7 +13,22 @@ use crate::engine::EngineError;
 /// # Errors
 /// The flow, and what it has.
 pub fn check(setup: &Setup, client: &Client) -> Result<(), EngineError> {
+    if let Some((stranger, calls)) = client.stranger(setup) {
+        return Err(EngineError::Lacking(format!(
+            "--client has a program for flow `{stranger}`, which is no call here: the calls are {}",
+            calls.join(", ")
+        )));
+    }
     for flow in &setup.flows {
+        let client = client.of_flow(&flow.name);
+        if *client == Client::Model && flow.traffic().media().is_some() {
+            return Err(EngineError::Lacking(format!(
+                "flow `{}` is a call of WebRTC, and the client model makes those of applications \
+                 that have a model: use --client chromium or weft, or leave the system out with \
+                 --systems",
+                flow.name
+            )));
+        }
         let Some(what) = lacking(flow, client) else {
             continue;
         };
@@ -45,9 +59,6 @@ fn lacking(flow: &FlowSetup, client: &Client) -> Option<&'static str> {
     {
         return Some("goes over links with conditions (weight, metered, backup)");
     }
-    if flow.class != TrafficClass::default() {
-        return Some("has a class, which its packets would have to carry");
-    }
     match flow.traffic().media() {
         Some(call) => lacking_of_call(call, client),
         None => traffic::lacking(&flow.kind),
@@ -72,8 +83,8 @@ fn lacking_of_call(call: &CallSetup, client: &Client) -> Option<&'static str> {
         return Some("has a clock that is made to go wrong");
     }
     match client {
-        // It is told nothing.
-        Client::Exec(_) => None,
+        // They are told nothing.
+        Client::Exec(_) | Client::Model | Client::Several(_) => None,
         _ if call.caller.weight.to_bits() != 1.0_f64.to_bits() => Some("has a weight"),
         Client::Weft if call.caller.ablation != Ablation::None => {
             Some("is made by a system `without` a part")

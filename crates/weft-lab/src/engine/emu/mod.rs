@@ -1,7 +1,7 @@
 //! The engine `emu`: real packets, the kernel's TCP and real clients.
 //!
 //! Each flow has two hosts of its own on the links. Calls are the client's,
-//! other flows iperf3's; what the links saw and what the clients counted
+//! those of applications their models', other flows iperf3's; what the links saw and what the clients counted
 //! becomes a record, which is measured like any other.
 //! `docs/experiment/real-clients.md` is the chapter.
 
@@ -9,6 +9,7 @@ mod application;
 mod client;
 mod latency;
 mod limits;
+mod model;
 mod network;
 mod record;
 mod testbed;
@@ -17,12 +18,16 @@ mod traffic;
 use std::process::Command;
 
 use weft_emu::{PacketLog, Report, Right, Running};
-use weft_experiment::{FlowDetail, Record, Setup};
+use weft_experiment::{FlowDetail, FlowKind, Record, Setup};
 
 use super::{Engine, EngineError, EngineKind, Halt, Ran};
 use crate::measure::check::Check;
 
 pub use client::{Client, UnknownClient};
+pub use model::{ModelEnd, ModelEndError, Role, UnknownRole};
+pub use weft_apps::App;
+
+pub(crate) use client::camera::{Film, film};
 pub use traffic::tcp_algorithms;
 
 use client::camera::CallFiles;
@@ -142,12 +147,13 @@ impl Emulator {
         let mut jobs = Vec::new();
         for (flow, each) in setup.flows.iter().enumerate() {
             let ends = &places.ends[flow];
-            jobs.extend(match each.traffic().media() {
-                Some(call) => {
+            jobs.extend(match &each.kind {
+                FlowKind::Call(call) => {
                     let client = &self.settings.client;
                     client.jobs((flow, each, call), ends, &files)?
                 }
-                None => traffic::jobs(flow, each, ends, (setup.duration, seed))?,
+                FlowKind::App(app) => model::jobs(flow, (each, app), ends, seed)?,
+                _ => traffic::jobs(flow, each, ends, (setup.duration, seed))?,
             });
         }
         Ok(jobs)
@@ -167,11 +173,9 @@ impl Emulator {
     /// What weft has written beside the run, where it is the client.
     fn statistics(&self, setup: &Setup, began_ms: f64) -> Result<Vec<ClientLog>, EngineError> {
         let mut logs = Vec::new();
-        if self.settings.client != Client::Weft {
-            return Ok(logs);
-        }
         for (flow, each) in setup.flows.iter().enumerate() {
-            if let Some(call) = each.traffic().media() {
+            let is_weft = *self.settings.client.of_flow(&each.name) == Client::Weft;
+            if let Some(call) = each.traffic().media().filter(|_| is_weft) {
                 let ended_ms = began_ms + each.stops_at(setup.duration).as_secs_f64() * 1e3;
                 let flow = (flow, each.name.as_str());
                 logs.extend(client::weft::logs(

@@ -8,14 +8,25 @@ fn clients_are_written_as_they_are_read() {
         "chromium",
         "pion",
         "aiortc",
+        "baresip",
+        "model",
+        "chromium,down=pion,side=exec:true",
         "exec:ping -c 3 $WEFT_PEER",
     ] {
         assert_eq!(text.parse::<Client>().unwrap().to_string(), text);
     }
-    for text in ["firefox", "exec:", "exec: ", ""] {
+    for text in [
+        "firefox",
+        "exec:",
+        "exec: ",
+        "",
+        "weft,pion",
+        "weft,down=",
+        "weft,=pion",
+    ] {
         let error = text.parse::<Client>().unwrap_err().to_string();
         assert!(
-            error.contains("write weft, chromium, pion, aiortc or exec:COMMAND"),
+            error.contains("write weft, chromium, pion, aiortc, baresip, model or exec:COMMAND"),
             "{error}"
         );
     }
@@ -31,6 +42,19 @@ fn an_oracle_is_refused() {
         let error = error.to_string();
         assert!(error.contains("flow `call` is the floor"), "{error}");
         assert!(error.ends_with("use --engine sim"), "{error}");
+    }
+}
+
+#[test]
+fn a_client_of_a_flow_that_is_no_call_is_refused() {
+    let text = "title = \"t\"\nduration = \"10s\"\nlinks.a = \"rate=5mbit\"\n\
+                flows.up.kind = \"call\"\nflows.down.kind = \"call\"\nflows.load.kind = \"tcp\"";
+    let scenario = Scenario::parse("t.toml", text, &["systems=[\"weft\"]".to_owned()]).unwrap();
+    let check = |client: &str| limits::check(&scenario.variants[0].setup, &client.parse().unwrap());
+    check("weft,down=pion").unwrap();
+    for client in ["weft,load=pion", "weft,nobody=pion"] {
+        let error = check(client).unwrap_err().to_string();
+        assert!(error.ends_with("the calls are up, down"), "{error}");
     }
 }
 

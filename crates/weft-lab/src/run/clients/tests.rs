@@ -88,6 +88,62 @@ fn systems_that_change_the_network_stay_apart() {
     assert_eq!(names(&supported), ["chromium (webrtc)", "chromium (codel)"]);
 }
 
+/// Signal and Telegram are calls of WebRTC within limits, WhatsApp is a model.
+const APPS: &str = r#"
+title = "t"
+duration = "10s"
+systems = ["signal", "telegram", "again", "whatsapp"]
+published = [{ system = "whatsapp", metric = "loss", value = 0, source = "s" }]
+[links.a]
+rate = "5mbit"
+[flows.call]
+kind = "call"
+app = "signal"
+[system.signal]
+[system.telegram]
+set = { flows.call.app = "telegram" }
+[system.again]
+set = { flows.call.app = "telegram" }
+[system.whatsapp]
+set = { flows.call.app = "whatsapp" }
+"#;
+
+#[test]
+fn what_tells_calls_other_limits_stays_apart_and_models_are_what_they_are() {
+    let supported = supported(&scenario(APPS), &Client::Chromium).unwrap();
+    let expected = ["chromium (signal)", "chromium (telegram)", "whatsapp"];
+    assert_eq!(names(&supported), expected);
+    assert_eq!(supported.published.len(), 1);
+}
+
+#[test]
+fn the_client_model_makes_no_calls_of_webrtc() {
+    let error = supported(&scenario(APPS), &Client::Model).unwrap_err();
+    let text = error.to_string();
+    assert!(
+        text.contains("--client chromium") && text.contains("--systems"),
+        "{text}"
+    );
+    let set = ["systems=[\"whatsapp\"]".to_owned()];
+    let model = Scenario::parse("t.toml", APPS, &set).unwrap();
+    let seen = supported(&model, &Client::Model).unwrap();
+    assert_eq!(names(&seen), ["whatsapp"]);
+}
+
+#[test]
+fn two_stations_of_one_cell_are_no_two_links_of_a_flow() {
+    let text = TEXT.replace(
+        "spec = \"rate=5mbit,delay=10ms\"",
+        "medium = \"home\"\nrate = \"mcs7\"",
+    );
+    let text = format!("{text}[media.home]\nkind = \"wifi\"\n");
+    let error = supported(&scenario(&text), &Client::Chromium).unwrap_err();
+    assert!(
+        error.to_string().contains("two stations of one medium"),
+        "{error}"
+    );
+}
+
 #[test]
 fn what_cannot_be_emulated_is_named() {
     let refused = |more: &str, client: &Client| {

@@ -1,7 +1,6 @@
 //! Models of call applications, one at each end.
 
-mod end;
-
+use weft_apps::{Content, End};
 use weft_experiment::{AppMedia, AppSetup, FlowDetail};
 use weft_links::Ecn;
 use weft_units::{Instant, Rng};
@@ -10,7 +9,6 @@ use crate::agenda::Slot;
 use crate::network::{Network, Owner};
 use crate::packet::{Body, LegId, Packet};
 use crate::traffic::flow::{Flow, Legs, Span};
-use end::{Content, End};
 
 pub(crate) struct AppFlow {
     setup: AppSetup,
@@ -70,7 +68,8 @@ impl AppFlow {
         let mut next: Option<Instant> = None;
         for (end, leg) in ends.iter_mut().zip([self.legs.there, self.legs.back]) {
             end.handle_timeout(now);
-            while let Some((size, content)) = end.poll_transmit(now) {
+            while let Some(content) = end.poll_transmit(now) {
+                let size = content.size().0 as u16;
                 let body = Body::Datagram(self.on_their_way.keep(content));
                 network.send(now, leg, 0, size, Ecn::NotEct, body);
             }

@@ -5,17 +5,19 @@ mod exec;
 mod lines;
 mod programs;
 pub mod scratch;
+mod several;
 pub mod weft;
 
 use std::fmt;
 use std::str::FromStr;
 
-use weft_experiment::{CallSetup, FlowSetup};
+use weft_experiment::{CallSetup, FlowSetup, Setup};
 
 use super::testbed::job::{Ends, Job};
 use crate::engine::EngineError;
 use camera::CallFiles;
 use programs::{built, folder};
+use several::Several;
 
 /// The program at the ends of the calls under test.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -28,34 +30,64 @@ pub enum Client {
     Pion,
     /// Two endpoints of aiortc.
     Aiortc,
+    /// Two SIP phones whose pictures have a fixed rate.
+    Baresip,
+    /// None: for runs whose calls are those of applications, which their models
+    /// make.
+    Model,
     /// A shell command, started at both ends.
     Exec(String),
+    /// Different ones for the calls of one run.
+    Several(Box<Several<Client>>),
 }
 
 /// There is no such client.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
-#[error("there is no client `{0}`: write weft, chromium, pion, aiortc or exec:COMMAND")]
+#[error(
+    "there is no client `{0}`: write weft, chromium, pion, aiortc, baresip, model or exec:COMMAND; \
+     with another one for a flow, chromium,FLOW=pion"
+)]
 pub struct UnknownClient(String);
 
 impl FromStr for Client {
     type Err = UnknownClient;
 
     fn from_str(text: &str) -> Result<Client, UnknownClient> {
-        match (text, text.strip_prefix("exec:").map(str::trim)) {
+        let command = text.strip_prefix("exec:").map(str::trim);
+        if let (None, Some((main, others))) = (command, text.split_once(',')) {
+            return several(main, others);
+        }
+        match (text, command) {
             ("weft", _) => Ok(Client::Weft),
             ("chromium", _) => Ok(Client::Chromium),
             ("pion", _) => Ok(Client::Pion),
             ("aiortc", _) => Ok(Client::Aiortc),
+            ("baresip", _) => Ok(Client::Baresip),
+            ("model", _) => Ok(Client::Model),
             (_, Some(command)) if !command.is_empty() => Ok(Client::Exec(command.to_owned())),
             _ => Err(UnknownClient(text.to_owned())),
         }
     }
 }
 
+/// Reads `CLIENT,FLOW=CLIENT,...`.
+fn several(main: &str, others: &str) -> Result<Client, UnknownClient> {
+    let other = |text: &str| {
+        let pair = text.split_once('=').filter(|(flow, _)| !flow.is_empty());
+        let (flow, client) = pair.ok_or_else(|| UnknownClient(text.to_owned()))?;
+        Ok((flow.to_owned(), client.parse()?))
+    };
+    Ok(Client::Several(Box::new(Several {
+        main: main.parse()?,
+        others: others.split(',').map(other).collect::<Result<_, _>>()?,
+    })))
+}
+
 impl fmt::Display for Client {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Client::Exec(command) => write!(f, "exec:{command}"),
+            Client::Several(all) => write!(f, "{all}"),
             _ => f.write_str(self.name()),
         }
     }
@@ -70,7 +102,35 @@ impl Client {
             Client::Chromium => "chromium",
             Client::Pion => "pion",
             Client::Aiortc => "aiortc",
+            Client::Baresip => "baresip",
+            Client::Model => "model",
             Client::Exec(_) => "exec",
+            Client::Several(all) => all.main.name(),
+        }
+    }
+
+    /// The one that stands for a run of several, or this one.
+    #[must_use]
+    pub fn main(&self) -> &Client {
+        match self {
+            Client::Several(all) => &all.main,
+            _ => self,
+        }
+    }
+
+    /// The one that makes the calls of this flow.
+    pub(super) fn of_flow(&self, name: &str) -> &Client {
+        match self {
+            Client::Several(all) => all.of_flow(name),
+            _ => self,
+        }
+    }
+
+    /// A flow that it is to make a call of, and that is none; and those that are.
+    pub(super) fn stranger(&self, setup: &Setup) -> Option<(&str, Vec<String>)> {
+        match self {
+            Client::Several(all) => all.stranger(setup),
+            _ => None,
         }
     }
 
@@ -79,7 +139,10 @@ impl Client {
     /// # Errors
     /// What is missing, with the remedy.
     pub fn find(&self) -> Result<(), EngineError> {
-        self.program().map(drop)
+        match self {
+            Client::Several(all) => all.all().try_for_each(Client::find),
+            _ => self.program().map(drop),
+        }
     }
 
     /// How an end of a call is started, for those that speak lines of JSON
@@ -89,10 +152,14 @@ impl Client {
     /// Where something is missing, with the remedy.
     fn program(&self) -> Result<Option<Vec<String>>, EngineError> {
         let words = match self {
-            Client::Weft | Client::Exec(_) => return Ok(None),
-            Client::Chromium => vec![
+            Client::Weft | Client::Model | Client::Exec(_) | Client::Several(_) => return Ok(None),
+            Client::Chromium | Client::Baresip => vec![
                 "node".to_owned(),
-                folder()?.join("chromium/main.mjs").display().to_string(),
+                folder()?
+                    .join(self.name())
+                    .join("main.mjs")
+                    .display()
+                    .to_string(),
             ],
             Client::Pion => vec![built(
                 &folder()?.join("pion"),
@@ -125,9 +192,14 @@ impl Client {
         files: &CallFiles<'_>,
     ) -> Result<Vec<Job>, EngineError> {
         match self {
+            Client::Several(all) => all
+                .of_flow(&setup.name)
+                .jobs((flow, setup, call), ends, files),
             Client::Weft => weft::jobs((flow, call), ends, files.scratch),
             Client::Exec(command) => Ok(exec::jobs(command, flow, ends)),
-            Client::Chromium | Client::Pion | Client::Aiortc => {
+            // Refused before.
+            Client::Model => Ok(Vec::new()),
+            Client::Chromium | Client::Pion | Client::Aiortc | Client::Baresip => {
                 let program = self.program()?.unwrap_or_default();
                 lines::jobs((self.name(), &program), (flow, setup, call), files)
             }

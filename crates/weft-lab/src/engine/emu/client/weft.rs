@@ -79,14 +79,14 @@ pub fn jobs(
 }
 
 /// This program, where it is weft, or the one that `WEFT_BIN` names.
-fn binary() -> Result<String, EngineError> {
+pub fn binary() -> Result<String, EngineError> {
     let named = std::env::var_os("WEFT_BIN").map(PathBuf::from);
     let own = std::env::current_exe().ok();
     let own = own.filter(|path| path.file_stem().is_some_and(|name| name == "weft"));
     let found = named.or(own).and_then(|path| path.canonicalize().ok());
     let path = found.ok_or_else(|| {
         EngineError::Lacking(
-            "the client weft: this program is not weft: set WEFT_BIN to it".to_owned(),
+            "this program is not weft, which calls are made with: set WEFT_BIN to it".to_owned(),
         )
     })?;
     Ok(path.display().to_string())

@@ -52,7 +52,8 @@ pub fn jobs(
             traffic.tcp(&setup.name, tcp, &rng)
         }
         FlowKind::Udp(udp) => Ok(traffic.udp(*udp)),
-        // Calls are the client's, and `lacking` has refused what is left.
+        // Calls are the client's and the models', and `lacking` has refused what
+        // is left.
         _ => Ok(Vec::new()),
     }
 }
@@ -68,8 +69,8 @@ pub fn lacking(kind: &FlowKind) -> Option<&'static str> {
         FlowKind::Floor(_) => {
             Some("is the floor, an oracle that knows its links beforehand and sends no packets")
         }
-        FlowKind::App(_) => Some("is the model of an application, which sends no real packets"),
-        _ => Some("is of a kind that has no program"),
+        FlowKind::App(_) => None,
+        FlowKind::Call(_) => Some("is of a kind that has no program"),
     }
 }
 
