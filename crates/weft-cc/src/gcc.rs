@@ -5,8 +5,11 @@ mod alr;
 mod behaviour;
 mod delay_based;
 mod inter_arrival;
+mod loss;
 mod loss_based;
+mod loss_counts;
 mod loss_model;
+mod loss_thresholds;
 mod overuse;
 mod probe;
 mod probe_estimator;
@@ -20,7 +23,7 @@ use aimd::Growth;
 use alr::Alr;
 pub use behaviour::Behaviour;
 use delay_based::DelayBased;
-use loss_based::LossBased;
+use loss::{DelayBasedUpdate, Loss};
 use overuse::Usage;
 use probe::{ProbeController, Reason};
 use probe_estimator::ProbeEstimator;
@@ -49,7 +52,7 @@ pub struct Gcc {
     /// What follows from the target; asked for with every packet.
     pacing: Rate,
     delay: DelayBased,
-    loss: LossBased,
+    loss: Loss,
     throughput: Throughput,
     acked: Option<Rate>,
     probe_estimator: ProbeEstimator,
@@ -69,7 +72,7 @@ impl Gcc {
             target: limits.start,
             pacing: limits.start.mul_f64(PACING_FACTOR),
             delay: DelayBased::new(&limits, behaviour),
-            loss: LossBased::new(limits.start, limits.min, limits.max),
+            loss: Loss::new(behaviour, limits),
             throughput: Throughput::new(),
             acked: None,
             probe_estimator: ProbeEstimator::default(),
@@ -119,7 +122,7 @@ impl Gcc {
     fn periodic_reason(&self) -> Reason {
         match self.alr.since() {
             Some(since) => Reason::ApplicationLimited(since),
-            None if self.behaviour == Behaviour::Deployed || self.loss.is_limiting() => {
+            None if self.behaviour != Behaviour::Repaired || self.loss.is_limiting() => {
                 Reason::None
             }
             None => match self.delay.aimd().growth() {
@@ -132,7 +135,11 @@ impl Gcc {
     /// Feedback after a long silence: what was lost in it says nothing about
     /// the path as it is now.
     fn resume(&mut self, now: Instant) {
-        self.loss = LossBased::new(self.target, self.limits.min, self.limits.max);
+        let limits = Limits {
+            start: self.target,
+            ..self.limits
+        };
+        self.loss = Loss::new(self.behaviour, limits);
         self.throughput.restart(now);
         self.acked = None;
         let rate = self.target.max(self.limits.start);
@@ -173,8 +180,14 @@ impl Controller for Gcc {
         self.measure(now, probe);
         let recovered = self.delay.update(now, self.acked, probe);
         let delay_based = self.delay.aimd().rate();
-        let in_alr = self.alr.since().is_some();
-        self.loss.update(delay_based, self.acked, in_alr);
+        self.loss.update(&DelayBasedUpdate {
+            now,
+            rate: delay_based,
+            probed: probe.is_some(),
+            rtt,
+            acked: self.acked,
+            in_alr: self.alr.since().is_some(),
+        });
         self.set_target(now, self.loss.bound(delay_based));
         if recovered && self.alr.now_or_within(now, ALR_GRACE) {
             self.probes.on_recovered(now);

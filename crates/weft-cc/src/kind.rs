@@ -12,6 +12,9 @@ pub enum ControllerKind {
     Gcc,
     /// `gcc_deployed`: the same as libwebrtc deploys it, for comparisons.
     GccDeployed,
+    /// `gcc_2022`: as libwebrtc deployed it in 2022, for comparisons with what
+    /// was measured then.
+    Gcc2022,
     /// `gcc_draft`: Google congestion control of draft-ietf-rmcat-gcc-02.
     GccDraft,
     /// `nada`: RFC 8698.
@@ -29,7 +32,7 @@ pub enum ControllerKind {
 pub enum ControllerKindError {
     /// The word before the colon.
     #[error(
-        "unknown controller `{0}`: use `gcc`, `gcc_deployed`, `gcc_draft`, `nada`, `scream`, `scream_v1` or `fixed:RATE`, such as `fixed:2mbit`"
+        "unknown controller `{0}`: use `gcc`, `gcc_deployed`, `gcc_2022`, `gcc_draft`, `nada`, `scream`, `scream_v1` or `fixed:RATE`, such as `fixed:2mbit`"
     )]
     Unknown(String),
     /// The rate after the colon.
@@ -51,6 +54,7 @@ pub fn build_without_feedback(
         ControllerKind::Fixed(_) => build(kind, limits, now),
         ControllerKind::Gcc
         | ControllerKind::GccDeployed
+        | ControllerKind::Gcc2022
         | ControllerKind::GccDraft
         | ControllerKind::Nada
         | ControllerKind::Scream
@@ -65,6 +69,7 @@ pub fn build(kind: ControllerKind, limits: Limits, now: Instant) -> Box<dyn Cont
     match kind {
         ControllerKind::Gcc => Box::new(Gcc::new(Behaviour::Repaired, limits, now)),
         ControllerKind::GccDeployed => Box::new(Gcc::new(Behaviour::Deployed, limits, now)),
+        ControllerKind::Gcc2022 => Box::new(Gcc::new(Behaviour::Deployed2022, limits, now)),
         ControllerKind::GccDraft => Box::new(GccDraft::new(limits)),
         ControllerKind::Nada => Box::new(Nada::new(limits)),
         ControllerKind::Scream => Box::new(Scream::new(limits)),
@@ -75,9 +80,10 @@ pub fn build(kind: ControllerKind, limits: Limits, now: Instant) -> Box<dyn Cont
 
 impl ControllerKind {
     /// All that adapt, in the order of the documentation.
-    pub const ADAPTIVE: [ControllerKind; 6] = [
+    pub const ADAPTIVE: [ControllerKind; 7] = [
         ControllerKind::Gcc,
         ControllerKind::GccDeployed,
+        ControllerKind::Gcc2022,
         ControllerKind::GccDraft,
         ControllerKind::Nada,
         ControllerKind::Scream,
@@ -91,6 +97,7 @@ impl ControllerKind {
         match self {
             ControllerKind::Gcc => "gcc",
             ControllerKind::GccDeployed => "gcc_deployed",
+            ControllerKind::Gcc2022 => "gcc_2022",
             ControllerKind::GccDraft => "gcc_draft",
             ControllerKind::Nada => "nada",
             ControllerKind::Scream => "scream",

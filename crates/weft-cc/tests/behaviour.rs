@@ -44,6 +44,12 @@ fn gcc_ramps_up_by_probing_and_keeps_the_queue_short() {
         (0.85, 1.0),
         (5.0, 80.0),
     );
+    ramp_and_steady(
+        ControllerKind::Gcc2022,
+        (0.5, 15.0),
+        (0.85, 1.0),
+        (5.0, 80.0),
+    );
 }
 
 /// From 0.3 to 2.25 Mbps at 8 % a second are 26 s.
@@ -89,6 +95,7 @@ fn everybody_follows_a_halved_capacity() {
     for (kind, settled) in [
         (ControllerKind::Gcc, (0.1, 1.5)),
         (ControllerKind::GccDeployed, (0.1, 1.5)),
+        (ControllerKind::Gcc2022, (0.1, 1.5)),
         (ControllerKind::GccDraft, (0.5, 8.0)),
         (ControllerKind::Nada, (0.5, 5.0)),
         (ControllerKind::Scream, (0.5, 5.0)),

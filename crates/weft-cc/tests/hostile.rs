@@ -120,7 +120,10 @@ fn check(kind: ControllerKind, controller: &dyn Controller) {
         "{kind}: {target:?}"
     );
     assert!(controller.pacing_rate() > Rate::ZERO, "{kind}");
-    if matches!(kind, ControllerKind::Gcc | ControllerKind::GccDeployed) {
+    if matches!(
+        kind,
+        ControllerKind::Gcc | ControllerKind::GccDeployed | ControllerKind::Gcc2022
+    ) {
         assert!(controller.pacing_rate() >= target, "{kind}");
         assert!(controller.poll_timeout().is_some(), "{kind}");
     }
@@ -217,6 +220,11 @@ fn gcc_deployed_is_never_stuck() {
 }
 
 #[test]
+fn gcc_2022_is_never_stuck() {
+    recovers(ControllerKind::Gcc2022, 0..20);
+}
+
+#[test]
 fn gcc_draft_is_never_stuck() {
     recovers(ControllerKind::GccDraft, 0..20);
 }
@@ -251,7 +259,7 @@ fn the_published_gccs_alone_are_ever_stuck() {
             .collect();
         println!("{kind}: {stuck:.2?}");
         let permitted = match kind {
-            ControllerKind::GccDeployed | ControllerKind::GccDraft => 10, // 5 %
+            ControllerKind::GccDeployed | ControllerKind::Gcc2022 | ControllerKind::GccDraft => 10, // 5 %
             _ => 0,
         };
         assert!(stuck.len() <= permitted, "{kind}: {stuck:.2?}");

@@ -3,6 +3,9 @@
 pub enum Behaviour {
     /// As deployed, for comparisons.
     Deployed,
+    /// The same as it was in 2022, before version 2 of the loss-based half:
+    /// two thresholds of loss.
+    Deployed2022,
     /// With these repairs: probing goes on while the rate grows (libwebrtc
     /// probes later on only when the application limits, and needs tens of
     /// seconds to find a capacity that rose); a successful probe restarts the

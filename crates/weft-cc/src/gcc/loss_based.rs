@@ -1,3 +1,4 @@
+use super::loss_counts::LossCounts;
 use super::loss_model::{Channel, Observation, Observations};
 use weft_units::{Bytes, Duration, Instant, Rate};
 
@@ -170,19 +171,10 @@ impl LossBased {
     }
 }
 
-/// Numbers remembered as lost within one observation: more packets than a
-/// path carries in that time, unless it is far above a gigabit.
-const LOST_BITS: usize = 8192;
-
 /// Counts towards the next observation.
 #[derive(Debug)]
 struct Partial {
-    packets: u32,
-    lost: u32,
-    size: Bytes,
-    /// The numbers counted as lost, modulo the size, so that a packet that
-    /// arrives after all is counted once.
-    lost_numbers: Box<[u64; LOST_BITS / 64]>,
+    counts: LossCounts,
     first_sent: Option<Instant>,
     last_sent: Instant,
     /// The end of the previous observation.
@@ -192,10 +184,7 @@ struct Partial {
 impl Partial {
     fn new() -> Partial {
         Partial {
-            packets: 0,
-            lost: 0,
-            size: Bytes::ZERO,
-            lost_numbers: Box::new([0; LOST_BITS / 64]),
+            counts: LossCounts::new(),
             first_sent: None,
             last_sent: Instant::ZERO,
             previous: None,
@@ -203,25 +192,9 @@ impl Partial {
     }
 
     fn on_packet(&mut self, number: u64, sent: Instant, size: Bytes, lost: bool) {
-        let bit = number as usize % LOST_BITS;
-        let word = &mut self.lost_numbers[bit / 64];
-        let mask = 1 << (bit % 64);
-        let known_as_lost = *word & mask != 0;
-        match (known_as_lost, lost) {
-            (true, true) => return,
-            (true, false) => {
-                *word &= !mask;
-                self.lost -= 1;
-                return;
-            }
-            (false, true) => {
-                *word |= mask;
-                self.lost += 1;
-            }
-            (false, false) => {}
+        if !self.counts.on_packet(number, size, lost) {
+            return;
         }
-        self.packets += 1;
-        self.size += size;
         self.first_sent = Some(self.first_sent.map_or(sent, |at| at.min(sent)));
         self.last_sent = self.last_sent.max(sent);
     }
@@ -234,16 +207,13 @@ impl Partial {
             return None;
         }
         let observation = Observation {
-            received: self.packets - self.lost,
-            lost: self.lost,
-            sending_rate: self.size / duration,
+            received: self.counts.packets() - self.counts.lost(),
+            lost: self.counts.lost(),
+            sending_rate: self.counts.size() / duration,
             last_sent: self.last_sent,
         };
         self.previous = Some(self.last_sent);
-        self.packets = 0;
-        self.lost = 0;
-        self.size = Bytes::ZERO;
-        self.lost_numbers.fill(0);
+        self.counts.clear();
         self.first_sent = None;
         Some(observation)
     }

@@ -5,6 +5,7 @@ fn names_survive_a_round_trip() {
     for name in [
         "gcc",
         "gcc_deployed",
+        "gcc_2022",
         "gcc_draft",
         "nada",
         "scream",
