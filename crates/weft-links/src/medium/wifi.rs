@@ -29,7 +29,7 @@ use super::port::Port;
 use super::radio::RadioCounters;
 use super::service::{Meter, Service};
 use crate::{ChannelId, Departure, PacketInfo, ServiceTime, StationId, Tally};
-use contender::Contender;
+use contender::{Contender, Contenders};
 use control::Way;
 use sender::{Sender, SenderSetup};
 use signal::Signal;
@@ -44,8 +44,9 @@ pub(crate) struct Wifi<P> {
     timing: Timing,
     radios: Vec<Radio>,
     senders: Vec<Sender<P>>,
-    /// By sender, then by category.
-    contenders: Vec<Contender>,
+    /// Senders with packets that the medium has no part in any more, in order.
+    leaving: Vec<usize>,
+    contenders: Contenders,
     meters: Vec<Meter>,
     /// What the channel is used for: one exchange, nothing, or a collision.
     channel: Meter,
@@ -164,7 +165,8 @@ impl<P> Wifi<P> {
             now: Instant::ZERO,
             radios,
             senders: rngs.iter().enumerate().map(sender).collect(),
-            contenders: rngs.iter().flat_map(contenders).collect(),
+            leaving: Vec::new(),
+            contenders: Contenders::new(rngs.iter().flat_map(contenders).collect(), categories),
             meters: rngs.iter().map(|_| Meter::new(Service::Idle)).collect(),
             channel: Meter::new(Service::Idle),
             counters: vec![RadioCounters::default(); rngs.len()],
@@ -182,6 +184,14 @@ impl<P> Wifi<P> {
     fn categories(&self) -> usize {
         self.timing.access.len()
     }
+
+    /// A sender may have packets to give back from now on.
+    fn note_leaving(&mut self, sender: usize) {
+        let may_leave = self.senders[sender].port().poll_timeout().is_some();
+        if let (true, Err(place)) = (may_leave, self.leaving.binary_search(&sender)) {
+            self.leaving.insert(place, sender);
+        }
+    }
 }
 
 impl<P> Model<P> for Wifi<P> {
@@ -197,17 +207,17 @@ impl<P> Model<P> for Wifi<P> {
         let (from, to) = (usize::from(from.0), usize::from(to.0));
         let category = self.timing.category(info.class);
         self.senders[from].enqueue(now, to, category, info, packet);
+        self.note_leaving(from);
         let index = from * self.categories() + category;
-        let contender = &mut self.contenders[index];
-        if contender.is_active() || !self.senders[from].has_work(category) {
+        if self.contenders.is_active(index) || !self.senders[from].has_work(category) {
             return;
         }
         // What comes as an exchange ends came with its data, in truth, before
         // the answer: the medium was busy.
         let is_busy = matches!(self.air, Air::Busy { .. }) || self.busy_until == now;
-        contender.activate(now, is_busy);
+        self.contenders.activate(index, now, is_busy);
         if let Air::Idle { next } = self.air {
-            let access = self.contenders[index].access_at();
+            let access = self.contenders.access_at(index);
             self.air = Air::Idle {
                 next: next.into_iter().chain(access).min(),
             };
@@ -217,12 +227,25 @@ impl<P> Model<P> for Wifi<P> {
 
     fn poll(&mut self, now: Instant, _: ChannelId) -> Option<(StationId, Departure<P>)> {
         let now = self.advance(now);
-        let mut senders = (0..).map(StationId).zip(&mut self.senders);
-        senders.find_map(|(id, sender)| Some((id, sender.port_mut().poll(now)?)))
+        let mut place = 0;
+        while let Some(sender) = self.leaving.get(place).copied() {
+            let port = self.senders[sender].port_mut();
+            if let Some(departure) = port.poll(now) {
+                return Some((StationId(sender as u16), departure));
+            }
+            match port.poll_timeout() {
+                Some(_) => place += 1,
+                None => {
+                    self.leaving.remove(place);
+                }
+            }
+        }
+        None
     }
 
     fn poll_timeout(&self, _: ChannelId) -> Option<Deadline> {
-        let ended = self.senders.iter().map(|s| s.port().poll_timeout());
+        let leaving = self.leaving.iter();
+        let ended = leaving.map(|sender| self.senders[*sender].port().poll_timeout());
         let turn = match self.air {
             Air::Idle { next } => next,
             Air::Busy { until, .. } => Some(until),
@@ -235,11 +258,10 @@ impl<P> Model<P> for Wifi<P> {
         let now = self.advance(now);
         let index = usize::from(station.0);
         self.senders[index].cut(now);
+        self.note_leaving(index);
         let categories = self.categories();
         let own = index * categories..(index + 1) * categories;
-        self.contenders[own]
-            .iter_mut()
-            .for_each(Contender::deactivate);
+        own.for_each(|index| self.contenders.deactivate(index));
         if matches!(self.air, Air::Idle { .. }) {
             self.contend();
         }

@@ -1,7 +1,22 @@
-//! One category of a station that waits for its turn.
+//! One category of a station that waits for its turn, and all of a cell.
 
 use super::timing::{Access, Countdown, Timing};
 use weft_units::{Duration, Instant, Rng};
+
+/// All contenders of a cell, by sender, then by category. Most have nothing to
+/// send and nothing to count at any time, and who has not is not looked at.
+pub(super) struct Contenders {
+    all: Vec<Contender>,
+    /// Those that have something to send, or had when the medium fell idle
+    /// last, or slots to count.
+    awake: Vec<usize>,
+    /// To all others the medium has been idle since.
+    idle_since: Instant,
+    categories: usize,
+    /// By sender, how many of its categories have something to send.
+    active: Vec<usize>,
+    due: Vec<(usize, Instant)>,
+}
 
 /// Backoff of one category of one station: slots that are still to pass once
 /// the medium has been idle for the IFS. It goes on, after a transmission,
@@ -25,6 +40,105 @@ pub(super) struct Contender {
     rng: Rng,
 }
 
+impl Contenders {
+    /// Those of senders with so many categories.
+    pub fn new(all: Vec<Contender>, categories: usize) -> Contenders {
+        Contenders {
+            active: vec![0; all.len() / categories],
+            all,
+            awake: Vec::new(),
+            idle_since: Instant::ZERO,
+            categories,
+            due: Vec::new(),
+        }
+    }
+
+    /// Whether it has something to send.
+    pub fn is_active(&self, index: usize) -> bool {
+        self.all[index].active
+    }
+
+    /// Whether a sender has something to send.
+    pub fn has_active(&self, sender: usize) -> bool {
+        self.active[sender] > 0
+    }
+
+    /// One of them; what it has to send is not changed here.
+    pub fn of(&mut self, index: usize) -> &mut Contender {
+        &mut self.all[index]
+    }
+
+    /// When one of them will transmit if the medium stays idle.
+    pub fn access_at(&self, index: usize) -> Option<Instant> {
+        self.all[index].access_at()
+    }
+
+    /// When the first of them will.
+    pub fn next_access(&self) -> Option<Instant> {
+        let awake = self.awake.iter();
+        awake.filter_map(|index| self.all[*index].access_at()).min()
+    }
+
+    /// As [`Contender::activate`].
+    pub fn activate(&mut self, index: usize, now: Instant, is_busy: bool) {
+        let contender = &mut self.all[index];
+        if contender.active {
+            return;
+        }
+        if !self.awake.contains(&index) {
+            contender.resume(self.idle_since);
+            self.awake.push(index);
+        }
+        contender.activate(now, is_busy);
+        self.active[index / self.categories] += 1;
+    }
+
+    /// It has nothing to send any more.
+    pub fn deactivate(&mut self, index: usize) {
+        let was_active = std::mem::take(&mut self.all[index].active);
+        self.active[index / self.categories] -= usize::from(was_active);
+    }
+
+    /// Those that transmit before `end`, and when: of a station the most
+    /// urgent one first. To be given back.
+    pub fn take_due(&mut self, end: Instant) -> Vec<(usize, Instant)> {
+        let mut due = std::mem::take(&mut self.due);
+        let access = |index: &usize| Some((*index, self.all[*index].access_at()?));
+        let awake = self.awake.iter().filter_map(access);
+        due.extend(awake.filter(|(_, access)| *access < end));
+        let categories = self.categories;
+        due.sort_unstable_by_key(|(index, _)| {
+            (index / categories, std::cmp::Reverse(index % categories))
+        });
+        due
+    }
+
+    /// Takes back what [`Contenders::take_due`] has given.
+    pub fn give_back(&mut self, mut due: Vec<(usize, Instant)>) {
+        due.clear();
+        self.due = due;
+    }
+
+    /// The medium becomes busy at `at`, for these not by their own doing.
+    pub fn freeze(&mut self, at: Instant, is_other: impl Fn(usize) -> bool) {
+        for index in self.awake.iter().filter(|index| is_other(**index)) {
+            self.all[*index].freeze(at);
+        }
+    }
+
+    /// The medium has been idle since `idle_since`, as far as they are
+    /// concerned.
+    pub fn resume(&mut self, idle_since: Instant) {
+        self.idle_since = idle_since;
+        let all = &mut self.all;
+        self.awake.retain(|index| {
+            let contender = &mut all[*index];
+            contender.resume(idle_since);
+            contender.active || contender.slots > 0
+        });
+    }
+}
+
 impl Contender {
     /// One that has nothing to send, on a medium that falls idle at the run's
     /// epoch.
@@ -44,38 +158,27 @@ impl Contender {
         }
     }
 
-    pub fn is_active(&self) -> bool {
-        self.active
-    }
-
     pub fn txop(&self) -> Duration {
         self.access.txop
     }
 
     /// When it will transmit if the medium stays idle.
-    pub fn access_at(&self) -> Option<Instant> {
+    fn access_at(&self) -> Option<Instant> {
         let counted = self.ready + self.slot * u64::from(self.slots);
         self.active.then(|| counted.max(self.since))
     }
 
     /// It has something to send from now on. On a busy medium this begins a
     /// backoff, unless one is under way.
-    pub fn activate(&mut self, now: Instant, is_busy: bool) {
-        if self.active {
-            return;
-        }
+    fn activate(&mut self, now: Instant, is_busy: bool) {
         (self.active, self.since) = (true, now);
         if is_busy && self.slots == 0 {
             self.draw();
         }
     }
 
-    pub fn deactivate(&mut self) {
-        self.active = false;
-    }
-
     /// The medium becomes busy at `at` by others: keeps what is left to count.
-    pub fn freeze(&mut self, at: Instant) {
+    fn freeze(&mut self, at: Instant) {
         if at < self.ready {
             return;
         }

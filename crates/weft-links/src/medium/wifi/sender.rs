@@ -18,6 +18,8 @@ pub(super) struct Sender<P> {
     lanes: Vec<Lane<P>>,
     categories: usize,
     limit: Bytes,
+    /// What waits in all queues.
+    backlog: Bytes,
     order: ApQueue,
     /// By category, the receiver whose turn it was last.
     latest: Vec<usize>,
@@ -54,6 +56,7 @@ impl<P> Sender<P> {
             lanes: setup.receivers.clone().flat_map(lane).collect(),
             categories: setup.categories,
             limit: setup.limit,
+            backlog: Bytes::ZERO,
             order: setup.order,
             latest: vec![0; setup.categories],
             credits: vec![0; setup.receivers.len() * setup.categories],
@@ -82,14 +85,14 @@ impl<P> Sender<P> {
         };
         let first = self.lanes[0].receiver;
         let index = (receiver - first) * self.categories + category;
-        let elsewhere = match self.order {
-            ApQueue::Fifo => self
-                .backlog()
-                .saturating_sub(self.lanes[index].queue.backlog()),
-            ApQueue::PerStation | ApQueue::Airtime => Bytes::ZERO,
+        let queue = &mut self.lanes[index].queue;
+        let elsewhere = self.backlog.saturating_sub(queue.backlog());
+        let room = match self.order {
+            ApQueue::Fifo => self.limit.saturating_sub(elsewhere),
+            ApQueue::PerStation | ApQueue::Airtime => self.limit,
         };
-        let room = self.limit.saturating_sub(elsewhere);
-        self.lanes[index].queue.push(item, room, self.port.exits());
+        queue.push(item, room, self.port.exits());
+        self.backlog = elsewhere + queue.backlog();
     }
 
     /// Whether the category has something to transmit.
@@ -117,7 +120,11 @@ impl<P> Sender<P> {
         txop: Duration,
         intact: impl FnMut(u64) -> bool,
     ) -> Option<Burst> {
-        self.lanes[lane].transmit(now, timing, attempt, txop, &mut self.port, intact)
+        let lane = &mut self.lanes[lane];
+        let elsewhere = self.backlog.saturating_sub(lane.queue.backlog());
+        let burst = lane.transmit(now, timing, attempt, txop, &mut self.port, intact);
+        self.backlog = elsewhere + lane.queue.backlog();
+        burst
     }
 
     pub fn lane(&self, index: usize) -> &Lane<P> {
@@ -142,6 +149,7 @@ impl<P> Sender<P> {
     pub fn cut(&mut self, now: Instant) {
         let held = self.lanes.iter_mut().flat_map(Lane::clear);
         self.port.cut(now, held);
+        self.backlog = Bytes::ZERO;
     }
 
     pub fn in_flight(&self) -> Tally {
@@ -165,10 +173,6 @@ impl<P> Sender<P> {
         for index in own {
             self.credits[index] = (self.credits[index] + missing).min(0);
         }
-    }
-
-    fn backlog(&self) -> Bytes {
-        self.lanes.iter().map(|lane| lane.queue.backlog()).sum()
     }
 
     fn next_lane(&self, category: usize) -> Option<usize> {

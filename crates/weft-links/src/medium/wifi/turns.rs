@@ -1,6 +1,5 @@
 //! Turns: who transmits when, and what comes of it.
 
-use super::contender::Contender;
 use super::control::{Report, Way};
 use super::signal::Signal;
 use super::{Air, Radio, Transmission, Wifi};
@@ -24,8 +23,8 @@ impl<P> Wifi<P> {
 
     /// The medium is idle: finds out who is next.
     pub fn contend(&mut self) {
-        let access = self.contenders.iter().filter_map(Contender::access_at);
-        let next = access.chain(self.strangers_at()).min();
+        let access = self.contenders.next_access();
+        let next = access.into_iter().chain(self.strangers_at()).min();
         self.air = Air::Idle { next };
     }
 
@@ -47,7 +46,7 @@ impl<P> Wifi<P> {
             until,
             others_idle: until,
         };
-        self.contenders.iter_mut().for_each(|c| c.freeze(at));
+        self.contenders.freeze(at, |_| true);
         self.measure(at);
     }
 
@@ -75,20 +74,20 @@ impl<P> Wifi<P> {
             return self.yield_to_strangers(at);
         }
         self.on_air.clear();
-        for sender in 0..self.senders.len() {
-            self.begin_of(sender, at);
+        // Who begins within the slot cannot have heard the first.
+        let due = self.contenders.take_due(at + self.timing.slot);
+        for (index, begun) in &due {
+            self.begin_of(*index, *begun);
         }
+        self.contenders.give_back(due);
         self.air = match self.on_air.len() {
             // Disciplines dropped all that was to be sent.
             0 => return self.contend(),
             1 => self.alone(),
             _ => self.collide(at),
         };
-        for (index, contender) in self.contenders.iter_mut().enumerate() {
-            if self.on_air.iter().all(|t| t.contender != index) {
-                contender.freeze(at);
-            }
-        }
+        let is_other = |index| self.on_air.iter().all(|t| t.contender != index);
+        self.contenders.freeze(at, is_other);
         self.measure(at);
     }
 
@@ -128,32 +127,21 @@ impl<P> Wifi<P> {
         }
     }
 
-    /// What this sender transmits in the slot that begins at `at`: of several
-    /// categories the most urgent one, which for the others is a collision.
-    fn begin_of(&mut self, sender: usize, at: Instant) {
-        // Who begins within the slot cannot have heard the first.
-        let slot_ends = at + self.timing.slot;
+    /// A contender's turn has come, unless a more urgent category of the same
+    /// station has just begun, which is a collision to it.
+    fn begin_of(&mut self, index: usize, begun: Instant) {
         let categories = self.categories();
-        let mut has_begun = false;
-        for category in (0..categories).rev() {
-            let index = sender * categories + category;
-            let contender = &mut self.contenders[index];
-            let access = contender.access_at();
-            let Some(begun) = access.filter(|access| *access < slot_ends) else {
-                continue;
-            };
-            if has_begun {
-                contender.on_internal_collision();
-                continue;
-            }
-            let txop = contender.txop();
-            let Some(transmission) = self.transmit(sender, category, begun, txop) else {
-                self.contenders[index].deactivate();
-                continue;
-            };
-            has_begun = true;
-            self.on_air.push(transmission);
+        let sender = index / categories;
+        let latest = self.on_air.last().map(|t| t.contender / categories);
+        if latest == Some(sender) {
+            return self.contenders.of(index).on_internal_collision();
         }
+        let txop = self.contenders.of(index).txop();
+        match self.transmit(sender, index % categories, begun, txop) {
+            Some(transmission) => self.on_air.push(transmission),
+            None => self.contenders.deactivate(index),
+        }
+        self.note_leaving(sender);
     }
 
     /// What a category of this sender transmits from `begun` on.
@@ -203,13 +191,12 @@ impl<P> Wifi<P> {
     fn end(&mut self, at: Instant, others_idle: Instant) {
         let categories = self.categories();
         self.busy_until = at;
-        self.contenders
-            .iter_mut()
-            .for_each(|c| c.resume(others_idle));
-        for transmission in self.on_air.drain(..) {
+        self.contenders.resume(others_idle);
+        let mut on_air = std::mem::take(&mut self.on_air);
+        for transmission in on_air.drain(..) {
             let index = transmission.contender;
             let sender = &mut self.senders[index / categories];
-            let contender = &mut self.contenders[index];
+            let contender = self.contenders.of(index);
             let attempts = self.timing.attempts;
             let Transmission {
                 lane, is_answered, ..
@@ -240,9 +227,11 @@ impl<P> Wifi<P> {
                 contender.resume(at + self.timing.ack_timeout);
             }
             if !sender.has_work(index % categories) {
-                contender.deactivate();
+                self.contenders.deactivate(index);
             }
+            self.note_leaving(index / categories);
         }
+        self.on_air = on_air;
         self.contend();
         self.measure(at);
     }
@@ -264,9 +253,8 @@ impl<P> Wifi<P> {
         };
         self.channel.set(at, service);
         for (index, meter) in self.meters.iter_mut().enumerate() {
-            let own = index * categories..(index + 1) * categories;
             let is_up = self.senders[index].port().is_up();
-            let waits = || self.contenders[own].iter().any(Contender::is_active);
+            let waits = || self.contenders.has_active(index);
             let service = match is_idle {
                 _ if !is_up => Service::Blocked,
                 true if waits() => Service::Blocked,
