@@ -23,7 +23,7 @@ pub struct Workload {
 }
 
 /// All of them.
-pub const WORKLOADS: [Workload; 8] = [
+pub const WORKLOADS: [Workload; 9] = [
     Workload::new("wired-2m", 4000.0, |d| wired(d, "2mbit")),
     Workload::new("wired-10m", 500.0, |d| wired(d, "10mbit")),
     Workload::new("wired-50m", 60.0, |d| wired(d, "50mbit")),
@@ -31,6 +31,7 @@ pub const WORKLOADS: [Workload; 8] = [
     Workload::new("call-3x", 150.0, |d| call(d, 3)),
     Workload::new("wifi-16", 300.0, saturated_cell),
     Workload::new("wifi-16-cbr", 200.0, busy_cell),
+    Workload::new("wifi-16-calls", 40.0, calling_cell),
     Workload::new("lte-16", 300.0, full_buffers),
 ];
 
@@ -105,6 +106,21 @@ fn busy_cell(duration: Duration) -> Setup {
     setup
 }
 
+/// The same stations, each with a weft call both ways over the cell alone.
+fn calling_cell(duration: Duration) -> Setup {
+    let mut setup = cell(duration, WifiStandard::N, "mcs15");
+    let cameras = vec![CameraSetup::synthetic(30.0, Rate::from_mbps(2))];
+    let call = CallSetup::both_ways(SideSetup::filming(cameras));
+    for station in 0..STATIONS {
+        let route = route(StationId(station), StationId(STATIONS));
+        let name = station.to_string();
+        setup
+            .flows
+            .push(FlowSetup::call(&name, vec![route], call.clone()));
+    }
+    setup
+}
+
 /// Terminals of one LTE cell of 10 MHz for each of which more comes down than
 /// the cell can carry in all: 4 Mbit/s, where 24 go through.
 fn full_buffers(duration: Duration) -> Setup {
@@ -142,11 +158,14 @@ fn over(duration: Duration, medium: MediumSpec) -> Setup {
 }
 
 fn over_cell(from: StationId, to: StationId, udp: UdpSetup) -> FlowSetup {
-    let route = Route {
+    let name = format!("{} to {}", from.0, to.0);
+    FlowSetup::new(&name, route(from, to), FlowKind::Udp(udp))
+}
+
+fn route(from: StationId, to: StationId) -> Route {
+    Route {
         hops: vec![Hop { link: 0, from, to }],
         access_delay: Duration::ZERO,
         policy: weft_session::Policy::default(),
-    };
-    let name = format!("{} to {}", from.0, to.0);
-    FlowSetup::new(&name, route, FlowKind::Udp(udp))
+    }
 }
