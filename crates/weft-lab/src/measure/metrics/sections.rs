@@ -3,7 +3,7 @@
 use weft_units::Duration;
 
 use super::table::SECTIONED;
-use super::{rates, round_trips, video};
+use super::{goodput, rates, round_trips, video};
 use crate::measure::run::{Run, Value};
 
 /// Each section's values, named by its number from 1 on.
@@ -16,6 +16,7 @@ pub fn measure(run: &Run<'_>, sections: &[(Duration, Duration)], values: &mut Ve
         };
         let mut own = Vec::new();
         rates::measure(&section, &mut own);
+        goodput::measure(&section, &mut own);
         video::measure(&section, &mut own);
         round_trips::measure(&section, &mut own);
         let named = own.into_iter().filter_map(|(name, value)| {

@@ -282,9 +282,10 @@ pub const KEY: [&str; 10] = [
 
 /// Those that a part of a run has; chosen by us: what samples over time give,
 /// as nothing of a section is kept apart while a run is made.
-pub(super) const SECTIONED: [&str; 13] = [
+pub(super) const SECTIONED: [&str; 14] = [
     "throughput_mbps",
     "sent_mbps",
+    "goodput_mbps",
     "rate_sd_mbps",
     "loss",
     "loss_max",

@@ -75,6 +75,9 @@ fn a_section_is_measured_by_itself() {
     // A second of 4, half a second of 6.
     near(call.value_in(&bounds, "throughput_mbps#2"), 14.0 / 3.0);
     near(call.value_in(&bounds, "throughput_mbps#3"), 22.0 / 3.0);
+    // One frame of 1 kB, shown after 50 ms.
+    near(call.value_in(&bounds, "goodput_mbps#1"), 0.008);
+    near(call.value_in(&bounds, "goodput_mbps#2"), 0.0);
     assert_eq!(call.value_in(&bounds, "throughput_mbps#4"), None);
     assert_eq!(call.value_in(&bounds, "queue_ms_mean#1"), None);
     // Half seconds of 2 and of 4 (twice each): 1 from their mean.
