@@ -1,6 +1,8 @@
 //! Nodes joined by media: what is sent goes over the links of its leg and
 //! ends once, delivered or dropped.
 
+mod counts;
+
 use std::collections::VecDeque;
 
 use weft_experiment::{
@@ -15,6 +17,7 @@ use weft_units::{Bytes, Duration, Instant, Rng};
 use crate::agenda::{Agenda, Slot};
 use crate::delays::{Delays, Measured};
 use crate::packet::{Body, LegId, Packet};
+use counts::Counts;
 
 /// All links and all packets on their way, and the agenda of the whole run.
 pub(crate) struct Network {
@@ -49,6 +52,9 @@ pub(crate) struct Ended {
 pub(crate) enum Fate {
     Delivered,
     Dropped,
+    /// It has come over the first of several links of its leg, whose flow
+    /// wanted to know.
+    Left,
 }
 
 /// The medium of a link, and what is measured of its stations.
@@ -85,6 +91,8 @@ struct Leg {
     /// What is within the access delay, in order.
     line: VecDeque<(Instant, Packet)>,
     slot: Slot,
+    /// Whether the flow hears when a packet has come over the first link.
+    tells_left: bool,
     counts: Counts,
     series: Vec<LegSample>,
 }
@@ -94,18 +102,6 @@ enum Access {
     None,
     BeforeLinks,
     AfterLinks,
-}
-
-#[derive(Default)]
-struct Counts {
-    sent: Tally,
-    delivered: Tally,
-    queue_delay: Delays,
-    one_way_delay: Delays,
-    drops: u32,
-    dropped: Vec<DropRecord>,
-    sent_before: Tally,
-    delivered_before: Bytes,
 }
 
 impl Network {
@@ -179,10 +175,17 @@ impl Network {
             delay,
             line: VecDeque::new(),
             slot,
+            tells_left: false,
             counts: Counts::default(),
             series: Vec::new(),
         });
         id
+    }
+
+    /// From now on the leg's flow hears when a packet has come over the first
+    /// of several links: [`Fate::Left`].
+    pub fn tell_left(&mut self, leg: LegId) {
+        self.legs[leg.0 as usize].tells_left = true;
     }
 
     /// The round trip of a route whose queues are empty, without the time that
@@ -276,6 +279,14 @@ impl Network {
                     packet.queued += queued_for;
                     if let Some(ended) = self.go_on(now, packet) {
                         return Some(ended);
+                    }
+                    let leg = &self.legs[packet.leg.0 as usize];
+                    if packet.hop == 1 && leg.tells_left {
+                        return Some(Ended {
+                            packet,
+                            flow: leg.flow,
+                            fate: Fate::Left,
+                        });
                     }
                 }
                 Departure::Dropped { packet, reason, .. } => {
@@ -471,23 +482,6 @@ impl Hosted {
 impl Leg {
     fn delay(&mut self, now: Instant, packet: Packet) {
         self.line.push_back((now + self.delay, packet));
-    }
-}
-
-impl Counts {
-    fn take_period(&mut self, at: Instant, measured: Measured) -> LegSample {
-        let sent_before = std::mem::replace(&mut self.sent_before, self.sent);
-        let delivered = self.delivered.bytes;
-        let delivered_before = std::mem::replace(&mut self.delivered_before, delivered);
-        LegSample {
-            at,
-            sent: self.sent.bytes - sent_before.bytes,
-            sent_packets: (self.sent.packets - sent_before.packets) as u32,
-            delivered: delivered - delivered_before,
-            drops: std::mem::take(&mut self.drops),
-            queue_delay: self.queue_delay.take_period(measured),
-            one_way_delay: self.one_way_delay.take_period(measured),
-        }
     }
 }
 

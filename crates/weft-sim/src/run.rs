@@ -98,6 +98,7 @@ impl World<'_> {
         match ended.fate {
             Fate::Delivered => flow.on_packet(self.now, &ended.packet, &mut self.network),
             Fate::Dropped => flow.on_dropped(&ended.packet),
+            Fate::Left => flow.on_left(self.now, &ended.packet, &mut self.network),
         }
     }
 

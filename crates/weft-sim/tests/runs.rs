@@ -51,6 +51,7 @@ fn parking_lot(kinds: [CongestionKind; 4], loss: &str, access_ms: u64) -> Setup 
             connections: 5,
             ecn: EcnMode::On,
             receive_window: None,
+            small_queues: None,
         }),
     );
     setup

@@ -3,7 +3,7 @@
 mod world;
 
 use weft_experiment::CongestionKind::{self, Bbr1, Bbr2, Bbr3, Cubic, Reno};
-use weft_experiment::{Application, EcnMode, FlowKind, FlowSetup, Route, TcpSetup};
+use weft_experiment::{Application, EcnMode, FlowKind, FlowSetup, LinkSetup, Route, TcpSetup};
 use weft_units::{Bytes, Duration};
 use world::*;
 
@@ -85,6 +85,38 @@ fn a_receive_window_bounds_what_is_on_its_way() {
     assert_eq!(record.links[0].forward().counters.dropped().packets, 0);
     let queue = record.links[0].forward().queue_delay.mean();
     assert!(queue < Duration::from_millis(5), "{queue:?}");
+}
+
+/// The host's own link is the bottleneck, so all that TCP has too much waits
+/// there. With small queues it is little, and the link is as busy: twice the
+/// window for each round trip of 20 ms is 20 Mbit/s, and of that 1 ms are less
+/// than two segments, so there are bursts of two, of which the third goes when
+/// four are there: six at most, 1.2 ms each.
+#[test]
+fn small_queues_keep_the_hosts_queue_short() {
+    let queue_and_goodput = |small_queues| {
+        let mut setup = over("rate=10mbit,delay=0ms,queue=100kB", 30);
+        let wire = "rate=100mbit,delay=10ms,queue=1MB".parse();
+        let wire = LinkSetup::symmetric("wire", &wire.expect("a link"));
+        setup.links.push(wire);
+        let kind = FlowKind::Tcp(TcpSetup {
+            small_queues,
+            ..TcpSetup::long_lived(Cubic)
+        });
+        let route = Route::forward(&[0, 1]);
+        setup.flows.push(FlowSetup::new("tcp", route, kind));
+        let record = run(&setup, 1);
+        let queue = record.links[0].forward().queue_delay.max();
+        (queue.as_millis_f64(), goodput(&record, 0))
+    };
+    let (queue, without) = queue_and_goodput(None);
+    assert!((75.0..=81.0).contains(&queue), "{queue} ms without");
+    let (queue, with) = queue_and_goodput(Some(Duration::from_millis(1)));
+    assert!((5.9..=6.1).contains(&queue), "{queue} ms with");
+    assert!(
+        (0.99..=1.01).contains(&(with / without)),
+        "{with} {without}"
+    );
 }
 
 /// BBR's share of the payload beside one CUBIC flow, over three seeds.

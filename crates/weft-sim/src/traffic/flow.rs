@@ -17,6 +17,10 @@ pub(crate) trait Flow {
     /// A packet of the flow ended on its way.
     fn on_dropped(&mut self, _packet: &Packet) {}
 
+    /// A packet of the flow has come over the first link of a leg of which the
+    /// flow wanted to know.
+    fn on_left(&mut self, _now: Instant, _packet: &Packet, _network: &mut Network) {}
+
     /// The end of a period.
     fn sample(&mut self, at: Instant);
 

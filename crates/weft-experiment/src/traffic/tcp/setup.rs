@@ -17,6 +17,12 @@ pub struct TcpSetup {
     /// application reads what is in order at once. `None`: no limit, as if it
     /// always offered enough.
     pub receive_window: Option<Bytes>,
+    /// How much time's data, at twice the window for each round trip, leaves
+    /// the socket at once; a connection may have two such bursts on the first
+    /// link of its way before the next one leaves. The link stands for the
+    /// queue of the sender's own host then (TCP small queues of Linux).
+    /// `None`: whatever the window has room for leaves.
+    pub small_queues: Option<Duration>,
 }
 
 /// Use of explicit congestion notification.
@@ -72,6 +78,7 @@ impl TcpSetup {
             connections: 1,
             ecn: EcnMode::Off,
             receive_window: None,
+            small_queues: None,
         }
     }
 }
@@ -86,6 +93,9 @@ impl Traffic for TcpSetup {
         }
         if self.receive_window == Some(Bytes::ZERO) {
             return Some("a receive window of nothing lets nothing come");
+        }
+        if self.small_queues == Some(Duration::ZERO) {
+            return Some("small queues of no time let nothing leave");
         }
         match self.application {
             Application::LongLived => None,
@@ -114,7 +124,10 @@ impl Traffic for TcpSetup {
         let window = self.receive_window.map_or(String::new(), |window| {
             format!(", receive window {} kB", window.0 / 1000)
         });
-        format!("{count}TCP {}, {what}{window}", self.congestion)
+        let queues = self.small_queues.map_or(String::new(), |time| {
+            format!(", small queues of {} ms", time.as_millis_f64())
+        });
+        format!("{count}TCP {}, {what}{window}{queues}", self.congestion)
     }
 
     fn has_transfers(&self) -> bool {

@@ -19,6 +19,7 @@ pub struct Tcp {
     connections: Option<Spanned<u32>>,
     ecn: Option<Spanned<bool>>,
     receive_window: Option<Spanned<Size>>,
+    small_queues: Option<Spanned<Time>>,
     size: Option<Spanned<Size>>,
     sizes: Option<Spanned<[Size; 2]>>,
     pause: Option<Spanned<Time>>,
@@ -33,6 +34,7 @@ impl Fields for Tcp {
             connections: self.connections.as_ref().map_or(1, |n| *n.get_ref()),
             ecn: if ecn { EcnMode::On } else { EcnMode::Off },
             receive_window: self.receive_window.as_ref().map(|size| size.get_ref().0),
+            small_queues: self.small_queues.as_ref().map(|time| time.get_ref().0),
         }))
     }
 }

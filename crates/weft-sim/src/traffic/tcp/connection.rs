@@ -8,6 +8,7 @@ use weft_units::{Bytes, Duration, Instant, Rng};
 
 use super::application::{Plan, Work};
 use super::congestion;
+use super::host_queue::HostQueue;
 use super::receiver::Receiver;
 use super::sender::{Sender, SenderCounters};
 use crate::agenda::Slot;
@@ -24,10 +25,9 @@ const SYN_PATIENCE: Duration = Duration::from_secs(1);
 /// a late packet of the old one is recognised.
 pub(crate) struct Connection {
     id: u32,
-    congestion: CongestionKind,
-    ecn: EcnMode,
-    /// In segments.
-    receive_window: u32,
+    options: Options,
+    /// If its host keeps its own queue small.
+    host: Option<HostQueue>,
     legs: Legs,
     slots: [Slot; 2],
     plan: Plan,
@@ -40,6 +40,14 @@ pub(crate) struct Connection {
     far: Far,
     counters: SenderCounters,
     ended: Option<Transfer>,
+}
+
+/// What each transfer's connection is opened with.
+struct Options {
+    congestion: CongestionKind,
+    ecn: EcnMode,
+    /// In segments.
+    receive_window: u32,
 }
 
 /// The receiving end, and the transfer that it knows of.
@@ -80,9 +88,12 @@ impl Connection {
     pub fn new(id: u32, setup: &TcpSetup, legs: Legs, slots: [Slot; 2], rng: Rng) -> Connection {
         Connection {
             id,
-            congestion: setup.congestion,
-            ecn: setup.ecn,
-            receive_window: segments_of(setup.receive_window),
+            options: Options {
+                congestion: setup.congestion,
+                ecn: setup.ecn,
+                receive_window: segments_of(setup.receive_window),
+            },
+            host: setup.small_queues.map(HostQueue::new),
             legs,
             slots,
             plan: Plan::new(&setup.application, rng.stream("application")),
@@ -174,8 +185,24 @@ impl Connection {
         network.set_timer(slot, self.due());
     }
 
+    /// A packet has come over the first of several links.
+    pub fn on_left(&mut self, now: Instant, packet: &Packet, network: &mut Network) {
+        self.release(packet);
+        self.go_on(now, network);
+    }
+
+    /// A packet is on the first link no more.
+    pub fn release(&mut self, packet: &Packet) {
+        if let (Body::Segment(_), Some(host)) = (packet.body, &mut self.host) {
+            host.on_left();
+        }
+    }
+
     /// A packet reached the receiver.
     pub fn on_arrival(&mut self, now: Instant, packet: &Packet, network: &mut Network) {
+        if packet.hop == 1 && self.host.is_some() {
+            self.on_left(now, packet, network);
+        }
         match packet.body {
             Body::Syn { first } => {
                 // A SYN sent again opens nothing.
@@ -216,8 +243,9 @@ impl Connection {
                 if first == self.segments.start =>
             {
                 let handshake = now.saturating_since(*sent_at);
-                let congestion = congestion::build(self.congestion, now, handshake, &self.rng);
-                let window = self.receive_window;
+                let congestion =
+                    congestion::build(self.options.congestion, now, handshake, &self.rng);
+                let window = self.options.receive_window;
                 let Range { start, end } = self.segments;
                 let sender = Sender::new(now, congestion, start, end, window, handshake);
                 self.state = State::Open {
@@ -234,6 +262,10 @@ impl Connection {
             }
             _ => return,
         }
+        self.go_on(now, network);
+    }
+
+    fn go_on(&mut self, now: Instant, network: &mut Network) {
         self.transmit(now, network);
         if let Some(due) = self.due() {
             network.hasten_timer(self.slots[Timer::Sender as usize], due);
@@ -242,19 +274,31 @@ impl Connection {
 
     fn transmit(&mut self, now: Instant, network: &mut Network) {
         let (_, last) = self.work.segments();
-        let ecn = match self.ecn {
+        let ecn = match self.options.ecn {
             EcnMode::Off => Ecn::NotEct,
             EcnMode::On => Ecn::Ect0,
         };
         let State::Open { sender, .. } = &mut self.state else {
             return;
         };
-        while let Some(segment) = sender.poll_transmit(now) {
+        loop {
+            if let Some(host) = &mut self.host
+                && !host.has_room(|time| sender.burst(time))
+            {
+                sender.hold_back();
+                break;
+            }
+            let Some(segment) = sender.poll_transmit(now) else {
+                break;
+            };
             let Segment { number, .. } = segment;
             let is_last = number.checked_add(1) == Some(self.segments.end);
             let payload = if is_last { last } else { PAYLOAD };
             let body = Body::Segment(segment);
             let size = HEADERS + payload;
+            if let Some(host) = &mut self.host {
+                host.on_sent();
+            }
             network.send(now, self.legs.there, self.id, size, ecn, body);
         }
     }

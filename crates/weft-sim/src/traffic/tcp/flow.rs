@@ -33,6 +33,9 @@ impl TcpFlow {
     ) -> TcpFlow {
         let slot = network.add_slot(Owner::Flow(index, SPAN));
         network.set_timer(slot, Some(span.start));
+        if setup.small_queues.is_some() {
+            network.tell_left(legs.there);
+        }
         let connection = |id: u32| {
             let mut timer = |which| network.add_slot(Owner::Flow(index, 1 + 2 * id + which));
             let slots = [timer(0), timer(1)];
@@ -95,6 +98,16 @@ impl Flow for TcpFlow {
         } else {
             connection.on_return(now, packet, network);
             self.collect(index);
+        }
+    }
+
+    fn on_left(&mut self, now: Instant, packet: &Packet, network: &mut Network) {
+        self.connections[packet.connection as usize].on_left(now, packet, network);
+    }
+
+    fn on_dropped(&mut self, packet: &Packet) {
+        if packet.leg == self.legs.there && packet.hop == 0 {
+            self.connections[packet.connection as usize].release(packet);
         }
     }
 

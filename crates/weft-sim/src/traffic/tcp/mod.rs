@@ -8,6 +8,7 @@ mod application;
 mod congestion;
 mod connection;
 mod flow;
+mod host_queue;
 mod ranges;
 mod rate;
 mod receiver;

@@ -17,6 +17,10 @@ const MAX_ACK_DELAY: Duration = Duration::from_millis(200);
 /// The same section's two, of smoothed round trips.
 const PROBE_AFTER: u64 = 2;
 
+/// `tcp_min_tso_segs`, and 64 KB.
+const LEAST_BURST: u32 = 2;
+const MOST_OFFLOADED: u32 = 45;
+
 pub(crate) struct Sender {
     board: Scoreboard,
     rtt: Rtt,
@@ -173,6 +177,30 @@ impl Sender {
         }
         self.pacing.burst_left -= 1;
         Some(self.transmit(now, number))
+    }
+
+    /// The host's own queue takes nothing more for now. This is no lack of data,
+    /// and the window is only full if as much as that is in flight.
+    pub fn hold_back(&mut self) {
+        self.window_was_full = self.board.in_flight() >= self.window();
+        self.timers.pacing = None;
+        self.pacing.burst_left = 0;
+    }
+
+    /// Segments that leave the socket together: the data of so much time at the
+    /// pacing rate, at least two and at most 64 KB (`tcp_tso_autosize`). Without
+    /// pacing that is twice the window for each round trip, as up to Linux 4.2;
+    /// later versions take 1.2 times after slow start.
+    pub fn burst(&self, time: Duration) -> u32 {
+        let paced = self.congestion.pacing_rate().map(|rate| {
+            let size = f64::from(HEADERS + PAYLOAD);
+            (rate * time).0 as f64 / size
+        });
+        let segments = paced.unwrap_or_else(|| {
+            let round_trip = self.smoothed_rtt().as_secs_f64();
+            2.0 * f64::from(self.window()) * time.as_secs_f64() / round_trip
+        });
+        (segments as u32).clamp(LEAST_BURST, MOST_OFFLOADED)
     }
 
     /// The first segment that there is no data or no room for.

@@ -1,0 +1,52 @@
+//! What a socket may have in the queue of its own host.
+
+use weft_units::Duration;
+
+/// Linux's TCP small queues (`tcp_small_queue_check`, `tcp_tso_autosize`): a
+/// socket hands its data over in bursts, and the next one only when no more
+/// than two are in the host's queue. Counts segments.
+pub(super) struct HostQueue {
+    /// The data of how much time is a burst.
+    time: Duration,
+    present: u32,
+    /// Segments of the burst that is being handed over.
+    burst_left: u32,
+}
+
+/// `tcp_limit_output_bytes`, 128 KiB, in segments.
+const MOST: u32 = 87;
+const BURSTS: u32 = 2;
+
+impl HostQueue {
+    pub fn new(time: Duration) -> HostQueue {
+        HostQueue {
+            time,
+            present: 0,
+            burst_left: 0,
+        }
+    }
+
+    /// Whether a segment may be handed over. `burst` says how many there are
+    /// in a burst of this time.
+    pub fn has_room(&mut self, burst: impl FnOnce(Duration) -> u32) -> bool {
+        if self.burst_left == 0 {
+            let burst = burst(self.time);
+            if self.present > (BURSTS * burst).min(MOST) {
+                return false;
+            }
+            self.burst_left = burst;
+        }
+        true
+    }
+
+    /// A segment has been handed over.
+    pub fn on_sent(&mut self) {
+        self.present += 1;
+        self.burst_left = self.burst_left.saturating_sub(1);
+    }
+
+    /// A segment has left it.
+    pub fn on_left(&mut self) {
+        self.present -= 1;
+    }
+}
