@@ -37,7 +37,8 @@ impl Preference {
 
     pub(crate) fn caution(self) -> Caution {
         let balanced = Caution {
-            danger: Duration::from_millis(120),
+            danger: Duration::from_millis(100),
+            trusts_rate: true,
             copies_for: Duration::from_secs(10),
             cap: Some(Cap {
                 others: 0.5,
@@ -59,6 +60,7 @@ impl Preference {
             },
             Preference::Calm => Caution {
                 danger: Duration::from_millis(80),
+                trusts_rate: false,
                 copies_for: Duration::from_secs(30),
                 cap: Some(Cap {
                     others: 0.0,
@@ -66,7 +68,7 @@ impl Preference {
                     after_first: Rate::from_kbps(1500),
                     least: Rate::from_kbps(700),
                     fall: 0.6,
-                    growth: 0.015,
+                    growth: 0.008,
                     early_growth: 0.1,
                     calm_after: Some(Duration::from_secs(30)),
                 }),
@@ -100,6 +102,8 @@ impl FromStr for Preference {
 pub(crate) struct Caution {
     /// A delay over that of the empty path from which a path is in danger.
     pub danger: Duration,
+    /// Whether there is none while the link carries what was thought safe.
+    pub trusts_rate: bool,
     /// Frames go over a second path as well for so long after a danger.
     pub copies_for: Duration,
     /// What is learnt of rates, if anything is.

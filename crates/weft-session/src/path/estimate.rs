@@ -54,6 +54,36 @@ impl RoundTrip {
     }
 }
 
+/// The longest of the last ten to twenty seconds: as long as a danger is
+/// remembered.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Recent {
+    period: u64,
+    longest: Duration,
+    before: Duration,
+}
+
+impl Recent {
+    pub fn on_sample(&mut self, now: Instant, sample: Duration) {
+        const PERIOD: Duration = Duration::from_secs(10);
+        let period = now.as_nanos() / PERIOD.as_nanos();
+        let passed = period - self.period;
+        if passed > 0 {
+            self.before = if passed == 1 {
+                self.longest
+            } else {
+                Duration::ZERO
+            };
+            (self.period, self.longest) = (period, Duration::ZERO);
+        }
+        self.longest = self.longest.max(sample);
+    }
+
+    pub fn longest(&self) -> Duration {
+        self.longest.max(self.before)
+    }
+}
+
 /// One-way delay of a path, of which only differences between paths mean
 /// anything: the two clocks' offset is in it.
 ///
@@ -106,3 +136,6 @@ impl OneWay {
         self.samples.clear();
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -15,6 +15,8 @@ pub(crate) struct Signs {
     pub excess: Option<Duration>,
     /// The controller's target rate.
     pub rate: Rate,
+    /// The rate at which a queue comes out of the link; `None` if none stands.
+    pub carried: Option<Rate>,
 }
 
 /// A path with such a queue brings frames too late: media goes elsewhere, if
@@ -22,7 +24,7 @@ pub(crate) struct Signs {
 /// makes every filled queue a sickness.
 const SICK: Duration = Duration::from_millis(100);
 /// It is well again when it has drained to this.
-const WELL: Duration = Duration::from_millis(30);
+pub(super) const WELL: Duration = Duration::from_millis(30);
 /// Dangers closer together than this are one.
 const EVENT: Duration = Duration::from_millis(500);
 
@@ -32,6 +34,10 @@ pub(crate) struct Health {
     sick: bool,
     gone: bool,
     danger_at: Option<Instant>,
+    /// What was safe before silence was taken for a danger.
+    before_silence: Option<f64>,
+    /// When it last lost what it repairs too late.
+    late_repair_at: Option<Instant>,
     /// What it has carried without danger, in bit/s.
     safe: Option<f64>,
     examined_at: Option<Instant>,
@@ -43,6 +49,8 @@ impl Health {
             sick: false,
             gone: false,
             danger_at: None,
+            before_silence: None,
+            late_repair_at: None,
             safe: None,
             examined_at: None,
         }
@@ -52,10 +60,22 @@ impl Health {
         self.sick
     }
 
-    /// Whether it was in danger within this time.
+    /// It lost something and repairs it too late: no matter of its rate, but of
+    /// what is sent twice.
+    pub fn on_late_repair(&mut self, now: Instant) {
+        self.late_repair_at = Some(now);
+    }
+
+    /// It was silent, and brought everything in time all the same.
+    pub fn excuse(&mut self) {
+        self.safe = self.before_silence.take().or(self.safe);
+    }
+
+    /// Whether it was in danger, or lost what it repairs too late, within this
+    /// time.
     pub fn was_in_danger(&self, now: Instant, within: Duration) -> bool {
-        self.danger_at
-            .is_some_and(|at| now.saturating_since(at) < within)
+        let last = self.danger_at.max(self.late_repair_at);
+        last.is_some_and(|at| now.saturating_since(at) < within)
     }
 
     /// What it has carried without danger, where that is learnt.
@@ -73,7 +93,15 @@ impl Health {
         // That a path is gone says nothing more of its rate the longer it lasts.
         let goes = signs.gone && !self.gone;
         self.gone = signs.gone;
-        let in_danger = goes || exceeds(caution.danger);
+        if goes && is_event {
+            self.before_silence = self.safe;
+        } else if exceeds(caution.danger) {
+            self.before_silence = None;
+        }
+        // What is sent to try more makes queues, too: a link that carries what
+        // was thought safe has not failed.
+        let is_own = caution.trusts_rate && self.is_safe(signs.carried);
+        let in_danger = goes || (exceeds(caution.danger) && !is_own);
         if let Some(cap) = &caution.cap {
             self.learn(
                 now,
@@ -95,6 +123,11 @@ impl Health {
             self.sick = false;
         }
         falls_ill
+    }
+
+    fn is_safe(&self, carried: Option<Rate>) -> bool {
+        let known = carried.zip(self.safe_rate());
+        known.is_some_and(|(carried, safe)| carried >= safe)
     }
 
     fn learn(

@@ -72,8 +72,9 @@ pub(crate) struct Outcome {
     /// When the newest acknowledged packet was sent, and when it arrived in
     /// the peer's clock.
     pub newest: Option<(Instant, Instant)>,
-    /// When the oldest of those left that no feedback had reached before.
-    pub oldest_news: Option<Instant>,
+    /// When the oldest of those left that no feedback had reached before, and when
+    /// it arrived in the peer's clock.
+    pub oldest_news: Option<(Instant, Instant)>,
 }
 
 /// Transmissions of one path by path number, oldest first.
@@ -257,7 +258,9 @@ impl History {
         out.acknowledged.push((number, record.carried));
         if number >= self.unheard_from {
             let sent_at = record.sent.sent_at;
-            out.oldest_news = Some(out.oldest_news.map_or(sent_at, |at| at.min(sent_at)));
+            if out.oldest_news.is_none_or(|(at, _)| sent_at < at) {
+                out.oldest_news = Some((sent_at, arrival.at));
+            }
         }
         if out
             .newest

@@ -2,6 +2,7 @@
 
 use weft_units::{Bytes, Duration, Instant};
 
+use super::health::WELL;
 use super::{Carried, FEEDBACK_WAIT, Path, PathState, RoundTrip, Waiting};
 
 /// How long after the association last raised no verdict a suspicion lapses:
@@ -20,6 +21,25 @@ impl Path {
         self.life.heard_at
     }
 
+    /// Feedback names for the first time what left at `sent_at` and arrived then,
+    /// in the peer's clock. If that was in time, the silence before was the
+    /// feedback's, which was lost or late: the next such silence is borne longer,
+    /// and the path is as safe as before.
+    pub(super) fn on_news(&mut self, now: Instant, sent_at: Instant, arrival: Instant) {
+        let answer = now.saturating_since(sent_at);
+        let late = arrival.signed_nanos_since(sent_at) - self.forecast.floor().unwrap_or(0);
+        let late = Duration::from_nanos(late.max(0).unsigned_abs());
+        self.life.late = late;
+        let usual = self.life.answer.smoothed() + late;
+        let excused = answer.saturating_sub(usual);
+        self.life.excused.on_sample(now, excused);
+        self.life.answer.on_sample(answer);
+        self.life.heard_at = Some(now);
+        if self.is_doubted() && late <= WELL {
+            self.health.excuse();
+        }
+    }
+
     /// When silence becomes suspicious.
     pub fn suspicion_due(&self) -> Option<Instant> {
         /// Suspicion costs a few checks, a false one no more than that; a late
@@ -34,6 +54,7 @@ impl Path {
         }
         let waiting_since = self.life.waiting_since?;
         let variation = (self.life.answer.variation() * 2).max(LEAST_VARIATION);
+        let variation = variation.max(self.life.excused.longest());
         let expected = (self.life.answer.smoothed() + variation).min(CEILING);
         let overdue = self.history.unheard_since()? + expected;
         Some(overdue.max(waiting_since + QUIET))

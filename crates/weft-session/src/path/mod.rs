@@ -15,7 +15,7 @@ use weft_wire::rtcp::unwrap_arrival;
 
 pub use ecn::EcnState;
 pub(crate) use ecn::Marking;
-pub(crate) use estimate::{OneWay, RoundTrip};
+pub(crate) use estimate::{OneWay, Recent, RoundTrip};
 pub(crate) use forecast::Forecast;
 pub(crate) use health::{Health, Signs};
 pub(crate) use history::{Carried, Content, History, Outcome};
@@ -23,7 +23,7 @@ pub use quality::PathQualityStats;
 pub(crate) use queue::{PathQueue, Purpose, Waiting};
 
 use crate::arrival::Arrival;
-use crate::schedule::PathView;
+use crate::schedule::{LATEST_REPAIR, PathView};
 
 /// Whether a path carries packets; the better, the earlier.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -115,6 +115,10 @@ struct Life {
     /// From sending a packet to the feedback that names it, the peer's wait for
     /// more to report included.
     answer: RoundTrip,
+    /// How much longer an answer took lately through no fault of the path.
+    excused: Recent,
+    /// How long the newest reported packet stood in queues.
+    late: Duration,
     heard_at: Option<Instant>,
 }
 
@@ -163,6 +167,8 @@ impl Path {
                 silent: false,
                 unanswered: false,
                 answer: RoundTrip::assumed(rtt + FEEDBACK_WAIT),
+                excused: Recent::default(),
+                late: Duration::ZERO,
                 heard_at: None,
             },
             arrivals: Arrivals::default(),
@@ -211,7 +217,14 @@ impl Path {
             delivered: controller.acked,
             in_flight: self.history.in_flight(),
             endangered: false,
+            repairs_late: self.repairs_late(),
         }
+    }
+
+    /// Whether a loss is repaired too late even when the path's queue is empty: a
+    /// queue drains, a long way or late feedback stays.
+    fn repairs_late(&self) -> bool {
+        self.rtt.smoothed().saturating_sub(self.life.late) > LATEST_REPAIR
     }
 
     /// When the pacer lets the next packet go.
@@ -328,11 +341,13 @@ impl Path {
         for (left, arrived) in &outcome.fields {
             self.marking.on_arrival(*left, *arrived);
         }
-        if let Some(sent_at) = outcome.oldest_news {
-            self.life.answer.on_sample(now.saturating_since(sent_at));
-            self.life.heard_at = Some(now);
-        }
         self.forecast.on_feedback(now, &outcome.results);
+        if let Some((sent_at, arrival)) = outcome.oldest_news {
+            self.on_news(now, sent_at, arrival);
+        }
+        if !outcome.lost.is_empty() && self.repairs_late() {
+            self.health.on_late_repair(now);
+        }
         self.forgive_outage(&mut outcome.results);
         let mut sample = None;
         if let Some((sent_at, arrival)) = outcome.newest {

@@ -38,6 +38,9 @@ const VIDEO_MAX_DELAY: i64 = 200_000_000;
 const TROUBLE_LATE: i64 = 100_000_000;
 const TROUBLE_GAP: Duration = Duration::from_millis(130);
 const TROUBLED_LEAST: i64 = 50_000_000;
+/// The same where pictures that a path fails to bring come by another one: that
+/// takes a round trip and the time until feedback is missed.
+const TROUBLED_LEAST_OF_SEVERAL: i64 = 70_000_000;
 const TROUBLED_FOR: Duration = Duration::from_secs(20);
 /// On the only path nothing but waiting makes up for a repair: pictures wait
 /// there for as long as the second latest one of so long a time was late. One
@@ -57,6 +60,17 @@ const AUDIO_SHRINK: i64 = 20;
 const BUCKET: Duration = Duration::from_secs(1);
 const BUCKETS: u64 = 10;
 
+/// What makes up for a picture that is late.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Remedy {
+    /// The sender's scheduler leaves that to the receiver.
+    Unknown,
+    /// A repair on the only path, and nothing but waiting for it.
+    Waiting,
+    /// Another path.
+    OtherPath,
+}
+
 #[derive(Debug)]
 pub(super) struct JitterBuffer {
     kind: MediaKind,
@@ -70,6 +84,8 @@ pub(super) struct JitterBuffer {
     playout: Option<i64>,
     updated_at: Instant,
     trouble_at: Option<Instant>,
+    /// At least so long pictures wait in times of trouble.
+    troubled_least: i64,
     /// Pictures that were late on the only path, and how late; `None` where
     /// there are others.
     late: Option<VecDeque<(Instant, i64)>>,
@@ -93,12 +109,18 @@ impl JitterBuffer {
             playout: None,
             updated_at: Instant::ZERO,
             trouble_at: None,
+            troubled_least: TROUBLED_LEAST,
             late: None,
         }
     }
 
-    /// Whether there is one path only, by which everything comes.
-    pub(super) fn set_only_path(&mut self, only: bool) {
+    /// What makes up for what is late.
+    pub(super) fn set_remedy(&mut self, remedy: Remedy) {
+        self.troubled_least = match remedy {
+            Remedy::Unknown | Remedy::Waiting => TROUBLED_LEAST,
+            Remedy::OtherPath => TROUBLED_LEAST_OF_SEVERAL,
+        };
+        let only = remedy == Remedy::Waiting;
         if only != self.late.is_some() {
             self.late = only.then(VecDeque::new);
         }
@@ -205,7 +227,7 @@ impl JitterBuffer {
         };
         let recent = |at: Instant| now.saturating_since(at) < TROUBLED_FOR;
         let troubled = self.trouble_at.is_some_and(recent);
-        let least = troubled.then_some(TROUBLED_LEAST).max(self.lateness());
+        let least = troubled.then_some(self.troubled_least).max(self.lateness());
         let is_video = self.kind == MediaKind::Video;
         let least = self.floor().zip(least).filter(|_| is_video);
         let least = least.map_or(i64::MIN, |(floor, least)| floor.saturating_add(least));

@@ -32,6 +32,7 @@ pub use types::{
 use frame_assembly::FrameAssembly;
 use frame_buffer::FrameBuffer;
 use jitter_buffer::JitterBuffer;
+pub(crate) use jitter_buffer::Remedy;
 use keyframe_requests::KeyframeRequests;
 use nack::NackTracker;
 use packet_buffer::{Arrival, PacketBuffer};
@@ -243,10 +244,10 @@ impl Receiver {
         self.keyframes.set_rtt(quickest);
     }
 
-    /// Whether everything comes by one path: then pictures wait for repairs that
-    /// were needed lately.
-    pub(crate) fn set_only_path(&mut self, only: bool) {
-        self.jitter.set_only_path(only);
+    /// What makes up for what is late: on an only path pictures wait for repairs
+    /// that were needed lately.
+    pub(crate) fn set_remedy(&mut self, remedy: Remedy) {
+        self.jitter.set_remedy(remedy);
     }
 
     /// The sender's frame rate promises a frame each so often; from now on the

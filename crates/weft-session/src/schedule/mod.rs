@@ -48,6 +48,8 @@ pub struct PathView {
     pub in_flight: Bytes,
     /// It was in danger lately: what goes over it may go over another one too.
     pub endangered: bool,
+    /// What it loses is repaired too late, however short its queue.
+    pub repairs_late: bool,
 }
 
 impl PathView {
@@ -244,6 +246,11 @@ fn fastest_each(sizes: &[Bytes], paths: &[PathView]) -> Vec<Assignment> {
 /// skew of `Chromium`'s replay window and jitter buffer; chosen by us within
 /// the measured 100 to 200 ms.
 pub(crate) const SKEW_CAP: Duration = Duration::from_millis(100);
+
+/// A path whose round trip is longer repairs a loss too late: feedback and the
+/// pacer come on top, and a picture that waits for 200 ms is a freeze. Chosen by
+/// us (`docs/protocol/calm.md`).
+pub(crate) const LATEST_REPAIR: Duration = Duration::from_millis(170);
 
 #[cfg(test)]
 mod tests;

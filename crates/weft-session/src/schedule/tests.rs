@@ -16,6 +16,7 @@ fn view(id: u8, kbps: u64, delay_ms: u64) -> PathView {
         delivered: None,
         in_flight: Bytes::ZERO,
         endangered: false,
+        repairs_late: false,
     }
 }
 
@@ -391,4 +392,49 @@ fn frames_go_over_two_paths_after_a_danger_where_there_is_room() {
     assert_eq!(copied(Ablation::None, &narrow), []);
     let far = [endangered(0, 4_000, 0), view(1, 2_000, 300)];
     assert_eq!(copied(Ablation::None, &far), []);
+}
+
+#[test]
+fn weft_splits_less_after_a_danger_and_not_where_repairs_come_too_late() {
+    let split = |packets, endangered, repairs_late| {
+        let path = |id| PathView {
+            endangered,
+            repairs_late,
+            ..view(id, 4_000, 0)
+        };
+        let mut scheduler = SchedulerKind::Weft.build(Ablation::None);
+        let frame = assign(
+            scheduler.as_mut(),
+            Class::Delta,
+            packets,
+            &[path(0), path(1)],
+        );
+        bytes_on(&frame, 1) > 0
+    };
+    // 15 packets of 1,200 bytes at 4 Mbps take 36 ms, eight of them 19.
+    assert!(split(15, false, false) && split(15, false, true));
+    assert!(!split(15, true, false) && !split(15, true, true));
+    // 40 take 96 ms, half of them 48: worth it, unless a loss costs the picture.
+    assert!(split(40, true, false) && !split(40, true, true));
+}
+
+#[test]
+fn a_copy_does_not_wait_for_the_repair_of_both() {
+    let endangered = |id, delay_ms, loss| PathView {
+        endangered: true,
+        loss,
+        ..view(id, 4_000, delay_ms)
+    };
+    // A fifth of all packets is lost: more than every twentieth picture waits
+    // for its repair, for a round trip of 300 ms. The copy is 240 ms behind.
+    let mut far = endangered(1, 240, 0.2);
+    far.srtt = Duration::from_millis(300);
+    let mut scheduler = SchedulerKind::Weft.build(Ablation::None);
+    let frame = assign(
+        scheduler.as_mut(),
+        Class::Delta,
+        3,
+        &[endangered(0, 0, 0.0), far],
+    );
+    assert!(frame.iter().all(|a| a.copies == [PathId(1)]));
 }

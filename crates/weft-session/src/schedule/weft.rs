@@ -24,6 +24,9 @@ pub(super) struct Weft {
 /// A split must bring a frame so much sooner: it then waits for two paths, of
 /// which each may be slower than forecast. Chosen by us: `demo/ride`.
 const SPLIT_GAIN: Duration = Duration::from_millis(10);
+/// The same while there is danger: a frame that is split has no copy, and waits
+/// for the worse of two paths. Chosen by trial (`docs/protocol/calm.md`).
+const SPLIT_GAIN_IN_DANGER: Duration = Duration::from_millis(20);
 /// From a loss to its repair beside the round trip: the peer's feedback and
 /// half a frame of pacing. Chosen by us.
 const REPAIR_WAIT: Duration = Duration::from_millis(30);
@@ -46,8 +49,13 @@ struct Lane<'a> {
 impl Lane<'_> {
     /// Until `size` more bytes in `packets` packets have arrived.
     fn arrival(&self, size: Bytes, packets: usize) -> Duration {
+        self.unrepaired_arrival(size) + repair(self.path, packets)
+    }
+
+    /// The same if none of them is lost.
+    fn unrepaired_arrival(&self, size: Bytes) -> Duration {
         let given = self.path.rate.time_for(self.debt + size);
-        self.path.reach + given.unwrap_or(NEVER).min(NEVER) + repair(self.path, packets)
+        self.path.reach + given.unwrap_or(NEVER).min(NEVER)
     }
 }
 
@@ -143,10 +151,22 @@ fn frame(sizes: &[Bytes], lanes: &[Lane<'_>]) -> Vec<PathId> {
         return Vec::new();
     };
     let (split, last) = split(sizes, lanes);
-    if last + SPLIT_GAIN < arrival {
+    if last + split_gain(lanes) < arrival {
         return split;
     }
     vec![best; sizes.len()]
+}
+
+/// How much sooner a split must bring a frame. Where repair would come too late,
+/// nothing makes up for the copy that a split frame does not have.
+fn split_gain(lanes: &[Lane<'_>]) -> Duration {
+    let endangered = lanes.iter().any(|lane| lane.path.endangered);
+    let late = lanes.iter().any(|lane| lane.path.repairs_late);
+    match (endangered, late) {
+        (false, _) => SPLIT_GAIN,
+        (true, false) => SPLIT_GAIN_IN_DANGER,
+        (true, true) => NEVER,
+    }
 }
 
 /// The path that gets the whole frame as well: one was in danger lately, and
@@ -158,7 +178,8 @@ fn second(sizes: &[Bytes], lanes: &[Lane<'_>], plan: &[PathId]) -> Option<PathId
         return None;
     }
     let total: Bytes = sizes.iter().copied().sum();
-    let arrival = |lane: &Lane<'_>| lane.arrival(total, sizes.len());
+    // What is lost of both is repaired for both.
+    let arrival = |lane: &Lane<'_>| lane.unrepaired_arrival(total);
     let best = lanes.iter().find(|lane| lane.path.id == first)?;
     let others = lanes.iter().filter(|lane| lane.path.id != first);
     let other = others.min_by_key(|lane| (arrival(lane), lane.path.id))?;

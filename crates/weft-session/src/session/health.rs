@@ -10,6 +10,7 @@ use weft_units::{Bytes, Duration, Instant, PathId, Rate, StreamId};
 use super::Session;
 use crate::ablation::Ablation;
 use crate::path::{Path, PathState, Purpose, Signs};
+use crate::receive::Remedy;
 
 /// Another path takes over only what it brings within this time; more, and a
 /// keyframe is sooner there.
@@ -24,6 +25,7 @@ impl Path {
             gone: self.is_doubted() || self.state == PathState::Down,
             excess: self.excess_delay(now).filter(|_| watched),
             rate: self.controller.target_rate(),
+            carried: self.forecast.busy_rate(),
         }
     }
 }
@@ -41,6 +43,16 @@ impl Session {
         self.scheduling.scheduler.keeps_calm()
             && self.paths.len() == 1
             && self.has(Ablation::OnlyPath)
+    }
+
+    /// What makes up for pictures that come late: the peer is thought to keep
+    /// calm as this end does.
+    pub(super) fn remedy(&self) -> Remedy {
+        match (self.has_only_path(), self.watches_health()) {
+            (true, _) => Remedy::Waiting,
+            (false, true) => Remedy::OtherPath,
+            (false, false) => Remedy::Unknown,
+        }
     }
 
     /// Looks at every path, after feedback and after silence.
@@ -72,6 +84,13 @@ impl Session {
         let safe = || self.paths.values().filter_map(|p| p.health.safe_rate());
         let (best, all) = (safe().max()?, safe().sum::<Rate>());
         Some(best + all.saturating_sub(best).mul_f64(cap.others))
+    }
+
+    /// Whether any path was in danger so lately that pictures go twice.
+    pub(super) fn is_endangered(&self, now: Instant) -> bool {
+        let within = self.config.preference.caution().copies_for;
+        let mut paths = self.paths.values();
+        paths.any(|path| path.health.was_in_danger(now, within))
     }
 
     /// Whether this path is to get no media: it fell ill, and another one is

@@ -36,7 +36,7 @@ impl Session {
         };
         self.log_arrival(arrival, &header, origin);
         let (numbered_on, stream_sequence) = self.numbering(path, &header, origin);
-        let only = self.has_only_path();
+        let remedy = self.remedy();
         let Some(stream) = self.streams.receivers.get_mut(&id) else {
             return;
         };
@@ -83,7 +83,7 @@ impl Session {
             let quickest = up.map(|p| p.rtt.smoothed()).min();
             stream.receiver.set_rtt(rtt, quickest.unwrap_or(rtt));
         }
-        stream.receiver.set_only_path(only);
+        stream.receiver.set_remedy(remedy);
         stream.receiver.handle_packet(now, received);
         if stream.config.fec.is_some() {
             self.keep_for_repair(now, path, id, extended, packet, recovered);

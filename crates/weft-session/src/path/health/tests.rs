@@ -14,6 +14,7 @@ fn queue_of(ms: u64) -> Signs {
         gone: false,
         excess: Some(Duration::from_millis(ms)),
         rate: RATE,
+        carried: None,
     }
 }
 
@@ -21,6 +22,7 @@ const GONE: Signs = Signs {
     gone: true,
     excess: None,
     rate: RATE,
+    carried: None,
 };
 
 /// Every tenth of a second in `seconds`, what `signs` says of it; how often the
@@ -61,7 +63,7 @@ fn what_is_safe_grows_in_calm_to_what_was_tried_and_falls_with_each_danger() {
     assert!((mbps(&health) - 4.0).abs() < 0.01, "{}", mbps(&health));
     // Two seconds of danger are four events of half a second: 4 * 0.7^4 is
     // 0.96, and 1 is always safe.
-    examine(&mut health, 5..7, queue_of(120));
+    examine(&mut health, 5..7, queue_of(100));
     assert!((mbps(&health) - 1.0).abs() < 0.01, "{}", mbps(&health));
     assert!(health.was_in_danger(at(16.0), Duration::from_secs(10)));
     assert!(!health.was_in_danger(at(17.0), Duration::from_secs(10)));
@@ -87,4 +89,53 @@ fn who_prefers_pixels_learns_nothing() {
     health.examine(at(0.0), queue_of(500), &caution);
     assert_eq!(health.safe_rate(), None);
     assert!(health.is_sick());
+}
+
+#[test]
+fn a_queue_is_no_danger_while_the_link_carries_what_was_safe() {
+    let carrying = |mbps: f64| Signs {
+        carried: Some(Rate::from_mbps(1).mul_f64(mbps)),
+        ..queue_of(150)
+    };
+    let mut health = Health::new();
+    examine(&mut health, 0..5, queue_of(0));
+    examine(&mut health, 5..7, carrying(4.0));
+    assert!(!health.was_in_danger(at(7.0), Duration::from_secs(10)));
+    assert!(health.is_sick(), "pictures over it are late all the same");
+    examine(&mut health, 7..8, carrying(3.9));
+    assert!(health.was_in_danger(at(8.0), Duration::from_secs(10)));
+    // Who prefers calm takes every queue for one.
+    let mut health = Health::new();
+    let caution = Preference::Calm.caution();
+    health.examine(at(0.0), queue_of(0), &caution);
+    health.examine(at(1.0), carrying(100.0), &caution);
+    assert!(health.was_in_danger(at(1.0), Duration::from_secs(30)));
+}
+
+#[test]
+fn a_silence_that_was_the_feedbacks_leaves_what_was_safe() {
+    let mbps = |health: &Health| health.safe_rate().map_or(0.0, |r| r.as_bps() as f64 / 1e6);
+    let mut health = Health::new();
+    examine(&mut health, 0..5, queue_of(0));
+    examine(&mut health, 5..6, GONE);
+    assert!((mbps(&health) - 2.8).abs() < 0.01, "0.7 of 4");
+    health.excuse();
+    assert!((mbps(&health) - 4.0).abs() < 0.01, "{}", mbps(&health));
+    // A queue since then was a danger of its own.
+    examine(&mut health, 10..11, GONE);
+    examine(&mut health, 12..13, queue_of(100));
+    let fallen = mbps(&health);
+    health.excuse();
+    assert!((mbps(&health) - fallen).abs() < 0.01, "{}", mbps(&health));
+}
+
+#[test]
+fn a_repair_that_comes_too_late_is_a_danger_to_pictures_and_none_to_the_rate() {
+    let mut health = Health::new();
+    examine(&mut health, 0..5, queue_of(0));
+    let safe = health.safe_rate();
+    health.on_late_repair(at(5.0));
+    assert!(health.was_in_danger(at(14.9), Duration::from_secs(10)));
+    assert!(!health.was_in_danger(at(15.0), Duration::from_secs(10)));
+    assert_eq!(health.safe_rate(), safe);
 }

@@ -130,13 +130,26 @@ fn on_the_only_path_pictures_wait_for_repairs_that_recur() {
     };
     let alone = |places, frames| {
         let mut jitter = JitterBuffer::new(MediaKind::Video, 1_000);
-        jitter.set_only_path(true);
+        jitter.set_remedy(Remedy::Waiting);
         delay_of(jitter, late_at(places, frames))
     };
     assert_eq!(alone(&[200], 400), ms(5), "once is no row");
     assert_eq!(alone(&[200, 300], 400), ms(80));
     assert_eq!(delay_after(late_at(&[200, 300], 400)), ms(5), "others help");
     assert_eq!(alone(&[200, 300], 2_000), ms(5), "15 s later");
+}
+
+#[test]
+fn where_another_path_helps_pictures_wait_for_it_after_trouble() {
+    let event = |frames| (0..frames).map(|n| if (120..125).contains(&n) { 150 } else { 0 });
+    let several = |frames| {
+        let mut jitter = JitterBuffer::new(MediaKind::Video, 1_000);
+        jitter.set_remedy(Remedy::OtherPath);
+        delay_of(jitter, event(frames))
+    };
+    assert_eq!(several(300), ms(70));
+    assert_eq!(delay_after(event(300)), ms(50));
+    assert_eq!(several(2_300), ms(5), "20 s later");
 }
 
 #[test]

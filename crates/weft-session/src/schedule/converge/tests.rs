@@ -18,6 +18,7 @@ fn view(id: u8, mbps: f64, srtt_ms: u64) -> PathView {
         delivered: None,
         in_flight: Bytes::ZERO,
         endangered: false,
+        repairs_late: false,
     }
 }
 

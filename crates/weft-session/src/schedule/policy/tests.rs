@@ -17,6 +17,7 @@ fn view(id: u8, kbps: u64) -> PathView {
         delivered: None,
         in_flight: Bytes::ZERO,
         endangered: false,
+        repairs_late: false,
     }
 }
 
