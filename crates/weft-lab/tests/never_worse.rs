@@ -151,11 +151,12 @@ fn a_walk_with_wifi_and_a_steady_cell_as_in_the_readme() {
         links.join(" --link "),
         systems.join(",")
     );
-    // 0.34 s, where LTE alone never freezes.
+    // 0.71 s, where LTE alone never freezes: of twenty seeds one of two that are
+    // worse.
     let known = Known {
-        seed: 6,
+        seed: 4,
         metric: "freeze_s",
-        limit: 0.4,
+        limit: 0.8,
     };
     try_all(&scenario, command, &[known]);
 }
