@@ -106,7 +106,7 @@ impl End for Association {
             Received::Rtp { path, packet } => got.rtp.push((to, path, packet.to_vec())),
             Received::RtpAgain { path, packet } => got.rtp_again.push((to, path, packet.to_vec())),
             Received::Rtcp { path, packet } => got.rtcp.push((to, path, packet.to_vec())),
-            Received::Handled | Received::Dropped(_) => {}
+            Received::Handled | Received::Dtls | Received::Dropped(_) => {}
         }
     }
 }
