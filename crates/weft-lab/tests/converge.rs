@@ -93,7 +93,8 @@ fn who_has_wifi_alone_loses_the_call_out_of_its_range_and_nobody_else_does() {
     // At home, and back: with the neighbours there.
     for part in ["throughput_mbps#1", "throughput_mbps#5"] {
         let mbps = value("webrtc@wifi", part);
-        assert!((1.0..10.5).contains(&mbps), "{part}: {mbps}");
+        // 10 Mbit/s, and 40 repair packets for 100 where 1 % is lost.
+        assert!((1.0..14.5).contains(&mbps), "{part}: {mbps}");
     }
     // From 75 to 105 s there is no WiFi.
     let frozen = value("webrtc@wifi", "freeze_s#3");
