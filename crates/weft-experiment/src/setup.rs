@@ -37,6 +37,9 @@ pub struct LinkSetup {
     /// What results call that which each of its stations sends, in the
     /// medium's order.
     pub stations: Vec<String>,
+    /// Where it is: the generated traces of links at one place have in common
+    /// what the two directions of each have. None: with no other link.
+    pub place: Option<String>,
 }
 
 /// One link of a route, and the stations between which the source's packets
@@ -59,6 +62,11 @@ pub struct Route {
     /// One-way delay between the source and the first hop, each way: an access
     /// link without queue, loss and limit of rate. Default zero.
     pub access_delay: Duration,
+    /// How much that delay varies from packet to packet, as a standard deviation;
+    /// they keep their order. Gaussian, cut off at three deviations and at no
+    /// delay at all: with an access delay of zero every other packet has none.
+    /// Default zero.
+    pub access_jitter: Duration,
     /// How the caller of a call may use it beside its other routes. Default: as
     /// it comes.
     pub policy: Policy,
@@ -131,6 +139,7 @@ impl LinkSetup {
             name: name.to_owned(),
             medium: MediumSpec::wired(forward, backward),
             stations: LinkSetup::there_and_back(name),
+            place: None,
         }
     }
 
@@ -197,6 +206,7 @@ impl Route {
         Route {
             hops: hops.collect(),
             access_delay: Duration::ZERO,
+            access_jitter: Duration::ZERO,
             policy: Policy::default(),
         }
     }
@@ -206,6 +216,15 @@ impl Route {
     pub fn with_access(self, access_delay: Duration) -> Route {
         Route {
             access_delay,
+            ..self
+        }
+    }
+
+    /// The same with jitter of the access delay.
+    #[must_use]
+    pub fn with_access_jitter(self, access_jitter: Duration) -> Route {
+        Route {
+            access_jitter,
             ..self
         }
     }

@@ -79,12 +79,13 @@ impl Generated {
         }
     }
 
-    /// Seeds for what has none: `link` is the generator of both directions.
-    pub fn seed_by(&mut self, link: &Rng, direction: &str) {
-        let drawn = |name| link.stream(name).next_u64();
+    /// Seeds for what has none: `link` is the generator of both directions,
+    /// `place` that of all links with which this one has in common what its
+    /// directions have, or `link` again.
+    pub fn seed_by(&mut self, link: &Rng, place: &Rng, direction: &str) {
         self.seeds.get_or_insert_with(|| Seeds {
-            both: drawn("both ways"),
-            own: drawn(direction),
+            both: place.stream("both ways").next_u64(),
+            own: link.stream(direction).next_u64(),
         });
     }
 

@@ -12,6 +12,7 @@
 
 mod capacity;
 mod counters;
+mod delay;
 mod discipline;
 mod generated;
 mod line;
@@ -26,6 +27,7 @@ mod transmitter;
 
 pub use capacity::Capacity;
 pub use counters::{Counters, DropReason, Tally};
+pub use delay::VaryingDelay;
 pub use discipline::{Aqm, EcnMarking};
 pub use generated::{
     Generated, GeneratedError, GeneratedRates, Motion, Network, Scale, Seeds, Ways,

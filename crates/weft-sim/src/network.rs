@@ -10,7 +10,7 @@ use weft_experiment::{
 };
 use weft_links::{
     ChannelId, Departure, DropReason, Ecn, FlowId, Medium, MediumSpec, PacketInfo, RadioCounters,
-    ServiceTime, StationId, Tally, TrafficClass,
+    ServiceTime, StationId, Tally, TrafficClass, VaryingDelay,
 };
 use weft_units::{Bytes, Duration, Instant, Rng};
 
@@ -87,7 +87,7 @@ struct Leg {
     class: TrafficClass,
     hops: Vec<Hop>,
     access: Access,
-    delay: Duration,
+    delay: VaryingDelay,
     /// What is within the access delay, in order.
     line: VecDeque<(Instant, Packet)>,
     slot: Slot,
@@ -140,20 +140,23 @@ impl Network {
     }
 
     /// The legs of a route: from the source to the sink, and back.
-    pub fn add_route(&mut self, flow: usize, class: TrafficClass, route: &Route) -> (LegId, LegId) {
+    pub fn add_route(
+        &mut self,
+        flow: usize,
+        class: TrafficClass,
+        route: &Route,
+        rng: &Rng,
+    ) -> (LegId, LegId) {
         let there = route.hops.clone();
         let back = there.iter().rev().map(|hop| hop.reversed()).collect();
-        let delay = route.access_delay;
-        let access = |access| {
-            if delay == Duration::ZERO {
-                Access::None
-            } else {
-                access
-            }
-        };
+        let (delay, jitter) = (route.access_delay, route.access_jitter);
+        let is_none = delay + jitter == Duration::ZERO;
+        let access = |access| if is_none { Access::None } else { access };
+        let varying = |way| VaryingDelay::new(delay, jitter, rng.stream(way));
+        let (before, after) = (access(Access::BeforeLinks), access(Access::AfterLinks));
         (
-            self.add_leg(flow, class, there, access(Access::BeforeLinks), delay),
-            self.add_leg(flow, class, back, access(Access::AfterLinks), delay),
+            self.add_leg(flow, class, there, before, varying("access there")),
+            self.add_leg(flow, class, back, after, varying("access back")),
         )
     }
 
@@ -163,7 +166,7 @@ impl Network {
         class: TrafficClass,
         hops: Vec<Hop>,
         access: Access,
-        delay: Duration,
+        delay: VaryingDelay,
     ) -> LegId {
         let id = LegId(self.legs.len() as u32);
         let slot = self.add_slot(Owner::Access(id));
@@ -481,7 +484,7 @@ impl Hosted {
 
 impl Leg {
     fn delay(&mut self, now: Instant, packet: Packet) {
-        self.line.push_back((now + self.delay, packet));
+        self.line.push_back((self.delay.arrival(now), packet));
     }
 }
 

@@ -153,6 +153,7 @@ fn over(duration: Duration, medium: MediumSpec) -> Setup {
         name: "cell".to_owned(),
         medium,
         stations: (0..=STATIONS).map(|id| id.to_string()).collect(),
+        place: None,
     });
     setup
 }
@@ -166,6 +167,7 @@ fn route(from: StationId, to: StationId) -> Route {
     Route {
         hops: vec![Hop { link: 0, from, to }],
         access_delay: Duration::ZERO,
+        access_jitter: Duration::ZERO,
         policy: weft_session::Policy::default(),
     }
 }

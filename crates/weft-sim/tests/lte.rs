@@ -30,6 +30,7 @@ fn setup(spec: LteSpec, duration: u64) -> Setup {
     setup.links.push(LinkSetup {
         name: "cell".into(),
         stations: stations.map(|id| format!("station-{id}")).collect(),
+        place: None,
         medium: MediumSpec::lte(spec).expect("a cell"),
     });
     setup
@@ -45,6 +46,7 @@ fn tcp(from: u16, to: u16, window: u64) -> FlowSetup {
     let route = Route {
         hops: vec![hop],
         access_delay: Duration::ZERO,
+        access_jitter: Duration::ZERO,
         policy: weft_session::Policy::default(),
     };
     let tcp = TcpSetup {

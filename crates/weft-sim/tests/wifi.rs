@@ -22,6 +22,7 @@ fn setup(spec: WifiSpec, duration: u64) -> Setup {
     setup.links.push(LinkSetup {
         name: "cell".into(),
         stations: stations.map(|id| format!("station-{id}")).collect(),
+        place: None,
         medium: MediumSpec::wifi(spec).expect("a cell"),
     });
     setup
@@ -37,6 +38,7 @@ fn tcp(name: &str, from: u16, to: u16) -> FlowSetup {
     let route = Route {
         hops: vec![hop],
         access_delay: Duration::ZERO,
+        access_jitter: Duration::ZERO,
         policy: weft_session::Policy::default(),
     };
     let tcp = TcpSetup {

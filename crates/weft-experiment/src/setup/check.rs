@@ -148,6 +148,11 @@ impl Setup {
                 return Err(SetupError::RouteLength { flow, links });
             }
             at_most("an access delay", route.access_delay, LONGEST_DELAY)?;
+            at_most(
+                "jitter of an access delay",
+                route.access_jitter,
+                LONGEST_DELAY,
+            )?;
             let links = self.links.len();
             if let Some(hop) = route.hops.iter().find(|h| h.link >= links) {
                 let (flow, link) = (name(), hop.link);

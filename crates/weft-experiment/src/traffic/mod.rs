@@ -24,6 +24,7 @@ pub use tcp::{
     UnknownCongestion,
 };
 pub use udp::UdpSetup;
+use weft_units::Duration;
 
 use crate::counters::CounterLog;
 
@@ -96,6 +97,11 @@ pub trait Traffic {
     /// stops by itself, or has a fixed rate, does not.
     fn settles(&self) -> bool {
         false
+    }
+
+    /// What its cameras and screens add to the latency of every picture.
+    fn device_delay(&self) -> Duration {
+        Duration::ZERO
     }
 }
 

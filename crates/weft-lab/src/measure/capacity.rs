@@ -1,6 +1,6 @@
 //! What the links could have carried.
 
-use weft_experiment::{LinkSetup, Setup};
+use weft_experiment::Setup;
 use weft_links::{
     Capacity, GeneratedRates, LinkSpec, MediumSpec, Schedule, ServiceTime, StationId,
 };
@@ -97,12 +97,19 @@ impl Known {
 }
 
 /// The setup for this seed: generated traces without seeds get some,
-/// which depend on the run's seed, the link's name and the direction.
+/// which depend on the run's seed, the link's name and the direction; and on its
+/// place, for what links have in common there.
 #[must_use]
 pub fn seeded(mut setup: Setup, seed: u64) -> Setup {
     let rng = Rng::new(seed).stream("traces");
-    for LinkSetup { name, medium, .. } in &mut setup.links {
-        medium.seed_traces(&rng.stream(name));
+    for link in &mut setup.links {
+        let own = rng.stream(&link.name);
+        let place = link
+            .place
+            .as_ref()
+            .map(|name| rng.stream("place").stream(name));
+        link.medium
+            .seed_traces(&own, place.as_ref().unwrap_or(&own));
     }
     setup
 }

@@ -200,7 +200,8 @@ fn delays(run: &Run<'_>, flow: usize) -> Vec<Check> {
         let bytes: u64 = measured().map(|s| s.delivered.0).sum();
         let size = bytes as f64 / f64::from(packets);
         let mut configured = route.access_delay.as_millis_f64();
-        let mut slack = DELAY_SLACK_MS;
+        // Kept in order, jittered packets wait for the ones before them.
+        let mut slack = DELAY_SLACK_MS + 3.0 * route.access_jitter.as_millis_f64();
         let mut names = Vec::new();
         for hop in &route.hops {
             let link = &run.setup.links[hop.link];
@@ -209,7 +210,6 @@ fn delays(run: &Run<'_>, flow: usize) -> Vec<Check> {
                 return None;
             };
             configured += spec.delay.as_millis_f64() + size * 8.0 / rate.as_bps() as f64 * 1e3;
-            // Kept in order, jittered packets wait for the ones before them.
             slack += 3.0 * spec.jitter.as_millis_f64();
             names.push(link.name.as_str());
         }

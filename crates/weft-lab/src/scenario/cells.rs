@@ -174,6 +174,7 @@ impl<'a> Cells<'a> {
                 name: name.to_owned(),
                 medium,
                 stations,
+                place: None,
             };
             setups[position] = vec![(String::new(), setup)];
             Ok(access_point)

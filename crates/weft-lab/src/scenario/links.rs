@@ -52,6 +52,7 @@ pub struct Link {
     pub metered: Option<Spanned<bool>>,
     pub backup: Option<Spanned<bool>>,
     pub back: Option<Text>,
+    pub place: Option<Text>,
     #[serde(default)]
     pub steps: Vec<Step>,
     #[serde(default)]

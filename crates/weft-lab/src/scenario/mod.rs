@@ -392,9 +392,9 @@ fn guilty(error: &SetupError, file: &File) -> Range<usize> {
         | SetupError::NeverRuns { flow, .. }
         | SetupError::BadFlow { flow, .. } => of_flow(flow),
         SetupError::TooLong { time, .. } => {
-            let mut delays = flows.iter().flat_map(|(_, f)| f.get_ref().access_delay());
-            delays
-                .find(|delay| delay.get_ref().0 == *time)
+            let mut times = flows.iter().flat_map(|(_, f)| f.get_ref().access_times());
+            times
+                .find(|given| given.get_ref().0 == *time)
                 .map(toml::Spanned::span)
         }
         SetupError::Zero { .. } | SetupError::TooManySamples { .. } => Some(file.duration.span()),

@@ -51,8 +51,9 @@ pub struct SessionSpec {
     pub ablation: Ablation,
     /// How many repair packets there are.
     pub protection: ProtectionKind,
-    /// The controller of every path.
-    pub controller: ControllerKind,
+    /// The controller of every path; none: what a call has by default, which of
+    /// a WebRTC application is that of today's browsers.
+    pub controller: Option<ControllerKind>,
     /// What the two ends know of paths.
     pub level: Level,
     /// How the receiver tells of the packets that come.
@@ -66,14 +67,14 @@ impl SessionSpec {
         if name == WEBRTC {
             self.scheduler = SchedulerKind::Single;
             self.protection = ProtectionKind::None;
-            self.controller = ControllerKind::GccDeployed;
+            self.controller = Some(ControllerKind::GccDeployed);
             self.level = Level::SenderSide;
             return true;
         }
         if let Some((_, scheduler, level)) = RIVALS.iter().find(|(rival, ..)| *rival == name) {
             self.scheduler = *scheduler;
             self.protection = ProtectionKind::WebrtcTable;
-            self.controller = ControllerKind::GccDeployed;
+            self.controller = Some(ControllerKind::GccDeployed);
             self.level = *level;
             return true;
         }
@@ -107,7 +108,7 @@ impl Default for SessionSpec {
             preference: Preference::default(),
             ablation: Ablation::None,
             protection: ProtectionKind::default(),
-            controller: ControllerKind::Gcc,
+            controller: None,
             level: Level::Full,
             reporting: Reporting::default(),
         }

@@ -85,7 +85,7 @@ fn defined(source: &Source, file: &File, name: &str) -> Result<SystemSpec, Scena
         spec.reporting = reporting.map_err(|error| source.error(text.span(), error.to_string()))?;
     }
     if let Some(text) = &entry.controller {
-        spec.controller = controller(source, text.get_ref(), text.span())?;
+        spec.controller = Some(controller(source, text.get_ref(), text.span())?);
     }
     let links = entry.links.as_ref();
     let links = links.map(|names| own_links(source, file, names));
@@ -143,7 +143,7 @@ fn session(
         return Err(source.error(span.clone(), message));
     }
     if let Some(text) = second {
-        spec.controller = controller(source, text, span.clone())?;
+        spec.controller = Some(controller(source, text, span.clone())?);
     }
     Ok(spec)
 }

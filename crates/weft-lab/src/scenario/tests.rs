@@ -6,6 +6,7 @@ mod systems;
 
 use super::fields::fields;
 use super::{Scenario, short_name};
+use weft_cc::ControllerKind;
 use weft_experiment::{CongestionKind, FlowKind, Hop, LinkSetup, SourceKind};
 use weft_links::{LinkSpec, WiredDirection};
 use weft_session::{Ablation, SchedulerKind};

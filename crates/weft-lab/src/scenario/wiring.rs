@@ -54,6 +54,10 @@ pub fn wiring(source: &Source, file: &File) -> Result<Wiring, ScenarioError> {
                     let remedy = "a station of a medium has no steps: remove them";
                     return Err(source.error(step.at.span(), remedy));
                 }
+                if let Some(place) = &table.place {
+                    let remedy = "a station of a medium has no generated trace: remove `place`";
+                    return Err(source.error(place.span(), remedy));
+                }
                 let station = cells.join(&link)?;
                 let setup = cells.setup(station.cell, setups.len());
                 if setup == setups.len() {
@@ -95,7 +99,9 @@ fn wired(link: &Written<'_>, table: &Link) -> Result<Vec<(String, LinkSetup)>, S
         let mut backward = back.with_star(star).parse(source, name, whole.clone())?;
         set_steps(source, &mut forward, &table.steps)?;
         set_steps(source, &mut backward, &table.steps_back)?;
-        Ok((star.to_owned(), LinkSetup::wired(name, forward, backward)))
+        let place = place(source, table, [&forward, &backward])?;
+        let setup = LinkSetup::wired(name, forward, backward);
+        Ok((star.to_owned(), LinkSetup { place, ..setup }))
     };
     let Some((pattern, span)) = there.pattern() else {
         return Ok(vec![one("")?]);
@@ -105,6 +111,24 @@ fn wired(link: &Written<'_>, table: &Link) -> Result<Vec<(String, LinkSetup)>, S
         source.error(span, format!("link `{name}`: trace={pattern}: {message}"))
     })?;
     found.iter().map(|star| one(star)).collect()
+}
+
+/// Where the link is, if that changes what its traces are drawn from.
+fn place(
+    source: &Source,
+    table: &Link,
+    specs: [&LinkSpec; 2],
+) -> Result<Option<String>, ScenarioError> {
+    let Some(place) = &table.place else {
+        return Ok(None);
+    };
+    let is_drawn = |spec: &&LinkSpec| matches!(&spec.capacity, Capacity::Generated(trace) if trace.seeds.is_none());
+    if !specs.iter().any(is_drawn) {
+        let remedy = "`place` says what a generated trace without a seed has in common with others: remove it, \
+                      or write for example trace = \"generated:driving/lte\"";
+        return Err(source.error(place.span(), remedy));
+    }
+    Ok(Some(place.get_ref().clone()))
 }
 
 /// Steps replace rate, delay and loss from their time on.

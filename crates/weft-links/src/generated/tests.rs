@@ -129,7 +129,8 @@ fn who_moves_loses_coverage_and_who_stays_does_not() {
 fn both_ways(generated: Generated, seed: u64) -> [Vec<Rate>; 2] {
     ["forward", "backward"].map(|direction| {
         let mut generated = generated;
-        generated.seed_by(&Rng::new(seed), direction);
+        let link = Rng::new(seed);
+        generated.seed_by(&link, &link, direction);
         rates(generated, 0)
     })
 }

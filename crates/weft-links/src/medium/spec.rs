@@ -149,10 +149,12 @@ impl MediumSpec {
     }
 
     /// Gives the generated traces that have no seeds those that this generator
-    /// draws: each direction what it has in common with the other, and its own.
-    pub fn seed_traces(&mut self, rng: &Rng) {
+    /// draws: each direction what is its own. What it has in common with the
+    /// other one, `place` draws: that of all media which have the same there, or
+    /// this generator again.
+    pub fn seed_traces(&mut self, rng: &Rng, place: &Rng) {
         match &mut self.0 {
-            KindSpec::Wired(links) => wired::seed_traces(links, rng),
+            KindSpec::Wired(links) => wired::seed_traces(links, rng, place),
             KindSpec::Wifi(_) | KindSpec::Lte(_) => {}
             #[cfg(any(test, feature = "testing"))]
             KindSpec::TokenRing(_) => {}

@@ -73,7 +73,7 @@ impl WiredDirection {
 impl<P> Wired<P> {
     pub(super) fn new(specs: &[LinkSpec; 2], rng: &Rng) -> Wired<P> {
         let mut specs = specs.clone();
-        seed_traces(&mut specs, rng);
+        seed_traces(&mut specs, rng, rng);
         let link = |direction: WiredDirection| {
             let rng = rng.stream(direction.as_str());
             Link::new(&specs[direction.index()], rng)
@@ -97,11 +97,11 @@ impl<P> Wired<P> {
 }
 
 /// Seeds for the generated traces that have none, by the generator of both
-/// directions.
-pub(super) fn seed_traces(specs: &mut [LinkSpec; 2], rng: &Rng) {
+/// directions and that of their place.
+pub(super) fn seed_traces(specs: &mut [LinkSpec; 2], rng: &Rng, place: &Rng) {
     for (spec, direction) in specs.iter_mut().zip(WiredDirection::ALL) {
         if let Capacity::Generated(generated) = &mut spec.capacity {
-            generated.seed_by(rng, direction.as_str());
+            generated.seed_by(rng, place, direction.as_str());
         }
     }
 }

@@ -275,7 +275,8 @@ fn both_ways_of_generated_traces_go_together_as_measured_ones_do() {
         let drawn = |seed| {
             ["forward", "backward"].map(|direction| {
                 let mut generated = generated;
-                generated.seed_by(&Rng::new(seed), direction);
+                let link = Rng::new(seed);
+                generated.seed_by(&link, &link, direction);
                 windows(generated, 0, SECOND)
             })
         };

@@ -8,7 +8,7 @@ mod flow;
 mod tcp;
 mod udp;
 
-use weft_experiment::{FlowKind, FlowRecord, FlowSetup, RouteRecord};
+use weft_experiment::{FlowKind, FlowRecord, FlowSetup, Route, RouteRecord};
 use weft_units::Rng;
 
 use crate::network::Network;
@@ -29,12 +29,13 @@ pub(crate) struct Running {
 
 impl Running {
     pub fn new(index: usize, setup: &FlowSetup, rng: &Rng, network: &mut Network) -> Running {
-        let add = |route| {
-            let (there, back) = network.add_route(index, setup.class, route);
+        let rng = rng.stream(&setup.name);
+        let add = |(number, route): (usize, &Route)| {
+            let rng = rng.stream(&format!("route {number}"));
+            let (there, back) = network.add_route(index, setup.class, route, &rng);
             Legs { there, back }
         };
-        let legs: Vec<Legs> = setup.routes.iter().map(add).collect();
-        let rng = rng.stream(&setup.name);
+        let legs: Vec<Legs> = setup.routes.iter().enumerate().map(add).collect();
         let span = Span::of(setup);
         let flow: Box<dyn Flow> = match &setup.kind {
             FlowKind::Tcp(tcp) => Box::new(TcpFlow::new(index, tcp, span, legs[0], &rng, network)),

@@ -55,6 +55,9 @@ fn each_mistake_is_named_with_its_place() {
     says("an access delay", |s| {
         s.flows[0].routes[0].access_delay = Duration::from_secs(100_000);
     });
+    says("jitter of an access delay", |s| {
+        s.flows[0].routes[0].access_jitter = Duration::from_secs(100_000);
+    });
     says("has 101 links", |s| {
         let hop = s.flows[0].routes[0].hops[0];
         s.flows[0].routes[0].hops = vec![hop; 101];

@@ -42,6 +42,9 @@ pub struct SideSetup {
     /// Its share beside other calls, where the controller knows of weights.
     /// Default 1.
     pub weight: f64,
+    /// How long it takes to decode a repair packet that it receives, whether or not
+    /// that brings anything back; pictures wait meanwhile. Default zero.
+    pub repair_decoding: Duration,
     /// Bounds of one path's rate.
     pub path_limits: Limits,
     /// What it sends at most over all paths together.
@@ -63,6 +66,9 @@ pub struct CameraSetup {
     /// What gives way when the rate is low; the synthetic codec has no
     /// pictures, so nothing does. Default: the size.
     pub degradation: Degradation,
+    /// From lens to encoder and from decoder to screen. It is part of the
+    /// latency and moves nothing else. Default zero.
+    pub device_delay: Duration,
 }
 
 /// The models of a camera with its encoder.
@@ -144,6 +150,11 @@ impl Traffic for CallSetup {
     fn settles(&self) -> bool {
         true
     }
+
+    fn device_delay(&self) -> Duration {
+        let cameras = self.caller.cameras.iter();
+        cameras.map(|c| c.device_delay).max().unwrap_or_default()
+    }
 }
 
 impl SideSetup {
@@ -162,6 +173,7 @@ impl SideSetup {
             protection: defaults.protection,
             controller: defaults.controller,
             weight: defaults.weight,
+            repair_decoding: Duration::ZERO,
             path_limits: defaults.path_limits,
             reporting: defaults.reporting,
             clock_ppm: 0,
@@ -213,6 +225,7 @@ impl CameraSetup {
             source: SourceKind::Synthetic(SyntheticSetup::new(frame_rate)),
             max_rate,
             degradation: Degradation::default(),
+            device_delay: Duration::ZERO,
         }
     }
 
@@ -223,6 +236,7 @@ impl CameraSetup {
             source: SourceKind::Model(setup),
             max_rate,
             degradation: Degradation::default(),
+            device_delay: Duration::ZERO,
         }
     }
 }

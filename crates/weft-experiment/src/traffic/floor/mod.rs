@@ -21,6 +21,8 @@ pub struct FloorSetup {
     pub rate: Rate,
     /// Sound goes the same way, beside the pictures. Default: none.
     pub sound: Option<MicrophoneSetup>,
+    /// As a camera's ([`super::CameraSetup::device_delay`]). Default zero.
+    pub device_delay: Duration,
 }
 
 /// What a floor has shown.
@@ -74,6 +76,7 @@ impl Default for FloorSetup {
             frame_rate: 30.0,
             rate: Rate::from_kbps(150),
             sound: None,
+            device_delay: Duration::ZERO,
         }
     }
 }
@@ -104,5 +107,9 @@ impl Traffic for FloorSetup {
 
     fn has_packets(&self) -> bool {
         false
+    }
+
+    fn device_delay(&self) -> Duration {
+        self.device_delay
     }
 }

@@ -2,7 +2,7 @@
 
 use weft_experiment::{CallSetup, FlowSetup, Route, Setup};
 use weft_session::{Ablation, Policy, Reporting};
-use weft_units::Codec;
+use weft_units::{Codec, Duration};
 
 use super::client::{Client, camera};
 use super::traffic;
@@ -42,8 +42,12 @@ pub fn check(setup: &Setup, client: &Client) -> Result<(), EngineError> {
 
 fn lacking(flow: &FlowSetup, client: &Client) -> Option<&'static str> {
     let mut routes = flow.routes.iter();
-    if routes.any(|route| route.access_delay > weft_units::Duration::ZERO) {
+    if routes.any(|route| route.access_delay > Duration::ZERO) {
         return Some("has an access-delay");
+    }
+    let mut routes = flow.routes.iter();
+    if routes.any(|route| route.access_jitter > Duration::ZERO) {
+        return Some("has an access-jitter");
     }
     let mut routes = flow.routes.iter();
     if routes.any(|route| route.hops.len() != 1) {
@@ -81,6 +85,12 @@ fn lacking_of_call(call: &CallSetup, client: &Client) -> Option<&'static str> {
     let is_h264 = cameras.any(|camera| camera::codec(&camera.source) == Codec::H264);
     if sides.iter().any(|side| side.clock_ppm != 0) {
         return Some("has a clock that is made to go wrong");
+    }
+    if sides
+        .iter()
+        .any(|side| side.repair_decoding > Duration::ZERO)
+    {
+        return Some("has a repair-decoding");
     }
     match client {
         // They are told nothing.

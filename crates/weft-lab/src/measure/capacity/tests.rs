@@ -1,5 +1,5 @@
 use weft_experiment::{CongestionKind, FlowKind, FlowSetup, LinkSetup, Route, TcpSetup};
-use weft_links::{LinkSpec, MediumSpec};
+use weft_links::{LinkSpec, MediumSpec, Seeds};
 
 use super::*;
 use crate::measure::check::checks;
@@ -16,6 +16,7 @@ fn shared() -> Setup {
         name: "cell".to_owned(),
         medium: MediumSpec::token_ring(station, Duration::from_micros(500)),
         stations: LinkSetup::there_and_back("cell"),
+        place: None,
     });
     for (name, route) in [
         ("up", Route::forward(&[0])),
@@ -78,4 +79,45 @@ fn where_stations_share_a_medium_its_service_says_what_they_could_have_sent() {
     service.unwrap().idle += Duration::from_secs(1);
     let found = checks(&run(&lie));
     assert!(found.iter().any(|c| c.what == "service_s" && !c.ok));
+}
+
+/// What the two directions of each of two links are drawn by, for seed 1.
+fn seeds(places: [Option<&str>; 2]) -> Vec<Seeds> {
+    let spec: LinkSpec = "trace=generated:driving/lte".parse().unwrap();
+    let mut setup = Setup::new(Duration::from_secs(1));
+    for (name, place) in ["a", "b"].into_iter().zip(places) {
+        let mut link = LinkSetup::symmetric(name, &spec);
+        link.place = place.map(str::to_owned);
+        setup.links.push(link);
+    }
+    let setup = seeded(setup, 1);
+    let seeds = setup.links.iter().flat_map(|link| {
+        let specs = link.medium.stations().filter_map(|id| link.medium.link(id));
+        specs.map(|spec| match &spec.capacity {
+            Capacity::Generated(trace) => trace.seeds.expect("seeded"),
+            other => panic!("{other:?}"),
+        })
+    });
+    seeds.collect()
+}
+
+#[test]
+fn links_at_one_place_have_in_common_what_their_directions_have() {
+    let both = |places| -> Vec<u64> { seeds(places).iter().map(|seeds| seeds.both).collect() };
+    let alone = both([None, None]);
+    assert_eq!((alone[0], alone[2]), (alone[1], alone[3]));
+    assert_ne!(alone[0], alone[2]);
+    let together = both([Some("car"), Some("car")]);
+    assert!(together.iter().all(|seed| *seed == together[0]));
+    assert_ne!(together[0], alone[0]);
+    let apart = both([Some("car"), Some("bus")]);
+    assert_ne!(apart[0], apart[2]);
+    // What is a direction's own stays so, and does not depend on the place.
+    let own = |places| -> Vec<u64> { seeds(places).iter().map(|seeds| seeds.own).collect() };
+    let own_alone = own([None, None]);
+    assert_eq!(own([Some("car"), Some("car")]), own_alone);
+    let mut sorted = own_alone;
+    sorted.sort_unstable();
+    sorted.dedup();
+    assert_eq!(sorted.len(), 4);
 }

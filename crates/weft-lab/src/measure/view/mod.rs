@@ -94,6 +94,10 @@ pub fn views(run: &Run<'_>, flows: &[usize]) -> Vec<View> {
         let mut views = frames::views(run, flow);
         views.extend(floor::view(run, flow));
         views.extend(counters::views(run, flow));
+        let devices = run.setup.flows[flow].traffic().device_delay();
+        for latency in views.iter_mut().flat_map(|view| &mut view.latency) {
+            *latency += devices.as_millis_f64();
+        }
         views
     };
     flows.iter().flat_map(of).collect()

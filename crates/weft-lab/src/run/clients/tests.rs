@@ -163,6 +163,16 @@ fn what_cannot_be_emulated_is_named() {
             "`call` has an access-delay",
             [true; 3],
         ),
+        (
+            "access-jitter = \"5ms\"\n",
+            "`call` has an access-jitter",
+            [true; 3],
+        ),
+        (
+            "repair-decoding = \"5ms\"\n",
+            "`call` has a repair-decoding",
+            [true; 3],
+        ),
         ("weight = 2.0\n", "`call` has a weight", [true, true, false]),
         (
             "encoder = \"h264\"\n",

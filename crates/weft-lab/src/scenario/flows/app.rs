@@ -9,7 +9,7 @@ use weft_units::Rate;
 use super::Result;
 use crate::names::unknown_name;
 use crate::scenario::place::{Source, Text};
-use crate::scenario::system_spec::{SessionSpec, WEBRTC};
+use crate::scenario::system_spec::{SessionSpec, WEBRTC, Way};
 
 /// Two people before a still wall, as Grote et al. filmed, beside the clip that
 /// the encoder's model is fitted to. Chosen by us.
@@ -44,8 +44,9 @@ pub fn microphone(limits: WebrtcLimits) -> MicrophoneSetup {
     }
 }
 
-/// Plain WebRTC within these limits, which `side` gets.
-pub fn session(limits: WebrtcLimits, side: &mut SideSetup) -> SessionSpec {
+/// Plain WebRTC within these limits, which `side` gets; with another controller
+/// if the system names one.
+pub fn session(limits: WebrtcLimits, way: &Way, side: &mut SideSetup) -> SessionSpec {
     side.path_limits = Limits {
         min: limits.lowest,
         start: limits.start,
@@ -53,6 +54,9 @@ pub fn session(limits: WebrtcLimits, side: &mut SideSetup) -> SessionSpec {
     };
     let mut session = SessionSpec::default();
     session.set_scheduler(WEBRTC);
+    if let Way::Session(told) = way {
+        session.controller = told.controller.or(session.controller);
+    }
     if limits.protected {
         session.protection = ProtectionKind::WebrtcTable;
     }

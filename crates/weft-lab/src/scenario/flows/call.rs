@@ -10,11 +10,11 @@ use weft_experiment::{
     SideSetup,
 };
 use weft_publish::{Degradation, UnknownDegradation};
-use weft_units::{Codec, Rate};
+use weft_units::{Codec, Duration, Rate};
 
 use super::{Conditions, Fields, Result, Ways, app};
 use crate::scenario::place::{Source, Text};
-use crate::scenario::quantity::Speed;
+use crate::scenario::quantity::{Speed, Time};
 use crate::scenario::system_spec::Way;
 
 /// Frames a second, and what a camera sends at most: 1280x720 as in Converge,
@@ -50,6 +50,8 @@ pub struct Call {
     degradation: Option<Text>,
     temporal_layers: Option<Spanned<u8>>,
     frame_rate: Option<Spanned<u32>>,
+    device_delay: Option<Spanned<Time>>,
+    repair_decoding: Option<Spanned<Time>>,
     sound: Option<Spanned<Speed>>,
     weight: Option<Spanned<f64>>,
     clock_ppm: Option<Spanned<i32>>,
@@ -102,8 +104,11 @@ impl Fields for Call {
         if let Some(weight) = &self.weight {
             side.weight = checked_weight(source, weight)?;
         }
+        if let Some(time) = &self.repair_decoding {
+            side.repair_decoding = time.get_ref().0;
+        }
         let session = match (&system.way, limits) {
-            (_, Some(limits)) => &app::session(limits, &mut side),
+            (way, Some(limits)) => &app::session(limits, way, &mut side),
             (Way::Session(session), None) => session,
             (Way::Floor(rate), None) => return Ok(FlowKind::Floor(self.floor(*rate, sound))),
         };
@@ -111,7 +116,7 @@ impl Fields for Call {
         side.preference = session.preference;
         side.ablation = session.ablation;
         side.protection = session.protection;
-        side.controller = session.controller;
+        side.controller = session.controller.unwrap_or_default();
         let mut call = match self.media.unwrap_or_default() {
             Media::OneWay => CallSetup::one_way(side),
             Media::BothWays => CallSetup::both_ways(side),
@@ -131,12 +136,18 @@ impl Call {
             frame_rate: self.frame_rate(),
             rate,
             sound,
+            device_delay: self.device_delay(),
         }
     }
 
     fn frame_rate(&self) -> f64 {
         let frame_rate = self.frame_rate.as_ref();
         f64::from(frame_rate.map_or(DEFAULT_FPS, |n| *n.get_ref()))
+    }
+
+    fn device_delay(&self) -> Duration {
+        let delay = self.device_delay.as_ref();
+        delay.map_or(Duration::ZERO, |delay| delay.get_ref().0)
     }
 
     /// A closed application, which brings its own sound and pictures.
@@ -152,6 +163,14 @@ impl Call {
                 self.temporal_layers.as_ref().map(Spanned::span),
             ),
             ("frame-rate", self.frame_rate.as_ref().map(Spanned::span)),
+            (
+                "device-delay",
+                self.device_delay.as_ref().map(Spanned::span),
+            ),
+            (
+                "repair-decoding",
+                self.repair_decoding.as_ref().map(Spanned::span),
+            ),
             ("sound", self.sound.as_ref().map(Spanned::span)),
             ("weight", self.weight.as_ref().map(Spanned::span)),
             ("clock-ppm", self.clock_ppm.as_ref().map(Spanned::span)),
@@ -207,7 +226,12 @@ impl Call {
         let codec = match self.encoder.as_ref().map_or(Encoder::Vp8, |e| *e.get_ref()) {
             Encoder::Vp8 => Codec::Vp8,
             Encoder::H264 => Codec::H264,
-            Encoder::Rfc8593 => return Ok(CameraSetup::synthetic(frame_rate, max_rate)),
+            Encoder::Rfc8593 => {
+                return Ok(CameraSetup {
+                    device_delay: self.device_delay(),
+                    ..CameraSetup::synthetic(frame_rate, max_rate)
+                });
+            }
         };
         let (width, height) = match &self.resolution {
             Some(text) => resolution(source, text)?,
@@ -239,6 +263,7 @@ impl Call {
         };
         Ok(CameraSetup {
             degradation,
+            device_delay: self.device_delay(),
             ..CameraSetup::model(setup, max_rate)
         })
     }

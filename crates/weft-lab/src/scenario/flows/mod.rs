@@ -38,6 +38,7 @@ pub struct Flow {
     via: Option<Spanned<Vec<Text>>>,
     direction: Option<Towards>,
     access_delay: Option<Spanned<Time>>,
+    access_jitter: Option<Spanned<Time>>,
     demand: Option<Spanned<Speed>>,
     class: Option<Text>,
 }
@@ -185,9 +186,10 @@ impl Flow {
         matches!(self.ways(), Ways::Compared)
     }
 
-    /// The delay between its ends and the links, if one is given.
-    pub fn access_delay(&self) -> Option<&Spanned<Time>> {
-        self.access_delay.as_ref()
+    /// The delay between its ends and the links, and its jitter, as far as they
+    /// are given.
+    pub fn access_times(&self) -> impl Iterator<Item = &Spanned<Time>> {
+        self.access_delay.iter().chain(&self.access_jitter)
     }
 
     /// The flow of this name; `whole` is its place.
@@ -313,11 +315,12 @@ impl Flow {
         if self.direction == Some(Towards::Backward) {
             hops = hops.iter().rev().map(|hop| hop.reversed()).collect();
         }
-        let access_delay = self.access_delay.as_ref();
-        let access_delay = access_delay.map_or(Duration::ZERO, |t| t.get_ref().0);
+        let time =
+            |time: &Option<Spanned<Time>>| time.as_ref().map_or(Duration::ZERO, |t| t.get_ref().0);
         Ok(Route {
             hops,
-            access_delay,
+            access_delay: time(&self.access_delay),
+            access_jitter: time(&self.access_jitter),
             policy,
         })
     }

@@ -1,5 +1,5 @@
 use weft_experiment::{FloorSetup, FlowKind, MicrophoneSetup};
-use weft_units::Rate;
+use weft_units::{Duration, Rate};
 
 use crate::scenario::Scenario;
 
@@ -14,7 +14,7 @@ fn read(systems: &str, call: &str) -> Result<Scenario, String> {
 #[test]
 fn the_floor_takes_a_rate_and_links_like_other_systems() {
     let systems = "\"floor\", \"floor/1.5mbit@b\"";
-    let call = "frame-rate = 15, streams = 3, sound = \"32kbit\"";
+    let call = "frame-rate = 15, streams = 3, device-delay = \"90ms\", sound = \"32kbit\"";
     let scenario = read(systems, call).unwrap();
     let flow = |variant: usize| &scenario.variants[variant].setup.flows[0];
     let floor = |rate| {
@@ -25,6 +25,7 @@ fn the_floor_takes_a_rate_and_links_like_other_systems() {
                 rate: Rate::from_kbps(32),
                 ..MicrophoneSetup::default()
             }),
+            device_delay: Duration::from_millis(90),
         })
     };
     assert_eq!(flow(0).kind, floor(Rate::from_kbps(150)));

@@ -54,6 +54,12 @@ fn what_is_wrong_is_told_with_line_column_and_remedy() {
             vec!["\"queue\" has no `=`"],
         ),
         (
+            "queue=2bdp\"",
+            "queue=2bdp\"\nplace = \"car\"",
+            "t.toml:7:9",
+            vec!["`place`", "generated:driving/lte"],
+        ),
+        (
             "\"30s\"",
             "30",
             "t.toml:3:12",
@@ -191,6 +197,12 @@ fn what_is_wrong_is_told_with_line_column_and_remedy() {
             "[flows.tcp]\naccess-delay = \"90min\"",
             "t.toml:9:16",
             vec!["an access delay is"],
+        ),
+        (
+            "[flows.tcp]",
+            "[flows.tcp]\naccess-jitter = \"90min\"",
+            "t.toml:9:17",
+            vec!["jitter of an access delay is"],
         ),
         (
             "title",

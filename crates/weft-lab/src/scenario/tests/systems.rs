@@ -47,6 +47,7 @@ line = "rate=2mbit"
 kind = "call"
 temporal-layers = 3
 clock-ppm = -100
+device-delay = "140ms"
 [system.browser]
 level = "sender-side"
 reports = "browser"
@@ -68,10 +69,43 @@ reports = "browser"
     assert!(error.contains("write quick or browser"), "{error}");
     let error = parse(&CALL.replace("-100", "2000"), &[]).unwrap_err();
     assert!(error.contains("at most 1000 millionths"), "{error}");
+    assert_eq!(
+        call.caller.cameras[0].device_delay,
+        Duration::from_millis(140)
+    );
     let error = parse(&CALL.replace("sender-side", "half"), &[]).unwrap_err();
     assert!(error.contains("write full, sender-side"), "{error}");
     let error = parse(&CALL.replace("= 3", "= 2"), &[]).unwrap_err();
     assert!(error.contains("temporal-layers = 2"), "{error}");
+}
+
+#[test]
+fn a_webrtc_application_has_todays_controller_unless_the_system_names_one() {
+    const CALL: &str = r#"
+title = "A call"
+duration = "30s"
+systems = ["today", "then"]
+[links]
+line = "rate=2mbit"
+[flows.call]
+kind = "call"
+app = "signal"
+[system.today]
+[system.then]
+controller = "gcc_2022"
+"#;
+    let scenario = parse(CALL, &[]).unwrap();
+    let controllers = scenario.variants.iter().map(|variant| {
+        let FlowKind::Call(call) = &variant.setup.flows[0].kind else {
+            panic!("not a call");
+        };
+        (call.caller.controller, call.callee.controller)
+    });
+    let (today, then) = (ControllerKind::GccDeployed, ControllerKind::Gcc2022);
+    assert_eq!(
+        controllers.collect::<Vec<_>>(),
+        [(today, today), (then, then)]
+    );
 }
 
 #[test]

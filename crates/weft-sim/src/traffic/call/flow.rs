@@ -6,10 +6,11 @@ use weft_session::{Input, Policy, Protocol, Transmit};
 use weft_units::{Duration, Instant, PathId, Rng};
 
 use super::association::Association;
+use super::decoder::Decoder;
 use super::side::{Action, Side};
 use super::sink::Frames;
 use super::store::{Content, Store};
-use super::{End, SRTCP_TRAILER, SRTP_TAG, UDP_IP};
+use super::{End, SRTCP_TRAILER, SRTP_TAG, UDP_IP, streams};
 use crate::agenda::Slot;
 use crate::network::{Network, Owner};
 use crate::packet::{Body, LegId, Packet};
@@ -26,6 +27,8 @@ pub(crate) struct CallFlow {
     sides: Option<Box<[Side; 2]>>,
     /// Streams of the caller, and of the callee.
     frames: [Vec<Frames>; 2],
+    /// What the caller decodes, and the callee.
+    decoders: [Decoder; 2],
 }
 
 /// What the beginning of the call needs.
@@ -63,6 +66,7 @@ impl CallFlow {
             slots,
             store: Store::default(),
             frames: [streams(&setup.caller), streams(&setup.callee)],
+            decoders: [&setup.caller, &setup.callee].map(|side| Decoder::new(side.repair_decoding)),
             waiting: Some(Box::new(Waiting {
                 setup: setup.clone(),
                 paths,
@@ -139,7 +143,7 @@ impl CallFlow {
                 }
                 Action::Show(stream, frame) => {
                     if let Some(frames) = self.frames[other].get_mut(stream) {
-                        frames.show(now, clock, &frame);
+                        frames.show(self.decoders[own].free_at(now), clock, &frame);
                     }
                 }
             }
@@ -216,6 +220,9 @@ impl Flow for CallFlow {
         let arrived = self.store.arrive(key);
         let packet = arrived.bytes;
         let at = side.clock.at(now);
+        if arrived.content == Content::Rtp && streams::is_repair(packet) {
+            self.decoders[end as usize].on_repair(now);
+        }
         side.pass_signs_of_life();
         let input = match (arrived.content, arrived.again) {
             (Content::Rtp, false) => Some(Input::Rtp { path, ecn, packet }),

@@ -6,6 +6,7 @@
 
 mod association;
 mod clock;
+mod decoder;
 mod flow;
 mod side;
 mod sink;

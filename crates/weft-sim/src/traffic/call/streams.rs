@@ -49,6 +49,13 @@ fn ssrcs(end: End, index: usize) -> (Ssrc, Ssrc, Ssrc) {
 const VIDEO_TYPES: (u8, u8, u8) = (96, 97, 98);
 const AUDIO_TYPE: u8 = 111;
 
+/// Whether an RTP packet is a repair packet (payload type, RFC 3550 section 5.1).
+pub(super) fn is_repair(packet: &[u8]) -> bool {
+    packet
+        .get(1)
+        .is_some_and(|byte| byte & 0x7f == VIDEO_TYPES.2)
+}
+
 fn feedback(level: Level) -> Feedback {
     match level {
         Level::Full | Level::SenderSide => Feedback::EachPacket,

@@ -168,6 +168,17 @@ impl Small {
         self
     }
 
+    /// Its cameras and screens take so long.
+    pub fn with_devices(mut self, delay: u64) -> Small {
+        let FlowKind::Call(call) = &mut self.setup.flows[0].kind else {
+            panic!("no call");
+        };
+        for camera in &mut call.caller.cameras {
+            camera.device_delay = ms(delay);
+        }
+        self
+    }
+
     /// The link of this specification instead.
     pub fn over(mut self, spec: &str) -> Small {
         self.setup.links = vec![LinkSetup::symmetric("line", &spec.parse().unwrap())];

@@ -30,6 +30,19 @@ fn frames_stand_until_the_next_one() {
 }
 
 #[test]
+fn devices_are_part_of_the_latency_and_of_nothing_else() {
+    let pictures = film(0, 2000);
+    let without = Small::call(4, &[&pictures]);
+    let with = Small::call(4, &[&pictures]).with_devices(140);
+    near(without.value("e2e_ms_mean"), 50.0);
+    near(with.value("e2e_ms_mean"), 190.0);
+    near(with.value("e2e_ms_p95"), 190.0);
+    for metric in ["fps", "freeze_s", "ifd_ms", "fcd_ms", "frames_dropped"] {
+        assert_eq!(with.value(metric), without.value(metric), "{metric}");
+    }
+}
+
+#[test]
 fn frames_of_a_second_are_held_against_24() {
     // 12 in 2 s are 6 a second.
     let frames: Vec<_> = (0..12).map(|n| frame(n * 160)).collect();
