@@ -1,0 +1,63 @@
+//! What a scenario has with some values, beside what was published.
+
+use std::convert::Infallible;
+use std::sync::atomic::AtomicBool;
+use std::thread;
+
+use weft_lab::engine::sim::Simulator;
+use weft_lab::outcome::Outcome;
+use weft_lab::{Scenario, run, shelf};
+
+/// A published value that something is fitted to, beside ours.
+#[derive(Clone, Debug)]
+pub struct Row {
+    /// System and metric.
+    pub name: String,
+    pub published: f64,
+    pub here: f64,
+}
+
+impl Row {
+    /// By how much they differ, as a logarithm of their ratio: 0.1 is about
+    /// 10 %. A hundredth of what was published is as bad as nothing.
+    pub fn residual(&self) -> f64 {
+        (self.here / self.published).max(0.01).ln()
+    }
+}
+
+/// A scenario of the shelf with these arguments of `--set`.
+pub fn read(name: &str, set: &[String]) -> Scenario {
+    let found = shelf::find(name).unwrap_or_else(|error| panic!("{error}"));
+    let read = found[0].scenario(set);
+    read.unwrap_or_else(|error| panic!("{error}"))
+}
+
+/// Runs a scenario; the rows with this mark behind their source, of a range
+/// its middle.
+pub fn fitted_rows(scenario: &Scenario) -> Vec<Row> {
+    const MARK: &str = "(fitted)";
+    let mut outcome = Outcome::new(scenario);
+    let never = AtomicBool::new(false);
+    let jobs = thread::available_parallelism().map_or(1, usize::from);
+    let ended = run::run(scenario, &Simulator, jobs, &never, |ended| {
+        match ended {
+            Ok(run) => outcome.add(run),
+            Err(failed) => panic!("{}", failed.error),
+        }
+        Ok::<(), Infallible>(())
+    });
+    ended.unwrap_or_else(|never| match never {});
+    let compared = outcome.compared().into_iter();
+    let rows = compared.filter(|row| row.source.contains(MARK));
+    let rows = rows.filter_map(|row| {
+        let [low, high] = row.agrees;
+        Some(Row {
+            name: format!("{} {}", row.system, row.metric),
+            published: row.published.or(Some((low? + high?) / 2.0))?,
+            here: row.here?,
+        })
+    });
+    let rows: Vec<Row> = rows.collect();
+    assert!(!rows.is_empty(), "{}: no row is {MARK}", scenario.name);
+    rows
+}
