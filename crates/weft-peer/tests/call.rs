@@ -57,8 +57,9 @@ fn a_call_over_two_links_is_full_and_uses_both() {
     let shown = world.record().shown_between(Instant::ZERO, world.now());
     assert!((285..=300).contains(&shown), "{shown} frames in 10 s");
     let share = share_of_first(&world);
-    // The near link has room for everything; the other one gets its probes.
-    assert!((0.5..=0.99).contains(&share), "link 0 carried {share}");
+    // The near link has room for everything; the other one gets its probes, and
+    // copies of all pictures for as long as a danger is remembered.
+    assert!((0.45..=0.99).contains(&share), "link 0 carried {share}");
     let latency = world.record().latency(0.95);
     let least = Duration::from_millis(15);
     assert!(
