@@ -96,9 +96,10 @@ fn who_has_wifi_alone_loses_the_call_out_of_its_range_and_nobody_else_does() {
         // 10 Mbit/s, and 40 repair packets for 100 where 1 % is lost.
         assert!((1.0..14.5).contains(&mbps), "{part}: {mbps}");
     }
-    // From 75 to 105 s there is no WiFi.
+    // From 75 to 105 s there is no WiFi but for moments in which the signal of
+    // one who walks is better: one at 102 s, after which the pictures stop again.
     let frozen = value("webrtc@wifi", "freeze_s#3");
-    assert!((28.0..=30.0).contains(&frozen), "{frozen}");
+    assert!((26.0..=30.0).contains(&frozen), "{frozen}");
     assert!(value("webrtc@wifi", "throughput_mbps#3") < 0.2);
     for system in ["webrtc@lte", "weft@wifi+lte"] {
         let mbps = value(system, "throughput_mbps#3");
