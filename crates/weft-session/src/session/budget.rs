@@ -11,11 +11,11 @@ use crate::path::Path;
 /// chosen by trial (`docs/protocol/calm.md`): with 60 ms one in twenty pictures is
 /// later by 3 to 12 ms.
 const IN_TIME: Duration = Duration::from_millis(50);
-/// The same while there is danger: what a path that fails then holds is less,
+/// While there is danger it is this: what a path that fails then holds is less,
 /// and room is left for a repair. Chosen by trial (`docs/protocol/calm.md`);
 /// always, it would cost a third of the rate where links are full.
 const IN_TIME_ENDANGERED: Duration = Duration::from_millis(40);
-/// The same on an only path, where nothing else brings what it cannot.
+/// On an only path it is this, since nothing else brings what that one cannot.
 const ONLY_IN_TIME: Duration = Duration::from_millis(60);
 
 /// The only path is always given what takes it this time, and a packet. The
