@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { levelOf, SpeechMeter } from './speech';
+import { levelOf, LISTEN_MS, SpeechMeter } from './speech';
 
 it('hears speech, and no end of it between two words', () => {
   const meter = new SpeechMeter();
@@ -8,6 +8,15 @@ it('hears speech, and no end of it between two words', () => {
   expect(meter.at(100, 0.2)).toBe(true);
   expect(meter.at(700, 0)).toBe(true);
   expect(meter.at(801, 0)).toBe(false);
+});
+
+it('hears short sounds twice a second wherever they begin', () => {
+  for (let begin = 0; begin < 500; begin += 10) {
+    const meter = new SpeechMeter();
+    const heard: boolean[] = [];
+    for (let now = 0; now < 5_000; now += LISTEN_MS) heard.push(meter.at(now, (now + begin) % 500 < 70 ? 0.2 : 0));
+    expect(heard, `beginning at ${begin} ms`).toContain(true);
+  }
 });
 
 const peer = (told: number | undefined, heard: number | undefined) =>

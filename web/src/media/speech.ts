@@ -6,6 +6,12 @@ const SPEECH = 0.0316;
 /** Pauses between words are no silence, ms. Chosen by us. */
 const HOLD_MS = 700;
 
+/**
+ * How often the level of somebody's sound is looked at, ms: within a syllable,
+ * and no part of a half second, since a rhythm could hide in one. Chosen by us.
+ */
+export const LISTEN_MS = 110;
+
 /** Turns levels into whether somebody speaks. */
 export class SpeechMeter {
   #until = Number.NEGATIVE_INFINITY;

@@ -2,7 +2,7 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import type { Store } from '../model/store';
 import { FreezeMeter, type Standing } from '../media/freeze';
 import { watchFrames } from '../media/frames';
-import { levelOf, SpeechMeter } from '../media/speech';
+import { levelOf, LISTEN_MS, SpeechMeter } from '../media/speech';
 import type { Player } from '../signal/whep';
 
 /** The value of a store, drawn again when it changes. */
@@ -87,9 +87,6 @@ export function useFreeze(video: HTMLVideoElement | null, stream: MediaStream | 
 function same(a: Standing, b: Standing): boolean {
   return (Object.keys(a) as (keyof Standing)[]).every((key) => a[key] === b[key]);
 }
-
-/** How often the level of somebody's sound is looked at, ms. */
-const LISTEN_MS = 200;
 
 /** Whether somebody speaks. */
 export function useSpeaking(player: Player | undefined, sends: boolean): boolean {
