@@ -98,6 +98,24 @@ it('the page says that the server is gone, and both see each other again when it
   await bob.context.close();
 }));
 
+it('both see each other again within three seconds after a server that was killed is back', whereTheMachineKeepsUp(async () => {
+  const ada = await enter('Ada');
+  const bob = await enter('Bob');
+  await framesShown(ada.page, 'Picture of Bob', 30);
+  await framesShown(bob.page, 'Picture of Ada', 30);
+  const { host } = new URL(server.url);
+  await server.kill();
+  await ada.page.getByText('The weft server does not answer.').waitFor();
+  server = await startServer(host);
+  const back = performance.now();
+  await Promise.all([framesShown(bob.page, 'Picture of Ada', 1), framesShown(ada.page, 'Picture of Bob', 1)]);
+  const took = performance.now() - back;
+  console.log(`back after ${Math.round(took)} ms`);
+  expect(took).toBeLessThan(3_000);
+  await ada.context.close();
+  await bob.context.close();
+}));
+
 it('sound arrives with the picture', whereTheMachineKeepsUp(async () => {
   const ada = await enter('Ada');
   const bob = await enter('Bob');

@@ -14,6 +14,8 @@ export interface Server {
   /** One figure of those for operators. */
   metric(name: string): Promise<number>;
   close(): Promise<void>;
+  /** Ends it as a crash would: nobody is told. */
+  kill(): Promise<void>;
 }
 
 /** Serves on loopback, on a free port or the one that is asked for; only the program takes options. */
@@ -29,14 +31,17 @@ export async function startServer(listen = ANY_PORT, options: readonly string[] 
       const line = text.split('\n').find((each) => each.startsWith(`${name} `));
       return Number(line?.split(' ')[1]);
     },
-    async close() {
-      const ended = new Promise((resolve) => child.once('exit', resolve));
-      // The example ends with its input, as a signal would end cargo only.
-      child.stdin?.end();
-      if (weft !== undefined) child.kill('SIGTERM');
-      await ended;
-    },
+    close: () => end('SIGTERM'),
+    kill: () => end('SIGKILL'),
   };
+
+  async function end(signal: NodeJS.Signals): Promise<void> {
+    const ended = new Promise((resolve) => child.once('exit', resolve));
+    // The example ends with its input, as a signal would end cargo only.
+    child.stdin?.end();
+    if (weft !== undefined) child.kill(signal);
+    await ended;
+  }
 }
 
 /** The first address that the program prints, without its path. */

@@ -47,6 +47,8 @@ impl Forwarding {
             capacity,
         };
         let driver = Driver::run("weft-media", clock, sockets, node).map_err(|e| system(&e))?;
+        #[cfg(debug_assertions)]
+        break_on_request(&driver.remote);
         Ok(Forwarding {
             addresses,
             remote: driver.remote.clone(),
@@ -73,6 +75,24 @@ impl Drop for Forwarding {
             let _ = driver.join();
         }
     }
+}
+
+/// Lets the media thread come upon a defect when the file exists that
+/// `WEFT_DEFECT_FILE` names: for tests of what becomes of the process, and in
+/// development builds only.
+#[cfg(debug_assertions)]
+fn break_on_request(remote: &Remote<Order>) {
+    let Some(file) = std::env::var_os("WEFT_DEFECT_FILE").map(std::path::PathBuf::from) else {
+        return;
+    };
+    let remote = remote.clone();
+    std::thread::spawn(move || {
+        while !file.exists() {
+            std::thread::sleep(std::time::Duration::from_millis(20));
+        }
+        let defect = |_: &mut dyn crate::media_plane::Media| panic!("as a defect would");
+        remote.send(Order::Serve(Box::new(defect)));
+    });
 }
 
 struct Requests(Remote<Order>);

@@ -30,6 +30,25 @@ impl Program {
         Program { child, said, told }
     }
 
+    /// Ends it as a crash would: it does nothing more.
+    pub(crate) fn kill(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+
+    /// Waits until it ends by itself; its exit status.
+    pub(crate) fn status(&mut self) -> Option<i32> {
+        let began = Instant::now();
+        loop {
+            let ended = self.child.try_wait().expect("it is our child");
+            if let Some(status) = ended {
+                return status.code();
+            }
+            assert!(began.elapsed() < PATIENCE, "it does not end");
+            thread::sleep(Duration::from_millis(10));
+        }
+    }
+
     /// Waits until it says something on the terminal.
     pub(crate) fn says(&self, words: &str) -> Duration {
         let began = Instant::now();
@@ -62,8 +81,7 @@ impl Program {
 
 impl Drop for Program {
     fn drop(&mut self) {
-        let _ = self.child.kill();
-        let _ = self.child.wait();
+        self.kill();
     }
 }
 

@@ -11,15 +11,23 @@ use super::fixture::{PATIENCE, Program};
 /// What is promised, from the moment at which the server listens again.
 const BACK: Duration = Duration::from_secs(3);
 
-fn weft(arguments: &[&str]) -> Program {
-    Program::start(Command::new(env!("CARGO_BIN_EXE_weft")).args(arguments))
+fn program(arguments: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_weft"));
+    command.args(arguments);
+    command
 }
 
-/// A server on these ports that says what happens, once it listens.
-fn serve(http: u16, media: u16) -> Program {
+fn weft(arguments: &[&str]) -> Program {
+    Program::start(&mut program(arguments))
+}
+
+/// A server on these ports that says what happens, once it listens. It comes
+/// upon a defect when the file exists.
+fn serve((http, media): (u16, u16), defect: &std::path::Path) -> Program {
     let (listen, media) = (format!("127.0.0.1:{http}"), media.to_string());
     let place = ["serve", "--listen", &listen, "--media-port", &media];
-    let server = weft(&[&place[..], &["--log", "debug"]].concat());
+    let mut command = program(&[&place[..], &["--log", "debug"]].concat());
+    let server = Program::start(command.env("WEFT_DEFECT_FILE", defect));
     let url = server.told.recv_timeout(PATIENCE);
     url.expect("it says where it is");
     server
@@ -32,20 +40,46 @@ fn free_ports() -> (u16, u16) {
     (http, media.local_addr().expect("an address").port())
 }
 
+/// Two are in a room of a server until it `ends`; so long after that there is
+/// one again. Says how long it took then until one of them played the other.
+fn back_after(ends: impl Fn(&mut Program, &std::path::Path), pause: Duration) -> Duration {
+    let ports = free_ports();
+    let folder = tempfile::tempdir().expect("a folder");
+    let (defect, none) = (folder.path().join("defect"), folder.path().join("none"));
+    let url = format!("http://127.0.0.1:{}", ports.0);
+    let about = ["join", &url, "--room", "r", "--link", "127.0.0.1"];
+    let mut server = serve(ports, &defect);
+    let _ada = weft(&[&about[..], &["--mic", "tone", "--send-only"]].concat());
+    let _bob = weft(&about);
+    server.says("began playing");
+    ends(&mut server, &defect);
+    std::thread::sleep(pause);
+    let again = serve(ports, &none);
+    let took = again.says("began playing");
+    println!("back after {took:?}");
+    took
+}
+
 #[test]
-fn those_in_a_room_are_back_within_three_seconds_after_the_server_is() {
+fn those_in_a_room_are_back_within_three_seconds_after_a_server_that_was_killed_is() {
     where_the_machine_keeps_up(|| {
-        let (http, media) = free_ports();
-        let url = format!("http://127.0.0.1:{http}");
-        let about = ["join", &url, "--room", "r", "--link", "127.0.0.1"];
-        let server = serve(http, media);
-        let _ada = weft(&[&about[..], &["--mic", "tone", "--send-only"]].concat());
-        let _bob = weft(&about);
-        server.says("began playing");
-        // As a crash: nobody is told.
-        drop(server);
-        let again = serve(http, media);
-        let took = again.says("began playing");
+        // Nobody is told.
+        let took = back_after(|server, _| server.kill(), Duration::ZERO);
+        assert!(took < BACK, "{took:?}");
+    });
+}
+
+/// The media thread ends, and so does the process, for whoever supervises it
+/// to see. It is away for longer than in the unit of the package
+/// (`RestartSec`), so that waits between tries have become long.
+#[test]
+fn those_in_a_room_are_back_within_three_seconds_after_a_defect_ended_the_server() {
+    where_the_machine_keeps_up(|| {
+        let defect = |server: &mut Program, file: &std::path::Path| {
+            std::fs::write(file, "").expect("a file");
+            assert_eq!(server.status(), Some(1));
+        };
+        let took = back_after(defect, Duration::from_secs(7));
         assert!(took < BACK, "{took:?}");
     });
 }
