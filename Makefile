@@ -85,14 +85,15 @@ check-fuzz: # that the fuzz targets compile, without libFuzzer and on stable
 # Thousands of calls in virtual time, drawn from seeds; a failure says how to
 # see it again. Optimised, and with the checks of a development build.
 SEEDS ?= 10000
-STORM := cargo run $(CARGO_FLAGS) --quiet --profile campaign --package weft-storm --
+PROFILE ?= campaign
+STORM := cargo run $(CARGO_FLAGS) --quiet --profile $(PROFILE) --package weft-storm --
 .PHONY: campaign
 campaign: ## a server under bad networks, crashes and attacks, SEEDS times, and a day of joins
 	$(STORM) seeds $(SEEDS)
 	$(STORM) day
 
 .PHONY: storm
-storm: # ARGS="attacks", ARGS="day", ARGS="seeds 1 --from 7 --verbose"
+storm: # ARGS="attacks" PROFILE=release, ARGS="day", ARGS="seeds 1 --from 7 --verbose"
 	$(STORM) $(ARGS)
 
 # Twenty minutes of real time, and up to seven until the last is forgotten.

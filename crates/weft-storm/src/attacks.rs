@@ -5,7 +5,7 @@ use weft_testing::pictures::FRAME_INTERVAL;
 use weft_units::{Duration, Instant, Rate};
 
 use crate::hostile::{Attack, Kind};
-use crate::member::{Part, Speech};
+use crate::member::{Member, Part, Speech};
 use crate::network::SERVER;
 use crate::plan::{Budgets, Deed, MemberPlan, Plan, link_of};
 use crate::processor::{Load, Pace, Spent};
@@ -15,6 +15,8 @@ use crate::world::World;
 const VIEWERS: usize = 4;
 /// Those who attack together.
 const INTRUDERS: usize = 3;
+/// Those who play what the first of them publishes, where the attack is in that.
+const ACCOMPLICES: usize = 4;
 const FROM: Instant = Instant::from_nanos(5_000_000_000);
 const UNTIL: Instant = Instant::from_nanos(15_000_000_000);
 
@@ -53,7 +55,7 @@ pub fn under(kind: Option<Kind>, budgets: Budgets, pace: Pace) -> Effect {
     world.run_until(UNTIL);
     let after = frozen(&world);
     let captured = (UNTIL - FROM).as_secs_f64() / FRAME_INTERVAL.as_secs_f64();
-    let viewers = || world.members.iter().skip(1);
+    let viewers = || viewers(&world);
     let shown: usize = viewers().map(|v| v.screen.count(FROM, UNTIL)).sum();
     let latency = viewers().filter_map(|v| v.screen.latency(FROM, 0.99));
     let hostile = spent_by_intruders(&world);
@@ -82,8 +84,13 @@ pub fn forward(length: Duration, budgets: Budgets) -> u64 {
     world.server.plane.stats().packets_forwarded
 }
 
+/// Those who play what the publisher publishes, who comes before them.
+fn viewers(world: &World) -> impl Iterator<Item = &Member> + Clone {
+    world.members.iter().skip(1).take(VIEWERS)
+}
+
 fn frozen(world: &World) -> (u32, Duration) {
-    let freezes = world.members.iter().map(|member| &member.screen.freezes);
+    let freezes = viewers(world).map(|viewer| &viewer.screen.freezes);
     let count = freezes.clone().map(|f| f.count()).sum();
     (
         count,
@@ -119,11 +126,18 @@ fn plan(kind: Option<Kind>) -> Plan {
     for n in 0..VIEWERS {
         members.push(member(format!("viewer {n}"), Part::Plays(whom.to_owned())));
     }
+    if kind.is_some_and(Kind::is_published) {
+        for n in 0..ACCOMPLICES {
+            let plays = Part::Plays(World::intruder(0));
+            members.push(member(format!("accomplice {n}"), plays));
+        }
+    }
     let joins = (0..members.len()).map(|n| (Instant::ZERO, Deed::Joins(n)));
     let attack = |kind: Kind, n: usize| {
         let parts = kind.parts(whom);
         let rate = match kind {
             Kind::Floods => Rate::from_mbps(150),
+            Kind::Crumbs => Rate::from_mbps(20),
             _ => Rate::from_mbps(5),
         };
         let attack = Attack {

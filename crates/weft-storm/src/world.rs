@@ -119,11 +119,16 @@ impl World {
         }
         for (place, (attack, link)) in plan.attacks.iter().enumerate() {
             let (link, ip) = world.add_link(Owner::Intruder(place), link);
-            let name = format!("intruder {place}");
+            let name = World::intruder(place);
             let intruder = Intruder::new(&name, attack.clone(), link, ip, &rng);
             world.intruders.push(intruder);
         }
         world
+    }
+
+    /// The name of the attacker at this place of the plan.
+    pub fn intruder(place: usize) -> String {
+        format!("intruder {place}")
     }
 
     fn add_link(&mut self, owner: Owner, link: &LinkPlan) -> (usize, IpAddr) {

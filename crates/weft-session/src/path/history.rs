@@ -104,6 +104,8 @@ pub(crate) struct History {
 /// up to 3 s (measured with Chromium 156).
 const MEMORY: Duration = Duration::from_secs(3);
 const MAX_REORDERING: u64 = 32;
+/// Packets that a development build may walk at every look.
+const FEW: usize = 256;
 
 impl History {
     pub fn new() -> History {
@@ -180,7 +182,7 @@ impl History {
     /// Bytes that left after the newest packet that has arrived, itself not
     /// included, with the copies between them.
     pub fn ahead(&self) -> Bytes {
-        debug_assert_eq!(self.ahead, self.find_ahead());
+        debug_assert!(self.len() > FEW || self.ahead == self.find_ahead());
         self.ahead
     }
 

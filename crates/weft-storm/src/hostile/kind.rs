@@ -7,7 +7,7 @@ use crate::member::Part;
 /// One way to do harm.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Kind {
-    /// Sends media whose numbers jump by thousands from packet to packet.
+    /// Sends media whose numbers jump by a thousand or more from packet to packet.
     Jumps,
     /// Reports arrivals by run lengths of thousands of packets.
     Runs,
@@ -27,6 +27,8 @@ pub enum Kind {
     Replays,
     /// Sends as much as its link carries.
     Floods,
+    /// Sends the smallest packets that there are.
+    Crumbs,
     /// Claims the server's role in ICE, and gives it back.
     Roles,
     /// Sends its own signed checks from others' addresses.
@@ -46,7 +48,7 @@ pub enum Kind {
 }
 
 impl Kind {
-    pub const ALL: [Kind; 18] = [
+    pub const ALL: [Kind; 19] = [
         Kind::Jumps,
         Kind::Runs,
         Kind::Nacks,
@@ -57,6 +59,7 @@ impl Kind {
         Kind::Garbage,
         Kind::Replays,
         Kind::Floods,
+        Kind::Crumbs,
         Kind::Roles,
         Kind::Forges,
         Kind::Noise,
@@ -80,9 +83,36 @@ impl Kind {
             | Kind::Roles
             | Kind::Joins
             | Kind::Forges => vec![Part::Publishes, plays()],
-            Kind::Floods | Kind::Goodbyes => vec![Part::Publishes],
+            Kind::Floods | Kind::Crumbs | Kind::Goodbyes => vec![Part::Publishes],
             Kind::Runs | Kind::Nacks | Kind::Keyframes | Kind::Sips => vec![plays()],
             Kind::Noise | Kind::Reflects | Kind::Vanishes | Kind::Figures => Vec::new(),
+        }
+    }
+}
+
+impl Kind {
+    /// Whether it is in what is published, for others to play.
+    pub fn is_published(self) -> bool {
+        match self {
+            Kind::Jumps
+            | Kind::Sources
+            | Kind::Garbage
+            | Kind::Replays
+            | Kind::Floods
+            | Kind::Crumbs
+            | Kind::Goodbyes => true,
+            Kind::Messages
+            | Kind::Roles
+            | Kind::Joins
+            | Kind::Forges
+            | Kind::Runs
+            | Kind::Nacks
+            | Kind::Keyframes
+            | Kind::Sips
+            | Kind::Noise
+            | Kind::Reflects
+            | Kind::Vanishes
+            | Kind::Figures => false,
         }
     }
 }

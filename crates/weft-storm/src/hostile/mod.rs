@@ -406,6 +406,8 @@ impl Line {
         let (streams, numbers) = (&self.streams, &mut self.numbers);
         let ours = streams.ours.unwrap_or(Ssrc(9));
         let step = match kind {
+            // As wide as a gap may be that is passed on, or wider.
+            Kind::Jumps if rng.chance(0.5) => 1_000,
             Kind::Jumps => 8_000,
             _ => 1,
         };
@@ -426,6 +428,7 @@ impl Line {
                 (is_rtcp, packet)
             }
             Kind::Floods => (false, streams.media(ours, numbers, 1_100)),
+            Kind::Crumbs => (false, streams.media(ours, numbers, 0)),
             _ => (false, streams.media(ours, numbers, 20)),
         }
     }
