@@ -9,7 +9,7 @@ use weft_units::{Bytes, Duration, Instant, PathId, Rate, StreamId};
 
 use super::Session;
 use crate::ablation::Ablation;
-use crate::path::{Path, PathState, Purpose, Signs};
+use crate::path::{Carried, Path, PathState, Purpose, Signs, Waiting};
 use crate::receive::Remedy;
 
 /// Another path takes over only what it brings within this time; more, and a
@@ -138,25 +138,52 @@ impl Session {
         if needed == Bytes::ZERO {
             return;
         }
-        let streams: Vec<StreamId> = late.iter().map(|(_, carried)| carried.stream).collect();
-        let soon = rate
-            .time_for(needed)
-            .is_some_and(|time| time <= TAKEN_OVER_WITHIN);
-        if !soon && self.has(Ablation::FreshStart) && self.begin_anew(now, id, &streams) {
+        let waits = path.queue.iter().map(|w| w.stream);
+        let streams = waits.chain(late.iter().map(|(_, carried)| carried.stream));
+        let streams = streams.collect();
+        if self.brings_too_late(needed, rate) && self.begin_anew(now, streams) {
             return;
         }
         let waiting = self.paths.get_mut(&id).map(|path| path.queue.drain());
         self.send_elsewhere(now, id, waiting.unwrap_or_default(), late);
     }
 
-    /// Leaves what is under way of the pictures that this path holds, and asks
-    /// for keyframes. False if that was done just before.
-    fn begin_anew(&mut self, now: Instant, id: PathId, in_flight: &[StreamId]) -> bool {
-        let Some(path) = self.paths.get(&id) else {
-            return false;
-        };
-        let waiting = path.queue.iter().map(|w| w.stream);
-        let mut stuck: Vec<StreamId> = waiting.chain(in_flight.iter().copied()).collect();
+    /// What a path that died held is for the others. Those that come back at
+    /// the same time, of which nothing is known yet, would stand full of it:
+    /// then they get the sound of it, and the picture begins anew.
+    pub(super) fn inherit(
+        &mut self,
+        now: Instant,
+        from: PathId,
+        mut waiting: Vec<Waiting>,
+        mut in_flight: Vec<(u64, Carried)>,
+    ) {
+        let current = in_flight.iter();
+        let current = current.filter(|(number, carried)| self.is_current(from, *number, *carried));
+        let held = waiting.iter().map(|w| (w.stream, w.size));
+        let held = held.chain(current.map(|(_, carried)| (carried.stream, self.config.max_packet)));
+        let (streams, sizes): (Vec<StreamId>, Vec<Bytes>) = held.unzip();
+        let needed = sizes.into_iter().sum();
+        let others = self.live_paths();
+        let rate = others.iter().map(|p| p.controller.target_rate()).sum();
+        let leaves = self.watches_health() && self.has(Ablation::SickPaths);
+        if leaves && self.brings_too_late(needed, rate) && self.begin_anew(now, streams) {
+            waiting.retain(|w| w.purpose == Purpose::Audio);
+            let sender = |carried: &Carried| self.streams.senders.get(&carried.stream);
+            in_flight.retain(|(_, carried)| sender(carried).is_some_and(|s| s.is_audio()));
+        }
+        self.send_elsewhere(now, from, waiting, in_flight);
+    }
+
+    /// Whether a keyframe is sooner there than what others hold, at this rate.
+    fn brings_too_late(&self, needed: Bytes, rate: Rate) -> bool {
+        let time = rate.time_for(needed);
+        self.has(Ablation::FreshStart) && time.is_none_or(|time| time > TAKEN_OVER_WITHIN)
+    }
+
+    /// Leaves what is under way of these streams' pictures, and asks for
+    /// keyframes. False if that was done just before.
+    fn begin_anew(&mut self, now: Instant, mut stuck: Vec<StreamId>) -> bool {
         stuck.sort_unstable();
         stuck.dedup();
         stuck.retain(|s| self.streams.senders.get(s).is_some_and(|s| !s.is_audio()));

@@ -126,7 +126,7 @@ impl Session {
             path: id,
             state: PathState::Down,
         });
-        self.send_elsewhere(now, id, waiting, in_flight);
+        self.inherit(now, id, waiting, in_flight);
         self.announce_rate(now);
     }
 
