@@ -113,7 +113,7 @@ const LEAST: Rate = Rate::from_kbps(50);
 #[derive(Default)]
 pub(crate) struct Policies {
     of: BTreeMap<PathId, Policy>,
-    /// Backups carry media beside others.
+    /// Backups carry media, beside others or alone.
     helping: bool,
 }
 
@@ -226,7 +226,8 @@ impl Policies {
     /// where bytes cost, nor where nothing is to be sent.
     pub fn may_pad(&self, path: PathId) -> bool {
         let policy = self.of(path);
-        policy.metering == Metering::Free && policy.standing == Standing::Regular
+        let is_used = policy.standing == Standing::Regular || self.helping;
+        policy.metering == Metering::Free && is_used
     }
 
     /// Whether a path that stands idle gets a duplicate now and then, so that

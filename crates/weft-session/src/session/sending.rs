@@ -137,11 +137,15 @@ impl Session {
     }
 
     /// Where sound goes besides, if it would have one path alone: which of two
-    /// has died is not known while one is suspect or both are.
-    fn suspects_for_sound(&self) -> Vec<PathId> {
-        let suspects = self.paths.values();
-        let suspects = suspects.filter(|p| p.state == PathState::Suspect && p.is_usable());
-        let ids = suspects.map(|p| p.id);
+    /// has died is not known while one is suspect or both are, and one that fell
+    /// ill may be the quicker one by now.
+    fn doubtful_for_sound(&self) -> Vec<PathId> {
+        let is_doubtful = |p: &&Path| match p.state {
+            PathState::Suspect => p.is_usable(),
+            PathState::Up => p.is_usable() && self.avoids(p),
+            PathState::Down => false,
+        };
+        let ids = self.paths.values().filter(is_doubtful).map(|p| p.id);
         ids.filter(|id| self.scheduling.policies.may_pad(*id))
             .collect()
     }
@@ -151,8 +155,8 @@ impl Session {
         if views.is_empty() || self.migrates(now) {
             return;
         }
-        let suspects = match class == Class::Audio && self.scheduling.scheduler.copies_sound() {
-            true => self.suspects_for_sound(),
+        let doubtful = match class == Class::Audio && self.scheduling.scheduler.copies_sound() {
+            true => self.doubtful_for_sound(),
             false => Vec::new(),
         };
         let Some(stream) = self.streams.senders.get_mut(&id) else {
@@ -178,7 +182,7 @@ impl Session {
         let mut assignments = self.scheduling.scheduler.assign(now, &batch, &views);
         for Assignment { path, copies } in &mut assignments {
             if copies.is_empty() {
-                copies.extend(suspects.iter().filter(|id| *id != path));
+                copies.extend(doubtful.iter().filter(|id| *id != path));
             }
         }
         self.scheduling.policies.spare(&mut assignments);

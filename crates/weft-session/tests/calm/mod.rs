@@ -34,6 +34,47 @@ fn a_link_that_loses_its_capacity_holds_up_the_picture_for_a_moment() {
 }
 
 #[test]
+fn what_a_dead_link_held_does_not_fill_one_that_just_came_back() {
+    let stands = |ablation| {
+        let links = [
+            link("rate=8mbit,delay=15ms,queue=1s"),
+            link("rate=8mbit,delay=40ms,queue=1s"),
+        ];
+        let mut world = World::without_a_part(21, &links, SchedulerKind::Weft, ablation);
+        world.set_max_rate(Rate::from_mbps(8));
+        world.run(seconds(20));
+        world.cut(1);
+        world.run(seconds(3));
+        // It answers again, with less than it had, when the other one dies.
+        world.set_capacity(1, Rate::from_kbps(800));
+        world.restore(1);
+        world.run(Duration::from_millis(100));
+        world.cut(0);
+        world.run(seconds(7));
+        world.longest_gap(seconds(23), seconds(30))
+    };
+    // 0.6 s; 1.5 s where everything is sent again.
+    let (whole, without) = (stands(Ablation::None), stands(Ablation::FreshStart));
+    assert!(whole <= Duration::from_millis(800), "{whole:?}");
+    assert!(whole * 2 <= without, "{whole:?}, without {without:?}");
+}
+
+#[test]
+fn sound_goes_over_a_link_that_fell_ill_while_the_other_one_may_die() {
+    let mut world = two_links(Ablation::None);
+    world.add_sound();
+    // It has drained when the other one dies, but that is not known yet.
+    world.set_capacity(0, Rate::from_mbps(1));
+    world.run(Duration::from_millis(500));
+    world.cut(1);
+    world.run(seconds(3));
+    // It was recorded after ten seconds; 51 ms by the other one alone.
+    let (missed, silence) = world.missed_sound(seconds(0), seconds(3));
+    assert_eq!(missed, 0);
+    assert!(silence <= Duration::from_millis(35), "{silence:?}");
+}
+
+#[test]
 fn feedback_returns_by_a_path_that_is_down() {
     let mut world = two_links(Ablation::None);
     // Nothing comes back by the first link; the second one brings nothing to
