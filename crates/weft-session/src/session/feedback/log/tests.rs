@@ -112,3 +112,14 @@ fn a_copy_is_no_excuse_for_longer_than_the_sender_remembers() {
     }
     assert_eq!(log.awaited.len(), MAX_ARRIVALS);
 }
+
+#[test]
+fn what_nobody_asks_for_is_forgotten_beyond_a_second_of_it() {
+    let mut log = ReceiveLog::default();
+    for number in 0..u16::MAX {
+        log.on_packet(number, plain(1));
+        log.on_copy(number, at(1));
+    }
+    // SECURITY.md has the figure.
+    assert_eq!((log.arrivals.len(), log.awaited.len()), (4096, 4096));
+}

@@ -1,6 +1,6 @@
 use weft_units::{Duration, Ecn, Instant, Rng, Ssrc};
 use weft_wire::rtcp::PacketArrival;
-use weft_wire::rtp::ExtensionMap;
+use weft_wire::rtp::{ExtensionMap, Extensions, Header};
 
 use super::{MOST_REPORTED, arrived, blocks};
 use crate::arrival::Arrival;
@@ -71,4 +71,26 @@ fn arrivals_count_back_from_the_report_in_the_peers_clock() {
     );
     assert_eq!(arrival.ecn, Ecn::Ect1);
     assert_eq!(arrived(second, PacketArrival::new(0, None)).at, second);
+}
+
+#[test]
+fn streams_that_a_peer_makes_up_have_no_log_beyond_a_few() {
+    let config = Config {
+        naming: Naming::Stream,
+        ..Config::new(ExtensionMap::default(), Ssrc(1))
+    };
+    let mut session = Session::new(Instant::ZERO, config, Rng::new(1));
+    for ssrc in 0..1_000 {
+        let header = Header {
+            marker: false,
+            payload_type: 96,
+            sequence: 1,
+            timestamp: 1,
+            ssrc: Ssrc(ssrc),
+            extensions: Extensions::default(),
+        };
+        let ecn = Ecn::NotEct;
+        session.log_of_stream(&header, Arrival { at: at(1), ecn });
+    }
+    assert_eq!(session.feedback.stream_logs.len(), 64);
 }
