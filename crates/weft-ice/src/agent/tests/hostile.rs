@@ -74,6 +74,43 @@ fn a_check_with_a_wrong_password_or_name_changes_nothing() {
 }
 
 #[test]
+fn addresses_that_a_peer_makes_up_are_no_more_pairs_than_a_few() {
+    let now = Instant::ZERO;
+    let mut agent = agent(IceRole::Controlled, 5, 1);
+    for n in 0..16 {
+        agent.add_local(now, local(&format!("10.1.0.{n}:1"), n));
+    }
+    let made_up: Vec<String> = (0..32).map(|n| format!("10.2.0.{n}:1")).collect();
+    let made_up: Vec<&str> = made_up.iter().map(String::as_str).collect();
+    let credentials = Credentials {
+        ufrag: "somebody".to_owned(),
+        pwd: "x".repeat(24),
+    };
+    agent.set_remote(now, &credentials, &candidates(&made_up));
+    // SECURITY.md has the figure.
+    assert_eq!(agent.pairs.len(), 64);
+}
+
+#[test]
+fn checks_that_come_before_the_description_are_kept_of_a_few() {
+    let now = Instant::ZERO;
+    let mut early = agent(IceRole::Controlled, 5, 1);
+    early.add_local(now, local(SERVER, 0));
+    let mut forger = agent(IceRole::Controlling, 5, 2);
+    forger.add_local(now, local(WIFI, 0));
+    forger.set_remote(now, early.credentials(), &candidates(&[SERVER]));
+    let Some(Output::Transmit { datagram, .. }) = forger.poll_output() else {
+        panic!("a check is due at once");
+    };
+    let comes = |n: u16| {
+        let from = SocketAddr::from(([10, 9, 0, 1], n));
+        early.handle_datagram(now, addr(SERVER), from, &datagram)
+    };
+    let taken = (1..=1_000).map(comes).filter(Result::is_ok).count();
+    assert_eq!((taken, early.early.len()), (16, 16));
+}
+
+#[test]
 fn an_answer_must_be_signed_and_asked_for() {
     let mut net = connected();
     let answer = net.sent.iter().rev();
