@@ -86,6 +86,12 @@ impl PeerSet {
         }
     }
 
+    /// What a peer may send, where that is bounded.
+    #[must_use]
+    pub fn ingress_limit(&self, key: PeerKey) -> Option<Rate> {
+        self.peers.get(&key)?.ingress.as_ref().map(Ingress::rate)
+    }
+
     /// Ends a peer: it says goodbye as well as it can and is taken out.
     pub fn close(&mut self, now: Instant, key: PeerKey) {
         let Some(mut peer) = self.remove(key) else {

@@ -1,4 +1,4 @@
-//! What publishers are told to send.
+//! What publishers are told to send, and what is taken of everybody.
 
 use super::{ada, seconds};
 use crate::world::Room;
@@ -52,4 +52,39 @@ fn a_player_with_room_for_it_brings_a_publisher_to_all_that_its_camera_has() {
     room.run(seconds(5));
     let told = target(&room);
     assert!(told > Rate::from_kbps(7_500), "{told:?} of 8 Mbit/s");
+}
+
+/// What is taken of those who are connected, in the order in which they came.
+fn taken(room: &Room) -> Vec<Rate> {
+    let peers = room.plane.peers();
+    let limits = peers.iter().map(|(key, _)| peers.ingress_limit(key));
+    let limits: Option<Vec<Rate>> = limits.collect();
+    limits.expect("everybody is bounded")
+}
+
+#[test]
+fn what_is_taken_is_as_bounded_as_security_says() {
+    let mbps = Rate::from_mbps;
+    let mut room = Room::new(1, &["rate=8mbit,delay=15ms", "rate=30mbit,delay=20ms"]);
+    room.publish(&ada());
+    // Before anything is known of it.
+    assert_eq!(taken(&room), [mbps(100)]);
+    room.run(seconds(2));
+    assert_eq!(taken(&room), [mbps(16)]);
+    room.play(&ada());
+    room.run(seconds(5));
+    let told = room.clients[0].peer.session().target_rate();
+    assert!(told < mbps(4), "{told:?}, of which four times is below 16");
+    assert_eq!(taken(&room), [mbps(16), mbps(8)]);
+
+    // What its player can use is what a publisher is told, up to what is taken.
+    let wide = "rate=200mbit,delay=10ms";
+    let mut room = Room::new(1, &[wide, wide]);
+    room.published = mbps(8);
+    room.publish(&ada());
+    room.run(seconds(2));
+    room.play(&ada());
+    room.run(seconds(8));
+    let most = taken(&room)[0];
+    assert!(most > mbps(16) && most <= mbps(100), "{most:?}");
 }

@@ -28,6 +28,10 @@ impl Ingress {
         }
     }
 
+    pub fn rate(&self) -> Rate {
+        self.rate
+    }
+
     /// What came beyond the old rate is not forgiven.
     pub fn set_rate(&mut self, rate: Rate) {
         self.rate = rate;
