@@ -59,6 +59,8 @@ struct Member {
     arrival: u64,
     proof: Proof,
     holds: u32,
+    /// Had a page that hears of the room, which may be loading again.
+    has_page: bool,
     /// Said that their page goes away.
     parts: bool,
     leaves_at: Option<Instant>,
@@ -113,6 +115,7 @@ impl Registry {
             arrival: self.arrivals,
             proof: join.fresh,
             holds: 1,
+            has_page: false,
             parts: false,
             leaves_at: None,
         };
@@ -133,6 +136,13 @@ impl Registry {
         member.parts = false;
         member.leaves_at = None;
         Ok(())
+    }
+
+    /// The participant hears of the room by a page of theirs.
+    pub fn has_page(&mut self, room: &str, id: &str) {
+        if let Some(member) = self.member_mut(room, id) {
+            member.has_page = true;
+        }
     }
 
     /// The participant's page goes away: when nothing holds them any more,
@@ -185,7 +195,9 @@ impl Registry {
     pub fn finish(&mut self, now: Instant, room: &str, id: &str) {
         self.release(now, room, id);
         let done = self.member_mut(room, id).is_some_and(|member| {
-            member.holds == 0 && member.participant.kind != ParticipantKind::Browser
+            let may_load_again =
+                member.has_page && member.participant.kind == ParticipantKind::Browser;
+            member.holds == 0 && !may_load_again
         });
         if done {
             self.leave(room, id);

@@ -87,6 +87,7 @@ impl Hub {
                 resources: Resources::default(),
                 feeds: Vec::new(),
                 guests: BTreeMap::new(),
+                coming: BTreeMap::new(),
                 door: Door::Open,
             }),
             media,
@@ -119,7 +120,13 @@ impl Hub {
         });
         let _ = sender.try_send(message("welcome", &welcome));
         let room = who.room.to_owned();
-        state.feeds.push(Feed { room, sender });
+        state.registry.has_page(who.room, &id);
+        let participant = id.clone();
+        state.open_feed(Feed {
+            room,
+            participant,
+            sender,
+        });
         Ok((id, receiver))
     }
 
@@ -392,7 +399,10 @@ impl Hub {
                 state.check_pace(who.room, id, self.clock.now())?;
             }
             Some(_) => {}
-            None => state.check_home(who.origin, self.limits.participants_per_address)?,
+            None => {
+                state.check_home(who.origin, self.limits.participants_per_address)?;
+                state.check_coming(who.origin, self.clock.now())?;
+            }
         }
         let fresh = unguessable();
         let joined = state.registry.join(Join {

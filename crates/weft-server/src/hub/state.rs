@@ -1,6 +1,6 @@
 //! What the lock is around.
 
-use super::pace::Pace;
+use super::pace::{COMING, Pace, TOLD};
 use super::resources::{Resource, Resources};
 use crate::crowd::Holder;
 use crate::media_plane::ResourceId;
@@ -14,6 +14,10 @@ use tokio::sync::mpsc;
 use weft_rooms::{Change, Registry};
 use weft_units::Instant;
 
+/// Streams of events of one participant. Chosen by us: a page has one, and a
+/// few more that have broken without a word.
+const MOST_FEEDS: usize = 8;
+
 /// What all requests share.
 pub struct State {
     pub registry: Registry,
@@ -21,6 +25,8 @@ pub struct State {
     pub feeds: Vec<Feed>,
     /// The participants, by room and id.
     pub guests: BTreeMap<(String, String), Guest>,
+    /// How many came lately, by address.
+    pub coming: BTreeMap<IpAddr, Pace>,
     pub door: Door,
 }
 
@@ -45,6 +51,7 @@ pub enum Door {
 
 pub struct Feed {
     pub room: String,
+    pub participant: String,
     pub sender: mpsc::Sender<Message>,
 }
 
@@ -69,7 +76,7 @@ impl State {
     pub fn check_pace(&mut self, room: &str, id: &str, now: Instant) -> Result<(), Problem> {
         let who = (room.to_owned(), id.to_owned());
         let guest = self.guests.get_mut(&who);
-        match guest.is_none_or(|guest| guest.told.admits(now)) {
+        match guest.is_none_or(|guest| guest.told.admits(now, TOLD)) {
             true => Ok(()),
             false => Err(Problem::too_many("this participant", "changes")),
         }
@@ -81,6 +88,30 @@ impl State {
             Some(found) => self.check_pace(&found.room, &found.participant, now),
             None => Ok(()),
         }
+    }
+
+    /// Whether one more may come of this address now.
+    pub fn check_coming(&mut self, origin: &Origin, now: Instant) -> Result<(), Problem> {
+        self.coming.retain(|_, pace| !pace.is_over(now));
+        let Some(network) = origin.network else {
+            return Ok(());
+        };
+        match self.coming.entry(network).or_default().admits(now, COMING) {
+            true => Ok(()),
+            false => Err(Problem::too_many("your address", "newcomers a second")),
+        }
+    }
+
+    /// A stream of events for a participant. Of so many the oldest ends: each
+    /// may have a welcome that nobody reads.
+    pub fn open_feed(&mut self, feed: Feed) {
+        let of = |f: &Feed| f.room == feed.room && f.participant == feed.participant;
+        if self.feeds.iter().filter(|f| of(f)).count() >= MOST_FEEDS
+            && let Some(oldest) = self.feeds.iter().position(of)
+        {
+            self.feeds.remove(oldest);
+        }
+        self.feeds.push(feed);
     }
 
     pub fn check_home(&self, origin: &Origin, most: usize) -> Result<(), Problem> {

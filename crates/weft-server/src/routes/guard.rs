@@ -9,7 +9,7 @@ use axum::Router;
 use axum::extract::{ConnectInfo, Request, State};
 use axum::http::header::HOST;
 use axum::http::uri::Authority;
-use axum::http::{HeaderMap, StatusCode};
+use axum::http::{HeaderMap, Method, StatusCode};
 use axum::middleware::{self, Next};
 use axum::response::{IntoResponse, Response};
 use std::net::IpAddr;
@@ -44,6 +44,27 @@ pub(super) async fn check_name(State(app): State<App>, request: Request, next: N
         .into_response(),
         false => next.run(request).await,
     }
+}
+
+/// Refuses what a page of another site has its visitor's browser ask for (Fetch
+/// Metadata, W3C): who visits it may reach a server that the page cannot, and
+/// be let in there. Following a link to us is none of that.
+pub(super) async fn check_site(request: Request, next: Next) -> Response {
+    match is_of_another_site(request.method(), request.headers()) {
+        true => Problem::new(
+            StatusCode::FORBIDDEN,
+            "A page of another site asked for this.",
+            "Open this server's own address.",
+        )
+        .into_response(),
+        false => next.run(request).await,
+    }
+}
+
+fn is_of_another_site(method: &Method, headers: &HeaderMap) -> bool {
+    let says = |name: &str, value: &str| headers.get(name).is_some_and(|v| v == value);
+    let is_link = *method == Method::GET && says("sec-fetch-dest", "document");
+    says("sec-fetch-site", "cross-site") && !is_link
 }
 
 /// Names that browsers resolve to loopback themselves (RFC 6761 section 6.3),

@@ -122,6 +122,7 @@ pub(crate) fn router(app: App, extra: Option<Router>) -> Router {
             app.clone(),
             guard::check_name,
         ))
+        .layer(middleware::from_fn(guard::check_site))
         .layer(middleware::from_fn_with_state(app, guard::write_down))
 }
 

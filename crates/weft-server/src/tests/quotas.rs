@@ -2,7 +2,7 @@
 
 use super::client::{Answer, Events, request};
 use super::stub::{Rig, config, wait_for};
-use crate::media_plane::{Event, ResourceId};
+use crate::media_plane::{Event, MediaError, ResourceId};
 use crate::{Grant, Limits, May, MediaLimits, ServerConfig, TokenKey};
 use std::time::{Duration, SystemTime};
 
@@ -122,6 +122,40 @@ fn an_address_does_not_fill_the_rooms_with_participants() {
     assert_eq!(events("d", "192.0.2.1"), 429);
     assert_eq!(publish(&rig, "d", "192.0.2.1").status, 429);
     assert_eq!(publish(&rig, "d", "192.0.2.2").status, 201);
+}
+
+#[test]
+fn who_asks_in_vain_leaves_nobody_behind() {
+    let rig = Rig::start();
+    let from = ("x-forwarded-for", "192.0.2.1");
+    *rig.plane.refuse.lock().unwrap() = Some(MediaError::NoCodec);
+    for _ in 0..50 {
+        let line = "POST /whip/r?name=z&kind=browser";
+        let refused = request(rig.address(), line, &[SDP, from], "v=0");
+        assert_ne!(refused.status, 201);
+    }
+    assert_eq!(rig.handle.hub().counts().1, 0);
+    *rig.plane.refuse.lock().unwrap() = None;
+    // Each of them was told to a room, so an address has so many at once.
+    let line = "POST /whip/r?name=z";
+    let come = || request(rig.address(), line, &[SDP, from], "v=0").status;
+    let taken = (0..100).take_while(|_| come() == 201).count();
+    assert!((45..=60).contains(&taken), "{taken}");
+    let other = [SDP, ("x-forwarded-for", "192.0.2.2")];
+    assert_eq!(request(rig.address(), line, &other, "v=0").status, 201);
+}
+
+#[test]
+fn a_participant_has_a_few_streams_of_events_and_the_oldest_ends() {
+    let rig = Rig::start();
+    let mut first = Events::open(rig.address(), "/api/rooms/r/events?name=Ada");
+    let welcome = first.expect("welcome");
+    let secret = welcome["secret"].as_str().unwrap();
+    let back = "/api/rooms/r/events?name=Ada&id=p1";
+    let again = || Events::open_with(rig.address(), back, &[("weft-secret", secret)]);
+    let _streams: Vec<Events> = (0..20).map(|_| again()).collect();
+    let hub = rig.handle.hub();
+    wait_for("the oldest end", || hub.counts() == (1, 1, 8));
 }
 
 #[test]

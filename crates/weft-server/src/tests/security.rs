@@ -343,6 +343,24 @@ fn behind_a_proxy_that_does_tls_the_cookie_is_for_tls_only() {
     assert!(!cookie("https, http").contains("Secure"));
 }
 
+/// A page of another site, in the browser of somebody who can reach this server.
+#[test]
+fn pages_of_other_sites_may_lead_here_and_ask_for_nothing() {
+    let rig = Rig::start();
+    let asked = |line: &str, site: &str, dest: &str| {
+        let headers = [("sec-fetch-site", site), ("sec-fetch-dest", dest)];
+        let headers = [&headers[..], &[("content-type", "application/sdp")]].concat();
+        request(rig.address(), line, &headers, "v=0").status
+    };
+    let publish = "POST /whip/r?name=van";
+    assert_eq!(asked(publish, "cross-site", "empty"), 403);
+    assert_eq!(asked(publish, "cross-site", "document"), 403);
+    assert_eq!(asked("GET /api/rooms/r", "cross-site", "iframe"), 403);
+    assert!(rig.log().is_empty(), "nothing reached the media");
+    assert_eq!(asked("GET /", "cross-site", "document"), 200);
+    assert_eq!(asked(publish, "same-origin", "empty"), 201);
+}
+
 /// A page of somebody else's whose name leads to loopback (DNS rebinding).
 #[test]
 fn on_loopback_without_a_token_other_names_are_refused() {
