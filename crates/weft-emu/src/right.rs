@@ -46,6 +46,9 @@ impl RightError {
     #[must_use]
     pub fn remedy(&self) -> &'static str {
         match self {
+            RightError::NoTun { source } if source.kind() == io::ErrorKind::PermissionDenied => {
+                "run as root, or let users read and write it (`sudo chmod 666 /dev/net/tun`)"
+            }
             RightError::NoTun { .. } => {
                 "load the module (`modprobe tun`) and let users read and write it; in a container \
                  start it with `--device /dev/net/tun`"

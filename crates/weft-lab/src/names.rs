@@ -3,6 +3,9 @@
 use std::collections::BTreeSet;
 use std::sync::{Mutex, PoisonError};
 
+/// More names than fit into some lines. Chosen by us.
+const MANY: usize = 60;
+
 /// "WHAT `found`: did you mean …? Permitted: …".
 pub fn unknown_name<'a>(
     what: &str,
@@ -18,12 +21,15 @@ pub fn unknown_name<'a>(
     let near = near
         .min()
         .filter(|(d, _)| *d <= found.chars().count().div_ceil(3));
-    let hint = near.map(|(_, name)| format!("did you mean `{name}`? "));
     let list = permitted.join(", ");
-    format!(
-        "{what} `{found}`: {}there are {list}",
-        hint.unwrap_or_default()
-    )
+    match near {
+        // Whoever misspelt one of many has no use for all of them.
+        Some((_, name)) if permitted.len() > MANY => {
+            format!("{what} `{found}`: did you mean `{name}`?")
+        }
+        Some((_, name)) => format!("{what} `{found}`: did you mean `{name}`? there are {list}"),
+        None => format!("{what} `{found}`: there are {list}"),
+    }
 }
 
 /// Edits between two names, an exchange of neighbours being one (optimal

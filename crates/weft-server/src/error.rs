@@ -86,7 +86,7 @@ impl ServerError {
     pub fn remedy(&self) -> String {
         match self {
             ServerError::PortTaken { address } => format!(
-                "Stop the other program (`ss -ltnup 'sport = :{}'` shows it), or choose another port with --listen, for media with --media-port.",
+                "Stop the other program (`ss -ltnup 'sport = :{}'` shows it), or choose another port with --listen (`weft serve`: for media with --media-port).",
                 address.port()
             ),
             ServerError::AddressUnavailable { .. } => {
@@ -96,8 +96,8 @@ impl ServerError {
                 "Take one that `ip address` shows with an address.".to_owned()
             }
             ServerError::NotAllowed { address } if address.port() < 1024 => format!(
-                "Ports below 1024 need a privilege: use a higher one with --listen, or run `sudo setcap cap_net_bind_service+ep $(command -v weft)`; asked for was {}.",
-                address.port()
+                "Ports below 1024 need a privilege: use a higher one with --listen, or run `sudo setcap cap_net_bind_service+ep {}`.",
+                std::env::current_exe().map_or("weft".to_owned(), |path| path.display().to_string())
             ),
             ServerError::NotAllowed { .. } | ServerError::Listen { .. } => {
                 "Choose another address and port with --listen.".to_owned()

@@ -131,12 +131,13 @@ const TELL_AFTER_MS = 700;
 
 /** What state the links are in, and what that does to the calls. */
 function Story({ tick }: { readonly tick: Tick | undefined }) {
+  const phase = tick?.phase ?? 'Waiting for the calls…';
   const story = tick === undefined ? '' : storyOf(tick);
-  const told = useSettled(story, TELL_AFTER_MS);
+  const [of, told] = useSettled(`${phase}\n${story}`, TELL_AFTER_MS).split('\n');
   return (
     <div class="story" role="status">
-      <p class="phase">{tick?.phase ?? 'Waiting for the calls…'}</p>
-      <p>{told}</p>
+      <p class="phase">{phase}</p>
+      <p>{of === phase ? told : ''}</p>
     </div>
   );
 }

@@ -57,6 +57,7 @@ pub fn run(args: DemoArgs) -> Result<(), Failure> {
         complain!("weft: both calls are being set up");
     } else {
         say(format_args!("{}/demo", server.url.trim_end_matches('/')))?;
+        complain!("weft: both calls run until Ctrl-C ends them; their cameras take about a core");
     }
     let (stop, stopped) = channel();
     interrupt::on_ctrl_c(move || {

@@ -90,7 +90,7 @@ pub fn compare(args: &CompareArgs) -> Result<(), Failure> {
     let parsed = Scenario::parse("weft lab compare", &text, &set);
     let scenario = parsed.map_err(|error| match error.at {
         // The text that it has a place in is ours, not the user's.
-        Some(_) => Failure::usage(format!("weft lab compare: {}", error.message)),
+        Some(_) => Failure::usage(error.message),
         None => Failure::usage(as_flag(error, &args.common)),
     })?;
     let command = |_: &Scenario| {
