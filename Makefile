@@ -15,7 +15,7 @@ OUT ?= out
 
 .PHONY: help
 help: ## this list
-	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "make %-13s %s\n", $$1, $$2 }' Makefile
+	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "make %-17s %s\n", $$1, $$2 }' Makefile
 
 .PHONY: setup setup-build setup-clients
 setup: ## install what building and testing need and this machine lacks
@@ -48,8 +48,8 @@ build: setup-build
 	cargo build --release $(CARGO_FLAGS) --package weft
 
 .PHONY: demo
-demo: build ## the call over two links beside the call over one, at one URL
-	$(WEFT) demo
+demo: build ## the call over two links beside the call over one, at one URL; ARGS="--listen 127.0.0.1:9000"
+	$(WEFT) demo $(ARGS)
 
 # --- checking ----------------------------------------------------------------
 

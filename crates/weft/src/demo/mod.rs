@@ -40,6 +40,14 @@ pub fn run(args: DemoArgs) -> Result<(), Failure> {
     let clock = Clock::start();
     let board = Board::new();
     let mut listen = args.listen;
+    if !listen.ip().is_loopback() {
+        // Its links are relays, which lead nowhere else.
+        return Err(Failure::usage(format!(
+            "--listen {listen}: the demo is for this machine alone; from another one forward the \
+             port: ssh -L {port}:127.0.0.1:{port} HOST",
+            port = listen.port()
+        )));
+    }
     if args.headless {
         // Nobody opens the page: any port will do.
         listen.set_port(0);
