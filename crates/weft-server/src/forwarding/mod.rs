@@ -6,6 +6,7 @@ use crate::config::ServerConfig;
 use crate::error::ServerError;
 use crate::media_plane::{EventSender, ForwardingMedia, MediaPlane, Request};
 use std::net::SocketAddr;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use weft_forwarding::{Capacity, Output, Plane, Settings};
 use weft_net::{Clock, Driver, Network, Node, Remote};
@@ -90,8 +91,7 @@ fn break_on_request(remote: &Remote<Order>) {
         while !file.exists() {
             std::thread::sleep(std::time::Duration::from_millis(20));
         }
-        let defect = |_: &mut dyn crate::media_plane::Media| panic!("as a defect would");
-        remote.send(Order::Serve(Box::new(defect)));
+        remote.send(Order::Break);
     });
 }
 
@@ -108,6 +108,8 @@ impl MediaPlane for Requests {
 enum Order {
     Serve(Request),
     Stop,
+    #[cfg(debug_assertions)]
+    Break,
 }
 
 /// The plane on its driver.
@@ -135,12 +137,19 @@ impl Node for PlaneNode {
     fn handle_command(&mut self, network: &mut Network<'_>, order: Order) {
         match order {
             // An answer that nobody waits for any more is no error, but its
-            // connection ends: HTTP closes it.
-            Order::Serve(request) => request(&mut ForwardingMedia {
-                plane: &mut self.plane,
-                network,
-                capacity: self.capacity,
-            }),
+            // connection ends: HTTP closes it. So it does after a defect, which
+            // ends what the one asked for who came upon it: a connection is the
+            // plane's only when all of its description was understood.
+            Order::Serve(request) => {
+                let mut media = ForwardingMedia {
+                    plane: &mut self.plane,
+                    network,
+                    capacity: self.capacity,
+                };
+                let _ = catch_unwind(AssertUnwindSafe(|| request(&mut media)));
+            }
+            #[cfg(debug_assertions)]
+            Order::Break => panic!("as a defect would"),
             Order::Stop => {
                 self.plane.close_all(network.clock.now());
                 network.stop();
@@ -175,5 +184,25 @@ impl Node for PlaneNode {
                 }
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_request_that_comes_upon_a_defect_ends_alone() {
+        let (events, _receiver) = crate::media_plane::events();
+        let config = ServerConfig {
+            listen: SocketAddr::from(([127, 0, 0, 1], 0)),
+            ..ServerConfig::default()
+        };
+        let forwarding = Forwarding::start(&config, events).unwrap();
+        let plane = forwarding.plane();
+        let broken = plane.ask(|_| -> () { panic!("as a defect would") });
+        assert!(broken.blocking_recv().is_err(), "nobody answers");
+        let stats = plane.ask(|media| media.stats()).blocking_recv();
+        assert_eq!(stats.map(|s| s.publications), Ok(0));
     }
 }
