@@ -211,6 +211,7 @@ impl AsyncWrite for Connection {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::config::Security;
     use tokio::io::{AsyncReadExt, DuplexStream};
 
     fn connection() -> (Connection, DuplexStream) {
@@ -224,6 +225,42 @@ mod tests {
             _permit: permits.try_acquire_owned().unwrap(),
         };
         (connection, other)
+    }
+
+    fn start(tls: Option<TlsAcceptor>, limits: Limits) -> Connections {
+        let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+        listener.set_nonblocking(true).unwrap();
+        Connections::start(listener, tls, limits).unwrap()
+    }
+
+    #[tokio::test]
+    async fn as_many_connections_are_taken_as_there_may_be() {
+        let limits = Limits {
+            http_connections: 2,
+            ..Limits::default()
+        };
+        let mut connections = start(None, limits);
+        let mut clients = Vec::new();
+        for _ in 0..3 {
+            clients.push(TcpStream::connect(connections.address).await.unwrap());
+        }
+        let first = connections.accept().await;
+        let _second = connections.accept().await;
+        let third = tokio::time::timeout(Duration::from_millis(100), connections.accept());
+        assert!(third.await.is_err());
+        drop(first);
+        connections.accept().await;
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_handshake_that_does_not_come_is_not_waited_for() {
+        let made = crate::tls::prepare(&Security::Auto, [192, 0, 2, 1].into(), None);
+        let tls = made.unwrap().expect("beyond loopback");
+        let connections = start(Some(tls.acceptor), Limits::default());
+        let mut client = TcpStream::connect(connections.address).await.unwrap();
+        let began = Instant::now();
+        assert_eq!(client.read(&mut [0]).await.unwrap(), 0, "closed");
+        assert_eq!(began.elapsed().as_secs(), 10);
     }
 
     #[tokio::test(start_paused = true)]
