@@ -159,6 +159,17 @@ fn who_asks_and_is_not_heard_of_again_gives_its_place_back_soon() {
 }
 
 #[test]
+fn who_is_heard_of_and_does_not_come_up_gives_its_place_back_too() {
+    let mut room = Room::new(1, &["rate=8mbit,delay=15ms"]);
+    room.without_handshakes = true;
+    room.publish(&ada());
+    room.run(seconds(29));
+    assert_eq!(room.plane.peers().iter().count(), 1);
+    room.run(seconds(2));
+    assert_eq!(room.plane.peers().iter().count(), 0);
+}
+
+#[test]
 fn strangers_keep_nobody_from_a_handshake() {
     let mut room = Room::new(1, &["rate=8mbit,delay=15ms"; 2]);
     room.strangers = 2_000;

@@ -70,6 +70,8 @@ pub struct Room {
     pub published: Rate,
     /// Strangers of whom each sends something before each datagram that comes.
     pub strangers: u16,
+    /// No datagram of a handshake comes to the server (RFC 7983).
+    pub without_handshakes: bool,
 }
 
 impl Room {
@@ -98,6 +100,7 @@ impl Room {
             datagrams: 0,
             published: PUBLISHED,
             strangers: 0,
+            without_handshakes: false,
         }
     }
 
@@ -255,6 +258,9 @@ impl Room {
         let now = self.now;
         while let Some(datagram) = self.wires.poll(now) {
             let (to, from, bytes) = (datagram.to, datagram.from, &datagram.bytes);
+            if to == self.server && self.without_handshakes && matches!(bytes[0], 20..=63) {
+                continue;
+            }
             if to == self.server {
                 for port in 1..=self.strangers {
                     let stranger = SocketAddr::from(([203, 0, 113, 9], port));
