@@ -137,6 +137,7 @@ mod tests {
             status: 401,
             error: "A token is needed.".to_owned(),
             remedy: "Open the page with it.".to_owned(),
+            kind: None,
         });
         assert!(
             words.ends_with("needed; name it with --token or in WEFT_TOKEN"),

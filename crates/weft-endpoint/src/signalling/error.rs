@@ -52,6 +52,9 @@ pub enum SignallingError {
         error: String,
         /// What to do, a sentence; may be empty.
         remedy: String,
+        /// What kind of refusal, in a word, where the server says it: of a token
+        /// that is not for this.
+        kind: Option<String>,
     },
     /// It speaks HTTP, but not WHIP (RFC 9725 section 4.2).
     #[error("the server's answer to {0} has no Location; is {1} a WHIP server?")]
@@ -119,9 +122,10 @@ impl SignallingError {
     pub fn is_passing(&self) -> bool {
         match self {
             SignallingError::Unreachable { .. } => true,
-            SignallingError::Refused { status, .. } => {
-                // 403: not yet welcomed again by a server that was started anew.
-                matches!(status, 403 | 404 | 409) || *status >= 500
+            SignallingError::Refused { status, kind, .. } => {
+                // 403: not yet welcomed again by a server that was started anew,
+                // or a token that will never do.
+                (*status == 403 && kind.is_none()) || matches!(status, 404 | 409) || *status >= 500
             }
             _ => false,
         }

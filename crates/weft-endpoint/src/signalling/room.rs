@@ -247,6 +247,7 @@ impl Room {
         let problem = serde_json::from_str(&body).unwrap_or_else(|_| Problem {
             error: format!("HTTP status {status}"),
             remedy: "is this a weft server?".to_owned(),
+            kind: None,
         });
         // The server's remedy is for those with a page.
         let remedy = match status {
@@ -258,6 +259,7 @@ impl Room {
             status,
             error: problem.error,
             remedy,
+            kind: problem.kind,
         })
     }
 
@@ -311,6 +313,8 @@ struct Problem {
     error: String,
     #[serde(default)]
     remedy: String,
+    #[serde(default)]
+    kind: Option<String>,
 }
 
 #[derive(Deserialize)]

@@ -90,10 +90,11 @@ fn nobody_listening_is_worth_another_try() {
 }
 
 /// A server that answers one request with this.
-fn answering(answer: &'static str) -> String {
+fn answering(answer: &str) -> String {
     use std::io::{Read, Write};
     let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("loopback");
     let address = listener.local_addr().expect("bound");
+    let answer = answer.to_owned();
     std::thread::spawn(move || {
         for stream in listener.incoming() {
             let Ok(mut stream) = stream else { return };
@@ -124,6 +125,20 @@ fn a_refusal_is_told_in_the_servers_words_and_whose_fault_it_is() {
     let error = room.play("p1", None, "v=0").err().expect("refused");
     assert!(error.to_string().contains("404"), "{error}");
     assert!(!error.is_of_asker(), "{error}");
+}
+
+#[test]
+fn a_token_that_will_never_do_is_not_tried_again() {
+    let refused = |body: &str| {
+        let length = body.len();
+        let answer = format!("HTTP/1.1 403 Forbidden\r\ncontent-length: {length}\r\n\r\n{body}");
+        let room = room_at(&answering(&answer), Trust::Public).expect("an address");
+        room.play("p1", None, "v=0").err().expect("refused")
+    };
+    let watching = refused(r#"{"error":"It is for watching.","kind":"token_watch_only"}"#);
+    assert!(!watching.is_passing());
+    // A server that was started anew does not know us yet.
+    assert!(refused(r#"{"error":"There is another."}"#).is_passing());
 }
 
 #[test]
