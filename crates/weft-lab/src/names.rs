@@ -21,15 +21,12 @@ pub fn unknown_name<'a>(
     let near = near
         .min()
         .filter(|(d, _)| *d <= found.chars().count().div_ceil(3));
-    let list = permitted.join(", ");
-    match near {
-        // Whoever misspelt one of many has no use for all of them.
-        Some((_, name)) if permitted.len() > MANY => {
-            format!("{what} `{found}`: did you mean `{name}`?")
-        }
-        Some((_, name)) => format!("{what} `{found}`: did you mean `{name}`? there are {list}"),
-        None => format!("{what} `{found}`: there are {list}"),
-    }
+    let hint = near.map(|(_, name)| format!("did you mean `{name}`?"));
+    // Whoever misspelt one of many has no use for all of them.
+    let list = (hint.is_none() || permitted.len() <= MANY)
+        .then(|| format!("there are {}", permitted.join(", ")));
+    let help: Vec<String> = hint.into_iter().chain(list).collect();
+    format!("{what} `{found}`: {}", help.join(" "))
 }
 
 /// Edits between two names, an exchange of neighbours being one (optimal

@@ -138,8 +138,8 @@ impl Registry {
         Ok(())
     }
 
-    /// The participant hears of the room by a page of theirs.
-    pub fn has_page(&mut self, room: &str, id: &str) {
+    /// The participant hears of the room by a page of theirs from now on.
+    pub fn open_page(&mut self, room: &str, id: &str) {
         if let Some(member) = self.member_mut(room, id) {
             member.has_page = true;
         }

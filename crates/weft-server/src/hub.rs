@@ -119,12 +119,10 @@ impl Hub {
             "id": id, "secret": secret, "room": who.room, "participants": participants
         });
         let _ = sender.try_send(message("welcome", &welcome));
-        let room = who.room.to_owned();
-        state.registry.has_page(who.room, &id);
-        let participant = id.clone();
+        state.registry.open_page(who.room, &id);
         state.open_feed(Feed {
-            room,
-            participant,
+            room: who.room.to_owned(),
+            participant: id.clone(),
             sender,
         });
         Ok((id, receiver))

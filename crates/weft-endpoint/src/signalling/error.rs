@@ -123,8 +123,8 @@ impl SignallingError {
         match self {
             SignallingError::Unreachable { .. } => true,
             SignallingError::Refused { status, kind, .. } => {
-                // 403: not yet welcomed again by a server that was started anew,
-                // or a token that will never do.
+                // 403: not yet welcomed again by a server that was started anew. One
+                // of a kind is of a token, which will never do.
                 (*status == 403 && kind.is_none()) || matches!(status, 404 | 409) || *status >= 500
             }
             _ => false,

@@ -113,7 +113,7 @@ fn a_sender_that_ends_on_purpose_leaves_at_once_and_a_page_after_the_grace_time(
     registry.finish(at(1), "r", &van);
     assert_eq!(registry.count(), (1, 2), "something holds it still");
     registry.finish(at(2), "r", &van);
-    registry.has_page("r", &page);
+    registry.open_page("r", &page);
     registry.finish(at(2), "r", &page);
     assert_eq!(registry.count(), (1, 1));
     // One that only says to be a page has none that could load again.

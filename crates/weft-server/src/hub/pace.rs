@@ -21,12 +21,22 @@ pub(super) struct Pace {
 impl Pace {
     /// Whether one more is passed on, of so many at once.
     pub(super) fn admits(&mut self, now: Instant, at_once: u64) -> bool {
-        let due = self.due.max(now);
-        let admits = due <= now + EVERY * (at_once - 1);
-        if admits {
-            self.due = due + EVERY;
+        let fits = self.fits(now, at_once, 1);
+        if fits {
+            self.tell(now, 1);
         }
-        admits
+        fits
+    }
+
+    /// Whether there is room for one more of somebody who may tell so many times
+    /// as much as others.
+    pub(super) fn fits(&self, now: Instant, at_once: u64, times: u64) -> bool {
+        self.due.max(now) <= now + EVERY / times * (at_once * times - 1)
+    }
+
+    /// One more was told.
+    pub(super) fn tell(&mut self, now: Instant, times: u64) {
+        self.due = self.due.max(now) + EVERY / times;
     }
 
     /// Whether it is as if nothing had been told.

@@ -25,8 +25,8 @@ pub struct State {
     pub feeds: Vec<Feed>,
     /// The participants, by room and id.
     pub guests: BTreeMap<(String, String), Guest>,
-    /// How many came lately, by address.
-    pub coming: BTreeMap<IpAddr, Pace>,
+    /// How many came lately, by whose their address may be.
+    pub coming: BTreeMap<Holder, Pace>,
     pub door: Door,
 }
 
@@ -93,13 +93,21 @@ impl State {
     /// Whether one more may come of this address now.
     pub fn check_coming(&mut self, origin: &Origin, now: Instant) -> Result<(), Problem> {
         self.coming.retain(|_, pace| !pace.is_over(now));
-        let Some(network) = origin.network else {
-            return Ok(());
+        let holders = || origin.network.into_iter().flat_map(Holder::of);
+        let fits = |(holder, times): (Holder, usize)| {
+            let pace = self.coming.get(&holder);
+            pace.is_none_or(|pace| pace.fits(now, COMING, times as u64))
         };
-        match self.coming.entry(network).or_default().admits(now, COMING) {
-            true => Ok(()),
-            false => Err(Problem::too_many("your address", "newcomers a second")),
+        if !holders().all(fits) {
+            return Err(Problem::too_many("your address", "newcomers a second"));
         }
+        for (holder, times) in holders() {
+            self.coming
+                .entry(holder)
+                .or_default()
+                .tell(now, times as u64);
+        }
+        Ok(())
     }
 
     /// A stream of events for a participant. Of so many the oldest ends: each

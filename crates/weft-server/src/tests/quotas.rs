@@ -146,6 +146,23 @@ fn who_asks_in_vain_leaves_nobody_behind() {
 }
 
 #[test]
+fn who_has_many_networks_of_ipv6_may_come_four_times_as_often_and_no_more() {
+    let rig = Rig::start();
+    *rig.plane.refuse.lock().unwrap() = Some(MediaError::NoCodec);
+    let come = |n: usize| {
+        let from = format!("2001:db8:1:{n:x}::1");
+        let headers = [SDP, ("x-forwarded-for", &*from)];
+        request(rig.address(), "POST /whip/r?name=z", &headers, "v=0").status
+    };
+    // Each from a network of 56 bits of its own.
+    let came = (0..255).map(|n| come(n << 8)).filter(|s| *s != 429).count();
+    assert_eq!(came, 255);
+    let more = (0..255).map(|n| come((n << 8) + 1));
+    let came = more.filter(|s| *s != 429).count();
+    assert!((145..=175).contains(&came), "{came}");
+}
+
+#[test]
 fn a_participant_has_a_few_streams_of_events_and_the_oldest_ends() {
     let rig = Rig::start();
     let mut first = Events::open(rig.address(), "/api/rooms/r/events?name=Ada");

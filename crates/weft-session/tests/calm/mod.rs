@@ -11,13 +11,15 @@ fn seconds(s: u64) -> Duration {
 
 /// Two links of which the quicker one has the call.
 fn two_links(ablation: Ablation) -> World {
-    let links = [
-        link("rate=4mbit,delay=15ms,queue=1s"),
-        link("rate=4mbit,delay=40ms,queue=1s"),
-    ];
-    let mut world = World::without_a_part(21, &links, SchedulerKind::Weft, ablation);
+    let mut world = two_links_of(4, ablation);
     world.run(seconds(10));
     world
+}
+
+/// Each has so many Mbit/s.
+fn two_links_of(mbps: u32, ablation: Ablation) -> World {
+    let links = [15, 40].map(|ms| link(&format!("rate={mbps}mbit,delay={ms}ms,queue=1s")));
+    World::without_a_part(21, &links, SchedulerKind::Weft, ablation)
 }
 
 #[test]
@@ -36,11 +38,7 @@ fn a_link_that_loses_its_capacity_holds_up_the_picture_for_a_moment() {
 #[test]
 fn what_a_dead_link_held_does_not_fill_one_that_just_came_back() {
     let stands = |ablation| {
-        let links = [
-            link("rate=8mbit,delay=15ms,queue=1s"),
-            link("rate=8mbit,delay=40ms,queue=1s"),
-        ];
-        let mut world = World::without_a_part(21, &links, SchedulerKind::Weft, ablation);
+        let mut world = two_links_of(8, ablation);
         world.set_max_rate(Rate::from_mbps(8));
         world.run(seconds(20));
         world.cut(1);

@@ -88,32 +88,14 @@ impl Kind {
             Kind::Noise | Kind::Reflects | Kind::Vanishes | Kind::Figures => Vec::new(),
         }
     }
-}
 
-impl Kind {
     /// Whether it is in what is published, for others to play.
     pub fn is_published(self) -> bool {
-        match self {
-            Kind::Jumps
-            | Kind::Sources
-            | Kind::Garbage
-            | Kind::Replays
-            | Kind::Floods
-            | Kind::Crumbs
-            | Kind::Goodbyes => true,
-            Kind::Messages
-            | Kind::Roles
-            | Kind::Joins
-            | Kind::Forges
-            | Kind::Runs
-            | Kind::Nacks
-            | Kind::Keyframes
-            | Kind::Sips
-            | Kind::Noise
-            | Kind::Reflects
-            | Kind::Vanishes
-            | Kind::Figures => false,
-        }
+        use Kind::{Crumbs, Floods, Garbage, Goodbyes, Jumps, Replays, Sources};
+        matches!(
+            self,
+            Jumps | Sources | Garbage | Replays | Floods | Crumbs | Goodbyes
+        )
     }
 }
 

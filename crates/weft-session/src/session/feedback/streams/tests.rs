@@ -12,6 +12,14 @@ fn at(ms: u64) -> Instant {
     Instant::ZERO + Duration::from_millis(ms)
 }
 
+fn session() -> Session {
+    let config = Config {
+        naming: Naming::Stream,
+        ..Config::new(ExtensionMap::default(), Ssrc(1))
+    };
+    Session::new(Instant::ZERO, config, Rng::new(1))
+}
+
 #[test]
 fn a_report_names_each_packet_and_what_is_missing_between() {
     let mut log = ReceiveLog::default();
@@ -49,11 +57,7 @@ fn a_jump_of_the_numbers_is_not_reported_as_losses() {
 
 #[test]
 fn arrivals_count_back_from_the_report_in_the_peers_clock() {
-    let config = Config {
-        naming: Naming::Stream,
-        ..Config::new(ExtensionMap::default(), Ssrc(1))
-    };
-    let mut session = Session::new(Instant::ZERO, config, Rng::new(1));
+    let mut session = session();
     let first = session.report_time(0xffff_0000);
     // A second later, across the wrap.
     let second = session.report_time(0x0000_0000);
@@ -75,11 +79,7 @@ fn arrivals_count_back_from_the_report_in_the_peers_clock() {
 
 #[test]
 fn streams_that_a_peer_makes_up_have_no_log_beyond_a_few() {
-    let config = Config {
-        naming: Naming::Stream,
-        ..Config::new(ExtensionMap::default(), Ssrc(1))
-    };
-    let mut session = Session::new(Instant::ZERO, config, Rng::new(1));
+    let mut session = session();
     for ssrc in 0..1_000 {
         let header = Header {
             marker: false,
