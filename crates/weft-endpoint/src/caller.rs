@@ -162,6 +162,8 @@ struct Counterpart {
     links: BTreeMap<PathId, String>,
     /// For a path that leads to it.
     patience: Patience,
+    /// That none has led there yet is told.
+    unanswered: bool,
     failed: bool,
 }
 

@@ -283,7 +283,7 @@ impl Viewers {
                         });
                     }
                 }
-                News::Frame { .. } | News::Ended => {}
+                News::Frame { .. } | News::Ended | News::Unanswered => {}
             }
         }
     }

@@ -35,6 +35,10 @@ pub enum Event {
         /// Under this name.
         name: String,
     },
+    /// The server answers requests, but for some seconds no media connection
+    /// has come about with it over any link. It is gone on trying; told once,
+    /// until there is a connection.
+    Unanswered,
     /// The connection that publishes is lost; another one is made.
     PublishingFailed {
         /// A sentence without its end, for people.
@@ -138,6 +142,10 @@ impl fmt::Display for Event {
             Event::ParticipantChanged(who) => write!(f, "`{}` publishes something else", who.name),
             Event::ParticipantLeft(who) => write!(f, "`{}` has left the room", who.name),
             Event::Publishing { name } => write!(f, "connected, publishing as `{name}`"),
+            Event::Unanswered => f.write_str(
+                "the server takes the call, but nothing comes back over UDP on any link; still \
+                 trying (does a firewall keep UDP off, here or there?)",
+            ),
             Event::PublishingFailed { reason } => {
                 write!(f, "publishing failed ({reason}); trying again")
             }

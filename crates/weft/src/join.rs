@@ -34,6 +34,7 @@ pub fn run(args: JoinArgs) -> Result<(), Failure> {
             .as_deref()
             .map(|file| Recording::new(file, exit::notices()))
             .transpose()?,
+        unanswered: false,
     };
     let call = Call::start(config)?;
     if let Some(stats) = outlets.stats.as_mut().filter(|_| args.watch) {
@@ -99,6 +100,8 @@ struct Outlets {
     publishes: bool,
     stats: Option<StatsFile>,
     recording: Option<Recording>,
+    /// No media connection has come about, and the last word said so.
+    unanswered: bool,
 }
 
 impl Outlets {
@@ -131,6 +134,11 @@ impl Outlets {
             recording.on_event(event);
         }
         match event {
+            Event::Unanswered => self.unanswered = true,
+            Event::Publishing { .. } | Event::Frame(_) => self.unanswered = false,
+            _ => {}
+        }
+        match event {
             Event::Frame(played) => {
                 if let Some(stats) = &mut self.stats {
                     stats.on_frame(played);
@@ -153,11 +161,17 @@ impl Outlets {
         }
     }
 
-    /// An error: what was to be written is not whole.
+    /// An error: what was to be written is not whole, or there was no call.
     fn finish(self) -> Result<(), Failure> {
         let recording = self.recording.map_or(Ok(()), Recording::finish);
         let stats = self.stats.map_or(Ok(()), StatsFile::finish);
-        recording.map_err(Failure::from).and(stats)
+        let connected = match self.unanswered {
+            true => Err(Failure::Run(
+                "no call came about: nothing came back over UDP on any link".to_owned(),
+            )),
+            false => Ok(()),
+        };
+        recording.map_err(Failure::from).and(stats).and(connected)
     }
 }
 

@@ -132,7 +132,8 @@ impl Conduct {
                     player.links.insert(path, link);
                 }
             }
-            News::Connected => {}
+            News::Connected => self.unanswered = false,
+            News::Unanswered => self.on_unanswered(),
         }
     }
 

@@ -61,7 +61,9 @@ impl Conduct {
 
     pub(super) fn on_publication(&mut self, news: News) {
         match news {
+            News::Unanswered => self.on_unanswered(),
             News::Connected => {
+                self.unanswered = false;
                 let name = self.own.name.clone();
                 self.tell(Event::Publishing { name });
             }

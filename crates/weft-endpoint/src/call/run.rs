@@ -65,6 +65,8 @@ pub struct Conduct {
     pub(super) received: BTreeMap<String, Received>,
     /// With the server.
     pub(super) fault: Fault,
+    /// No connection has come about, and that was told.
+    pub(super) unanswered: bool,
     next_ticket: u64,
     started: Instant,
 }
@@ -93,6 +95,7 @@ impl Conduct {
             others: BTreeMap::new(),
             received: BTreeMap::new(),
             fault: Fault::default(),
+            unanswered: false,
             next_ticket: 0,
             started: Instant::now(),
         }
@@ -191,6 +194,12 @@ impl Conduct {
     pub(super) fn on_fault(&mut self, error: SignallingError) {
         if self.fault.begins(Instant::now(), &error.kind()) {
             self.tell(Event::Fault(error));
+        }
+    }
+
+    pub(super) fn on_unanswered(&mut self) {
+        if !std::mem::replace(&mut self.unanswered, true) {
+            self.tell(Event::Unanswered);
         }
     }
 

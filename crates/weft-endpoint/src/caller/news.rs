@@ -16,6 +16,8 @@ use super::{Caller, Track};
 pub enum News {
     /// Media can flow.
     Connected,
+    /// For a while no path has led there; it is gone on trying.
+    Unanswered,
     /// It never will, or no more.
     Failed(String),
     /// A path changed: its link, and its state.

@@ -126,6 +126,7 @@ impl Counterpart {
             receivers: receivers(peer),
             links: BTreeMap::new(),
             patience: Patience::from(now),
+            unanswered: false,
             failed: false,
         }
     }

@@ -11,6 +11,10 @@ use super::{Caller, News, OfferId};
 /// consent lasts (RFC 7675 section 5.1), and as the server waits.
 pub const PATIENCE: Duration = Duration::from_secs(30);
 
+/// After so long without any path the owner hears of it: several round trips of
+/// the slowest networks. Chosen by us.
+const TOLD_AFTER: Duration = Duration::from_secs(5);
+
 /// Since when something has been waited for.
 #[derive(Clone, Copy, Debug)]
 pub struct Patience(Instant);
@@ -73,6 +77,12 @@ impl Caller {
                     false => "no link led there over UDP; does a firewall keep it off?",
                 };
                 counterpart.news.tell(News::Failed(words.to_owned()));
+            } else if !peer.is_connected()
+                && counterpart.patience.waited(now) >= TOLD_AFTER
+                && !counterpart.unanswered
+            {
+                counterpart.unanswered = true;
+                counterpart.news.tell(News::Unanswered);
             }
         }
         self.allow();

@@ -308,7 +308,7 @@ fn keep(
                 match news {
                     News::Frame { frame, .. } => show(frame),
                     News::Failed(_) | News::Ended => break,
-                    News::Connected | News::Path { .. } => {}
+                    News::Connected | News::Unanswered | News::Path { .. } => {}
                 }
             }
             remote.send(Command::Close(peer));

@@ -11,6 +11,9 @@ use super::fixture::{Program, cable, pair, sent, serve, time};
 /// beside it.
 const BUSY: Duration = Duration::from_secs(2);
 
+/// Five seconds, and the same for setting up.
+const UNANSWERED: Duration = Duration::from_secs(7);
+
 #[test]
 fn a_link_joins_the_call_leaves_it_and_comes_back_with_another_address() {
     where_the_machine_keeps_up(|| {
@@ -88,5 +91,36 @@ fn a_call_waits_half_a_minute_without_links_says_so_and_goes_on_within_a_second(
         let wait = time(&fresh) - time(&waiting);
         // The same connection: its packets are counted on.
         assert!(wait < 10.0, "{wait} s until a second of sound: {fresh}");
+    });
+}
+
+#[test]
+fn who_gets_nothing_back_over_udp_reads_so_within_seconds() {
+    where_the_machine_keeps_up(|| {
+        let Some((server_side, sender_side)) = pair() else {
+            return;
+        };
+        cable(&server_side, &sender_side, "a", ["10.1.0.1", "10.1.0.2"]);
+        let _server = serve(&server_side);
+        // A firewall: what comes in is asked for before what is local.
+        let firewall = "pref 1 iif sa ipproto udp blackhole";
+        server_side.ip("rule add pref 2 lookup local");
+        server_side.ip("rule del pref 0");
+        server_side.ip(&format!("rule add {firewall}"));
+        let join = |more: &[&str]| {
+            let mut join = sender_side.command(env!("CARGO_BIN_EXE_weft"));
+            join.args(["join", "http://10.1.0.1:8080", "--room", "r"]);
+            Program::start(join.args(["--link", "a", "--mic", "tone"]).args(more))
+        };
+        let patient = join(&[]);
+        let mut hasty = join(&["--seconds", "7"]);
+        let told = patient.says("nothing comes back over UDP");
+        println!("told after {told:?}");
+        assert!(told < UNANSWERED, "{told:?}");
+        hasty.says("no call came about");
+        assert_eq!(hasty.status(), Some(1));
+
+        server_side.ip(&format!("rule del {firewall}"));
+        patient.says("connected, publishing");
     });
 }
