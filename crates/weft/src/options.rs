@@ -34,8 +34,14 @@ pub fn of_notice(notice: &Notice) -> String {
              pictures are if they send VP8: weft join --codec vp8)",
             path.display()
         ),
+        Notice::TooSlow { .. } => with_smaller(notice, "--camera /dev/video0:360p"),
         notice => notice.to_string(),
     }
+}
+
+/// That the machine is too slow, with the option that makes pictures smaller.
+pub fn with_smaller(notice: &Notice, option: &str) -> String {
+    format!("{notice}: {option}")
 }
 
 pub fn of_connect(error: &ConnectError) -> String {

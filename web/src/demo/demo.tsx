@@ -30,6 +30,7 @@ export function Demo() {
   }, []);
   const history = useStore(watch.history);
   const state = useStore(watch.state);
+  const missed = useStore(watch.missed);
   const palette = usePalette();
   const [problem, setProblem] = useState<Problem | null>(null);
   useLife(watch, players, state);
@@ -83,7 +84,7 @@ export function Demo() {
           onForce={(link, forced) => tell(watch.force(link, forced))}
           onRestart={() => tell(watch.restart())}
         />
-        <p class="hint ride">Left alone, the links go through a ride of a minute: each gets bad, dies and comes back.</p>
+        <Ride missed={missed} />
         <FramesPanel history={history} palette={palette} />
         <div class="link-panels">
           {links.map((link) => (
@@ -124,6 +125,19 @@ function StreamNotice({ state, retry }: { readonly state: StreamState; readonly 
   if (state.kind !== 'waiting' && state.kind !== 'failed') return null;
   const problem = { ...state.problem, error: `${state.problem.error} The figures are from before.` };
   return <Notice problem={problem} action={{ label: 'Try now', run: retry }} />;
+}
+
+/** What happens without a hand on the links; or that the figures are of the machine. */
+function Ride({ missed }: { readonly missed: number | null }) {
+  if (missed === null) {
+    return <p class="hint ride">Left alone, the links go through a ride of a minute: each gets bad, dies and comes back.</p>;
+  }
+  return (
+    <p class="hint ride slow" role="alert">
+      This machine is too slow: it missed {whole(100 * missed)} % of a camera’s pictures, so the figures are its own, not the links’. End
+      other programs, or start <code>weft demo --size 360p</code>.
+    </p>
+  );
 }
 
 /** A story is told when it has lasted so long, ms: what passes sooner nobody has to hear of. */

@@ -20,11 +20,14 @@ export function Hands({ links, onForce, onRestart }: HandsProps) {
             key={name}
             type="button"
             class={cut ? 'button hand back' : 'button hand cut'}
+            data-widest={`Restore ${titleOf(name)}`}
             title={cut ? 'Let it carry again, now' : 'Let nothing through until you bring it back or leave'}
             onClick={() => onForce(name, cut ? 'up' : 'cut')}
           >
-            <Cut mended={cut} />
-            <span data-widest={`Restore ${titleOf(name)}`}>{cut ? `Restore ${titleOf(name)}` : `Cut ${titleOf(name)}`}</span>
+            <span class="hand-face">
+              <Cut mended={cut} />
+              <span>{cut ? `Restore ${titleOf(name)}` : `Cut ${titleOf(name)}`}</span>
+            </span>
           </button>
         );
       })}

@@ -10,7 +10,7 @@ import type { Tick } from '../model/types';
 
 /** Width of the value axis and right margin in CSS pixels; the strips under the plots use the same. */
 const AXIS_PX = 44;
-const RIGHT_PX = 10;
+const RIGHT_PX = 16;
 
 export interface Series {
   readonly name: string;

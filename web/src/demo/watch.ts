@@ -2,7 +2,7 @@
 
 import { ProblemError, problemOf } from '../model/problem';
 import { Store } from '../model/store';
-import { readTick, readVisitor, type CallFigures, type Forced, type Tick } from '../model/types';
+import { readMissed, readTick, readVisitor, type CallFigures, type Forced, type Tick } from '../model/types';
 import type { Env } from '../signal/env';
 import { EventStream, type StreamState } from '../signal/sse';
 import { extend, type History } from './history';
@@ -18,6 +18,8 @@ export interface Freezes {
 
 export class DemoWatch {
   readonly history = new Store<History>([]);
+  /** Share of the pictures that the demo's machine misses, once that is too many. */
+  readonly missed = new Store<number | null>(null);
   readonly #env: Env;
   readonly #events: EventStream;
   #visitor: number | null = null;
@@ -92,6 +94,7 @@ export class DemoWatch {
 
   #onEvent(event: string, value: unknown): void {
     if (event === 'visitor') this.#onVisitor(readVisitor(value));
+    if (event === 'slow') this.missed.set(readMissed(value));
     if (event !== 'tick') return;
     const tick = readTick(value);
     if (tick === null) return;

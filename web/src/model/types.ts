@@ -194,6 +194,11 @@ export function readVisitor(value: unknown): number | null {
   return figure(fields(value)?.['id']);
 }
 
+/** Share of the pictures that a machine missed, 0 to 1. */
+export function readMissed(value: unknown): number | null {
+  return figure(fields(value)?.['missed']);
+}
+
 export function readId(value: unknown): string | null {
   const id = fields(value)?.['id'];
   return typeof id === 'string' ? id : null;

@@ -38,10 +38,10 @@ impl Feed {
     /// # Errors
     /// If it cannot be opened.
     pub fn open(spec: &CameraSpec, clock: Clock) -> Result<Feed, CameraError> {
-        let stamped = matches!(spec, CameraSpec::Clip(_));
-        Ok(Feed {
-            stamped,
-            ..Feed::of(spec.open()?, clock)
+        let feed = Feed::of(spec.open()?, clock);
+        Ok(match spec {
+            CameraSpec::Clip(_) => feed.stamped(),
+            _ => feed,
         })
     }
 
@@ -53,6 +53,16 @@ impl Feed {
             clock,
             stamped: false,
             takers: Vec::new(),
+        }
+    }
+
+    /// Writes a stamp into every picture, with its number and time, by which it
+    /// can be told when it is seen again.
+    #[must_use]
+    pub fn stamped(self) -> Feed {
+        Feed {
+            stamped: true,
+            ..self
         }
     }
 
@@ -89,8 +99,8 @@ impl Feed {
             if self.camera.pace() == Pace::Caller {
                 due = wait_until(&self.clock, due) + interval;
             }
-            let taken_at = self.clock.now();
             let captured = self.camera.capture()?;
+            let taken_at = self.clock.now();
             let mut picture = captured.picture;
             if self.stamped {
                 let time_ms = self.clock.unix_millis(taken_at) as u32;

@@ -20,8 +20,9 @@ use weft_units::{Codec, MediaKind, Rate};
 use super::relay::{Relay, RelayHandle};
 use super::ride::{LinkName, Ride, RideState};
 use super::settings::{Setting, SettingTick};
+use super::shutter::Shutter;
 use crate::cli::DemoArgs;
-use crate::exit::{self, Failure};
+use crate::exit::Failure;
 use weft_endpoint::caller::{self, CallError, Command, News, PeerReport, Sending, ask};
 use weft_endpoint::connect::{ConnectError, connect};
 use weft_endpoint::links::{Links, Scope};
@@ -62,13 +63,18 @@ pub struct Call {
 pub struct DemoRun {
     pub ride: Ride,
     pub calls: Vec<Call>,
+    shutter: Shutter,
     viewer: Driver<Command>,
 }
 
 impl DemoRun {
     /// Builds links, calls and viewers, and publishes both calls.
-    pub fn build(args: &DemoArgs, clock: Clock, server: &ServerHandle) -> Result<DemoRun, Failure> {
-        let notices = exit::notices();
+    pub fn build(
+        args: &DemoArgs,
+        clock: Clock,
+        server: &ServerHandle,
+        notices: &Notices,
+    ) -> Result<DemoRun, Failure> {
         let target = *server
             .media_addresses()
             .first()
@@ -76,7 +82,8 @@ impl DemoRun {
         let camera: CameraSpec = format!("clip:{}", args.size)
             .parse()
             .map_err(Failure::usage)?;
-        let mut feed = Feed::open(&camera, clock).map_err(Failure::usage)?;
+        let (shutter, camera) = Shutter::before(camera.open().map_err(Failure::usage)?);
+        let mut feed = Feed::of(camera, clock).stamped();
         let own = signalling::Server {
             url: server.url.clone(),
             trust: Trust::Anybody,
@@ -105,7 +112,7 @@ impl DemoRun {
             let relays = start_relays(name, links, target, &start)?;
             let control = Arc::<VideoControl>::default();
             let open =
-                Links::check(specs(&relays), Scope::Named, &notices).map_err(Failure::machine)?;
+                Links::check(specs(&relays), Scope::Named, notices).map_err(Failure::machine)?;
             let sender =
                 caller::start(clock, open, sending, vec![control.clone()], notices.clone())
                     .map_err(Failure::machine)?;
@@ -148,8 +155,25 @@ impl DemoRun {
         Ok(DemoRun {
             ride,
             calls,
+            shutter,
             viewer,
         })
+    }
+
+    /// Good links, in nobody's hand.
+    pub fn reset_links(&mut self) {
+        self.ride = Ride::default();
+        self.apply(&self.ride.at(weft_units::Duration::ZERO));
+    }
+
+    /// Takes no pictures until [`DemoRun::wake`]; the calls stay up.
+    pub fn rest(&self) {
+        self.shutter.set_open(false);
+    }
+
+    /// Takes pictures again.
+    pub fn wake(&self) {
+        self.shutter.set_open(true);
     }
 
     /// Makes the links what the ride says.
@@ -189,10 +213,9 @@ impl DemoRun {
         self.calls.iter().find(|c| c.name == name)
     }
 
-    pub fn both_show_pictures(&self) -> bool {
-        self.calls
-            .iter()
-            .all(|c| c.watcher.look(|s| !s.all.is_empty()))
+    pub fn both_show_pictures_since(&self, since: weft_units::Instant) -> bool {
+        let newest = |call: &Call| call.watcher.look(|s| s.all.last().map(|s| s.at));
+        self.calls.iter().all(|c| newest(c) > Some(since))
     }
 
     pub fn end(self) {

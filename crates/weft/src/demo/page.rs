@@ -42,6 +42,8 @@ struct Inner {
     /// Whose hand is on a link.
     holds: BTreeMap<LinkName, VisitorId>,
     wishes: Vec<Wish>,
+    /// Share of the pictures that an encoder missed, once that was too many.
+    missed: Option<f64>,
 }
 
 /// Counts from one.
@@ -64,6 +66,8 @@ enum Message {
     Tick(String),
     /// After the ticks of before: who the page is.
     Visitor(VisitorId),
+    /// The machine is too slow: the share of the pictures that was missed.
+    Slow(f64),
 }
 
 impl Board {
@@ -88,9 +92,19 @@ impl Board {
             inner.history.pop_front();
         }
         inner.history.push_back(text.clone());
-        inner
-            .visitors
-            .retain(|_, visitor| visitor.try_send(Message::Tick(text.clone())).is_ok());
+        inner.tell(&Message::Tick(text));
+    }
+
+    /// This machine misses so large a share of its pictures that what the page
+    /// shows is its slowness.
+    pub fn tell_slow(&self, missed: f64) {
+        let mut inner = self.lock();
+        inner.missed = Some(missed);
+        inner.tell(&Message::Slow(missed));
+    }
+
+    pub fn is_watched(&self) -> bool {
+        !self.lock().visitors.is_empty()
     }
 
     /// What people did on the page since the last time.
@@ -112,6 +126,9 @@ impl Board {
         inner.came += 1;
         let id = inner.came;
         let _ = sender.try_send(Message::Visitor(id));
+        if let Some(missed) = inner.missed {
+            let _ = sender.try_send(Message::Slow(missed));
+        }
         inner.visitors.insert(id, sender);
         Visit {
             id,
@@ -141,6 +158,12 @@ impl Board {
 }
 
 impl Inner {
+    /// Whoever does not listen any more is forgotten.
+    fn tell(&mut self, message: &Message) {
+        self.visitors
+            .retain(|_, visitor| visitor.try_send(message.clone()).is_ok());
+    }
+
     fn restart(&mut self) {
         self.history.clear();
         self.holds.clear();
@@ -188,6 +211,10 @@ impl Message {
             Message::Visitor(id) => {
                 let text = serde_json::json!({ "id": id }).to_string();
                 Event::default().event("visitor").data(text)
+            }
+            Message::Slow(missed) => {
+                let text = serde_json::json!({ "missed": missed }).to_string();
+                Event::default().event("slow").data(text)
             }
         }
     }
@@ -313,6 +340,19 @@ mod tests {
         board.take_wishes();
         drop(other);
         assert_eq!(wishes_of(&board), [], "there is nothing left to let go");
+    }
+
+    #[test]
+    fn who_comes_late_hears_as_well_that_the_machine_is_too_slow() {
+        let board = Board::new();
+        let mut first = board.listen();
+        board.tell_slow(0.2);
+        let mut late = board.listen();
+        for visit in [&mut first, &mut late] {
+            let told = std::iter::from_fn(|| visit.receiver.try_recv().ok());
+            let slow = |m: Message| matches!(m, Message::Slow(missed) if missed == 0.2);
+            assert_eq!(told.filter(|m| slow(m.clone())).count(), 1);
+        }
     }
 
     #[test]

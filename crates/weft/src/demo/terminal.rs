@@ -78,6 +78,14 @@ impl Screen {
         let _ = stderr().write_all(text.as_bytes());
     }
 
+    /// Nobody watches; the figures that stand there are the last.
+    pub fn rest(&mut self) {
+        self.end();
+        if self.live {
+            complain!("nobody watches: the cameras rest until the page is opened");
+        }
+    }
+
     pub fn end(&mut self) {
         self.lines = 0;
     }
