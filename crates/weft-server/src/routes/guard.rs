@@ -82,7 +82,8 @@ fn is_of_loopback(authority: &str) -> bool {
 /// stand in it, and be as long as an address can be. Chosen by us.
 const MAX_WRITTEN: usize = 300;
 
-/// Writes down what was refused.
+/// Writes down what was refused. That a connection has ended already which
+/// somebody ends is no news: a page that is left does both.
 pub(super) async fn write_down(
     State(app): State<App>,
     ConnectInfo(peer): ConnectInfo<Peer>,
@@ -90,7 +91,11 @@ pub(super) async fn write_down(
     next: Next,
 ) -> Response {
     let from = Origin::new(peer, request.headers(), &Access::Everywhere).network;
+    let ends = request.method() == Method::DELETE;
     let response = next.run(request).await;
+    if ends && response.status() == StatusCode::NOT_FOUND {
+        return response;
+    }
     if let Some(Refusal(error)) = response.extensions().get() {
         app.hub.log().tell(|| Happened::Refused {
             status: response.status().as_u16(),

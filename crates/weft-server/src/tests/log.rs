@@ -57,6 +57,8 @@ fn who_comes_goes_and_is_refused_is_written_down_and_no_secret() {
         reason: "no path is left".to_owned(),
     });
     wait_for("it ended", || written.lock().unwrap().len() == 4);
+    let ended = format!("DELETE /whip/r/{}", resource.0);
+    request(rig.address(), &ended, &[bearer], "");
     let wrong = [
         ("authorization", "Bearer guessed"),
         ("x-forwarded-for", "192.0.2.7"),
