@@ -17,10 +17,10 @@ pub fn unknown_name<'a>(
         return format!("{what} `{found}` here: remove it");
     }
     let near = permitted.iter().map(|name| (distance(found, name), name));
-    // Chosen by us: a third of the letters may differ.
-    let near = near
-        .min()
-        .filter(|(d, _)| *d <= found.chars().count().div_ceil(3));
+    // Chosen by us: a third of the letters may differ, or the end be missing.
+    let near = near.min().filter(|(d, name)| {
+        *d <= found.chars().count().div_ceil(3) || (found.len() > 1 && name.starts_with(found))
+    });
     let hint = near.map(|(_, name)| format!("did you mean `{name}`?"));
     // Whoever misspelt one of many has no use for all of them.
     let list = (hint.is_none() || permitted.len() <= MANY)

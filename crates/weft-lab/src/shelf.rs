@@ -4,6 +4,8 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use weft_links::LinkSpec;
+
 use crate::names::unknown_name;
 use crate::scenario::{Scenario, ScenarioError};
 
@@ -120,6 +122,9 @@ pub fn find(name: &str) -> Result<Vec<Entry>, String> {
 /// There is no such file or set.
 #[must_use]
 pub fn unknown(name: &str) -> String {
+    if name.ends_with(".toml") {
+        return format!("there is no file `{name}`; `weft lab list` names what needs none");
+    }
     let entries = entries();
     let mut names: Vec<&str> = Vec::new();
     for entry in &entries {
@@ -151,6 +156,11 @@ pub fn comparison(links: &[String], streams: u32) -> Result<String, String> {
                 "--link {link}: write NAME=SPEC, such as wifi=rate=10mbit,delay=15ms"
             ));
         };
+        if LinkSpec::KEYS.contains(&name) {
+            return Err(format!(
+                "--link {link}: the link has no name: write for example wifi={link}"
+            ));
+        }
         if names.contains(&name) {
             return Err(format!(
                 "--link {link}: there is a link `{name}` already: give each a name of its own"

@@ -60,6 +60,20 @@ pub struct LineStep {
 }
 
 impl LinkSpec {
+    /// The keys of a link specification as text.
+    pub const KEYS: &[&str] = &[
+        "rate",
+        "trace",
+        "delay",
+        "loss",
+        "burst-loss",
+        "queue",
+        "jitter",
+        "aqm",
+        "ecn",
+        "burst",
+    ];
+
     /// A link of this capacity and one-way delay, without loss and jitter,
     /// and with the default queue.
     #[must_use]

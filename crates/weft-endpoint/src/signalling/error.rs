@@ -23,6 +23,16 @@ pub enum SignallingError {
         /// What the system says.
         error: String,
     },
+    /// No such host is known here, or there is no network to ask.
+    #[error(
+        "cannot find the host of {url}: {error}; is its name spelt right, and is there a network?"
+    )]
+    UnknownHost {
+        /// The root that was asked.
+        url: String,
+        /// What the system says.
+        error: String,
+    },
     /// Somebody answers who is not the server for all that is known.
     #[error("{url} does not prove who it is: {error}; {}", .fault.remedy())]
     Certificate {
@@ -121,7 +131,7 @@ impl SignallingError {
     #[must_use]
     pub fn is_passing(&self) -> bool {
         match self {
-            SignallingError::Unreachable { .. } => true,
+            SignallingError::Unreachable { .. } | SignallingError::UnknownHost { .. } => true,
             SignallingError::Refused { status, kind, .. } => {
                 // 403: not yet welcomed again by a server that was started anew. One
                 // of a kind is of a token, which will never do.
@@ -137,6 +147,7 @@ impl SignallingError {
     pub fn kind(&self) -> String {
         match self {
             SignallingError::Unreachable { .. } => "unreachable".to_owned(),
+            SignallingError::UnknownHost { .. } => "unknown host".to_owned(),
             other => other.to_string(),
         }
     }

@@ -275,6 +275,9 @@ impl Room {
             let error = "it speaks no TLS, try http://".to_owned();
             return SignallingError::Unreachable { url, error };
         }
+        if matches!(error, ureq::Error::HostNotFound) || words.contains("lookup address") {
+            return SignallingError::UnknownHost { url, error: words };
+        }
         let about_tls = matches!(error, ureq::Error::Rustls(_) | ureq::Error::Tls(_));
         match about_tls || words.contains("certificate") {
             true => SignallingError::Certificate {

@@ -5,6 +5,8 @@ use std::ops::Range;
 use weft_links::{LinkSpec, SpecError};
 use weft_session::{Policy, PolicyError};
 
+use crate::names::unknown_name;
+
 use super::links::Link;
 use super::place::{ScenarioError, Source, Text};
 
@@ -155,7 +157,13 @@ impl Items {
     ) -> ScenarioError {
         let guilty = error.key().and_then(|key| self.find(key));
         let span = guilty.map_or(whole, |(_, span)| span);
-        source.error(span, format!("link `{name}`: {error}"))
+        let words = match error {
+            SpecError::UnknownKey { key } => {
+                unknown_name("a link has no key", key, LinkSpec::KEYS.iter().copied())
+            }
+            error => error.to_string(),
+        };
+        source.error(span, format!("link `{name}`: {words}"))
     }
 
     /// A trace that stands for many.

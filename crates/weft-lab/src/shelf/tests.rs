@@ -63,6 +63,8 @@ fn links_of_the_command_line_are_a_scenario() {
     assert_eq!(scenario.variants[1].setup.flows[0].routes.len(), 1);
     let error = comparison(&["rate=10mbit".to_owned()], 1).unwrap_err();
     assert!(error.contains("NAME=SPEC"), "{error}");
+    let error = comparison(&["rate=10mbit,delay=15ms".to_owned()], 1).unwrap_err();
+    assert!(error.contains("wifi=rate=10mbit,delay=15ms"), "{error}");
     let twice = [links[0].clone(), "wifi=rate=5mbit".to_owned()];
     let error = comparison(&twice, 1).unwrap_err();
     assert!(error.contains("wifi=rate=5mbit") && error.contains("name of its own"));

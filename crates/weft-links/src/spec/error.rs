@@ -1,6 +1,4 @@
-use crate::{GeneratedError, TraceError};
-
-const KEYS: &str = "rate, trace, delay, loss, burst-loss, queue, jitter, aqm, ecn, burst";
+use crate::{GeneratedError, LinkSpec, TraceError};
 
 /// A link specification that cannot be used; the message names the place and
 /// the remedy.
@@ -13,7 +11,7 @@ pub enum SpecError {
         item: String,
     },
     /// No such key.
-    #[error("'{key}' is not a key of a link specification: the keys are {KEYS}")]
+    #[error("'{key}' is not a key of a link specification: the keys are {}", LinkSpec::KEYS.join(", "))]
     UnknownKey {
         /// What was written.
         key: String,

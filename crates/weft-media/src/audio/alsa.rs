@@ -87,10 +87,14 @@ impl Microphone for AlsaMicrophone {
 }
 
 fn open_error(name: &str, error: alsa::Error) -> MicrophoneError {
-    let kind = std::io::Error::from_raw_os_error(error.errno()).kind();
+    let cause = std::io::Error::from_raw_os_error(error.errno());
+    let kind = cause.kind();
     MicrophoneError::Open {
         name: format!("alsa:{name}"),
-        reason: error.to_string(),
+        reason: match kind {
+            std::io::ErrorKind::NotFound => "there is no such device".to_owned(),
+            _ => cause.to_string(),
+        },
         remedy: match kind {
             std::io::ErrorKind::PermissionDenied => {
                 "join the group `audio` (sudo usermod -aG audio $USER) and log in again"

@@ -33,7 +33,7 @@ fn what_is_wrong_is_told_with_line_column_and_remedy() {
             "queue=2bdp",
             "que=2bdp",
             "t.toml:6:8",
-            vec!["'que'", "queue"],
+            vec!["`que`", "did you mean `queue`?"],
         ),
         (
             "queue=2bdp",
