@@ -63,6 +63,11 @@ pub enum Notice {
         /// The file, which gets the sound.
         path: PathBuf,
     },
+    /// A recording has ended for which nobody sent anything.
+    NothingRecorded {
+        /// The file that there is not.
+        path: PathBuf,
+    },
     /// A file cannot be written any more; the call goes on.
     RecordingFailed(
         /// What the system says.
@@ -113,6 +118,11 @@ impl fmt::Display for Notice {
                 f,
                 "{}: they send H.264, which WebM cannot hold; only their sound is recorded (their \
                  pictures are if they send VP8)",
+                path.display()
+            ),
+            Notice::NothingRecorded { path } => write!(
+                f,
+                "{}: nobody sent anything, so there is no recording",
                 path.display()
             ),
             Notice::RecordingFailed(error) => {

@@ -226,7 +226,7 @@ impl Recording {
         self.failed.get_or_insert(error);
     }
 
-    /// Ends every file.
+    /// Ends every file, and says so if there is none.
     ///
     /// # Errors
     /// If not everything was written.
@@ -235,6 +235,10 @@ impl Recording {
             if let Err(error) = recorder.finish() {
                 self.on_failure(error);
             }
+        }
+        if self.used.is_empty() && self.failed.is_none() {
+            let path = self.path.clone();
+            self.notices.tell(Notice::NothingRecorded { path });
         }
         match self.failed {
             Some(error) => Err(RecordingError::Incomplete(error)),
