@@ -50,9 +50,13 @@ pub enum Command {
     Manual(crate::manual::ManualArgs),
 }
 
+const MEDIA: &str = "Cameras and sound";
+const RECEIVING: &str = "Receiving";
+const SERVER: &str = "Server";
+
 #[derive(Debug, Args)]
 pub struct DemoArgs {
-    /// No browser: receive the calls here and measure them
+    /// No browser: receive the calls here, and print what was measured (as JSON)
     #[arg(long)]
     pub headless: bool,
     /// End after so many seconds (default: run until Ctrl-C; headless: 60)
@@ -64,16 +68,6 @@ pub struct DemoArgs {
     /// Where the page is served
     #[arg(long, value_name = "ADDR", default_value = "127.0.0.1:8080", value_parser = listen)]
     pub listen: SocketAddr,
-    #[arg(long, value_name = "NAME", default_value_t, help = schedulers())]
-    pub scheduler: SchedulerKind,
-    /// What the call is spared first where its links cannot give everything: calm (still
-    /// pictures), pixels (coarse ones) or balanced
-    #[arg(long, value_name = "WHAT", default_value_t)]
-    pub prefer: Preference,
-    #[arg(long, value_name = "NAME", default_value_t, help = protections("the call over both links"))]
-    pub protection: ProtectionKind,
-    #[arg(long, value_name = "NAME", default_value_t, help = controllers())]
-    pub controller: ControllerKind,
     #[arg(
         help = format!("Video codec of both calls: {}", either(&video_codecs())),
         long,
@@ -85,6 +79,24 @@ pub struct DemoArgs {
     /// Size of the pictures: 360p, 720p or 1080p
     #[arg(long, value_name = "SIZE", default_value = "720p")]
     pub size: String,
+    #[command(flatten)]
+    pub expert: ExpertArgs,
+}
+
+/// What decides about packets, for who knows why.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Expert")]
+pub struct ExpertArgs {
+    #[arg(long, value_name = "NAME", default_value_t, help = schedulers())]
+    pub scheduler: SchedulerKind,
+    /// What the call is spared first where its links cannot give everything: calm (still
+    /// pictures), pixels (coarse ones) or balanced
+    #[arg(long, value_name = "WHAT", default_value_t)]
+    pub prefer: Preference,
+    #[arg(long, value_name = "NAME", default_value_t, help = protections())]
+    pub protection: ProtectionKind,
+    #[arg(long, value_name = "NAME", default_value_t, help = controllers())]
+    pub controller: ControllerKind,
 }
 
 /// What `join` and `call` send, and how.
@@ -92,6 +104,7 @@ pub struct DemoArgs {
 pub struct SendArgs {
     // Brackets would be links to rustdoc.
     #[arg(
+        help_heading = "Links",
         long = "link",
         help = "A link: [NAME=]INTERFACE or [NAME=]ADDRESS, and after commas metered, budget=2GB, \
                 weight=0.5, backup; repeat for each (default: every interface)",
@@ -99,6 +112,7 @@ pub struct SendArgs {
     )]
     pub links: Vec<LinkChoice>,
     #[arg(
+        help_heading = MEDIA,
         long = "camera",
         help = "A camera: clip[:SIZE][@FPS], /dev/videoN[:SIZE][@FPS] or FILE.y4m, SIZE being \
                 360p, 720p, 1080p or WIDTHxHEIGHT; with a name for the others in front as in \
@@ -107,12 +121,14 @@ pub struct SendArgs {
     )]
     pub cameras: Vec<NamedCamera>,
     #[arg(
+        help_heading = MEDIA,
         help = "Sound: alsa[:DEVICE], FILE.wav or tone",
         long,
         value_name = "SRC"
     )]
     pub mic: Option<MicrophoneSpec>,
     #[arg(
+        help_heading = MEDIA,
         help = format!(
             "Video codec: {}; of vp8 a server can leave out temporal layers for slow receivers",
             either(&video_codecs())
@@ -123,22 +139,12 @@ pub struct SendArgs {
         value_parser = video_codec
     )]
     pub codec: Codec,
-    #[arg(long, value_name = "NAME", default_value_t, help = schedulers())]
-    pub scheduler: SchedulerKind,
-    /// What the call is spared first where its links cannot give everything: calm (still
-    /// pictures), pixels (coarse ones) or balanced
-    #[arg(long, value_name = "WHAT", default_value_t)]
-    pub prefer: Preference,
-    #[arg(long, value_name = "NAME", default_value_t, help = protections("calls with peers that know them"))]
-    pub protection: ProtectionKind,
-    #[arg(long, value_name = "NAME", default_value_t, help = controllers())]
-    pub controller: ControllerKind,
     /// What gives way when the rate is low: maintain-framerate (smaller pictures),
     /// maintain-resolution (fewer), balanced or off
-    #[arg(long, value_name = "WHAT", default_value_t)]
+    #[arg(help_heading = MEDIA, long, value_name = "WHAT", default_value_t)]
     pub degradation: Degradation,
     /// Most that is sent over all links together, such as 4mbit or 800kbit
-    #[arg(long, value_name = "RATE", default_value = "4mbit", value_parser = rate)]
+    #[arg(help_heading = MEDIA, long, value_name = "RATE", default_value = "4mbit", value_parser = rate)]
     pub max_rate: Rate,
     /// Write statistics, a line of JSON each second, to this file
     #[arg(long, value_name = "FILE")]
@@ -149,6 +155,8 @@ pub struct SendArgs {
     /// The name that the others see
     #[arg(long, value_name = "NAME", default_value = "weft", value_parser = shown_name)]
     pub name: String,
+    #[command(flatten)]
+    pub expert: ExpertArgs,
 }
 
 #[derive(Debug, Args)]
@@ -165,23 +173,33 @@ pub struct JoinArgs {
     /// files beside it, each camera one with the sound. A file that is there already is left alone:
     /// the next free name is taken. Of those who send H.264, which WebM cannot
     /// hold, only the sound
-    #[arg(long, value_name = "FILE")]
+    #[arg(help_heading = RECEIVING, long, value_name = "FILE")]
     pub record: Option<PathBuf>,
     /// The server's bearer token
-    #[arg(long, value_name = "TOKEN", env = "WEFT_TOKEN", hide_env_values = true, value_parser = token)]
+    #[arg(help_heading = SERVER, long, value_name = "TOKEN", env = "WEFT_TOKEN", hide_env_values = true, value_parser = token)]
     pub token: Option<String>,
     /// Trust the certificates in this file (PEM): of an authority, or a copy of the server's own
-    #[arg(long, value_name = "FILE", conflicts_with = "insecure")]
+    #[arg(
+        help_heading = SERVER,
+        long,
+        value_name = "FILE",
+        conflicts_with = "insecure"
+    )]
     pub ca: Option<PathBuf>,
     /// Trust whoever answers, whatever the certificate: others on the way can listen in
-    #[arg(long)]
+    #[arg(help_heading = SERVER, long)]
     pub insecure: bool,
     /// Decode the pictures received, as a screen would show them: the statistics file then has
     /// their size and how long they took from the camera
-    #[arg(long, requires = "stats", conflicts_with = "send_only")]
+    #[arg(
+        help_heading = RECEIVING,
+        long,
+        requires = "stats",
+        conflicts_with = "send_only"
+    )]
     pub watch: bool,
     /// Only publish, receive nobody
-    #[arg(long, conflicts_with = "record")]
+    #[arg(help_heading = RECEIVING, long, conflicts_with = "record")]
     pub send_only: bool,
 }
 
@@ -204,10 +222,10 @@ impl SendArgs {
             own: OwnSources::default(),
             codec: self.codec,
             degradation: self.degradation,
-            scheduler: self.scheduler,
-            preference: self.prefer,
-            protection: self.protection,
-            controller: self.controller,
+            scheduler: self.expert.scheduler,
+            preference: self.expert.prefer,
+            protection: self.expert.protection,
+            controller: self.expert.controller,
             max_rate: self.max_rate,
         }
     }
@@ -224,10 +242,10 @@ fn schedulers() -> String {
     format!("Which packets go over which path: {}", either(&names))
 }
 
-fn protections(of: &str) -> String {
+fn protections() -> String {
     let names = ProtectionKind::ALL.map(ProtectionKind::name);
     format!(
-        "How many repair packets there are, of {of}: {}",
+        "How many repair packets there are, for peers that know them: {}",
         either(&names)
     )
 }

@@ -35,7 +35,7 @@ fn the_contract_of_join_is_understood() {
         .map(|c| c.name.as_deref())
         .collect();
     assert_eq!(names, [None, Some("Rear")]);
-    assert_eq!(args.send.scheduler, SchedulerKind::Duplicate);
+    assert_eq!(args.send.expert.scheduler, SchedulerKind::Duplicate);
     assert_eq!(args.send.max_rate, Rate::from_mbps(4));
     assert_eq!(args.send.degradation, Degradation::MaintainFrameRate);
 }

@@ -96,15 +96,20 @@ impl DemoRun {
         let mut calls = Vec::new();
         let plain: &[LinkName] = &[LinkName::Wifi];
         let plans = [
-            (WEFT, &LinkName::ALL[..], args.scheduler, args.protection),
+            (
+                WEFT,
+                &LinkName::ALL[..],
+                args.expert.scheduler,
+                args.expert.protection,
+            ),
             (SINGLE, plain, SchedulerKind::Single, ProtectionKind::None),
         ];
         for (name, links, scheduler, protection) in plans {
             let sending = Sending {
                 scheduler,
-                preference: args.prefer,
+                preference: args.expert.prefer,
                 protection,
-                controller: args.controller,
+                controller: args.expert.controller,
                 codec: args.codec,
                 max_rate: MAX_RATE,
                 cname: name.to_owned(),
@@ -142,9 +147,9 @@ impl DemoRun {
                 watcher,
                 encoding,
                 scheduler,
-                preference: args.prefer,
+                preference: args.expert.prefer,
                 protection,
-                controller: args.controller,
+                controller: args.expert.controller,
                 sender,
             });
         }
