@@ -31,6 +31,7 @@ describe('figures', () => {
     expect(bounds([3, 9.1])).toEqual([0, 10]);
     expect(bounds([23.1, 26.4])).toEqual([23, 27]);
     expect(bounds([4, 4])).toEqual([0, 8]);
+    expect(bounds([29.9, 30])).toEqual([28, 32]);
     expect(bounds([-0.4, 0.3])).toEqual([-0.4, 0.4]);
     expect(bounds([])).toEqual([0, 1]);
     expect(niceStep(0.3)).toBe(0.5);

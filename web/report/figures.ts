@@ -47,7 +47,10 @@ export function seconds(value: number): string {
   return `${number(value)} s`;
 }
 
-/** A scale that holds the values, round at the ends; from zero unless that leaves most of it empty. */
+/** Least part of the values that a scale spans: what differs by less is not told from each other by eye. Chosen by us. */
+const LEAST = 0.1;
+
+/** A scale that holds the values, round at the ends; from zero unless that leaves most of it empty, and not so fine that noise fills it. */
 export function bounds(values: readonly number[]): readonly [number, number] {
   const finite = values.filter((value) => Number.isFinite(value));
   if (finite.length === 0) return [0, 1];
@@ -56,6 +59,8 @@ export function bounds(values: readonly number[]): readonly [number, number] {
   if (low > 0 && low < EMPTY * high) low = 0;
   if (high < 0 && high > EMPTY * low) high = 0;
   if (!(low < high)) return low > 0 ? [0, high * 2] : [Math.min(low, 0), 1];
+  const wider = (LEAST * Math.max(Math.abs(low), Math.abs(high)) - (high - low)) / 2;
+  if (wider > 0) [low, high] = [low - wider, high + wider];
   const step = niceStep((high - low) / 4);
   return [Math.floor(low / step + 1e-9) * step, Math.ceil(high / step - 1e-9) * step];
 }

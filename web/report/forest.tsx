@@ -14,10 +14,16 @@ interface ForestProps {
   readonly systems: readonly string[];
   /** The value of each seed, by system. */
   readonly values: (system: string) => readonly (number | null)[];
-  readonly baseline: string | null;
+  readonly compared: Compared | null;
 }
 
-export function Forest({ metric, of, rows, systems, values, baseline }: ForestProps) {
+/** The system that others are compared with, and what it is. */
+export interface Compared {
+  readonly system: string;
+  readonly as: 'baseline' | 'best single link';
+}
+
+export function Forest({ metric, of, rows, systems, values, compared }: ForestProps) {
   const scale = (value: number): number => scaled(metric.name, value);
   const estimates = rows.flatMap((row) => [row.mean, row.ci95[0] ?? row.mean, row.ci95[1] ?? row.mean]);
   const seeds = rows.flatMap((row) => values(row.system).filter((v) => v !== null));
@@ -37,7 +43,7 @@ export function Forest({ metric, of, rows, systems, values, baseline }: ForestPr
           <div class="forest-row" key={row.system}>
             <span class="forest-name" title={row.system}>
               {row.system}
-              {row.system === baseline && <span class="quiet"> baseline</span>}
+              {row.system === compared?.system && <span class="quiet"> {compared.as}</span>}
             </span>
             <Track row={row} look={lookOf(systems.indexOf(row.system))} seeds={values(row.system)} place={place} zero={low < 0 && high > 0 ? place(0) : null} />
             <span class="forest-value">

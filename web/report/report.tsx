@@ -6,7 +6,7 @@ import { Conditions } from './conditions';
 import { Distributions } from './cdf';
 import { shownSeeds, split, withSeed, type Data, type Side } from './data';
 import { number, seconds } from './figures';
-import { Forest } from './forest';
+import { Forest, type Compared } from './forest';
 import { foremost } from './headline';
 import { anyInside, Inside } from './inside-view';
 import { usePalette } from './look';
@@ -158,7 +158,7 @@ function Forests({ data, names }: OfMetrics) {
             rows={data.results.filter((row) => row.metric === name)}
             systems={systems}
             values={(system) => data.values[system]?.[name] ?? []}
-            baseline={data.sides === undefined ? baselineOf(data, name) : null}
+            compared={data.sides === undefined ? comparedWith(data, name) : null}
           />
         );
       })}
@@ -257,9 +257,11 @@ function Fold({ open, label, children }: { open: boolean; label: string; childre
   );
 }
 
-/** The system that others are compared with by this metric, under its name here. */
-function baselineOf(data: Data, metric: string): string | null {
-  return data.differences.find((each) => each.metric === metric)?.baseline ?? null;
+/** The system that others are compared with by this metric, under its name here, and why that one. */
+function comparedWith(data: Data, metric: string): Compared | null {
+  const system = data.differences.find((each) => each.metric === metric)?.baseline;
+  if (system === undefined) return null;
+  return { system, as: data.scenario.baseline === null && data.worse_than_single.length > 0 ? 'best single link' : 'baseline' };
 }
 
 /** What differences are to, in words. */

@@ -1,6 +1,7 @@
 // Before one joins: how one will be seen and heard, and under which name.
 
 import { useState } from 'preact/hooks';
+import type { Problem } from '../model/problem';
 import type { May } from '../signal/access';
 import { Field } from '../view/field';
 import { Brand, Notice, Picture } from '../view/parts';
@@ -59,7 +60,7 @@ function Preview({ own }: { readonly own: OwnMedia }) {
     <section class="preview" aria-label="How the others will see you">
       <div class="tile">
         <Picture stream={own.cameraOn ? own.stream : null} label="Your own picture" muted mirrored />
-        {!own.cameraOn && <p class="veil">{own.stream === null ? 'Your browser asks for camera and microphone. You can also just watch.' : 'Your camera is off.'}</p>}
+        {!own.cameraOn && <p class="veil">{own.stream === null ? absence(own.problem) : 'Your camera is off.'}</p>}
       </div>
       {own.problem !== null && <Notice problem={own.problem} action={{ label: 'Try again', run: own.ask }} />}
       <div class="controls">
@@ -72,6 +73,11 @@ function Preview({ own }: { readonly own: OwnMedia }) {
       </div>
     </section>
   );
+}
+
+/** Why there is neither picture nor sound of oneself. */
+function absence(problem: Problem | null): string {
+  return problem === null ? 'Your browser asks for camera and microphone. You can also just watch.' : 'Without them you can still watch and listen.';
 }
 
 function Menu({ label, choice }: { readonly label: string; readonly choice: Choice }) {
