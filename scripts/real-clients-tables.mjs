@@ -1,0 +1,171 @@
+#!/usr/bin/env node
+// Tables of what `weft lab run campaigns/real-clients.toml --out DIR` has left,
+// clients against one TCP flow, the thesis's experiments, and simulator against
+// emulator.
+//
+//   node scripts/real-clients-tables.mjs DIR docs/results/real-clients.md
+//
+// writes those into the file of which there is something in DIR, each between
+// its own mark and the next one.
+
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+import { order, summaries } from './results.mjs';
+
+const mark = (part) => `<!-- ${part}: written by scripts/real-clients-tables.mjs -->`;
+
+/** Metrics with their titles and digits. */
+const AGAINST_TCP = [
+  ['throughput_mbps.call', 'media, Mbit/s', 2],
+  ['goodput_mbps.download', 'TCP, Mbit/s', 2],
+  ['queue_ms_mean', 'queue, ms', 0],
+  ['queue_ms_p95', 'queue p95, ms', 0],
+  ['fps', 'fps', 1],
+  ['height_px', 'lines', 0],
+  ['freeze_count', 'freezes', 1],
+  ['freeze_s', 'frozen, s', 1],
+  ['e2e_ms_mean', 'latency, ms', 0],
+  ['loss.call', 'lost', 3],
+];
+const GCC = [
+  ['throughput_mbps', 'Mbit/s, all calls', 2],
+  ['throughput_mbps.tcp', 'TCP, Mbit/s', 2],
+  ['utilisation', 'utilisation', 2],
+  ['convergence_s', 'convergence, s', 1],
+  ['queue_ms_mean', 'queue, ms', 0],
+  ['queue_ms_p95', 'queue p95, ms', 0],
+  ['fps', 'fps', 1],
+  ['freeze_s', 'frozen, s', 1],
+  ['jain_index', "Jain's index", 2],
+];
+/** The system of the simulator that stands for a client. */
+const SIMULATED = { weft: 'weft', chromium: 'webrtc' };
+
+const [folder, file] = process.argv.slice(2);
+if (file === undefined) {
+  console.error('usage: real-clients-tables.mjs DIR FILE: DIR is what `weft lab run campaigns/real-clients.toml --out DIR` has written');
+  process.exit(2);
+}
+
+const line = (cells) => `| ${cells.join(' | ')} |\n`;
+const head = (titles) => line(titles) + `|${'---|'.repeat(titles.length)}\n`;
+
+/** `weft (tcp cubic, line SPEC)`: the system, and the values that were varied. */
+function parts(system) {
+  const [, name, varied = ''] = /^(.*?)(?: \((.*)\))?$/.exec(system);
+  return { name, varied };
+}
+
+/** Rate, TCP and queue of the values of `real/against-tcp`. */
+function placeOf(varied) {
+  const [, tcp, spec] = /^tcp (\S+), line (\S+)$/.exec(varied);
+  const keys = Object.fromEntries(spec.split(',').map((item) => item.split('=')));
+  return [keys.rate.replace('mbit', ''), tcp, keys.aqm ?? keys.queue];
+}
+
+const systemsOf = (summary) => [...new Set(summary.results.map((row) => row.system))];
+const rowOf = (summary, metric, system) => summary?.results.find((row) => row.metric === metric && row.system === system);
+
+/** Mean and half of the 95 % interval. */
+function told(row, digits) {
+  if (row === undefined) return '-';
+  const [low, high] = row.ci95;
+  return row.mean.toFixed(digits) + (low === null || high === null ? '' : ` ±${((high - low) / 2).toFixed(digits)}`);
+}
+
+/** In how many runs of a system the machine was too slow, and the worst. */
+function doubts(summary, system) {
+  // What is true of every run is said without them.
+  const notes = summary.notes.filter((note) => note.startsWith(`${system}, seed `) || !/, seed \d+: /.test(note));
+  const found = (pattern) => notes.flatMap((note) => pattern.exec(note)?.[1] ?? []).map(Number);
+  const sum = (numbers) => numbers.reduce((whole, each) => whole + each, 0);
+  const late = found(/packets were up to ([\d.]+) ms late/);
+  const untaken = found(/(\d+) packets were lost before the emulator could take them/);
+  const unlogged = found(/(\d+) packets are missing from the log/);
+  const limited = found(/the processor limited the pictures for ([\d.]+) s/);
+  return [
+    late.length > 0 && `${late.length} late (${Math.max(...late).toFixed(0)} ms)`,
+    untaken.length > 0 && `${untaken.length} not taken (${sum(untaken)} packets)`,
+    unlogged.length > 0 && `${unlogged.length} not written down (${sum(unlogged)} packets)`,
+    limited.length > 0 && `${limited.length} short of processor`,
+  ].filter(Boolean).join(', ') || '-';
+}
+
+function againstTcp() {
+  const at = join(folder, 'against-tcp');
+  const clients = existsSync(at) ? readdirSync(at).filter((name) => name !== 'simulated').sort(order) : [];
+  if (clients.length === 0) return '';
+  const [simulated] = existsSync(join(at, 'simulated')) ? summaries(join(at, 'simulated')) : [];
+  const lines = clients.flatMap((client) => summaries(join(at, client)).flatMap((summary) => systemsOf(summary).map((system) => {
+    const { varied } = parts(system);
+    const place = placeOf(varied);
+    const cells = AGAINST_TCP.map(([metric, , digits]) => {
+      const here = told(rowOf(summary, metric, system), digits);
+      const there = rowOf(simulated, metric, `${SIMULATED[client]} (${varied})`);
+      return there === undefined || here === '-' ? here : `${here} (${there.mean.toFixed(digits)})`;
+    });
+    const { n } = rowOf(summary, 'throughput_mbps.call', system);
+    return [...place, client, n, ...cells, doubts(summary, system)];
+  })));
+  lines.sort((a, b) => order(a.slice(0, 4).join(' '), b.slice(0, 4).join(' ')));
+  return '### A call against one TCP flow\n\nRound trip 50 ms, 360p, while both run; CoDel and FQ-CoDel with room for 10 BDP. In brackets what the simulator says of weft, and, beside Chromium, of plain WebRTC.\n\n'
+    + head(['Mbit/s', 'TCP', 'queue', 'client', 'runs', ...AGAINST_TCP.map(([, title]) => title), 'doubts'])
+    + lines.map(line).join('');
+}
+
+/** What was published of a metric; of the calls together, where there is one. A requirement is no measurement. */
+function publishedOf(summary, metric, system) {
+  const isIt = (each) => [metric, `${metric}.call`].includes(each.metric) && each.system === system;
+  return summary.published.find((each) => isIt(each) && (each.published ?? null) !== null && !each.source.includes('requirement'))?.published;
+}
+
+function gcc() {
+  const at = join(folder, 'gcc');
+  if (!existsSync(at)) return '';
+  const lines = summaries(at).flatMap((summary) => systemsOf(summary).map((system) => {
+    const { varied } = parts(system);
+    const cells = GCC.map(([metric, , digits]) => {
+      const here = told(rowOf(summary, metric, system), digits);
+      const published = publishedOf(summary, metric, system);
+      return published === undefined || here === '-' ? here : `${here} (${published.toFixed(digits)})`;
+    });
+    return [summary.scenario + (varied === '' ? '' : ` (${varied})`), summary.seeds.length, ...cells, doubts(summary, system)];
+  }));
+  return "### The thesis's experiments with Chromium\n\nIn brackets what was published of the browser of 2013 to 2016.\n\n"
+    + head(['experiment', 'runs', ...GCC.map(([, title]) => title), 'doubts'])
+    + lines.map(line).join('');
+}
+
+function simulatorAgainstEmulator() {
+  const at = join(folder, 'converge');
+  if (!existsSync(at)) return '';
+  const lines = readdirSync(at).sort(order).flatMap((name) => {
+    const found = join(at, name, 'disagreements.json');
+    if (!existsSync(found)) return [];
+    const [emulated] = summaries(join(at, name, 'emu'));
+    return JSON.parse(readFileSync(found, 'utf8')).map((each) => [
+      emulated.scenario, each.system, emulated.seeds.length, each.metric, each.sim.toFixed(3), each.emu.toFixed(3),
+      each.relative === null ? '-' : `${(each.relative * 100).toFixed(0)} %`, each.agrees ? '' : '**apart**', doubts(emulated, each.system),
+    ]);
+  });
+  return '### Simulator against emulator\n\nThe two cellular links of [Converge](../protocol/scheduler-converge.md), one camera, `--client weft`.\n\n'
+    + head(['scenario', 'system', 'seeds', 'metric', 'simulator', 'emulator', 'difference', '', 'doubts'])
+    + lines.map(line).join('');
+}
+
+const PARTS = { 'against-tcp': againstTcp(), gcc: gcc(), converge: simulatorAgainstEmulator() };
+
+let page = readFileSync(file, 'utf8');
+for (const [part, text] of Object.entries(PARTS)) {
+  if (text === '') continue;
+  const from = page.indexOf(mark(part));
+  if (from < 0) {
+    console.error(`${file} has no line ${mark(part)}: add it where the table is to begin`);
+    process.exit(2);
+  }
+  const start = from + mark(part).length;
+  const next = page.indexOf('\n<!-- ', start);
+  page = `${page.slice(0, start)}\n\n${text}${next < 0 ? '' : page.slice(next)}`;
+}
+writeFileSync(file, page);
