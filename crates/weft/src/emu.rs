@@ -1,8 +1,9 @@
-//! `weft emu`: the emulator by itself, for other people's programs, and the
-//! programs of modelled applications.
+//! `weft emu`: the emulator by itself, for other people's programs, and programs
+//! that it runs itself: modelled applications, and a caller of browsers.
 
 mod app;
 pub mod args;
+mod call;
 mod far;
 
 use std::ffi::OsString;
@@ -40,6 +41,7 @@ pub fn run(args: EmuArgs) -> Result<(), Failure> {
     match args.command {
         EmuCommand::Shell(args) => shell(&args),
         EmuCommand::App(args) => app::app(args),
+        EmuCommand::Call(args) => call::call(&args.send),
     }
 }
 

@@ -9,6 +9,8 @@ use weft_lab::engine::emu::{App, Role};
 use weft_links::{LinkSpec, MediumSpec};
 use weft_units::Rate;
 
+use crate::cli::SendArgs;
+
 #[derive(Debug, Args)]
 pub struct EmuArgs {
     #[command(subcommand)]
@@ -23,6 +25,22 @@ pub enum EmuCommand {
     /// One end of an application's model over UDP, as `weft lab run` starts it
     #[command(after_help = APP_HELP, after_long_help = APP_HELP)]
     App(AppArgs),
+    /// The sender of a call straight to another program, as `weft lab run` starts it
+    #[command(after_help = CALL_HELP, after_long_help = CALL_HELP)]
+    Call(CallArgs),
+}
+
+const CALL_HELP: &str = "\
+It speaks the lines of clients/README.md: it makes the offer, takes the other end's answer, and ends \
+with its input. With a browser at the other end, by hand:
+
+  node clients/pair.mjs 10 weft emu call --link 127.0.0.1 --camera clip:360p \
+    -- node clients/chromium/main.mjs --role callee";
+
+#[derive(Debug, Args)]
+pub struct CallArgs {
+    #[command(flatten)]
+    pub send: SendArgs,
 }
 
 const APP_HELP: &str = "\

@@ -96,7 +96,7 @@ pub struct RunArgs {
     /// Where it runs: in virtual time, or with real packets
     #[arg(long, value_name = "ENGINE", value_parser = engines(), default_value_t = Engines::default())]
     pub engine: Engines,
-    /// What is tested: weft, chromium, pion, aiortc, baresip or exec:CMD (a shell command); model
+    /// What is tested: weft, weft-call (straight to a browser), chromium, pion, aiortc, baresip or exec:CMD (a shell command); model
     /// where all calls are of applications that have one. Real programs need the engine emu
     #[arg(long, value_name = "CLIENT", default_value = "weft")]
     pub client: Client,

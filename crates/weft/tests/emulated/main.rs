@@ -149,6 +149,47 @@ fn two_browsers_call_each_other() {
 }
 
 #[test]
+fn weft_calls_a_browser_over_two_links() {
+    where_the_machine_keeps_up(|| {
+        if !can_emulate()
+            || !has("node")
+            || !(has("chromium") || std::env::var("WEFT_CHROMIUM").is_ok())
+        {
+            return;
+        }
+        let arguments = ["calm/driving", "--engine", "emu", "--client", "weft-call"];
+        let steady = [
+            "--systems",
+            "balanced",
+            "--seeds",
+            "1",
+            "--duration",
+            "10",
+            BUSY,
+            "--json",
+            "--set",
+            "links.verizon={spec=\"rate=6mbit,delay=20ms\"}",
+            "--set",
+            "links.tmobile={spec=\"rate=6mbit,delay=30ms\"}",
+            "--set",
+            "flows.call.resolution=360p",
+            "--set",
+            "metrics=[\"fps\",\"e2e_ms_mean\",\"throughput_mbps\",\"utilisation.tmobile\"]",
+        ];
+        let ran = weft(&[&arguments[..], &steady].concat(), &[]);
+        assert_eq!(ran.status, Some(0), "{}", ran.errors);
+        let summary = parsed(&ran);
+        let fps = value(&summary, "fps");
+        assert!((10.0..=31.0).contains(&fps), "{fps} frames a second");
+        // From the camera to the browser's screen, by the numbers in the pictures.
+        let latency = value(&summary, "e2e_ms_mean");
+        assert!((25.0..500.0).contains(&latency), "{latency} ms");
+        let second = value(&summary, "utilisation.tmobile");
+        assert!(second > 0.01, "{second} of the second link is used");
+    });
+}
+
+#[test]
 fn simulator_and_emulator_are_compared() {
     where_the_machine_keeps_up(|| {
         if !can_emulate() {

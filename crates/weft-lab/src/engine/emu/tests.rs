@@ -26,7 +26,9 @@ fn clients_are_written_as_they_are_read() {
     ] {
         let error = text.parse::<Client>().unwrap_err().to_string();
         assert!(
-            error.contains("write weft, chromium, pion, aiortc, baresip, model or exec:COMMAND"),
+            error.contains(
+                "write weft, weft-call, chromium, pion, aiortc, baresip, model or exec:COMMAND"
+            ),
             "{error}"
         );
     }
@@ -37,7 +39,7 @@ fn an_oracle_is_refused() {
     let text =
         "title = \"t\"\nduration = \"10s\"\nlinks.a = \"rate=5mbit\"\nflows.call.kind = \"call\"";
     let floor = Scenario::parse("t.toml", text, &["systems=[\"floor\"]".to_owned()]).unwrap();
-    for client in [Client::Weft, Client::Chromium] {
+    for client in [Client::Weft, Client::WeftCall, Client::Chromium] {
         let error = limits::check(&floor.variants[0].setup, &client).unwrap_err();
         let error = error.to_string();
         assert!(error.contains("flow `call` is the floor"), "{error}");

@@ -25,7 +25,7 @@ pub fn jobs(
         };
         one_camera(client, &setup.name, side)?;
         let mut command = program.to_vec();
-        command.extend(arguments(end, side, &call.caller, files)?);
+        command.extend(arguments(end, call, files)?);
         jobs.push(Job {
             flow,
             end,
@@ -40,7 +40,11 @@ pub fn jobs(
     Ok(jobs)
 }
 
-fn one_camera(client: &str, flow: &str, side: &SideSetup) -> Result<(), EngineError> {
+/// Clients that film with one camera cannot make a call of several.
+///
+/// # Errors
+/// If it has several, with the remedy.
+pub fn one_camera(client: &str, flow: &str, side: &SideSetup) -> Result<(), EngineError> {
     if side.cameras.len() <= 1 {
         return Ok(());
     }
@@ -51,21 +55,24 @@ fn one_camera(client: &str, flow: &str, side: &SideSetup) -> Result<(), EngineEr
     )))
 }
 
-fn arguments(
+/// What an end is told.
+///
+/// # Errors
+/// When there is no film for its camera.
+pub fn arguments(
     end: End,
-    side: &SideSetup,
-    caller: &SideSetup,
+    call: &CallSetup,
     files: &CallFiles<'_>,
 ) -> Result<Vec<String>, EngineError> {
-    let role = match end {
-        End::Source => "caller",
-        End::Sink => "callee",
+    let (role, side) = match end {
+        End::Source => ("caller", &call.caller),
+        End::Sink => ("callee", &call.callee),
     };
     let mut words = vec!["--role".to_owned(), role.to_owned()];
     let mut add = |name: &str, value: String| words.extend([name.to_owned(), value]);
     add("--scratch", files.scratch.display().to_string());
     // What receives has no camera of its own, and says what it expects.
-    let camera = side.cameras.first().or(caller.cameras.first());
+    let camera = side.cameras.first().or(call.caller.cameras.first());
     if let Some(camera) = camera {
         let ((width, height), fps) = film(&camera.source);
         add("--size", format!("{width}x{height}"));

@@ -7,6 +7,7 @@ mod programs;
 pub mod scratch;
 mod several;
 pub mod weft;
+mod weft_call;
 
 use std::fmt;
 use std::str::FromStr;
@@ -24,6 +25,8 @@ use several::Several;
 pub enum Client {
     /// weft itself: `weft join` at both ends, a server at the far one.
     Weft,
+    /// weft's sender straight to a browser, which watches.
+    WeftCall,
     /// Two browsers.
     Chromium,
     /// Two endpoints of Pion, with its congestion control.
@@ -44,7 +47,7 @@ pub enum Client {
 /// There is no such client.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error(
-    "there is no client `{0}`: write weft, chromium, pion, aiortc, baresip, model or exec:COMMAND; \
+    "there is no client `{0}`: write weft, weft-call, chromium, pion, aiortc, baresip, model or exec:COMMAND; \
      with another one for a flow, chromium,FLOW=pion"
 )]
 pub struct UnknownClient(String);
@@ -59,6 +62,7 @@ impl FromStr for Client {
         }
         match (text, command) {
             ("weft", _) => Ok(Client::Weft),
+            ("weft-call", _) => Ok(Client::WeftCall),
             ("chromium", _) => Ok(Client::Chromium),
             ("pion", _) => Ok(Client::Pion),
             ("aiortc", _) => Ok(Client::Aiortc),
@@ -99,6 +103,7 @@ impl Client {
     pub fn name(&self) -> &'static str {
         match self {
             Client::Weft => "weft",
+            Client::WeftCall => "weft-call",
             Client::Chromium => "chromium",
             Client::Pion => "pion",
             Client::Aiortc => "aiortc",
@@ -153,6 +158,10 @@ impl Client {
     fn program(&self) -> Result<Option<Vec<String>>, EngineError> {
         let words = match self {
             Client::Weft | Client::Model | Client::Exec(_) | Client::Several(_) => return Ok(None),
+            Client::WeftCall => {
+                weft::binary()?;
+                return Client::Chromium.program();
+            }
             Client::Chromium | Client::Baresip => vec![
                 "node".to_owned(),
                 folder()?
@@ -196,6 +205,10 @@ impl Client {
                 .of_flow(&setup.name)
                 .jobs((flow, setup, call), ends, files),
             Client::Weft => weft::jobs((flow, call), ends, files.scratch),
+            Client::WeftCall => {
+                let browser = self.program()?.unwrap_or_default();
+                weft_call::jobs(&browser, (flow, setup, call), ends, files)
+            }
             Client::Exec(command) => Ok(exec::jobs(command, flow, ends)),
             // Refused before.
             Client::Model => Ok(Vec::new()),

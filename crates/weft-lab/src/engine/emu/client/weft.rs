@@ -92,7 +92,8 @@ pub fn binary() -> Result<String, EngineError> {
     Ok(path.display().to_string())
 }
 
-fn sending(side: &SideSetup, links: &[String]) -> Vec<String> {
+/// The options of what is sent, and over which links.
+pub fn sending(side: &SideSetup, links: &[String]) -> Vec<String> {
     let mut words = Vec::new();
     let mut add = |name: &str, value: String| words.extend([name.to_owned(), value]);
     links.iter().for_each(|link| add("--link", link.clone()));
