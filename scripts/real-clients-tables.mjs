@@ -8,10 +8,10 @@
 // writes those into the file of which there is something in DIR, each between
 // its own mark and the next one.
 
-import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-import { order, summaries } from './results.mjs';
+import { order, replacePart, summaries } from './results.mjs';
 
 const mark = (part) => `<!-- ${part}: written by scripts/real-clients-tables.mjs -->`;
 
@@ -156,16 +156,6 @@ function simulatorAgainstEmulator() {
 
 const PARTS = { 'against-tcp': againstTcp(), gcc: gcc(), converge: simulatorAgainstEmulator() };
 
-let page = readFileSync(file, 'utf8');
 for (const [part, text] of Object.entries(PARTS)) {
-  if (text === '') continue;
-  const from = page.indexOf(mark(part));
-  if (from < 0) {
-    console.error(`${file} has no line ${mark(part)}: add it where the table is to begin`);
-    process.exit(2);
-  }
-  const start = from + mark(part).length;
-  const next = page.indexOf('\n<!-- ', start);
-  page = `${page.slice(0, start)}\n\n${text}${next < 0 ? '' : page.slice(next)}`;
+  if (text !== '') replacePart(mark(part), file, text);
 }
-writeFileSync(file, page);

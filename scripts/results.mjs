@@ -40,3 +40,16 @@ export function replaceBehind(mark, file, text) {
   }
   writeFileSync(file, `${before}${mark}\n\n${text}`);
 }
+
+/** Puts a text between this line of a file and its next line of the kind, or its end. */
+export function replacePart(mark, file, text) {
+  const page = readFileSync(file, 'utf8');
+  const from = page.indexOf(mark);
+  if (from < 0) {
+    console.error(`${file} has no line ${mark}: add it where the table is to begin`);
+    process.exit(2);
+  }
+  const start = from + mark.length;
+  const next = page.indexOf('\n<!-- ', start);
+  writeFileSync(file, `${page.slice(0, start)}\n\n${text}${next < 0 ? '' : page.slice(next)}`);
+}
