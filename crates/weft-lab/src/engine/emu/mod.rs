@@ -126,6 +126,7 @@ impl Engine for Emulator {
         let doubt = self.doubt(&report)?;
         logs.extend(self.statistics(setup, began_ms)?);
         let mut notes = application::notes(setup, &logs);
+        notes.extend(setup.flows.iter().filter_map(traffic::note));
         notes.extend(packets.and_then(missing));
         notes.extend(report.refused());
         notes.extend(doubt);

@@ -74,6 +74,22 @@ pub fn lacking(kind: &FlowKind) -> Option<&'static str> {
     }
 }
 
+/// What the kernel does its own way, whatever the flow says.
+#[must_use]
+pub fn note(setup: &FlowSetup) -> Option<String> {
+    let queues = match &setup.kind {
+        FlowKind::Tcp(tcp) => tcp.small_queues,
+        _ => None,
+    };
+    queues.map(|_| {
+        format!(
+            "flow `{}`: small-queues is what the simulator's TCP does; the kernel keeps its own \
+             queues short by its own rules",
+            setup.name
+        )
+    })
+}
+
 struct Traffic<'a> {
     flow: usize,
     ends: &'a Ends,

@@ -100,3 +100,17 @@ fn what_the_kernel_lacks_is_named_with_the_remedy() {
         "{text}"
     );
 }
+
+#[test]
+fn small_queues_that_the_kernel_is_not_told_of_are_a_note() {
+    let flow = |small_queues| {
+        let tcp = TcpSetup {
+            small_queues,
+            ..TcpSetup::long_lived(CongestionKind::Cubic)
+        };
+        FlowSetup::new("load", Route::forward(&[0]), FlowKind::Tcp(tcp))
+    };
+    assert_eq!(note(&flow(None)), None);
+    let told = note(&flow(Some(Duration::from_millis(4)))).unwrap();
+    assert!(told.starts_with("flow `load`: small-queues"), "{told}");
+}
