@@ -17,10 +17,7 @@ const WEBRTC: &str = "webrtc";
 #[must_use]
 pub fn as_seen_by(client: &Client, scenario: &Scenario) -> Scenario {
     let mut scenario = scenario.clone();
-    if matches!(
-        client.main(),
-        Client::Weft | Client::WeftCall | Client::Model
-    ) {
+    if client.is_weft() || *client.main() == Client::Model {
         return scenario;
     }
     let mut variants: Vec<Variant> = Vec::new();

@@ -96,14 +96,13 @@ fn lacking_of_call(call: &CallSetup, client: &Client) -> Option<&'static str> {
         // They are told nothing.
         Client::Exec(_) | Client::Model | Client::Several(_) => None,
         _ if call.caller.weight.to_bits() != 1.0_f64.to_bits() => Some("has a weight"),
-        Client::Weft | Client::WeftCall if call.caller.ablation != Ablation::None => {
+        _ if client.is_weft() && call.caller.ablation != Ablation::None => {
             Some("is made by a system `without` a part")
         }
         Client::Weft if call.callee.reporting != Reporting::default() => {
             Some("has reports like a browser's")
         }
-        // The browser reports as browsers do.
-        Client::Weft | Client::WeftCall => None,
+        _ if client.is_weft() => None,
         _ => is_h264.then_some("has the encoder h264, with a client that takes its own"),
     }
 }

@@ -123,6 +123,13 @@ impl Client {
         }
     }
 
+    /// Whether weft sends, which is told all that a system says and so is run as
+    /// each of them.
+    #[must_use]
+    pub fn is_weft(&self) -> bool {
+        matches!(self.main(), Client::Weft | Client::WeftCall)
+    }
+
     /// The one that makes the calls of this flow.
     pub(super) fn of_flow(&self, name: &str) -> &Client {
         match self {
