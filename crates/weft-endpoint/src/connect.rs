@@ -23,6 +23,10 @@ pub enum ConnectError {
     /// The answer is none, or the endpoint has ended.
     #[error(transparent)]
     Call(#[from] CallError),
+    /// A call has ended of which no connection ever came about: the server
+    /// answered requests, and nothing came back over UDP.
+    #[error("no call came about: nothing came back over UDP on any link")]
+    Unanswered,
 }
 
 /// Offers these sections through `exchange` and accepts the answer; without one

@@ -42,6 +42,12 @@ pub enum DirectEvent {
         /// The name that their offer was made under.
         viewer: String,
     },
+    /// A viewer has answered the offer, but for some seconds nothing has come
+    /// back over UDP on any link. It is gone on trying.
+    Unanswered {
+        /// The name that their offer was made under.
+        viewer: String,
+    },
     /// A viewer is gone, or never came.
     Ended {
         /// The name that their offer was made under.
@@ -283,7 +289,8 @@ impl Viewers {
                         });
                     }
                 }
-                News::Frame { .. } | News::Ended | News::Unanswered => {}
+                News::Unanswered => self.tell(DirectEvent::Unanswered { viewer: name() }),
+                News::Frame { .. } | News::Ended => {}
             }
         }
     }

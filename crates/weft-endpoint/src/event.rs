@@ -35,9 +35,10 @@ pub enum Event {
         /// Under this name.
         name: String,
     },
-    /// The server answers requests, but for some seconds no media connection
-    /// has come about with it over any link. It is gone on trying; told once,
-    /// until there is a connection.
+    /// The server answers requests, but for some seconds nothing has come back
+    /// over UDP on any link. It is gone on trying; told once, and only before the
+    /// first connection. A call that ends then ends with
+    /// [`ConnectError::Unanswered`].
     Unanswered,
     /// The connection that publishes is lost; another one is made.
     PublishingFailed {

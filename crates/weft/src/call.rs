@@ -34,7 +34,7 @@ const FIGURES: Duration = Duration::from_secs(1);
 
 pub fn run(args: CallArgs) -> Result<(), Failure> {
     let send = &args.send;
-    if send.cameras.is_empty() && send.mic.is_none() {
+    if send.media.cameras.is_empty() && send.media.mic.is_none() {
         return Err(Failure::Usage(
             "there is nothing to send: name a --camera (try `--camera clip`) or a --mic".to_owned(),
         ));
@@ -177,6 +177,13 @@ fn on_event(server: &EventSender, event: DirectEvent) {
             resource: ResourceId(viewer),
             reason,
         },
+        DirectEvent::Unanswered { .. } => {
+            complain!(
+                "weft: a browser has the page, but nothing comes back from it over UDP on any link; \
+                 still trying (does a firewall keep UDP off, here or there?)"
+            );
+            return;
+        }
         DirectEvent::Link { link, change, .. } => {
             let event = Event::Link { link, change };
             if event.is_for_people() {

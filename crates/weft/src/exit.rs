@@ -107,7 +107,7 @@ impl From<ConnectError> for Failure {
                 Failure::Usage(options::of_signalling(&error))
             }
             ConnectError::Signalling(error) => Failure::Run(options::of_signalling(&error)),
-            ConnectError::Call(error) => Failure::run(error),
+            error @ (ConnectError::Call(_) | ConnectError::Unanswered) => Failure::run(error),
         }
     }
 }

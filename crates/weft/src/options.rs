@@ -47,7 +47,7 @@ pub fn with_smaller(notice: &Notice, option: &str) -> String {
 pub fn of_connect(error: &ConnectError) -> String {
     match error {
         ConnectError::Signalling(error) => of_signalling(error),
-        ConnectError::Call(error) => error.to_string(),
+        error => error.to_string(),
     }
 }
 

@@ -10,7 +10,7 @@ use weft_units::MediaKind;
 
 use super::inbox::{Ticket, Wish};
 use super::player::{Player, State};
-use super::run::{Conduct, RETRY};
+use super::run::{Answer, Conduct, RETRY};
 use crate::caller::{News, Track};
 use crate::connect::{ConnectError, Connection, connect};
 use crate::event::{Event, PlayedFrame};
@@ -132,7 +132,7 @@ impl Conduct {
                     player.links.insert(path, link);
                 }
             }
-            News::Connected => self.unanswered = false,
+            News::Connected => self.answer = Answer::Had,
             News::Unanswered => self.on_unanswered(),
         }
     }

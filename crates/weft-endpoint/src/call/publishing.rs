@@ -6,7 +6,7 @@ use crate::signalling::escaped;
 
 use super::inbox::Wish;
 use super::publication::State;
-use super::run::{Conduct, RETRY};
+use super::run::{Answer, Conduct, RETRY};
 use crate::caller::News;
 use crate::connect::{ConnectError, Connection, connect};
 use crate::event::Event;
@@ -63,7 +63,7 @@ impl Conduct {
         match news {
             News::Unanswered => self.on_unanswered(),
             News::Connected => {
-                self.unanswered = false;
+                self.answer = Answer::Had;
                 let name = self.own.name.clone();
                 self.tell(Event::Publishing { name });
             }

@@ -42,6 +42,16 @@ pub struct Myself {
     pub identity: Option<Identity>,
 }
 
+/// Whether anything has come back over UDP on any connection.
+#[derive(Clone, Copy, PartialEq, Eq, Default)]
+pub(super) enum Answer {
+    #[default]
+    Awaited,
+    /// For so long that it was told.
+    Missed,
+    Had,
+}
+
 /// The server's room, and who asks it.
 pub(super) struct Desks {
     pub room: Room,
@@ -65,8 +75,7 @@ pub struct Conduct {
     pub(super) received: BTreeMap<String, Received>,
     /// With the server.
     pub(super) fault: Fault,
-    /// No connection has come about, and that was told.
-    pub(super) unanswered: bool,
+    pub(super) answer: Answer,
     next_ticket: u64,
     started: Instant,
 }
@@ -95,7 +104,7 @@ impl Conduct {
             others: BTreeMap::new(),
             received: BTreeMap::new(),
             fault: Fault::default(),
-            unanswered: false,
+            answer: Answer::default(),
             next_ticket: 0,
             started: Instant::now(),
         }
@@ -114,7 +123,12 @@ impl Conduct {
                 self.catch_up(now);
             }
             match inbox.next(next_figures.saturating_duration_since(now)) {
-                Ok(Wish::End) | Err(RecvTimeoutError::Disconnected) => return Ok(()),
+                Ok(Wish::End) | Err(RecvTimeoutError::Disconnected) => {
+                    return match self.answer {
+                        Answer::Missed => Err(ConnectError::Unanswered),
+                        Answer::Awaited | Answer::Had => Ok(()),
+                    };
+                }
                 Ok(Wish::Figures(reply)) => {
                     if let Some(figures) = self.figures(inbox.dropped_frames()) {
                         let _ = reply.send(figures);
@@ -197,8 +211,11 @@ impl Conduct {
         }
     }
 
+    /// Told once, and not when there has been a connection: then it is that one
+    /// which has failed.
     pub(super) fn on_unanswered(&mut self) {
-        if !std::mem::replace(&mut self.unanswered, true) {
+        if self.answer == Answer::Awaited {
+            self.answer = Answer::Missed;
             self.tell(Event::Unanswered);
         }
     }

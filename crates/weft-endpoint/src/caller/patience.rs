@@ -67,7 +67,8 @@ impl Caller {
                 continue;
             };
             let mut paths = peer.association().paths();
-            if peer.is_connected() && paths.any(|p| p.state.is_valid()) {
+            let has_path = paths.any(|p| p.state.is_valid());
+            if peer.is_connected() && has_path {
                 counterpart.patience.renew(now);
             } else if counterpart.patience.is_over_for(now, peer) && !counterpart.failed {
                 counterpart.failed = true;
@@ -77,7 +78,8 @@ impl Caller {
                     false => "no link led there over UDP; does a firewall keep it off?",
                 };
                 counterpart.news.tell(News::Failed(words.to_owned()));
-            } else if !peer.is_connected()
+            } else if !has_path
+                && !peer.is_connected()
                 && counterpart.patience.waited(now) >= TOLD_AFTER
                 && !counterpart.unanswered
             {
