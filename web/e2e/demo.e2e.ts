@@ -6,7 +6,7 @@ import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { brightness, framesShown, openPage, shown, startChromium, watchFrames } from './chromium';
 import { whereTheMachineKeepsUp } from './machine';
-import { startWeft, type Program } from './program';
+import { ENDS, startWeft, type Program } from './program';
 
 const WEFT = 'weft: WiFi and LTE together';
 const SINGLE = 'Plain WebRTC: WiFi alone';
@@ -98,6 +98,29 @@ it('lets a cut end with its visitor, and counts for each visitor from the beginn
   await second.page.getByRole('button', { name: 'Restart' }).click();
   await second.page.locator('.call-single .loud dd').getByText(/^0\.\d s/).waitFor();
   await second.context.close();
+}));
+
+it('rests while nobody watches, and is there at once for who comes', { timeout: 120_000 }, whereTheMachineKeepsUp(async () => {
+  const alone = startWeft(['demo', '--listen', '127.0.0.1:0', '--size', '360p'], ENDS);
+  const first = await openPage(browser, await alone.url(), { viewport: VIEWPORT });
+  await framesShown(first.page, SINGLE, 30);
+  await first.context.close();
+  // Twenty seconds later there is next to nothing to do.
+  let [at, before] = [performance.now(), alone.processorTime()];
+  const share = async (): Promise<number> => {
+    await new Promise((done) => setTimeout(done, 2_000));
+    const [now, used] = [performance.now(), alone.processorTime()];
+    const busy = (used - before) / ((now - at) / 1_000);
+    [at, before] = [now, used];
+    return busy;
+  };
+  await expect.poll(share, { timeout: 60_000, interval: 0 }).toBeLessThan(0.1);
+  const { page, complaints, context } = await openPage(browser, await alone.url(), { viewport: VIEWPORT });
+  for (const label of [WEFT, SINGLE]) await framesShown(page, label, 10);
+  for (const call of ['.call-weft', '.call-single']) expect(await page.locator(`${call} .loud dd`).innerText()).toMatch(/^0\.\d s/);
+  expect(complaints).toEqual([]);
+  await context.close();
+  expect(await alone.close()).toBe(0);
 }));
 
 it('changes scheduler, preference, protection and controller of a call that goes on', whereTheMachineKeepsUp(async () => {

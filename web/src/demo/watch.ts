@@ -105,6 +105,8 @@ export class DemoWatch {
   /** Comes when the past has been told. A page that was here before goes on
    *  with its own figures, unless the demo began anew meanwhile. */
   #onVisitor(id: number | null): void {
+    // What is true of the machine still is told after this.
+    this.missed.set(null);
     const now = this.latest;
     if (this.#visitor === null) this.#before = now?.calls ?? new Map();
     else if ((now?.t ?? 0) < (this.#toldUntil ?? 0)) this.#before = new Map();

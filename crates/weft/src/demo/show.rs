@@ -19,7 +19,7 @@ const RIDE_STEP: Duration = Duration::from_millis(50);
 /// The page and the terminal hear of it this often.
 const TICK: Duration = Duration::from_millis(250);
 /// When nobody has watched for so long, the cameras rest until somebody comes:
-/// longer than a page takes that is loaded anew.
+/// longer than a page takes that is loaded anew. Chosen by us.
 const ALONE: Duration = Duration::from_secs(20);
 
 pub struct Show {
@@ -40,10 +40,29 @@ struct Act {
     next_tick: Instant,
 }
 
+/// What became of waiting for pictures.
+#[derive(PartialEq, Eq)]
+enum Waited {
+    Shown,
+    Stopped,
+    InVain,
+}
+
 impl Show {
     /// Runs to the end, and returns what was measured.
     pub fn play(&mut self) -> Result<Value, Failure> {
-        self.wait_for_pictures()?;
+        match self.wait_for_pictures() {
+            Waited::Shown => {}
+            Waited::Stopped => {
+                return Err(Failure::Run("stopped before the calls stood".to_owned()));
+            }
+            Waited::InVain => {
+                return Err(Failure::Run(format!(
+                    "no picture arrived within {} s; is the machine overloaded?",
+                    SETUP.as_secs()
+                )));
+            }
+        }
         let mut act = self.begin();
         let started = act.began;
         let mut watched_at = started;
@@ -51,22 +70,12 @@ impl Show {
             if self.length.is_some() || self.board.is_watched() {
                 watched_at = Instant::now();
             }
-            let mut anew = false;
-            for wish in self.board.take_wishes() {
-                match wish {
-                    Wish::Link(link, to) => self.run.ride.set(link, to),
-                    Wish::Set(setting) => self.run.set_weft(setting),
-                    Wish::Restart => {
-                        self.run.reset_links();
-                        anew = true;
-                    }
-                }
-            }
+            let mut anew = self.obey();
             if watched_at.elapsed() > ALONE {
+                let measured = self.result(&act);
                 if self.rest_till_watched().is_break() {
-                    break;
+                    return Ok(measured);
                 }
-                self.wait_for_pictures()?;
                 anew = true;
             }
             if anew {
@@ -78,9 +87,23 @@ impl Show {
             }
         }
         self.screen.end();
-        Ok(act
-            .figures
-            .result(self.clock.now(), act.began.elapsed(), &self.run))
+        Ok(self.result(&act))
+    }
+
+    /// Does what people did on the page; whether it is to begin anew.
+    fn obey(&mut self) -> bool {
+        let mut anew = false;
+        for wish in self.board.take_wishes() {
+            match wish {
+                Wish::Link(link, to) => self.run.ride.set(link, to),
+                Wish::Set(setting) => self.run.set_weft(setting),
+                Wish::Restart => {
+                    self.run.reset_links();
+                    anew = true;
+                }
+            }
+        }
+        anew
     }
 
     fn begin(&self) -> Act {
@@ -90,6 +113,11 @@ impl Show {
             began,
             next_tick: began,
         }
+    }
+
+    fn result(&self, act: &Act) -> Value {
+        let elapsed = act.began.elapsed();
+        act.figures.result(self.clock.now(), elapsed, &self.run)
     }
 
     fn step(&mut self, act: &mut Act) {
@@ -114,29 +142,33 @@ impl Show {
         self.run.rest();
         self.screen.rest();
         while !self.board.is_watched() {
+            self.obey();
             if self.stopped.recv_timeout(RIDE_STEP).is_ok() {
                 return ControlFlow::Break(());
             }
         }
+        self.obey();
+        self.run.reset_links();
         self.run.wake();
-        ControlFlow::Continue(())
+        match self.wait_for_pictures() {
+            Waited::Stopped => ControlFlow::Break(()),
+            // Who came sees that a call stands still.
+            Waited::Shown | Waited::InVain => ControlFlow::Continue(()),
+        }
     }
 
     /// Measuring begins when both calls stand.
-    fn wait_for_pictures(&self) -> Result<(), Failure> {
+    fn wait_for_pictures(&self) -> Waited {
         let since = self.clock.now();
         let deadline = Instant::now() + SETUP;
         while !self.run.both_show_pictures_since(since) {
             if self.stopped.recv_timeout(RIDE_STEP).is_ok() {
-                return Err(Failure::Run("stopped before the calls stood".to_owned()));
+                return Waited::Stopped;
             }
             if Instant::now() > deadline {
-                return Err(Failure::Run(format!(
-                    "no picture arrived within {} s; is the machine overloaded?",
-                    SETUP.as_secs()
-                )));
+                return Waited::InVain;
             }
         }
-        Ok(())
+        Waited::Shown
     }
 }
