@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
 use weft_cc::ControllerKind;
-use weft_endpoint::{OwnSources, SendConfig};
+use weft_endpoint::SendConfig;
 use weft_media::MicrophoneSpec;
 use weft_net::LinkChoice;
 use weft_publish::Degradation;
@@ -99,9 +99,9 @@ pub struct ExpertArgs {
     pub controller: ControllerKind,
 }
 
-/// What `join` and `call` send, and how.
+/// What a call sends, how, and over what.
 #[derive(Debug, Args)]
-pub struct SendArgs {
+pub struct MediaArgs {
     // Brackets would be links to rustdoc.
     #[arg(
         help_heading = "Links",
@@ -146,6 +146,13 @@ pub struct SendArgs {
     /// Most that is sent over all links together, such as 4mbit or 800kbit
     #[arg(help_heading = MEDIA, long, value_name = "RATE", default_value = "4mbit", value_parser = rate)]
     pub max_rate: Rate,
+    #[command(flatten)]
+    pub expert: ExpertArgs,
+}
+
+/// What `join` and `call` send, and what is said of it.
+#[derive(Debug, Args)]
+pub struct SendArgs {
     /// Write statistics, a line of JSON each second, to this file
     #[arg(long, value_name = "FILE")]
     pub stats: Option<PathBuf>,
@@ -156,7 +163,7 @@ pub struct SendArgs {
     #[arg(long, value_name = "NAME", default_value = "weft", value_parser = shown_name)]
     pub name: String,
     #[command(flatten)]
-    pub expert: ExpertArgs,
+    pub media: MediaArgs,
 }
 
 #[derive(Debug, Args)]
@@ -216,10 +223,18 @@ impl SendArgs {
     pub fn config(&self) -> SendConfig {
         SendConfig {
             name: self.name.clone(),
+            ..self.media.config()
+        }
+    }
+}
+
+impl MediaArgs {
+    /// What is sent, how, and over what, without the name of who sends.
+    pub fn config(&self) -> SendConfig {
+        SendConfig {
             links: self.links.clone(),
             cameras: self.cameras.clone(),
             microphone: self.mic.clone(),
-            own: OwnSources::default(),
             codec: self.codec,
             degradation: self.degradation,
             scheduler: self.expert.scheduler,
@@ -227,6 +242,7 @@ impl SendArgs {
             protection: self.expert.protection,
             controller: self.expert.controller,
             max_rate: self.max_rate,
+            ..SendConfig::default()
         }
     }
 }

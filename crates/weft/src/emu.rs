@@ -41,7 +41,7 @@ pub fn run(args: EmuArgs) -> Result<(), Failure> {
     match args.command {
         EmuCommand::Shell(args) => shell(&args),
         EmuCommand::App(args) => app::app(args),
-        EmuCommand::Call(args) => call::call(&args.send),
+        EmuCommand::Call(args) => call::call(&args.media),
     }
 }
 

@@ -26,18 +26,25 @@ fn the_contract_of_join_is_understood() {
     else {
         panic!("not understood: {:?}", parse(line).err());
     };
-    let links: Vec<&str> = args.send.links.iter().map(|l| l.name.as_str()).collect();
+    let links: Vec<&str> = args
+        .send
+        .media
+        .links
+        .iter()
+        .map(|l| l.name.as_str())
+        .collect();
     assert_eq!(links, ["wlan0", "lte"]);
     let names: Vec<Option<&str>> = args
         .send
+        .media
         .cameras
         .iter()
         .map(|c| c.name.as_deref())
         .collect();
     assert_eq!(names, [None, Some("Rear")]);
-    assert_eq!(args.send.expert.scheduler, SchedulerKind::Duplicate);
-    assert_eq!(args.send.max_rate, Rate::from_mbps(4));
-    assert_eq!(args.send.degradation, Degradation::MaintainFrameRate);
+    assert_eq!(args.send.media.expert.scheduler, SchedulerKind::Duplicate);
+    assert_eq!(args.send.media.max_rate, Rate::from_mbps(4));
+    assert_eq!(args.send.media.degradation, Degradation::MaintainFrameRate);
 }
 
 #[test]

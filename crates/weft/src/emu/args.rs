@@ -9,7 +9,7 @@ use weft_lab::engine::emu::{App, Role};
 use weft_links::{LinkSpec, MediumSpec};
 use weft_units::Rate;
 
-use crate::cli::SendArgs;
+use crate::cli::MediaArgs;
 
 #[derive(Debug, Args)]
 pub struct EmuArgs {
@@ -27,7 +27,7 @@ pub enum EmuCommand {
     App(AppArgs),
     /// The sender of a call straight to another program, as `weft lab run` starts it
     #[command(after_help = CALL_HELP, after_long_help = CALL_HELP)]
-    Call(CallArgs),
+    Call(CallerArgs),
 }
 
 const CALL_HELP: &str = "\
@@ -38,9 +38,9 @@ with its input. With a browser at the other end, by hand:
     -- node clients/chromium/main.mjs --role callee";
 
 #[derive(Debug, Args)]
-pub struct CallArgs {
+pub struct CallerArgs {
     #[command(flatten)]
-    pub send: SendArgs,
+    pub media: MediaArgs,
 }
 
 const APP_HELP: &str = "\

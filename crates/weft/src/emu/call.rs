@@ -10,11 +10,12 @@ use std::time::{Duration, Instant, SystemTime};
 use serde_json::{Value, json};
 use weft_endpoint::sources::cameras::NamedCamera;
 use weft_endpoint::{Direct, DirectEvent, OwnSources, SendConfig, Statistics};
+use weft_lab::engine::emu::Shortage;
 use weft_media::{Camera, CameraError, CameraSpec, Captured, Format, Pace, stamp};
 use weft_net::Clock;
 use weft_session::PathState;
 
-use crate::cli::SendArgs;
+use crate::cli::MediaArgs;
 use crate::exit::{self, Failure, say};
 
 /// The one that it calls.
@@ -22,11 +23,13 @@ const OTHER: &str = "other";
 /// Between samples, as the other clients have it.
 const PERIOD: Duration = Duration::from_millis(500);
 
-pub fn call(args: &SendArgs) -> Result<(), Failure> {
+pub fn call(args: &MediaArgs) -> Result<(), Failure> {
     let filmed = Arc::default();
+    let own = films(args, &filmed)?;
+    let fps = own.cameras.first().map(|(_, camera)| camera.format().fps);
     let config = SendConfig {
         cameras: Vec::new(),
-        own: films(args, &filmed)?,
+        own,
         ..args.config()
     };
     let (tell, events) = channel();
@@ -49,7 +52,8 @@ pub fn call(args: &SendArgs) -> Result<(), Failure> {
         }
     };
     direct.accept(OTHER, answer).map_err(Failure::run)?;
-    let told = follow(&direct, &lines, &events, &filmed);
+    let shortage = Shortage::of(fps.unwrap_or_default());
+    let told = follow(&direct, &lines, &events, (&filmed, shortage));
     direct.leave();
     told
 }
@@ -59,7 +63,7 @@ fn follow(
     direct: &Direct,
     lines: &Receiver<Value>,
     events: &Receiver<DirectEvent>,
-    filmed: &Filmed,
+    (filmed, mut shortage): (&Filmed, Shortage),
 ) -> Result<(), Failure> {
     let mut connected = false;
     let mut next = Instant::now() + PERIOD;
@@ -85,7 +89,7 @@ fn follow(
         let taken = std::mem::take(&mut *filmed.lock().expect(UNPOISONED));
         let figures = direct.statistics().filter(|_| connected);
         if let Some(figures) = figures {
-            say(json!({ "sample": sample(&figures, &taken) }))?;
+            say(json!({ "sample": sample(&figures, &taken, &mut shortage) }))?;
         }
     }
 }
@@ -95,8 +99,9 @@ type Filmed = Arc<Mutex<Vec<(u32, f64)>>>;
 
 const UNPOISONED: &str = "nobody panics with it";
 
-/// The named cameras; those of the built-in clip say what they take.
-fn films(args: &SendArgs, filmed: &Filmed) -> Result<OwnSources, Failure> {
+/// The named cameras; the first one says what it takes, if it is the built-in
+/// clip.
+fn films(args: &MediaArgs, filmed: &Filmed) -> Result<OwnSources, Failure> {
     let clock = Clock::start();
     let open = |(place, named): (usize, &NamedCamera)| {
         let camera = named.spec.open().map_err(Failure::usage)?;
@@ -160,8 +165,9 @@ fn lines() -> Receiver<Value> {
     receiver
 }
 
-fn sample(figures: &Statistics, taken: &[(u32, f64)]) -> Value {
+fn sample(figures: &Statistics, taken: &[(u32, f64)], shortage: &mut Shortage) -> Value {
     let unix = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
+    let unix_ms = unix.map_or(0.0, |since| since.as_secs_f64() * 1e3);
     let peers = || figures.peers.iter().filter(|peer| peer.connected);
     let paths = || peers().flat_map(|peer| &peer.stats.paths);
     let rtt = paths().filter(|path| path.state != PathState::Down);
@@ -174,11 +180,11 @@ fn sample(figures: &Statistics, taken: &[(u32, f64)]) -> Value {
         sent["fps"] = camera.fps.into();
         sent["width"] = camera.width.into();
         sent["height"] = camera.height.into();
-        // Each picture that came while the encoder was at work took its time.
-        sent["cpu_limited_s"] = (camera.missed as f64 / camera.fps.max(1.0)).into();
+        let pictures = camera.encoded + camera.dropped + camera.skipped;
+        sent["cpu_limited_s"] = shortage.on_count(unix_ms, pictures as f64).into();
     }
     json!({
-        "unix_ms": unix.map_or(0.0, |since| since.as_secs_f64() * 1e3),
+        "unix_ms": unix_ms,
         "rtt_ms": rtt.map(|rtt| rtt.as_millis_f64()),
         "sent": sent,
     })

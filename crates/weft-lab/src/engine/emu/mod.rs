@@ -23,6 +23,7 @@ use weft_experiment::{FlowDetail, FlowKind, Record, Setup};
 use super::{Engine, EngineError, EngineKind, Halt, Ran};
 use crate::measure::check::Check;
 
+pub use client::shortage::Shortage;
 pub use client::{Client, UnknownClient};
 pub use model::{ModelEnd, ModelEndError, Role, UnknownRole};
 pub use weft_apps::App;

@@ -6,6 +6,7 @@ mod lines;
 mod programs;
 pub mod scratch;
 mod several;
+pub mod shortage;
 pub mod weft;
 mod weft_call;
 

@@ -8,6 +8,7 @@ use serde::Deserialize;
 use weft_experiment::{CallSetup, SideSetup};
 
 use super::camera::{codec, film};
+use super::shortage::Shortage;
 use crate::engine::EngineError;
 use crate::engine::emu::testbed::job::{Begins, End, Ending, Ends, Job, Speech};
 use crate::engine::emu::testbed::line::{Received, Sample, Sent};
@@ -265,23 +266,16 @@ fn check(lines: &[Line], there: &SideSetup, ended_ms: f64) -> Result<(), &'stati
     Ok(())
 }
 
-/// For how long the processor was too slow for the first camera. A picture
-/// that the network has no room for is counted as dropped or skipped. Of those
-/// that nobody had time for `missed` has what the encoder missed, and nothing
-/// what the camera never took: hence by the rate at which it films.
+/// For how long the processor was too slow for the first camera.
 fn add_shortage(samples: &mut [Sample], lines: &[Line], fps: u32) {
-    let mut first = None;
-    let mut limited: f64 = 0.0;
+    let mut shortage = Shortage::of(f64::from(fps));
     for (sample, line) in samples.iter_mut().zip(lines) {
         let camera = line.peers.iter().flat_map(|peer| &peer.cameras).next();
         let (Some(camera), Some(sent)) = (camera, sample.sent.as_mut()) else {
             continue;
         };
         let pictures = camera.encoded + camera.dropped + camera.skipped;
-        let (began, before) = *first.get_or_insert((line.unix_ms, pictures));
-        let filmed = (pictures - before) / f64::from(fps.max(1));
-        limited = limited.max((line.unix_ms - began) / 1e3 - filmed);
-        sent.cpu_limited_s = Some(limited);
+        sent.cpu_limited_s = Some(shortage.on_count(line.unix_ms, pictures));
     }
 }
 
