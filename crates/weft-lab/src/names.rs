@@ -18,9 +18,10 @@ pub fn unknown_name<'a>(
     }
     let near = permitted.iter().map(|name| (distance(found, name), name));
     // Chosen by us: a third of the letters may differ, or the end be missing.
-    let near = near.min().filter(|(d, name)| {
+    let is_near = |(d, name): &(usize, &&str)| {
         *d <= found.chars().count().div_ceil(3) || (found.len() > 1 && name.starts_with(found))
-    });
+    };
+    let near = near.filter(is_near).min();
     let hint = near.map(|(_, name)| format!("did you mean `{name}`?"));
     // Whoever misspelt one of many has no use for all of them.
     let list = (hint.is_none() || permitted.len() <= MANY)
@@ -78,6 +79,14 @@ pub fn interned(name: &str) -> &'static str {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_is_misspelt_or_cut_off_is_found_again() {
+        let told = |found| unknown_name("no key", found, ["rate", "que", "queueing"].into_iter());
+        assert!(told("raet").contains("did you mean `rate`?"));
+        assert!(told("queuei").contains("did you mean `queueing`?"));
+        assert!(!told("xyz").contains("did you mean"));
+    }
 
     #[test]
     fn systems_become_names_of_files() {

@@ -156,7 +156,8 @@ pub fn comparison(links: &[String], streams: u32) -> Result<String, String> {
                 "--link {link}: write NAME=SPEC, such as wifi=rate=10mbit,delay=15ms"
             ));
         };
-        if LinkSpec::KEYS.contains(&name) {
+        let first = spec.split(',').next().unwrap_or_default();
+        if LinkSpec::KEYS.contains(&name) && !first.contains('=') {
             return Err(format!(
                 "--link {link}: the link has no name: write for example wifi={link}"
             ));

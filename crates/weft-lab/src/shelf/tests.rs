@@ -65,6 +65,7 @@ fn links_of_the_command_line_are_a_scenario() {
     assert!(error.contains("NAME=SPEC"), "{error}");
     let error = comparison(&["rate=10mbit,delay=15ms".to_owned()], 1).unwrap_err();
     assert!(error.contains("wifi=rate=10mbit,delay=15ms"), "{error}");
+    comparison(&["burst=rate=5mbit".to_owned()], 1).expect("a link may be called like a key");
     let twice = [links[0].clone(), "wifi=rate=5mbit".to_owned()];
     let error = comparison(&twice, 1).unwrap_err();
     assert!(error.contains("wifi=rate=5mbit") && error.contains("name of its own"));

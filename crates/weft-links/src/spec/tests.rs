@@ -1,4 +1,4 @@
-use super::LinkSpec;
+use super::{LinkSpec, SpecError};
 use crate::{
     Aqm, Capacity, EcnMarking, Generated, GilbertElliott, Motion, Network, QueueLimit, Scale,
     Seeds, Ways,
@@ -201,5 +201,17 @@ proptest! {
         let back = parse(&spec.to_string());
         prop_assert!((back.loss - spec.loss).abs() < 1e-9);
         prop_assert_eq!(LinkSpec { loss: spec.loss, ..back }, spec);
+    }
+}
+
+#[test]
+fn every_key_that_is_named_is_known() {
+    for key in LinkSpec::KEYS {
+        let text = format!("{key}=?");
+        let error = LinkSpec::parse(&text, |_| Err::<String, _>("no file")).unwrap_err();
+        assert!(
+            !matches!(error, SpecError::UnknownKey { .. }),
+            "{key}: {error}"
+        );
     }
 }
