@@ -7,7 +7,7 @@
 //
 // writes them into the file, behind the line that MARK is.
 
-import { replaceBehind, summaries } from './results.mjs';
+import { estimate, replaceBehind, summaries } from './results.mjs';
 
 const MARK = '<!-- What follows is written by scripts/controller-tables.mjs -->';
 /** Metrics with their titles and digits, in the order of the tables; some for these scenarios alone. */
@@ -48,9 +48,7 @@ const all = summaries(folder);
 
 function cell(summary, row, digits) {
   const judged = summary.published.find((each) => each.metric === row.metric && (each.system === row.system || each.system === row.system.split(' ')[0]));
-  const [low, high] = row.ci95;
-  const half = low === null || high === null ? '' : ` ±${((high - low) / 2).toFixed(digits)}`;
-  const text = `${row.mean.toFixed(digits)}${half}`;
+  const text = estimate(row, digits);
   return judged?.verdict === 'higher' || judged?.verdict === 'lower' ? `**${text}**` : text;
 }
 

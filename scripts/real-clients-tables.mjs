@@ -11,7 +11,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-import { order, replacePart, summaries } from './results.mjs';
+import { estimate, order, replacePart, summaries } from './results.mjs';
 
 const mark = (part) => `<!-- ${part}: written by scripts/real-clients-tables.mjs -->`;
 
@@ -67,12 +67,7 @@ function placeOf(varied) {
 const systemsOf = (summary) => [...new Set(summary.results.map((row) => row.system))];
 const rowOf = (summary, metric, system) => summary?.results.find((row) => row.metric === metric && row.system === system);
 
-/** Mean and half of the 95 % interval. */
-function told(row, digits) {
-  if (row === undefined) return '-';
-  const [low, high] = row.ci95;
-  return row.mean.toFixed(digits) + (low === null || high === null ? '' : ` ±${((high - low) / 2).toFixed(digits)}`);
-}
+const told = (row, digits) => (row === undefined ? '-' : estimate(row, digits));
 
 /** In how many runs of a system the machine was too slow, and the worst. */
 function doubts(summary, system) {
@@ -156,6 +151,10 @@ function simulatorAgainstEmulator() {
 
 const PARTS = { 'against-tcp': againstTcp(), gcc: gcc(), converge: simulatorAgainstEmulator() };
 
+if (Object.values(PARTS).every((text) => text === '')) {
+  console.error(`${folder} has nothing of the campaign: neither against-tcp, nor gcc, nor converge`);
+  process.exit(2);
+}
 for (const [part, text] of Object.entries(PARTS)) {
   if (text !== '') replacePart(mark(part), file, text);
 }

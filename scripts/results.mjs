@@ -31,6 +31,12 @@ export function runs({ folder }) {
   return (system, metric) => values.get(`${system}|${metric}`) ?? [];
 }
 
+/** Mean of a row and half of its 95 % interval, each times a factor. */
+export function estimate({ mean, ci95: [low, high] }, digits, sign = ' ±', factor = 1) {
+  const told = (value) => (value * factor).toFixed(digits);
+  return told(mean) + (low === null || high === null ? '' : `${sign}${told((high - low) / 2)}`);
+}
+
 /** Puts a text in place of what a file has behind this line. */
 export function replaceBehind(mark, file, text) {
   const [before, after] = readFileSync(file, 'utf8').split(mark);

@@ -66,7 +66,7 @@ const FINDINGS = [
 
 function cell(value, holds) {
   if (value === undefined || Number.isNaN(value)) return 'not measured';
-  return `${value.toFixed(2)} ${holds(value) ? 'holds' : '**no**'}`;
+  return `${value.toFixed(value > 0.9 && value < 1.1 ? 3 : 2)} ${holds(value) ? 'holds' : '**no**'}`;
 }
 
 const head = `| study | finding | here | ${SYSTEMS.map((name) => `\`${name}\``).join(' | ')} | ${CLIENTS.map((name) => `${name}, real`).join(' | ')} |`;

@@ -6,7 +6,7 @@
 //
 // writes it into the file, between MARK and the mark that ends it.
 
-import { replacePart, summaries } from './results.mjs';
+import { estimate, replacePart, summaries } from './results.mjs';
 
 const MARK = '<!-- turned: written by scripts/turned-table.mjs -->';
 /** Metrics with their titles, digits, and what they are multiplied with. */
@@ -35,10 +35,7 @@ if (summary === undefined) {
 
 function cell(system, [metric, , digits, factor = 1]) {
   const row = summary.results.find((each) => each.system === system && each.metric === metric);
-  if (row === undefined) return '-';
-  const [low, high] = row.ci95;
-  const half = low === null || high === null ? '' : ` ± ${(((high - low) / 2) * factor).toFixed(digits)}`;
-  return `${(row.mean * factor).toFixed(digits)}${half}`;
+  return row === undefined ? '-' : estimate(row, digits, ' ± ', factor);
 }
 
 const systems = [...new Set(summary.results.map((row) => row.system))];
