@@ -20,6 +20,11 @@ const MARK: &str = "<!--data-->";
 const SCHEMA: u32 = 1;
 /// Points of a time series: what a screen can show.
 const SERIES_ROWS: usize = 600;
+/// Fewest, where there are many systems: one each second of two minutes.
+const FEWEST_ROWS: usize = 120;
+/// Of all systems together, so that a page of hundreds still opens at once: that
+/// of 40 has as many as can be shown. Chosen by us.
+const ALL_ROWS: usize = 24_000;
 
 /// What is known outside the scenario: how it was run.
 #[derive(Clone, Debug, Default, Serialize)]
@@ -65,6 +70,11 @@ struct Data<'a> {
     series: BTreeMap<String, Series>,
     /// Of further seeds, then by system.
     more_series: BTreeMap<u64, BTreeMap<String, Series>>,
+}
+
+/// Points of the time series of each of so many systems.
+pub(super) fn rows_of_each(systems: usize) -> usize {
+    (ALL_ROWS / systems.max(1)).clamp(FEWEST_ROWS, SERIES_ROWS)
 }
 
 /// Whether a run has written it: [`data`], or what stands in its place.
@@ -152,10 +162,11 @@ pub fn data(outcome: &Outcome<'_>, conditions: &Conditions) -> String {
         let of = values.entry(row.system.clone()).or_default();
         of.insert(row.metric.clone(), outcome.values(variant, &row.metric));
     }
+    let rows = rows_of_each(scenario.variants.len());
     let series_of = |seed: u64| -> BTreeMap<String, Series> {
         let variants = scenario.variants.iter().enumerate();
         let series = variants.filter_map(|(index, variant)| {
-            let series = outcome.series(index, seed)?.thinned(SERIES_ROWS);
+            let series = outcome.series(index, seed)?.thinned(rows);
             Some((variant.name.clone(), series))
         });
         series.collect()
