@@ -20,7 +20,7 @@ interface ForestProps {
 /** The system that others are compared with, and what it is. */
 export interface Compared {
   readonly system: string;
-  readonly as: 'baseline' | 'best single link';
+  readonly as: 'baseline' | 'best link';
 }
 
 export function Forest({ metric, of, rows, systems, values, compared }: ForestProps) {

@@ -261,7 +261,7 @@ function Fold({ open, label, children }: { open: boolean; label: string; childre
 function comparedWith(data: Data, metric: string): Compared | null {
   const system = data.differences.find((each) => each.metric === metric)?.baseline;
   if (system === undefined) return null;
-  return { system, as: data.scenario.baseline === null && data.worse_than_single.length > 0 ? 'best single link' : 'baseline' };
+  return { system, as: data.scenario.baseline === null && data.worse_than_single.length > 0 ? 'best link' : 'baseline' };
 }
 
 /** What differences are to, in words. */
