@@ -1,4 +1,5 @@
 mod error;
+mod keys;
 mod show;
 pub(crate) mod values;
 
@@ -61,18 +62,7 @@ pub struct LineStep {
 
 impl LinkSpec {
     /// The keys of a link specification as text.
-    pub const KEYS: &[&str] = &[
-        "rate",
-        "trace",
-        "delay",
-        "loss",
-        "burst-loss",
-        "queue",
-        "jitter",
-        "aqm",
-        "ecn",
-        "burst",
-    ];
+    pub const KEYS: &[&str] = keys::KEYS;
 
     /// A link of this capacity and one-way delay, without loss and jitter,
     /// and with the default queue.

@@ -16,6 +16,7 @@ mod join;
 mod lab;
 mod manual;
 mod options;
+mod sending;
 mod serve;
 mod state;
 mod statistics;

@@ -31,3 +31,10 @@ pub fn rate(text: &str) -> Result<Rate, String> {
     let parsed = parsed.filter(|rate| *rate > Rate::ZERO);
     parsed.ok_or_else(|| format!("`{text}` is no rate; write it like 4mbit or 800kbit"))
 }
+
+/// Whole seconds, one at least.
+pub fn seconds(text: &str) -> Result<u64, String> {
+    let remedy = "write whole seconds, such as 60";
+    let whole: Option<u64> = text.parse().ok();
+    whole.filter(|s| *s > 0).ok_or_else(|| remedy.to_owned())
+}

@@ -1,4 +1,5 @@
-use crate::{GeneratedError, LinkSpec, TraceError};
+use super::keys::KEYS;
+use crate::{GeneratedError, TraceError};
 
 /// A link specification that cannot be used; the message names the place and
 /// the remedy.
@@ -11,7 +12,7 @@ pub enum SpecError {
         item: String,
     },
     /// No such key.
-    #[error("'{key}' is not a key of a link specification: the keys are {}", LinkSpec::KEYS.join(", "))]
+    #[error("'{key}' is not a key of a link specification: the keys are {}", KEYS.join(", "))]
     UnknownKey {
         /// What was written.
         key: String,

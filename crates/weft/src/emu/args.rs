@@ -9,7 +9,7 @@ use weft_lab::engine::emu::{App, Role};
 use weft_links::{LinkSpec, MediumSpec};
 use weft_units::Rate;
 
-use crate::cli::MediaArgs;
+use crate::sending::MediaArgs;
 
 #[derive(Debug, Args)]
 pub struct EmuArgs {

@@ -15,8 +15,8 @@ use weft_media::{Camera, CameraError, CameraSpec, Captured, Format, Pace, stamp}
 use weft_net::Clock;
 use weft_session::PathState;
 
-use crate::cli::MediaArgs;
 use crate::exit::{self, Failure, say};
+use crate::sending::MediaArgs;
 
 /// The one that it calls.
 const OTHER: &str = "other";

@@ -1,0 +1,13 @@
+/// What may stand before an `=` in a link specification.
+pub const KEYS: &[&str] = &[
+    "rate",
+    "trace",
+    "delay",
+    "loss",
+    "burst-loss",
+    "queue",
+    "jitter",
+    "aqm",
+    "ecn",
+    "burst",
+];
