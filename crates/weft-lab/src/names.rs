@@ -24,8 +24,10 @@ pub fn unknown_name<'a>(
     let near = near.filter(is_near).min();
     let hint = near.map(|(_, name)| format!("did you mean `{name}`?"));
     // Whoever misspelt one of many has no use for all of them.
-    let list = (hint.is_none() || permitted.len() <= MANY)
-        .then(|| format!("there are {}", permitted.join(", ")));
+    let list = (hint.is_none() || permitted.len() <= MANY).then(|| match permitted[..] {
+        [only] => format!("there is {only}"),
+        _ => format!("there are {}", permitted.join(", ")),
+    });
     let help: Vec<String> = hint.into_iter().chain(list).collect();
     format!("{what} `{found}`: {}", help.join(" "))
 }

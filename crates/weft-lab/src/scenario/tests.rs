@@ -295,7 +295,7 @@ fn a_metric_is_of_a_flow_or_link_that_there_is() {
         error.starts_with("t.toml:2:12: `harm` compares flows"),
         "{error}"
     );
-    assert!(error.contains("there are call"), "{error}");
+    assert!(error.contains("there is call"), "{error}");
     // Those that one of the systems adds are there.
     let more = "[system.more.set.flows.more]\nkind = \"udp\"\nrate = \"1mbit\"\n";
     let more = format!("{CHAIN}{more}[system.weft]\n");

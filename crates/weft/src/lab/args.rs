@@ -68,13 +68,13 @@ pub struct Common {
     /// Only these systems, such as webrtc@wifi,weft,floor
     #[arg(long, value_name = "A,B", value_delimiter = ',')]
     pub systems: Vec<String>,
-    /// Run seeds 1 to N
+    /// Run seeds 1 to N (default: as the scenario says; of `compare` 5)
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub seeds: Option<u32>,
     /// Simulated runs at the same time (default: as many as there are processors)
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     pub jobs: Option<u16>,
-    /// How long each run lasts, in seconds
+    /// How long each run lasts, in seconds (default: as the scenario says; of `compare` 60)
     #[arg(long, value_name = "S", value_parser = seconds, allow_negative_numbers = true)]
     pub duration: Option<f64>,
     /// Write summary.json, report.html and tables into this folder

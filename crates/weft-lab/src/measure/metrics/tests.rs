@@ -136,7 +136,7 @@ fn names_are_unique_and_known() {
             Casts::Alone => "there is no flow",
         };
         let error = check_name(&name, &flows(&["lte"])).unwrap_err();
-        assert_eq!(error, format!("{what} `wifi`: there are lte"));
+        assert_eq!(error, format!("{what} `wifi`: there is lte"));
     }
     let error = check_name("throughput", &Owners::default()).unwrap_err();
     assert!(error.contains("throughput_mbps"), "{error}");

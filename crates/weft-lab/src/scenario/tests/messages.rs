@@ -303,9 +303,9 @@ fn what_the_scenario_does_not_have_cannot_be_changed() {
         ),
         (
             "links.nope=\"rate=5mbit\"",
-            ["there are bottleneck", "[links.nope]"],
+            ["there is bottleneck", "[links.nope]"],
         ),
-        ("flows.call.kind=call", ["no flow `call`", "there are tcp"]),
+        ("flows.call.kind=call", ["no flow `call`", "there is tcp"]),
     ] {
         let error = parse(TCP, &[argument]).unwrap_err();
         let key = argument.split_once('=').unwrap().0;
@@ -324,7 +324,7 @@ fn what_the_scenario_does_not_have_cannot_be_changed() {
     parse(TCP, &["system.mine.scheduler=weft"]).unwrap();
     let own = format!("{TCP}\n[system.mine]\nscheduler = \"weft\"\n");
     let error = parse(&own, &["system.yours.scheduler=weft"]).unwrap_err();
-    assert!(error.contains("there are mine"), "{error}");
+    assert!(error.contains("there is mine"), "{error}");
 }
 
 #[test]
