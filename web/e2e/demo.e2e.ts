@@ -150,7 +150,7 @@ it('changes scheduler, preference, protection and controller of a call that goes
   await prefer.selectOption('balanced');
   await controller.selectOption('gcc');
   await scheduler.selectOption('weft');
-  await protection.selectOption('path_specific');
+  await protection.selectOption('weft');
   expect(complaints).toEqual([]);
   await context.close();
 }));

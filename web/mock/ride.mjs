@@ -50,7 +50,7 @@ function phaseAt(at, forced) {
 /** What can be chosen; here no choice changes anything. */
 const SETTINGS = [
   { name: 'scheduler', value: 'weft', choices: ['weft', 'converge', 'single', 'migrate', 'min_rtt', 'throughput', 'mprtp', 'duplicate'] },
-  { name: 'protection', value: 'path_specific', choices: ['none', 'webrtc_table', 'path_specific'] },
+  { name: 'protection', value: 'weft', choices: ['none', 'webrtc_table', 'path_specific', 'weft'] },
   { name: 'controller', value: 'gcc', choices: ['gcc', 'gcc_deployed', 'gcc_draft', 'nada', 'scream', 'scream_v1'] },
 ];
 

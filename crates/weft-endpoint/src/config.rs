@@ -55,7 +55,7 @@ pub struct SendConfig {
     /// Default: balanced.
     pub preference: Preference,
     /// How many repair packets there are, towards peers that know them.
-    /// Default: `path_specific`, as many as each path loses.
+    /// Default: `weft`, as many as each path loses, and more while one is in doubt.
     pub protection: ProtectionKind,
     /// Of every path. Default: GCC.
     pub controller: ControllerKind,

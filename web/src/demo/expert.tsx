@@ -41,6 +41,7 @@ const WORDS: Readonly<Record<string, Words>> = {
       none: 'none',
       webrtc_table: 'webrtc_table: as browsers do',
       path_specific: 'path_specific: each link by its own losses',
+      weft: 'weft: more while a link is in doubt',
     },
   },
   controller: {

@@ -82,6 +82,11 @@ impl SessionSpec {
             return false;
         };
         self.scheduler = scheduler;
+        self.protection = match scheduler {
+            SchedulerKind::Weft => ProtectionKind::Weft,
+            // None of them knows of doubt; Converge's own is this one.
+            _ => ProtectionKind::PathSpecific,
+        };
         true
     }
 }

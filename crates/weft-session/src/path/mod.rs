@@ -223,7 +223,7 @@ impl Path {
 
     /// Whether a loss is repaired too late even when the path's queue is empty: a
     /// queue drains, a long way or late feedback stays.
-    fn repairs_late(&self) -> bool {
+    pub fn repairs_late(&self) -> bool {
         self.rtt.smoothed().saturating_sub(self.life.late) > LATEST_REPAIR
     }
 

@@ -8,6 +8,7 @@ mod none;
 mod path_specific;
 mod share;
 mod webrtc_table;
+mod weft;
 
 use std::fmt;
 use std::str::FromStr;
@@ -24,16 +25,20 @@ pub enum ProtectionKind {
     /// As libwebrtc protects: by its table of loss and frame size.
     WebrtcTable,
     /// Converge, section 4.3: by what each path loses.
-    #[default]
     PathSpecific,
+    /// Ours: the same, and more of a frame that goes once while a path is in
+    /// doubt, or that a retransmission would complete too late.
+    #[default]
+    Weft,
 }
 
 impl ProtectionKind {
     /// All of them, for help texts.
-    pub const ALL: [ProtectionKind; 3] = [
+    pub const ALL: [ProtectionKind; 4] = [
         ProtectionKind::None,
         ProtectionKind::WebrtcTable,
         ProtectionKind::PathSpecific,
+        ProtectionKind::Weft,
     ];
 
     /// The name on the command line and in reports.
@@ -43,6 +48,7 @@ impl ProtectionKind {
             ProtectionKind::None => "none",
             ProtectionKind::WebrtcTable => "webrtc_table",
             ProtectionKind::PathSpecific => "path_specific",
+            ProtectionKind::Weft => "weft",
         }
     }
 
@@ -51,6 +57,7 @@ impl ProtectionKind {
             ProtectionKind::None => Box::new(none::Nothing),
             ProtectionKind::WebrtcTable => Box::<webrtc_table::WebrtcTable>::default(),
             ProtectionKind::PathSpecific => Box::<path_specific::PathSpecific>::default(),
+            ProtectionKind::Weft => Box::<weft::Weft>::default(),
         }
     }
 }
@@ -63,7 +70,7 @@ impl fmt::Display for ProtectionKind {
 
 /// There is no protection of this name.
 #[derive(Debug, thiserror::Error)]
-#[error("no protection is called `{0}`; there are: none, webrtc_table, path_specific")]
+#[error("no protection is called `{0}`; there are: none, webrtc_table, path_specific, weft")]
 pub struct UnknownProtection(String);
 
 /// A hyphen will do for an underscore.
@@ -101,6 +108,19 @@ pub struct FrameToProtect<'a> {
     pub begin: usize,
     /// Round-trip time of a path: when a retransmission would come.
     pub round_trip: &'a dyn Fn(PathId) -> Duration,
+    /// What retransmission alone would risk on a path.
+    pub doubt: &'a dyn Fn(PathId) -> Doubt,
+}
+
+/// Whether a frame that loses packets can be completed by sending them again.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Doubt {
+    /// There is time for it, as far as is known.
+    None,
+    /// A path was in danger lately: there may be none.
+    Danger,
+    /// It comes too late on this path, even when no queue stands.
+    RepairsLate,
 }
 
 /// What goes into one repair packet.

@@ -20,7 +20,7 @@ pub(super) struct PathSpecific {
 }
 
 #[derive(Default)]
-struct PathState {
+pub(super) struct PathState {
     /// Mean part of the packets that is lost.
     loss: f64,
     /// Packets that the mean is of, up to [`LOSS_MEMORY`].
@@ -72,9 +72,14 @@ impl PathState {
         }
     }
 
+    /// Whether it loses enough for a repair packet to be of use.
+    pub(super) fn loses(&self) -> bool {
+        self.loss >= LEAST_LOSS
+    }
+
     /// How many repair packets so many packets get.
-    fn repairs_for(&mut self, packets: usize, keyframe: bool) -> usize {
-        if self.loss < LEAST_LOSS {
+    pub(super) fn repairs_for(&mut self, packets: usize, keyframe: bool) -> usize {
+        if !self.loses() {
             self.due = 0.0;
             return 0;
         }
@@ -109,6 +114,21 @@ impl Protection for PathSpecific {
     }
 
     fn protect(&mut self, now: Instant, frame: &FrameToProtect<'_>) -> Vec<Group> {
+        self.protect_by(now, frame, |_, path, packets| {
+            path.repairs_for(packets, frame.keyframe)
+        })
+    }
+}
+
+impl PathSpecific {
+    /// As many repair packets of each path as `count` says for the packets that
+    /// the frame sends over it.
+    pub(super) fn protect_by(
+        &mut self,
+        now: Instant,
+        frame: &FrameToProtect<'_>,
+        count: impl Fn(PathId, &mut PathState, usize) -> usize,
+    ) -> Vec<Group> {
         let mut groups = Vec::new();
         for (&id, path) in &mut self.paths {
             let of_frame = frame.packets.iter().skip(frame.begin);
@@ -117,7 +137,7 @@ impl Protection for PathSpecific {
                 continue;
             }
             path.age(now);
-            let count = path.repairs_for(current, frame.keyframe);
+            let count = count(id, path, current);
             if count == 0 {
                 continue;
             }

@@ -27,11 +27,22 @@ fn frame(packets: &[Unprotected], keyframe: bool) -> FrameToProtect<'_> {
         packets,
         begin: 0,
         round_trip: &|_| RTT,
+        doubt: &|_| Doubt::None,
     }
 }
 
 /// Repair packets over a hundred such frames, by path.
 fn repairs(kind: ProtectionKind, losses: &[f64], counts: &[usize], keyframe: bool) -> Vec<usize> {
+    repairs_in(Doubt::None, kind, losses, counts, keyframe)
+}
+
+fn repairs_in(
+    doubt: Doubt,
+    kind: ProtectionKind,
+    losses: &[f64],
+    counts: &[usize],
+    keyframe: bool,
+) -> Vec<usize> {
     let mut protection = kind.build();
     for second in 0..10 {
         for (path, loss) in losses.iter().enumerate() {
@@ -41,10 +52,14 @@ fn repairs(kind: ProtectionKind, losses: &[f64], counts: &[usize], keyframe: boo
         }
     }
     let packets = packets(counts);
+    let frame = FrameToProtect {
+        doubt: &|_| doubt,
+        ..frame(&packets, keyframe)
+    };
     let mut made = vec![0; counts.len() + 1];
     for number in 0..100 {
         let now = at(10_000 + number * 33);
-        for group in protection.protect(now, &frame(&packets, keyframe)) {
+        for group in protection.protect(now, &frame) {
             let path = group.made_for.map_or(counts.len(), |p| usize::from(p.0));
             made[path] += 1;
         }
@@ -177,6 +192,44 @@ fn repair_takes_at_most_half_of_the_rate() {
         share.on_frame(at(second * 1000), Bytes(3000), Bytes(0));
     }
     assert!(share.left_for_media() > 0.999);
+}
+
+#[test]
+fn weft_protects_what_loses_more_while_it_is_in_doubt() {
+    let made = |doubt| {
+        let kind = ProtectionKind::Weft;
+        repairs_in(doubt, kind, &[0.0, 0.005], &[20, 20], false)
+    };
+    let by_path = repairs(
+        ProtectionKind::PathSpecific,
+        &[0.0, 0.005],
+        &[20, 20],
+        false,
+    );
+    assert_eq!(made(Doubt::None), by_path);
+    assert_eq!(made(Doubt::Danger), [0, 300, 0], "three packets of twenty");
+    assert_eq!(made(Doubt::RepairsLate), [0, 800, 0], "two of five");
+}
+
+#[test]
+fn a_burst_leaves_each_of_wefts_repair_packets_one_to_bring_back() {
+    let mut protection = ProtectionKind::Weft.build();
+    protection.on_feedback(at(0), PathId(0), 990, 10);
+    let packets = packets(&[20]);
+    let frame = FrameToProtect {
+        doubt: &|_| Doubt::Danger,
+        ..frame(&packets, false)
+    };
+    let groups = protection.protect(at(0), &frame);
+    let held =
+        |group: &Group, burst: &[usize]| group.members.iter().filter(|m| burst.contains(m)).count();
+    for first in 0..18 {
+        let burst = [first, first + 1, first + 2];
+        assert!(
+            groups.iter().all(|group| held(group, &burst) == 1),
+            "{burst:?}"
+        );
+    }
 }
 
 proptest! {

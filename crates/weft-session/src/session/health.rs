@@ -88,7 +88,11 @@ impl Session {
 
     /// Whether any path was in danger so lately that pictures go twice.
     pub(super) fn is_endangered(&self, now: Instant) -> bool {
-        let within = self.config.preference.caution().copies_for;
+        self.any_in_danger(now, self.config.preference.caution().copies_for)
+    }
+
+    /// Whether any path was in danger within this time.
+    pub(super) fn any_in_danger(&self, now: Instant, within: Duration) -> bool {
         let mut paths = self.paths.values();
         paths.any(|path| path.health.was_in_danger(now, within))
     }

@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use weft_units::{Bytes, Instant, PathId, StreamId};
+use weft_units::{Bytes, Duration, Instant, PathId, StreamId};
 use weft_wire::flexfec::{Mask, Parity, Repair, SPAN};
 use weft_wire::rtp::{ExtensionMap, Extensions, Header, PathExtension};
 
@@ -11,14 +11,34 @@ use super::Session;
 use crate::config::Level;
 use crate::event::{Output, Protocol, Transmit};
 use crate::path::{Carried, Content, Purpose, Waiting};
-use crate::protection::{FrameToProtect, Group};
+use crate::protection::{Doubt, FrameToProtect, Group};
 use crate::schedule::{Batch, Class};
 use crate::send::SendStream;
 
+/// A path is in doubt for so long after a danger. Chosen by us: as long as
+/// balanced calls send pictures twice.
+const DOUBT: Duration = Duration::from_secs(10);
+
 impl Session {
+    /// What retransmission alone would risk on each path; nothing is known of
+    /// it where the scheduler leaves lateness to the receiver.
+    fn doubts(&self, now: Instant) -> impl Fn(PathId) -> Doubt + use<> {
+        let calm = self.scheduling.scheduler.keeps_calm();
+        let late = self.paths.values().filter(|p| p.repairs_late());
+        let late: Vec<PathId> = late.map(|p| p.id).collect();
+        let endangered = self.any_in_danger(now, DOUBT);
+        move |path| match () {
+            () if !calm => Doubt::None,
+            () if late.contains(&path) => Doubt::RepairsLate,
+            () if endangered => Doubt::Danger,
+            () => Doubt::None,
+        }
+    }
+
     /// The frame whose packets were given to paths is whole: makes its repair
     /// packets.
     pub(super) fn protect_frame(&mut self, now: Instant, id: StreamId) {
+        let doubt = self.doubts(now);
         let Some(stream) = self.streams.senders.get_mut(&id) else {
             return;
         };
@@ -36,6 +56,7 @@ impl Session {
             packets,
             begin,
             round_trip: &|path| round_trip(path).unwrap_or_default(),
+            doubt: &doubt,
         };
         let sequences = |group: Group| {
             let places = group.members.iter();

@@ -198,6 +198,7 @@ impl Session {
         for ((&sequence, &size), Assignment { path, mut copies }) in
             sequences.iter().zip(&sizes).zip(assignments)
         {
+            let goes_once = copies.is_empty();
             if paced {
                 for other in std::mem::take(&mut copies) {
                     if let Some(path) = self.paths.get_mut(&other) {
@@ -211,9 +212,7 @@ impl Session {
                     }
                 }
             }
-            if let (Purpose::Video, true, Some(repair)) =
-                (purpose, copies.is_empty(), &mut stream.repair)
-            {
+            if let (Purpose::Video, true, Some(repair)) = (purpose, goes_once, &mut stream.repair) {
                 repair.on_scheduled(now, sequence, path);
             }
             if let Some(path) = self.paths.get_mut(&path) {

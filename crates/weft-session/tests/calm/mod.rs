@@ -1,6 +1,6 @@
 //! Links that fail in ways that made pictures stand for seconds.
 
-use weft_session::{Ablation, SchedulerKind};
+use weft_session::{Ablation, Preference, SchedulerKind};
 use weft_units::{Duration, Rate};
 
 use crate::world::{World, link};
@@ -97,6 +97,46 @@ fn the_budget_of_a_picture_is_what_comes_in_time() {
     assert!(narrow.0 < usual.0 / 10, "{narrow:?} of {usual:?}");
     let none = two_links(Ablation::FrameBudget);
     assert_eq!(none.frame_budget(), None);
+}
+
+#[test]
+fn little_is_sent_while_no_path_is_known_to_live() {
+    let mut world = two_links(Ablation::None);
+    world.cut(0);
+    world.cut(1);
+    world.run(Duration::from_millis(300));
+    let budget = world.frame_budget().expect("a scheduler that keeps calm");
+    assert!(budget.0 <= 1200, "{budget:?}");
+}
+
+/// Repair packets for a hundred packets, when the link that was in danger has
+/// recovered.
+fn repair_after_a_danger(preference: Preference) -> f64 {
+    let links = [15, 20].map(|ms| link(&format!("rate=6mbit,delay={ms}ms,queue=1s,loss=0.3%")));
+    let mut world = World::new(21, &links, SchedulerKind::Weft);
+    world.prefer(preference);
+    world.set_max_rate(Rate::from_mbps(2));
+    world.run(seconds(10));
+    world.set_capacity(0, Rate::from_kbps(300));
+    world.run(seconds(1));
+    world.set_capacity(0, Rate::from_mbps(6));
+    world.run(seconds(3));
+    let before = world.sender_stats();
+    world.run(seconds(5));
+    let after = world.sender_stats();
+    let repair = (after.repair_packets - before.repair_packets) as f64;
+    100.0 * repair / (after.media_packets - before.media_packets) as f64
+}
+
+#[test]
+fn what_goes_once_is_protected_while_a_path_is_in_doubt() {
+    let once = repair_after_a_danger(Preference::Pixels);
+    let twice = repair_after_a_danger(Preference::Balanced);
+    assert!((5.0..20.0).contains(&once), "{once}");
+    assert!(
+        twice * 3.0 < once,
+        "{twice} of pictures that go twice, {once}"
+    );
 }
 
 #[test]

@@ -77,6 +77,10 @@ impl World {
         self.links[link].down.counters().sent.packets
     }
 
+    pub fn prefer(&mut self, preference: weft_session::Preference) {
+        self.sender.set_preference(self.now, preference);
+    }
+
     pub fn frame_budget(&self) -> Option<Bytes> {
         self.sender.frame_budget(self.now)
     }
