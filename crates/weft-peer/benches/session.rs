@@ -47,7 +47,7 @@ impl Case {
             name,
             rate: Rate::from_mbps(mbps),
             scheduler: SchedulerKind::Weft,
-            protection: ProtectionKind::PathSpecific,
+            protection: ProtectionKind::Weft,
             loss: 0.0,
         }
     }

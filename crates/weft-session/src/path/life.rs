@@ -91,6 +91,11 @@ impl Path {
         self.state == PathState::Suspect && self.life.doubted
     }
 
+    /// Whether it lives, as far as is known, and no suspicion has lasted.
+    pub fn is_trusted(&self) -> bool {
+        self.state != PathState::Down && !self.is_doubted()
+    }
+
     /// True once, when that becomes so.
     pub fn check_doubt(&mut self, now: Instant) -> bool {
         let due = self.doubt_due().is_some_and(|at| at <= now);

@@ -26,8 +26,8 @@ pub enum ProtectionKind {
     WebrtcTable,
     /// Converge, section 4.3: by what each path loses.
     PathSpecific,
-    /// Ours: the same, and more of a frame that goes once while a path is in
-    /// doubt, or that a retransmission would complete too late.
+    /// Ours: the same, and more while a path is in doubt, or where a
+    /// retransmission comes too late.
     #[default]
     Weft,
 }
@@ -92,6 +92,9 @@ pub struct Unprotected {
     pub path: PathId,
     /// When that was.
     pub at: Instant,
+    /// Whether no other path has a copy of it: of what goes twice no repair
+    /// packet is made.
+    pub goes_once: bool,
 }
 
 /// A frame that has been given to paths.
@@ -109,18 +112,18 @@ pub struct FrameToProtect<'a> {
     /// Round-trip time of a path: when a retransmission would come.
     pub round_trip: &'a dyn Fn(PathId) -> Duration,
     /// What retransmission alone would risk on a path.
-    pub doubt: &'a dyn Fn(PathId) -> Doubt,
+    pub risk: &'a dyn Fn(PathId) -> Risk,
 }
 
 /// Whether a frame that loses packets can be completed by sending them again.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Doubt {
+pub enum Risk {
     /// There is time for it, as far as is known.
     None,
-    /// A path was in danger lately: there may be none.
+    /// A path was in danger lately: there may be no time.
     Danger,
     /// It comes too late on this path, even when no queue stands.
-    RepairsLate,
+    LateRetransmission,
 }
 
 /// What goes into one repair packet.

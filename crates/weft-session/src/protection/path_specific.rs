@@ -20,7 +20,7 @@ pub(super) struct PathSpecific {
 }
 
 #[derive(Default)]
-pub(super) struct PathState {
+struct PathState {
     /// Mean part of the packets that is lost.
     loss: f64,
     /// Packets that the mean is of, up to [`LOSS_MEMORY`].
@@ -72,19 +72,15 @@ impl PathState {
         }
     }
 
-    /// Whether it loses enough for a repair packet to be of use.
-    pub(super) fn loses(&self) -> bool {
-        self.loss >= LEAST_LOSS
-    }
-
-    /// How many repair packets so many packets get.
-    pub(super) fn repairs_for(&mut self, packets: usize, keyframe: bool) -> usize {
-        if !self.loses() {
+    /// How many repair packets so many packets get: what losses ask for, and at
+    /// least this part.
+    fn repairs_for(&mut self, packets: usize, keyframe: bool, least: f64) -> usize {
+        if self.loss < LEAST_LOSS {
             self.due = 0.0;
             return 0;
         }
         // The Converge paper counts P − FEC as media: P has the repair packets in it.
-        let wanted = self.loss * packets as f64 * self.beta();
+        let wanted = (self.loss * self.beta()).max(least) * packets as f64;
         self.due += wanted;
         let whole = |due: f64| (due - 1e-9).ceil();
         let count = match keyframe {
@@ -114,37 +110,37 @@ impl Protection for PathSpecific {
     }
 
     fn protect(&mut self, now: Instant, frame: &FrameToProtect<'_>) -> Vec<Group> {
-        self.protect_by(now, frame, |_, path, packets| {
-            path.repairs_for(packets, frame.keyframe)
-        })
+        self.protect_with(now, frame, |_, _| 0.0)
     }
 }
 
 impl PathSpecific {
-    /// As many repair packets of each path as `count` says for the packets that
-    /// the frame sends over it.
-    pub(super) fn protect_by(
+    /// The same, where `least` says what part of the packets over a path that
+    /// loses so much is to be repair at least.
+    pub(super) fn protect_with(
         &mut self,
         now: Instant,
         frame: &FrameToProtect<'_>,
-        count: impl Fn(PathId, &mut PathState, usize) -> usize,
+        least: impl Fn(PathId, f64) -> f64,
     ) -> Vec<Group> {
         let mut groups = Vec::new();
         for (&id, path) in &mut self.paths {
             let of_frame = frame.packets.iter().skip(frame.begin);
-            let current = of_frame.filter(|packet| packet.path == id).count();
+            let current = of_frame.filter(|p| p.path == id && p.goes_once).count();
             if current == 0 {
                 continue;
             }
             path.age(now);
-            let count = count(id, path, current);
+            let least = least(id, path.loss);
+            let count = path.repairs_for(current, frame.keyframe, least);
             if count == 0 {
                 continue;
             }
             let reach = (frame.round_trip)(id) / 2;
             let fits = |(place, packet): &(usize, &Unprotected)| {
                 let age = now.saturating_since(packet.at);
-                packet.path == id && (*place >= frame.begin || age < reach)
+                let fits = *place >= frame.begin || age < reach;
+                packet.path == id && packet.goes_once && fits
             };
             let members = frame.packets.iter().enumerate().filter(fits);
             let members: Vec<usize> = members.map(|(place, _)| place).collect();

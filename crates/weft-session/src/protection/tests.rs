@@ -16,6 +16,7 @@ fn packets(counts: &[usize]) -> Vec<Unprotected> {
         sequence: place as u64,
         path,
         at: at(0),
+        goes_once: true,
     };
     paths.flat_map(on_path).enumerate().map(packet).collect()
 }
@@ -27,17 +28,17 @@ fn frame(packets: &[Unprotected], keyframe: bool) -> FrameToProtect<'_> {
         packets,
         begin: 0,
         round_trip: &|_| RTT,
-        doubt: &|_| Doubt::None,
+        risk: &|_| Risk::None,
     }
 }
 
 /// Repair packets over a hundred such frames, by path.
 fn repairs(kind: ProtectionKind, losses: &[f64], counts: &[usize], keyframe: bool) -> Vec<usize> {
-    repairs_in(Doubt::None, kind, losses, counts, keyframe)
+    repairs_in(Risk::None, kind, losses, counts, keyframe)
 }
 
 fn repairs_in(
-    doubt: Doubt,
+    risk: Risk,
     kind: ProtectionKind,
     losses: &[f64],
     counts: &[usize],
@@ -53,7 +54,7 @@ fn repairs_in(
     }
     let packets = packets(counts);
     let frame = FrameToProtect {
-        doubt: &|_| doubt,
+        risk: &|_| risk,
         ..frame(&packets, keyframe)
     };
     let mut made = vec![0; counts.len() + 1];
@@ -196,19 +197,64 @@ fn repair_takes_at_most_half_of_the_rate() {
 
 #[test]
 fn weft_protects_what_loses_more_while_it_is_in_doubt() {
-    let made = |doubt| {
+    let made = |risk, loss| {
         let kind = ProtectionKind::Weft;
-        repairs_in(doubt, kind, &[0.0, 0.005], &[20, 20], false)
+        repairs_in(risk, kind, &[0.0, loss], &[20, 20], false)
     };
-    let by_path = repairs(
-        ProtectionKind::PathSpecific,
-        &[0.0, 0.005],
-        &[20, 20],
-        false,
+    let by_path = repairs(ProtectionKind::PathSpecific, &[0.0, 0.02], &[20, 20], false);
+    assert_eq!(made(Risk::None, 0.02), by_path);
+    assert_eq!(
+        made(Risk::Danger, 0.02),
+        [0, 300, 0],
+        "three packets of twenty"
     );
-    assert_eq!(made(Doubt::None), by_path);
-    assert_eq!(made(Doubt::Danger), [0, 300, 0], "three packets of twenty");
-    assert_eq!(made(Doubt::RepairsLate), [0, 800, 0], "two of five");
+    assert_eq!(
+        made(Risk::LateRetransmission, 0.02),
+        [0, 800, 0],
+        "two of five"
+    );
+    // Eighty for each that is lost.
+    let rare = made(Risk::LateRetransmission, 0.002);
+    assert!((318..=320).contains(&rare[1]), "{rare:?}");
+}
+
+#[test]
+fn weft_never_protects_less_than_path_specific() {
+    for risk in [Risk::None, Risk::Danger, Risk::LateRetransmission] {
+        for loss in [0.002, 0.01, 0.1, 0.3] {
+            for packets in [1, 2, 3, 20] {
+                for keyframe in [false, true] {
+                    let made = |kind| repairs_in(risk, kind, &[loss], &[packets], keyframe)[0];
+                    let (ours, theirs) = (
+                        made(ProtectionKind::Weft),
+                        made(ProtectionKind::PathSpecific),
+                    );
+                    assert!(
+                        ours >= theirs,
+                        "{risk:?} {loss} {packets}: {ours} for {theirs}"
+                    );
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn what_goes_twice_is_in_no_repair_packet() {
+    for kind in ProtectionKind::ALL {
+        let mut protection = kind.build();
+        for second in 0..10 {
+            protection.on_feedback(at(second * 1000), PathId(0), 900, 100);
+        }
+        let mut packets = packets(&[20]);
+        for packet in packets.iter_mut().skip(10) {
+            packet.goes_once = false;
+        }
+        let groups = protection.protect(at(10_000), &frame(&packets, false));
+        let members = groups.iter().flat_map(|g| &g.members);
+        assert!(members.into_iter().all(|m| *m < 10), "{kind}: {groups:?}");
+        assert_eq!(groups.is_empty(), kind == ProtectionKind::None, "{kind}");
+    }
 }
 
 #[test]
@@ -217,7 +263,7 @@ fn a_burst_leaves_each_of_wefts_repair_packets_one_to_bring_back() {
     protection.on_feedback(at(0), PathId(0), 990, 10);
     let packets = packets(&[20]);
     let frame = FrameToProtect {
-        doubt: &|_| Doubt::Danger,
+        risk: &|_| Risk::Danger,
         ..frame(&packets, false)
     };
     let groups = protection.protect(at(0), &frame);
@@ -239,6 +285,7 @@ proptest! {
         counts in proptest::collection::vec(0..60_usize, 1..4),
         losses in proptest::collection::vec((0..2000_u64, 0..2000_u64), 1..30),
         keyframe: bool,
+        risk in prop::sample::select(&[Risk::None, Risk::Danger, Risk::LateRetransmission][..]),
     ) {
         let mut protection = kind.build();
         for (second, (arrived, lost)) in losses.iter().enumerate() {
@@ -249,7 +296,8 @@ proptest! {
         let packets = packets(&counts);
         for number in 0..20 {
             let now = at(30_000 + number * 33);
-            let groups = protection.protect(now, &frame(&packets, keyframe));
+            let frame = FrameToProtect { risk: &|_| risk, ..frame(&packets, keyframe) };
+            let groups = protection.protect(now, &frame);
             let mut seen = vec![false; packets.len()];
             for group in &groups {
                 prop_assert!(!group.members.is_empty());

@@ -99,7 +99,9 @@ impl Protection for WebrtcTable {
         if !frame.keyframe {
             self.on_size(frame.size);
         }
-        let members: Vec<usize> = (frame.begin..frame.packets.len()).collect();
+        let goes_once = |place: &usize| frame.packets.get(*place).is_some_and(|p| p.goes_once);
+        let members = (frame.begin..frame.packets.len()).filter(goes_once);
+        let members: Vec<usize> = members.collect();
         // Of the source packets, rounded (`ConvertFECRate`, `NumFecPackets`).
         let rate = self.code_rate(frame.keyframe);
         let count = (members.len() as f64 * rate / (1.0 - rate)).round();

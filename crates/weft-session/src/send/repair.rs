@@ -110,7 +110,7 @@ impl RepairStream {
     }
 
     /// A packet of the current frame was given to a path.
-    pub fn on_scheduled(&mut self, now: Instant, sequence: u64, path: PathId) {
+    pub fn on_scheduled(&mut self, now: Instant, sequence: u64, path: PathId, goes_once: bool) {
         if self.holders.has(sequence) {
             // Its path died before it could leave.
             return;
@@ -122,6 +122,7 @@ impl RepairStream {
             sequence,
             path,
             at: now,
+            goes_once,
         });
     }
 
@@ -148,10 +149,8 @@ impl RepairStream {
     /// The current frame is done; these packets, in ascending order, are in
     /// repair packets now.
     pub fn end_frame(&mut self, held: &[u64]) {
-        if !held.is_empty() {
-            let is_held = |p: &Unprotected| held.binary_search(&p.sequence).is_ok();
-            self.unprotected.retain(|p| !is_held(p));
-        }
+        let is_held = |p: &Unprotected| held.binary_search(&p.sequence).is_ok();
+        self.unprotected.retain(|p| p.goes_once && !is_held(p));
         self.begin = self.unprotected.len();
     }
 
@@ -286,7 +285,7 @@ mod tests {
         let mut stream = RepairStream::new((Ssrc(1), 98), 7);
         let now = Instant::ZERO;
         for sequence in 0..10_000 {
-            stream.on_scheduled(now, sequence, PathId(0));
+            stream.on_scheduled(now, sequence, PathId(0), true);
             stream.store(0, Arc::from([0; 20]), &[sequence + 10_000]);
         }
         assert_eq!(stream.unprotected(now).0.len(), MAX_UNPROTECTED);

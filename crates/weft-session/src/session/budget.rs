@@ -4,7 +4,7 @@ use weft_units::{Bytes, Duration, Instant};
 
 use super::Session;
 use crate::ablation::Ablation;
-use crate::path::{Path, PathState};
+use crate::path::Path;
 
 /// A picture is to arrive within this time over that of an empty path: what is
 /// later, the jitter buffer has to make up for. A frame time and a half at 30 fps,
@@ -71,7 +71,7 @@ impl Session {
             false => path.room(now, in_time),
         };
         let all = self.live_paths().into_iter().map(room).sum::<Bytes>();
-        if !only && !self.paths.values().any(|p| p.state == PathState::Up) {
+        if !only && !self.paths.values().any(Path::is_trusted) {
             // Nobody knows whether any of it arrives, and what does not stands in
             // the way of what comes next.
             return Some(all.min(packet));

@@ -11,34 +11,34 @@ use super::Session;
 use crate::config::Level;
 use crate::event::{Output, Protocol, Transmit};
 use crate::path::{Carried, Content, Purpose, Waiting};
-use crate::protection::{Doubt, FrameToProtect, Group};
+use crate::protection::{FrameToProtect, Group, Risk};
 use crate::schedule::{Batch, Class};
 use crate::send::SendStream;
 
-/// A path is in doubt for so long after a danger. Chosen by us: as long as
-/// balanced calls send pictures twice.
-const DOUBT: Duration = Duration::from_secs(10);
+/// After a danger on any path all are in doubt for so long, or for as long as
+/// pictures go twice. Chosen by us: `balanced` sends them twice for as long.
+const DOUBT_LASTS: Duration = Duration::from_secs(10);
 
 impl Session {
     /// What retransmission alone would risk on each path; nothing is known of
     /// it where the scheduler leaves lateness to the receiver.
-    fn doubts(&self, now: Instant) -> impl Fn(PathId) -> Doubt + use<> {
+    fn risks(&self, now: Instant) -> impl Fn(PathId) -> Risk + use<> {
         let calm = self.scheduling.scheduler.keeps_calm();
-        let late = self.paths.values().filter(|p| p.repairs_late());
+        let late = self.paths.values().filter(|p| calm && p.repairs_late());
         let late: Vec<PathId> = late.map(|p| p.id).collect();
-        let endangered = self.any_in_danger(now, DOUBT);
-        move |path| match () {
-            () if !calm => Doubt::None,
-            () if late.contains(&path) => Doubt::RepairsLate,
-            () if endangered => Doubt::Danger,
-            () => Doubt::None,
+        let lasts = DOUBT_LASTS.max(self.config.preference.caution().copies_for);
+        let endangered = calm && self.any_in_danger(now, lasts);
+        move |path| match (late.contains(&path), endangered) {
+            (true, _) => Risk::LateRetransmission,
+            (false, true) => Risk::Danger,
+            (false, false) => Risk::None,
         }
     }
 
     /// The frame whose packets were given to paths is whole: makes its repair
     /// packets.
     pub(super) fn protect_frame(&mut self, now: Instant, id: StreamId) {
-        let doubt = self.doubts(now);
+        let risk = self.risks(now);
         let Some(stream) = self.streams.senders.get_mut(&id) else {
             return;
         };
@@ -56,7 +56,7 @@ impl Session {
             packets,
             begin,
             round_trip: &|path| round_trip(path).unwrap_or_default(),
-            doubt: &doubt,
+            risk: &risk,
         };
         let sequences = |group: Group| {
             let places = group.members.iter();

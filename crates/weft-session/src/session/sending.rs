@@ -212,8 +212,8 @@ impl Session {
                     }
                 }
             }
-            if let (Purpose::Video, true, Some(repair)) = (purpose, goes_once, &mut stream.repair) {
-                repair.on_scheduled(now, sequence, path);
+            if let (Purpose::Video, Some(repair)) = (purpose, &mut stream.repair) {
+                repair.on_scheduled(now, sequence, path, goes_once);
             }
             if let Some(path) = self.paths.get_mut(&path) {
                 path.queue.push(Waiting {

@@ -1,6 +1,6 @@
 //! Links that fail in ways that made pictures stand for seconds.
 
-use weft_session::{Ablation, Preference, SchedulerKind};
+use weft_session::{Ablation, Preference, ProtectionKind, SchedulerKind};
 use weft_units::{Duration, Rate};
 
 use crate::world::{World, link};
@@ -112,7 +112,7 @@ fn little_is_sent_while_no_path_is_known_to_live() {
 /// Repair packets for a hundred packets, when the link that was in danger has
 /// recovered.
 fn repair_after_a_danger(preference: Preference) -> f64 {
-    let links = [15, 20].map(|ms| link(&format!("rate=6mbit,delay={ms}ms,queue=1s,loss=0.3%")));
+    let links = [15, 20].map(|ms| link(&format!("rate=6mbit,delay={ms}ms,queue=1s,loss=0.5%")));
     let mut world = World::new(21, &links, SchedulerKind::Weft);
     world.prefer(preference);
     world.set_max_rate(Rate::from_mbps(2));
@@ -137,6 +137,42 @@ fn what_goes_once_is_protected_while_a_path_is_in_doubt() {
         twice * 3.0 < once,
         "{twice} of pictures that go twice, {once}"
     );
+}
+
+/// Repair packets for a hundred packets, over far links that lose one of a
+/// hundred.
+fn repair_far_away(scheduler: SchedulerKind) -> f64 {
+    let links = [100, 110].map(|ms| link(&format!("rate=6mbit,delay={ms}ms,loss=1%")));
+    let mut world = World::new(21, &links, scheduler);
+    world.prefer(Preference::Pixels);
+    world.set_max_rate(Rate::from_mbps(2));
+    world.run(seconds(30));
+    let sent = world.sender_stats();
+    100.0 * sent.repair_packets as f64 / sent.media_packets as f64
+}
+
+#[test]
+fn what_is_always_repaired_too_late_is_protected_most() {
+    let weft = repair_far_away(SchedulerKind::Weft);
+    assert!((20.0..45.0).contains(&weft), "{weft}");
+    // Other schedulers know nothing of lateness.
+    let other = repair_far_away(SchedulerKind::MinRtt);
+    assert!(other < 6.0, "{other}");
+}
+
+#[test]
+fn what_repair_packets_took_is_given_back_when_everything_goes_twice() {
+    let links = [15, 20].map(|ms| link(&format!("rate=4mbit,delay={ms}ms,queue=1s,loss=2%")));
+    let mut world = World::new(21, &links, SchedulerKind::MinRtt);
+    world.set_protection(ProtectionKind::WebrtcTable);
+    world.set_max_rate(Rate::from_mbps(20));
+    world.run(seconds(20));
+    world.set_scheduler(SchedulerKind::Duplicate);
+    world.run(seconds(10));
+    let most = [0, 1].map(|link| world.path_stats(link).target_rate);
+    let most = most.into_iter().max().expect("two of them");
+    let target = world.target_rate();
+    assert!(target >= most.mul_f64(0.99), "{target:?} of {most:?}");
 }
 
 #[test]

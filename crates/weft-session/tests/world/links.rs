@@ -81,6 +81,14 @@ impl World {
         self.sender.set_preference(self.now, preference);
     }
 
+    pub fn set_scheduler(&mut self, kind: SchedulerKind) {
+        self.sender.set_scheduler(kind);
+    }
+
+    pub fn target_rate(&self) -> Rate {
+        self.sender.target_rate()
+    }
+
     pub fn frame_budget(&self) -> Option<Bytes> {
         self.sender.frame_budget(self.now)
     }
