@@ -82,13 +82,18 @@ pub fn jobs(
 /// This program, where it is weft, or the one that `WEFT_BIN` names.
 pub fn binary() -> Result<String, EngineError> {
     let named = std::env::var_os("WEFT_BIN").map(PathBuf::from);
-    let own = std::env::current_exe().ok();
-    let own = own.filter(|path| path.file_stem().is_some_and(|name| name == "weft"));
-    let found = named.or(own).and_then(|path| path.canonicalize().ok());
-    let path = found.ok_or_else(|| {
-        EngineError::Lacking(
-            "this program is not weft, which calls are made with: set WEFT_BIN to it".to_owned(),
-        )
+    let this = std::env::current_exe().unwrap_or_default();
+    let own = Some(&this).filter(|path| path.file_stem().is_some_and(|name| name == "weft"));
+    let found = named.as_ref().or(own);
+    let path = found.and_then(|path| path.canonicalize().ok()).ok_or_else(|| {
+        let what = match &named {
+            Some(path) => format!("there is no program {}, which WEFT_BIN names", path.display()),
+            None => format!(
+                "calls are made with a program called weft, and this one is {}: set WEFT_BIN to weft",
+                this.display()
+            ),
+        };
+        EngineError::Lacking(what)
     })?;
     Ok(path.display().to_string())
 }
