@@ -6,12 +6,13 @@
 //   node scripts/real-clients-tables.mjs DIR docs/results/real-clients.md
 //
 // writes those into the file of which there is something in DIR, each between
-// its own mark and the next one.
+// its own mark and the next one. Clients that DIR has no calls of against TCP keep
+// the rows that the file has of them.
 
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-import { estimate, order, replacePart, summaries } from './results.mjs';
+import { estimate, order, partOf, replacePart, summaries } from './results.mjs';
 
 const mark = (part) => `<!-- ${part}: written by scripts/real-clients-tables.mjs -->`;
 
@@ -87,6 +88,13 @@ function doubts(summary, system) {
   ].filter(Boolean).join(', ') || '-';
 }
 
+/** The rows that the file has of other clients against TCP. */
+function rowsOfOthers(clients) {
+  const lines = partOf(mark('against-tcp'), file).split('\n').filter((each) => /^\| \d/.test(each));
+  const rows = lines.map((each) => each.slice(2, -2).split(' | '));
+  return rows.filter(([, , , client]) => !clients.includes(client));
+}
+
 function againstTcp() {
   const at = join(folder, 'against-tcp');
   const clients = existsSync(at) ? readdirSync(at).filter((name) => name !== 'simulated').sort(order) : [];
@@ -103,6 +111,7 @@ function againstTcp() {
     const { n } = rowOf(summary, 'throughput_mbps.call', system);
     return [...place, client, n, ...cells, doubts(summary, system)];
   })));
+  lines.push(...rowsOfOthers(clients));
   lines.sort((a, b) => order(a.slice(0, 4).join(' '), b.slice(0, 4).join(' ')));
   return '### A call against one TCP flow\n\nRound trip 50 ms, 360p, while both run; CoDel and FQ-CoDel with room for 10 BDP. In brackets what the simulator says of weft, and, beside Chromium, of plain WebRTC.\n\n'
     + head(['Mbit/s', 'TCP', 'queue', 'client', 'runs', ...AGAINST_TCP.map(([, title]) => title), 'doubts'])

@@ -49,6 +49,18 @@ export function replaceBehind(mark, file, text) {
 
 /** Puts a text between this line of a file and its next line of the kind, or its end. */
 export function replacePart(mark, file, text) {
+  const [before, , after] = split(mark, file);
+  writeFileSync(file, `${before}\n\n${text}${after}`);
+}
+
+/** What stands there. */
+export function partOf(mark, file) {
+  const [, part] = split(mark, file);
+  return part;
+}
+
+/** A file up to this line, what follows it, and from the next line of the kind on. */
+function split(mark, file) {
   const page = readFileSync(file, 'utf8');
   const from = page.indexOf(mark);
   if (from < 0) {
@@ -57,5 +69,6 @@ export function replacePart(mark, file, text) {
   }
   const start = from + mark.length;
   const next = page.indexOf('\n<!-- ', start);
-  writeFileSync(file, `${page.slice(0, start)}\n\n${text}${next < 0 ? '' : page.slice(next)}`);
+  const end = next < 0 ? page.length : next;
+  return [page.slice(0, start), page.slice(start, end), page.slice(end)];
 }
