@@ -168,7 +168,8 @@ fn build(source: &Source) -> Result<Scenario, ScenarioError> {
     for case in &cases {
         for name in &systems {
             let mut tree = tree.clone();
-            let set = sets.iter().find(|(of, _)| of == name.get_ref());
+            let own = systems::own(&file, name.get_ref()).map(|(own, _)| own);
+            let set = sets.iter().find(|(of, _)| Some(of.as_str()) == own);
             if let Some((_, set)) = set {
                 tree::lay_over(&mut tree, set.clone());
             }
@@ -293,7 +294,7 @@ fn variant(
     name: &Text,
     case: &Case,
 ) -> Result<Variant, ScenarioError> {
-    let own = file.system.find(name.get_ref()).is_some();
+    let own = systems::own(file, name.get_ref()).is_some();
     let plain = !has_compared(file) && !own && name.get_ref() == ALL;
     let system = if plain {
         system_spec::default_system(name.get_ref())

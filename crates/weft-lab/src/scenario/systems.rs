@@ -20,17 +20,45 @@ use crate::names::unknown_name;
 
 /// The system of this name.
 pub fn system(source: &Source, file: &File, name: &Text) -> Result<SystemSpec, ScenarioError> {
-    match file.system.find(name.get_ref()) {
-        Some(_) => defined(source, file, name.get_ref()),
-        None => named(source, file, name.get_ref(), name.span()),
+    let text = name.get_ref();
+    match own(file, text) {
+        Some((own, None)) => defined(source, file, own),
+        Some((own, Some(links))) => Ok(SystemSpec {
+            name: text.clone(),
+            links: Some(links_of_name(source, file, links, &name.span())?),
+            ..defined(source, file, own)?
+        }),
+        None => named(source, file, text, name.span()),
     }
+}
+
+/// The `[system.NAME]` that NAME or NAME@LINK[+LINK...] stands for, if the file
+/// has it, and its links.
+pub fn own<'n>(file: &File, name: &'n str) -> Option<(&'n str, Option<&'n str>)> {
+    if file.system.find(name).is_some() {
+        return Some((name, None));
+    }
+    let (own, links) = name.split_once('@')?;
+    file.system.find(own).map(|_| (own, Some(links)))
+}
+
+/// LINK[+LINK...], as the names of systems have it.
+fn links_of_name(
+    source: &Source,
+    file: &File,
+    written: &str,
+    span: &Range<usize>,
+) -> Result<Vec<usize>, ScenarioError> {
+    let names = written.split('+');
+    let names = names.map(|name| Spanned::new(span.clone(), name.to_owned()));
+    own_links(source, file, &Spanned::new(span.clone(), names.collect()))
 }
 
 /// The one name of what may have several: a controller's alone means that of
 /// a single path, and a hyphen will do for an underscore.
 pub fn full_name(file: &File, name: &Text) -> Text {
     let text = name.get_ref();
-    if file.system.find(text).is_some() {
+    if own(file, text).is_some() {
         return name.clone();
     }
     let (how, links) = text.split_at(text.find('@').unwrap_or(text.len()));
@@ -115,12 +143,7 @@ fn named(
         FLOOR => Way::Floor(floor_rate(source, second, &span)?),
         _ => Way::Session(session(source, file, (first, second), &span)?),
     };
-    let links = links.map(|names| {
-        let names = names.split('+');
-        let names = names.map(|name| Spanned::new(span.clone(), name.to_owned()));
-        let names = Spanned::new(span.clone(), names.collect());
-        own_links(source, file, &names)
-    });
+    let links = links.map(|names| links_of_name(source, file, names, &span));
     Ok(SystemSpec {
         name: name.to_owned(),
         way,

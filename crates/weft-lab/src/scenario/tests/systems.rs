@@ -358,3 +358,42 @@ fn a_controller_alone_is_that_of_a_single_path() {
     let scenario = parse(CALLS, &["baseline=nada"]).unwrap();
     assert_eq!(scenario.baseline.as_deref(), Some("single/nada"));
 }
+
+#[test]
+fn a_system_of_the_file_may_be_run_over_some_of_the_links() {
+    const CALL: &str = r#"
+title = "A call"
+duration = "30s"
+systems = ["bold@near", "bold@far+near", "bold"]
+[links]
+near = "rate=2mbit"
+far = "rate=2mbit"
+[flows.call]
+kind = "call"
+[system.bold]
+scheduler = "weft"
+prefer = "pixels"
+links = ["far"]
+set = { flows.call.max-rate = "1mbit" }
+"#;
+    let scenario = parse(CALL, &[]).unwrap();
+    let told = |variant: &super::super::Variant| match &variant.setup.flows[0].kind {
+        FlowKind::Call(call) => {
+            assert_eq!(call.caller.preference, weft_session::Preference::Pixels);
+            let routes = variant.setup.flows[0].routes.iter();
+            let links: Vec<usize> = routes.map(|route| route.hops[0].link).collect();
+            (variant.name.clone(), call.caller.max_rate.as_bps(), links)
+        }
+        _ => panic!("not a call"),
+    };
+    let told: Vec<_> = scenario.variants.iter().map(told).collect();
+    let expected = [
+        ("bold@near", vec![0]),
+        ("bold@far+near", vec![1, 0]),
+        ("bold", vec![1]),
+    ];
+    let expected = expected.map(|(name, links)| (name.to_owned(), 1_000_000, links));
+    assert_eq!(told, expected);
+    let error = parse(&CALL.replace("bold@near", "bold@nea"), &[]).unwrap_err();
+    assert!(error.contains("`nea`") && error.contains("near"), "{error}");
+}
