@@ -139,8 +139,8 @@ impl PathSpecific {
             let reach = (frame.round_trip)(id) / 2;
             let fits = |(place, packet): &(usize, &Unprotected)| {
                 let age = now.saturating_since(packet.at);
-                let fits = *place >= frame.begin || age < reach;
-                packet.path == id && packet.goes_once && fits
+                let in_time = *place >= frame.begin || age < reach;
+                packet.path == id && packet.goes_once && in_time
             };
             let members = frame.packets.iter().enumerate().filter(fits);
             let members: Vec<usize> = members.map(|(place, _)| place).collect();

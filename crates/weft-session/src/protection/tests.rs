@@ -267,6 +267,7 @@ fn a_burst_leaves_each_of_wefts_repair_packets_one_to_bring_back() {
         ..frame(&packets, false)
     };
     let groups = protection.protect(at(0), &frame);
+    assert_eq!(groups.len(), 3);
     let held =
         |group: &Group, burst: &[usize]| group.members.iter().filter(|m| burst.contains(m)).count();
     for first in 0..18 {

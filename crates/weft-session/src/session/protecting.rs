@@ -20,36 +20,33 @@ use crate::send::SendStream;
 const DOUBT_LASTS: Duration = Duration::from_secs(10);
 
 impl Session {
-    /// What retransmission alone would risk on each path; nothing is known of
+    /// Whether retransmission may find no time on any path; nothing is known of
     /// it where the scheduler leaves lateness to the receiver.
-    fn risks(&self, now: Instant) -> impl Fn(PathId) -> Risk + use<> {
-        let calm = self.scheduling.scheduler.keeps_calm();
-        let late = self.paths.values().filter(|p| calm && p.repairs_late());
-        let late: Vec<PathId> = late.map(|p| p.id).collect();
+    fn is_in_doubt(&self, now: Instant) -> bool {
         let lasts = DOUBT_LASTS.max(self.config.preference.caution().copies_for);
-        let endangered = calm && self.any_in_danger(now, lasts);
-        move |path| match (late.contains(&path), endangered) {
-            (true, _) => Risk::LateRetransmission,
-            (false, true) => Risk::Danger,
-            (false, false) => Risk::None,
-        }
+        self.scheduling.scheduler.keeps_calm() && self.any_in_danger(now, lasts)
     }
 
     /// The frame whose packets were given to paths is whole: makes its repair
     /// packets.
     pub(super) fn protect_frame(&mut self, now: Instant, id: StreamId) {
-        let risk = self.risks(now);
-        let Some(stream) = self.streams.senders.get_mut(&id) else {
+        let stream = self.streams.senders.get(&id);
+        let Some((keyframe, size)) = stream.and_then(SendStream::frame_to_protect) else {
             return;
         };
-        let Some((keyframe, size)) = stream.frame_to_protect() else {
-            return;
-        };
-        let Some(repair) = &mut stream.repair else {
+        let in_doubt = self.is_in_doubt(now);
+        let calm = self.scheduling.scheduler.keeps_calm();
+        let stream = self.streams.senders.get_mut(&id);
+        let Some(repair) = stream.and_then(|s| s.repair.as_mut()) else {
             return;
         };
         let (packets, begin) = repair.unprotected(now);
         let round_trip = |path| self.paths.get(&path).map(|p| p.rtt.smoothed());
+        let risk = |path| match self.paths.get(&path) {
+            Some(path) if calm && path.repairs_late() => Risk::LateRetransmission,
+            _ if in_doubt => Risk::Danger,
+            _ => Risk::None,
+        };
         let frame = FrameToProtect {
             keyframe,
             size,
