@@ -39,12 +39,8 @@ export function estimate({ mean, ci95: [low, high] }, digits, sign = ' ±', fact
 
 /** Puts a text in place of what a file has behind this line. */
 export function replaceBehind(mark, file, text) {
-  const [before, after] = readFileSync(file, 'utf8').split(mark);
-  if (after === undefined) {
-    console.error(`${file} has no line ${mark}: add it where the tables are to begin`);
-    process.exit(2);
-  }
-  writeFileSync(file, `${before}${mark}\n\n${text}`);
+  const [before] = split(mark, file);
+  writeFileSync(file, `${before}\n\n${text}`);
 }
 
 /** Puts a text between this line of a file and its next line of the kind, or its end. */
