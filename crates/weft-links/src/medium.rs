@@ -27,7 +27,7 @@ pub use service::ServiceTime;
 pub use spec::MediumSpec;
 pub use wifi::{
     ApQueue, GuardInterval, WifiError, WifiMotion, WifiRate, WifiRateControl, WifiSignal, WifiSpec,
-    WifiStandard, WifiStation,
+    WifiStandard, WifiStation, WifiStrangers,
 };
 pub use wired::{Link, Wired, WiredDirection};
 

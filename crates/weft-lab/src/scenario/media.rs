@@ -75,7 +75,7 @@ impl CellKind {
     /// station.
     pub const fn of_own_cell(self) -> &'static [&'static str] {
         match self {
-            CellKind::Wifi => &["standard", "guard", "interference", "delay"],
+            CellKind::Wifi => WifiSpec::OF_OWN_CELL,
             CellKind::Lte => LteSpec::OF_OWN_CELL,
         }
     }

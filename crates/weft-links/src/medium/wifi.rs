@@ -22,7 +22,7 @@ mod turns;
 
 pub use rate::{GuardInterval, WifiRate, WifiStandard};
 pub use signal::{WifiMotion, WifiSignal};
-pub use spec::{ApQueue, WifiError, WifiRateControl, WifiSpec, WifiStation};
+pub use spec::{ApQueue, WifiError, WifiRateControl, WifiSpec, WifiStation, WifiStrangers};
 
 use super::model::Model;
 use super::port::Port;
@@ -66,15 +66,23 @@ pub(crate) struct Wifi<P> {
 struct Radio {
     up: Way,
     down: Way,
-    signal: Signal,
+    /// The station's at the access point, and the other way round.
+    signal_up: Signal,
+    signal_down: Signal,
 }
 
-/// The medium, as all hear it.
+/// The medium, as those hear it who hear all.
 #[derive(Clone, Copy)]
 enum Air {
     /// The next transmission begins at this time, unless somebody else is
     /// earlier.
     Idle { next: Option<Instant> },
+    /// Strangers transmit, and the next of those who do not hear them begins
+    /// at this time.
+    Strange {
+        until: Instant,
+        next: Option<Instant>,
+    },
     Busy {
         until: Instant,
         /// For those who do not transmit it is idle from then on: after an
@@ -112,7 +120,10 @@ impl Transmission {
 
 impl<P> Wifi<P> {
     pub fn new(spec: &WifiSpec, rng: &Rng) -> Wifi<P> {
-        let timing = Timing::of(spec.standard);
+        let timing = Timing {
+            attempts: u32::from(spec.attempts),
+            ..Timing::of(spec.standard)
+        };
         let radio = |(index, station): (usize, &WifiStation)| {
             let rng = rng.stream("radio").stream(&index.to_string());
             let way = |control, name| {
@@ -122,7 +133,8 @@ impl<P> Wifi<P> {
             Radio {
                 up: way(station.up, "up"),
                 down: way(station.down, "down"),
-                signal: Signal::new(&station.signal, &rng),
+                signal_up: Signal::new(&station.signal, &rng),
+                signal_down: Signal::new(station.signal_down(), &rng),
             }
         };
         let radios = spec.stations.iter().enumerate().map(radio).collect();
@@ -153,11 +165,15 @@ impl<P> Wifi<P> {
                 rng,
             })
         };
-        let contenders = |rng: &Rng| {
+        let contenders = |(index, rng): (usize, &Rng)| {
             let rng = rng.stream("backoff");
             let timing = &timing;
+            let hears = spec
+                .stations
+                .get(index)
+                .is_none_or(|s| s.strangers == WifiStrangers::Heard);
             let own = (0..categories).map(move |category| {
-                Contender::new(timing, category, rng.stream(&category.to_string()))
+                Contender::new(timing, category, hears, rng.stream(&category.to_string()))
             });
             own.collect::<Vec<_>>()
         };
@@ -166,17 +182,21 @@ impl<P> Wifi<P> {
             radios,
             senders: rngs.iter().enumerate().map(sender).collect(),
             leaving: Vec::new(),
-            contenders: Contenders::new(rngs.iter().flat_map(contenders).collect(), categories),
+            contenders: Contenders::new(
+                rngs.iter().enumerate().flat_map(contenders).collect(),
+                categories,
+            ),
             meters: rngs.iter().map(|_| Meter::new(Service::Idle)).collect(),
             channel: Meter::new(Service::Idle),
             counters: vec![RadioCounters::default(); rngs.len()],
             air: Air::Idle { next: None },
-            strangers: Strangers::new(spec.interference, rng.stream("strangers")),
+            strangers: Strangers::new(spec, rng.stream("strangers")),
             capture: spec.capture,
             busy_until: Instant::ZERO,
             on_air: Vec::new(),
             timing,
         };
+        wifi.defer_strangers(Instant::ZERO);
         wifi.contend();
         wifi
     }
@@ -214,13 +234,13 @@ impl<P> Model<P> for Wifi<P> {
         }
         // What comes as an exchange ends came with its data, in truth, before
         // the answer: the medium was busy.
-        let is_busy = matches!(self.air, Air::Busy { .. }) || self.busy_until == now;
+        let is_busy = matches!(self.air, Air::Busy { .. })
+            || self.contenders.waits_for_strangers(index)
+            || self.busy_until == now;
         self.contenders.activate(index, now, is_busy);
-        if let Air::Idle { next } = self.air {
-            let access = self.contenders.access_at(index);
-            self.air = Air::Idle {
-                next: next.into_iter().chain(access).min(),
-            };
+        let access = self.contenders.access_at(index);
+        if let Air::Idle { next } | Air::Strange { next, .. } = &mut self.air {
+            *next = next.iter().copied().chain(access).min();
             self.measure(now);
         }
     }
@@ -248,6 +268,7 @@ impl<P> Model<P> for Wifi<P> {
         let ended = leaving.map(|sender| self.senders[*sender].port().poll_timeout());
         let turn = match self.air {
             Air::Idle { next } => next,
+            Air::Strange { until, next } => next.into_iter().chain([until]).min(),
             Air::Busy { until, .. } => Some(until),
         };
         let turn = turn.map(|at| Deadline { at, reason: "turn" });
@@ -262,7 +283,7 @@ impl<P> Model<P> for Wifi<P> {
         let categories = self.categories();
         let own = index * categories..(index + 1) * categories;
         own.for_each(|index| self.contenders.deactivate(index));
-        if matches!(self.air, Air::Idle { .. }) {
+        if !matches!(self.air, Air::Busy { .. }) {
             self.contend();
         }
         self.measure(now);

@@ -127,11 +127,20 @@ fn what_cannot_be_a_cell_is_told_with_place_and_remedy() {
             "trace = \"generated:walking/wifi\"",
             vec!["t.toml:14:9", "`trace` makes it a wired link", "keep one"],
         ),
-        // A signal that is not the same both ways.
+        // What is the same both ways.
         (
             "back = \"rate=mcs5\"",
-            "back = \"snr=20dB\"",
-            vec!["t.toml:16:8", "receive each other alike", "way there only"],
+            "back = \"motion=walking\"",
+            vec!["t.toml:16:8", "changes both ways alike", "way there only"],
+        ),
+        (
+            "back = \"rate=mcs5\"",
+            "back = \"strangers=hidden\"",
+            vec![
+                "t.toml:16:8",
+                "hears strangers or does not",
+                "way there only",
+            ],
         ),
         // A rate that the standard does not have.
         (

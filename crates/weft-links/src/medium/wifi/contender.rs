@@ -11,11 +11,20 @@ pub(super) struct Contenders {
     /// last, or slots to count.
     awake: Vec<usize>,
     /// To all others the medium has been idle since.
-    idle_since: Instant,
+    idle_since: IdleSince,
+    /// Strangers are on the air so long: who hears them waits.
+    strangers_until: Option<Instant>,
     categories: usize,
     /// By sender, how many of its categories have something to send.
     active: Vec<usize>,
     due: Vec<(usize, Instant)>,
+}
+
+#[derive(Clone, Copy)]
+struct IdleSince {
+    to_hearing: Instant,
+    /// To those who do not hear strangers.
+    to_hidden: Instant,
 }
 
 /// Backoff of one category of one station: slots that are still to pass once
@@ -25,6 +34,7 @@ pub(super) struct Contender {
     access: Access,
     slot: Duration,
     countdown: Countdown,
+    hears_strangers: bool,
     /// Whether it has something to send.
     active: bool,
     /// The present contention window.
@@ -47,7 +57,11 @@ impl Contenders {
             active: vec![0; all.len() / categories],
             all,
             awake: Vec::new(),
-            idle_since: Instant::ZERO,
+            idle_since: IdleSince {
+                to_hearing: Instant::ZERO,
+                to_hidden: Instant::ZERO,
+            },
+            strangers_until: None,
             categories,
             due: Vec::new(),
         }
@@ -56,6 +70,10 @@ impl Contenders {
     /// Whether it has something to send.
     pub fn is_active(&self, index: usize) -> bool {
         self.all[index].active
+    }
+
+    pub fn hears_strangers(&self, index: usize) -> bool {
+        self.all[index].hears_strangers
     }
 
     /// Whether a sender has something to send.
@@ -68,15 +86,52 @@ impl Contenders {
         &mut self.all[index]
     }
 
+    /// Whether it waits for strangers to end.
+    pub fn waits_for_strangers(&self, index: usize) -> bool {
+        self.strangers_until.is_some() && self.all[index].hears_strangers
+    }
+
     /// When one of them will transmit if the medium stays idle.
     pub fn access_at(&self, index: usize) -> Option<Instant> {
-        self.all[index].access_at()
+        match self.waits_for_strangers(index) {
+            true => None,
+            false => self.all[index].access_at(),
+        }
     }
 
     /// When the first of them will.
     pub fn next_access(&self) -> Option<Instant> {
         let awake = self.awake.iter();
-        awake.filter_map(|index| self.all[*index].access_at()).min()
+        awake.filter_map(|index| self.access_at(*index)).min()
+    }
+
+    /// Until when strangers are on the air, if they are.
+    pub fn strangers_until(&self) -> Option<Instant> {
+        self.strangers_until
+    }
+
+    /// The medium becomes busy at `at` by strangers, for so long.
+    pub fn yield_to_strangers(&mut self, at: Instant, until: Instant) {
+        for index in &self.awake {
+            let contender = &mut self.all[*index];
+            if contender.hears_strangers {
+                contender.freeze(at);
+            }
+        }
+        self.on_strangers(until);
+    }
+
+    /// Strangers are on the air so long, beside somebody who does not hear
+    /// them: to those who do it is busy already.
+    pub fn on_strangers(&mut self, until: Instant) {
+        self.strangers_until = Some(until);
+    }
+
+    /// Strangers have ended, at this time, and nobody else is on the air.
+    pub fn on_strangers_gone(&mut self, at: Instant) {
+        self.strangers_until = None;
+        self.idle_since.to_hearing = at;
+        self.wake(|contender| contender.hears_strangers);
     }
 
     /// As [`Contender::activate`].
@@ -86,7 +141,7 @@ impl Contenders {
             return;
         }
         if !self.awake.contains(&index) {
-            contender.resume(self.idle_since);
+            contender.resume(self.idle_since.to(contender));
             self.awake.push(index);
         }
         contender.activate(now, is_busy);
@@ -103,7 +158,7 @@ impl Contenders {
     /// urgent one first. To be given back.
     pub fn take_due(&mut self, end: Instant) -> Vec<(usize, Instant)> {
         let mut due = std::mem::take(&mut self.due);
-        let access = |index: &usize| Some((*index, self.all[*index].access_at()?));
+        let access = |index: &usize| Some((*index, self.access_at(*index)?));
         let awake = self.awake.iter().filter_map(access);
         due.extend(awake.filter(|(_, access)| *access < end));
         let categories = self.categories;
@@ -119,32 +174,58 @@ impl Contenders {
         self.due = due;
     }
 
-    /// The medium becomes busy at `at`, for these not by their own doing.
+    /// The medium becomes busy at `at`, for these not by their own doing. Who
+    /// waits for strangers knows it is.
     pub fn freeze(&mut self, at: Instant, is_other: impl Fn(usize) -> bool) {
-        for index in self.awake.iter().filter(|index| is_other(**index)) {
-            self.all[*index].freeze(at);
+        for place in 0..self.awake.len() {
+            let index = self.awake[place];
+            if is_other(index) && !self.waits_for_strangers(index) {
+                self.all[index].freeze(at);
+            }
         }
     }
 
-    /// The medium has been idle since `idle_since`, as far as they are
-    /// concerned.
-    pub fn resume(&mut self, idle_since: Instant) {
-        self.idle_since = idle_since;
-        let all = &mut self.all;
+    /// Of the cell nobody has been on the air since `idle_since`, as far as
+    /// they are concerned; it is `now`, and strangers may still be.
+    pub fn resume(&mut self, now: Instant, idle_since: Instant) {
+        self.strangers_until = self.strangers_until.filter(|until| *until > now);
+        let is_quiet = self.strangers_until.is_none();
+        self.idle_since.to_hidden = idle_since;
+        if is_quiet {
+            self.idle_since.to_hearing = idle_since;
+        }
+        self.wake(|contender| is_quiet || !contender.hears_strangers);
+    }
+
+    /// To these the medium is idle; who has nothing to do sleeps.
+    fn wake(&mut self, concerns: impl Fn(&Contender) -> bool) {
+        let (all, idle_since) = (&mut self.all, self.idle_since);
         self.awake.retain(|index| {
             let contender = &mut all[*index];
-            contender.resume(idle_since);
+            if concerns(contender) {
+                contender.resume(idle_since.to(contender));
+            }
             contender.active || contender.slots > 0
         });
+    }
+}
+
+impl IdleSince {
+    fn to(&self, contender: &Contender) -> Instant {
+        match contender.hears_strangers {
+            true => self.to_hearing,
+            false => self.to_hidden,
+        }
     }
 }
 
 impl Contender {
     /// One that has nothing to send, on a medium that falls idle at the run's
     /// epoch.
-    pub fn new(timing: &Timing, category: usize, rng: Rng) -> Contender {
+    pub fn new(timing: &Timing, category: usize, hears_strangers: bool, rng: Rng) -> Contender {
         let access = timing.access[category];
         Contender {
+            hears_strangers,
             access,
             slot: timing.slot,
             countdown: timing.countdown,

@@ -2,7 +2,7 @@
 
 use super::rate::{GuardInterval, WifiStandard};
 use super::signal::{WifiMotion, WifiSignal};
-use super::spec::{ApQueue, WifiRateControl, WifiSpec, WifiStation};
+use super::spec::{ApQueue, WifiRateControl, WifiSpec, WifiStation, WifiStrangers};
 use crate::SpecError;
 use crate::medium::keys::{QueueKeys, decibels, pairs, unknown};
 use crate::spec::values;
@@ -19,16 +19,26 @@ const CELL: &[&str] = &[
     "ecn",
     "capture",
     "interference",
+    "busy-period",
+    "attempts",
     "delay",
 ];
-/// Of these, what is said of a cell of one station beside the station's keys.
-const OF_CELL: [&str; 4] = ["standard", "guard", "interference", "delay"];
-
 impl WifiSpec {
+    /// What a link that has a cell to itself says of the cell.
+    pub const OF_OWN_CELL: &[&str] = &[
+        "standard",
+        "guard",
+        "interference",
+        "busy-period",
+        "attempts",
+        "delay",
+    ];
+
     /// The cell of these keys and values, without any station: `standard=n`,
     /// `guard=short`, `ap-queue=fifo`, and of the access point `queue=3MB`,
     /// `aqm=droptail`, `ecn=off`, and `capture=10dB`,
-    /// `interference=20%` and `delay=1ms`. Each has its default.
+    /// `interference=20%`, `busy-period=2ms`, `attempts=7` and `delay=1ms`.
+    /// Each has its default.
     ///
     /// # Errors
     /// With the key, the value and the remedy.
@@ -44,6 +54,8 @@ impl WifiSpec {
                 "ap-queue" => cell.ap_queue = ap_queue(value)?,
                 "capture" => cell.capture = Some(decibels("capture", value)?),
                 "interference" => cell.interference = interference(value)?,
+                "busy-period" => cell.busy_period = values::time("busy-period", value)?,
+                "attempts" => cell.attempts = attempts(value)?,
                 "delay" => cell.delay = values::time("delay", value)?,
                 _ if queue.read(key, value)? => {}
                 _ => return Err(unknown(key, CELL)),
@@ -59,10 +71,11 @@ impl FromStr for WifiSpec {
     type Err = SpecError;
 
     /// A cell of one station: `medium=wifi`, and with commas the keys of the
-    /// station and `standard`, `guard`, `interference` and `delay` of the cell.
+    /// station and `standard`, `guard`, `interference`, `busy-period`,
+    /// `attempts` and `delay` of the cell.
     fn from_str(text: &str) -> Result<WifiSpec, SpecError> {
         let pairs = pairs(text, "wifi")?;
-        let is_of_cell = |(key, _): &(&str, &str)| OF_CELL.contains(key);
+        let is_of_cell = |(key, _): &(&str, &str)| WifiSpec::OF_OWN_CELL.contains(key);
         let (cell, station): (Vec<_>, Vec<_>) = pairs.into_iter().partition(is_of_cell);
         let mut cell = WifiSpec::of_keys(cell)?;
         let station = WifiStation::of_keys(cell.standard, station)?;
@@ -73,12 +86,12 @@ impl FromStr for WifiSpec {
 
 impl WifiStation {
     /// What a link says of its station.
-    pub const KEYS: &[&str] = &["rate", "snr", "motion", "queue", "aqm", "ecn"];
+    pub const KEYS: &[&str] = &["rate", "snr", "motion", "strangers", "queue", "aqm", "ecn"];
 
     /// The station of these keys and values: `rate=mcs7`, `rate=ideal` or
     /// `rate=minstrel`, which is required, and `snr=40dB` or
-    /// `snr=40dB@10s/5dB@60s`, `motion=still`, `queue=1500kB`, `aqm=droptail`,
-    /// `ecn=off`.
+    /// `snr=40dB@10s/5dB@60s`, `motion=still`, `strangers=heard`,
+    /// `queue=1500kB`, `aqm=droptail`, `ecn=off`.
     ///
     /// # Errors
     /// With the key, the value and the remedy.
@@ -88,9 +101,11 @@ impl WifiStation {
     ) -> Result<WifiStation, SpecError> {
         let mut rate: Option<WifiRateControl> = None;
         let (mut points, mut motion) = (None, WifiMotion::default());
+        let mut heard = WifiStrangers::default();
         let mut queue = QueueKeys::default();
         for (key, value) in keys {
             match key {
+                "strangers" => heard = strangers(value)?,
                 "snr" => points = Some(way(value)?),
                 "motion" => motion = motion_of(value)?,
                 "rate" => rate = Some(control(standard, value)?),
@@ -117,6 +132,7 @@ impl WifiStation {
                 points: points.unwrap_or(station.signal.points),
                 motion,
             },
+            strangers: heard,
             queue: queue.limit.unwrap_or(station.queue),
             aqm: queue.aqm()?,
             ..station
@@ -124,18 +140,23 @@ impl WifiStation {
     }
 
     /// The same station, to which the access point sends as `back` does to the
-    /// access point.
+    /// access point, and which receives it so.
     ///
     /// # Errors
-    /// When they do not receive each other alike.
+    /// When they differ in what both ways have in common.
     pub fn with_way_back(self, back: &WifiStation) -> Result<WifiStation, SpecError> {
-        if back.signal != self.signal {
-            let remedy = "a station and its access point receive each other alike: \
-                          say `snr` and `motion` of the way there only";
-            return Err(values::bad("snr", "another one back", remedy));
+        if back.strangers != self.strangers {
+            let remedy = "a station hears strangers or does not: say it of the way there only";
+            return Err(values::bad("strangers", "another one back", remedy));
         }
+        if back.signal.motion != self.signal.motion {
+            let remedy = "what moves changes both ways alike: say `motion` of the way there only";
+            return Err(values::bad("motion", "another one back", remedy));
+        }
+        let differs = back.signal != self.signal;
         Ok(WifiStation {
             down: back.up,
+            signal_back: differs.then(|| back.signal.clone()),
             ..self
         })
     }
@@ -215,6 +236,20 @@ fn interference(value: &str) -> Result<f64, SpecError> {
     let remedy = "write the share of the time that strangers hold the medium as 20%, below 100%";
     let share = values::percentage(value).filter(|share| *share < 1.0);
     share.ok_or_else(|| values::bad("interference", value, remedy))
+}
+
+fn attempts(value: &str) -> Result<u8, SpecError> {
+    let attempts = value.parse().ok().filter(|attempts| *attempts > 0);
+    let remedy = "write how often a frame is sent before it is given up, 1 to 255";
+    attempts.ok_or_else(|| values::bad("attempts", value, remedy))
+}
+
+fn strangers(value: &str) -> Result<WifiStrangers, SpecError> {
+    let mut all = WifiStrangers::ALL.into_iter();
+    let found = all.find(|strangers| strangers.as_str() == value);
+    let remedy = "write strangers=heard, or strangers=hidden of a station that does not hear those \
+                  whose share of the time is the cell's interference";
+    found.ok_or_else(|| values::bad("strangers", value, remedy))
 }
 
 fn bad_rate(standard: WifiStandard, value: &str) -> SpecError {

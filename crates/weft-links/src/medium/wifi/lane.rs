@@ -90,8 +90,8 @@ impl<P> Lane<P> {
     }
 
     /// Takes the frames to transmit from `now` on: those that are to be sent
-    /// again first. `intact` says of a frame of this length whether it will
-    /// come through.
+    /// again first. `intact` says of a frame of this length, which ends after
+    /// so many bytes of the transmission, whether it will come through.
     pub fn transmit(
         &mut self,
         now: Instant,
@@ -99,7 +99,7 @@ impl<P> Lane<P> {
         attempt: &Attempt,
         txop: Duration,
         port: &mut Port<P>,
-        mut intact: impl FnMut(u64) -> bool,
+        mut intact: impl FnMut(u64, u64) -> bool,
     ) -> Option<Burst> {
         let budget = Budget::of(timing, attempt, txop);
         let mut burst = Burst {
@@ -131,7 +131,7 @@ impl<P> Lane<P> {
             }
             burst.again += u32::from(frame.queued_for.is_some());
             frame.queued_for.get_or_insert(frame.item.age(now));
-            let intact = intact(timing.frame(packet));
+            let intact = intact(timing.frame(packet), bytes);
             frame.state = State::OnAir { intact };
             burst.intact += u32::from(intact);
             burst.frames += 1;

@@ -109,8 +109,7 @@ impl<P> Sender<P> {
     }
 
     /// Takes what this lane transmits from `now` on, if its discipline leaves
-    /// it anything. `intact` says of a frame of this length whether it will
-    /// come through.
+    /// it anything. `intact` is as for [`Lane::transmit`].
     pub fn transmit(
         &mut self,
         lane: usize,
@@ -118,7 +117,7 @@ impl<P> Sender<P> {
         timing: &Timing,
         attempt: &Attempt,
         txop: Duration,
-        intact: impl FnMut(u64) -> bool,
+        intact: impl FnMut(u64, u64) -> bool,
     ) -> Option<Burst> {
         let lane = &mut self.lanes[lane];
         let elsewhere = self.backlog.saturating_sub(lane.queue.backlog());

@@ -3,8 +3,8 @@
 use crate::medium::waves::{Wave, sum, with_memory};
 use weft_units::{Duration, Instant, Rng};
 
-/// A station's signal at the access point, and the access point's at the
-/// station: the same way through the air.
+/// A station's signal at the access point, or the access point's at the
+/// station.
 #[derive(Clone, PartialEq, Debug)]
 pub struct WifiSignal {
     /// Where it is at which time since the run's epoch, in dB above the noise

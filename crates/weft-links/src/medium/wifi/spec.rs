@@ -29,6 +29,12 @@ pub struct WifiSpec {
     /// The share of the time, below 1, for which strangers hold the medium of
     /// what the cell leaves them. Default zero.
     pub interference: f64,
+    /// How long strangers hold it at a time, in the mean. Default 2 ms (chosen
+    /// by us: about an aggregate).
+    pub busy_period: Duration,
+    /// How often a frame is sent before it is given up, at least once. Default
+    /// 7 (dot11ShortRetryLimit); drivers go on for longer, some up to 30 times.
+    pub attempts: u8,
     /// One-way delay of the wire behind the access point. Default zero.
     pub delay: Duration,
 }
@@ -40,11 +46,16 @@ pub struct WifiStation {
     pub up: WifiRateControl,
     /// What the access point sends to it at.
     pub down: WifiRateControl,
-    /// Its signal at the access point and the other way round, by which frames
-    /// are lost, and by which one of several at the same time can be received
-    /// (`capture`). Default 40 dB all the time (chosen by us: a few metres
-    /// away), at which nothing is lost.
+    /// Its signal at the access point, by which frames are lost, and by which
+    /// one of several at the same time can be received (`capture`). Default
+    /// 40 dB all the time (chosen by us: a few metres away), at which nothing
+    /// is lost.
     pub signal: WifiSignal,
+    /// The access point's at the station, where it is not the same: one that
+    /// sends at more power, or hears with less noise. What moves, moves both.
+    pub signal_back: Option<WifiSignal>,
+    /// Whether it and strangers hear each other. Default heard.
+    pub strangers: WifiStrangers,
     /// What may wait at it, in each category. Default 1.5 MB, 1000 full
     /// packets (Linux's default length of a device's queue).
     pub queue: Bytes,
@@ -63,6 +74,18 @@ pub enum WifiRateControl {
     /// `minstrel`: the one that brought most, as Linux's minstrel_ht finds it
     /// by trying.
     Minstrel,
+}
+
+/// What a station and strangers are to each other; the access point and they
+/// always hear each other.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum WifiStrangers {
+    /// `heard`: they wait for each other.
+    #[default]
+    Heard,
+    /// `hidden`: it sends while they do, they begin while it does, and what
+    /// comes to the access point at the same time as they is lost.
+    Hidden,
 }
 
 /// How the packets for several stations wait at the access point.
@@ -104,6 +127,9 @@ pub enum WifiError {
         /// What was asked for, as written.
         rate: String,
     },
+    /// Strangers that come and go too often to be followed.
+    #[error("strangers hold the medium for 10us at a time or longer: raise `busy-period`")]
+    BusyPeriod,
     /// A signal that would decide about losses that are not modelled.
     #[error(
         "what noise does to 802.11b is not modelled: give its stations one of its rates and \
@@ -115,6 +141,11 @@ pub enum WifiError {
 /// Association identifiers are 1 to 2007 (IEEE 802.11-2016, 9.4.1.8).
 const MOST_STATIONS: usize = 2007;
 const AP_QUEUE: Bytes = Bytes(3_000_000);
+/// dot11ShortRetryLimit's default.
+pub(super) const ATTEMPTS: u8 = 7;
+/// About a slot; chosen by us.
+const LEAST_BUSY_PERIOD: Duration = Duration::from_micros(10);
+const BUSY_PERIOD: Duration = Duration::from_millis(2);
 const SNR: f64 = 40.0;
 const STATION_QUEUE: Bytes = Bytes(1_500_000);
 
@@ -131,6 +162,8 @@ impl WifiSpec {
             aqm: Aqm::DropTail,
             capture: None,
             interference: 0.0,
+            busy_period: BUSY_PERIOD,
+            attempts: ATTEMPTS,
             delay: Duration::ZERO,
         }
     }
@@ -147,6 +180,9 @@ impl WifiSpec {
         if stations > MOST_STATIONS {
             return Err(WifiError::TooManyStations { stations });
         }
+        if self.busy_period < LEAST_BUSY_PERIOD {
+            return Err(WifiError::BusyPeriod);
+        }
         let known = self.standard.rates();
         let controls = || self.stations.iter().flat_map(|s| [s.up, s.down]);
         let mut rates = controls().filter_map(WifiRateControl::fixed);
@@ -156,9 +192,14 @@ impl WifiSpec {
                 rate: rate.to_string(),
             });
         }
+        let signals = || {
+            self.stations
+                .iter()
+                .flat_map(|s| [&s.signal, s.signal_down()])
+        };
         let is_known = self.standard != WifiStandard::B
             || (controls().all(|control| control.fixed().is_some())
-                && self.stations.iter().all(|s| s.signal.is_steady()));
+                && signals().all(WifiSignal::is_steady));
         is_known.then_some(()).ok_or(WifiError::UnknownLosses)
     }
 }
@@ -177,9 +218,16 @@ impl WifiStation {
             up: control,
             down: control,
             signal: WifiSignal::steady(SNR),
+            signal_back: None,
+            strangers: WifiStrangers::default(),
             queue: STATION_QUEUE,
             aqm: Aqm::DropTail,
         }
+    }
+
+    /// The access point's signal at it.
+    pub(super) fn signal_down(&self) -> &WifiSignal {
+        self.signal_back.as_ref().unwrap_or(&self.signal)
     }
 }
 
@@ -190,6 +238,20 @@ impl WifiRateControl {
         match self {
             WifiRateControl::Fixed(rate) => Some(rate),
             WifiRateControl::Ideal | WifiRateControl::Minstrel => None,
+        }
+    }
+}
+
+impl WifiStrangers {
+    /// All, by their names.
+    pub const ALL: [WifiStrangers; 2] = [WifiStrangers::Heard, WifiStrangers::Hidden];
+
+    /// As in scenario files.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            WifiStrangers::Heard => "heard",
+            WifiStrangers::Hidden => "hidden",
         }
     }
 }

@@ -1,28 +1,35 @@
 //! Others on the same radio channel, of another cell or another kind.
 
+use super::rate::Modulation;
+use super::spec::WifiSpec;
 use weft_units::{Duration, Instant, Rng};
-
-/// A busy period's mean length; chosen by us: about an aggregate.
-const BUSY: Duration = Duration::from_millis(2);
 
 /// Strangers who hold the medium now and then, for a share of the time that
 /// the cell leaves them: pauses and busy periods are exponential. They do not
-/// interrupt an exchange, and nobody of the cell interrupts them.
+/// interrupt what they hear, and nobody who hears them interrupts them.
 pub(super) struct Strangers {
-    /// Mean of the pauses.
+    /// Means of the pauses and of the busy periods.
     pause: Duration,
+    busy: Duration,
     next: Instant,
+    /// The end of the last busy period that has begun.
+    until: Instant,
+    /// Busy periods that count for what is on the air: from when until when.
+    remembered: Vec<(Instant, Instant)>,
     rng: Rng,
 }
 
 impl Strangers {
-    /// Those who hold the medium for this share of the time, below 1; none if
-    /// it is zero.
-    pub fn new(share: f64, rng: Rng) -> Option<Strangers> {
+    /// Those of a cell; none if their share of the time is zero.
+    pub fn new(spec: &WifiSpec, rng: Rng) -> Option<Strangers> {
+        let (share, busy) = (spec.interference, spec.busy_period);
         (share > 0.0).then(|| {
             let mut strangers = Strangers {
-                pause: BUSY.mul_f64((1.0 - share) / share),
+                pause: busy.mul_f64((1.0 - share) / share),
+                busy,
                 next: Instant::ZERO,
+                until: Instant::ZERO,
+                remembered: Vec::new(),
                 rng,
             };
             strangers.rest(Instant::ZERO);
@@ -35,11 +42,37 @@ impl Strangers {
         self.next
     }
 
+    /// The end of the last busy period that has begun.
+    pub fn until(&self) -> Instant {
+        self.until
+    }
+
+    /// They wait until then, if they wanted to begin before.
+    pub fn defer(&mut self, until: Instant) {
+        self.next = self.next.max(until);
+    }
+
     /// They take it at `at`: until when. The pause after it begins then.
     pub fn take(&mut self, at: Instant) -> Instant {
-        let until = at + self.draw(BUSY);
-        self.rest(until);
-        until
+        self.until = at + self.draw(self.busy);
+        self.remembered.push((at, self.until));
+        self.rest(self.until);
+        self.until
+    }
+
+    /// What has ended by then is not asked for any more.
+    pub fn forget(&mut self, before: Instant) {
+        self.remembered.retain(|(_, until)| *until > before);
+    }
+
+    /// Whether they transmit at some time of this span, in which they hear
+    /// nobody.
+    pub fn disturb(&mut self, from: Instant, to: Instant) -> bool {
+        while self.next < to {
+            self.take(self.next);
+        }
+        let overlaps = |&(begun, until): &(Instant, Instant)| begun < to && until > from;
+        self.remembered.iter().any(overlaps)
     }
 
     fn rest(&mut self, from: Instant) {
@@ -48,5 +81,85 @@ impl Strangers {
 
     fn draw(&mut self, mean: Duration) -> Duration {
         mean.mul_f64(-(1.0 - self.rng.unit()).ln())
+    }
+}
+
+/// What strangers do to one transmission that they do not hear.
+pub(super) struct Disturbance<'s> {
+    strangers: Option<&'s mut Strangers>,
+    modulation: Modulation,
+    begun: Instant,
+    /// The end of the frames that were asked for; `None` before the first.
+    reached: Option<Instant>,
+    /// Without its preamble the receiver has nothing of it.
+    is_lost: bool,
+}
+
+impl<'s> Disturbance<'s> {
+    pub fn of(
+        strangers: Option<&'s mut Strangers>,
+        modulation: Modulation,
+        begun: Instant,
+    ) -> Disturbance<'s> {
+        Disturbance {
+            strangers,
+            modulation,
+            begun,
+            reached: None,
+            is_lost: false,
+        }
+    }
+
+    /// Whether they hit the next frame of the transmission, which ends after so
+    /// many bytes of it.
+    pub fn hits(&mut self, bytes: u64) -> bool {
+        let Some(strangers) = self.strangers.as_deref_mut() else {
+            return false;
+        };
+        let from = self.reached.unwrap_or_else(|| {
+            let preamble = self.begun + self.modulation.airtime(0);
+            self.is_lost = strangers.disturb(self.begun, preamble);
+            preamble
+        });
+        let to = self.begun + self.modulation.airtime(bytes);
+        self.reached = Some(to);
+        strangers.disturb(from, to) || self.is_lost
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::rate::{GuardInterval, WifiRate};
+    use super::super::{WifiSpec, WifiStandard};
+    use super::*;
+
+    /// Aggregates at MCS 4 whose frames are hit by strangers that begin and end
+    /// at these microseconds.
+    fn hit(from: u64, until: u64) -> Vec<bool> {
+        let mut spec = WifiSpec::new(WifiStandard::N, Vec::new());
+        spec.interference = 0.5;
+        let mut strangers = Strangers::new(&spec, Rng::new(1)).expect("some");
+        let at = |us| Instant::ZERO + Duration::from_micros(us);
+        strangers.next = at(1_000_000);
+        strangers.remembered.push((at(from), at(until)));
+        let modulation = Modulation::of(WifiStandard::N, GuardInterval::Long, WifiRate::Mcs(4));
+        let mut disturbance = Disturbance::of(Some(&mut strangers), modulation, at(1_000));
+        // 39 Mbit/s: 1560 bytes take 320 us, behind a preamble of 36.
+        let ends = (1..=4).map(|frames| frames * 1_560);
+        ends.map(|bytes| disturbance.hits(bytes)).collect()
+    }
+
+    #[test]
+    fn strangers_hit_the_frames_that_they_meet() {
+        assert_eq!(hit(1_450, 1_500), [false, true, false, false]);
+        assert_eq!(hit(1_300, 1_400), [true, true, false, false]);
+        assert_eq!(hit(900, 999), [false; 4]);
+        assert_eq!(hit(9_000, 9_999), [false; 4]);
+    }
+
+    #[test]
+    fn without_its_preamble_nothing_is_received() {
+        assert_eq!(hit(1_010, 1_020), [true; 4]);
+        assert_eq!(hit(900, 1_001), [true; 4]);
     }
 }

@@ -5,6 +5,7 @@ mod any;
 mod bianchi;
 mod edca;
 mod goodput;
+mod hidden;
 mod noise;
 mod rules;
 mod saturated;

@@ -1,6 +1,7 @@
 //! Times and limits of access to the medium.
 
 use super::rate::WifiStandard;
+use super::spec::ATTEMPTS;
 use crate::TrafficClass;
 use weft_units::Duration;
 
@@ -16,8 +17,7 @@ pub(super) struct Timing {
     /// lowest mandatory rate (10.3.2.3.7).
     pub eifs_extra: Duration,
     pub countdown: Countdown,
-    /// A frame that was sent so often without an answer is given up
-    /// (dot11ShortRetryLimit).
+    /// A frame that was sent so often without an answer is given up.
     pub attempts: u32,
     /// Bytes of a frame beside the packet.
     pub overhead: u64,
@@ -60,8 +60,6 @@ pub(super) struct Aggregation {
     pub time: Duration,
 }
 
-/// dot11ShortRetryLimit's default.
-const ATTEMPTS: u32 = 7;
 /// An MPDU delimiter, and what frames in an A-MPDU are padded to (9.7.1).
 const DELIMITER: u64 = 4;
 const PADDED_TO: u64 = 4;
@@ -89,7 +87,7 @@ impl Timing {
             ack_timeout: sifs + slot + us(192),
             eifs_extra: sifs + us(304),
             countdown: Countdown::Ends,
-            attempts: ATTEMPTS,
+            attempts: u32::from(ATTEMPTS),
             // MAC header, LLC and SNAP, FCS.
             overhead: 24 + 8 + 4,
             aggregation: None,

@@ -2,6 +2,7 @@
 
 use super::control::{Report, Way};
 use super::signal::Signal;
+use super::strangers::Disturbance;
 use super::{Air, Radio, Transmission, Wifi};
 use crate::medium::service::Service;
 use weft_units::{Duration, Instant};
@@ -13,6 +14,11 @@ impl<P> Wifi<P> {
         loop {
             match self.air {
                 Air::Idle { next: Some(at) } if at <= now => self.begin(at),
+                Air::Strange {
+                    until,
+                    next: Some(at),
+                } if at < until && at <= now => self.transmit_all(at),
+                Air::Strange { until, .. } if until <= now => self.end_of_strangers(until),
                 Air::Busy { until, others_idle } if until <= now => self.end(until, others_idle),
                 _ => break,
             }
@@ -21,32 +27,48 @@ impl<P> Wifi<P> {
         now
     }
 
-    /// The medium is idle: finds out who is next.
+    /// Nobody of the cell is on the air: finds out who is next.
     pub fn contend(&mut self) {
-        let access = self.contenders.next_access();
-        let next = access.into_iter().chain(self.strangers_at()).min();
-        self.air = Air::Idle { next };
+        debug_assert!(self.strangers_at().is_none_or(|at| at >= self.busy_until));
+        let next = self.contenders.next_access();
+        self.air = match self.contenders.strangers_until() {
+            Some(until) => Air::Strange { until, next },
+            None => Air::Idle {
+                next: next.into_iter().chain(self.strangers_at()).min(),
+            },
+        };
     }
 
-    /// When strangers take the medium.
+    /// When strangers take the medium, if it is idle.
     fn strangers_at(&self) -> Option<Instant> {
-        let ifs = self.timing.access.last()?.ifs;
-        let wanted = self.strangers.as_ref()?.next();
-        Some(wanted.max(self.busy_until + ifs))
+        Some(self.strangers.as_ref()?.next())
+    }
+
+    /// The medium was busy until then, as strangers hear it.
+    pub fn defer_strangers(&mut self, until: Instant) {
+        let most_urgent = self.timing.access.last().map(|access| access.ifs);
+        if let (Some(strangers), Some(ifs)) = (&mut self.strangers, most_urgent) {
+            strangers.defer(until + ifs);
+        }
     }
 
     /// Strangers take the medium.
     fn yield_to_strangers(&mut self, at: Instant) {
-        self.on_air.clear();
         let Some(strangers) = &mut self.strangers else {
             return;
         };
+        strangers.forget(at);
         let until = strangers.take(at);
-        self.air = Air::Busy {
-            until,
-            others_idle: until,
-        };
-        self.contenders.freeze(at, |_| true);
+        self.contenders.yield_to_strangers(at, until);
+        self.contend();
+        self.measure(at);
+    }
+
+    fn end_of_strangers(&mut self, at: Instant) {
+        self.busy_until = at;
+        self.defer_strangers(at);
+        self.contenders.on_strangers_gone(at);
+        self.contend();
         self.measure(at);
     }
 
@@ -59,7 +81,7 @@ impl<P> Wifi<P> {
         // None of them, if the access point itself sends.
         let signal = |t: &Transmission| {
             let radio = self.radios.get(t.contender / categories)?;
-            Some(radio.signal.snr(t.begun))
+            Some(radio.signal_up.snr(t.begun))
         };
         let signals: Vec<f64> = self.on_air.iter().map(signal).collect::<Option<_>>()?;
         let power = |db: f64| 10_f64.powf(db / 10.0);
@@ -68,18 +90,32 @@ impl<P> Wifi<P> {
         signals.iter().position(|db| is_stronger(*db))
     }
 
-    /// Those transmit whose counters have come to their end.
+    /// Those begin whose turn it is.
     fn begin(&mut self, at: Instant) {
-        if self.strangers_at().is_some_and(|strangers| strangers <= at) {
-            return self.yield_to_strangers(at);
+        match self.strangers_at() {
+            Some(strangers) if strangers <= at => self.yield_to_strangers(at),
+            _ => self.transmit_all(at),
         }
+    }
+
+    /// Those transmit whose counters have come to their end.
+    fn transmit_all(&mut self, at: Instant) {
         self.on_air.clear();
+        if let Some(strangers) = &mut self.strangers {
+            strangers.forget(at);
+        }
         // Who begins within the slot cannot have heard the first.
         let due = self.contenders.take_due(at + self.timing.slot);
+        let hidden = |(index, _): &(usize, Instant)| !self.contenders.hears_strangers(*index);
+        let is_hidden = due.iter().all(hidden);
         for (index, begun) in &due {
-            self.begin_of(*index, *begun);
+            self.begin_of(*index, *begun, is_hidden);
         }
         self.contenders.give_back(due);
+        let is_hidden = self
+            .on_air
+            .iter()
+            .all(|t| !self.contenders.hears_strangers(t.contender));
         self.air = match self.on_air.len() {
             // Disciplines dropped all that was to be sent.
             0 => return self.contend(),
@@ -88,6 +124,12 @@ impl<P> Wifi<P> {
         };
         let is_other = |index| self.on_air.iter().all(|t| t.contender != index);
         self.contenders.freeze(at, is_other);
+        if let (true, Some(strangers)) = (is_hidden, &mut self.strangers) {
+            let end = self.on_air.iter().map(|t| t.ended).max();
+            if strangers.disturb(at, end.unwrap_or(at)) {
+                self.contenders.on_strangers(strangers.until());
+            }
+        }
         self.measure(at);
     }
 
@@ -129,7 +171,7 @@ impl<P> Wifi<P> {
 
     /// A contender's turn has come, unless a more urgent category of the same
     /// station has just begun, which is a collision to it.
-    fn begin_of(&mut self, index: usize, begun: Instant) {
+    fn begin_of(&mut self, index: usize, begun: Instant, is_hidden: bool) {
         let categories = self.categories();
         let sender = index / categories;
         let latest = self.on_air.last().map(|t| t.contender / categories);
@@ -137,29 +179,38 @@ impl<P> Wifi<P> {
             return self.contenders.of(index).on_internal_collision();
         }
         let txop = self.contenders.of(index).txop();
-        match self.transmit(sender, index % categories, begun, txop) {
+        match self.transmit(sender, index % categories, begun, txop, is_hidden) {
             Some(transmission) => self.on_air.push(transmission),
             None => self.contenders.deactivate(index),
         }
         self.note_leaving(sender);
     }
 
-    /// What a category of this sender transmits from `begun` on.
+    /// What a category of this sender transmits from `begun` on. Where all
+    /// who transmit are hidden from strangers, these heed nobody.
     fn transmit(
         &mut self,
         index: usize,
         category: usize,
         begun: Instant,
         txop: Duration,
+        is_hidden: bool,
     ) -> Option<Transmission> {
         let categories = self.categories();
         let timing = &self.timing;
+        let mut strangers = self.strangers.as_mut().filter(|_| is_hidden);
         let sender = &mut self.senders[index];
         // A discipline may drop all that a lane has; then it is the next one's.
         while let Some(lane) = sender.turn(category) {
             let (way, signal) = way(&mut self.radios, index, sender.lane(lane).receiver);
             let attempt = way.attempt(begun, signal);
-            let intact = |bytes| way.is_intact(&attempt, bytes);
+            let modulation = attempt.choice.modulation;
+            let mut disturbance = Disturbance::of(strangers.as_deref_mut(), modulation, begun);
+            let intact = |frame, reached| {
+                let survives_noise = way.is_intact(&attempt, frame);
+                let survives_strangers = !disturbance.hits(reached);
+                survives_noise && survives_strangers
+            };
             let Some(burst) = sender.transmit(lane, begun, timing, &attempt, txop, intact) else {
                 continue;
             };
@@ -167,7 +218,6 @@ impl<P> Wifi<P> {
             counters.attempts += 1;
             counters.frames += u64::from(burst.frames);
             counters.again += u64::from(burst.again);
-            let modulation = attempt.choice.modulation;
             let answer = match burst.frames {
                 1 => modulation.ack,
                 _ => modulation.block_ack,
@@ -191,7 +241,13 @@ impl<P> Wifi<P> {
     fn end(&mut self, at: Instant, others_idle: Instant) {
         let categories = self.categories();
         self.busy_until = at;
-        self.contenders.resume(others_idle);
+        // Who does not hear the station hears the answer of the access point.
+        let heard =
+            |t: &Transmission| t.is_answered || self.contenders.hears_strangers(t.contender);
+        if self.on_air.iter().any(heard) {
+            self.defer_strangers(at);
+        }
+        self.contenders.resume(at, others_idle);
         let mut on_air = std::mem::take(&mut self.on_air);
         for transmission in on_air.drain(..) {
             let index = transmission.contender;
@@ -245,16 +301,20 @@ impl<P> Wifi<P> {
             [transmission] => Some(transmission.contender / categories),
             _ => None,
         };
-        let is_idle = matches!(self.air, Air::Idle { .. });
-        let service = match (is_idle, alone) {
-            (true, _) => Service::Idle,
-            (false, Some(_)) => Service::Used,
-            (false, None) => Service::Blocked,
+        let service = match (self.air, alone) {
+            (Air::Idle { .. }, _) => Service::Idle,
+            (Air::Busy { .. }, Some(_)) => Service::Used,
+            (Air::Busy { .. } | Air::Strange { .. }, _) => Service::Blocked,
         };
         self.channel.set(at, service);
         for (index, meter) in self.meters.iter_mut().enumerate() {
             let is_up = self.senders[index].port().is_up();
             let waits = || self.contenders.has_active(index);
+            let is_idle = match self.air {
+                Air::Idle { .. } => true,
+                Air::Strange { .. } => !self.contenders.waits_for_strangers(index * categories),
+                Air::Busy { .. } => false,
+            };
             let service = match is_idle {
                 _ if !is_up => Service::Blocked,
                 true if waits() => Service::Blocked,
@@ -272,9 +332,8 @@ impl<P> Wifi<P> {
 fn way(radios: &mut [Radio], sender: usize, receiver: usize) -> (&mut Way, &Signal) {
     let is_up = sender < radios.len();
     let radio = &mut radios[if is_up { sender } else { receiver }];
-    let way = match is_up {
-        true => &mut radio.up,
-        false => &mut radio.down,
-    };
-    (way, &radio.signal)
+    match is_up {
+        true => (&mut radio.up, &radio.signal_up),
+        false => (&mut radio.down, &radio.signal_down),
+    }
 }

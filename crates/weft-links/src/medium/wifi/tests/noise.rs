@@ -1,6 +1,7 @@
 //! Losses by the signal, and the choice of rates by them.
 
-use super::saturated::{Outcome, assert_near, by_second, cell, saturate, stations, upwards};
+use super::saturated::{Load, Outcome, assert_near, by_second, cell, saturate, stations, upwards};
+use crate::TrafficClass;
 use crate::medium::wifi::losses::Losses;
 use crate::medium::wifi::signal::Signal;
 use crate::medium::wifi::{
@@ -238,4 +239,29 @@ fn neighbours_of_a_noisy_station_keep_their_own_losses() {
         "{:?}",
         outcome.mbps
     );
+}
+
+/// The way back has a signal of its own, and what moves is the same both ways.
+#[test]
+fn a_station_hears_an_access_point_of_more_power_better() {
+    let keys = |snr| [("rate", "ideal"), ("snr", snr), ("motion", "walking")];
+    let of = |snr| WifiStation::of_keys(WifiStandard::N, keys(snr)).expect("a station");
+    let station = of("12dB").with_way_back(&of("18dB")).expect("two ways");
+    let rng = Rng::new(5);
+    let [up, down] = [&station.signal, station.signal_down()].map(|s| Signal::new(s, &rng));
+    for second in 0..50 {
+        let at = Instant::ZERO + Duration::from_secs(second);
+        let more = down.snr(at) - up.snr(at);
+        assert!((more - 6.0).abs() < 1e-9, "{more}");
+    }
+    let spec = WifiSpec::new(WifiStandard::N, vec![station]);
+    let load = |from, to| Load {
+        from,
+        to,
+        size: 1500,
+        class: TrafficClass::default(),
+    };
+    let carried = |load| saturate(cell(&spec), &[load], Duration::from_secs(20)).total();
+    let (up, down) = (carried(load(0, 1)), carried(load(1, 0)));
+    assert!(down > 1.3 * up, "{up} up, {down} down");
 }

@@ -4,7 +4,7 @@ use super::saturated::{cell, saturate, stations, upwards};
 use crate::medium::model::Model;
 use crate::medium::wifi::{
     ApQueue, Wifi, WifiError, WifiMotion, WifiRateControl, WifiSignal, WifiSpec, WifiStandard,
-    WifiStation,
+    WifiStation, WifiStrangers,
 };
 use crate::{ChannelId, Departure, DropReason, ServiceTime, StationId};
 use weft_units::{Bytes, Duration, Instant};
@@ -203,6 +203,9 @@ fn a_cell_that_cannot_be_says_why() {
     let crowd = WifiSpec::new(WifiStandard::G, vec![station.clone(); 2008]);
     let stations = 2008;
     assert_eq!(crowd.check(), Err(WifiError::TooManyStations { stations }));
+    let mut hasty = WifiSpec::new(WifiStandard::G, vec![station.clone()]);
+    hasty.busy_period = Duration::from_micros(9);
+    assert_eq!(hasty.check(), Err(WifiError::BusyPeriod));
     let wrong = WifiSpec::new(WifiStandard::B, vec![station]);
     let message = wrong.check().unwrap_err().to_string();
     let expected = "802.11b has no rate 54mbit: it has 1mbit, 2mbit, 5.5mbit, 11mbit";
@@ -254,10 +257,12 @@ fn strangers_take_their_share_of_the_time() {
 
 #[test]
 fn a_cell_of_one_station_is_read_from_one_text() {
-    let text = "medium=wifi, standard=g, rate=54mbit, delay=2ms, interference=20%, queue=90kB";
+    let text = "medium=wifi, standard=g, rate=54mbit, delay=2ms, interference=20%, queue=90kB, \
+                busy-period=5ms, attempts=30, strangers=hidden";
     let spec: WifiSpec = text.parse().unwrap();
     let expected = WifiStation {
         queue: Bytes(90_000),
+        strangers: WifiStrangers::Hidden,
         ..WifiStation::new(WifiStandard::G.rate("54mbit").unwrap())
     };
     assert_eq!(
@@ -265,8 +270,13 @@ fn a_cell_of_one_station_is_read_from_one_text() {
         (WifiStandard::G, &[expected][..])
     );
     assert_eq!(
-        (spec.delay, spec.interference),
-        (Duration::from_millis(2), 0.2)
+        (
+            spec.delay,
+            spec.interference,
+            spec.busy_period,
+            spec.attempts
+        ),
+        (Duration::from_millis(2), 0.2, Duration::from_millis(5), 30)
     );
     let walk: WifiSpec = "rate=minstrel,snr=40dB@10s/-5.5dB@1min,motion=walking"
         .parse()
@@ -286,14 +296,16 @@ fn a_cell_of_one_station_is_read_from_one_text() {
         ("standard=g,rate=mcs7", "802.11g has 6mbit"),
         (
             "rate=mcs7,trace=x.csv",
-            "the keys are rate, snr, motion, queue, aqm, ecn",
+            "the keys are rate, snr, motion, strangers, queue, aqm, ecn",
         ),
         ("rate=mcs7,queue=300ms", "in bytes, such as 1500kB"),
         ("rate=mcs7,interference=100%", "below 100%"),
+        ("rate=mcs7,attempts=0", "1 to 255"),
         ("rate=mcs7,snr=3", "write decibels as 10dB"),
         ("rate=mcs7,snr=9dB@5s/3dB@5s", "in order, as 40dB@10s"),
         ("rate=mcs7,snr=9dB@5s/3dB", "in order, as 40dB@10s"),
         ("rate=mcs7,motion=driving", "still or walking"),
+        ("rate=mcs7,strangers=deaf", "or strangers=hidden"),
         ("standard=b,rate=ideal", "no ideal"),
         (
             "standard=b,rate=1mbit,motion=walking",

@@ -57,7 +57,8 @@ pub fn custom(timing: Timing, modulation: Modulation, count: u16) -> Wifi<usize>
     let radio = |_| Radio {
         up: Way::without_losses(modulation),
         down: Way::without_losses(modulation),
-        signal: Signal::new(&WifiSignal::steady(40.0), &Rng::new(1)),
+        signal_up: Signal::new(&WifiSignal::steady(40.0), &Rng::new(1)),
+        signal_down: Signal::new(&WifiSignal::steady(40.0), &Rng::new(1)),
     };
     let radios = (0..count).map(radio).collect();
     Wifi::of(timing, radios, &spec, &Rng::new(1))
