@@ -4,12 +4,16 @@
 
 /** How often statistics are told, ms. */
 const PERIOD_MS = 500;
+/** How often a picture is handed over to be judged, ms. */
+const JUDGED_MS = 2000;
 
 let peer;
 let plan;
 /** Give the numbers of the pictures taken and shown since they were asked last, each with its time. */
 let filmed = () => [];
 let shown = () => [];
+/** Gives the last picture that was taken out to be judged, once. */
+let judged = () => undefined;
 
 /** Opens the camera if this end sends, and makes the offer if it is the caller. */
 async function begin(options) {
@@ -20,6 +24,7 @@ async function begin(options) {
     const screen = document.getElementById('shown');
     screen.srcObject = streams[0] ?? new MediaStream([track]);
     shown = numbers(screen, (metadata) => metadata.presentationTime);
+    judged = pictures(screen);
   };
   peer.onconnectionstatechange = () => tell(JSON.stringify({ state: peer.connectionState }));
   if (plan.sends) await film();
@@ -60,6 +65,39 @@ function numbers(video, timeOf) {
   };
   video.requestVideoFrameCallback(look);
   return () => found.splice(0);
+}
+
+/** Takes a picture out of a video now and then; gives it once. */
+function pictures(video) {
+  let taken;
+  const take = async () => {
+    const frame = new VideoFrame(video);
+    try {
+      taken = await luma(frame);
+    } finally {
+      frame.close();
+    }
+  };
+  // Before the first picture there is no frame, and a format without luma cannot be judged.
+  setInterval(() => video.readyState >= HTMLMediaElement.HAVE_CURRENT_DATA && void take().catch(() => {}), JUDGED_MS);
+  return () => {
+    const last = taken;
+    taken = undefined;
+    return last;
+  };
+}
+
+async function luma(frame) {
+  if (!/^(I420|NV12)/.test(frame.format ?? '')) return undefined;
+  const { width, height } = frame.visibleRect;
+  const planes = new Uint8Array(frame.allocationSize());
+  const [{ offset, stride }] = await frame.copyTo(planes);
+  let bytes = '';
+  for (let row = 0; row < height; row += 1) {
+    const begin = offset + row * stride;
+    bytes += String.fromCharCode(...planes.subarray(begin, begin + width));
+  }
+  return { width, height, base64: btoa(bytes) };
 }
 
 /** The number in the corner, as weft_media::stamp describes it; undefined without one. */
@@ -152,7 +190,7 @@ async function sample() {
   if (out !== undefined) now.sent = sent(out, codec(out), pair);
   if (into !== undefined) now.received = received(into, codec(into));
   if (now.sent !== undefined) now.sent.filmed = filmed();
-  if (now.received !== undefined) now.received.shown = shown();
+  if (now.received !== undefined) Object.assign(now.received, { shown: shown(), picture: judged() });
   addRates(now, before);
   before = now;
   tell(JSON.stringify({ sample: now }));

@@ -5,7 +5,7 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex};
 use std::thread;
 
-use weft_media::metrics::Freezes;
+use weft_media::metrics::{Brisque, Freezes};
 use weft_media::{VideoDecoder, VideoError, stamp};
 use weft_net::Clock;
 use weft_session::ReceivedFrame;
@@ -35,11 +35,18 @@ pub struct Sight {
 pub struct Sights {
     /// Those that nobody took yet.
     pub all: Vec<Sight>,
+    /// How bad single pictures looked by themselves ([`Brisque`]), one every
+    /// two seconds, that nobody took yet; none without a model.
+    pub scores: Vec<f64>,
     /// How often and for how long the picture stood still.
     pub freezes: Freezes,
     /// Frames without a picture.
     pub undecodable: u64,
 }
+
+/// How often a picture is judged; chosen by us: one of 720p takes as long as
+/// several are apart.
+const JUDGED_EVERY: Duration = Duration::from_secs(2);
 
 /// A decoder on a thread of its own, and what it has seen.
 #[derive(Clone)]
@@ -49,22 +56,28 @@ pub struct Watcher {
 }
 
 impl Watcher {
-    /// A decoder that waits for frames.
+    /// A decoder that waits for frames, and judges some of the pictures where
+    /// there is a model.
     ///
     /// # Errors
     /// If there is none for this codec.
-    pub fn start(clock: Clock, codec: Codec) -> Result<Watcher, VideoError> {
+    pub fn start(
+        clock: Clock,
+        codec: Codec,
+        judge: Option<Brisque>,
+    ) -> Result<Watcher, VideoError> {
         let decoder = VideoDecoder::new(codec)?;
         let (frames, incoming) = channel();
         let sights = Arc::new(Mutex::new(Sights {
             all: Vec::new(),
+            scores: Vec::new(),
             freezes: Freezes::new(),
             undecodable: 0,
         }));
         let shared = Arc::clone(&sights);
         thread::Builder::new()
             .name("decoder".to_owned())
-            .spawn(move || decode(decoder, clock, &incoming, &shared))
+            .spawn(move || decode(decoder, clock, judge.as_ref(), &incoming, &shared))
             .expect("the system gives a thread");
         Ok(Watcher { frames, sights })
     }
@@ -86,6 +99,17 @@ impl Watcher {
         )
     }
 
+    /// The scores since this was asked last.
+    #[must_use]
+    pub fn take_scores(&self) -> Vec<f64> {
+        let sights = self.sights.lock();
+        std::mem::take(
+            &mut sights
+                .expect("no thread panics with the sights in hand")
+                .scores,
+        )
+    }
+
     /// Looks at everything at once; the decoder waits meanwhile.
     pub fn look<T>(&self, at: impl FnOnce(&Sights) -> T) -> T {
         at(&self
@@ -98,15 +122,20 @@ impl Watcher {
 fn decode(
     mut decoder: VideoDecoder,
     clock: Clock,
+    judge: Option<&Brisque>,
     frames: &Receiver<ReceivedFrame>,
     sights: &Mutex<Sights>,
 ) {
+    let mut judged: Option<Instant> = None;
     while let Ok(frame) = frames.recv() {
         let decoded = decoder.decode(&frame.data);
         let now = clock.now();
-        let mut sights = sights
-            .lock()
-            .expect("no thread panics with the sights in hand");
+        let lock = || {
+            sights
+                .lock()
+                .expect("no thread panics with the sights in hand")
+        };
+        let mut sights = lock();
         let Ok(Some(picture)) = decoded else {
             sights.undecodable += 1;
             continue;
@@ -127,5 +156,13 @@ fn decode(
             width: picture.width,
             height: picture.height,
         });
+        drop(sights);
+        // Judging takes long, and what was seen is told meanwhile.
+        let is_due = judged.is_none_or(|last| now.saturating_since(last) >= JUDGED_EVERY);
+        if let Some(judge) = judge.filter(|_| is_due) {
+            judged = Some(now);
+            let score = judge.score(&picture);
+            lock().scores.extend(score);
+        }
     }
 }

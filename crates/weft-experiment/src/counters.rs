@@ -61,4 +61,7 @@ pub struct ReceivedCounters {
     /// in seconds since the run began, and from capture to display, in
     /// milliseconds.
     pub latencies: Vec<(f64, f64)>,
+    /// BRISQUE of single pictures of those shown since the last sample, 0 to
+    /// 100.
+    pub brisque: Vec<f64>,
 }

@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use serde_json::{Value, json};
+use weft_media::metrics::Brisque;
 use weft_net::Clock;
 use weft_session::{Metering, PathState, PathStats, Standing};
 use weft_units::StreamId;
@@ -102,7 +103,9 @@ impl StatsFile {
         let watched = match self.watched.entry((played.from.clone(), place)) {
             Entry::Occupied(entry) => entry.into_mut(),
             Entry::Vacant(entry) => {
-                let Ok(watcher) = Watcher::start(clock, played.frame.codec) else {
+                // Without a model there are no scores, as `--help` says.
+                let judge = Brisque::installed().ok();
+                let Ok(watcher) = Watcher::start(clock, played.frame.codec, judge) else {
                     return;
                 };
                 entry.insert(Watched {
@@ -198,6 +201,7 @@ impl Watched {
             "undecodable": self.watcher.look(|sights| sights.undecodable),
             "height": self.height,
             "latencies_ms": latencies.collect::<Vec<f64>>(),
+            "brisque": self.watcher.take_scores().into_iter().map(round).collect::<Vec<f64>>(),
         })
     }
 }

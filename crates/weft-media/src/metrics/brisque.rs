@@ -63,10 +63,19 @@ impl Brisque {
     /// there is no score, as of [`Brisque::score_grey`].
     #[must_use]
     pub fn score(&self, picture: &Picture) -> Option<f64> {
+        self.score_luma(picture.width, picture.height, &picture.y)
+    }
+
+    /// The same of the luma alone, row by row.
+    ///
+    /// # Panics
+    /// When there are not `width * height` values.
+    #[must_use]
+    pub fn score_luma(&self, width: usize, height: usize, luma: &[u8]) -> Option<f64> {
         let spread = |&luma: &u8| (f32::from(luma) - 16.0) / 219.0;
-        let values = picture.y.iter().map(spread);
+        let values = luma.iter().map(spread);
         let values = values.map(|grey| grey.clamp(0.0, 1.0)).collect();
-        self.of(Grey::new(picture.width, picture.height, values))
+        self.of(Grey::new(width, height, values))
     }
 
     /// The score of grey values from 0 (black) to 255 (white), row by row. `None`

@@ -140,7 +140,7 @@ impl DemoRun {
             let on_missed = move |missed| slow.tell(Notice::TooSlow { missed });
             video::start(setup, control, shots, on_missed, send).map_err(Failure::machine)?;
             publish(&sender.remote, &room, name)?;
-            let watcher = Watcher::start(clock, args.codec).map_err(Failure::machine)?;
+            let watcher = Watcher::start(clock, args.codec, None).map_err(Failure::machine)?;
             calls.push(Call {
                 name,
                 relays,

@@ -4,14 +4,24 @@ use weft_experiment::{
     CounterLog, CounterSample, FlowDetail, FlowKind, ReceivedCounters, SentCounters, Setup,
 };
 
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use weft_media::metrics::Brisque;
+
 use super::latency::latencies;
 use super::testbed::ClientLog;
-use super::testbed::line::{Received, Sample, Sent};
+use super::testbed::line::{Luma, Received, Sample, Sent};
 
 /// By flow, the counts of its ends; `began_ms` is when the run began,
-/// milliseconds since 1970.
+/// milliseconds since 1970. Pictures that clients have handed over are judged
+/// now, where there is a model.
 #[must_use]
-pub fn details(setup: &Setup, logs: &[ClientLog], began_ms: f64) -> Vec<FlowDetail> {
+pub fn details(
+    setup: &Setup,
+    logs: &[ClientLog],
+    began_ms: f64,
+    judge: Option<&Brisque>,
+) -> Vec<FlowDetail> {
     let of = |flow: usize| {
         let own = logs.iter().filter(move |log| log.flow == flow);
         let counted = own.map(|log| {
@@ -21,7 +31,7 @@ pub fn details(setup: &Setup, logs: &[ClientLog], began_ms: f64) -> Vec<FlowDeta
             let samples = log.samples.iter().zip(filmed);
             CounterLog {
                 samples: samples
-                    .map(|(s, filmed)| sample(s, filmed, began_ms))
+                    .map(|(s, filmed)| sample(s, filmed, began_ms, judge))
                     .collect(),
             }
         });
@@ -36,7 +46,12 @@ pub fn details(setup: &Setup, logs: &[ClientLog], began_ms: f64) -> Vec<FlowDeta
     (0..setup.flows.len()).map(of).collect()
 }
 
-fn sample(sample: &Sample, latencies: Vec<(f64, f64)>, began_ms: f64) -> CounterSample {
+fn sample(
+    sample: &Sample,
+    latencies: Vec<(f64, f64)>,
+    began_ms: f64,
+    judge: Option<&Brisque>,
+) -> CounterSample {
     let at_s = |unix_ms: f64| (unix_ms - began_ms) / 1e3;
     let latencies = latencies
         .into_iter()
@@ -48,6 +63,7 @@ fn sample(sample: &Sample, latencies: Vec<(f64, f64)>, began_ms: f64) -> Counter
         sent: sample.sent.as_ref().map(sent),
         received: sample.received.as_ref().map(|received| ReceivedCounters {
             latencies,
+            brisque: scores(received, judge),
             ..counted(received)
         }),
     }
@@ -74,7 +90,31 @@ fn counted(received: &Received) -> ReceivedCounters {
         jitter_buffer_ms: received.jitter_buffer_ms,
         useful_bytes: received.goodput_bytes,
         latencies: Vec::new(),
+        brisque: Vec::new(),
     }
+}
+
+/// Those of the client, or of what it has handed over.
+fn scores(received: &Received, judge: Option<&Brisque>) -> Vec<f64> {
+    let handed = received.picture.as_ref().zip(judge);
+    let judged = handed.and_then(|(picture, judge)| score(picture, judge));
+    received.brisque.iter().copied().chain(judged).collect()
+}
+
+/// `None` of what is no picture, and of one that cannot be judged.
+fn score(picture: &Luma, judge: &Brisque) -> Option<f64> {
+    let luma = STANDARD.decode(&picture.base64).ok()?;
+    let is_whole = picture.width.checked_mul(picture.height) == Some(luma.len());
+    let score = is_whole.then(|| judge.score_luma(picture.width, picture.height, &luma));
+    score.flatten()
+}
+
+/// Whether a client has handed over pictures to be judged.
+#[must_use]
+pub fn has_pictures(logs: &[ClientLog]) -> bool {
+    let samples = logs.iter().flat_map(|log| &log.samples);
+    let mut received = samples.filter_map(|sample| sample.received.as_ref());
+    received.any(|received| received.picture.is_some())
 }
 
 /// What must be known of the clients to judge the run.

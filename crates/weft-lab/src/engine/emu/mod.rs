@@ -19,6 +19,7 @@ use std::process::Command;
 
 use weft_emu::{PacketLog, Report, Right, Running};
 use weft_experiment::{FlowDetail, FlowKind, Record, Setup};
+use weft_media::metrics::Brisque;
 
 use super::{Engine, EngineError, EngineKind, Halt, Ran};
 use crate::measure::check::Check;
@@ -131,7 +132,11 @@ impl Engine for Emulator {
         notes.extend(packets.and_then(missing));
         notes.extend(report.refused());
         notes.extend(doubt);
-        let details = application::details(setup, &logs, began_ms);
+        let judge = Brisque::installed();
+        if let (true, Err(error)) = (application::has_pictures(&logs), &judge) {
+            notes.push(format!("`brisque` is not measured: {error}"));
+        }
+        let details = application::details(setup, &logs, began_ms, judge.as_ref().ok());
         Ok(Some(Ran {
             record: recorded(setup, &places, (&report, packets), details),
             checks: own_checks(&report, packets).to_vec(),

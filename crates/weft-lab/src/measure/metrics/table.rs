@@ -144,7 +144,7 @@ metrics! {
         "structural similarity of the luma of the frames shown and what was filmed, as the encoder's model gives it, mean; mean of the cameras",
         "Wang et al. 2004, equation 13";
     brisque "BRISQUE" ["1"] Lower:
-        "how bad the last 10 pictures shown look by themselves, 0 best and 100 worst, mean; as the encoder's model gives it; a picture that stands may be a good one, so `freeze_s` is always beside it; mean of the cameras",
+        "how bad the last 10 pictures shown look by themselves, 0 best and 100 worst, mean; as the encoder's model gives it; of real clients one every two seconds; a picture that stands may be a good one, so `freeze_s` is always beside it; mean of the cameras",
         "Mittal, Moorthy, Bovik 2012; of the last 10 pictures: Grote et al., section V";
     rtt_ms_mean "Round-trip time, mean" ["ms"] Lower:
         "round-trip time of the selected path as the client measures it, mean over its samples; mean of the ends; of real clients only",

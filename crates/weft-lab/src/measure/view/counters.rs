@@ -71,6 +71,7 @@ impl<'a> Stretch<'a> {
             picture: Picture {
                 quantizer: quantizer(),
                 height: mean(received().filter_map(|r| r.height)),
+                brisque: mean(received().flat_map(|r| r.brisque.iter().copied())),
                 ..Picture::default()
             },
             useful: self.useful(),

@@ -60,7 +60,8 @@ pub struct Picture {
     pub psnr_db: Option<f64>,
     /// SSIM of the luma, 0 to 1.
     pub ssim: Option<f64>,
-    /// BRISQUE of the last ones, 0 to 100.
+    /// BRISQUE of those that it is known of, 0 to 100: of a simulated call the
+    /// last ones, of a client some of all.
     pub brisque: Option<f64>,
     /// Height in lines.
     pub height: Option<f64>,

@@ -68,7 +68,8 @@ fn source(cpu_limited_s: f64) -> ClientLog {
 /// A run in which this was written and no packet seen.
 fn of<T>(logs: &[ClientLog], from: Duration, look: impl FnOnce(&Run<'_>) -> T) -> T {
     let setup = setup();
-    let details = details(&setup, logs, BEGAN_MS);
+    let judge = Brisque::installed().ok();
+    let details = details(&setup, logs, BEGAN_MS, judge.as_ref());
     let recorder = super::super::record::Recorder::new(&setup);
     let report = LinkReport {
         name: "line".to_owned(),
@@ -218,4 +219,45 @@ fn series_hold_what_was_said_last_and_not_for_long() {
         .find(|column| column.name == "fps")
         .unwrap();
     assert_eq!(fps.values, [Some(25.0), Some(25.0), Some(25.0), None]);
+}
+
+#[test]
+fn pictures_are_judged_by_the_client_or_after_the_run() {
+    let Ok(judge) = Brisque::installed() else {
+        println!("skipped: no model of BRISQUE: install Debian's `opencv-data`");
+        return;
+    };
+    // Squares, of which a blurred picture has the edges less sharp.
+    let (width, height) = (160, 120);
+    let pixel = |at: usize| match (at % width / 9 + at / width / 7) % 2 {
+        0 => 60 + (at % 37) as u8,
+        _ => 180 - (at % 23) as u8,
+    };
+    let luma: Vec<u8> = (0..width * height).map(pixel).collect();
+    let own = judge.score_luma(width, height, &luma).expect("a score");
+    let told = |second: u32, base64: String| Sample {
+        unix_ms: BEGAN_MS + f64::from(second) * 1e3,
+        received: Some(Received {
+            brisque: vec![own + 10.0],
+            picture: Some(Luma {
+                width,
+                height,
+                base64,
+            }),
+            ..Received::default()
+        }),
+        ..Sample::default()
+    };
+    let log = ClientLog {
+        samples: vec![
+            told(5, STANDARD.encode(&luma)),
+            // Not all of it: not judged.
+            told(6, STANDARD.encode(&luma[1..])),
+            told(7, "no picture!".to_owned()),
+        ],
+        ..sink()
+    };
+    let values = values(&[log], Duration::from_secs(4));
+    let found = value(&values, "brisque").expect("judged");
+    assert!((found - (own + 7.5)).abs() < 1e-9, "{found}, {own}");
 }

@@ -192,6 +192,8 @@ struct Seen {
     height: Option<f64>,
     #[serde(default)]
     latencies_ms: Vec<f64>,
+    #[serde(default)]
+    brisque: Vec<f64>,
 }
 
 /// What both ends of the flow have written. `ended_ms` is when it ended,
@@ -326,6 +328,7 @@ fn sample(line: &Line) -> Sample {
             height: cameras().filter_map(|seen| seen.height).reduce(f64::min),
             jitter_buffer_ms: receivers().map(|r| r.playout_ms).reduce(f64::max),
             latencies_ms: cameras().flat_map(|s| s.latencies_ms.clone()).collect(),
+            brisque: cameras().flat_map(|s| s.brisque.clone()).collect(),
             goodput_bytes: Some(cameras().map(|seen| seen.bytes).sum()),
             ..Received::default()
         }

@@ -71,6 +71,17 @@ pub struct Sent {
     pub filmed: Vec<(u32, f64)>,
 }
 
+/// One picture without its colours, as video has it: 16 is black, 235 white.
+#[derive(Clone, PartialEq, Debug, Default, Deserialize, Serialize)]
+pub struct Luma {
+    /// Pixels across.
+    pub width: usize,
+    /// Pixels down.
+    pub height: usize,
+    /// Row by row, in Base64 (RFC 4648, section 4).
+    pub base64: String,
+}
+
 /// A stream at its receiver. Counts are from the beginning.
 #[derive(Clone, PartialEq, Debug, Default, Deserialize, Serialize)]
 #[serde(default)]
@@ -101,6 +112,12 @@ pub struct Received {
     /// Of a client that knows it: from capture to display of the pictures
     /// shown since the last sample, milliseconds.
     pub latencies_ms: Vec<f64>,
+    /// Of a client that judges pictures: BRISQUE of some of those shown since
+    /// the last sample, 0 to 100.
+    pub brisque: Vec<f64>,
+    /// Of a client that does not: one of these pictures, to be judged after the
+    /// run.
+    pub picture: Option<Luma>,
     /// What the application got to use: of a call encoded frames, of TCP what
     /// it handed over in order.
     pub goodput_bytes: Option<f64>,
