@@ -30,14 +30,15 @@ const flows = (field, value, of = FLOWS) => of.map((flow) => [`flows.${flow}.${f
 const up = ['pc3-up', 'pc4-up'];
 const down = ['pc3-down', 'pc4-down'];
 
-/** A station at a rate and a signal. */
-const station = (link, rate, snr, motion = 'still') => [
+/** A station at a rate and a signal, and the access point at it. */
+const station = (link, rate, snr, back = snr, motion = 'still') => [
   [`links.${link}.rate`, rate],
-  [`links.${link}.back`, `rate=${rate}`],
+  [`links.${link}.back`, `rate=${rate},snr=${back}`],
   [`links.${link}.snr`, snr],
   [`links.${link}.motion`, motion],
 ];
 const near = (link) => station(link, 'mcs15', '40dB');
+const far = (link, snr = '14dB', back = '18dB') => station(link, 'minstrel', snr, back, 'walking');
 const windows = (pc3, pc4) => [
   ...flows('receive-window', pc3, ['pc3-up', 'pc3-down']),
   ...flows('receive-window', pc4, ['pc4-up', 'pc4-down']),
@@ -52,20 +53,29 @@ const lteWindows = LTE_WINDOWS.map(([ups, downs]) => [
   [...flows('receive-window', ups, up), ...flows('receive-window', downs, down)],
 ]);
 
+/** How far stations at these links hear and are heard, and who else they do not. */
+const places = (links) => [
+  ...[['12dB', '16dB'], ['16dB', '20dB'], ['14dB', '14dB'], ['14dB', '22dB']].map(([snr, back]) => [
+    `signal ${snr} up, ${back} down`, links.flatMap((link) => far(link, snr, back)),
+  ]),
+  ['MCS 4 at 13.5 dB', links.flatMap((link) => station(link, 'mcs4', '13.5dB'))],
+  ['7 attempts', [['media.home.attempts', '"7"']]],
+  ['hidden from strangers of 3%', [['media.home.interference', '3%'], ...links.map((link) => [`links.${link}.strangers`, 'hidden'])]],
+];
+
 const CASES = [
   ['near', 'gcc/wifi-4-tcp', [...near('pc3'), ...near('pc4')], [...interference, ...queues, ['windows 1 MB', windows('1MB', '1MB')], ['windows 3 MB', windows('3MB', '3MB')]]],
-  ['far', 'gcc/wifi-4-tcp', [...station('pc3', 'mcs4', '13.5dB'), ...station('pc4', 'mcs4', '13.5dB'), ...windows('700kB', '700kB')], [
+  ['far', 'gcc/wifi-4-tcp', [...far('pc3'), ...far('pc4'), ...windows('700kB', '700kB')], [
     ...interference,
     ...queues,
-    ['no losses', [...station('pc3', 'mcs4', '40dB'), ...station('pc4', 'mcs4', '40dB')]],
     ['windows 1500 kB', windows('1500kB', '1500kB')],
+    ...places(['pc3', 'pc4']),
   ]],
-  ['mixed', 'gcc/wifi-4-tcp', [...station('pc3', 'mcs4', '18dB', 'walking'), ...near('pc4'), ...windows('600kB', '1050kB')], [
+  ['mixed', 'gcc/wifi-4-tcp', [...far('pc3'), ...near('pc4'), ...windows('600kB', '1050kB')], [
     ...interference,
     ...queues,
-    ['the far one as in far', station('pc3', 'mcs4', '13.5dB')],
-    ['no losses', station('pc3', 'mcs4', '40dB')],
     ['windows 1500 kB', windows('1500kB', '1500kB')],
+    ...places(['pc3']),
   ]],
   ['LTE near', 'gcc/lte-2-tcp', terminals('cqi=14,rank=2'), lteWindows],
   ['LTE far', 'gcc/lte-2-tcp', terminals('cqi=10,rank=2'), lteWindows],

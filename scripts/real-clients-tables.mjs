@@ -12,7 +12,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-import { estimate, order, partOf, replacePart, summaries } from './results.mjs';
+import { doubts, estimate, order, partOf, replacePart, summaries } from './results.mjs';
 
 const mark = (part) => `<!-- ${part}: written by scripts/real-clients-tables.mjs -->`;
 
@@ -69,24 +69,6 @@ const systemsOf = (summary) => [...new Set(summary.results.map((row) => row.syst
 const rowOf = (summary, metric, system) => summary?.results.find((row) => row.metric === metric && row.system === system);
 
 const told = (row, digits) => (row === undefined ? '-' : estimate(row, digits));
-
-/** In how many runs of a system the machine was too slow, and the worst. */
-function doubts(summary, system) {
-  // What is true of every run is said without them.
-  const notes = summary.notes.filter((note) => note.startsWith(`${system}, seed `) || !/, seed \d+: /.test(note));
-  const found = (pattern) => notes.flatMap((note) => pattern.exec(note)?.[1] ?? []).map(Number);
-  const sum = (numbers) => numbers.reduce((whole, each) => whole + each, 0);
-  const late = found(/packets were up to ([\d.]+) ms late/);
-  const untaken = found(/(\d+) packets were lost before the emulator could take them/);
-  const unlogged = found(/(\d+) packets are missing from the log/);
-  const limited = found(/the processor limited the pictures for ([\d.]+) s/);
-  return [
-    late.length > 0 && `${late.length} late (${Math.max(...late).toFixed(0)} ms)`,
-    untaken.length > 0 && `${untaken.length} not taken (${sum(untaken)} packets)`,
-    unlogged.length > 0 && `${unlogged.length} not written down (${sum(unlogged)} packets)`,
-    limited.length > 0 && `${limited.length} short of processor`,
-  ].filter(Boolean).join(', ') || '-';
-}
 
 /** The rows that the file has of other clients against TCP. */
 function rowsOfOthers(clients) {

@@ -37,6 +37,24 @@ export function estimate({ mean, ci95: [low, high] }, digits, sign = ' ±', fact
   return told(mean) + (low === null || high === null ? '' : `${sign}${told((high - low) / 2)}`);
 }
 
+/** In how many runs of a system the machine was too slow, and the worst. */
+export function doubts(summary, system) {
+  // What is true of every run is said without them.
+  const notes = summary.notes.filter((note) => note.startsWith(`${system}, seed `) || !/, seed \d+: /.test(note));
+  const found = (pattern) => notes.flatMap((note) => pattern.exec(note)?.[1] ?? []).map(Number);
+  const sum = (numbers) => numbers.reduce((whole, each) => whole + each, 0);
+  const late = found(/packets were up to ([\d.]+) ms late/);
+  const untaken = found(/(\d+) packets were lost before the emulator could take them/);
+  const unlogged = found(/(\d+) packets are missing from the log/);
+  const limited = found(/the processor limited the pictures for ([\d.]+) s/);
+  return [
+    late.length > 0 && `${late.length} late (${Math.max(...late).toFixed(0)} ms)`,
+    untaken.length > 0 && `${untaken.length} not taken (${sum(untaken)} packets)`,
+    unlogged.length > 0 && `${unlogged.length} not written down (${sum(unlogged)} packets)`,
+    limited.length > 0 && `${limited.length} short of processor`,
+  ].filter(Boolean).join(', ') || '-';
+}
+
 /** Puts a text in place of what a file has behind this line. */
 export function replaceBehind(mark, file, text) {
   const [before] = split(mark, file);
