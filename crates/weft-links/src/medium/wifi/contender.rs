@@ -72,8 +72,9 @@ impl Contenders {
         self.all[index].active
     }
 
-    pub fn hears_strangers(&self, index: usize) -> bool {
-        self.all[index].hears_strangers
+    /// Whether none of these hears strangers.
+    pub fn are_hidden(&self, mut of: impl Iterator<Item = usize>) -> bool {
+        of.all(|index| !self.all[index].hears_strangers)
     }
 
     /// Whether a sender has something to send.
@@ -112,12 +113,7 @@ impl Contenders {
 
     /// The medium becomes busy at `at` by strangers, for so long.
     pub fn yield_to_strangers(&mut self, at: Instant, until: Instant) {
-        for index in &self.awake {
-            let contender = &mut self.all[*index];
-            if contender.hears_strangers {
-                contender.freeze(at);
-            }
-        }
+        self.freeze(at, |_, contender| contender.hears_strangers);
         self.on_strangers(until);
     }
 
@@ -176,11 +172,13 @@ impl Contenders {
 
     /// The medium becomes busy at `at`, for these not by their own doing. Who
     /// waits for strangers knows it is.
-    pub fn freeze(&mut self, at: Instant, is_other: impl Fn(usize) -> bool) {
-        for place in 0..self.awake.len() {
-            let index = self.awake[place];
-            if is_other(index) && !self.waits_for_strangers(index) {
-                self.all[index].freeze(at);
+    pub fn freeze(&mut self, at: Instant, is_other: impl Fn(usize, &Contender) -> bool) {
+        let strangers = self.strangers_until.is_some();
+        for index in &self.awake {
+            let contender = &mut self.all[*index];
+            let knows = strangers && contender.hears_strangers;
+            if is_other(*index, contender) && !knows {
+                contender.freeze(at);
             }
         }
     }

@@ -201,15 +201,19 @@ fn signal(value: &str) -> Result<f64, SpecError> {
 }
 
 fn motion_of(value: &str) -> Result<WifiMotion, SpecError> {
-    let mut all = WifiMotion::ALL.into_iter();
-    let found = all.find(|motion| motion.as_str() == value);
-    found.ok_or_else(|| values::bad("motion", value, "a WiFi station is still or walking"))
+    let remedy = "a WiFi station is still or walking";
+    named("motion", value, WifiMotion::ALL, WifiMotion::as_str, remedy)
 }
 
 fn standard(value: &str) -> Result<WifiStandard, SpecError> {
-    let mut all = WifiStandard::ALL.into_iter();
-    let found = all.find(|standard| standard.as_str() == value);
-    found.ok_or_else(|| values::bad("standard", value, "there are b, g and n, of IEEE 802.11"))
+    let remedy = "there are b, g and n, of IEEE 802.11";
+    named(
+        "standard",
+        value,
+        WifiStandard::ALL,
+        WifiStandard::as_str,
+        remedy,
+    )
 }
 
 fn guard(value: &str) -> Result<GuardInterval, SpecError> {
@@ -225,11 +229,9 @@ fn guard(value: &str) -> Result<GuardInterval, SpecError> {
 }
 
 fn ap_queue(value: &str) -> Result<ApQueue, SpecError> {
-    let mut all = ApQueue::ALL.into_iter();
-    let found = all.find(|queue| queue.as_str() == value);
     let remedy =
         "an access point has one queue for all, fifo, or one for each, per-station or by airtime";
-    found.ok_or_else(|| values::bad("ap-queue", value, remedy))
+    named("ap-queue", value, ApQueue::ALL, ApQueue::as_str, remedy)
 }
 
 fn interference(value: &str) -> Result<f64, SpecError> {
@@ -245,11 +247,27 @@ fn attempts(value: &str) -> Result<u8, SpecError> {
 }
 
 fn strangers(value: &str) -> Result<WifiStrangers, SpecError> {
-    let mut all = WifiStrangers::ALL.into_iter();
-    let found = all.find(|strangers| strangers.as_str() == value);
     let remedy = "write strangers=heard, or strangers=hidden of a station that does not hear those \
                   whose share of the time is the cell's interference";
-    found.ok_or_else(|| values::bad("strangers", value, remedy))
+    named(
+        "strangers",
+        value,
+        WifiStrangers::ALL,
+        WifiStrangers::as_str,
+        remedy,
+    )
+}
+
+/// The one of these that is called so.
+fn named<T: Copy, const N: usize>(
+    key: &'static str,
+    value: &str,
+    all: [T; N],
+    name: impl Fn(T) -> &'static str,
+    remedy: &'static str,
+) -> Result<T, SpecError> {
+    let found = all.into_iter().find(|each| name(*each) == value);
+    found.ok_or_else(|| values::bad(key, value, remedy))
 }
 
 fn bad_rate(standard: WifiStandard, value: &str) -> SpecError {

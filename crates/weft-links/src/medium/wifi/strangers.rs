@@ -12,8 +12,6 @@ pub(super) struct Strangers {
     pause: Duration,
     busy: Duration,
     next: Instant,
-    /// The end of the last busy period that has begun.
-    until: Instant,
     /// Busy periods that count for what is on the air: from when until when.
     remembered: Vec<(Instant, Instant)>,
     rng: Rng,
@@ -28,7 +26,6 @@ impl Strangers {
                 pause: busy.mul_f64((1.0 - share) / share),
                 busy,
                 next: Instant::ZERO,
-                until: Instant::ZERO,
                 remembered: Vec::new(),
                 rng,
             };
@@ -42,9 +39,9 @@ impl Strangers {
         self.next
     }
 
-    /// The end of the last busy period that has begun.
-    pub fn until(&self) -> Instant {
-        self.until
+    /// The end of the last busy period that is not forgotten.
+    pub fn until(&self) -> Option<Instant> {
+        Some(self.remembered.last()?.1)
     }
 
     /// They wait until then, if they wanted to begin before.
@@ -54,10 +51,10 @@ impl Strangers {
 
     /// They take it at `at`: until when. The pause after it begins then.
     pub fn take(&mut self, at: Instant) -> Instant {
-        self.until = at + self.draw(self.busy);
-        self.remembered.push((at, self.until));
-        self.rest(self.until);
-        self.until
+        let until = at + self.draw(self.busy);
+        self.remembered.push((at, until));
+        self.rest(until);
+        until
     }
 
     /// What has ended by then is not asked for any more.

@@ -106,28 +106,29 @@ impl<P> Wifi<P> {
         }
         // Who begins within the slot cannot have heard the first.
         let due = self.contenders.take_due(at + self.timing.slot);
-        let hidden = |(index, _): &(usize, Instant)| !self.contenders.hears_strangers(*index);
-        let is_hidden = due.iter().all(hidden);
+        let is_hidden = self
+            .contenders
+            .are_hidden(due.iter().map(|(index, _)| *index));
         for (index, begun) in &due {
             self.begin_of(*index, *begun, is_hidden);
         }
         self.contenders.give_back(due);
-        let is_hidden = self
-            .on_air
-            .iter()
-            .all(|t| !self.contenders.hears_strangers(t.contender));
+        // Of some of them a discipline may have dropped all.
+        let on_air = self.on_air.iter().map(|t| t.contender);
+        let is_hidden = self.contenders.are_hidden(on_air);
         self.air = match self.on_air.len() {
             // Disciplines dropped all that was to be sent.
             0 => return self.contend(),
             1 => self.alone(),
             _ => self.collide(at),
         };
-        let is_other = |index| self.on_air.iter().all(|t| t.contender != index);
+        let is_other = |index, _: &_| self.on_air.iter().all(|t| t.contender != index);
         self.contenders.freeze(at, is_other);
         if let (true, Some(strangers)) = (is_hidden, &mut self.strangers) {
             let end = self.on_air.iter().map(|t| t.ended).max();
-            if strangers.disturb(at, end.unwrap_or(at)) {
-                self.contenders.on_strangers(strangers.until());
+            let disturbed = strangers.disturb(at, end.unwrap_or(at));
+            if let Some(until) = strangers.until().filter(|_| disturbed) {
+                self.contenders.on_strangers(until);
             }
         }
         self.measure(at);
@@ -242,9 +243,9 @@ impl<P> Wifi<P> {
         let categories = self.categories();
         self.busy_until = at;
         // Who does not hear the station hears the answer of the access point.
-        let heard =
-            |t: &Transmission| t.is_answered || self.contenders.hears_strangers(t.contender);
-        if self.on_air.iter().any(heard) {
+        let is_answered = self.on_air.iter().any(|t| t.is_answered);
+        let on_air = self.on_air.iter().map(|t| t.contender);
+        if is_answered || !self.contenders.are_hidden(on_air) {
             self.defer_strangers(at);
         }
         self.contenders.resume(at, others_idle);
