@@ -126,8 +126,8 @@ impl<P> Wifi<P> {
         self.contenders.freeze(at, is_other);
         if let (true, Some(strangers)) = (is_hidden, &mut self.strangers) {
             let end = self.on_air.iter().map(|t| t.ended).max();
-            let disturbed = strangers.disturb(at, end.unwrap_or(at));
-            if let Some(until) = strangers.until().filter(|_| disturbed) {
+            strangers.disturb(at, end.unwrap_or(at));
+            if let Some(until) = strangers.until().filter(|until| *until > at) {
                 self.contenders.on_strangers(until);
             }
         }
