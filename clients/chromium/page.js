@@ -87,8 +87,13 @@ function pictures(video) {
   };
 }
 
+/** Whether the first plane of its pixels is its luma, a byte each. */
+function beginsWithLuma(frame) {
+  return /^(I420|NV12)/.test(frame.format ?? '');
+}
+
 async function luma(frame) {
-  if (!/^(I420|NV12)/.test(frame.format ?? '')) return undefined;
+  if (!beginsWithLuma(frame)) return undefined;
   const { width, height } = frame.visibleRect;
   const planes = new Uint8Array(frame.allocationSize());
   const [{ offset, stride }] = await frame.copyTo(planes);
@@ -105,7 +110,7 @@ async function stamp(frame) {
   const [COLUMNS, ROWS] = [22, 4];
   const { x, y, width, height } = frame.visibleRect;
   const cell = Math.min(height / 45, width / 48);
-  if (cell < 2 || !/^(I420|NV12)/.test(frame.format ?? '')) return undefined;
+  if (cell < 2 || !beginsWithLuma(frame)) return undefined;
   const even = (length) => 2 * Math.ceil(length / 2);
   const rect = { x, y, width: even(COLUMNS * cell), height: even(ROWS * cell) };
   const pixels = new Uint8Array(frame.allocationSize({ rect }));

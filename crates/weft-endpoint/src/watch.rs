@@ -1,12 +1,12 @@
 //! What a player sees of one incoming stream of pictures, measured from the
 //! decoded pixels.
 
-use std::sync::mpsc::{Receiver, Sender, channel};
-use std::sync::{Arc, Mutex};
+use std::sync::mpsc::{Receiver, Sender, SyncSender, channel, sync_channel};
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::thread;
 
 use weft_media::metrics::{Brisque, Freezes};
-use weft_media::{VideoDecoder, VideoError, stamp};
+use weft_media::{Picture, VideoDecoder, VideoError, stamp};
 use weft_net::Clock;
 use weft_session::ReceivedFrame;
 use weft_units::{Codec, Duration, Instant};
@@ -44,8 +44,8 @@ pub struct Sights {
     pub undecodable: u64,
 }
 
-/// How often a picture is judged; chosen by us: one of 720p takes as long as
-/// several are apart.
+/// How often a picture is judged; chosen by us: one of 720p takes longer than
+/// pictures are apart.
 const JUDGED_EVERY: Duration = Duration::from_secs(2);
 
 /// A decoder on a thread of its own, and what it has seen.
@@ -64,7 +64,7 @@ impl Watcher {
     pub fn start(
         clock: Clock,
         codec: Codec,
-        judge: Option<Brisque>,
+        judge: Option<Arc<Brisque>>,
     ) -> Result<Watcher, VideoError> {
         let decoder = VideoDecoder::new(codec)?;
         let (frames, incoming) = channel();
@@ -74,11 +74,17 @@ impl Watcher {
             freezes: Freezes::new(),
             undecodable: 0,
         }));
+        let judge = judge.map(|judge| {
+            // One waits at most: who judges is slower than who decodes.
+            let (pictures, incoming) = sync_channel(1);
+            let shared = Arc::clone(&sights);
+            spawn("judge", move || judge_all(&judge, &incoming, &shared));
+            pictures
+        });
         let shared = Arc::clone(&sights);
-        thread::Builder::new()
-            .name("decoder".to_owned())
-            .spawn(move || decode(decoder, clock, judge.as_ref(), &incoming, &shared))
-            .expect("the system gives a thread");
+        spawn("decoder", move || {
+            decode(decoder, clock, judge.as_ref(), &incoming, &shared);
+        });
         Ok(Watcher { frames, sights })
     }
 
@@ -91,38 +97,42 @@ impl Watcher {
     /// The pictures since this was asked last.
     #[must_use]
     pub fn take(&self) -> Vec<Sight> {
-        let sights = self.sights.lock();
-        std::mem::take(
-            &mut sights
-                .expect("no thread panics with the sights in hand")
-                .all,
-        )
+        std::mem::take(&mut hold(&self.sights).all)
     }
 
     /// The scores since this was asked last.
     #[must_use]
     pub fn take_scores(&self) -> Vec<f64> {
-        let sights = self.sights.lock();
-        std::mem::take(
-            &mut sights
-                .expect("no thread panics with the sights in hand")
-                .scores,
-        )
+        std::mem::take(&mut hold(&self.sights).scores)
     }
 
     /// Looks at everything at once; the decoder waits meanwhile.
     pub fn look<T>(&self, at: impl FnOnce(&Sights) -> T) -> T {
-        at(&self
-            .sights
-            .lock()
-            .expect("no thread panics with the sights in hand"))
+        at(&hold(&self.sights))
+    }
+}
+
+fn hold(sights: &Mutex<Sights>) -> MutexGuard<'_, Sights> {
+    let held = sights.lock();
+    held.expect("no thread panics with the sights in hand")
+}
+
+fn spawn(name: &str, run: impl FnOnce() + Send + 'static) {
+    let thread = thread::Builder::new().name(name.to_owned());
+    thread.spawn(run).expect("the system gives a thread");
+}
+
+fn judge_all(judge: &Brisque, pictures: &Receiver<Picture>, sights: &Mutex<Sights>) {
+    while let Ok(picture) = pictures.recv() {
+        let score = judge.score(&picture);
+        hold(sights).scores.extend(score);
     }
 }
 
 fn decode(
     mut decoder: VideoDecoder,
     clock: Clock,
-    judge: Option<&Brisque>,
+    judge: Option<&SyncSender<Picture>>,
     frames: &Receiver<ReceivedFrame>,
     sights: &Mutex<Sights>,
 ) {
@@ -130,12 +140,7 @@ fn decode(
     while let Ok(frame) = frames.recv() {
         let decoded = decoder.decode(&frame.data);
         let now = clock.now();
-        let lock = || {
-            sights
-                .lock()
-                .expect("no thread panics with the sights in hand")
-        };
-        let mut sights = lock();
+        let mut sights = hold(sights);
         let Ok(Some(picture)) = decoded else {
             sights.undecodable += 1;
             continue;
@@ -156,13 +161,11 @@ fn decode(
             width: picture.width,
             height: picture.height,
         });
-        drop(sights);
-        // Judging takes long, and what was seen is told meanwhile.
         let is_due = judged.is_none_or(|last| now.saturating_since(last) >= JUDGED_EVERY);
         if let Some(judge) = judge.filter(|_| is_due) {
             judged = Some(now);
-            let score = judge.score(&picture);
-            lock().scores.extend(score);
+            // Who still judges the one before has this one left out.
+            let _ = judge.try_send(picture);
         }
     }
 }

@@ -5,6 +5,7 @@ use std::collections::btree_map::Entry;
 use std::fs::File;
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::SystemTime;
 
 use serde_json::{Value, json};
@@ -58,10 +59,16 @@ pub struct StatsFile {
     file: BufWriter<File>,
     /// Why there are no more lines.
     failed: Option<String>,
-    /// Pictures are decoded, and timed by this clock.
-    watching: Option<Clock>,
+    watching: Option<Watching>,
     /// Decoded cameras, by participant and place.
     watched: BTreeMap<(String, usize), Watched>,
+}
+
+/// Pictures are decoded, timed by this clock and, where there is a model,
+/// judged by it.
+struct Watching {
+    clock: Clock,
+    judge: Option<Arc<Brisque>>,
 }
 
 /// A camera whose pictures are decoded.
@@ -91,21 +98,23 @@ impl StatsFile {
 
     /// Decodes what is received from now on.
     pub fn watch(&mut self, clock: Clock) {
-        self.watching = Some(clock);
+        // Without a model there are no scores, as `--help` says.
+        let judge = Brisque::installed().ok().map(Arc::new);
+        self.watching = Some(Watching { clock, judge });
     }
 
     /// Has the frame decoded, if pictures are. Without a decoder there is
     /// nothing to tell.
     pub fn on_frame(&mut self, played: &PlayedFrame) {
-        let (Some(clock), Track::Camera(place)) = (self.watching, played.track) else {
+        let (Some(watching), Track::Camera(place)) = (&self.watching, played.track) else {
             return;
         };
         let watched = match self.watched.entry((played.from.clone(), place)) {
             Entry::Occupied(entry) => entry.into_mut(),
             Entry::Vacant(entry) => {
-                // Without a model there are no scores, as `--help` says.
-                let judge = Brisque::installed().ok();
-                let Ok(watcher) = Watcher::start(clock, played.frame.codec, judge) else {
+                let Watching { clock, judge } = watching;
+                let watcher = Watcher::start(*clock, played.frame.codec, judge.clone());
+                let Ok(watcher) = watcher else {
                     return;
                 };
                 entry.insert(Watched {

@@ -1,11 +1,10 @@
 //! What clients say of themselves, as the counts of each flow's ends.
 
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
 use weft_experiment::{
     CounterLog, CounterSample, FlowDetail, FlowKind, ReceivedCounters, SentCounters, Setup,
 };
-
-use base64::Engine as _;
-use base64::engine::general_purpose::STANDARD;
 use weft_media::metrics::Brisque;
 
 use super::latency::latencies;

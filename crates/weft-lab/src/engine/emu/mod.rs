@@ -132,11 +132,12 @@ impl Engine for Emulator {
         notes.extend(packets.and_then(missing));
         notes.extend(report.refused());
         notes.extend(doubt);
-        let judge = Brisque::installed();
-        if let (true, Err(error)) = (application::has_pictures(&logs), &judge) {
+        let judge = application::has_pictures(&logs).then(Brisque::installed);
+        if let Some(Err(error)) = &judge {
             notes.push(format!("`brisque` is not measured: {error}"));
         }
-        let details = application::details(setup, &logs, began_ms, judge.as_ref().ok());
+        let judge = judge.and_then(Result::ok);
+        let details = application::details(setup, &logs, began_ms, judge.as_ref());
         Ok(Some(Ran {
             record: recorded(setup, &places, (&report, packets), details),
             checks: own_checks(&report, packets).to_vec(),
