@@ -10,7 +10,7 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 
-import { doubts, estimate, order, replacePart, summaries } from './results.mjs';
+import { doubts, estimate, head, line, order, replacePart, sum, summaries } from './results.mjs';
 
 const MARK = '<!-- What follows is written by scripts/radio-clients-table.mjs -->';
 const PARTS = [1, 2, 3, 4];
@@ -28,9 +28,6 @@ if (file === undefined) {
   process.exit(2);
 }
 
-const line = (cells) => `| ${cells.join(' | ')} |\n`;
-const head = (titles) => line(titles) + `|${'---|'.repeat(titles.length)}\n`;
-
 /** The simulated system that an emulated one stands for, which says the place: `chromium@pc3 (webrtc-far)`. */
 const simulatedOf = (system) => /\((.*)\)$/.exec(system)?.[1] ?? system;
 const placeOf = (system) => /-(near|far|mixed)$/.exec(simulatedOf(system))?.[1] ?? system;
@@ -40,8 +37,6 @@ function rowsOf(summary, system, metric, part, flows) {
   const metrics = flows.map((flow) => `${metric}#${part}.${flow}`);
   return summary.results.filter((row) => row.system === system && metrics.includes(row.metric));
 }
-
-const sum = (values) => values.reduce((whole, value) => whole + value, 0);
 
 /** `emulated (simulated; published)`, Mbit/s. */
 function cell(emulated, simulated, system, part, [, metric, flows]) {

@@ -12,7 +12,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-import { doubts, estimate, order, partOf, replacePart, summaries } from './results.mjs';
+import { doubts, estimate, head, line, order, partOf, replacePart, summaries } from './results.mjs';
 
 const mark = (part) => `<!-- ${part}: written by scripts/real-clients-tables.mjs -->`;
 
@@ -48,9 +48,6 @@ if (file === undefined) {
   console.error('usage: real-clients-tables.mjs DIR FILE: DIR is what `weft lab run campaigns/real-clients.toml --out DIR` has written');
   process.exit(2);
 }
-
-const line = (cells) => `| ${cells.join(' | ')} |\n`;
-const head = (titles) => line(titles) + `|${'---|'.repeat(titles.length)}\n`;
 
 /** `weft (tcp cubic, line SPEC)`: the system, and the values that were varied. */
 function parts(system) {

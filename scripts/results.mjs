@@ -37,12 +37,17 @@ export function estimate({ mean, ci95: [low, high] }, digits, sign = ' ±', fact
   return told(mean) + (low === null || high === null ? '' : `${sign}${told((high - low) / 2)}`);
 }
 
+export const sum = (values) => values.reduce((whole, value) => whole + value, 0);
+
+/** A row of a table, and its first two lines. */
+export const line = (cells) => `| ${cells.join(' | ')} |\n`;
+export const head = (titles) => line(titles) + `|${'---|'.repeat(titles.length)}\n`;
+
 /** In how many runs of a system the machine was too slow, and the worst. */
 export function doubts(summary, system) {
   // What is true of every run is said without them.
   const notes = summary.notes.filter((note) => note.startsWith(`${system}, seed `) || !/, seed \d+: /.test(note));
   const found = (pattern) => notes.flatMap((note) => pattern.exec(note)?.[1] ?? []).map(Number);
-  const sum = (numbers) => numbers.reduce((whole, each) => whole + each, 0);
   const late = found(/packets were up to ([\d.]+) ms late/);
   const untaken = found(/(\d+) packets were lost before the emulator could take them/);
   const unlogged = found(/(\d+) packets are missing from the log/);

@@ -6,7 +6,7 @@
 //
 // writes them into the file, behind the line that MARK is.
 
-import { order, replaceBehind, summaries } from './results.mjs';
+import { head, line, order, replaceBehind, summaries } from './results.mjs';
 
 const MARK = '<!-- What follows is written by scripts/thesis-tables.mjs -->';
 const SCENARIOS = ['gcc/wifi-1', 'gcc/wifi-2', 'gcc/wifi-3', 'gcc/wifi-4', 'gcc/lte-1', 'gcc/lte-2'];
@@ -35,7 +35,7 @@ const all = summaries(folder).filter((summary) => SCENARIOS.includes(summary.sce
 all.sort((a, b) => SCENARIOS.indexOf(a.scenario) - SCENARIOS.indexOf(b.scenario));
 
 const number = (value) => (value === null || value === undefined ? '' : String(Number(value.toPrecision(3))));
-const table = (head, rows) => `| ${head.join(' | ')} |\n|${'---|'.repeat(head.length)}\n${rows.map((row) => `| ${row.join(' | ')} |`).join('\n')}\n`;
+const table = (titles, rows) => head(titles) + rows.map(line).join('');
 
 function parts(row) {
   const [, study, place, part] = /(table [\d.]+), (\w+), part (\d)/.exec(row.source);
