@@ -1,4 +1,4 @@
-use std::net::{Ipv4Addr, Ipv6Addr};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 /// Addresses of links come from the blocks for measurements of networks,
 /// which no real network uses: 198.18.0.0/15 (RFC 2544 appendix C.2.2) and
@@ -6,6 +6,8 @@ use std::net::{Ipv4Addr, Ipv6Addr};
 const V4_BLOCK: [u8; 2] = [198, 18];
 /// How many links fit into the part of the block that links use.
 pub(crate) const MAX_LINKS: usize = 256;
+/// Of a host's own network.
+const FIRST: u8 = 1;
 /// How many hosts fit onto a link: the last byte from 1 to 254.
 pub(crate) const MAX_HOSTS: usize = 254;
 
@@ -29,14 +31,29 @@ impl Addresses {
         }
     }
 
-    /// Of host `index` as such, on no link.
+    /// Of host `index` as such, on no link: the IPv4 address is the first of a
+    /// network of 24 bits that is the host's alone.
     pub(crate) fn of_host(index: usize) -> Addresses {
         let [a, b] = V4_BLOCK;
         let host = index as u8 + 1;
         Addresses {
-            v4: Ipv4Addr::new(a, b + 1, 0, host),
+            v4: Ipv4Addr::new(a, b + 1, host, FIRST),
             v6: v6(0x100, host),
         }
+    }
+}
+
+/// Where packets to an address go: one of a host's own network to its first.
+pub(crate) fn known(address: IpAddr) -> IpAddr {
+    let [first, second] = V4_BLOCK;
+    match address {
+        IpAddr::V4(v4) => match v4.octets() {
+            [a, b, host, _] if [a, b] == [first, second + 1] => {
+                Ipv4Addr::new(a, b, host, FIRST).into()
+            }
+            _ => address,
+        },
+        IpAddr::V6(_) => address,
     }
 }
 

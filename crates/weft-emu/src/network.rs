@@ -121,7 +121,9 @@ impl Network {
     }
 
     /// Gives the host an address that belongs to none of its links and is
-    /// reached over each of them, as a server's is.
+    /// reached over each of them, as a server's is. What is sent to another IPv4
+    /// address of the same 24 bits comes to the host as well: programs that want
+    /// one each may add it to its loopback device.
     pub fn home_address(&mut self, host: HostId) -> Addresses {
         let addresses = Addresses::of_host(host.0);
         self.hosts[host.0].home = Some(addresses);

@@ -1,4 +1,4 @@
-use crate::address::Addresses;
+use crate::address::{Addresses, known};
 use crate::tun::Tun;
 use crate::window::ReceiveWindow;
 use crate::{HostId, LinkId};
@@ -83,11 +83,11 @@ impl Port {
 
     /// The port that has the address at another station of the link.
     pub fn across(&self, address: IpAddr) -> Option<usize> {
-        self.across.get(&address).copied()
+        self.across.get(&known(address)).copied()
     }
 
     /// The one that has it at the same station.
     pub fn beside(&self, address: IpAddr) -> Option<usize> {
-        self.beside.get(&address).copied()
+        self.beside.get(&known(address)).copied()
     }
 }

@@ -1,5 +1,5 @@
 use crate::tools::{bind_to_device, is_possible, round_trip, spec, udp, with_echo};
-use std::net::{SocketAddr, TcpStream};
+use std::net::{Ipv4Addr, SocketAddr, TcpStream};
 use std::time::Duration;
 use weft_emu::{FAR, NEAR, Network};
 use weft_links::MediumSpec;
@@ -44,6 +44,19 @@ fn a_socket_goes_over_the_link_whose_address_it_has() {
             let shortest = (0..5).map(|_| round_trip(&here, to).expect("an answer"));
             assert!(shortest.min().expect("five") >= Duration::from_millis(40));
         });
+        // Another address of the server's own network leads to it too.
+        let [a, b, c, _] = address.v4.octets();
+        let other = Ipv4Addr::new(a, b, c, 9);
+        let added = running.command(server, "ip");
+        let added = { added }
+            .args(["addr", "add", &format!("{other}/32"), "dev", "lo"])
+            .status();
+        assert!(added.expect("a program").success());
+        let there = udp(&running, server, (other, 7));
+        with_echo(&there, || {
+            let here = udp(&running, phone, (by_wifi.v4, 0));
+            round_trip(&here, SocketAddr::from((other, 7))).expect("an answer");
+        });
         // One without any goes by the first link; nobody listens there.
         let refused = running.within(phone, || TcpStream::connect((address.v4, 80)));
         let refused = refused.expect("a host").expect_err("nobody listens");
@@ -52,8 +65,8 @@ fn a_socket_goes_over_the_link_whose_address_it_has() {
         let report = running.stop();
         let [wifi, lte] = [wifi, lte].map(|link| report.link(link).clone());
         assert_eq!((wifi.name.as_str(), lte.name.as_str()), ("wifi", "lte"));
-        assert_eq!(wifi.forward().counters.delivered.packets, 6);
-        assert_eq!(wifi.backward().counters.delivered.packets, 6);
+        assert_eq!(wifi.forward().counters.delivered.packets, 7);
+        assert_eq!(wifi.backward().counters.delivered.packets, 7);
         assert_eq!(lte.forward().counters.delivered.packets, 10);
         assert_eq!(lte.backward().counters.delivered.packets, 10);
         assert_eq!(report.strays, 0);
