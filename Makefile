@@ -22,7 +22,7 @@ setup: ## install what building and testing need and this machine lacks
 	@scripts/setup --tests
 setup-build: # without what only tests need
 	@scripts/setup
-setup-clients: ## install the emulator's optional clients: SIP phones
+setup-clients: ## install the emulator's optional clients: SIP phones, BitTorrent
 	@scripts/setup --clients
 
 # --- the page ----------------------------------------------------------------

@@ -311,7 +311,9 @@ struct Helper {
     remedy: &'static str,
 }
 
-const HELPERS: [Helper; 5] = [
+const NO_SWARM: &str = "no swarm for a flow of TCP (`--client weft,FLOW=swarm`), and nothing else";
+
+const HELPERS: [Helper; 7] = [
     Helper {
         names: &["ip"],
         needed_for: "no emulated network at all: neither `weft emu` nor `--engine emu`",
@@ -324,7 +326,7 @@ const HELPERS: [Helper; 5] = [
     },
     Helper {
         names: &["node"],
-        needed_for: "no `--client chromium` and no `--client baresip`",
+        needed_for: "no `--client chromium`, no `--client baresip` and no swarm",
         remedy: "install Node.js",
     },
     Helper {
@@ -341,6 +343,16 @@ const HELPERS: [Helper; 5] = [
         names: &["baresip"],
         needed_for: "no `--client baresip`, which nothing else needs",
         remedy: "install baresip-core and baresip-ffmpeg",
+    },
+    Helper {
+        names: &["rtorrent"],
+        needed_for: NO_SWARM,
+        remedy: "install rtorrent",
+    },
+    Helper {
+        names: &["opentracker"],
+        needed_for: NO_SWARM,
+        remedy: "install opentracker",
     },
 ];
 

@@ -97,7 +97,8 @@ pub struct RunArgs {
     #[arg(long, value_name = "ENGINE", value_parser = engines(), default_value_t = Engines::default())]
     pub engine: Engines,
     /// What is tested: weft, weft-call (straight to a browser), chromium, pion, aiortc, baresip or exec:CMD (a shell command); model
-    /// where all calls are of applications that have one. Real programs need the engine emu
+    /// where all calls are of applications that have one. Real programs need the engine emu.
+    /// weft,FLOW=pion has another one for a flow, weft,FLOW=swarm a swarm of BitTorrent for one of TCP
     #[arg(long, value_name = "CLIENT", default_value = "weft")]
     pub client: Client,
     /// Keep emulated runs in which the machine was too slow: they count, with a note

@@ -4,6 +4,7 @@
 mod beside_the_simulator;
 mod doctor;
 mod shell;
+mod swarm;
 
 use std::process::{Command, Output};
 
@@ -47,12 +48,16 @@ fn can_emulate() -> bool {
 }
 
 fn has(program: &str) -> bool {
+    is_there(program, "make setup")
+}
+
+fn is_there(program: &str, installed_by: &str) -> bool {
     let found = Command::new("sh")
         .args(["-c", &format!("command -v {program}")])
         .output();
     let found = found.is_ok_and(|output| output.status.success());
     if !found {
-        skipped(format!("no {program}; `make setup` installs it"));
+        skipped(format!("no {program}; `{installed_by}` installs it"));
     }
     found
 }

@@ -13,14 +13,18 @@ use crate::engine::EngineError;
 /// # Errors
 /// The flow, and what it has.
 pub fn check(setup: &Setup, client: &Client) -> Result<(), EngineError> {
-    if let Some((stranger, calls)) = client.stranger(setup) {
-        return Err(EngineError::Lacking(format!(
-            "--client has a program for flow `{stranger}`, which is no call here: the calls are {}",
-            calls.join(", ")
-        )));
+    if let Some(misfit) = client.misfit(setup) {
+        return Err(EngineError::Lacking(misfit));
     }
     for flow in &setup.flows {
         let client = client.of_flow(&flow.name);
+        if *client == Client::Swarm && flow.traffic().media().is_some() {
+            return Err(EngineError::Lacking(format!(
+                "flow `{}` is a call, and a swarm makes none: name another client, and the swarm for \
+                 a flow of kind tcp, as in --client weft,FLOW=swarm",
+                flow.name
+            )));
+        }
         if *client == Client::Model && flow.traffic().media().is_some() {
             return Err(EngineError::Lacking(format!(
                 "flow `{}` is a call of WebRTC, and the client model makes those of applications \
@@ -94,7 +98,7 @@ fn lacking_of_call(call: &CallSetup, client: &Client) -> Option<&'static str> {
     }
     match client {
         // They are told nothing.
-        Client::Exec(_) | Client::Model | Client::Several(_) => None,
+        Client::Exec(_) | Client::Model | Client::Swarm | Client::Several(_) => None,
         _ if call.caller.weight.to_bits() != 1.0_f64.to_bits() => Some("has a weight"),
         _ if client.is_weft() && call.caller.ablation != Ablation::None => {
             Some("is made by a system `without` a part")

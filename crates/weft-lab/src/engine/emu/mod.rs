@@ -161,7 +161,10 @@ impl Emulator {
                     client.jobs((flow, each, call), ends, &files)?
                 }
                 FlowKind::App(app) => model::jobs(flow, (each, app), ends, seed)?,
-                _ => traffic::jobs(flow, each, ends, (setup.duration, seed))?,
+                _ => match self.settings.client.named_for(&each.name) {
+                    Some(program) => program.traffic_jobs((flow, each), ends, files.scratch)?,
+                    None => traffic::jobs(flow, each, ends, (setup.duration, seed))?,
+                },
             });
         }
         Ok(jobs)

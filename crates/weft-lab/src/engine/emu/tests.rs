@@ -10,7 +10,7 @@ fn clients_are_written_as_they_are_read() {
         "aiortc",
         "baresip",
         "model",
-        "chromium,down=pion,side=exec:true",
+        "chromium,down=pion,side=exec:true,load=swarm",
         "exec:ping -c 3 $WEFT_PEER",
     ] {
         assert_eq!(text.parse::<Client>().unwrap().to_string(), text);
@@ -48,15 +48,32 @@ fn an_oracle_is_refused() {
 }
 
 #[test]
-fn a_client_of_a_flow_that_is_no_call_is_refused() {
+fn a_client_of_a_flow_that_it_cannot_make_is_refused() {
     let text = "title = \"t\"\nduration = \"10s\"\nlinks.a = \"rate=5mbit\"\n\
-                flows.up.kind = \"call\"\nflows.down.kind = \"call\"\nflows.load.kind = \"tcp\"";
+                flows.up.kind = \"call\"\nflows.down.kind = \"call\"\nflows.load.kind = \"tcp\"\n\
+                flows.web = { kind = \"tcp\", size = \"9MB\" }\n\
+                flows.side = { kind = \"udp\", rate = \"1mbit\" }";
     let scenario = Scenario::parse("t.toml", text, &["systems=[\"weft\"]".to_owned()]).unwrap();
     let check = |client: &str| limits::check(&scenario.variants[0].setup, &client.parse().unwrap());
-    check("weft,down=pion").unwrap();
-    for client in ["weft,load=pion", "weft,nobody=pion"] {
+    check("weft,down=pion,load=swarm,side=exec:true").unwrap();
+    for (client, part) in [
+        ("weft,load=pion", "pion for flow `load`, which is no call"),
+        (
+            "weft,web=swarm",
+            "swarm for flow `web`, which makes transfers of a size",
+        ),
+        (
+            "weft,side=swarm",
+            "swarm for flow `side`, which is not of kind tcp",
+        ),
+        (
+            "weft,nobody=pion",
+            "`nobody`, which is none: the flows are up, down, load, web, side",
+        ),
+        ("swarm", "flow `up` is a call, and a swarm makes none"),
+    ] {
         let error = check(client).unwrap_err().to_string();
-        assert!(error.ends_with("the calls are up, down"), "{error}");
+        assert!(error.contains(part), "{error}");
     }
 }
 

@@ -7,13 +7,15 @@ mod programs;
 pub mod scratch;
 mod several;
 pub mod shortage;
+mod swarm;
 pub mod weft;
 mod weft_call;
 
 use std::fmt;
+use std::path::Path;
 use std::str::FromStr;
 
-use weft_experiment::{CallSetup, FlowSetup, Setup};
+use weft_experiment::{Application, CallSetup, FlowKind, FlowSetup, Setup};
 
 use super::testbed::job::{Ends, Job};
 use crate::engine::EngineError;
@@ -39,9 +41,12 @@ pub enum Client {
     /// None: for runs whose calls are those of applications, which their models
     /// make.
     Model,
+    /// A swarm of BitTorrent, which makes no call but the traffic of a flow of kind
+    /// `tcp`.
+    Swarm,
     /// A shell command, started at both ends.
     Exec(String),
-    /// Different ones for the calls of one run.
+    /// Different ones for the flows of one run.
     Several(Box<Several<Client>>),
 }
 
@@ -49,7 +54,7 @@ pub enum Client {
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error(
     "there is no client `{0}`: write weft, weft-call, chromium, pion, aiortc, baresip, model or exec:COMMAND; \
-     with another one for a flow, chromium,FLOW=pion"
+     with another one for a flow, chromium,FLOW=pion; for a flow of kind tcp swarm or exec:COMMAND"
 )]
 pub struct UnknownClient(String);
 
@@ -69,6 +74,7 @@ impl FromStr for Client {
             ("aiortc", _) => Ok(Client::Aiortc),
             ("baresip", _) => Ok(Client::Baresip),
             ("model", _) => Ok(Client::Model),
+            ("swarm", _) => Ok(Client::Swarm),
             (_, Some(command)) if !command.is_empty() => Ok(Client::Exec(command.to_owned())),
             _ => Err(UnknownClient(text.to_owned())),
         }
@@ -110,6 +116,7 @@ impl Client {
             Client::Aiortc => "aiortc",
             Client::Baresip => "baresip",
             Client::Model => "model",
+            Client::Swarm => "swarm",
             Client::Exec(_) => "exec",
             Client::Several(all) => all.main.name(),
         }
@@ -131,7 +138,7 @@ impl Client {
         matches!(self.main(), Client::Weft | Client::WeftCall)
     }
 
-    /// The one that makes the calls of this flow.
+    /// The one that makes this flow, if it is a call.
     pub(super) fn of_flow(&self, name: &str) -> &Client {
         match self {
             Client::Several(all) => all.of_flow(name),
@@ -139,11 +146,40 @@ impl Client {
         }
     }
 
-    /// A flow that it is to make a call of, and that is none; and those that are.
-    pub(super) fn stranger(&self, setup: &Setup) -> Option<(&str, Vec<String>)> {
+    /// The one that was named for this flow.
+    pub(super) fn named_for(&self, name: &str) -> Option<&Client> {
         match self {
-            Client::Several(all) => all.stranger(setup),
+            Client::Several(all) => all.named_for(name),
             _ => None,
+        }
+    }
+
+    /// What of the flows that have a program of their own it cannot make.
+    pub(super) fn misfit(&self, setup: &Setup) -> Option<String> {
+        match self {
+            Client::Several(all) => {
+                let (flow, client, why) = all.misfit(setup, Client::misfit_of)?;
+                Some(format!(
+                    "--client has {client} for flow `{flow}`, which {why}"
+                ))
+            }
+            _ => None,
+        }
+    }
+
+    /// Why it cannot make such a flow.
+    fn misfit_of(&self, flow: &FlowSetup) -> Option<&'static str> {
+        match (self, &flow.kind) {
+            (Client::Swarm, FlowKind::Tcp(tcp)) if tcp.application == Application::LongLived => {
+                None
+            }
+            (Client::Swarm, FlowKind::Tcp(_)) => {
+                Some("makes transfers of a size, and a swarm sends all the time")
+            }
+            (Client::Swarm, _) => Some("is not of kind tcp, and a swarm is nothing else"),
+            (Client::Exec(_), FlowKind::Tcp(_) | FlowKind::Udp(_)) => None,
+            _ if flow.traffic().media().is_some() => None,
+            _ => Some("is no call: swarm or exec:COMMAND can make one of kind tcp"),
         }
     }
 
@@ -170,7 +206,7 @@ impl Client {
                 weft::binary()?;
                 return Client::Chromium.program();
             }
-            Client::Chromium | Client::Baresip => vec![
+            Client::Chromium | Client::Baresip | Client::Swarm => vec![
                 "node".to_owned(),
                 folder()?
                     .join(self.name())
@@ -219,11 +255,32 @@ impl Client {
             }
             Client::Exec(command) => Ok(exec::jobs(command, flow, ends)),
             // Refused before.
-            Client::Model => Ok(Vec::new()),
+            Client::Model | Client::Swarm => Ok(Vec::new()),
             Client::Chromium | Client::Pion | Client::Aiortc | Client::Baresip => {
                 let program = self.program()?.unwrap_or_default();
                 lines::jobs((self.name(), &program), (flow, setup, call), files)
             }
+        }
+    }
+
+    /// The programs of a flow that is no call, and that it was named for.
+    ///
+    /// # Errors
+    /// When it is not there, or cannot make such a flow.
+    pub(super) fn traffic_jobs(
+        &self,
+        (flow, setup): (usize, &FlowSetup),
+        ends: &Ends,
+        scratch: &Path,
+    ) -> Result<Vec<Job>, EngineError> {
+        match (self, &setup.kind) {
+            (Client::Exec(command), _) => Ok(exec::jobs(command, flow, ends)),
+            (Client::Swarm, FlowKind::Tcp(tcp)) => {
+                let program = self.program()?.unwrap_or_default();
+                swarm::jobs(&program, (flow, &setup.name, tcp), (ends, scratch))
+            }
+            // Refused before.
+            _ => Ok(Vec::new()),
         }
     }
 }

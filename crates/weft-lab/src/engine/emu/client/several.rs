@@ -1,8 +1,9 @@
 use std::fmt;
 
-use weft_experiment::Setup;
+use weft_experiment::{FlowSetup, Setup};
 
-/// A client for all calls but those of some flows, which have others.
+/// A client for all calls but those of some flows, which have others, and other
+/// programs for other flows.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Several<C> {
     /// The run is called after it.
@@ -12,11 +13,16 @@ pub struct Several<C> {
 }
 
 impl<C> Several<C> {
-    /// That of this flow.
-    pub fn of_flow(&self, name: &str) -> &C {
+    /// The one that was named for this flow.
+    pub fn named_for(&self, name: &str) -> Option<&C> {
         let mut others = self.others.iter();
         let found = others.find(|(flow, _)| flow == name);
-        found.map_or(&self.main, |(_, client)| client)
+        found.map(|(_, client)| client)
+    }
+
+    /// The one that makes this flow, if it is a call.
+    pub fn of_flow(&self, name: &str) -> &C {
+        self.named_for(name).unwrap_or(&self.main)
     }
 
     /// Each of them.
@@ -25,14 +31,25 @@ impl<C> Several<C> {
         [&self.main].into_iter().chain(others)
     }
 
-    /// A flow that is named and is no call of the set-up, and the calls that it has.
-    pub fn stranger(&self, setup: &Setup) -> Option<(&str, Vec<String>)> {
-        let calls = setup.flows.iter();
-        let calls = calls.filter(|flow| flow.traffic().media().is_some());
-        let calls: Vec<String> = calls.map(|flow| flow.name.clone()).collect();
-        let mut named = self.others.iter().map(|(flow, _)| flow);
-        let stranger = named.find(|flow| !calls.contains(flow))?;
-        Some((stranger, calls))
+    /// The first that was named for a flow that is not there, or that it cannot
+    /// make, for which `misfit` has the reason.
+    pub fn misfit<'a>(
+        &'a self,
+        setup: &Setup,
+        misfit: impl Fn(&C, &FlowSetup) -> Option<&'static str>,
+    ) -> Option<(&'a str, &'a C, String)> {
+        self.others.iter().find_map(|(name, client)| {
+            let flow = setup.flows.iter().find(|flow| flow.name == *name);
+            let why = match flow {
+                Some(flow) => misfit(client, flow)?.to_owned(),
+                None => {
+                    let names = setup.flows.iter().map(|flow| flow.name.as_str());
+                    let names = names.collect::<Vec<_>>().join(", ");
+                    format!("is none: the flows are {names}")
+                }
+            };
+            Some((name.as_str(), client, why))
+        })
     }
 }
 

@@ -212,8 +212,11 @@ impl Traffic<'_> {
     }
 }
 
-/// What the kernel calls the algorithm, if it has it.
-fn kernels_name(flow: &str, congestion: CongestionKind) -> Result<&'static str, EngineError> {
+/// What the kernel calls the algorithm.
+///
+/// # Errors
+/// If it does not have it.
+pub fn kernels_name(flow: &str, congestion: CongestionKind) -> Result<&'static str, EngineError> {
     let name = match congestion {
         CongestionKind::Reno => "reno",
         CongestionKind::Cubic => "cubic",

@@ -1,0 +1,60 @@
+//! A swarm of BitTorrent in place of long-lived TCP: one seed at the source, and
+//! as many peers at the sink as the flow has connections.
+
+use std::path::Path;
+
+use weft_experiment::TcpSetup;
+
+use crate::engine::EngineError;
+use crate::engine::emu::testbed::job::{Begins, End, Ending, Ends, Job, Speech};
+use crate::engine::emu::traffic::kernels_name;
+
+/// Each is a process and has an address of its own; chosen by us, for machines
+/// that also run the client under test.
+const MOST_PEERS: u32 = 64;
+
+/// Both ends; `program` is how one is started.
+///
+/// # Errors
+/// Where there are too many peers, or the kernel lacks the algorithm.
+pub fn jobs(
+    program: &[String],
+    (flow, name, tcp): (usize, &str, &TcpSetup),
+    (ends, scratch): (&Ends, &Path),
+) -> Result<Vec<Job>, EngineError> {
+    let peers = tcp.connections;
+    if peers > MOST_PEERS {
+        return Err(EngineError::Lacking(format!(
+            "flow `{name}` has {peers} connections, and a swarm at most {MOST_PEERS} peers: give it \
+             fewer, or none of `--client` for it"
+        )));
+    }
+    let algorithm = kernels_name(name, tcp.congestion)?;
+    let job = |end: End| {
+        let role = match end {
+            End::Source => "caller",
+            End::Sink => "callee",
+        };
+        let told = [
+            ("--role", role.to_owned()),
+            ("--peers", peers.to_string()),
+            ("--network", ends.sink_home.to_string()),
+            ("--algorithm", algorithm.to_owned()),
+            ("--scratch", scratch.display().to_string()),
+        ];
+        let told = told.map(|(name, value)| [name.to_owned(), value]);
+        let mut command = program.to_vec();
+        command.extend(told.into_iter().flatten());
+        Job {
+            flow,
+            end,
+            what: "swarm".to_owned(),
+            command,
+            environment: Vec::new(),
+            begins: Begins::Before,
+            speech: Speech::Lines,
+            ending: Ending::Never,
+        }
+    };
+    Ok([End::Sink, End::Source].map(job).to_vec())
+}
