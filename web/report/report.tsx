@@ -166,6 +166,11 @@ function Forests({ data, names }: OfMetrics) {
   );
 }
 
+/** What a scenario's author has between backticks, as code. */
+function withCode(text: string): ComponentChildren[] {
+  return text.split('`').map((part, at) => (at % 2 === 1 ? <code key={at}>{part}</code> : part));
+}
+
 function Head({ data }: { data: Data }) {
   const { scenario } = data;
   const failing = data.selfcheck.filter((check) => !check.ok).length;
@@ -174,7 +179,7 @@ function Head({ data }: { data: Data }) {
     <header>
       <p class="brand">weft lab</p>
       <h1>{scenario.title}</h1>
-      {scenario.about !== '' && <p class="about">{scenario.about}</p>}
+      {scenario.about !== '' && <p class="about">{withCode(scenario.about)}</p>}
       {(data.sides ?? [{ ...data, name: '' }]).map((side) => (
         <ul class="facts" key={side.name}>
           {side.name !== '' && (
