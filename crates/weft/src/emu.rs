@@ -15,11 +15,11 @@ use weft_emu::{
     Addresses, EmuError, FAR, HostId, Logging, NEAR, Network, Report, Right, RightError, Running,
     StationReport,
 };
-use weft_links::{LinkSpec, MediumSpec};
+use weft_links::MediumSpec;
 
 use crate::exit::Failure;
 use crate::interrupt::{asked, note_signals};
-use args::{EmuArgs, EmuCommand, NamedLink, ShellArgs, Spec};
+use args::{EmuArgs, EmuCommand, NamedLink, ShellArgs};
 use far::{Far, LOOK_EVERY};
 
 impl From<RightError> for Failure {
@@ -63,6 +63,7 @@ fn shell(args: &ShellArgs) -> Result<(), Failure> {
         )));
     }
     let names = names(&args.links)?;
+    let links = names.into_iter().zip(media(args)?).collect();
     let log = args.log.as_ref().map(|path| {
         let refused = |e| {
             let path = path.display();
@@ -77,7 +78,7 @@ fn shell(args: &ShellArgs) -> Result<(), Failure> {
     let right = Right::find()?;
     right.take()?;
     note_signals();
-    let place = place(args, &names, right)?;
+    let place = place(args, links, right);
     let running = place.network.start()?;
     for (index, (near, far)) in place.addresses.iter().enumerate() {
         let number = index + 1;
@@ -132,7 +133,17 @@ fn names(links: &[NamedLink]) -> Result<Vec<String>, Failure> {
     Ok(names)
 }
 
-fn place(args: &ShellArgs, names: &[String], right: Right) -> Result<Place, Failure> {
+/// What carries the packets of each link.
+fn media(args: &ShellArgs) -> Result<Vec<MediumSpec>, Failure> {
+    let medium = |(index, link): (usize, &NamedLink)| {
+        let down = args.down.get(index).map(String::as_str);
+        let wrong = |error| Failure::Usage(format!("--down {}: {error}", down.unwrap_or_default()));
+        link.spec.medium(down).map_err(wrong)
+    };
+    args.links.iter().enumerate().map(medium).collect()
+}
+
+fn place(args: &ShellArgs, links: Vec<(String, MediumSpec)>, right: Right) -> Place {
     let isolated = args.isolated || right == Right::UserNamespace;
     let (mut network, far) = if isolated {
         let mut network = Network::new(args.seed);
@@ -146,33 +157,16 @@ fn place(args: &ShellArgs, names: &[String], right: Right) -> Result<Place, Fail
         network.set_logging(Logging::Packets);
     }
     let mut addresses = Vec::new();
-    for (index, (link, name)) in args.links.iter().zip(names).enumerate() {
-        let link = network.link(name, medium(&link.spec, args.down.get(index))?);
+    for (name, medium) in links {
+        let link = network.link(&name, medium);
         let at_far = network.attach(far, link, FAR);
         addresses.push((network.attach(inside, link, NEAR), at_far));
     }
-    Ok(Place {
+    Place {
         network,
         inside,
         far,
         addresses,
-    })
-}
-
-/// What carries the packets of a link; `down` is what differs on the way to
-/// the inside.
-fn medium(spec: &Spec, down: Option<&LinkSpec>) -> Result<MediumSpec, Failure> {
-    match (spec, down) {
-        (Spec::Wired(there), down) => {
-            let back = down.unwrap_or(there);
-            Ok(MediumSpec::wired(there.as_ref().clone(), back.clone()))
-        }
-        (Spec::Cell(cell), None) => Ok(cell.as_ref().clone()),
-        (Spec::Cell(_), Some(_)) => Err(Failure::Usage(
-            "--down is of wires, and this --link is a cell, which sends to the station as it \
-             hears it: leave it away"
-                .to_owned(),
-        )),
     }
 }
 

@@ -4,17 +4,69 @@ use crate::spec::values::{self, AqmName};
 use crate::{Aqm, EcnMarking, QueueLimit, SpecError};
 use weft_units::{Bytes, quantity};
 
-/// Keys and values of a cell of this kind and its one station, between commas.
-pub(super) fn pairs<'t>(text: &'t str, kind: &str) -> Result<Vec<(&'t str, &'t str)>, SpecError> {
-    let mut pairs = Vec::new();
+/// Keys and values, each pair once.
+pub(super) type Pairs<'t> = Vec<(&'t str, &'t str)>;
+
+/// What is written of a cell with one station.
+pub(super) struct Alone<'t> {
+    pub cell: Pairs<'t>,
+    /// Of the station.
+    pub there: Pairs<'t>,
+    /// Of the station on the way back, what is the same included.
+    pub back: Pairs<'t>,
+    /// Whether anything says how long queues are.
+    pub has_queue: bool,
+}
+
+impl<'t> Alone<'t> {
+    /// Reads `medium=KIND,KEY=VALUE,...`, and what differs on the way `back`,
+    /// which may be nothing.
+    pub fn read(
+        (text, back): (&'t str, &'t str),
+        kind: &'static str,
+        (of_cell, of_station): (&[&'static str], &[&'static str]),
+    ) -> Result<Alone<'t>, SpecError> {
+        let all = [&["medium"], of_cell, of_station].concat();
+        let (cell, there): (Pairs<'_>, Pairs<'_>) = pairs(text, &all)?
+            .into_iter()
+            .filter(|pair| *pair != ("medium", kind))
+            .partition(|(key, _)| of_cell.contains(key));
+        let changed = match back {
+            "" => Vec::new(),
+            back => pairs(back, of_station)?,
+        };
+        let is_kept = |(key, _): &(&str, &str)| changed.iter().all(|(other, _)| other != key);
+        let kept = there.iter().copied().filter(is_kept);
+        let back: Pairs<'_> = kept.chain(changed.iter().copied()).collect();
+        Ok(Alone {
+            has_queue: back.iter().any(|(key, _)| *key == "queue"),
+            cell,
+            there,
+            back,
+        })
+    }
+}
+
+/// Of these keys only.
+fn pairs<'t>(text: &'t str, known: &[&'static str]) -> Result<Pairs<'t>, SpecError> {
+    let mut pairs: Pairs<'_> = Vec::new();
     for item in text.split(',').map(str::trim) {
         let not_a_pair = || SpecError::NotKeyValue { item: item.into() };
         let (key, value) = item.split_once('=').ok_or_else(not_a_pair)?;
-        pairs.push((key.trim(), value.trim()));
+        let (key, value) = (key.trim(), value.trim());
+        let Some(known) = known.iter().find(|known| **known == key) else {
+            return Err(unknown(key, known));
+        };
+        if pairs.iter().any(|(other, _)| *other == key) {
+            return Err(SpecError::Repeated { key: known });
+        }
+        pairs.push((key, value));
     }
-    pairs.retain(|pair| *pair != ("medium", kind));
     Ok(pairs)
 }
+
+/// A full packet of Ethernet without its check sequence (IEEE 802.3 clause 3.2.7).
+const PACKET: Bytes = Bytes(1514);
 
 /// What is said of a queue.
 #[derive(Default)]
@@ -29,6 +81,10 @@ impl QueueKeys {
     pub fn read(&mut self, key: &str, value: &str) -> Result<bool, SpecError> {
         match key {
             "queue" => match values::queue(value)? {
+                QueueLimit::Bytes(bytes) if bytes < PACKET => {
+                    let remedy = "no full packet fits in: write 1514B or more";
+                    return Err(values::bad("queue", value, remedy));
+                }
                 QueueLimit::Bytes(bytes) => self.limit = Some(bytes),
                 QueueLimit::Time(_) | QueueLimit::Bdp(_) => {
                     let remedy = "nobody knows beforehand what a station of a cell can send: \

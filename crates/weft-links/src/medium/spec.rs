@@ -57,14 +57,23 @@ impl MediumSpec {
     /// # Errors
     /// With the key, the value and the remedy.
     pub fn cell(text: &str) -> Result<Option<MediumSpec>, SpecError> {
+        MediumSpec::cell_with_way_back(text, "")
+    }
+
+    /// The same, in which `back` has the keys of the station that differ on the
+    /// way back.
+    ///
+    /// # Errors
+    /// With the key, the value and the remedy.
+    pub fn cell_with_way_back(text: &str, back: &str) -> Result<Option<MediumSpec>, SpecError> {
         let mut items = text.split(',').filter_map(|item| item.split_once('='));
         let medium = items.find(|(key, _)| key.trim() == "medium");
         let Some((_, kind)) = medium else {
             return Ok(None);
         };
         let kind = match kind.trim() {
-            "wifi" => KindSpec::Wifi(Box::new(text.parse()?)),
-            "lte" => KindSpec::Lte(Box::new(text.parse()?)),
+            "wifi" => KindSpec::Wifi(Box::new(WifiSpec::of_one(text, back)?)),
+            "lte" => KindSpec::Lte(Box::new(LteSpec::of_one(text, back)?)),
             other => return Err(values::bad("medium", other, "the media are wifi and lte")),
         };
         Ok(Some(MediumSpec(kind)))

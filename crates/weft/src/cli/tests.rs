@@ -221,6 +221,18 @@ fn the_links_of_an_emulated_shell_may_have_names() {
     assert_eq!(wire.to_string(), "rate=3mbit,delay=0ms,queue=300ms");
     assert_eq!(args.down.len(), 2);
     assert_eq!(args.program, ["ping", "-c", "1", "198.18.0.1"]);
+    let cell = crate::emu::args::Spec::Cell("medium=lte,cqi=12".to_owned());
+    let medium = cell.medium(Some("cqi=14,rank=2")).expect("a cell");
+    let terminal = &medium.lte_spec().expect("of LTE").terminals[0];
+    assert_eq!((terminal.up.rank, terminal.down.rank), (1, 2));
+    for (spec, down, remedy) in [
+        (&cell, "cqi=99", "1 to 15"),
+        (&cell, "bandwidth=5MHz", "the keys are cqi"),
+        (&args.links[0].spec, "cqi=14", "'cqi' is not a key"),
+    ] {
+        let error = spec.medium(Some(down)).expect_err("nothing of the kind");
+        assert!(error.contains(remedy), "`{down}` says: {error}");
+    }
     assert!(parse("weft emu shell --link trace=generated:walking/wifi,loss=1%").is_ok());
     for (line, remedy) in [
         ("weft emu shell", "--link"),

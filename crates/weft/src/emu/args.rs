@@ -98,6 +98,7 @@ Examples:
   weft emu shell --link trace=lte.up,delay=40ms --down trace=lte.down,delay=40ms -- ping -c 10 198.18.0.1
   weft emu shell --link wifi=rate=20mbit,delay=10ms --link lte=rate=5mbit,delay=40ms
   weft emu shell --link medium=wifi,standard=g,rate=54mbit -- ping -c 10 198.18.0.1
+  weft emu shell --link medium=lte,bandwidth=5MHz,cqi=12 --down cqi=14,rank=2
   weft emu shell --isolated --far 'iperf3 -s' --link rate=10mbit,delay=20ms -- sh -c 'iperf3 -c $WEFT_EMU_FAR'";
 
 #[derive(Debug, Args)]
@@ -112,9 +113,10 @@ pub struct ShellArgs {
         value_parser = link
     )]
     pub links: Vec<NamedLink>,
-    /// What differs on the way to the inside, one for each --link in the same order
-    #[arg(long = "down", value_name = "SPEC", value_parser = spec)]
-    pub down: Vec<LinkSpec>,
+    /// The way to the inside, one for each --link in the same order: the whole SPEC of a wire, and of a cell what
+    /// differs, such as cqi=14,rank=2
+    #[arg(long = "down", value_name = "SPEC")]
+    pub down: Vec<String>,
     /// The other end is a network of its own, not this machine
     #[arg(long)]
     pub isolated: bool,
@@ -145,7 +147,7 @@ pub enum Spec {
     /// A wire, both ways alike.
     Wired(Box<LinkSpec>),
     /// A cell, in which the inside is the one station.
-    Cell(Box<MediumSpec>),
+    Cell(String),
 }
 
 /// `NAME=SPEC` or `SPEC`: a specification has another `=` in its first item
@@ -160,12 +162,32 @@ fn link(text: &str) -> Result<NamedLink, String> {
         return Err("the name before `=` is empty: write NAME=SPEC, or SPEC alone".to_owned());
     }
     let spec = match MediumSpec::cell(rest).map_err(|e| e.to_string())? {
-        Some(cell) => Spec::Cell(Box::new(cell)),
-        None => Spec::Wired(Box::new(spec(rest)?)),
+        Some(_) => Spec::Cell(rest.to_owned()),
+        None => Spec::Wired(Box::new(wire(rest)?)),
     };
     Ok(NamedLink { name, spec })
 }
 
-fn spec(text: &str) -> Result<LinkSpec, String> {
+impl Spec {
+    /// What carries the packets; `down` is what `--down` says.
+    ///
+    /// # Errors
+    /// What is wrong with that.
+    pub fn medium(&self, down: Option<&str>) -> Result<MediumSpec, String> {
+        match self {
+            Spec::Wired(there) => {
+                let back = down.map_or_else(|| Ok(there.as_ref().clone()), wire)?;
+                Ok(MediumSpec::wired(there.as_ref().clone(), back))
+            }
+            Spec::Cell(cell) => {
+                let cell = MediumSpec::cell_with_way_back(cell, down.unwrap_or_default());
+                let cell = cell.map_err(|error| error.to_string())?;
+                cell.ok_or_else(|| "this is no cell: name its medium".to_owned())
+            }
+        }
+    }
+}
+
+fn wire(text: &str) -> Result<LinkSpec, String> {
     LinkSpec::parse(text, |file| std::fs::read_to_string(file)).map_err(|e| e.to_string())
 }

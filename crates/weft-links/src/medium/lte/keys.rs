@@ -4,7 +4,7 @@ use super::spec::{
     LteBandwidth, LteBearers, LteMotion, LteQuality, LteScheduler, LteSignal, LteSpec, LteTerminal,
 };
 use crate::SpecError;
-use crate::medium::keys::{QueueKeys, decibels, pairs, unknown};
+use crate::medium::keys::{Alone, QueueKeys, decibels, unknown};
 use crate::spec::values;
 use std::str::FromStr;
 use weft_units::{Duration, quantity};
@@ -84,18 +84,38 @@ impl LteSpec {
     }
 }
 
+impl LteSpec {
+    /// A cell of one terminal, as [`LteSpec::from_str`] has it; `back` has the
+    /// keys of the terminal that differ on the way back, or nothing. What comes
+    /// back waits as these keys say.
+    ///
+    /// # Errors
+    /// With the key, the value and the remedy.
+    pub fn of_one(text: &str, back: &str) -> Result<LteSpec, SpecError> {
+        let keys = (LteSpec::OF_OWN_CELL, LteSpec::OF_TERMINAL);
+        let alone = Alone::read((text, back), "lte", keys)?;
+        let mut cell = LteSpec::of_keys(alone.cell)?;
+        let up = LteTerminal::of_keys(alone.there)?;
+        let down = LteTerminal::of_keys(alone.back)?;
+        cell.queue = if alone.has_queue {
+            down.queue
+        } else {
+            cell.queue
+        };
+        cell.aqm = down.aqm;
+        let down = down.down;
+        cell.terminals.push(LteTerminal { down, ..up });
+        Ok(cell)
+    }
+}
+
 impl FromStr for LteSpec {
     type Err = SpecError;
 
     /// A cell of one terminal: `medium=lte`, and with commas the keys of the
     /// terminal and those of the cell but for its queue.
     fn from_str(text: &str) -> Result<LteSpec, SpecError> {
-        let is_of_cell = |(key, _): &(&str, &str)| OF_CELL.contains(key);
-        let (cell, terminal): (Vec<_>, Vec<_>) =
-            pairs(text, "lte")?.into_iter().partition(is_of_cell);
-        let mut cell = LteSpec::of_keys(cell)?;
-        cell.terminals.push(LteTerminal::of_keys(terminal)?);
-        Ok(cell)
+        LteSpec::of_one(text, "")
     }
 }
 

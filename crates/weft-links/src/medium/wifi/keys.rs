@@ -4,7 +4,7 @@ use super::rate::{GuardInterval, WifiStandard};
 use super::signal::{WifiMotion, WifiSignal};
 use super::spec::{ApQueue, WifiRateControl, WifiSpec, WifiStation, WifiStrangers};
 use crate::SpecError;
-use crate::medium::keys::{QueueKeys, decibels, pairs, unknown};
+use crate::medium::keys::{Alone, QueueKeys, decibels, unknown};
 use crate::spec::values;
 use std::str::FromStr;
 use weft_units::Duration;
@@ -67,6 +67,30 @@ impl WifiSpec {
     }
 }
 
+impl WifiSpec {
+    /// A cell of one station, as [`WifiSpec::from_str`] has it; `back` has the keys
+    /// of the station that differ on the way back, or nothing. What comes back
+    /// waits as these keys say.
+    ///
+    /// # Errors
+    /// With the key, the value and the remedy.
+    pub fn of_one(text: &str, back: &str) -> Result<WifiSpec, SpecError> {
+        let keys = (WifiSpec::OF_OWN_CELL, WifiStation::KEYS);
+        let alone = Alone::read((text, back), "wifi", keys)?;
+        let mut cell = WifiSpec::of_keys(alone.cell)?;
+        let up = WifiStation::of_keys(cell.standard, alone.there)?;
+        let down = WifiStation::of_keys(cell.standard, alone.back)?;
+        cell.queue = if alone.has_queue {
+            down.queue
+        } else {
+            cell.queue
+        };
+        cell.aqm = down.aqm;
+        cell.stations.push(up.with_way_back(&down)?);
+        Ok(cell)
+    }
+}
+
 impl FromStr for WifiSpec {
     type Err = SpecError;
 
@@ -74,13 +98,7 @@ impl FromStr for WifiSpec {
     /// station and `standard`, `guard`, `interference`, `busy-period`,
     /// `attempts` and `delay` of the cell.
     fn from_str(text: &str) -> Result<WifiSpec, SpecError> {
-        let pairs = pairs(text, "wifi")?;
-        let is_of_cell = |(key, _): &(&str, &str)| WifiSpec::OF_OWN_CELL.contains(key);
-        let (cell, station): (Vec<_>, Vec<_>) = pairs.into_iter().partition(is_of_cell);
-        let mut cell = WifiSpec::of_keys(cell)?;
-        let station = WifiStation::of_keys(cell.standard, station)?;
-        cell.stations.push(station);
-        Ok(cell)
+        WifiSpec::of_one(text, "")
     }
 }
 

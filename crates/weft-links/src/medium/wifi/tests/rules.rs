@@ -296,8 +296,10 @@ fn a_cell_of_one_station_is_read_from_one_text() {
         ("standard=g,rate=mcs7", "802.11g has 6mbit"),
         (
             "rate=mcs7,trace=x.csv",
-            "the keys are rate, snr, motion, strangers, queue, aqm, ecn",
+            "busy-period, attempts, delay, rate, snr, motion, strangers, queue, aqm, ecn",
         ),
+        ("rate=mcs7,rate=mcs5", "'rate' is given twice"),
+        ("rate=mcs7,queue=0B", "write 1514B or more"),
         ("rate=mcs7,queue=300ms", "in bytes, such as 1500kB"),
         ("rate=mcs7,interference=100%", "below 100%"),
         ("rate=mcs7,attempts=0", "1 to 255"),
@@ -315,4 +317,26 @@ fn a_cell_of_one_station_is_read_from_one_text() {
     ] {
         assert!(message(text).contains(part), "{text}: {}", message(text));
     }
+}
+
+#[test]
+fn the_way_back_of_a_cell_of_one_station_says_only_what_differs() {
+    let text = "medium=wifi,rate=mcs7,snr=20dB,queue=90kB";
+    let cell = WifiSpec::of_one(text, "snr=25dB,queue=60kB").unwrap();
+    let station = &cell.stations[0];
+    assert_eq!(
+        [station.up, station.down].map(|rate| rate == station.up),
+        [true; 2]
+    );
+    assert_eq!(station.signal.points[0].1, 20.0);
+    assert_eq!(station.signal_back.as_ref().unwrap().points[0].1, 25.0);
+    assert_eq!((station.queue, cell.queue), (Bytes(90_000), Bytes(60_000)));
+    // Both ways alike: also the queue of the access point.
+    let alike = WifiSpec::of_one(text, "").unwrap();
+    assert_eq!(
+        (alike.queue, &alike.stations[0].signal_back),
+        (Bytes(90_000), &None)
+    );
+    let error = WifiSpec::of_one(text, "delay=3ms").unwrap_err().to_string();
+    assert!(error.contains("the keys are rate, snr"), "{error}");
 }
