@@ -8,8 +8,8 @@ const V4_BLOCK: [u8; 2] = [198, 18];
 pub(crate) const MAX_LINKS: usize = 256;
 /// Of a host's own network.
 const FIRST: u8 = 1;
-/// How many hosts fit onto a link: the last byte from 1 to 254.
-pub(crate) const MAX_HOSTS: usize = 254;
+/// How many hosts fit onto a link and into a network: the last byte from 1 to 254.
+pub const MAX_HOSTS: usize = 254;
 
 /// The addresses of a host on a link, or of a host as such.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -51,7 +51,7 @@ mod running;
 mod tun;
 mod window;
 
-pub use address::Addresses;
+pub use address::{Addresses, MAX_HOSTS};
 pub use error::EmuError;
 pub use histogram::Histogram;
 pub use ids::{FAR, HostId, LinkId, NEAR};

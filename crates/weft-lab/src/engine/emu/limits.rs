@@ -1,6 +1,6 @@
 //! What cannot be emulated, or this client not be told.
 
-use weft_experiment::{CallSetup, FlowSetup, Route, Setup};
+use weft_experiment::{CallSetup, FlowKind, FlowSetup, Route, Setup};
 use weft_session::{Ablation, Policy, Reporting};
 use weft_units::{Codec, Duration};
 
@@ -15,6 +15,14 @@ use crate::engine::EngineError;
 pub fn check(setup: &Setup, client: &Client) -> Result<(), EngineError> {
     if let Some(misfit) = client.misfit(setup) {
         return Err(EngineError::Lacking(misfit));
+    }
+    let flows = setup.flows.len();
+    if 2 * flows > weft_emu::MAX_HOSTS {
+        return Err(EngineError::Lacking(format!(
+            "there are {flows} flows with two hosts each, and an emulated network has at most {} \
+             hosts: use --engine sim, or leave flows out",
+            weft_emu::MAX_HOSTS
+        )));
     }
     for flow in &setup.flows {
         let client = client.of_flow(&flow.name);
@@ -34,6 +42,9 @@ pub fn check(setup: &Setup, client: &Client) -> Result<(), EngineError> {
             )));
         }
         let Some(what) = lacking(flow, client) else {
+            if let FlowKind::Tcp(tcp) = &flow.kind {
+                traffic::kernels_name(&flow.name, tcp.congestion)?;
+            }
             continue;
         };
         return Err(EngineError::Lacking(format!(

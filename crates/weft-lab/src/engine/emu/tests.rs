@@ -48,6 +48,26 @@ fn an_oracle_is_refused() {
 }
 
 #[test]
+fn what_kernel_and_network_do_not_have_is_told_before_the_run() {
+    let check = |flow: &str| {
+        let text = format!("title = \"t\"\nduration = \"10s\"\nlinks.a = \"rate=5mbit\"\n{flow}");
+        let scenario = Scenario::parse("t.toml", &text, &[]).unwrap();
+        let checked = limits::check(&scenario.variants[0].setup, &Client::Weft);
+        checked.unwrap_err().to_string()
+    };
+    let error = check("flows.load = { kind = \"tcp\", algorithm = \"bbr2\" }");
+    assert!(error.contains("this kernel's TCP has no bbr2"), "{error}");
+    let flows: Vec<String> = (0..128)
+        .map(|i| format!("flows.f{i}.kind = \"tcp\""))
+        .collect();
+    let error = check(&flows.join("\n"));
+    assert!(
+        error.contains("there are 128 flows with two hosts each"),
+        "{error}"
+    );
+}
+
+#[test]
 fn a_client_of_a_flow_that_it_cannot_make_is_refused() {
     let text = "title = \"t\"\nduration = \"10s\"\nlinks.a = \"rate=5mbit\"\n\
                 flows.up.kind = \"call\"\nflows.down.kind = \"call\"\nflows.load.kind = \"tcp\"\n\
