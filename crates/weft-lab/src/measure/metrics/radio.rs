@@ -51,10 +51,20 @@ impl Kind {
         let mut shares = Vec::new();
         for (setup, record) in cells {
             let used = |channel: &ServiceTime| of(channel.used, channel);
-            shares.extend(record.channels.iter().filter_map(used));
-            self.add_cell(setup, record, values);
+            let used: Vec<f64> = record.channels.iter().filter_map(used).collect();
+            self.add_stations(setup, record, values);
             let counters = record.stations.iter().filter_map(|s| s.radio);
-            all = counters.fold(all, |all, one| all.plus(&one));
+            let whole = counters.fold(RadioCounters::default(), |sum, one| sum.plus(&one));
+            // A cell of one link is called as its station is.
+            if !setup.stations.contains(&setup.name) {
+                let share = used.iter().sum::<f64>() / used.len() as f64;
+                values.extend(
+                    (!used.is_empty()).then(|| (format!("{}.{}", self.used, setup.name), share)),
+                );
+                self.add(values, &whole, Some(&setup.name));
+            }
+            shares.extend(used);
+            all = all.plus(&whole);
         }
         if shares.is_empty() {
             return;
@@ -65,7 +75,7 @@ impl Kind {
     }
 
     /// Each station of a cell, by its name.
-    fn add_cell(&self, setup: &LinkSetup, record: &LinkRecord, values: &mut Vec<Value>) {
+    fn add_stations(&self, setup: &LinkSetup, record: &LinkRecord, values: &mut Vec<Value>) {
         let used = self.used;
         let Some(channel) = record.channels.first() else {
             return;

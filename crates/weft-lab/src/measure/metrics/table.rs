@@ -395,7 +395,9 @@ pub fn check_name(name: &str, owners: &Owners) -> Result<(), String> {
     let Some(owner) = owner else {
         return Ok(());
     };
-    let is_link = owners.links.iter().any(|each| each == owner);
+    let there = owner.strip_suffix("-back").unwrap_or(owner);
+    let mut links = owners.links.iter();
+    let is_link = links.any(|each| each == owner || each == there);
     let flows = owners.flows.iter().map(String::as_str);
     match metric.casts {
         Casts::Everybody if is_link => Ok(()),

@@ -105,6 +105,10 @@ fn sections_have_names_and_only_some_metrics() {
         assert_eq!(check_name(name, &owners), Ok(()), "{name}");
     }
     assert_eq!(position("loss#2.call"), position("loss"));
+    let links = vec!["home".to_owned()];
+    let owners = Owners { links, ..owners };
+    assert_eq!(check_name("airtime.home-back", &owners), Ok(()));
+    assert!(check_name("airtime.away-back", &owners).is_err());
     for (name, part) in [
         ("throughput_mbps#4", "they are 1 to 3"),
         ("throughput_mbps#0", "they are 1 to 3"),
