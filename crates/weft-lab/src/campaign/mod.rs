@@ -131,7 +131,9 @@ impl Campaign {
     pub fn is_meant(path: &Path) -> bool {
         let text = std::fs::read_to_string(path).unwrap_or_default();
         let table = toml::de::DeTable::parse(&text);
-        table.is_ok_and(|table| table.get_ref().contains_key("runs"))
+        // No scenario has any of these.
+        let own = ["runs", "run", "repetitions"];
+        table.is_ok_and(|table| own.iter().any(|key| table.get_ref().contains_key(*key)))
     }
 
     /// Reads a file.

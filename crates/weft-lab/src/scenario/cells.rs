@@ -4,7 +4,7 @@
 use std::ops::Range;
 
 use weft_experiment::LinkSetup;
-use weft_links::StationId;
+use weft_links::{LinkSpec, StationId};
 
 use super::file::File;
 use super::items::{Items, Written};
@@ -226,9 +226,15 @@ impl Written<'_> {
                     kind.station(),
                     other.station()
                 ),
-                None => format!(
+                None if LinkSpec::KEYS.contains(&key) => format!(
                     "link `{name}` is a station of a medium, and `{key}` makes it a wired link: keep one of the two"
                 ),
+                None => {
+                    let own = if own { of_own_cell } else { &[] };
+                    let known = kind.of_station().iter().chain(own).copied();
+                    let what = format!("link `{name}`: {} has no key", kind.station());
+                    unknown_name(&what, key, known)
+                }
             },
         };
         Err(self.source.error(span, message))

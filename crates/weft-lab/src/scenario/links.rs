@@ -7,6 +7,7 @@ use toml::Spanned;
 use super::named::Named;
 use super::place::{ScenarioError, Source, Text};
 use super::quantity::{Share, Speed, Time};
+use super::scalar::number;
 use crate::names::unknown_name;
 
 /// How the links are joined.
@@ -34,10 +35,13 @@ pub struct Link {
     pub guard: Option<Text>,
     pub interference: Option<Text>,
     pub busy_period: Option<Text>,
+    #[serde(default, deserialize_with = "number")]
     pub attempts: Option<Text>,
     pub strangers: Option<Text>,
     pub snr: Option<Text>,
+    #[serde(default, deserialize_with = "number")]
     pub cqi: Option<Text>,
+    #[serde(default, deserialize_with = "number")]
     pub rank: Option<Text>,
     pub motion: Option<Text>,
     pub handovers: Option<Text>,

@@ -2,15 +2,26 @@
 //! of their kinds.
 
 use serde::Deserialize;
+use toml::Spanned;
 use weft_links::{LteSpec, LteTerminal, MediumSpec, SpecError, WifiSpec, WifiStation};
 
 use super::named::Named;
 use super::place::Text;
+use super::scalar::{Scalar, text_of};
 
 /// A medium that links share: its kind, and the keys of such a cell.
 #[derive(Clone, Debug, Deserialize)]
-#[serde(transparent)]
+#[serde(from = "Named<Spanned<Scalar>>")]
 pub struct Medium(Named<Text>);
+
+impl From<Named<Spanned<Scalar>>> for Medium {
+    fn from(written: Named<Spanned<Scalar>>) -> Medium {
+        let entries = written.0.into_iter();
+        Medium(Named(
+            entries.map(|(key, value)| (key, text_of(&value))).collect(),
+        ))
+    }
+}
 
 impl Medium {
     /// What it is.

@@ -1,6 +1,9 @@
 //! A single value of a file, whatever its type.
 
-use serde::Deserialize;
+use serde::{Deserialize, Deserializer};
+use toml::Spanned;
+
+use super::place::Text;
 
 /// A value as TOML has it.
 #[derive(Clone, PartialEq, Debug, Deserialize)]
@@ -19,6 +22,17 @@ impl Scalar {
             Scalar::Text(text) | Scalar::Literal(text) => text,
         }
     }
+}
+
+/// What stands there, with its place.
+pub fn text_of(scalar: &Spanned<Scalar>) -> Text {
+    Spanned::new(scalar.span(), scalar.get_ref().text().to_owned())
+}
+
+/// For a field that may be a number without quotes.
+pub fn number<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Text>, D::Error> {
+    let scalar = Spanned::deserialize(from)?;
+    Ok(Some(text_of(&scalar)))
 }
 
 #[derive(Deserialize)]

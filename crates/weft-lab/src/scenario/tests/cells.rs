@@ -127,6 +127,11 @@ fn what_cannot_be_a_cell_is_told_with_place_and_remedy() {
             "trace = \"generated:walking/wifi\"",
             vec!["t.toml:14:9", "`trace` makes it a wired link", "keep one"],
         ),
+        (
+            "rate = \"mcs4\"",
+            "spec = \"ratte=mcs4\"",
+            vec!["a WiFi station has no key `ratte`", "did you mean `rate`"],
+        ),
         // What is the same both ways.
         (
             "back = \"rate=mcs5\"",
@@ -252,7 +257,9 @@ direction = "backward"
 
 #[test]
 fn links_that_name_an_lte_cell_are_its_terminals() {
-    let scenario = parse(LTE, &[]).unwrap();
+    // Numbers need no quotes.
+    let text = LTE.replace("cqi = \"12\"", "cqi = 12");
+    let scenario = parse(&text, &["media.town.request-period=10ms"]).unwrap();
     let setup = &scenario.variants[0].setup;
     assert_eq!(setup.links[0].stations, ["pc3", "pc4", "town-ap"]);
     let cell = setup.links[0].medium.lte_spec().unwrap();
