@@ -29,7 +29,7 @@ pub enum App {
 
 /// No application has this name.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
-#[error("there is no application \"{0}\"")]
+#[error("there is no application \"{0}\": there are {all}", all = App::ALL.map(App::name).join(", "))]
 pub struct UnknownApp(pub String);
 
 impl App {

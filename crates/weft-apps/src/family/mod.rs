@@ -134,6 +134,20 @@ pub struct LimitError {
     pub lowest: Rate,
 }
 
+impl WebrtcLimits {
+    /// The same with another highest rate.
+    ///
+    /// # Errors
+    /// A limit below [`WebrtcLimits::lowest`] and its sound.
+    pub fn with_highest(self, highest: Rate) -> Result<WebrtcLimits, LimitError> {
+        let lowest = self.lowest + self.sound;
+        if highest < lowest {
+            return Err(LimitError { lowest });
+        }
+        Ok(WebrtcLimits { highest, ..self })
+    }
+}
+
 impl Model {
     /// The same with another highest rate; what the application has between
     /// its highest and its lowest moves in proportion.

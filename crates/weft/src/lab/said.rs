@@ -30,6 +30,17 @@ pub fn tell(outcome: &Outcome<'_>, common: &Common, out: Option<&Folder>) -> Res
     if !worse.is_empty() {
         text += &format!("\n{worse}");
     }
+    let published = outcome.compared();
+    if !published.is_empty() {
+        let agreeing = published
+            .iter()
+            .filter(|each| each.verdict == "agrees")
+            .count();
+        text += &format!(
+            "\n{agreeing} of {} published values agree\n",
+            published.len()
+        );
+    }
     for note in outcome.notes().into_iter().chain(output::missing(outcome)) {
         text += &format!("note: {note}\n");
     }

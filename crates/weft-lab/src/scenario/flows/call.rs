@@ -91,7 +91,7 @@ impl Fields for Call {
         let app = self.app.as_ref();
         let limits = match app.map(|name| app::family(source, name)).transpose()? {
             Some((app, Family::Model(model))) => return self.application(source, app, model),
-            Some((_, Family::Webrtc(limits))) => Some(limits),
+            Some((_, Family::Webrtc(limits))) => Some(self.within(source, limits)?),
             None => None,
         };
         let mut side = SideSetup::filming(self.cameras(source, whole, limits)?);
@@ -194,6 +194,15 @@ impl Call {
         Ok(FlowKind::App(Box::new(AppSetup { app, model, media })))
     }
 
+    /// An application's limits, with the highest rate that the file has.
+    fn within(&self, source: &Source, limits: WebrtcLimits) -> Result<WebrtcLimits> {
+        let Some(rate) = &self.max_rate else {
+            return Ok(limits);
+        };
+        let limited = limits.with_highest(rate.get_ref().0);
+        limited.map_err(|error| source.error(rate.span(), error.to_string()))
+    }
+
     fn cameras(
         &self,
         source: &Source,
@@ -221,8 +230,10 @@ impl Call {
                 "a camera that may send nothing is none: write for example max-rate = \"2mbit\"";
             return Err(source.error(none.span(), message));
         }
-        let usual = limits.map_or(DEFAULT_MAX_RATE, app::pictures);
-        let max_rate = max_rate.map_or(usual, |rate| rate.get_ref().0);
+        let max_rate = match limits {
+            Some(limits) => app::pictures(limits),
+            None => max_rate.map_or(DEFAULT_MAX_RATE, |rate| rate.get_ref().0),
+        };
         let codec = match self.encoder.as_ref().map_or(Encoder::Vp8, |e| *e.get_ref()) {
             Encoder::Vp8 => Codec::Vp8,
             Encoder::H264 => Codec::H264,

@@ -164,6 +164,12 @@ fn what_is_wrong_is_told_with_line_column_and_remedy() {
         ),
         (
             "[flows.tcp]",
+            "[flows.call]\nkind = \"call\"\napp = \"signal\"\nmax-rate = \"20kbit\"\n\n[flows.tcp]",
+            "t.toml:11:12",
+            vec!["sends at least", "higher limit"],
+        ),
+        (
+            "[flows.tcp]",
             "[flows.tcp]\nstart = \"9s\"\nstop = \"8s\"",
             "t.toml:10:8",
             vec!["stops at 8s", "later"],
