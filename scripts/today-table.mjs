@@ -84,8 +84,10 @@ const STANDSTILLS = [
   ['beside 24 uploads', 150, 'upload', 'uploads 24'],
 ];
 
+const UNKNOWN = 'not measured';
+
 function cell(value, holds) {
-  if (value === undefined || Number.isNaN(value)) return 'not measured';
+  if (value === undefined || Number.isNaN(value)) return UNKNOWN;
   return `${value.toFixed(value > 0.9 && value < 1.1 ? 3 : 2)} ${holds(value) ? 'holds' : '**no**'}`;
 }
 
@@ -100,12 +102,15 @@ const cells = FINDINGS.map(([, , , ofSystem, ofClient, holds]) => [
   ...SYSTEMS.map((name) => cell(ofSystem(name), holds)),
   ...CLIENTS.map((name) => cell(ofClient(name), holds)),
 ]);
-const held = cells[0].map((_, at) => cells.filter((row) => row[at].endsWith(' holds')).length);
+const held = cells[0].map((_, at) => {
+  const told = cells.map((row) => row[at]).filter((text) => text !== UNKNOWN);
+  return `${told.filter((text) => text.endsWith(' holds')).length} of ${told.length}`;
+});
 const seeds = (all) => Math.min(...all.flatMap((summary) => summary.results.map((row) => row.n)));
 const text = [
   head(titles),
   ...FINDINGS.map(([study, finding, told], at) => line([study, finding, told, ...cells[at]])),
-  line(['', '**hold**', `of ${FINDINGS.length}`, ...held]),
+  line(['', '**hold**', 'of those measured', ...held]),
   '\n## Seconds in which the picture stood still\n\n',
   head(['where', 'of', ...titles.slice(3)]),
   ...STANDSTILLS.map(([where, of, scenario, ...varied]) => line([
