@@ -1,11 +1,12 @@
 // One end of a BitTorrent swarm, as traffic beside a call: see ../README.md for
 // what it reads and writes. The caller is the one seed, the callee a tracker
 // and peers with an address each, none of whom gets the whole file. Needs Node,
-// and of Debian `rtorrent`, `opentracker` and `iproute2`.
+// and of Debian `rtorrent` and `iproute2`.
 
 import { execFileSync, spawn, spawnSync } from 'node:child_process';
 import { createCipheriv, createHash } from 'node:crypto';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
 import { isIP } from 'node:net';
 import { networkInterfaces, tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -16,12 +17,12 @@ import { parseArgs } from 'node:util';
 const LACKING = 3;
 /** As often as other clients. */
 const TELL_EVERY = 500;
-const REMEDY = 'install rtorrent and opentracker (`make setup-clients`)';
+const REMEDY = 'install rtorrent (`make setup-clients`)';
 /** As many as have an address: the network's first is the host's. */
 const MOST_PEERS = 250;
 const TRACKER_PORT = 6969;
 const PORT = 6881;
-/** What is shared: at 5 Mbit/s nobody has it within three minutes. */
+/** What is shared: at 5 Mbit/s nobody has it within three minutes, and the run fails when somebody does. */
 const FILE = { name: 'film', size: 128 << 20, piece: 256 << 10 };
 
 const { values: given } = parseArgs({
@@ -103,12 +104,26 @@ function torrent(about, tracker) {
   return file;
 }
 
-/** Debian's tracker serves only what it is told, and reads it as nobody. */
-function track(about, address) {
-  const home = join(folder, 'tracker');
-  mkdirSync(home, { mode: 0o755 });
-  writeFileSync(join(home, 'served'), `${sha1(bencoded(about)).toString('hex')}\n`);
-  start('opentracker', ['-i', address, '-p', String(TRACKER_PORT), '-d', home, '-w', 'served']);
+/**
+ * A tracker (BEP 3, with the compact answers of BEP 23) by which all hear of all;
+ * calls `then` when it listens.
+ */
+function track(address, then) {
+  const known = new Map();
+  const server = createServer((request, response) => {
+    const asked = new URL(request.url, 'http://tracker').searchParams;
+    const from = request.socket.remoteAddress;
+    const port = Number(asked.get('port'));
+    const event = asked.get('event');
+    const others = [...known].filter(([who]) => who !== from).map(([, where]) => where);
+    known.set(from, Buffer.from([...from.split('.').map(Number), port >> 8, port & 255]));
+    if (event === 'stopped') known.delete(from);
+    // From now on nothing goes over the link.
+    if (event === 'completed') fail(`a peer has the whole file of ${FILE.size >> 20} MiB`, 'a slower link, or a flow that stops earlier');
+    response.end(bencoded({ interval: 1800, peers: Buffer.concat(others) }));
+  });
+  server.on('error', ({ message }) => fail(`the tracker: ${message}`, 'run it by hand: see clients/README.md'));
+  server.listen(TRACKER_PORT, address, then);
 }
 
 /** rtorrent with an address of its own; its settings but for these are its own. */
@@ -135,7 +150,7 @@ function choose(algorithm) {
   try {
     writeFileSync('/proc/sys/net/ipv4/tcp_congestion_control', algorithm);
   } catch ({ message }) {
-    fail(`TCP cannot be ${algorithm} here: ${message}`, `modprobe tcp_${algorithm}`, LACKING);
+    fail(`TCP cannot be ${algorithm} here: ${message}`, `modprobe tcp_${algorithm} if it is not there; run as root if it may not be chosen`, LACKING);
   }
 }
 
@@ -193,19 +208,22 @@ function main() {
         connected();
       });
     });
+    write({ ready: true });
   } else {
-    track(about, own);
     const file = torrent(about, own);
-    for (let at = 1; at <= peers; at += 1) {
-      const address = given.network.replace(/\d+$/, String(at + 1));
-      execFileSync('ip', ['address', 'replace', `${address}/32`, 'dev', 'lo']);
-      peer(`peer${at}`, address, file);
-    }
-    write({ signal: { tracker: own } });
     input.once('line', connected);
+    track(own, () => {
+      for (let at = 1; at <= peers; at += 1) {
+        const address = given.network.replace(/\d+$/, String(at + 1));
+        execFileSync('ip', ['address', 'replace', `${address}/32`, 'dev', 'lo']);
+        peer(`peer${at}`, address, file);
+      }
+      write({ signal: { tracker: own } });
+      write({ ready: true });
+    });
   }
-  write({ ready: true });
 }
 
+process.on('uncaughtException', ({ message }) => fail(message, 'run it by hand: see clients/README.md'));
 for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => end(1));
 main();

@@ -311,9 +311,7 @@ struct Helper {
     remedy: &'static str,
 }
 
-const NO_SWARM: &str = "no swarm for a flow of TCP (`--client weft,FLOW=swarm`), and nothing else";
-
-const HELPERS: [Helper; 7] = [
+const HELPERS: [Helper; 6] = [
     Helper {
         names: &["ip"],
         needed_for: "no emulated network at all: neither `weft emu` nor `--engine emu`",
@@ -346,13 +344,8 @@ const HELPERS: [Helper; 7] = [
     },
     Helper {
         names: &["rtorrent"],
-        needed_for: NO_SWARM,
+        needed_for: "no swarm for a flow of TCP (`--client weft,FLOW=swarm`), and nothing else",
         remedy: "install rtorrent",
-    },
-    Helper {
-        names: &["opentracker"],
-        needed_for: NO_SWARM,
-        remedy: "install opentracker",
     },
 ];
 

@@ -146,8 +146,8 @@ impl CellSpec {
                 let up = read(there).map_err(in_way(WayOf::There))?;
                 let down = read(back).map_err(in_way(WayOf::Back))?;
                 let differs = (up.queue, up.aqm) != (down.queue, down.aqm);
-                let down = down.down;
-                cell.terminals.push(LteTerminal { down, ..up });
+                let terminal = up.with_way_back(&down);
+                cell.terminals.push(terminal.map_err(in_way(WayOf::Back))?);
                 Ok(differs)
             }
         }
@@ -159,13 +159,11 @@ impl CellSpec {
         match self {
             CellSpec::Wifi(cell) => {
                 let down = WifiStation::of_keys(cell.standard, back)?;
-                cell.queue = if limits { down.queue } else { cell.queue };
-                cell.aqm = down.aqm;
+                cell.queue_back(&down, limits);
             }
             CellSpec::Lte(cell) => {
                 let down = LteTerminal::of_keys(back)?;
-                cell.queue = if limits { down.queue } else { cell.queue };
-                cell.aqm = down.aqm;
+                cell.queue_back(&down, limits);
             }
         }
         Ok(())

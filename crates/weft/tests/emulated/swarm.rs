@@ -29,8 +29,7 @@ stop = "10s"
 #[test]
 fn a_swarm_sends_while_its_flow_lasts() {
     where_the_machine_keeps_up(|| {
-        let is_there = |program| is_there(program, "make setup-clients");
-        if !can_emulate() || !has("node") || !is_there("rtorrent") || !is_there("opentracker") {
+        if !can_emulate() || !has("node") || !is_there("rtorrent", "make setup-clients") {
             return;
         }
         let mut file = tempfile::NamedTempFile::with_suffix(".toml").expect("a file");

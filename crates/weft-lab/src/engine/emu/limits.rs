@@ -25,6 +25,7 @@ pub fn check(setup: &Setup, client: &Client) -> Result<(), EngineError> {
         )));
     }
     for flow in &setup.flows {
+        let is_command = matches!(client.named_for(&flow.name), Some(Client::Exec(_)));
         let client = client.of_flow(&flow.name);
         if *client == Client::Swarm && flow.traffic().media().is_some() {
             return Err(EngineError::Lacking(format!(
@@ -41,8 +42,9 @@ pub fn check(setup: &Setup, client: &Client) -> Result<(), EngineError> {
                 flow.name
             )));
         }
-        let Some(what) = lacking(flow, client) else {
-            if let FlowKind::Tcp(tcp) = &flow.kind {
+        let Some(what) = lacking(flow, client, is_command) else {
+            // A command does what it likes.
+            if let (FlowKind::Tcp(tcp), false) = (&flow.kind, is_command) {
                 traffic::kernels_name(&flow.name, tcp.congestion)?;
             }
             continue;
@@ -55,7 +57,7 @@ pub fn check(setup: &Setup, client: &Client) -> Result<(), EngineError> {
     Ok(())
 }
 
-fn lacking(flow: &FlowSetup, client: &Client) -> Option<&'static str> {
+fn lacking(flow: &FlowSetup, client: &Client, is_command: bool) -> Option<&'static str> {
     let mut routes = flow.routes.iter();
     if routes.any(|route| route.access_delay > Duration::ZERO) {
         return Some("has an access-delay");
@@ -80,6 +82,7 @@ fn lacking(flow: &FlowSetup, client: &Client) -> Option<&'static str> {
     }
     match flow.traffic().media() {
         Some(call) => lacking_of_call(call, client),
+        None if is_command => None,
         None => traffic::lacking(&flow.kind),
     }
 }

@@ -97,15 +97,16 @@ impl LteSpec {
         let mut cell = LteSpec::of_keys(alone.cell)?;
         let up = LteTerminal::of_keys(alone.there)?;
         let down = LteTerminal::of_keys(alone.back)?;
-        cell.queue = if alone.has_queue {
-            down.queue
-        } else {
-            cell.queue
-        };
-        cell.aqm = down.aqm;
-        let down = down.down;
-        cell.terminals.push(LteTerminal { down, ..up });
+        cell.queue_back(&down, alone.has_queue);
+        cell.terminals.push(up.with_way_back(&down)?);
         Ok(cell)
+    }
+
+    /// Of a cell with one terminal: what comes back waits at the base station as
+    /// `back` has it, whose length counts if it `has_queue` said.
+    pub fn queue_back(&mut self, back: &LteTerminal, has_queue: bool) {
+        self.queue = if has_queue { back.queue } else { self.queue };
+        self.aqm = back.aqm;
     }
 }
 
@@ -120,6 +121,19 @@ impl FromStr for LteSpec {
 }
 
 impl LteTerminal {
+    /// The same terminal, which hears the base station as `back` has it.
+    ///
+    /// # Errors
+    /// When they differ in what both ways have in common.
+    pub fn with_way_back(self, back: &LteTerminal) -> Result<LteTerminal, SpecError> {
+        if back.handovers != self.handovers {
+            let remedy = "a terminal changes its cell both ways: say it of the way there only";
+            return Err(values::bad("handovers", "others back", remedy));
+        }
+        let down = back.down;
+        Ok(LteTerminal { down, ..self })
+    }
+
     /// The terminal of these keys and values, alike both ways: `cqi=12` or
     /// `snr=15dB` with `motion=walking`, of which one is required, and
     /// `rank=2`, `queue=6MB`, `aqm=droptail`, `ecn=off`, `handovers=30s/60s`.

@@ -80,14 +80,16 @@ impl WifiSpec {
         let mut cell = WifiSpec::of_keys(alone.cell)?;
         let up = WifiStation::of_keys(cell.standard, alone.there)?;
         let down = WifiStation::of_keys(cell.standard, alone.back)?;
-        cell.queue = if alone.has_queue {
-            down.queue
-        } else {
-            cell.queue
-        };
-        cell.aqm = down.aqm;
+        cell.queue_back(&down, alone.has_queue);
         cell.stations.push(up.with_way_back(&down)?);
         Ok(cell)
+    }
+
+    /// Of a cell with one station: what comes back waits at the access point as
+    /// `back` has it, whose length counts if it `has_queue` said.
+    pub fn queue_back(&mut self, back: &WifiStation, has_queue: bool) {
+        self.queue = if has_queue { back.queue } else { self.queue };
+        self.aqm = back.aqm;
     }
 }
 

@@ -54,7 +54,7 @@ pub enum Client {
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error(
     "there is no client `{0}`: write weft, weft-call, chromium, pion, aiortc, baresip, model or exec:COMMAND; \
-     with another one for a flow, chromium,FLOW=pion; for a flow of kind tcp swarm or exec:COMMAND"
+     with another one for a flow, chromium,FLOW=pion; for one of kind tcp or udp exec:COMMAND, of kind tcp swarm"
 )]
 pub struct UnknownClient(String);
 
@@ -170,16 +170,17 @@ impl Client {
     /// Why it cannot make such a flow.
     fn misfit_of(&self, flow: &FlowSetup) -> Option<&'static str> {
         match (self, &flow.kind) {
-            (Client::Swarm, FlowKind::Tcp(tcp)) if tcp.application == Application::LongLived => {
-                None
-            }
-            (Client::Swarm, FlowKind::Tcp(_)) => {
+            (Client::Swarm, FlowKind::Tcp(tcp)) if tcp.application != Application::LongLived => {
                 Some("makes transfers of a size, and a swarm sends all the time")
             }
+            (Client::Swarm, FlowKind::Tcp(tcp)) => (tcp.connections > swarm::MOST_PEERS)
+                .then_some("has more connections than the 64 peers of a swarm: give it fewer"),
             (Client::Swarm, _) => Some("is not of kind tcp, and a swarm is nothing else"),
             (Client::Exec(_), FlowKind::Tcp(_) | FlowKind::Udp(_)) => None,
             _ if flow.traffic().media().is_some() => None,
-            _ => Some("is no call: swarm or exec:COMMAND can make one of kind tcp"),
+            _ => Some(
+                "is no call: exec:COMMAND can make one of kind tcp or udp, and swarm one of kind tcp",
+            ),
         }
     }
 

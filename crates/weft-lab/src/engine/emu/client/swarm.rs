@@ -11,24 +11,17 @@ use crate::engine::emu::traffic::kernels_name;
 
 /// Each is a process and has an address of its own; chosen by us, for machines
 /// that also run the client under test.
-const MOST_PEERS: u32 = 64;
+pub const MOST_PEERS: u32 = 64;
 
 /// Both ends; `program` is how one is started.
 ///
 /// # Errors
-/// Where there are too many peers, or the kernel lacks the algorithm.
+/// Where the kernel lacks the algorithm.
 pub fn jobs(
     program: &[String],
     (flow, name, tcp): (usize, &str, &TcpSetup),
     (ends, scratch): (&Ends, &Path),
 ) -> Result<Vec<Job>, EngineError> {
-    let peers = tcp.connections;
-    if peers > MOST_PEERS {
-        return Err(EngineError::Lacking(format!(
-            "flow `{name}` has {peers} connections, and a swarm at most {MOST_PEERS} peers: give it \
-             fewer, or none of `--client` for it"
-        )));
-    }
     let algorithm = kernels_name(name, tcp.congestion)?;
     let job = |end: End| {
         let role = match end {
@@ -37,7 +30,7 @@ pub fn jobs(
         };
         let told = [
             ("--role", role.to_owned()),
-            ("--peers", peers.to_string()),
+            ("--peers", tcp.connections.to_string()),
             ("--network", ends.sink_home.to_string()),
             ("--algorithm", algorithm.to_owned()),
             ("--scratch", scratch.display().to_string()),

@@ -275,3 +275,17 @@ fn blocks_add_up_to_the_run() {
     assert_eq!(carried.fold(Duration::ZERO, |all, t| all + t), down.used);
     assert!(up.used > ms(100) && up.idle > ms(100));
 }
+
+#[test]
+fn the_way_back_of_a_cell_of_one_terminal_says_only_what_differs() {
+    let text = "medium=lte,bandwidth=5MHz,cqi=12,queue=90kB";
+    let cell = LteSpec::of_one(text, "cqi=14,rank=2,queue=60kB").unwrap();
+    let terminal = &cell.terminals[0];
+    assert_eq!((terminal.up.rank, terminal.down.rank), (1, 2));
+    assert_eq!((terminal.queue, cell.queue), (Bytes(90_000), Bytes(60_000)));
+    let alike = LteSpec::of_one(text, "").unwrap();
+    assert_eq!(alike.terminals[0].up, alike.terminals[0].down);
+    assert_eq!(alike.queue, Bytes(90_000));
+    let error = LteSpec::of_one(text, "handovers=3s").unwrap_err();
+    assert!(error.to_string().contains("both ways"), "{error}");
+}

@@ -324,13 +324,14 @@ fn the_way_back_of_a_cell_of_one_station_says_only_what_differs() {
     let text = "medium=wifi,rate=mcs7,snr=20dB,queue=90kB";
     let cell = WifiSpec::of_one(text, "snr=25dB,queue=60kB").unwrap();
     let station = &cell.stations[0];
-    assert_eq!(
-        [station.up, station.down].map(|rate| rate == station.up),
-        [true; 2]
-    );
+    assert_eq!(station.up, station.down);
     assert_eq!(station.signal.points[0].1, 20.0);
     assert_eq!(station.signal_back.as_ref().unwrap().points[0].1, 25.0);
     assert_eq!((station.queue, cell.queue), (Bytes(90_000), Bytes(60_000)));
+    let slower = WifiSpec::of_one(text, "rate=mcs4").unwrap();
+    let rates = [slower.stations[0].up, slower.stations[0].down];
+    let mcs = ["mcs7", "mcs4"].map(|rate| WifiStandard::N.rate(rate).unwrap());
+    assert_eq!(rates, mcs.map(WifiRateControl::Fixed));
     // Both ways alike: also the queue of the access point.
     let alike = WifiSpec::of_one(text, "").unwrap();
     assert_eq!(
