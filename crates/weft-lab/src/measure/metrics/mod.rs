@@ -59,6 +59,10 @@ pub fn measure(run: &Run<'_>, wanted: &Wanted<'_>) -> Vec<Value> {
     sections::measure(run, wanted.sections, &mut values);
     values.sort_by_key(|(name, _)| position(name));
     values.retain(|(_, value)| value.is_finite());
+    // A sum of nothing is -0.
+    for (_, value) in &mut values {
+        *value += 0.0;
+    }
     values
 }
 
