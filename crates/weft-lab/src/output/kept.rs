@@ -104,6 +104,15 @@ impl Folder {
         Ok((folder, Vec::new()))
     }
 
+    /// The scenario whose results are in the folder at `path`; none where there
+    /// are none.
+    #[must_use]
+    pub fn scenario_at(path: &Path) -> Option<String> {
+        let text = fs::read_to_string(path.join("summary.json")).ok()?;
+        let summary: serde_json::Value = serde_json::from_str(&text).ok()?;
+        summary["scenario"].as_str().map(str::to_owned)
+    }
+
     /// Keeps a task until all have ended.
     ///
     /// # Errors

@@ -143,6 +143,14 @@ pub fn resume(
     scenario: &Scenario,
     command: &str,
 ) -> Result<(Folder, Vec<runs::Run>), Failure> {
+    if let Some(other) = Folder::scenario_at(path).filter(|other| *other != scenario.name) {
+        return Err(Failure::usage(format!(
+            "{}: these are the results of {other}, and those of {} would take their place: give \
+             another folder with --out, or remove this one",
+            path.display(),
+            scenario.name
+        )));
+    }
     let about = format!(
         "{command}\n{}\nset-ups {:016x}\n",
         this_program(),

@@ -260,3 +260,25 @@ fn a_campaign_leaves_a_folder_for_each_run() {
         assert!(summary.contains("\"partial\": false"), "{name}");
     }
 }
+
+#[test]
+fn a_folder_with_results_of_another_scenario_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let summary = folder.path().join("summary.json");
+    std::fs::write(&summary, r#"{"scenario":"demo/wifi-lte"}"#).unwrap();
+    let shelved = |name: &str| {
+        weft_lab::shelf::find(name).unwrap()[0]
+            .scenario(&[])
+            .unwrap()
+    };
+    let error = crate::lab::work::resume(folder.path(), &shelved("demo/aqm"), "a");
+    let Err(Failure::Usage(error)) = error else {
+        panic!("{error:?}");
+    };
+    assert!(
+        error.contains("results of demo/wifi-lte, and those of demo/aqm"),
+        "{error}"
+    );
+    assert!(summary.exists());
+    crate::lab::work::resume(folder.path(), &shelved("demo/wifi-lte"), "a").unwrap();
+}
