@@ -295,7 +295,9 @@ function Seeds({ all, shown, chosen, choose }: { all: readonly number[]; shown: 
 function note(data: Data): string {
   const centre = data.scenario.centre === 'mean' ? 'Means' : 'Medians';
   if (data.seeds.length < 2) return 'One seed: there is no interval to tell chance from effect.';
-  return `${centre} over ${number(data.seeds.length)} seeds with 95 % confidence intervals; the faint marks are single seeds.`;
+  // As weft-lab's statistics.rs has it.
+  const interval = data.scenario.centre === 'median' && data.seeds.length < 6 ? 'their whole range, as fewer than six have no 95 % interval' : '95 % confidence intervals';
+  return `${centre} over ${number(data.seeds.length)} seeds with ${interval}; the faint marks are single seeds.`;
 }
 
 function checkLabel(data: Data): string {

@@ -14,6 +14,20 @@ pub enum Centre {
     Median,
 }
 
+impl Centre {
+    /// What the interval around that of so many values is.
+    #[must_use]
+    pub fn interval(self, values: u32) -> &'static str {
+        match self {
+            Centre::Median if values < SIX => "ranges of all seeds",
+            Centre::Mean | Centre::Median => "95 % confidence intervals",
+        }
+    }
+}
+
+/// Of fewer values no two order statistics hold the median with 95 %.
+const SIX: u32 = 6;
+
 /// A centre with its interval.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Estimate {

@@ -11,11 +11,12 @@ pub fn tell(outcome: &Outcome<'_>, common: &Common, out: Option<&Folder>) -> Res
     let scenario = outcome.scenario();
     let one = if scenario.seeds == 1 { "" } else { "s" };
     let mut text = format!(
-        "{}: {}\n{} s, {} seed{one}, 95 % confidence intervals in brackets\n\n",
+        "{}: {}\n{} s, {} seed{one}, {} in brackets\n\n",
         scenario.name,
         scenario.title,
         scenario.duration().as_secs_f64(),
-        scenario.seeds
+        scenario.seeds,
+        scenario.centre.interval(scenario.seeds)
     );
     if outcome.finished() < outcome.wanted() {
         let (finished, wanted) = (outcome.finished(), outcome.wanted());
