@@ -23,8 +23,12 @@ const COMPLAINTS: usize = 2_000;
 /// What a program wrote is read within this time after its end, also on a
 /// busy machine; chosen by us.
 const LAST_LINES: Duration = Duration::from_millis(200);
-/// Longer lines of a client are not read: an offer has some kilobytes.
-const LONGEST_LINE: u64 = 1 << 20;
+/// Longer lines of a client are not read: a picture of 1080p without its colours
+/// has 2.8 MB in Base64.
+const LONGEST_LINE: u64 = 1 << 22;
+/// So much of a line that is wrong is told, characters; chosen by us: the begin
+/// says what it was to be.
+const QUOTED: usize = 200;
 
 /// Heard of the process with this position.
 pub struct Heard {
@@ -137,6 +141,7 @@ impl Process {
         let line = match serde_json::from_str::<Line>(text) {
             Ok(line) => line,
             Err(error) => {
+                let text: String = text.chars().take(QUOTED).collect();
                 self.go_wrong(format!(
                     "it wrote \"{text}\", which is no line of a client ({error}): see clients/README.md"
                 ));

@@ -120,6 +120,27 @@ fn a_command_may_end_well_before_the_run_does_and_not_badly() {
 }
 
 #[test]
+fn a_client_hands_over_pictures_of_1080p() {
+    // 1920 x 1080 bytes in Base64.
+    let script = r#"echo '{"ready":true,"state":"connected"}'
+        printf '{"sample":{"unix_ms":1,"received":{"picture":{"width":1920,"height":1080,"base64":"'
+        head -c 2764800 /dev/zero | tr '\0' A
+        echo '"}}}}'; cat > /dev/null"#;
+    let (told, _) = play(vec![job(End::Sink, script, Speech::Lines, Ending::Never)])
+        .unwrap()
+        .unwrap();
+    let received = told[0].samples[0].received.as_ref().unwrap();
+    assert_eq!(received.picture.as_ref().unwrap().base64.len(), 2_764_800);
+}
+
+#[test]
+fn of_a_line_that_is_wrong_the_begin_is_told() {
+    let script = "head -c 9000 /dev/zero | tr '\\0' x; echo; cat > /dev/null";
+    let error = refused(job(End::Source, script, Speech::Lines, Ending::Never));
+    assert!(error.to_string().len() < 600, "{error}");
+}
+
+#[test]
 fn what_is_no_line_of_a_client_ends_the_run() {
     let script = "echo hello; cat > /dev/null";
     let error = refused(job(End::Source, script, Speech::Lines, Ending::Never));
