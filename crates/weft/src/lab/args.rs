@@ -116,7 +116,8 @@ pub struct RunArgs {
 
 #[derive(Debug, Args)]
 pub struct CompareArgs {
-    /// A link and its SPEC, such as wifi=rate=10mbit,delay=15ms,loss=1%; repeat for each
+    /// A link and its SPEC, such as wifi=rate=10mbit,delay=15ms,loss=1%, or a cell, such as
+    /// home=medium=wifi,rate=mcs7 or town=medium=lte,bandwidth=5MHz,cqi=7; repeat for each
     #[arg(long = "link", value_name = "NAME=SPEC", required = true)]
     pub links: Vec<String>,
     /// Camera streams of the call
