@@ -8,15 +8,13 @@
 
 import { spawn } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
-import { networkInterfaces, tmpdir } from 'node:os';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { parseArgs } from 'node:util';
 
-/** Exit status where the machine lacks something. */
-const LACKING = 3;
-/** As often as other clients. */
-const TELL_EVERY = 500;
+import { LACKING, TELL_EVERY, atEnd, end, fail, ownAddress, write } from '../end.mjs';
+
 /** How often the clip is filmed: longer than any run. */
 const LOOPS = 10_000;
 /** Of each end, so that both may be on one machine (RFC 3261 section 19.1.2 has the first). */
@@ -39,30 +37,13 @@ const { values: given } = parseArgs({
   },
 });
 
-const write = (line) => process.stdout.write(`${JSON.stringify(line)}\n`);
 let folder;
 let phone;
-let ended = false;
 
-function end(status) {
-  if (ended) return;
-  ended = true;
+atEnd(() => {
   phone?.kill('SIGTERM');
   if (folder !== undefined) rmSync(folder, { recursive: true, force: true });
-  // After what was written has gone.
-  process.stdout.write('', () => process.exit(status));
-}
-
-function fail(error, remedy, status = 1) {
-  write({ error, remedy });
-  end(status);
-}
-
-/** The first address of a link; without any, that of the machine to itself. */
-function ownAddress() {
-  const all = Object.values(networkInterfaces()).flat().filter(({ family }) => family === 'IPv4');
-  return (all.find(({ internal }) => !internal) ?? all[0])?.address ?? '127.0.0.1';
-}
+});
 
 /** What the phone films: the clip again and again, as a list of FFmpeg. */
 function film() {
@@ -166,5 +147,4 @@ function main() {
   else write({ ready: true });
 }
 
-for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => end(1));
 main();

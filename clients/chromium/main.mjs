@@ -13,6 +13,8 @@ import { delimiter, join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { parseArgs } from 'node:util';
 
+import { LACKING, atEnd, end, fail, write } from '../end.mjs';
+
 /** As `weft doctor` has them. */
 const NAMES = ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable'];
 /** A page must have a secure context to use a camera; nobody is asked for this one. */
@@ -43,9 +45,6 @@ const SWITCHES = [
   '--remote-debugging-pipe',
 ];
 
-/** Exit status where the machine lacks something. */
-const LACKING = 3;
-
 const { values: given } = parseArgs({
   options: {
     role: { type: 'string' },
@@ -61,28 +60,17 @@ const { values: given } = parseArgs({
   },
 });
 
-const write = (line) => process.stdout.write(`${JSON.stringify(line)}\n`);
 let profile;
 let browser;
-let ended = false;
 
-function end(status) {
-  if (ended) return;
-  ended = true;
+atEnd(() => {
   browser?.kill('SIGKILL');
   try {
     if (profile !== undefined) rmSync(profile, { recursive: true, force: true, maxRetries: 5, retryDelay: 100 });
   } catch {
     // The lab removes the folder that this one is in.
   }
-  // After what was written has gone.
-  process.stdout.write('', () => process.exit(status));
-}
-
-function fail(error, remedy, status = 1) {
-  write({ error, remedy });
-  end(status);
-}
+});
 
 /** The browser's debugging pipe: requests with answers, and events. */
 class Pipe {
@@ -201,5 +189,4 @@ async function main() {
   write({ ready: true });
 }
 
-for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => end(1));
 main().catch((error) => fail(error.message, 'run the client by hand: see clients/README.md'));

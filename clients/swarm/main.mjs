@@ -8,15 +8,13 @@ import { createCipheriv, createHash } from 'node:crypto';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { isIP } from 'node:net';
-import { networkInterfaces, tmpdir } from 'node:os';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { parseArgs } from 'node:util';
 
-/** Exit status where the machine lacks something. */
-const LACKING = 3;
-/** As often as other clients. */
-const TELL_EVERY = 500;
+import { LACKING, TELL_EVERY, atEnd, end, fail, ownAddress, write } from '../end.mjs';
+
 const REMEDY = 'install rtorrent (`make setup-clients`)';
 /** As many as have an address: the network's first is the host's. */
 const MOST_PEERS = 250;
@@ -35,31 +33,14 @@ const { values: given } = parseArgs({
   },
 });
 
-const write = (line) => process.stdout.write(`${JSON.stringify(line)}\n`);
 const running = [];
 let folder;
-let ended = false;
 
-function end(status) {
-  if (ended) return;
-  ended = true;
+atEnd(() => {
   // Asked to end, they would say goodbye to each other for seconds.
   for (const each of running) each.kill('SIGKILL');
   if (folder !== undefined) rmSync(folder, { recursive: true, force: true, maxRetries: 3 });
-  // After what was written has gone.
-  process.stdout.write('', () => process.exit(status));
-}
-
-function fail(error, remedy, status = 1) {
-  write({ error, remedy });
-  end(status);
-}
-
-/** The first address of a link; without any, that of the machine to itself. */
-function ownAddress() {
-  const all = Object.values(networkInterfaces()).flat().filter(({ family }) => family === 'IPv4');
-  return (all.find(({ internal }) => !internal) ?? all[0])?.address ?? '127.0.0.1';
-}
+});
 
 function start(name, args, options) {
   const child = spawn(name, args, { stdio: ['ignore', 'ignore', 'pipe'], ...options });
@@ -69,9 +50,7 @@ function start(name, args, options) {
     last = text.trim().split('\n').at(-1) || last;
   });
   child.on('error', ({ message }) => fail(`${name}: ${message}`, REMEDY, LACKING));
-  child.on('exit', (status, signal) => {
-    if (!ended) fail(`${name} has ended (${signal ?? `exit status ${status}`}): ${last}`, 'run it by hand: see clients/README.md');
-  });
+  child.on('exit', (status, signal) => fail(`${name} has ended (${signal ?? `exit status ${status}`}): ${last}`, 'run it by hand: see clients/README.md'));
 }
 
 /** The same at both ends: noise that nothing makes smaller. */
@@ -145,12 +124,14 @@ function peer(name, address, torrentFile, downloads) {
   start('rtorrent', ['-n', '-o', `import=${join(home, 'rc')}`], { env: { ...process.env, HOME: home } });
 }
 
-/** What TCP does in this end's network. */
+/** What TCP does in this end's network; whether it can. */
 function choose(algorithm) {
   try {
     writeFileSync('/proc/sys/net/ipv4/tcp_congestion_control', algorithm);
+    return true;
   } catch ({ message }) {
     fail(`TCP cannot be ${algorithm} here: ${message}`, `modprobe tcp_${algorithm} if it is not there; run as root if it may not be chosen`, LACKING);
+    return false;
   }
 }
 
@@ -188,8 +169,7 @@ function main() {
   if (isIP(given.network ?? '') !== 4) return fail(`--network ${given.network ?? 'is not there'}`, 'write 198.19.1.1, and run it in a network namespace: it gets the addresses beside this one, and its TCP the algorithm', 2);
   const version = spawnSync('rtorrent', ['-h'], { encoding: 'utf8' }).stdout?.match(/version (\d[\d.]*\d)/)?.[1];
   if (version === undefined) return fail('there is no rtorrent', REMEDY, LACKING);
-  choose(algorithm);
-  if (ended) return undefined;
+  if (!choose(algorithm)) return undefined;
   folder = mkdtempSync(join(given.scratch, 'swarm-'));
   const data = contents();
   const about = info(data);
@@ -225,5 +205,4 @@ function main() {
 }
 
 process.on('uncaughtException', ({ message }) => fail(message, 'run it by hand: see clients/README.md'));
-for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => end(1));
 main();
