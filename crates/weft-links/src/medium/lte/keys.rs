@@ -82,9 +82,7 @@ impl LteSpec {
         cell.aqm = queue.aqm()?;
         Ok(cell)
     }
-}
 
-impl LteSpec {
     /// A cell of one terminal, as [`LteSpec::from_str`] has it; `back` has the
     /// keys of the terminal that differ on the way back, or nothing. What comes
     /// back waits as these keys say.

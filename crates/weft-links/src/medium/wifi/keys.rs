@@ -65,9 +65,7 @@ impl WifiSpec {
         cell.aqm = queue.aqm()?;
         Ok(cell)
     }
-}
 
-impl WifiSpec {
     /// A cell of one station, as [`WifiSpec::from_str`] has it; `back` has the keys
     /// of the station that differ on the way back, or nothing. What comes back
     /// waits as these keys say.

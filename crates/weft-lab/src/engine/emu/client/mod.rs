@@ -168,20 +168,25 @@ impl Client {
     }
 
     /// Why it cannot make such a flow.
-    fn misfit_of(&self, flow: &FlowSetup) -> Option<&'static str> {
-        match (self, &flow.kind) {
+    fn misfit_of(&self, flow: &FlowSetup) -> Option<String> {
+        let why = match (self, &flow.kind) {
             (Client::Swarm, FlowKind::Tcp(tcp)) if tcp.application != Application::LongLived => {
                 Some("makes transfers of a size, and a swarm sends all the time")
             }
-            (Client::Swarm, FlowKind::Tcp(tcp)) => (tcp.connections > swarm::MOST_PEERS)
-                .then_some("has more connections than the 64 peers of a swarm: give it fewer"),
+            (Client::Swarm, FlowKind::Tcp(tcp)) => {
+                let most = swarm::MOST_PEERS;
+                return (tcp.connections > most).then(|| {
+                    format!("has more connections than the {most} peers of a swarm: give it fewer")
+                });
+            }
             (Client::Swarm, _) => Some("is not of kind tcp, and a swarm is nothing else"),
             (Client::Exec(_), FlowKind::Tcp(_) | FlowKind::Udp(_)) => None,
             _ if flow.traffic().media().is_some() => None,
             _ => Some(
                 "is no call: exec:COMMAND can make one of kind tcp or udp, and swarm one of kind tcp",
             ),
-        }
+        };
+        why.map(str::to_owned)
     }
 
     /// Whether its programs are here.

@@ -36,12 +36,12 @@ impl<C> Several<C> {
     pub fn misfit<'a>(
         &'a self,
         setup: &Setup,
-        misfit: impl Fn(&C, &FlowSetup) -> Option<&'static str>,
+        misfit: impl Fn(&C, &FlowSetup) -> Option<String>,
     ) -> Option<(&'a str, &'a C, String)> {
         self.others.iter().find_map(|(name, client)| {
             let flow = setup.flows.iter().find(|flow| flow.name == *name);
             let why = match flow {
-                Some(flow) => misfit(client, flow)?.to_owned(),
+                Some(flow) => misfit(client, flow)?,
                 None => {
                     let names = setup.flows.iter().map(|flow| flow.name.as_str());
                     let names = names.collect::<Vec<_>>().join(", ");
