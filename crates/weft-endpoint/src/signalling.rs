@@ -4,6 +4,7 @@ mod error;
 mod invitation;
 mod links;
 mod room;
+mod stream;
 mod trust;
 
 use std::time::Duration;
@@ -76,7 +77,7 @@ pub enum RoomEvent {
 pub struct Created {
     /// The answer, in SDP.
     pub sdp: String,
-    /// The resource, as the server gives it.
+    /// The resource's address, on the server that was asked.
     pub location: String,
 }
 

@@ -69,6 +69,36 @@ pub enum SignallingError {
     /// It speaks HTTP, but not WHIP (RFC 9725 section 4.2).
     #[error("the server's answer to {0} has no Location; is {1} a WHIP server?")]
     NoLocation(&'static str, String),
+    /// The room's events are none, or too long.
+    #[error("the room's events at {url} cannot be read: {error}; is it a weft server?")]
+    Events {
+        /// The root that was asked.
+        url: String,
+        /// What is wrong with them.
+        error: String,
+    },
+    /// The resource would be on another server, which the token and the
+    /// participant's secret were not given for.
+    #[error(
+        "{url} names a resource on another server, `{location}`; the token stays with the server \
+         that it was given for: name that server if you trust it"
+    )]
+    ForeignLocation {
+        /// The root that was asked.
+        url: String,
+        /// The address of the resource.
+        location: String,
+    },
+    /// The server sends us elsewhere.
+    #[error(
+        "{url} redirects to `{to}`; redirects are not followed: name that server if you trust it"
+    )]
+    Redirected {
+        /// The root that was asked.
+        url: String,
+        /// The address that it redirects to.
+        to: String,
+    },
 }
 
 /// What an address has beside the server's own.
@@ -131,7 +161,9 @@ impl SignallingError {
     #[must_use]
     pub fn is_passing(&self) -> bool {
         match self {
-            SignallingError::Unreachable { .. } | SignallingError::UnknownHost { .. } => true,
+            SignallingError::Unreachable { .. }
+            | SignallingError::UnknownHost { .. }
+            | SignallingError::Events { .. } => true,
             SignallingError::Refused { status, kind, .. } => {
                 // 403: not yet welcomed again by a server that was started anew. One
                 // of a kind is of a token, which will never do.

@@ -1,24 +1,38 @@
 //! Requests to a server about one room.
 
-use std::io::{BufRead, BufReader};
-use std::time::Duration;
+use std::io::ErrorKind;
+use std::time::{Duration, Instant};
 
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use serde::Deserialize;
-use ureq::http::Response;
+use ureq::http::{Response, Uri};
 use ureq::unversioned::resolver::DefaultResolver;
 use ureq::unversioned::transport::{Connector, RustlsConnector};
 use ureq::{Agent, Body};
 use weft_net::LinkChoice;
 use weft_rooms::LinkReport;
+use weft_units::printable;
 
 use super::error::{CertificateFault, SignallingError, UrlPart};
 use super::links::LinkConnector;
-use super::{Created, Identity, Participant, RoomEvent, Server};
+use super::stream::read_events;
+use super::{Created, Identity, RoomEvent, SILENCE, Server};
 
-/// A whole request and its answer, which the server gives within its own bound
-/// of 5 s. Chosen by us.
+/// A whole request and its answer, with a second try: the server answers within
+/// its own bound of 5 s. Chosen by us.
 const REQUEST: Duration = Duration::from_secs(10);
+
+/// Longest answer: as much as weft's server takes of an offer. The longest that
+/// it gives, of four cameras and sound with 64 candidates, has 12 KiB. Chosen
+/// by us.
+const MAX_ANSWER: u64 = 64 << 10;
+
+/// Most octets of an answer's headers. The server sends a few hundred. Chosen
+/// by us.
+const MAX_HEADERS: usize = 16 << 10;
+
+/// Most characters of a server's sentence that are shown. Chosen by us.
+const MAX_WORDS: usize = 300;
 
 /// Carries what proves who we are.
 const SECRET: &str = "Weft-Secret";
@@ -48,7 +62,10 @@ impl Room {
         let config = Agent::config_builder()
             .tls_config(server.trust.config()?)
             .http_status_as_error(false)
-            .timeout_global(Some(REQUEST))
+            // A redirect would take the token and the secret elsewhere.
+            .max_redirects(0)
+            .max_redirects_will_error(false)
+            .max_response_header_size(MAX_HEADERS)
             .build();
         let links = LinkConnector::new(links);
         let connector = links.clone().chain(RustlsConnector::default());
@@ -112,10 +129,13 @@ impl Room {
         own: Option<&Identity>,
         sdp: &str,
     ) -> Result<Created, SignallingError> {
-        let mut response = self.ask(what, || {
+        let mut response = self.ask(what, |limit| {
             let request = self
                 .agent
                 .post(url)
+                .config()
+                .timeout_global(Some(limit))
+                .build()
                 .header("Content-Type", "application/sdp")
                 .header(SECRET, proof(own));
             request
@@ -126,13 +146,11 @@ impl Room {
             .headers()
             .get("Location")
             .and_then(|l| l.to_str().ok());
-        let location = location.map(str::to_owned);
         let location =
             location.ok_or_else(|| SignallingError::NoLocation(what, self.base.clone()))?;
-        let sdp = response
-            .body_mut()
-            .read_to_string()
-            .map_err(|e| self.unreachable(&e))?;
+        let location = self.resolve(url, location)?;
+        let body = response.body_mut().with_config().limit(MAX_ANSWER);
+        let sdp = body.read_to_string().map_err(|e| self.unreachable(&e))?;
         Ok(Created { sdp, location })
     }
 
@@ -141,9 +159,10 @@ impl Room {
     /// # Errors
     /// If the server refuses or cannot be reached.
     pub fn delete(&self, location: &str) -> Result<(), SignallingError> {
-        let url = self.absolute(location);
-        self.ask("to end", || {
-            let request = self.agent.delete(&url);
+        let url = self.resolve(&self.base, location)?;
+        self.ask("to end", |limit| {
+            let request = self.agent.delete(&url).config();
+            let request = request.timeout_global(Some(limit)).build();
             request.header("Authorization", self.authorization()).call()
         })
         .map(|_| ())
@@ -155,11 +174,14 @@ impl Room {
     /// If the server refuses or cannot be reached.
     pub fn put_links(&self, location: &str, links: &[LinkReport]) -> Result<(), SignallingError> {
         let links = serde_json::json!(links).to_string();
-        let url = format!("{}/links", self.absolute(location));
-        self.ask("the links' figures", || {
+        let url = format!("{}/links", self.resolve(&self.base, location)?);
+        self.ask("the links' figures", |limit| {
             let request = self
                 .agent
                 .put(&url)
+                .config()
+                .timeout_global(Some(limit))
+                .build()
                 .header("Content-Type", "application/json");
             request
                 .header("Authorization", self.authorization())
@@ -168,7 +190,8 @@ impl Room {
         .map(|_| ())
     }
 
-    /// Reads the room's events until the connection ends or `take` says stop.
+    /// Reads the room's events until the connection ends or `take` says stop. The
+    /// next one is read when `take` has returned.
     ///
     /// # Errors
     /// If the server refuses or cannot be reached.
@@ -176,59 +199,79 @@ impl Room {
         &self,
         query: &str,
         own: Option<&Identity>,
-        mut take: impl FnMut(RoomEvent) -> bool,
+        take: impl FnMut(RoomEvent) -> bool,
     ) -> Result<(), SignallingError> {
         let url = format!("{}/api/rooms/{}/events?{query}", self.base, self.room);
         let request = self
             .agent
             .get(&url)
             .config()
-            .timeout_global(None)
+            .timeout_resolve(Some(REQUEST))
+            .timeout_connect(Some(REQUEST))
+            .timeout_send_request(Some(REQUEST))
+            .timeout_recv_response(Some(REQUEST))
+            .timeout_per_read(Some(SILENCE))
             .build()
             .header(SECRET, proof(own))
             .header("Authorization", self.authorization());
         let response = self.check("to join", request.call())?;
-        let mut name = String::new();
-        let mut data = String::new();
-        for line in BufReader::new(response.into_body().into_reader()).lines() {
-            let line = line.map_err(|e| self.unreachable(&ureq::Error::Io(e)))?;
-            if let Some(value) = line.strip_prefix("event:") {
-                value.trim().clone_into(&mut name);
-            } else if let Some(value) = line.strip_prefix("data:") {
-                data.push_str(value.trim());
-            } else if line.is_empty() {
-                let go_on = take(room_event(&name, &data).unwrap_or(RoomEvent::Alive));
-                name.clear();
-                data.clear();
-                if !go_on {
-                    break;
-                }
-            }
-        }
-        Ok(())
+        read_events(response.into_body().into_reader(), take).map_err(|error| match error.kind() {
+            ErrorKind::InvalidData => SignallingError::Events {
+                url: self.base.clone(),
+                error: error.to_string(),
+            },
+            _ => self.unreachable(&ureq::Error::Io(error)),
+        })
     }
 
-    pub(super) fn absolute(&self, location: &str) -> String {
-        if location.starts_with("http") {
-            return location.to_owned();
+    /// The address of a resource that the server names in its answer to `url`.
+    /// Requests about it carry the token, so it has to be on the server that
+    /// the token was given for.
+    pub(super) fn resolve(&self, url: &str, location: &str) -> Result<String, SignallingError> {
+        let foreign = || SignallingError::ForeignLocation {
+            url: self.base.clone(),
+            location: shortened(location),
+        };
+        let own = origin(url);
+        let before_path = location.split(['/', '?', '#']).next().unwrap_or_default();
+        if before_path.contains(':') || location.starts_with("//") {
+            let absolute = match location.strip_prefix("//") {
+                Some(rest) => format!("{}//{rest}", &own[..own.find("//").unwrap_or(0)]),
+                None => location.to_owned(),
+            };
+            let named: Uri = absolute.parse().map_err(|_| foreign())?;
+            let asked: Uri = own.parse().map_err(|_| foreign())?;
+            if place(&named).is_none() || place(&named) != place(&asked) {
+                return Err(foreign());
+            }
+            let path = named.path_and_query().map_or("/", |path| path.as_str());
+            return Ok(format!("{own}{path}"));
         }
-        let after_scheme = self.base.find("://").map_or(0, |i| i + 3);
-        let end = self.base[after_scheme..]
-            .find('/')
-            .map_or(self.base.len(), |i| after_scheme + i);
-        format!("{}{location}", &self.base[..end])
+        if location.starts_with('/') {
+            return Ok(format!("{own}{location}"));
+        }
+        // Beside what was asked for (RFC 3986 section 5.2.3).
+        let path = &url[own.len()..];
+        let path = &path[..path.find(['?', '#']).unwrap_or(path.len())];
+        let folder = &path[..path.rfind('/').map_or(0, |slash| slash + 1)];
+        let folder = if folder.is_empty() { "/" } else { folder };
+        Ok(format!("{own}{folder}{location}"))
     }
 
     /// Sends a request, and once more if its connection broke: then over the
     /// next link. An offer that the server has taken already makes a second
-    /// connection there, which never comes up and is forgotten.
+    /// connection there, which never comes up and is forgotten. `send` gets the
+    /// time that is left for it.
     fn ask(
         &self,
         what: &'static str,
-        send: impl Fn() -> Result<Response<Body>, ureq::Error>,
+        send: impl Fn(Duration) -> Result<Response<Body>, ureq::Error>,
     ) -> Result<Response<Body>, SignallingError> {
-        match self.check(what, send()) {
-            Err(SignallingError::Unreachable { .. }) => self.check(what, send()),
+        let begun = Instant::now();
+        match self.check(what, send(REQUEST)) {
+            Err(SignallingError::Unreachable { .. }) if begun.elapsed() < REQUEST => {
+                self.check(what, send(REQUEST.saturating_sub(begun.elapsed())))
+            }
             answered => answered,
         }
     }
@@ -243,7 +286,16 @@ impl Room {
         if response.status().is_success() {
             return Ok(response);
         }
-        let body = response.body_mut().read_to_string().unwrap_or_default();
+        if response.status().is_redirection() {
+            let to = response.headers().get("Location");
+            let to = to.and_then(|to| to.to_str().ok()).unwrap_or_default();
+            return Err(SignallingError::Redirected {
+                url: self.base.clone(),
+                to: shortened(to),
+            });
+        }
+        let body = response.body_mut().with_config().limit(MAX_ANSWER);
+        let body = body.read_to_string().unwrap_or_default();
         let problem = serde_json::from_str(&body).unwrap_or_else(|_| Problem {
             error: format!("HTTP status {status}"),
             remedy: "is this a weft server?".to_owned(),
@@ -252,14 +304,14 @@ impl Room {
         // The server's remedy is for those with a page.
         let remedy = match status {
             401 => "give the server's token".to_owned(),
-            _ => problem.remedy,
+            _ => shortened(&problem.remedy),
         };
         Err(SignallingError::Refused {
             what,
             status,
-            error: problem.error,
+            error: shortened(&problem.error),
             remedy,
-            kind: problem.kind,
+            kind: problem.kind.as_deref().map(shortened),
         })
     }
 
@@ -270,6 +322,7 @@ impl Room {
             ureq::Error::Io(error) => error.to_string(),
             other => other.to_string(),
         };
+        let words = shortened(&words);
         // What rustls says of an answer that is no TLS.
         if words.contains("corrupt message") {
             let error = "it speaks no TLS, try http://".to_owned();
@@ -320,17 +373,29 @@ struct Problem {
     kind: Option<String>,
 }
 
-#[derive(Deserialize)]
-struct Welcome {
-    id: String,
-    #[serde(default)]
-    secret: String,
-    participants: Vec<Participant>,
+/// Scheme, host and port, as they are written in an address with a scheme.
+fn origin(url: &str) -> &str {
+    let host = url.find("://").map_or(0, |i| i + 3);
+    let path = url[host..].find(['/', '?', '#']);
+    &url[..path.map_or(url.len(), |i| host + i)]
 }
 
-#[derive(Deserialize)]
-struct Left {
-    id: String,
+/// Scheme, host and port, to compare (RFC 6454 section 4); none if it has none.
+fn place(uri: &Uri) -> Option<(&str, String, u16)> {
+    let scheme = uri.scheme_str()?;
+    let usual = match scheme {
+        "http" => 80,
+        "https" => 443,
+        _ => return None,
+    };
+    let host = uri.host()?.to_ascii_lowercase();
+    Some((scheme, host, uri.port_u16().unwrap_or(usual)))
+}
+
+/// A server's words, as they are shown: on one line, and not too many of them.
+fn shortened(words: &str) -> String {
+    let words: String = words.chars().take(MAX_WORDS).collect();
+    printable(&words).to_string()
 }
 
 /// All but the unreserved characters (RFC 3986 section 2.3).
@@ -348,22 +413,4 @@ pub fn escaped(text: &str) -> String {
 
 fn proof(own: Option<&Identity>) -> &str {
     own.map_or("", |own| &own.secret)
-}
-
-pub(super) fn room_event(name: &str, data: &str) -> Option<RoomEvent> {
-    match name {
-        "welcome" => {
-            let welcome: Welcome = serde_json::from_str(data).ok()?;
-            Some(RoomEvent::Welcome {
-                own: Identity {
-                    id: welcome.id,
-                    secret: welcome.secret,
-                },
-                participants: welcome.participants,
-            })
-        }
-        "joined" | "changed" => Some(RoomEvent::Changed(serde_json::from_str(data).ok()?)),
-        "left" => Some(RoomEvent::Left(serde_json::from_str::<Left>(data).ok()?.id)),
-        _ => None,
-    }
 }

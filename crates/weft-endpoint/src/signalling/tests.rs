@@ -1,5 +1,6 @@
-use super::room::room_event;
-use super::{CertificateFault, Room, RoomEvent, Server, SignallingError, Trust, UrlPart, escaped};
+mod hostile;
+
+use super::{CertificateFault, Room, Server, SignallingError, Trust, UrlPart, escaped};
 
 fn room_at(url: &str, trust: Trust) -> Result<Room, SignallingError> {
     let server = Server {
@@ -16,28 +17,45 @@ fn names_survive_a_query() {
 }
 
 #[test]
-fn events_of_a_room_are_read_and_others_passed_over() {
-    let welcome = r#"{"id":"p1","secret":"s1","participants":[{"id":"p2","name":"Ann",
-        "publishing":{"video":true,"audio":false,"cameras":[{}]},"links":[]}]}"#;
-    let Some(RoomEvent::Welcome { own, participants }) = room_event("welcome", welcome) else {
-        panic!("no welcome");
-    };
-    assert_eq!((&*own.id, &*own.secret), ("p1", "s1"));
-    assert_eq!(participants[0].name, "Ann");
-    let publishing = &participants[0].publishing;
-    assert_eq!((publishing.cameras.len(), publishing.audio), (1, false));
-    assert!(
-        matches!(room_event("left", r#"{"id":"p2"}"#), Some(RoomEvent::Left(id)) if id == "p2")
-    );
-    assert!(room_event("links", "{}").is_none());
-    assert!(room_event("welcome", "not json").is_none());
-}
-
-#[test]
-fn locations_are_relative_to_the_server() {
-    let room = room_at("https://host:8443/", Trust::Anybody).expect("an address");
-    assert_eq!(room.absolute("/whip/r/1"), "https://host:8443/whip/r/1");
-    assert_eq!(room.absolute("http://other/x"), "http://other/x");
+fn a_location_is_on_the_server_that_was_asked() {
+    let room = room_at("https://host:8443/weft/", Trust::Anybody).expect("an address");
+    let asked = "https://host:8443/weft/whip/r?kind=native";
+    for (location, resource) in [
+        ("/whip/r/1", "https://host:8443/whip/r/1"),
+        ("1", "https://host:8443/weft/whip/1"),
+        ("https://HOST:8443/whip/r/1", "https://host:8443/whip/r/1"),
+        ("//host:8443/x?y", "https://host:8443/x?y"),
+        ("https://user:word@host:8443/x", "https://host:8443/x"),
+        (
+            "?http://other/",
+            "https://host:8443/weft/whip/?http://other/",
+        ),
+    ] {
+        let resolved = room.resolve(asked, location).expect(location);
+        assert_eq!(resolved, resource, "{location}");
+        assert_eq!(
+            room.resolve("https://host:8443/weft", &resolved).ok(),
+            Some(resolved)
+        );
+    }
+    for foreign in [
+        "https://other:8443/x",
+        "https://host/x",
+        "http://host:8443/x",
+        "//other:8443/x",
+        "https://host:8443@other/x",
+        "file:///etc/passwd",
+        "https:other/x",
+        "mailto:a@b",
+    ] {
+        let error = room.resolve(asked, foreign).expect_err(foreign);
+        assert!(
+            matches!(error, SignallingError::ForeignLocation { .. }),
+            "{error}"
+        );
+        assert!(!error.is_passing(), "{error}");
+        assert!(room.delete(foreign).is_err() && room.put_links(foreign, &[]).is_err());
+    }
 }
 
 #[test]

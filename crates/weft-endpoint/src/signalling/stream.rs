@@ -1,0 +1,202 @@
+//! The room's event stream, read within bounds: a server may send what it likes
+//! for as long as it likes.
+
+use std::io::{self, BufRead, BufReader, Read};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use serde::Deserialize;
+use weft_rooms::MAX_CAMERAS;
+use weft_units::printable;
+
+use super::{Identity, Participant, RoomEvent, SILENCE};
+
+/// Longest event, in octets: the welcome of weft's server stays below it
+/// (SECURITY.md).
+const MAX_EVENT: usize = 1 << 20;
+
+/// Octets of events that are read in a second. A full room in which everybody
+/// tells figures each second has 40 KiB of them. Chosen by us.
+const RATE: f64 = (1 << 20) as f64;
+
+/// Octets that may come at once: a few welcomes. Chosen by us.
+const BURST: f64 = (4 << 20) as f64;
+
+/// An event counts as so many octets at least, which makes 1,024 of them a second.
+/// Chosen by us.
+const LEAST: usize = 1 << 10;
+
+/// Longest name that is kept, in characters: as long as weft's server allows.
+const MAX_NAME: usize = 64;
+
+/// Longest id or secret that is kept, in octets. Those of weft's server have up
+/// to 32. Chosen by us.
+const MAX_ID: usize = 128;
+
+/// Reads events until the stream ends or `take` says stop.
+///
+/// # Errors
+/// If reading fails, a line is too long, or no event comes for too long.
+pub(super) fn read_events(
+    stream: impl Read,
+    mut take: impl FnMut(RoomEvent) -> bool,
+) -> io::Result<()> {
+    let mut stream = BufReader::new(stream);
+    let mut pace = Pace::new(Instant::now());
+    let mut heard = Instant::now();
+    let (mut name, mut data) = (String::new(), String::new());
+    let mut length = 0;
+    while let Some(line) = next_line(&mut stream, MAX_EVENT - length)? {
+        let is_end = line.is_empty();
+        length += line.len();
+        let octets = if is_end { LEAST } else { line.len() };
+        thread::sleep(pace.wait(Instant::now(), octets));
+        if let Some(value) = line.strip_prefix("event:") {
+            value.trim().clone_into(&mut name);
+        } else if let Some(value) = line.strip_prefix("data:") {
+            data.push_str(value.trim());
+        } else if is_end {
+            heard = Instant::now();
+            let goes_on = take(room_event(&name, &data).unwrap_or(RoomEvent::Alive));
+            name = String::new();
+            data = String::new();
+            length = 0;
+            if !goes_on {
+                break;
+            }
+        }
+        if heard.elapsed() > SILENCE {
+            return Err(io::Error::new(
+                io::ErrorKind::TimedOut,
+                "an event of the room does not end",
+            ));
+        }
+    }
+    Ok(())
+}
+
+/// A line without its end, of `most` octets; none at the end of the stream.
+fn next_line(stream: &mut impl BufRead, most: usize) -> io::Result<Option<String>> {
+    let began = Instant::now();
+    let mut line = Vec::new();
+    loop {
+        let read = stream.fill_buf()?;
+        let end = read.iter().position(|octet| *octet == b'\n');
+        let taken = end.unwrap_or(read.len());
+        if line.len() + taken > most {
+            let words = format!("an event is longer than {} KiB", MAX_EVENT >> 10);
+            return Err(io::Error::new(io::ErrorKind::InvalidData, words));
+        }
+        if read.is_empty() && line.is_empty() {
+            return Ok(None);
+        }
+        line.extend_from_slice(&read[..taken]);
+        let is_whole = end.is_some() || read.is_empty();
+        stream.consume(taken + usize::from(end.is_some()));
+        if is_whole {
+            break;
+        }
+        if began.elapsed() > SILENCE {
+            return Err(io::Error::new(
+                io::ErrorKind::TimedOut,
+                "an event of the room does not end",
+            ));
+        }
+    }
+    if line.last() == Some(&b'\r') {
+        line.pop();
+    }
+    let invalid = |error| io::Error::new(io::ErrorKind::InvalidData, error);
+    String::from_utf8(line).map(Some).map_err(invalid)
+}
+
+/// How fast events are read. A server that sends more waits in TCP.
+struct Pace {
+    at: Instant,
+    /// Octets that may be read at once.
+    left: f64,
+}
+
+impl Pace {
+    fn new(now: Instant) -> Pace {
+        Pace {
+            at: now,
+            left: BURST,
+        }
+    }
+
+    /// How long to wait after reading so many octets.
+    fn wait(&mut self, now: Instant, octets: usize) -> Duration {
+        let earned = now.saturating_duration_since(self.at).as_secs_f64() * RATE;
+        self.at = now;
+        self.left = (self.left + earned).min(BURST) - octets as f64;
+        Duration::from_secs_f64((-self.left / RATE).max(0.0))
+    }
+}
+
+#[derive(Deserialize)]
+struct Welcome {
+    id: String,
+    #[serde(default)]
+    secret: String,
+    participants: Vec<Participant>,
+}
+
+#[derive(Deserialize)]
+struct Left {
+    id: String,
+}
+
+pub(super) fn room_event(name: &str, data: &str) -> Option<RoomEvent> {
+    match name {
+        "welcome" => {
+            let welcome: Welcome = serde_json::from_str(data).ok()?;
+            let participants = welcome.participants.into_iter();
+            Some(RoomEvent::Welcome {
+                own: Identity {
+                    id: id(welcome.id)?,
+                    secret: id(welcome.secret)?,
+                },
+                participants: participants.filter_map(bounded).collect(),
+            })
+        }
+        "joined" | "changed" => {
+            let participant = serde_json::from_str(data).ok()?;
+            Some(RoomEvent::Changed(bounded(participant)?))
+        }
+        "left" => {
+            let left: Left = serde_json::from_str(data).ok()?;
+            Some(RoomEvent::Left(id(left.id)?))
+        }
+        _ => None,
+    }
+}
+
+/// An id or secret that may stand in addresses, headers and figures.
+fn id(text: String) -> Option<String> {
+    let fits = text.len() <= MAX_ID && text.bytes().all(|octet| octet.is_ascii_graphic());
+    fits.then_some(text)
+}
+
+/// Somebody with an id, names that can be shown, and as many cameras as anybody
+/// may have.
+fn bounded(mut participant: Participant) -> Option<Participant> {
+    let shown = |name: &str| {
+        let name: String = name.chars().take(MAX_NAME).collect();
+        printable(&name).to_string()
+    };
+    let cameras = &mut participant.publishing.cameras;
+    cameras.truncate(MAX_CAMERAS);
+    cameras.shrink_to_fit();
+    for camera in cameras {
+        camera.name = camera.name.as_deref().map(shown);
+    }
+    Some(Participant {
+        id: id(participant.id)?,
+        name: shown(&participant.name),
+        publishing: participant.publishing,
+    })
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,94 @@
+use super::*;
+
+#[test]
+fn events_of_a_room_are_read_and_others_passed_over() {
+    let welcome = r#"{"id":"p1","secret":"s1","participants":[{"id":"p2","name":"Ann",
+        "publishing":{"video":true,"audio":false,"cameras":[{}]},"links":[]}]}"#;
+    let Some(RoomEvent::Welcome { own, participants }) = room_event("welcome", welcome) else {
+        panic!("no welcome");
+    };
+    assert_eq!((&*own.id, &*own.secret), ("p1", "s1"));
+    assert_eq!(participants[0].name, "Ann");
+    let publishing = &participants[0].publishing;
+    assert_eq!((publishing.cameras.len(), publishing.audio), (1, false));
+    assert!(
+        matches!(room_event("left", r#"{"id":"p2"}"#), Some(RoomEvent::Left(id)) if id == "p2")
+    );
+    assert!(room_event("links", "{}").is_none());
+    assert!(room_event("welcome", "not json").is_none());
+}
+
+#[test]
+fn what_a_room_tells_is_kept_as_far_as_it_can_be_shown() {
+    let many = r#"{"id":"p2","name":"A\u001b[2Jnn\nx","publishing":{"audio":true,"cameras":[
+        {"name":"\u202ea"},{},{},{},{},{}]}}"#;
+    let Some(RoomEvent::Changed(shown)) = room_event("joined", many) else {
+        panic!("nobody");
+    };
+    assert_eq!(shown.name, r"A\u{1b}[2Jnn\nx");
+    assert_eq!(shown.publishing.cameras.len(), MAX_CAMERAS);
+    let camera = shown.publishing.cameras[0].name.as_deref();
+    assert_eq!(camera, Some(r"\u{202e}a"));
+
+    let long = format!(r#"{{"id":"p2","name":"{}"}}"#, "é".repeat(5_000));
+    let Some(RoomEvent::Changed(shown)) = room_event("joined", &long) else {
+        panic!("nobody");
+    };
+    assert_eq!(shown.name.chars().count(), MAX_NAME);
+    for id in ["a b", "a\\u001b", &"x".repeat(MAX_ID + 1)] {
+        let participant = format!(r#"{{"id":"{id}","name":"Ann"}}"#);
+        assert!(room_event("joined", &participant).is_none(), "{id}");
+    }
+}
+
+/// Gives these octets again and again, and counts them.
+struct Endless<'a> {
+    octets: &'a [u8],
+    given: &'a mut usize,
+}
+
+impl Read for Endless<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let begun = *self.given % self.octets.len();
+        let amount = buffer.len().min(self.octets.len() - begun);
+        buffer[..amount].copy_from_slice(&self.octets[begun..begun + amount]);
+        *self.given += amount;
+        Ok(amount)
+    }
+}
+
+#[test]
+fn an_event_without_end_is_given_up() {
+    for octets in ["x", "data: x\n", "event: x", "event: x\r\n"] {
+        let mut given = 0;
+        let octets = octets.as_bytes();
+        let endless = Endless {
+            octets,
+            given: &mut given,
+        };
+        let error = read_events(endless, |_| panic!("no event ends"));
+        let error = error.expect_err("it is too long");
+        assert_eq!(error.kind(), io::ErrorKind::InvalidData, "{error}");
+        assert!(given <= 2 * MAX_EVENT, "{given} read");
+    }
+}
+
+#[test]
+fn a_flood_of_events_is_read_at_a_pace() {
+    let mut pace = Pace::new(Instant::now());
+    let now = pace.at;
+    let flood: Duration = (0..10_000)
+        .map(|_| pace.wait(now, LEAST))
+        .last()
+        .expect("some");
+    let owed = (10_000 * LEAST) as f64 - BURST;
+    assert_eq!(flood, Duration::from_secs_f64(owed / RATE));
+    let later = now + flood + Duration::from_secs(60);
+    assert_eq!(pace.wait(later, 1 << 20), Duration::ZERO);
+
+    // A full room's welcome, and then what all its people tell.
+    let mut pace = Pace::new(now);
+    assert_eq!(pace.wait(now, 1 << 20), Duration::ZERO);
+    let figures = (0..6_000).map(|n| pace.wait(now + Duration::from_millis(n * 10), 400));
+    assert_eq!(figures.max(), Some(Duration::ZERO));
+}
