@@ -156,8 +156,8 @@ impl Call {
     pub fn next_event(&self, limit: Duration) -> Result<Event, NoEvent> {
         match self.events.recv_timeout(limit) {
             Ok(event) => {
-                if matches!(event, Event::Frame(_)) {
-                    self.frames.release();
+                if let Event::Frame(played) = &event {
+                    self.frames.release(played.frame.data.len());
                 }
                 Ok(event)
             }

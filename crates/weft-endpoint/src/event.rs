@@ -63,6 +63,11 @@ pub enum Event {
         /// What the server or this endpoint refused.
         error: ConnectError,
     },
+    /// More participants publish than are received at once. Told once.
+    Crowded {
+        /// Those who are received.
+        played: usize,
+    },
     /// The connection that plays a participant is lost; another one is made.
     PlayingFailed {
         /// What people call them; several may have the same.
@@ -158,6 +163,10 @@ impl fmt::Display for Event {
             Event::CannotPlay { name, error } => {
                 write!(f, "cannot receive `{name}`: {error}; trying again")
             }
+            Event::Crowded { played } => write!(
+                f,
+                "more participants publish than are received at once, which are {played}"
+            ),
             Event::PlayingFailed { name, reason } => {
                 write!(f, "receiving `{name}` failed ({reason}); trying again")
             }

@@ -58,6 +58,11 @@ pub enum Notice {
         /// Where it is recorded instead.
         path: PathBuf,
     },
+    /// A recording has as many files as it may; newcomers are not recorded.
+    RecordingFull {
+        /// Its files.
+        files: usize,
+    },
     /// Who is recorded sends H.264, which WebM cannot hold.
     RecordingOfSound {
         /// The file, which gets the sound.
@@ -113,6 +118,11 @@ impl fmt::Display for Notice {
                 "{} is there already; recording to {}",
                 taken.display(),
                 path.display()
+            ),
+            Notice::RecordingFull { files } => write!(
+                f,
+                "the recording has {files} files; participants and cameras that come now are not \
+                 recorded"
             ),
             Notice::RecordingOfSound { path } => write!(
                 f,

@@ -22,6 +22,8 @@ use crate::signalling::Participant;
 pub struct Recording {
     path: PathBuf,
     used: BTreeSet<PathBuf>,
+    /// That there are too many files was told.
+    is_full: bool,
     /// By participant and place of the camera.
     files: BTreeMap<(String, usize), Recorder>,
     /// Who sends pictures that a recording cannot hold, by camera.
@@ -34,6 +36,9 @@ pub struct Recording {
 /// Most of a name that goes into a file's, in characters of four octets at most: a
 /// file's has 255 octets (`NAME_MAX`), and a number may follow. Chosen by us.
 const MAX_TITLE: usize = 40;
+
+/// Files of one recording: participants may come and go without end. Chosen by us.
+const MAX_FILES: usize = 1000;
 
 /// What is received cannot be recorded there, or not wholly.
 #[derive(Debug, thiserror::Error)]
@@ -66,6 +71,7 @@ impl Recording {
         Ok(Recording {
             path: path.to_owned(),
             used: BTreeSet::new(),
+            is_full: false,
             files: BTreeMap::new(),
             without_pictures: BTreeSet::new(),
             failed: None,
@@ -97,6 +103,13 @@ impl Recording {
             (true, _) => Tracks::Audio,
         };
         for place in 0..publishing.cameras.len().max(1) {
+            if self.used.len() >= MAX_FILES {
+                if !std::mem::replace(&mut self.is_full, true) {
+                    self.notices
+                        .tell(Notice::RecordingFull { files: MAX_FILES });
+                }
+                return;
+            }
             match self.create(&title(participant, place), tracks) {
                 Ok((path, recorder)) => {
                     if self.used.is_empty() && path != self.path {

@@ -1,6 +1,7 @@
 //! What a player sees of one incoming stream of pictures, measured from the
 //! decoded pixels.
 
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, Sender, SyncSender, channel, sync_channel};
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::thread;
@@ -48,11 +49,28 @@ pub struct Sights {
 /// pictures are apart.
 const JUDGED_EVERY: Duration = Duration::from_secs(2);
 
+/// Most octets of frames that wait for the decoder, but for the last one: some
+/// seconds. Chosen by us.
+const WAITING_BYTES: usize = 8 << 20;
+
+/// Pictures that wait to be taken ([`Watcher::take`]): those of some minutes. Chosen
+/// by us.
+const WAITING_SIGHTS: usize = 10_000;
+
 /// A decoder on a thread of its own, and what it has seen.
 #[derive(Clone)]
 pub struct Watcher {
     frames: Sender<ReceivedFrame>,
+    waiting: Arc<Waiting>,
     sights: Arc<Mutex<Sights>>,
+}
+
+/// Frames that the decoder has not taken yet.
+#[derive(Default)]
+struct Waiting {
+    bytes: AtomicUsize,
+    /// One was dropped: the next ones cannot be decoded until a keyframe comes.
+    is_behind: AtomicBool,
 }
 
 impl Watcher {
@@ -81,15 +99,35 @@ impl Watcher {
             spawn("judge", move || judge_all(&judge, &incoming, &shared));
             pictures
         });
-        let shared = Arc::clone(&sights);
-        spawn("decoder", move || {
-            decode(decoder, clock, judge.as_ref(), &incoming, &shared);
+        let waiting = Arc::<Waiting>::default();
+        let (shared, taken) = (Arc::clone(&sights), Arc::clone(&waiting));
+        let incoming = incoming.into_iter().inspect(move |frame: &ReceivedFrame| {
+            taken.bytes.fetch_sub(frame.data.len(), Ordering::Relaxed);
         });
-        Ok(Watcher { frames, sights })
+        spawn("decoder", move || {
+            decode(decoder, clock, judge.as_ref(), incoming, &shared);
+        });
+        Ok(Watcher {
+            frames,
+            waiting,
+            sights,
+        })
     }
 
-    /// A frame whose time has come.
+    /// A frame whose time has come. If the decoder is too far behind, it counts as
+    /// undecodable, and so do those after it until there is a keyframe.
     pub fn show(&self, frame: ReceivedFrame) {
+        let is_full = self.waiting.bytes.load(Ordering::Relaxed) >= WAITING_BYTES;
+        let is_behind = self.waiting.is_behind.load(Ordering::Relaxed) && !frame.keyframe;
+        self.waiting
+            .is_behind
+            .store(is_full || is_behind, Ordering::Relaxed);
+        if is_full || is_behind {
+            hold(&self.sights).undecodable += 1;
+            return;
+        }
+        let length = frame.data.len();
+        self.waiting.bytes.fetch_add(length, Ordering::Relaxed);
         // The decoder thread lives as long as its sender.
         let _ = self.frames.send(frame);
     }
@@ -133,11 +171,11 @@ fn decode(
     mut decoder: VideoDecoder,
     clock: Clock,
     judge: Option<&SyncSender<Picture>>,
-    frames: &Receiver<ReceivedFrame>,
+    frames: impl Iterator<Item = ReceivedFrame>,
     sights: &Mutex<Sights>,
 ) {
     let mut judged: Option<Instant> = None;
-    while let Ok(frame) = frames.recv() {
+    for frame in frames {
         let decoded = decoder.decode(&frame.data);
         let now = clock.now();
         let mut sights = hold(sights);
@@ -152,6 +190,11 @@ fn decode(
         };
         sights.freezes.on_picture(now);
         let number = seen.map(|s| s.number);
+        if sights.all.len() >= WAITING_SIGHTS {
+            // Nobody takes them: the older half goes.
+            sights.all.drain(..WAITING_SIGHTS / 2);
+            sights.scores.clear();
+        }
         sights.all.push(Sight {
             at: now,
             number,

@@ -15,14 +15,19 @@ use crate::signalling::{RoomEvent, SignallingError};
 /// Chosen by us.
 pub const WAITING_FRAMES: usize = 1000;
 
+/// Most octets of these frames, but for the last one: 8 s of four cameras at 4 Mbit/s
+/// each. Chosen by us.
+const WAITING_BYTES: usize = 16 << 20;
+
 /// What a connection was asked for with; each is new.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Ticket(pub u64);
 
 /// What the call's thread is told.
 pub enum Wish {
-    /// From the room's event stream with this number.
-    Room(u32, RoomEvent),
+    /// From the room's event stream with this number, which waits to be told
+    /// whether to continue.
+    Room(u32, RoomEvent, Sender<bool>),
     RoomLost(u32, SignallingError),
     /// What became of a connection that was asked for.
     Made(Ticket, Result<Connection, ConnectError>),
@@ -40,32 +45,38 @@ pub struct Mailbox {
     frames: Arc<Frames>,
 }
 
-/// How many frames wait.
+/// How many frames wait, and how large they are together.
 #[derive(Default)]
 pub struct Frames {
     waiting: AtomicUsize,
+    bytes: AtomicUsize,
     dropped: AtomicU64,
 }
 
 impl Frames {
-    /// Whether another may wait; if not, it is counted as dropped.
-    pub fn admit(&self) -> bool {
-        if self.waiting.load(Ordering::Relaxed) >= WAITING_FRAMES {
+    /// Whether another of so many octets may wait; if not, it is counted as
+    /// dropped.
+    pub fn admit(&self, bytes: usize) -> bool {
+        let is_full = self.waiting.load(Ordering::Relaxed) >= WAITING_FRAMES
+            || self.bytes.load(Ordering::Relaxed) >= WAITING_BYTES;
+        if is_full {
             self.dropped.fetch_add(1, Ordering::Relaxed);
             return false;
         }
         self.waiting.fetch_add(1, Ordering::Relaxed);
+        self.bytes.fetch_add(bytes, Ordering::Relaxed);
         true
     }
 
-    /// One that was admitted waits no more.
-    pub fn release(&self) {
+    /// One that was admitted, of so many octets, waits no more.
+    pub fn release(&self, bytes: usize) {
         self.waiting.fetch_sub(1, Ordering::Relaxed);
+        self.bytes.fetch_sub(bytes, Ordering::Relaxed);
     }
 
-    /// One that was admitted is dropped.
-    pub fn drop_one(&self) {
-        self.release();
+    /// One that was admitted, of so many octets, is dropped.
+    pub fn drop_one(&self, bytes: usize) {
+        self.release(bytes);
         self.dropped.fetch_add(1, Ordering::Relaxed);
     }
 
@@ -96,7 +107,9 @@ impl Mailbox {
     /// Hands over a wish; false if nobody takes it any more. A frame too many
     /// is a counted drop.
     pub fn send(&self, wish: Wish) -> bool {
-        if is_frame(&wish) && !self.frames.admit() {
+        if let Wish::News(_, News::Frame { frame, .. }) = &wish
+            && !self.frames.admit(frame.data.len())
+        {
             return true;
         }
         self.wishes.send(wish).is_ok()
@@ -131,8 +144,4 @@ impl Inbox {
     pub fn dropped_frames(&self) -> u64 {
         self.frames.dropped()
     }
-}
-
-fn is_frame(wish: &Wish) -> bool {
-    matches!(wish, Wish::News(_, News::Frame { .. }))
 }

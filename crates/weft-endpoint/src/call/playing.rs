@@ -1,7 +1,7 @@
 //! Everybody else: one connection plays one participant.
 
 use std::collections::BTreeMap;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use weft_peer::{Section, StreamDirection};
 use weft_rooms::MAX_CAMERAS;
@@ -10,32 +10,46 @@ use weft_units::MediaKind;
 
 use super::inbox::{Ticket, Wish};
 use super::player::{Player, State};
+use super::room::MAX_KNOWN;
 use super::run::{Answer, Conduct, RETRY};
 use crate::caller::{News, Track};
 use crate::connect::{ConnectError, Connection, connect};
 use crate::event::{Event, PlayedFrame};
 use crate::signalling::Participant;
 
-/// Participants whose frames are counted: when there are more, those who have
-/// left are forgotten. Chosen by us: several rooms full.
-const COUNTED: usize = 1000;
+/// Participants who are played at once: more than a room has by default
+/// (`--max-participants`). Chosen by us.
+const MAX_PLAYED: usize = 128;
+
+/// Attempts to play somebody that may follow each other at once, and then each
+/// [`ATTEMPT`]: a full room at the beginning, and later those who come. Chosen by us.
+const ATTEMPTS: u32 = 256;
+/// See [`ATTEMPTS`].
+const ATTEMPT: Duration = Duration::from_millis(100);
 
 impl Conduct {
     /// Plays everybody who publishes and is not played yet.
     pub(super) fn play_missing(&mut self, now: Instant) {
-        let due = |p: &&Participant| {
+        let wanted = |p: &&Participant| {
             self.own.receiving.includes(&p.name)
                 && !p.publishing.is_nothing()
                 && self.players.get(&p.id).is_none_or(|old| old.is_due(now))
         };
-        for participant in self
-            .others
-            .values()
-            .filter(due)
-            .cloned()
-            .collect::<Vec<_>>()
-        {
-            self.play(&participant);
+        let due: Vec<Participant> = self.others.values().filter(wanted).cloned().collect();
+        for participant in due {
+            let is_new = !self.players.contains_key(&participant.id);
+            if is_new && self.players.len() >= MAX_PLAYED {
+                self.on_crowd();
+            } else if self.attempts.take(now) {
+                self.play(&participant);
+            }
+        }
+    }
+
+    /// Somebody publishes whom there is no room for. Told once.
+    fn on_crowd(&mut self) {
+        if !std::mem::replace(&mut self.is_crowded, true) {
+            self.tell(Event::Crowded { played: MAX_PLAYED });
         }
     }
 
@@ -104,8 +118,8 @@ impl Conduct {
 
     pub(super) fn on_player(&mut self, ticket: Ticket, news: News) {
         let Some(id) = self.player_of(ticket) else {
-            if matches!(news, News::Frame { .. }) {
-                self.mailbox.frames().release();
+            if let News::Frame { frame, .. } = news {
+                self.mailbox.frames().release(frame.data.len());
             }
             return;
         };
@@ -138,7 +152,7 @@ impl Conduct {
     }
 
     fn count(&mut self, id: &str, track: Track, at: weft_units::Instant, frame: &ReceivedFrame) {
-        if self.received.len() >= COUNTED && !self.received.contains_key(id) {
+        if self.received.len() >= MAX_KNOWN && !self.received.contains_key(id) {
             let others = &self.others;
             self.received.retain(|id, _| others.contains_key(id));
         }
@@ -161,5 +175,33 @@ impl Conduct {
             let id = id.to_owned();
             self.tell(Event::PlayingEnded { id });
         }
+    }
+}
+
+/// Attempts that may be made now.
+pub(super) struct Attempts {
+    at: Instant,
+    left: u32,
+}
+
+impl Attempts {
+    pub fn new(now: Instant) -> Attempts {
+        Attempts {
+            at: now,
+            left: ATTEMPTS,
+        }
+    }
+
+    /// Makes one, if it may be.
+    pub fn take(&mut self, now: Instant) -> bool {
+        let passed = now.saturating_duration_since(self.at);
+        let earned = u32::try_from(passed.as_millis() / ATTEMPT.as_millis()).unwrap_or(ATTEMPTS);
+        if earned > 0 {
+            self.at = now;
+            self.left = self.left.saturating_add(earned).min(ATTEMPTS);
+        }
+        let taken = self.left > 0;
+        self.left -= u32::from(taken);
+        taken
     }
 }

@@ -79,7 +79,7 @@ impl Conduct {
                 self.tell(Event::PublishingFailed { reason });
                 self.end_publication();
             }
-            News::Frame { .. } => self.mailbox.frames().release(),
+            News::Frame { frame, .. } => self.mailbox.frames().release(frame.data.len()),
             News::Ended => {}
         }
     }

@@ -1,6 +1,7 @@
 //! The room's events: who is there and what they publish.
 
 use std::collections::BTreeMap;
+use std::sync::mpsc::channel;
 use std::thread;
 use std::time::Instant;
 
@@ -12,6 +13,9 @@ use super::run::{Conduct, RETRY};
 use crate::connect::ConnectError;
 use crate::event::Event;
 use crate::signalling::{Participant, RoomEvent, SignallingError, escaped};
+
+/// Participants who are remembered: several rooms full. Chosen by us.
+pub(super) const MAX_KNOWN: usize = 1000;
 
 impl Conduct {
     /// A thread that reads the room's events until they end. What an earlier
@@ -31,8 +35,10 @@ impl Conduct {
         }
         thread::spawn(move || {
             let told = mailbox.clone();
+            // One event at a time: what the server sends beyond that waits in TCP.
             let ended = room.events(&query, own.as_ref(), move |event| {
-                told.send(Wish::Room(stream, event))
+                let (heard, goes_on) = channel();
+                told.send(Wish::Room(stream, event, heard)) && goes_on.recv() == Ok(true)
             });
             let error = ended.err().unwrap_or_else(|| SignallingError::Unreachable {
                 url: "the room".to_owned(),
@@ -70,10 +76,8 @@ impl Conduct {
         Ok(())
     }
 
-    pub(super) fn on_room(&mut self, stream: u32, event: RoomEvent) -> Result<(), ConnectError> {
-        if stream != self.listening.number {
-            return Ok(());
-        }
+    /// What the stream of events that counts says.
+    pub(super) fn on_room(&mut self, event: RoomEvent) -> Result<(), ConnectError> {
         let now = Instant::now();
         self.listening.heard = now;
         self.on_answer();
@@ -82,9 +86,9 @@ impl Conduct {
                 let all = participants.into_iter().map(|p| (p.id.clone(), p));
                 let mut all: BTreeMap<String, Participant> = all.collect();
                 let shown = all.remove(&own.id).map(|p| p.publishing);
-                let before = std::mem::take(&mut self.others);
-                for gone in before.into_values().filter(|p| !all.contains_key(&p.id)) {
-                    self.tell(Event::ParticipantLeft(gone));
+                let gone = self.others.keys().filter(|id| !all.contains_key(*id));
+                for id in gone.cloned().collect::<Vec<_>>() {
+                    self.on_left(&id);
                 }
                 all.into_values().for_each(|p| self.take_in(p));
                 if self.own.identity.as_ref() != Some(&own) {
@@ -106,21 +110,27 @@ impl Conduct {
                     self.take_in(participant);
                 }
             }
-            RoomEvent::Left(id) => {
-                self.stop_playing(&id);
-                if let Some(gone) = self.others.remove(&id) {
-                    self.tell(Event::ParticipantLeft(gone));
-                }
-            }
-            RoomEvent::Alive => {}
+            RoomEvent::Left(id) => self.on_left(&id),
+            RoomEvent::Alive => return Ok(()),
         }
         self.catch_up(now);
         Ok(())
     }
 
-    /// Somebody is here, as they are now.
+    fn on_left(&mut self, id: &str) {
+        self.stop_playing(id);
+        if let Some(gone) = self.others.remove(id) {
+            self.tell(Event::ParticipantLeft(gone));
+        }
+    }
+
+    /// Somebody is here, as they are now. When more are here than anybody could
+    /// follow, newcomers are passed over.
     fn take_in(&mut self, participant: Participant) {
         let id = participant.id.clone();
+        if self.others.len() >= MAX_KNOWN && !self.others.contains_key(&id) {
+            return;
+        }
         let before = self.others.insert(id, participant.clone());
         match before {
             None => self.tell(Event::ParticipantCame(participant)),

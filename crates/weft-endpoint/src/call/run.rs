@@ -14,6 +14,7 @@ use super::inbox::{Inbox, Mailbox, Ticket, Wish};
 use super::listening::Listening;
 use super::outlet::Outlet;
 use super::player::Player;
+use super::playing::Attempts;
 use super::publication::Publication;
 use super::statistics::Statistics;
 use crate::caller::{Command, ask};
@@ -71,6 +72,9 @@ pub struct Conduct {
     pub(super) publication: Publication,
     pub(super) players: BTreeMap<String, Player>,
     pub(super) others: BTreeMap<String, Participant>,
+    pub(super) attempts: Attempts,
+    /// That not everybody is played was told.
+    pub(super) is_crowded: bool,
     /// Of everybody who was ever played, up to a bound.
     pub(super) received: BTreeMap<String, Received>,
     /// With the server.
@@ -101,6 +105,8 @@ impl Conduct {
             listening: Listening::default(),
             publication: Publication::default(),
             players: BTreeMap::new(),
+            attempts: Attempts::new(Instant::now()),
+            is_crowded: false,
             others: BTreeMap::new(),
             received: BTreeMap::new(),
             fault: Fault::default(),
@@ -142,7 +148,16 @@ impl Conduct {
 
     fn on_wish(&mut self, wish: Wish) -> Result<(), ConnectError> {
         match wish {
-            Wish::Room(stream, event) => self.on_room(stream, event),
+            Wish::Room(stream, event, heard) => {
+                let is_current = stream == self.listening.number;
+                let done = match is_current {
+                    true => self.on_room(event),
+                    false => Ok(()),
+                };
+                // A stream that has ended does not wait.
+                let _ = heard.send(is_current);
+                done
+            }
             Wish::RoomLost(stream, error) => self.on_room_lost(stream, error),
             Wish::Made(ticket, made) => self.on_made(ticket, made),
             Wish::News(ticket, news) => {
@@ -198,9 +213,12 @@ impl Conduct {
 
     /// Tells whoever embeds the call.
     pub(super) fn tell(&self, event: Event) {
-        let is_frame = matches!(event, Event::Frame(_));
-        if !self.events.tell(event) && is_frame {
-            self.mailbox.frames().drop_one();
+        let bytes = match &event {
+            Event::Frame(played) => Some(played.frame.data.len()),
+            _ => None,
+        };
+        if let (false, Some(bytes)) = (self.events.tell(event), bytes) {
+            self.mailbox.frames().drop_one(bytes);
         }
     }
 

@@ -8,6 +8,7 @@ use super::desk::Desk;
 use super::fault::Fault;
 use super::inbox::{Frames, WAITING_FRAMES};
 use super::outlet::{WAITING_EVENTS, outlet};
+use super::playing::Attempts;
 use crate::event::Event;
 use crate::links::{Board, LinkChange};
 
@@ -46,12 +47,33 @@ fn closing_a_desk_that_hangs_takes_no_longer_than_it_may() {
 #[test]
 fn frames_that_nobody_takes_are_counted_drops_until_there_is_room() {
     let frames = Frames::default();
-    let admitted = (0..WAITING_FRAMES + 10).filter(|_| frames.admit()).count();
-    assert_eq!((admitted, frames.dropped()), (WAITING_FRAMES, 10));
-    frames.release();
-    assert!(frames.admit());
-    assert!(!frames.admit());
+    let admitted = (0..WAITING_FRAMES + 10).filter(|_| frames.admit(1_000));
+    assert_eq!(admitted.count(), WAITING_FRAMES);
+    assert_eq!(frames.dropped(), 10);
+    frames.release(1_000);
+    assert!(frames.admit(1_000));
+    assert!(!frames.admit(1_000));
     assert_eq!(frames.dropped(), 11);
+}
+
+#[test]
+fn large_frames_that_nobody_takes_are_dropped_before_they_are_many() {
+    let frames = Frames::default();
+    let admitted = (0..100).filter(|_| frames.admit(1 << 20)).count();
+    assert_eq!(admitted, 16);
+    frames.drop_one(1 << 20);
+    assert!(frames.admit(1 << 20));
+    assert!(!frames.admit(1));
+}
+
+#[test]
+fn attempts_to_play_have_a_pace() {
+    let start = Instant::now();
+    let mut attempts = Attempts::new(start);
+    let at_once = (0..1_000).filter(|_| attempts.take(start)).count();
+    let each = (1..=100).filter(|n| attempts.take(start + Duration::from_millis(n * 100)));
+    assert_eq!((at_once, each.count()), (256, 100));
+    assert!(!attempts.take(start + Duration::from_millis(10_001)));
 }
 
 #[test]

@@ -71,6 +71,23 @@ fn each_camera_has_a_file_that_is_called_after_it() {
 }
 
 #[test]
+fn participants_without_end_do_not_fill_the_directory() {
+    let directory = tempfile::tempdir().unwrap();
+    let (told, notices) = std::sync::mpsc::channel();
+    let notices_of = Notices::new(move |notice| told.send(notice.to_string()).unwrap());
+    let path = directory.path().join("room.webm");
+    let mut recording = Recording::new(&path, notices_of).unwrap();
+    for number in 0..MAX_FILES + 10 {
+        let id = number.to_string();
+        recording.begin(&participant(&id, &id, &[]));
+        recording.end(&id);
+    }
+    assert_eq!(sizes(directory.path()).len(), MAX_FILES);
+    let told: Vec<String> = notices.try_iter().collect();
+    assert_eq!(told.len(), 1, "{told:?}");
+}
+
+#[test]
 fn pictures_go_to_the_file_of_their_camera_and_sound_to_each() {
     const SOUND: u64 = 4000;
     let directory = tempfile::tempdir().unwrap();
