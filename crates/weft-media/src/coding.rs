@@ -67,6 +67,42 @@ pub enum VideoError {
     /// drop it and ask the sender for a keyframe.
     #[error("{codec} frame not decodable ({1}): a keyframe is needed", codec = .0.encoding())]
     Decode(Codec, String),
+    /// The pictures would take more memory than a decoder may ([`MAX_MACROBLOCKS`]).
+    #[error(
+        "{codec} pictures of {width}x{height} are not decoded: they are larger than 1920x1080 or \
+         need too many references",
+        codec = .codec.encoding()
+    )]
+    TooLarge {
+        /// What they are encoded with.
+        codec: Codec,
+        /// Pixels across, before they are cut.
+        width: u32,
+        /// Pixels down, before they are cut.
+        height: u32,
+    },
+}
+
+/// Largest picture that is decoded, in squares of 16 by 16 pixels: a frame header
+/// of ten octets can ask for a gigabyte. Those of ITU-T H.264 level 4.2 (table A-1,
+/// MaxFS), which has room for 1920x1080 in either direction; a picture takes
+/// 3.3 MB, a decoder some 20 MB.
+pub const MAX_MACROBLOCKS: u32 = 8_704;
+
+/// Refuses pictures of so many macroblocks across and down if they are too large.
+pub(crate) fn check_size(codec: Codec, (across, down): (u32, u32)) -> Result<(), VideoError> {
+    match across.checked_mul(down) {
+        Some(all) if all <= MAX_MACROBLOCKS => Ok(()),
+        _ => Err(too_large(codec, (across, down))),
+    }
+}
+
+pub(crate) fn too_large(codec: Codec, (across, down): (u32, u32)) -> VideoError {
+    VideoError::TooLarge {
+        codec,
+        width: across.saturating_mul(16),
+        height: down.saturating_mul(16),
+    }
 }
 
 pub(crate) fn check_fps(codec: Codec, fps: u32) -> Result<(), VideoError> {

@@ -23,7 +23,7 @@ pub use audio::{
     audio_level,
 };
 pub use camera::{Camera, CameraError, CameraSpec, Captured, Format};
-pub use coding::{EncodedFrame, EncoderConfig, VideoError};
+pub use coding::{EncodedFrame, EncoderConfig, MAX_MACROBLOCKS, VideoError};
 pub use h264::{H264Decoder, H264Encoder};
 pub use picture::Picture;
 pub use recorder::{Recorder, RecorderError, Tracks};

@@ -2,10 +2,19 @@ use openh264::OpenH264API;
 use openh264::decoder::{DecodedYUV, Decoder, DecoderConfig, Flush};
 use openh264::formats::YUVSource;
 use weft_units::Codec;
+use weft_wire::payload::h264::{SequenceParameters, nal_units};
 
 use super::config_error;
 use crate::Picture;
-use crate::coding::VideoError;
+use crate::coding::{VideoError, check_size, too_large};
+
+/// Most macroblocks of all pictures that a decoder keeps for others to refer to:
+/// those of level 4.2 (ITU-T H.264 table A-1, MaxDpbMbs).
+const MAX_REFERENCES: u32 = 34_816;
+/// NAL unit types (ITU-T H.264 table 7-1).
+const SEQUENCE_PARAMETERS: u8 = 7;
+/// Those of layers that no profile of ours has.
+const SUBSET_PARAMETERS: u8 = 15;
 
 /// An H.264 decoder.
 ///
@@ -34,18 +43,45 @@ impl H264Decoder {
     /// has no picture.
     ///
     /// # Errors
-    /// [`VideoError::Decode`] for data that is no H.264 frame or refers to
-    /// what is missing; the decoder stays usable from the next keyframe on.
+    /// [`VideoError::Decode`] for data that is no H.264 frame, refers to what is
+    /// missing or has parameters of no profile that we agree on,
+    /// [`VideoError::TooLarge`] for pictures beyond the bound; the decoder stays usable from the next keyframe on.
     pub fn decode(&mut self, frame: &[u8]) -> Result<Option<Picture>, VideoError> {
         let failed = |reason: String| VideoError::Decode(Codec::H264, reason);
         // OpenH264 would take an empty frame for the end of the stream.
         if frame.is_empty() || i32::try_from(frame.len()).is_err() {
             return Err(failed("empty or too long".to_owned()));
         }
+        check_parameters(frame)?;
         let decoded = self.raw.decode(frame);
         let decoded = decoded.map_err(|error| failed(error.to_string()))?;
         Ok(decoded.as_ref().map(copy_out))
     }
+}
+
+/// Refuses parameter sets by which OpenH264 would take too much memory, and those
+/// that are not understood: it takes the memory when it reads them.
+fn check_parameters(frame: &[u8]) -> Result<(), VideoError> {
+    for unit in nal_units(frame) {
+        let Some(header) = unit.first() else {
+            continue;
+        };
+        let unread = || VideoError::Decode(Codec::H264, "unknown parameters".to_owned());
+        match header & 0x1f {
+            SEQUENCE_PARAMETERS => {
+                let parameters = SequenceParameters::parse(unit).ok_or_else(unread)?;
+                let (across, down) = parameters.macroblocks;
+                check_size(Codec::H264, (across, down))?;
+                let kept = parameters.references.saturating_mul(across * down);
+                if kept > MAX_REFERENCES {
+                    return Err(too_large(Codec::H264, (across, down)));
+                }
+            }
+            SUBSET_PARAMETERS => return Err(unread()),
+            _ => {}
+        }
+    }
+    Ok(())
 }
 
 fn copy_out(decoded: &DecodedYUV<'_>) -> Picture {

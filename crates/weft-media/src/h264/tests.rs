@@ -3,7 +3,9 @@ use weft_wire::payload::h264::{NalHeader, SequenceParameters, nal_units};
 
 use crate::clip::{Clip, ClipConfig};
 use crate::metrics::psnr;
-use crate::{EncodedFrame, EncoderConfig, Keyframe, Picture, VideoDecoder, VideoEncoder};
+use crate::{
+    EncodedFrame, EncoderConfig, Keyframe, Picture, VideoDecoder, VideoEncoder, VideoError,
+};
 
 const FPS: u32 = 30;
 
@@ -184,4 +186,69 @@ fn what_cannot_be_encoded_is_an_error_with_its_value() {
         let error = VideoEncoder::new(Codec::H264, config).err().unwrap();
         assert!(error.to_string().contains(value), "{error}");
     }
+}
+
+/// A sequence parameter set of the baseline profile for so many macroblocks, with so
+/// many references, cut to 16 by 16 pixels.
+fn parameters(across: u32, down: u32, references: u32) -> Vec<u8> {
+    let mut bits: Vec<bool> = Vec::new();
+    let mut put = |count: u32, value: u32| {
+        bits.extend((0..count).rev().map(|bit| value >> bit & 1 == 1));
+    };
+    put(24, 0x42_c0_2a);
+    // As `ue(v)`: as many zeros in front as bits follow the first one.
+    for value in [0, 0, 2, references] {
+        put(2 * (value + 1_u32).ilog2() + 1, value + 1);
+    }
+    put(1, 0);
+    for value in [across - 1, down - 1] {
+        put(2 * (value + 1).ilog2() + 1, value + 1);
+    }
+    put(3, 0b111);
+    for value in [0, across * 8 - 8, 0, down * 8 - 8] {
+        put(2 * (value + 1).ilog2() + 1, value + 1);
+    }
+    put(2, 0b01);
+    let mut unit = vec![0, 0, 0, 1, 0x67];
+    let mut zeros = 0;
+    for octet in bits.chunks(8) {
+        let octet = (0..8).fold(0, |all, n| all << 1 | u8::from(octet.get(n) == Some(&true)));
+        if zeros >= 2 && octet <= 3 {
+            unit.push(3);
+            zeros = 0;
+        }
+        unit.push(octet);
+        zeros = if octet == 0 { zeros + 1 } else { 0 };
+    }
+    unit
+}
+
+#[test]
+fn parameters_beyond_the_bound_are_refused_before_they_take_memory() {
+    let refused = |unit: &[u8]| match decoder().decode(unit) {
+        Err(VideoError::TooLarge { width, height, .. }) => Some((width, height)),
+        _ => None,
+    };
+    for (across, down, references) in [(1024, 1024, 1), (121, 72, 1), (120, 68, 5), (40, 23, 1000)]
+    {
+        let unit = parameters(across, down, references);
+        assert_eq!(
+            SequenceParameters::parse(&unit[4..]).map(|s| s.width),
+            Some(16)
+        );
+        assert_eq!(refused(&unit), Some((across * 16, down * 16)));
+    }
+    for (across, down, references) in [(120, 68, 4), (68, 120, 1), (40, 23, 16)] {
+        assert_eq!(refused(&parameters(across, down, references)), None);
+    }
+    // Those of layers are read by OpenH264, too.
+    let mut layered = parameters(1024, 1024, 1);
+    layered[4] = 0x6f;
+    let mut decoder = decoder();
+    assert!(matches!(
+        decoder.decode(&layered),
+        Err(VideoError::Decode(..))
+    ));
+    let frame = encode(&mut encoder(600), &pictures(1), 0).remove(0);
+    assert!(decoder.decode(&frame.data).unwrap().is_some());
 }

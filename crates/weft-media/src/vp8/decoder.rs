@@ -1,8 +1,11 @@
 use std::os::raw::c_void;
 
+use weft_units::Codec;
+use weft_wire::payload::vp8;
+
 use super::{config_error, decode_error, ffi, message};
 use crate::Picture;
-use crate::coding::VideoError;
+use crate::coding::{VideoError, check_size};
 
 /// A VP8 decoder.
 ///
@@ -34,12 +37,17 @@ impl Vp8Decoder {
     ///
     /// # Errors
     /// [`VideoError::Decode`] for data that is no VP8 frame or refers to what
-    /// is missing; the decoder stays usable from the next keyframe on.
+    /// is missing, [`VideoError::TooLarge`] for a keyframe of pictures beyond the
+    /// bound; the decoder stays usable from the next keyframe on.
     pub fn decode(&mut self, frame: &[u8]) -> Result<Option<Picture>, VideoError> {
         // libvpx would take an empty frame for a lost one and invent a picture.
         let Some(len) = u32::try_from(frame.len()).ok().filter(|len| *len > 0) else {
             return Err(decode_error("empty".into()));
         };
+        if let Some((width, height)) = vp8::dimensions(frame) {
+            let blocks = |side: u16| u32::from(side).div_ceil(16);
+            check_size(Codec::Vp8, (blocks(width), blocks(height)))?;
+        }
         let mut out = ffi::Decoded {
             planes: [std::ptr::null(); 3],
             strides: [0; 3],

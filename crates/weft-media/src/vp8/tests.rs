@@ -200,6 +200,35 @@ fn timestamps_may_wrap() {
 }
 
 #[test]
+fn a_picture_beyond_the_bound_is_refused_before_it_takes_memory() {
+    let mut encoder = Vp8Encoder::new(config(600, 1)).unwrap();
+    let frame = encode(&mut encoder, &pictures(1), 0).remove(0).data;
+    let mut decoder = Vp8Decoder::new().unwrap();
+    let sized = |width: u16, height: u16| {
+        let mut frame = frame.clone();
+        frame[6..8].copy_from_slice(&width.to_le_bytes());
+        frame[8..10].copy_from_slice(&height.to_le_bytes());
+        frame
+    };
+    // The two bits above a side ask for upscaling and change nothing here.
+    for (width, height) in [
+        (16_383, 16_383),
+        (0xffff, 0xffff),
+        (1_936, 1_152),
+        (16, 16_383),
+    ] {
+        let error = decoder.decode(&sized(width, height)).err().unwrap();
+        let is_large = matches!(error, VideoError::TooLarge { .. });
+        assert_eq!(is_large, (width, height) != (16, 16_383), "{error}");
+    }
+    for (width, height) in [(1_920, 1_080), (1_080, 1_920)] {
+        let decoded = decoder.decode(&sized(width, height));
+        assert!(!matches!(decoded, Err(VideoError::TooLarge { .. })));
+    }
+    assert!(decoder.decode(&frame).unwrap().is_some());
+}
+
+#[test]
 fn bad_input_is_an_error_with_a_reason() {
     let mut decoder = Vp8Decoder::new().unwrap();
     for bytes in [&[][..], &[0xff; 3], &[1; 200]] {

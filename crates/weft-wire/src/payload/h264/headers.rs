@@ -18,6 +18,11 @@ pub struct SequenceParameters {
     pub width: u32,
     /// Of the pictures, in pixels.
     pub height: u32,
+    /// Squares of 16 pixels across a picture and down, before it is cut to its
+    /// size: what a decoder keeps.
+    pub macroblocks: (u32, u32),
+    /// Pictures that a decoder keeps at most, for others to refer to.
+    pub references: u32,
     frame_number_bits: u32,
     /// Bits of the picture order count, if slices have it.
     order_bits: Option<u32>,
@@ -65,7 +70,7 @@ impl SequenceParameters {
             2 => None,
             _ => return None,
         };
-        bits.unsigned()?; // reference frames
+        let references = bits.unsigned()?;
         bits.take(1)?; // gaps in frame numbers
         let (across, down) = (bits.unsigned()? + 1, bits.unsigned()? + 1);
         let frames_only = bits.flag()?;
@@ -85,12 +90,12 @@ impl SequenceParameters {
             let whole = u64::from(blocks) * 16;
             u32::try_from(whole.checked_sub(2 * cut)?).ok()
         };
+        let rows = down.checked_mul(fields)?;
         Some(SequenceParameters {
+            macroblocks: (across, rows),
+            references,
             width: side(across, left + right)?,
-            height: side(
-                down.checked_mul(fields)?,
-                (top + bottom) * u64::from(fields),
-            )?,
+            height: side(rows, (top + bottom) * u64::from(fields))?,
             frame_number_bits,
             order_bits,
             frames_only,
