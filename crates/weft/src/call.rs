@@ -69,6 +69,7 @@ pub fn run(args: CallArgs) -> Result<(), Failure> {
     }
     let (stop, stopped) = channel();
     interrupt::on_ctrl_c(move || {
+        interrupt::end_after(Duration::ZERO, 0);
         let _ = stop.send(());
     });
     let end = send

@@ -15,7 +15,7 @@ use weft_media::{EncoderConfig, Keyframe, MicrophoneSpec, VideoEncoder};
 use weft_net::{Binding, Link, LinkChoice, Target};
 use weft_units::{Codec, MediaKind, Rate};
 
-use crate::exit::{Failure, say};
+use crate::exit::{Failure, say, say_json};
 
 #[derive(Debug, Args)]
 pub struct DoctorArgs {
@@ -101,7 +101,7 @@ pub fn run(args: &DoctorArgs) -> Result<(), Failure> {
     findings.push(tcp());
     let unusable = findings.iter().filter(|f| f.state == State::No).count();
     match args.json {
-        true => say(json!({ "version": weft_lab::VERSION, "findings": findings }))?,
+        true => say_json(json!({ "version": weft_lab::VERSION, "findings": findings }))?,
         false => findings.iter().try_for_each(tell)?,
     }
     if unusable > 0 {

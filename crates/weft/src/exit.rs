@@ -10,6 +10,7 @@ use weft_endpoint::signalling::with_remedy;
 use weft_endpoint::{Blame, Notices, RecordingError, StartError};
 use weft_lab::engine::EngineError;
 use weft_server::ServerError;
+use weft_units::{is_printable, printable};
 
 use crate::options;
 
@@ -38,11 +39,21 @@ pub enum Failure {
     },
 }
 
-/// Writes a line to standard output. A reader that has seen enough (`| head`)
-/// is no failure.
-pub fn say(line: impl Display) -> Result<(), Failure> {
+/// Writes a text to standard output, a line at least. What others said cannot
+/// tell the terminal anything ([`printable`]). A reader that has seen enough
+/// (`| head`) is no failure.
+pub fn say(text: impl Display) -> Result<(), Failure> {
+    write_out(&lines_of(&text.to_string()))
+}
+
+/// Writes JSON to standard output, likewise.
+pub fn say_json(json: impl Display) -> Result<(), Failure> {
+    write_out(&json_for_terminals(&json.to_string()))
+}
+
+fn write_out(text: &str) -> Result<(), Failure> {
     let mut out = stdout().lock();
-    let written = writeln!(out, "{line}").and_then(|()| out.flush());
+    let written = writeln!(out, "{text}").and_then(|()| out.flush());
     match written {
         Err(error) if error.kind() != ErrorKind::BrokenPipe => {
             Err(Failure::Run(format!("standard output: {error}")))
@@ -51,8 +62,30 @@ pub fn say(line: impl Display) -> Result<(), Failure> {
     }
 }
 
-/// Writes a line to standard error, as `eprintln!` does, which panics where
-/// nobody takes it any more: a call outlives the terminal it was started in.
+/// Lines of ours may be several; texts of others come without ends of lines.
+fn lines_of(text: &str) -> String {
+    let lines: Vec<String> = text.split('\n').map(|l| printable(l).to_string()).collect();
+    lines.join("\n")
+}
+
+/// The same JSON, with escapes for what a terminal would not print.
+pub fn json_for_terminals(json: &str) -> String {
+    let mut text = String::with_capacity(json.len());
+    for character in json.chars() {
+        if is_printable(character) || character == '\n' {
+            text.push(character);
+        } else {
+            for unit in character.encode_utf16(&mut [0; 2]) {
+                text.push_str(&format!("\\u{unit:04x}"));
+            }
+        }
+    }
+    text
+}
+
+/// Writes a text to standard error, as `eprintln!` does, which panics where
+/// nobody takes it any more: a call outlives the terminal it was started in. What
+/// others said cannot tell the terminal anything ([`printable`](weft_units::printable)).
 macro_rules! complain {
     ($($words:tt)*) => {
         $crate::exit::write_complaint(format_args!($($words)*))
@@ -66,7 +99,7 @@ pub fn notices() -> Notices {
 
 pub fn write_complaint(line: std::fmt::Arguments<'_>) {
     // There is nobody to tell that nobody listens.
-    let _ = writeln!(stderr(), "{line}");
+    let _ = writeln!(stderr(), "{}", lines_of(&line.to_string()));
 }
 
 impl From<ServerError> for Failure {
@@ -150,5 +183,28 @@ impl Failure {
                 u8::try_from(code).unwrap_or(1)
             }
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn text_and_json_of_others_tell_a_terminal_nothing() {
+        assert_eq!(
+            lines_of("a\u{1b}[2J\nb\u{202e}é"),
+            "a\\u{1b}[2J\nb\\u{202e}é"
+        );
+        let value = serde_json::json!({ "a": "\u{1b}\u{9b}2J\u{202e}\u{e0041}é\n" });
+        let printed = json_for_terminals(&format!("{value:#}"));
+        assert!(
+            printed.contains(r"\u001b\u009b2J\u202e\udb40\udc41é\n"),
+            "{printed}"
+        );
+        assert_eq!(
+            serde_json::from_str::<serde_json::Value>(&printed).ok(),
+            Some(value)
+        );
     }
 }

@@ -2,6 +2,8 @@
 
 use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
 use std::sync::{Arc, Mutex};
+use std::thread;
+use std::time::Duration;
 
 use libc::{SIGHUP, SIGINT, SIGTERM, c_int};
 
@@ -30,6 +32,19 @@ pub fn on_ctrl_c(handler: impl FnMut() + Send + 'static) {
                 handler();
             }
         });
+    });
+}
+
+/// Longest time from the request to end until the process ends. Chosen by us.
+const TO_END: Duration = Duration::from_millis(900);
+
+/// Ends the process with this status after `delay` and what ending takes, if it
+/// has not ended by itself: a server that hangs, a disk or a terminal that takes
+/// nothing cannot keep it.
+pub fn end_after(delay: Duration, status: i32) {
+    thread::spawn(move || {
+        thread::sleep(delay + TO_END);
+        std::process::exit(status);
     });
 }
 

@@ -40,8 +40,17 @@ pub fn run(args: JoinArgs) -> Result<(), Failure> {
         stats.watch(call.clock());
     }
     let stopper = call.stopper();
-    interrupt::on_ctrl_c(move || stopper.stop());
-    outlets.follow(&call, args.send.seconds.map(Duration::from_secs));
+    // Only a recording is not whole without its end.
+    let late = i32::from(args.record.is_some());
+    interrupt::on_ctrl_c(move || {
+        interrupt::end_after(Duration::ZERO, late);
+        stopper.stop();
+    });
+    let limit = args.send.seconds.map(Duration::from_secs);
+    if let Some(limit) = limit {
+        interrupt::end_after(limit, late);
+    }
+    outlets.follow(&call, limit);
     let ended = call.leave().map_err(Failure::from);
     ended.and(outlets.finish())
 }
@@ -130,12 +139,10 @@ impl Outlets {
         if let Some(recording) = &mut self.recording {
             recording.on_event(event);
         }
+        if let Some(stats) = &mut self.stats {
+            stats.on_event(event);
+        }
         match event {
-            Event::Frame(played) => {
-                if let Some(stats) = &mut self.stats {
-                    stats.on_frame(played);
-                }
-            }
             Event::Joined { .. } if !self.publishes => complain!(
                 "weft: connected as `{}`, receives only; --camera and --mic publish",
                 self.name

@@ -1,7 +1,6 @@
 //! Figures for the statistics file.
 
 use std::collections::BTreeMap;
-use std::collections::btree_map::Entry;
 use std::fs::File;
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
@@ -19,7 +18,7 @@ use weft_endpoint::caller::{PeerReport, Track};
 use weft_endpoint::links::LinkFigures;
 use weft_endpoint::sources::video::CameraReport;
 use weft_endpoint::watch::Watcher;
-use weft_endpoint::{PlayedFrame, Received, ReceivedCamera, Statistics};
+use weft_endpoint::{Event, PlayedFrame, Received, ReceivedCamera, Statistics};
 
 /// What its owner wants of a link, and what is left of its budget.
 fn policy(link: &LinkFigures) -> Value {
@@ -71,12 +70,19 @@ struct Watching {
     judge: Option<Arc<Brisque>>,
 }
 
-/// A camera whose pictures are decoded.
+/// A camera whose pictures are decoded, or were.
+#[derive(Default)]
 struct Watched {
-    watcher: Watcher,
+    /// None when its participant is not received any more.
+    watcher: Option<Watcher>,
     shown: usize,
+    undecodable: u64,
     height: Option<usize>,
 }
+
+/// Cameras that are decoded at once: two rooms' worth of what a machine of eight cores
+/// can decode. Chosen by us.
+const MAX_WATCHED: usize = 32;
 
 impl StatsFile {
     pub fn create(path: &Path) -> Result<StatsFile, Failure> {
@@ -103,28 +109,43 @@ impl StatsFile {
         self.watching = Some(Watching { clock, judge });
     }
 
+    /// Has pictures decoded, if they are wanted.
+    pub fn on_event(&mut self, event: &Event) {
+        match event {
+            Event::Frame(played) => self.on_frame(played),
+            Event::PlayingEnded { id } => self.on_playing_ended(id),
+            _ => {}
+        }
+    }
+
     /// Has the frame decoded, if pictures are. Without a decoder there is
     /// nothing to tell.
-    pub fn on_frame(&mut self, played: &PlayedFrame) {
+    fn on_frame(&mut self, played: &PlayedFrame) {
         let (Some(watching), Track::Camera(place)) = (&self.watching, played.track) else {
             return;
         };
-        let watched = match self.watched.entry((played.from.clone(), place)) {
-            Entry::Occupied(entry) => entry.into_mut(),
-            Entry::Vacant(entry) => {
-                let Watching { clock, judge } = watching;
-                let watcher = Watcher::start(*clock, played.frame.codec, judge.clone());
-                let Ok(watcher) = watcher else {
-                    return;
-                };
-                entry.insert(Watched {
-                    watcher,
-                    shown: 0,
-                    height: None,
-                })
-            }
-        };
-        watched.watcher.show(played.frame.clone());
+        let at_once = self
+            .watched
+            .values()
+            .filter(|w| w.watcher.is_some())
+            .count();
+        let entry = self.watched.entry((played.from.clone(), place));
+        let watched = entry.or_default();
+        if watched.watcher.is_none() && at_once < MAX_WATCHED {
+            let Watching { clock, judge } = watching;
+            watched.watcher = Watcher::start(*clock, played.frame.codec, judge.clone()).ok();
+        }
+        if let Some(watcher) = &watched.watcher {
+            watcher.show(played.frame.clone());
+        }
+    }
+
+    /// Keeps what was seen of them.
+    fn on_playing_ended(&mut self, id: &str) {
+        for (_, watched) in self.watched.iter_mut().filter(|((from, _), _)| from == id) {
+            watched.undecodable = watched.undecodable();
+            watched.shown += watched.watcher.take().map_or(0, |w| w.take().len());
+        }
     }
 
     /// The call matters more than its figures: where they cannot be written
@@ -133,6 +154,8 @@ impl StatsFile {
         if self.failed.is_some() {
             return;
         }
+        self.watched
+            .retain(|(id, _), _| figures.received.contains_key(id));
         let received = figures.received.iter();
         let received: BTreeMap<&String, Value> = received
             .map(|(id, received)| (id, self.received(id, received)))
@@ -199,18 +222,25 @@ fn camera(received: &ReceivedCamera) -> Value {
 }
 
 impl Watched {
+    fn undecodable(&self) -> u64 {
+        let now = self.watcher.as_ref().map(|w| w.look(|s| s.undecodable));
+        self.undecodable + now.unwrap_or_default()
+    }
+
     fn figures(&mut self) -> Value {
-        let new = self.watcher.take();
+        let watcher = self.watcher.as_ref();
+        let new = watcher.map(Watcher::take).unwrap_or_default();
+        let scores = watcher.map(Watcher::take_scores).unwrap_or_default();
         self.shown += new.len();
         self.height = new.last().map(|sight| sight.height).or(self.height);
         let latencies = new.iter().filter_map(|sight| sight.latency);
         let latencies = latencies.map(|latency| round(latency.as_millis_f64()));
         json!({
             "shown": self.shown,
-            "undecodable": self.watcher.look(|sights| sights.undecodable),
+            "undecodable": self.undecodable(),
             "height": self.height,
             "latencies_ms": latencies.collect::<Vec<f64>>(),
-            "brisque": self.watcher.take_scores().into_iter().map(round).collect::<Vec<f64>>(),
+            "brisque": scores.into_iter().map(round).collect::<Vec<f64>>(),
         })
     }
 }

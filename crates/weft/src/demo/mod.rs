@@ -23,7 +23,7 @@ use weft_net::Clock;
 use weft_server::{Server, ServerConfig};
 
 use crate::cli::DemoArgs;
-use crate::exit::{self, Failure, say};
+use crate::exit::{self, Failure, say, say_json};
 use crate::interrupt;
 use crate::options;
 use crate::state::state_folder;
@@ -95,7 +95,7 @@ pub fn run(args: DemoArgs) -> Result<(), Failure> {
                 path.display()
             ))
         })?,
-        _ if args.headless => say(format_args!("{result:#}"))?,
+        _ if args.headless => say_json(format_args!("{result:#}"))?,
         _ => {}
     }
     Ok(())

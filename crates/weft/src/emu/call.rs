@@ -15,7 +15,7 @@ use weft_media::{Camera, CameraError, CameraSpec, Captured, Format, Pace, stamp}
 use weft_net::Clock;
 use weft_session::PathState;
 
-use crate::exit::{self, Failure, say};
+use crate::exit::{self, Failure, say_json};
 use crate::sending::MediaArgs;
 
 /// The one that it calls.
@@ -38,10 +38,10 @@ pub fn call(args: &MediaArgs) -> Result<(), Failure> {
     };
     let direct = Direct::start(config, None, exit::notices(), hear)?;
     let version = format!("weft {}", weft_lab::VERSION);
-    say(json!({ "about": { "client": "weft-call", "version": version, "role": "caller" } }))?;
-    say(json!({ "ready": true }))?;
+    say_json(json!({ "about": { "client": "weft-call", "version": version, "role": "caller" } }))?;
+    say_json(json!({ "ready": true }))?;
     let sdp = direct.offer(OTHER).map_err(Failure::run)?;
-    say(json!({ "signal": { "type": "offer", "sdp": sdp } }))?;
+    say_json(json!({ "signal": { "type": "offer", "sdp": sdp } }))?;
     let lines = lines();
     let answer = loop {
         let Ok(line) = lines.recv() else {
@@ -72,10 +72,10 @@ fn follow(
             match event {
                 DirectEvent::Connected { .. } => {
                     connected = true;
-                    say(json!({ "state": "connected" }))?;
+                    say_json(json!({ "state": "connected" }))?;
                 }
                 DirectEvent::Ended { reason, .. } => {
-                    say(json!({ "state": "failed", "reason": reason }))?;
+                    say_json(json!({ "state": "failed", "reason": reason }))?;
                 }
                 _ => {}
             }
@@ -89,7 +89,7 @@ fn follow(
         let taken = std::mem::take(&mut *filmed.lock().expect(UNPOISONED));
         let figures = direct.statistics().filter(|_| connected);
         if let Some(figures) = figures {
-            say(json!({ "sample": sample(&figures, &taken, &mut shortage) }))?;
+            say_json(json!({ "sample": sample(&figures, &taken, &mut shortage) }))?;
         }
     }
 }

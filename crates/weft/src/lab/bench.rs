@@ -8,7 +8,7 @@ use serde::Serialize;
 use weft_sim::{Observer, WORKLOADS, run};
 
 use super::args::BenchArgs;
-use crate::exit::{Failure, say};
+use crate::exit::{Failure, say, say_json};
 
 /// How long each workload is run, in real time; chosen by us: beyond it the
 /// figure changes by less than 2 %.
@@ -54,7 +54,7 @@ pub fn bench(args: &BenchArgs) -> Result<(), Failure> {
         speeds.insert(workload.name, speed);
     }
     if args.json {
-        say(serde_json::to_string_pretty(&speeds).map_err(Failure::run)?)?;
+        say_json(serde_json::to_string_pretty(&speeds).map_err(Failure::run)?)?;
     }
     Ok(())
 }

@@ -14,7 +14,7 @@ use weft_lab::output::{self, Folder};
 use super::args::Common;
 use super::said::{not_run, tell, verdict};
 use super::work::{Work, folder, forget};
-use crate::exit::{Failure, say};
+use crate::exit::{Failure, say, say_json};
 
 /// Beside the folders of both engines.
 pub const DISAGREEMENTS: &str = "disagreements.json";
@@ -81,7 +81,7 @@ fn one(
             parse(&sim).map_err(Failure::run)?,
             parse(&emu).map_err(Failure::run)?,
         );
-        say(serde_json::json!({ "sim": sim, "emu": emu, "disagreements": found }))?;
+        say_json(serde_json::json!({ "sim": sim, "emu": emu, "disagreements": found }))?;
     } else {
         tell(&real, common, emu.out.as_ref())?;
         say(printed(&found).trim_end())?;

@@ -15,7 +15,7 @@ use super::args::{Common, CompareArgs, RunArgs};
 use super::said::{not_run, tell, verdict};
 use super::work::{Work, folder, forget, shell};
 use super::{both, campaign};
-use crate::exit::{Failure, say};
+use crate::exit::{Failure, say_json};
 use crate::interrupt;
 
 pub fn run(args: &RunArgs) -> Result<(), Failure> {
@@ -235,9 +235,9 @@ fn all(
     forget(&ended, stop)?;
     match (common.json, &summaries[..]) {
         (false, _) => {}
-        (true, [one]) => say(one.trim_end())?,
+        (true, [one]) => say_json(one.trim_end())?,
         // One text that any parser takes.
-        (true, many) => say(format_args!("[{}]", many.join(",")))?,
+        (true, many) => say_json(format_args!("[{}]", many.join(",")))?,
     }
     if bad.is_empty() {
         Ok(())

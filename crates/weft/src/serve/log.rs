@@ -4,6 +4,9 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use serde::Serialize;
 use weft_server::{Happened, Level, Log};
+use weft_units::printable;
+
+use crate::exit::json_for_terminals;
 
 use super::args::{LogArgs, LogFormat, LogLevel};
 
@@ -48,22 +51,10 @@ fn line(format: LogFormat, happened: &Happened, now: SystemTime) -> String {
         happened,
     };
     match (format, serde_json::to_string(&line)) {
-        (LogFormat::Json, Ok(json)) => json,
-        _ => format!("weft: {}", on_one_line(&happened.to_string())),
+        (LogFormat::Json, Ok(json)) => json_for_terminals(&json),
+        // What others said stands in it: it cannot begin a line of its own.
+        _ => format!("weft: {}", printable(&happened.to_string())),
     }
-}
-
-/// What others said stands in it: it is not to begin a line of its own, nor to
-/// tell a terminal what to do.
-fn on_one_line(text: &str) -> String {
-    let mut line = String::new();
-    for c in text.chars() {
-        match c {
-            '\'' | '"' | '\\' => line.push(c),
-            other => line.extend(other.escape_debug()),
-        }
-    }
-    line
 }
 
 #[cfg(test)]

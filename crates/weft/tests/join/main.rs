@@ -1,6 +1,7 @@
 //! `weft join` as a program: against servers that do not do what they should.
 
 mod fixture;
+mod hostile;
 mod links;
 mod policies;
 mod restart;
