@@ -3,9 +3,12 @@ use std::net::SocketAddr;
 
 use weft_ice::{Event as IceEvent, LocalAddress};
 use weft_secure::{Association, DropReason, Received};
-use weft_session::{Frame, Input, Output as SessionOutput, Protocol, Session, Transmit};
+use weft_session::{
+    Frame, Input, Output as SessionOutput, Protocol, Repeat, RepeatStore, Retention, Session,
+    Transmit,
+};
 use weft_units::{Deadline, Duration, Ecn, Instant, PathId, StreamId};
-use weft_wire::rtp::ForwardedPacket;
+use weft_wire::rtp::{self, ForwardedPacket};
 
 use crate::stream::NegotiatedStream;
 
@@ -58,6 +61,8 @@ pub struct Peer {
     /// Of the streams that the offerer gave one.
     pub(crate) titles: BTreeMap<StreamId, String>,
     connected: bool,
+    /// Protected packets that may have to be sent again as they are.
+    sent: RepeatStore,
     /// Datagrams that were of no use, but for reports that came twice.
     useless: u64,
     #[cfg(test)]
@@ -74,6 +79,7 @@ impl Peer {
             streams: Vec::new(),
             titles: BTreeMap::new(),
             connected: false,
+            sent: RepeatStore::default(),
             useless: 0,
             #[cfg(test)]
             broken: false,
@@ -329,7 +335,8 @@ impl Peer {
             while let Some(output) = self.session.poll_output() {
                 progressed = true;
                 match output {
-                    SessionOutput::Transmit(transmit) => self.transmit(transmit),
+                    SessionOutput::Transmit(transmit) => self.transmit(now, transmit),
+                    SessionOutput::Repeat(repeat) => self.repeat(repeat),
                     SessionOutput::SuspectPath(path) => self.association.suspect(now, path),
                     SessionOutput::Event(event) => {
                         self.outputs.push_back(Output::Event(Event::Session(event)));
@@ -389,13 +396,14 @@ impl Peer {
     }
 
     /// Protects once, sends on the path and its copies.
-    fn transmit(&mut self, transmit: Transmit) {
+    fn transmit(&mut self, now: Instant, transmit: Transmit) {
         let Transmit {
             path,
             ecn,
             copies,
             mut packet,
             protocol,
+            retention,
         } = transmit;
         let protected = match protocol {
             Protocol::Rtp => self.association.protect_rtp(&mut packet),
@@ -404,6 +412,12 @@ impl Peer {
         if protected.is_err() {
             // Not connected yet or an index used up: counted by the association.
             return;
+        }
+        if retention == Retention::Repeatable
+            && let Ok(header) = rtp::peek(&packet)
+        {
+            let (ssrc, sequence) = (header.ssrc, header.sequence);
+            self.sent.insert(now, ssrc, sequence, &packet);
         }
         let Some((last, others)) = copies.split_last() else {
             self.push_on(path, ecn, packet);
@@ -414,6 +428,18 @@ impl Peer {
             self.push_on(*copy, Ecn::NotEct, packet.clone());
         }
         self.push_on(*last, Ecn::NotEct, packet);
+    }
+
+    /// Sends protected bytes once more; what is too old is not there any more.
+    fn repeat(&mut self, repeat: Repeat) {
+        let Some(packet) = self.sent.get(repeat.ssrc, repeat.sequence) else {
+            return;
+        };
+        let packet = packet.to_vec();
+        for copy in &repeat.copies {
+            self.push_on(*copy, Ecn::NotEct, packet.clone());
+        }
+        self.push_on(repeat.path, Ecn::NotEct, packet);
     }
 
     fn push_on(&mut self, path: PathId, ecn: Ecn, datagram: Vec<u8>) {

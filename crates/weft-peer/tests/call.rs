@@ -4,6 +4,7 @@
 mod common;
 mod interop;
 mod outage;
+mod repeats;
 mod wires;
 mod world;
 

@@ -5,6 +5,7 @@ use weft_units::{Bytes, Codec, Duration, Rate, Ssrc};
 use weft_wire::rtp::{ExtensionMap, Mid};
 
 use crate::ablation::Ablation;
+use crate::event::Retention;
 use crate::preference::Preference;
 use crate::protection::ProtectionKind;
 use crate::receive::Delivery;
@@ -190,11 +191,10 @@ impl FromStr for Reporting {
 pub struct SendStreamConfig {
     /// SSRC of the media packets.
     pub ssrc: Ssrc,
-    /// SSRC and payload type of retransmissions (RFC 4588). Without it nothing
-    /// is sent again.
-    pub rtx: Option<(Ssrc, u8)>,
-    /// SSRC and payload type of repair packets (RFC 8627). Without it, without
-    /// `rtx`, or without feedback on each packet, there are none.
+    /// How lost packets are sent again.
+    pub retransmission: Retransmission,
+    /// SSRC and payload type of repair packets (RFC 8627). Without it, or
+    /// without feedback on each packet, there are none.
     pub fec: Option<(Ssrc, u8)>,
     /// Payload type of the media packets.
     pub payload_type: u8,
@@ -204,6 +204,34 @@ pub struct SendStreamConfig {
     pub mid: Option<Mid>,
     /// What the peer tells of this stream's packets.
     pub feedback: Feedback,
+}
+
+/// How a stream's lost packets are sent again.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Retransmission {
+    /// The peer never asks (no `nack`): they are not sent again.
+    None,
+    /// The peer asks (`nack`), but knows no RTX: the bytes that were lost go
+    /// out once more, as [`Output::Repeat`](crate::Output::Repeat).
+    SamePacket,
+    /// Under an SSRC and with a payload type of their own (RTX, RFC 4588).
+    Rtx(Ssrc, u8),
+}
+
+impl Retransmission {
+    pub(crate) fn rtx(self) -> Option<(Ssrc, u8)> {
+        match self {
+            Retransmission::Rtx(ssrc, payload_type) => Some((ssrc, payload_type)),
+            Retransmission::None | Retransmission::SamePacket => None,
+        }
+    }
+
+    pub(crate) fn retention(self) -> Retention {
+        match self {
+            Retransmission::SamePacket => Retention::Repeatable,
+            Retransmission::None | Retransmission::Rtx(..) => Retention::None,
+        }
+    }
 }
 
 /// What a peer tells of a stream's packets: negotiated for each media section.

@@ -1,4 +1,4 @@
-use weft_units::{AudioLevel, Ecn, Instant, PathId, Rate, StreamId};
+use weft_units::{AudioLevel, Ecn, Instant, PathId, Rate, Ssrc, StreamId};
 use weft_wire::rtp::MediaPacket;
 
 use crate::path::PathState;
@@ -61,6 +61,8 @@ pub enum Input<'a> {
 pub enum Output {
     /// Send this packet.
     Transmit(Transmit),
+    /// Send a packet again that went out before.
+    Repeat(Repeat),
     /// Silence on this path: have the association check all of them.
     SuspectPath(PathId),
     /// Something that the application may want to know.
@@ -81,6 +83,32 @@ pub struct Transmit {
     pub packet: Vec<u8>,
     /// Which of the two.
     pub protocol: Protocol,
+    /// Whether it may be asked for again.
+    pub retention: Retention,
+}
+
+/// How long a packet that was sent is needed.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Retention {
+    /// Not at all.
+    None,
+    /// The protected bytes go into a [`RepeatStore`](crate::RepeatStore).
+    Repeatable,
+}
+
+/// Bytes to send again as they were protected the first time: a second
+/// encryption under one number would give the key stream away (RFC 7714
+/// section 8.1).
+#[derive(Clone, Debug)]
+pub struct Repeat {
+    /// The stream's source.
+    pub ssrc: Ssrc,
+    /// RTP sequence number.
+    pub sequence: u16,
+    /// The path to send it on.
+    pub path: PathId,
+    /// Paths that get it as well.
+    pub copies: Vec<PathId>,
 }
 
 /// RTP or RTCP: they are protected differently.

@@ -5,7 +5,7 @@ use weft_units::{Codec, Duration, Ecn, Instant, PathId, Rate, Rng, Ssrc, StreamI
 use weft_wire::rtp::{ExtensionMap, Extensions, Header, PathExtension};
 
 use crate::{
-    Config, Delivery, Feedback, Frame, Input, Naming, Output, ReceiveStreamConfig,
+    Config, Delivery, Feedback, Frame, Input, Naming, Output, ReceiveStreamConfig, Retransmission,
     SendStreamConfig, Session,
 };
 
@@ -80,7 +80,7 @@ impl Call {
         });
         let ours = session.add_send_stream(SendStreamConfig {
             ssrc: OURS,
-            rtx: Some((Ssrc(201), 97)),
+            retransmission: Retransmission::Rtx(Ssrc(201), 97),
             fec: Some((Ssrc(202), 98)),
             payload_type: 96,
             codec,

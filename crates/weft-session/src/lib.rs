@@ -25,10 +25,10 @@ mod stats;
 
 pub use ablation::{Ablation, UnknownAblation};
 pub use config::{
-    Config, Feedback, Level, Naming, ReceiveStreamConfig, Reporting, SendStreamConfig,
-    UnknownLevel, UnknownReporting,
+    Config, Feedback, Level, Naming, ReceiveStreamConfig, Reporting, Retransmission,
+    SendStreamConfig, UnknownLevel, UnknownReporting,
 };
-pub use event::{Event, Frame, Input, Output, Protocol, Transmit};
+pub use event::{Event, Frame, Input, Output, Protocol, Repeat, Retention, Transmit};
 pub use path::{EcnState, PathQualityStats, PathState};
 pub use preference::{Preference, UnknownPreference};
 pub use protection::ProtectionKind;
@@ -36,6 +36,7 @@ pub use receive::{Delivery, ProtectionCounters, ReceivedFrame, ReceiverStats};
 pub use schedule::{
     Metering, PathMode, PathUse, Policy, PolicyError, SchedulerKind, Standing, Weight,
 };
+pub use send::RepeatStore;
 pub use session::{Error, Session};
 pub use stats::{Drops, PathStats, SenderStats, Stats};
 pub use weft_cc::ControllerKind;

@@ -3,7 +3,7 @@
 
 use weft_session::{
     Config, Delivery, Feedback, Frame, Input, Naming, Output, Protocol, ReceiveStreamConfig,
-    SendStreamConfig, Session,
+    Retransmission, SendStreamConfig, Session,
 };
 use weft_testing::allocation::{Counting, measure, tally};
 use weft_units::{Codec, Duration, Ecn, Instant, PathId, Rate, Rng, Ssrc};
@@ -320,7 +320,7 @@ fn sender(by: By) -> Victim {
     let mut victim = Victim::new(by);
     let stream = victim.session.add_send_stream(SendStreamConfig {
         ssrc: OURS,
-        rtx: Some((Ssrc(201), 97)),
+        retransmission: Retransmission::Rtx(Ssrc(201), 97),
         fec: None,
         payload_type: 96,
         codec: Codec::Vp8,

@@ -7,7 +7,7 @@ use std::collections::VecDeque;
 use weft_cc::ControllerKind;
 use weft_session::{
     Config, Delivery, Event, Feedback, Frame, Input, Output, Protocol, ReceiveStreamConfig,
-    SendStreamConfig, Session, Transmit,
+    Retransmission, SendStreamConfig, Session, Transmit,
 };
 use weft_testing::allocation::{Counting, measure};
 use weft_testing::pictures::FRAME_INTERVAL;
@@ -58,7 +58,7 @@ impl Call {
         let mut ends = [session(), session()];
         let stream = ends[0].add_send_stream(SendStreamConfig {
             ssrc: Ssrc(100),
-            rtx: Some((Ssrc(101), 97)),
+            retransmission: Retransmission::Rtx(Ssrc(101), 97),
             fec: None,
             payload_type: 96,
             codec: Codec::Vp8,

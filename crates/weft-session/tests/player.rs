@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use weft_session::{Config, Feedback, Input, SendStreamConfig, Session};
+use weft_session::{Config, Feedback, Input, Retransmission, SendStreamConfig, Session};
 use weft_testing::allocation::{Counting, measure};
 use weft_units::{Codec, Duration, Instant, PathId, Rate, Rng, Ssrc, StreamId};
 use weft_wire::rtp::{ExtensionMap, ForwardedPacket};
@@ -22,7 +22,7 @@ const CAMERAS: u32 = 4;
 fn camera(session: &mut Session, number: u32) -> StreamId {
     session.add_send_stream(SendStreamConfig {
         ssrc: Ssrc(200 + 2 * number),
-        rtx: Some((Ssrc(201 + 2 * number), 97)),
+        retransmission: Retransmission::Rtx(Ssrc(201 + 2 * number), 97),
         fec: None,
         payload_type: 96,
         codec: Codec::Vp8,

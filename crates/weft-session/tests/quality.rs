@@ -2,7 +2,7 @@
 
 use weft_session::{
     Config, Delivery, Drops, Feedback, Frame, Input, Output, PathMode, Protocol,
-    ReceiveStreamConfig, SchedulerKind, SendStreamConfig, Session,
+    ReceiveStreamConfig, Retransmission, SchedulerKind, SendStreamConfig, Session,
 };
 use weft_units::{Codec, Duration, Instant, PathId, Rate, Rng, Ssrc, StreamId};
 use weft_wire::rtcp::{Packet, QualityFeedback, SourceDescription};
@@ -33,7 +33,7 @@ fn sender(extensions: ExtensionMap) -> (Session, StreamId, Instant) {
     }
     let stream = session.add_send_stream(SendStreamConfig {
         ssrc: MEDIA,
-        rtx: Some((Ssrc(101), 97)),
+        retransmission: Retransmission::Rtx(Ssrc(101), 97),
         payload_type: 96,
         codec: Codec::Vp8,
         mid: None,

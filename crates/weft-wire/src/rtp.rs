@@ -22,6 +22,8 @@ const PADDING_BIT: u8 = 0x20;
 const EXTENSION_BIT: u8 = 0x10;
 const MARKER_BIT: u8 = 0x80;
 const MAX_SOURCES: usize = 15;
+/// RFC 3550 section 5.1: the last octet counts the padding, itself included.
+pub const MAX_PADDING: usize = 255;
 
 /// What weft reads and writes of an RTP header. Contributing sources are
 /// skipped when read and never written.
@@ -208,6 +210,15 @@ impl Header {
         if extension::write_block(&self.extensions, map, out) {
             out[start] |= EXTENSION_BIT;
         }
+    }
+
+    /// Appends a whole packet of padding only, the most that one can have.
+    pub fn write_padding(&self, map: &ExtensionMap, out: &mut Vec<u8>) {
+        let start = out.len();
+        self.write(map, out);
+        out[start] |= PADDING_BIT;
+        out.resize(out.len() + MAX_PADDING - 1, 0);
+        out.push(MAX_PADDING as u8);
     }
 }
 

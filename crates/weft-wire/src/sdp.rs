@@ -14,7 +14,8 @@ mod parse;
 pub use attribute::{Direction, Fingerprint, Msid, Setup, SsrcAttribute, SsrcGroup};
 pub use candidate::{Candidate, CandidateKind, Transport};
 pub use media::{
-    CONGESTION_FEEDBACK, Media, Payload, RATE_FEEDBACK, SectionKind, TRANSPORT_FEEDBACK,
+    CONGESTION_FEEDBACK, LOSS_FEEDBACK, Media, Payload, RATE_FEEDBACK, SectionKind,
+    TRANSPORT_FEEDBACK,
 };
 
 use crate::rtp::Mid;

@@ -1,5 +1,5 @@
 use weft_secure::{Association, DtlsRole};
-use weft_session::{Delivery, ReceiveStreamConfig, SendStreamConfig, Session};
+use weft_session::{Delivery, ReceiveStreamConfig, Retransmission, SendStreamConfig, Session};
 use weft_units::{Codec, Instant, MediaKind};
 use weft_wire::payload::format_of;
 use weft_wire::rtp::{self, Mid};
@@ -211,7 +211,7 @@ pub(super) fn add_sender(
 ) -> NegotiatedStream {
     let stream = session.add_send_stream(SendStreamConfig {
         ssrc: sources.media,
-        rtx: sources.rtx.zip(types.rtx),
+        retransmission: retransmission(types, sources, media),
         fec: sources.fec.zip(types.fec),
         payload_type: types.media,
         codec: types.codec,
@@ -226,6 +226,18 @@ pub(super) fn add_sender(
         place: 0,
         mid,
         ssrc: Some(sources.media),
+    }
+}
+
+/// RTX if both know it, and else, where lost packets are asked for, the same
+/// packets again.
+fn retransmission(types: PayloadTypes, sources: Sources, media: &Media) -> Retransmission {
+    let payload = media.payload(types.media);
+    let asks = payload.is_some_and(|p| p.has_feedback(sdp::LOSS_FEEDBACK));
+    match sources.rtx.zip(types.rtx) {
+        Some((ssrc, payload_type)) => Retransmission::Rtx(ssrc, payload_type),
+        None if asks => Retransmission::SamePacket,
+        None => Retransmission::None,
     }
 }
 

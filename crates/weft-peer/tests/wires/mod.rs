@@ -57,6 +57,8 @@ pub struct Wires {
     family: Family,
     rng: Rng,
     wires: Vec<Wire>,
+    /// Datagrams that the spokes sent, where a test looks at them.
+    pub sent: Option<Vec<Vec<u8>>>,
 }
 
 impl Wires {
@@ -65,6 +67,7 @@ impl Wires {
             family,
             rng: rng.clone(),
             wires: Vec::new(),
+            sent: None,
         };
         for spec in specs {
             wires.add(spec);
@@ -121,6 +124,9 @@ impl Wires {
     pub fn send(&mut self, now: Instant, from: SocketAddr, to: SocketAddr, bytes: Vec<u8>) {
         let upwards = to == self.family.hub();
         let spoke = if upwards { from } else { to };
+        if let (true, Some(sent)) = (upwards, &mut self.sent) {
+            sent.push(bytes.clone());
+        }
         let Some(wire) = self.wires.iter_mut().find(|w| w.spoke == spoke) else {
             return;
         };

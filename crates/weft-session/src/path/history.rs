@@ -42,8 +42,9 @@ enum Fate {
     /// the path has.
     Missing,
     Lost,
-    /// The path died under it. If it has arrived after all, it stood in a
-    /// queue meanwhile, which says nothing of the path as it is.
+    /// The path died under it, or it was sent again under the same number. If
+    /// it has arrived after all, it stood in a queue meanwhile, or came by
+    /// another path: that says nothing of the path as it is.
     Abandoned,
     Acknowledged,
 }
@@ -323,6 +324,21 @@ impl History {
         if self.first != first {
             self.ahead = self.find_ahead();
         }
+    }
+
+    /// The packet with this number is sent again as it is: feedback on the
+    /// number may be of either transmission (Karn's rule, RFC 6298 section 3).
+    pub fn on_repeated(&mut self, number: u64) {
+        let index = number.checked_sub(self.first);
+        let record = index.and_then(|i| self.records.get_mut(i as usize));
+        let Some(record) = record else { return };
+        match record.fate {
+            Fate::InFlight | Fate::Missing => self.in_flight -= record.sent.size,
+            Fate::Lost => {}
+            Fate::Abandoned | Fate::Acknowledged => return,
+        }
+        record.fate = Fate::Abandoned;
+        self.ahead = self.find_ahead();
     }
 
     /// Gives up everything in flight (the path died): newest first.

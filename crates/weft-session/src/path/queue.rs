@@ -17,6 +17,8 @@ pub(crate) enum Purpose {
     Copy,
     /// A repair packet: goes behind the video that it holds, in the same lane.
     Repair,
+    /// A packet of padding only; never waits.
+    Padding,
 }
 
 /// A packet to be sent, by reference into its stream's store.

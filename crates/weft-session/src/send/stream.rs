@@ -1,12 +1,14 @@
 use std::collections::VecDeque;
+use std::sync::Arc;
 
 use weft_units::{AudioLevel, Bytes, Duration, Instant, MediaKind, PathId, Ssrc};
 use weft_wire::payload::{PictureNumbers, format_of};
 use weft_wire::rtcp::ReportBlock;
+use weft_wire::rtp::MAX_PADDING;
 
 use super::RepairStream;
 use crate::Frame;
-use crate::config::{Feedback, SendStreamConfig};
+use crate::config::{Feedback, Retransmission, SendStreamConfig};
 use crate::schedule::Class;
 
 use super::{Buffers, FrameClock, HEADROOM, Payload};
@@ -78,6 +80,8 @@ pub(crate) struct SendStream {
     picture_id: u16,
     tl0_picture_index: u8,
     packets: VecDeque<Stored>,
+    /// Whether the numbers are a forwarder's.
+    forwards: bool,
     /// For payloads.
     buffers: Buffers,
     /// Extended sequence number of the first stored packet.
@@ -99,9 +103,8 @@ const KEYFRAME_INTERVAL: Duration = Duration::from_millis(300);
 impl SendStream {
     /// `first_sequence` and `picture_id` are random (RFC 3550 section 5.1).
     pub fn new(config: SendStreamConfig, first_sequence: u16, picture_id: u16) -> SendStream {
-        let is_protected = config.codec.kind() == MediaKind::Video
-            && config.rtx.is_some()
-            && config.feedback == Feedback::EachPacket;
+        let is_protected =
+            config.codec.kind() == MediaKind::Video && config.feedback == Feedback::EachPacket;
         let fec = config.fec.filter(|_| is_protected);
         let repair = fec.map(|fec| RepairStream::new(fec, first_sequence ^ 0x3333));
         SendStream {
@@ -119,6 +122,7 @@ impl SendStream {
             picture_id: picture_id & 0x7fff,
             tl0_picture_index: 0,
             packets: VecDeque::new(),
+            forwards: false,
             buffers: Buffers::default(),
             first: (1 << 16) + u64::from(first_sequence & 0x7fff),
         }
@@ -137,7 +141,7 @@ impl SendStream {
     /// SSRC, payload type and sequence number under which a packet goes out,
     /// for the first time or again.
     pub fn wire_numbers(&mut self, again: bool, sequence: u64) -> (Ssrc, u8, u16) {
-        match (again, self.config.rtx) {
+        match (again, self.config.retransmission.rtx()) {
             (true, Some((ssrc, payload_type))) => {
                 self.rtx_sequence = self.rtx_sequence.wrapping_add(1);
                 (ssrc, payload_type, self.rtx_sequence)
@@ -211,6 +215,7 @@ impl SendStream {
     /// left out become packets that do not exist; a number that has passed is
     /// refused.
     pub fn store_at(&mut self, now: Instant, sequence: u64, stored: Stored) -> bool {
+        self.forwards = true;
         if sequence >= self.next_sequence() + MAX_STORED as u64 || self.packets.is_empty() {
             self.packets.clear();
             self.first = sequence;
@@ -307,6 +312,25 @@ impl SendStream {
         let sent = |p: &Stored| p.last.is_some() && !p.payload.is_empty();
         let back = self.packets.iter().rev().position(sent)?;
         Some(self.next_sequence() - 1 - back as u64)
+    }
+
+    /// Stores a packet of padding only behind the newest picture, with that
+    /// one's timestamp; its number. `None` if nothing was sent lately.
+    pub fn store_padding(&mut self, now: Instant) -> Option<u64> {
+        self.newest_sent()?;
+        let (timestamp, at) = self.newest?;
+        let payload = Payload::Shared(Arc::from([0; MAX_PADDING]));
+        let stored = Stored::new(now, timestamp, false, payload, Class::Delta);
+        let sequence = self.store(now, stored);
+        self.newest = Some((timestamp, at));
+        Some(sequence)
+    }
+
+    /// Whether probes may be packets of padding only. A forwarder's numbers have
+    /// no room for any, and the receiver waits for one that is lost.
+    pub fn may_pad(&self) -> bool {
+        let again = self.config.retransmission == Retransmission::SamePacket;
+        again && !self.forwards && !self.is_audio() && !self.awaits_keyframe
     }
 
     pub fn packet_size(&self, sequence: u64) -> Bytes {

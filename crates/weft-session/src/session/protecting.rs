@@ -9,7 +9,7 @@ use weft_wire::rtp::{ExtensionMap, Extensions, Header, PathExtension};
 
 use super::Session;
 use crate::config::Level;
-use crate::event::{Output, Protocol, Transmit};
+use crate::event::{Output, Protocol, Retention, Transmit};
 use crate::path::{Carried, Content, Purpose, Waiting};
 use crate::protection::{FrameToProtect, Group, Risk};
 use crate::schedule::{Batch, Class};
@@ -190,6 +190,7 @@ impl Session {
             copies: Vec::new(),
             packet,
             protocol: Protocol::Rtp,
+            retention: Retention::None,
         }));
     }
 

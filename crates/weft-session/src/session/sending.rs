@@ -7,7 +7,7 @@ use weft_wire::payload::format_of;
 use weft_wire::rtp::ForwardedPacket;
 
 use super::{Error, Session};
-use crate::config::RETRANSMISSION_AGE;
+use crate::config::{RETRANSMISSION_AGE, Retransmission};
 use crate::event::Frame;
 use crate::path::{Carried, Content, Path, PathState, Purpose, Waiting};
 use crate::schedule::{Assignment, Batch, Class};
@@ -194,7 +194,7 @@ impl Session {
         };
         let paced = purpose == Purpose::Video
             && self.scheduling.scheduler.keeps_calm()
-            && stream.config.rtx.is_some();
+            && stream.config.retransmission.rtx().is_some();
         for ((&sequence, &size), Assignment { path, mut copies }) in
             sequences.iter().zip(&sizes).zip(assignments)
         {
@@ -237,7 +237,7 @@ impl Session {
                     self.retransmit(now, stream, sequence);
                 }
                 // It is on its way elsewhere.
-                Purpose::Copy => {}
+                Purpose::Copy | Purpose::Padding => {}
                 Purpose::Repair => self.give_up_repair(now, stream, sequence),
                 Purpose::Audio | Purpose::Video => {
                     if let Some(sender) = self.streams.senders.get(&stream) {
@@ -281,7 +281,7 @@ impl Session {
         let Some(stream) = self.streams.senders.get_mut(&id) else {
             return;
         };
-        if stream.config.rtx.is_none() || !can_send {
+        if stream.config.retransmission == Retransmission::None || !can_send {
             return;
         }
         let Some(packet) = stream.get_mut(sequence) else {

@@ -1,13 +1,13 @@
 //! From the paths' queues to packets on the wire.
 
-use weft_units::{Bytes, Ecn, Instant, PathId, StreamId};
-use weft_wire::rtp::{Extensions, Header};
+use weft_units::{Bytes, Instant, PathId, StreamId};
+use weft_wire::rtp::{ExtensionMap, Extensions, Header};
 use weft_wire::rtx;
 
 use super::Session;
 use crate::config::{Feedback, Level};
 use crate::event::{Output, Protocol, Transmit};
-use crate::path::{Carried, Content, Path, Purpose, Spacing, Waiting};
+use crate::path::{Carried, Content, Purpose, Spacing, Waiting};
 use crate::send::{Copies, Transmission};
 
 /// How a packet's copies on other paths are made.
@@ -41,6 +41,27 @@ impl Copying {
         match self {
             Copying::None => Copies::None,
             Copying::SameBytes | Copying::SameBytesUnnumbered | Copying::Again => Copies::Elsewhere,
+        }
+    }
+}
+
+/// Writes a packet with this payload for this purpose.
+fn write(
+    header: &Header,
+    map: &ExtensionMap,
+    waiting: &Waiting,
+    payload: &[u8],
+    out: &mut Vec<u8>,
+) {
+    match waiting.purpose {
+        Purpose::Padding => header.write_padding(map, out),
+        Purpose::Retransmission | Purpose::Copy => {
+            header.write(map, out);
+            rtx::write(waiting.sequence as u16, payload, out);
+        }
+        Purpose::Audio | Purpose::Video | Purpose::Repair => {
+            header.write(map, out);
+            out.extend_from_slice(payload);
         }
     }
 }
@@ -83,34 +104,7 @@ impl Session {
         }
     }
 
-    /// Whether a probe on this path can be filled with duplicates, and anybody
-    /// will tell what became of them.
-    pub(super) fn can_pad(&self, path: &Path) -> bool {
-        self.level != Level::Single
-            && path.wants_padding()
-            && self.scheduling.policies.may_pad(path.id)
-            && self.padding_packet().is_some()
-    }
-
-    /// A recent video packet, to be sent again as a probe: more useful than
-    /// zeros, as a receiver that lost it has it then.
-    fn padding_packet(&self) -> Option<(StreamId, u64)> {
-        self.streams.senders.iter().find_map(|(id, stream)| {
-            stream.config.rtx?;
-            Some((*id, stream.newest_sent()?))
-        })
-    }
-
-    /// Sends a duplicate as RTX on this path; false if there is none to send.
-    pub(super) fn send_padding(&mut self, now: Instant, path: PathId) -> bool {
-        let Some((stream, sequence)) = self.padding_packet() else {
-            return false;
-        };
-        self.transmit_again(now, path, stream, sequence);
-        true
-    }
-
-    fn transmit(&mut self, now: Instant, id: PathId, waiting: Waiting) {
+    pub(super) fn transmit(&mut self, now: Instant, id: PathId, waiting: Waiting) {
         if waiting.purpose == Purpose::Repair {
             self.transmit_repair(now, id, &waiting);
             return;
@@ -122,7 +116,13 @@ impl Session {
             return;
         };
         let again = matches!(waiting.purpose, Purpose::Retransmission | Purpose::Copy);
+        let rtx = stream.config.retransmission.rtx();
+        if again && rtx.is_none() {
+            self.repeat(now, id, waiting);
+            return;
+        }
         let is_copy = waiting.purpose == Purpose::Copy;
+        let is_padding = waiting.purpose == Purpose::Padding;
         let Some(packet) = stream.get_mut(waiting.sequence) else {
             return;
         };
@@ -136,7 +136,7 @@ impl Session {
         }
         let audio_level = packet.audio_level;
         let (ssrc, payload_type, sequence) = stream.wire_numbers(again, waiting.sequence);
-        let copying = Copying::of(self.level, &waiting.copies, stream.config.rtx.is_some());
+        let copying = Copying::of(self.level, &waiting.copies, rtx.is_some());
         let numbered = stream.config.feedback == Feedback::EachPacket && copying.has_number();
         let numbers = numbered.then(|| {
             let by = (self.level, self.config.naming);
@@ -162,12 +162,13 @@ impl Session {
         // Room for the SRTP tag (16 bytes), so that protection is in place.
         let room = packet.payload.len() + crate::send::HEADROOM + 32;
         let mut bytes = self.buffers.take(room);
-        header.write(&self.config.extensions, &mut bytes);
-        if again {
-            rtx::write(waiting.sequence as u16, &packet.payload, &mut bytes);
-        } else {
-            bytes.extend_from_slice(&packet.payload);
-        }
+        write(
+            &header,
+            &self.config.extensions,
+            &waiting,
+            &packet.payload,
+            &mut bytes,
+        );
         let size = Bytes(bytes.len() as u64);
         packet.queued_again &= is_copy;
         packet.last = Some(Transmission {
@@ -185,35 +186,31 @@ impl Session {
             Some(_) => path.on_sent(now, size, carried),
             None => path.on_unreported_sent(now, size),
         };
-        stream.counters.media += u64::from(!again);
+        stream.counters.media += u64::from(!again && !is_padding);
         stream.counters.packets = stream.counters.packets.wrapping_add(1);
         stream.counters.octets = stream.counters.octets.wrapping_add(size.0 as u32);
-        self.emit(now, (id, ecn), bytes, waiting, copying);
+        let transmit = Transmit {
+            path: id,
+            ecn,
+            copies: Vec::new(),
+            packet: bytes,
+            protocol: Protocol::Rtp,
+            retention: stream.config.retransmission.retention(),
+        };
+        self.emit(now, transmit, waiting, copying);
     }
 
     /// Hands a packet out, and its copies.
-    fn emit(
-        &mut self,
-        now: Instant,
-        (path, ecn): (PathId, Ecn),
-        packet: Vec<u8>,
-        waiting: Waiting,
-        copying: Copying,
-    ) {
-        let size = Bytes(packet.len() as u64);
+    fn emit(&mut self, now: Instant, transmit: Transmit, waiting: Waiting, copying: Copying) {
+        let size = Bytes(transmit.packet.len() as u64);
         let copies = match copying {
             Copying::SameBytes | Copying::SameBytesUnnumbered => {
                 self.live_copies(now, &waiting.copies, size)
             }
             Copying::None | Copying::Again => Vec::new(),
         };
-        self.outputs.push_back(Output::Transmit(Transmit {
-            path,
-            ecn,
-            copies,
-            packet,
-            protocol: Protocol::Rtp,
-        }));
+        let transmit = Transmit { copies, ..transmit };
+        self.outputs.push_back(Output::Transmit(transmit));
         if copying == Copying::Again {
             for copy in waiting.copies {
                 if self.paths.get(&copy).is_some_and(|p| p.may_carry(now)) {
@@ -224,7 +221,13 @@ impl Session {
     }
 
     /// Sends a packet as RTX on this path, without waiting.
-    fn transmit_again(&mut self, now: Instant, path: PathId, stream: StreamId, sequence: u64) {
+    pub(super) fn transmit_again(
+        &mut self,
+        now: Instant,
+        path: PathId,
+        stream: StreamId,
+        sequence: u64,
+    ) {
         let waiting = Waiting {
             stream,
             sequence,
@@ -235,7 +238,12 @@ impl Session {
         self.transmit(now, path, waiting);
     }
 
-    fn live_copies(&mut self, now: Instant, wanted: &[PathId], size: Bytes) -> Vec<PathId> {
+    pub(super) fn live_copies(
+        &mut self,
+        now: Instant,
+        wanted: &[PathId],
+        size: Bytes,
+    ) -> Vec<PathId> {
         let mut copies = Vec::new();
         for id in wanted {
             if let Some(path) = self.paths.get_mut(id).filter(|p| p.may_carry(now)) {

@@ -1,8 +1,8 @@
 //! Policies of links in a call, with every scheduler.
 
 use weft_session::{
-    Config, Feedback, Frame, Input, Metering, Output, Policy, Protocol, SchedulerKind,
-    SendStreamConfig, Session, Standing,
+    Config, Feedback, Frame, Input, Metering, Output, Policy, Protocol, Retransmission,
+    SchedulerKind, SendStreamConfig, Session, Standing,
 };
 use weft_units::{Codec, Duration, Instant, PathId, Rate, Rng, Ssrc, StreamId};
 use weft_wire::rtp::ExtensionMap;
@@ -91,7 +91,7 @@ fn a_metered_link_carries_about_what_the_free_one_cannot() {
 fn add_stream(session: &mut Session, codec: Codec) -> StreamId {
     session.add_send_stream(SendStreamConfig {
         ssrc: Ssrc(100 + codec as u32),
-        rtx: None,
+        retransmission: Retransmission::None,
         payload_type: 96 + codec as u8,
         codec,
         mid: None,

@@ -12,8 +12,8 @@ use weft_cc::{ControllerKind, Limits};
 use weft_links::{Departure, Link, LinkSpec, PacketInfo};
 use weft_session::{
     Config, Delivery, Drops, Event, Feedback, Frame, Input, Naming, Output, PathStats, Policy,
-    ProtectionKind, Protocol, ReceiveStreamConfig, ReceiverStats, SchedulerKind, SendStreamConfig,
-    SenderStats, Session, Transmit,
+    ProtectionKind, Protocol, ReceiveStreamConfig, ReceiverStats, Retransmission, SchedulerKind,
+    SendStreamConfig, SenderStats, Session, Transmit,
 };
 use weft_testing::pictures::{FRAME_INTERVAL, Source, Stamp};
 use weft_units::{Bytes, Codec, Duration, Ecn, Instant, PathId, Rate, Rng, Ssrc, StreamId};
@@ -176,7 +176,7 @@ impl World {
         let mut receiver = Session::new(Instant::ZERO, config, rng.stream("b"));
         let stream = sender.add_send_stream(SendStreamConfig {
             ssrc: Ssrc(100),
-            rtx: Some((Ssrc(101), 97)),
+            retransmission: Retransmission::Rtx(Ssrc(101), 97),
             payload_type: 96,
             codec: Codec::Vp8,
             mid: None,
@@ -384,6 +384,7 @@ impl World {
         while let Some(output) = self.sender.poll_output() {
             match output {
                 Output::Transmit(transmit) => self.transmit(transmit, true),
+                Output::Repeat(_) => unreachable!("the streams have RTX"),
                 Output::SuspectPath(path) => {
                     let link = &mut self.links[usize::from(path.0)];
                     link.verdict_at = Some(self.now + VERDICT + link.rtt);
@@ -428,6 +429,7 @@ impl World {
             copies,
             packet,
             protocol,
+            retention: _,
         } = transmit;
         let has_come = Rc::default();
         let copies = copies.into_iter().map(|path| (path, Ecn::NotEct));

@@ -1,7 +1,7 @@
 //! A microphone beside the camera.
 
 use weft_session::{
-    Delivery, Feedback, Frame, ReceiveStreamConfig, ReceivedFrame, SendStreamConfig,
+    Delivery, Feedback, Frame, ReceiveStreamConfig, ReceivedFrame, Retransmission, SendStreamConfig,
 };
 use weft_units::{Codec, Duration, Instant, Ssrc, StreamId};
 
@@ -36,7 +36,7 @@ impl World {
     pub fn add_sound(&mut self) {
         let sent = self.sender.add_send_stream(SendStreamConfig {
             ssrc: Ssrc(200),
-            rtx: None,
+            retransmission: Retransmission::None,
             payload_type: 111,
             codec: Codec::Opus,
             mid: None,

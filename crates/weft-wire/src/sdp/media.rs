@@ -11,6 +11,9 @@ const RETRANSMISSION_GROUP: &str = "FID";
 /// (draft-holmer-rmcat-transport-wide-cc-extensions-01).
 pub const TRANSPORT_FEEDBACK: &str = "transport-cc";
 
+/// `a=rtcp-fb`: lost packets are asked for (RFC 4585 section 4.2).
+pub const LOSS_FEEDBACK: &str = "nack";
+
 /// In [`Payload::feedback`]: feedback by the streams' sequence numbers (RFC
 /// 8888 section 6).
 pub const CONGESTION_FEEDBACK: &str = "ack ccfb";

@@ -22,7 +22,7 @@ use super::receive_stream::Origin;
 use crate::ablation::Ablation;
 use crate::arrival::Arrival;
 use crate::config::{Level, Reporting};
-use crate::event::{Output, Protocol, Transmit};
+use crate::event::{Output, Protocol, Retention, Transmit};
 use crate::path::Path;
 
 pub(super) use state::Feedback;
@@ -201,6 +201,7 @@ impl Session {
             copies,
             packet,
             protocol,
+            retention: Retention::None,
         }));
     }
 
@@ -209,7 +210,8 @@ impl Session {
         ssrc: Ssrc,
     ) -> Option<(StreamId, &crate::send::SendStream)> {
         let matches = |s: &crate::send::SendStream| {
-            s.config.ssrc == ssrc || s.config.rtx.is_some_and(|(rtx, _)| rtx == ssrc)
+            let rtx = s.config.retransmission.rtx();
+            s.config.ssrc == ssrc || rtx.is_some_and(|(rtx, _)| rtx == ssrc)
         };
         self.streams
             .senders

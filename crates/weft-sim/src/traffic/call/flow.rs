@@ -160,6 +160,7 @@ impl CallFlow {
             copies,
             packet,
             protocol,
+            retention: _,
         } = transmit;
         let (content, trailer) = match protocol {
             Protocol::Rtp => (Content::Rtp, SRTP_TAG),

@@ -148,6 +148,7 @@ impl Side {
             }
             match self.session.poll_output()? {
                 Output::Transmit(transmit) => return Some(Action::Transmit(transmit)),
+                Output::Repeat(_) => unreachable!("simulated pictures have RTX"),
                 Output::SuspectPath(path) => self.association.suspect(now, path),
                 Output::Event(event) => {
                     if let Some(action) = self.on_event(now, event) {

@@ -4,7 +4,8 @@
 use weft_experiment::{MicrophoneSetup, SideSetup};
 use weft_publish::Allowance;
 use weft_session::{
-    Delivery, Feedback, Frame, Level, ReceiveStreamConfig, SendStreamConfig, Session,
+    Delivery, Feedback, Frame, Level, ReceiveStreamConfig, Retransmission, SendStreamConfig,
+    Session,
 };
 use weft_units::{Bytes, Codec, Instant, Rng, Ssrc, StreamId};
 
@@ -76,7 +77,7 @@ pub(super) fn outgoing(
         let (ssrc, rtx, fec) = ssrcs(end, index);
         let stream = session.add_send_stream(SendStreamConfig {
             ssrc,
-            rtx: Some((rtx, VIDEO_TYPES.1)),
+            retransmission: Retransmission::Rtx(rtx, VIDEO_TYPES.1),
             fec: Some((fec, VIDEO_TYPES.2)),
             payload_type: VIDEO_TYPES.0,
             codec: PICTURES,
@@ -95,7 +96,7 @@ pub(super) fn outgoing(
         let (ssrc, ..) = ssrcs(end, setup.cameras.len() + index);
         let stream = session.add_send_stream(SendStreamConfig {
             ssrc,
-            rtx: None,
+            retransmission: Retransmission::None,
             fec: None,
             payload_type: AUDIO_TYPE,
             codec: Codec::Opus,

@@ -1,0 +1,162 @@
+//! Peers that ask for lost packets, but know no RTX: MediaMTX, Galene, Janus,
+//! and GStreamer as it offers by default.
+
+use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
+
+use weft_session::{Level, SchedulerKind};
+use weft_units::{Duration, Instant, Rate};
+
+use crate::common::TestCall;
+use crate::world::{Setup, World};
+use crate::{seconds, without_line};
+
+/// The answerer takes RTX for a codec that it does not have.
+fn without_rtx(sdp: &str) -> String {
+    let text = sdp.replace(" rtx/90000", " unknown/90000");
+    assert_ne!(text, sdp, "no RTX in it");
+    without_line(&text, "flexfec")
+}
+
+fn without_paths(sdp: &str) -> String {
+    without_line(&without_rtx(sdp), "urn:weft:rtp-hdrext:path")
+}
+
+fn by_streams(sdp: &str) -> String {
+    without_line(&without_paths(sdp), "transport-wide-cc")
+}
+
+fn reports_only(sdp: &str) -> String {
+    without_line(&by_streams(sdp), "ack ccfb")
+}
+
+type Edit = fn(String) -> String;
+
+/// Every level, without RTX.
+const LEVELS: [(&str, Level, Edit); 4] = [
+    ("paths", Level::Full, |s| without_rtx(&s)),
+    ("transport", Level::SenderSide, |s| without_paths(&s)),
+    ("streams", Level::SenderSide, |s| by_streams(&s)),
+    ("reports", Level::Single, |s| reports_only(&s)),
+];
+
+fn call(seed: u64, links: &[&'static str], scheduler: SchedulerKind, edit_offer: Edit) -> World {
+    let mut world = World::new(&Setup {
+        edit_offer,
+        scheduler,
+        ..Setup::new(seed, links)
+    });
+    world.run(seconds(20));
+    world
+}
+
+/// Time in gaps of more than 200 ms between frames.
+fn in_gaps(world: &World, from: Instant) -> Duration {
+    let shown = world.record().shown.iter().map(|s| s.at);
+    let times: Vec<Instant> = shown.filter(|at| *at >= from).collect();
+    let gaps = times.windows(2).map(|w| w[1] - w[0]);
+    let long = gaps.filter(|g| *g > Duration::from_millis(200));
+    long.fold(Duration::ZERO, |sum, gap| sum + gap)
+}
+
+#[test]
+fn lost_packets_are_sent_again_at_every_level() {
+    for (name, level, edit) in LEVELS {
+        for seed in 1..=3 {
+            let links = ["rate=6mbit,delay=20ms,loss=3%"];
+            let world = call(seed, &links, SchedulerKind::default(), edit);
+            let stats = world.sender().session().stats();
+            assert_eq!(world.sender().session().level(), level);
+            let [again, asked] = [stats.senders[0].retransmissions, stats.senders[0].nacked];
+            let lost = stats.senders[0].packets / 33;
+            let shown = world.record().shown.len();
+            let gaps = in_gaps(&world, Instant::ZERO + seconds(1));
+            println!(
+                "{name}: {shown} frames, {again} again of about {lost}, {asked} asked for, {gaps:?}, {:?}",
+                stats.target_rate
+            );
+            assert!(shown >= 570, "{name}, seed {seed}: {shown} frames of 600");
+            assert!(gaps <= Duration::from_secs(1), "{name}: {gaps:?} in gaps");
+            assert!(
+                again >= u64::from(lost) / 2,
+                "{name}: {again} of {lost} sent again"
+            );
+            assert!(
+                again <= u64::from(lost) * 3,
+                "{name}: {again} of {lost} sent again"
+            );
+        }
+    }
+}
+
+/// A second encryption under one number would give the key stream away.
+#[test]
+fn a_number_has_one_ciphertext() {
+    for (name, _, edit_offer) in LEVELS {
+        let links = [
+            "rate=6mbit,delay=20ms,loss=3%",
+            "rate=4mbit,delay=30ms,loss=3%",
+        ];
+        let mut world = World::new(&Setup {
+            edit_offer,
+            ..Setup::new(7, &links)
+        });
+        world.wires.sent = Some(Vec::new());
+        world.run(seconds(10));
+        world.cut(0);
+        world.run(seconds(5));
+        let mut by_number: BTreeMap<(u32, u16), Vec<u8>> = BTreeMap::new();
+        let mut again = 0;
+        for datagram in world.wires.sent.take().expect("it was set") {
+            // RFC 7983 section 7, and RFC 5761 section 4 for what is RTCP.
+            let is_rtcp = (64..96).contains(&(datagram[1] & 0x7f));
+            if !(128..192).contains(&datagram[0]) || is_rtcp {
+                continue;
+            }
+            let header = weft_wire::rtp::peek(&datagram).expect("RTP");
+            let number = (header.ssrc.0, header.sequence);
+            match by_number.entry(number) {
+                Entry::Occupied(first) => {
+                    assert!(
+                        *first.get() == datagram,
+                        "{name}: {number:?} was encrypted twice"
+                    );
+                    again += 1;
+                }
+                Entry::Vacant(place) => {
+                    place.insert(datagram);
+                }
+            }
+        }
+        println!("{name}: {again} of {} again", by_number.len());
+        assert!(again > 50, "{name}: {again} of {} again", by_number.len());
+    }
+}
+
+#[test]
+fn every_scheduler_keeps_its_rate_and_its_picture() {
+    let links = [
+        "rate=6mbit,delay=15ms,loss=2%",
+        "rate=4mbit,delay=25ms,loss=1%",
+    ];
+    for scheduler in SchedulerKind::ALL {
+        for (name, _, edit) in LEVELS {
+            let mut world = call(11, &links, scheduler, edit);
+            let shown = world.record().shown.len();
+            let before = world.sender().session().target_rate();
+            let cut_at = world.now();
+            world.cut(0);
+            world.run(seconds(3));
+            let gap = world.record().longest_gap(cut_at, world.now());
+            let call = format!("{scheduler:?} by {name}: {shown} frames, {before:?}, {gap:?}");
+            println!("{call}");
+            assert!(shown >= 585, "{call}");
+            assert!(before >= Rate::from_kbps(1500), "{call}");
+            // Without feedback on each packet a death shows by the checks alone,
+            // and a migration waits for its connection.
+            let waits = name == "reports" || scheduler == SchedulerKind::Migrate;
+            let most = if waits { 3000 } else { 750 };
+            assert!(gap <= Duration::from_millis(most), "{call}");
+        }
+    }
+}

@@ -1,0 +1,86 @@
+//! Probes without media of their own, and duplicates that keep idle paths
+//! measured.
+
+use weft_units::{Bytes, Duration, Instant, PathId, StreamId};
+
+use super::Session;
+use crate::config::{Level, Retransmission};
+use crate::path::{Path, Purpose, Waiting};
+
+/// A path that is slower than the quickest by more gets no padding where the
+/// padding has numbers between the media's: receivers wait for it before they
+/// go on. Chosen by us: a frame time and a half.
+const MOST_SKEW: Duration = Duration::from_millis(50);
+
+/// How a probe is filled.
+#[derive(Clone, Copy)]
+enum Filler {
+    /// With a recent packet, as RTX: more useful than zeros, as a receiver that
+    /// lost it has it then.
+    Duplicate(StreamId, u64),
+    /// With zeros, in the numbers of the media (libwebrtc's
+    /// `RTPSender::GeneratePadding` without RTX).
+    Padding(StreamId),
+}
+
+impl Session {
+    /// Whether a probe on this path can be filled, and anybody will tell what
+    /// became of it.
+    pub(super) fn can_pad(&self, path: &Path) -> bool {
+        self.level != Level::Single
+            && path.wants_padding()
+            && self.scheduling.policies.may_pad(path.id)
+            && self.filler(path).is_some()
+    }
+
+    fn filler(&self, path: &Path) -> Option<Filler> {
+        self.streams
+            .senders
+            .iter()
+            .find_map(|(id, stream)| match stream.config.retransmission {
+                Retransmission::Rtx(..) => Some(Filler::Duplicate(*id, stream.newest_sent()?)),
+                Retransmission::SamePacket => {
+                    let pads = stream.may_pad() && self.is_quick_enough(path);
+                    let newest = stream.newest_sent().filter(|_| pads);
+                    newest.map(|_| Filler::Padding(*id))
+                }
+                Retransmission::None => None,
+            })
+    }
+
+    fn is_quick_enough(&self, path: &Path) -> bool {
+        let live = self.live_paths();
+        let quickest = live.iter().map(|p| self.reach(p)).min();
+        quickest.is_none_or(|least| {
+            self.reach(path).saturating_sub(least) <= MOST_SKEW.as_nanos() as i64
+        })
+    }
+
+    /// Sends a packet on this path that says how the path is; false if there is
+    /// none to send.
+    pub(super) fn send_padding(&mut self, now: Instant, path: PathId) -> bool {
+        let filler = self.paths.get(&path).and_then(|p| self.filler(p));
+        match filler {
+            Some(Filler::Duplicate(stream, sequence)) => {
+                self.transmit_again(now, path, stream, sequence);
+                true
+            }
+            Some(Filler::Padding(id)) => {
+                let stream = self.streams.senders.get_mut(&id);
+                let Some(sequence) = stream.and_then(|s| s.store_padding(now)) else {
+                    return false;
+                };
+                let waiting = Waiting {
+                    stream: id,
+                    sequence,
+                    purpose: Purpose::Padding,
+                    size: Bytes::ZERO,
+                    copies: Vec::new(),
+                };
+                self.transmit(now, path, waiting);
+                true
+            }
+            None => false,
+        }
+    }
+}

@@ -1,0 +1,52 @@
+//! Lost packets for peers without RTX: the bytes that were sent go out again.
+//!
+//! They bear the number of the first transmission, so feedback cannot tell
+//! which of the two came, nor by which path. The number is taken off its path's
+//! accounts ([`crate::path::History::on_repeated`]), and what is sent again has none:
+//! if it is lost too, the peer asks once more.
+
+use weft_units::{Instant, PathId};
+
+use super::Session;
+use crate::event::{Output, Repeat};
+use crate::path::Waiting;
+use crate::send::{Copies, Transmission};
+
+impl Session {
+    /// Sends a packet again on this path, byte for byte.
+    pub(super) fn repeat(&mut self, now: Instant, id: PathId, waiting: Waiting) {
+        let sequence = waiting.sequence;
+        let Some(stream) = self.streams.senders.get_mut(&waiting.stream) else {
+            return;
+        };
+        let ssrc = stream.config.ssrc;
+        let size = stream.packet_size(sequence);
+        let Some(packet) = stream.get_mut(sequence) else {
+            return;
+        };
+        packet.queued_again = false;
+        // It may have arrived after all.
+        let Some(last) = packet.last.filter(|_| !packet.acknowledged) else {
+            return;
+        };
+        packet.last = Some(Transmission {
+            path: id,
+            number: None,
+            at: now,
+            copies: Copies::None,
+        });
+        if let (Some(number), Some(path)) = (last.number, self.paths.get_mut(&last.path)) {
+            path.history.on_repeated(number);
+        }
+        if let Some(path) = self.paths.get_mut(&id) {
+            path.on_unreported_sent(now, size);
+        }
+        let copies = self.live_copies(now, &waiting.copies, size);
+        self.outputs.push_back(Output::Repeat(Repeat {
+            ssrc,
+            sequence: sequence as u16,
+            path: id,
+            copies,
+        }));
+    }
+}
