@@ -7,12 +7,13 @@ use weft_units::{Duration, Instant};
 
 use crate::{
     Camera, Change, Join, LinkReport, LinkState, ParticipantKind, Proof, Publishing, Registry,
-    RegistryLimits,
+    RegistryLimits, Standing,
 };
 
 const LIMITS: RegistryLimits = RegistryLimits {
     rooms: 3,
     participants_per_room: 4,
+    kept_for_hosts: 1,
 };
 /// The longest that somebody stays whom nothing holds.
 const LONGEST_STAY: Duration = Duration::from_secs(10);
@@ -74,6 +75,10 @@ fn call(
         room: &new_room,
         name: &text,
         kind: ParticipantKind::Native,
+        standing: match which & 1 {
+            0 => Standing::Host,
+            _ => Standing::Guest,
+        },
         id: None,
         proof: None,
         fresh: Proof([0; 32]),

@@ -9,6 +9,15 @@ use thiserror::Error;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Proof(pub [u8; 32]);
 
+/// Places of a room that somebody new may take.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Standing {
+    /// Every place.
+    Host,
+    /// All but [`RegistryLimits::kept_for_hosts`](crate::RegistryLimits).
+    Guest,
+}
+
 /// A wish to be in a room.
 #[derive(Debug, Clone, Copy)]
 pub struct Join<'a> {
@@ -18,6 +27,8 @@ pub struct Join<'a> {
     pub name: &'a str,
     /// What the participant runs.
     pub kind: ParticipantKind,
+    /// Places that they may take.
+    pub standing: Standing,
     /// The id of somebody who comes back.
     pub id: Option<&'a str>,
     /// Shown by somebody who comes back.

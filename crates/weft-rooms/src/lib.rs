@@ -14,7 +14,7 @@ mod participant;
 mod registry;
 
 pub use event::{Change, RoomEvent};
-pub use join::{HoldError, Join, JoinError, Joined, Proof, UnknownParticipant};
+pub use join::{HoldError, Join, JoinError, Joined, Proof, Standing, UnknownParticipant};
 pub use participant::{
     Camera, LinkReport, LinkState, MAX_CAMERAS, MAX_LINKS, Participant, ParticipantKind, Publishing,
 };

@@ -5,7 +5,7 @@ use weft_units::{Deadline, Duration, Instant};
 use crate::participant::is_shown;
 use crate::{
     Change, HoldError, Join, JoinError, Joined, LinkReport, MAX_LINKS, Participant,
-    ParticipantKind, Proof, Publishing, RoomEvent, UnknownParticipant,
+    ParticipantKind, Proof, Publishing, RoomEvent, Standing, UnknownParticipant,
 };
 
 #[cfg(test)]
@@ -28,6 +28,9 @@ pub struct RegistryLimits {
     pub rooms: usize,
     /// Most participants in one room.
     pub participants_per_room: usize,
+    /// Places of them that guests do not get, so that the host of a room full
+    /// of guests can come in.
+    pub kept_for_hosts: usize,
 }
 
 impl Default for RegistryLimits {
@@ -35,6 +38,7 @@ impl Default for RegistryLimits {
         RegistryLimits {
             rooms: 1000,
             participants_per_room: 100,
+            kept_for_hosts: 10,
         }
     }
 }
@@ -99,7 +103,11 @@ impl Registry {
             return Err(JoinError::TooManyRooms);
         }
         let members = self.rooms.get(join.room).map_or(0, BTreeMap::len);
-        if members >= self.limits.participants_per_room {
+        let kept = match join.standing {
+            Standing::Host => 0,
+            Standing::Guest => self.limits.kept_for_hosts,
+        };
+        if members + kept >= self.limits.participants_per_room {
             return Err(JoinError::RoomFull);
         }
         let id = self.free_id(join.room, join.fresh_id);

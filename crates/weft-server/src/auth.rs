@@ -4,7 +4,7 @@ use crate::problem::Problem;
 use aws_lc_rs::{constant_time, digest};
 use axum::http::{HeaderMap, StatusCode, header};
 use grant::Rejected;
-pub use grant::{Grant, May, TokenKey};
+pub use grant::{Grant, May, TokenId, TokenKey};
 use std::time::SystemTime;
 
 /// The cookie that carries the token for the page, which opens streams and
@@ -72,12 +72,7 @@ impl Gate {
         let key = self.key.as_ref().ok_or_else(no_key)?;
         let grant = match host {
             Access::Everywhere => wanted,
-            Access::Granted(own) => {
-                let mut grant = own.clone();
-                grant.may = grant.may.min(wanted.may);
-                grant.until = grant.until.min(wanted.until);
-                grant
-            }
+            Access::Granted(own) => own.invite(&wanted).ok_or_else(no_descent)?,
         };
         Ok(Some(key.sign(&grant)))
     }
@@ -167,6 +162,15 @@ fn no_key() -> Problem {
         "Start it with --token-key FILE, or tell your guests the token that you have.",
     )
     .of_kind("no_token_key")
+}
+
+fn no_descent() -> Problem {
+    Problem::new(
+        StatusCode::FORBIDDEN,
+        "The token was passed on too often to invite others with.",
+        "Ask somebody for an invitation who was invited earlier.",
+    )
+    .of_kind("token_invites_nobody")
 }
 
 fn hash(token: &str) -> digest::Digest {

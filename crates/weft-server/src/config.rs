@@ -108,8 +108,13 @@ pub enum Security {
 pub struct Limits {
     /// Most rooms at a time. Default 1000.
     pub rooms: usize,
-    /// Most participants in one room. Default 100.
+    /// Most participants in one room. Default 100. Bearers of signed tokens
+    /// do not get the last tenth, so that an operator can always come in.
     pub participants_per_room: usize,
+    /// Most participants who came with the same signed token, or with one that
+    /// its bearers made for their guests. Default half of a room, so that one
+    /// token does not keep the others out.
+    pub participants_per_token: Option<usize>,
     /// Most media connections, to publish or to play, at a time.
     pub media: MediaLimits,
     /// Most participants from one address, or from one IPv6 network of 64
@@ -128,7 +133,9 @@ pub struct Limits {
 /// n who all publish, each has n connections.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct MediaLimits {
-    /// Most at a time. Default 2000; each costs about 200 kB.
+    /// Most at a time. Default 2000; each costs about 200 kB. Newcomers do
+    /// not get the last tenth, bearers of signed tokens not two tenths more; the
+    /// same in a room.
     pub all: usize,
     /// Most in one room. Default 1000.
     pub per_room: usize,
@@ -139,7 +146,8 @@ pub struct MediaLimits {
     /// Most of these that are not up yet: they are given up after 8 s when
     /// nothing comes. Default 256.
     pub coming_per_address: usize,
-    /// Most of those who show the same signed token. Default 500.
+    /// Most of those who show the same signed token, or one that its bearers
+    /// made for their guests. Default 500.
     pub per_token: usize,
     /// Most that is taken of one publisher, repair and copies over several links
     /// included; the rest is dropped. Default 100 Mbit/s.
@@ -149,6 +157,24 @@ pub struct MediaLimits {
     pub egress: Option<Rate>,
     /// Most of one participant. Default 200: a full room, each asked for twice.
     pub per_participant: usize,
+}
+
+impl Limits {
+    /// Bounds of the rooms.
+    pub(crate) fn registry(&self) -> RegistryLimits {
+        let most = self.participants_per_room;
+        RegistryLimits {
+            rooms: self.rooms,
+            participants_per_room: most,
+            // Chosen by us. A room for one has no place to keep.
+            kept_for_hosts: most.div_ceil(10).min(most.saturating_sub(1)),
+        }
+    }
+
+    pub(crate) fn of_a_token(&self) -> usize {
+        let half = self.participants_per_room.div_ceil(2);
+        self.participants_per_token.unwrap_or(half)
+    }
 }
 
 impl Default for MediaLimits {
@@ -172,6 +198,7 @@ impl Default for Limits {
         Limits {
             rooms: registry.rooms,
             participants_per_room: registry.participants_per_room,
+            participants_per_token: None,
             media: MediaLimits::default(),
             participants_per_address: 300,
             http_connections: 4096,

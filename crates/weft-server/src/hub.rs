@@ -1,6 +1,7 @@
 //! Rooms, media connections and event streams, behind one lock that is never
 //! held across an await.
 
+mod admission;
 mod pace;
 mod resources;
 mod state;
@@ -12,19 +13,18 @@ use crate::log::{Happened, Log};
 use crate::media_plane::{Event, MediaPlane, Negotiated, ResourceId};
 use crate::origin::Origin;
 use crate::problem::Problem;
-use crate::secret::{proof_of, unguessable};
+use crate::secret::proof_of;
 pub(crate) use resources::Enabled;
 use resources::{Resource, Resources, Role};
 use serde_json::json;
 pub(crate) use state::Message;
-use state::{Door, Feed, Guest, State, change_message, message};
+use state::{Door, Feed, State, change_message, message};
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use tokio::sync::{Notify, mpsc, watch};
 use weft_rooms::{
-    Change, HoldError, Join, Joined, LinkReport, Participant, ParticipantKind, Publishing,
-    Registry, RegistryLimits, RoomEvent,
+    Change, LinkReport, Participant, ParticipantKind, Publishing, Registry, RoomEvent,
 };
 use weft_units::{Deadline, Instant};
 
@@ -77,13 +77,9 @@ impl Hub {
         (clock, ids): (Clock, Ids),
         log: Log,
     ) -> Hub {
-        let registry = Registry::new(RegistryLimits {
-            rooms: limits.rooms,
-            participants_per_room: limits.participants_per_room,
-        });
         Hub {
             state: Mutex::new(State {
-                registry,
+                registry: Registry::new(limits.registry()),
                 resources: Resources::default(),
                 feeds: Vec::new(),
                 guests: BTreeMap::new(),
@@ -373,93 +369,6 @@ impl Hub {
             }),
             Change::Changed(_) | Change::Links { .. } => {}
         }
-    }
-
-    /// Joins the registry. Returns the id, and the secret that proves it.
-    fn join_registry(
-        &self,
-        state: &mut State,
-        who: &Arrival<'_>,
-    ) -> Result<(String, String), Problem> {
-        let proof = who.secret.map(proof_of);
-        let is_back = who
-            .id
-            .is_some_and(|id| state.registry.knows(who.room, id, proof));
-        if state.door == Door::Shut || state.door == Door::Draining && !is_back {
-            return Err(Problem::overloaded("anybody: it is about to stop"));
-        }
-        match who.id.filter(|_| is_back) {
-            Some(id)
-                if state
-                    .registry
-                    .renames(who.room, id, who.name.unwrap_or_default()) =>
-            {
-                state.check_pace(who.room, id, self.clock.now())?;
-            }
-            Some(_) => {}
-            None => {
-                state.check_home(who.origin, self.limits.participants_per_address)?;
-                state.check_coming(who.origin, self.clock.now())?;
-            }
-        }
-        let fresh = unguessable();
-        let joined = state.registry.join(Join {
-            room: who.room,
-            name: who.name.unwrap_or_default(),
-            kind: who.kind,
-            id: who.id,
-            proof,
-            fresh: proof_of(&fresh),
-            fresh_id: &self.ids.fresh(),
-        })?;
-        if let Joined::New(id) = &joined {
-            let guest = Guest::from(who.origin.network);
-            state
-                .guests
-                .insert((who.room.to_owned(), id.clone()), guest);
-        }
-        let secret = match (&joined, who.secret) {
-            (Joined::Back(_), Some(shown)) => shown.to_owned(),
-            _ => fresh,
-        };
-        Ok((joined.into_id(), secret))
-    }
-
-    /// Holds who says to be there already, and proves it, in the room; who has
-    /// a name only is somebody new.
-    fn hold(&self, state: &mut State, who: &Arrival<'_>) -> Result<String, Problem> {
-        let proof = who.secret.map(proof_of);
-        let held = who.id.map(|id| state.registry.hold(who.room, id, proof));
-        match (held, who.id) {
-            (Some(Ok(())), Some(id)) => Ok(id.to_owned()),
-            (Some(Err(HoldError::Unknown(unknown))), _) if who.name.is_none() => {
-                Err(unknown.into())
-            }
-            (Some(Err(stranger @ HoldError::Stranger { .. })), _) => Err(stranger.into()),
-            _ => Ok(self.join_registry(state, who)?.0),
-        }
-    }
-
-    /// A media connection for somebody, whom it holds in the room, as far as
-    /// the quotas go. Returns it with their id.
-    fn take(
-        &self,
-        state: &mut State,
-        who: &Arrival<'_>,
-        role: Role,
-    ) -> Result<(ResourceId, String), Problem> {
-        let limits = &self.limits.media;
-        state.resources.check(limits, who.room, who.origin)?;
-        let id = self.hold(state, who)?;
-        let checked = state.resources.check_participant(limits, who.room, &id);
-        if let Err(problem) = checked {
-            state.registry.finish(self.clock.now(), who.room, &id);
-            return Err(problem);
-        }
-        let resource = ResourceId(unguessable());
-        let (place, origin) = ((who.room, &*id), who.origin.clone());
-        state.resources.open(resource.clone(), place, role, origin);
-        Ok((resource, id))
     }
 
     /// Nothing in here panics while it holds the lock with the state half

@@ -31,7 +31,7 @@ mod secret;
 mod server;
 mod tls;
 
-pub use auth::{Grant, May, TokenKey};
+pub use auth::{Grant, May, TokenId, TokenKey};
 pub use axum;
 pub use config::{Limits, MediaConfig, MediaLimits, Security, ServerConfig};
 pub use error::ServerError;

@@ -1,5 +1,6 @@
 //! The HTTP side over real sockets, before a media plane that only answers.
 
+mod admission;
 mod client;
 mod http;
 mod log;

@@ -6,7 +6,7 @@ use std::net::IpAddr;
 
 use weft_forwarding::{Event, MediaError, Output, Plane, Publisher, ResourceId, Settings};
 use weft_peer::{Entropy, PeerKey};
-use weft_rooms::{Change, Join, Joined, ParticipantKind, Proof, Publishing, Registry};
+use weft_rooms::{Change, Join, Joined, ParticipantKind, Proof, Publishing, Registry, Standing};
 use weft_units::{Duration, Ecn, Instant};
 use weft_wire::rtcp;
 
@@ -144,6 +144,7 @@ impl Server {
             room: ROOM,
             name,
             kind: ParticipantKind::Native,
+            standing: Standing::Host,
             id: None,
             proof: None,
             fresh: Proof([0; 32]),

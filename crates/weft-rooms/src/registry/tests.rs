@@ -10,6 +10,7 @@ fn browser<'a>(room: &'a str, name: &'a str, id: Option<&'a str>) -> Join<'a> {
         room,
         name,
         kind: ParticipantKind::Browser,
+        standing: Standing::Host,
         id,
         proof: None,
         fresh: SECRET,
@@ -151,6 +152,7 @@ fn one_who_comes_back_may_bring_another_name_also_to_a_full_room() {
     let mut registry = Registry::new(RegistryLimits {
         rooms: 1,
         participants_per_room: 1,
+        kept_for_hosts: 0,
     });
     let id = join(&mut registry, browser("r", "Ada", None));
     let again = registry.join(back("r", "Ada L.", &id, SECRET));
@@ -232,6 +234,7 @@ fn bad_names_and_full_rooms_are_refused() {
     let mut registry = Registry::new(RegistryLimits {
         rooms: 1,
         participants_per_room: 2,
+        kept_for_hosts: 0,
     });
     let long = "x".repeat(65);
     let mut join = |room, name| registry.join(browser(room, name, None));
@@ -293,4 +296,29 @@ fn a_full_room_of_people_who_say_as_much_as_they_can_fits_into_a_welcome() {
         (100_000..LONGEST_WELCOME).contains(&welcome),
         "{welcome} octets"
     );
+}
+
+#[test]
+fn guests_leave_the_places_that_are_kept_for_hosts() {
+    let mut registry = Registry::new(RegistryLimits {
+        rooms: 1,
+        participants_per_room: 3,
+        kept_for_hosts: 1,
+    });
+    let guest = || Join {
+        standing: Standing::Guest,
+        ..browser("r", "Eve", None)
+    };
+    assert!(registry.join(guest()).is_ok());
+    let second = join(&mut registry, guest());
+    assert_eq!(registry.join(guest()), Err(JoinError::RoomFull));
+    // A guest who is there comes back all the same.
+    let back = Join {
+        standing: Standing::Guest,
+        ..back("r", "Eve", &second, SECRET)
+    };
+    assert!(matches!(registry.join(back), Ok(Joined::Back(_))));
+    assert!(registry.join(browser("r", "Ada", None)).is_ok());
+    let full = registry.join(browser("r", "Bob", None));
+    assert_eq!(full, Err(JoinError::RoomFull));
 }

@@ -3,7 +3,7 @@
 use crate::error::ServerError;
 use crate::private_file;
 use crate::secret::unguessable;
-use aws_lc_rs::hmac;
+use aws_lc_rs::{digest, hmac};
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use serde::de::DeserializeOwned;
@@ -27,8 +27,61 @@ pub enum May {
     TakePart,
 }
 
-/// What a token lets its bearer do: enter one room, until then. Who is in the
-/// room at that time stays until they go.
+/// Most tokens that one descends from. Chosen by us: guests of guests invite
+/// others, and a token stays short enough for an address.
+const LONGEST_DESCENT: usize = 4;
+/// Longest id of a token, in characters. Chosen by us; ours have
+/// [`ID_DIGITS`].
+const LONGEST_ID: usize = 64;
+/// Hexadecimal digits of the ids that we make: 64 bits, so that two are never
+/// the same. An id lets nobody in.
+const ID_DIGITS: usize = 16;
+
+/// Public name of a signed token: its `jti` (RFC 7519 section 4.1.7), or the
+/// beginning of a hash for a token without one.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(try_from = "String")]
+pub struct TokenId(String);
+
+impl TokenId {
+    fn fresh() -> TokenId {
+        TokenId(unguessable()[..ID_DIGITS].to_owned())
+    }
+
+    /// Id of a token without one: a hash of all but its signature.
+    fn of_signed(signed: &str) -> TokenId {
+        let hash = digest::digest(&digest::SHA256, signed.as_bytes());
+        let digits = hash.as_ref().iter().map(|b| format!("{b:02x}"));
+        TokenId(digits.collect::<String>()[..ID_DIGITS].to_owned())
+    }
+
+    /// The id as text.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl TryFrom<String> for TokenId {
+    type Error = &'static str;
+
+    fn try_from(text: String) -> Result<TokenId, &'static str> {
+        let plain = |b: u8| b.is_ascii_alphanumeric() || b"-_.:".contains(&b);
+        match (1..=LONGEST_ID).contains(&text.len()) && text.bytes().all(plain) {
+            true => Ok(TokenId(text)),
+            false => Err("a token's id has 1 to 64 letters, digits, '-', '_', '.' or ':'"),
+        }
+    }
+}
+
+impl fmt::Display for TokenId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+/// Permission that a token gives: enter one room, until a time. Participants
+/// who are in the room then stay until they go.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Grant {
     room: String,
@@ -36,22 +89,60 @@ pub struct Grant {
     pub may: May,
     /// Until when they may come in, to the second.
     pub until: SystemTime,
+    id: TokenId,
+    /// Tokens whose bearers invited with it, the first one first.
+    via: Vec<TokenId>,
 }
 
 impl Grant {
-    /// To enter this room.
+    /// Permission to enter this room, under a new id.
     ///
     /// # Errors
     /// [`JoinError::BadRoomName`] if that is no name of a room.
     pub fn new(room: &str, may: May, until: SystemTime) -> Result<Grant, JoinError> {
-        let room = weft_rooms::room_name(room)?;
-        Ok(Grant { room, may, until })
+        Ok(Grant {
+            room: weft_rooms::room_name(room)?,
+            may,
+            until,
+            id: TokenId::fresh(),
+            via: Vec::new(),
+        })
     }
 
     /// The room's name as addresses have it.
     #[must_use]
     pub fn room(&self) -> &str {
         &self.room
+    }
+
+    /// Id of the token.
+    #[must_use]
+    pub fn id(&self) -> &TokenId {
+        &self.id
+    }
+
+    /// Ids of the token and of those that it descends from: bounds and
+    /// revocation of each of them apply to it.
+    pub(crate) fn line(&self) -> impl Iterator<Item = &TokenId> {
+        self.via.iter().chain([&self.id])
+    }
+
+    /// Whether it is the token with this id, or descends from it.
+    pub(crate) fn descends_from(&self, id: &TokenId) -> bool {
+        self.line().any(|own| own == id)
+    }
+
+    /// Permission for a guest of its bearer: no more and no longer than its own.
+    /// None if too many invitations lie between it and the first token.
+    pub(crate) fn invite(&self, wanted: &Grant) -> Option<Grant> {
+        let via: Vec<TokenId> = self.line().cloned().collect();
+        (via.len() <= LONGEST_DESCENT).then(|| Grant {
+            room: self.room.clone(),
+            may: self.may.min(wanted.may),
+            until: self.until.min(wanted.until),
+            id: wanted.id.clone(),
+            via,
+        })
     }
 }
 
@@ -62,6 +153,13 @@ struct Claims {
     may: May,
     /// Seconds since 1970.
     exp: u64,
+    /// Absent from tokens of earlier versions; other programs that sign with
+    /// our key may write anything.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    jti: Option<String>,
+    /// The tokens that it descends from; a claim of our own.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    via: Vec<TokenId>,
 }
 
 /// How a token is signed (RFC 7515 section 4).
@@ -136,6 +234,8 @@ impl TokenKey {
             room: grant.room.clone(),
             may: grant.may,
             exp: exp.unwrap_or_default().as_secs(),
+            jti: Some(grant.id.0.clone()),
+            via: grant.via.clone(),
         };
         let signed = format!("{}.{}", written(&Header::OURS), written(&claims));
         let tag = hmac::sign(&self.hmac(), signed.as_bytes());
@@ -153,13 +253,27 @@ impl TokenKey {
         if alg != Header::OURS.alg {
             return Err(Rejected::NotOurs);
         }
-        let Claims { room, may, exp } = read(claims)?;
+        let Claims {
+            room,
+            may,
+            exp,
+            jti,
+            via,
+        } = read(claims)?;
         let until = UNIX_EPOCH.checked_add(Duration::from_secs(exp));
         let until = until.ok_or(Rejected::NotOurs)?;
         if now >= until {
             return Err(Rejected::Expired);
         }
-        Grant::new(&room, may, until).map_err(|_| Rejected::NotOurs)
+        Ok(Grant {
+            room: weft_rooms::room_name(&room).map_err(|_| Rejected::NotOurs)?,
+            may,
+            until,
+            id: jti
+                .and_then(|jti| TokenId::try_from(jti).ok())
+                .unwrap_or_else(|| TokenId::of_signed(signed)),
+            via,
+        })
     }
 
     fn hmac(&self) -> hmac::Key {

@@ -1,3 +1,4 @@
+use crate::auth::Grant;
 use crate::config::MediaLimits;
 use crate::crowd::Holder;
 use crate::media_plane::ResourceId;
@@ -63,19 +64,36 @@ impl Role {
     };
 }
 
+/// Whether somebody who wants a media connection is in the room already.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Claim {
+    Inside,
+    Newcomer,
+}
+
 impl Resources {
-    /// Whether there is room for one more in this room from there.
+    /// Whether there is room for one more in this room from there. A tenth is for
+    /// those inside, who want to play what comes; two tenths are not for guests,
+    /// so that their host can come in. Chosen by us.
     pub(super) fn check(
         &self,
         limits: &MediaLimits,
-        room: &str,
+        (room, claim): (&str, Claim),
         origin: &Origin,
     ) -> Result<(), Problem> {
         const WHAT: &str = "media connections";
+        let tenths = match (claim, origin.grant.is_some()) {
+            (Claim::Inside, false) => 0,
+            (Claim::Newcomer, false) => 1,
+            (Claim::Inside, true) => 2,
+            (Claim::Newcomer, true) => 3,
+        };
+        let open = |most: usize| most - most / 10 * tenths;
         let count = |which: &dyn Fn(&Resource) -> bool| {
             self.all.values().filter(|resource| which(resource)).count()
         };
-        if self.all.len() >= limits.all || count(&|r| r.room == room) >= limits.per_room {
+        let there = count(&|r| r.room == room);
+        if self.all.len() >= open(limits.all) || there >= open(limits.per_room) {
             return Err(Problem::overloaded("another media connection"));
         }
         for (holder, times) in origin.network.into_iter().flat_map(Holder::of) {
@@ -86,9 +104,11 @@ impl Resources {
                 return Err(Problem::too_many("your address", WHAT));
             }
         }
-        let same = |r: &Resource| r.origin.grant == origin.grant;
-        if origin.grant.is_some() && count(&same) >= limits.per_token {
-            return Err(Problem::too_many("your token", WHAT));
+        for id in origin.grant.iter().flat_map(Grant::line) {
+            let same = |r: &Resource| r.origin.grant.iter().any(|g| g.descends_from(id));
+            if count(&same) >= limits.per_token {
+                return Err(Problem::too_many("your token", WHAT));
+            }
         }
         Ok(())
     }

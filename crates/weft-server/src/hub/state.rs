@@ -2,13 +2,13 @@
 
 use super::pace::{COMING, Pace, TOLD};
 use super::resources::{Resource, Resources};
+use crate::auth::Grant;
 use crate::crowd::Holder;
 use crate::media_plane::ResourceId;
 use crate::origin::Origin;
 use crate::problem::Problem;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
-use std::net::IpAddr;
 use std::sync::Arc;
 use tokio::sync::mpsc;
 use weft_rooms::{Change, Registry};
@@ -32,8 +32,8 @@ pub struct State {
 
 /// What is known of a participant beside what the room is told.
 pub struct Guest {
-    /// Where they came from.
-    pub home: Option<IpAddr>,
+    /// Where they came from, and with which token.
+    pub origin: Origin,
     /// How much they told the room lately.
     told: Pace,
 }
@@ -63,9 +63,9 @@ pub(crate) struct Message {
 }
 
 impl Guest {
-    pub fn from(home: Option<IpAddr>) -> Guest {
+    pub fn from(origin: Origin) -> Guest {
         Guest {
-            home,
+            origin,
             told: Pace::default(),
         }
     }
@@ -124,10 +124,22 @@ impl State {
 
     pub fn check_home(&self, origin: &Origin, most: usize) -> Result<(), Problem> {
         let mut holders = origin.network.into_iter().flat_map(Holder::of);
-        let homes = || self.guests.values().filter_map(|guest| guest.home);
+        let homes = || self.guests.values().filter_map(|g| g.origin.network);
         let count = |holder: &Holder| homes().filter(|ip| holder.has(*ip)).count();
         match holders.any(|(holder, times)| count(&holder) >= times * most) {
             true => Err(Problem::too_many("your address", "participants")),
+            false => Ok(()),
+        }
+    }
+
+    /// Whether one more may come with this token. Its guests' tokens count as
+    /// it does: else an invitation would be a way round.
+    pub fn check_token(&self, origin: &Origin, most: usize) -> Result<(), Problem> {
+        let mut line = origin.grant.iter().flat_map(Grant::line);
+        let grants = || self.guests.values().filter_map(|g| g.origin.grant.as_ref());
+        let count = |id| grants().filter(|grant| grant.descends_from(id)).count();
+        match line.any(|id| count(id) >= most) {
+            true => Err(Problem::too_many("your token", "participants")),
             false => Ok(()),
         }
     }

@@ -99,9 +99,14 @@ pub struct LimitArgs {
     /// Most rooms at a time
     #[arg(long, value_name = "N", default_value_t = Limits::default().rooms)]
     pub max_rooms: usize,
-    /// Most participants in a room
+    /// Most participants in a room, with everybody whom the room shows: those who only play, too,
+    /// also other programs by WHEP. Those with a signed token do not get the last tenth
     #[arg(long, value_name = "N", default_value_t = Limits::default().participants_per_room)]
     pub max_participants: usize,
+    /// Most participants who came with the same signed token or with one that its bearers made for
+    /// their guests (default: half of a room)
+    #[arg(long, value_name = "N")]
+    pub max_participants_per_token: Option<usize>,
     /// Most media connections, to publish or to play, at a time; in a room of n who all publish,
     /// each has n
     #[arg(long, value_name = "N", default_value_t = MediaLimits::default().all)]
@@ -127,6 +132,7 @@ impl LimitArgs {
         Limits {
             rooms: self.max_rooms,
             participants_per_room: self.max_participants,
+            participants_per_token: self.max_participants_per_token,
             media: MediaLimits {
                 all: self.max_connections,
                 per_room: self.max_connections_per_room,

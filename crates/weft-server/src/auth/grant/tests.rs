@@ -26,15 +26,45 @@ fn a_token_is_signed_as_others_sign_it() {
     // Made with Python's hmac, hashlib and base64.
     let key = TokenKey("0123456789abcdef0123456789abcdef".to_owned());
     let until = UNIX_EPOCH + Duration::from_secs(1_300_819_380);
-    let grant = Grant::new("r", May::Watch, until).unwrap();
-    assert_eq!(
-        key.sign(&grant),
-        "eyJhbGciOiJIUzI1NiJ9.eyJyb29tIjoiciIsIm1heSI6IndhdGNoIiwiZXhwIjoxMzAwODE5MzgwfQ.l6sDJ5so2PxFKGvPA66yFThQDrEMqTm8vd32OEcWWgo"
-    );
+    let token = "eyJhbGciOiJIUzI1NiJ9.eyJyb29tIjoiciIsIm1heSI6IndhdGNoIiwiZXhwIjoxMzAwODE5MzgwfQ.l6sDJ5so2PxFKGvPA66yFThQDrEMqTm8vd32OEcWWgo";
     let before = until - Duration::from_secs(1);
-    let token = key.sign(&grant);
-    assert_eq!(key.verify(&token, before), Ok(grant));
-    assert_eq!(key.verify(&token, until), Err(Rejected::Expired));
+    let grant = key.verify(token, before).unwrap();
+    assert_eq!((grant.room(), grant.may), ("r", May::Watch));
+    assert_eq!(key.verify(token, until), Err(Rejected::Expired));
+    // It has no id, as those of earlier versions: SHA-256 of what is signed.
+    assert_eq!(grant.id().as_str(), "c076e93c2f31f361");
+    let again = key.sign(&grant);
+    assert_eq!(key.verify(&again, before), Ok(grant));
+}
+
+#[test]
+fn an_invitation_descends_from_the_token_that_made_it() {
+    let key = TokenKey::made();
+    let first = grant("r");
+    let guest = first.invite(&grant("other")).unwrap();
+    assert_eq!(verify(&key, &key.sign(&guest)), Ok(guest.clone()));
+    assert_eq!(guest.room(), "r");
+    assert_ne!(guest.id(), first.id());
+    assert!(guest.descends_from(first.id()) && guest.descends_from(guest.id()));
+    assert!(!first.descends_from(guest.id()));
+    let line = std::iter::successors(Some(first), |host| host.invite(&grant("r")));
+    assert_eq!(line.count(), 5, "itself and four invitations");
+}
+
+#[test]
+fn an_id_that_does_not_look_like_one_is_not_taken() {
+    let key = TokenKey::made();
+    let token = |jti: &str| {
+        let claims = format!(r#"{{"room":"r","may":"watch","exp":9999999999,"jti":"{jti}"}}"#);
+        let header = written(&Header::OURS);
+        let signed = format!("{header}.{}", URL_SAFE_NO_PAD.encode(claims));
+        let tag = URL_SAFE_NO_PAD.encode(hmac::sign(&key.hmac(), signed.as_bytes()));
+        verify(&key, &format!("{signed}.{tag}")).unwrap().id
+    };
+    assert_eq!(token("ticket-7").as_str(), "ticket-7");
+    for odd in ["", "a b", "\\u001b[2J", &"x".repeat(65)] {
+        assert_eq!(token(odd).as_str().len(), ID_DIGITS, "{odd}");
+    }
 }
 
 #[test]

@@ -1,0 +1,113 @@
+//! Who may come into a room or open a media connection.
+
+use super::resources::{Claim, Role};
+use super::state::{Door, Guest, State};
+use super::{Arrival, Hub};
+use crate::media_plane::ResourceId;
+use crate::problem::Problem;
+use crate::secret::{proof_of, unguessable};
+use weft_rooms::{HoldError, Join, Joined, Standing};
+
+impl Hub {
+    /// Joins the registry. Returns the id, and the secret that proves it.
+    pub(super) fn join_registry(
+        &self,
+        state: &mut State,
+        who: &Arrival<'_>,
+    ) -> Result<(String, String), Problem> {
+        let is_back = is_inside(state, who);
+        if state.door == Door::Shut || state.door == Door::Draining && !is_back {
+            return Err(Problem::overloaded("anybody: it is about to stop"));
+        }
+        match who.id.filter(|_| is_back) {
+            Some(id)
+                if state
+                    .registry
+                    .renames(who.room, id, who.name.unwrap_or_default()) =>
+            {
+                state.check_pace(who.room, id, self.clock.now())?;
+            }
+            Some(_) => {}
+            None => {
+                state.check_home(who.origin, self.limits.participants_per_address)?;
+                state.check_token(who.origin, self.limits.of_a_token())?;
+                state.check_coming(who.origin, self.clock.now())?;
+            }
+        }
+        let fresh = unguessable();
+        let joined = state.registry.join(Join {
+            room: who.room,
+            name: who.name.unwrap_or_default(),
+            kind: who.kind,
+            standing: match who.origin.grant {
+                Some(_) => Standing::Guest,
+                None => Standing::Host,
+            },
+            id: who.id,
+            proof: who.secret.map(proof_of),
+            fresh: proof_of(&fresh),
+            fresh_id: &self.ids.fresh(),
+        })?;
+        if let Joined::New(id) = &joined {
+            let guest = Guest::from(who.origin.clone());
+            state
+                .guests
+                .insert((who.room.to_owned(), id.clone()), guest);
+        }
+        let secret = match (&joined, who.secret) {
+            (Joined::Back(_), Some(shown)) => shown.to_owned(),
+            _ => fresh,
+        };
+        Ok((joined.into_id(), secret))
+    }
+
+    /// Holds who says to be there already, and proves it, in the room; who has
+    /// a name only is somebody new.
+    fn hold(&self, state: &mut State, who: &Arrival<'_>) -> Result<String, Problem> {
+        let proof = who.secret.map(proof_of);
+        let held = who.id.map(|id| state.registry.hold(who.room, id, proof));
+        match (held, who.id) {
+            (Some(Ok(())), Some(id)) => Ok(id.to_owned()),
+            (Some(Err(HoldError::Unknown(unknown))), _) if who.name.is_none() => {
+                Err(unknown.into())
+            }
+            (Some(Err(stranger @ HoldError::Stranger { .. })), _) => Err(stranger.into()),
+            _ => Ok(self.join_registry(state, who)?.0),
+        }
+    }
+
+    /// A media connection for somebody, whom it holds in the room, as far as
+    /// the quotas go. Returns it with their id.
+    pub(super) fn take(
+        &self,
+        state: &mut State,
+        who: &Arrival<'_>,
+        role: Role,
+    ) -> Result<(ResourceId, String), Problem> {
+        let limits = &self.limits.media;
+        let claim = match is_inside(state, who) {
+            true => Claim::Inside,
+            false => Claim::Newcomer,
+        };
+        state
+            .resources
+            .check(limits, (who.room, claim), who.origin)?;
+        let id = self.hold(state, who)?;
+        let checked = state.resources.check_participant(limits, who.room, &id);
+        if let Err(problem) = checked {
+            state.registry.finish(self.clock.now(), who.room, &id);
+            return Err(problem);
+        }
+        let resource = ResourceId(unguessable());
+        let (place, origin) = ((who.room, &*id), who.origin.clone());
+        state.resources.open(resource.clone(), place, role, origin);
+        Ok((resource, id))
+    }
+}
+
+/// Whether they prove to be a participant who is there.
+fn is_inside(state: &State, who: &Arrival<'_>) -> bool {
+    let proof = who.secret.map(proof_of);
+    who.id
+        .is_some_and(|id| state.registry.knows(who.room, id, proof))
+}
