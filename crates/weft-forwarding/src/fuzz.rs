@@ -10,6 +10,7 @@ use weft_secure::{Association, Certificate, DtlsRole, Output as LineOutput, Remo
 use weft_session::Delivery;
 use weft_units::fuzz::records;
 use weft_units::{Codec, Duration, Ecn, Instant, MediaKind, PathId, Rng, Ssrc};
+use weft_wire::payload::Form;
 use weft_wire::rtp::{ExtensionMap, Extensions, Header, PathExtension};
 use weft_wire::sdp::{SessionDescription, Setup};
 
@@ -113,7 +114,7 @@ impl Room {
             false => StreamDirection::Receive,
         };
         let section = Section {
-            codec: Some(Codec::Vp8),
+            form: Some(Form::ours(Codec::Vp8)),
             ..Section::new(MediaKind::Video, direction)
         };
         let offer = Offer::new(self.now, config.clone(), &[section], Delivery::Packets);

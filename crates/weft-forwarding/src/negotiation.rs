@@ -11,7 +11,8 @@ use weft_peer::{
 };
 use weft_rooms::{Camera, MAX_CAMERAS, Publishing};
 use weft_session::Delivery;
-use weft_units::{Codec, Instant, MediaKind};
+use weft_units::{Instant, MediaKind};
+use weft_wire::payload::Form;
 
 /// A description of ours, and what was agreed on.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -50,6 +51,13 @@ impl Plane {
         if cameras > MAX_CAMERAS {
             return Err(MediaError::TooManyCameras(cameras));
         }
+        let sounds = peer.streams().iter();
+        let sounds = sounds
+            .filter(|s| s.codec().kind() == MediaKind::Audio)
+            .count();
+        if sounds > 1 {
+            return Err(MediaError::TooManySounds(sounds));
+        }
         let streams = peer.streams().iter().map(|s| s.stream).collect();
         let role = Role::Publish(Sender {
             streams,
@@ -77,24 +85,24 @@ impl Plane {
     ) -> Result<Negotiated, MediaError> {
         self.now = now;
         let publication = self.publications.get(&publisher);
-        let codecs: Vec<Codec> = publication.into_iter().flat_map(|p| p.codecs()).collect();
+        let forms: Vec<Form> = publication.into_iter().flat_map(|p| p.forms()).collect();
         let published = publication.and_then(|p| p.streams()).cloned();
         let published = published.ok_or(MediaError::NothingPublished)?;
-        let sections = sections(&published, &codecs);
+        let sections = sections(&published, &forms);
         if let Some(offer) = offer {
             let config = self
                 .settings
                 .peer(IceRole::Controlled, LEAST_MAX_RATE, entropy);
             let outgoing = |section: &Section| Outgoing {
                 kind: section.kind,
-                codec: section.codec,
+                form: section.form,
             };
             let policy = AnswerPolicy {
                 receive: None,
                 send: sections.iter().map(outgoing).collect(),
             };
             let answered = weft_peer::answer(now, config, offer, &policy);
-            let (peer, sdp) = answered.map_err(|error| refusal(error, &codecs))?;
+            let (peer, sdp) = answered?;
             let streams = shown(&peer, StreamDirection::Send);
             self.add_peer(now, resource, publisher, Role::Play, peer);
             return Ok(Negotiated { sdp, streams });
@@ -144,8 +152,8 @@ impl Plane {
             Err(error) => {
                 self.tell_ended(resource, error.to_string());
                 let publication = self.publications.get(&connection.publisher);
-                let codecs: Vec<Codec> = publication.into_iter().flat_map(|p| p.codecs()).collect();
-                Err(refusal(error, &codecs))
+                let forms: Vec<Form> = publication.into_iter().flat_map(|p| p.forms()).collect();
+                Err(refusal(error, &forms))
             }
         }
     }
@@ -216,11 +224,11 @@ impl Plane {
     }
 }
 
-/// Cameras in order, each with its codec, then sound.
-fn sections(published: &Publishing, codecs: &[Codec]) -> Vec<Section> {
+/// Cameras in order, each in its form, then sound.
+fn sections(published: &Publishing, forms: &[Form]) -> Vec<Section> {
     let camera = |(place, camera): (usize, &Camera)| Section {
         title: camera.name.clone(),
-        codec: codecs.get(place).copied(),
+        form: forms.get(place).copied(),
         ..Section::new(MediaKind::Video, StreamDirection::Send)
     };
     let sound = Section::new(MediaKind::Audio, StreamDirection::Send);
@@ -228,21 +236,50 @@ fn sections(published: &Publishing, codecs: &[Codec]) -> Vec<Section> {
     cameras.chain(published.audio.then_some(sound)).collect()
 }
 
-/// Why somebody cannot play what is published with these codecs.
-fn refusal(error: NegotiationError, codecs: &[Codec]) -> MediaError {
-    match (error, codecs.first()) {
-        (NegotiationError::NoCommonCodec, Some(&codec)) => MediaError::CodecNotTaken { codec },
+/// Why the answer of a player to an offer of ours is refused.
+fn refusal(error: NegotiationError, forms: &[Form]) -> MediaError {
+    match (error, forms.first()) {
+        (NegotiationError::NoCommonCodec, Some(form)) => MediaError::CodecNotTaken {
+            kind: form.codec().kind(),
+            sent: form.to_string(),
+            listed: "rejected".to_owned(),
+        },
         (error, _) => error.into(),
     }
 }
 
 impl From<NegotiationError> for MediaError {
     fn from(error: NegotiationError) -> MediaError {
+        let words = error.to_string();
         match error {
-            NegotiationError::NoCommonCodec => MediaError::NoCodec,
-            other => MediaError::BadDescription {
-                reason: other.to_string(),
+            NegotiationError::NoCodec {
+                direction: StreamDirection::Receive,
+                kind,
+                offered,
+                wanted,
+            } => MediaError::NoCodec {
+                kind,
+                offered,
+                forwarded: wanted,
             },
+            NegotiationError::NoCodec {
+                direction: StreamDirection::Send,
+                kind,
+                offered,
+                wanted,
+            } => MediaError::CodecNotTaken {
+                kind,
+                sent: wanted,
+                listed: offered,
+            },
+            NegotiationError::Direction { wanted, .. } => match wanted {
+                StreamDirection::Receive => MediaError::SendsNothing(words),
+                StreamDirection::Send => MediaError::ReceivesNothing(words),
+            },
+            NegotiationError::NothingToSend { offered } => MediaError::KindNotSent(offered),
+            NegotiationError::NotBundled => MediaError::NotBundled,
+            NegotiationError::NoRtcpMux => MediaError::NoRtcpMux,
+            _ => MediaError::BadDescription { reason: words },
         }
     }
 }

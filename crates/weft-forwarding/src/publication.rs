@@ -2,7 +2,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use weft_peer::{Peer, PeerKey, StreamDirection};
 use weft_rooms::{Camera, Publishing};
 use weft_sfu::{Router, TrackId};
-use weft_units::{Codec, Instant, MediaKind, StreamId};
+use weft_units::{Instant, MediaKind, StreamId};
+use weft_wire::payload::Form;
 
 /// Who publishes, in which room.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -27,15 +28,15 @@ pub(crate) enum Slot {
 pub(crate) fn streams_of(
     peer: &Peer,
     direction: StreamDirection,
-) -> BTreeMap<Slot, (StreamId, Codec)> {
+) -> BTreeMap<Slot, (StreamId, Form)> {
     let mut found = BTreeMap::new();
     let streams = peer.streams().iter();
     for agreed in streams.filter(|s| s.direction == direction) {
-        let slot = match agreed.codec.kind() {
+        let slot = match agreed.codec().kind() {
             MediaKind::Audio => Slot::Sound,
             MediaKind::Video => Slot::Camera(agreed.place),
         };
-        let stream = (agreed.stream, agreed.codec);
+        let stream = (agreed.stream, agreed.form);
         found.entry(slot).or_insert(stream);
     }
     found
@@ -67,7 +68,7 @@ pub(crate) struct Publication {
 #[derive(Debug, Clone, Copy)]
 struct Track {
     id: TrackId,
-    codec: Codec,
+    form: Form,
 }
 
 /// The connection that the tracks' packets come from.
@@ -88,15 +89,15 @@ impl Publication {
         peer: &Peer,
     ) -> Vec<(StreamId, TrackId)> {
         let mut routes = Vec::new();
-        for (slot, (stream, codec)) in streams_of(peer, StreamDirection::Receive) {
+        for (slot, (stream, form)) in streams_of(peer, StreamDirection::Receive) {
             let id = match self.tracks.get(&slot) {
                 Some(track) => {
                     router.switch_source(now, track.id);
                     track.id
                 }
                 None => {
-                    let id = router.add_track(codec);
-                    self.tracks.insert(slot, Track { id, codec });
+                    let id = router.add_track(form.codec());
+                    self.tracks.insert(slot, Track { id, form });
                     id
                 }
             };
@@ -134,18 +135,19 @@ impl Publication {
         self.tracks.get(&slot).map(|track| track.id)
     }
 
-    /// What the pictures of each camera are compressed with, in the cameras'
-    /// order.
-    pub(crate) fn codecs(&self) -> impl Iterator<Item = Codec> {
+    /// The form of each camera's pictures, in the cameras' order.
+    pub(crate) fn forms(&self) -> impl Iterator<Item = Form> {
         let tracks = self.tracks.iter();
         let cameras = tracks.filter(|(slot, _)| **slot != Slot::Sound);
-        cameras.map(|(_, track)| track.codec)
+        cameras.map(|(_, track)| track.form)
     }
 
-    /// Whether this peer has another codec for a track.
+    /// Whether this peer has another codec for a track, or a form of it that
+    /// players may not decode.
     pub(crate) fn changes_codec(&self, peer: &Peer) -> bool {
         let mut streams = streams_of(peer, StreamDirection::Receive).into_iter();
-        streams.any(|(slot, (_, codec))| self.tracks.get(&slot).is_some_and(|t| t.codec != codec))
+        let differs = |t: &Track, form| !t.form.is_like(form);
+        streams.any(|(slot, (_, form))| self.tracks.get(&slot).is_some_and(|t| differs(t, form)))
     }
 
     /// The tracks with pictures end: what comes next has another codec.

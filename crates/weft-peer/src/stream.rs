@@ -1,4 +1,5 @@
 use weft_units::{Codec, Ssrc, StreamId};
+use weft_wire::payload::Form;
 use weft_wire::rtp::Mid;
 
 /// Which way media flows in a section, seen from this side.
@@ -15,8 +16,8 @@ pub enum StreamDirection {
 pub struct NegotiatedStream {
     /// Its id in the session.
     pub stream: StreamId,
-    /// What was agreed on.
-    pub codec: Codec,
+    /// The codec, as the payload type that was agreed on describes it.
+    pub form: Form,
     /// Which way it flows.
     pub direction: StreamDirection,
     /// Its place, from 0, among the streams of its kind and direction that the
@@ -27,4 +28,12 @@ pub struct NegotiatedStream {
     pub mid: Option<Mid>,
     /// SSRC of what we send.
     pub ssrc: Option<Ssrc>,
+}
+
+impl NegotiatedStream {
+    /// The codec that was agreed on.
+    #[must_use]
+    pub const fn codec(&self) -> Codec {
+        self.form.codec()
+    }
 }

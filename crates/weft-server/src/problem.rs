@@ -170,13 +170,37 @@ impl From<MediaError> for Problem {
                 StatusCode::BAD_REQUEST,
                 "Send the session description as the client library makes it.",
             ),
-            MediaError::NoCodec => (
+            MediaError::NoCodec { .. } => (
                 StatusCode::UNPROCESSABLE_ENTITY,
-                "Let the client offer one of them.",
+                "Set the encoder to a codec that weft forwards.",
             ),
             MediaError::CodecNotTaken { .. } => (
                 StatusCode::UNPROCESSABLE_ENTITY,
-                "Watch with a browser that has this codec, or let them send the other one (`weft join --codec`).",
+                "Watch with a player that has this codec, offer the other kind of media alone, or let them send another codec (`weft join --codec`).",
+            ),
+            MediaError::KindNotSent(_) => (
+                StatusCode::CONFLICT,
+                "Wait until they do, or offer a section for what they send.",
+            ),
+            MediaError::SendsNothing(_) => (
+                StatusCode::UNPROCESSABLE_ENTITY,
+                "Offer media with the direction sendonly to publish; to play, use /whep/ROOM/PARTICIPANT.",
+            ),
+            MediaError::ReceivesNothing(_) => (
+                StatusCode::UNPROCESSABLE_ENTITY,
+                "Offer media with the direction recvonly to play; to publish, use /whip/ROOM.",
+            ),
+            MediaError::NotBundled => (
+                StatusCode::UNPROCESSABLE_ENTITY,
+                "Let the client bundle all media sections: bundlePolicy \"max-bundle\" in browsers, the property bundle-policy=max-bundle of GStreamer's webrtcbin.",
+            ),
+            MediaError::NoRtcpMux => (
+                StatusCode::UNPROCESSABLE_ENTITY,
+                "Let the client offer RTCP on the port of the media (a=rtcp-mux).",
+            ),
+            MediaError::TooManySounds(_) => (
+                StatusCode::UNPROCESSABLE_ENTITY,
+                "Mix the sounds, or publish the others as another participant.",
             ),
             MediaError::TooManyCameras(_) => (
                 StatusCode::UNPROCESSABLE_ENTITY,

@@ -12,6 +12,7 @@ use weft_secure::{Certificate, Event as AssociationEvent};
 use weft_session::{Delivery, Event as SessionEvent, Frame};
 use weft_testing::pictures::{FRAME_INTERVAL, Source};
 use weft_units::{Codec, Duration, Ecn, Instant, MediaKind, Rate, Rng};
+use weft_wire::payload::Form;
 
 use crate::network::Datagram;
 use crate::screen::Screen;
@@ -143,7 +144,7 @@ impl Member {
         let mut config = kit.config(&name, IceRole::Controlling, &ports);
         config.session.max_rate = PUBLISHED;
         let section = Section {
-            codec: Some(Codec::Vp8),
+            form: Some(Form::ours(Codec::Vp8)),
             ..Section::new(MediaKind::Video, direction)
         };
         let offer = Offer::new(now, config, &[section], Delivery::Frames);

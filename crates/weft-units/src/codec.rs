@@ -14,7 +14,7 @@ pub enum MediaKind {
 pub enum Codec {
     /// Pictures by RFC 6386.
     Vp8,
-    /// Pictures by ITU-T H.264, constrained baseline.
+    /// Pictures by ITU-T H.264. Our encoder and decoder know constrained baseline.
     H264,
     /// Sound by RFC 6716.
     Opus,

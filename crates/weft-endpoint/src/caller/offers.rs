@@ -115,7 +115,8 @@ impl Counterpart {
     pub(super) fn of(now: Instant, peer: &Peer, news: Listener, locals: Vec<Held>) -> Counterpart {
         let sending = |kind| {
             let streams = peer.streams().iter();
-            streams.filter(move |s| s.direction == StreamDirection::Send && s.codec.kind() == kind)
+            streams
+                .filter(move |s| s.direction == StreamDirection::Send && s.codec().kind() == kind)
         };
         Counterpart {
             news,
@@ -149,6 +150,6 @@ fn receivers(peer: &Peer) -> BTreeMap<StreamId, Track> {
     let streams = peer.streams().iter();
     let received = streams.filter(|s| s.direction == StreamDirection::Receive);
     received
-        .map(|s| (s.stream, track(s.codec.kind())))
+        .map(|s| (s.stream, track(s.codec().kind())))
         .collect()
 }

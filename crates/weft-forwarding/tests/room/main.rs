@@ -14,6 +14,10 @@ use common::FRAME_INTERVAL;
 use weft_forwarding::{Event, Publisher};
 use weft_secure::testing;
 use weft_units::{Codec, Duration, Instant};
+use weft_wire::payload::{
+    Form,
+    h264::{self, Profile},
+};
 use world::Room;
 
 const PLAYERS: usize = 20;
@@ -122,7 +126,7 @@ fn a_room_repeats_byte_by_byte_and_another_seed_is_another_run() {
 /// player that does not take all of them.
 #[test]
 fn cameras_of_several_codecs_are_played_as_they_are() {
-    let (vp8, h264) = (Some(Codec::Vp8), Some(Codec::H264));
+    let [vp8, h264] = [Codec::Vp8, Codec::H264].map(|codec| Some(Form::ours(codec)));
     let mut room = Room::new(1, &["rate=10mbit,delay=10ms"; 4]);
     room.publish_cameras(&ada(), &[vp8, h264]);
     room.run(seconds(1));
@@ -135,7 +139,7 @@ fn cameras_of_several_codecs_are_played_as_they_are() {
     };
     let captured = 60..=100;
     for player in [asking, offered] {
-        let agreed: Vec<Codec> = player.peer.streams().iter().map(|s| s.codec).collect();
+        let agreed: Vec<Codec> = player.peer.streams().iter().map(|s| s.codec()).collect();
         assert_eq!(agreed, [Codec::Vp8, Codec::H264]);
         let seen = (player.record.shown.len(), player.stills);
         assert!(
@@ -145,6 +149,33 @@ fn cameras_of_several_codecs_are_played_as_they_are() {
     }
     assert_eq!(picky.record.shown.len(), 0);
     assert!(captured.contains(&picky.stills), "{}", picky.stills);
+}
+
+/// The server does not decode: who lists the publisher's profile gets it.
+#[test]
+fn a_profile_that_only_some_decode_is_played_to_those() {
+    let of = |profile| {
+        Some(Form::H264(h264::Form {
+            profile,
+            ..h264::Form::OURS
+        }))
+    };
+    let mut room = Room::new(1, &["rate=10mbit,delay=10ms"; 3]);
+    room.publish_cameras(&ada(), &[of(Profile::Main)]);
+    room.run(seconds(1));
+    let baseline = of(Profile::ConstrainedBaseline);
+    let refused = room.ask_to_play(&ada(), &[baseline]).err();
+    assert_eq!(
+        refused.expect("it could not decode that").to_string(),
+        "this participant sends H.264 (main profile, packetization-mode=1), and the player's \
+         video is H.264 (constrained baseline profile, packetization-mode=1)"
+    );
+    room.play_cameras(&ada(), &[of(Profile::High)]);
+    room.play_offered(&ada());
+    room.run(seconds(3));
+    for player in &room.clients[1..] {
+        assert!((60..=100).contains(&player.stills), "{}", player.stills);
+    }
 }
 
 #[test]

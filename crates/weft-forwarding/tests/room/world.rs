@@ -4,7 +4,7 @@
 use std::hash::{DefaultHasher, Hasher};
 use std::net::SocketAddr;
 
-use weft_forwarding::{Event as PlaneEvent, Output as PlaneOutput, Plane};
+use weft_forwarding::{Event as PlaneEvent, MediaError, Output as PlaneOutput, Plane};
 use weft_forwarding::{Publisher, ResourceId, Settings};
 use weft_ice::{IceRole, LocalAddress};
 use weft_peer::{
@@ -14,6 +14,7 @@ use weft_peer::{
 use weft_secure::{Certificate, testing};
 use weft_session::{Delivery, Event as SessionEvent, Frame};
 use weft_units::{Codec, Duration, Ecn, Instant, MediaKind, Rate, Rng};
+use weft_wire::payload::Form;
 
 use crate::common::{FRAME_INTERVAL, Record, Side, Source, frame, heed, source};
 use crate::wires::{Family, Wires, any_epoch};
@@ -28,9 +29,9 @@ const STILL: [u8; 22] = [
     0, 0, 0, 1, 0x67, 0x42, 0xc0, 0x1f, 0, 0, 0, 1, 0x68, 0xce, 0, 0, 0, 1, 0x65, 1, 2, 3,
 ];
 
-fn sections(direction: StreamDirection, cameras: &[Option<Codec>]) -> Vec<Section> {
-    let of = |codec: &Option<Codec>| Section {
-        codec: *codec,
+fn sections(direction: StreamDirection, cameras: &[Option<Form>]) -> Vec<Section> {
+    let of = |form: &Option<Form>| Section {
+        form: *form,
         ..Section::new(MediaKind::Video, direction)
     };
     cameras.iter().map(of).collect()
@@ -114,8 +115,8 @@ impl Room {
     }
 
     /// The next in line publishes a camera for each of these, limited to a
-    /// codec or not.
-    pub fn publish_cameras(&mut self, publisher: &Publisher, cameras: &[Option<Codec>]) {
+    /// form of a codec or not.
+    pub fn publish_cameras(&mut self, publisher: &Publisher, cameras: &[Option<Form>]) {
         let resource = self.next_resource();
         let mut config = self.config(IceRole::Controlling);
         config.session.max_rate = self.published;
@@ -159,8 +160,19 @@ impl Room {
         self.play_cameras(publisher, &[None]);
     }
 
-    /// The next in line plays as many cameras, each limited to a codec or not.
-    pub fn play_cameras(&mut self, publisher: &Publisher, cameras: &[Option<Codec>]) {
+    /// The next in line plays as many cameras, each limited to a form of a codec
+    /// or not.
+    pub fn play_cameras(&mut self, publisher: &Publisher, cameras: &[Option<Form>]) {
+        self.ask_to_play(publisher, cameras)
+            .expect("the offer is good");
+    }
+
+    /// The next in line plays these if the plane lets it.
+    pub fn ask_to_play(
+        &mut self,
+        publisher: &Publisher,
+        cameras: &[Option<Form>],
+    ) -> Result<(), MediaError> {
         let resource = self.next_resource();
         let config = self.config(IceRole::Controlling);
         let sections = sections(StreamDirection::Receive, cameras);
@@ -172,10 +184,10 @@ impl Room {
             publisher.clone(),
             Some(&offer.sdp()),
             &entropy,
-        );
-        let answered = answered.expect("the offer is good");
+        )?;
         let peer = offer.accept(self.now, &answered.sdp);
         self.enter(peer.expect("the answer is good"), None);
+        Ok(())
     }
 
     /// The next in line plays, upon an offer of the plane.
@@ -346,7 +358,7 @@ impl Client {
             camera.next_frame = Some(now + FRAME_INTERVAL);
             let picture = camera.source.capture(now);
             for agreed in self.peer.streams().to_vec() {
-                let frame = match agreed.codec {
+                let frame = match agreed.codec() {
                     Codec::H264 => Frame::new(&STILL, picture.timestamp, now),
                     _ => frame(&picture),
                 };

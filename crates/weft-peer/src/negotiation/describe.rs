@@ -4,6 +4,7 @@ use std::net::{IpAddr, SocketAddr};
 use weft_units::{Codec, MediaKind, Rng, Ssrc};
 use weft_wire::flexfec;
 use weft_wire::payload::format_of;
+use weft_wire::rtp::Mid;
 use weft_wire::sdp::{
     self, Candidate, CandidateKind, Media, Msid, Payload, SessionDescription, Setup, SsrcAttribute,
     SsrcGroup, Transport,
@@ -12,6 +13,9 @@ use weft_wire::sdp::{
 use super::PayloadTypes;
 use crate::config::PeerConfig;
 
+/// In `a=ice-options`: candidates may follow (RFC 8840 section 4.1.1).
+const TRICKLE: &str = "trickle";
+
 /// What our description says beside the sections.
 pub(super) struct Transported<'a> {
     pub config: &'a PeerConfig,
@@ -19,12 +23,38 @@ pub(super) struct Transported<'a> {
 }
 
 impl Transported<'_> {
-    /// Writes ICE, DTLS and candidates into a section.
+    /// Writes ICE, DTLS and candidates into a section that we offer.
     pub fn describe(&self, media: &mut Media) {
+        self.describe_security(media);
+        media.ice_options = vec![TRICKLE.to_owned()];
+        media.rtcp_mux = true;
+        media.rtcp_rsize = true;
+        media.candidates = self.candidates();
+        media.end_of_candidates = true;
+    }
+
+    /// Writes the same into a section that answers `offered`.
+    pub fn describe_answered(&self, media: &mut Media, offered: &Media) {
+        self.describe(media);
+        media
+            .ice_options
+            .retain(|o| offered.ice_options.contains(o));
+        media.rtcp_mux = offered.rtcp_mux;
+        media.rtcp_rsize = offered.rtcp_rsize;
+    }
+
+    /// Writes ICE credentials and DTLS into a section that rejects `offered`: no
+    /// standard asks for them there, but aiortc refuses an answer without them.
+    /// Candidates are left out, since nothing can connect there.
+    pub fn describe_rejected(&self, media: &mut Media, offered: &Media) {
+        self.describe_security(media);
+        media.rtcp_mux = offered.rtcp_mux;
+    }
+
+    fn describe_security(&self, media: &mut Media) {
         let association = &self.config.association;
         media.ice_ufrag = Some(association.ice.credentials.ufrag.clone());
         media.ice_pwd = Some(association.ice.credentials.pwd.clone());
-        media.ice_options = vec!["trickle".to_owned()];
         media.fingerprint = association
             .certificate
             .fingerprint()
@@ -32,10 +62,6 @@ impl Transported<'_> {
             .parse()
             .ok();
         media.setup = Some(self.setup);
-        media.rtcp_mux = true;
-        media.rtcp_rsize = true;
-        media.candidates = self.candidates();
-        media.end_of_candidates = true;
     }
 
     fn candidates(&self) -> Vec<Candidate> {
@@ -87,7 +113,7 @@ pub(super) fn payloads(codecs: &[PayloadTypes]) -> Vec<Payload> {
     let repaired = codecs.iter().find_map(|types| types.fec.zip(Some(types)));
     all.extend(repaired.map(|(fec, types)| Payload {
         parameters: format!("repair-window={REPAIR_WINDOW}"),
-        ..payload(types.codec, fec, flexfec::NAME)
+        ..payload(types.codec(), fec, flexfec::NAME)
     }));
     all
 }
@@ -106,20 +132,20 @@ fn payload(codec: Codec, payload_type: u8, name: &str) -> Payload {
 fn payloads_of(types: PayloadTypes) -> Vec<Payload> {
     let both = [sdp::TRANSPORT_FEEDBACK, sdp::CONGESTION_FEEDBACK];
     let of_pictures = ["ccm fir", "nack", "nack pli"];
-    let feedback = match types.codec.kind() {
+    let feedback = match types.codec().kind() {
         MediaKind::Video => [&both[..], &of_pictures].concat(),
         MediaKind::Audio => both.to_vec(),
     };
-    let description = format_of(types.codec).description();
+    let description = format_of(types.codec()).description();
     let mut all = vec![Payload {
         channels: description.channels,
-        parameters: description.parameters.to_owned(),
+        parameters: types.form.parameters(),
         feedback: feedback.iter().map(|&f| f.to_owned()).collect(),
-        ..payload(types.codec, types.media, types.codec.encoding())
+        ..payload(types.codec(), types.media, types.codec().encoding())
     }];
     all.extend(types.rtx.map(|rtx| Payload {
         parameters: format!("apt={}", types.media),
-        ..payload(types.codec, rtx, "rtx")
+        ..payload(types.codec(), rtx, "rtx")
     }));
     all
 }
@@ -176,15 +202,14 @@ pub(super) fn announce(media: &mut Media, cname: &str, sources: Sources) {
     media.ssrcs = all.into_iter().flatten().map(cname).collect();
 }
 
-/// A description around the sections, all in one bundle.
-pub(super) fn bundle(session_id: u64, media: Vec<Media>) -> SessionDescription {
-    let used = media.iter().filter(|m| !m.is_rejected());
+/// A description around the sections, with this BUNDLE group.
+pub(super) fn bundle(session_id: u64, group: Vec<Mid>, media: Vec<Media>) -> SessionDescription {
     SessionDescription {
         origin: sdp::Origin {
             session_id: session_id >> 1,
             version: 1,
         },
-        bundle: used.filter_map(|m| m.mid).collect(),
+        bundle: group,
         extmap_allow_mixed: false,
         ice_lite: false,
         media,

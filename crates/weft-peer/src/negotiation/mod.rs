@@ -3,20 +3,23 @@
 
 mod answer;
 mod describe;
+mod error;
 mod offer;
+mod plan;
 #[cfg(test)]
 pub(crate) mod tests;
 
 pub use answer::{AnswerPolicy, Outgoing, answer};
+pub use error::NegotiationError;
 pub use offer::Offer;
 
 use weft_ice::RemoteCandidate;
 use weft_secure::{DtlsRole, Fingerprint, Remote};
 use weft_session::{Feedback, Level, Naming};
 use weft_units::{Codec, MediaKind};
-use weft_wire::payload::{self, codec_of, format_of};
+use weft_wire::payload::Form;
 use weft_wire::rtp::{self, ExtensionMap};
-use weft_wire::sdp::{self, Media, SdpError, SectionKind, SessionDescription, Setup};
+use weft_wire::sdp::{self, Media, SectionKind, SessionDescription, Setup};
 
 use crate::stream::StreamDirection;
 
@@ -30,9 +33,9 @@ pub struct Section {
     /// What people call it: the other side reads the same words, up to 64
     /// characters of them. No control characters.
     pub title: Option<String>,
-    /// The one codec that it may have, in place of all of its kind that the
-    /// [`PeerConfig`](crate::PeerConfig) allows.
-    pub codec: Option<Codec>,
+    /// The one form that it may have, in place of our own of all codecs of its
+    /// kind that the [`PeerConfig`](crate::PeerConfig) allows.
+    pub form: Option<Form>,
 }
 
 impl Section {
@@ -43,48 +46,26 @@ impl Section {
             kind,
             direction,
             title: None,
-            codec: None,
+            form: None,
         }
     }
 }
 
-/// Those of `codecs` that a stream may have which is limited to one, or is not.
-fn limited(codecs: &[Codec], codec: Option<Codec>) -> Vec<Codec> {
-    let may = |c: &&Codec| codec.is_none_or(|only| only == **c);
-    codecs.iter().filter(may).copied().collect()
-}
-
-/// A description cannot be agreed on.
-#[derive(Debug, thiserror::Error)]
-pub enum NegotiationError {
-    /// It cannot be read.
-    #[error("the session description cannot be read: {0}")]
-    Syntax(#[from] SdpError),
-    /// ICE or DTLS attributes are missing.
-    #[error(
-        "the session description has no {0}; WebRTC needs ICE credentials and a DTLS fingerprint"
-    )]
-    MissingTransport(&'static str),
-    /// The fingerprint cannot be used.
-    #[error("{0}")]
-    Fingerprint(#[from] weft_secure::FingerprintError),
-    /// Nothing in it can be sent or received here.
-    #[error("no media section can be used: weft needs {}", payload::wanted())]
-    NoCommonCodec,
-    /// The answer does not fit the offer.
-    #[error("the answer has {answered} media sections for {offered} offered ones")]
-    SectionCount {
-        /// Sections in our offer.
-        offered: usize,
-        /// Sections in the answer.
-        answered: usize,
-    },
+/// Forms that a stream of ours may have: the one that it is limited to, or our
+/// own of these codecs.
+fn forms(kind: MediaKind, codecs: &[Codec], only: Option<Form>) -> Vec<Form> {
+    let of_kind = codecs.iter().filter(|codec| codec.kind() == kind);
+    match only {
+        Some(form) => vec![form],
+        None => of_kind.map(|codec| Form::ours(*codec)).collect(),
+    }
 }
 
 /// A section's payload types, for a codec that we have.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct PayloadTypes {
-    pub codec: Codec,
+    /// As the payload type describes it.
+    pub form: Form,
     pub media: u8,
     pub rtx: Option<u8>,
     /// Of repair packets.
@@ -92,29 +73,47 @@ pub(crate) struct PayloadTypes {
 }
 
 impl PayloadTypes {
-    /// Those of the first codec in the section that is `allowed`; of several
-    /// forms of it the one that fits best.
-    fn of(media: &Media, allowed: &[Codec]) -> Option<PayloadTypes> {
+    /// Those of the first codec in the section that is `usable`; of several
+    /// forms of it the preferred one.
+    fn of(media: &Media, usable: impl Fn(Form) -> bool) -> Option<PayloadTypes> {
         let SectionKind::Media(kind) = media.kind else {
             return None;
         };
-        let usable = |c: &Codec| c.kind() == kind && allowed.contains(c);
+        let usable = |form: &Form| form.codec().kind() == kind && usable(*form);
         let all = || {
-            let named = |p| codec_of(p).filter(usable).map(|codec| (codec, p));
+            let named = |p| Form::of(p).filter(usable).map(|form| (form, p));
             media.payloads.iter().filter_map(named)
         };
-        let (codec, first) = all().next()?;
-        let same = all().filter(|(other, _)| *other == codec).map(|(_, p)| p);
-        let fit = |p| format_of(codec).fit(p);
+        let (first, _) = all().next()?;
+        let same = all().filter(|(form, _)| form.codec() == first.codec());
         // Of equals the first: `max_by_key` would give the last.
-        let best = same.reduce(|best, p| if fit(p) > fit(best) { p } else { best });
-        let payload_type = best.unwrap_or(first).payload_type;
+        let better =
+            |best: (Form, _), other: (Form, _)| match other.0.preference() > best.0.preference() {
+                true => other,
+                false => best,
+            };
+        let (form, payload) = same.reduce(better)?;
+        let payload_type = payload.payload_type;
         Some(PayloadTypes {
-            codec,
+            form,
             media: payload_type,
             rtx: media.rtx_of(payload_type),
             fec: media.fec().filter(|_| kind == MediaKind::Video),
         })
+    }
+
+    /// Those of a stream in any form of these codecs.
+    fn of_codecs(media: &Media, allowed: &[Codec]) -> Option<PayloadTypes> {
+        PayloadTypes::of(media, |form| allowed.contains(&form.codec()))
+    }
+
+    /// Those that a stream of one of these forms can be sent as.
+    fn taking(media: &Media, sent: &[Form]) -> Option<PayloadTypes> {
+        PayloadTypes::of(media, |form| sent.iter().any(|sent| form.decodes(*sent)))
+    }
+
+    pub fn codec(&self) -> Codec {
+        self.form.codec()
     }
 }
 
@@ -150,15 +149,14 @@ fn feedback(level: Level, naming: Naming, media: &Media) -> Feedback {
     }
 }
 
-/// Fills in what a description agrees on: path feedback before RFC 8888's,
+/// Fills in what the sections in use agree on: path feedback before RFC 8888's,
 /// that before transport-wide feedback, which has no room for ECN marks and
 /// costs a header extension in each packet. libwebrtc chooses like that, too.
-fn agree(description: &SessionDescription, allowed: &[Codec], session: &mut weft_session::Config) {
-    session.extensions = extension_map(description, allowed);
-    let by_stream = |m: &Media| m.has_feedback(sdp::CONGESTION_FEEDBACK);
-    let used = || description.media.iter().filter(|m| !m.is_rejected());
-    let mut video = used().filter(|m| is_video(m, allowed));
-    let agreed = used().any(by_stream) && video.all(by_stream);
+fn agree(used: &[&Media], allowed: &[Codec], session: &mut weft_session::Config) {
+    session.extensions = extension_map(used, allowed);
+    let by_stream = |m: &&Media| m.has_feedback(sdp::CONGESTION_FEEDBACK);
+    let mut video = used.iter().filter(|m| is_video(m, allowed));
+    let agreed = used.iter().any(by_stream) && video.all(by_stream);
     session.naming = Naming::Transport;
     if session.extensions.path.is_none() && agreed {
         session.naming = Naming::Stream;
@@ -167,20 +165,19 @@ fn agree(description: &SessionDescription, allowed: &[Codec], session: &mut weft
 }
 
 fn is_video(media: &Media, allowed: &[Codec]) -> bool {
-    PayloadTypes::of(media, allowed).is_some_and(|p| p.codec.kind() == MediaKind::Video)
+    PayloadTypes::of_codecs(media, allowed).is_some_and(|p| p.codec().kind() == MediaKind::Video)
 }
 
-/// The ids of the extensions that we have too, as the sections in use list
+/// The ids of the extensions that we have too, as the sections list
 /// them. Numbers make a level only if the video has them: it is what loads
 /// the paths, and what audio measures says nothing of that.
-fn extension_map(description: &SessionDescription, allowed: &[Codec]) -> ExtensionMap {
-    let used = || description.media.iter().filter(|m| !m.is_rejected());
+fn extension_map(used: &[&Media], allowed: &[Codec]) -> ExtensionMap {
     let id = |uri: &str| {
-        let mut all = used().flat_map(extensions);
+        let mut all = used.iter().flat_map(|m| extensions(m));
         all.find(|(_, u)| u == uri).map(|(id, _)| *id)
     };
     let numbered = |uri: &str| {
-        let mut video = used().filter(|m| is_video(m, allowed));
+        let mut video = used.iter().filter(|m| is_video(m, allowed));
         let all = video.all(|m| extensions(m).any(|(_, u)| u == uri));
         id(uri).filter(|_| all)
     };
@@ -192,19 +189,28 @@ fn extension_map(description: &SessionDescription, allowed: &[Codec]) -> Extensi
     }
 }
 
-/// The peer's transport as the first usable section describes it.
+/// The peer's transport. Sections that share one may still describe one each
+/// until the answer has bundled them: the tagged section's counts, the first of
+/// the BUNDLE group that is in use (RFC 9143 section 7.3.1).
 fn remote_transport(
     description: &SessionDescription,
+    used: &[&Media],
     dtls: DtlsRole,
 ) -> Result<Remote, NegotiationError> {
     let missing = NegotiationError::MissingTransport;
-    let media = description.media.iter().find(|m| m.ice_ufrag.is_some());
-    let media = media.ok_or(missing("a=ice-ufrag"))?;
+    let group = description.bundle.iter();
+    let tagged = group.filter_map(|mid| used.iter().find(|m| m.mid == Some(*mid)));
+    let mut sections = tagged.chain(used).filter(|m| m.ice_ufrag.is_some());
+    let media = sections.next().ok_or(missing("a=ice-ufrag"))?;
     let ufrag = media.ice_ufrag.clone().ok_or(missing("a=ice-ufrag"))?;
     let pwd = media.ice_pwd.clone().ok_or(missing("a=ice-pwd"))?;
     let fingerprint = media.fingerprint.as_ref().ok_or(missing("a=fingerprint"))?;
-    let all = description.media.iter().flat_map(|m| &m.candidates);
-    let candidates = all.filter_map(remote_candidate).collect();
+    let all = description.media.iter();
+    let same = all.filter(|m| m.ice_ufrag.is_none() || m.ice_ufrag == media.ice_ufrag);
+    let candidates = same
+        .flat_map(|m| &m.candidates)
+        .filter_map(remote_candidate)
+        .collect();
     Ok(Remote {
         credentials: weft_ice::Credentials { ufrag, pwd },
         fingerprint: fingerprint.to_string().parse::<Fingerprint>()?,

@@ -1,12 +1,12 @@
 use weft_secure::{Association, DtlsRole};
 use weft_session::{Delivery, ReceiveStreamConfig, Retransmission, SendStreamConfig, Session};
 use weft_units::{Codec, Instant, MediaKind};
-use weft_wire::payload::format_of;
+use weft_wire::payload::{Form, format_of};
 use weft_wire::rtp::{self, Mid};
 use weft_wire::sdp::{self, Media, SessionDescription, Setup};
 
 use super::describe::{Sources, Transported, announce, bundle, payloads};
-use super::{NegotiationError, PayloadTypes, Section, agree, feedback, limited, remote_transport};
+use super::{NegotiationError, PayloadTypes, Section, agree, feedback, forms, remote_transport};
 use crate::config::PeerConfig;
 use crate::peer::Peer;
 use crate::stream::{NegotiatedStream, StreamDirection};
@@ -58,8 +58,8 @@ impl Offer {
             .iter()
             .enumerate()
             .map(|(index, section)| {
-                let allowed = limited(&config.codecs, section.codec);
-                let codecs = offered_codecs(section.kind, &allowed);
+                let forms = forms(section.kind, &config.codecs, section.form);
+                let codecs = offered_codecs(&forms);
                 OfferedSection {
                     section: section.clone(),
                     delivery,
@@ -78,7 +78,8 @@ impl Offer {
             .iter()
             .map(|s| s.describe(&transported, cname))
             .collect();
-        let description = bundle(rng.next_u64(), media);
+        let group = sections.iter().filter_map(|s| s.mid).collect();
+        let description = bundle(rng.next_u64(), group, media);
         Offer {
             config,
             association,
@@ -108,15 +109,19 @@ impl Offer {
             Some(Setup::Passive) => DtlsRole::Client,
             _ => DtlsRole::Server,
         };
-        let remote = remote_transport(&answer, dtls)?;
+        let used = answer.media.iter().filter(|m| !m.is_rejected());
+        let used: Vec<&Media> = used.collect();
+        if used.is_empty() {
+            return Err(NegotiationError::NoCommonCodec);
+        }
+        let remote = remote_transport(&answer, &used, dtls)?;
         let mut config = self.config;
-        agree(&answer, &config.codecs, &mut config.session);
+        agree(&used, &config.codecs, &mut config.session);
         let session = Session::new(now, config.session, config.rng);
         let mut peer = Peer::assemble(self.association, session);
         peer.locals = config.locals;
         for (index, (offered, media)) in self.sections.iter().zip(&answer.media).enumerate() {
-            let allowed = limited(&config.codecs, offered.section.codec);
-            let types = PayloadTypes::of(media, &allowed);
+            let types = offered.answered(media);
             if let Some(types) = types.filter(|_| !media.is_rejected()) {
                 let like = |s: &&OfferedSection| offered.is_like(s);
                 let place = self.sections[..index].iter().filter(like).count();
@@ -133,19 +138,19 @@ impl Offer {
     }
 }
 
-/// Those of one kind, in the order of preference.
-fn offered_codecs(kind: MediaKind, codecs: &[Codec]) -> Vec<PayloadTypes> {
-    let of = |codec: Codec| {
+/// Payload types of these forms, one of each codec.
+fn offered_codecs(forms: &[Form]) -> Vec<PayloadTypes> {
+    let of = |form: &Form| {
+        let codec = form.codec();
         let description = format_of(codec).description();
         PayloadTypes {
-            codec,
+            form: *form,
             media: description.payload_type,
             rtx: description.rtx,
-            fec: (kind == MediaKind::Video).then_some(FEC),
+            fec: (codec.kind() == MediaKind::Video).then_some(FEC),
         }
     };
-    let wanted = codecs.iter().filter(|c| c.kind() == kind);
-    wanted.copied().map(of).collect()
+    forms.iter().map(of).collect()
 }
 
 impl OfferedSection {
@@ -169,6 +174,17 @@ impl OfferedSection {
             StreamDirection::Receive => media.direction = sdp::Direction::RecvOnly,
         }
         media
+    }
+
+    /// The payload types that the answer takes of ours. It has the form that we
+    /// offered, whatever it writes (RFC 6184 section 8.2.2: profile and mode of a
+    /// payload type do not change).
+    fn answered(&self, media: &Media) -> Option<PayloadTypes> {
+        let codecs: Vec<Codec> = self.codecs.iter().map(PayloadTypes::codec).collect();
+        let types = PayloadTypes::of_codecs(media, &codecs)?;
+        let ours = self.codecs.iter().find(|own| own.media == types.media);
+        let form = ours.map_or(types.form, |own| own.form);
+        Some(PayloadTypes { form, ..types })
     }
 
     /// Of the same kind and direction.
@@ -214,14 +230,14 @@ pub(super) fn add_sender(
         retransmission: retransmission(types, sources, media),
         fec: sources.fec.zip(types.fec),
         payload_type: types.media,
-        codec: types.codec,
+        codec: types.codec(),
         mid,
         feedback: feedback(session.level(), session.naming(), media),
     });
     let direction = StreamDirection::Send;
     NegotiatedStream {
         stream,
-        codec: types.codec,
+        form: types.form,
         direction,
         place: 0,
         mid,
@@ -257,13 +273,13 @@ pub(super) fn add_receiver(
         payload_type: types.media,
         rtx: types.rtx.map(|payload_type| (rtx_ssrc, payload_type)),
         fec: types.fec.map(|payload_type| (fec_ssrc, payload_type)),
-        codec: types.codec,
+        codec: types.codec(),
         delivery,
     });
     let direction = StreamDirection::Receive;
     NegotiatedStream {
         stream,
-        codec: types.codec,
+        form: types.form,
         direction,
         place: 0,
         mid: media.mid,

@@ -1,6 +1,8 @@
 mod codecs;
 mod levels;
 mod loudness;
+mod partial;
+mod subset;
 
 use std::collections::BTreeSet;
 use std::net::SocketAddr;
@@ -98,7 +100,7 @@ fn streams(peer: &Peer) -> Vec<(MediaKind, StreamDirection, String)> {
     let text = |s: &NegotiatedStream| s.mid.map(|m| m.to_string()).unwrap_or_default();
     let streams = peer.streams().iter();
     streams
-        .map(|s| (s.codec.kind(), s.direction, text(s)))
+        .map(|s| (s.codec().kind(), s.direction, text(s)))
         .collect()
 }
 
@@ -149,7 +151,10 @@ fn chromium_plays_what_we_send_in_the_section_that_it_would_receive() {
         [peer.streams()[0].ssrc.expect("ours")]
     );
     assert_eq!(answer.media[0].setup, Some(Setup::Active));
-    assert!(answer.media[1].is_rejected());
+    // Accepted all the same: aiortc refuses rejected sections.
+    assert_eq!(answer.media[1].direction, sdp::Direction::Inactive);
+    assert!(!answer.media[1].is_rejected());
+    assert_eq!(answer.media[1].primary_ssrcs(), []);
 }
 
 #[test]
@@ -237,7 +242,7 @@ fn numbered(peer: &mut Peer, extensions: &ExtensionMap) -> Vec<(MediaKind, bool)
             let (header, _) = rtp::parse(&packet, extensions).expect("our packets can be read");
             if Some(header.ssrc) == stream.ssrc {
                 seen.push((
-                    stream.codec.kind(),
+                    stream.codec().kind(),
                     header.extensions.transport_sequence.is_some(),
                 ));
             }
@@ -355,7 +360,7 @@ fn obs_sends_h264_and_nobody_reports_packets() {
 }
 
 fn codecs(peer: &Peer) -> Vec<Codec> {
-    peer.streams().iter().map(|s| s.codec).collect()
+    peer.streams().iter().map(|s| s.codec()).collect()
 }
 
 /// The answer to `offer` of a peer with these codecs, and what it agreed on.
@@ -387,13 +392,11 @@ fn an_extension_id_that_one_byte_headers_lack_is_left_out() {
 
 #[test]
 fn refusals_say_what_is_missing_and_what_would_do() {
-    let no_codec = samples::PION.replace("VP8/90000", "H264/90000");
-    assert_eq!(
-        refusal(&no_codec, &RECEIVE),
-        format!(
-            "no media section can be used: weft needs {}",
-            payload::wanted()
-        )
+    let no_codec = samples::PION.replace("VP8/90000", "AV1/90000");
+    let text = refusal(&no_codec, &RECEIVE);
+    assert!(
+        text.starts_with("the offer's video lists AV1; it needs VP8 or H.264"),
+        "{text}"
     );
     let drop_line = |mark: &str| -> String {
         let lines = samples::PION.split_inclusive('\n');

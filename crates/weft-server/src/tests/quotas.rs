@@ -128,7 +128,7 @@ fn an_address_does_not_fill_the_rooms_with_participants() {
 fn who_asks_in_vain_leaves_nobody_behind() {
     let rig = Rig::start();
     let from = ("x-forwarded-for", "192.0.2.1");
-    *rig.plane.refuse.lock().unwrap() = Some(MediaError::NoCodec);
+    *rig.plane.refuse.lock().unwrap() = Some(MediaError::NotBundled);
     for _ in 0..50 {
         let line = "POST /whip/r?name=z&kind=browser";
         let refused = request(rig.address(), line, &[SDP, from], "v=0");
@@ -148,7 +148,7 @@ fn who_asks_in_vain_leaves_nobody_behind() {
 #[test]
 fn who_has_many_networks_of_ipv6_may_come_four_times_as_often_and_no_more() {
     let rig = Rig::start();
-    *rig.plane.refuse.lock().unwrap() = Some(MediaError::NoCodec);
+    *rig.plane.refuse.lock().unwrap() = Some(MediaError::NotBundled);
     let come = |n: usize| {
         let from = format!("2001:db8:1:{n:x}::1");
         let headers = [SDP, ("x-forwarded-for", &*from)];

@@ -273,7 +273,7 @@ impl Node {
         if keyframe {
             self.seen.lock().unwrap().keyframes_sent += 1;
         }
-        let mut agreed = peer.streams().iter().map(|s| s.codec);
+        let mut agreed = peer.streams().iter().map(|s| s.codec());
         let agreed = agreed.find(|c| c.kind() == MediaKind::Video).unwrap();
         let layered = agreed == Codec::Vp8;
         let frame = Frame {
@@ -297,7 +297,7 @@ impl Node {
 }
 
 fn streams_of(peer: &Peer, kind: MediaKind) -> Vec<StreamId> {
-    let found = peer.streams().iter().filter(|s| s.codec.kind() == kind);
+    let found = peer.streams().iter().filter(|s| s.codec().kind() == kind);
     found.map(|s| s.stream).collect()
 }
 

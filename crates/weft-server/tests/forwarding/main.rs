@@ -72,7 +72,8 @@ fn a_player_without_the_codec_is_told_which_one_it_is() {
     let silent = player.offer_to_receive().replace("opus/48000", "G722/8000");
     let refused = room.request("POST /whep/r/ada", &silent);
     assert_eq!(refused.status, 422, "{}", refused.body);
-    assert!(refused.error().contains("sends H264"), "{}", refused.body);
+    assert!(refused.error().contains("sends H.264"), "{}", refused.body);
+    assert!(refused.error().contains("video is VP8"), "{}", refused.body);
 }
 
 #[test]

@@ -12,6 +12,7 @@ use weft_peer::{Offer, Section, StreamDirection};
 use weft_secure::{Association, DtlsRole, Event, Output, Remote};
 use weft_session::Delivery;
 use weft_units::{Codec, Duration, Instant, MediaKind, Rate, Rng, Ssrc};
+use weft_wire::payload::Form;
 use weft_wire::rtp::ExtensionMap;
 use weft_wire::sdp::{SessionDescription, Setup};
 
@@ -204,7 +205,7 @@ impl Intruder {
         };
         let config = kit.config(&name, role, &[port]);
         let section = Section {
-            codec: Some(Codec::Vp8),
+            form: Some(Form::ours(Codec::Vp8)),
             ..Section::new(MediaKind::Video, direction)
         };
         let offer = Offer::new(now, config.clone(), &[section], Delivery::Packets);
@@ -390,7 +391,7 @@ impl Intruder {
         };
         let config = kit.config(&name, IceRole::Controlling, &ports[..ports.len().min(16)]);
         let section = Section {
-            codec: Some(Codec::Vp8),
+            form: Some(Form::ours(Codec::Vp8)),
             ..Section::new(MediaKind::Video, StreamDirection::Send)
         };
         let offer = Offer::new(now, config, &[section], Delivery::Packets);

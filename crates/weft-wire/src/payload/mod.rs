@@ -24,6 +24,90 @@ pub fn format_of(codec: Codec) -> &'static dyn PayloadFormat {
     }
 }
 
+/// A codec in the form that a payload type describes: what a sender sends, or
+/// what a receiver takes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Form {
+    /// A codec with one form only.
+    Plain(Codec),
+    /// H.264, which has profiles and modes of packetization.
+    H264(h264::Form),
+}
+
+impl Form {
+    /// The form of a payload type; `None` if it is none of our codecs.
+    #[must_use]
+    pub fn of(offered: &sdp::Payload) -> Option<Form> {
+        let mut all = Codec::ALL.into_iter();
+        all.find_map(|codec| format_of(codec).form(offered))
+    }
+
+    /// The form that our encoders make.
+    #[must_use]
+    pub const fn ours(codec: Codec) -> Form {
+        match codec {
+            Codec::H264 => Form::H264(h264::Form::OURS),
+            Codec::Vp8 | Codec::Opus => Form::Plain(codec),
+        }
+    }
+
+    /// The codec.
+    #[must_use]
+    pub const fn codec(self) -> Codec {
+        match self {
+            Form::Plain(codec) => codec,
+            Form::H264(_) => Codec::H264,
+        }
+    }
+
+    /// Whether a receiver that lists this form decodes a stream of the other
+    /// one.
+    #[must_use]
+    pub fn decodes(self, stream: Form) -> bool {
+        match (self, stream) {
+            (Form::H264(own), Form::H264(stream)) => own.decodes(stream),
+            (own, stream) => own == stream,
+        }
+    }
+
+    /// Whether whoever decodes streams of one of both forms decodes the others,
+    /// too.
+    #[must_use]
+    pub fn is_like(self, other: Form) -> bool {
+        self.decodes(other) && other.decodes(self)
+    }
+
+    /// Rank among the forms of one codec that a publisher offers, the greatest
+    /// first.
+    #[must_use]
+    pub fn preference(self) -> u8 {
+        match self {
+            Form::Plain(_) => 0,
+            Form::H264(form) => form.preference(),
+        }
+    }
+
+    /// Format parameters (`a=fmtp`) of an offer of this form, empty for none.
+    #[must_use]
+    pub fn parameters(self) -> String {
+        match self {
+            Form::Plain(codec) => format_of(codec).description().parameters.to_owned(),
+            Form::H264(form) => form.parameters(),
+        }
+    }
+}
+
+/// As people read it.
+impl fmt::Display for Form {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(format_of(self.codec()).description().wanted)?;
+        match self {
+            Form::Plain(_) => Ok(()),
+            Form::H264(form) => write!(f, " ({form})"),
+        }
+    }
+}
+
 /// One codec in RTP packets and in session descriptions.
 pub trait PayloadFormat: Sync + fmt::Debug {
     /// How a receiver knows the first packet of a frame.
@@ -61,10 +145,9 @@ pub trait PayloadFormat: Sync + fmt::Debug {
     /// How it stands in our session descriptions.
     fn description(&self) -> Description;
 
-    /// How well what a session description offers fits, the greater the
-    /// better; `None` if it is not this codec, or in a form that we cannot send
-    /// and receive.
-    fn fit(&self, offered: &sdp::Payload) -> Option<u8>;
+    /// The form of this codec that a payload type describes; `None` if it is
+    /// another codec, or a form that weft cannot forward.
+    fn form(&self, offered: &sdp::Payload) -> Option<Form>;
 
     /// The format parameters of our answer to `offered` ones.
     fn answered(&self, offered: &str) -> String {
@@ -189,7 +272,7 @@ pub struct Description {
     pub rtx: Option<u8>,
     /// Channels of sound.
     pub channels: Option<u8>,
-    /// Format parameters (`a=fmtp`), empty for none.
+    /// Format parameters (`a=fmtp`) of all its forms, empty for none.
     pub parameters: &'static str,
     /// For people: what another side has to offer.
     pub wanted: &'static str,
@@ -273,20 +356,45 @@ impl Prefix {
     }
 }
 
-/// The codec that a session description names here, in a form that we can send
-/// and receive.
-#[must_use]
-pub fn codec_of(offered: &sdp::Payload) -> Option<Codec> {
-    let fits = |codec: &Codec| format_of(*codec).fit(offered).is_some();
-    Codec::ALL.into_iter().find(fits)
-}
-
 /// For people: what a session description has to offer one of.
 #[must_use]
-pub fn wanted() -> String {
-    let all = Codec::ALL.map(|codec| format_of(codec).description().wanted);
-    let (last, others) = all.split_last().expect("there are codecs");
-    format!("{} or {last}", others.join(", "))
+pub fn wanted(codecs: &[Codec]) -> String {
+    let each = codecs.iter();
+    one_of(each.map(|codec| format_of(*codec).description().wanted))
+}
+
+/// For people: the codecs that these payload types name, without those that
+/// only repair or accompany others.
+#[must_use]
+pub fn listed(payloads: &[sdp::Payload]) -> String {
+    const AUXILIARY: [&str; 6] = ["rtx", "red", "ulpfec", "flexfec", "CN", "telephone-event"];
+    let mut names: Vec<String> = Vec::new();
+    for payload in payloads {
+        let is_auxiliary = AUXILIARY.iter().any(|name| payload.is(name));
+        let name = match (Form::of(payload), payload.parameter("profile-level-id")) {
+            (Some(form), _) => form.to_string(),
+            (None, Some(profile)) => format!("{} ({profile})", payload.codec),
+            (None, None) => payload.codec.clone(),
+        };
+        if !is_auxiliary && !name.is_empty() && !names.contains(&name) {
+            names.push(name);
+        }
+    }
+    match names.is_empty() {
+        true => "no codec".to_owned(),
+        false => one_of(names),
+    }
+}
+
+/// `a, b or c`.
+#[must_use]
+pub fn one_of(names: impl IntoIterator<Item = impl fmt::Display>) -> String {
+    let names: Vec<String> = names.into_iter().map(|name| name.to_string()).collect();
+    match &names[..] {
+        [] => "nothing".to_owned(),
+        [only] => only.clone(),
+        [others @ .., last] => format!("{} or {last}", others.join(", ")),
+    }
 }
 
 #[cfg(test)]

@@ -3,8 +3,8 @@
 use weft_units::Codec;
 
 use super::{
-    Body, Content, Description, FirstPacket, Part, PayloadFormat, PictureNumbers, Piece, PieceInfo,
-    Prefix, Start,
+    Body, Content, Description, FirstPacket, Form, Part, PayloadFormat, PictureNumbers, Piece,
+    PieceInfo, Prefix, Start,
 };
 use crate::{ParseError, sdp};
 
@@ -46,7 +46,8 @@ impl PayloadFormat for Format {
         }
     }
 
-    fn fit(&self, offered: &sdp::Payload) -> Option<u8> {
-        offered.is(Codec::Opus.encoding()).then_some(0)
+    fn form(&self, offered: &sdp::Payload) -> Option<Form> {
+        let is_same = offered.is(Codec::Opus.encoding());
+        is_same.then_some(Form::Plain(Codec::Opus))
     }
 }

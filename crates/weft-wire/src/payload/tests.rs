@@ -11,7 +11,7 @@ fn offered(codec: Codec) -> sdp::Payload {
         codec: codec.encoding().to_lowercase(),
         clock_rate: codec.clock_rate(),
         channels: description.channels,
-        parameters: description.parameters.to_owned(),
+        parameters: Form::ours(codec).parameters(),
         ..sdp::Payload::default()
     }
 }
@@ -32,15 +32,34 @@ fn payload_types_are_dynamic_and_each_is_of_one_thing() {
 #[test]
 fn what_we_offer_is_taken_for_the_codec_that_it_is() {
     for codec in Codec::ALL {
-        assert_eq!(codec_of(&offered(codec)), Some(codec));
+        assert_eq!(Form::of(&offered(codec)), Some(Form::ours(codec)));
     }
 }
 
 #[test]
 fn people_read_what_is_missing() {
-    let wanted = wanted();
-    assert!(wanted.starts_with("VP8, H.264 (constrained baseline, packetization-mode=1)"));
-    assert!(wanted.ends_with(" or Opus (audio/48000/2)"), "{wanted}");
+    let wanted = wanted(&Codec::ALL);
+    assert_eq!(wanted, "VP8, H.264 or Opus (audio/48000/2)");
+    let named = |codec: &str| sdp::Payload {
+        codec: codec.to_owned(),
+        ..sdp::Payload::default()
+    };
+    let payloads = ["AV1", "rtx", "H265", "AV1", ""].map(named);
+    assert_eq!(listed(&payloads), "AV1 or H265");
+    assert_eq!(listed(&payloads[1..2]), "no codec");
+    let high = sdp::Payload {
+        parameters: "packetization-mode=1;profile-level-id=640028".to_owned(),
+        ..named("H264")
+    };
+    assert_eq!(
+        listed(&[high]),
+        "H.264 (high profile, packetization-mode=1)"
+    );
+    let unknown = sdp::Payload {
+        parameters: "packetization-mode=1;profile-level-id=120028".to_owned(),
+        ..named("H264")
+    };
+    assert_eq!(listed(&[unknown]), "H264 (120028)");
 }
 
 #[test]

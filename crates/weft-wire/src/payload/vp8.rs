@@ -4,8 +4,8 @@
 use weft_units::Codec;
 
 use super::{
-    Body, Content, Description, FirstPacket, Part, PayloadFormat, PictureNumbers, Piece, PieceInfo,
-    Prefix, Start,
+    Body, Content, Description, FirstPacket, Form, Part, PayloadFormat, PictureNumbers, Piece,
+    PieceInfo, Prefix, Start,
 };
 use crate::reader::Reader;
 use crate::{ParseError, sdp};
@@ -107,8 +107,9 @@ impl PayloadFormat for Format {
         }
     }
 
-    fn fit(&self, offered: &sdp::Payload) -> Option<u8> {
-        offered.is(Codec::Vp8.encoding()).then_some(0)
+    fn form(&self, offered: &sdp::Payload) -> Option<Form> {
+        let is_same = offered.is(Codec::Vp8.encoding());
+        is_same.then_some(Form::Plain(Codec::Vp8))
     }
 }
 

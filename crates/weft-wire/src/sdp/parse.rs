@@ -313,7 +313,9 @@ fn credential(value: &str, len: RangeInclusive<usize>, reason: Reason) -> Result
 }
 
 /// `id[/direction] URI [attributes]` (RFC 8285 section 7). Ids beyond the
-/// two-byte form stand for a choice to be made by the answer: not ours.
+/// two-byte form leave the choice to the answer, and an extension of one
+/// direction wants the other one in the answer: both are left out, which refuses
+/// them.
 fn parse_extension(media: &mut Media, value: &str) -> Result<(), Reason> {
     let mut words = value.split_ascii_whitespace();
     let (Some(id), Some(uri)) = (words.next(), words.next()) else {
@@ -322,9 +324,9 @@ fn parse_extension(media: &mut Media, value: &str) -> Result<(), Reason> {
     if uri.len() > MAX_URI {
         return Err("the URI of an extmap is too long");
     }
-    let id = id.split('/').next().unwrap_or_default();
+    let (id, direction) = id.split_once('/').unwrap_or((id, "sendrecv"));
     let id: u16 = id.parse().map_err(|_| "the id of an extmap is a number")?;
-    if let Ok(id @ 1..) = u8::try_from(id) {
+    if let (Ok(id @ 1..), "sendrecv") = (u8::try_from(id), direction) {
         push_extension(&mut media.extensions, id, uri);
     }
     Ok(())

@@ -15,7 +15,7 @@ fn the_offers_first_codec_is_taken_unless_it_is_not_allowed() {
         assert_eq!(media.payloads.iter().filter(|p| !p.is("rtx")).count(), 1);
     }
     let without = answer_with(samples::PION, &[H264]).err();
-    assert!(matches!(without, Some(NegotiationError::NoCommonCodec)));
+    assert!(matches!(without, Some(NegotiationError::NoCodec { .. })));
 }
 
 #[test]
@@ -53,10 +53,17 @@ fn constrained_baseline_is_taken_before_baseline_and_a_profile_is_kept() {
     let (_, media) = answer_with(&offer, &[Codec::H264]).expect("it is usable");
     let profile = media.payloads[0].parameter("profile-level-id");
     assert_eq!(profile, Some("42001f"));
+    // What the server need not decode it forwards.
     let offer = forms(&[(112, "packetization-mode=1;profile-level-id=64001f")]);
-    let (peer, media) = answer_with(&offer, &[Codec::H264]).expect("audio is usable");
-    assert!(media.is_rejected());
-    assert_eq!(codecs(&peer), [Codec::Opus]);
+    let (peer, media) = answer_with(&offer, &[Codec::H264]).expect("it is usable");
+    assert_eq!(codecs(&peer), [Codec::Opus, Codec::H264]);
+    assert_eq!(
+        media.payloads[0].parameter("profile-level-id"),
+        Some("64001f")
+    );
+    let offer = forms(&[(112, "packetization-mode=2;profile-level-id=42e01f")]);
+    let refused = answer_with(&offer, &[Codec::H264]).err();
+    assert!(matches!(refused, Some(NegotiationError::NoCodec { .. })));
 }
 
 #[test]
@@ -91,4 +98,71 @@ fn our_offer_lists_what_we_allow_in_our_order_and_ours_answer_it() {
         expected.push("flexfec");
         assert_eq!(named, expected);
     }
+}
+
+/// A player's offer of H.264 in these forms.
+fn player(forms: &[&str]) -> String {
+    let numbers: Vec<String> = (0..forms.len()).map(|i| (100 + i).to_string()).collect();
+    let lines = numbers.iter().zip(forms);
+    let lines: String = lines
+        .map(|(pt, form)| format!("a=rtpmap:{pt} H264/90000\r\na=fmtp:{pt} {form}\r\n"))
+        .collect();
+    let offer = samples::PION.replace("a=sendrecv", "a=recvonly");
+    let offer = offer.replace("a=rtpmap:96 VP8/90000\r\n", &lines);
+    let line = offer
+        .lines()
+        .find(|l| l.starts_with("m=video"))
+        .expect("it has one");
+    let offered = format!("m=video 9 UDP/TLS/RTP/SAVPF {}", numbers.join(" "));
+    offer.replace(line, &offered)
+}
+
+#[test]
+fn a_player_gets_the_profiles_that_its_own_decodes() {
+    let form = |id: &str| {
+        Form::of(&sdp::Payload {
+            codec: "H264".to_owned(),
+            parameters: id.to_owned(),
+            ..sdp::Payload::default()
+        })
+        .expect("it is known")
+    };
+    let play = |sent: &str, listed: &[&str]| {
+        let outgoing = Outgoing {
+            kind: MediaKind::Video,
+            form: Some(form(sent)),
+        };
+        let policy = AnswerPolicy {
+            receive: None,
+            send: vec![outgoing],
+        };
+        let answered = answer_to(&player(listed), &policy);
+        answered.map(|(_, answer)| answer.media[0].payloads[0].payload_type)
+    };
+    const BASELINE: &str = "packetization-mode=1;profile-level-id=42e01f";
+    const HIGH: &str = "packetization-mode=1;profile-level-id=64001f";
+    const SINGLE: &str = "packetization-mode=0;profile-level-id=42e01f";
+    for (sent, listed, payload_type) in [
+        (BASELINE, &[HIGH][..], 100),
+        (BASELINE, &[HIGH, BASELINE], 101),
+        (HIGH, &[BASELINE, HIGH], 101),
+        (
+            "packetization-mode=1;profile-level-id=4d0028",
+            &[BASELINE, HIGH],
+            101,
+        ),
+        (SINGLE, &["profile-level-id=42e00a"], 100),
+        (SINGLE, &["packetization-mode=0"], 100),
+    ] {
+        let taken = play(sent, listed).expect("it is played");
+        assert_eq!(taken, payload_type, "{sent} {listed:?}");
+    }
+    let refusal = |sent, listed: &[&str]| play(sent, listed).expect_err("refused").to_string();
+    assert_eq!(
+        refusal(HIGH, &[BASELINE]),
+        "the offer's video lists H.264 (constrained baseline profile, packetization-mode=1); \
+         it needs H.264 (high profile, packetization-mode=1)"
+    );
+    let text = refusal(BASELINE, &[SINGLE]);
+    assert!(text.contains("packetization-mode=0); it needs"), "{text}");
 }

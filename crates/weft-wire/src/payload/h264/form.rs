@@ -1,43 +1,106 @@
-//! What a session description says of H.264 (RFC 6184 section 8.1).
+//! H.264 in session descriptions (RFC 6184 section 8.1).
 
+use std::fmt;
+
+use super::profile::Profile;
 use crate::sdp;
 
-/// What we send and offer: constrained baseline at level 3.1 or whatever the
-/// other side takes, non-interleaved, the format parameters that every browser
-/// lists.
-pub const PARAMETERS: &str =
-    "level-asymmetry-allowed=1;packetization-mode=1;profile-level-id=42e01f";
-
-/// Baseline, constrained or not.
-const BASELINE: u32 = 0x42;
-/// `constraint_set1_flag`: decodable by decoders of the main profile too.
-const CONSTRAINED: u32 = 0x40;
-
-/// How well a payload type fits: the greater the better.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-pub enum Form {
-    /// Baseline, which has tools that nobody uses.
-    Baseline,
-    /// Constrained baseline: what we send.
-    ConstrainedBaseline,
+/// A stream of H.264, or what a receiver takes of it, as a payload type
+/// describes it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Form {
+    /// Tools of the stream, or of the decoder.
+    pub profile: Profile,
+    /// `level_idc`: ten times the level (ITU-T H.264 table A-1).
+    pub level: u8,
+    /// How NAL units are put into packets.
+    pub packetization: Packetization,
 }
 
+/// `packetization-mode` (RFC 6184 section 6). A receiver of a later one takes
+/// the earlier ones.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum Packetization {
+    /// 0: one NAL unit in each packet.
+    SingleUnit,
+    /// 1: also fragments of NAL units, and several of them.
+    NonInterleaved,
+}
+
+/// Level 3.1, which browsers list: 1280x720 with 30 pictures a second.
+const LEVEL: u8 = 31;
+
 impl Form {
-    /// Of a payload type; `None` if it is no H.264 that we send and understand:
-    /// of another profile, or without fragments (packetization mode 0).
+    /// Streams of our encoders, and our offers.
+    pub const OURS: Form = Form {
+        profile: Profile::ConstrainedBaseline,
+        level: LEVEL,
+        packetization: Packetization::NonInterleaved,
+    };
+
+    /// Reads a payload type; `None` if it is not H.264, has a profile that RFC
+    /// 6184 does not list, or is interleaved (packetization mode 2).
     #[must_use]
     pub fn of(payload: &sdp::Payload) -> Option<Form> {
-        let is_fragmented = payload.parameter("packetization-mode") == Some("1");
-        if !payload.is("H264") || !is_fragmented {
+        if !payload.is("H264") {
             return None;
         }
-        let profile = payload.parameter("profile-level-id")?;
-        let profile = u32::from_str_radix(profile, 16).ok()?;
-        let constrained = profile >> 8 & CONSTRAINED != 0;
-        match (profile >> 16 == BASELINE, constrained) {
-            (true, true) => Some(Form::ConstrainedBaseline),
-            (true, false) => Some(Form::Baseline),
-            (false, _) => None,
-        }
+        let packetization = match payload.parameter("packetization-mode") {
+            None | Some("0") => Packetization::SingleUnit,
+            Some("1") => Packetization::NonInterleaved,
+            Some(_) => return None,
+        };
+        let (profile, level) = match payload.parameter("profile-level-id") {
+            Some(id) => profile_and_level(id)?,
+            // Baseline at level 1 (section 8.1).
+            None => (Profile::Baseline, 10),
+        };
+        Some(Form {
+            profile,
+            level,
+            packetization,
+        })
     }
+
+    /// Whether a receiver that lists this form decodes a stream of the other
+    /// one. Levels are left out: receivers list the lowest one and take more,
+    /// which `level-asymmetry-allowed` says in part of them only.
+    #[must_use]
+    pub fn decodes(self, stream: Form) -> bool {
+        self.profile.decodes(stream.profile) && self.packetization >= stream.packetization
+    }
+
+    /// Rank among the forms that a publisher offers, the greatest first. Single
+    /// units cannot be longer than a packet, which costs the picture; then the
+    /// profile that most receivers decode.
+    #[must_use]
+    pub fn preference(self) -> u8 {
+        16 * self.packetization as u8 + 15 - self.profile as u8
+    }
+
+    /// Format parameters (`a=fmtp`) of an offer of this form.
+    #[must_use]
+    pub fn parameters(self) -> String {
+        let [idc, flags] = self.profile.octets();
+        let mode = self.packetization as u8;
+        let level = self.level.max(LEVEL);
+        format!(
+            "level-asymmetry-allowed=1;packetization-mode={mode};profile-level-id={idc:02x}{flags:02x}{level:02x}"
+        )
+    }
+}
+
+impl fmt::Display for Form {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mode = self.packetization as u8;
+        write!(f, "{} profile, packetization-mode={mode}", self.profile)
+    }
+}
+
+/// Three octets in hexadecimal digits.
+fn profile_and_level(id: &str) -> Option<(Profile, u8)> {
+    let are_digits = id.len() == 6 && id.bytes().all(|b| b.is_ascii_hexdigit());
+    let id = are_digits.then(|| u32::from_str_radix(id, 16).ok())??;
+    let [_, idc, flags, level] = id.to_be_bytes();
+    Some((Profile::of(idc, flags)?, level))
 }

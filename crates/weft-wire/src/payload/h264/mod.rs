@@ -1,5 +1,5 @@
-//! H.264 in RTP (RFC 6184, packetization mode 1): single NAL units, STAP-A and
-//! FU-A; byte streams of Annex B, which encoders give and decoders take; what a
+//! H.264 in RTP (RFC 6184, packetization modes 0 and 1): single NAL units, STAP-A
+//! and FU-A; byte streams of Annex B, which encoders give and decoders take; what a
 //! session description says of the format.
 
 use super::{
@@ -11,10 +11,12 @@ use crate::{ParseError, sdp};
 
 mod form;
 mod headers;
+mod profile;
 mod units;
 
-pub use form::{Form, PARAMETERS};
+pub use form::{Form, Packetization};
 pub use headers::{PictureParameters, Quantizers, SequenceParameters};
+pub use profile::Profile;
 pub use units::{FragmentHeader, Part, nal_units, parts};
 
 /// H.264 as a payload format.
@@ -63,16 +65,18 @@ impl PayloadFormat for Format {
             payload_type: 102,
             rtx: Some(103),
             channels: None,
-            parameters: PARAMETERS,
-            wanted: "H.264 (constrained baseline, packetization-mode=1)",
+            parameters: "",
+            wanted: "H.264",
         }
     }
 
-    fn fit(&self, offered: &sdp::Payload) -> Option<u8> {
-        Form::of(offered).map(|form| form as u8)
+    fn form(&self, offered: &sdp::Payload) -> Option<super::Form> {
+        Form::of(offered).map(super::Form::H264)
     }
 
-    /// The profile is the offered one (RFC 6184 section 8.2.2).
+    /// Profile, level and packetization mode are the offered ones: the first
+    /// and the last may not change (RFC 6184 section 8.2.2), and the level needs
+    /// no lowering, since we forward whatever comes.
     fn answered(&self, offered: &str) -> String {
         offered.to_owned()
     }

@@ -1,6 +1,8 @@
 use super::*;
 use proptest::prelude::*;
 
+mod forms;
+
 const SPS: [u8; 4] = [0x67, 0x42, 0xc0, 0x1f];
 const PPS: [u8; 3] = [0x68, 0xce, 0x3c];
 
@@ -107,30 +109,6 @@ fn slices_say_whether_others_refer_to_them() {
     );
     let unreferenced = parse(&[0x01, 9]).unwrap().contents();
     assert!(unreferenced.delta && !unreferenced.referenced);
-}
-
-#[test]
-fn only_baseline_with_fragments_fits() {
-    let of = |parameters: &str| {
-        Form::of(&crate::sdp::Payload {
-            codec: "h264".to_owned(),
-            parameters: parameters.to_owned(),
-            ..Default::default()
-        })
-    };
-    assert_eq!(of(PARAMETERS), Some(Form::ConstrainedBaseline));
-    // The ways in which Chromium 156 lists it.
-    let chromium = |mode: u8, profile: &str| {
-        of(&format!(
-            "level-asymmetry-allowed=1;packetization-mode={mode};profile-level-id={profile}"
-        ))
-    };
-    assert_eq!(chromium(1, "42001f"), Some(Form::Baseline));
-    assert_eq!(chromium(0, "42e01f"), None);
-    assert_eq!(chromium(1, "4d001f"), None);
-    assert_eq!(chromium(1, "64001f"), None);
-    assert_eq!(of("packetization-mode=1"), None);
-    assert!(Form::Baseline < Form::ConstrainedBaseline);
 }
 
 /// Writes the codes of ITU-T H.264 section 9.1.

@@ -1,0 +1,103 @@
+use weft_units::{Codec, MediaKind};
+use weft_wire::payload;
+use weft_wire::sdp::{Direction, Media, SdpError};
+
+use crate::stream::StreamDirection;
+
+/// Why a description is refused.
+#[derive(Debug, thiserror::Error)]
+pub enum NegotiationError {
+    /// It cannot be read.
+    #[error("the session description cannot be read: {0}")]
+    Syntax(#[from] SdpError),
+    /// ICE or DTLS attributes are missing.
+    #[error(
+        "the session description has no {0}; WebRTC needs ICE credentials and a DTLS fingerprint"
+    )]
+    MissingTransport(&'static str),
+    /// The fingerprint cannot be used.
+    #[error("{0}")]
+    Fingerprint(#[from] weft_secure::FingerprintError),
+    /// No section of an answer can be used.
+    #[error("no media section can be used: weft needs {}", payload::wanted(&Codec::ALL))]
+    NoCommonCodec,
+    /// A section of an offer has no codec that we take, or that we send.
+    #[error("the offer's {} lists {offered}; it needs {wanted}", section_name(*.kind))]
+    NoCodec {
+        /// Whether we would have received in the section, or sent.
+        direction: StreamDirection,
+        /// Sound or pictures.
+        kind: MediaKind,
+        /// Codecs that the section lists, for people.
+        offered: String,
+        /// Codecs that would do, for people.
+        wanted: String,
+    },
+    /// All sections flow the other way, or none.
+    #[error("the offer's media is {}", direction_names(.offered))]
+    Direction {
+        /// The direction that was needed, seen from our side.
+        wanted: StreamDirection,
+        /// Directions of the sections that are in use.
+        offered: Vec<Direction>,
+    },
+    /// The offerer receives a kind of media that we do not send.
+    #[error("the offer takes {} only, and there is none to send", section_name(*.offered))]
+    NothingToSend {
+        /// The kind that the offerer would receive.
+        offered: MediaKind,
+    },
+    /// No sound and no pictures are offered.
+    #[error("the offer has no audio or video section in use")]
+    NoMedia,
+    /// Several sections want a transport each.
+    #[error("the offer has several media sections that are not in one BUNDLE group")]
+    NotBundled,
+    /// RTCP would need a port of its own.
+    #[error("the offer has no a=rtcp-mux")]
+    NoRtcpMux,
+    /// The answer does not fit the offer.
+    #[error("the answer has {answered} media sections for {offered} offered ones")]
+    SectionCount {
+        /// Sections in our offer.
+        offered: usize,
+        /// Sections in the answer.
+        answered: usize,
+    },
+}
+
+impl NegotiationError {
+    /// Nothing that `offered` lists is one of the `wanted` codecs.
+    pub(super) fn no_codec(
+        direction: StreamDirection,
+        kind: MediaKind,
+        offered: &Media,
+        wanted: String,
+    ) -> NegotiationError {
+        NegotiationError::NoCodec {
+            direction,
+            kind,
+            offered: payload::listed(&offered.payloads),
+            wanted,
+        }
+    }
+}
+
+fn section_name(kind: MediaKind) -> &'static str {
+    match kind {
+        MediaKind::Audio => "audio",
+        MediaKind::Video => "video",
+    }
+}
+
+/// For people, each once.
+fn direction_names(directions: &[Direction]) -> String {
+    let mut names: Vec<String> = Vec::new();
+    for direction in directions {
+        let name = format!("a={direction}");
+        if !names.contains(&name) {
+            names.push(name);
+        }
+    }
+    names.join(" and ")
+}

@@ -1,0 +1,208 @@
+//! Decides what an answer does with each section of an offer.
+
+use weft_units::{Codec, MediaKind};
+use weft_wire::payload;
+use weft_wire::sdp::{Media, SectionKind, SessionDescription};
+
+use super::answer::{AnswerPolicy, Outgoing};
+use super::{NegotiationError, PayloadTypes, forms};
+use crate::stream::StreamDirection;
+
+/// How an answer treats one section.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Plan {
+    /// Streams flow in it.
+    Used(Use),
+    /// It is accepted, and nothing flows: the offerer would receive something
+    /// that there is nothing of. Rejecting it would end the call of clients that
+    /// want ICE and DTLS attributes in every section (aiortc).
+    Idle(PayloadTypes),
+    /// It gets port zero.
+    Rejected,
+}
+
+/// The streams of a section.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Use {
+    pub types: PayloadTypes,
+    /// The place of the stream that we send, among those of its kind.
+    pub sent: Option<usize>,
+    pub received: bool,
+}
+
+impl Plan {
+    pub fn is_used(&self) -> bool {
+        matches!(self, Plan::Used(_))
+    }
+}
+
+/// The plan of each section, in the offer's order.
+///
+/// # Errors
+/// If anything that the offer would send, or that we would send, finds no codec
+/// (RFC 9725 section 4.4.3: no partially successful answers), if nothing is left
+/// to flow, or if what flows does not share one transport.
+pub(super) fn plan(
+    offer: &SessionDescription,
+    allowed: &[Codec],
+    policy: &AnswerPolicy,
+) -> Result<Vec<Plan>, NegotiationError> {
+    let mut waiting = Waiting::all(&policy.send);
+    let each = offer.media.iter();
+    let plans = each.map(|offered| plan_of(offered, allowed, policy, &mut waiting));
+    let mut plans: Vec<Plan> = plans.collect::<Result<_, _>>()?;
+    if !plans.iter().any(Plan::is_used) {
+        return Err(nothing_flows(offer, policy));
+    }
+    check_transport(offer, &plans)?;
+    let grouped = |media: &Media| is_grouped(offer, media);
+    let used = plans.iter().zip(&offer.media).filter(|(p, _)| p.is_used());
+    let shared = used.map(|(_, media)| media).all(grouped);
+    for (plan, media) in plans.iter_mut().zip(&offer.media) {
+        // Outside of the group it would want a transport of its own.
+        let shares = shared && grouped(media) && media.rtcp_mux;
+        if matches!(plan, Plan::Idle(_)) && !shares {
+            *plan = Plan::Rejected;
+        }
+    }
+    Ok(plans)
+}
+
+fn is_grouped(offer: &SessionDescription, media: &Media) -> bool {
+    media.mid.is_some_and(|mid| offer.bundle.contains(&mid))
+}
+
+fn plan_of(
+    offered: &Media,
+    allowed: &[Codec],
+    policy: &AnswerPolicy,
+    waiting: &mut Vec<Waiting>,
+) -> Result<Plan, NegotiationError> {
+    let SectionKind::Media(kind) = offered.kind else {
+        // Data channels and the like: pages open one beside the media, and no
+        // media is lost without it.
+        return Ok(Plan::Rejected);
+    };
+    if offered.is_rejected() {
+        return Ok(Plan::Rejected);
+    }
+    let sent = match offered.direction.receives() {
+        true => Waiting::take(waiting, offered, kind, allowed)?,
+        false => None,
+    };
+    let received = policy.receive.is_some() && offered.direction.sends();
+    let types = sent
+        .map(|(types, _)| types)
+        .or_else(|| PayloadTypes::of_codecs(offered, allowed));
+    let Some(types) = types else {
+        return match received {
+            true => Err(NegotiationError::no_codec(
+                StreamDirection::Receive,
+                kind,
+                offered,
+                payload::wanted(&of_kind(allowed, kind)),
+            )),
+            false => Ok(Plan::Rejected),
+        };
+    };
+    let sent = sent.map(|(_, place)| place);
+    Ok(match sent.is_some() || received {
+        true => Plan::Used(Use {
+            types,
+            sent,
+            received,
+        }),
+        false => Plan::Idle(types),
+    })
+}
+
+/// Streams in use share one transport: they need one BUNDLE group (RFC 9143),
+/// unless there is one section of them, and RTCP on the same port.
+fn check_transport(offer: &SessionDescription, plans: &[Plan]) -> Result<(), NegotiationError> {
+    let used = plans.iter().zip(&offer.media).filter(|(p, _)| p.is_used());
+    let used: Vec<&Media> = used.map(|(_, media)| media).collect();
+    if used.len() > 1 && !used.iter().all(|media| is_grouped(offer, media)) {
+        return Err(NegotiationError::NotBundled);
+    }
+    match used.iter().all(|media| media.rtcp_mux) {
+        true => Ok(()),
+        false => Err(NegotiationError::NoRtcpMux),
+    }
+}
+
+/// Why no section of an offer is used.
+fn nothing_flows(offer: &SessionDescription, policy: &AnswerPolicy) -> NegotiationError {
+    let live = offer.media.iter().filter(|media| !media.is_rejected());
+    let live = live.filter_map(|media| match media.kind {
+        SectionKind::Media(kind) => Some((kind, media.direction)),
+        _ => None,
+    });
+    let live: Vec<_> = live.collect();
+    let receives = live.iter().find(|(_, direction)| direction.receives());
+    match (policy.receive, receives) {
+        _ if live.is_empty() => NegotiationError::NoMedia,
+        (None, Some((kind, _))) => NegotiationError::NothingToSend { offered: *kind },
+        (receive, _) => NegotiationError::Direction {
+            wanted: match receive {
+                Some(_) => StreamDirection::Receive,
+                None => StreamDirection::Send,
+            },
+            offered: live.iter().map(|(_, direction)| *direction).collect(),
+        },
+    }
+}
+
+fn of_kind(codecs: &[Codec], kind: MediaKind) -> Vec<Codec> {
+    let of_kind = codecs.iter().filter(|codec| codec.kind() == kind);
+    of_kind.copied().collect()
+}
+
+/// A stream that has no section so far, and its place among those of its kind.
+#[derive(Clone, Copy)]
+struct Waiting {
+    outgoing: Outgoing,
+    place: usize,
+}
+
+impl Waiting {
+    fn all(wanted: &[Outgoing]) -> Vec<Waiting> {
+        let place = |index: usize, kind| wanted[..index].iter().filter(|o| o.kind == kind).count();
+        let all = wanted.iter().enumerate();
+        let waiting = all.map(|(index, outgoing)| Waiting {
+            outgoing: *outgoing,
+            place: place(index, outgoing.kind),
+        });
+        waiting.collect()
+    }
+
+    /// The first of `waiting` that goes into this section, and is taken out,
+    /// with its payload types there. `None` if none of this kind waits.
+    fn take(
+        waiting: &mut Vec<Waiting>,
+        offered: &Media,
+        kind: MediaKind,
+        allowed: &[Codec],
+    ) -> Result<Option<(PayloadTypes, usize)>, NegotiationError> {
+        let sent = |w: &Waiting| forms(kind, allowed, w.outgoing.form);
+        let of_kind = || {
+            waiting
+                .iter()
+                .enumerate()
+                .filter(|(_, w)| w.outgoing.kind == kind)
+        };
+        let Some((_, first)) = of_kind().next() else {
+            return Ok(None);
+        };
+        let found = of_kind()
+            .find_map(|(index, w)| Some((index, PayloadTypes::taking(offered, &sent(w))?)));
+        let (index, types) = found.ok_or_else(|| {
+            NegotiationError::no_codec(
+                StreamDirection::Send,
+                kind,
+                offered,
+                payload::one_of(sent(first)),
+            )
+        })?;
+        Ok(Some((types, waiting.remove(index).place)))
+    }
+}
