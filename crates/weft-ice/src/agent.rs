@@ -19,7 +19,7 @@ use crate::counters::{Counters, DropReason};
 use crate::output::{Outbox, Output};
 use crate::stun;
 use crate::types::{
-    Checks, Config, Credentials, IceRole, LocalAddress, Path, RemoteCandidate, Route,
+    Checks, Config, Credentials, IceRole, LocalAddress, Path, RemoteCandidate, Route, is_answerable,
 };
 use pair::Pair;
 use probes::Probes;
@@ -179,12 +179,13 @@ impl Agent {
     }
 
     /// Adds a remote address that came after the description, or before it.
-    /// One more than the limit is a counted refusal.
+    /// One more than the limit, and one that nothing can be sent to, is a
+    /// counted refusal.
     pub fn add_remote(&mut self, now: Instant, candidate: RemoteCandidate) {
         if self.remotes.iter().any(|r| r.addr == candidate.addr) {
             return;
         }
-        if self.remotes.len() == MAX_REMOTES {
+        if self.remotes.len() == MAX_REMOTES || !is_answerable(candidate.addr) {
             self.out.counters.pairs_refused += 1;
             return;
         }
@@ -348,6 +349,9 @@ impl Agent {
                     credentials, key, ..
                 } = &self.local;
                 let request = stun::Request::read(&message, &credentials.ufrag, key)?;
+                if !is_answerable(remote) {
+                    return Err(DropReason::Unanswerable);
+                }
                 if self.remote.is_some() {
                     self.on_request(now, local, remote, &request)
                 } else {

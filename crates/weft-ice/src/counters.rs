@@ -15,6 +15,8 @@ pub enum DropReason {
     UnknownLocal,
     /// A check from an address that the local address's filter excludes.
     Filtered,
+    /// A check from an address that nothing can be sent to: port 0, say.
+    Unanswerable,
     /// A check that would need one pair more than the limit.
     TooManyPairs,
     /// A keep-alive (RFC 8445 section 11): it bears no signature, and there is
@@ -31,6 +33,7 @@ impl DropReason {
         DropReason::Unexpected,
         DropReason::UnknownLocal,
         DropReason::Filtered,
+        DropReason::Unanswerable,
         DropReason::TooManyPairs,
         DropReason::Indication,
     ];
@@ -45,6 +48,7 @@ impl DropReason {
             DropReason::Unexpected => "stun_unexpected",
             DropReason::UnknownLocal => "stun_unknown_local",
             DropReason::Filtered => "stun_filtered",
+            DropReason::Unanswerable => "stun_unanswerable",
             DropReason::TooManyPairs => "too_many_pairs",
             DropReason::Indication => "stun_indication",
         }
@@ -65,7 +69,7 @@ pub struct Counters {
     pub checks_sent: u64,
     /// Answers received to checks sent.
     pub checks_answered: u64,
-    /// Pairs of addresses not made because of the limit.
+    /// Addresses and pairs not taken: beyond the limit, or unanswerable.
     pub pairs_refused: u64,
 }
 

@@ -195,6 +195,20 @@ impl Route {
     }
 }
 
+/// Whether an answer can reach this address: it is that of one host, with a
+/// port. The system refuses others with errors that look like faults of the
+/// socket, or sends to many hosts.
+pub(crate) fn is_answerable(remote: SocketAddr) -> bool {
+    let one_host = match remote.ip() {
+        IpAddr::V4(ip) => !ip.is_unspecified() && !ip.is_multicast() && !ip.is_broadcast(),
+        // An IPv4 address in IPv6 form: our IPv6 sockets send IPv6 only.
+        IpAddr::V6(ip) => {
+            !ip.is_unspecified() && !ip.is_multicast() && ip.to_ipv4_mapped().is_none()
+        }
+    };
+    one_host && remote.port() != 0
+}
+
 /// Whether a pair of these two addresses can work at all: the same family,
 /// and both of link-local scope or neither (RFC 8445 section 6.1.2.2).
 pub(crate) fn can_pair(local: SocketAddr, remote: SocketAddr) -> bool {

@@ -1,17 +1,22 @@
 //! Sockets that take and give many datagrams at a time, where the system can
 //! (Linux: recvmmsg, UDP GRO and GSO).
 
+mod singly;
 #[cfg(test)]
 mod tests;
 
 use std::collections::BTreeMap;
-use std::io::{self, IoSliceMut};
+use std::io::{self, IoSlice, IoSliceMut};
 use std::net::{SocketAddr, UdpSocket as StdUdpSocket};
+use std::os::fd::AsRawFd;
 
 use mio::net::UdpSocket;
 use mio::{Interest, Registry, Token};
-use nix::sys::socket::{setsockopt, sockopt::ReceiveTimestampns};
-use quinn_udp::{EcnCodepoint, RecvMeta, Transmit, UdpSockRef, UdpSocketState};
+use nix::sys::socket::{
+    ControlMessage, MsgFlags, SockaddrStorage, sendmsg, setsockopt, sockopt::ReceiveTimestampns,
+};
+use quinn_udp::{RecvMeta, UdpSockRef, UdpSocketState};
+use singly::Singly;
 use weft_units::{Bytes, Ecn};
 
 /// Bytes of a run: what one IP packet could hold, headers off.
@@ -24,7 +29,11 @@ const BUFFERS: usize = 8;
 struct Socket {
     token: Token,
     io: UdpSocket,
+    /// Receives only. Its sender takes an error that one destination caused
+    /// (EINVAL, EIO) for a fault of the socket, and gives up runs and ECN for
+    /// all of them.
     state: UdpSocketState,
+    singly: Singly,
     /// Sent and received.
     carried: u64,
 }
@@ -83,15 +92,57 @@ impl Run {
 }
 
 impl Socket {
+    /// Sends a datagram, or a run of them where `size` is less than all.
     fn send(&self, remote: SocketAddr, ecn: Ecn, contents: &[u8], size: usize) -> io::Result<()> {
-        let transmit = Transmit {
-            destination: remote,
-            ecn: EcnCodepoint::from_bits(ecn.bits()),
-            contents,
-            segment_size: (size < contents.len()).then_some(size),
-            src_ip: None,
+        let segment = u16::try_from(size).unwrap_or(u16::MAX);
+        let (tos, class) = (ecn.bits(), i32::from(ecn.bits()));
+        let field = match remote {
+            SocketAddr::V4(_) => ControlMessage::Ipv4Tos(&tos),
+            SocketAddr::V6(_) => ControlMessage::Ipv6TClass(&class),
         };
-        self.state.try_send(UdpSockRef::from(&self.io), &transmit)
+        let control = [field, ControlMessage::UdpGsoSegments(&segment)];
+        let control = match size < contents.len() {
+            true => &control[..],
+            false => &control[..1],
+        };
+        let to = SockaddrStorage::from(remote);
+        let contents = [IoSlice::new(contents)];
+        let fd = self.io.as_raw_fd();
+        sendmsg(fd, &contents, control, MsgFlags::empty(), Some(&to))?;
+        Ok(())
+    }
+
+    /// Most datagrams that one call may send there.
+    fn longest_run(&self, remote: SocketAddr) -> usize {
+        match self.singly.contains(remote) {
+            true => 1,
+            false => self.state.max_gso_segments(),
+        }
+    }
+
+    /// Sends a run, or the datagrams of it one by one if the system takes them
+    /// only so. Returns how many it took.
+    fn send_run(&mut self, remote: SocketAddr, ecn: Ecn, run: &Run) -> usize {
+        let count = run.datagrams().count();
+        if count == 1 {
+            self.singly.on_sent(remote);
+        }
+        let Err(error) = self.send(remote, ecn, &run.contents, run.size) else {
+            return count;
+        };
+        // A full buffer or a dead interface loses the packet as the network
+        // would; liveness and loss detection see to it.
+        if count == 1 || error.kind() == io::ErrorKind::WouldBlock {
+            return 0;
+        }
+        // Not every interface can take a run, and not every datagram of one
+        // needs to be at fault.
+        let alone = |datagram: &&[u8]| self.send(remote, ecn, datagram, datagram.len()).is_ok();
+        let sent = run.datagrams().filter(alone).count();
+        if sent > 0 {
+            self.singly.on_run_refused(remote);
+        }
+        sent
     }
 }
 
@@ -117,16 +168,14 @@ impl Sockets {
         let token = Token(self.next);
         self.next += 1;
         self.registry.register(&mut io, token, Interest::READABLE)?;
-        let carried = 0;
-        self.by_address.insert(
-            address,
-            Socket {
-                token,
-                io,
-                state,
-                carried,
-            },
-        );
+        let socket = Socket {
+            token,
+            io,
+            state,
+            singly: Singly::default(),
+            carried: 0,
+        };
+        self.by_address.insert(address, socket);
         Ok(address)
     }
 
@@ -155,7 +204,7 @@ impl Sockets {
         let route = (local, remote, ecn);
         let mut most = 1;
         if let Some(socket) = self.by_address.get_mut(&local) {
-            most = socket.state.max_gso_segments();
+            most = socket.longest_run(remote);
             socket.carried += datagram.len() as u64 + headers(remote);
         }
         if self.run.takes(route, datagram.len(), most) {
@@ -171,24 +220,10 @@ impl Sockets {
         let Some((local, remote, ecn)) = self.run.route.take() else {
             return;
         };
-        let run = &self.run;
-        // A full buffer or a dead interface loses the packet as the network
-        // would; liveness and loss detection see to it.
-        let Some(socket) = self.by_address.get(&local) else {
-            self.unsent += run.datagrams().count() as u64;
-            return;
-        };
-        let Err(error) = socket.send(remote, ecn, &run.contents, run.size) else {
-            return;
-        };
-        let alone = run.contents.len() <= run.size;
-        // Not every interface can take a run, and not every datagram of one
-        // needs to be at fault.
-        let again = !alone && error.kind() != io::ErrorKind::WouldBlock;
-        let lost = |datagram: &&[u8]| {
-            !again || socket.send(remote, ecn, datagram, datagram.len()).is_err()
-        };
-        self.unsent += run.datagrams().filter(lost).count() as u64;
+        let count = self.run.datagrams().count();
+        let socket = self.by_address.get_mut(&local);
+        let sent = socket.map_or(0, |socket| socket.send_run(remote, ecn, &self.run));
+        self.unsent += (count - sent) as u64;
     }
 
     /// Datagrams so far that the system did not take.

@@ -134,3 +134,30 @@ fn an_ordinary_datagram_comes_without_an_ecn_field() {
         .collect();
     assert_eq!(came, [Ecn::NotEct]);
 }
+
+/// The system refuses port 0 with EINVAL. quinn-udp's sender took that for a
+/// fault of the socket, and sent datagrams one by one and without ECN from then
+/// on, to everybody.
+#[test]
+fn a_destination_that_cannot_be_sent_to_costs_the_others_nothing() {
+    let (_poll, mut sockets, at) = sockets(2);
+    let nowhere = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
+    for _ in 0..2 {
+        sockets.send(at[0], nowhere, Ecn::Ect1, b"a check's answer");
+    }
+    for n in 0..10 {
+        sockets.send(at[0], at[1], Ecn::Ect1, &[n; 500]);
+    }
+    sockets.flush();
+    assert_eq!(sockets.unsent(), 2);
+    let mut buffers = Buffers::new();
+    let came = sockets.receive(at[1], &mut buffers).unwrap();
+    let came: Vec<_> = came.map(|(_, field, bytes)| (field, bytes[0])).collect();
+    let expected: Vec<_> = (0..10).map(|n| (Ecn::Ect1, n)).collect();
+    assert_eq!(came, expected);
+    // Loopback hands a run over as it was sent.
+    assert_eq!(
+        (buffers.metas[0].len, buffers.metas[0].stride),
+        (5_000, 500)
+    );
+}

@@ -47,6 +47,39 @@ fn each_kind_of_nonsense_has_its_counter() {
 }
 
 #[test]
+fn an_address_that_cannot_be_answered_gets_no_pair_and_no_answer() {
+    let mut net = connected();
+    let check = check(&net);
+    let routes = net.b.routes().count();
+    let unanswerable = [
+        "10.0.0.1:0",
+        "0.0.0.0:7",
+        "255.255.255.255:7",
+        "224.0.0.251:5353",
+        "[fe80::1]:0",
+        "[::]:7",
+        "[ff02::fb]:5353",
+        "[::ffff:10.0.0.1]:7",
+    ];
+    for remote in unanswerable {
+        let received = net
+            .b
+            .handle_datagram(net.now, addr(SERVER), addr(remote), &check);
+        assert_eq!(received, Err(DropReason::Unanswerable), "{remote}");
+        assert!(net.b.poll_output().is_none(), "{remote}");
+    }
+    // The same as candidates, of which each would have been checked.
+    for candidate in candidates(&unanswerable) {
+        net.a.add_remote(net.now, candidate);
+        assert!(net.a.poll_output().is_none(), "{candidate:?}");
+    }
+    let refused = net.a.counters().pairs_refused;
+    assert_eq!(refused, unanswerable.len() as u64);
+    assert_eq!(net.b.routes().count(), routes);
+    assert_eq!(net.a.routes().count(), routes);
+}
+
+#[test]
 fn a_check_with_a_wrong_password_or_name_changes_nothing() {
     let mut net = connected();
     let paths = net.b.paths().count();
