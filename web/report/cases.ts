@@ -28,6 +28,7 @@ export function under(data: Data, chosen: string): Data {
   return {
     ...data,
     systems: mine.map((each) => ({ ...each, name: each.system })),
+    answers: (data.answers ?? []).filter((answer) => answer.case === chosen),
     results: renamed(data.results),
     values: keyed(data.values),
     differences: renamed(data.differences).map((row) => ({ ...row, baseline: short.get(row.baseline) ?? row.baseline })),

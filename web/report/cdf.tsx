@@ -1,4 +1,4 @@
-// Distribution functions over all seeds: how often something was at most that.
+// Distribution functions over all seeds.
 
 import { useMemo } from 'preact/hooks';
 import uPlot from 'uplot';
@@ -6,6 +6,7 @@ import type { Data } from './data';
 import { number } from './figures';
 import { lookOf, type Palette } from './look';
 import { cutOf } from './outliers';
+import { onScreen } from './screen';
 import { Plot, type Line } from './plot';
 
 const TITLES: Readonly<Record<string, readonly [string, string]>> = {
@@ -30,7 +31,8 @@ export function Distributions({ data, palette }: { data: Data; palette: Palette 
 function Distribution({ data, of, palette }: { data: Data; of: string; palette: Palette }) {
   const [title, unit] = TITLES[of] ?? [of, ''];
   const { x, lines, highest } = useMemo(() => {
-    const mine = data.cdfs.filter((each) => each.of === of);
+    const all = data.cdfs.filter((each) => each.of === of);
+    const mine = of === 'fps' ? all.map((each) => ({ ...each, quantiles: onScreen(each.quantiles).values as readonly number[] })) : all;
     const tables = mine.map((each) => [steps(each.quantiles), each.quantiles.map((_, index, all) => (index / (all.length - 1)) * 100)] as unknown as uPlot.AlignedData);
     const joined = tables.length > 1 ? uPlot.join(tables) : (tables[0] ?? [[]]);
     const [values = [], ...shares] = joined as unknown as readonly (readonly (number | null)[])[];
@@ -42,7 +44,7 @@ function Distribution({ data, of, palette }: { data: Data; of: string; palette: 
   return <Plot title={title} unit={`at most this, % of the time${highest === null ? '' : `; the rest up to ${number(highest)} ${unit}`}`} x={x} xUnit={unit} lines={lines} palette={palette} top={100} />;
 }
 
-/** Values that stand still are moved apart a little: the axis needs them in order. */
+/** Equal values are moved apart a little: the axis needs them in order. */
 function steps(quantiles: readonly number[]): number[] {
   let last = -Infinity;
   return quantiles.map((value) => {

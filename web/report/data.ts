@@ -1,4 +1,4 @@
-// What `report.json` has: the same as the page is given.
+// The layout of `report.json`, which the page is given.
 
 export interface Estimate {
   readonly mean: number;
@@ -10,6 +10,20 @@ export interface Row extends Estimate {
   readonly system: string;
   readonly metric: string;
   readonly unit: string;
+  /** Where the interval of the mean says little: it is as wide as half of the mean on either side. */
+  readonly median?: { readonly median: number; readonly ci95: readonly [number | null, number | null] };
+}
+
+/** What a row shows: the median where there is one. */
+export interface Centred {
+  readonly centre: number;
+  readonly ci95: readonly [number | null, number | null];
+  /** The mean beside a median. */
+  readonly mean: number | null;
+}
+
+export function centred({ mean, ci95, median }: Row): Centred {
+  return median === undefined ? { centre: mean, ci95, mean: null } : { centre: median.median, ci95: median.ci95, mean };
 }
 
 export interface Difference extends Row {
@@ -69,9 +83,26 @@ export interface Column {
   readonly words?: readonly string[];
 }
 
+/** Freezes of a flow: the same that its `freeze_s` is the sum of. */
+export interface Frozen {
+  readonly of: string;
+  readonly seconds: number;
+  /** Begin and end of each, by camera, in seconds since the run began. */
+  readonly cameras: readonly (readonly (readonly [number, number])[])[];
+}
+
 export interface Series {
   readonly t: readonly number[];
   readonly columns: readonly Column[];
+  /** Reports of earlier versions have none. */
+  readonly freezes?: readonly Frozen[];
+}
+
+/** Which of two systems was better, in words: the result first. */
+export interface Answer {
+  /** The varied values; empty without any. */
+  readonly case: string;
+  readonly sentences: readonly string[];
 }
 
 export interface Cdf {
@@ -88,6 +119,8 @@ export interface Profile {
   readonly name: 'rate_mbps' | 'capacity_mbps';
   /** When the first second ends. */
   readonly from_s: number;
+  /** Seconds from one value to the next; reports of earlier versions have one each second. */
+  readonly step_s?: number;
   readonly lower: readonly (number | null)[];
   readonly median: readonly (number | null)[];
   readonly upper: readonly (number | null)[];
@@ -135,6 +168,8 @@ export interface Data {
   readonly metrics: readonly Metric[];
   /** What people ask first; reports of earlier versions do not say. */
   readonly key_metrics?: readonly string[];
+  /** Reports of earlier versions have none. */
+  readonly answers?: readonly Answer[];
   readonly results: readonly Row[];
   readonly values: Readonly<Record<string, Readonly<Record<string, readonly (number | null)[]>>>>;
   readonly differences: readonly Difference[];

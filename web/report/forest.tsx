@@ -1,9 +1,10 @@
 // A metric of all systems: the estimate with its interval on one scale, and
 // the seeds that it was made of.
 
-import { split, type Metric, type Row } from './data';
-import { bounds, interval, number, scaled, unitOf } from './figures';
+import { centred, split, type Metric, type Row } from './data';
+import { bounds, number, scaled, unitOf } from './figures';
 import { lookOf, type Look } from './look';
+import { Figure } from './figure-view';
 import { cutOf } from './outliers';
 
 interface ForestProps {
@@ -25,7 +26,10 @@ export interface Compared {
 
 export function Forest({ metric, of, rows, systems, values, compared }: ForestProps) {
   const scale = (value: number): number => scaled(metric.name, value);
-  const estimates = rows.flatMap((row) => [row.mean, row.ci95[0] ?? row.mean, row.ci95[1] ?? row.mean]);
+  const estimates = rows.flatMap((row) => {
+    const { centre, ci95, mean } = centred(row);
+    return [centre, ci95[0] ?? centre, ci95[1] ?? centre, ...(mean === null ? [] : [mean])];
+  });
   const seeds = rows.flatMap((row) => values(row.system).filter((v) => v !== null));
   const end = Math.max(...estimates, cutOf(seeds)?.top ?? Infinity);
   const beyond = seeds.filter((value) => value > end).length;
@@ -47,7 +51,7 @@ export function Forest({ metric, of, rows, systems, values, compared }: ForestPr
             </span>
             <Track row={row} look={lookOf(systems.indexOf(row.system))} seeds={values(row.system)} place={place} zero={low < 0 && high > 0 ? place(0) : null} />
             <span class="forest-value">
-              <strong>{number(scale(row.mean))}</strong> <span class="quiet">{interval(metric.name, row.ci95)}</span>
+              <Figure row={row} name={metric.name} />
             </span>
           </div>
         ))}
@@ -76,13 +80,13 @@ interface TrackProps {
 }
 
 function Track({ row, look, seeds, place, zero }: TrackProps) {
-  const [low, high] = row.ci95;
+  const { centre, ci95: [low, high] } = centred(row);
   return (
     <span class="track" style={{ color: `var(--${look.colour})` }}>
       {zero !== null && <i class="track-zero" style={{ left: zero }} />}
       {seeds.map((value, index) => value !== null && <i key={index} class="track-seed" style={{ left: place(value) }} title={`seed ${index + 1}: ${number(scaled(split(row.metric)[0], value))}`} />)}
       {low !== null && high !== null && <i class="track-interval" style={{ left: place(low), right: `calc(100% - ${place(high)})` }} />}
-      <i class={`track-mean mark-${look.mark}`} style={{ left: place(row.mean) }} />
+      <i class={`track-mean mark-${look.mark}`} style={{ left: place(centre) }} />
     </span>
   );
 }

@@ -25,6 +25,20 @@ export interface Cut {
   readonly highest: number;
 }
 
+/** A capacity so many times the highest of what is drawn would press it to the bottom. Chosen by us. */
+const FAR = 2;
+/** Room above the highest value. */
+const ROOM = 1.06;
+
+/** The top of an axis beside a capacity far above the data, by the data alone; null where the capacity fits. */
+export function roofOf(data: readonly (number | null)[], capacity: readonly (number | null)[], top: number | null): Cut | null {
+  const highestOf = (values: readonly (number | null)[]): number => values.reduce<number>((most, value) => Math.max(most, value ?? 0), 0);
+  const end = top ?? highestOf(data) * ROOM;
+  const highest = highestOf(capacity);
+  if (end <= 0 || highest <= end * FAR) return null;
+  return { top: end, hidden: capacity.filter((value) => value !== null && value > end).length, highest };
+}
+
 /** Where to cut an axis of these values; null where all of them fit well. */
 export function cutOf(values: readonly (number | null)[]): Cut | null {
   const sorted = values.filter((value): value is number => value !== null && Number.isFinite(value)).sort((a, b) => a - b);

@@ -6,7 +6,7 @@ import { useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
 import uPlot from 'uplot';
 import { number } from './figures';
 import type { Look, Palette } from './look';
-import { cutOf } from './outliers';
+import { cutOf, roofOf } from './outliers';
 import { csvOf, pngOf, save, svgOf } from './take';
 
 export interface Line extends Look {
@@ -51,8 +51,16 @@ export function Plot(props: PlotProps) {
   const box = useRef<HTMLDivElement>(null);
   const [under, setUnder] = useState<number | null>(null);
   const [whole, setWhole] = useState(false);
-  const cut = useMemo(() => (top !== undefined || words !== undefined || unit === 'dB' ? null : cutOf(lines.flatMap((line) => line.values))), [lines, top, words, unit]);
-  const end = cut !== null && !whole ? cut.top : top;
+  const { cut, roof } = useMemo(() => {
+    if (top !== undefined || words !== undefined || unit === 'dB') return { cut: null, roof: null };
+    const drawn = lines.filter((line) => line.area !== true);
+    const found = cutOf(drawn.flatMap((line) => line.values));
+    const data = drawn.flatMap(({ values, band }) => [...values, ...(band?.upper ?? [])]);
+    const capacity = lines.filter((line) => line.area === true).flatMap((line) => line.values);
+    return { cut: found, roof: roofOf(data, capacity, found?.top ?? null) };
+  }, [lines, top, words, unit]);
+  const hidden = [...(cut === null ? [] : [`${cut.hidden} higher, up to ${number(cut.highest)}`]), ...(roof === null ? [] : [`capacity up to ${number(roof.highest)}`])];
+  const end = whole ? top : (roof?.top ?? cut?.top ?? top);
   // Not after the next picture: paper takes what is there when printing begins.
   useLayoutEffect(() => {
     const element = box.current;
@@ -75,9 +83,9 @@ export function Plot(props: PlotProps) {
         <span class="plot-title">
           {title} <span class="quiet">{unit}</span>
         </span>
-        {cut !== null && (
+        {hidden.length > 0 && (
           <button type="button" class="cut quiet" aria-pressed={whole} onClick={() => setWhole(!whole)}>
-            {whole ? 'cut the highest off' : `${cut.hidden} higher, up to ${number(cut.highest)}`}
+            {whole ? 'cut the highest off' : hidden.join('; ')}
           </button>
         )}
         <span class="plot-at quiet">{at === undefined ? '' : `${number(at)} ${xUnit}`}</span>

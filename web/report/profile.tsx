@@ -32,9 +32,10 @@ export function profileOf(data: Data, flow: string): { x: readonly number[]; lin
   const behind = others.length > 0 ? undefined : all.find((each) => each.name === 'capacity_mbps' && each.of === only?.name);
   const shown = behind === undefined ? rates : [behind, ...rates];
   const first = Math.min(...shown.map((each) => each.from_s));
-  const last = Math.max(...shown.map((each) => each.from_s + each.median.length - 1));
-  const x = shown.length === 0 ? [] : Array.from({ length: last - first + 1 }, (_, place) => first + place);
-  const on = (profile: Profile, values: readonly (number | null)[]): readonly (number | null)[] => x.map((second) => values[second - profile.from_s] ?? null);
+  const step = shown[0]?.step_s ?? 1;
+  const last = Math.max(...shown.map((each) => each.from_s + (each.median.length - 1) * step));
+  const x = shown.length === 0 ? [] : Array.from({ length: (last - first) / step + 1 }, (_, place) => first + place * step);
+  const on = (profile: Profile, values: readonly (number | null)[]): readonly (number | null)[] => x.map((second) => values[(second - profile.from_s) / step] ?? null);
   const lines: Line[] = rates.map((each) => ({
     ...lookOf(data.systems.findIndex((system) => system.name === each.system)),
     name: each.system,

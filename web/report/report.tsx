@@ -13,7 +13,6 @@ import { usePalette } from './look';
 import { Profiles } from './profile';
 import { Differences, Everything, Published, SelfCheck, WorseThanSingle } from './tables';
 import { OverTime } from './time';
-import { verdictOf } from './verdict';
 
 export function Report({ data: everything }: { data: Data }) {
   const palette = usePalette();
@@ -44,7 +43,7 @@ export function Report({ data: everything }: { data: Data }) {
         </div>
       )}
       <main>
-        <TheVerdict data={data} />
+        <Result data={data} />
         <Part id="results" title={cases.length > 0 ? `Results, ${chosen}` : 'Results'} note={note(data)}>
           <Foremost names={names} data={data} view={Forests} />
         </Part>
@@ -87,7 +86,7 @@ export function Report({ data: everything }: { data: Data }) {
           </Part>
         )}
         {data.cdfs.length > 0 && (
-          <Part id="distributions" title="How it was spread" note="Samples of all seeds: the share of the time in which the quantity was at most so large.">
+          <Part id="distributions" title="How it was spread" note="Samples of all seeds together: of delays the share of packets or frames, of rates the share of the time, in which the quantity was at most this. The tables have means of each seed’s own percentiles instead.">
             <Distributions data={data} palette={palette} />
           </Part>
         )}
@@ -109,12 +108,12 @@ export function Report({ data: everything }: { data: Data }) {
   );
 }
 
-/** What came out, before any figure. */
-function TheVerdict({ data }: { data: Data }) {
-  const said = verdictOf(data);
+/** The result in words, before any figure. */
+function Result({ data }: { data: Data }) {
+  const said = (data.answers ?? []).flatMap(({ sentences }) => sentences);
   if (said.length === 0) return null;
   return (
-    <section class="verdict-first" aria-label="Verdict">
+    <section class="verdict-first" aria-label="Result">
       {said.map((sentence) => (
         <p key={sentence}>{sentence}</p>
       ))}
@@ -297,7 +296,8 @@ function note(data: Data): string {
   if (data.seeds.length < 2) return 'One seed: there is no interval to tell chance from effect.';
   // As weft-lab's statistics.rs has it.
   const interval = data.scenario.centre === 'median' && data.seeds.length < 6 ? 'their whole range, as fewer than six have no 95 % interval' : '95 % confidence intervals';
-  return `${centre} over ${number(data.seeds.length)} seeds with ${interval}; the faint marks are single seeds.`;
+  const medians = data.results.some((row) => row.median !== undefined) ? ' Where the interval of a mean says little, because a few seeds have large values, the median stands first, with the mean below it.' : '';
+  return `${centre} over ${number(data.seeds.length)} seeds with ${interval}; the faint marks are single seeds.${medians}`;
 }
 
 function checkLabel(data: Data): string {

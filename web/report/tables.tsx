@@ -1,6 +1,7 @@
 // Tables: differences, what was published, the self-check, and all figures.
 
 import { split, type Compared, type Data, type Difference } from './data';
+import { Figure } from './figure-view';
 import { bounds, interval, number, range, scaled, signed, unitOf } from './figures';
 
 const VERDICTS: Readonly<Record<string, readonly [string, string]>> = {
@@ -263,7 +264,7 @@ export function Everything({ data }: { data: Data }) {
                   const row = data.results.find((each) => each.system === system.name && each.metric === name);
                   return (
                     <td key={system.name} class="figure">
-                      {row === undefined ? '–' : number(scaled(base, row.mean))} <span class="quiet">{row === undefined ? '' : interval(base, row.ci95)}</span>
+                      {row === undefined ? '–' : <Figure row={row} name={base} />}
                     </td>
                   );
                 })}

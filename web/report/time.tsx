@@ -1,10 +1,12 @@
-// Seed 1 over time: a plot for each quantity, all systems in it.
+// One run over time: a plot for each quantity, all systems in it.
 
 import { useMemo, useState } from 'preact/hooks';
-import type { Column, Data, Series } from './data';
+import type { Column, Data, Frozen, Series } from './data';
 import { number } from './figures';
+import { frozenOf, frozenWords, spansOf } from './freezes';
 import { lookOf, type Palette } from './look';
 import { Plot, Swatch, type Line } from './plot';
+import { onScreen, SCREEN_HZ } from './screen';
 
 /** Quantities in the order of the plots. */
 const OF_FLOWS: readonly (readonly [string, string])[] = [
@@ -90,26 +92,41 @@ interface PanelProps {
 }
 
 function Panel({ data, shown, palette, name, title, of, capacityOf }: PanelProps) {
-  const { lines, unit, t } = useMemo(() => {
+  const { lines, unit, t, frozen, above, highest } = useMemo(() => {
     const found = shown.flatMap((system): readonly { system: string; column: Column; series: Series }[] => {
       const series = data.series[system];
       const column = series?.columns.find((each) => each.name === name && each.of === of);
       return series === undefined || column === undefined ? [] : [{ system, column, series }];
     });
-    const drawn: Line[] = found.map(({ system, column, series }) => ({
+    const screens = name === 'fps' ? found.map(({ column }) => onScreen(column.values)) : [];
+    const drawn: Line[] = found.map(({ system, column, series }, at) => ({
       ...lookOf(data.systems.findIndex((each) => each.name === system)),
       name: system,
-      values: name === 'queue_ms' ? whereItCarries(column, series) : column.values,
+      values: name === 'queue_ms' ? whereItCarries(column, series) : (screens[at]?.values ?? column.values),
     }));
+    const frozen = name === 'fps' ? shown.flatMap((system) => ({ name: system, frozen: frozenOf(data.series[system], of) })) : [];
     const capacity = capacityOf === null ? undefined : found[0]?.series.columns.find((each) => each.name === 'capacity_mbps' && each.of === capacityOf);
     const area: Line[] = capacity === undefined ? [] : [{ name: 'capacity', colour: 'plot-capacity-edge', dash: [], mark: 'circle', values: capacity.values, area: true }];
-    return { lines: [...area, ...drawn], unit: found[0]?.column.unit ?? '', t: found[0]?.series.t ?? [] };
+    return {
+      lines: [...area, ...drawn],
+      unit: found[0]?.column.unit ?? '',
+      t: found[0]?.series.t ?? [],
+      frozen: frozen.flatMap(({ name: system, frozen: each }) => (each === null ? [] : [{ name: system, frozen: each }])),
+      above: screens.reduce((sum, each) => sum + each.above, 0),
+      highest: Math.max(0, ...screens.map((each) => each.highest)),
+    };
   }, [data, shown, name, of, capacityOf]);
   const drawn = lines.filter((line) => line.area !== true);
-  if (drawn.length === 0 || drawn.every((line) => line.values.every((value) => value === null || value === 0))) return null;
+  const empty = drawn.every((line) => line.values.every((value) => value === null || value === 0));
+  if (drawn.length === 0 || (empty && frozen.length === 0)) return null;
   return (
     <Plot title={title} unit={name === 'qp' ? '' : unit === '1' ? 'per sample' : unit} x={t} xUnit="s" lines={lines} palette={palette} group="time">
-      {name === 'fps' && <Standstills x={t} lines={drawn} />}
+      {above > 0 && (
+        <p class="quiet aside">
+          {above} {above === 1 ? 'value' : 'values'} up to {number(highest)} drawn as {SCREEN_HZ}: frames that arrive together after a freeze, of which a screen shows {SCREEN_HZ} a second.
+        </p>
+      )}
+      {frozen.length > 0 && <Freezes x={t} lines={frozen} />}
     </Plot>
   );
 }
@@ -121,43 +138,23 @@ function whereItCarries(column: Column, series: Series): readonly (number | null
   return capacity === undefined ? column.values : column.values.map((value, at) => (capacity.values[at] === 0 ? null : value));
 }
 
-/** From so long without a new picture on, s: the least that is a freeze at 30 pictures a second (W3C webrtc-stats, freezeCount). */
-const STANDS_S = 0.18;
-
-/** The whole run as a strip for each system: where no new picture came. */
-function Standstills({ x, lines }: { readonly x: readonly number[]; readonly lines: readonly Line[] }) {
+/** The whole run as a strip for each system: when its picture froze. */
+function Freezes({ x, lines }: { readonly x: readonly number[]; readonly lines: readonly { readonly name: string; readonly frozen: Frozen }[] }) {
   const [first, last] = [x[0] ?? 0, x.at(-1) ?? 1];
-  const step = (x[1] ?? last) - first;
   return (
-    <ul class="standstills" aria-label="Where no new picture came">
-      {lines.map((line) => {
-        const spans = standstills(x, line.values, step).filter(([from, to]) => to - from >= STANDS_S);
-        const sum = spans.reduce((all, [from, to]) => all + to - from, 0);
-        return (
-          <li key={line.name}>
-            <span class="quiet">
-              {line.name}: {spans.length === 0 ? 'never stood still' : `stood still for ${number(Number(sum.toFixed(1)))} s`}
-            </span>
-            <svg viewBox={`0 0 ${last - first || 1} 1`} preserveAspectRatio="none" aria-hidden="true" focusable="false">
-              {spans.map(([from, to]) => (
-                <rect key={from} x={from - first} width={to - from} height="1" />
-              ))}
-            </svg>
-          </li>
-        );
-      })}
+    <ul class="freezes" aria-label="When the picture froze">
+      {lines.map(({ name, frozen }) => (
+        <li key={name}>
+          <span class="quiet">
+            {name}: {frozenWords(frozen)}
+          </span>
+          <svg viewBox={`0 0 ${last - first || 1} ${frozen.cameras.length || 1}`} preserveAspectRatio="none" aria-hidden="true" focusable="false">
+            {spansOf(frozen, [first, last]).map(({ from, until, row }) => (
+              <rect key={`${row} ${from}`} x={from - first} y={row} width={until - from} height="1" />
+            ))}
+          </svg>
+        </li>
+      ))}
     </ul>
   );
-}
-
-/** Stretches of samples without a frame. */
-export function standstills(x: readonly number[], values: readonly (number | null)[], step: number): (readonly [number, number])[] {
-  const spans: [number, number][] = [];
-  x.forEach((at, place) => {
-    if (values[place] !== 0) return;
-    const open = spans.at(-1);
-    if (open !== undefined && at - open[1] < step / 2) open[1] = at + step;
-    else spans.push([at, at + step]);
-  });
-  return spans;
 }

@@ -9,6 +9,7 @@
 
 pub mod campaign;
 pub mod engine;
+mod figures;
 pub mod measure;
 mod names;
 pub mod outcome;

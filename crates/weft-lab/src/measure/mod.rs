@@ -4,6 +4,7 @@
 pub mod capacity;
 pub mod check;
 pub mod metrics;
+pub mod percentiles;
 pub mod run;
 pub mod series;
 pub mod view;

@@ -1,19 +1,16 @@
-//! Distribution functions of what was sampled.
+//! Distribution functions of samples.
 
 use serde::Serialize;
 
-use super::{CDF_OF, Outcome};
-use crate::statistics::quantile;
-
-/// The points of a distribution function: 0 %, 1 %, ... 100 %.
-const CDF_POINTS: u32 = 100;
+use super::Outcome;
+use crate::measure::percentiles::{Percentiles, QUANTITIES};
 
 /// A distribution function.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct Cdf {
     /// The variant's name.
     pub system: String,
-    /// What was measured of each packet or frame, with its unit.
+    /// The quantity, with its unit.
     pub of: &'static str,
     /// Its values at 0 %, 1 %, ... 100 % of the samples.
     pub quantiles: Vec<f64>,
@@ -24,19 +21,18 @@ impl Outcome<'_> {
     #[must_use]
     pub fn cdfs(&self) -> Vec<Cdf> {
         let mut cdfs = Vec::new();
-        for (of, name) in CDF_OF.iter().enumerate() {
-            for (variant, samples) in self.scenario.variants.iter().zip(&self.samples) {
-                let mut sorted = samples[of].clone();
-                sorted.sort_by(f64::total_cmp);
-                let points = (0..=CDF_POINTS)
-                    .map(|p| quantile(&sorted, f64::from(p) / f64::from(CDF_POINTS)));
-                if let Some(quantiles) = points.collect::<Option<Vec<f64>>>() {
-                    cdfs.push(Cdf {
-                        system: variant.name.clone(),
-                        of: name,
-                        quantiles,
-                    });
-                }
+        for (at, of) in QUANTITIES.into_iter().enumerate() {
+            for (variant, runs) in self.scenario.variants.iter().zip(&self.percentiles) {
+                let mut runs = runs[at].clone();
+                // Runs end in any order.
+                runs.sort_by_key(|(seed, _)| *seed);
+                let runs: Vec<Percentiles> = runs.into_iter().map(|(_, own)| own).collect();
+                let together = Percentiles::together(&runs);
+                cdfs.extend(together.map(|all| Cdf {
+                    system: variant.name.clone(),
+                    of,
+                    quantiles: all.values,
+                }));
             }
         }
         cdfs

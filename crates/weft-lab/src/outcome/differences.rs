@@ -53,7 +53,7 @@ impl Outcome<'_> {
     /// the calls over one link the one with the best centre of all seeds, by
     /// what it carried where more is neither better nor worse; otherwise the
     /// first system.
-    fn baseline(&self, variant: &Variant, metric: &str) -> Option<usize> {
+    pub(super) fn baseline(&self, variant: &Variant, metric: &str) -> Option<usize> {
         let variants = &self.scenario.variants;
         let same_case = |v: &&Variant| v.case == variant.case;
         if let Some(told) = &self.scenario.baseline {

@@ -2,6 +2,7 @@
 //! published beside what came out, and the self-check.
 
 mod alone;
+mod answer;
 mod cdf;
 mod checks;
 mod differences;
@@ -15,6 +16,7 @@ use std::collections::BTreeMap;
 
 use crate::engine::EngineKind;
 use crate::measure::check::Check;
+use crate::measure::percentiles::{Percentiles, QUANTITIES};
 use crate::measure::run::Value;
 use crate::measure::series::Series;
 use crate::run::{Cast, Failed, Plan, Run};
@@ -23,6 +25,8 @@ use crate::scenario::Scenario;
 use alone::Alone;
 use profiles::Profiles;
 
+pub use answer::Answer;
+pub(crate) use answer::{Contrast, Sides, sentences};
 pub use cdf::Cdf;
 pub use checks::SystemCheck;
 pub use differences::Difference;
@@ -30,17 +34,27 @@ pub(crate) use differences::verdict;
 pub use disagreements::{Disagreement, THRESHOLD, disagreements};
 pub use profiles::Profile;
 pub use published::Compared;
-pub use rows::Row;
+pub use rows::{Median, Row};
 pub use single::{MARGIN, Worse};
-
-/// Samples that distribution functions are made of.
-const CDF_OF: [&str; 5] = ["rate_mbps", "wait_ms", "owd_ms", "fps", "e2e_ms"];
 
 /// Runs over time that a report can show; chosen by us: they make it a file of
 /// about two megabytes, which can be mailed.
 const SHOWN_RUNS: usize = 24;
 
-/// What a scenario's runs gave so far.
+/// Points of a time series: as many as a screen can show.
+const SERIES_ROWS: usize = 600;
+/// Fewest, where there are many systems: one each second of two minutes.
+const FEWEST_ROWS: usize = 120;
+/// Of all systems together, so that a page of hundreds still opens at once: that
+/// of 40 has as many as can be shown. Chosen by us.
+const ALL_ROWS: usize = 24_000;
+
+/// Points of the time series of each of so many systems.
+pub(crate) fn rows_of_each(systems: usize) -> usize {
+    (ALL_ROWS / systems.max(1)).clamp(FEWEST_ROWS, SERIES_ROWS)
+}
+
+/// Results of a scenario's runs so far.
 #[derive(Debug)]
 pub struct Outcome<'a> {
     scenario: &'a Scenario,
@@ -55,12 +69,12 @@ pub struct Outcome<'a> {
     /// Tasks that should be run, and those that ended well.
     wanted: usize,
     finished: usize,
-    /// By variant and seed: of the first seeds.
+    /// By variant and seed: of the first seeds, with the points that are shown.
     series: BTreeMap<(usize, u64), Series>,
     /// Rates second by second.
     profiles: Profiles,
-    /// By variant and quantity: samples of all seeds.
-    samples: Vec<[Vec<f64>; CDF_OF.len()]>,
+    /// By variant and quantity: the distribution of each run, with its seed.
+    percentiles: Vec<[Vec<(u64, Percentiles)>; QUANTITIES.len()]>,
     /// By variant: the worst of all seeds.
     checks: Vec<Vec<Check>>,
     /// Runs that went wrong, in order of variant and seed.
@@ -89,7 +103,7 @@ impl<'a> Outcome<'a> {
             finished: 0,
             series: BTreeMap::new(),
             profiles: Profiles::default(),
-            samples: vec![Default::default(); variants],
+            percentiles: vec![Default::default(); variants],
             checks: vec![Vec::new(); variants],
             failed: Vec::new(),
             events: 0,
@@ -117,21 +131,16 @@ impl<'a> Outcome<'a> {
 
     fn add_everybody(&mut self, run: Run) {
         let (variant, seed) = (run.task.variant, run.task.seed);
-        let flows = &self.scenario.variants[variant];
-        let focus: Vec<&str> = flows
-            .focus
-            .iter()
-            .map(|&f| flows.setup.flows[f].name.as_str())
-            .collect();
-        for (name, samples) in CDF_OF.iter().zip(&mut self.samples[variant]) {
-            let columns = run.series.columns.iter();
-            let of_focus = columns.filter(|c| c.name == *name && focus.contains(&c.of.as_str()));
-            samples.extend(of_focus.flat_map(|c| c.values.iter().flatten()));
+        let known = &mut self.percentiles[variant];
+        for (all, own) in known.iter_mut().zip(run.percentiles) {
+            all.extend(own.map(|own| (seed, own)));
         }
         self.profiles
             .add(self.scenario, (variant, seed), &run.series);
         if seed <= self.shown_seeds() {
-            self.series.insert((variant, seed), run.series);
+            let rows = rows_of_each(self.scenario.variants.len());
+            self.series
+                .insert((variant, seed), run.series.thinned(rows));
         }
         self.values[variant][seed as usize - 1] = Some(run.values);
     }
@@ -248,8 +257,8 @@ impl<'a> Outcome<'a> {
         (SHOWN_RUNS / self.scenario.variants.len().max(1)).max(1) as u64
     }
 
-    /// The series of a variant with this seed, if it is one of the first and has
-    /// ended.
+    /// The series of a variant with this seed, as a report shows it, if the seed is
+    /// one of the first and its run has ended.
     #[must_use]
     pub fn series(&self, variant: usize, seed: u64) -> Option<&Series> {
         self.series.get(&(variant, seed))

@@ -10,12 +10,17 @@ use crate::measure::series::{Series, to_four_digits};
 use crate::scenario::{Scenario, Variant};
 use crate::statistics::quantile;
 
+/// Most points of a profile, so that long runs take no more memory than those of
+/// twenty minutes; chosen by us: more than a screen shows.
+const MOST_POINTS: u64 = 1_200;
+
 /// Beyond so many variants only flows under test have a profile; chosen by us:
 /// a report stays as large as its runs over time make it.
 const OF_ALL_FLOWS: usize = 48;
 
-/// What a flow received in each second, and a link could carry, over the runs
-/// of all seeds.
+/// Rate that a flow received in each second, or that a link could carry, over the
+/// runs of all seeds. In runs of more than twenty minutes a point is of several
+/// seconds.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct Profile {
     /// The variant's name.
@@ -24,9 +29,11 @@ pub struct Profile {
     pub of: String,
     /// Whose rate: `rate_mbps` of a flow, `capacity_mbps` of a link.
     pub name: &'static str,
-    /// When the first second ends, counted from the start of the flows under
+    /// When the first point ends, counted from the start of the flows under
     /// test.
     pub from_s: i64,
+    /// Seconds from one point to the next.
+    pub step_s: i64,
     /// The lower quartile of each second, Mbit/s; none where no run has one.
     pub lower: Vec<Option<f64>>,
     /// The median, likewise.
@@ -39,6 +46,7 @@ pub struct Profile {
 type Seconds = Vec<(&'static str, String, Vec<Second>)>;
 
 /// Second 1 ends one second after the start; those before it have numbers below.
+/// The same of longer steps.
 type Second = (i64, f64);
 
 const NAMES: [&str; 2] = ["rate_mbps", "capacity_mbps"];
@@ -59,12 +67,14 @@ impl Profiles {
     pub fn add(&mut self, scenario: &Scenario, of: (usize, u64), series: &Series) {
         let variants = &scenario.variants;
         let all_flows = variants.len() <= OF_ALL_FLOWS;
-        self.0
-            .insert(of, seconds(&variants[of.0], series, all_flows));
+        let step = step_of(scenario);
+        let seconds = seconds(&variants[of.0], series, all_flows, step as f64);
+        self.0.insert(of, seconds);
     }
 
     /// The profile of each flow and link of each variant.
     pub fn of(&self, scenario: &Scenario) -> Vec<Profile> {
+        let step = step_of(scenario);
         let variants = scenario.variants.iter().enumerate();
         let all = variants.flat_map(|(index, variant)| {
             let runs = self.0.range((index, 0)..(index + 1, 0));
@@ -74,7 +84,8 @@ impl Profiles {
             let profile = |(name, of): (&'static str, &String)| {
                 let own = runs.iter().flat_map(|run| run.iter());
                 let own = own.filter(|(known, owner, _)| *known == name && owner == of);
-                profile(&variant.name, name, of, own.map(|(.., seconds)| seconds))
+                let own = own.map(|(.., seconds)| seconds);
+                profile((&variant.name, name, of), own, step)
             };
             columns.into_iter().filter_map(profile).collect::<Vec<_>>()
         });
@@ -82,8 +93,15 @@ impl Profiles {
     }
 }
 
-/// Means over the seconds of a run, of all flows or of those under test.
-fn seconds(variant: &Variant, series: &Series, all_flows: bool) -> Seconds {
+/// Seconds between the points of a profile.
+fn step_of(scenario: &Scenario) -> i64 {
+    let seconds = scenario.duration().as_secs_f64().ceil() as u64;
+    seconds.div_ceil(MOST_POINTS).max(1) as i64
+}
+
+/// Means over the seconds of a run, or over longer steps, of all flows or of those
+/// under test.
+fn seconds(variant: &Variant, series: &Series, all_flows: bool, step: f64) -> Seconds {
     let start = start(variant).as_secs_f64();
     let is_focus = |of: &str| {
         let mut focus = variant.focus.iter();
@@ -101,7 +119,7 @@ fn seconds(variant: &Variant, series: &Series, all_flows: bool) -> Seconds {
         for (end, value) in series.t.iter().zip(&column.values) {
             let Some(value) = value else { continue };
             // Seconds as fractions of two are not exact.
-            let second = (end - start - 1e-6).ceil() as i64;
+            let second = ((end - start - 1e-6) / step).ceil() as i64;
             match means.last_mut().filter(|last| last.0 == second) {
                 Some((_, sum, count)) => {
                     *sum += value;
@@ -118,10 +136,9 @@ fn seconds(variant: &Variant, series: &Series, all_flows: bool) -> Seconds {
 }
 
 fn profile<'a>(
-    system: &str,
-    name: &'static str,
-    of: &str,
+    (system, name, of): (&str, &'static str, &str),
     runs: impl Iterator<Item = &'a Vec<Second>>,
+    step: i64,
 ) -> Option<Profile> {
     let mut values: Vec<Second> = runs.flatten().copied().collect();
     values.sort_by(|a, b| a.0.cmp(&b.0).then(a.1.total_cmp(&b.1)));
@@ -140,7 +157,8 @@ fn profile<'a>(
         system: system.to_owned(),
         of: of.to_owned(),
         name,
-        from_s,
+        from_s: from_s * step,
+        step_s: step,
         lower: quartile(0.25),
         median: quartile(0.5),
         upper: quartile(0.75),

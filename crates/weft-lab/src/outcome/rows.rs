@@ -1,11 +1,13 @@
 //! Each metric of each system over all seeds.
 
+use std::collections::BTreeSet;
+
 use serde::Serialize;
 
 use super::Outcome;
 use crate::measure::metrics;
 use crate::measure::run::Value;
-use crate::statistics::Estimate;
+use crate::statistics::{Centre, Estimate};
 
 /// A metric of a system over all seeds, as in `summary.json`.
 #[derive(Clone, PartialEq, Debug, Serialize)]
@@ -20,20 +22,65 @@ pub struct Row {
     pub mean: f64,
     /// 95 % confidence interval; nulls from a single seed.
     pub ci95: [Option<f64>; 2],
+    /// Median, where the interval of the mean says little, of this system or of
+    /// another one in this metric: it is as wide as half of the mean on either
+    /// side, of values that are never negative. Most of them are then near zero
+    /// and few are large.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub median: Option<Median>,
     /// Seeds that have a value.
     pub n: usize,
+}
+
+/// The interval of a mean says little below this share of it; chosen by us.
+const WIDE: f64 = 0.5;
+
+/// Of fewer seeds a median has no interval of 95 %.
+const SIX: usize = 6;
+
+/// Median of all seeds.
+#[derive(Clone, Copy, PartialEq, Debug, Serialize)]
+pub struct Median {
+    /// The median.
+    pub median: f64,
+    /// Its 95 % confidence interval.
+    pub ci95: [Option<f64>; 2],
 }
 
 impl Outcome<'_> {
     /// Every metric of every variant.
     #[must_use]
     pub fn rows(&self) -> Vec<Row> {
-        let variants = 0..self.scenario.variants.len();
-        let rows = variants.flat_map(|variant| {
-            let metrics = self.metrics_of(variant).into_iter();
-            metrics.filter_map(move |metric| self.row(variant, metric))
-        });
-        rows.collect()
+        let mut rows = Vec::new();
+        let mut skewed = BTreeSet::new();
+        for variant in 0..self.scenario.variants.len() {
+            for metric in self.metrics_of(variant) {
+                let values = self.values(variant, metric).into_iter().flatten();
+                let values: Vec<f64> = values.collect();
+                let Some(estimate) = Estimate::of(&values, self.scenario.centre) else {
+                    continue;
+                };
+                let never_negative = values.iter().all(|value| *value >= 0.0);
+                if never_negative && estimate.n >= SIX && estimate.low() < WIDE * estimate.centre {
+                    skewed.insert(metric);
+                }
+                let estimate = match never_negative {
+                    true => estimate.non_negative(),
+                    false => estimate,
+                };
+                rows.push((self.row(variant, metric, &estimate), values));
+            }
+        }
+        let row = |(row, values): (Row, Vec<f64>)| {
+            let median = skewed
+                .contains(row.metric.as_str())
+                .then(|| median(&values));
+            Row {
+                median: median.flatten(),
+                ..row
+            }
+        };
+        rows.into_iter().map(row).collect()
     }
 
     /// Values by seed; none where a seed has no such value.
@@ -65,24 +112,25 @@ impl Outcome<'_> {
         names
     }
 
-    fn row(&self, variant: usize, metric: &str) -> Option<Row> {
-        let values: Vec<f64> = self.values(variant, metric).into_iter().flatten().collect();
-        let never_negative = values.iter().all(|value| *value >= 0.0);
-        let estimate = Estimate::of(&values, self.scenario.centre)?;
-        let estimate = if never_negative {
-            estimate.non_negative()
-        } else {
-            estimate
-        };
-        Some(Row {
+    fn row(&self, variant: usize, metric: &str, estimate: &Estimate) -> Row {
+        Row {
             system: self.scenario.variants[variant].name.clone(),
             metric: metric.to_owned(),
             unit: metrics::find(metric).map_or("1", |m| m.unit),
             mean: estimate.centre,
-            ci95: bounds(&estimate),
+            ci95: bounds(estimate),
+            median: None,
             n: estimate.n,
-        })
+        }
     }
+}
+
+fn median(values: &[f64]) -> Option<Median> {
+    let estimate = Estimate::of(values, Centre::Median)?;
+    Some(Median {
+        median: estimate.centre,
+        ci95: bounds(&estimate),
+    })
 }
 
 /// The interval, with nulls where there is none.

@@ -121,12 +121,12 @@ fn is_worse(value: f64, best: f64, better: Better) -> bool {
     behind > MARGIN * best.abs()
 }
 
-fn is_call(variant: &Variant) -> bool {
+pub(super) fn is_call(variant: &Variant) -> bool {
     matches!(variant.system.way, Way::Session(_))
 }
 
 /// Most paths that a flow under test takes.
-fn paths(variant: &Variant) -> usize {
+pub(super) fn paths(variant: &Variant) -> usize {
     let flows = variant.focus.iter();
     let paths = flows.map(|&flow| variant.setup.flows[flow].routes.len());
     paths.max().unwrap_or(0)

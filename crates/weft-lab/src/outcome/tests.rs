@@ -43,6 +43,7 @@ fn notes_name_the_run_that_they_are_about() {
             values: Vec::new(),
             competing: Vec::new(),
             series: Series::default(),
+            percentiles: Default::default(),
             checks: Vec::new(),
             events: 0,
             notes: ["version 1"]

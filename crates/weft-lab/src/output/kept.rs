@@ -9,8 +9,9 @@ use serde::{Deserialize, Serialize};
 
 use super::{Folder, OutputError, failed};
 use crate::measure::check::Check;
+use crate::measure::percentiles::OfRun;
 use crate::measure::run::Value;
-use crate::measure::series::{Column, Series};
+use crate::measure::series::{Column, Frozen, Series};
 use crate::names::{file_name, interned};
 use crate::run::{Cast, Run, Task};
 use crate::scenario::Scenario;
@@ -34,6 +35,10 @@ struct Kept {
     competing: Vec<(Vec<usize>, f64)>,
     t: Vec<f64>,
     columns: Vec<KeptColumn>,
+    #[serde(default)]
+    freezes: Vec<Frozen>,
+    #[serde(default)]
+    percentiles: OfRun,
     checks: Vec<KeptCheck>,
     events: u64,
     notes: Vec<String>,
@@ -201,6 +206,8 @@ impl Kept {
             competing: run.competing.clone(),
             t: run.series.t.clone(),
             columns: run.series.columns.iter().map(column).collect(),
+            freezes: run.series.freezes.clone(),
+            percentiles: run.percentiles.clone(),
             checks: run.checks.iter().map(check).collect(),
             events: run.events,
             notes: run.notes.clone(),
@@ -233,7 +240,9 @@ impl Kept {
             series: Series {
                 t: self.t,
                 columns: self.columns.into_iter().map(column).collect(),
+                freezes: self.freezes,
             },
+            percentiles: self.percentiles,
             checks: self.checks.into_iter().map(check).collect(),
             events: self.events,
             notes: self.notes,

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use serde_json::{Map, Value, json};
 
 use crate::measure::metrics;
-use crate::outcome::verdict;
+use crate::outcome::{Answer, Contrast, Sides, sentences, verdict};
 use crate::statistics::{Centre, paired};
 
 /// One of two folders, and what its results are called.
@@ -101,6 +101,7 @@ pub fn data(sides: &[Side; 2], texts: &[String; 2]) -> Result<String, Apart> {
             second_has: has(&both[1]),
         });
     }
+    let answers: Vec<Answer> = answer(&both).into_iter().collect();
     let about = |(side, renamed): (&Side, &Renamed)| {
         let mut about = Map::new();
         about.insert("name".to_owned(), json!(side.name));
@@ -118,6 +119,7 @@ pub fn data(sides: &[Side; 2], texts: &[String; 2]) -> Result<String, Apart> {
         data.insert(key, joined);
     }
     data["scenario"]["baseline"] = Value::Null;
+    data.insert("answers".to_owned(), json!(answers));
     data.insert("differences".to_owned(), Value::Array(differences));
     data.insert("sides".to_owned(), Value::Array(about));
     Ok(Value::Object(data).to_string())
@@ -179,6 +181,7 @@ fn renamed(side: &Side, text: &str) -> Renamed {
         "worse_than_single",
         "selfcheck",
         "cdfs",
+        "profiles",
     ];
     for key in rows {
         for row in array(&mut data, key) {
@@ -223,12 +226,8 @@ fn differences(both: &[Renamed; 2]) -> Vec<Value> {
         let (mine, theirs) = (of(other, here), of(one, there));
         let common: BTreeSet<&String> = mine.keys().filter(|m| theirs.contains_key(*m)).collect();
         for metric in common {
-            let values = |of: &Map<String, Value>| -> Vec<Option<f64>> {
-                let values = of[metric].as_array().into_iter().flatten();
-                values.map(Value::as_f64).collect()
-            };
             let about = metrics::find(metric);
-            let estimate = paired(&values(&mine), &values(&theirs), centre);
+            let estimate = paired(&seeds(&mine, metric), &seeds(&theirs, metric), centre);
             let (Some(about), Some(estimate)) = (about, estimate) else {
                 continue;
             };
@@ -241,6 +240,49 @@ fn differences(both: &[Renamed; 2]) -> Vec<Value> {
         }
     }
     found
+}
+
+/// The values of a metric by seed.
+fn seeds(of: &Map<String, Value>, metric: &str) -> Vec<Option<f64>> {
+    let values = of.get(metric).and_then(Value::as_array);
+    values.into_iter().flatten().map(Value::as_f64).collect()
+}
+
+/// Metrics that decide, in the order of the sentences.
+const ASKED: [&str; 3] = ["goodput_mbps", "freeze_s", "e2e_ms_p95"];
+
+/// What the second side changes of the call over all links: of `weft`, or else
+/// of the first system that both have and that is no call over one link.
+fn answer(both: &[Renamed; 2]) -> Option<Answer> {
+    let [one, other] = both;
+    let there = |old: &str| one.names.iter().find(|(name, _)| name == old);
+    let common = || {
+        let names = other.names.iter();
+        names.filter_map(|(old, here)| Some((old, here, &there(old)?.1)))
+    };
+    let is_single = |old: &str| old.contains('@') || old.starts_with("single");
+    let found = common().find(|(old, ..)| *old == "weft");
+    let found = found.or_else(|| common().find(|(old, ..)| !is_single(old)));
+    let (_, here, there) = found.or_else(|| common().next())?;
+    let of = |side: &Renamed, name: &str| side.data["values"][name].as_object().cloned();
+    let (mine, theirs) = (of(other, here)?, of(one, there)?);
+    let about = &other.data["scenario"];
+    let centre = serde_json::from_value(about["centre"].clone()).unwrap_or_default();
+    let contrasts = ASKED.iter().filter_map(|metric| {
+        let values = (seeds(&mine, metric), seeds(&theirs, metric));
+        Contrast::of(metric, there.clone(), &values.0, &values.1, centre)
+    });
+    let number = |key: &str| about[key].as_f64().unwrap_or_default();
+    let sides = Sides {
+        subject: here,
+        other: there,
+        seconds: number("duration_s") - number("measure_from_s"),
+        centre,
+    };
+    Some(Answer {
+        case: String::new(),
+        sentences: sentences(&sides, &contrasts.collect::<Vec<_>>()),
+    })
 }
 
 fn array<'a>(data: &'a mut Map<String, Value>, key: &str) -> impl Iterator<Item = &'a mut Value> {

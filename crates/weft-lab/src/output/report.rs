@@ -9,7 +9,9 @@ use weft_links::{MediumSpec, WiredDirection};
 use crate::engine::EngineKind;
 use crate::measure::metrics::{self, Metric};
 use crate::measure::series::Series;
-use crate::outcome::{Cdf, Compared, Difference, Outcome, Profile, Row, SystemCheck, Worse};
+use crate::outcome::{
+    Answer, Cdf, Compared, Difference, Outcome, Profile, Row, SystemCheck, Worse,
+};
 
 /// The page without data.
 const PAGE: &str = include_str!(concat!(env!("OUT_DIR"), "/report.html"));
@@ -18,14 +20,6 @@ const MARK: &str = "<!--data-->";
 /// Version of the data's layout; a change that the page has to know counts it
 /// up.
 const SCHEMA: u32 = 1;
-/// Points of a time series: what a screen can show.
-const SERIES_ROWS: usize = 600;
-/// Fewest, where there are many systems: one each second of two minutes.
-const FEWEST_ROWS: usize = 120;
-/// Of all systems together, so that a page of hundreds still opens at once: that
-/// of 40 has as many as can be shown. Chosen by us.
-const ALL_ROWS: usize = 24_000;
-
 /// What is known outside the scenario: how it was run.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct Conditions {
@@ -57,6 +51,7 @@ struct Data<'a> {
     systems: Vec<System<'a>>,
     metrics: Vec<&'static Metric>,
     key_metrics: &'static [&'static str],
+    answers: Vec<Answer>,
     results: Vec<Row>,
     /// By system and metric: the value of each seed.
     values: BTreeMap<String, BTreeMap<String, Vec<Option<f64>>>>,
@@ -70,11 +65,6 @@ struct Data<'a> {
     series: BTreeMap<String, Series>,
     /// Of further seeds, then by system.
     more_series: BTreeMap<u64, BTreeMap<String, Series>>,
-}
-
-/// Points of the time series of each of so many systems.
-pub(super) fn rows_of_each(systems: usize) -> usize {
-    (ALL_ROWS / systems.max(1)).clamp(FEWEST_ROWS, SERIES_ROWS)
 }
 
 /// Whether a run has written it: [`data`], or what stands in its place.
@@ -162,11 +152,10 @@ pub fn data(outcome: &Outcome<'_>, conditions: &Conditions) -> String {
         let of = values.entry(row.system.clone()).or_default();
         of.insert(row.metric.clone(), outcome.values(variant, &row.metric));
     }
-    let rows = rows_of_each(scenario.variants.len());
     let series_of = |seed: u64| -> BTreeMap<String, Series> {
         let variants = scenario.variants.iter().enumerate();
         let series = variants.filter_map(|(index, variant)| {
-            let series = outcome.series(index, seed)?.thinned(rows);
+            let series = outcome.series(index, seed)?.clone();
             Some((variant.name.clone(), series))
         });
         series.collect()
@@ -207,6 +196,7 @@ pub fn data(outcome: &Outcome<'_>, conditions: &Conditions) -> String {
         systems: systems.collect(),
         metrics: used,
         key_metrics: &metrics::KEY,
+        answers: outcome.answers(),
         values,
         differences: outcome.differences(),
         published: outcome.compared(),
@@ -284,3 +274,6 @@ pub fn render(data: &str) -> String {
     let safe = data.replace('<', "\\u003c");
     PAGE.replacen(MARK, &safe, 1)
 }
+
+#[cfg(test)]
+mod tests;

@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use crate::engine::EngineKind;
-use crate::outcome::{Compared, Difference, Outcome, Row, SystemCheck, Worse};
+use crate::outcome::{Answer, Compared, Difference, Outcome, Row, SystemCheck, Worse};
 
 /// Version of the layout; a change that breaks readers counts it up.
 const SCHEMA: u32 = 1;
@@ -22,6 +22,8 @@ struct Summary<'a> {
     traces: Vec<&'a str>,
     /// Runs are missing: it was interrupted, or some failed.
     partial: bool,
+    /// Which system was better, and by how much, in words.
+    answers: Vec<Answer>,
     results: Vec<Row>,
     differences: Vec<Difference>,
     published: Vec<Compared>,
@@ -49,6 +51,7 @@ pub fn summary(outcome: &Outcome<'_>) -> String {
         seeds: outcome.seeds(),
         traces: outcome.traces(),
         partial: outcome.finished() < outcome.wanted(),
+        answers: outcome.answers(),
         results: outcome.rows(),
         differences: outcome.differences(),
         published: outcome.compared(),

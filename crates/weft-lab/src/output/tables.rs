@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 
 use super::parquet::{self, Values};
+use crate::figures::figure;
 use crate::measure::metrics;
 use crate::measure::series::Series;
 use crate::outcome::{MARGIN, Outcome, Row};
@@ -81,7 +82,8 @@ pub fn profiles(outcome: &Outcome<'_>) -> String {
             .iter()
             .zip(&profile.median)
             .zip(&profile.upper);
-        for (t, ((lower, median), upper)) in (profile.from_s..).zip(quartiles) {
+        let times = (0..).map(|point| profile.from_s + point * profile.step_s);
+        for (t, ((lower, median), upper)) in times.zip(quartiles) {
             let values = [lower, median, upper].map(|value| told(*value)).join(",");
             let _ = writeln!(text, "{system},{},{of},{t},{values}", profile.name);
         }
@@ -146,10 +148,20 @@ fn quoted(text: &str) -> String {
 const METRICS_ACROSS: usize = 5;
 const SYSTEMS_ACROSS: usize = 3;
 
-/// Which results stand in the terminal.
+/// Which of a metric's two lines.
+#[derive(Clone, Copy)]
+enum Line {
+    /// The scenario's centre.
+    Centre,
+    /// The median, where the interval of the mean says nothing.
+    Median,
+}
+
+/// Results shown in the terminal.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Rows {
-    /// What the scenario asks for; if it asks for nothing, what people ask first.
+    /// Metrics that the scenario asks for; if it asks for none, those that people
+    /// ask first.
     Foremost,
     /// Every metric.
     All,
@@ -175,11 +187,6 @@ pub fn printed(outcome: &Outcome<'_>, which: Rows) -> String {
     }
     let listed = |name: &str| wanted.iter().position(|each| each == name);
     names.sort_by_key(|name| (listed(name).unwrap_or(usize::MAX), metrics::rank(name)));
-    let cell = |system: &str, metric: &str| {
-        let mut rows = rows.iter();
-        let row = rows.find(|row| row.system == system && row.metric == metric);
-        row.map_or("-".to_owned(), with_interval)
-    };
     let across = systems.len() > SYSTEMS_ACROSS && which == Rows::Foremost;
     let key = names
         .iter()
@@ -191,23 +198,44 @@ pub fn printed(outcome: &Outcome<'_>, which: Rows) -> String {
         _ => names.len(),
     };
     let shown = &names[..names.len().min(foremost)];
-    let (heads, lines) = match across {
-        true => (shown, &systems[..]),
-        false => (&systems[..], shown),
+    let has_median = |metric: &str| {
+        let mut rows = rows.iter().filter(|row| row.metric == metric);
+        rows.any(|row| row.median.is_some())
     };
-    let head = [""].iter().chain(heads).map(|head| (*head).to_owned());
-    let mut table: Vec<Vec<String>> = vec![head.collect()];
-    for line in lines {
-        let cells = heads.iter().map(|head| match across {
-            true => cell(line, head),
-            false => cell(head, line),
-        });
-        table.push([(*line).to_owned()].into_iter().chain(cells).collect());
+    let named = shown.iter().flat_map(|metric| match has_median(metric) {
+        false => vec![((*metric).to_owned(), *metric, Line::Centre)],
+        true => vec![
+            ((*metric).to_owned(), *metric, Line::Centre),
+            (format!("{metric} (median)"), *metric, Line::Median),
+        ],
+    });
+    let named: Vec<(String, &str, Line)> = named.collect();
+    let value = |system: &str, (_, metric, line): &(String, &str, Line)| {
+        let mut rows = rows.iter();
+        let row = rows.find(|row| row.system == system && row.metric == *metric);
+        row.map_or("-".to_owned(), |row| cell(row, *line))
+    };
+    let titles = named.iter().map(|(title, ..)| title.clone());
+    let corner = [String::new()].into_iter();
+    let mut table: Vec<Vec<String>> = Vec::new();
+    if across {
+        table.push(corner.chain(titles).collect());
+        for system in &systems {
+            let values = named.iter().map(|named| value(system, named));
+            table.push([(*system).to_owned()].into_iter().chain(values).collect());
+        }
+    } else {
+        let heads = systems.iter().map(|system| (*system).to_owned());
+        table.push(corner.chain(heads).collect());
+        for (title, named) in titles.zip(&named) {
+            let values = systems.iter().map(|system| value(system, named));
+            table.push([title].into_iter().chain(values).collect());
+        }
     }
     let mut text = aligned(&table);
     let more = names.len() - shown.len();
     if more > 0 {
-        let _ = writeln!(text, "and {more} metrics more with --all");
+        let _ = writeln!(text, "and {more} more metrics with --all");
     }
     text
 }
@@ -255,18 +283,18 @@ pub fn printed_worse(outcome: &Outcome<'_>, which: Rows) -> String {
     )
 }
 
-fn with_interval(row: &Row) -> String {
-    let number = |value: f64| match value.abs() {
-        v if v >= 100.0 => format!("{value:.0}"),
-        v if v >= 10.0 => format!("{value:.1}"),
-        v if v >= 0.1 || v == 0.0 => format!("{value:.2}"),
-        _ => format!("{value:.4}"),
+fn cell(row: &Row, line: Line) -> String {
+    let (value, bounds) = match (line, row.median) {
+        (Line::Median, Some(median)) => (median.median, median.ci95),
+        // Its interval says nothing.
+        (Line::Centre, Some(_)) => (row.mean, [None, None]),
+        (_, None) => (row.mean, row.ci95),
     };
-    match row.ci95 {
+    match bounds {
         [Some(low), Some(high)] => {
-            format!("{} [{}, {}]", number(row.mean), number(low), number(high))
+            format!("{} [{}, {}]", figure(value), figure(low), figure(high))
         }
-        _ => number(row.mean),
+        _ => figure(value),
     }
 }
 

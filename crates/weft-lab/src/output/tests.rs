@@ -295,6 +295,6 @@ fn a_full_disk_has_a_remedy_of_its_own() {
 
 #[test]
 fn a_report_of_hundreds_of_systems_has_coarser_series() {
-    let rows = [1, 40, 80, 192, 1000].map(super::report::rows_of_each);
+    let rows = [1, 40, 80, 192, 1000].map(crate::outcome::rows_of_each);
     assert_eq!(rows, [600, 600, 300, 125, 120]);
 }

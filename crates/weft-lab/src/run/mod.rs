@@ -16,6 +16,7 @@ use crate::engine::{Engine, EngineError, Halt, Ran};
 use crate::measure::capacity::{Capacities, seeded};
 use crate::measure::check::{self, Check};
 use crate::measure::metrics;
+use crate::measure::percentiles::{self, OfRun};
 use crate::measure::run::{self as measured, Value, competition};
 use crate::measure::series::Series;
 use crate::scenario::Scenario;
@@ -35,6 +36,8 @@ pub struct Run {
     pub competing: Vec<(Vec<usize>, f64)>,
     /// Time series.
     pub series: Series,
+    /// Distributions of its samples.
+    pub percentiles: OfRun,
     /// The self-check: of the engine, and of the links where everybody takes
     /// part.
     pub checks: Vec<Check>,
@@ -183,6 +186,7 @@ fn looked_at(
         }
         Cast::Alone(victim) => rate(victim, focus).into_iter().collect(),
     };
+    let series = Series::of(&run);
     let pairs = scenario.pairs();
     let wanted = metrics::Wanted {
         sections: &scenario.sections,
@@ -192,7 +196,8 @@ fn looked_at(
         task: task.clone(),
         values: metrics::measure(&run, &wanted),
         competing,
-        series: Series::of(&run),
+        percentiles: percentiles::of(&run, &series),
+        series,
         checks,
         events: ran.record.events,
         notes: ran.notes,

@@ -1,4 +1,4 @@
-//! What the people in a call see.
+//! Metrics of the picture that people in a call see.
 
 use weft_experiment::{CameraSetup, SourceKind};
 
@@ -12,10 +12,10 @@ type Of = fn(&View) -> Option<f64>;
 /// Means of the views of all flows.
 const METRICS: &[(&str, Of)] = &[
     ("fps", |v| Some(v.shown? / v.seconds)),
-    ("freeze_s", |v| Some(v.frozen?.seconds)),
-    ("freeze_count", |v| Some(v.frozen?.count)),
+    ("freeze_s", |v| Some(v.frozen()?.seconds)),
+    ("freeze_count", |v| Some(v.frozen()?.count)),
     ("freeze_ms_mean", |v| {
-        let frozen = v.frozen.filter(|frozen| frozen.count > 0.0)?;
+        let frozen = v.frozen().filter(|frozen| frozen.count > 0.0)?;
         Some(frozen.seconds * 1e3 / frozen.count)
     }),
     ("e2e_ms_mean", |v| mean(v.latency.iter().copied())),

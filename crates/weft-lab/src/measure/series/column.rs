@@ -4,6 +4,8 @@ use std::borrow::Cow;
 
 use serde::Serialize;
 
+use super::frozen::Frozen;
+
 /// A column: a quantity of one flow or link over time.
 #[derive(Clone, Debug, Serialize)]
 pub struct Column {
@@ -27,6 +29,8 @@ pub struct Series {
     pub t: Vec<f64>,
     /// Each as long as `t`.
     pub columns: Vec<Column>,
+    /// Freezes of each flow that shows pictures.
+    pub freezes: Vec<Frozen>,
 }
 
 impl Column {
@@ -88,6 +92,7 @@ impl Series {
                 .filter_map(|chunk| chunk.last().copied())
                 .collect(),
             columns: columns.collect(),
+            freezes: self.freezes.clone(),
         }
     }
 }

@@ -3,6 +3,7 @@
 mod column;
 mod controllers;
 mod counters;
+mod frozen;
 
 use weft_experiment::{
     CallRecord, DelaySample, FlowDetail, FlowRecord, LegSample, ShownPicture, StationRecord,
@@ -15,6 +16,7 @@ use super::view::{shown, streams};
 
 pub(crate) use column::to_four_digits;
 pub use column::{Column, Series};
+pub use frozen::Frozen;
 
 /// Whose capacity is shown: on a wired link that of the way there.
 const FIRST: StationId = StationId(0);
@@ -28,6 +30,7 @@ impl Series {
         let mut series = Series {
             t: ends.iter().map(|at| at.as_secs_f64()).collect(),
             columns: Vec::new(),
+            freezes: Frozen::of(run),
         };
         let periods = periods(&ends);
         for flow in 0..run.setup.flows.len() {
@@ -164,6 +167,10 @@ impl Series {
                 *latency_ms += picture.latency().as_millis_f64();
             }
         }
+        let devices_ms = run.setup.flows[flow]
+            .traffic()
+            .device_delay()
+            .as_millis_f64();
         let started = Instant::ZERO + run.setup.flows[flow].start;
         let each = cameras.max(1) as f64;
         let rates = seen.iter().zip(periods);
@@ -173,7 +180,8 @@ impl Series {
         });
         self.add("fps", name, "1/s", rates.collect());
         let means = seen.iter();
-        let means = means.map(|(count, sum)| (*count > 0).then(|| sum / f64::from(*count)));
+        let means =
+            means.map(|(count, sum)| (*count > 0).then(|| sum / f64::from(*count) + devices_ms));
         self.add("e2e_ms", name, "ms", means.collect());
     }
 

@@ -1,10 +1,9 @@
-//! What a client counted of itself, as differences between the ends of the
-//! measured time.
+//! Counters of a client, as differences between the ends of the measured time.
 
 use weft_experiment::{CounterLog, CounterSample, FlowDetail, ReceivedCounters, SentCounters};
-use weft_units::Duration;
+use weft_units::{Duration, Instant};
 
-use super::{ClientView, Frozen, Picture, Useful, View};
+use super::{ClientView, Freeze, Picture, Useful, View};
 use crate::measure::run::Run;
 use crate::statistics::mean;
 
@@ -61,7 +60,7 @@ impl<'a> Stretch<'a> {
         View {
             seconds: self.seconds(),
             shown: self.received(|r| r.frames),
-            frozen: self.frozen(),
+            freezes: self.freezes(),
             dropped: self.received(|r| r.dropped),
             keyframe_requests: self.sent(|s| s.keyframe_requests),
             latency: latencies
@@ -102,19 +101,52 @@ impl<'a> Stretch<'a> {
         Some(last - self.before.and_then(&of).unwrap_or(0.0))
     }
 
-    /// Clients count a freeze when it ends; that which stands at the end is
+    /// Clients count a freeze when it ends; one that lasts until the end is
     /// added.
-    fn frozen(&self) -> Option<Frozen> {
-        /// Clients tell each 500 ms or each second: so long at least no
+    fn freezes(&self) -> Option<Vec<Freeze>> {
+        let mut all = self.ended()?;
+        let (count, time) = (1.0, self.unfinished()?);
+        all.extend(time.map(|begin| Freeze {
+            begin: instant(begin),
+            end: instant(self.end),
+            count,
+        }));
+        Some(all)
+    }
+
+    /// By how much the counters of freezes grew from one report to the next. The
+    /// counters do not tell when a freeze began: it is drawn as late as can be.
+    fn ended(&self) -> Option<Vec<Freeze>> {
+        let counters = |sample: &CounterSample| {
+            let received = sample.received.as_ref()?;
+            Some((received.freezes?, received.freeze_s?))
+        };
+        let known = self.within.iter();
+        let known: Vec<_> = known.filter_map(|s| Some((s.at_s, counters(s)?))).collect();
+        known.last()?;
+        let earliest = self.before.map_or(self.start, |sample| sample.at_s);
+        let mut before = self.before.and_then(counters).unwrap_or_default();
+        let grown = known.into_iter().filter_map(|(at, now)| {
+            let (count, seconds) = (now.0 - before.0, now.1 - before.1);
+            before = now;
+            (count > 0.0 || seconds > 0.0).then(|| Freeze {
+                begin: instant((at - seconds.max(0.0)).max(earliest)),
+                end: instant(at),
+                count,
+            })
+        });
+        Some(grown.collect())
+    }
+
+    /// The beginning of a freeze that lasts until the end, if there is one;
+    /// `None` outside where no report tells of pictures.
+    fn unfinished(&self) -> Option<Option<f64>> {
+        /// Clients report each 500 ms or each second: at least this long no
         /// picture came. Chosen by us.
         const STANDING_S: f64 = 0.4;
         let frames = |sample: &CounterSample| sample.received.as_ref()?.frames;
         let known = self.within.iter().rev();
         let (last, all) = known.filter_map(|s| Some((s.at_s, frames(s)?))).next()?;
-        let ended = Frozen {
-            count: self.received(|r| r.freezes)?,
-            seconds: self.received(|r| r.freeze_s)?,
-        };
         let has_all = |sample: &&&CounterSample| frames(sample) == Some(all);
         let is_before = self.before.is_some_and(|before| has_all(&&before));
         let newest = self.within.iter().find(has_all);
@@ -123,13 +155,7 @@ impl<'a> Stretch<'a> {
         // Few pictures a second are no freeze.
         let shown = self.received(|r| r.frames)?;
         let usual = newest.map_or(0.0, |_| 3.0 * self.seconds() / shown.max(1.0));
-        if last - since < STANDING_S.max(usual) {
-            return Some(ended);
-        }
-        Some(Frozen {
-            count: ended.count + 1.0,
-            seconds: ended.seconds + self.end - since,
-        })
+        Some((last - since >= STANDING_S.max(usual)).then_some(since))
     }
 
     /// Between the samples that tell of it.
@@ -144,4 +170,8 @@ impl<'a> Stretch<'a> {
             seconds: last - first,
         })
     }
+}
+
+fn instant(seconds: f64) -> Instant {
+    Instant::ZERO + Duration::from_secs_f64(seconds)
 }

@@ -1,6 +1,6 @@
-//! What people see of a call, whichever way it is known: frame by frame, as a
-//! simulator has it, as an oracle's pictures, or by what a client counts of
-//! itself. A metric asks a [`View`], so there is one computation of each.
+//! The call as people see it, whichever way it is known: frame by frame, as a
+//! simulator has it, as an oracle's pictures, or by the counters of a client.
+//! Metrics and time series ask a [`View`], so there is one computation of each.
 
 mod counters;
 mod floor;
@@ -10,6 +10,8 @@ mod pictures;
 pub use counters::logs;
 pub use frames::{TAIL, shown, streams};
 pub use pictures::SETUP;
+
+use weft_units::{Duration, Instant};
 
 use super::run::Run;
 
@@ -21,8 +23,8 @@ pub struct View {
     pub seconds: f64,
     /// Frames shown.
     pub shown: Option<f64>,
-    /// How often and for how long the picture stood.
-    pub frozen: Option<Frozen>,
+    /// Freezes of the picture, in order.
+    pub freezes: Option<Vec<Freeze>>,
     /// Frames that were never shown.
     pub dropped: Option<f64>,
     /// Keyframes that were asked for.
@@ -42,13 +44,52 @@ pub struct View {
     pub client: ClientView,
 }
 
-/// How often and for how long a picture stood too long.
+/// A freeze, cut to the measured time. A client that counts for itself reports
+/// freezes after they ended: of those the end is the time of its report.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Freeze {
+    /// When it began.
+    pub begin: Instant,
+    /// When it ended.
+    pub end: Instant,
+    /// Number of freezes: a client may report several as one sum, or the mean
+    /// of its cameras.
+    pub count: f64,
+}
+
+impl Freeze {
+    /// One freeze.
+    #[must_use]
+    pub fn one(begin: Instant, end: Instant) -> Freeze {
+        Freeze {
+            begin,
+            end,
+            count: 1.0,
+        }
+    }
+}
+
+/// Number and length of all freezes together.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub struct Frozen {
-    /// How many freezes there were.
+    /// Number of freezes.
     pub count: f64,
-    /// Their length together.
+    /// Sum of their lengths.
     pub seconds: f64,
+}
+
+impl View {
+    /// Sum of the freezes: the one source of `freeze_s` and `freeze_count`.
+    #[must_use]
+    pub fn frozen(&self) -> Option<Frozen> {
+        let freezes = self.freezes.as_ref()?.iter();
+        let lengths = freezes.clone().map(|f| f.end.saturating_since(f.begin));
+        let time = lengths.fold(Duration::ZERO, |all, one| all + one);
+        Some(Frozen {
+            count: freezes.map(|freeze| freeze.count).sum(),
+            seconds: time.as_secs_f64(),
+        })
+    }
 }
 
 /// Means over the pictures.

@@ -1,13 +1,13 @@
-//! What people see of a row of pictures: how many, how late, and for how long
-//! they stood.
+//! A sequence of pictures as people see it: how many, how late, and when it
+//! froze.
 
 use weft_experiment::ShownPicture;
 use weft_units::{Duration, Freezes, Instant};
 
-use super::{Frozen, View};
+use super::{Freeze, View};
 
-/// A call that begins may take so long to the first picture and is not frozen,
-/// nor silent; chosen by us: its set-up takes three round trips at most.
+/// Longest time to the first picture or sound of a call that is no freeze or
+/// gap; chosen by us: its set-up takes three round trips at most.
 pub const SETUP: Duration = Duration::from_secs(1);
 
 /// Of the pictures that were taken within the window.
@@ -17,63 +17,45 @@ pub fn view(pictures: &[ShownPicture], (from, end): (Instant, Instant)) -> View 
     let mut at: Vec<Instant> = seen().map(|p| p.shown_at).collect();
     at.sort();
     let seconds = end.saturating_since(from).as_secs_f64();
-    let standing = freezes(pictures, from, end);
-    let (seconds_frozen, count) = match at.is_empty() {
-        // Who sees no picture at all sees one freeze, as long as the call:
-        // without it a dead link would be best.
-        true => (seconds, 1.0),
-        false => (standing.time.as_secs_f64(), f64::from(standing.count)),
+    let freezes = match at.is_empty() {
+        // A call without any picture is one freeze, as long as the call:
+        // otherwise a dead link would be best.
+        true => vec![Freeze::one(from, end)],
+        false => freezes(pictures, from, end),
     };
     View {
         seconds,
         shown: Some(at.len() as f64),
-        frozen: Some(Frozen {
-            count,
-            seconds: seconds_frozen,
-        }),
+        freezes: Some(freezes),
         latency: seen().map(|p| p.latency().as_millis_f64()).collect(),
         intervals: intervals(&at).collect(),
         ..View::default()
     }
 }
 
-/// What of the window a display stood still for too long.
-#[derive(Default)]
-struct Standing {
-    time: Duration,
-    count: u32,
-}
-
-impl Standing {
-    fn add(&mut self, time: Duration) {
-        self.time += time;
-        self.count += 1;
-    }
-}
-
-/// Pictures shown before the window say how long is too long, and a freeze
-/// that began with one of them counts with its part inside.
-fn freezes(pictures: &[ShownPicture], from: Instant, end: Instant) -> Standing {
+/// Pictures shown before the window set the threshold, and a freeze that began
+/// with one of them counts with its part inside.
+fn freezes(pictures: &[ShownPicture], from: Instant, end: Instant) -> Vec<Freeze> {
     let taken = pictures.iter().filter(|p| p.captured_at < end);
     let mut pictures: Vec<Instant> = taken.map(|p| p.shown_at).collect();
     pictures.sort();
-    let mut found = Standing::default();
+    let mut found = Vec::new();
     if let Some(first) = pictures.first() {
-        let wait = first.min(&end).saturating_since(from);
-        if wait > SETUP {
-            found.add(wait);
+        let first = *first.min(&end);
+        if first.saturating_since(from) > SETUP {
+            found.push(Freeze::one(from, first));
         }
     }
-    // A picture that stands until the end is a freeze like any other.
+    // A picture that is not replaced until the end is a freeze like any other.
     let stands = pictures.last().is_some_and(|last| *last < end);
     let mut freezes = Freezes::default();
     let mut last = from;
     for at in pictures.into_iter().chain(stands.then_some(end)) {
         let before = freezes.count();
         freezes.on_picture(at);
-        let time = at.min(end).saturating_since(last.max(from));
-        if freezes.count() > before && time > Duration::ZERO {
-            found.add(time);
+        let freeze = Freeze::one(last.max(from), at.min(end));
+        if freezes.count() > before && freeze.end > freeze.begin {
+            found.push(freeze);
         }
         last = at;
     }

@@ -66,7 +66,7 @@ fn what_nobody_counted_is_absent() {
     };
     let view = view(vec![(0.1, frames(3.0)), (0.3, frames(6.0))]);
     assert_eq!(
-        (view.shown, view.frozen, view.dropped),
+        (view.shown, view.freezes, view.dropped),
         (Some(3.0), None, None)
     );
 }

@@ -9,6 +9,7 @@ fn row(metric: &str, mean: f64) -> Row {
         unit: "1",
         mean,
         ci95: [None, None],
+        median: None,
         n: 1,
     }
 }

@@ -12,6 +12,7 @@ fn run(seed: u64, call: [f64; 8]) -> Run {
     let mut series = Series {
         t: (1..=8).map(|half| f64::from(half) * 0.5).collect(),
         columns: Vec::new(),
+        ..Series::default()
     };
     let some = |values: [f64; 8]| values.into_iter().map(Some).collect();
     series.add("rate_mbps", "call", "Mbit/s", some(call));
@@ -27,6 +28,7 @@ fn run(seed: u64, call: [f64; 8]) -> Run {
         values: Vec::new(),
         competing: Vec::new(),
         series,
+        percentiles: Default::default(),
         checks: Vec::new(),
         events: 0,
         notes: Vec::new(),

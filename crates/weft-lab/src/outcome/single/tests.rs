@@ -40,6 +40,7 @@ fn the_best_link_of_each_run_is_the_measure() {
                     ("fec_overhead".into(), variant as f64),
                 ],
                 series: Series::default(),
+                percentiles: Default::default(),
                 checks: Vec::new(),
                 events: 0,
                 notes: Vec::new(),

@@ -126,6 +126,7 @@ fn a_value_is_held_against_that_of_another_metric_seed_by_seed() {
                 ],
                 competing: Vec::new(),
                 series: Default::default(),
+                percentiles: Default::default(),
                 checks: Vec::new(),
                 events: 0,
                 notes: Vec::new(),

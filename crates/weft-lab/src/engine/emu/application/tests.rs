@@ -147,6 +147,24 @@ fn a_picture_that_stands_at_the_end_is_a_freeze() {
 }
 
 #[test]
+fn freezes_over_time_are_those_that_are_counted() {
+    let mut still = sink();
+    let last = still.samples[7].received.clone();
+    for sample in &mut still.samples[7..] {
+        sample.received.clone_from(&last);
+    }
+    for (log, from) in [(sink(), 0), (sink(), 4), (still.clone(), 0), (still, 3)] {
+        of(&[log], Duration::from_secs(from), |run| {
+            let values = measure(run, &Wanted::default());
+            let frozen = Series::of(run).freezes.remove(0);
+            assert_eq!(Some(frozen.seconds), value(&values, "freeze_s"));
+            let spans = frozen.cameras[0].iter().map(|(from, until)| until - from);
+            assert!((spans.sum::<f64>() - frozen.seconds).abs() < 1e-9);
+        });
+    }
+}
+
+#[test]
 fn the_sender_knows_quantiser_and_processor() {
     let values = values(&[source(0.5), sink()], Duration::ZERO);
     assert_eq!(value(&values, "qp"), Some(40.0));
@@ -211,6 +229,7 @@ fn series_hold_what_was_said_last_and_not_for_long() {
     let mut series = Series {
         t: vec![0.5, 2.0, 2.9, 3.5],
         columns: Vec::new(),
+        ..Series::default()
     };
     of(&[log], Duration::ZERO, |run| series.add_counters(run));
     let fps = series

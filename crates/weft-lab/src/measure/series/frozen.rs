@@ -1,0 +1,44 @@
+//! Freezes over time.
+
+use serde::{Deserialize, Serialize};
+use weft_units::Instant;
+
+use crate::measure::run::Run;
+use crate::measure::view::views;
+use crate::statistics::mean;
+
+/// Freezes of a flow: of the same [views](crate::measure::view::View) as its
+/// `freeze_s`.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct Frozen {
+    /// The flow.
+    pub of: String,
+    /// Its `freeze_s` in this run.
+    pub seconds: f64,
+    /// Begin and end of each freeze, in seconds since the run began: a list for
+    /// each camera, or for each end that counted.
+    pub cameras: Vec<Vec<(f64, f64)>>,
+}
+
+impl Frozen {
+    /// Of each flow that shows pictures.
+    pub(super) fn of(run: &Run<'_>) -> Vec<Frozen> {
+        let flows = run.setup.flows.iter().enumerate();
+        let known = flows.filter_map(|(flow, setup)| {
+            let views = views(run, &[flow]);
+            let frozen = views.iter().filter_map(|view| view.frozen());
+            let seconds = |at: Instant| at.as_secs_f64();
+            let cameras = views.iter().filter_map(|view| view.freezes.as_ref());
+            let spans = cameras.map(|freezes| {
+                let spans = freezes.iter().map(|f| (seconds(f.begin), seconds(f.end)));
+                spans.collect()
+            });
+            Some(Frozen {
+                of: setup.name.clone(),
+                seconds: mean(frozen.map(|frozen| frozen.seconds))?,
+                cameras: spans.collect(),
+            })
+        });
+        known.collect()
+    }
+}
