@@ -50,6 +50,17 @@ fn of_a_folder_what_has_links_or_flows_is_run() {
 }
 
 #[test]
+fn a_comparison_plays_each_trace_of_a_pattern_once() {
+    let folder = tempfile::tempdir().unwrap();
+    for walk in 1..=3 {
+        std::fs::write(folder.path().join(format!("{walk}.csv")), "0,1000\n").unwrap();
+    }
+    let link = format!("wifi=trace={}/*.csv", folder.path().display());
+    let text = comparison(&[link], 1).unwrap();
+    assert_eq!(Scenario::parse("compare", &text, &[]).unwrap().seeds, 3);
+}
+
+#[test]
 fn links_of_the_command_line_are_a_scenario() {
     let links = [
         "wifi=rate=10mbit,delay=15ms".to_owned(),
@@ -59,6 +70,7 @@ fn links_of_the_command_line_are_a_scenario() {
     let scenario = Scenario::parse("compare", &text, &[]).unwrap();
     let names: Vec<&str> = scenario.variants.iter().map(|v| v.name.as_str()).collect();
     assert_eq!(names, ["webrtc@wifi", "webrtc@lte", "weft"]);
+    assert_eq!(scenario.seeds, 20);
     assert_eq!(scenario.variants[2].setup.flows[0].routes.len(), 2);
     assert_eq!(scenario.variants[1].setup.flows[0].routes.len(), 1);
     let error = comparison(&["rate=10mbit".to_owned()], 1).unwrap_err();

@@ -15,101 +15,106 @@ pub struct LabArgs {
 
 #[derive(Debug, Subcommand)]
 pub enum LabCommand {
-    /// What there is to run: sets of scenarios, or those of one set
+    /// List the scenarios that can be run: all, or those of one set
     List(ListArgs),
-    /// Run scenarios: every system with every seed, then a table and a report
+    /// Run scenarios: each system with each seed, then print a table and write a report
     #[command(after_help = RUN_EXAMPLES)]
     Run(RunArgs),
-    /// Compare systems on links of your own, without a scenario file
+    /// Compare systems on links of your own, without a scenario file: which is better, by how much
     #[command(after_help = COMPARE_EXAMPLES)]
     Compare(CompareArgs),
-    /// Write report.html anew from what a run has left in a folder, or lay the results of two
-    /// folders over each other
+    /// Write report.html again from the results in a folder, or compare the results of two folders
     #[command(after_help = REPORT_EXAMPLES)]
     Report(ReportArgs),
-    /// How fast the simulator is here: simulated seconds per second
+    /// Measure the speed of the simulator: simulated seconds per second
     Bench(BenchArgs),
 }
 
 const RUN_EXAMPLES: &str = "Examples:
-  weft lab run demo/aqm                          one scenario that weft brings along
+  weft lab run demo/aqm                          one of the scenarios in the program
   weft lab run demo --out results                a whole set, with reports
   weft lab run my.toml --seeds 20 --out results  a file of your own
   weft lab run my.toml --set links.wifi.queue=2bdp --set flows.tcp.algorithm=reno
   weft lab run my.toml --engine emu --client chromium   two real browsers, real packets
   weft lab run my.toml --engine both --seeds 3   simulator against emulator
-  weft lab run campaigns/real-clients.toml --out real   many scenarios and clients; goes on
-                                                 with what is in the folder
+  weft lab run campaigns/real-clients.toml --out real   many scenarios and clients; continues
+                                                 from the results in the folder
 
-Ctrl-C ends early: what is finished is kept and reported as partial; with --out the
-same command goes on from there.
+Ctrl-C ends early: finished runs are kept and reported as partial; with --out the
+same command continues from there.
 Exit status: 0 done, 1 a run failed or is missing, 2 bad arguments or file,
 3 this machine or version cannot do it.";
 
 const COMPARE_EXAMPLES: &str = "Examples:
   weft lab compare --link wifi=rate=10mbit,delay=15ms --link lte=rate=5mbit,delay=40ms
-  weft lab compare --link a=rate=3mbit,delay=25ms,loss=2% --systems webrtc@a,weft --out results";
+  weft lab compare --link wifi=trace=generated:walking/wifi --link lte=trace=generated:walking/lte2
+  weft lab compare --link wifi=trace='*_wifi.csv' --link lte=trace='*_lte.csv' --out results
+  weft lab compare --link a=rate=3mbit,delay=25ms,loss=2% --systems webrtc@a,weft
+
+The last lines say which system was better and by how much, with a 95 % confidence interval.";
 
 const REPORT_EXAMPLES: &str = "Examples:
-  weft lab report results                        writes results/report.html anew
-  weft lab report before=old after=new           writes compared.html: both over each other, and
-                                                 what the second changes, seed by seed";
+  weft lab report results                        writes results/report.html again
+  weft lab report before=old after=new           writes compared.html: both in one report, with
+                                                 the difference that the second makes, seed by seed";
 
 #[derive(Debug, Args)]
 pub struct ListArgs {
-    /// The set
+    /// Name of a set, such as demo
     #[arg(value_name = "SET")]
     pub set: Option<String>,
 }
 
-/// What `run` and `compare` have in common.
+/// Arguments of both `run` and `compare`.
 #[derive(Debug, Args)]
 pub struct Common {
     /// Only these systems, such as webrtc@wifi,weft,floor
     #[arg(long, value_name = "A,B", value_delimiter = ',')]
     pub systems: Vec<String>,
-    /// Run seeds 1 to N (default: as the scenario says; of `compare` 5)
+    /// Run seeds 1 to N (default: those of the scenario; compare: 20, or one for each trace of a
+    /// pattern)
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub seeds: Option<u32>,
-    /// Simulated runs at the same time (default: as many as there are processors)
+    /// Number of simulated runs at the same time (default: one for each processor)
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     pub jobs: Option<u16>,
-    /// How long each run lasts, in seconds (default: as the scenario says; of `compare` 60)
+    /// Length of each run in seconds, at least 1 (default: that of the scenario; compare: 60)
     #[arg(long, value_name = "S", value_parser = seconds, allow_negative_numbers = true)]
     pub duration: Option<f64>,
     /// Write summary.json, report.html and tables into this folder
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
-    /// Print every metric, not only what people ask first
+    /// Print every metric, not only those that people ask for first
     #[arg(long)]
     pub all: bool,
-    /// Print the summary as JSON, and nothing else; of several scenarios an array
+    /// Print only the summary, as JSON; an array for several scenarios
     #[arg(long)]
     pub json: bool,
 }
 
 #[derive(Debug, Args)]
 pub struct RunArgs {
-    /// Scenario files, SET/NAME, or whole sets; or the file of one campaign
+    /// Scenario files, scenarios as SET/NAME, or whole sets; or one campaign file
     #[arg(value_name = "FILE|SET", required = true)]
     pub scenarios: Vec<String>,
-    /// Where it runs: in virtual time, or with real packets
+    /// Engine: in virtual time, or with real packets
     #[arg(long, value_name = "ENGINE", value_parser = engines(), default_value_t = Engines::default())]
     pub engine: Engines,
-    /// What is tested: weft, weft-call (straight to a browser), chromium, pion, aiortc, baresip or exec:CMD (a shell command); model
-    /// where all calls are of applications that have one. Real programs need the engine emu.
-    /// weft,FLOW=pion has another one for a flow, weft,FLOW=swarm a swarm of BitTorrent for one of TCP
+    /// Program under test: weft, weft-call (straight to a browser), chromium, pion, aiortc, baresip
+    /// or exec:CMD (a shell command); model if all calls are of applications that have a model. Real
+    /// programs need --engine emu. weft,FLOW=pion uses another program for one flow, and
+    /// weft,FLOW=swarm replaces a TCP flow by a BitTorrent swarm
     #[arg(long, value_name = "CLIENT", default_value = "weft")]
     pub client: Client,
-    /// Keep emulated runs in which the machine was too slow: they count, with a note
+    /// Keep emulated runs in which the machine was too slow, with a note
     #[arg(long)]
     pub keep_rejected: bool,
-    /// Of a campaign only these runs, or these of their clients: against-tcp/chromium
+    /// Run only these runs of a campaign, or of one of their clients: against-tcp/chromium
     #[arg(long, value_name = "A,B", value_delimiter = ',')]
     pub only: Vec<String>,
     #[command(flatten)]
     pub common: Common,
-    /// Change a field of the scenario by its dotted path; repeat for more
+    /// Change a field of the scenario by its dotted path; repeat for more fields
     #[arg(long, value_name = "KEY=VALUE")]
     pub set: Vec<String>,
 }
@@ -129,17 +134,17 @@ pub struct CompareArgs {
 
 #[derive(Debug, Args)]
 pub struct ReportArgs {
-    /// What `weft lab run --out` has written; of two, each with a name if you like
+    /// Folder that `weft lab run --out` has written; two folders are compared, and may have names
     #[arg(value_name = "[NAME=]DIR", required = true, num_args = 1..=2)]
     pub folders: Vec<String>,
-    /// Of two folders: the file to write
+    /// File to write when two folders are compared
     #[arg(long, value_name = "FILE", default_value = "compared.html")]
     pub out: PathBuf,
 }
 
 #[derive(Debug, Args)]
 pub struct BenchArgs {
-    /// Print {workload: {sim_s_per_s: ...}} and nothing else
+    /// Print only JSON: {workload: {sim_s_per_s: ...}}
     #[arg(long)]
     pub json: bool,
 }
@@ -153,6 +158,8 @@ fn seconds(text: &str) -> Result<f64, String> {
     let value = text.strip_suffix('s').unwrap_or(text).parse::<f64>();
     let fits = value
         .ok()
-        .filter(|s| s.is_finite() && *s > 0.0 && *s <= 86_400.0);
-    fits.ok_or_else(|| "write seconds above zero, such as 60 (at most a day)".to_owned())
+        .filter(|s| s.is_finite() && *s >= 1.0 && *s <= 86_400.0);
+    fits.ok_or_else(|| {
+        "write seconds, such as 60, from 1 to a day: in less nothing can be measured".to_owned()
+    })
 }

@@ -114,24 +114,24 @@ pub fn compare(args: &CompareArgs) -> Result<(), Failure> {
 fn possible(args: &RunArgs) -> Result<(), Failure> {
     if !args.only.is_empty() {
         return Err(Failure::usage(
-            "--only: it chooses among the runs of a campaign: name the file of one, alone",
+            "--only: this option chooses runs of a campaign: name one campaign file and nothing else",
         ));
     }
     if !args.engine.run_programs() && args.client != Client::Weft {
         return Err(Failure::usage(format!(
-            "--client {}: the simulator runs weft's own code; real programs need --engine emu",
+            "--client {}: the simulator runs weft's own code; add --engine emu for real programs",
             args.client
         )));
     }
     if !args.engine.run_programs() && args.keep_rejected {
         return Err(Failure::usage(
-            "--keep-rejected: in virtual time no run is rejected: leave it away",
+            "--keep-rejected: no run is rejected in virtual time: remove this option",
         ));
     }
     let kinds = args.engine.kinds();
     if args.common.jobs.is_some() && kinds.into_iter().all(EngineKind::runs_programs) {
         return Err(Failure::usage(
-            "--jobs: emulated runs need the machine for themselves: leave it away",
+            "--jobs: emulated runs need the whole machine: remove this option",
         ));
     }
     Ok(())

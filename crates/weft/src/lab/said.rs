@@ -1,4 +1,4 @@
-//! What is said of a scenario's runs.
+//! The text that the terminal shows of a scenario's runs.
 
 use weft_lab::Scenario;
 use weft_lab::outcome::Outcome;
@@ -8,6 +8,10 @@ use super::args::Common;
 use crate::exit::{Failure, say};
 
 pub fn tell(outcome: &Outcome<'_>, common: &Common, out: Option<&Folder>) -> Result<(), Failure> {
+    say(text(outcome, common, out).trim_end())
+}
+
+pub fn text(outcome: &Outcome<'_>, common: &Common, out: Option<&Folder>) -> String {
     let scenario = outcome.scenario();
     let one = if scenario.seeds == 1 { "" } else { "s" };
     let mut text = format!(
@@ -56,16 +60,27 @@ pub fn tell(outcome: &Outcome<'_>, common: &Common, out: Option<&Folder>) -> Res
         );
     }
     match out {
-        Some(out) => text += &format!("\n{}", out.path().join("report.html").display()),
+        Some(out) => {
+            text += &format!("\nreport: {}\n", out.path().join("report.html").display());
+        }
         None if common.out.is_none() => {
-            text += "\nadd --out DIR for the report and the time series";
+            text += "\nadd --out DIR for the report and the time series\n";
         }
         None => {}
     }
-    say(text.trim_end())
+    // Last, where people look first.
+    for answer in outcome.answers() {
+        text += "\n";
+        if !answer.case.is_empty() {
+            text += &format!("{}:\n", answer.case);
+        }
+        text += &answer.sentences.join("\n");
+        text += "\n";
+    }
+    text
 }
 
-/// What of it counts as a failure.
+/// Failed and missing runs as an error.
 pub fn verdict(outcome: &Outcome<'_>) -> Result<(), Failure> {
     let name = &outcome.scenario().name;
     if let Some(failed) = outcome.failed().first() {
@@ -88,7 +103,7 @@ pub fn verdict(outcome: &Outcome<'_>) -> Result<(), Failure> {
     Ok(())
 }
 
-/// What is missing after an early end.
+/// Names of the scenarios that an early end has left.
 pub fn not_run<'a>(scenarios: impl Iterator<Item = &'a Scenario>) -> String {
     let names: Vec<&str> = scenarios.map(|scenario| scenario.name.as_str()).collect();
     format!("not run: {}", names.join(", "))

@@ -145,8 +145,8 @@ pub fn resume(
 ) -> Result<(Folder, Vec<runs::Run>), Failure> {
     if let Some(other) = Folder::scenario_at(path).filter(|other| *other != scenario.name) {
         return Err(Failure::usage(format!(
-            "{}: these are the results of {other}, and those of {} would take their place: give \
-             another folder with --out, or remove this one",
+            "{}: this folder has the results of {other}, and {} would replace them: give another \
+             folder with --out, or remove this one",
             path.display(),
             scenario.name
         )));
@@ -161,7 +161,7 @@ pub fn resume(
     left.retain(|run| plan.contains(&run.task));
     if !left.is_empty() {
         complain!(
-            "weft: {}: goes on with {} of {} runs, which were finished when it was interrupted",
+            "weft: {}: continues after {} of {} runs, which had finished before the interruption",
             path.display(),
             left.len(),
             plan.len()

@@ -87,6 +87,37 @@ fn a_run_whose_series_cannot_be_written_counts() {
 }
 
 #[test]
+fn the_last_lines_say_which_system_was_better() {
+    let links = ["a=rate=3mbit,delay=10ms", "b=rate=2mbit,delay=30ms"].map(str::to_owned);
+    let text = shelf::comparison(&links, 1).unwrap();
+    let set = ["seeds=2", "duration=\"5s\""].map(str::to_owned);
+    let scenario = Scenario::parse("weft lab compare", &text, &set).unwrap();
+    let (common, stop) = (common("--seeds 2"), AtomicBool::new(false));
+    let work = Work::new(
+        &scenario,
+        &common,
+        &stop,
+        String::new(),
+        String::new(),
+        None,
+    );
+    let (outcome, ran) = work.unwrap().run(&Simulator);
+    ran.unwrap();
+    let said = crate::lab::said::text(&outcome, &common, None);
+    let last: Vec<&str> = said.trim_end().lines().rev().take(4).collect();
+    assert!(
+        last[3].contains("weft") && last[3].contains("the best single link"),
+        "{said}"
+    );
+    assert!(last[2].starts_with("weft carried "), "{said}");
+    assert!(last[2].contains("95 % confidence"), "{said}");
+    assert!(
+        last[0].starts_with("95 % of the pictures of weft arrived within "),
+        "{said}"
+    );
+}
+
+#[test]
 fn the_same_command_goes_on_and_another_one_does_not() {
     let folder = tempfile::tempdir().unwrap();
     let out = Some(folder.path());
@@ -276,7 +307,7 @@ fn a_folder_with_results_of_another_scenario_is_refused() {
         panic!("{error:?}");
     };
     assert!(
-        error.contains("results of demo/wifi-lte, and those of demo/aqm"),
+        error.contains("results of demo/wifi-lte, and demo/aqm would replace"),
         "{error}"
     );
     assert!(summary.exists());
