@@ -3,6 +3,8 @@
 mod csv;
 mod mahimahi;
 mod statistics;
+mod titles;
+mod transfers;
 
 use crate::Schedule;
 use std::sync::Arc;
@@ -57,6 +59,22 @@ pub enum TraceProblem {
         /// What the format wants.
         remedy: &'static str,
     },
+    /// A title of a column.
+    #[error("'{value}': {remedy}")]
+    NotATitle {
+        /// What was written.
+        value: String,
+        /// What the titles must say.
+        remedy: &'static str,
+    },
+    /// The text of another format.
+    #[error("this is {format}: {remedy}")]
+    OtherFormat {
+        /// The format, with its article.
+        format: &'static str,
+        /// How to convert it.
+        remedy: &'static str,
+    },
     /// Not a number.
     #[error("'{value}' is no number: {remedy}")]
     NotANumber {
@@ -82,7 +100,7 @@ pub enum TraceProblem {
         before: String,
     },
     /// A time that is that of the line before.
-    #[error("second {value} stands on the line before already: keep one of the two")]
+    #[error("the line before has the time {value}, too: keep one of the two")]
     Repeated {
         /// What was written.
         value: String,
@@ -110,8 +128,8 @@ struct Place<'a> {
 
 impl Trace {
     /// Reads the text of a trace: of Mahimahi if its name ends in `.up` or
-    /// `.down`, CSV if in `.csv`, and otherwise CSV if its first line has a
-    /// comma.
+    /// `.down`, a table if in `.csv`, and otherwise a table if its first line has
+    /// several columns.
     ///
     /// # Errors
     /// As [`Trace::mahimahi`] and [`Trace::csv`].
@@ -120,7 +138,19 @@ impl Trace {
         let ends = |suffix: &str| name.to_ascii_lowercase().ends_with(suffix);
         let first = text.lines().find(|l| !is_blank(l)).unwrap_or_default();
         let is_mahimahi = ends(".up") || ends(".down");
-        if ends(".csv") || (!is_mahimahi && first.contains(',')) {
+        if first.trim_start().starts_with(['{', '[']) {
+            let line = content(text).next().map_or(1, |(line, _)| line);
+            let place = Place {
+                trace: name,
+                line,
+                column: 1,
+            };
+            return Err(place.error(TraceProblem::OtherFormat {
+                format: "JSON",
+                remedy: "write a table with a line of titles, such as time_ms,rate_kbps",
+            }));
+        }
+        if ends(".csv") || (!is_mahimahi && csv::is_table(first)) {
             Trace::csv(name, text)
         } else {
             Trace::mahimahi(name, text)
@@ -137,9 +167,12 @@ impl Trace {
         mahimahi::parse(name, without_mark(text))
     }
 
-    /// Reads a trace of lines `second,bytes per second`, with or without a
-    /// line of titles. Each capacity holds until the next line's second, the
-    /// last one as long as the one before it (one second if it is alone).
+    /// Reads a table of times and rates, each of which holds until the time of
+    /// the next line, the last one as long as the one before it (one second if
+    /// it is alone). A line of titles names the units; without it columns
+    /// separated by a comma or semicolon are seconds and bytes per second, by
+    /// spaces or tabs seconds and Mbit/s. Six columns separated by spaces are
+    /// the log of a download, with its bytes and milliseconds at the end.
     ///
     /// # Errors
     /// With line and column of the first thing that is wrong.
@@ -245,6 +278,19 @@ impl Place<'_> {
     }
 }
 
+impl TraceError {
+    /// The same of the value as it was written.
+    fn with_value(mut self, written: &str) -> TraceError {
+        match &mut self.problem {
+            TraceProblem::NotANumber { value, .. }
+            | TraceProblem::Negative { value, .. }
+            | TraceProblem::TooLarge { value, .. } => written.clone_into(value),
+            _ => {}
+        }
+        self
+    }
+}
+
 /// Without the byte order mark that some programs write before a text
 /// (Unicode 16.0 section 23.8).
 fn without_mark(text: &str) -> &str {
@@ -261,6 +307,12 @@ fn is_blank(line: &str) -> bool {
 fn content(text: &str) -> impl Iterator<Item = (usize, &str)> {
     let numbered = (1..).zip(text.lines());
     numbered.filter(|(_, line)| !is_blank(line))
+}
+
+/// The comment on the line before this one, if it is one.
+fn comment_before(text: &str, line: usize) -> Option<&str> {
+    let before = text.lines().nth(line.checked_sub(2)?)?;
+    before.trim_start().starts_with('#').then_some(before)
 }
 
 /// The place after the last line, where there should be more.

@@ -110,7 +110,7 @@ fn errors_name_the_line_the_column_and_the_remedy() {
             "a.csv",
             "1,5\n1,5",
             "line 2, column 1",
-            "second 1 stands on the line before",
+            "the line before has the time 1, too",
         ),
         ("a.csv", "1,5\n99999,5", "line 2, column 1", "a day"),
         ("a.up", "", "line 1, column 1", "empty"),
@@ -124,6 +124,132 @@ fn errors_name_the_line_the_column_and_the_remedy() {
     ] {
         let message = message(name, text);
         let at = format!("trace '{name}', {place}: ");
+        assert!(message.starts_with(&at), "{text:?}: {message}");
+        assert!(message.contains(remedy), "{text:?}: {message}");
+    }
+}
+
+/// Rate of the first line and length of a trace.
+fn read(name: &str, text: &str) -> (Rate, Duration) {
+    let trace = Trace::parse(name, text).unwrap_or_else(|e| panic!("{text:?}: {e}"));
+    (trace.schedule().steps()[0].1, trace.length())
+}
+
+#[test]
+fn titles_name_the_units() {
+    // 1500 kbit/s for 2 s in each.
+    for (titles, time, rate) in [
+        ("time_ms,kbps", "1000", "1500"),
+        ("time_s,throughput_mbps", "1", "1.5"),
+        ("second,bytes", "1", "187500"),
+        ("second,bytes per second", "1", "187500"),
+        ("Time (s),Rate [Mbit/s]", "1", "1.5"),
+        ("timestamp,bandwidth_kbit_s", "1", "1500"),
+        ("t_us,bit/s", "1000000", "1500000"),
+        ("milliseconds,bits_per_second", "1000", "1500000"),
+        ("\"time\",\"kB/s\"", "1", "187.5"),
+        ("time,KBps", "1", "187.5"),
+        ("time,kb/s", "1", "1500"),
+        ("time,MB/s", "1", "0.1875"),
+        ("time,gbps", "1", "0.0015"),
+        ("time,bytes_sec", "1", "187500"),
+        ("# time_ms,kbps", "1000", "1500"),
+        ("time_ms kbps", "1000", "1500"),
+        ("time (ms)\trate (kbps)", "1000", "1500"),
+        ("time_ms;kbps", "1000", "1500,0"),
+        ("rate_kbps,rssi,time_ms", "1000", "1500"),
+    ] {
+        let swapped = titles.starts_with("rate");
+        let sign = [';', '\t', ',']
+            .into_iter()
+            .find(|sign| titles.contains(*sign));
+        let sign = sign.unwrap_or(' ');
+        let line = |time: f64| match swapped {
+            true => format!("{rate}{sign}-70{sign}{time}"),
+            false => format!("{time}{sign}{rate}"),
+        };
+        let time: f64 = time.parse().unwrap();
+        let text = format!("{titles}\r\n{}\r\n{}\r\n", line(time), line(2.0 * time));
+        assert_eq!(
+            read("a.csv", &text),
+            (Rate::from_kbps(1_500), ms(2_000)),
+            "{titles}"
+        );
+    }
+}
+
+#[test]
+fn public_sets_of_traces_are_read_as_they_are() {
+    // Pensieve and Oboe: seconds and Mbit/s.
+    let mbps = (Rate::from_kbps(1_250), ms(1_500));
+    for text in [
+        "0.5 1.25\n1.25 0\n",
+        "0.5\t1.25\n1.25\t0\n",
+        "0,5 1,25\n1,25 0\n",
+    ] {
+        assert_eq!(read("report_bus_0010", text), mbps, "{text:?}");
+    }
+    // Times since 1970.
+    assert_eq!(
+        read("a.log", "1451624400.5 1.25\n1451624401.25 0").1,
+        ms(1_500)
+    );
+    // Telenor and Ghent: 125,000 bytes in 500 ms, then an outage of 1 s.
+    let log = "1289406399 549 59.851754 10.781778 125000 500\n\
+               1289406400 1549 59.851752 10.781801 0 1000\n";
+    let trace = Trace::parse("report.2010-11-10.log", log).unwrap();
+    let steps = [(ms(0), Rate::from_mbps(2)), (ms(500), Rate::ZERO)];
+    assert_eq!(
+        (trace.schedule().steps(), trace.length()),
+        (&steps[..], ms(1_500))
+    );
+    // A German table, seconds and bytes per second.
+    assert_eq!(
+        read("a.csv", "0,5;1000\n1,0;0\n"),
+        (Rate::from_kbps(8), ms(1_000))
+    );
+}
+
+#[test]
+fn units_and_formats_that_are_not_known_are_refused_with_place_and_remedy() {
+    for (text, place, remedy) in [
+        ("time,throughput\n1,5", "line 1, column 6", "name the unit"),
+        (
+            "time,packets/s\n1,5",
+            "line 1, column 6",
+            "time_ms,rate_kbps",
+        ),
+        (
+            "time,bytes/ms\n1,5",
+            "line 1, column 6",
+            "time_ms,rate_kbps",
+        ),
+        (
+            "\n# x\nlatitude,kbps\n1,5",
+            "line 3, column 1",
+            "one time and one rate",
+        ),
+        (
+            "time,dl_kbps,ul_kbps\n1,5,6",
+            "line 1, column 1",
+            "one time and one rate",
+        ),
+        ("time_ms,kbps\n", "line 1, column 1", "at least one line"),
+        ("time_ms,kbps\n1,5\n2,-5\n", "line 3, column 3", "negative"),
+        ("0 5000000\n1 5000000\n", "line 1, column 3", "too much"),
+        ("0,5,1,25\n1,0,1,5\n", "line 1, column 3", "semicolons"),
+        ("1,5\n86500,5\n", "line 2, column 1", "time_ms"),
+        ("[{\"duration_ms\": 1000}]", "line 1, column 1", "JSON"),
+        (
+            "time_ms kbps\n1 5\n2\n3 5",
+            "line 3, column 3",
+            "1 column(s), not 2",
+        ),
+        ("1 2 3 4 5 x\n", "line 1, column 11", "log of a download"),
+        ("#\n0 -\n", "line 2, column 3", "no number"),
+    ] {
+        let message = message("a.csv", text);
+        let at = format!("trace 'a.csv', {place}: ");
         assert!(message.starts_with(&at), "{text:?}: {message}");
         assert!(message.contains(remedy), "{text:?}: {message}");
     }

@@ -1,0 +1,293 @@
+//! Columns of a table: how they are separated, and the units that their titles
+//! name.
+
+use super::{Place, TraceError, TraceProblem};
+
+/// Separates the columns of a line.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Separator {
+    Comma,
+    Semicolon,
+    /// One tab.
+    Tab,
+    /// Spaces or tabs, any number of them.
+    Space,
+}
+
+/// Where a table has its times and rates.
+#[derive(Clone, PartialEq, Debug)]
+pub(super) struct Columns {
+    pub separator: Separator,
+    /// Number of columns.
+    pub count: usize,
+    /// Position of the times, and seconds of their unit.
+    pub time: (usize, f64),
+    /// Position of the rates, and bits per second of their unit.
+    pub rate: (usize, f64),
+    /// Whether a line of titles says so.
+    pub named: bool,
+}
+
+/// Quantity of a column.
+#[derive(Clone, Copy, PartialEq, Debug)]
+enum Quantity {
+    /// Seconds of the unit; none where the title has no unit.
+    Time(Option<f64>),
+    /// Bits per second of the unit; none where the title has no unit.
+    Rate(Option<f64>),
+    Other,
+}
+
+const TIME_WORDS: [&str; 5] = ["time", "timestamp", "t", "at", "elapsed"];
+const RATE_WORDS: [&str; 8] = [
+    "rate",
+    "throughput",
+    "bandwidth",
+    "capacity",
+    "bitrate",
+    "goodput",
+    "speed",
+    "bw",
+];
+const TIME_UNITS: [(&str, f64); 21] = [
+    ("s", 1.0),
+    ("sec", 1.0),
+    ("secs", 1.0),
+    ("second", 1.0),
+    ("seconds", 1.0),
+    ("ms", 1e-3),
+    ("msec", 1e-3),
+    ("msecs", 1e-3),
+    ("millis", 1e-3),
+    ("millisecond", 1e-3),
+    ("milliseconds", 1e-3),
+    ("us", 1e-6),
+    ("usec", 1e-6),
+    ("µs", 1e-6),
+    ("microsecond", 1e-6),
+    ("microseconds", 1e-6),
+    ("ns", 1e-9),
+    ("nanoseconds", 1e-9),
+    ("min", 60.0),
+    ("minute", 60.0),
+    ("minutes", 60.0),
+];
+/// Multiples as links write them: powers of ten.
+const MULTIPLES: [(&str, f64); 8] = [
+    ("", 1.0),
+    ("k", 1e3),
+    ("kilo", 1e3),
+    ("m", 1e6),
+    ("mega", 1e6),
+    ("g", 1e9),
+    ("giga", 1e9),
+    ("t", 1e12),
+];
+
+const NO_UNIT: &str = "name the unit of the rates in the title, such as rate_kbps, rate_mbps or \
+                       bytes_per_second";
+const TITLES: &str = "the titles must name one time and one rate with its unit, such as \
+                      time_ms,rate_kbps";
+
+impl Separator {
+    /// The separator of this line; `None` of a single column.
+    pub fn of(line: &str) -> Option<Separator> {
+        let line = line.trim();
+        if line.contains(';') {
+            return Some(Separator::Semicolon);
+        }
+        if line.contains('\t') && line.split('\t').all(|part| !part.trim().is_empty()) {
+            return Some(Separator::Tab);
+        }
+        let words = || line.split_whitespace();
+        // `0,5 1,25` has decimal commas; `0, 5` and `time (s),kbps` have columns.
+        let is_column = |word: &str| {
+            let ends = word.starts_with(',') || word.ends_with(',');
+            !ends && word.matches(',').count() <= 1 && !(line.contains(',') && is_word(word))
+        };
+        if words().count() > 1 && words().all(is_column) {
+            return Some(Separator::Space);
+        }
+        line.contains(',').then_some(Separator::Comma)
+    }
+
+    /// The columns, each with its first character in the line, from one.
+    pub fn fields(self, line: &str) -> Vec<(usize, &str)> {
+        let parts: Vec<&str> = match self {
+            Separator::Comma => line.split(',').collect(),
+            Separator::Semicolon => line.split(';').collect(),
+            Separator::Tab => line.trim().split('\t').collect(),
+            Separator::Space => line.split_whitespace().collect(),
+        };
+        let field = |part: &'_ str| -> usize {
+            let bytes = part.as_ptr() as usize - line.as_ptr() as usize;
+            line[..bytes].chars().count() + 1
+        };
+        let trimmed = parts.into_iter().map(|part| {
+            let text = part.trim_start();
+            (field(text), text.trim_end())
+        });
+        trimmed.collect()
+    }
+
+    /// Number of columns.
+    pub fn count(self, line: &str) -> usize {
+        self.fields(line).len()
+    }
+
+    /// A number with a point, where the comma can only be a decimal one.
+    pub fn with_point(self, field: &str) -> String {
+        match self {
+            Separator::Comma => field.to_owned(),
+            Separator::Semicolon | Separator::Tab | Separator::Space => field.replacen(',', ".", 1),
+        }
+    }
+}
+
+fn is_word(field: &str) -> bool {
+    let field = field.trim_matches(['"', '\'', '[', '(']);
+    field.starts_with(char::is_alphabetic)
+}
+
+impl Columns {
+    /// Columns without titles: seconds, and of spaces Mbit/s, otherwise bytes per
+    /// second.
+    pub fn unnamed(separator: Separator) -> Columns {
+        let bits = match separator {
+            Separator::Space | Separator::Tab => 1e6,
+            Separator::Comma | Separator::Semicolon => 8.0,
+        };
+        Columns {
+            separator,
+            count: 2,
+            time: (0, 1.0),
+            rate: (1, bits),
+            named: false,
+        }
+    }
+
+    /// Columns that a line of titles names; `None` where it is a line of numbers.
+    pub fn of_titles(
+        place: Place<'_>,
+        line: &str,
+        separator: Separator,
+    ) -> Result<Option<Columns>, TraceError> {
+        let fields = separator.fields(line);
+        if fields.is_empty() || !fields.iter().all(|(_, field)| is_word(field)) {
+            return Ok(None);
+        }
+        let bad = |column: usize, value: &str, remedy| {
+            let value = value.to_owned();
+            let place = Place { column, ..place };
+            Err(place.error(TraceProblem::NotATitle { value, remedy }))
+        };
+        let quantities: Vec<Quantity> = fields.iter().map(|(_, f)| quantity(f)).collect();
+        let of = |wanted: fn(&Quantity) -> bool| -> Vec<usize> {
+            let all = quantities.iter().enumerate();
+            all.filter(|(_, q)| wanted(q)).map(|(at, _)| at).collect()
+        };
+        let times = of(|q| matches!(q, Quantity::Time(_)));
+        let rates = of(|q| matches!(q, Quantity::Rate(_)));
+        let ([time], [rate]) = (&times[..], &rates[..]) else {
+            let other = of(|q| *q == Quantity::Other).first().copied();
+            let (column, field) = fields[other.unwrap_or(0)];
+            return bad(column, field, TITLES);
+        };
+        let Quantity::Rate(Some(bits)) = quantities[*rate] else {
+            let (column, field) = fields[*rate];
+            return bad(column, field, NO_UNIT);
+        };
+        let seconds = match quantities[*time] {
+            Quantity::Time(Some(seconds)) => seconds,
+            _ => 1.0,
+        };
+        Ok(Some(Columns {
+            separator,
+            count: fields.len(),
+            time: (*time, seconds),
+            rate: (*rate, bits),
+            named: true,
+        }))
+    }
+
+    /// The same of a comment above the numbers, if it names units.
+    pub fn of_comment(comment: &str, separator: Separator) -> Option<Columns> {
+        let place = Place {
+            trace: "",
+            line: 1,
+            column: 1,
+        };
+        let titles = comment.trim_start().trim_start_matches('#').trim();
+        Columns::of_titles(place, titles, separator).ok().flatten()
+    }
+
+    /// The remedy for a line that does not fit.
+    pub fn remedy(&self, unnamed: &'static str) -> &'static str {
+        match self.named {
+            true => {
+                "each line has the columns of the titles: numbers from 0, in digits with or \
+                     without a point"
+            }
+            false => unnamed,
+        }
+    }
+}
+
+/// The quantity of a column and its unit, by its title.
+fn quantity(title: &str) -> Quantity {
+    let title = title
+        .trim_matches(['"', '\''])
+        .replace("_per_", "/")
+        .replace(" per ", "/");
+    // Bits and bytes are told apart by their letter alone.
+    let title = title
+        .replace("B/", "byte/")
+        .replace("Bps", "byteps")
+        .to_lowercase();
+    let words = title.split(|c: char| !(c.is_alphanumeric() || c == '/' || c == 'µ'));
+    let words: Vec<&str> = words.filter(|word| !word.is_empty()).collect();
+    let rates = words.iter().enumerate();
+    let rates = rates.filter_map(|(at, word)| bits(word, words.get(at + 1).copied()));
+    if let Some(bits) = rates.last() {
+        return Quantity::Rate(Some(bits));
+    }
+    if words.iter().any(|word| RATE_WORDS.contains(word)) {
+        return Quantity::Rate(None);
+    }
+    let unit = |word: &&str| TIME_UNITS.iter().find(|(unit, _)| unit == word);
+    let units = words.iter().filter_map(|word| Some(unit(word)?.1));
+    match units.last() {
+        Some(seconds) => Quantity::Time(Some(seconds)),
+        None if words.iter().any(|word| TIME_WORDS.contains(word)) => Quantity::Time(None),
+        None => Quantity::Other,
+    }
+}
+
+/// Bits per second of a unit: `kbps`, `mbit/s`, `bytes/s`; `bytes` and `mbit` are
+/// of a second, too, also with a word for it behind.
+fn bits(word: &str, next: Option<&str>) -> Option<f64> {
+    const SECONDS: [&str; 4] = ["s", "sec", "second", "seconds"];
+    let (amount, per) = match word.split_once('/') {
+        Some((amount, per)) => (amount, Some(per)),
+        None => match word.strip_suffix("ps") {
+            Some(amount) => (amount, Some("s")),
+            None => (word, next.filter(|next| SECONDS.contains(next))),
+        },
+    };
+    if per.is_some_and(|per| !SECONDS.contains(&per)) {
+        return None;
+    }
+    let units: [(&str, f64); 5] = [
+        ("bits", 1.0),
+        ("bit", 1.0),
+        ("bytes", 8.0),
+        ("byte", 8.0),
+        ("b", 1.0),
+    ];
+    units.iter().find_map(|(unit, bits)| {
+        let multiple = amount.strip_suffix(unit)?;
+        // A lone letter is a unit only with what it is per.
+        let known = MULTIPLES.iter().find(|(name, _)| *name == multiple)?;
+        (per.is_some() || unit.len() > 1).then_some(known.1 * bits)
+    })
+}
