@@ -15,6 +15,12 @@ pub enum Capacity {
 }
 
 impl Capacity {
+    /// Whether it is a constant rate of zero, over which nothing ever gets.
+    #[must_use]
+    pub fn is_zero(&self) -> bool {
+        *self == Capacity::Constant(Rate::ZERO)
+    }
+
     /// Whether somebody chose each of its rates, unlike those of a trace.
     pub(crate) fn is_planned(&self) -> bool {
         match self {

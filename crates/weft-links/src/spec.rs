@@ -64,6 +64,12 @@ impl LinkSpec {
     /// The keys of a link specification as text.
     pub const KEYS: &[&str] = keys::KEYS;
 
+    /// The remedy for a link [without any capacity](Capacity::is_zero), which is a
+    /// mistake in what people write; code may have one.
+    pub const NEVER_CARRIES: &str = "rate=0: such a link never carries anything: give it a rate, or \
+                                     loss=100% for one that loses everything; for outages use a trace \
+                                     with zeros, or `steps` in a scenario file";
+
     /// A link of this capacity and one-way delay, without loss and jitter,
     /// and with the default queue.
     #[must_use]

@@ -8,7 +8,7 @@ mod far;
 
 use std::ffi::OsString;
 use std::fs::File;
-use std::io::IsTerminal as _;
+use std::io::{ErrorKind, IsTerminal as _};
 use std::process::Child;
 
 use weft_emu::{
@@ -97,7 +97,7 @@ fn shell(args: &ShellArgs) -> Result<(), Failure> {
     let far = far.transpose()?;
     let status = match inside(args, &running, place.inside, variables) {
         // It could not be started.
-        Err(failure @ Failure::Run(_)) => return Err(failure),
+        Err(failure @ (Failure::Run(_) | Failure::Machine(_))) => return Err(failure),
         ended => ended,
     };
     let report = running.stop();
@@ -201,13 +201,6 @@ fn inside(
     }) else {
         unreachable!("one of them has an element")
     };
-    let refused = |e| {
-        let program = OsString::from(program);
-        Failure::Run(format!(
-            "{}: {e}: name a program that can be run",
-            program.display()
-        ))
-    };
     if let Some(signal) = asked() {
         return Err(Failure::Stopped(signal));
     }
@@ -216,11 +209,13 @@ fn inside(
         .args(rest)
         .envs(variables)
         .spawn()
-        .map_err(refused)?;
+        .map_err(|error| not_started(program, &error))?;
     // Ctrl-C goes to all that share the terminal: it means the program.
     let is_shared = std::io::stdin().is_terminal();
     loop {
-        if let Some(status) = child.try_wait().map_err(refused)? {
+        let ended = child.try_wait();
+        let ended = ended.map_err(|e| Failure::Run(format!("{}: {e}", program.display())))?;
+        if let Some(status) = ended {
             return match status.success() {
                 true => Ok(()),
                 false => Err(Failure::program(status)),
@@ -231,6 +226,21 @@ fn inside(
         }
         std::thread::sleep(LOOK_EVERY);
     }
+}
+
+/// The program is missing on this machine, or it cannot be run.
+fn not_started(program: &OsString, error: &std::io::Error) -> Failure {
+    let name = program.display();
+    Failure::Machine(match error.kind() {
+        ErrorKind::NotFound => format!(
+            "{name}: program not found: install it, or give its path (after `--` comes a program and \
+             its arguments; for a line of shell write -- sh -c '...')"
+        ),
+        ErrorKind::PermissionDenied => {
+            format!("{name}: not executable: run `chmod +x {name}`, or name its interpreter first")
+        }
+        _ => format!("{name}: cannot be started: {error}: name a program for this machine"),
+    })
 }
 
 fn summarise(report: &Report) {

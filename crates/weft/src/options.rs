@@ -1,5 +1,5 @@
-//! What the endpoint says, with the options of the command line in it that do
-//! what it advises.
+//! Messages of the endpoint, with the options of the command line that follow
+//! their advice.
 
 use weft_endpoint::connect::ConnectError;
 use weft_endpoint::links::ChoiceError;
@@ -7,8 +7,11 @@ use weft_endpoint::signalling::{CertificateFault, SignallingError, UrlPart, with
 use weft_endpoint::sources::cameras::CamerasError;
 use weft_endpoint::{Notice, StartError};
 
-/// The token's.
+/// For a token that is missing or wrong.
 const TOKEN: &str = "name it with --token or in WEFT_TOKEN";
+/// For one that has expired.
+const NEW_TOKEN: &str = "ask the person who runs the server for a new one (`weft token --room ROOM \
+                         --hours 2` makes it), and give it with --token or in WEFT_TOKEN";
 
 pub fn of_start(error: &StartError) -> String {
     match error {
@@ -79,8 +82,15 @@ pub fn of_signalling(error: &SignallingError) -> String {
             what,
             status: 401,
             error,
+            kind,
             ..
-        } => format!("the server refuses {what}: {}", with_remedy(error, TOKEN)),
+        } => {
+            let remedy = match kind.as_deref() {
+                Some("token_expired") => NEW_TOKEN,
+                _ => TOKEN,
+            };
+            format!("the server refuses {what}: {}", with_remedy(error, remedy))
+        }
         error => error.to_string(),
     }
 }
@@ -137,17 +147,22 @@ mod tests {
     }
 
     #[test]
-    fn who_has_no_token_reads_which_option_has_it() {
-        let words = of_signalling(&SignallingError::Refused {
-            what: "to join",
-            status: 401,
-            error: "A token is needed.".to_owned(),
-            remedy: "Open the page with it.".to_owned(),
-            kind: None,
-        });
+    fn a_refused_token_comes_with_the_option_or_the_command_that_helps() {
+        let refused = |kind: Option<&str>| {
+            of_signalling(&SignallingError::Refused {
+                what: "to join",
+                status: 401,
+                error: "A token is needed.".to_owned(),
+                remedy: "Open the page with it.".to_owned(),
+                kind: kind.map(str::to_owned),
+            })
+        };
+        let words = refused(None);
         assert!(
             words.ends_with("needed; name it with --token or in WEFT_TOKEN"),
             "{words}"
         );
+        let words = refused(Some("token_expired"));
+        assert!(words.contains("`weft token --room"), "{words}");
     }
 }

@@ -1,6 +1,6 @@
-//! What several options are written as.
+//! Values of options.
 
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 
 use weft_units::{Rate, quantity};
 
@@ -10,6 +10,28 @@ pub fn listen(text: &str) -> Result<SocketAddr, String> {
         format!(
             "`{text}` is no address with a port; write it like 127.0.0.1:8080, 0.0.0.0:8443 for \
              every address of this machine, or [::1]:8080"
+        )
+    })
+}
+
+/// Address and port of the metrics.
+pub fn metrics(text: &str) -> Result<SocketAddr, String> {
+    text.parse().map_err(|_| {
+        format!(
+            "`{text}` is not an address with a port; write for example --metrics 127.0.0.1:9100, or \
+             0.0.0.0:9100 for every address of this machine"
+        )
+    })
+}
+
+/// An address that callers elsewhere can reach.
+pub fn public_address(text: &str) -> Result<IpAddr, String> {
+    let parsed = text.parse::<IpAddr>().ok();
+    let reachable = parsed.filter(|address| !address.is_unspecified() && !address.is_loopback());
+    reachable.ok_or_else(|| {
+        format!(
+            "`{text}` is not an address that others can reach; write the router's address without a \
+             port, for example --public-address 203.0.113.7 or --public-address 2001:db8::7"
         )
     })
 }
@@ -37,4 +59,23 @@ pub fn seconds(text: &str) -> Result<u64, String> {
     let remedy = "write whole seconds, such as 60";
     let whole: Option<u64> = text.parse().ok();
     whole.filter(|s| *s > 0).ok_or_else(|| remedy.to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn addresses_that_cannot_be_meant_come_with_an_example() {
+        for text in ["host.example", "203.0.113.7:80", "0.0.0.0", "127.0.0.1", ""] {
+            let error = public_address(text).unwrap_err();
+            assert!(error.contains("--public-address 203.0.113.7"), "{error}");
+        }
+        for text in ["9100", "localhost:9100", "127.0.0.1", ""] {
+            let error = metrics(text).unwrap_err();
+            assert!(error.contains("--metrics 127.0.0.1:9100"), "{error}");
+        }
+        assert_eq!(public_address("::ffff:1"), Ok("::ffff:1".parse().unwrap()));
+        assert_eq!(metrics("[::1]:9100").map(|a| a.port()), Ok(9100));
+    }
 }

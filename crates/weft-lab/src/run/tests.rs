@@ -82,7 +82,8 @@ fn value(outcome: &Outcome<'_>, metric: &str) -> f64 {
 
 #[test]
 fn a_call_over_a_dead_link_is_frozen_all_the_time() {
-    let dead = "spec = \"rate=0mbit,delay=15ms,queue=200ms\"";
+    let dead =
+        "spec = \"rate=4mbit,delay=15ms,queue=200ms\"\nsteps = [{ at = \"0s\", rate = \"0mbit\" }]";
     let text = CALL.replace("spec = \"rate=4mbit,delay=15ms,queue=200ms\"", dead);
     let systems = "systems=[\"webrtc@wifi\"]".to_owned();
     let metrics = "metrics=[\"freeze_s\", \"freeze_count\", \"convergence_s\"]".to_owned();

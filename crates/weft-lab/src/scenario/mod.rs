@@ -58,6 +58,8 @@ pub use traces::Traces;
 /// by us: Student's t falls below 2.8 there, and a laptop is done in seconds.
 const DEFAULT_SEEDS: u32 = 5;
 const MOST_SEEDS: u32 = 10_000;
+/// Shortest run: five samples of its series. Chosen by us.
+const SHORTEST: Duration = Duration::from_secs(1);
 /// The name of everything together, where nothing is compared.
 const ALL: &str = "all";
 
@@ -219,9 +221,14 @@ fn read_tree(source: &Source, mut tree: Tree<'_>) -> Result<File, ScenarioError>
 
 fn check_numbers(source: &Source, file: &File) -> Result<(), ScenarioError> {
     let duration = file.duration.get_ref().0;
-    if duration == Duration::ZERO {
-        let remedy = "the run has no duration: write for example duration = \"60s\"";
-        return Err(source.error(file.duration.span(), remedy));
+    if duration < SHORTEST {
+        let message = format!(
+            "a run of {} s is too short to measure anything: give it at least {} s, such as \
+             duration = \"60s\"",
+            duration.as_secs_f64(),
+            SHORTEST.as_secs_f64()
+        );
+        return Err(source.error(file.duration.span(), message));
     }
     if let Some(from) = file
         .measure_from

@@ -83,18 +83,20 @@ impl Source {
         keys.map(|(key, _)| key.trim()).any(|each| each == key)
     }
 
-    /// Names of the files in a folder that the scenario names, by the same
-    /// rule as [`Source::read_beside`].
-    pub(super) fn list_beside(&self, folder: &str) -> std::io::Result<Vec<String>> {
+    /// Names of the files in a folder that the scenario names: of its own
+    /// folder, then of the working directory, as [`Source::read_beside`] looks
+    /// for them.
+    pub(super) fn list_beside(&self, folder: &str) -> [std::io::Result<Vec<String>>; 2] {
         let beside = Path::new(&self.file).with_file_name(folder);
-        let path = match beside.is_dir() {
-            true => beside,
-            false => PathBuf::from(folder),
-        };
-        let entries = std::fs::read_dir(path)?.flatten();
-        Ok(entries
-            .filter_map(|entry| entry.file_name().into_string().ok())
-            .collect())
+        [beside, PathBuf::from(folder)].map(|path| {
+            // A path without any part is the working directory.
+            let here = path.as_os_str().is_empty();
+            let path = if here { Path::new(".") } else { &path };
+            let entries = std::fs::read_dir(path)?.flatten();
+            Ok(entries
+                .filter_map(|entry| entry.file_name().into_string().ok())
+                .collect())
+        })
     }
 
     /// The text of a file that the scenario names: from its own folder, or

@@ -40,6 +40,33 @@ fn parse(text: &str, set: &[&str]) -> Result<Scenario, String> {
 }
 
 #[test]
+fn a_run_that_can_measure_nothing_is_refused() {
+    let text = |spec: &str| {
+        format!(
+            "title = \"t\"\nduration = \"5s\"\n[links.a]\nspec = \"{spec}\"\n\
+             [flows.tcp]\nkind = \"tcp\"\n"
+        )
+    };
+    let error = |spec: &str, set: &[&str]| {
+        let set: Vec<String> = set.iter().map(|s| (*s).to_owned()).collect();
+        let read = Scenario::parse("t.toml", &text(spec), &set);
+        read.err().map(|error| error.to_string())
+    };
+    assert_eq!(error("rate=1mbit", &["duration=\"1s\""]), None);
+    let short = error("rate=1mbit", &["duration=\"0.01s\""]).unwrap();
+    assert!(short.contains("0.01 s is too short"), "{short}");
+    let dead = error("rate=0mbit", &[]).unwrap();
+    assert!(
+        dead.contains("link `a`: rate=0") && dead.contains("loss=100%"),
+        "{dead}"
+    );
+    // An outage that somebody wrote down is meant.
+    let steps =
+        ["", "-back"].map(|way| format!("links.a.steps{way}=[{{at=\"2s\",rate=\"1mbit\"}}]"));
+    assert_eq!(error("rate=0mbit", &[&steps[0], &steps[1]]), None);
+}
+
+#[test]
 fn a_file_with_one_tcp_flow_is_a_setup() {
     let scenario = parse(TCP, &[]).unwrap();
     assert_eq!((scenario.seeds, scenario.variants.len()), (5, 1));
@@ -79,7 +106,7 @@ fn a_trace_may_begin_with_a_byte_order_mark_and_has_each_second_once() {
     parse_with("\u{feff}0,1000\n1,3000\n").unwrap();
     let error = parse_with("0,1000\n0,3000\n").unwrap_err();
     assert!(
-        error.contains("line 2, column 1: second 0 stands on the line before"),
+        error.contains("line 2, column 1: the line before has the time 0, too"),
         "{error}"
     );
 }

@@ -22,17 +22,26 @@ pub fn matching(source: &Source, pattern: &str) -> Result<Vec<String>, String> {
     if folder.contains('*') {
         return Err("a pattern has one `*`, in the name of the file".into());
     }
-    let names = source.list_beside(&folder);
-    let names =
-        names.map_err(|error| format!("{folder}/ cannot be listed: {error}: check the path"))?;
-    let mut found: Vec<String> = names
-        .iter()
-        .filter_map(|name| name.strip_prefix(before)?.strip_suffix(after))
-        .map(str::to_owned)
-        .collect();
+    let listed = source.list_beside(&folder);
+    let place = match folder.is_empty() {
+        true => "the folder of the scenario or this one".to_owned(),
+        false => format!("{folder}/"),
+    };
+    if let [Err(_), Err(error)] = &listed {
+        return Err(format!("{place} cannot be listed: {error}: check the path"));
+    }
+    let fitting = |names: Vec<String>| -> Vec<String> {
+        let parts = names.iter();
+        let parts = parts.filter_map(|name| name.strip_prefix(before)?.strip_suffix(after));
+        parts.map(str::to_owned).collect()
+    };
+    let mut each = listed.into_iter().flatten().map(fitting);
+    let mut found = each.find(|found| !found.is_empty()).unwrap_or_default();
     found.sort_by(|a, b| by_number(a, b));
     match found.is_empty() {
-        true => Err("no file fits: check the path".into()),
+        true => Err(format!(
+            "no file in {place} has such a name: check the path"
+        )),
         false => Ok(found),
     }
 }

@@ -99,6 +99,13 @@ fn wired(link: &Written<'_>, table: &Link) -> Result<Vec<(String, LinkSetup)>, S
         let mut backward = back.with_star(star).parse(source, name, whole.clone())?;
         set_steps(source, &mut forward, &table.steps)?;
         set_steps(source, &mut backward, &table.steps_back)?;
+        if [&forward, &backward]
+            .into_iter()
+            .any(|spec| spec.capacity.is_zero())
+        {
+            let message = format!("link `{name}`: {}", LinkSpec::NEVER_CARRIES);
+            return Err(source.error(whole.clone(), message));
+        }
         let place = place(source, table, [&forward, &backward])?;
         let setup = LinkSetup::wired(name, forward, backward);
         Ok((star.to_owned(), LinkSetup { place, ..setup }))

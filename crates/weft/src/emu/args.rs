@@ -89,8 +89,8 @@ answers pings; --far starts a program there.
 With several links, each has its own addresses ($WEFT_EMU_NEAR_1, $WEFT_EMU_FAR_1 and so on; \
 those without a number are the first link's), and a socket that is bound to one goes over that link.
 
-The exit status is the program's; 2 when an argument is wrong, 3 when this machine cannot do it, 128 \
-and the signal's number when a signal ended it: SIGTERM and SIGHUP end all, Ctrl-C at a terminal is \
+The exit status is the program's; 2 when an argument is wrong, 3 when this machine cannot do it or the \
+program is not found, 128 and the signal's number when a signal ended it: SIGTERM and SIGHUP end all, Ctrl-C at a terminal is \
 the program's.
 
 Examples:
@@ -189,5 +189,10 @@ impl Spec {
 }
 
 fn wire(text: &str) -> Result<LinkSpec, String> {
-    LinkSpec::parse(text, |file| std::fs::read_to_string(file)).map_err(|e| e.to_string())
+    let spec = LinkSpec::parse(text, |file| std::fs::read_to_string(file));
+    let spec = spec.map_err(|e| e.to_string())?;
+    match spec.capacity.is_zero() {
+        true => Err(LinkSpec::NEVER_CARRIES.to_owned()),
+        false => Ok(spec),
+    }
 }

@@ -11,7 +11,7 @@ use weft_server::{Limits, MediaConfig, MediaLimits};
 use weft_units::Rate;
 
 use crate::token::TokenKeyArgs;
-use crate::values::{listen, rate, token};
+use crate::values::{listen, metrics, public_address, rate, token};
 
 #[derive(Debug, Args)]
 pub struct ServeArgs {
@@ -23,7 +23,7 @@ pub struct ServeArgs {
     pub media: MediaArgs,
     /// Another address for /metrics and /healthz, without the token, over plain http: for a
     /// monitor, not for everybody (default: none; /metrics asks for the token, if there is one)
-    #[arg(long, value_name = "ADDRESS:PORT")]
+    #[arg(long, value_name = "ADDRESS:PORT", value_parser = metrics)]
     pub metrics: Option<SocketAddr>,
     #[command(flatten)]
     pub limits: LimitArgs,
@@ -70,7 +70,7 @@ pub struct MediaArgs {
     pub media_interface: Vec<String>,
     /// The address at which a router lets callers in and translates it to this machine's, port by
     /// port (1:1 NAT): told in place of the own ones; one for IPv4 and one for IPv6
-    #[arg(long, value_name = "ADDR")]
+    #[arg(long, value_name = "ADDR", value_parser = public_address)]
     pub public_address: Vec<IpAddr>,
 }
 

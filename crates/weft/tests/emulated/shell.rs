@@ -38,6 +38,30 @@ fn a_signal_ends_the_shell_with_its_number() {
     }
 }
 
+#[test]
+fn a_program_that_is_missing_is_named_with_the_remedy() {
+    if !can_emulate() {
+        return;
+    }
+    let run = |program: &str| {
+        let mut command = Command::new(WEFT);
+        command.args(["emu", "shell", "--isolated", "--link", LINK, "--", program]);
+        command.stdin(Stdio::null());
+        command.output().expect("the program starts")
+    };
+    for (program, message) in [
+        (
+            "nosuchprogram",
+            "nosuchprogram: program not found: install it",
+        ),
+        ("/etc/hostname", "/etc/hostname: not executable"),
+    ] {
+        let ended = run(program);
+        assert_eq!(ended.status.code(), Some(3), "{}", errors(&ended));
+        assert!(errors(&ended).contains(message), "{}", errors(&ended));
+    }
+}
+
 /// Not if it was started by `nohup`: what is ignored stays so in children.
 fn hears_of_hangups() -> bool {
     let status = std::fs::read_to_string("/proc/self/status").expect("Linux");

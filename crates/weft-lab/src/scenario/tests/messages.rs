@@ -65,7 +65,7 @@ fn what_is_wrong_is_told_with_line_column_and_remedy() {
             "t.toml:3:12",
             vec!["\"30\" is not a time", "\"30s\""],
         ),
-        ("\"30s\"", "\"0s\"", "t.toml:3:12", vec!["no duration"]),
+        ("\"30s\"", "\"0s\"", "t.toml:3:12", vec!["0 s is too short"]),
         (
             "\"30s\"",
             "\"-3s\"",

@@ -50,6 +50,25 @@ fn rate(scenario: &Scenario, variant: usize, seed: u64, link: usize) -> Rate {
     trace.schedule().at(Instant::ZERO).0
 }
 
+/// The working directory of a test is the crate's folder.
+#[test]
+fn a_pattern_without_a_folder_is_of_the_working_directory() {
+    let here = tempfile::Builder::new()
+        .prefix("trace-")
+        .suffix("_here.csv")
+        .tempfile_in(".")
+        .unwrap();
+    fs::write(here.path(), "0,1000\n1,1000\n").unwrap();
+    let text = TEXT.replace("*_wifi.csv", "trace-*_here.csv");
+    let text = text.replace("trace=*_lte.csv", "rate=1mbit");
+    // As `weft lab compare` has it, a scenario file there, and one elsewhere.
+    for file in ["weft lab compare", "t.toml", "./t.toml", "no/such/t.toml"] {
+        let scenario = Scenario::parse(file, &text, &[]);
+        let scenario = scenario.unwrap_or_else(|error| panic!("{file}: {error}"));
+        assert_eq!(scenario.seeds, 1, "{file}");
+    }
+}
+
 #[test]
 fn each_seed_plays_the_next_trace_and_the_links_stay_in_step() {
     let folder = folder(&[
@@ -106,7 +125,8 @@ fn what_does_not_fit_is_told() {
     );
     let error = read(folder.path(), TEXT, &["links.lte.trace=*_5g.csv"]).unwrap_err();
     assert!(
-        error.contains("*_5g.csv") && error.contains("no file fits"),
+        error.contains("*_5g.csv")
+            && error.contains("no file in the folder of the scenario or this one"),
         "{error}"
     );
     let error = read(folder.path(), TEXT, &["links.lte.trace=away/*.csv"]).unwrap_err();
