@@ -58,6 +58,9 @@ pub use traces::Traces;
 /// by us: Student's t falls below 2.8 there, and a laptop is done in seconds.
 const DEFAULT_SEEDS: u32 = 5;
 const MOST_SEEDS: u32 = 10_000;
+/// Longest run whose samples are as short as a set-up's are; chosen by us: longer
+/// than any scenario in the program.
+const LONGEST_FINE: Duration = Duration::from_secs(900);
 /// Shortest run: five samples of its series. Chosen by us.
 const SHORTEST: Duration = Duration::from_secs(1);
 /// The name of everything together, where nothing is compared.
@@ -263,6 +266,22 @@ fn check_numbers(source: &Source, file: &File) -> Result<(), ScenarioError> {
     Ok(())
 }
 
+/// Period of the samples: that of every set-up in runs of up to a quarter of an
+/// hour; whole seconds in longer ones, so that no run keeps more samples than one
+/// of that length .
+fn sample_period(setup: &Setup) -> Duration {
+    let most = LONGEST_FINE.as_nanos() / setup.sample_every.as_nanos();
+    let seconds = setup
+        .duration
+        .as_nanos()
+        .div_ceil(most)
+        .div_ceil(1_000_000_000);
+    match setup.duration > LONGEST_FINE {
+        true => Duration::from_secs(seconds),
+        false => setup.sample_every,
+    }
+}
+
 /// Whether there is a flow that uses its links as the compared system does.
 fn has_compared(file: &File) -> bool {
     let mut flows = file.flows.get_ref().0.iter().map(|(_, f)| f.get_ref());
@@ -309,6 +328,7 @@ fn variant(
         systems::system(source, file, name)?
     };
     let mut setup = Setup::new(file.duration.get_ref().0);
+    setup.sample_every = sample_period(&setup);
     setup.measure_from = measure_from(file);
     let Wiring {
         setups: links,

@@ -16,7 +16,8 @@ pub struct CallRecord {
 pub struct SideRecord {
     /// What it sends: cameras first, then microphones, in the setup's order.
     pub streams: Vec<StreamRecord>,
-    /// One for each period of the run from the call's beginning on.
+    /// One for each period of the run from the call's beginning on; none at an end
+    /// that sends nothing.
     pub series: Vec<CallSample>,
     /// What this end found out about its paths, in order of time.
     pub path_changes: Vec<PathChange>,

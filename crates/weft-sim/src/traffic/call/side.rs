@@ -191,8 +191,11 @@ impl Side {
         }
     }
 
-    /// The end of a period.
+    /// The end of a period. An end that sends nothing has no rates to sample.
     pub fn sample(&mut self, at: Instant, frames: &mut [Frames]) {
+        if self.outgoing.is_empty() {
+            return;
+        }
         let encoded = frames.iter_mut().map(|f| std::mem::take(&mut f.encoded));
         let stats = self.session.stats();
         let path = |p: &weft_session::PathStats| PathSample {
