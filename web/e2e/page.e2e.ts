@@ -83,7 +83,7 @@ describe('the demo', () => {
     const single = page.locator('.call-single');
     await single.getByText(/^Frozen [1-9]/).waitFor();
     await page.getByText('WiFi is cut by hand').waitFor();
-    await page.getByRole('status').getByText('The call over WiFi alone stands still. weft goes on over LTE.').waitFor();
+    await page.getByRole('status').getByText('The call over WiFi alone is frozen. weft continues over LTE.').waitFor();
     expect(await page.locator('.call-weft .freeze').count()).toBe(0);
     const before = await shown(page, SINGLE);
     await framesShown(page, WEFT, 20);
@@ -228,6 +228,32 @@ describe('a room', () => {
     expect(right.y).toBeLessThan(left.y + left.height);
     expect(right.x + right.width).toBeLessThanOrEqual(360);
     expect((await page.locator('.room-name').boundingBox())!.width).toBeGreaterThan(25);
+    await context.close();
+  });
+
+  it('names twelve people on a phone, and says what is true of each', async () => {
+    const { page, context } = await openPage(browser, `${mock.url}/r/crowd?name=Kim`, { viewport: { width: 360, height: 740 }, isMobile: true });
+    const tiles = page.getByRole('listitem');
+    await expect.poll(() => tiles.count()).toBe(12);
+    const of = (name: string) => tiles.filter({ has: page.getByText(name, { exact: true }) });
+    for (const [name, words] of [
+      ['Grace Hopper', 'muted, camera off'],
+      ['Jo', 'reconnecting…'],
+      ['Priya Raghunathan', 'sends nothing yet'],
+      ['Guest', 'only watching'],
+    ] as const) {
+      await of(name).getByText(words).waitFor();
+    }
+    expect(await page.getByText('watches').count()).toBe(0);
+    // Each name is within its tile, and wide enough to read.
+    for (const name of ['Ada Lovelace', 'Lin', 'Maximiliane Oberhuber', 'Rover 7', 'Bartholomew', 'Kim']) {
+      const tile = (await of(name).boundingBox())!;
+      const box = (await of(name).getByText(name, { exact: true }).first().boundingBox())!;
+      expect(box.width, name).toBeGreaterThan(Math.min(30, 7 * name.length - 8));
+      expect(box.height, name).toBeGreaterThan(10);
+      expect(box.x + box.width, name).toBeLessThanOrEqual(tile.x + tile.width + 1);
+      expect(box.y + box.height, name).toBeLessThanOrEqual(tile.y + tile.height + 1);
+    }
     await context.close();
   });
 

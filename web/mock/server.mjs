@@ -143,14 +143,33 @@ function roverLinks() {
   ];
 }
 
+/** Eleven people in every state that there is, with us twelve. */
+function crowd(sends) {
+  const person = (name, cameras, audio, upload, links = []) => ({ id: name.toLowerCase().replaceAll(' ', '-'), name, kind: 'browser', publishing: sends(cameras, audio), upload, links });
+  return [
+    person('Ada Lovelace', [{}], true, 'connected'),
+    person('Lin', [], true, 'connected'),
+    person('Grace Hopper', [], false, 'connected'),
+    person('Maximiliane Oberhuber', [{}], false, 'connected'),
+    person('Jo', [], false, 'lost'),
+    person('Priya Raghunathan', [], false, 'none'),
+    person('Guest', [], false, 'not_allowed'),
+    person('Rover 7', [{ name: 'Front' }], false, 'connected', roverLinks()),
+    person('Sam', [{}], true, 'connected'),
+    person('Bartholomew', [], false, 'connected'),
+    person('Ines', [{}], true, 'connected'),
+  ];
+}
+
 function presence(response, room, name) {
   const sends = (cameras, audio) => ({ video: cameras.length > 0, audio, cameras });
-  const self = { id: 'p9', name, kind: 'browser', publishing: sends([], false), links: [] };
-  const ada = { id: 'ada', name: 'Ada Lovelace', kind: 'browser', publishing: sends([{}], true), links: [] };
-  const lin = { id: 'lin', name: 'Lin', kind: 'browser', publishing: sends([], true), links: [] };
-  const rover = () => ({ id: 'rover', name: 'Rover 7', kind: 'native', publishing: sends([{ name: 'Front' }, {}], false), links: roverLinks() });
+  const self = { id: 'p9', name, kind: 'browser', publishing: sends([], false), upload: 'none', links: [] };
+  const ada = { id: 'ada', name: 'Ada Lovelace', kind: 'browser', publishing: sends([{}], true), upload: 'connected', links: [] };
+  const lin = { id: 'lin', name: 'Lin', kind: 'browser', publishing: sends([], true), upload: 'connected', links: [] };
+  const rover = () => ({ id: 'rover', name: 'Rover 7', kind: 'native', publishing: sends([{ name: 'Front' }, {}], false), upload: 'connected', links: roverLinks() });
   stream(response);
   const alone = room === 'empty';
+  if (room === 'crowd') return send(response, 'welcome', { id: 'p9', room, participants: [self, ...crowd(sends)] });
   send(response, 'welcome', { id: 'p9', room, participants: alone ? [self] : [self, ada, rover()] });
   if (alone) return;
   const timers = [

@@ -33,6 +33,22 @@ pub struct Publishing {
     pub audio: bool,
 }
 
+/// State of a participant's own upload. With [`Publishing`] it tells somebody who
+/// has switched everything off from somebody whose upload broke.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Upload {
+    /// The participant's token allows watching only.
+    NotAllowed,
+    /// The participant has sent nothing so far, or ended the upload.
+    #[default]
+    None,
+    /// A connection is up; it may carry nothing, if everything is switched off.
+    Connected,
+    /// The connection broke and was not replaced.
+    Lost,
+}
+
 /// One stream of pictures.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Camera {
@@ -153,6 +169,8 @@ pub struct Participant {
     pub kind: ParticipantKind,
     /// What it sends.
     pub publishing: Publishing,
+    /// State of the connection that it sends over.
+    pub upload: Upload,
     /// Its links, if it reports them.
     pub links: Vec<LinkReport>,
 }

@@ -5,7 +5,7 @@ use weft_units::{Deadline, Duration, Instant};
 use crate::participant::is_shown;
 use crate::{
     Change, HoldError, Join, JoinError, Joined, LinkReport, MAX_LINKS, Participant,
-    ParticipantKind, Proof, Publishing, RoomEvent, Standing, UnknownParticipant,
+    ParticipantKind, Proof, Publishing, RoomEvent, Standing, UnknownParticipant, Upload,
 };
 
 #[cfg(test)]
@@ -116,6 +116,7 @@ impl Registry {
             name: name.to_owned(),
             kind: join.kind,
             publishing: Publishing::default(),
+            upload: Upload::None,
             links: Vec::new(),
         };
         let member = Member {
@@ -226,7 +227,8 @@ impl Registry {
         self.tell(room, Change::Left { id: id.to_owned() });
     }
 
-    /// What the participant sends now.
+    /// What the participant sends now, over a connection that is up unless there
+    /// is nothing.
     ///
     /// # Errors
     /// If there is no such participant.
@@ -236,9 +238,28 @@ impl Registry {
         id: &str,
         publishing: Publishing,
     ) -> Result<(), UnknownParticipant> {
+        let upload = match publishing.is_nothing() {
+            true => Upload::None,
+            false => Upload::Connected,
+        };
+        self.set_upload(room, id, publishing, upload)
+    }
+
+    /// What the participant sends now, and the state of the connection.
+    ///
+    /// # Errors
+    /// If there is no such participant.
+    pub fn set_upload(
+        &mut self,
+        room: &str,
+        id: &str,
+        publishing: Publishing,
+        upload: Upload,
+    ) -> Result<(), UnknownParticipant> {
         let participant = &mut self.known(room, id)?.participant;
-        if participant.publishing != publishing {
+        if participant.publishing != publishing || participant.upload != upload {
             participant.publishing = publishing;
+            participant.upload = upload;
             let changed = participant.clone();
             self.tell(room, Change::Changed(changed));
         }

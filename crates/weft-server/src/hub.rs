@@ -24,7 +24,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use tokio::sync::{Notify, mpsc, watch};
 use weft_rooms::{
-    Change, LinkReport, Participant, ParticipantKind, Publishing, Registry, RoomEvent,
+    Change, LinkReport, Participant, ParticipantKind, Publishing, Registry, RoomEvent, Upload,
 };
 use weft_units::{Deadline, Instant};
 
@@ -198,7 +198,9 @@ impl Hub {
         let mut state = self.lock();
         if let Some(resource) = state.resources.take(id) {
             let (room, participant) = (&resource.room, &resource.participant);
-            state.show_publishing(room, participant);
+            if resource.is_publication() {
+                state.show_publishing(room, participant, Upload::None);
+            }
             state.registry.finish(self.clock.now(), room, participant);
         }
         self.tell(&mut state);
@@ -270,7 +272,9 @@ impl Hub {
                         publishes: found.is_publication(),
                         reason,
                     });
-                    state.show_publishing(&found.room, &found.participant);
+                    if found.is_publication() {
+                        state.show_publishing(&found.room, &found.participant, Upload::Lost);
+                    }
                     let now = self.clock.now();
                     state.registry.release(now, &found.room, &found.participant);
                 }

@@ -1,7 +1,7 @@
 import { useCallback, useEffect, useMemo, useState } from 'preact/hooks';
 import 'uplot/dist/uPlot.min.css';
 import { problemFrom, type Problem } from '../model/problem';
-import type { Tick } from '../model/types';
+import type { Slow, Tick } from '../model/types';
 import { browserEnv } from '../signal/env';
 import type { StreamState } from '../signal/sse';
 import { Player } from '../signal/whep';
@@ -30,7 +30,7 @@ export function Demo() {
   }, []);
   const history = useStore(watch.history);
   const state = useStore(watch.state);
-  const missed = useStore(watch.missed);
+  const slow = useStore(watch.slow);
   const palette = usePalette();
   const [problem, setProblem] = useState<Problem | null>(null);
   useLife(watch, players, state);
@@ -84,7 +84,7 @@ export function Demo() {
           onForce={(link, forced) => tell(watch.force(link, forced))}
           onRestart={() => tell(watch.restart())}
         />
-        <Ride missed={missed} />
+        <Ride slow={slow} />
         <FramesPanel history={history} palette={palette} />
         <div class="link-panels">
           {links.map((link) => (
@@ -127,15 +127,20 @@ function StreamNotice({ state, retry }: { readonly state: StreamState; readonly 
   return <Notice problem={problem} action={{ label: 'Try now', run: retry }} />;
 }
 
-/** What happens without a hand on the links; or that the figures are of the machine. */
-function Ride({ missed }: { readonly missed: number | null }) {
-  if (missed === null) {
-    return <p class="hint ride">Left alone, the links go through a ride of a minute: each gets bad, dies and comes back.</p>;
+/** What the links do by themselves; or a notice while the figures are those of the machine. */
+function Ride({ slow }: { readonly slow: Slow | null }) {
+  if (slow === null) {
+    return <p class="hint ride">Left alone, the links go through a ride of one minute: each gets bad, dies and comes back.</p>;
   }
   return (
     <p class="hint ride slow" role="alert">
-      This machine is too slow: it missed {whole(100 * missed)} % of a camera’s pictures, so the figures are its own, not the links’. End
-      other programs, or start <code>weft demo --size 360p</code>.
+      This machine is too slow: it missed {whole(100 * slow.missed)} % of a camera’s pictures, so the figures show the machine, not the links. End other programs
+      {slow.smaller !== null && (
+        <>
+          , or start <code>weft demo --size {slow.smaller}</code>
+        </>
+      )}
+      .
     </p>
   );
 }

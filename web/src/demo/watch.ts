@@ -2,7 +2,7 @@
 
 import { ProblemError, problemOf } from '../model/problem';
 import { Store } from '../model/store';
-import { readMissed, readTick, readVisitor, type CallFigures, type Forced, type Tick } from '../model/types';
+import { readSlow, readTick, readVisitor, type CallFigures, type Forced, type Slow, type Tick } from '../model/types';
 import type { Env } from '../signal/env';
 import { EventStream, type StreamState } from '../signal/sse';
 import { extend, type History } from './history';
@@ -10,7 +10,7 @@ import { extend, type History } from './history';
 /** Ticks come four a second: this long without one is a broken connection, ms. */
 const SILENCE_MS = 5_000;
 
-/** How long a picture stood still in all, and how often. */
+/** Length of all freezes of a picture together, and their number. */
 export interface Freezes {
   readonly s: number;
   readonly count: number;
@@ -18,8 +18,8 @@ export interface Freezes {
 
 export class DemoWatch {
   readonly history = new Store<History>([]);
-  /** Share of the pictures that the demo's machine misses, once that is too many. */
-  readonly missed = new Store<number | null>(null);
+  /** Set while the demo's machine misses too many of its pictures. */
+  readonly slow = new Store<Slow | null>(null);
   readonly #env: Env;
   readonly #events: EventStream;
   #visitor: number | null = null;
@@ -94,7 +94,7 @@ export class DemoWatch {
 
   #onEvent(event: string, value: unknown): void {
     if (event === 'visitor') this.#onVisitor(readVisitor(value));
-    if (event === 'slow') this.missed.set(readMissed(value));
+    if (event === 'slow') this.slow.set(readSlow(value));
     if (event !== 'tick') return;
     const tick = readTick(value);
     if (tick === null) return;
@@ -106,7 +106,7 @@ export class DemoWatch {
    *  with its own figures, unless the demo began anew meanwhile. */
   #onVisitor(id: number | null): void {
     // What is true of the machine still is told after this.
-    this.missed.set(null);
+    this.slow.set(null);
     const now = this.latest;
     if (this.#visitor === null) this.#before = now?.calls ?? new Map();
     else if ((now?.t ?? 0) < (this.#toldUntil ?? 0)) this.#before = new Map();

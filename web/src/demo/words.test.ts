@@ -17,12 +17,12 @@ const tick = ([wifi, lte]: [boolean, boolean], [weft, single]: [boolean, boolean
 });
 
 it.each<[[boolean, boolean], [boolean, boolean], string]>([
-  [[true, true], [false, false], 'Both calls go on.'],
-  [[true, false], [false, false], 'Both calls go on, now over WiFi.'],
-  [[false, true], [false, true], 'The call over WiFi alone stands still. weft goes on over LTE.'],
-  [[true, true], [false, true], 'The call over WiFi alone stands still. weft goes on.'],
-  [[true, true], [true, false], 'weft stands still. The call over WiFi alone goes on.'],
-  [[false, false], [true, true], 'Nothing gets through: both calls stand still.'],
+  [[true, true], [false, false], 'Both calls work.'],
+  [[true, false], [false, false], 'Both calls continue, now over WiFi.'],
+  [[false, true], [false, true], 'The call over WiFi alone is frozen. weft continues over LTE.'],
+  [[true, true], [false, true], 'The call over WiFi alone is frozen. weft continues.'],
+  [[true, true], [true, false], 'weft is frozen. The call over WiFi alone continues.'],
+  [[false, false], [true, true], 'Nothing gets through: both calls are frozen.'],
   [[false, false], [false, false], 'Nothing gets through.'],
 ])('links %j with freezes %j: %s', (links, frozen, story) => {
   expect(storyOf(tick(links, frozen))).toBe(story);

@@ -1,4 +1,4 @@
-// What the demo says in words: the same story as its pictures tell.
+// The demo in words: the same story that its pictures tell.
 
 import type { CallFigures, Tick } from '../model/types';
 
@@ -12,19 +12,19 @@ export function titleOf(link: string): string {
   return TITLES[link] ?? link;
 }
 
-/** What the state of the links does to both calls, a sentence or two. */
+/** The effect of the links on both calls, in a sentence or two. */
 export function storyOf({ links, calls }: Tick): string {
   const [weft, single] = [calls.get(WEFT), calls.get(SINGLE)];
   const alive = links.filter((link) => link.up).map((link) => titleOf(link.name));
-  if (stands(weft) && stands(single)) {
-    return alive.length === 0 ? 'Nothing gets through: both calls stand still.' : 'Both calls stand still.';
+  if (isFrozen(weft) && isFrozen(single)) {
+    return alive.length === 0 ? 'Nothing gets through: both calls are frozen.' : 'Both calls are frozen.';
   }
-  if (stands(single)) return `The call over WiFi alone stands still. weft goes on${alive.length === 1 ? ` over ${alive[0]}` : ''}.`;
-  if (stands(weft)) return 'weft stands still. The call over WiFi alone goes on.';
+  if (isFrozen(single)) return `The call over WiFi alone is frozen. weft continues${alive.length === 1 ? ` over ${alive[0]}` : ''}.`;
+  if (isFrozen(weft)) return 'weft is frozen. The call over WiFi alone continues.';
   if (alive.length === 0) return 'Nothing gets through.';
-  return alive.length < links.length ? `Both calls go on, now over ${alive.join(' and ')}.` : 'Both calls go on.';
+  return alive.length < links.length ? `Both calls continue, now over ${alive.join(' and ')}.` : 'Both calls work.';
 }
 
-function stands(figures: CallFigures | undefined): boolean {
+function isFrozen(figures: CallFigures | undefined): boolean {
   return figures?.frozen === true;
 }

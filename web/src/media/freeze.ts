@@ -12,7 +12,7 @@ const MARGIN_MS = 150;
 export interface Standing {
   /** There has been a picture since `begin`. */
   readonly seen: boolean;
-  /** The picture stands still now. */
+  /** The picture is frozen now. */
   readonly frozen: boolean;
   /** For how long now, ms; 0 when it moves. */
   readonly forMs: number;

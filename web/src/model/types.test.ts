@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { hasMoreThan, readParticipant, readPublishing, readTick, readWelcome } from './types';
+import { hasMoreThan, readParticipant, readPublishing, readSlow, readTick, readWelcome } from './types';
 
 it('reads a participant as the server sends it', () => {
   const sent = {
@@ -14,6 +14,7 @@ it('reads a participant as the server sends it', () => {
     name: 'Rover',
     kind: 'native',
     publishing: { cameras: [{ name: 'Front' }, { name: null }], audio: false },
+    upload: 'none',
     links: [{ name: 'wlan0', state: 'suspect', rttMs: 21.5, sentMbps: 1.25, targetMbps: 3, loss: 0.01, metered: true, backup: true, budgetLeftMb: 750.5 }],
   });
 });
@@ -50,7 +51,7 @@ it.each([null, undefined, 7, 'x', [], [{}], {}, { id: 5 }, { t: 'x' }, { t: Numb
 it('passes over what it cannot read inside', () => {
   const welcome = readWelcome({ id: 'p1', participants: [null, { id: 'p2', kind: 'martian', links: 'none' }, 5] });
   expect(welcome?.participants).toEqual([
-    { id: 'p2', name: 'p2', kind: 'browser', publishing: { cameras: [], audio: false }, links: [] },
+    { id: 'p2', name: 'p2', kind: 'browser', publishing: { cameras: [], audio: false }, upload: 'none', links: [] },
   ]);
 });
 
@@ -66,4 +67,10 @@ it('sees more in another camera or in sound, and nothing in less', () => {
   expect(hasMoreThan(of(0, true), of(1, false))).toBe(true);
   expect(hasMoreThan(of(1, true), of(1, true))).toBe(false);
   expect(hasMoreThan(of(0, false), of(1, true))).toBe(false);
+});
+
+it('reads that a machine is too slow, what would help, and that it has recovered', () => {
+  expect(readSlow({ missed: 0.2, smaller: '360p' })).toEqual({ missed: 0.2, smaller: '360p' });
+  expect(readSlow({ missed: 0.2, smaller: null })).toEqual({ missed: 0.2, smaller: null });
+  expect(readSlow({ missed: null, smaller: null })).toBeNull();
 });

@@ -33,11 +33,15 @@ export interface Publishing {
   readonly audio: boolean;
 }
 
+/** State of somebody's own upload; `none` also where an older server does not tell. */
+export type Upload = 'not_allowed' | 'none' | 'connected' | 'lost';
+
 export interface Participant {
   readonly id: string;
   readonly name: string;
   readonly kind: ParticipantKind;
   readonly publishing: Publishing;
+  readonly upload: Upload;
   readonly links: readonly Link[];
 }
 
@@ -158,6 +162,10 @@ export function hasMoreThan(publishing: Publishing, other: Publishing): boolean 
 
 export const nothing: Publishing = { cameras: [], audio: false };
 
+function readUpload(value: unknown): Upload {
+  return value === 'not_allowed' || value === 'connected' || value === 'lost' ? value : 'none';
+}
+
 export function readParticipant(value: unknown): Participant | null {
   const from = fields(value);
   if (from === null || typeof from['id'] !== 'string') return null;
@@ -167,6 +175,7 @@ export function readParticipant(value: unknown): Participant | null {
     name: text(from['name'], from['id']),
     kind: kind === 'native' || kind === 'whip' ? kind : 'browser',
     publishing: readPublishing(from['publishing']),
+    upload: readUpload(from['upload']),
     links: readLinks(from['links']),
   };
 }
@@ -194,9 +203,20 @@ export function readVisitor(value: unknown): number | null {
   return figure(fields(value)?.['id']);
 }
 
-/** Share of the pictures that a machine missed, 0 to 1. */
-export function readMissed(value: unknown): number | null {
-  return figure(fields(value)?.['missed']);
+/** A machine that does not keep up with its cameras. */
+export interface Slow {
+  /** Share of the pictures that it missed, 0 to 1. */
+  readonly missed: number;
+  /** Size of pictures that would be easier; null where none is smaller. */
+  readonly smaller: string | null;
+}
+
+/** The `slow` event of the demo; null when the machine keeps up again. */
+export function readSlow(value: unknown): Slow | null {
+  const from = fields(value);
+  const missed = figure(from?.['missed']);
+  const smaller = text(from?.['smaller']);
+  return missed === null ? null : { missed, smaller: smaller === '' ? null : smaller };
 }
 
 export function readId(value: unknown): string | null {

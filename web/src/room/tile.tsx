@@ -10,6 +10,7 @@ import { Microphone } from '../view/icons';
 import { LinkBadge } from '../view/links';
 import { peerWords, Picture } from '../view/parts';
 import type { OwnMedia } from './media';
+import { ownStatus, statusOf } from './status';
 
 const noStreams = new Store<readonly MediaStream[]>([]);
 const idle = new Store<PeerState>({ kind: 'idle' });
@@ -32,10 +33,11 @@ interface RemoteTilesProps {
 /** Somebody else: a tile for each camera. */
 export function RemoteTiles({ participant, player, old, pinned, onPin }: RemoteTilesProps) {
   const { name, publishing, links } = participant;
+  const status = statusOf(participant);
   const streams = useStore(player?.streams ?? noStreams);
   const state = useStore(player?.state ?? idle);
-  const watches = publishing.cameras.length === 0 && !publishing.audio;
-  const words = watches || player === undefined ? null : peerWords(state);
+  const sends = publishing.cameras.length > 0 || publishing.audio;
+  const words = !sends || player === undefined ? null : peerWords(state);
   const on = publishing.cameras.length > 0;
   const speaks = useSpeaking(player, publishing.audio);
   const keys = tileKeys(participant);
@@ -65,7 +67,7 @@ export function RemoteTiles({ participant, player, old, pinned, onPin }: RemoteT
               {place === 0 && speaks && <Speaks />}
               <span class="name">{name}</span>
               {camera !== null && <span class="name quiet">{camera}</span>}
-              {watches && <span class="quiet">watches</span>}
+              {status !== null && <span class="quiet">{status}</span>}
             </span>
             {place === 0 && <LinkBadge links={links} who={name} old={old} />}
           </div>
@@ -94,7 +96,7 @@ export function SelfTile({ name, may, own: { stream, cameraOn, soundOn }, state 
         <span class="nameplate">
           {may === 'take_part' && !soundOn && <Microphone off />}
           <span class="name">{name}</span>
-          <span class="quiet">{stream === null ? 'you, watching' : 'you'}</span>
+          <span class="quiet">{ownStatus(may, stream !== null, state.kind === 'failed' ? 'failed' : state.kind === 'waiting' || state.kind === 'interrupted' ? 'broken' : 'fine')}</span>
         </span>
       </div>
     </li>

@@ -3,10 +3,11 @@
 use super::resources::{Claim, Role};
 use super::state::{Door, Guest, State};
 use super::{Arrival, Hub};
+use crate::auth::May;
 use crate::media_plane::ResourceId;
 use crate::problem::Problem;
 use crate::secret::{proof_of, unguessable};
-use weft_rooms::{HoldError, Join, Joined, Standing};
+use weft_rooms::{HoldError, Join, Joined, Publishing, Standing, Upload};
 
 impl Hub {
     /// Joins the registry. Returns the id, and the secret that proves it.
@@ -49,6 +50,11 @@ impl Hub {
             fresh_id: &self.ids.fresh(),
         })?;
         if let Joined::New(id) = &joined {
+            let granted = who.origin.grant.as_ref().map(|grant| grant.may);
+            if granted == Some(May::Watch) {
+                let (nothing, upload) = (Publishing::default(), Upload::NotAllowed);
+                state.registry.set_upload(who.room, id, nothing, upload)?;
+            }
             let guest = Guest::from(who.origin.clone());
             state
                 .guests

@@ -206,6 +206,12 @@ impl Resources {
         shown
     }
 
+    /// Whether a publication of the participant is connected, whatever it shows.
+    pub(super) fn is_publishing(&self, room: &str, participant: &str) -> bool {
+        let mut all = self.all.values();
+        all.any(|r| r.connected && r.publishes_as(room, participant))
+    }
+
     /// Takes away what the participant publishes and plays, and what others play
     /// of it.
     pub(super) fn take_all_of(

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use tokio::sync::mpsc;
-use weft_rooms::{Change, Registry};
+use weft_rooms::{Change, Registry, Upload};
 use weft_units::Instant;
 
 /// Streams of events of one participant. Chosen by us: a page has one, and a
@@ -150,15 +150,20 @@ impl State {
             room, participant, ..
         }) = found.cloned()
         {
-            self.show_publishing(&room, &participant);
+            self.show_publishing(&room, &participant, Upload::None);
         }
     }
 
-    /// What the participant's connected publications show together.
-    pub fn show_publishing(&mut self, room: &str, participant: &str) {
+    /// Tells the room what the participant's connected publications show together;
+    /// `otherwise` is the state where none is connected.
+    pub fn show_publishing(&mut self, room: &str, participant: &str, otherwise: Upload) {
         let shown = self.resources.shown(room, participant);
+        let upload = match self.resources.is_publishing(room, participant) {
+            true => Upload::Connected,
+            false => otherwise,
+        };
         // Somebody who is gone publishes nothing: no error.
-        let _ = self.registry.set_publishing(room, participant, shown);
+        let _ = self.registry.set_upload(room, participant, shown, upload);
     }
 
     /// The hold of a publication that another one of theirs replaces.

@@ -1,13 +1,16 @@
+use super::resources::Enabled;
 use super::{Arrival, FEED_LENGTH, Hub};
+use crate::auth::{Grant, May};
 use crate::clock::Clock;
 use crate::config::Limits;
 use crate::ids::Ids;
 use crate::log::Log;
-use crate::media_plane::{MediaPlane, Request};
+use crate::media_plane::{Event, MediaPlane, Negotiated, Request, ResourceId};
 use crate::origin::Origin;
 use crate::secret::unguessable;
 use std::sync::Arc;
-use weft_rooms::ParticipantKind;
+use std::time::SystemTime;
+use weft_rooms::{ParticipantKind, Publishing};
 
 struct Deaf;
 
@@ -57,4 +60,73 @@ fn a_reader_that_does_not_read_is_cut_off_and_the_others_are_not() {
 fn names_of_resources_do_not_repeat() {
     let names: std::collections::BTreeSet<_> = (0..100).map(|_| unguessable()).collect();
     assert_eq!(names.len(), 100);
+}
+
+#[test]
+fn the_room_hears_what_became_of_an_upload() {
+    let parts = (Clock::machine(), Ids::random());
+    let hub = Hub::new(Limits::default(), Arc::new(Deaf), parts, Log::default());
+    let watching = Origin {
+        grant: Some(Grant::new("r", May::Watch, SystemTime::now()).unwrap()),
+        ..Origin::default()
+    };
+    let arrival = |name: &'static str, origin| Arrival {
+        room: "r",
+        name: Some(name),
+        kind: ParticipantKind::Browser,
+        id: None,
+        secret: None,
+        origin,
+    };
+    let (_, mut room) = hub.join(arrival("viewer", &watching)).unwrap();
+    let json = |text: &str| serde_json::from_str::<serde_json::Value>(text).unwrap();
+    let welcome = json(&room.try_recv().unwrap().data);
+    assert_eq!(welcome["participants"][0]["upload"], "not_allowed");
+
+    let open = Origin::default();
+    let (id, mut own) = hub.join(arrival("sender", &open)).unwrap();
+    let secret = json(&own.try_recv().unwrap().data)["secret"].clone();
+    let publish = || {
+        let who = Arrival {
+            id: Some(&id),
+            secret: secret.as_str(),
+            ..arrival("sender", &open)
+        };
+        hub.open_publication(&who).unwrap().0
+    };
+    let mut last = || {
+        let told = std::iter::from_fn(|| room.try_recv().ok());
+        let last = told.last().map(|message| json(&message.data));
+        last.map(|told| (told["upload"].clone(), told["publishing"]["audio"].clone()))
+    };
+    assert_eq!(last(), Some(("none".into(), false.into())));
+    let resource = publish();
+    let streams = Publishing {
+        cameras: Vec::new(),
+        audio: true,
+    };
+    let agreed = Negotiated {
+        sdp: String::new(),
+        streams,
+    };
+    hub.negotiated(&resource, &agreed);
+    let connected = |resource: &ResourceId| Event::Connected {
+        resource: resource.clone(),
+    };
+    hub.handle_media_event(connected(&resource));
+    assert_eq!(last(), Some(("connected".into(), true.into())));
+    let off = Enabled {
+        video: false,
+        audio: false,
+    };
+    hub.set_enabled(&resource, off).unwrap();
+    assert_eq!(last(), Some(("connected".into(), false.into())));
+    let reason = "nothing came any more".to_owned();
+    hub.handle_media_event(Event::Ended { resource, reason });
+    assert_eq!(last(), Some(("lost".into(), false.into())));
+    let again = publish();
+    hub.handle_media_event(connected(&again));
+    assert_eq!(last(), Some(("connected".into(), false.into())));
+    hub.close(&again);
+    assert_eq!(last(), Some(("none".into(), false.into())));
 }

@@ -1,0 +1,26 @@
+// Somebody's state in a word or two, beside the name; null where picture and
+// microphone sign say everything.
+
+import type { Participant } from '../model/types';
+
+export function statusOf({ publishing, upload }: Pick<Participant, 'publishing' | 'upload'>): string | null {
+  if (publishing.cameras.length > 0 || publishing.audio) return null;
+  switch (upload) {
+    case 'not_allowed':
+      return 'only watching';
+    case 'none':
+      return 'sends nothing yet';
+    case 'connected':
+      return 'muted, camera off';
+    case 'lost':
+      return 'reconnecting…';
+  }
+}
+
+/** The same for ourselves. */
+export function ownStatus(may: 'watch' | 'take_part', sends: boolean, state: 'failed' | 'broken' | 'fine'): string {
+  if (may === 'watch') return 'you, only watching';
+  if (!sends) return 'you, sending nothing';
+  if (state === 'failed') return 'you, upload failed';
+  return state === 'broken' ? 'you, reconnecting…' : 'you';
+}
