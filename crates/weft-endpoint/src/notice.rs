@@ -9,6 +9,7 @@ use weft_media::CameraError;
 use weft_net::{LinkError, WatchError};
 
 use crate::sources::sound::SoundError;
+use crate::sources::video::Load;
 
 /// What happens to an endpoint's own links, cameras and sound. As text it is
 /// one sentence for people, with what to do.
@@ -83,6 +84,18 @@ pub enum Notice {
         /// Share of the pictures that were not encoded, 0 to 1.
         missed: f64,
     },
+    /// An encoder that was too slow keeps up with its camera again.
+    FastEnough,
+}
+
+/// The load of an encoder.
+impl From<Load> for Notice {
+    fn from(load: Load) -> Notice {
+        match load {
+            Load::TooHigh(missed) => Notice::TooSlow { missed },
+            Load::Fine => Notice::FastEnough,
+        }
+    }
 }
 
 impl fmt::Display for Notice {
@@ -144,6 +157,7 @@ impl fmt::Display for Notice {
                  not encoded; end other programs, or choose smaller pictures",
                 100.0 * missed
             ),
+            Notice::FastEnough => f.write_str("this machine is fast enough for its cameras again"),
         }
     }
 }

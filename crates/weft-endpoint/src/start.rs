@@ -131,8 +131,8 @@ pub fn start(
         let shots = feed.subscribe();
         let send = move |frame| remote.send(Command::Video { camera, frame });
         let slow = notices.clone();
-        let on_missed = move |missed| slow.tell(Notice::TooSlow { missed });
-        video::start(setup, control, shots, on_missed, send)?;
+        let on_load = move |load: video::Load| slow.tell(load.into());
+        video::start(setup, control, shots, on_load, send)?;
         let notices = notices.clone();
         feed.start(move |error| notices.tell(Notice::CameraEnded(error)));
     }

@@ -129,13 +129,13 @@ pub fn start(
     setup: VideoSetup,
     control: Arc<VideoControl>,
     shots: Receiver<Shot>,
-    on_missed: impl Fn(f64) + Send + 'static,
+    on_load: impl Fn(Load) + Send + 'static,
     send: impl FnMut(VideoFrame) -> bool + Send + 'static,
 ) -> Result<(), VideoError> {
     let studio = Studio::new(setup)?;
     thread::Builder::new()
         .name("encoder".to_owned())
-        .spawn(move || encode(studio, &control, &shots, on_missed, send))
+        .spawn(move || encode(studio, &control, &shots, on_load, send))
         .expect("the system gives a thread");
     Ok(())
 }
@@ -144,17 +144,17 @@ fn encode(
     mut studio: Studio,
     control: &VideoControl,
     shots: &Receiver<Shot>,
-    on_missed: impl Fn(f64),
+    on_load: impl Fn(Load),
     mut send: impl FnMut(VideoFrame) -> bool,
 ) {
     let mut expected = 0;
-    let mut load = Load::default();
+    let mut meter = LoadMeter::default();
     while let Ok(shot) = shots.recv() {
         let missed = shot.index - expected;
         expected = shot.index + 1;
         control.lock().missed += missed;
-        if let Some(missed) = load.on_picture(missed) {
-            on_missed(missed);
+        if let Some(load) = meter.on_picture(missed) {
+            on_load(load);
         }
         let encoding = studio
             .control
@@ -179,36 +179,49 @@ fn encode(
     }
 }
 
-/// How well an encoder keeps up with its camera.
-#[derive(Default)]
-struct Load {
-    taken: u64,
-    missed: u64,
-    told: bool,
+/// Change in how well an encoder keeps up with its camera.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub enum Load {
+    /// It misses too large a share of the pictures, 0 to 1.
+    TooHigh(f64),
+    /// It keeps up again.
+    Fine,
 }
 
-impl Load {
+/// Pictures that an encoder took and missed.
+#[derive(Default)]
+struct LoadMeter {
+    taken: u64,
+    missed: u64,
+    is_high: bool,
+}
+
+impl LoadMeter {
     /// Pictures over which is judged: ten seconds at 30 fps.
     const WINDOW: u64 = 300;
     /// A larger share of missed pictures is seen by everybody. Chosen by us.
     const TOO_MANY: f64 = 0.1;
 
-    /// A picture came after so many that were missed; the share of those, once,
-    /// if it is too large.
-    fn on_picture(&mut self, missed: u64) -> Option<f64> {
+    /// A picture came after so many that were missed; the load, when it changes.
+    fn on_picture(&mut self, missed: u64) -> Option<Load> {
         self.taken += 1;
         self.missed += missed;
         let all = self.taken + self.missed;
-        if all < Load::WINDOW {
+        if all < LoadMeter::WINDOW {
             return None;
         }
         let share = self.missed as f64 / all as f64;
-        let news = share > Load::TOO_MANY && !self.told;
-        *self = Load {
-            told: self.told || news,
-            ..Load::default()
+        let was_high = self.is_high;
+        let is_high = share > LoadMeter::TOO_MANY;
+        *self = LoadMeter {
+            is_high,
+            ..LoadMeter::default()
         };
-        news.then_some(share)
+        match (was_high, is_high) {
+            (false, true) => Some(Load::TooHigh(share)),
+            (true, false) => Some(Load::Fine),
+            _ => None,
+        }
     }
 }
 
@@ -311,21 +324,26 @@ fn shrunk<'a>(scaler: &mut Option<Scaler>, picture: &'a Picture, form: Form) -> 
 
 #[cfg(test)]
 mod tests {
-    use super::Load;
+    use super::{Load, LoadMeter};
 
     #[test]
-    fn a_machine_that_is_too_slow_is_told_once() {
-        let mut load = Load::default();
-        let told = (0..2000)
-            .filter_map(|_| load.on_picture(1))
-            .collect::<Vec<_>>();
-        assert_eq!(told, [0.5]);
+    fn a_slow_machine_is_told_once_and_so_is_its_recovery() {
+        let mut meter = LoadMeter::default();
+        let mut told = Vec::new();
+        for missed in [1, 0, 0, 1] {
+            told.extend((0..1000).filter_map(|_| meter.on_picture(missed)));
+        }
+        assert_eq!(told.len(), 3, "{told:?}");
+        assert!(matches!(
+            told[..],
+            [Load::TooHigh(_), Load::Fine, Load::TooHigh(_)]
+        ));
     }
 
     #[test]
     fn some_missed_pictures_are_no_news() {
-        let mut load = Load::default();
-        let told = (0..2000).find_map(|n| load.on_picture(u64::from(n % 11 == 0)));
+        let mut meter = LoadMeter::default();
+        let told = (0..2000).find_map(|n| meter.on_picture(u64::from(n % 11 == 0)));
         assert_eq!(told, None);
     }
 }

@@ -23,6 +23,7 @@ use super::settings::{Setting, SettingTick};
 use super::shutter::Shutter;
 use crate::cli::DemoArgs;
 use crate::exit::Failure;
+use weft_endpoint::Notices;
 use weft_endpoint::caller::{self, CallError, Command, News, PeerReport, Sending, ask};
 use weft_endpoint::connect::{ConnectError, connect};
 use weft_endpoint::links::{Links, Scope};
@@ -30,7 +31,6 @@ use weft_endpoint::signalling::{self, Created, Room, SignallingError, Trust};
 use weft_endpoint::sources::feed::Feed;
 use weft_endpoint::sources::video::{self, VideoControl, VideoFrame, VideoSetup};
 use weft_endpoint::watch::Watcher;
-use weft_endpoint::{Notice, Notices};
 
 /// The room of the demo, and its two participants.
 const ROOM: &str = "demo";
@@ -137,8 +137,8 @@ impl DemoRun {
                 degradation: Degradation::default(),
             };
             let slow = notices.clone();
-            let on_missed = move |missed| slow.tell(Notice::TooSlow { missed });
-            video::start(setup, control, shots, on_missed, send).map_err(Failure::machine)?;
+            let on_load = move |load: video::Load| slow.tell(load.into());
+            video::start(setup, control, shots, on_load, send).map_err(Failure::machine)?;
             publish(&sender.remote, &room, name)?;
             let watcher = Watcher::start(clock, args.codec, None).map_err(Failure::machine)?;
             calls.push(Call {

@@ -66,7 +66,7 @@ pub struct Figures {
     links: BTreeMap<LinkName, LinkTotals>,
     sent_at_begin: BTreeMap<(&'static str, LinkName), Bytes>,
     frames_at_begin: BTreeMap<&'static str, u64>,
-    /// How long each call had stood still, and how often, before.
+    /// Length and number of the freezes of each call before.
     freezes_at_begin: BTreeMap<&'static str, (Duration, u32)>,
 }
 

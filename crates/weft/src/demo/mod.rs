@@ -60,7 +60,7 @@ pub fn run(args: DemoArgs) -> Result<(), Failure> {
         ..ServerConfig::default()
     };
     let server = Server::start(config)?;
-    let run = DemoRun::build(&args, clock, &server, &notices(&board))?;
+    let run = DemoRun::build(&args, clock, &server, &notices(&board, &args.size))?;
     if args.headless {
         complain!("weft: both calls are being set up");
     } else {
@@ -112,15 +112,54 @@ fn create(path: &Path) -> Result<File, Failure> {
     })
 }
 
-/// What the endpoints say goes to the terminal; what makes the figures untrue
-/// to the page as well.
-fn notices(board: &Board) -> Notices {
-    let (terminal, board) = (exit::notices(), board.clone());
+/// Notices of the endpoints go to the terminal; those that make the figures
+/// untrue to the page as well.
+fn notices(board: &Board, size: &str) -> Notices {
+    let (terminal, board, smaller) = (exit::notices(), board.clone(), smaller_than(size));
     Notices::new(move |notice| match notice {
         Notice::TooSlow { missed } => {
-            board.tell_slow(missed);
-            complain!("weft: {}", options::with_smaller(&notice, "--size 360p"));
+            board.tell_slow(missed, smaller);
+            match smaller {
+                Some(size) => {
+                    let option = format!("--size {size}");
+                    complain!("weft: {}", options::with_smaller(&notice, &option));
+                }
+                None => complain!("weft: {notice}"),
+            }
+        }
+        Notice::FastEnough => {
+            board.tell_fast();
+            terminal.tell(notice);
         }
         notice => terminal.tell(notice),
     })
+}
+
+/// The next smaller size of pictures; none where smaller ones save nothing.
+fn smaller_than(size: &str) -> Option<&'static str> {
+    let height = size.split_once('x').map(|(_, height)| height);
+    match size.strip_suffix('p').or(height)?.parse::<u32>().ok()? {
+        721.. => Some("720p"),
+        361..=720 => Some("360p"),
+        181..=360 => Some("320x180"),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::smaller_than;
+
+    #[test]
+    fn the_remedy_is_smaller_than_the_size_that_was_given() {
+        for (size, smaller) in [
+            ("1080p", Some("720p")),
+            ("720p", Some("360p")),
+            ("800x450", Some("360p")),
+            ("360p", Some("320x180")),
+            ("320x180", None),
+        ] {
+            assert_eq!(smaller_than(size), smaller, "{size}");
+        }
+    }
 }

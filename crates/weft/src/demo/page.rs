@@ -7,7 +7,7 @@ use std::pin::Pin;
 use std::sync::{Arc, Mutex};
 use std::task::{Context, Poll};
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use tokio::sync::mpsc::{Receiver, Sender, channel};
 use weft_server::axum::extract::{Path, State};
 use weft_server::axum::http::StatusCode;
@@ -42,8 +42,9 @@ struct Inner {
     /// Whose hand is on a link.
     holds: BTreeMap<LinkName, VisitorId>,
     wishes: Vec<Wish>,
-    /// Share of the pictures that an encoder missed, once that was too many.
-    missed: Option<f64>,
+    /// Encoders that do not keep up, and the newest report of one.
+    slow: usize,
+    report: Slow,
 }
 
 /// Counts from one.
@@ -60,14 +61,23 @@ pub enum Wish {
     Restart,
 }
 
-/// What a page is told.
+/// How this machine keeps up with its cameras.
+#[derive(Clone, Copy, PartialEq, Default, Debug, Serialize)]
+struct Slow {
+    /// Share of the pictures that were missed, 0 to 1; none when it keeps up.
+    missed: Option<f64>,
+    /// Size of pictures to start the demo with.
+    smaller: Option<&'static str>,
+}
+
+/// A message to a page.
 #[derive(Clone, Debug)]
 enum Message {
     Tick(String),
     /// After the ticks of before: who the page is.
     Visitor(VisitorId),
-    /// The machine is too slow: the share of the pictures that was missed.
-    Slow(f64),
+    /// The machine is too slow, or fast enough again.
+    Slow(Slow),
 }
 
 impl Board {
@@ -95,12 +105,27 @@ impl Board {
         inner.tell(&Message::Tick(text));
     }
 
-    /// This machine misses so large a share of its pictures that what the page
-    /// shows is its slowness.
-    pub fn tell_slow(&self, missed: f64) {
+    /// An encoder misses so large a share of its pictures that the figures are
+    /// those of the machine; a smaller size, if there is one, helps.
+    pub fn tell_slow(&self, missed: f64, smaller: Option<&'static str>) {
         let mut inner = self.lock();
-        inner.missed = Some(missed);
-        inner.tell(&Message::Slow(missed));
+        inner.slow += 1;
+        inner.report = Slow {
+            missed: Some(missed),
+            smaller,
+        };
+        let report = inner.report;
+        inner.tell(&Message::Slow(report));
+    }
+
+    /// An encoder that was too slow keeps up again.
+    pub fn tell_fast(&self) {
+        let mut inner = self.lock();
+        inner.slow = inner.slow.saturating_sub(1);
+        if inner.slow == 0 {
+            inner.report = Slow::default();
+            inner.tell(&Message::Slow(Slow::default()));
+        }
     }
 
     pub fn is_watched(&self) -> bool {
@@ -126,8 +151,8 @@ impl Board {
         inner.came += 1;
         let id = inner.came;
         let _ = sender.try_send(Message::Visitor(id));
-        if let Some(missed) = inner.missed {
-            let _ = sender.try_send(Message::Slow(missed));
+        if inner.slow > 0 {
+            let _ = sender.try_send(Message::Slow(inner.report));
         }
         inner.visitors.insert(id, sender);
         Visit {
@@ -212,8 +237,8 @@ impl Message {
                 let text = serde_json::json!({ "id": id }).to_string();
                 Event::default().event("visitor").data(text)
             }
-            Message::Slow(missed) => {
-                let text = serde_json::json!({ "missed": missed }).to_string();
+            Message::Slow(report) => {
+                let text = serde_json::json!(report).to_string();
                 Event::default().event("slow").data(text)
             }
         }
@@ -343,16 +368,32 @@ mod tests {
     }
 
     #[test]
-    fn who_comes_late_hears_as_well_that_the_machine_is_too_slow() {
+    fn every_page_hears_that_the_machine_is_too_slow_and_that_it_has_recovered() {
         let board = Board::new();
         let mut first = board.listen();
-        board.tell_slow(0.2);
+        board.tell_slow(0.2, Some("360p"));
         let mut late = board.listen();
-        for visit in [&mut first, &mut late] {
+        let told = |visit: &mut Visit| -> Vec<Slow> {
             let told = std::iter::from_fn(|| visit.receiver.try_recv().ok());
-            let slow = |m: Message| matches!(m, Message::Slow(missed) if missed == 0.2);
-            assert_eq!(told.filter(|m| slow(m.clone())).count(), 1);
-        }
+            let slow = told.filter_map(|message| match message {
+                Message::Slow(report) => Some(report),
+                _ => None,
+            });
+            slow.collect()
+        };
+        let slow = Slow {
+            missed: Some(0.2),
+            smaller: Some("360p"),
+        };
+        assert_eq!(told(&mut first), [slow]);
+        assert_eq!(told(&mut late), [slow]);
+        // Two encoders: both have to keep up again.
+        board.tell_slow(0.3, Some("360p"));
+        board.tell_fast();
+        assert_eq!(told(&mut first).len(), 1);
+        board.tell_fast();
+        assert_eq!(told(&mut first), [Slow::default()]);
+        assert_eq!(told(&mut board.listen()), []);
     }
 
     #[test]
