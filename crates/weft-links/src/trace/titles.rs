@@ -247,16 +247,16 @@ fn quantity(title: &str) -> Quantity {
     let words = title.split(|c: char| !(c.is_alphanumeric() || c == '/' || c == 'µ'));
     let words: Vec<&str> = words.filter(|word| !word.is_empty()).collect();
     let rates = words.iter().enumerate();
-    let rates = rates.filter_map(|(at, word)| bits(word, words.get(at + 1).copied()));
-    if let Some(bits) = rates.last() {
+    let mut rates = rates.filter_map(|(at, word)| bits(word, words.get(at + 1).copied()));
+    if let Some(bits) = rates.next_back() {
         return Quantity::Rate(Some(bits));
     }
     if words.iter().any(|word| RATE_WORDS.contains(word)) {
         return Quantity::Rate(None);
     }
     let unit = |word: &&str| TIME_UNITS.iter().find(|(unit, _)| unit == word);
-    let units = words.iter().filter_map(|word| Some(unit(word)?.1));
-    match units.last() {
+    let mut units = words.iter().filter_map(|word| Some(unit(word)?.1));
+    match units.next_back() {
         Some(seconds) => Quantity::Time(Some(seconds)),
         None if words.iter().any(|word| TIME_WORDS.contains(word)) => Quantity::Time(None),
         None => Quantity::Other,
