@@ -6,7 +6,8 @@ pub use types::{Config, Event, Output, Received, Remote};
 
 use crate::certificate::Fingerprint;
 use crate::counters::{Counters, DropReason};
-use crate::dtls::{self, Handshake, Wanted};
+use crate::dtls::{Handshake, Wanted};
+use crate::failure::FailReason;
 use crate::srtp::{ProtectError, Srtp, Unprotected};
 use std::net::SocketAddr;
 use weft_ice::{Agent, Credentials, LocalAddress, Outbox, Path, Phase, RemoteCandidate, Route};
@@ -27,6 +28,9 @@ pub struct Association {
     deadline: Option<Deadline>,
 }
 
+/// Our address and the peer's.
+type Addresses = (SocketAddr, SocketAddr);
+
 /// The protocol of a datagram by its first byte (RFC 7983 section 7) and, for
 /// RTP and RTCP on one port, its second (RFC 5761 section 4).
 enum Protocol {
@@ -42,12 +46,7 @@ impl Association {
     pub fn new(now: Instant, config: Config) -> Association {
         Association {
             fingerprint: config.certificate.fingerprint(),
-            dtls: Handshake::new(
-                now,
-                config.epoch,
-                &config.certificate,
-                config.handshake_seed,
-            ),
+            dtls: Handshake::new(now, config.epoch, config.certificate, config.handshake_seed),
             ice: Agent::new(weft_ice::Config {
                 rng: config.ice.rng.stream("ice"),
                 ..config.ice
@@ -239,7 +238,7 @@ impl Association {
     fn handle_dtls(
         &mut self,
         now: Instant,
-        (local, remote): dtls::Route,
+        (local, remote): Addresses,
         datagram: &[u8],
     ) -> Received<'static> {
         // Whoever answers our checks or sends its own may speak; a stranger
@@ -258,7 +257,7 @@ impl Association {
     fn handle_media<'a>(
         &'a mut self,
         protocol: Protocol,
-        (local, remote): dtls::Route,
+        (local, remote): Addresses,
         datagram: &[u8],
     ) -> Received<'a> {
         let Some(path) = self.ice.path_of(local, remote) else {
@@ -308,22 +307,27 @@ impl Association {
         }
         // A flight is several times as long as what asks for it: it goes only
         // where a check was answered.
-        let route = self.ice.route();
-        while let Some(wanted) = self.dtls.poll(now, route) {
-            match wanted {
-                Wanted::Send(route, datagram) => self.out.transmit(route, datagram),
-                Wanted::Connected(profile, srtp) => {
+        if let Some(reason) = self.dtls.poll_failure() {
+            self.fail(reason);
+        }
+        while let Some(route) = self.ice.route() {
+            match self.dtls.poll(now) {
+                None => break,
+                Some(Wanted::Send(datagram)) => self.out.transmit(route, datagram),
+                Some(Wanted::Connected(profile, srtp)) => {
                     self.srtp = Some(srtp);
                     self.ice.set_phase(Phase::Media);
                     self.out.event(Event::Connected { profile });
                 }
-                Wanted::Failed(reason) => {
-                    self.srtp = None;
-                    self.out.event(Event::Failed { reason });
-                }
+                Some(Wanted::Failed(reason)) => self.fail(reason),
             }
         }
         self.deadline = Deadline::earlier(self.ice.poll_timeout(), self.dtls.deadline());
+    }
+
+    fn fail(&mut self, reason: FailReason) {
+        self.srtp = None;
+        self.out.event(Event::Failed { reason });
     }
 }
 

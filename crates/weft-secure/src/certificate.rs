@@ -1,6 +1,7 @@
 #[cfg(test)]
 mod tests;
 
+use crate::dtls::DtlsRole;
 use crate::handshake;
 use std::fmt;
 use std::str::FromStr;
@@ -12,7 +13,8 @@ use thiserror::Error;
 #[derive(Clone)]
 pub struct Certificate {
     own: dimpl::DtlsCertificate,
-    config: Arc<dimpl::Config>,
+    client: Arc<dimpl::Config>,
+    server: Arc<dimpl::Config>,
 }
 
 /// A certificate could not be made.
@@ -31,22 +33,24 @@ impl Certificate {
     /// [`CertificateError::Generation`] if the system gives no key.
     pub fn generate() -> Result<Certificate, CertificateError> {
         dimpl::certificate::generate_self_signed_certificate()
-            .map(|own| Certificate {
-                own,
-                config: Arc::new(handshake::config(None)),
-            })
+            .map(Certificate::new)
             .map_err(CertificateError::Generation)
     }
 
     /// These bytes in place of a certificate, for handshakes that prove nothing.
     #[cfg(feature = "testing")]
     pub(crate) fn fixed(certificate: &[u8]) -> Certificate {
+        Certificate::new(dimpl::DtlsCertificate {
+            certificate: certificate.to_vec(),
+            private_key: Vec::new(),
+        })
+    }
+
+    fn new(own: dimpl::DtlsCertificate) -> Certificate {
         Certificate {
-            own: dimpl::DtlsCertificate {
-                certificate: certificate.to_vec(),
-                private_key: Vec::new(),
-            },
-            config: Arc::new(handshake::config(None)),
+            own,
+            client: Arc::new(handshake::config(DtlsRole::Client, None)),
+            server: Arc::new(handshake::config(DtlsRole::Server, None)),
         }
     }
 
@@ -60,12 +64,13 @@ impl Certificate {
         self.own.clone()
     }
 
-    /// The one that was validated with the certificate, or one of its own for
-    /// a run that is to repeat.
-    pub(crate) fn handshake_config(&self, seed: Option<u64>) -> Arc<dimpl::Config> {
-        match seed {
-            Some(_) => Arc::new(handshake::config(seed)),
-            None => Arc::clone(&self.config),
+    /// Returns the configuration that was validated with the certificate, or a new
+    /// one for a run with a seed.
+    pub(crate) fn handshake_config(&self, role: DtlsRole, seed: Option<u64>) -> Arc<dimpl::Config> {
+        match (role, seed) {
+            (_, Some(_)) => Arc::new(handshake::config(role, seed)),
+            (DtlsRole::Client, None) => Arc::clone(&self.client),
+            (DtlsRole::Server, None) => Arc::clone(&self.server),
         }
     }
 }

@@ -1,8 +1,8 @@
 use crate::certificate::{Certificate, Fingerprint};
 use crate::failure::FailReason;
+use crate::rsa;
 use crate::srtp::{Profile, Side, Srtp};
 use dimpl::{Dtls, SrtpProfile};
-use std::net::SocketAddr;
 use std::time::Instant as StdInstant;
 use weft_units::{Deadline, Duration, Instant};
 
@@ -26,7 +26,10 @@ pub enum DtlsRole {
 
 /// The DTLS association: makes the keys, then stays for the closing alert.
 pub(crate) struct Handshake {
-    dtls: Dtls,
+    certificate: Certificate,
+    seed: Option<u64>,
+    /// None until the peer's description is known: role and configuration depend on it.
+    dtls: Option<Dtls>,
     epoch: StdInstant,
     state: State,
     timer: Option<Instant>,
@@ -57,12 +60,9 @@ enum State {
     Failed,
 }
 
-/// From which of our addresses to which of the peer's.
-pub(crate) type Route = (SocketAddr, SocketAddr);
-
 /// What the handshake wants.
 pub(crate) enum Wanted {
-    Send(Route, Vec<u8>),
+    Send(Vec<u8>),
     Connected(Profile, Box<Srtp>),
     Failed(FailReason),
 }
@@ -71,12 +71,13 @@ impl Handshake {
     pub fn new(
         now: Instant,
         epoch: StdInstant,
-        certificate: &Certificate,
+        certificate: Certificate,
         seed: Option<u64>,
     ) -> Handshake {
-        let config = certificate.handshake_config(seed);
         Handshake {
-            dtls: Dtls::new_auto(config, certificate.for_library(), at(epoch, now)),
+            certificate,
+            seed,
+            dtls: None,
             epoch,
             state: State::Idle,
             timer: None,
@@ -93,7 +94,11 @@ impl Handshake {
             DtlsRole::Client => Side::Client,
             DtlsRole::Server => Side::Server,
         };
-        self.dtls.set_active(side == Side::Client);
+        let config = self.certificate.handshake_config(role, self.seed);
+        let own = self.certificate.for_library();
+        let mut dtls = Dtls::new_auto(config, own, at(self.epoch, now));
+        dtls.set_active(role == DtlsRole::Client);
+        self.dtls = Some(dtls);
         self.state = State::Running(side, expected);
         self.tick(now);
     }
@@ -109,12 +114,15 @@ impl Handshake {
 
     /// Takes a record of the peer; `false` if it was refused.
     pub fn handle_packet(&mut self, now: Instant, packet: &[u8]) -> bool {
-        if matches!(self.state, State::Idle | State::Failed) {
+        if self.state == State::Failed {
             return false;
         }
         self.tick(now);
+        let Some(dtls) = &mut self.dtls else {
+            return false;
+        };
         // An error is no end: anybody can inject a record that is refused.
-        match self.dtls.handle_packet(packet) {
+        match dtls.handle_packet(packet) {
             Ok(()) => true,
             Err(error) => {
                 self.last_error = Some(error.to_string());
@@ -131,9 +139,9 @@ impl Handshake {
     }
 
     pub fn close(&mut self) {
-        if self.state == State::Connected {
+        if let (State::Connected, Some(dtls)) = (self.state, &mut self.dtls) {
             // Not connected any more: there is nobody to tell.
-            let _ = self.dtls.close();
+            let _ = dtls.close();
         }
     }
 
@@ -141,24 +149,32 @@ impl Handshake {
         self.timer.map(|at| Deadline { at, reason: "dtls" })
     }
 
-    /// The next thing it wants, given where it may send. Without a route
-    /// nothing is taken from the library: its retransmission timer starts when
-    /// a flight is handed out.
-    pub fn poll(&mut self, now: Instant, route: Option<Route>) -> Option<Wanted> {
-        if let Some(reason) = self.failure.take() {
-            self.state = State::Failed;
-            self.timer = None;
-            return Some(Wanted::Failed(reason));
-        }
-        let route = route?;
+    /// Returns the failure that time or the peer brought, once.
+    pub fn poll_failure(&mut self) -> Option<FailReason> {
+        let reason = self.failure.take()?;
+        self.state = State::Failed;
+        self.timer = None;
+        Some(reason)
+    }
+
+    /// Returns the next thing it wants. To be called only while there is a path to
+    /// send on: the library starts its retransmission timer when it hands out a flight.
+    pub fn poll(&mut self, now: Instant) -> Option<Wanted> {
         let (side, expected) = match self.state {
             State::Idle | State::Failed => return None,
             State::Running(side, expected) => (side, expected),
-            State::Connected => return self.poll_connected(now, route),
+            State::Connected => return self.poll_connected(now),
         };
+        let dtls = self.dtls.as_mut()?;
         loop {
-            match self.dtls.poll_output(&mut self.buffer) {
-                dimpl::Output::Packet(packet) => return Some(Wanted::Send(route, packet.to_vec())),
+            match dtls.poll_output(&mut self.buffer) {
+                dimpl::Output::Packet(packet) => {
+                    let packet = match side {
+                        Side::Server => rsa::widen_request(packet).into_owned(),
+                        Side::Client => packet.to_vec(),
+                    };
+                    return Some(Wanted::Send(packet));
+                }
                 dimpl::Output::BufferTooSmall { needed } => self.buffer.resize(needed, 0),
                 dimpl::Output::Timeout(timer) => {
                     self.set_timer(now, timer);
@@ -184,10 +200,11 @@ impl Handshake {
         }
     }
 
-    fn poll_connected(&mut self, now: Instant, route: Route) -> Option<Wanted> {
+    fn poll_connected(&mut self, now: Instant) -> Option<Wanted> {
+        let dtls = self.dtls.as_mut()?;
         loop {
-            match self.dtls.poll_output(&mut self.buffer) {
-                dimpl::Output::Packet(packet) => return Some(Wanted::Send(route, packet.to_vec())),
+            match dtls.poll_output(&mut self.buffer) {
+                dimpl::Output::Packet(packet) => return Some(Wanted::Send(packet.to_vec())),
                 dimpl::Output::BufferTooSmall { needed } => self.buffer.resize(needed, 0),
                 dimpl::Output::Timeout(timer) => {
                     self.set_timer(now, timer);
@@ -231,7 +248,10 @@ impl Handshake {
     /// Lets time pass; a failure is kept for [`Handshake::poll`].
     fn tick(&mut self, now: Instant) {
         self.ticked = now;
-        let ticked = self.dtls.handle_timeout(at(self.epoch, now));
+        let Some(dtls) = &mut self.dtls else {
+            return;
+        };
+        let ticked = dtls.handle_timeout(at(self.epoch, now));
         if let (Err(error), true) = (ticked, self.is_running()) {
             let last = self.last_error.take();
             let after = last.map(|e| format!(" (before that: {e})"));

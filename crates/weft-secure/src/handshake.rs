@@ -1,5 +1,8 @@
 //! How handshakes are made.
 
+use crate::dtls::DtlsRole;
+use crate::rsa;
+
 /// Largest datagram of a flight: fits every link that carries 1,280 bytes of
 /// IPv6 (RFC 8200 section 5) with its headers and a tunnel's.
 const MTU: usize = 1200;
@@ -12,9 +15,9 @@ const FIRST_RETRANSMISSION: std::time::Duration = std::time::Duration::from_mill
 const RETRANSMISSIONS: usize = 8;
 const HANDSHAKE_TIMEOUT: std::time::Duration = std::time::Duration::from_secs(40);
 
-/// How every handshake is made. To make it takes more than a millisecond: the
-/// library tries its cryptography.
-pub(crate) fn config(seed: Option<u64>) -> dimpl::Config {
+/// Configuration of every handshake in one role. Making it takes more than a
+/// millisecond: the library tries its cryptography.
+pub(crate) fn config(role: DtlsRole, seed: Option<u64>) -> dimpl::Config {
     let mut config = dimpl::Config::builder()
         .mtu(MTU)
         // Flights go only where ICE has proved the peer's address.
@@ -22,6 +25,9 @@ pub(crate) fn config(seed: Option<u64>) -> dimpl::Config {
         .flight_start_rto(FIRST_RETRANSMISSION)
         .flight_retries(RETRANSMISSIONS)
         .handshake_timeout(HANDSHAKE_TIMEOUT);
+    if role == DtlsRole::Server {
+        config = config.with_crypto_provider(rsa::provider());
+    }
     if let Some(seed) = seed {
         config = config.dangerously_set_rng_seed(seed);
     }

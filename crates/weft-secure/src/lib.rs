@@ -14,6 +14,7 @@ mod dtls;
 mod failure;
 pub mod fuzz;
 mod handshake;
+mod rsa;
 mod srtp;
 #[cfg(feature = "testing")]
 pub mod testing;

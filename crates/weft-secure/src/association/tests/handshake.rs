@@ -81,10 +81,12 @@ fn no_flight_goes_where_no_check_was_answered() {
 #[test]
 fn many_associations_share_what_their_certificate_validated() {
     let certificate = Certificate::generate().expect("certificate");
-    let one = certificate.handshake_config(None);
-    let other = certificate.clone().handshake_config(None);
-    assert!(std::sync::Arc::ptr_eq(&one, &other));
-    // A seed is the run's own.
-    let seeded = certificate.handshake_config(Some(1));
-    assert!(!std::sync::Arc::ptr_eq(&one, &seeded));
+    for role in [DtlsRole::Client, DtlsRole::Server] {
+        let one = certificate.handshake_config(role, None);
+        let other = certificate.clone().handshake_config(role, None);
+        assert!(std::sync::Arc::ptr_eq(&one, &other));
+        // A seed is the run's own.
+        let seeded = certificate.handshake_config(role, Some(1));
+        assert!(!std::sync::Arc::ptr_eq(&one, &seeded));
+    }
 }
