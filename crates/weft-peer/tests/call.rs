@@ -221,7 +221,9 @@ fn a_peer_without_feedback_on_each_packet_is_served_over_one_path() {
 
 #[test]
 fn the_first_frame_is_there_a_few_round_trips_after_the_answer() {
-    for (offerer, least, most) in [(Side::Sender, 2.4, 2.9), (Side::Receiver, 2.4, 2.9)] {
+    // The offering side opens the handshake. These sides check each other at once; a
+    // server waits for its peer's check, and so loses nothing by that.
+    for (offerer, least, most) in [(Side::Sender, 2.4, 2.9), (Side::Receiver, 2.9, 3.4)] {
         for (rtt_ms, link) in [
             (100, "rate=100mbit,delay=50ms"),
             (200, "rate=100mbit,delay=100ms"),

@@ -55,8 +55,7 @@ pub fn answer(
     let each = plans.iter().zip(&offer.media);
     let used = each.clone().filter(|(plan, _)| plan.is_used());
     let used: Vec<&Media> = used.map(|(_, media)| media).collect();
-    let setup = offer.media.iter().find_map(|m| m.setup);
-    let dtls = dtls_role_for_answer(setup, !policy.send.is_empty());
+    let dtls = dtls_role_for_answer(offer.media.iter().find_map(|m| m.setup));
     let remote = remote_transport(&offer, &used, dtls)?;
     let mut association = Association::new(now, config.association.clone());
     for local in &config.locals {

@@ -230,14 +230,14 @@ pub(crate) fn remote_candidate(candidate: &sdp::Candidate) -> Option<RemoteCandi
     })
 }
 
-/// Our DTLS role against what the peer wrote (RFC 8842 section 5). Given the
-/// choice, who sends media opens the handshake: with DTLS 1.3 the client has
-/// keys half a round trip before the server, and the first frame follows.
-fn dtls_role_for_answer(setup: Option<Setup>, sends: bool) -> DtlsRole {
-    match setup {
-        Some(Setup::ActPass) if sends => DtlsRole::Client,
+/// Returns our DTLS role against the offer's (RFC 8842 section 5). Given the choice
+/// we leave the handshake to the peer: only as its server we accept an RSA certificate,
+/// and an offer does not tell whether the peer has one. It costs no time, because the
+/// peer's checks, and so its handshake, begin half a round trip before ours.
+fn dtls_role_for_answer(offered: Option<Setup>) -> DtlsRole {
+    match offered {
         Some(Setup::Active | Setup::ActPass) | None => DtlsRole::Server,
-        Some(_) => DtlsRole::Client,
+        Some(Setup::Passive | Setup::HoldConn) => DtlsRole::Client,
     }
 }
 

@@ -2,6 +2,7 @@ mod codecs;
 mod levels;
 mod loudness;
 mod partial;
+mod roles;
 mod subset;
 
 use std::collections::BTreeSet;
@@ -131,7 +132,6 @@ fn chromium_publishes_audio_and_video_and_no_data() {
         [3, 4],
         "transport-cc and mid, under the offered ids"
     );
-    // Who only receives leaves the handshake to the sender.
     assert_eq!(video.setup, Some(Setup::Passive));
 }
 
@@ -150,7 +150,7 @@ fn chromium_plays_what_we_send_in_the_section_that_it_would_receive() {
         answer.media[0].primary_ssrcs(),
         [peer.streams()[0].ssrc.expect("ours")]
     );
-    assert_eq!(answer.media[0].setup, Some(Setup::Active));
+    assert_eq!(answer.media[0].setup, Some(Setup::Passive));
     // Accepted all the same: aiortc refuses rejected sections.
     assert_eq!(answer.media[1].direction, sdp::Direction::Inactive);
     assert!(!answer.media[1].is_rejected());
