@@ -23,9 +23,9 @@ pub enum ConnectError {
     /// The answer is none, or the endpoint has ended.
     #[error(transparent)]
     Call(#[from] CallError),
-    /// A call has ended of which no connection ever came about: the server
-    /// answered requests, and nothing came back over UDP.
-    #[error("no call came about: nothing came back over UDP on any link")]
+    /// A call has ended that was never established: the server answered requests, and
+    /// nothing came back over UDP.
+    #[error("the call was not established: nothing came back over UDP on any link")]
     Unanswered,
 }
 

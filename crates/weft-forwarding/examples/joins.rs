@@ -118,7 +118,7 @@ impl House {
                 client.handle_datagram(self.now, addr, self.server, Ecn::NotEct, &datagram);
             }
         }
-        panic!("no connection came about");
+        panic!("the connection was not established");
     }
 
     /// What is sent, to this address or to any.

@@ -12,6 +12,7 @@
 mod capacity;
 mod census;
 mod connection;
+mod ended;
 mod error;
 pub mod fuzz;
 mod handshakes;

@@ -1,4 +1,5 @@
 use crate::connection::{Connection, ResourceId, Role, SETUP, UNHEARD};
+use crate::ended;
 use crate::handshakes::{Handshakes, Waiting};
 use crate::publication::{Publication, Publisher};
 use crate::settings::Settings;
@@ -381,6 +382,17 @@ impl Plane {
         }
     }
 
+    fn on_failure(&mut self, now: Instant, key: PeerKey, reason: &FailReason) {
+        let resource = self.resources.get(&key);
+        let connection = resource.and_then(|resource| self.connections.get(resource));
+        let was_up = connection.is_some_and(|connection| connection.connected);
+        let reason = match was_up {
+            true => reason.to_string(),
+            false => ended::not_established(reason),
+        };
+        self.end(now, key, reason);
+    }
+
     fn on_goodbye(&mut self, now: Instant, key: PeerKey, stream: StreamId) {
         let connection = self
             .resources
@@ -403,26 +415,26 @@ impl Plane {
             let key = connection.peer();
             let age = now.saturating_since(connection.since);
             if !connection.connected
-                && (age >= SETUP || age >= UNHEARD && is_unheard(&self.peers, key))
+                && (age >= SETUP || age >= UNHEARD && ended::is_unheard(&self.peers, key))
             {
-                over.push((resource.clone(), "no connection came about"));
+                over.push((resource.clone(), ended::unestablished(&self.peers, key)));
             }
             if let Some(key) = key.filter(|_| connection.connected) {
                 let has_path = has_path(&self.peers, key);
                 if connection.is_lost(now, has_path, patience(&self.peers, key)) {
-                    over.push((resource.clone(), NO_PATH));
+                    over.push((resource.clone(), NO_PATH.to_owned()));
                 }
             }
             if let (Role::Publish(publishing), Some(key)) = (&mut connection.role, key) {
                 let packets = self.traffic.packets_of(key, &publishing.streams);
                 if publishing.is_over(now, packets) {
-                    over.push((resource.clone(), "the publisher said goodbye"));
+                    over.push((resource.clone(), "the publisher said goodbye".to_owned()));
                 }
             }
         }
         for (resource, reason) in over {
             self.close(now, &resource);
-            self.tell_ended(resource, reason.to_owned());
+            self.tell_ended(resource, reason);
         }
     }
 
@@ -445,7 +457,7 @@ impl Plane {
             },
             PeerEvent::Association(event) => match event {
                 AssociationEvent::Connected { .. } => self.on_connected(now, key),
-                AssociationEvent::Failed { reason } => self.end(now, key, words(&reason)),
+                AssociationEvent::Failed { reason } => self.on_failure(now, key, &reason),
                 // The last path goes down when nothing came by it for as long
                 // as consent lasts (RFC 7675 section 5.1).
                 AssociationEvent::Ice(IceEvent::PathDown { .. })
@@ -460,12 +472,6 @@ impl Plane {
     }
 }
 
-/// Whether nobody who knows our password has checked a path to this peer.
-fn is_unheard(peers: &PeerSet, key: Option<PeerKey>) -> bool {
-    let peer = key.and_then(|key| peers.get(key));
-    peer.is_some_and(|peer| peer.association().routes().next().is_none())
-}
-
 pub(crate) fn has_path(peers: &PeerSet, key: PeerKey) -> bool {
     let peer = peers.get(key);
     peer.is_some_and(|p| p.association().paths().any(|p| p.state.is_valid()))
@@ -478,15 +484,5 @@ fn patience(peers: &PeerSet, key: PeerKey) -> Duration {
     match peer.map(|p| p.session().level()) {
         Some(Level::Full) => AWAY,
         _ => Duration::ZERO,
-    }
-}
-
-fn words(reason: &FailReason) -> String {
-    match reason {
-        FailReason::Fingerprint => "the certificate is not the announced one".to_owned(),
-        FailReason::Handshake(words) => format!("the handshake failed: {words}"),
-        FailReason::Profile => "no way to protect media in common".to_owned(),
-        FailReason::Closed => "the peer closed it".to_owned(),
-        FailReason::Defect => "a defect of the server, which the log names".to_owned(),
     }
 }

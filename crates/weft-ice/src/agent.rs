@@ -319,14 +319,14 @@ impl Agent {
         self.selection.path
     }
 
-    /// Where what belongs on one path goes, our address and the peer's: the
-    /// selected path, or any that is valid.
+    /// Returns the pairs whose checks are answered, our address and the peer's each: the
+    /// selected one, others that are up, then spares.
     #[must_use]
-    pub fn route(&self) -> Option<(SocketAddr, SocketAddr)> {
-        let selected = self.selection.path.and_then(|id| self.by_id(id));
-        let selected = selected.map(|i| &self.pairs[i]).filter(|p| p.is_valid());
-        let any = || self.pairs.iter().find(|p| p.is_valid());
-        selected.or_else(any).map(Pair::addresses)
+    pub fn valid_routes(&self) -> Vec<(SocketAddr, SocketAddr)> {
+        let selected = |p: &Pair| self.selection.path.is_some_and(|id| p.has_id(id));
+        let mut valid: Vec<&Pair> = self.pairs.iter().filter(|p| p.is_valid()).collect();
+        valid.sort_by_key(|p| (!selected(p), !p.is_up()));
+        valid.into_iter().map(Pair::addresses).collect()
     }
 
     /// What was counted so far.

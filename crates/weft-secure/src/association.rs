@@ -8,6 +8,7 @@ use crate::certificate::Fingerprint;
 use crate::counters::{Counters, DropReason};
 use crate::dtls::{Handshake, Wanted};
 use crate::failure::FailReason;
+use crate::flights::{Addresses, Flights};
 use crate::srtp::{ProtectError, Srtp, Unprotected};
 use std::net::SocketAddr;
 use weft_ice::{Agent, Credentials, LocalAddress, Outbox, Path, Phase, RemoteCandidate, Route};
@@ -22,14 +23,12 @@ use weft_units::{Deadline, Duration, Instant, PathId};
 pub struct Association {
     ice: Agent,
     dtls: Handshake,
+    flights: Flights,
     srtp: Option<Box<Srtp>>,
     out: Outbox<Event, Counters>,
     fingerprint: Fingerprint,
     deadline: Option<Deadline>,
 }
-
-/// Our address and the peer's.
-type Addresses = (SocketAddr, SocketAddr);
 
 /// The protocol of a datagram by its first byte (RFC 7983 section 7) and, for
 /// RTP and RTCP on one port, its second (RFC 5761 section 4).
@@ -51,6 +50,7 @@ impl Association {
                 rng: config.ice.rng.stream("ice"),
                 ..config.ice
             }),
+            flights: Flights::default(),
             srtp: None,
             out: Outbox::default(),
             deadline: None,
@@ -203,6 +203,14 @@ impl Association {
         self.settle(now);
     }
 
+    /// Returns the reason why a handshake that has a path is not finished, as far
+    /// as it is known; none before ICE connects, and once DTLS has.
+    #[must_use]
+    pub fn obstacle(&self) -> Option<FailReason> {
+        let has_path = self.ice.routes().any(|route| route.is_valid);
+        has_path.then(|| self.dtls.obstacle()).flatten()
+    }
+
     /// Says goodbye to the peer.
     pub fn close(&mut self, now: Instant) {
         self.dtls.close();
@@ -212,7 +220,9 @@ impl Association {
     /// Lets time pass.
     pub fn handle_timeout(&mut self, now: Instant) {
         self.ice.handle_timeout(now);
-        self.dtls.handle_timeout(now);
+        if self.dtls.handle_timeout(now) {
+            self.flights.on_timeout();
+        }
         self.settle(now);
     }
 
@@ -246,6 +256,7 @@ impl Association {
         if !self.ice.is_pair(local, remote) {
             return self.dropped(DropReason::UnknownPath);
         }
+        self.flights.on_datagram((local, remote), datagram);
         if !self.dtls.handle_packet(now, datagram) {
             self.settle(now);
             return self.dropped(DropReason::DtlsRefused);
@@ -310,16 +321,20 @@ impl Association {
         if let Some(reason) = self.dtls.poll_failure() {
             self.fail(reason);
         }
-        while let Some(route) = self.ice.route() {
-            match self.dtls.poll(now) {
-                None => break,
-                Some(Wanted::Send(datagram)) => self.out.transmit(route, datagram),
-                Some(Wanted::Connected(profile, srtp)) => {
+        let valid = self.ice.valid_routes();
+        while let Some(wanted) = (!valid.is_empty()).then(|| self.dtls.poll(now)).flatten() {
+            match wanted {
+                Wanted::Send(datagram) => {
+                    if let Some(route) = self.flights.route(&valid) {
+                        self.out.transmit(route, datagram);
+                    }
+                }
+                Wanted::Connected(profile, srtp) => {
                     self.srtp = Some(srtp);
                     self.ice.set_phase(Phase::Media);
                     self.out.event(Event::Connected { profile });
                 }
-                Some(Wanted::Failed(reason)) => self.fail(reason),
+                Wanted::Failed(reason) => self.fail(reason),
             }
         }
         self.deadline = Deadline::earlier(self.ice.poll_timeout(), self.dtls.deadline());

@@ -1,8 +1,8 @@
 #[cfg(test)]
 mod tests;
 
-use crate::dtls::DtlsRole;
 use crate::handshake;
+use crate::role::DtlsRole;
 use std::fmt;
 use std::str::FromStr;
 use std::sync::Arc;

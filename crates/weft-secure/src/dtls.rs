@@ -1,7 +1,9 @@
 use crate::certificate::{Certificate, Fingerprint};
 use crate::failure::FailReason;
+use crate::role::DtlsRole;
 use crate::rsa;
-use crate::srtp::{Profile, Side, Srtp};
+use crate::srtp::{Profile, Srtp};
+use crate::trouble::Trouble;
 use dimpl::{Dtls, SrtpProfile};
 use std::time::Instant as StdInstant;
 use weft_units::{Deadline, Duration, Instant};
@@ -14,15 +16,6 @@ const NEVER: Duration = Duration::from_secs(24 * 3600);
 /// wants to acknowledge the rest at once, and again at once when it has, until
 /// the gap is filled. Chosen by us: a tenth of the first retransmission.
 const SPACING: Duration = Duration::from_millis(20);
-
-/// Which side opens the DTLS handshake.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum DtlsRole {
-    /// We open it: `a=setup:active`.
-    Client,
-    /// The peer opens it: `a=setup:passive`.
-    Server,
-}
 
 /// The DTLS association: makes the keys, then stays for the closing alert.
 pub(crate) struct Handshake {
@@ -37,8 +30,8 @@ pub(crate) struct Handshake {
     ticked: Instant,
     buffer: Vec<u8>,
     progress: Progress,
+    trouble: Trouble,
     failure: Option<FailReason>,
-    last_error: Option<String>,
 }
 
 /// What of the handshake was seen; all of it makes the connection.
@@ -55,7 +48,7 @@ struct Finished;
 enum State {
     /// Waiting for the remote description.
     Idle,
-    Running(Side, Fingerprint),
+    Running(DtlsRole, Fingerprint),
     Connected,
     Failed,
 }
@@ -84,22 +77,18 @@ impl Handshake {
             ticked: now,
             buffer: vec![0; 2048],
             progress: Progress::default(),
+            trouble: Trouble::default(),
             failure: None,
-            last_error: None,
         }
     }
 
     pub fn start(&mut self, now: Instant, role: DtlsRole, expected: Fingerprint) {
-        let side = match role {
-            DtlsRole::Client => Side::Client,
-            DtlsRole::Server => Side::Server,
-        };
         let config = self.certificate.handshake_config(role, self.seed);
         let own = self.certificate.for_library();
         let mut dtls = Dtls::new_auto(config, own, at(self.epoch, now));
         dtls.set_active(role == DtlsRole::Client);
         self.dtls = Some(dtls);
-        self.state = State::Running(side, expected);
+        self.state = State::Running(role, expected);
         self.tick(now);
     }
 
@@ -122,20 +111,32 @@ impl Handshake {
             return false;
         };
         // An error is no end: anybody can inject a record that is refused.
-        match dtls.handle_packet(packet) {
-            Ok(()) => true,
-            Err(error) => {
-                self.last_error = Some(error.to_string());
-                false
-            }
+        let handled = dtls.handle_packet(packet);
+        if let State::Running(role, _) = self.state {
+            self.trouble.on_packet(now, role, packet, &handled);
         }
+        handled.is_ok()
     }
 
-    pub fn handle_timeout(&mut self, now: Instant) {
-        if self.timer.is_some_and(|at| at <= now) {
+    /// Lets time pass; `true` if the library's timer ran out.
+    pub fn handle_timeout(&mut self, now: Instant) -> bool {
+        if self.trouble.ends_at().is_some_and(|at| at <= now) && self.is_running() {
+            self.failure = self.obstacle();
+        }
+        let is_due = self.timer.is_some_and(|at| at <= now);
+        if is_due {
             self.timer = None;
             self.tick(now);
         }
+        is_due
+    }
+
+    /// Returns the reason why the handshake is not finished, as far as it is known.
+    pub fn obstacle(&self) -> Option<FailReason> {
+        let State::Running(role, _) = self.state else {
+            return None;
+        };
+        Some(self.trouble.reason(role))
     }
 
     pub fn close(&mut self) {
@@ -146,7 +147,9 @@ impl Handshake {
     }
 
     pub fn deadline(&self) -> Option<Deadline> {
-        self.timer.map(|at| Deadline { at, reason: "dtls" })
+        let ends_at = self.trouble.ends_at().filter(|_| self.is_running());
+        let at = self.timer.into_iter().chain(ends_at).min()?;
+        Some(Deadline { at, reason: "dtls" })
     }
 
     /// Returns the failure that time or the peer brought, once.
@@ -160,18 +163,18 @@ impl Handshake {
     /// Returns the next thing it wants. To be called only while there is a path to
     /// send on: the library starts its retransmission timer when it hands out a flight.
     pub fn poll(&mut self, now: Instant) -> Option<Wanted> {
-        let (side, expected) = match self.state {
+        let (role, expected) = match self.state {
             State::Idle | State::Failed => return None,
-            State::Running(side, expected) => (side, expected),
+            State::Running(role, expected) => (role, expected),
             State::Connected => return self.poll_connected(now),
         };
         let dtls = self.dtls.as_mut()?;
         loop {
             match dtls.poll_output(&mut self.buffer) {
                 dimpl::Output::Packet(packet) => {
-                    let packet = match side {
-                        Side::Server => rsa::widen_request(packet).into_owned(),
-                        Side::Client => packet.to_vec(),
+                    let packet = match role {
+                        DtlsRole::Server => rsa::widen_request(packet).into_owned(),
+                        DtlsRole::Client => packet.to_vec(),
                     };
                     return Some(Wanted::Send(packet));
                 }
@@ -190,7 +193,7 @@ impl Handshake {
                 dimpl::Output::KeyingMaterial(material, profile) => {
                     let profile = profile_of(profile);
                     let keys =
-                        profile.and_then(|p| Some((p, Box::new(Srtp::new(p, &material, side)?))));
+                        profile.and_then(|p| Some((p, Box::new(Srtp::new(p, &material, role)?))));
                     self.progress.keys = keys;
                 }
                 dimpl::Output::Connected => self.progress.finished = Some(Finished),
@@ -252,11 +255,8 @@ impl Handshake {
             return;
         };
         let ticked = dtls.handle_timeout(at(self.epoch, now));
-        if let (Err(error), true) = (ticked, self.is_running()) {
-            let last = self.last_error.take();
-            let after = last.map(|e| format!(" (before that: {e})"));
-            let text = format!("{error}{}", after.unwrap_or_default());
-            self.failure = Some(FailReason::Handshake(text));
+        if let (Err(_), State::Running(role, _)) = (ticked, self.state) {
+            self.failure = Some(self.trouble.reason(role));
         }
     }
 }

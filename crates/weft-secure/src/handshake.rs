@@ -1,6 +1,6 @@
 //! How handshakes are made.
 
-use crate::dtls::DtlsRole;
+use crate::role::DtlsRole;
 use crate::rsa;
 
 /// Largest datagram of a flight: fits every link that carries 1,280 bytes of

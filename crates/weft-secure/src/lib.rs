@@ -12,16 +12,20 @@ mod certificate;
 mod counters;
 mod dtls;
 mod failure;
+mod flights;
 pub mod fuzz;
 mod handshake;
+mod record;
+mod role;
 mod rsa;
 mod srtp;
 #[cfg(feature = "testing")]
 pub mod testing;
+mod trouble;
 
 pub use association::{Association, Config, Event, Output, Received, Remote};
 pub use certificate::{Certificate, CertificateError, Fingerprint, FingerprintError};
 pub use counters::{Counters, DropReason};
-pub use dtls::DtlsRole;
 pub use failure::FailReason;
+pub use role::DtlsRole;
 pub use srtp::{Profile, ProtectError};

@@ -103,7 +103,7 @@ impl Caller {
             Event::Failed { reason } => {
                 counterpart.failed = true;
                 self.publisher.handle_left(&key);
-                News::Failed(format!("{reason:?}"))
+                News::Failed(reason.to_string())
             }
             Event::Ice(IceEvent::Selected { .. }) => return,
         };

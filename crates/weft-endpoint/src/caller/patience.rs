@@ -73,11 +73,14 @@ impl Caller {
             } else if counterpart.patience.is_over_for(now, peer) && !counterpart.failed {
                 counterpart.failed = true;
                 self.publisher.handle_left(key);
-                let words = match peer.is_connected() {
-                    true => "no link leads there any more",
-                    false => "no link led there over UDP; does a firewall keep it off?",
+                let words = match (peer.is_connected(), peer.association().obstacle()) {
+                    (true, _) => "no link leads there any more".to_owned(),
+                    (false, Some(reason)) => reason.to_string(),
+                    (false, None) => {
+                        "no link led there over UDP; does a firewall keep it off?".to_owned()
+                    }
                 };
-                counterpart.news.tell(News::Failed(words.to_owned()));
+                counterpart.news.tell(News::Failed(words));
             } else if !has_path
                 && !peer.is_connected()
                 && counterpart.patience.waited(now) >= TOLD_AFTER

@@ -68,6 +68,14 @@ fn repairs(room: &Room) -> u64 {
     stats.map(|sender| sender.retransmissions).sum()
 }
 
+/// The reason for which the last connection ended.
+fn ended(room: &Room) -> &str {
+    match room.events.last() {
+        Some(Event::Ended { reason, .. }) => reason,
+        other => panic!("nothing ended last, but {other:?}"),
+    }
+}
+
 #[test]
 fn twenty_players_see_the_publisher_over_links_that_lose_packets() {
     let room = full_room(1);
@@ -187,6 +195,11 @@ fn who_asks_and_is_not_heard_of_again_gives_its_place_back_soon() {
     room.run(seconds(3));
     assert_eq!(room.plane.peers().iter().count(), 0);
     assert_eq!(room.datagrams, 0, "to an address that proved nothing");
+    assert!(
+        ended(&room).contains("no ICE check of the peer arrived"),
+        "{:?}",
+        room.events
+    );
 }
 
 #[test]
@@ -198,6 +211,11 @@ fn who_is_heard_of_and_does_not_come_up_gives_its_place_back_too() {
     assert_eq!(room.plane.peers().iter().count(), 1);
     room.run(seconds(2));
     assert_eq!(room.plane.peers().iter().count(), 0);
+    assert!(
+        ended(&room).contains("opens no DTLS handshake"),
+        "{:?}",
+        room.events
+    );
 }
 
 #[test]
@@ -212,21 +230,25 @@ fn strangers_keep_nobody_from_a_handshake() {
     assert_eq!(room.events.iter().filter(connected).count(), 2);
 }
 
-/// What came of a flight that cannot be gone on with is acknowledged; that was
-/// wanted again at once when it had been done, without end and at the speed of
-/// the processor. To who plays upon its own offer the server is DTLS's client,
-/// and a certificate that cannot be read makes it wait for as long as the
-/// handshake may take.
+/// dimpl acknowledges a flight that it cannot go on with, and wants to do so again at
+/// once, at the speed of the processor. Against a player who makes its own offer the
+/// server is the DTLS client, and a certificate that cannot be read keeps it waiting.
 #[test]
-fn a_handshake_that_cannot_go_on_leaves_time_for_others() {
+fn a_handshake_that_cannot_go_on_leaves_time_for_others_and_ends_with_its_reason() {
     let mut room = Room::new(1, &["rate=8mbit,delay=15ms"; 2]);
     room.publish(&ada());
     room.run(seconds(1));
     room.certificate = testing::unreadable_certificate();
     room.play(&ada());
     let before = room.datagrams;
-    room.run(seconds(10));
+    room.run(seconds(2));
     assert_eq!(room.events.len(), 1, "{:?}", room.events);
-    let each_second = (room.datagrams - before) / 10;
+    let each_second = (room.datagrams - before) / 2;
     assert!((100..=700).contains(&each_second), "{each_second} a second");
+    room.run(seconds(1));
+    assert!(
+        ended(&room).contains("certificate was refused"),
+        "{:?}",
+        room.events
+    );
 }

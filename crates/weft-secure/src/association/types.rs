@@ -1,7 +1,7 @@
 use crate::certificate::{Certificate, Fingerprint};
 use crate::counters::DropReason;
-use crate::dtls::DtlsRole;
 use crate::failure::FailReason;
+use crate::role::DtlsRole;
 use crate::srtp::Profile;
 use weft_ice::{Credentials, RemoteCandidate};
 use weft_units::PathId;

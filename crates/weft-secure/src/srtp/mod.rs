@@ -7,6 +7,7 @@ mod rtcp;
 mod tests;
 
 use crate::counters::DropReason;
+use crate::role::DtlsRole;
 use cm::Cm;
 use gcm::Gcm;
 use replay::{Refused, ReplayWindow};
@@ -111,13 +112,6 @@ pub(crate) enum Unprotected<'a> {
     Again(&'a [u8]),
 }
 
-/// Which half of the keying material encrypts (RFC 5764 section 4.2).
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Side {
-    Client,
-    Server,
-}
-
 impl Profile {
     /// Lengths of master key and master salt (RFC 5764 section 4.1.2,
     /// RFC 7714 section 12).
@@ -133,7 +127,7 @@ impl Profile {
 impl Srtp {
     /// From the keying material that DTLS exports: both keys, then both
     /// salts, the client's first. `None` if its length is not the profile's.
-    pub fn new(profile: Profile, material: &[u8], side: Side) -> Option<Srtp> {
+    pub fn new(profile: Profile, material: &[u8], role: DtlsRole) -> Option<Srtp> {
         let (key, salt) = profile.lengths();
         if material.len() != 2 * (key + salt) {
             return None;
@@ -141,9 +135,9 @@ impl Srtp {
         let (keys, salts) = material.split_at(2 * key);
         let client = (&keys[..key], &salts[..salt]);
         let server = (&keys[key..], &salts[salt..]);
-        let (ours, theirs) = match side {
-            Side::Client => (client, server),
-            Side::Server => (server, client),
+        let (ours, theirs) = match role {
+            DtlsRole::Client => (client, server),
+            DtlsRole::Server => (server, client),
         };
         Some(Srtp {
             send: Context::new(profile, ours, true),

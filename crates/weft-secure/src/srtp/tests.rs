@@ -41,7 +41,7 @@ fn pair(profile: Profile) -> (Srtp, Srtp) {
     let (key, salt) = profile.lengths();
     let material: Vec<u8> = (0..2 * (key + salt)).map(|i| (i * 7 + 3) as u8).collect();
     let side = |side| Srtp::new(profile, &material, side).expect("material fits");
-    (side(Side::Client), side(Side::Server))
+    (side(DtlsRole::Client), side(DtlsRole::Server))
 }
 
 fn protected(srtp: &mut Srtp, mut packet: Vec<u8>) -> Vec<u8> {
@@ -71,7 +71,7 @@ fn counter_mode_gives_the_packet_of_libsrtp() {
     let material = [MASTER_KEY, MASTER_KEY, MASTER_SALT, MASTER_SALT].map(hex);
     let material = material.concat();
     let profile = Profile::Aes128CmSha1_80;
-    let mut client = Srtp::new(profile, &material, Side::Client).expect("material fits");
+    let mut client = Srtp::new(profile, &material, DtlsRole::Client).expect("material fits");
     let packet = hex("800f1234decafbadcafebabe abababababababababababababababab");
     let expected = hex("800f1234decafbadcafebabe 4e55dc4ce79978d88ca4d215949d2402
         b78d6acc99ea179b8dbb");
@@ -157,7 +157,7 @@ fn what_one_side_protects_only_the_other_reads() {
         let mut third = Srtp::new(
             profile,
             &vec![9; 2 * (profile.lengths().0 + profile.lengths().1)],
-            Side::Server,
+            DtlsRole::Server,
         )
         .expect("material fits");
         let packet = protected(&mut client, rtp(5, 1));

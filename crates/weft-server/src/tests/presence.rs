@@ -267,7 +267,7 @@ fn a_publication_goes_on_until_its_successor_is_connected() {
     let failed = publish();
     rig.tell(Event::Ended {
         resource: failed,
-        reason: "no connection came about".to_owned(),
+        reason: "the connection was not established".to_owned(),
     });
     let second = publish();
     assert_eq!(closed(), 0, "the first goes on");

@@ -117,7 +117,7 @@ fn who_gets_nothing_back_over_udp_reads_so_within_seconds() {
         let told = patient.says("nothing comes back over UDP");
         println!("told after {told:?}");
         assert!(told < UNANSWERED, "{told:?}");
-        hasty.says("no call came about");
+        hasty.says("the call was not established");
         assert_eq!(hasty.status(), Some(1));
 
         server_side.ip(&format!("rule del {firewall}"));

@@ -28,6 +28,8 @@ pub struct Wire {
     pub delay: Duration,
     pub loss: f64,
     pub up: bool,
+    /// Whether a datagram of this side is dropped for its content.
+    pub drops: fn(Side, &[u8]) -> bool,
 }
 
 /// What wires join.
@@ -147,6 +149,7 @@ impl<E: End> Wired<E> {
             delay: Duration::from_millis(delay_ms),
             loss: 0.0,
             up: true,
+            drops: |_, _| false,
         };
         self.wires.insert((addr(a), addr(b)), wire);
     }
@@ -231,7 +234,8 @@ impl<E: End> Wired<E> {
         };
         let vanishes =
             |(side, start): (Side, [u8; 2])| side == from && datagram.starts_with(&start);
-        if self.vanish.is_some_and(vanishes) || self.rng.chance(wire.loss) {
+        let dropped = (wire.drops)(from, &datagram);
+        if dropped || self.vanish.is_some_and(vanishes) || self.rng.chance(wire.loss) {
             return;
         }
         self.order += 1;

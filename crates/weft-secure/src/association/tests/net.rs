@@ -112,6 +112,34 @@ impl End for Association {
 }
 
 impl Net {
+    /// Two that know each other, with a wire of 10 ms for each address of A. `client` opens
+    /// the handshake.
+    pub fn with_client(client: Side, addresses: &[&str], server: &str) -> Net {
+        let mut net = Net::strangers();
+        let now = net.now;
+        net.b.add_local(now, local(server, 0));
+        for (link, address) in (0..).zip(addresses) {
+            net.a.add_local(now, local(address, link));
+            net.wire(address, server, 10);
+        }
+        let role = |side| match client == side {
+            true => DtlsRole::Client,
+            false => DtlsRole::Server,
+        };
+        let b = description(&net.b, role(Side::A), &[server]);
+        let a = description(&net.a, role(Side::B), &[]);
+        net.a.set_remote(now, b);
+        net.b.set_remote(now, a);
+        net
+    }
+
+    /// When each side was connected, in milliseconds.
+    pub fn connected_at(&self) -> Vec<u64> {
+        let connected = |e: &&(Instant, Side, Event)| matches!(e.2, Event::Connected { .. });
+        let events = self.events.iter().filter(connected);
+        events.map(|e| e.0.as_nanos() / 1_000_000).collect()
+    }
+
     /// Until both are connected and so long after the start.
     pub fn connect(&mut self) {
         self.run_for(1000);

@@ -1,0 +1,98 @@
+use crate::failure::FailReason;
+use crate::record;
+use crate::role::DtlsRole;
+use dimpl::{CryptoError, CryptoOperation, SecurityError};
+use weft_units::{Duration, Instant};
+
+/// Time from a fatal alert, or a certificate that was refused, to the failure. The
+/// record may be forged, so a peer that finishes the handshake meanwhile is connected.
+/// Chosen by us: a few retransmissions.
+const GRACE: Duration = Duration::from_secs(2);
+
+/// What is known against the handshake.
+#[derive(Default)]
+pub(crate) struct Trouble {
+    /// Whether any record of the peer has arrived.
+    heard: bool,
+    /// The end that the peer or its certificate caused, and when it is one.
+    end: Option<(FailReason, Instant)>,
+    /// The library's words on the last record that was refused.
+    last_error: String,
+}
+
+impl Trouble {
+    /// Takes a record of the peer's with what the library made of it.
+    pub fn on_packet(
+        &mut self,
+        now: Instant,
+        role: DtlsRole,
+        packet: &[u8],
+        handled: &Result<(), dimpl::Error>,
+    ) {
+        // Of a server that its client does not know yet the library hears no alert.
+        let alert = record::fatal_alert(packet).map(|code| FailReason::Alert { code, role });
+        self.heard = true;
+        let end = match handled {
+            Ok(()) => alert,
+            Err(error) => {
+                self.last_error = error.to_string();
+                alert.or_else(|| end_by(error, role))
+            }
+        };
+        if let (Some(reason), None) = (end, &self.end) {
+            self.end = Some((reason, now + GRACE));
+        }
+    }
+
+    /// When the handshake fails, if the peer does not finish it before.
+    pub fn ends_at(&self) -> Option<Instant> {
+        self.end.as_ref().map(|(_, at)| *at)
+    }
+
+    /// Reason why the handshake is not finished.
+    pub fn reason(&self, role: DtlsRole) -> FailReason {
+        match &self.end {
+            Some((reason, _)) => reason.clone(),
+            None if !self.heard => FailReason::Unanswered(role),
+            None => FailReason::Unfinished(self.last_error.clone()),
+        }
+    }
+}
+
+/// The failure that this error of the library makes certain, if it does.
+fn end_by(error: &dimpl::Error, role: DtlsRole) -> Option<FailReason> {
+    match error {
+        dimpl::Error::SecurityError(SecurityError::FatalAlert { description }) => {
+            let code = *description;
+            Some(FailReason::Alert { code, role })
+        }
+        dimpl::Error::CertificateError(error) => Some(FailReason::Certificate(error.to_string())),
+        dimpl::Error::SecurityError(
+            error @ (SecurityError::UnsupportedSignatureScheme(_)
+            | SecurityError::SignatureSchemeNotOffered(_)),
+        ) => Some(FailReason::Certificate(error.to_string())),
+        dimpl::Error::CryptoError(error) => certificate_problem(error).map(FailReason::Certificate),
+        _ => None,
+    }
+}
+
+/// The problem with the peer's certificate or signature, if the error is one.
+fn certificate_problem(error: &CryptoError) -> Option<String> {
+    Some(match error {
+        CryptoError::CertificateParseFailed => "it is malformed".to_owned(),
+        CryptoError::InvalidSubjectPublicKey => {
+            "its key is malformed, or RSA of less than 2,048 bits".to_owned()
+        }
+        CryptoError::SignatureVerificationFailed { .. }
+        | CryptoError::OperationFailed(CryptoOperation::VerifySignature) => {
+            "its signature is wrong".to_owned()
+        }
+        CryptoError::UnsupportedPublicKeyAlgorithm
+        | CryptoError::UnsupportedEcCurve
+        | CryptoError::MissingEcCurveParameter
+        | CryptoError::InvalidEcCurveParameter
+        | CryptoError::UnsupportedSignatureAlgorithm(_)
+        | CryptoError::UnsupportedSignatureVerification { .. } => error.to_string(),
+        _ => return None,
+    })
+}
