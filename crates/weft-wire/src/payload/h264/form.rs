@@ -78,14 +78,14 @@ impl Form {
         16 * self.packetization as u8 + 15 - self.profile as u8
     }
 
-    /// Format parameters (`a=fmtp`) of an offer of this form.
+    /// Format parameters (`a=fmtp`) of an offer of a stream of this form. All
+    /// receivers list mode 1, which contains mode 0.
     #[must_use]
     pub fn parameters(self) -> String {
         let [idc, flags] = self.profile.octets();
-        let mode = self.packetization as u8;
         let level = self.level.max(LEVEL);
         format!(
-            "level-asymmetry-allowed=1;packetization-mode={mode};profile-level-id={idc:02x}{flags:02x}{level:02x}"
+            "level-asymmetry-allowed=1;packetization-mode=1;profile-level-id={idc:02x}{flags:02x}{level:02x}"
         )
     }
 }

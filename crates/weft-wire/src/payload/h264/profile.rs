@@ -7,7 +7,8 @@ use std::fmt;
 pub enum Profile {
     /// The common part of baseline and main.
     ConstrainedBaseline,
-    /// With flexible macroblock order and the like, which nobody uses.
+    /// With flexible macroblock order and the like, which no encoder of calls
+    /// makes, and libavcodec cannot decode: treated like the constrained one.
     Baseline,
     /// High without interlacing and B slices.
     ConstrainedHigh,
@@ -66,12 +67,12 @@ impl Profile {
     }
 
     /// `profile_idc` and constraint flags, as browsers write them where table 5
-    /// leaves a choice.
+    /// leaves a choice. Baseline is offered as constrained baseline, which all
+    /// list.
     #[must_use]
     pub const fn octets(self) -> [u8; 2] {
         match self {
-            Profile::ConstrainedBaseline => [0x42, 0xe0],
-            Profile::Baseline => [0x42, 0],
+            Profile::ConstrainedBaseline | Profile::Baseline => [0x42, 0xe0],
             Profile::ConstrainedHigh => [0x64, 0x0c],
             Profile::Main => [0x4d, 0],
             Profile::High => [0x64, 0],
@@ -87,17 +88,21 @@ impl Profile {
     }
 
     /// Whether a decoder of this profile decodes every stream of the other one
-    /// (ITU-T H.264 section A.2).
+    /// (ITU-T H.264 section A.2), but for [`Profile::Baseline`], which every decoder
+    /// is taken to decode.
     #[must_use]
     pub const fn decodes(self, stream: Profile) -> bool {
         use Profile::{
             Baseline, Cavlc444Intra, ConstrainedBaseline, ConstrainedHigh, Extended, High, High10,
             High10Intra, High422, High422Intra, High444, High444Intra, Main,
         };
+        let stream = match stream {
+            Baseline => ConstrainedBaseline,
+            other => other,
+        };
         match self {
-            ConstrainedBaseline => matches!(stream, ConstrainedBaseline),
-            Baseline => matches!(stream, ConstrainedBaseline | Baseline),
-            Extended => matches!(stream, ConstrainedBaseline | Baseline | Extended),
+            ConstrainedBaseline | Baseline => matches!(stream, ConstrainedBaseline),
+            Extended => matches!(stream, ConstrainedBaseline | Extended),
             ConstrainedHigh => matches!(stream, ConstrainedBaseline | ConstrainedHigh),
             Main => matches!(stream, ConstrainedBaseline | Main),
             High => matches!(stream, High | ConstrainedHigh) || Main.decodes(stream),
