@@ -1,6 +1,7 @@
 //! Native endpoints publish and play through the real server, over loopback
 //! sockets.
 
+mod aiortc;
 mod cameras;
 #[path = "../../src/tests/client.rs"]
 #[allow(dead_code)]

@@ -41,6 +41,11 @@ impl Room {
         self.0.shutdown();
     }
 
+    /// Of HTTP.
+    pub(crate) fn port(&self) -> u16 {
+        self.0.local_addr.port()
+    }
+
     pub(crate) fn media(&self) -> SocketAddr {
         self.0.media_addresses()[0]
     }
