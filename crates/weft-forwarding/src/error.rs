@@ -64,6 +64,15 @@ pub enum MediaError {
         /// What it expects.
         reason: String,
     },
+    /// An ICE fragment that is meant for another session of the connection.
+    #[error("the ICE session that If-Match names is over")]
+    OtherIceSession,
+    /// Other ICE credentials, without a word about a restart.
+    #[error("the fragment has other ICE credentials, and no If-Match")]
+    RestartUnsaid,
+    /// ICE cannot be restarted here.
+    #[error("this connection does not restart ICE")]
+    NoRestart,
     /// No room for another connection.
     #[error("too many media connections")]
     Busy,

@@ -14,7 +14,7 @@ use weft_wire::payload::Form;
 use weft_wire::rtp::{ExtensionMap, Extensions, Header, PathExtension};
 use weft_wire::sdp::{SessionDescription, Setup};
 
-use crate::{Output, Plane, Publisher, ResourceId, Settings};
+use crate::{IceCondition, IceUpdate, Output, Plane, Publisher, ResourceId, Settings};
 
 /// Connections that there are in one run.
 const MOST: usize = 6;
@@ -199,7 +199,19 @@ impl Room {
         // What cannot be done is refused, and changes nothing.
         match what & 7 {
             0 => self.plane.close(now, &id),
-            1 => drop(self.plane.add_candidates(now, &id, &text)),
+            1 => {
+                let entropy = Room::entropy(2 * number);
+                let condition = match content.first() {
+                    Some(b'*') => IceCondition::Any,
+                    _ => IceCondition::Unsaid,
+                };
+                let fragment = text.trim_start_matches('*').to_owned();
+                let update = IceUpdate {
+                    fragment,
+                    condition,
+                };
+                drop(self.plane.update_ice(now, &id, &update, &entropy));
+            }
             2 => drop(self.plane.accept(now, id, &text)),
             3 => {
                 let entropy = Room::entropy(2 * number);

@@ -22,6 +22,7 @@ mod plane;
 mod publication;
 mod settings;
 mod traffic;
+mod trickle;
 
 pub use capacity::Capacity;
 pub use census::Census;
@@ -31,3 +32,4 @@ pub use negotiation::Negotiated;
 pub use plane::{Event, Output, Plane, Stats};
 pub use publication::Publisher;
 pub use settings::Settings;
+pub use trickle::{IceCondition, IceUpdate, Restarted};

@@ -7,7 +7,8 @@ use crate::publication::{Publisher, shown};
 use crate::traffic::LEAST_MAX_RATE;
 use weft_ice::IceRole;
 use weft_peer::{
-    AnswerPolicy, Entropy, NegotiationError, Offer, Outgoing, Peer, Section, StreamDirection,
+    AnswerPolicy, Entropy, NegotiationError, Offer, Outgoing, Peer, PeerConfig, Section,
+    StreamDirection,
 };
 use weft_rooms::{Camera, MAX_CAMERAS, Publishing};
 use weft_session::Delivery;
@@ -21,6 +22,9 @@ pub struct Negotiated {
     pub sdp: String,
     /// The streams of the connection.
     pub streams: Publishing,
+    /// Name of our side of the ICE session, another one after each restart;
+    /// `None` if it cannot be restarted.
+    pub ice_session: Option<String>,
 }
 
 impl Plane {
@@ -41,6 +45,7 @@ impl Plane {
         let config = self
             .settings
             .peer(IceRole::Controlled, LEAST_MAX_RATE, entropy);
+        let ice_session = Some(name_of(&config));
         let policy = AnswerPolicy {
             receive: Some(Delivery::Packets),
             send: Vec::new(),
@@ -67,6 +72,7 @@ impl Plane {
         Ok(Negotiated {
             sdp,
             streams: published,
+            ice_session,
         })
     }
 
@@ -93,6 +99,7 @@ impl Plane {
             let config = self
                 .settings
                 .peer(IceRole::Controlled, LEAST_MAX_RATE, entropy);
+            let ice_session = Some(name_of(&config));
             let outgoing = |section: &Section| Outgoing {
                 kind: section.kind,
                 form: section.form,
@@ -105,15 +112,21 @@ impl Plane {
             let (peer, sdp) = answered?;
             let streams = shown(&peer, StreamDirection::Send);
             self.add_peer(now, resource, publisher, Role::Play, peer);
-            return Ok(Negotiated { sdp, streams });
+            return Ok(Negotiated {
+                sdp,
+                streams,
+                ice_session,
+            });
         }
         let config = self
             .settings
             .peer(IceRole::Controlling, LEAST_MAX_RATE, entropy);
+        let ice_session = Some(name_of(&config));
         let offer = Offer::new(now, config, &sections, Delivery::Packets);
         let negotiated = Negotiated {
             sdp: offer.sdp(),
             streams: published,
+            ice_session,
         };
         let state = State::Offered(Box::new(offer));
         self.add_connection(now, resource, publisher, Role::Play, state);
@@ -158,31 +171,6 @@ impl Plane {
         }
     }
 
-    /// Candidates of the peer (RFC 8840 fragment).
-    ///
-    /// # Errors
-    /// If the connection cannot take them or they cannot be read.
-    pub fn add_candidates(
-        &mut self,
-        now: Instant,
-        resource: &ResourceId,
-        fragment: &str,
-    ) -> Result<(), MediaError> {
-        self.now = now;
-        let found = self.connections.get(resource);
-        let connection = found.ok_or(MediaError::UnknownResource)?;
-        let key = connection.peer().ok_or_else(|| MediaError::WrongState {
-            reason: "the answer to the offer comes first".to_owned(),
-        })?;
-        let candidates = weft_peer::fragment_candidates(fragment)?;
-        if let Some(peer) = self.peers.get_mut(key) {
-            for candidate in candidates {
-                peer.add_remote_candidate(now, candidate);
-            }
-        }
-        Ok(())
-    }
-
     fn add_peer(
         &mut self,
         now: Instant,
@@ -222,6 +210,11 @@ impl Plane {
         self.connections.insert(resource, connection);
         self.keep_house(now);
     }
+}
+
+/// Our user name fragment, which stands in the description, too.
+pub(crate) fn name_of(config: &PeerConfig) -> String {
+    config.association.ice.credentials.ufrag.clone()
 }
 
 /// Cameras in order, each in its form, then sound.

@@ -7,6 +7,7 @@ mod pair;
 mod pairing;
 mod permission;
 mod probes;
+mod restart;
 mod schedule;
 mod sent;
 #[cfg(test)]
@@ -46,6 +47,8 @@ const MAX_UFRAG: usize = 256;
 pub struct Agent {
     role: IceRole,
     local: Identity,
+    /// Before the last restart, until the peer uses the new one.
+    previous: Option<Identity>,
     remote: Option<Peer>,
     locals: Vec<LocalAddress>,
     remotes: Vec<RemoteCandidate>,
@@ -100,6 +103,7 @@ struct Identity {
 }
 
 struct Peer {
+    credentials: Credentials,
     key: IntegrityKey,
     /// User name of our checks.
     username: String,
@@ -116,6 +120,7 @@ impl Agent {
                 key: stun::key(&config.credentials.pwd),
                 credentials: config.credentials,
             },
+            previous: None,
             remote: None,
             locals: Vec::new(),
             remotes: Vec::new(),
@@ -162,6 +167,7 @@ impl Agent {
         let ours = &self.local.credentials.ufrag;
         let theirs: String = credentials.ufrag.chars().take(MAX_UFRAG).collect();
         self.remote = Some(Peer {
+            credentials: credentials.clone(),
             key: stun::key(&credentials.pwd),
             username: format!("{theirs}:{ours}"),
         });
@@ -171,7 +177,8 @@ impl Agent {
             self.add_remote(now, candidate);
         }
         for (local, remote, request) in std::mem::take(&mut self.early) {
-            if let Err(reason) = self.on_request(now, local, remote, &request) {
+            let key = self.local.key.clone();
+            if let Err(reason) = self.on_request(now, (local, remote), &request, &key) {
                 self.out.counters.count_drop(reason);
             }
         }
@@ -345,15 +352,12 @@ impl Agent {
         match stun::parse(datagram)? {
             stun::Incoming::Indication => Err(DropReason::Indication),
             stun::Incoming::Request(message) => {
-                let Identity {
-                    credentials, key, ..
-                } = &self.local;
-                let request = stun::Request::read(&message, &credentials.ufrag, key)?;
+                let (request, key) = self.read_request(&message)?;
                 if !is_answerable(remote) {
                     return Err(DropReason::Unanswerable);
                 }
                 if self.remote.is_some() {
-                    self.on_request(now, local, remote, &request)
+                    self.on_request(now, (local, remote), &request, &key)
                 } else {
                     self.keep_for_later(local, remote, request)
                 }

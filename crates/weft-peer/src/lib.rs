@@ -13,9 +13,7 @@ mod set;
 mod stream;
 
 pub use config::{Entropy, PeerConfig, TimeOrigin};
-pub use negotiation::{
-    AnswerPolicy, NegotiationError, Offer, Outgoing, Section, answer, fragment_candidates,
-};
+pub use negotiation::{AnswerPolicy, Fragment, NegotiationError, Offer, Outgoing, Section, answer};
 pub use peer::{Event, MAX_DATAGRAM, Output, Peer};
 pub use set::{PeerKey, PeerSet};
 pub use stream::{NegotiatedStream, StreamDirection};

@@ -1,7 +1,7 @@
 use std::collections::{BTreeMap, VecDeque};
 use std::net::SocketAddr;
 
-use weft_ice::{Event as IceEvent, LocalAddress};
+use weft_ice::{Credentials, Event as IceEvent, LocalAddress};
 use weft_secure::{Association, DropReason, Received};
 use weft_session::{
     Frame, Input, Output as SessionOutput, Protocol, Repeat, RepeatStore, Retention, Session,
@@ -10,6 +10,7 @@ use weft_session::{
 use weft_units::{Deadline, Duration, Ecn, Instant, PathId, StreamId};
 use weft_wire::rtp::{self, ForwardedPacket};
 
+use crate::negotiation::Fragment;
 use crate::stream::NegotiatedStream;
 
 /// What a peer wants done.
@@ -300,6 +301,17 @@ impl Peer {
     pub fn add_remote_candidate(&mut self, now: Instant, candidate: weft_ice::RemoteCandidate) {
         self.association.add_remote_candidate(now, candidate);
         self.pump(now);
+    }
+
+    /// Restarts ICE with the credentials of the peer's fragment and these of ours.
+    /// Of a peer in a set by [`PeerSet::restart`](crate::PeerSet::restart), which
+    /// finds it by its user name.
+    pub fn restart(&mut self, now: Instant, ours: Credentials, fragment: &Fragment) {
+        if let Some(theirs) = &fragment.credentials {
+            let candidates = &fragment.candidates;
+            self.association.restart(now, ours, theirs, candidates);
+            self.pump(now);
+        }
     }
 
     /// Says goodbye on all sending streams, as well as it can.

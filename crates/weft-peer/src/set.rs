@@ -6,11 +6,11 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::net::SocketAddr;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use weft_ice::Route;
+use weft_ice::{Credentials, Route};
 use weft_secure::{Event as AssociationEvent, FailReason};
 use weft_units::{Deadline, Ecn, Instant, Rate};
 
-use crate::{Event, Output, Peer};
+use crate::{Event, Fragment, Output, Peer};
 use ingress::Ingress;
 pub use key::PeerKey;
 use routes::Routes;
@@ -165,6 +165,21 @@ impl PeerSet {
     #[must_use]
     pub fn owner(&self, local: SocketAddr, remote: SocketAddr) -> Option<PeerKey> {
         self.routes.of(local, remote).first().copied()
+    }
+
+    /// Restarts ICE of a peer with the credentials of its fragment and these of
+    /// ours. Datagrams of the paths that it has still find it.
+    pub fn restart(&mut self, now: Instant, key: PeerKey, ours: Credentials, fragment: &Fragment) {
+        let Some(member) = self.peers.get(&key) else {
+            return;
+        };
+        let before = member.peer.association.credentials().ufrag.clone();
+        if self.names.get(&before) == Some(&key) {
+            self.names.remove(&before);
+        }
+        self.names.insert(ours.ufrag.clone(), key);
+        self.drive(key, |peer| peer.restart(now, ours, fragment));
+        self.follow_routes(key);
     }
 
     /// Hands a datagram to its peer and says which one that was.

@@ -81,6 +81,26 @@ impl Association {
         self.settle(now);
     }
 
+    /// Restarts ICE with new credentials of both sides, and the peer's addresses.
+    /// Keys and valid paths stay. Before [`Association::set_remote`] nothing
+    /// happens.
+    pub fn restart(
+        &mut self,
+        now: Instant,
+        ours: Credentials,
+        theirs: &Credentials,
+        candidates: &[RemoteCandidate],
+    ) {
+        self.ice.restart(now, ours, theirs, candidates);
+        self.settle(now);
+    }
+
+    /// The peer's credentials, once they are known.
+    #[must_use]
+    pub fn remote_credentials(&self) -> Option<&Credentials> {
+        self.ice.remote_credentials()
+    }
+
     /// Adds a local address; paths to the known remote addresses are tried.
     /// An address that is there already changes its link, cost and filter.
     pub fn add_local(&mut self, now: Instant, local: LocalAddress) {

@@ -19,7 +19,8 @@ use crate::hub::Hub;
 use crate::ids::Ids;
 use crate::log::Log;
 use crate::media_plane::{
-    Event, Media, MediaError, MediaPlane, Negotiated, Play, Publish, Request, ResourceId, Stats,
+    Event, IceUpdate, Media, MediaError, MediaPlane, Negotiated, Play, Publish, Request,
+    ResourceId, Restarted, Stats,
 };
 use crate::origin::Peer;
 use crate::routes::{self, App};
@@ -235,9 +236,14 @@ impl Media for Directly<'_> {
         self.0.accept(weft_units::Instant::ZERO, resource, &sdp)
     }
 
-    fn add_candidates(&mut self, resource: &ResourceId, fragment: &str) -> Result<(), MediaError> {
-        self.0
-            .add_candidates(weft_units::Instant::ZERO, resource, fragment)
+    fn update_ice(
+        &mut self,
+        resource: &ResourceId,
+        update: &IceUpdate,
+    ) -> Result<Option<Restarted>, MediaError> {
+        let entropy = weft_net::entropy().map_err(|_| MediaError::Gone)?;
+        let now = weft_units::Instant::ZERO;
+        self.0.update_ice(now, resource, update, &entropy)
     }
 
     fn close(&mut self, resource: &ResourceId) {

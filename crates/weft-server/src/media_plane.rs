@@ -6,7 +6,9 @@
 
 use tokio::sync::{mpsc, oneshot};
 use weft_forwarding::{Capacity, Plane, Publisher};
-pub use weft_forwarding::{Event, MediaError, Negotiated, ResourceId, Stats};
+pub use weft_forwarding::{
+    Event, IceCondition, IceUpdate, MediaError, Negotiated, ResourceId, Restarted, Stats,
+};
 use weft_net::{EntropyError, Network};
 
 /// What HTTP wants of the media plane. It does not wait for anything.
@@ -47,12 +49,16 @@ pub trait Media {
     /// If no offer waits for it, or it cannot be used.
     fn answer(&mut self, resource: ResourceId, sdp: String) -> Result<(), MediaError>;
 
-    /// Candidates of the peer (RFC 8840 fragment,
+    /// Candidates of the peer, or an ICE restart (RFC 8840 fragment,
     /// `application/trickle-ice-sdpfrag`).
     ///
     /// # Errors
     /// If the connection cannot take them, or they cannot be read.
-    fn add_candidates(&mut self, resource: &ResourceId, fragment: &str) -> Result<(), MediaError>;
+    fn update_ice(
+        &mut self,
+        resource: &ResourceId,
+        update: &IceUpdate,
+    ) -> Result<Option<Restarted>, MediaError>;
 
     /// The connection ends; unknown ones are ignored. No [`Event::Ended`]
     /// follows.
@@ -154,9 +160,14 @@ impl Media for ForwardingMedia<'_, '_> {
         self.plane.accept(self.network.clock.now(), resource, &sdp)
     }
 
-    fn add_candidates(&mut self, resource: &ResourceId, fragment: &str) -> Result<(), MediaError> {
+    fn update_ice(
+        &mut self,
+        resource: &ResourceId,
+        update: &IceUpdate,
+    ) -> Result<Option<Restarted>, MediaError> {
         let now = self.network.clock.now();
-        self.plane.add_candidates(now, resource, fragment)
+        let entropy = weft_net::entropy().map_err(gone)?;
+        self.plane.update_ice(now, resource, update, &entropy)
     }
 
     fn close(&mut self, resource: &ResourceId) {

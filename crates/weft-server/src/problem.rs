@@ -209,6 +209,15 @@ impl From<MediaError> for Problem {
             MediaError::NothingPublished => (StatusCode::CONFLICT, "Wait until they publish."),
             MediaError::UnknownResource => return Problem::no_resource(),
             MediaError::WrongState { .. } => (StatusCode::CONFLICT, "Publish or play again."),
+            MediaError::OtherIceSession => (
+                StatusCode::PRECONDITION_FAILED,
+                "Send the ETag of the last answer, or `If-Match: *` to restart ICE.",
+            ),
+            MediaError::RestartUnsaid => (
+                StatusCode::PRECONDITION_REQUIRED,
+                "Send `If-Match: *` to restart ICE.",
+            ),
+            MediaError::NoRestart => (StatusCode::UNPROCESSABLE_ENTITY, "Publish or play again."),
             MediaError::Busy => return Problem::overloaded("another media connection"),
             MediaError::Gone => (
                 StatusCode::INTERNAL_SERVER_ERROR,

@@ -14,8 +14,8 @@ use weft_endpoint::{AnswerError, Direct, DirectEvent, Event};
 use weft_server::axum::routing::get;
 use weft_server::axum::{Extension, Json, Router};
 use weft_server::media_plane::{
-    self, Event as MediaEvent, EventSender, Media, MediaError, MediaPlane, Negotiated, Play,
-    Request, ResourceId, Stats,
+    self, Event as MediaEvent, EventSender, IceCondition, IceUpdate, Media, MediaError, MediaPlane,
+    Negotiated, Play, Request, ResourceId, Restarted, Stats,
 };
 use weft_server::{
     Admitted, LinkReport, ParticipantKind, Publishing, Resident, Security, Server, unguessable,
@@ -135,7 +135,11 @@ impl Media for &DirectPlane {
         }
         let sdp = self.0.offer(&play.resource.0).map_err(describe)?;
         let streams = self.0.publishing().clone();
-        Ok(Negotiated { sdp, streams })
+        Ok(Negotiated {
+            sdp,
+            streams,
+            ice_session: None,
+        })
     }
 
     fn answer(&mut self, resource: ResourceId, sdp: String) -> Result<(), MediaError> {
@@ -150,9 +154,17 @@ impl Media for &DirectPlane {
             })
     }
 
-    /// The browser's checks tell its addresses.
-    fn add_candidates(&mut self, _: &ResourceId, _: &str) -> Result<(), MediaError> {
-        Ok(())
+    /// The browser's checks tell its addresses; `If-Match: *` asks for an ICE
+    /// restart.
+    fn update_ice(
+        &mut self,
+        _: &ResourceId,
+        update: &IceUpdate,
+    ) -> Result<Option<Restarted>, MediaError> {
+        match update.condition {
+            IceCondition::Any => Err(MediaError::NoRestart),
+            IceCondition::Unsaid | IceCondition::Named(_) => Ok(None),
+        }
     }
 
     fn close(&mut self, resource: &ResourceId) {

@@ -5,6 +5,7 @@
 #[path = "../../../weft-peer/tests/common/mod.rs"]
 mod common;
 mod limits;
+mod restart;
 #[allow(dead_code)]
 #[path = "../../../weft-peer/tests/wires/mod.rs"]
 mod wires;

@@ -7,6 +7,7 @@ use crate::stun;
 use crate::types::MAX_COST;
 use crate::types::{IceRole, PathState, RemoteCandidate};
 use std::net::SocketAddr;
+use stun_types::message::IntegrityKey;
 use weft_units::Instant;
 
 impl Agent {
@@ -46,12 +47,13 @@ impl Agent {
         });
     }
 
+    /// A check of the peer, which knew the password of this key.
     pub(super) fn on_request(
         &mut self,
         now: Instant,
-        local: SocketAddr,
-        remote: SocketAddr,
+        (local, remote): (SocketAddr, SocketAddr),
         request: &stun::Request,
+        key: &IntegrityKey,
     ) -> Result<(), DropReason> {
         let at = self.locals.iter().position(|l| l.addr == local);
         let at = at.ok_or(DropReason::UnknownLocal)?;
@@ -60,7 +62,7 @@ impl Agent {
         }
         if let Some((role, tie_breaker)) = request.role.filter(|(role, _)| *role == self.role) {
             if self.keeps_role(role, tie_breaker) {
-                let refusal = stun::role_conflict(request.transaction, &self.local.key);
+                let refusal = stun::role_conflict(request.transaction, key);
                 self.out.transmit((local, remote), refusal);
                 return Ok(());
             }
@@ -79,7 +81,7 @@ impl Agent {
             );
         }
         let index = self.find(local, remote).ok_or(DropReason::TooManyPairs)?;
-        let answer = stun::success(request.transaction, remote, &self.local.key);
+        let answer = stun::success(request.transaction, remote, key);
         self.out.transmit((local, remote), answer);
         self.on_use_candidate(now, index, request);
         self.set_network(now, index, request.network);

@@ -4,6 +4,7 @@ mod net;
 mod nominate;
 mod pairing;
 mod reflection;
+mod restart;
 mod ways;
 mod wired;
 

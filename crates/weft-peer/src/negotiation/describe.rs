@@ -64,7 +64,8 @@ impl Transported<'_> {
         media.setup = Some(self.setup);
     }
 
-    fn candidates(&self) -> Vec<Candidate> {
+    /// Our candidates.
+    pub fn candidates(&self) -> Vec<Candidate> {
         let offered = self.offered().into_iter().enumerate();
         offered
             .map(|(index, addr)| candidate(index, addr))

@@ -4,6 +4,7 @@
 mod answer;
 mod describe;
 mod error;
+mod fragment;
 mod offer;
 mod plan;
 #[cfg(test)]
@@ -11,6 +12,7 @@ pub(crate) mod tests;
 
 pub use answer::{AnswerPolicy, Outgoing, answer};
 pub use error::NegotiationError;
+pub use fragment::Fragment;
 pub use offer::Offer;
 
 use weft_ice::RemoteCandidate;
@@ -239,14 +241,4 @@ fn dtls_role_for_answer(offered: Option<Setup>) -> DtlsRole {
         Some(Setup::Active | Setup::ActPass) | None => DtlsRole::Server,
         Some(Setup::Passive | Setup::HoldConn) => DtlsRole::Client,
     }
-}
-
-/// The trickle-ICE fragment's candidates (RFC 8840 section 9).
-///
-/// # Errors
-/// If it cannot be read.
-pub fn fragment_candidates(text: &str) -> Result<Vec<RemoteCandidate>, NegotiationError> {
-    let fragment = SessionDescription::parse_fragment(text)?;
-    let all = fragment.media.iter().flat_map(|m| &m.candidates);
-    Ok(all.filter_map(remote_candidate).collect())
 }

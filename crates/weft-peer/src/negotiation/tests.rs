@@ -483,7 +483,17 @@ fn fragments_give_their_usable_candidates() {
         a=candidate:1 1 udp 2113937151 192.0.2.9 54400 typ host\r\n\
         a=candidate:2 1 tcp 1518280447 192.0.2.9 9 typ host tcptype active\r\n\
         a=candidate:3 1 udp 2113937151 0b5b9f9e.local 54401 typ host\r\n";
-    let candidates = fragment_candidates(fragment).expect("it can be read");
-    let addresses: Vec<String> = candidates.iter().map(|c| c.addr.to_string()).collect();
+    let read = Fragment::parse(fragment).expect("it can be read");
+    let addresses: Vec<String> = read.candidates.iter().map(|c| c.addr.to_string()).collect();
     assert_eq!(addresses, ["192.0.2.9:54400"]);
+    assert_eq!(read.credentials.map(|c| c.ufrag).as_deref(), Some("7sFv"));
+    let half = fragment.replace("a=ice-pwd:dOTZKZNVlO9RSGsEGM63JXT2\r\n", "");
+    assert!(Fragment::parse(&half).is_err());
+    let none = half.replace("a=ice-ufrag:7sFv\r\n", "");
+    assert!(
+        Fragment::parse(&none)
+            .expect("it can be read")
+            .credentials
+            .is_none()
+    );
 }

@@ -3,11 +3,13 @@
 
 use super::{App, Body, FRAGMENT, RoomName, ask, text_body};
 use crate::hub::{Hub, RoleOf};
-use crate::media_plane::ResourceId;
+use crate::media_plane::{IceCondition, IceUpdate, ResourceId};
 use crate::problem::Problem;
 use axum::extract::{FromRequestParts, Path};
+use axum::http::header::{CONTENT_TYPE, ETAG, IF_MATCH};
 use axum::http::request::Parts;
-use axum::http::{HeaderMap, StatusCode};
+use axum::http::{HeaderMap, HeaderValue, StatusCode};
+use axum::response::{IntoResponse, Response};
 use serde::Deserialize;
 use std::sync::Arc;
 
@@ -48,20 +50,52 @@ impl Existing {
         StatusCode::OK
     }
 
-    /// Candidates of the peer (RFC 8840).
+    /// Candidates of the peer, or an ICE restart (RFC 9725 section 4.3).
     pub(super) async fn trickle(
         self,
         headers: &HeaderMap,
         body: Body,
-    ) -> Result<StatusCode, Problem> {
-        let fragment = text_body(headers, body, FRAGMENT)?;
+    ) -> Result<Response, Problem> {
+        let update = IceUpdate {
+            fragment: text_body(headers, body, FRAGMENT)?,
+            condition: condition(headers),
+        };
         let resource = self.resource;
-        ask(&self.hub, move |media| {
-            media.add_candidates(&resource, &fragment)
+        let restarted = ask(&self.hub, move |media| media.update_ice(&resource, &update)).await?;
+        Ok(match restarted {
+            None => StatusCode::NO_CONTENT.into_response(),
+            Some(restarted) => {
+                let kind = [(CONTENT_TYPE, FRAGMENT)];
+                let tag = entity_tag(&restarted.ice_session);
+                (StatusCode::OK, kind, tag, restarted.fragment).into_response()
+            }
         })
-        .await?;
-        Ok(StatusCode::NO_CONTENT)
     }
+}
+
+/// The header that names an ICE session.
+pub(super) fn entity_tag(ice_session: &str) -> HeaderMap {
+    let tag = HeaderValue::from_str(&format!("\"{ice_session}\""));
+    tag.into_iter().map(|tag| (ETAG, tag)).collect()
+}
+
+/// The sessions that `If-Match` names (RFC 9110 section 13.1.1). Weak tags match
+/// none.
+fn condition(headers: &HeaderMap) -> IceCondition {
+    let values = headers.get_all(IF_MATCH).into_iter();
+    let lists = values.filter_map(|value| value.to_str().ok());
+    let tags: Vec<&str> = lists.flat_map(|l| l.split(',')).map(str::trim).collect();
+    if !headers.contains_key(IF_MATCH) {
+        return IceCondition::Unsaid;
+    }
+    if tags.contains(&"*") {
+        return IceCondition::Any;
+    }
+    let plain = tags.into_iter().filter_map(|tag| {
+        let tag = tag.strip_prefix('"')?.strip_suffix('"')?;
+        Some(tag.to_owned())
+    });
+    IceCondition::Named(plain.collect())
 }
 
 impl FromRequestParts<App> for Publication {

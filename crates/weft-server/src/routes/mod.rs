@@ -11,7 +11,7 @@ pub use guard::Admitted;
 use crate::auth::{Gate, May, Wish};
 use crate::hub::{Arrival, Hub};
 use crate::listener::MAX_BODY;
-use crate::media_plane::{Media, MediaError, ResourceId};
+use crate::media_plane::{Media, MediaError, Negotiated, ResourceId};
 use crate::origin::{Origin, Peer};
 use crate::page;
 use crate::problem::Problem;
@@ -318,8 +318,9 @@ impl Drop for Pending {
     }
 }
 
-/// 201 with a description and the place of the new resource.
-fn created(location: &str, sdp: String) -> Response {
+/// 201 with a description, the place of the new resource, and the name of its
+/// ICE session if that can be restarted.
+fn created(location: &str, agreed: Negotiated) -> Response {
     let Ok(location) = HeaderValue::from_str(location) else {
         return Problem::no_path(location).into_response();
     };
@@ -328,7 +329,9 @@ fn created(location: &str, sdp: String) -> Response {
         (CACHE_CONTROL, HeaderValue::from_static("no-store")),
         (LOCATION, location),
     ];
-    (StatusCode::CREATED, headers, sdp).into_response()
+    let session = agreed.ice_session.as_deref();
+    let tag = session.map(existing::entity_tag).unwrap_or_default();
+    (StatusCode::CREATED, headers, tag, agreed.sdp).into_response()
 }
 
 /// What an endpoint takes (RFC 9725 section 4.2).

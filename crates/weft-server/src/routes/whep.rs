@@ -12,7 +12,7 @@ use crate::problem::Problem;
 use axum::extract::rejection::QueryRejection;
 use axum::extract::{Path, Query, State};
 use axum::http::{HeaderMap, StatusCode};
-use axum::response::Response;
+use axum::response::{IntoResponse, Response};
 use axum::routing::{delete, post};
 use axum::{Extension, Router};
 
@@ -57,7 +57,7 @@ async fn play(
     };
     let agreed = ask(&app.hub, |media| media.play(play)).await?;
     pending.done();
-    Ok(created(&location, agreed.sdp))
+    Ok(created(&location, agreed))
 }
 
 async fn end(Playback(playback): Playback) -> StatusCode {
@@ -69,12 +69,12 @@ async fn change(
     Playback(playback): Playback,
     headers: HeaderMap,
     body: Body,
-) -> Result<StatusCode, Problem> {
+) -> Result<Response, Problem> {
     if is_type(&headers, FRAGMENT) {
         return playback.trickle(&headers, body).await;
     }
     let sdp = text_body(&headers, body, SDP)?;
     let resource = playback.resource;
     ask(&playback.hub, |media| media.answer(resource, sdp)).await?;
-    Ok(StatusCode::NO_CONTENT)
+    Ok(StatusCode::NO_CONTENT.into_response())
 }

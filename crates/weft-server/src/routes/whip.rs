@@ -51,7 +51,7 @@ async fn publish(
     let agreed = ask(&app.hub, |media| media.publish(publish)).await?;
     app.hub.negotiated(&resource, &agreed);
     pending.done();
-    Ok(created(&location, agreed.sdp))
+    Ok(created(&location, agreed))
 }
 
 async fn end(Publication(publication): Publication) -> StatusCode {
@@ -62,7 +62,7 @@ async fn trickle(
     Publication(publication): Publication,
     headers: HeaderMap,
     body: Body,
-) -> Result<StatusCode, Problem> {
+) -> Result<Response, Problem> {
     publication.trickle(&headers, body).await
 }
 

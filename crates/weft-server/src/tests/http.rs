@@ -103,6 +103,36 @@ fn whip_publishes_and_ends() {
     assert_eq!(rig.log(), expected);
 }
 
+/// RFC 9725 section 4.3: the entity tag names the ICE session.
+#[test]
+fn an_ice_restart_is_answered_with_the_new_session() {
+    let rig = Rig::start();
+    let made = request(rig.address(), "POST /whip/r?name=van", &[SDP], "v=0");
+    assert_eq!(made.header("etag"), "\"first\"");
+    let line = format!("PATCH {}", made.header("location"));
+    let kind = ("content-type", "application/trickle-ice-sdpfrag");
+    for (sent, read) in [
+        ("*", "Any"),
+        ("\"first\"", "Named([\"first\"])"),
+        ("\"a\", W/\"b\" ,\"c\"", "Named([\"a\", \"c\"])"),
+        ("first", "Named([])"),
+    ] {
+        let patch = request(rig.address(), &line, &[kind, ("if-match", sent)], "a=ice");
+        assert_eq!((patch.status, &*patch.body), (200, read));
+        assert_eq!(patch.header("etag"), "\"another\"");
+        assert_eq!(patch.header("content-type"), kind.1);
+    }
+    for (refusal, status) in [
+        (MediaError::OtherIceSession, 412),
+        (MediaError::RestartUnsaid, 428),
+        (MediaError::NoRestart, 422),
+    ] {
+        *rig.plane.refuse.lock().unwrap() = Some(refusal);
+        let patch = request(rig.address(), &line, &[kind], "a=ice");
+        assert_eq!(patch.status, status, "{}", patch.body);
+    }
+}
+
 #[test]
 fn whip_refuses_what_it_cannot_take_and_leaves_nobody_behind() {
     let rig = Rig::start();

@@ -1,8 +1,8 @@
 //! A media plane that answers by rote and remembers what it was asked.
 
 use crate::media_plane::{
-    Event, EventSender, Media, MediaError, MediaPlane, Negotiated, Play, Publish, Request,
-    ResourceId, Stats, events,
+    Event, EventSender, IceCondition, IceUpdate, Media, MediaError, MediaPlane, Negotiated, Play,
+    Publish, Request, ResourceId, Restarted, Stats, events,
 };
 use crate::{
     Camera, Limits, Publishing, Security, Server, ServerConfig, ServerHandle, clock::Clock,
@@ -40,6 +40,7 @@ impl Stub {
                 cameras: vec![Camera::default()],
                 audio: true,
             },
+            ice_session: Some("first".to_owned()),
         })
     }
 
@@ -79,9 +80,20 @@ impl Media for &Stub {
         self.refused()
     }
 
-    fn add_candidates(&mut self, _: &ResourceId, fragment: &str) -> Result<(), MediaError> {
-        self.note(format!("candidates {fragment}"));
-        self.refused()
+    fn update_ice(
+        &mut self,
+        _: &ResourceId,
+        update: &IceUpdate,
+    ) -> Result<Option<Restarted>, MediaError> {
+        self.note(format!("candidates {}", update.fragment));
+        self.refused()?;
+        Ok(match &update.condition {
+            IceCondition::Unsaid => None,
+            condition => Some(Restarted {
+                fragment: format!("{condition:?}"),
+                ice_session: "another".to_owned(),
+            }),
+        })
     }
 
     fn close(&mut self, resource: &ResourceId) {

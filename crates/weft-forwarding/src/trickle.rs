@@ -1,0 +1,92 @@
+//! Candidates that come later, and ICE restarts (RFC 9725 section 4.3).
+
+use crate::connection::ResourceId;
+use crate::error::MediaError;
+use crate::negotiation::name_of;
+use crate::plane::Plane;
+use crate::traffic::LEAST_MAX_RATE;
+use weft_ice::IceRole;
+use weft_peer::{Entropy, Fragment};
+use weft_units::Instant;
+
+/// What a peer sends about its side of ICE.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct IceUpdate {
+    /// A fragment of a description (RFC 8840 section 9), as text.
+    pub fragment: String,
+    /// The sessions that it is meant for.
+    pub condition: IceCondition,
+}
+
+/// ICE sessions that an update is meant for, by the names of
+/// [`Negotiated::ice_session`](crate::Negotiated::ice_session).
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum IceCondition {
+    /// Not said: the present one, and no restart.
+    Unsaid,
+    /// Any: a restart says so.
+    Any,
+    /// One of these.
+    Named(Vec<String>),
+}
+
+/// Our side of an ICE session that begins anew.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Restarted {
+    /// A fragment with our credentials and candidates, for the peer.
+    pub fragment: String,
+    /// Name of the session.
+    pub ice_session: String,
+}
+
+impl Plane {
+    /// Takes in a fragment of the peer. One with the credentials that it has, or
+    /// with none, adds candidates. Others restart ICE: media goes on by the paths
+    /// that there are until new ones are found.
+    ///
+    /// # Errors
+    /// If the connection cannot take it, it cannot be read, it is meant for
+    /// another session, or it restarts ICE without saying so.
+    pub fn update_ice(
+        &mut self,
+        now: Instant,
+        resource: &ResourceId,
+        update: &IceUpdate,
+        entropy: &Entropy,
+    ) -> Result<Option<Restarted>, MediaError> {
+        self.now = now;
+        let found = self.connections.get(resource);
+        let connection = found.ok_or(MediaError::UnknownResource)?;
+        let key = connection.peer().ok_or_else(|| MediaError::WrongState {
+            reason: "the answer to the offer comes first".to_owned(),
+        })?;
+        let fragment = Fragment::parse(&update.fragment)?;
+        let peer = self.peers.get(key).ok_or(MediaError::UnknownResource)?;
+        let session = &peer.association().credentials().ufrag;
+        if matches!(&update.condition, IceCondition::Named(names) if !names.contains(session)) {
+            return Err(MediaError::OtherIceSession);
+        }
+        let known = peer.association().remote_credentials();
+        if fragment.credentials.is_none() || fragment.credentials.as_ref() == known {
+            if let Some(peer) = self.peers.get_mut(key) {
+                for candidate in fragment.candidates {
+                    peer.add_remote_candidate(now, candidate);
+                }
+            }
+            return Ok(None);
+        }
+        if update.condition == IceCondition::Unsaid {
+            return Err(MediaError::RestartUnsaid);
+        }
+        // The role stays as it is.
+        let config = self
+            .settings
+            .peer(IceRole::Controlled, LEAST_MAX_RATE, entropy);
+        let ours = config.association.ice.credentials.clone();
+        self.peers.restart(now, key, ours, &fragment);
+        Ok(Some(Restarted {
+            fragment: fragment.answer(&config),
+            ice_session: name_of(&config),
+        }))
+    }
+}

@@ -1,0 +1,62 @@
+//! Another ICE session on the same agent (RFC 8445 section 9).
+
+use super::{Agent, Credentials, Identity, RemoteCandidate};
+use crate::stun;
+use weft_units::Instant;
+
+impl Agent {
+    /// Begins another session: both sides have new credentials and the peer may
+    /// have new addresses. Valid paths stay until new ones are there or their
+    /// checks fail, so media goes on. Before [`Agent::set_remote`] nothing
+    /// happens.
+    pub fn restart(
+        &mut self,
+        now: Instant,
+        ours: Credentials,
+        theirs: &Credentials,
+        candidates: &[RemoteCandidate],
+    ) {
+        if self.remote.take().is_none() {
+            return;
+        }
+        let identity = Identity {
+            tie_breaker: self.local.tie_breaker,
+            key: stun::key(&ours.pwd),
+            credentials: ours,
+        };
+        self.previous = Some(std::mem::replace(&mut self.local, identity));
+        // A new session counts its nominations anew.
+        self.selection.wanted = None;
+        self.selection.confirmed = false;
+        self.remotes.clear();
+        self.remove_pairs(now, |pair| !pair.is_valid());
+        self.set_remote(now, theirs, candidates);
+    }
+
+    /// Credentials of the peer, once they are known.
+    #[must_use]
+    pub fn remote_credentials(&self) -> Option<&Credentials> {
+        self.remote.as_ref().map(|peer| &peer.credentials)
+    }
+
+    /// Reads a check of the peer. After a restart it checks the pairs that it
+    /// has by the credentials that it had, until it knows the new ones.
+    pub(super) fn read_request(
+        &mut self,
+        message: &stun_types::message::Message<'_>,
+    ) -> Result<(stun::Request, stun_types::message::IntegrityKey), crate::DropReason> {
+        let read = |identity: &Identity| {
+            let request = stun::Request::read(message, &identity.credentials.ufrag, &identity.key)?;
+            Ok((request, identity.key.clone()))
+        };
+        let current = read(&self.local);
+        match (&current, &self.previous) {
+            (Ok(_), _) => {
+                self.previous = None;
+                current
+            }
+            (Err(crate::DropReason::Username), Some(previous)) => read(previous),
+            _ => current,
+        }
+    }
+}
