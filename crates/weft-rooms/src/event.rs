@@ -31,4 +31,9 @@ pub enum Change {
         /// The public id of whoever went.
         id: String,
     },
+    /// Somebody went whom the room never knew of: not for the others.
+    Withdrawn {
+        /// The id that they would have had.
+        id: String,
+    },
 }

@@ -37,6 +37,7 @@ pub fn fuzz_calls(data: &[u8]) -> usize {
                     let before = told.insert((event.room, who.id), 1);
                     assert_eq!(before, None, "came twice");
                 }
+                Change::Withdrawn { id } => panic!("{id} was shown at once"),
                 Change::Left { id } => assert!(told.remove(&(event.room, id)).is_some()),
                 Change::Changed(who) => assert!(told.contains_key(&(event.room, who.id))),
                 Change::Links { id, .. } => assert!(told.contains_key(&(event.room, id))),

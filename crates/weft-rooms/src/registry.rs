@@ -59,6 +59,8 @@ pub struct Registry {
 #[derive(Debug)]
 struct Member {
     participant: Participant,
+    /// Whether the room knows of them.
+    is_shown: bool,
     /// How many came before.
     arrival: u64,
     proof: Proof,
@@ -89,6 +91,20 @@ impl Registry {
     /// # Errors
     /// See [`JoinError`].
     pub fn join(&mut self, join: Join<'_>) -> Result<Joined, JoinError> {
+        let room = join.room;
+        let joined = self.reserve(join)?;
+        if let Joined::New(id) = &joined {
+            self.show(room, id);
+        }
+        Ok(joined)
+    }
+
+    /// The same, but the room hears of somebody new with [`Registry::show`] only.
+    /// Whoever goes before that was never there for the others.
+    ///
+    /// # Errors
+    /// See [`JoinError`].
+    pub fn reserve(&mut self, join: Join<'_>) -> Result<Joined, JoinError> {
         if !is_room_name(join.room) {
             return Err(JoinError::BadRoomName);
         }
@@ -120,7 +136,8 @@ impl Registry {
             links: Vec::new(),
         };
         let member = Member {
-            participant: participant.clone(),
+            participant,
+            is_shown: false,
             arrival: self.arrivals,
             proof: join.fresh,
             holds: 1,
@@ -131,8 +148,18 @@ impl Registry {
         self.arrivals += 1;
         let room = self.rooms.entry(join.room.to_owned()).or_default();
         room.insert(id.clone(), member);
-        self.tell(join.room, Change::Joined(participant));
         Ok(Joined::New(id))
+    }
+
+    /// The room hears of a participant who has a place in it. Later calls do
+    /// nothing.
+    pub fn show(&mut self, room: &str, id: &str) {
+        if let Some(member) = self.member_mut(room, id)
+            && !std::mem::replace(&mut member.is_shown, true)
+        {
+            let participant = member.participant.clone();
+            self.tell(room, Change::Joined(participant));
+        }
     }
 
     /// One more thing holds the participant, for who proves to be it.
@@ -218,13 +245,20 @@ impl Registry {
         let Some(members) = self.rooms.get_mut(room) else {
             return;
         };
-        if members.remove(id).is_none() {
+        let Some(member) = members.remove(id) else {
             return;
-        }
+        };
         if members.is_empty() {
             self.rooms.remove(room);
         }
-        self.tell(room, Change::Left { id: id.to_owned() });
+        let id = id.to_owned();
+        self.tell(
+            room,
+            match member.is_shown {
+                true => Change::Left { id },
+                false => Change::Withdrawn { id },
+            },
+        );
     }
 
     /// What the participant sends now, over a connection that is up unless there
@@ -291,12 +325,13 @@ impl Registry {
         Ok(())
     }
 
-    /// All in a room in the order of their arrival, none if there is no such
-    /// room.
+    /// All that a room knows of, in the order of their arrival; none if there is no
+    /// such room.
     #[must_use]
     pub fn participants(&self, room: &str) -> Vec<&Participant> {
         let members = self.rooms.get(room).into_iter();
-        let mut members: Vec<&Member> = members.flat_map(BTreeMap::values).collect();
+        let members = members.flat_map(BTreeMap::values);
+        let mut members: Vec<&Member> = members.filter(|member| member.is_shown).collect();
         members.sort_by_key(|member| member.arrival);
         members.into_iter().map(|m| &m.participant).collect()
     }
@@ -307,7 +342,7 @@ impl Registry {
     /// If there is no such participant, or several of that name.
     pub fn find(&self, room: &str, wanted: &str) -> Result<&Participant, UnknownParticipant> {
         let by_id = self.rooms.get(room).and_then(|members| members.get(wanted));
-        if let Some(member) = by_id {
+        if let Some(member) = by_id.filter(|member| member.is_shown) {
             return Ok(&member.participant);
         }
         let all = self.participants(room).into_iter();
@@ -318,7 +353,7 @@ impl Registry {
         }
     }
 
-    /// How many rooms and participants there are.
+    /// How many rooms and participants there are, with those who are not shown.
     #[must_use]
     pub fn count(&self) -> (usize, usize) {
         let participants = self.rooms.values().map(BTreeMap::len).sum();

@@ -108,6 +108,7 @@ impl Hub {
     ) -> Result<(String, mpsc::Receiver<Message>), Problem> {
         let mut state = self.lock();
         let (id, secret) = self.join_registry(&mut state, &who)?;
+        state.registry.show(who.room, &id);
         self.tell(&mut state);
         let (sender, receiver) = mpsc::channel(FEED_LENGTH);
         let participants: Vec<&Participant> = state.registry.participants(who.room);
@@ -140,8 +141,8 @@ impl Hub {
         Ok(())
     }
 
-    /// Somebody begins to publish: holds them in the room until
-    /// [`Hub::close`].
+    /// Somebody begins to publish: keeps a place in the room for them until
+    /// [`Hub::close`]. The room hears of somebody new with [`Hub::negotiated`].
     pub(crate) fn open_publication(
         &self,
         who: &Arrival<'_>,
@@ -152,8 +153,9 @@ impl Hub {
         Ok(taken)
     }
 
-    /// Somebody begins to play, and is shown in the room as long as they do;
-    /// finds the publisher by id or name.
+    /// Somebody begins to play, and has a place in the room as long as they do;
+    /// finds the publisher by id or name. The room hears of somebody new with
+    /// [`Hub::negotiated`].
     pub(crate) fn open_playback(
         &self,
         who: &Arrival<'_>,
@@ -173,11 +175,17 @@ impl Hub {
         Ok((resource, publisher))
     }
 
-    /// What was agreed on for a publication. An earlier one of the same
-    /// participant goes on until this one is connected.
+    /// A connection is agreed on: the room hears of a participant who is new. An
+    /// earlier publication of the same participant goes on until this one is
+    /// connected.
     pub(crate) fn negotiated(&self, resource: &ResourceId, agreed: &Negotiated) {
+        let mut state = self.lock();
         let streams = agreed.streams.clone();
-        self.lock().resources.set_negotiated(resource, streams);
+        state.resources.set_negotiated(resource, streams);
+        if let Some(found) = state.resources.find(resource).cloned() {
+            state.registry.show(&found.room, &found.participant);
+        }
+        self.tell(&mut state);
     }
 
     /// Whether the resource is there, in this room and role.
@@ -241,6 +249,7 @@ impl Hub {
     ) -> Result<String, Problem> {
         let mut state = self.lock();
         let (id, _) = self.join_registry(&mut state, who)?;
+        state.registry.show(who.room, &id);
         state.registry.set_publishing(who.room, &id, publishing)?;
         self.tell(&mut state);
         Ok(id)
@@ -339,7 +348,7 @@ impl Hub {
     /// Passes on what the registry has to tell.
     fn tell(&self, state: &mut State) {
         while let Some(RoomEvent { room, change }) = state.registry.poll_output() {
-            if let Change::Left { id } = &change {
+            if let Change::Left { id } | Change::Withdrawn { id } = &change {
                 state.guests.remove(&(room.clone(), id.clone()));
                 for (resource, of) in state.resources.take_all_of(&room, id) {
                     self.media.close(resource);
@@ -348,7 +357,9 @@ impl Hub {
                 }
             }
             self.write_down(&room, &change);
-            let message = change_message(&change);
+            let Some(message) = change_message(&change) else {
+                continue;
+            };
             state
                 .feeds
                 .retain(|feed| feed.room != room || feed.sender.try_send(message.clone()).is_ok());
@@ -371,7 +382,7 @@ impl Hub {
                 room: room(),
                 id: id.clone(),
             }),
-            Change::Changed(_) | Change::Links { .. } => {}
+            Change::Changed(_) | Change::Links { .. } | Change::Withdrawn { .. } => {}
         }
     }
 

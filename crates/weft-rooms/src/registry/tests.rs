@@ -39,6 +39,7 @@ fn drain(registry: &mut Registry) -> Vec<String> {
             Change::Joined(p) => format!("{} joined {}", e.room, p.id),
             Change::Changed(p) => format!("{} changed {}", e.room, p.id),
             Change::Left { id } => format!("{} left {id}", e.room),
+            Change::Withdrawn { id } => format!("{} withdrawn {id}", e.room),
             Change::Links { id, links } => format!("{} links {id} {}", e.room, links.len()),
         })
         .collect()
@@ -159,6 +160,37 @@ fn one_who_comes_back_may_bring_another_name_also_to_a_full_room() {
     assert_eq!(again, Ok(Joined::Back(id.clone())));
     assert_eq!(registry.find("r", &id).unwrap().name, "Ada L.");
     assert_eq!(drain(&mut registry), ["r joined p1", "r changed p1"]);
+}
+
+#[test]
+fn one_with_a_place_is_shown_later_or_was_never_there() {
+    let mut registry = Registry::new(RegistryLimits {
+        rooms: 1,
+        participants_per_room: 1,
+        kept_for_hosts: 0,
+    });
+    let id = registry
+        .reserve(browser("r", "Ada", None))
+        .unwrap()
+        .into_id();
+    assert!(registry.participants("r").is_empty());
+    assert!(registry.find("r", &id).is_err() && registry.find("r", "Ada").is_err());
+    assert_eq!(
+        registry.join(browser("r", "Bob", None)),
+        Err(JoinError::RoomFull)
+    );
+    registry.finish(at(1), "r", &id);
+    assert_eq!(drain(&mut registry), ["r withdrawn p1"]);
+    assert_eq!(registry.count(), (0, 0));
+    let id = registry
+        .reserve(browser("r", "Ada", None))
+        .unwrap()
+        .into_id();
+    registry.show("r", &id);
+    registry.show("r", &id);
+    assert_eq!(registry.find("r", "Ada").unwrap().id, id);
+    registry.finish(at(2), "r", &id);
+    assert_eq!(drain(&mut registry), ["r joined p1", "r left p1"]);
 }
 
 #[test]

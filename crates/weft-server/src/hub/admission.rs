@@ -10,7 +10,8 @@ use crate::secret::{proof_of, unguessable};
 use weft_rooms::{HoldError, Join, Joined, Publishing, Standing, Upload};
 
 impl Hub {
-    /// Joins the registry. Returns the id, and the secret that proves it.
+    /// A place in the registry, which the room hears of when it is shown. Returns
+    /// the id, and the secret that proves it.
     pub(super) fn join_registry(
         &self,
         state: &mut State,
@@ -36,7 +37,7 @@ impl Hub {
             }
         }
         let fresh = unguessable();
-        let joined = state.registry.join(Join {
+        let joined = state.registry.reserve(Join {
             room: who.room,
             name: who.name.unwrap_or_default(),
             kind: who.kind,

@@ -181,11 +181,13 @@ pub fn message(event: &'static str, data: &Value) -> Message {
     }
 }
 
-pub fn change_message(change: &Change) -> Message {
-    match change {
+/// `None` for what nobody in the room hears of.
+pub fn change_message(change: &Change) -> Option<Message> {
+    Some(match change {
         Change::Joined(participant) => message("joined", &json!(participant)),
         Change::Changed(participant) => message("changed", &json!(participant)),
         Change::Links { id, links } => message("links", &json!({"id": id, "links": links})),
         Change::Left { id } => message("left", &json!({"id": id})),
-    }
+        Change::Withdrawn { .. } => return None,
+    })
 }

@@ -50,12 +50,13 @@ async fn play(
         resource.0
     );
     let play = Play {
-        resource,
+        resource: resource.clone(),
         room,
         publisher,
         offer,
     };
     let agreed = ask(&app.hub, |media| media.play(play)).await?;
+    app.hub.negotiated(&resource, &agreed);
     pending.done();
     Ok(created(&location, agreed))
 }

@@ -1,6 +1,7 @@
 use super::client::{Events, request};
 use super::stub::{Rig, wait_for};
-use crate::media_plane::{Event, ResourceId};
+use crate::media_plane::{Event, MediaError, ResourceId};
+use crate::{Camera, ParticipantKind, Publishing, Resident};
 use serde_json::json;
 use weft_units::Duration;
 
@@ -333,4 +334,42 @@ fn event_streams_end_with_the_server_which_frees_its_port() {
     rig.handle.shutdown();
     assert_eq!(ada.next(), None);
     assert!(std::net::TcpListener::bind(address).is_ok());
+}
+
+/// Three refused requests to publish and three to play, and then one that is
+/// taken: the room hears of the last one only.
+#[test]
+fn the_room_hears_of_nobody_whose_request_is_refused() {
+    let rig = Rig::start();
+    let mut ada = Events::open(rig.address(), "/api/rooms/r/events?name=Ada");
+    ada.expect("welcome");
+    let van = Resident {
+        room: "r",
+        name: "van",
+        kind: ParticipantKind::Native,
+        publishing: Publishing {
+            cameras: vec![Camera::default()],
+            audio: false,
+        },
+    };
+    rig.handle.add_resident(&van).unwrap();
+    assert_eq!(ada.expect("joined")["name"], "van");
+    ada.expect("changed");
+    let sdp = ("content-type", "application/sdp");
+    *rig.plane.refuse.lock().unwrap() = Some(MediaError::BadDescription {
+        reason: "garbage".to_owned(),
+    });
+    for path in ["/whip/r?name=eve", "/whep/r/van?name=eve"] {
+        for _ in 0..3 {
+            let refused = request(rig.address(), &format!("POST {path}"), &[sdp], "garbage");
+            assert_eq!(refused.status, 400);
+        }
+    }
+    assert_eq!(rig.handle.hub().counts().1, 2);
+    *rig.plane.refuse.lock().unwrap() = None;
+    for (path, name) in [("/whip/r?name=bob", "bob"), ("/whep/r/van?name=kim", "kim")] {
+        let taken = request(rig.address(), &format!("POST {path}"), &[sdp], "v=0");
+        assert_eq!(taken.status, 201);
+        assert_eq!(ada.expect("joined")["name"], name);
+    }
 }
