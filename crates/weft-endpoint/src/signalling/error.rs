@@ -1,5 +1,7 @@
 //! What a server says no with, and what to do.
 
+use std::time::{SystemTime, UNIX_EPOCH};
+
 /// The server said no, or nothing.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -130,19 +132,47 @@ pub enum CertificateFault {
     Unknown,
     /// It is for other names.
     OtherNames,
+    /// It is not valid yet by the clock of this machine.
+    NotValidYet {
+        /// Year that the clock says.
+        year: u64,
+    },
+    /// Its time is over by the clock of this machine.
+    Expired {
+        /// Year that the clock says.
+        year: u64,
+    },
 }
 
 impl CertificateFault {
     /// In rustls' words; there is no error of a kind of its own here.
-    pub(super) fn of(error: &str) -> CertificateFault {
-        match error.contains("not valid for name") {
-            true => CertificateFault::OtherNames,
-            false => CertificateFault::Unknown,
+    pub(super) fn of(error: &str, now: SystemTime) -> CertificateFault {
+        /// Mean length of a Gregorian year in seconds.
+        const YEAR: u64 = 31_556_952;
+        let seconds = now.duration_since(UNIX_EPOCH).map_or(0, |d| d.as_secs());
+        let year = 1970 + seconds / YEAR;
+        match error {
+            _ if error.contains("not valid for name") => CertificateFault::OtherNames,
+            _ if error.contains("not valid yet") => CertificateFault::NotValidYet { year },
+            _ if error.contains("expired") => CertificateFault::Expired { year },
+            _ => CertificateFault::Unknown,
         }
     }
 
-    fn remedy(self) -> &'static str {
-        match self {
+    fn remedy(self) -> String {
+        let words = match self {
+            CertificateFault::NotValidYet { year } => {
+                return format!(
+                    "look at this machine's clock, which says that it is {year}, and set it, for \
+                     example with `timedatectl set-ntp true`"
+                );
+            }
+            CertificateFault::Expired { year } => {
+                return format!(
+                    "look at this machine's clock, which says that it is {year}: if that is wrong, \
+                     set it; otherwise the server needs a new certificate"
+                );
+            }
             CertificateFault::OtherNames => {
                 "use one of the names or addresses that it has; a server that has made its \
                  certificate itself makes another for those that it has now when certificate.pem \
@@ -152,7 +182,8 @@ impl CertificateFault {
                 "where the server has made its certificate itself, copy that file from there and \
                  trust it, or trust whoever answers"
             }
-        }
+        };
+        words.to_owned()
     }
 }
 

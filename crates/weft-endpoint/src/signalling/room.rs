@@ -1,7 +1,7 @@
 //! Requests to a server about one room.
 
 use std::io::ErrorKind;
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime};
 
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use serde::Deserialize;
@@ -335,7 +335,7 @@ impl Room {
         match about_tls || words.contains("certificate") {
             true => SignallingError::Certificate {
                 url,
-                fault: CertificateFault::of(&words),
+                fault: CertificateFault::of(&words, SystemTime::now()),
                 error: words,
             },
             false => SignallingError::Unreachable { url, error: words },

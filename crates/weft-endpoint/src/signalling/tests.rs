@@ -1,5 +1,7 @@
 mod hostile;
 
+use std::time::{Duration, SystemTime};
+
 use super::{CertificateFault, Room, Server, SignallingError, Trust, UrlPart, escaped};
 
 fn room_at(url: &str, trust: Trust) -> Result<Room, SignallingError> {
@@ -86,10 +88,42 @@ fn an_address_out_of_a_browser_is_refused_with_what_is_too_much() {
 
 #[test]
 fn a_certificate_for_other_names_is_told_from_one_that_nobody_vouches_for() {
-    let strange = CertificateFault::of("invalid peer certificate: UnknownIssuer");
+    let of = |words| CertificateFault::of(words, SystemTime::now());
+    let strange = of("invalid peer certificate: UnknownIssuer");
     assert_eq!(strange, CertificateFault::Unknown);
-    let other = CertificateFault::of("certificate not valid for name \"10.0.0.9\"; ...");
+    let other = of("certificate not valid for name \"10.0.0.9\"; ...");
     assert_eq!(other, CertificateFault::OtherNames);
+}
+
+/// A Raspberry Pi has no clock that runs while it is off.
+#[test]
+fn a_wrong_clock_is_looked_at_before_the_certificate() {
+    use rustls::CertificateError::{Expired, ExpiredContext, NotValidYet, NotValidYetContext};
+    use rustls::pki_types::UnixTime;
+    let at = |seconds| UnixTime::since_unix_epoch(Duration::from_secs(seconds));
+    let (in_1973, in_2026, in_2040) = (at(100_000_000), at(1_780_000_000), at(2_220_000_000));
+    let early = NotValidYetContext {
+        time: in_1973,
+        not_before: in_2026,
+    };
+    let late = ExpiredContext {
+        time: in_2040,
+        not_after: in_2026,
+    };
+    for (error, seconds, words) in [
+        (NotValidYet, 100_000_000, "says that it is 1973"),
+        (early, 100_000_000, "says that it is 1973"),
+        (Expired, 2_220_000_000, "says that it is 2040"),
+        (late, 2_220_000_000, "says that it is 2040"),
+    ] {
+        let error = rustls::Error::InvalidCertificate(error).to_string();
+        let now = SystemTime::UNIX_EPOCH + Duration::from_secs(seconds);
+        let fault = CertificateFault::of(&error, now);
+        let url = "https://h".to_owned();
+        let text = SignallingError::Certificate { url, error, fault }.to_string();
+        assert!(text.contains(words) && text.contains("clock"), "{text}");
+        assert!(!text.contains("trust"), "{text}");
+    }
 }
 
 #[test]
