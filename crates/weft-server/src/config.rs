@@ -1,3 +1,4 @@
+use crate::allowed_origin::AllowedOrigin;
 use crate::auth::TokenKey;
 use crate::log::Log;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
@@ -24,6 +25,10 @@ pub struct ServerConfig {
     /// What tokens for one room and a time are signed with; those count beside
     /// [`ServerConfig::token`]. Default none.
     pub token_key: Option<TokenKey>,
+    /// Origins whose pages may use WHIP, WHEP and the rooms' interface with a
+    /// bearer token. `*` needs a token, since without one any page could do what
+    /// its visitors' place in the network lets them do. Default none.
+    pub allowed_origins: Vec<AllowedOrigin>,
     /// Another address for `/metrics` and `/healthz`, without a token, over plain
     /// HTTP: for a monitor in a network of the operator's. Default none.
     pub metrics: Option<SocketAddr>,
@@ -46,6 +51,7 @@ impl Default for ServerConfig {
             state: None,
             token: None,
             token_key: None,
+            allowed_origins: Vec::new(),
             metrics: None,
             media: MediaConfig::default(),
             limits: Limits::default(),

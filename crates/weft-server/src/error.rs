@@ -72,6 +72,11 @@ pub enum ServerError {
         /// What the system says.
         reason: String,
     },
+    /// Every origin is allowed, and nobody needs a token.
+    #[error(
+        "pages of every origin may use the server (allowed origin `*`), and it asks for no token"
+    )]
+    OpenToAnyOrigin,
     /// The system gives no thread or no random numbers.
     #[error("the system refuses what a server needs: {reason}")]
     System {
@@ -113,6 +118,9 @@ impl ServerError {
             }
             ServerError::NotKept { .. } => {
                 "Let this user write there, or set XDG_STATE_HOME to another folder.".to_owned()
+            }
+            ServerError::OpenToAnyOrigin => {
+                "Give a token with --token or --token-key, or name each origin: --allow-origin https://HOST.".to_owned()
             }
             ServerError::System { .. } => {
                 "Check the limits of this user and container (`ulimit -a`).".to_owned()

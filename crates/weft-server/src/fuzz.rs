@@ -84,6 +84,7 @@ impl Client {
         let app = App {
             hub: Arc::clone(&hub),
             gate: Gate::default(),
+            origins: Arc::from([]),
             secure: false,
             only_loopback: true,
             figures: Arc::default(),

@@ -8,6 +8,7 @@
 
 #![forbid(unsafe_code)]
 
+mod allowed_origin;
 mod auth;
 mod clock;
 mod config;
@@ -31,6 +32,7 @@ mod secret;
 mod server;
 mod tls;
 
+pub use allowed_origin::{AllowedOrigin, OriginError};
 pub use auth::{Grant, May, TokenId, TokenKey};
 pub use axum;
 pub use config::{Limits, MediaConfig, MediaLimits, Security, ServerConfig};

@@ -1,3 +1,4 @@
+use crate::allowed_origin::AllowedOrigin;
 use crate::auth::Gate;
 use crate::clock::Clock;
 use crate::config::{Limits, Security, ServerConfig};
@@ -103,6 +104,10 @@ impl Server {
         (clock, ids): (Clock, Ids),
     ) -> Result<ServerHandle, ServerError> {
         let address = config.listen;
+        let gate = Gate::new(config.token.as_deref(), config.token_key);
+        if gate.is_open() && config.allowed_origins.iter().any(AllowedOrigin::is_any) {
+            return Err(ServerError::OpenToAnyOrigin);
+        }
         let tls = tls::prepare(&config.security, address.ip(), config.state.as_deref())?;
         let listen = |error| ServerError::listen(address, error);
         let listener = TcpListener::bind(address).map_err(listen)?;
@@ -121,7 +126,6 @@ impl Server {
         let metrics_addr = metrics.as_ref().and_then(|m| m.local_addr().ok());
 
         let hub = Arc::new(Hub::new(config.limits, media, (clock, ids), config.log));
-        let gate = Gate::new(config.token.as_deref(), config.token_key);
         let app = App {
             hub: Arc::clone(&hub),
             // Behind a proxy names are the proxy's.
@@ -130,6 +134,7 @@ impl Server {
                 && gate.is_open(),
             gate,
             secure: tls.is_some(),
+            origins: config.allowed_origins.into(),
             figures: Arc::default(),
         };
         let url = url_of(local_addr, tls.is_some());

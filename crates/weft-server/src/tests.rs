@@ -2,6 +2,7 @@
 
 mod admission;
 mod client;
+mod cors;
 mod http;
 mod log;
 mod playing;

@@ -21,6 +21,7 @@ pub fn run(args: ServeArgs) -> Result<(), Failure> {
     config.media = args.media.config();
     config.limits = args.limits.limits();
     config.metrics = args.metrics;
+    config.allowed_origins = args.allow_origin;
     config.log = log::log(&args.log);
     config.token_key = token::key_of_server(&args.key, config.token.is_some())?;
     descriptors::raise_limit();

@@ -1,6 +1,7 @@
 //! What is looked at in every request, whatever it is for.
 
 use super::App;
+use super::cors::FromAllowedOrigin;
 use crate::auth::{Access, Wish};
 use crate::log::Happened;
 use crate::origin::{Origin, Peer};
@@ -50,11 +51,12 @@ pub(super) async fn check_name(State(app): State<App>, request: Request, next: N
 /// Metadata, W3C): who visits it may reach a server that the page cannot, and
 /// be let in there. Following a link to us is none of that.
 pub(super) async fn check_site(request: Request, next: Next) -> Response {
-    match is_of_another_site(request.method(), request.headers()) {
+    let is_allowed = request.extensions().get::<FromAllowedOrigin>().is_some();
+    match !is_allowed && is_of_another_site(request.method(), request.headers()) {
         true => Problem::new(
             StatusCode::FORBIDDEN,
             "A page of another site asked for this.",
-            "Open this server's own address.",
+            "Open this server's own address, or ask its operator to allow that site (`weft serve --allow-origin`).",
         )
         .into_response(),
         false => next.run(request).await,

@@ -1,3 +1,4 @@
+mod cors;
 mod existing;
 mod guard;
 mod invitations;
@@ -8,6 +9,7 @@ mod whip;
 
 pub use guard::Admitted;
 
+use crate::allowed_origin::AllowedOrigin;
 use crate::auth::{Gate, May, Wish};
 use crate::hub::{Arrival, Hub};
 use crate::listener::MAX_BODY;
@@ -95,6 +97,8 @@ pub(crate) struct App {
     pub(crate) hub: Arc<Hub>,
     pub(crate) gate: Gate,
     pub(crate) secure: bool,
+    /// Pages of these may ask although they are of another site.
+    pub(crate) origins: Arc<[AllowedOrigin]>,
     /// Whether only names of this machine's loopback lead here.
     pub(crate) only_loopback: bool,
     pub(crate) figures: Arc<operator::Figures>,
@@ -123,6 +127,7 @@ pub(crate) fn router(app: App, extra: Option<Router>) -> Router {
             guard::check_name,
         ))
         .layer(middleware::from_fn(guard::check_site))
+        .layer(middleware::from_fn_with_state(app.clone(), cors::answer))
         .layer(middleware::from_fn_with_state(app, guard::write_down))
 }
 

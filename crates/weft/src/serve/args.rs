@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::{Args, ValueEnum};
-use weft_server::{Limits, MediaConfig, MediaLimits};
+use weft_server::{AllowedOrigin, Limits, MediaConfig, MediaLimits};
 
 use weft_units::Rate;
 
@@ -21,6 +21,11 @@ pub struct ServeArgs {
     pub key: TokenKeyArgs,
     #[command(flatten)]
     pub media: MediaArgs,
+    /// An origin whose pages may use WHIP, WHEP and the rooms' interface from their visitors'
+    /// browsers, with a bearer token and without cookies, such as https://dashboard.example; repeat
+    /// for each, or * for every origin, which needs a token (default: none)
+    #[arg(long, value_name = "ORIGIN")]
+    pub allow_origin: Vec<AllowedOrigin>,
     /// Another address for /metrics and /healthz, without the token, over plain http: for a
     /// monitor, not for everybody (default: none; /metrics asks for the token, if there is one)
     #[arg(long, value_name = "ADDRESS:PORT", value_parser = metrics)]

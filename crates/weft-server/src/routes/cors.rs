@@ -1,0 +1,67 @@
+//! Requests of pages of other sites that the operator allows (CORS, Fetch
+//! standard section 3.2).
+
+use super::App;
+use crate::allowed_origin::allowed_origin;
+use axum::extract::{Request, State};
+use axum::http::header::{
+    ACCESS_CONTROL_ALLOW_HEADERS, ACCESS_CONTROL_ALLOW_METHODS, ACCESS_CONTROL_ALLOW_ORIGIN,
+    ACCESS_CONTROL_EXPOSE_HEADERS, ACCESS_CONTROL_MAX_AGE, ACCESS_CONTROL_REQUEST_METHOD, COOKIE,
+    ORIGIN, VARY,
+};
+use axum::http::{HeaderValue, Method, StatusCode};
+use axum::middleware::Next;
+use axum::response::{IntoResponse, Response};
+
+/// Interfaces that pages elsewhere may be allowed to use.
+const PATHS: [&str; 3] = ["/whip/", "/whep/", "/api/rooms/"];
+const METHODS: &str = "GET, POST, PUT, PATCH, DELETE";
+/// Request headers that clients send.
+const TAKEN: &str = "Authorization, Content-Type, If-Match, Weft-Secret";
+/// Response headers that clients read (RFC 9725 section 4).
+const EXPOSED: &str = "Location, Link, ETag, Accept-Post, Retry-After, WWW-Authenticate";
+/// Seconds for which a browser keeps the answer; Chromium's most.
+const MAX_AGE: &str = "7200";
+
+/// The operator allows the page that asks, although it is of another site.
+#[derive(Clone, Copy)]
+pub(super) struct FromAllowedOrigin;
+
+/// Answers preflights of allowed origins and lets their pages read answers.
+/// Their cookies count for nothing, so that a page has only what its visitor
+/// gave it: a token.
+pub(super) async fn answer(State(app): State<App>, mut request: Request, next: Next) -> Response {
+    let path = request.uri().path();
+    if !PATHS.iter().any(|prefix| path.starts_with(prefix)) || app.origins.is_empty() {
+        return next.run(request).await;
+    }
+    let headers = request.headers();
+    let origin = allowed_origin(&app.origins, headers).and(headers.get(ORIGIN).cloned());
+    let asks = headers.contains_key(ACCESS_CONTROL_REQUEST_METHOD);
+    let mut response = match &origin {
+        Some(_) if request.method() == Method::OPTIONS && asks => {
+            let headers = [
+                (ACCESS_CONTROL_ALLOW_METHODS, METHODS),
+                (ACCESS_CONTROL_ALLOW_HEADERS, TAKEN),
+                (ACCESS_CONTROL_MAX_AGE, MAX_AGE),
+            ];
+            (StatusCode::NO_CONTENT, headers).into_response()
+        }
+        Some(_) => {
+            request.headers_mut().remove(COOKIE);
+            request.extensions_mut().insert(FromAllowedOrigin);
+            next.run(request).await
+        }
+        None => next.run(request).await,
+    };
+    let headers = response.headers_mut();
+    headers.append(VARY, HeaderValue::from_static("Origin"));
+    if let Some(origin) = origin {
+        headers.insert(ACCESS_CONTROL_ALLOW_ORIGIN, origin);
+        headers.insert(
+            ACCESS_CONTROL_EXPOSE_HEADERS,
+            HeaderValue::from_static(EXPOSED),
+        );
+    }
+    response
+}
