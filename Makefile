@@ -11,6 +11,7 @@ TARGET_DIR := $(or $(CARGO_TARGET_DIR),target)
 WEFT := $(TARGET_DIR)/release/weft
 CARGO_FLAGS := --locked
 FUZZ_SECONDS ?= 60
+FUZZ_CI_SECONDS ?= 240
 OUT ?= out
 
 .PHONY: help
@@ -161,12 +162,12 @@ experiments-real: setup build ## real clients in the emulator, hours a REPETITIO
 	$(WEFT) lab run campaigns/real-clients.toml --out $(OUT)/real --seeds $(REPETITIONS) $(REAL)
 
 .PHONY: fuzz
-fuzz: ## every fuzz target for FUZZ_SECONDS; needs cargo-fuzz
+fuzz: ## every fuzz target for FUZZ_SECONDS
 	@scripts/fuzz $(FUZZ_SECONDS)
 
 .PHONY: fuzz-ci
-fuzz-ci: # a minute for each, where cargo-fuzz is there
-	@scripts/fuzz --or-skip 60
+fuzz-ci: # all targets, FUZZ_CI_SECONDS of processor time shared by what they can find
+	@scripts/fuzz shares $(FUZZ_CI_SECONDS)
 
 .PHONY: clean
 clean: ## remove what was built
