@@ -108,6 +108,7 @@ fn the_room_hears_what_became_of_an_upload() {
     let agreed = Negotiated {
         sdp: String::new(),
         streams,
+        ice_session: None,
     };
     hub.negotiated(&resource, &agreed);
     let connected = |resource: &ResourceId| Event::Connected {
