@@ -101,6 +101,10 @@ impl Feed {
             }
             let captured = self.camera.capture()?;
             let taken_at = self.clock.now();
+            if index == 0 {
+                // A camera may take its time to begin, which is not caught up.
+                due = due.max(taken_at + interval);
+            }
             let mut picture = captured.picture;
             if self.stamped {
                 let time_ms = self.clock.unix_millis(taken_at) as u32;
@@ -140,5 +144,50 @@ pub(super) fn wait_until(clock: &Clock, due: Instant) -> Instant {
         now
     } else {
         due
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use weft_media::Captured;
+
+    use super::*;
+
+    /// A camera that takes its time for its first picture.
+    struct Slow(u64);
+
+    impl Camera for Slow {
+        fn format(&self) -> Format {
+            Format {
+                width: 16,
+                height: 16,
+                fps: 50.0,
+            }
+        }
+
+        fn pace(&self) -> Pace {
+            Pace::Caller
+        }
+
+        fn capture(&mut self) -> Result<Captured, CameraError> {
+            let number = self.0;
+            self.0 += 1;
+            if number == 0 {
+                thread::sleep(std::time::Duration::from_millis(300));
+            }
+            let picture = Arc::new(Picture::new(16, 16));
+            Ok(Captured { picture, number })
+        }
+    }
+
+    #[test]
+    fn pictures_that_a_slow_beginning_missed_are_not_caught_up() {
+        let mut feed = Feed::of(Box::new(Slow(0)), Clock::start());
+        let shots = feed.subscribe();
+        feed.start(drop);
+        let taken: Vec<Instant> = shots.iter().take(6).map(|shot| shot.taken_at).collect();
+        let took = taken[5].saturating_since(taken[0]);
+        // Five intervals of 20 ms.
+        assert!(took >= Duration::from_millis(80), "{took:?}");
     }
 }

@@ -12,7 +12,7 @@ use std::sync::Arc;
 
 pub use spec::CameraSpec;
 
-use crate::clip::Clip;
+use crate::clip::{Clip, ClipConfig};
 use crate::{Pace, Picture, SpecError};
 
 /// Size and speed of a camera's pictures.
@@ -85,15 +85,18 @@ pub enum CameraError {
     },
 }
 
-/// The built-in clip as a camera, paced by the caller.
+/// The built-in clip as a camera, paced by the caller. It is painted for its
+/// first picture, on the thread that takes it: a call need not wait for that
+/// to connect.
 struct ClipCamera {
-    clip: Clip,
+    config: ClipConfig,
+    clip: Option<Clip>,
     number: u64,
 }
 
 impl Camera for ClipCamera {
     fn format(&self) -> Format {
-        let config = self.clip.config();
+        let config = self.config;
         Format {
             width: config.width,
             height: config.height,
@@ -108,9 +111,10 @@ impl Camera for ClipCamera {
     fn capture(&mut self) -> Result<Captured, CameraError> {
         let number = self.number;
         self.number += 1;
-        let time_ms = number * 1000 / u64::from(self.clip.config().fps);
+        let time_ms = number * 1000 / u64::from(self.config.fps);
+        let clip = self.clip.get_or_insert_with(|| Clip::new(self.config));
         Ok(Captured {
-            picture: Arc::new(self.clip.picture(number, time_ms)),
+            picture: Arc::new(clip.picture(number, time_ms)),
             number,
         })
     }

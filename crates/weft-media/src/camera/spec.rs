@@ -6,7 +6,7 @@ use super::device::DeviceCamera;
 use super::y4m::FileCamera;
 use super::{Camera, CameraError, ClipCamera};
 use crate::SpecError;
-use crate::clip::{Clip, ClipConfig};
+use crate::clip::ClipConfig;
 
 /// Names a camera, as on the command line:
 ///
@@ -109,7 +109,8 @@ impl CameraSpec {
     pub fn open(&self) -> Result<Box<dyn Camera>, CameraError> {
         match self {
             CameraSpec::Clip(config) => Ok(Box::new(ClipCamera {
-                clip: Clip::new(*config),
+                config: *config,
+                clip: None,
                 number: 0,
             })),
             CameraSpec::Device {

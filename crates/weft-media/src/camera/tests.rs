@@ -203,3 +203,19 @@ proptest::proptest! {
         }
     }
 }
+
+#[test]
+fn the_clip_is_painted_for_its_first_picture_and_not_before() {
+    let began = std::time::Instant::now();
+    let spec: CameraSpec = "clip:1080p".parse().expect("a clip");
+    let mut camera = spec.open().expect("it opens");
+    let opened = began.elapsed();
+    assert_eq!(camera.format().height, 1080);
+    let began = std::time::Instant::now();
+    camera.capture().expect("a picture");
+    let painted = began.elapsed();
+    assert!(
+        opened * 10 < painted,
+        "{opened:?} to open, {painted:?} to paint"
+    );
+}
