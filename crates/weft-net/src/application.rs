@@ -63,9 +63,18 @@ impl Context<'_> {
     /// Adds a socket to receive on and send from.
     ///
     /// # Errors
-    /// If the system refuses to watch it.
+    /// If the system refuses to watch it, or there is one of its local address
+    /// ([`Context::has_socket`]).
     pub fn add_socket(&mut self, socket: StdUdpSocket) -> io::Result<SocketAddr> {
         self.sockets.add(socket)
+    }
+
+    /// Whether there is a socket of this local address. The system gives the
+    /// same port twice to sockets that are tied to different interfaces of one
+    /// address: modems of one make.
+    #[must_use]
+    pub fn has_socket(&self, local: SocketAddr) -> bool {
+        self.sockets.has(local)
     }
 
     /// Closes the socket of a local address.

@@ -9,6 +9,7 @@ mod driver;
 mod entropy;
 mod link;
 mod load;
+mod route;
 mod sockets;
 mod watch;
 
@@ -21,4 +22,5 @@ pub use link::{
     interface_addresses, interface_names, machine_addresses, open_address,
 };
 pub use load::Load;
+pub use route::{RouteFault, route_fault};
 pub use watch::{WatchError, watch_links};

@@ -282,7 +282,7 @@ fn exists(interface: &str) -> bool {
 }
 
 /// A link-local IPv6 address needs its scope to be of use.
-fn is_usable(ip: &IpAddr) -> bool {
+pub(crate) fn is_usable(ip: &IpAddr) -> bool {
     !matches!(ip, IpAddr::V6(ip) if ip.is_unicast_link_local())
 }
 

@@ -164,6 +164,11 @@ impl Sockets {
         // of a run and the addresses: the ECN field would be what is cut off.
         setsockopt(&socket, ReceiveTimestampns, &false)?;
         let address = socket.local_addr()?;
+        // Two that are tied to different interfaces may have one address, and
+        // could not be told apart.
+        if self.has(address) {
+            return Err(io::ErrorKind::AddrInUse.into());
+        }
         let mut io = UdpSocket::from_std(socket);
         let token = Token(self.next);
         self.next += 1;
@@ -177,6 +182,11 @@ impl Sockets {
         };
         self.by_address.insert(address, socket);
         Ok(address)
+    }
+
+    /// Whether there is a socket of this local address.
+    pub(crate) fn has(&self, local: SocketAddr) -> bool {
+        self.by_address.contains_key(&local)
     }
 
     pub(crate) fn remove(&mut self, local: SocketAddr) {

@@ -161,3 +161,25 @@ fn a_destination_that_cannot_be_sent_to_costs_the_others_nothing() {
         (5_000, 500)
     );
 }
+
+#[test]
+fn a_second_socket_of_one_address_and_port_does_not_replace_the_first() {
+    let (_poll, mut sockets, at) = sockets(2);
+    // As two that are tied to different interfaces may have.
+    let open = |address: SocketAddr| {
+        let socket = socket2::Socket::new(socket2::Domain::IPV4, socket2::Type::DGRAM, None);
+        let socket = socket.unwrap();
+        socket.set_reuse_port(true).unwrap();
+        socket.bind(&address.into()).unwrap();
+        StdUdpSocket::from(socket)
+    };
+    let any = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
+    let first = sockets.add(open(any)).unwrap();
+    assert!(sockets.has(first));
+    let refused = sockets.add(open(first)).unwrap_err();
+    assert_eq!(refused.kind(), io::ErrorKind::AddrInUse);
+    // The first is at work.
+    sockets.send(first, at[1], Ecn::NotEct, b"here");
+    sockets.flush();
+    assert_eq!(received(&mut sockets, at[1]), [(first, b"here".to_vec())]);
+}
