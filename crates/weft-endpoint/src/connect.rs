@@ -1,10 +1,21 @@
 //! A connection to a server: our offer, its answer.
 
+use std::collections::BTreeSet;
+use std::net::{IpAddr, SocketAddr};
+
 use weft_net::Remote;
 use weft_peer::{PeerKey, Section};
 
 use super::caller::{CallError, Command, Listener, OfferId, ask};
 use crate::signalling::{Created, SignallingError};
+
+/// Addresses of a server that are tried beside those that it tells: one for
+/// each family over a few links. Chosen by us.
+pub const MAX_REACHED: usize = 4;
+
+/// Ports of a server's answer that are tried at other addresses. Chosen by us: a
+/// weft server has one.
+const MAX_PORTS: usize = 2;
 
 /// A connection under way; its news tell when it is up.
 pub struct Connection {
@@ -41,14 +52,77 @@ pub fn connect(
     exchange: impl FnOnce(&str) -> Result<Created, SignallingError>,
 ) -> Result<Connection, ConnectError> {
     let (offer, sdp): (OfferId, String) = ask(remote, |reply| Command::Offer { sections, reply })??;
-    let Created { sdp, location } = exchange(&sdp).inspect_err(|_| {
+    let Created {
+        sdp,
+        location,
+        reached,
+    } = exchange(&sdp).inspect_err(|_| {
         remote.send(Command::Withdraw(offer));
     })?;
+    let more = more_candidates(&sdp, &reached);
     let peer = ask(remote, |reply| Command::Accept {
         offer,
         answer: sdp,
+        more,
         news: news.into(),
         reply,
     })??;
     Ok(Connection { peer, location })
+}
+
+/// Candidates that the answer does not name: the media ports at the addresses
+/// where HTTP has reached the server. They lead there where the server does not
+/// know its public address, and through NAT64, which translates the addresses
+/// of requests and not those inside of an answer. Where HTTP ends at a proxy
+/// elsewhere, checks at these are not answered.
+fn more_candidates(answer: &str, reached: &[IpAddr]) -> Vec<SocketAddr> {
+    let named: BTreeSet<SocketAddr> = answer.lines().filter_map(udp_candidate).collect();
+    let mut ports: Vec<u16> = Vec::new();
+    for port in named.iter().map(SocketAddr::port) {
+        if !ports.contains(&port) {
+            ports.push(port);
+        }
+    }
+    ports.truncate(MAX_PORTS);
+    let pairs = reached.iter().take(MAX_REACHED);
+    let pairs = pairs.flat_map(|ip| ports.iter().map(|port| SocketAddr::new(*ip, *port)));
+    pairs.filter(|address| !named.contains(address)).collect()
+}
+
+/// Address of a line of a description that is a candidate over UDP (RFC 8839
+/// section 5.1).
+fn udp_candidate(line: &str) -> Option<SocketAddr> {
+    let mut words = line.strip_prefix("a=candidate:")?.split_whitespace();
+    let protocol = words.nth(2)?;
+    let (address, port) = (words.nth(1)?, words.next()?);
+    let address = SocketAddr::new(address.parse().ok()?, port.parse().ok()?);
+    protocol.eq_ignore_ascii_case("udp").then_some(address)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn media_ports_are_tried_where_http_reached_the_server() {
+        let answer = "v=0\r\na=candidate:1 1 UDP 2130706431 10.0.0.5 8443 typ host\r\n\
+            a=candidate:2 1 udp 2130706430 192.0.2.10 8443 typ host\r\n\
+            a=candidate:3 1 tcp 1 10.0.0.5 9 typ host tcptype active\r\n\
+            a=candidate:4 1 udp 1 some-name.local 5000 typ host\r\n";
+        let reached = ["64:ff9b::c000:20a", "192.0.2.10"].map(|ip| ip.parse().expect("an address"));
+        let more = more_candidates(answer, &reached);
+        let expected: SocketAddr = "[64:ff9b::c000:20a]:8443".parse().expect("an address");
+        assert_eq!(more, [expected]);
+        assert!(more_candidates(answer, &[]).is_empty());
+        assert!(more_candidates("", &reached).is_empty());
+    }
+
+    #[test]
+    fn a_server_of_many_ports_and_addresses_makes_few_candidates_more() {
+        let ports = (1..1000).map(|n| format!("a=candidate:{n} 1 udp 1 10.0.0.5 {n} typ host\n"));
+        let answer: String = ports.collect();
+        let reached: Vec<IpAddr> = (1..100).map(|n| IpAddr::from([192, 0, 2, n])).collect();
+        let more = more_candidates(&answer, &reached);
+        assert_eq!(more.len(), MAX_PORTS * MAX_REACHED);
+    }
 }

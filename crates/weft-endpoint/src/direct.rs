@@ -175,6 +175,7 @@ impl Direct {
         let accepted = ask(&self.viewers.remote, |reply| Command::Accept {
             offer,
             answer,
+            more: Vec::new(),
             news: news.into(),
             reply,
         });

@@ -1,12 +1,14 @@
 //! WHIP and WHEP as a client, and the room's list of participants.
 
 mod error;
+mod exchange;
 mod invitation;
 mod links;
 mod room;
 mod stream;
 mod trust;
 
+use std::net::IpAddr;
 use std::time::Duration;
 
 use serde::Deserialize;
@@ -14,6 +16,7 @@ use weft_rooms::Publishing;
 
 pub use error::{CertificateFault, SignallingError, UrlPart, with_remedy};
 pub use invitation::Invitation;
+pub use links::LinkFault;
 pub use room::{Room, escaped};
 pub use trust::Trust;
 
@@ -79,6 +82,9 @@ pub struct Created {
     pub sdp: String,
     /// The resource's address, on the server that was asked.
     pub location: String,
+    /// Addresses at which HTTP has reached the server, at most
+    /// [`MAX_REACHED`](crate::connect::MAX_REACHED).
+    pub reached: Vec<IpAddr>,
 }
 
 #[cfg(test)]

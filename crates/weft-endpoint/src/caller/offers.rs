@@ -1,6 +1,7 @@
 //! Offers, and the peers that their answers make.
 
 use std::collections::BTreeMap;
+use std::net::SocketAddr;
 
 use weft_ice::{IceRole, LinkId, RemoteCandidate};
 use weft_net::{Attachment, Context};
@@ -10,6 +11,7 @@ use weft_units::{Instant, MediaKind, Rate, StreamId};
 
 use super::following::Held;
 use super::{CallError, Caller, Counterpart, Listener, OfferId, Offered, Patience, Track};
+use crate::connect::MAX_REACHED;
 use crate::sources::sound;
 
 impl Caller {
@@ -78,7 +80,7 @@ impl Caller {
         &mut self,
         context: &mut Context<'_>,
         offer: OfferId,
-        answer: &str,
+        (answer, more): (&str, &[SocketAddr]),
         news: Listener,
     ) -> Result<PeerKey, CallError> {
         let offered = self.offers.remove(&offer);
@@ -94,6 +96,15 @@ impl Caller {
             let candidate = RemoteCandidate {
                 addr: via,
                 priority: u32::MAX - index as u32,
+            };
+            peer.add_remote_candidate(context.now, candidate);
+        }
+        for (index, addr) in more.iter().enumerate() {
+            // Less than any that the server has told (RFC 8445 section 5.1.2).
+            let priority = MAX_REACHED as u32 * 256 - index as u32;
+            let candidate = RemoteCandidate {
+                addr: *addr,
+                priority,
             };
             peer.add_remote_candidate(context.now, candidate);
         }
@@ -126,6 +137,7 @@ impl Counterpart {
             microphone: sending(MediaKind::Audio).map(|s| s.stream).next(),
             receivers: receivers(peer),
             links: BTreeMap::new(),
+            made: now,
             patience: Patience::from(now),
             unanswered: false,
             failed: false,

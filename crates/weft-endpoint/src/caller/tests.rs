@@ -72,6 +72,7 @@ fn an_offer_that_was_withdrawn_takes_no_answer() {
     let accepted = ask(&driver.remote, |reply| Command::Accept {
         offer: id,
         answer: String::new(),
+        more: Vec::new(),
         news: news.into(),
         reply,
     });

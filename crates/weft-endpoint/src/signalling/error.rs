@@ -25,6 +25,14 @@ pub enum SignallingError {
         /// What the system says.
         error: String,
     },
+    /// Requests fail while media goes on: the server is there.
+    #[error("requests to {url} fail: {error}; pictures and sound go on")]
+    OnlyMedia {
+        /// The root that was asked.
+        url: String,
+        /// What the system says.
+        error: String,
+    },
     /// No such host is known here, or there is no network to ask.
     #[error(
         "cannot find the host of {url}: {error}; is its name spelt right, and is there a network?"
@@ -44,6 +52,20 @@ pub enum SignallingError {
         error: String,
         /// What is wrong.
         fault: CertificateFault,
+    },
+    /// Something else answers in the server's place.
+    #[error(
+        "{}instead of the server at {url} a captive portal seems to answer, {answer}; log in to \
+         this network, for example with a browser",
+        over(.link.as_deref())
+    )]
+    CaptivePortal {
+        /// The root that was asked.
+        url: String,
+        /// The link, where the request went over one that was named.
+        link: Option<String>,
+        /// How it answers, as the continuation of "it answers".
+        answer: String,
     },
     /// The file of [`Trust::File`](super::Trust::File) is none.
     #[error("{path}: {error}; name a file with a certificate in PEM")]
@@ -103,6 +125,11 @@ pub enum SignallingError {
     },
 }
 
+/// The link at the beginning of a sentence.
+fn over(link: Option<&str>) -> String {
+    link.map_or_else(String::new, |link| format!("link `{link}`: "))
+}
+
 /// What an address has beside the server's own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum UrlPart {
@@ -145,16 +172,23 @@ pub enum CertificateFault {
 }
 
 impl CertificateFault {
-    /// In rustls' words; there is no error of a kind of its own here.
-    pub(super) fn of(error: &str, now: SystemTime) -> CertificateFault {
+    pub(super) fn of(error: &rustls::Error, now: SystemTime) -> CertificateFault {
+        use rustls::CertificateError as Fault;
         /// Mean length of a Gregorian year in seconds.
         const YEAR: u64 = 31_556_952;
         let seconds = now.duration_since(UNIX_EPOCH).map_or(0, |d| d.as_secs());
         let year = 1970 + seconds / YEAR;
-        match error {
-            _ if error.contains("not valid for name") => CertificateFault::OtherNames,
-            _ if error.contains("not valid yet") => CertificateFault::NotValidYet { year },
-            _ if error.contains("expired") => CertificateFault::Expired { year },
+        let rustls::Error::InvalidCertificate(fault) = error else {
+            return CertificateFault::Unknown;
+        };
+        match fault {
+            Fault::NotValidForName | Fault::NotValidForNameContext { .. } => {
+                CertificateFault::OtherNames
+            }
+            Fault::NotValidYet | Fault::NotValidYetContext { .. } => {
+                CertificateFault::NotValidYet { year }
+            }
+            Fault::Expired | Fault::ExpiredContext { .. } => CertificateFault::Expired { year },
             _ => CertificateFault::Unknown,
         }
     }
@@ -174,9 +208,10 @@ impl CertificateFault {
                 );
             }
             CertificateFault::OtherNames => {
-                "use one of the names or addresses that it has; a server that has made its \
-                 certificate itself makes another for those that it has now when certificate.pem \
-                 and key.pem in its ~/.local/state/weft are deleted"
+                "log in to this network if it has a captive portal, which may have answered; else \
+                 use one of the names or addresses that the certificate has: a server that has \
+                 made it itself makes another for those that it has now when certificate.pem and \
+                 key.pem in its ~/.local/state/weft are deleted"
             }
             CertificateFault::Unknown => {
                 "where the server has made its certificate itself, copy that file from there and \
@@ -194,6 +229,12 @@ impl SignallingError {
         match self {
             SignallingError::Unreachable { .. }
             | SignallingError::UnknownHost { .. }
+            | SignallingError::OnlyMedia { .. }
+            | SignallingError::CaptivePortal { .. }
+            | SignallingError::Certificate {
+                fault: CertificateFault::OtherNames,
+                ..
+            }
             | SignallingError::Events { .. } => true,
             SignallingError::Refused { status, kind, .. } => {
                 // 403: not yet welcomed again by a server that was started anew. One
@@ -204,6 +245,18 @@ impl SignallingError {
         }
     }
 
+    /// The same fault of a server that media reaches.
+    #[must_use]
+    pub fn while_media_flows(self) -> SignallingError {
+        match self {
+            SignallingError::Unreachable { url, error }
+            | SignallingError::UnknownHost { url, error } => {
+                SignallingError::OnlyMedia { url, error }
+            }
+            other => other,
+        }
+    }
+
     /// What to compare to know whether it is the same trouble as before: what
     /// the system says of a dead network changes from one second to the next.
     #[must_use]
@@ -211,6 +264,7 @@ impl SignallingError {
         match self {
             SignallingError::Unreachable { .. } => "unreachable".to_owned(),
             SignallingError::UnknownHost { .. } => "unknown host".to_owned(),
+            SignallingError::OnlyMedia { .. } => "only media".to_owned(),
             other => other.to_string(),
         }
     }

@@ -1,38 +1,36 @@
 //! HTTP over the call's own links: a connection to the server goes over the
 //! first link that brings it about, and ends when that link dies.
 
-use std::fmt;
-use std::io::{self, Read, Write};
-use std::net::{IpAddr, SocketAddr, TcpStream};
-use std::sync::mpsc::{RecvTimeoutError, channel};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
-use std::thread;
-use std::time::{Duration, Instant};
-
-use socket2::{Domain, Protocol, SockRef, Socket, TcpKeepalive, Type};
-use ureq::unversioned::transport::{
-    Buffers, ConnectionDetails, Connector, LazyBuffers, NextTimeout, Transport,
-};
-use weft_net::{Link, LinkChoice};
-
+mod dns;
+mod health;
+mod names;
+mod race;
+mod resolver;
 #[cfg(test)]
 mod tests;
+mod transport;
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::io;
+use std::net::{IpAddr, Shutdown, SocketAddr, TcpStream};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::time::{Duration, Instant};
+
+use rustls::ClientConfig;
+use socket2::{SockRef, Socket};
+use weft_net::{Link, LinkChoice};
+
+use crate::connect::MAX_REACHED;
+use health::Health;
+pub use health::LinkFault;
+use names::Names;
+pub(super) use race::OpenError;
+use race::{Connection, Failures, Race, Target, Way};
+pub(super) use transport::{Unresolved, Used, take_used};
 
 /// A connection that takes longer than this does not come about. Chosen by us.
 const CONNECT: Duration = Duration::from_secs(5);
-
-/// Before the next link is tried beside the one that does not answer
-/// (RFC 8305 section 5, Connection Attempt Delay).
-const STAGGER: Duration = Duration::from_millis(250);
-
-/// What was sent and not acknowledged for this long was sent into a dead link:
-/// four retransmissions at the least timeout (RFC 6298 section 5.5; Linux begins
-/// at 200 ms). Chosen by us.
-const UNACKNOWLEDGED: Duration = Duration::from_secs(3);
-
-/// A connection that is silent for this long is asked whether it lives, so that
-/// one that only listens notices the end of its link. Chosen by us.
-const IDLE: Duration = Duration::from_secs(2);
 
 /// Opens the connections of HTTP. Clones share what is known of the links.
 #[derive(Clone)]
@@ -41,21 +39,61 @@ pub struct LinkConnector(Arc<Shared>);
 struct Shared {
     /// None: wherever the routes lead.
     links: Vec<LinkChoice>,
+    /// What is tried when no link leads there.
+    otherwise: Otherwise,
+    tls: Arc<ClientConfig>,
+    names: Names,
     state: Mutex<State>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Otherwise {
+    Routes,
+    Nothing,
 }
 
 #[derive(Default)]
 struct State {
-    /// Links whose media paths are down, by index.
-    dead: Vec<usize>,
+    /// Of each link, by index; of the routes under `None`.
+    health: BTreeMap<Option<usize>, Health>,
+    /// Connection of the room's events.
+    listening: Option<Used>,
+    /// Addresses from which the server has answered.
+    reached: Vec<IpAddr>,
     /// Connections and the link that each goes over.
     open: Vec<(usize, Weak<TcpStream>)>,
 }
 
 impl LinkConnector {
-    pub fn new(links: Vec<LinkChoice>) -> LinkConnector {
-        let state = Mutex::default();
-        LinkConnector(Arc::new(Shared { links, state }))
+    pub fn new(links: Vec<LinkChoice>, tls: Arc<ClientConfig>) -> LinkConnector {
+        LinkConnector(Arc::new(Shared {
+            links,
+            otherwise: Otherwise::Routes,
+            tls,
+            names: Names::default(),
+            state: Mutex::default(),
+        }))
+    }
+
+    /// Connections over one link and nothing else.
+    pub fn alone(&self, link: &str) -> Option<LinkConnector> {
+        Some(LinkConnector(Arc::new(Shared {
+            links: vec![self.choice(link)?.clone()],
+            otherwise: Otherwise::Nothing,
+            tls: self.tls(),
+            names: self.0.names.clone(),
+            state: Mutex::default(),
+        })))
+    }
+
+    /// The link of this name, unless it has appeared during the call.
+    pub fn choice(&self, link: &str) -> Option<&LinkChoice> {
+        self.0.links.iter().find(|choice| choice.name == link)
+    }
+
+    /// Address of the server, if a connection has led there.
+    pub fn server(&self) -> Option<IpAddr> {
+        self.0.names.last()
     }
 
     /// What the call's media says of a link. The connections over a dead one
@@ -65,47 +103,149 @@ impl LinkConnector {
             return;
         };
         let mut state = self.state();
-        state.dead.retain(|dead| *dead != index);
+        state.health.entry(Some(index)).or_default().down = !up;
         state.open.retain(|(_, stream)| stream.strong_count() > 0);
         if up {
             return;
         }
-        state.dead.push(index);
         for (_, stream) in state.open.iter().filter(|(link, _)| *link == index) {
             if let Some(stream) = stream.upgrade() {
-                let _ = stream.shutdown(std::net::Shutdown::Both);
+                let _ = stream.shutdown(Shutdown::Both);
             }
         }
     }
 
-    /// Connects over the links, those believed alive first, and when none of
-    /// them leads there, wherever the routes do.
-    fn open(&self, servers: &[SocketAddr], limit: Duration) -> io::Result<Arc<TcpStream>> {
-        let mut order: Vec<usize> = (0..self.0.links.len()).collect();
-        order.sort_by_key(|index| self.state().dead.contains(index));
-        let over_links = order.into_iter().flat_map(|index| {
-            let spec = &self.0.links[index];
-            servers.iter().flat_map(move |server| {
-                let bound = Source::all_of(spec, server.ip());
-                bound.into_iter().map(move |source| Attempt {
-                    link: Some(index),
-                    source: Some(source),
-                    server: *server,
-                })
-            })
-        });
-        let by_routes = servers.iter().map(|server| Attempt {
-            link: None,
-            source: None,
-            server: *server,
-        });
-        let won = race(over_links.collect(), limit).or_else(|_| race(by_routes.collect(), limit));
-        let (link, stream) = won?;
-        let stream = Arc::new(stream);
-        if let Some(link) = link {
-            self.state().open.push((link, Arc::downgrade(&stream)));
+    /// A request over this link was answered from this address.
+    pub fn succeed(&self, link: Option<usize>, server: Option<IpAddr>) {
+        let mut state = self.state();
+        state.health.entry(link).or_default().succeed();
+        if let Some(server) = server.filter(|server| !state.reached.contains(server)) {
+            state.reached.insert(0, server);
+            state.reached.truncate(MAX_REACHED);
         }
-        Ok(stream)
+    }
+
+    /// Addresses from which the server has answered, the last new one first.
+    pub fn reached(&self) -> Vec<IpAddr> {
+        self.state().reached.clone()
+    }
+
+    /// A request over this link failed: others are tried first for a while.
+    pub fn fail(&self, link: Option<usize>, fault: LinkFault) {
+        let now = Instant::now();
+        self.state()
+            .health
+            .entry(link)
+            .or_default()
+            .fail(now, fault);
+    }
+
+    /// The room's events come over this connection.
+    pub fn listen(&self, used: Used) {
+        self.state().listening = Some(used);
+    }
+
+    /// Nothing has come of the room for a while: the link of its events is
+    /// avoided from now on, and the connection ends.
+    pub fn distrust_listening(&self) {
+        let Some(used) = self.state().listening.take() else {
+            return;
+        };
+        self.fail(used.link, LinkFault::Stalled);
+        if let Some(stream) = used.stream.upgrade() {
+            let _ = stream.shutdown(Shutdown::Both);
+        }
+    }
+
+    /// How many links there are to try.
+    pub fn count(&self) -> usize {
+        self.0.links.len()
+    }
+
+    /// The link's name; none for the system's routes.
+    pub fn name(&self, link: Option<usize>) -> Option<&str> {
+        Some(&self.0.links.get(link?)?.name)
+    }
+
+    /// Links over which requests fail, by name.
+    pub fn faults(&self) -> BTreeMap<String, LinkFault> {
+        let state = self.state();
+        let faults = state.health.iter().filter_map(|(link, health)| {
+            let name = self.name(*link)?.to_owned();
+            Some((name, health.fault.clone()?))
+        });
+        faults.collect()
+    }
+
+    fn is_avoided(&self, link: Option<usize>) -> bool {
+        let now = Instant::now();
+        let state = self.state();
+        state.health.get(&link).is_some_and(|h| h.is_avoided(now))
+    }
+
+    fn tls(&self) -> Arc<ClientConfig> {
+        Arc::clone(&self.0.tls)
+    }
+
+    /// Connects over the links, those without trouble first, and when none of
+    /// them leads there, wherever the routes do.
+    fn open(&self, target: &Target, limit: Duration) -> Result<Connection, OpenError> {
+        let ways = self.ways();
+        let (won, failures) = match ways.is_empty() {
+            true => (
+                Err(io::Error::from(io::ErrorKind::NetworkUnreachable).into()),
+                Failures::new(),
+            ),
+            false => Race::new(&ways, target, limit).run(&self.0.names),
+        };
+        self.blame(failures, won.is_ok());
+        let connection = match (won, ways.is_empty()) {
+            (Ok(connection), _) => connection,
+            (Err(told), _) if self.0.otherwise == Otherwise::Nothing => return Err(told),
+            (Err(told), without_links) => {
+                let routes = [Way::by_routes()];
+                let (won, _) = Race::new(&routes, target, limit).run(&self.0.names);
+                won.map_err(|error| if without_links { error } else { told })?
+            }
+        };
+        if let Ok(server) = connection.stream.peer_addr() {
+            self.0.names.remember(&target.host, server.ip());
+        }
+        if let Some(link) = connection.link {
+            let weak = Arc::downgrade(&connection.stream);
+            self.state().open.push((link, weak));
+        }
+        Ok(connection)
+    }
+
+    /// Remembers which links failed. A certificate of somebody else's is a
+    /// captive portal's where another link leads to the server.
+    fn blame(&self, failures: Failures, is_connected: bool) {
+        for (link, error) in failures {
+            let fault = match error {
+                OpenError::Tls(_) if is_connected => LinkFault::Portal {
+                    answer: "with a certificate that is not the server's".to_owned(),
+                },
+                error => LinkFault::Broken(error.to_string()),
+            };
+            self.fail(link, fault);
+        }
+    }
+
+    /// The links that are here now, those without trouble first.
+    fn ways(&self) -> Vec<Way> {
+        let links = self.0.links.iter().enumerate();
+        let ways = links.map(|(index, spec)| Way {
+            link: Some(index),
+            sources: Source::all_of(spec),
+            avoided: self.is_avoided(Some(index)),
+        });
+        let mut ways: Vec<Way> = ways.filter(|way| !way.sources.is_empty()).collect();
+        ways.sort_by_key(|way| way.avoided);
+        if ways.iter().all(|way| way.avoided) {
+            ways.iter_mut().for_each(|way| way.avoided = false);
+        }
+        ways
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
@@ -121,160 +261,30 @@ struct Source {
 }
 
 impl Source {
-    /// The link's addresses that can reach this server; none if it is away.
-    fn all_of(spec: &LinkChoice, server: IpAddr) -> Vec<Source> {
+    /// The link's addresses; none if it is away.
+    fn all_of(spec: &LinkChoice) -> Vec<Source> {
         let Ok(link) = Link::open(spec, 0) else {
             return Vec::new();
         };
         let sources = link.sockets.iter().filter_map(|socket| {
             let address = socket.local_addr().ok()?.ip();
             let interface = SockRef::from(socket).device().ok().flatten();
-            (address.is_ipv4() == server.is_ipv4()).then_some(Source { interface, address })
+            Some(Source { interface, address })
         });
         sources.collect()
     }
-}
 
-/// One way to the server.
-struct Attempt {
-    link: Option<usize>,
-    source: Option<Source>,
-    server: SocketAddr,
-}
-
-impl Attempt {
-    fn connect(&self, limit: Duration) -> io::Result<TcpStream> {
-        let domain = Domain::for_address(self.server);
-        let socket = Socket::new(domain, Type::STREAM, Some(Protocol::TCP))?;
-        if let Some(source) = &self.source {
-            if let Some(interface) = &source.interface {
-                socket.bind_device(Some(interface))?;
-            }
-            socket.bind(&SocketAddr::new(source.address, 0).into())?;
+    /// Ties a socket to it, on any port.
+    fn bind(&self, socket: &Socket) -> io::Result<()> {
+        if let Some(interface) = &self.interface {
+            socket.bind_device(Some(interface))?;
         }
-        socket.set_tcp_user_timeout(Some(UNACKNOWLEDGED))?;
-        let keepalive = TcpKeepalive::new().with_time(IDLE);
-        socket.set_tcp_keepalive(&keepalive.with_interval(Duration::from_secs(1)))?;
-        socket.set_tcp_nodelay(true)?;
-        socket.connect_timeout(&self.server.into(), limit)?;
-        Ok(socket.into())
-    }
-}
-
-/// The first attempt that succeeds. Each begins a little after the one before
-/// it, or when that has failed.
-fn race(attempts: Vec<Attempt>, limit: Duration) -> io::Result<(Option<usize>, TcpStream)> {
-    let deadline = Instant::now() + limit;
-    let (done, results) = channel();
-    let mut waiting = attempts.into_iter();
-    let mut running = 0;
-    let mut failure = io::Error::from(io::ErrorKind::NetworkUnreachable);
-    loop {
-        let next = waiting.next();
-        let patience = match next {
-            Some(_) => STAGGER.min(deadline.saturating_duration_since(Instant::now())),
-            None => deadline.saturating_duration_since(Instant::now()),
-        };
-        if let Some(attempt) = next {
-            running += 1;
-            let done = done.clone();
-            thread::spawn(move || {
-                // Who lost the race finds nobody waiting, and is closed.
-                let _ = done.send((attempt.link, attempt.connect(limit)));
-            });
-        } else if running == 0 {
-            return Err(failure);
-        }
-        match results.recv_timeout(patience) {
-            Ok((link, Ok(stream))) => return Ok((link, stream)),
-            Ok((_, Err(error))) => {
-                running -= 1;
-                failure = error;
-            }
-            Err(RecvTimeoutError::Timeout) if Instant::now() < deadline => {}
-            Err(_) => return Err(io::ErrorKind::TimedOut.into()),
-        }
+        socket.bind(&SocketAddr::new(self.address, 0).into())
     }
 }
 
 impl fmt::Debug for LinkConnector {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_list().entries(&self.0.links).finish()
-    }
-}
-
-impl Connector for LinkConnector {
-    type Out = LinkTransport;
-
-    fn connect(
-        &self,
-        details: &ConnectionDetails<'_>,
-        _: Option<()>,
-    ) -> Result<Option<LinkTransport>, ureq::Error> {
-        let limit = details
-            .timeout
-            .not_zero()
-            .map_or(CONNECT, |t| CONNECT.min(*t));
-        let stream = self.open(&details.addrs, limit)?;
-        let sizes = details.config;
-        let buffers = LazyBuffers::new(sizes.input_buffer_size(), sizes.output_buffer_size());
-        Ok(Some(LinkTransport { stream, buffers }))
-    }
-}
-
-/// A connection over one link.
-pub struct LinkTransport {
-    stream: Arc<TcpStream>,
-    buffers: LazyBuffers,
-}
-
-impl Transport for LinkTransport {
-    fn buffers(&mut self) -> &mut dyn Buffers {
-        &mut self.buffers
-    }
-
-    fn transmit_output(&mut self, amount: usize, timeout: NextTimeout) -> Result<(), ureq::Error> {
-        let limit = timeout.for_write().not_zero();
-        self.stream.set_write_timeout(limit.map(|t| *t))?;
-        let sent = (&*self.stream).write_all(&self.buffers.output()[..amount]);
-        sent.map_err(|error| in_time(error, &timeout))
-    }
-
-    fn await_input(&mut self, timeout: NextTimeout) -> Result<bool, ureq::Error> {
-        let limit = timeout.for_read().not_zero();
-        self.stream.set_read_timeout(limit.map(|t| *t))?;
-        let input = self.buffers.input_append_buf();
-        let amount = loop {
-            match (&*self.stream).read(input) {
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                read => break read.map_err(|error| in_time(error, &timeout))?,
-            }
-        };
-        self.buffers.input_appended(amount);
-        Ok(amount > 0)
-    }
-
-    /// Nothing may wait to be read on a connection that nobody uses.
-    fn is_open(&mut self) -> bool {
-        if self.stream.set_nonblocking(true).is_err() {
-            return false;
-        }
-        let peeked = self.stream.peek(&mut [0]);
-        let open = matches!(peeked, Err(e) if e.kind() == io::ErrorKind::WouldBlock);
-        open && self.stream.set_nonblocking(false).is_ok()
-    }
-}
-
-/// A socket says "would block" when its time-out has passed.
-fn in_time(error: io::Error, timeout: &NextTimeout) -> ureq::Error {
-    match error.kind() {
-        io::ErrorKind::WouldBlock => ureq::Error::Timeout(timeout.reason),
-        _ => error.into(),
-    }
-}
-
-impl fmt::Debug for LinkTransport {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("LinkTransport").field(&self.stream).finish()
     }
 }

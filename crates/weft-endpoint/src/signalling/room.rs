@@ -1,38 +1,26 @@
 //! Requests to a server about one room.
 
-use std::io::ErrorKind;
-use std::time::{Duration, Instant, SystemTime};
+use std::collections::BTreeMap;
+use std::io::{self, BufRead, BufReader, ErrorKind};
+use std::net::Shutdown;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{RecvTimeoutError, channel};
+use std::thread;
 
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
-use serde::Deserialize;
+use ureq::http::header::LOCATION;
 use ureq::http::{Response, Uri};
-use ureq::unversioned::resolver::DefaultResolver;
-use ureq::unversioned::transport::{Connector, RustlsConnector};
-use ureq::{Agent, Body};
+use ureq::{Body, BodyReader};
 use weft_net::LinkChoice;
 use weft_rooms::LinkReport;
-use weft_units::printable;
 
-use super::error::{CertificateFault, SignallingError, UrlPart};
-use super::links::LinkConnector;
+use super::error::{SignallingError, UrlPart};
+use super::exchange::{ANSWER, Exchange, MAX_ANSWER, Patience, shortened};
+use super::links::{LinkConnector, LinkFault, Used};
 use super::stream::read_events;
 use super::{Created, Identity, RoomEvent, SILENCE, Server};
-
-/// A whole request and its answer, with a second try: the server answers within
-/// its own bound of 5 s. Chosen by us.
-const REQUEST: Duration = Duration::from_secs(10);
-
-/// Longest answer: as much as weft's server takes of an offer. The longest that
-/// it gives, of four cameras and sound with 64 candidates, has 12 KiB. Chosen
-/// by us.
-const MAX_ANSWER: u64 = 64 << 10;
-
-/// Most octets of an answer's headers. The server sends a few hundred. Chosen
-/// by us.
-const MAX_HEADERS: usize = 16 << 10;
-
-/// Most characters of a server's sentence that are shown. Chosen by us.
-const MAX_WORDS: usize = 300;
+use crate::links::LinkTrouble;
 
 /// Carries what proves who we are.
 const SECRET: &str = "Weft-Secret";
@@ -40,9 +28,7 @@ const SECRET: &str = "Weft-Secret";
 /// The server's side of a room, over HTTP.
 #[derive(Clone)]
 pub struct Room {
-    agent: Agent,
-    links: LinkConnector,
-    base: String,
+    exchange: Exchange,
     room: String,
     token: Option<String>,
 }
@@ -59,20 +45,9 @@ impl Room {
         room: &str,
     ) -> Result<Room, SignallingError> {
         let base = base(&server.url)?;
-        let config = Agent::config_builder()
-            .tls_config(server.trust.config()?)
-            .http_status_as_error(false)
-            // A redirect would take the token and the secret elsewhere.
-            .max_redirects(0)
-            .max_redirects_will_error(false)
-            .max_response_header_size(MAX_HEADERS)
-            .build();
-        let links = LinkConnector::new(links);
-        let connector = links.clone().chain(RustlsConnector::default());
+        let links = LinkConnector::new(links, server.trust.config()?);
         Ok(Room {
-            agent: Agent::with_parts(config, connector, DefaultResolver::default()),
-            links,
-            base,
+            exchange: Exchange::new(links, base),
             room: escaped(room),
             token: server.token.clone(),
         })
@@ -80,7 +55,58 @@ impl Room {
 
     /// What the call's media says of a link: requests leave one that is dead.
     pub fn on_link(&self, link: &str, up: bool) {
-        self.links.tell(link, up);
+        self.exchange.links.tell(link, up);
+    }
+
+    /// Nothing has come of the room for a while: requests leave the link of its
+    /// events.
+    pub fn on_silence(&self) {
+        self.exchange.links.distrust_listening();
+    }
+
+    /// Links over which requests fail, while others carry them.
+    #[must_use]
+    pub fn link_faults(&self) -> BTreeMap<String, LinkFault> {
+        self.exchange.links.faults()
+    }
+
+    /// Finds out why a link carries no media: its routes, then a request over
+    /// it. It may take some seconds.
+    #[must_use]
+    pub fn diagnose(&self, link: &str) -> LinkTrouble {
+        let links = &self.exchange.links;
+        if let Some(LinkFault::Portal { answer }) = links.faults().remove(link) {
+            return LinkTrouble::CaptivePortal { answer };
+        }
+        let (Some(alone), Some(choice)) = (links.alone(link), links.choice(link)) else {
+            return LinkTrouble::Silent;
+        };
+        let fault = links.server();
+        let fault = fault.and_then(|server| weft_net::route_fault(choice, server));
+        if let Some(fault) = fault {
+            return LinkTrouble::Route(fault);
+        }
+        let alone = Exchange::new(alone, self.base().to_owned());
+        let url = format!("{}/api/rooms/{}/access", self.base(), self.room);
+        let send = |patience: Patience| {
+            let request = patience.of(alone.agent.get(&url));
+            request.header("Authorization", self.authorization()).call()
+        };
+        match alone.ask("to ask", Some("application/json"), send, |_, _| Ok(())) {
+            // Whatever it says, it is the server that says it.
+            Ok(()) | Err(SignallingError::Refused { .. }) => LinkTrouble::UdpBlocked,
+            Err(SignallingError::CaptivePortal { answer, .. }) => {
+                LinkTrouble::CaptivePortal { answer }
+            }
+            Err(SignallingError::Certificate { .. }) => LinkTrouble::CaptivePortal {
+                answer: "with a certificate that is not the server's".to_owned(),
+            },
+            Err(_) => LinkTrouble::Silent,
+        }
+    }
+
+    fn base(&self) -> &str {
+        &self.exchange.base
     }
 
     fn authorization(&self) -> String {
@@ -100,7 +126,7 @@ impl Room {
         own: Option<&Identity>,
         offer: &str,
     ) -> Result<Created, SignallingError> {
-        let url = format!("{}/whip/{}?{query}", self.base, self.room);
+        let url = format!("{}/whip/{}?{query}", self.base(), self.room);
         self.post("to publish", &url, own, offer)
     }
 
@@ -115,7 +141,8 @@ impl Room {
         own: Option<&Identity>,
         offer: &str,
     ) -> Result<Created, SignallingError> {
-        let mut url = format!("{}/whep/{}/{}", self.base, self.room, escaped(participant));
+        let participant = escaped(participant);
+        let mut url = format!("{}/whep/{}/{participant}", self.base(), self.room);
         if let Some(own) = own {
             url.push_str(&format!("?participant={}", escaped(&own.id)));
         }
@@ -129,29 +156,31 @@ impl Room {
         own: Option<&Identity>,
         sdp: &str,
     ) -> Result<Created, SignallingError> {
-        let mut response = self.ask(what, |limit| {
-            let request = self
-                .agent
-                .post(url)
-                .config()
-                .timeout_global(Some(limit))
-                .build()
+        let send = |patience: Patience| {
+            let request = patience
+                .of(self.exchange.agent.post(url))
                 .header("Content-Type", "application/sdp")
                 .header(SECRET, proof(own));
             request
                 .header("Authorization", self.authorization())
                 .send(sdp)
-        })?;
-        let location = response
-            .headers()
-            .get("Location")
-            .and_then(|l| l.to_str().ok());
+        };
+        let take = |mut response: Response<Body>, _: Option<&Used>| {
+            let location = response.headers().get(LOCATION);
+            let location = location.and_then(|l| l.to_str().ok()).map(str::to_owned);
+            let body = response.body_mut().with_config().limit(MAX_ANSWER);
+            Ok((location, body.read_to_string()?))
+        };
+        let (location, sdp) = self
+            .exchange
+            .ask(what, Some("application/sdp"), send, take)?;
         let location =
-            location.ok_or_else(|| SignallingError::NoLocation(what, self.base.clone()))?;
-        let location = self.resolve(url, location)?;
-        let body = response.body_mut().with_config().limit(MAX_ANSWER);
-        let sdp = body.read_to_string().map_err(|e| self.unreachable(&e))?;
-        Ok(Created { sdp, location })
+            location.ok_or_else(|| SignallingError::NoLocation(what, self.base().to_owned()))?;
+        Ok(Created {
+            sdp,
+            location: self.resolve(url, &location)?,
+            reached: self.exchange.links.reached(),
+        })
     }
 
     /// Ends a publication or playback.
@@ -159,13 +188,12 @@ impl Room {
     /// # Errors
     /// If the server refuses or cannot be reached.
     pub fn delete(&self, location: &str) -> Result<(), SignallingError> {
-        let url = self.resolve(&self.base, location)?;
-        self.ask("to end", |limit| {
-            let request = self.agent.delete(&url).config();
-            let request = request.timeout_global(Some(limit)).build();
+        let url = self.resolve(self.base(), location)?;
+        let send = |patience: Patience| {
+            let request = patience.of(self.exchange.agent.delete(&url));
             request.header("Authorization", self.authorization()).call()
-        })
-        .map(|_| ())
+        };
+        self.exchange.ask("to end", None, send, |_, _| Ok(()))
     }
 
     /// Tells the room how our links are.
@@ -174,20 +202,17 @@ impl Room {
     /// If the server refuses or cannot be reached.
     pub fn put_links(&self, location: &str, links: &[LinkReport]) -> Result<(), SignallingError> {
         let links = serde_json::json!(links).to_string();
-        let url = format!("{}/links", self.resolve(&self.base, location)?);
-        self.ask("the links' figures", |limit| {
-            let request = self
-                .agent
-                .put(&url)
-                .config()
-                .timeout_global(Some(limit))
-                .build()
+        let url = format!("{}/links", self.resolve(self.base(), location)?);
+        let send = |patience: Patience| {
+            let request = patience
+                .of(self.exchange.agent.put(&url))
                 .header("Content-Type", "application/json");
             request
                 .header("Authorization", self.authorization())
                 .send(&links)
-        })
-        .map(|_| ())
+        };
+        self.exchange
+            .ask("the links' figures", None, send, |_, _| Ok(()))
     }
 
     /// Reads the room's events until the connection ends or `take` says stop. The
@@ -201,26 +226,35 @@ impl Room {
         own: Option<&Identity>,
         take: impl FnMut(RoomEvent) -> bool,
     ) -> Result<(), SignallingError> {
-        let url = format!("{}/api/rooms/{}/events?{query}", self.base, self.room);
-        let request = self
-            .agent
-            .get(&url)
-            .config()
-            .timeout_resolve(Some(REQUEST))
-            .timeout_connect(Some(REQUEST))
-            .timeout_send_request(Some(REQUEST))
-            .timeout_recv_response(Some(REQUEST))
-            .timeout_per_read(Some(SILENCE))
-            .build()
-            .header(SECRET, proof(own))
-            .header("Authorization", self.authorization());
-        let response = self.check("to join", request.call())?;
-        read_events(response.into_body().into_reader(), take).map_err(|error| match error.kind() {
+        let url = format!("{}/api/rooms/{}/events?{query}", self.base(), self.room);
+        let send = |patience: Patience| {
+            patience
+                .of(self.exchange.agent.get(&url))
+                .config()
+                .timeout_global(None)
+                .timeout_recv_body(None)
+                .timeout_per_read(Some(SILENCE))
+                .build()
+                .header(SECRET, proof(own))
+                .header("Authorization", self.authorization())
+                .call()
+        };
+        let listen = |response, used: Option<&Used>| {
+            let begun = begin(response, used)?;
+            if let Some(used) = used {
+                self.exchange.links.listen(used.clone());
+            }
+            Ok(begun)
+        };
+        let stream = self
+            .exchange
+            .ask("to join", Some("text/event-stream"), send, listen)?;
+        read_events(stream, take).map_err(|error| match error.kind() {
             ErrorKind::InvalidData => SignallingError::Events {
-                url: self.base.clone(),
+                url: self.base().to_owned(),
                 error: error.to_string(),
             },
-            _ => self.unreachable(&ureq::Error::Io(error)),
+            _ => self.exchange.unreachable(&ureq::Error::Io(error)),
         })
     }
 
@@ -229,7 +263,7 @@ impl Room {
     /// the token was given for.
     pub(super) fn resolve(&self, url: &str, location: &str) -> Result<String, SignallingError> {
         let foreign = || SignallingError::ForeignLocation {
-            url: self.base.clone(),
+            url: self.base().to_owned(),
             location: shortened(location),
         };
         let own = origin(url);
@@ -257,89 +291,32 @@ impl Room {
         let folder = if folder.is_empty() { "/" } else { folder };
         Ok(format!("{own}{folder}{location}"))
     }
+}
 
-    /// Sends a request, and once more if its connection broke: then over the
-    /// next link. An offer that the server has taken already makes a second
-    /// connection there, which never comes up and is forgotten. `send` gets the
-    /// time that is left for it.
-    fn ask(
-        &self,
-        what: &'static str,
-        send: impl Fn(Duration) -> Result<Response<Body>, ureq::Error>,
-    ) -> Result<Response<Body>, SignallingError> {
-        let begun = Instant::now();
-        match self.check(what, send(REQUEST)) {
-            Err(SignallingError::Unreachable { .. }) if begun.elapsed() < REQUEST => {
-                self.check(what, send(REQUEST.saturating_sub(begun.elapsed())))
-            }
-            answered => answered,
+/// The body of an event stream, once its beginning has come: a path that loses
+/// large packets lets the header through and not the room's list.
+fn begin(
+    response: Response<Body>,
+    used: Option<&Used>,
+) -> io::Result<BufReader<BodyReader<'static>>> {
+    let mut reader = BufReader::new(response.into_body().into_reader());
+    let (begun, watched) = channel::<()>();
+    let is_cut = Arc::new(AtomicBool::new(false));
+    let cut = Arc::clone(&is_cut);
+    let stream = used.map(|used| used.stream.clone()).unwrap_or_default();
+    thread::spawn(move || {
+        if watched.recv_timeout(ANSWER) == Err(RecvTimeoutError::Timeout)
+            && let Some(stream) = stream.upgrade()
+        {
+            cut.store(true, Ordering::Relaxed);
+            let _ = stream.shutdown(Shutdown::Both);
         }
-    }
-
-    fn check(
-        &self,
-        what: &'static str,
-        result: Result<Response<Body>, ureq::Error>,
-    ) -> Result<Response<Body>, SignallingError> {
-        let mut response = result.map_err(|error| self.unreachable(&error))?;
-        let status = response.status().as_u16();
-        if response.status().is_success() {
-            return Ok(response);
-        }
-        if response.status().is_redirection() {
-            let to = response.headers().get("Location");
-            let to = to.and_then(|to| to.to_str().ok()).unwrap_or_default();
-            return Err(SignallingError::Redirected {
-                url: self.base.clone(),
-                to: shortened(to),
-            });
-        }
-        let body = response.body_mut().with_config().limit(MAX_ANSWER);
-        let body = body.read_to_string().unwrap_or_default();
-        let problem = serde_json::from_str(&body).unwrap_or_else(|_| Problem {
-            error: format!("HTTP status {status}"),
-            remedy: "is this a weft server?".to_owned(),
-            kind: None,
-        });
-        // The server's remedy is for those with a page.
-        let remedy = match status {
-            401 => "give the server's token".to_owned(),
-            _ => shortened(&problem.remedy),
-        };
-        Err(SignallingError::Refused {
-            what,
-            status,
-            error: shortened(&problem.error),
-            remedy,
-            kind: problem.kind.as_deref().map(shortened),
-        })
-    }
-
-    /// No answer, or one that is no HTTP.
-    fn unreachable(&self, error: &ureq::Error) -> SignallingError {
-        let url = self.base.clone();
-        let words = match error {
-            ureq::Error::Io(error) => error.to_string(),
-            other => other.to_string(),
-        };
-        let words = shortened(&words);
-        // What rustls says of an answer that is no TLS.
-        if words.contains("corrupt message") {
-            let error = "it speaks no TLS, try http://".to_owned();
-            return SignallingError::Unreachable { url, error };
-        }
-        if matches!(error, ureq::Error::HostNotFound) || words.contains("lookup address") {
-            return SignallingError::UnknownHost { url, error: words };
-        }
-        let about_tls = matches!(error, ureq::Error::Rustls(_) | ureq::Error::Tls(_));
-        match about_tls || words.contains("certificate") {
-            true => SignallingError::Certificate {
-                url,
-                fault: CertificateFault::of(&words, SystemTime::now()),
-                error: words,
-            },
-            false => SignallingError::Unreachable { url, error: words },
-        }
+    });
+    let read = reader.fill_buf().map(drop);
+    drop(begun);
+    match is_cut.load(Ordering::Relaxed) {
+        true => Err(ErrorKind::TimedOut.into()),
+        false => read.map(|()| reader),
     }
 }
 
@@ -364,15 +341,6 @@ fn base(url: &str) -> Result<String, SignallingError> {
     Err(SignallingError::UrlParts { url, part })
 }
 
-#[derive(Deserialize)]
-struct Problem {
-    error: String,
-    #[serde(default)]
-    remedy: String,
-    #[serde(default)]
-    kind: Option<String>,
-}
-
 /// Scheme, host and port, as they are written in an address with a scheme.
 fn origin(url: &str) -> &str {
     let host = url.find("://").map_or(0, |i| i + 3);
@@ -390,12 +358,6 @@ fn place(uri: &Uri) -> Option<(&str, String, u16)> {
     };
     let host = uri.host()?.to_ascii_lowercase();
     Some((scheme, host, uri.port_u16().unwrap_or(usual)))
-}
-
-/// A server's words, as they are shown: on one line, and not too many of them.
-fn shortened(words: &str) -> String {
-    let words: String = words.chars().take(MAX_WORDS).collect();
-    printable(&words).to_string()
 }
 
 /// All but the unreserved characters (RFC 3986 section 2.3).

@@ -1,28 +1,45 @@
 use super::*;
+use std::io::Read as _;
 use std::net::TcpListener;
+use std::thread;
+
+use race::STAGGER;
+use socket2::{Domain, Type};
+
+use super::super::Trust;
 
 fn links(named: &[&str]) -> LinkConnector {
-    LinkConnector::new(named.iter().map(|l| l.parse().expect("a link")).collect())
+    let links = named.iter().map(|l| l.parse().expect("a link"));
+    let tls = Trust::Anybody.config().expect("no file to read");
+    LinkConnector::new(links.collect(), tls)
+}
+
+fn at(address: SocketAddr) -> Target {
+    Target {
+        host: address.ip().to_string(),
+        port: address.port(),
+        tls: None,
+    }
 }
 
 /// A server on loopback, and a connection to it with its other end.
 struct Rig {
     listener: TcpListener,
-    servers: [SocketAddr; 1],
+    target: Target,
 }
 
 impl Rig {
     fn new() -> Rig {
         let listener = TcpListener::bind("127.0.0.1:0").expect("loopback");
-        let servers = [listener.local_addr().expect("bound")];
-        Rig { listener, servers }
+        let target = at(listener.local_addr().expect("bound"));
+        Rig { listener, target }
     }
 
     /// The connection and its other end, and the address that it comes from.
     fn open(&self, links: &LinkConnector) -> ([Arc<TcpStream>; 2], String) {
-        let stream = links.open(&self.servers, CONNECT).expect("a connection");
+        let opened = links.open(&self.target, CONNECT).expect("a connection");
         let (other, from) = self.listener.accept().expect("its other end");
-        ([stream, Arc::new(other)], from.ip().to_string())
+        ([opened.stream, Arc::new(other)], from.ip().to_string())
     }
 }
 
@@ -58,6 +75,43 @@ fn a_link_that_is_away_is_passed_over_and_the_routes_come_last() {
 }
 
 #[test]
+fn a_link_that_failed_comes_last_for_a_while_and_first_again_after_an_answer() {
+    let rig = Rig::new();
+    let links = links(&["a=127.0.0.2", "b=127.0.0.3"]);
+    links.fail(Some(0), LinkFault::Stalled);
+    assert_eq!(rig.open(&links).1, "127.0.0.3");
+    let faults = links.faults();
+    assert_eq!(faults.get("a"), Some(&LinkFault::Stalled), "{faults:?}");
+    links.succeed(Some(0), None);
+    assert_eq!(rig.open(&links).1, "127.0.0.2");
+    assert!(links.faults().is_empty());
+    // Where all have failed, there is nothing to wait for.
+    let began = Instant::now();
+    links.fail(Some(0), LinkFault::Stalled);
+    links.fail(Some(1), LinkFault::Stalled);
+    assert_eq!(rig.open(&links).1, "127.0.0.2");
+    assert!(began.elapsed() < Duration::from_secs(1));
+}
+
+#[test]
+fn a_pause_grows_with_each_failure_up_to_a_minute() {
+    let mut health = Health::default();
+    let now = Instant::now();
+    let avoided_for =
+        |health: &Health, seconds| health.is_avoided(now + Duration::from_secs(seconds));
+    health.fail(now, LinkFault::Stalled);
+    assert!(avoided_for(&health, 1) && !avoided_for(&health, 2));
+    health.fail(now, LinkFault::Stalled);
+    assert!(avoided_for(&health, 3) && !avoided_for(&health, 4));
+    for _ in 0..40 {
+        health.fail(now, LinkFault::Stalled);
+    }
+    assert!(avoided_for(&health, 59) && !avoided_for(&health, 60));
+    health.succeed();
+    assert!(!health.is_avoided(now) && health.fault.is_none());
+}
+
+#[test]
 fn one_that_does_not_answer_holds_the_next_up_for_a_moment_only() {
     // A listener whose queue is full drops what comes: so does a dead link.
     let full = Socket::new(Domain::IPV4, Type::STREAM, None).expect("a socket");
@@ -67,30 +121,52 @@ fn one_that_does_not_answer_holds_the_next_up_for_a_moment_only() {
     let silent = full.local_addr().ok().and_then(|a| a.as_socket());
     let silent = silent.expect("an address");
     let _queued = TcpStream::connect(silent).expect("room for one");
+    let good: SocketAddr = (IpAddr::from([127, 0, 0, 2]), silent.port()).into();
+    let _listener = TcpListener::bind(good).expect("the same port of another address");
 
-    let rig = Rig::new();
-    let attempt = |server| Attempt {
-        link: None,
-        source: None,
-        server,
-    };
+    let ways = [Way::by_routes()];
+    let target = at(silent);
+    let mut race = Race::new(&ways, &target, CONNECT);
+    race.add(None, &[silent.ip(), good.ip()]);
     let begun = Instant::now();
-    let won = race(vec![attempt(silent), attempt(rig.servers[0])], CONNECT);
-    let (_, stream) = won.expect("the second answers");
-    assert_eq!(stream.peer_addr().ok(), Some(rig.servers[0]));
+    let (won, failures) = race.run(&Names::default());
+    let stream = won.expect("the second answers").stream;
+    assert_eq!(stream.peer_addr().ok(), Some(good));
+    assert!(failures.is_empty(), "{failures:?}");
     let took = begun.elapsed();
     assert!(took >= STAGGER && took < CONNECT, "{took:?}");
 
     let short = Duration::from_millis(300);
-    let failed = race(vec![attempt(silent)], short).err();
-    assert_eq!(failed.map(|e| e.kind()), Some(io::ErrorKind::TimedOut));
+    let (lost, _) = Race::new(&ways, &target, short).run(&Names::default());
+    let Err(OpenError::Io(error)) = lost.map(drop) else {
+        panic!("it answers");
+    };
+    assert_eq!(error.kind(), io::ErrorKind::TimedOut);
 }
 
 #[test]
 fn nobody_there_is_told_as_such() {
     let nobody = TcpListener::bind("127.0.0.1:0").and_then(|l| l.local_addr());
-    let nobody = [nobody.expect("a free port")];
-    let error = links(&["127.0.0.1"]).open(&nobody, CONNECT).err();
-    let kind = error.map(|e| e.kind());
-    assert_eq!(kind, Some(io::ErrorKind::ConnectionRefused));
+    let target = at(nobody.expect("a free port"));
+    let Err(OpenError::Io(error)) = links(&["127.0.0.1"]).open(&target, CONNECT).map(drop) else {
+        panic!("there is somebody");
+    };
+    assert_eq!(error.kind(), io::ErrorKind::ConnectionRefused);
+}
+
+#[test]
+fn a_name_that_led_to_the_server_leads_there_when_nobody_knows_it_any_more() {
+    let rig = Rig::new();
+    let links = links(&["127.0.0.1"]);
+    let named = Target {
+        // RFC 6761 section 6.4: no resolver knows it.
+        host: "weft.invalid".to_owned(),
+        ..rig.target.clone()
+    };
+    let Err(OpenError::UnknownHost(_)) = links.open(&named, CONNECT).map(drop) else {
+        panic!("somebody knows weft.invalid");
+    };
+    let server = IpAddr::from([127, 0, 0, 1]);
+    links.0.names.remember("weft.invalid", server);
+    assert!(links.open(&named, CONNECT).is_ok());
 }

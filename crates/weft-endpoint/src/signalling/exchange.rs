@@ -1,0 +1,309 @@
+//! Requests that are made over the next link when one fails over the first.
+
+use std::time::{Duration, Instant, SystemTime};
+
+use serde::Deserialize;
+use ureq::http::header::{CONTENT_TYPE, LOCATION};
+use ureq::http::{Response, Uri};
+use ureq::{Agent, Body, RequestBuilder};
+use weft_units::printable;
+
+use super::error::{CertificateFault, SignallingError};
+use super::links::{LinkConnector, LinkFault, OpenError, Unresolved, Used, take_used};
+
+/// A whole request and its answer, with all its attempts: the server answers
+/// within its own bound of 5 s. Chosen by us.
+const REQUEST: Duration = Duration::from_secs(10);
+
+/// Longest answer: as much as weft's server takes of an offer. The longest that
+/// it gives, of four cameras and sound with 64 candidates, has 12 KiB. Chosen
+/// by us.
+pub(super) const MAX_ANSWER: u64 = 64 << 10;
+
+/// Most octets of an answer's headers. The server sends a few hundred. Chosen
+/// by us.
+const MAX_HEADERS: usize = 16 << 10;
+
+/// Most characters of a server's sentence that are shown. Chosen by us.
+const MAX_WORDS: usize = 300;
+
+/// An answer that takes longer, once there is a connection, is asked for over
+/// the next link. Chosen by us: several round trips of the slowest networks,
+/// and a call is connected within 5 s if the second link is good.
+pub(super) const ANSWER: Duration = Duration::from_secs(2);
+
+/// Time for one attempt at a request.
+#[derive(Clone, Copy)]
+pub(super) struct Patience {
+    /// For each part of it, once there is a connection.
+    answer: Duration,
+    /// For all of it.
+    left: Duration,
+}
+
+impl Patience {
+    /// Gives a request this much time.
+    pub fn of<B>(self, request: RequestBuilder<B>) -> RequestBuilder<B> {
+        request
+            .config()
+            .timeout_global(Some(self.left))
+            .timeout_connect(Some(self.left))
+            .timeout_send_request(Some(self.answer))
+            .timeout_send_body(Some(self.answer))
+            .timeout_recv_response(Some(self.answer))
+            .timeout_recv_body(Some(self.answer))
+            .build()
+    }
+}
+
+/// HTTP with one server over several links.
+#[derive(Clone)]
+pub(super) struct Exchange {
+    pub agent: Agent,
+    pub links: LinkConnector,
+    /// The server's root.
+    pub base: String,
+}
+
+/// Why an attempt over one link failed.
+enum Failure {
+    /// No answer; another attempt may have one.
+    Broken(LinkFault, Box<SignallingError>),
+    /// An answer that is not a weft server's.
+    Foreign(LinkFault, Box<SignallingError>),
+    /// The server's own refusal, or none that another link could mend.
+    Final(Box<SignallingError>),
+}
+
+impl Exchange {
+    pub fn new(links: LinkConnector, base: String) -> Exchange {
+        let config = Agent::config_builder()
+            .http_status_as_error(false)
+            // A redirect would take the token and the secret elsewhere.
+            .max_redirects(0)
+            .max_redirects_will_error(false)
+            .max_response_header_size(MAX_HEADERS)
+            .build();
+        Exchange {
+            agent: Agent::with_parts(config, links.clone(), Unresolved),
+            links,
+            base,
+        }
+    }
+
+    /// Makes a request, and again over the next link if one fails: no answer in
+    /// time, a connection that breaks, an answer that is somebody else's. A good
+    /// one is of the media type `kind`, where it has a body; `take` reads that.
+    ///
+    /// A server that has taken an offer already makes a second connection of
+    /// it, which takes over from the first (docs/protocol/http.md); the first
+    /// never comes up and is forgotten.
+    pub fn ask<T>(
+        &self,
+        what: &'static str,
+        kind: Option<&'static str>,
+        send: impl Fn(Patience) -> Result<Response<Body>, ureq::Error>,
+        take: impl Fn(Response<Body>, Option<&Used>) -> Result<T, ureq::Error>,
+    ) -> Result<T, SignallingError> {
+        let begun = Instant::now();
+        let attempts = self.links.count().max(2);
+        let mut tried = Vec::new();
+        let mut told = None;
+        for attempt in 1..=attempts {
+            let left = REQUEST.saturating_sub(begun.elapsed());
+            if left.is_zero() {
+                break;
+            }
+            // The last one has all the time that there is.
+            let answer = match attempt < self.links.count() {
+                true => ANSWER.min(left),
+                false => left,
+            };
+            let patience = Patience { answer, left };
+            take_used();
+            let response = send(patience);
+            let used = take_used();
+            let taken = match response {
+                Ok(response) => match self.judge(what, kind, used.as_ref(), response) {
+                    Ok(response) => {
+                        take(response, used.as_ref()).map_err(|error| self.broken(&error))
+                    }
+                    Err(failure) => Err(failure),
+                },
+                Err(error) => Err(self.broken(&error)),
+            };
+            let link = used.as_ref().map(|used| used.link);
+            let (is_foreign, fault, error) = match taken {
+                Ok(taken) => {
+                    if let Some(used) = &used {
+                        self.links.succeed(used.link, used.server);
+                    }
+                    return Ok(taken);
+                }
+                Err(Failure::Final(error)) => return Err(*error),
+                Err(Failure::Broken(fault, error)) => (false, fault, error),
+                Err(Failure::Foreign(fault, error)) => (true, fault, error),
+            };
+            if let Some(link) = link {
+                self.links.fail(link, fault);
+            }
+            // What somebody else says is told if nobody says more.
+            told = Some(match told {
+                Some(before) if !is_foreign => before,
+                _ => error,
+            });
+            let again = link.is_some() && tried.contains(&link);
+            if is_foreign && (again || self.links.count() < 2) {
+                break;
+            }
+            tried.push(link);
+        }
+        Err(*told.expect("there was an attempt"))
+    }
+
+    /// Whether an answer is a weft server's, and a good one.
+    fn judge(
+        &self,
+        what: &'static str,
+        expected: Option<&'static str>,
+        used: Option<&Used>,
+        mut response: Response<Body>,
+    ) -> Result<Response<Body>, Failure> {
+        let status = response.status().as_u16();
+        let header = |name| response.headers().get(name)?.to_str().ok();
+        let kind = header(CONTENT_TYPE).unwrap_or_default().to_owned();
+        let is_page = kind.starts_with("text/html");
+        let link = used.and_then(|used| self.links.name(used.link));
+        let portal = |answer: String| {
+            let fault = LinkFault::Portal {
+                answer: answer.clone(),
+            };
+            let (url, link) = (self.base.clone(), link.map(str::to_owned));
+            let error = SignallingError::CaptivePortal { url, link, answer };
+            Failure::Foreign(fault, Box::new(error))
+        };
+        if response.status().is_redirection() {
+            let to = shortened(header(LOCATION).unwrap_or("nowhere"));
+            if host(&to) == host(&self.base) {
+                let fault = LinkFault::Broken(format!("a redirect to {to}"));
+                let url = self.base.clone();
+                let error = SignallingError::Redirected { url, to };
+                return Err(Failure::Foreign(fault, Box::new(error)));
+            }
+            return Err(portal(format!("with a redirect to {to}")));
+        }
+        // RFC 6585 section 6.
+        let strange = expected.is_some_and(|e| !kind.is_empty() && !kind.starts_with(e));
+        if status == 511 || (response.status().is_success() && (is_page || strange)) {
+            return Err(portal(format!(
+                "with a page of its own (HTTP status {status})"
+            )));
+        }
+        if response.status().is_success() {
+            return Ok(response);
+        }
+        let body = response.body_mut().with_config().limit(MAX_ANSWER);
+        let body = body.read_to_string().unwrap_or_default();
+        let refused = Box::new(refusal(what, status, &body));
+        Err(match is_page {
+            true => Failure::Foreign(
+                LinkFault::Portal {
+                    answer: format!("with a page of its own (HTTP status {status})"),
+                },
+                refused,
+            ),
+            false => Failure::Final(refused),
+        })
+    }
+
+    /// No answer, or one that is no HTTP.
+    fn broken(&self, error: &ureq::Error) -> Failure {
+        let told = self.unreachable(error);
+        let fault = match error {
+            ureq::Error::Timeout(_) => LinkFault::Stalled,
+            ureq::Error::Io(error) if error.kind() == std::io::ErrorKind::TimedOut => {
+                LinkFault::Stalled
+            }
+            _ => LinkFault::Broken(words(error)),
+        };
+        match told {
+            SignallingError::Unreachable { .. } => Failure::Broken(fault, Box::new(told)),
+            // Every link was tried for a connection.
+            _ => Failure::Final(Box::new(told)),
+        }
+    }
+
+    pub fn unreachable(&self, error: &ureq::Error) -> SignallingError {
+        let (url, words) = (self.base.clone(), words(error));
+        let opening = match error {
+            ureq::Error::Other(error) => error.downcast_ref::<OpenError>(),
+            _ => None,
+        };
+        match opening {
+            Some(OpenError::UnknownHost(error)) => SignallingError::UnknownHost {
+                url,
+                error: error.clone(),
+            },
+            Some(OpenError::Tls(rustls::Error::InvalidMessage(_))) => {
+                let error = "it speaks no TLS, try http://".to_owned();
+                SignallingError::Unreachable { url, error }
+            }
+            Some(OpenError::Tls(error)) => SignallingError::Certificate {
+                url,
+                fault: CertificateFault::of(error, SystemTime::now()),
+                error: words,
+            },
+            _ => SignallingError::Unreachable { url, error: words },
+        }
+    }
+}
+
+fn words(error: &ureq::Error) -> String {
+    shortened(&match error {
+        ureq::Error::Io(error) => error.to_string(),
+        ureq::Error::Other(error) => error.to_string(),
+        other => other.to_string(),
+    })
+}
+
+/// A server's words, as they are shown: on one line, and not too many of them.
+pub(super) fn shortened(words: &str) -> String {
+    let words: String = words.chars().take(MAX_WORDS).collect();
+    printable(&words).to_string()
+}
+
+/// Host of an address; none if it names none.
+fn host(url: &str) -> Option<String> {
+    let url: Uri = url.parse().ok()?;
+    url.host().map(str::to_owned)
+}
+
+#[derive(Deserialize)]
+struct Problem {
+    error: String,
+    #[serde(default)]
+    remedy: String,
+    #[serde(default)]
+    kind: Option<String>,
+}
+
+/// The server's refusal in its own words.
+fn refusal(what: &'static str, status: u16, body: &str) -> SignallingError {
+    let problem = serde_json::from_str(body).unwrap_or_else(|_| Problem {
+        error: format!("HTTP status {status}"),
+        remedy: "is this a weft server?".to_owned(),
+        kind: None,
+    });
+    // The server's remedy is for those with a page.
+    let remedy = match status {
+        401 => "give the server's token".to_owned(),
+        _ => shortened(&problem.remedy),
+    };
+    SignallingError::Refused {
+        what,
+        status,
+        error: shortened(&problem.error),
+        remedy,
+        kind: problem.kind.as_deref().map(shortened),
+    }
+}
