@@ -5,6 +5,7 @@
 //! and all of them tell it through one mailbox ([`inbox`]).
 
 mod desk;
+mod diagnosis;
 mod fault;
 mod inbox;
 mod listening;

@@ -10,8 +10,9 @@ mod sockets;
 #[cfg(test)]
 mod tests;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
+use std::net::SocketAddr;
 use std::sync::Arc;
 use std::sync::mpsc::{Sender, channel};
 
@@ -22,7 +23,7 @@ use weft_peer::{Event, NegotiationError, Offer, Peer, PeerKey, Section};
 use weft_publish::Publisher;
 use weft_secure::Certificate;
 use weft_session::{Preference, ProtectionKind, SchedulerKind};
-use weft_units::{Codec, Deadline, Instant, PathId, Rate, StreamId};
+use weft_units::{Codec, Deadline, Duration, Instant, PathId, Rate, StreamId};
 
 use super::links::Links;
 use super::notice::{Notice, Notices};
@@ -32,6 +33,10 @@ use following::{Following, Held};
 pub use news::{Listener, News};
 pub use patience::Patience;
 pub use report::PeerReport;
+
+/// A link without a path after this time carries nothing: several round trips
+/// of the slowest networks. Chosen by us.
+const SILENT_AFTER: Duration = Duration::from_secs(5);
 
 /// How this endpoint sends.
 #[derive(Clone, Debug)]
@@ -73,6 +78,8 @@ pub enum Command {
         offer: OfferId,
         /// In SDP.
         answer: String,
+        /// Candidates that the answer does not name, tried after its own.
+        more: Vec<SocketAddr>,
         /// Who hears of the peer.
         news: Listener,
         /// The peer that is made of it.
@@ -160,6 +167,7 @@ struct Counterpart {
     microphone: Option<StreamId>,
     receivers: BTreeMap<StreamId, Track>,
     links: BTreeMap<PathId, String>,
+    made: Instant,
     /// For a path that leads to it.
     patience: Patience,
     /// That none has led there yet is told.
@@ -254,10 +262,11 @@ impl Application for Caller {
             Command::Accept {
                 offer,
                 answer,
+                more,
                 news,
                 reply,
             } => {
-                let _ = reply.send(self.accept(context, offer, &answer, news));
+                let _ = reply.send(self.accept(context, offer, (&answer, &more), news));
             }
             Command::Video { camera, frame } => self.send_video(context, camera, &frame),
             Command::Sound(frame) => self.send_sound(context, &frame),
@@ -343,6 +352,15 @@ impl Caller {
         self.allow();
     }
 
+    /// Links that have had the time to lead to a peer, and never did.
+    fn silent(&self, now: Instant, peer: &Counterpart) -> BTreeSet<String> {
+        let old = |held: &&Held| now.saturating_since(held.since.max(peer.made)) >= SILENT_AFTER;
+        let names = peer.locals.iter().filter(old);
+        let names = names.map(|held| self.following.links.name(held.link));
+        let silent = names.filter(|name| !peer.links.values().any(|link| link == name));
+        silent.map(str::to_owned).collect()
+    }
+
     fn report(&self, context: &Context<'_>) -> Vec<PeerReport> {
         let report = |(key, counterpart): (&PeerKey, &Counterpart)| {
             let peer = context.peers().get(*key)?;
@@ -351,6 +369,7 @@ impl Caller {
                 stats: peer.session().stats(),
                 links: counterpart.links.clone(),
                 all_links: self.following.links.figures(),
+                silent: self.silent(context.now, counterpart),
                 connected: peer.is_connected(),
                 cameras: self
                     .encoders

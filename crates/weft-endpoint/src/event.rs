@@ -8,7 +8,7 @@ use weft_units::Instant;
 
 use crate::caller::Track;
 use crate::connect::ConnectError;
-use crate::links::LinkChange;
+use crate::links::{LinkChange, LinkTrouble};
 use crate::notice::Notice;
 use crate::signalling::{Participant, SignallingError};
 
@@ -53,6 +53,14 @@ pub enum Event {
         link: String,
         /// What it became to the connection that publishes.
         change: LinkChange,
+    },
+    /// A link of ours carries nothing, for some seconds or since a captive portal
+    /// was found on it. Told once each time.
+    LinkTrouble {
+        /// As it was chosen, or as its interface is called.
+        link: String,
+        /// Why, and what to do.
+        trouble: LinkTrouble,
     },
     /// A participant's pictures and sound are on their way.
     Playing(Participant),
@@ -159,6 +167,9 @@ impl fmt::Display for Event {
                 f.write_str("the server has ended what we publish; publishing again")
             }
             Event::Link { link, change } => change.describe(link, f),
+            Event::LinkTrouble { link, trouble } => {
+                write!(f, "link `{link}` carries nothing: {trouble}")
+            }
             Event::Playing(who) => write!(f, "receiving `{}`", who.name),
             Event::CannotPlay { name, error } => {
                 write!(f, "cannot receive `{name}`: {error}; trying again")

@@ -16,10 +16,12 @@ mod change;
 mod choice;
 #[cfg(test)]
 mod tests;
+mod trouble;
 
 pub use board::Board;
 pub use change::LinkChange;
 pub use choice::{ChoiceError, Scope, links_or_all, loopback};
+pub use trouble::LinkTrouble;
 
 /// ICE network cost: the first link named is the cheapest (libwebrtc's scale
 /// of 0 to 999; 10 apart, so that the order shows and nothing more).

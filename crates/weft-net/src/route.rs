@@ -86,7 +86,7 @@ fn interface_fault(
         Err(error) if is_unreachable(&error) => return Some(RouteFault::NoRoute { interface }),
         Err(_) => return None,
     }
-    // What the filter asks: where would this machine send an answer?
+    // The filter's own question: where would this machine send an answer?
     let back = route(None, address, server).ok().flatten();
     let elsewhere = back.is_none_or(|back| back != index);
     let is_filtered = server.is_ipv4() && elsewhere && is_strict(&interface);

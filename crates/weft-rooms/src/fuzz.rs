@@ -122,6 +122,7 @@ fn call(
                 metered: false,
                 backup: false,
                 budget_left_mb: None,
+                trouble: None,
             };
             drop(registry.set_links(room, id, vec![link; which % 32]));
         }

@@ -17,6 +17,6 @@ pub use event::{Change, RoomEvent};
 pub use join::{HoldError, Join, JoinError, Joined, Proof, Standing, UnknownParticipant};
 pub use participant::{
     Camera, LinkReport, LinkState, MAX_CAMERAS, MAX_LINKS, Participant, ParticipantKind,
-    Publishing, Upload,
+    Publishing, TroubleKind, Upload,
 };
 pub use registry::{Registry, RegistryLimits, participant_name, room_name};

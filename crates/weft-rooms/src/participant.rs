@@ -113,6 +113,37 @@ pub enum LinkState {
     Down,
 }
 
+/// Why a link carries nothing (docs/use/links.md).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum TroubleKind {
+    /// The sender's machine has no route to the server over it.
+    NoRoute,
+    /// The sender's machine drops what comes in over it.
+    RpFilter,
+    /// TCP reaches the server over it; UDP does not come back.
+    UdpBlocked,
+    /// Something else answers in the server's place.
+    CaptivePortal,
+    /// Nothing comes back, for a reason that the sender cannot see.
+    #[serde(other)]
+    Silent,
+}
+
+impl TroubleKind {
+    /// As it is written in JSON.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            TroubleKind::NoRoute => "no_route",
+            TroubleKind::RpFilter => "rp_filter",
+            TroubleKind::UdpBlocked => "udp_blocked",
+            TroubleKind::CaptivePortal => "captive_portal",
+            TroubleKind::Silent => "silent",
+        }
+    }
+}
+
 /// One link of a sender, by its own figures.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct LinkReport {
@@ -141,6 +172,9 @@ pub struct LinkReport {
     /// What is left of its budget, in megabytes, if it has one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub budget_left_mb: Option<f64>,
+    /// Why it carries nothing; none if it does, or nobody has found out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub trouble: Option<TroubleKind>,
 }
 
 /// Longest name of a link that others are told, in characters. Chosen by us.

@@ -1,6 +1,6 @@
 //! `weft doctor`: what works on this machine, and what to do where it does not.
 
-use std::net::UdpSocket;
+use std::net::{IpAddr, UdpSocket};
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -12,7 +12,7 @@ use weft_emu::{Right, Scheduling};
 use weft_lab::engine::emu::Client;
 use weft_media::clip::{Clip, ClipConfig};
 use weft_media::{EncoderConfig, Keyframe, MicrophoneSpec, VideoEncoder};
-use weft_net::{Binding, Link, LinkChoice, Target};
+use weft_net::{Binding, Link, LinkChoice, RouteFault, Target};
 use weft_units::{Codec, MediaKind, Rate};
 
 use crate::exit::{Failure, say, say_json};
@@ -159,14 +159,24 @@ fn link(name: &str) -> Finding {
                 .map(|a| a.ip().to_string())
                 .collect();
             let tied = link.binding == Binding::Interface;
-            let value = json!({ "addresses": addresses, "tied": tied });
+            let fault = route_fault(&spec);
+            let value = json!({
+                "addresses": addresses,
+                "tied": tied,
+                "routed": fault.is_none(),
+            });
             let addresses = addresses.join(", ");
-            match tied {
-                true => Finding::ok(
+            match (fault, tied) {
+                (Some(fault), _) => Finding::note(
+                    "link",
+                    format!("link {name}: {addresses}; {fault}"),
+                    fault.remedy(),
+                ),
+                (None, true) => Finding::ok(
                     "link",
                     format!("link {name}: {addresses}; sockets tied to the interface"),
                 ),
-                false => Finding::note(
+                (None, false) => Finding::note(
                     "link",
                     format!("link {name}: {addresses}; only the source address can be fixed"),
                     "run as root, or `setcap cap_net_raw+ep` on the binary, or `ip rule add from ADDRESS table N`",
@@ -177,6 +187,22 @@ fn link(name: &str) -> Finding {
         Err(error) => Finding::note("link", error.to_string(), "this link cannot be used now"),
     };
     finding.of(name)
+}
+
+/// Fault that keeps a link from servers elsewhere. The addresses of
+/// documentation (RFC 5737, RFC 3849) are routed as those of any network that
+/// this machine is not in. One address that leads out is enough.
+fn route_fault(link: &LinkChoice) -> Option<RouteFault> {
+    let elsewhere = |own: IpAddr| match own {
+        IpAddr::V4(_) => IpAddr::from([192, 0, 2, 1]),
+        IpAddr::V6(_) => IpAddr::from([0x2001, 0xdb8, 0, 0, 0, 0, 0, 1]),
+    };
+    let places = weft_net::attachments(link).unwrap_or_default();
+    let mut faults = places
+        .iter()
+        .map(|place| weft_net::route_fault(link, elsewhere(place.address)));
+    let first = faults.next()??;
+    faults.all(|fault| fault.is_some()).then_some(first)
 }
 
 /// A timer that is late makes packets late: the pacer wants a few ms.

@@ -15,13 +15,16 @@ use weft_units::StreamId;
 
 use crate::exit::Failure;
 use weft_endpoint::caller::{PeerReport, Track};
-use weft_endpoint::links::LinkFigures;
+use weft_endpoint::links::{LinkFigures, LinkTrouble};
 use weft_endpoint::sources::video::CameraReport;
 use weft_endpoint::watch::Watcher;
 use weft_endpoint::{Event, PlayedFrame, Received, ReceivedCamera, Statistics};
 
+/// Why links carry nothing, by their names.
+type Troubles = BTreeMap<String, LinkTrouble>;
+
 /// What its owner wants of a link, and what is left of its budget.
-fn policy(link: &LinkFigures) -> Value {
+fn policy(link: &LinkFigures, troubles: &Troubles) -> Value {
     let LinkFigures { policy, left, .. } = link;
     json!({
         "name": link.name,
@@ -30,6 +33,7 @@ fn policy(link: &LinkFigures) -> Value {
         "weight": policy.weight.value(),
         "budget_left_mb": left.map(|left| round(left.0 as f64 / 1e6)),
         "carried_mb": round(link.carried.0 as f64 / 1e6),
+        "trouble": troubles.get(&link.name).map(|t| t.kind().name()),
     })
 }
 
@@ -164,7 +168,7 @@ impl StatsFile {
         let line = json!({
             "t": figures.elapsed.as_secs_f64(),
             "unix_ms": unix.map_or(0.0, |since| round(since.as_secs_f64() * 1e3)),
-            "peers": figures.peers.iter().map(peer).collect::<Vec<Value>>(),
+            "peers": figures.peers.iter().map(|p| peer(p, &figures.troubles)).collect::<Vec<Value>>(),
             "received": received,
             "dropped": {
                 "frames": figures.dropped_frames,
@@ -245,7 +249,7 @@ impl Watched {
     }
 }
 
-fn peer(report: &PeerReport) -> Value {
+fn peer(report: &PeerReport, troubles: &Troubles) -> Value {
     let stream = |id: &StreamId| report.tracks.get(id).map(ToString::to_string);
     let path = |p: &PathStats| {
         json!({
@@ -311,7 +315,7 @@ fn peer(report: &PeerReport) -> Value {
     };
     json!({
         "connected": report.connected,
-        "links": report.all_links.iter().map(policy).collect::<Vec<Value>>(),
+        "links": report.all_links.iter().map(|l| policy(l, troubles)).collect::<Vec<Value>>(),
         "target_mbps": round(report.stats.target_rate.as_mbps()),
         "paths": report.stats.paths.iter().map(path).collect::<Vec<Value>>(),
         "cameras": report.cameras.iter().map(camera).collect::<Vec<Value>>(),

@@ -7,7 +7,7 @@ it('reads a participant as the server sends it', () => {
     name: 'Rover',
     kind: 'native',
     publishing: { video: true, audio: false, cameras: [{ name: 'Front' }, {}] },
-    links: [{ name: 'wlan0', state: 'suspect', rtt_ms: 21.5, sent_mbps: 1.25, target_mbps: 3, loss: 0.01, metered: true, backup: true, budget_left_mb: 750.5 }],
+    links: [{ name: 'wlan0', state: 'suspect', rtt_ms: 21.5, sent_mbps: 1.25, target_mbps: 3, loss: 0.01, metered: true, backup: true, budget_left_mb: 750.5, trouble: 'no_route' }],
   };
   expect(readParticipant(sent)).toEqual({
     id: 'p2',
@@ -15,7 +15,7 @@ it('reads a participant as the server sends it', () => {
     kind: 'native',
     publishing: { cameras: [{ name: 'Front' }, { name: null }], audio: false },
     upload: 'none',
-    links: [{ name: 'wlan0', state: 'suspect', rttMs: 21.5, sentMbps: 1.25, targetMbps: 3, loss: 0.01, metered: true, backup: true, budgetLeftMb: 750.5 }],
+    links: [{ name: 'wlan0', state: 'suspect', rttMs: 21.5, sentMbps: 1.25, targetMbps: 3, loss: 0.01, metered: true, backup: true, budgetLeftMb: 750.5, trouble: 'no_route' }],
   });
 });
 

@@ -17,6 +17,8 @@ export interface Link {
   readonly backup: boolean;
   /** What is left of its budget; null if it has none. */
   readonly budgetLeftMb: number | null;
+  /** Why it carries nothing, in a word; null if it does, or nobody has found out. */
+  readonly trouble: string | null;
 }
 
 export type ParticipantKind = 'browser' | 'native' | 'whip';
@@ -135,6 +137,7 @@ export function readLink(value: unknown): Link | null {
     metered: from['metered'] === true,
     backup: from['backup'] === true,
     budgetLeftMb: figure(from['budget_left_mb']),
+    trouble: text(from['trouble']) || null,
   };
 }
 

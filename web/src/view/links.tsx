@@ -70,9 +70,19 @@ export function LinkList({ links }: { readonly links: readonly Link[] }) {
   );
 }
 
-/** What its owner wants of the link, in sentences. */
+/** The words of the server for why a link carries nothing, as sentences. */
+const TROUBLE: Record<string, string> = {
+  no_route: 'Carries nothing: the sender has no route over it.',
+  rp_filter: 'Carries nothing: the sender’s machine drops what comes in (rp_filter).',
+  udp_blocked: 'Carries nothing: UDP is blocked there.',
+  captive_portal: 'Carries nothing: a captive portal wants a login.',
+  silent: 'Carries nothing: nothing comes back from the server.',
+};
+
+/** Why the link carries nothing, and what its owner wants of it, in sentences. */
 export function notes(link: Link): string[] {
   const all: string[] = [];
+  if (link.trouble !== null) all.push(TROUBLE[link.trouble] ?? 'Carries nothing.');
   if (link.budgetLeftMb !== null) {
     all.push(link.budgetLeftMb > 0 ? `Metered: ${megabytes(link.budgetLeftMb)} of its budget are left.` : 'Its budget is used up.');
   } else if (link.metered) {

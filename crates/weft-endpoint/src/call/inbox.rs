@@ -9,6 +9,7 @@ use std::time::Duration;
 use super::statistics::Statistics;
 use crate::caller::{Listener, News};
 use crate::connect::{ConnectError, Connection};
+use crate::links::LinkTrouble;
 use crate::signalling::{RoomEvent, SignallingError};
 
 /// Frames that may wait to be taken: some seconds of a few participants.
@@ -33,6 +34,8 @@ pub enum Wish {
     Made(Ticket, Result<Connection, ConnectError>),
     /// A connection has something to say.
     News(Ticket, News),
+    /// Why a link carries nothing.
+    Diagnosed(String, LinkTrouble),
     /// Somebody wants the figures.
     Figures(Sender<Statistics>),
     End,

@@ -53,6 +53,7 @@ impl Conduct {
         if self.listening.again.is_some_and(|at| now >= at) {
             self.listen_to_room();
         } else if self.listening.is_silent(now) {
+            self.desks.room.on_silence();
             if self.fault.begins(now, "silence") {
                 self.tell(Event::RoomSilent);
             }

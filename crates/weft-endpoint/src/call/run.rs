@@ -9,6 +9,7 @@ use weft_net::Remote;
 use weft_peer::Section;
 
 use super::desk::Desk;
+use super::diagnosis::Diagnosis;
 use super::fault::Fault;
 use super::inbox::{Inbox, Mailbox, Ticket, Wish};
 use super::listening::Listening;
@@ -17,10 +18,11 @@ use super::player::Player;
 use super::playing::Attempts;
 use super::publication::Publication;
 use super::statistics::Statistics;
-use crate::caller::{Command, ask};
+use crate::caller::{Command, PeerReport, ask};
 use crate::config::Receiving;
 use crate::connect::{ConnectError, Connection};
 use crate::event::Event;
+use crate::links::LinkTrouble;
 use crate::received::Received;
 use crate::signalling::{Identity, Participant, Room, SignallingError};
 
@@ -80,6 +82,9 @@ pub struct Conduct {
     /// With the server.
     pub(super) fault: Fault,
     pub(super) answer: Answer,
+    pub(super) diagnosis: Diagnosis,
+    /// Whether a path carries packets, as of the last figures.
+    pub(super) media_flows: bool,
     next_ticket: u64,
     started: Instant,
 }
@@ -111,6 +116,8 @@ impl Conduct {
             received: BTreeMap::new(),
             fault: Fault::default(),
             answer: Answer::default(),
+            diagnosis: Diagnosis::default(),
+            media_flows: false,
             next_ticket: 0,
             started: Instant::now(),
         }
@@ -124,7 +131,10 @@ impl Conduct {
             let now = Instant::now();
             if now >= next_figures {
                 next_figures = now + FIGURES;
-                self.tell_figures();
+                if let Ok(reports) = ask(&self.remote, Command::Report) {
+                    self.look_at_links(&reports);
+                    self.tell_figures(&reports);
+                }
                 self.listen_again(now);
                 self.catch_up(now);
             }
@@ -160,6 +170,10 @@ impl Conduct {
             }
             Wish::RoomLost(stream, error) => self.on_room_lost(stream, error),
             Wish::Made(ticket, made) => self.on_made(ticket, made),
+            Wish::Diagnosed(link, trouble) => {
+                self.on_trouble(link, trouble);
+                Ok(())
+            }
             Wish::News(ticket, news) => {
                 if self.publication.has(ticket) {
                     self.on_publication(news);
@@ -224,6 +238,10 @@ impl Conduct {
 
     /// The server cannot be reached, or not yet.
     pub(super) fn on_fault(&mut self, error: SignallingError) {
+        let error = match self.media_flows {
+            true => error.while_media_flows(),
+            false => error,
+        };
         if self.fault.begins(Instant::now(), &error.kind()) {
             self.tell(Event::Fault(error));
         }
@@ -245,17 +263,18 @@ impl Conduct {
     }
 
     /// Tells the room how the links are.
-    fn tell_figures(&mut self) {
+    fn tell_figures(&mut self, reports: &[PeerReport]) {
         let Some(publication) = self.publication.connection() else {
             return;
         };
         let (peer, location) = (publication.peer, publication.location.clone());
-        let Ok(reports) = ask(&self.remote, Command::Report) else {
-            return;
-        };
         let own = reports.iter().find(|r| r.peer == peer);
         if let Some(own) = own.filter(|r| r.connected) {
-            let (room, figures) = (self.desks.room.clone(), own.link_reports());
+            let (room, mut figures) = (self.desks.room.clone(), own.link_reports());
+            for figure in &mut figures {
+                let trouble = self.diagnosis.troubles().get(&figure.name);
+                figure.trouble = trouble.map(LinkTrouble::kind);
+            }
             self.desks.figures.take(move || {
                 let _ = room.put_links(&location, &figures);
             });
@@ -272,6 +291,7 @@ impl Conduct {
             players: self.players.iter().filter_map(playing).collect(),
             participants: self.others.values().cloned().collect(),
             received: self.received.clone(),
+            troubles: self.diagnosis.troubles().clone(),
             dropped_frames,
             refused_requests: self.desks.connections.refused() + self.desks.figures.refused(),
         })

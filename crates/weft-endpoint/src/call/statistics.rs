@@ -4,6 +4,7 @@ use std::time::Duration;
 use weft_peer::PeerKey;
 
 use crate::caller::PeerReport;
+use crate::links::LinkTrouble;
 use crate::received::Received;
 use crate::signalling::Participant;
 
@@ -23,6 +24,8 @@ pub struct Statistics {
     /// What has come from others, by participants' ids, those who have left
     /// included. Frames that were dropped are not counted.
     pub received: BTreeMap<String, Received>,
+    /// Why links carry nothing, by their names, as far as it was found out.
+    pub troubles: BTreeMap<String, LinkTrouble>,
     /// Frames that came while too many waited for [`Call::next_event`](crate::Call::next_event).
     pub dropped_frames: u64,
     /// Requests that were not made, since earlier ones hung.

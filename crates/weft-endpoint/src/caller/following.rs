@@ -19,12 +19,18 @@ const COUNT: Duration = Duration::from_millis(200);
 /// From the first word of a change to the look: a link comes with a few of
 /// them. Chosen by us.
 const SETTLE: Duration = Duration::from_millis(10);
+/// Ports that may be tried for a socket: as many links of one address as there
+/// may be links, each with a few peers. Chosen by us.
+const PORTS: usize = 64;
+
 /// A socket of a peer's or an offer's.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Held {
     pub addr: SocketAddr,
     pub link: LinkId,
     pub place: Attachment,
+    /// When it was opened.
+    pub since: Instant,
 }
 
 /// The links, where they were found last, and what their sockets have carried.
@@ -53,17 +59,34 @@ impl Following {
         self.next_look = self.next_look.min(now + SETTLE);
     }
 
-    /// Opens a socket there, if that is possible now.
+    /// Opens a socket there, if that is possible now, on a port that no other
+    /// link of the same address has.
     pub fn open(
         &self,
         context: &mut Context<'_>,
         (link, place): (LinkId, Attachment),
     ) -> Option<(Held, LocalAddress)> {
-        let access = self.links.open(link, place)?;
-        let addr = access.local.addr;
-        // A socket that cannot be watched is a path less.
-        context.add_socket(access.socket).ok()?;
-        Some((Held { addr, link, place }, access.local))
+        // Kept until the end, so that the system gives another port.
+        let mut taken = Vec::new();
+        while taken.len() < PORTS {
+            let access = self.links.open(link, place)?;
+            let addr = access.local.addr;
+            if context.has_socket(addr) {
+                taken.push(access.socket);
+                continue;
+            }
+            // A socket that cannot be watched is a path less.
+            context.add_socket(access.socket).ok()?;
+            let since = context.now;
+            let held = Held {
+                addr,
+                link,
+                place,
+                since,
+            };
+            return Some((held, access.local));
+        }
+        None
     }
 
     /// Closes a socket; what it has carried is counted.

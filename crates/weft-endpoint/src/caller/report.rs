@@ -1,6 +1,6 @@
 //! One peer's figures.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use weft_peer::PeerKey;
 use weft_rooms::{LinkReport, LinkState};
@@ -22,6 +22,8 @@ pub struct PeerReport {
     pub links: BTreeMap<PathId, String>,
     /// All links of the endpoint, in order, whether there is a path or not.
     pub all_links: Vec<LinkFigures>,
+    /// Links that have had a socket for some seconds, and no path.
+    pub silent: BTreeSet<String>,
     /// Whether media can flow.
     pub connected: bool,
     /// Of the cameras that it gets, in order.
@@ -37,6 +39,20 @@ impl PeerReport {
     #[must_use]
     pub fn link_reports(&self) -> Vec<LinkReport> {
         self.all_links.iter().map(|own| self.link(own)).collect()
+    }
+
+    /// Whether a path carries packets now.
+    #[must_use]
+    pub fn has_path(&self) -> bool {
+        self.stats.paths.iter().any(|p| p.state != PathState::Down)
+    }
+
+    /// Whether a path of this link carries packets now.
+    #[must_use]
+    pub fn is_up(&self, link: &str) -> bool {
+        let live = self.stats.paths.iter();
+        let mut live = live.filter(|p| p.state != PathState::Down);
+        live.any(|p| self.links.get(&p.path).is_some_and(|l| l == link))
     }
 
     fn link(&self, own: &LinkFigures) -> LinkReport {
@@ -57,6 +73,7 @@ impl PeerReport {
             metered: own.policy.metering == Metering::Metered,
             backup: own.policy.standing == Standing::Backup,
             budget_left_mb: own.left.map(|left| round(left.0 as f64 / 1e6)),
+            trouble: None,
         }
     }
 }

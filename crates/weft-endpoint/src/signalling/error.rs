@@ -25,8 +25,8 @@ pub enum SignallingError {
         /// What the system says.
         error: String,
     },
-    /// Requests fail while media goes on: the server is there.
-    #[error("requests to {url} fail: {error}; pictures and sound go on")]
+    /// Requests fail while media flows: the server is running.
+    #[error("requests to {url} fail: {error}; pictures and sound still flow")]
     OnlyMedia {
         /// The root that was asked.
         url: String,
@@ -245,7 +245,7 @@ impl SignallingError {
         }
     }
 
-    /// The same fault of a server that media reaches.
+    /// Says of a server that media reaches only that requests fail.
     #[must_use]
     pub fn while_media_flows(self) -> SignallingError {
         match self {

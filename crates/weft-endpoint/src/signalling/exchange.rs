@@ -147,7 +147,7 @@ impl Exchange {
             if let Some(link) = link {
                 self.links.fail(link, fault);
             }
-            // What somebody else says is told if nobody says more.
+            // The first failure counts, but a foreign answer says more.
             told = Some(match told {
                 Some(before) if !is_foreign => before,
                 _ => error,

@@ -39,13 +39,14 @@ pub struct LinkConnector(Arc<Shared>);
 struct Shared {
     /// None: wherever the routes lead.
     links: Vec<LinkChoice>,
-    /// What is tried when no link leads there.
+    /// Fallback when no link leads to the server.
     otherwise: Otherwise,
     tls: Arc<ClientConfig>,
     names: Names,
     state: Mutex<State>,
 }
 
+/// Fallback when no link leads to the server.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Otherwise {
     Routes,
@@ -54,7 +55,7 @@ enum Otherwise {
 
 #[derive(Default)]
 struct State {
-    /// Of each link, by index; of the routes under `None`.
+    /// State of each link, by index; that of the routes under `None`.
     health: BTreeMap<Option<usize>, Health>,
     /// Connection of the room's events.
     listening: Option<Used>,

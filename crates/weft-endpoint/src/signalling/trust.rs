@@ -83,8 +83,8 @@ impl Trust {
 }
 
 /// Checks certificates as usual, and blames the name before the issuer: a
-/// certificate for other names is not the server's, whoever made it. Captive
-/// portals show such ones.
+/// certificate for other names is not the server's, and captive portals show
+/// such certificates.
 #[derive(Debug)]
 struct NamesFirst(Arc<WebPkiServerVerifier>);
 

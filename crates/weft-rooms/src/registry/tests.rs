@@ -304,6 +304,7 @@ fn a_full_room_of_people_who_say_as_much_as_they_can_fits_into_a_welcome() {
         metered: false,
         backup: true,
         budget_left_mb: Some(f64::MIN),
+        trouble: Some(crate::TroubleKind::CaptivePortal),
     };
     for _ in 0..limits.participants_per_room {
         let name = "\u{1f4f6}".repeat(64);

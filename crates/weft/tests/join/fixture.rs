@@ -205,8 +205,13 @@ pub(crate) fn pair() -> Option<(Namespace, Namespace)> {
 
 /// A server that listens on all addresses of its namespace.
 pub(crate) fn serve(namespace: &Namespace) -> Program {
+    serve_with(namespace, &["--listen", "0.0.0.0:8080"])
+}
+
+/// A server with these options.
+pub(crate) fn serve_with(namespace: &Namespace, options: &[&str]) -> Program {
     let mut serve = namespace.command(env!("CARGO_BIN_EXE_weft"));
-    let serve = serve.args(["serve", "--listen", "0.0.0.0:8080", "--insecure-http"]);
+    let serve = serve.args(["serve", "--insecure-http"]).args(options);
     let server = Program::start(serve);
     let url = server.told.recv_timeout(PATIENCE);
     url.expect("it says where it is");

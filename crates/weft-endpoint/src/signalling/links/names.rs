@@ -14,7 +14,7 @@ pub(super) struct Answer {
     pub addresses: Result<Vec<IpAddr>, String>,
 }
 
-/// What is known of the server's name. The address that led there last is
+/// Addresses of the server's name. The one that led there last is
 /// kept: it is the server that has our room, and it is there when nobody
 /// answers for its name any more.
 #[derive(Clone, Default)]

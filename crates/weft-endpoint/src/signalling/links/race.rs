@@ -22,7 +22,7 @@ pub(super) const STAGGER: Duration = Duration::from_millis(250);
 /// captive portal answers at once, a good link may take a second to.
 const LAST_RESORT: Duration = Duration::from_secs(2);
 
-/// What was sent and not acknowledged for this long was sent into a dead link:
+/// Octets that are not acknowledged for this long went into a dead link:
 /// four retransmissions at the least timeout (RFC 6298 section 5.5; Linux begins
 /// at 200 ms). Chosen by us.
 const UNACKNOWLEDGED: Duration = Duration::from_secs(3);
@@ -44,7 +44,7 @@ pub(super) struct Target {
 pub(super) struct Way {
     /// None: wherever the routes lead.
     pub link: Option<usize>,
-    /// Where its sockets are bound; none for the routes.
+    /// Addresses that its sockets are bound to; none for the routes.
     pub sources: Vec<Source>,
     /// Tried after the others, since it has had trouble.
     pub avoided: bool,
@@ -74,7 +74,7 @@ pub(in super::super) enum OpenError {
 /// Attempt that waits for its turn.
 struct Attempt {
     avoided: bool,
-    /// Of the addresses that its link can reach.
+    /// Position among the addresses that its link can reach.
     place: usize,
     way: usize,
     server: IpAddr,
@@ -204,7 +204,7 @@ impl<'a> Race<'a> {
         for (number, way) in self.ways.iter().enumerate() {
             let own = found_by.is_none() || found_by == way.link;
             let reachable = addresses.iter().filter(|server| way.reaches(server));
-            // What another link has found comes after what this one has.
+            // Another link's answers come after this one's.
             let places = if own { 0.. } else { addresses.len().. };
             for (server, place) in reachable.zip(places) {
                 if self.known.contains(&(number, *server)) {
@@ -243,7 +243,7 @@ impl<'a> Race<'a> {
         self.running += 1;
         thread::spawn(move || {
             let outcome = connect(link, source.as_ref(), server, &target, deadline);
-            // Who lost the race finds nobody waiting, and is closed.
+            // A loser finds nobody waiting, and its connection closes.
             let _ = steps.send(Step::Tried {
                 way: number,
                 outcome,

@@ -85,7 +85,7 @@ fn a_link_that_failed_comes_last_for_a_while_and_first_again_after_an_answer() {
     links.succeed(Some(0), None);
     assert_eq!(rig.open(&links).1, "127.0.0.2");
     assert!(links.faults().is_empty());
-    // Where all have failed, there is nothing to wait for.
+    // If all have failed, there is nothing to wait for.
     let began = Instant::now();
     links.fail(Some(0), LinkFault::Stalled);
     links.fail(Some(1), LinkFault::Stalled);

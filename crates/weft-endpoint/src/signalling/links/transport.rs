@@ -35,7 +35,7 @@ thread_local! {
 }
 
 /// Takes the connection that this thread's last request was sent over; none if
-/// none came about.
+/// there was no connection.
 pub(in super::super) fn take_used() -> Option<Used> {
     USED.take()
 }

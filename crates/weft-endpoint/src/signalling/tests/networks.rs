@@ -22,7 +22,7 @@ const CREATED: &str = "HTTP/1.1 201 Created\r\nlocation: /whip/r/1\r\n\
 const WELCOME: &str = "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\n\r\n\
     event: welcome\ndata: {\"id\":\"1\",\"secret\":\"s\",\"participants\":[]}\n\n";
 
-/// What happens to connections over the first link.
+/// Treatment of connections over the first link.
 #[derive(Clone, Copy, Debug)]
 enum First {
     Answers(&'static str),

@@ -1,0 +1,70 @@
+//! Links that carry nothing, and why.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::thread;
+
+use super::inbox::Wish;
+use super::run::Conduct;
+use crate::caller::PeerReport;
+use crate::event::Event;
+use crate::links::LinkTrouble;
+use crate::signalling::LinkFault;
+
+/// Links without a path, and the reasons that were found.
+#[derive(Default)]
+pub(super) struct Diagnosis {
+    /// Links whose trouble is being found out, or known.
+    asked: BTreeSet<String>,
+    found: BTreeMap<String, LinkTrouble>,
+}
+
+impl Diagnosis {
+    /// Why links carry nothing, by their names.
+    pub fn troubles(&self) -> &BTreeMap<String, LinkTrouble> {
+        &self.found
+    }
+}
+
+impl Conduct {
+    /// Finds out why links carry nothing, once for each time that one does not.
+    pub(super) fn look_at_links(&mut self, reports: &[PeerReport]) {
+        let is_up = |link: &str| reports.iter().any(|report| report.is_up(link));
+        let silent = reports.iter().flat_map(|report| &report.silent);
+        let silent: BTreeSet<String> = silent.filter(|link| !is_up(link)).cloned().collect();
+        let faults = self.desks.room.link_faults().into_iter();
+        let portals = faults.filter_map(|(link, fault)| match fault {
+            LinkFault::Portal { answer } if !is_up(&link) => {
+                Some((link, LinkTrouble::CaptivePortal { answer }))
+            }
+            _ => None,
+        });
+        let portals: BTreeMap<String, LinkTrouble> = portals.collect();
+        let lasts = |link: &String| silent.contains(link) || portals.contains_key(link);
+        self.diagnosis.asked.retain(lasts);
+        self.diagnosis.found.retain(|link, _| lasts(link));
+        self.media_flows = reports.iter().any(PeerReport::has_path);
+        for (link, trouble) in portals {
+            if self.diagnosis.asked.insert(link.clone()) {
+                self.on_trouble(link, trouble);
+            }
+        }
+        for link in silent {
+            if !self.diagnosis.asked.insert(link.clone()) {
+                continue;
+            }
+            let (room, mailbox) = (self.desks.room.clone(), self.mailbox.clone());
+            thread::spawn(move || {
+                let trouble = room.diagnose(&link);
+                mailbox.send(Wish::Diagnosed(link, trouble));
+            });
+        }
+    }
+
+    pub(super) fn on_trouble(&mut self, link: String, trouble: LinkTrouble) {
+        // It may have recovered meanwhile.
+        if self.diagnosis.asked.contains(&link) {
+            self.diagnosis.found.insert(link.clone(), trouble.clone());
+            self.tell(Event::LinkTrouble { link, trouble });
+        }
+    }
+}
