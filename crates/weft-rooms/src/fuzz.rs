@@ -1,6 +1,6 @@
 //! Body of the fuzz target `rooms`, which a test runs as well.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use weft_units::fuzz::records;
 use weft_units::{Duration, Instant};
@@ -42,6 +42,11 @@ pub fn fuzz_calls(data: &[u8]) -> usize {
                 Change::Changed(who) => assert!(told.contains_key(&(event.room, who.id))),
                 Change::Links { id, .. } => assert!(told.contains_key(&(event.room, id))),
             }
+        }
+        for room in registry.rooms() {
+            let names = registry.participants(room).into_iter().map(|who| &who.name);
+            let unique: BTreeSet<&String> = names.clone().collect();
+            assert_eq!(unique.len(), names.count(), "two of one name");
         }
         let (rooms, there) = registry.count();
         assert!(rooms <= LIMITS.rooms && there <= rooms * LIMITS.participants_per_room);

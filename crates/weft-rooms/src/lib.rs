@@ -10,13 +10,16 @@
 mod event;
 pub mod fuzz;
 mod join;
+mod name;
 mod participant;
 mod registry;
+mod seen;
 
 pub use event::{Change, RoomEvent};
 pub use join::{HoldError, Join, JoinError, Joined, Proof, Standing, UnknownParticipant};
+pub use name::{participant_name, room_name};
 pub use participant::{
     Camera, LinkReport, LinkState, MAX_CAMERAS, MAX_LINKS, Participant, ParticipantKind,
     Publishing, TroubleKind, Upload,
 };
-pub use registry::{Registry, RegistryLimits, participant_name, room_name};
+pub use registry::{Registry, RegistryLimits};

@@ -1,6 +1,7 @@
 //! Somebody in a room, as others see them: in JSON, the same for who tells it
 //! and who reads it.
 
+use crate::seen::is_shown;
 use serde::ser::SerializeStruct;
 use serde::{Deserialize, Serialize, Serializer};
 
@@ -66,14 +67,6 @@ impl Camera {
             name: (!name.is_empty()).then_some(name),
         }
     }
-}
-
-/// Whether a character stands for itself. The others change what stands beside
-/// them: control characters, and those that end lines or turn text around
-/// (Unicode Standard Annex 9, section 2).
-pub(crate) fn is_shown(c: char) -> bool {
-    let turns = matches!(c, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
-    !c.is_control() && !turns && !matches!(c, '\u{2028}' | '\u{2029}')
 }
 
 impl Publishing {
@@ -197,7 +190,8 @@ impl LinkReport {
 pub struct Participant {
     /// Unique in the room.
     pub id: String,
-    /// As given.
+    /// The name that they asked for, with a number where another one there has
+    /// it: no two in a room have the same.
     pub name: String,
     /// What it runs.
     pub kind: ParticipantKind,

@@ -1,8 +1,8 @@
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use weft_units::{Deadline, Duration, Instant};
 
-use crate::participant::is_shown;
+use crate::name::{self, is_room_name, participant_name};
 use crate::{
     Change, HoldError, Join, JoinError, Joined, LinkReport, MAX_LINKS, Participant,
     ParticipantKind, Proof, Publishing, RoomEvent, Standing, UnknownParticipant, Upload,
@@ -18,8 +18,6 @@ const GRACE: Duration = Duration::from_secs(10);
 /// loading again. The HTTP interface promises it; chosen by us, so that who is
 /// gone is seen to be gone within two seconds.
 const RELOAD: Duration = Duration::from_millis(1500);
-/// Longest name of a room or a participant, in characters. Chosen by us.
-const MAX_NAME: usize = 64;
 
 /// Bounds of a registry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -61,6 +59,9 @@ struct Member {
     participant: Participant,
     /// Whether the room knows of them.
     is_shown: bool,
+    /// The name that they asked for; the one that is shown may have a number
+    /// behind it, which stays when whoever had the name first leaves.
+    asked: String,
     /// How many came before.
     arrival: u64,
     proof: Proof,
@@ -112,7 +113,7 @@ impl Registry {
         if let Some(id) = join.id
             && self.hold(join.room, id, join.proof).is_ok()
         {
-            self.rename(join.room, id, name);
+            self.rename(join.room, id, &name);
             return Ok(Joined::Back(id.to_owned()));
         }
         if !self.rooms.contains_key(join.room) && self.rooms.len() >= self.limits.rooms {
@@ -129,7 +130,7 @@ impl Registry {
         let id = self.free_id(join.room, join.fresh_id);
         let participant = Participant {
             id: id.clone(),
-            name: name.to_owned(),
+            name: name::unique(&name, &self.names(join.room, None)),
             kind: join.kind,
             publishing: Publishing::default(),
             upload: Upload::None,
@@ -138,6 +139,7 @@ impl Registry {
         let member = Member {
             participant,
             is_shown: false,
+            asked: name,
             arrival: self.arrivals,
             proof: join.fresh,
             holds: 1,
@@ -207,11 +209,11 @@ impl Registry {
         member.is_some_and(|member| proof == Some(member.proof))
     }
 
-    /// Whether a participant who is there would be called something else then.
+    /// Whether a participant who is there asks for another name than before.
     #[must_use]
-    pub fn renames(&self, room: &str, id: &str, name: &str) -> bool {
+    pub fn renames(&self, room: &str, id: &str, typed: &str) -> bool {
         let member = self.rooms.get(room).and_then(|members| members.get(id));
-        member.is_some_and(|member| member.participant.name != name.trim())
+        member.is_some_and(|member| participant_name(typed).as_ref() != Ok(&member.asked))
     }
 
     /// One thing less holds the participant; after the last one the grace
@@ -336,21 +338,26 @@ impl Registry {
         members.into_iter().map(|m| &m.participant).collect()
     }
 
-    /// Finds by id, or by name where only one has it.
+    /// Rooms with somebody in them.
+    pub fn rooms(&self) -> impl Iterator<Item = &str> {
+        self.rooms.keys().map(String::as_str)
+    }
+
+    /// Finds by id, or by the name that is shown; upper and lower case are the
+    /// same.
     ///
     /// # Errors
-    /// If there is no such participant, or several of that name.
+    /// If there is no such participant.
     pub fn find(&self, room: &str, wanted: &str) -> Result<&Participant, UnknownParticipant> {
         let by_id = self.rooms.get(room).and_then(|members| members.get(wanted));
         if let Some(member) = by_id.filter(|member| member.is_shown) {
             return Ok(&member.participant);
         }
-        let all = self.participants(room).into_iter();
-        let mut named = all.filter(|p| p.name == wanted);
-        match (named.next(), named.next()) {
-            (Some(only), None) => Ok(only),
-            _ => Err(unknown(room, wanted)),
-        }
+        // No two have the same key.
+        let key = participant_name(wanted).map(|name| name::key(&name));
+        let mut all = self.participants(room).into_iter();
+        all.find(|who| key == Ok(name::key(&who.name)))
+            .ok_or_else(|| unknown(room, wanted))
     }
 
     /// How many rooms and participants there are, with those who are not shown.
@@ -397,14 +404,25 @@ impl Registry {
     }
 
     fn rename(&mut self, room: &str, id: &str, name: &str) {
+        let shown = name::unique(name, &self.names(room, Some(id)));
         let Some(member) = self.member_mut(room, id) else {
             return;
         };
-        if member.participant.name != name {
-            name.clone_into(&mut member.participant.name);
+        if member.asked != name {
+            name.clone_into(&mut member.asked);
+            member.participant.name = shown;
             let changed = member.participant.clone();
             self.tell(room, Change::Changed(changed));
         }
+    }
+
+    /// Keys of the names in a room, but for that of one participant.
+    fn names(&self, room: &str, without: Option<&str>) -> BTreeSet<String> {
+        let all = self.rooms.get(room).into_iter().flatten();
+        let others = all.filter(|(id, _)| Some(id.as_str()) != without);
+        others
+            .map(|(_, member)| name::key(&member.participant.name))
+            .collect()
     }
 
     /// The wanted id, or a longer one while somebody has it.
@@ -443,38 +461,5 @@ fn unknown(room: &str, id: &str) -> UnknownParticipant {
     UnknownParticipant {
         room: room.to_owned(),
         id: id.to_owned(),
-    }
-}
-
-/// The room's name of who typed this: upper and lower case are the same.
-///
-/// # Errors
-/// [`JoinError::BadRoomName`] if that is no name.
-pub fn room_name(typed: &str) -> Result<String, JoinError> {
-    let name = typed.to_lowercase();
-    match is_room_name(&name) {
-        true => Ok(name),
-        false => Err(JoinError::BadRoomName),
-    }
-}
-
-/// Names that stand in an address as they are; dots alone would be taken for
-/// folders.
-fn is_room_name(name: &str) -> bool {
-    let plain = |c: char| c.is_alphanumeric() || matches!(c, '-' | '_' | '.');
-    let length = name.chars().count();
-    (1..=MAX_NAME).contains(&length) && name.chars().all(plain) && name.chars().any(|c| c != '.')
-}
-
-/// The name that others see of who typed this: without spaces around it.
-///
-/// # Errors
-/// [`JoinError::BadName`] if that is no name.
-pub fn participant_name(typed: &str) -> Result<&str, JoinError> {
-    let name = typed.trim();
-    let fits = (1..=MAX_NAME).contains(&name.chars().count());
-    match fits && name.chars().all(is_shown) {
-        true => Ok(name),
-        false => Err(JoinError::BadName),
     }
 }

@@ -130,8 +130,7 @@ impl MediaArgs {
 
 fn shown_name(text: &str) -> Result<String, String> {
     let remedy = "a name has 1 to 64 printable characters; write it like --name 'Ambulance 3'";
-    let name = weft_rooms::participant_name(text).map_err(|_| remedy)?;
-    Ok(name.to_owned())
+    weft_rooms::participant_name(text).map_err(|_| remedy.to_owned())
 }
 
 fn schedulers() -> String {

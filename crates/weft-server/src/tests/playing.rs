@@ -95,3 +95,23 @@ fn what_is_played_ends_with_who_publishes_and_so_does_its_viewer() {
     rig.advance(Duration::from_secs(10));
     assert_eq!(rig.handle.hub().counts(), (0, 0, 0));
 }
+
+#[test]
+fn playing_by_name_works_when_another_one_asks_for_the_same_name() {
+    let rig = Rig::start();
+    let (mut ada, ..) = room(&rig);
+    let sdp = [("content-type", "application/sdp")];
+    for typed in ["van", "%20v%E2%80%8Ban%0A"] {
+        let line = format!("POST /whip/r?name={typed}");
+        assert_eq!(request(rig.address(), &line, &sdp, "v=0").status, 201);
+    }
+    let names = [ada.expect("joined"), ada.expect("joined")].map(|who| who["name"].clone());
+    assert_eq!(names, ["van 2", "van 3"]);
+    let play = |name: &str| {
+        let line = format!("POST /whep/r/{name}");
+        request(rig.address(), &line, &[], "").status
+    };
+    assert_eq!((play("van"), play("Van")), (201, 201));
+    assert_eq!(play("van%202"), 409, "it is there, and not connected yet");
+    assert_eq!(play("van%204"), 404);
+}

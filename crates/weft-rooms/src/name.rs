@@ -1,0 +1,115 @@
+//! Names of rooms and participants.
+
+use crate::JoinError;
+use crate::seen::{is_seen, joins};
+use std::collections::BTreeSet;
+use unicode_normalization::UnicodeNormalization;
+use unicode_normalization::char::is_combining_mark;
+
+/// Longest name of a room or a participant, in characters. Chosen by us.
+const MAX_NAME: usize = 64;
+/// Longest text that is made a name of; the rest is not looked at. Chosen by us:
+/// a name of [`MAX_NAME`] characters that take four bytes, and as much that is
+/// not shown.
+const MAX_TYPED: usize = 512;
+/// Most marks above and below one character. Chosen by us: two are usual in
+/// Vietnamese and Hebrew; heaps of them cover what stands beside.
+const MAX_MARKS: usize = 3;
+
+/// Returns the room's name that somebody typed: upper and lower case are the
+/// same.
+///
+/// # Errors
+/// [`JoinError::BadRoomName`] if that is no name.
+pub fn room_name(typed: &str) -> Result<String, JoinError> {
+    let name = typed.to_lowercase();
+    match is_room_name(&name) {
+        true => Ok(name),
+        false => Err(JoinError::BadRoomName),
+    }
+}
+
+/// Names that stand in an address as they are; dots alone would be taken for
+/// folders.
+pub(crate) fn is_room_name(name: &str) -> bool {
+    let plain = |c: char| c.is_alphanumeric() || matches!(c, '-' | '_' | '.');
+    let length = name.chars().count();
+    (1..=MAX_NAME).contains(&length) && name.chars().all(plain) && name.chars().any(|c| c != '.')
+}
+
+/// Returns the name that others see of who typed this: composed (Unicode
+/// Standard Annex 15, NFC), without what is not seen, and with single spaces.
+///
+/// # Errors
+/// [`JoinError::BadName`] if nothing is left, or too much.
+pub fn participant_name(typed: &str) -> Result<String, JoinError> {
+    if typed.len() > MAX_TYPED {
+        return Err(JoinError::BadName);
+    }
+    let mut name = String::new();
+    let mut marks = 0;
+    let mut joiner = None;
+    for c in typed.nfc() {
+        if c.is_whitespace() {
+            (marks, joiner) = (0, None);
+            if !name.is_empty() && !name.ends_with(' ') {
+                name.push(' ');
+            }
+        } else if joins(c) {
+            joiner = Some(c);
+        } else if is_seen(c) {
+            marks = if is_combining_mark(c) { marks + 1 } else { 0 };
+            let bare = name.is_empty() || name.ends_with(' ');
+            if marks > MAX_MARKS || (marks > 0 && bare) {
+                continue;
+            }
+            if let Some(joiner) = joiner.take()
+                && name.chars().next_back().is_some_and(is_joined)
+                && is_joined(c)
+            {
+                name.push(joiner);
+            }
+            name.push(c);
+        }
+    }
+    // What is taken away may let neighbours compose.
+    let name: String = name.trim_end().nfc().collect();
+    match (1..=MAX_NAME).contains(&name.chars().count()) {
+        true => Ok(name),
+        false => Err(JoinError::BadName),
+    }
+}
+
+/// The name, or the first free one with a number behind it: "Ada", "Ada 2".
+/// `taken` has the [`key`]s of the others' names.
+pub(crate) fn unique(name: &str, taken: &BTreeSet<String>) -> String {
+    let numbered = (2u32..).map(|number| {
+        let number = format!(" {number}");
+        let room = MAX_NAME - number.chars().count();
+        let start: String = name.chars().take(room).collect();
+        start
+            .trim_end_matches(|c: char| c.is_whitespace() || joins(c))
+            .to_owned()
+            + &number
+    });
+    let mut names = std::iter::once(name.to_owned()).chain(numbered);
+    names
+        .find(|name| !taken.contains(&key(name)))
+        .expect("there are more numbers than participants")
+}
+
+/// What two names that look the same have in common: compatible characters
+/// (NFKC), in lower case, without joiners.
+pub(crate) fn key(name: &str) -> String {
+    let folded = name.nfkc().flat_map(char::to_lowercase);
+    folded.filter(|c| !joins(*c)).nfkc().collect()
+}
+
+/// Whether joiners change how the character is drawn: from Arabic on, in Indic
+/// scripts, in symbols; not in Latin, Greek, Cyrillic.
+fn is_joined(c: char) -> bool {
+    c >= '\u{600}'
+}
+
+#[cfg(test)]
+mod tests;
