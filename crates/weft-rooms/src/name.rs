@@ -13,7 +13,7 @@ const MAX_NAME: usize = 64;
 /// not shown.
 const MAX_TYPED: usize = 512;
 /// Most marks above and below one character. Chosen by us: two are usual in
-/// Vietnamese and Hebrew; heaps of them cover what stands beside.
+/// Vietnamese and Hebrew; heaps of them cover the text beside them.
 const MAX_MARKS: usize = 3;
 
 /// Returns the room's name that somebody typed: upper and lower case are the
@@ -37,7 +37,7 @@ pub(crate) fn is_room_name(name: &str) -> bool {
     (1..=MAX_NAME).contains(&length) && name.chars().all(plain) && name.chars().any(|c| c != '.')
 }
 
-/// Returns the name that others see of who typed this: composed (Unicode
+/// Returns the name that others see for a typed one: composed (Unicode
 /// Standard Annex 15, NFC), without what is not seen, and with single spaces.
 ///
 /// # Errors
@@ -98,7 +98,7 @@ pub(crate) fn unique(name: &str, taken: &BTreeSet<String>) -> String {
         .expect("there are more numbers than participants")
 }
 
-/// What two names that look the same have in common: compatible characters
+/// Returns the form in which names that look the same are equal: compatible characters
 /// (NFKC), in lower case, without joiners.
 pub(crate) fn key(name: &str) -> String {
     let folded = name.nfkc().flat_map(char::to_lowercase);

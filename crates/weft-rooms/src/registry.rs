@@ -60,7 +60,7 @@ struct Member {
     /// Whether the room knows of them.
     is_shown: bool,
     /// The name that they asked for; the one that is shown may have a number
-    /// behind it, which stays when whoever had the name first leaves.
+    /// behind it, and keeps it when the first one of that name leaves.
     asked: String,
     /// How many came before.
     arrival: u64,

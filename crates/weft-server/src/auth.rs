@@ -1,11 +1,18 @@
 mod grant;
+mod guesses;
+mod revoked;
 
 use crate::problem::Problem;
 use aws_lc_rs::{constant_time, digest};
 use axum::http::{HeaderMap, StatusCode, header};
 use grant::Rejected;
 pub use grant::{Grant, May, TokenId, TokenKey};
+use guesses::{Guesses, Turn};
+pub(crate) use revoked::Revoked;
+use std::net::IpAddr;
+use std::sync::Arc;
 use std::time::SystemTime;
+use weft_units::Instant;
 
 /// The cookie that carries the token for the page, which opens streams and
 /// sends requests without headers of its own.
@@ -35,24 +42,37 @@ pub(crate) enum Access {
 pub(crate) struct Gate {
     token: Option<digest::Digest>,
     key: Option<TokenKey>,
+    revoked: Revoked,
+    guesses: Arc<Guesses>,
 }
 
 impl Gate {
-    pub(crate) fn new(token: Option<&str>, key: Option<TokenKey>) -> Gate {
-        let token = token.map(hash);
-        Gate { token, key }
+    pub(crate) fn new(token: Option<&str>, key: Option<TokenKey>, revoked: Revoked) -> Gate {
+        Gate {
+            token: token.map(hash),
+            key,
+            revoked,
+            guesses: Arc::default(),
+        }
     }
 
-    /// Whether a request with these headers may go on.
-    pub(crate) fn check(&self, headers: &HeaderMap, wish: Wish<'_>) -> Result<Access, Problem> {
+    /// Whether a request with these headers from this address may go on.
+    pub(crate) async fn check(
+        &self,
+        (now, from): (Instant, Option<IpAddr>),
+        headers: &HeaderMap,
+        wish: Wish<'_>,
+    ) -> Result<Access, Problem> {
         if self.is_open() {
             return Ok(Access::Everywhere);
         }
         let given = bearer(headers).or_else(|| cookie(headers));
-        let grant = match self.read(given.ok_or_else(missing)?) {
+        let given = given.ok_or_else(missing)?;
+        let grant = match self.read((now, from), given).await? {
             Ok(Access::Granted(grant)) => grant,
             Ok(Access::Everywhere) => return Ok(Access::Everywhere),
             Err(Rejected::Expired) => return Err(expired()),
+            Err(Rejected::Revoked) => return Err(revoked()),
             Err(Rejected::NotOurs) => return Err(wrong()),
         };
         match wish {
@@ -77,15 +97,41 @@ impl Gate {
         Ok(Some(key.sign(&grant)))
     }
 
+    /// Revokes a signed token, given whole or by its id, and those that descend
+    /// from it. Returns its id.
+    pub(crate) fn revoke(&self, given: &str, now: SystemTime) -> Result<TokenId, Problem> {
+        let given = given.trim();
+        let key = self.key.as_ref().ok_or_else(no_signed)?;
+        let of_operator = |token| same(token, given);
+        let (id, until) = match (key.open(given), TokenId::try_from(given.to_owned())) {
+            _ if self.token.as_ref().is_some_and(of_operator) => return Err(of_the_operator()),
+            (Ok(grant), _) => (grant.id().clone(), grant.until),
+            (Err(_), Ok(id)) => (id, now + revoked::LONGEST),
+            (Err(_), Err(_)) => return Err(no_token()),
+        };
+        let listed = self.revoked.add(id.clone(), until, now);
+        listed.map_err(|error| not_listed(&error.to_string()))?;
+        Ok(id)
+    }
+
     /// The `Set-Cookie` header for a page that was opened with `?token=`, if
     /// this server gave it. One whose time is over is, so that its bearer is
     /// told that.
-    pub(crate) fn cookie_for(&self, given: &str, secure: bool) -> Option<String> {
+    pub(crate) async fn cookie_for(
+        &self,
+        asker: (Instant, Option<IpAddr>),
+        given: &str,
+        secure: bool,
+    ) -> Option<String> {
         // A right token that cannot stand in a cookie is for other clients.
         let plain = given
             .bytes()
             .all(|b| b.is_ascii_graphic() && !b";,\"\\".contains(&b));
-        let known = plain && !matches!(self.read(given), Err(Rejected::NotOurs));
+        let known = plain
+            && !matches!(
+                self.read(asker, given).await,
+                Ok(Err(Rejected::NotOurs)) | Err(_)
+            );
         known.then(|| {
             let secure = if secure { "; Secure" } else { "" };
             format!("{COOKIE}={given}; Path=/; HttpOnly; SameSite=Strict{secure}")
@@ -97,16 +143,37 @@ impl Gate {
         self.token.is_none() && self.key.is_none()
     }
 
-    fn read(&self, given: &str) -> Result<Access, Rejected> {
-        if self
-            .token
-            .as_ref()
-            .is_some_and(|wanted| same(wanted, given))
-        {
-            return Ok(Access::Everywhere);
+    /// Returns the access that a token gives. A token that may be a guess of the
+    /// operator's waits for its turn, or is refused unseen.
+    async fn read(
+        &self,
+        (now, from): (Instant, Option<IpAddr>),
+        given: &str,
+    ) -> Result<Result<Access, Rejected>, Problem> {
+        let signed = self.read_signed(given);
+        if !matches!(signed, Err(Rejected::NotOurs)) {
+            return Ok(signed);
         }
+        match self.guesses.turn(now, from) {
+            Turn::Never => return Err(too_many_guesses()),
+            Turn::After(wait) if wait.is_zero() => {}
+            Turn::After(wait) => tokio::time::sleep(wait).await,
+        }
+        let of_operator = |token| same(token, given);
+        if self.token.as_ref().is_some_and(of_operator) {
+            self.guesses.trust(now, from);
+            return Ok(Ok(Access::Everywhere));
+        }
+        Ok(signed)
+    }
+
+    fn read_signed(&self, given: &str) -> Result<Access, Rejected> {
         let key = self.key.as_ref().ok_or(Rejected::NotOurs)?;
-        key.verify(given, SystemTime::now()).map(Access::Granted)
+        let grant = key.verify(given, SystemTime::now())?;
+        match self.revoked.has(&grant) {
+            true => Err(Rejected::Revoked),
+            false => Ok(Access::Granted(grant)),
+        }
     }
 }
 
@@ -135,6 +202,53 @@ fn expired() -> Problem {
         "Ask for another one from whoever invited you.",
     )
     .of_kind("token_expired")
+}
+
+fn revoked() -> Problem {
+    Problem::new(
+        StatusCode::UNAUTHORIZED,
+        "This token was revoked.",
+        "Ask for another one from whoever invited you.",
+    )
+    .of_kind("token_revoked")
+}
+
+fn too_many_guesses() -> Problem {
+    Problem::too_many("your address", "wrong tokens").of_kind("token_guesses")
+}
+
+fn no_signed() -> Problem {
+    let error = "This server takes no signed tokens.";
+    Problem::new(
+        StatusCode::CONFLICT,
+        error,
+        "Remove the participant, or restart it with another --token.",
+    )
+}
+
+fn of_the_operator() -> Problem {
+    let error = "That is the operator's own token.";
+    Problem::new(
+        StatusCode::CONFLICT,
+        error,
+        "Restart the server with another --token.",
+    )
+}
+
+fn no_token() -> Problem {
+    let error = "That is neither a token of this server nor the id of one.";
+    Problem::new(
+        StatusCode::BAD_REQUEST,
+        error,
+        "Copy the token whole, or its id from `weft rooms list`.",
+    )
+}
+
+fn not_listed(why: &str) -> Problem {
+    let error = format!("The token was not revoked: {why}.");
+    let remedy =
+        "Mend that, or replace the key of tokens and restart: that makes all of them void.";
+    Problem::new(StatusCode::INTERNAL_SERVER_ERROR, error, remedy)
 }
 
 fn other_room(good_for: &str, wanted: &str) -> Problem {

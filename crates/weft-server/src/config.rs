@@ -34,6 +34,9 @@ pub struct ServerConfig {
     pub metrics: Option<SocketAddr>,
     /// Where media comes and goes. Default [`MediaConfig::default`].
     pub media: MediaConfig,
+    /// Folder in which the server opens a socket for its operator (`weft rooms`).
+    /// Default none.
+    pub admin: Option<PathBuf>,
     /// Bounds. Default [`Limits::default`].
     pub limits: Limits,
     /// Who is told what happens. Default nobody.
@@ -54,6 +57,7 @@ impl Default for ServerConfig {
             allowed_origins: Vec::new(),
             metrics: None,
             media: MediaConfig::default(),
+            admin: None,
             limits: Limits::default(),
             log: Log::default(),
             extra: None,

@@ -62,6 +62,14 @@ pub enum ServerError {
         /// What is wrong with it.
         reason: String,
     },
+    /// The list of revoked tokens cannot be used.
+    #[error("cannot read the list of revoked tokens in {}: {reason}", path.display())]
+    ListUnreadable {
+        /// The list's file.
+        path: PathBuf,
+        /// What is wrong with it.
+        reason: String,
+    },
     /// What the server has made for itself cannot be written down.
     #[error("cannot keep the server's {what} in {}: {reason}", path.display())]
     NotKept {
@@ -115,6 +123,9 @@ impl ServerError {
             }
             ServerError::KeyUnreadable { .. } => {
                 "Name the server's key with --token-key; `weft serve --token-key FILE` makes one where there is none.".to_owned()
+            }
+            ServerError::ListUnreadable { .. } => {
+                "Restore the file; if you delete it, tokens on the list open their rooms again.".to_owned()
             }
             ServerError::NotKept { .. } => {
                 "Let this user write there, or set XDG_STATE_HOME to another folder.".to_owned()

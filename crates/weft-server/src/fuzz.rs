@@ -89,7 +89,7 @@ impl Client {
             only_loopback: true,
             figures: Arc::default(),
         };
-        let from = MockConnectInfo(Peer(IpAddr::V4(Ipv4Addr::LOCALHOST)));
+        let from = MockConnectInfo(Peer::from(IpAddr::V4(Ipv4Addr::LOCALHOST)));
         let router: Router = routes::router(app, None).layer(from);
         let (connections, accepted) = mpsc::unbounded_channel();
         tokio::spawn(async move { axum::serve(Pipes(accepted), router).await });

@@ -2,6 +2,8 @@
 //! held across an await.
 
 mod admission;
+mod bars;
+mod moderation;
 mod pace;
 mod resources;
 mod state;
@@ -13,12 +15,14 @@ use crate::log::{Happened, Log};
 use crate::media_plane::{Event, MediaPlane, Negotiated, ResourceId};
 use crate::origin::Origin;
 use crate::problem::Problem;
+use crate::refusals::Refusals;
 use crate::secret::proof_of;
+use bars::Bars;
 pub(crate) use resources::Enabled;
 use resources::{Resource, Resources, Role};
 use serde_json::json;
 pub(crate) use state::Message;
-use state::{Door, Feed, State, change_message, message};
+use state::{Door, Feed, Paces, State, change_message, message};
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -42,6 +46,7 @@ pub(crate) struct Hub {
     clock: Clock,
     ids: Ids,
     log: Log,
+    refusals: Arc<Refusals>,
     limits: Limits,
     /// How many participants there are.
     population: watch::Sender<usize>,
@@ -83,12 +88,15 @@ impl Hub {
                 resources: Resources::default(),
                 feeds: Vec::new(),
                 guests: BTreeMap::new(),
-                coming: BTreeMap::new(),
+                coming: Paces::default(),
+                opening: Paces::default(),
                 door: Door::Open,
+                bars: Bars::default(),
             }),
             media,
             clock,
             ids,
+            refusals: Arc::new(Refusals::new(log.clone())),
             log,
             limits,
             population: watch::Sender::new(0),
@@ -120,6 +128,7 @@ impl Hub {
         state.open_feed(Feed {
             room: who.room.to_owned(),
             participant: id.clone(),
+            origin: who.origin.clone(),
             sender,
         });
         Ok((id, receiver))
@@ -197,6 +206,15 @@ impl Hub {
                 Ok(())
             }
             _ => Err(Problem::no_resource()),
+        }
+    }
+
+    /// Whether one more candidate or answer may be told of a connection now.
+    pub(crate) fn check_patch(&self, id: &ResourceId) -> Result<(), Problem> {
+        let now = self.clock.now();
+        match self.lock().resources.admits_patch(id, now) {
+            true => Ok(()),
+            false => Err(Problem::too_many("this connection", "changes")),
         }
     }
 
@@ -343,6 +361,10 @@ impl Hub {
 
     pub(crate) fn log(&self) -> &Log {
         &self.log
+    }
+
+    pub(crate) fn refusals(&self) -> &Arc<Refusals> {
+        &self.refusals
     }
 
     /// Passes on what the registry has to tell.

@@ -8,6 +8,7 @@
 
 #![forbid(unsafe_code)]
 
+mod admin;
 mod allowed_origin;
 mod auth;
 mod clock;
@@ -25,21 +26,28 @@ mod origin;
 mod own_certificate;
 mod page;
 mod pem;
+mod places;
 mod private_file;
 mod problem;
+mod refusals;
+mod reload;
+mod repeated;
+mod report;
 mod routes;
 mod secret;
 mod server;
 mod tls;
 
+pub use admin::{Answer, Order, admin_ask, admin_sockets};
 pub use allowed_origin::{AllowedOrigin, OriginError};
 pub use auth::{Grant, May, TokenId, TokenKey};
 pub use axum;
 pub use config::{Limits, MediaConfig, MediaLimits, Security, ServerConfig};
 pub use error::ServerError;
-pub use log::{Happened, Level, Log};
+pub use log::{Happened, Level, Log, NotAccepted};
 pub use own_certificate::Renewal;
 pub use problem::Problem;
+pub use report::{ParticipantReport, RoomReport};
 pub use routes::Admitted;
 pub use secret::unguessable;
 pub use server::{Resident, Server, ServerHandle};

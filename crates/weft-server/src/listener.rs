@@ -1,5 +1,8 @@
 use crate::config::Limits;
-use crate::crowd::{Crowd, Place};
+use crate::log::NotAccepted;
+use crate::places::{Known, Place, Places};
+use crate::refusals::Refusals;
+use crate::reload::Certificate;
 use axum::serve::Listener;
 use socket2::{SockRef, TcpKeepalive};
 use std::future::Future;
@@ -11,7 +14,7 @@ use std::task::{Context, Poll};
 use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt, ReadBuf};
 use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc};
+use tokio::sync::mpsc;
 use tokio::time::{Instant, Sleep};
 use tokio_rustls::TlsAcceptor;
 
@@ -30,6 +33,9 @@ pub(crate) const MAX_BODY: usize = 64 * 1024;
 const MOST_READ: usize = 2 * MAX_BODY;
 /// Pause when the system has no file descriptor for another connection.
 const EXHAUSTED_PAUSE: Duration = Duration::from_millis(100);
+/// The process, and the whole system, have no file descriptor left (EMFILE,
+/// ENFILE: the same numbers on all systems that weft runs on).
+const NO_DESCRIPTOR: [i32; 2] = [24, 23];
 /// First octet of every TLS connection: record type handshake (RFC 8446
 /// section 5.1).
 const TLS_HANDSHAKE: u8 = 22;
@@ -50,8 +56,9 @@ pub(crate) struct Connection {
     end: Pin<Box<Sleep>>,
     /// Since something was written.
     read: usize,
-    _place: Place,
-    _permit: OwnedSemaphorePermit,
+    place: Place,
+    /// Whether its place is somebody else's.
+    is_over: bool,
 }
 
 trait Io: AsyncRead + AsyncWrite + Send {}
@@ -61,52 +68,67 @@ impl Connections {
     /// Starts to accept. Needs a tokio runtime.
     pub(crate) fn start(
         listener: std::net::TcpListener,
-        tls: Option<TlsAcceptor>,
+        tls: Option<Arc<Certificate>>,
         limits: Limits,
+        refusals: Arc<Refusals>,
     ) -> io::Result<Connections> {
         let address = listener.local_addr()?;
         let listener = TcpListener::from_std(listener)?;
         let (sender, ready) = mpsc::channel(16);
-        let permits = Arc::new(Semaphore::new(limits.http_connections));
-        let crowd = Crowd::new(limits.http_connections_per_address);
-        tokio::spawn(accept_all(listener, tls, (permits, crowd), sender));
+        let (all, per_address) = (limits.http_connections, limits.http_connections_per_address);
+        let places = Places::new(all, per_address, refusals);
+        tokio::spawn(accept_all(listener, tls, places, sender));
         Ok(Connections { ready, address })
     }
 }
 
 async fn accept_all(
     listener: TcpListener,
-    tls: Option<TlsAcceptor>,
-    (permits, crowd): (Arc<Semaphore>, Crowd),
+    tls: Option<Arc<Certificate>>,
+    places: Places,
     sender: mpsc::Sender<(Connection, SocketAddr)>,
 ) {
     loop {
-        let Ok(permit) = Arc::clone(&permits).acquire_owned().await else {
-            return;
-        };
         let accepted = tokio::select! {
             accepted = listener.accept() => accepted,
             () = sender.closed() => return,
         };
-        let Ok((stream, peer)) = accepted else {
-            tokio::time::sleep(EXHAUSTED_PAUSE).await;
-            continue;
+        let (stream, peer) = match accepted {
+            Ok(accepted) => accepted,
+            Err(error) => {
+                if error
+                    .raw_os_error()
+                    .is_some_and(|n| NO_DESCRIPTOR.contains(&n))
+                {
+                    places.make_room(NotAccepted::Descriptors);
+                }
+                tokio::time::sleep(EXHAUSTED_PAUSE).await;
+                continue;
+            }
         };
-        // Closed without a word: to answer would take what is to be spared.
-        let Some(place) = crowd.enter(peer.ip()) else {
+        let place = tokio::select! {
+            place = places.enter(peer.ip()) => place,
+            () = sender.closed() => return,
+        };
+        let Some(mut place) = place else {
             continue;
         };
         prepare(&stream);
-        let (tls, sender) = (tls.clone(), sender.clone());
+        let acceptor = tls.as_ref().map(|tls| tls.acceptor());
+        let sender = sender.clone();
         tokio::spawn(async move {
-            let handshake = tokio::time::timeout(HANDSHAKE_TIMEOUT, secured(stream, tls));
-            if let Ok(Ok(io)) = handshake.await {
+            let handshake = tokio::time::timeout(HANDSHAKE_TIMEOUT, secured(stream, acceptor));
+            let done = tokio::select! {
+                done = handshake => done,
+                _ = &mut place.ends => return,
+            };
+            if let Ok(Ok(io)) = done {
                 let connection = Connection {
                     io,
                     end: Box::pin(tokio::time::sleep(SILENCE)),
                     read: 0,
-                    _place: place,
-                    _permit: permit,
+                    place,
+                    is_over: false,
                 };
                 let _ = sender.send((connection, peer)).await;
             }
@@ -125,8 +147,17 @@ fn prepare(stream: &TcpStream) {
 }
 
 impl Connection {
-    /// Fails when nothing was written for too long.
+    /// Whether somebody was let in over it.
+    pub(crate) fn known(&self) -> Known {
+        self.place.known.clone()
+    }
+
+    /// Fails when nothing was written for too long, or the place is needed.
     fn poll_end(&mut self, cx: &mut Context<'_>) -> Poll<io::Error> {
+        if self.is_over || Pin::new(&mut self.place.ends).poll(cx).is_ready() {
+            self.is_over = true;
+            return Poll::Ready(io::ErrorKind::ConnectionAborted.into());
+        }
         self.end
             .as_mut()
             .poll(cx)
@@ -212,25 +243,31 @@ impl AsyncWrite for Connection {
 mod tests {
     use super::*;
     use crate::config::Security;
+    use crate::log::Log;
+    use crate::tls::Source;
     use tokio::io::{AsyncReadExt, DuplexStream};
 
-    fn connection() -> (Connection, DuplexStream) {
+    fn refusals() -> Arc<Refusals> {
+        Arc::new(Refusals::new(Log::default()))
+    }
+
+    async fn connection() -> (Connection, DuplexStream) {
         let (io, other) = tokio::io::duplex(64);
-        let permits = Arc::new(Semaphore::new(1));
+        let places = Places::new(1, 1, refusals());
         let connection = Connection {
             io: Box::pin(io),
             end: Box::pin(tokio::time::sleep(SILENCE)),
             read: 0,
-            _place: Crowd::new(1).enter([192, 0, 2, 1].into()).unwrap(),
-            _permit: permits.try_acquire_owned().unwrap(),
+            place: places.enter([192, 0, 2, 1].into()).await.unwrap(),
+            is_over: false,
         };
         (connection, other)
     }
 
-    fn start(tls: Option<TlsAcceptor>, limits: Limits) -> Connections {
+    fn start(tls: Option<Arc<Certificate>>, limits: Limits) -> Connections {
         let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
         listener.set_nonblocking(true).unwrap();
-        Connections::start(listener, tls, limits).unwrap()
+        Connections::start(listener, tls, limits, refusals()).unwrap()
     }
 
     #[tokio::test]
@@ -254,9 +291,10 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn a_handshake_that_does_not_come_is_not_waited_for() {
-        let made = crate::tls::prepare(&Security::Auto, [192, 0, 2, 1].into(), None);
-        let tls = made.unwrap().expect("beyond loopback");
-        let connections = start(Some(tls.acceptor), Limits::default());
+        let source = Source::new(Security::Auto, [192, 0, 2, 1].into(), None);
+        let made = Certificate::read(source, Log::default()).unwrap();
+        let (certificate, _) = made.expect("beyond loopback");
+        let connections = start(Some(certificate), Limits::default());
         let mut client = TcpStream::connect(connections.address).await.unwrap();
         let began = Instant::now();
         assert_eq!(client.read(&mut [0]).await.unwrap(), 0, "closed");
@@ -266,7 +304,7 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn who_says_nothing_or_too_little_is_cut_off() {
         for drip in [false, true] {
-            let (mut connection, mut other) = connection();
+            let (mut connection, mut other) = connection().await;
             let began = Instant::now();
             tokio::spawn(async move {
                 // A header that comes octet by octet.
@@ -284,8 +322,25 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
+    async fn a_silent_stranger_gives_way() {
+        let (mut connection, _other) = connection().await;
+        let refusals = refusals();
+        let places = Places::new(1, 1, Arc::clone(&refusals));
+        connection.place = places.enter([192, 0, 2, 1].into()).await.unwrap();
+        let silent = tokio::spawn(async move {
+            let end = connection.read_u8().await;
+            assert_eq!(end.unwrap_err().kind(), io::ErrorKind::ConnectionAborted);
+        });
+        let began = Instant::now();
+        assert!(places.enter([192, 0, 2, 2].into()).await.is_some());
+        assert_eq!(began.elapsed().as_secs(), 0);
+        silent.await.unwrap();
+        assert_eq!(refusals.connections(), [(NotAccepted::Replaced, 1)]);
+    }
+
+    #[tokio::test(start_paused = true)]
     async fn who_sends_more_than_a_request_is_cut_off() {
-        let (mut connection, mut other) = connection();
+        let (mut connection, mut other) = connection().await;
         tokio::spawn(async move { while other.write_all(&[b'x'; 64]).await.is_ok() {} });
         let mut read = Vec::new();
         let end = connection.read_to_end(&mut read).await;
@@ -295,7 +350,7 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn requests_one_after_the_other_may_be_long_together() {
-        let (mut connection, mut other) = connection();
+        let (mut connection, mut other) = connection().await;
         let mut page = [0; 64];
         for _ in 0..2 * MOST_READ / 64 {
             other.write_all(&page).await.unwrap();
@@ -307,7 +362,7 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn a_stream_that_is_written_to_and_read_lasts() {
-        let (mut connection, mut other) = connection();
+        let (mut connection, mut other) = connection().await;
         for _ in 0..20 {
             tokio::time::sleep(Duration::from_secs(15)).await;
             connection.write_all(b": comment").await.unwrap();

@@ -71,6 +71,59 @@ pub enum Happened {
         #[serde(skip_serializing_if = "Option::is_none")]
         from: Option<IpAddr>,
     },
+    /// More requests were refused, which were only counted.
+    RefusedMore {
+        /// HTTP status.
+        status: u16,
+        /// Kind of refusal, where the status says too little.
+        #[serde(skip_serializing_if = "str::is_empty")]
+        kind: &'static str,
+        /// Their number.
+        times: u64,
+        /// Seconds in which they were.
+        seconds: u64,
+    },
+    /// HTTP connections were not accepted.
+    NotAccepted {
+        /// Reason.
+        reason: NotAccepted,
+        /// Their number in the seconds before.
+        times: u64,
+        /// Seconds in which they were; zero for the first one.
+        seconds: u64,
+    },
+    /// The operator removed somebody.
+    Removed {
+        /// By the name in its address.
+        room: String,
+        /// Theirs in the room.
+        id: String,
+    },
+    /// The operator closed a room, or opened a closed one.
+    Closed {
+        /// By the name in its address.
+        room: String,
+    },
+    /// The operator revoked a token.
+    Revoked {
+        /// Its id.
+        token: String,
+    },
+    /// `weft rooms` does not reach this server.
+    NoAdmin {
+        /// What the system says.
+        error: String,
+    },
+    /// The certificate was read again.
+    CertificateRead {
+        /// SHA-256, as browsers show it.
+        fingerprint: String,
+    },
+    /// The certificate could not be read again; the one before stays.
+    CertificateNotRead {
+        /// What is wrong with it.
+        error: String,
+    },
     /// Nobody new is let in any more: the server is about to stop.
     Draining {
         /// How long it waits for those there, in seconds.
@@ -80,12 +133,43 @@ pub enum Happened {
     MediaEnded,
 }
 
+/// Reason for which an HTTP connection is not accepted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum NotAccepted {
+    /// The process may open no more files.
+    Descriptors,
+    /// There are as many as there may be; the others wait.
+    Limit,
+    /// Its address has as many as it may have.
+    Address,
+    /// A silent one without a token was closed for it.
+    Replaced,
+}
+
+impl NotAccepted {
+    /// The reason in a word, for figures.
+    #[must_use]
+    pub fn word(self) -> &'static str {
+        match self {
+            NotAccepted::Descriptors => "descriptors",
+            NotAccepted::Limit => "limit",
+            NotAccepted::Address => "address",
+            NotAccepted::Replaced => "replaced",
+        }
+    }
+}
+
 impl Happened {
     /// Who wants to read it.
     #[must_use]
     pub fn level(&self) -> Level {
         match self {
-            Happened::MediaEnded => Level::Error,
+            Happened::MediaEnded
+            | Happened::NoAdmin { .. }
+            | Happened::CertificateNotRead { .. } => Level::Error,
+            Happened::NotAccepted { reason, .. } if *reason != NotAccepted::Address => Level::Error,
+            Happened::RefusedMore { status, .. } if *status >= 500 => Level::Error,
             Happened::Refused { status, .. } if *status >= 500 => Level::Error,
             Happened::Connected { .. } => Level::Debug,
             _ => Level::Info,
@@ -120,6 +204,59 @@ impl fmt::Display for Happened {
                     write!(f, " to {from}")?;
                 }
                 write!(f, ": {error}")
+            }
+            Happened::RefusedMore {
+                status,
+                kind,
+                times,
+                seconds,
+            } => {
+                write!(f, "refused with {status} ")?;
+                if !kind.is_empty() {
+                    write!(f, "({kind}) ")?;
+                }
+                write!(f, "{times} more times in {seconds} s")
+            }
+            Happened::NotAccepted {
+                reason,
+                times,
+                seconds,
+            } => {
+                match reason {
+                    NotAccepted::Descriptors => f.write_str(
+                        "no HTTP connection is accepted: this process may open no more files \
+                         (raise `ulimit -n` or LimitNOFILE=)",
+                    ),
+                    NotAccepted::Limit => f.write_str(
+                        "there are as many HTTP connections as there may be: more have to wait",
+                    ),
+                    NotAccepted::Address => f.write_str(
+                        "an HTTP connection was closed: its address has as many as it may have",
+                    ),
+                    NotAccepted::Replaced => f.write_str(
+                        "there are as many HTTP connections as there may be: silent ones without \
+                         a token are closed for others",
+                    ),
+                }?;
+                match seconds {
+                    0 => Ok(()),
+                    _ => write!(f, "; {times} more times in {seconds} s"),
+                }
+            }
+            Happened::Removed { room, id } => write!(f, "{room}: the operator removed {id}"),
+            Happened::Closed { room } => write!(f, "{room}: the operator closed or opened it"),
+            Happened::Revoked { token } => write!(f, "the operator revoked token {token}"),
+            Happened::NoAdmin { error } => {
+                write!(f, "`weft rooms` does not reach this server: {error}")
+            }
+            Happened::CertificateRead { fingerprint } => {
+                write!(f, "read the certificate again; SHA-256 {fingerprint}")
+            }
+            Happened::CertificateNotRead { error } => {
+                write!(
+                    f,
+                    "the new certificate cannot be used, so the old one stays: {error}"
+                )
             }
             Happened::Draining { seconds } => {
                 write!(

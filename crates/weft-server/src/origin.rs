@@ -3,18 +3,31 @@
 use crate::auth::{Access, Grant};
 use crate::crowd::network;
 use crate::listener::Connections;
+use crate::places::Known;
 use axum::extract::connect_info::Connected;
 use axum::http::HeaderMap;
 use axum::serve::IncomingStream;
 use std::net::IpAddr;
 
 /// The other end of a connection.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Peer(pub(crate) IpAddr);
+#[derive(Debug, Clone)]
+pub(crate) struct Peer {
+    ip: IpAddr,
+    /// Whether somebody was let in over the connection.
+    pub(crate) known: Known,
+}
+
+impl From<IpAddr> for Peer {
+    fn from(ip: IpAddr) -> Peer {
+        let known = Known::default();
+        Peer { ip, known }
+    }
+}
 
 impl Connected<IncomingStream<'_, Connections>> for Peer {
     fn connect_info(stream: IncomingStream<'_, Connections>) -> Peer {
-        Peer(stream.remote_addr().ip())
+        let (ip, known) = (stream.remote_addr().ip(), stream.io().known());
+        Peer { ip, known }
     }
 }
 
@@ -28,22 +41,27 @@ pub(crate) struct Origin {
 }
 
 impl Origin {
-    pub(crate) fn new(peer: Peer, headers: &HeaderMap, access: &Access) -> Origin {
-        let address = match peer.0.to_canonical() {
-            // A proxy on this machine says for whom it speaks. Anybody else
-            // here who says so gives up that they are not counted.
-            ip if ip.is_loopback() => forwarded_for(headers),
-            ip => Some(ip),
-        };
+    pub(crate) fn new(peer: &Peer, headers: &HeaderMap, access: &Access) -> Origin {
         let grant = match access {
             Access::Everywhere => None,
             Access::Granted(grant) => Some(grant.clone()),
         };
         Origin {
-            network: address.and_then(network),
+            network: address_of(peer, headers).and_then(network),
             grant,
         }
     }
+}
+
+/// Returns the address that a request comes from; none of this machine.
+pub(crate) fn address_of(peer: &Peer, headers: &HeaderMap) -> Option<IpAddr> {
+    let address = match peer.ip.to_canonical() {
+        // A proxy on this machine says for whom it speaks. Anybody else here who
+        // says so gives up that they are not counted.
+        ip if ip.is_loopback() => forwarded_for(headers),
+        ip => Some(ip),
+    };
+    address.filter(|ip| !ip.is_loopback())
 }
 
 /// The last address in `X-Forwarded-For`: that which the nearest proxy saw; the
@@ -63,8 +81,8 @@ mod tests {
         for value in forwarded {
             headers.append("x-forwarded-for", value.parse().unwrap());
         }
-        let peer = Peer(peer.parse().unwrap());
-        Origin::new(peer, &headers, &Access::Everywhere).network
+        let peer = Peer::from(peer.parse::<IpAddr>().unwrap());
+        Origin::new(&peer, &headers, &Access::Everywhere).network
     }
 
     #[test]

@@ -8,7 +8,6 @@ use rcgen::{
 };
 use std::collections::BTreeSet;
 use std::fmt;
-use std::fs::File;
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::path::{Path, PathBuf};
@@ -81,7 +80,7 @@ pub(crate) fn keep(names: &Names, state: &Path, now: UnixTime) -> Result<Kept, S
         private_file::replace(path, &content).map_err(|error| not_kept(path, &error))
     };
     // Two servers that start together must not each write one of the files.
-    let _alone = lock(state).map_err(|error| not_kept(state, &error))?;
+    let _alone = private_file::lock(state).map_err(|error| not_kept(state, &error))?;
     let mut renewal = None;
     if !(certificate.exists() && key.exists()) {
         let new = KeyPair::generate().map_err(refused)?;
@@ -207,14 +206,6 @@ fn refused(error: rcgen::Error) -> ServerError {
     ServerError::System {
         reason: error.to_string(),
     }
-}
-
-/// Makes the folder, for this user alone, and holds it until the file goes.
-fn lock(folder: &Path) -> io::Result<File> {
-    private_file::folder(folder)?;
-    let lock = File::create(folder.join("lock"))?;
-    lock.lock()?;
-    Ok(lock)
 }
 
 #[cfg(test)]

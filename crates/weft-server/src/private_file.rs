@@ -1,6 +1,6 @@
 //! Files with secrets: for this user alone.
 
-use std::fs::{DirBuilder, OpenOptions};
+use std::fs::{DirBuilder, File, OpenOptions};
 use std::io::{self, Write};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::Path;
@@ -8,6 +8,15 @@ use std::path::Path;
 /// A folder, and those above it.
 pub(crate) fn folder(path: &Path) -> io::Result<()> {
     DirBuilder::new().recursive(true).mode(0o700).create(path)
+}
+
+/// Makes the folder, and holds it until the file goes: several servers may share
+/// one.
+pub(crate) fn lock(path: &Path) -> io::Result<File> {
+    folder(path)?;
+    let lock = File::create(path.join("lock"))?;
+    lock.lock()?;
+    Ok(lock)
 }
 
 /// Replaces a file, which is whole at any time.
@@ -45,5 +54,6 @@ fn write_new(path: &Path, content: &str) -> io::Result<()> {
         .create_new(true)
         .mode(0o600)
         .open(path)?;
-    file.write_all(content.as_bytes())
+    file.write_all(content.as_bytes())?;
+    file.sync_all()
 }

@@ -26,7 +26,10 @@ pub struct Problem {
 /// What was refused, for the operator: it stays with the response inside the
 /// server.
 #[derive(Debug, Clone)]
-pub(crate) struct Refusal(pub(crate) String);
+pub(crate) struct Refusal {
+    pub(crate) error: String,
+    pub(crate) kind: &'static str,
+}
 
 #[derive(Serialize)]
 struct Body<'a> {
@@ -107,7 +110,10 @@ impl IntoResponse for Problem {
             kind: self.kind,
         });
         let mut response = (self.status, body).into_response();
-        let refusal = Refusal(self.error.clone());
+        let refusal = Refusal {
+            error: self.error.clone(),
+            kind: self.kind.unwrap_or_default(),
+        };
         response.extensions_mut().insert(refusal);
         if matches!(
             self.status,

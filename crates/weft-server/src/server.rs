@@ -1,5 +1,6 @@
+use crate::admin::{Admin, Listening};
 use crate::allowed_origin::AllowedOrigin;
-use crate::auth::Gate;
+use crate::auth::{Gate, Revoked};
 use crate::clock::Clock;
 use crate::config::{Limits, Security, ServerConfig};
 use crate::error::ServerError;
@@ -12,8 +13,11 @@ use crate::media_plane::{self, EventReceiver, MediaPlane};
 use crate::origin::{Origin, Peer};
 use crate::own_certificate::Renewal;
 use crate::problem::Problem;
+use crate::refusals::Refusals;
+use crate::reload::Certificate;
 use crate::routes::{self, App};
-use crate::tls;
+use crate::tls::Source;
+use crate::{reload, repeated};
 use axum::Router;
 use std::future::IntoFuture;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpListener};
@@ -21,7 +25,6 @@ use std::sync::Arc;
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 use tokio::sync::watch;
-use tokio_rustls::TlsAcceptor;
 use weft_rooms::{ParticipantKind, Publishing};
 
 /// How long requests may go on when the server ends.
@@ -50,6 +53,7 @@ pub struct ServerHandle {
     /// start; none if it does not.
     pub renewal: Option<Renewal>,
     hub: Arc<Hub>,
+    certificate: Option<Arc<Certificate>>,
     stop: watch::Sender<bool>,
     media_ended: watch::Receiver<bool>,
     runtime: tokio::runtime::Handle,
@@ -104,11 +108,16 @@ impl Server {
         (clock, ids): (Clock, Ids),
     ) -> Result<ServerHandle, ServerError> {
         let address = config.listen;
-        let gate = Gate::new(config.token.as_deref(), config.token_key);
+        let revoked = match config.token_key {
+            Some(_) => Revoked::open(config.state.as_deref())?,
+            None => Revoked::default(),
+        };
+        let gate = Gate::new(config.token.as_deref(), config.token_key, revoked);
         if gate.is_open() && config.allowed_origins.iter().any(AllowedOrigin::is_any) {
             return Err(ServerError::OpenToAnyOrigin);
         }
-        let tls = tls::prepare(&config.security, address.ip(), config.state.as_deref())?;
+        let source = Source::new(config.security.clone(), address.ip(), config.state.clone());
+        let certificate = Certificate::read(source, config.log.clone())?;
         let listen = |error| ServerError::listen(address, error);
         let listener = TcpListener::bind(address).map_err(listen)?;
         listener.set_nonblocking(true).map_err(listen)?;
@@ -126,6 +135,16 @@ impl Server {
         let metrics_addr = metrics.as_ref().and_then(|m| m.local_addr().ok());
 
         let hub = Arc::new(Hub::new(config.limits, media, (clock, ids), config.log));
+        let admin = config.admin.and_then(|folder| {
+            let socket = Listening::start(&folder, local_addr);
+            let problem = |error: &std::io::Error| {
+                let error = format!("{}: {error}", folder.display());
+                hub.log().tell(|| Happened::NoAdmin { error });
+            };
+            let (hub, gate) = (Arc::clone(&hub), gate.clone());
+            Some((socket.inspect_err(problem).ok()?, Admin { hub, gate }))
+        });
+        let is_secure = certificate.is_some();
         let app = App {
             hub: Arc::clone(&hub),
             // Behind a proxy names are the proxy's.
@@ -133,21 +152,22 @@ impl Server {
                 && config.security != Security::InsecureHttp
                 && gate.is_open(),
             gate,
-            secure: tls.is_some(),
+            secure: is_secure,
             origins: config.allowed_origins.into(),
             figures: Arc::default(),
         };
-        let url = url_of(local_addr, tls.is_some());
-        let urls_elsewhere = urls_elsewhere(local_addr, tls.is_some());
-        let (tls, fingerprint, renewal) = match tls {
-            Some(tls) => (Some(tls.acceptor), Some(tls.fingerprint), tls.renewal),
+        let url = url_of(local_addr, is_secure);
+        let urls_elsewhere = urls_elsewhere(local_addr, is_secure);
+        let (certificate, fingerprint, renewal) = match certificate {
+            Some((it, tls)) => (Some(it), Some(tls.fingerprint), tls.renewal),
             None => (None, None, None),
         };
         let (stop, stopped) = watch::channel(false);
         let (media_ends, media_ended) = watch::channel(false);
         let run = Run {
             listener,
-            tls,
+            certificate: certificate.clone(),
+            admin,
             limits: config.limits,
             metrics: metrics.map(|listener| (listener, routes::operator_router(app.clone()))),
             router: routes::router(app, config.extra),
@@ -181,6 +201,7 @@ impl Server {
             fingerprint,
             renewal,
             hub,
+            certificate,
             stop,
             media_ended,
             runtime: handle,
@@ -227,6 +248,18 @@ impl ServerHandle {
         });
     }
 
+    /// Reads the certificate again, for new connections; where it cannot be used,
+    /// the one before stays, and the log says so. One of the server's own making
+    /// is renewed if it is time.
+    pub fn read_certificate(&self) -> impl Fn() + Send + 'static {
+        let certificate = self.certificate.clone();
+        move || {
+            if let Some(certificate) = &certificate {
+                certificate.read_again();
+            }
+        }
+    }
+
     /// Lets nobody new in, tells those in the rooms, and waits until they have
     /// left, at most for `patience`. Then the server is to be shut down.
     pub fn drain(&self, patience: Duration) {
@@ -263,7 +296,8 @@ impl Drop for ServerHandle {
 
 struct Run {
     listener: TcpListener,
-    tls: Option<TlsAcceptor>,
+    certificate: Option<Arc<Certificate>>,
+    admin: Option<(Listening, Admin)>,
     limits: Limits,
     metrics: Option<(TcpListener, Router)>,
     router: Router,
@@ -278,14 +312,25 @@ impl Run {
     async fn until_stopped(self) {
         // Registering a bound socket fails only without a runtime.
         let limits = self.limits;
-        let Ok(connections) = Connections::start(self.listener, self.tls, limits) else {
+        let start = |listener, certificate| {
+            let refusals = Arc::clone(self.hub.refusals());
+            Connections::start(listener, certificate, limits, refusals)
+        };
+        let Ok(connections) = start(self.listener, self.certificate.clone()) else {
             return;
         };
         if let Some((listener, router)) = self.metrics
-            && let Ok(connections) = Connections::start(listener, None, limits)
+            && let Ok(connections) = start(listener, None)
         {
             tokio::spawn(axum::serve(connections, router).into_future());
         }
+        if let Some((socket, admin)) = self.admin {
+            tokio::spawn(socket.serve(admin));
+        }
+        if let Some(certificate) = self.certificate {
+            tokio::spawn(watch_certificate(certificate));
+        }
+        tokio::spawn(count_refusals(Arc::clone(self.hub.refusals())));
         tokio::spawn(watch_presence(Arc::clone(&self.hub)));
         tokio::spawn(take_events(
             Arc::clone(&self.hub),
@@ -325,6 +370,22 @@ async fn watch_presence(hub: Arc<Hub>) {
                 }
             }
         }
+    }
+}
+
+/// Reads the certificate again when its files change.
+async fn watch_certificate(certificate: Arc<Certificate>) {
+    loop {
+        tokio::time::sleep(reload::LOOK).await;
+        certificate.look();
+    }
+}
+
+/// Writes down how much was refused.
+async fn count_refusals(refusals: Arc<Refusals>) {
+    loop {
+        tokio::time::sleep(repeated::INTERVAL).await;
+        refusals.end_interval();
     }
 }
 

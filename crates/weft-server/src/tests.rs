@@ -1,10 +1,12 @@
 //! The HTTP side over real sockets, before a media plane that only answers.
 
 mod admission;
+mod certificate;
 mod client;
 mod cors;
 mod http;
 mod log;
+mod moderation;
 mod playing;
 mod presence;
 mod quotas;

@@ -4,7 +4,7 @@ use crate::own_certificate::{self, Renewal};
 use crate::pem;
 use ::aws_lc_rs::digest;
 use std::net::IpAddr;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use tokio_rustls::TlsAcceptor;
 use tokio_rustls::rustls::crypto::aws_lc_rs;
@@ -18,30 +18,60 @@ pub(crate) struct Tls {
     pub(crate) renewal: Option<Renewal>,
 }
 
-/// The TLS side of a server that listens on `ip`; `None` for plain HTTP.
-pub(crate) fn prepare(
-    security: &Security,
+/// Where the certificate of a server comes from.
+pub(crate) struct Source {
+    security: Security,
+    /// The address that it listens on.
     ip: IpAddr,
-    state: Option<&Path>,
-) -> Result<Option<Tls>, ServerError> {
-    match security {
-        Security::InsecureHttp => Ok(None),
-        Security::Auto if ip.is_loopback() => Ok(None),
-        Security::Auto => match state {
-            Some(state) => {
-                let kept = own_certificate::kept(ip, state, UnixTime::now())?;
+    /// The folder where it keeps one of its own making.
+    state: Option<PathBuf>,
+}
+
+impl Source {
+    pub(crate) fn new(security: Security, ip: IpAddr, state: Option<PathBuf>) -> Source {
+        Source {
+            security,
+            ip,
+            state,
+        }
+    }
+
+    /// Reads or makes the certificate; `None` for plain HTTP.
+    pub(crate) fn read(&self) -> Result<Option<Tls>, ServerError> {
+        let (ip, now) = (self.ip, UnixTime::now());
+        match (&self.security, &self.state) {
+            (Security::InsecureHttp, _) => Ok(None),
+            (Security::Auto, _) if ip.is_loopback() => Ok(None),
+            (Security::Auto, Some(state)) => {
+                let kept = own_certificate::kept(ip, state, now)?;
                 let tls = from_files(&kept.certificate, &kept.key)?;
                 Ok(Some(Tls {
                     renewal: kept.renewal,
                     ..tls
                 }))
             }
-            None => {
-                let (certificate, key) = own_certificate::made(ip, UnixTime::now())?;
+            (Security::Auto, None) => {
+                let (certificate, key) = own_certificate::made(ip, now)?;
                 made(&certificate, &key).map(Some)
             }
-        },
-        Security::Certificate { certificate, key } => from_files(certificate, key).map(Some),
+            (Security::Certificate { certificate, key }, _) => {
+                from_files(certificate, key).map(Some)
+            }
+        }
+    }
+
+    /// The operator's files, which others renew.
+    pub(crate) fn files(&self) -> Option<[&Path; 2]> {
+        match &self.security {
+            Security::Certificate { certificate, key } => Some([certificate, key]),
+            _ => None,
+        }
+    }
+
+    /// Whether reading it again gives the same or a renewed one, and not just
+    /// another.
+    pub(crate) fn lasts(&self) -> bool {
+        self.security != Security::Auto || self.state.is_some()
     }
 }
 

@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand};
 use weft_units::Codec;
 
+use crate::rooms::RoomsArgs;
 use crate::sending::{ExpertArgs, SendArgs, either, video_codec, video_codecs};
 use crate::serve::args::{PageArgs, ServeArgs};
 use crate::token::TokenArgs;
@@ -27,6 +28,9 @@ pub enum Command {
     Serve(ServeArgs),
     /// Sign a token for one room and a time, for guests of a server with --token or --token-key
     Token(TokenArgs),
+    /// Rooms of a server that runs on this machine: list them, remove somebody, close one, revoke a
+    /// token
+    Rooms(RoomsArgs),
     /// Join a room over all links: publish cameras and sound, receive the others
     Join(JoinArgs),
     /// Call straight to a browser: serves its own page, no media server between

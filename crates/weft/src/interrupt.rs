@@ -1,5 +1,7 @@
 //! Ctrl-C and termination.
 
+use std::io::{IsTerminal, stderr};
+use std::mem::MaybeUninit;
 use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
 use std::sync::{Arc, Mutex};
 use std::thread;
@@ -46,6 +48,56 @@ pub fn end_after(delay: Duration, status: i32) {
         thread::sleep(delay + TO_END);
         std::process::exit(status);
     });
+}
+
+/// SIGHUP for a program that reads its files again: held back, until somebody
+/// takes it.
+pub struct HangUps {
+    set: libc::sigset_t,
+    had_terminal: bool,
+}
+
+/// The terminal that a SIGHUP may have come from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Terminal {
+    /// It was closed: the program should end.
+    Gone,
+    /// It is there, or there never was one: somebody sent the signal.
+    There,
+}
+
+impl HangUps {
+    /// Holds SIGHUP back from this thread and those that it starts from now on.
+    pub fn hold() -> HangUps {
+        let mut set = MaybeUninit::uninit();
+        // SAFETY: the set is made empty before it is used, and only used here.
+        let set = unsafe {
+            libc::sigemptyset(set.as_mut_ptr());
+            libc::sigaddset(set.as_mut_ptr(), SIGHUP);
+            libc::pthread_sigmask(libc::SIG_BLOCK, set.as_ptr(), std::ptr::null_mut());
+            set.assume_init()
+        };
+        let had_terminal = stderr().is_terminal();
+        HangUps { set, had_terminal }
+    }
+
+    /// Calls `handler` on another thread for each SIGHUP.
+    pub fn take(self, mut handler: impl FnMut(Terminal) + Send + 'static) {
+        thread::spawn(move || {
+            loop {
+                let mut signal = 0;
+                // SAFETY: both are valid, and the set holds SIGHUP only.
+                if unsafe { libc::sigwait(&raw const self.set, &raw mut signal) } != 0 {
+                    return;
+                }
+                // A terminal that was closed is none any more.
+                handler(match self.had_terminal && !stderr().is_terminal() {
+                    true => Terminal::Gone,
+                    false => Terminal::There,
+                });
+            }
+        });
+    }
 }
 
 /// Becomes true with Ctrl-C.

@@ -16,6 +16,7 @@ mod join;
 mod lab;
 mod manual;
 mod options;
+mod rooms;
 mod sending;
 mod serve;
 mod state;
@@ -35,6 +36,7 @@ fn main() -> ExitCode {
         Command::Demo(args) => demo::run(args),
         Command::Serve(args) => serve::run(args),
         Command::Token(args) => token::run(args),
+        Command::Rooms(args) => rooms::run(args),
         Command::Join(args) => join::run(args),
         Command::Call(args) => call::run(args),
         Command::Lab(args) => lab::run(args),

@@ -23,11 +23,14 @@ pub fn run(args: ServeArgs) -> Result<(), Failure> {
     config.metrics = args.metrics;
     config.allowed_origins = args.allow_origin;
     config.log = log::log(&args.log);
+    config.admin = state_folder();
     config.token_key = token::key_of_server(&args.key, config.token.is_some())?;
     descriptors::raise_limit();
     let own_certificate = config.security == Security::Auto;
     let is_open =
         config.token.is_none() && config.token_key.is_none() && !config.listen.ip().is_loopback();
+    // Before there are threads, which would take the signal.
+    let hang_ups = interrupt::HangUps::hold();
     let server = Server::start(config)?;
     tell_urls(&server, None)?;
     if own_certificate {
@@ -41,6 +44,12 @@ pub fn run(args: ServeArgs) -> Result<(), Failure> {
     }
     let (asked, end) = channel();
     let broken = asked.clone();
+    let hung_up = asked.clone();
+    let read_certificate = server.read_certificate();
+    hang_ups.take(move |terminal| match terminal {
+        interrupt::Terminal::Gone => drop(hung_up.send(End::Asked)),
+        interrupt::Terminal::There => read_certificate(),
+    });
     interrupt::on_ctrl_c(move || {
         let _ = asked.send(End::Asked);
     });

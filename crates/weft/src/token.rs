@@ -47,7 +47,13 @@ pub fn run(args: TokenArgs) -> Result<(), Failure> {
     let until = SystemTime::now() + args.hours;
     let grant = Grant::new(&args.room, may, until)
         .map_err(|error| Failure::usage(format!("--room: {error}")))?;
-    say(TokenKey::read(&path)?.sign(&grant))
+    let token = TokenKey::read(&path)?.sign(&grant);
+    // Only the token goes to standard output, for scripts.
+    complain!(
+        "weft: `weft rooms revoke {}` revokes this token",
+        grant.id()
+    );
+    say(token)
 }
 
 /// The key of a server that asks for tokens. One that was not asked for, and

@@ -181,6 +181,8 @@ pub(crate) enum Rejected {
     NotOurs,
     /// Signed, and its time is over.
     Expired,
+    /// Signed, and revoked.
+    Revoked,
 }
 
 /// What tokens are signed with: who has it can let everybody in.
@@ -242,9 +244,18 @@ impl TokenKey {
         format!("{signed}.{}", URL_SAFE_NO_PAD.encode(tag))
     }
 
-    /// What this token grants at this time. Nothing of it is believed, nor
-    /// parsed, before its signature is known to be ours.
+    /// Returns the permission that a token gives at this time.
     pub(crate) fn verify(&self, token: &str, now: SystemTime) -> Result<Grant, Rejected> {
+        let grant = self.open(token)?;
+        match now < grant.until {
+            true => Ok(grant),
+            false => Err(Rejected::Expired),
+        }
+    }
+
+    /// Returns the permission that a token gives or gave. Nothing of it is
+    /// parsed before its signature is known to be ours.
+    pub(crate) fn open(&self, token: &str) -> Result<Grant, Rejected> {
         let (signed, tag) = token.rsplit_once('.').ok_or(Rejected::NotOurs)?;
         let tag = URL_SAFE_NO_PAD.decode(tag).map_err(|_| Rejected::NotOurs)?;
         hmac::verify(&self.hmac(), signed.as_bytes(), &tag).map_err(|_| Rejected::NotOurs)?;
@@ -262,9 +273,6 @@ impl TokenKey {
         } = read(claims)?;
         let until = UNIX_EPOCH.checked_add(Duration::from_secs(exp));
         let until = until.ok_or(Rejected::NotOurs)?;
-        if now >= until {
-            return Err(Rejected::Expired);
-        }
         Ok(Grant {
             room: weft_rooms::room_name(&room).map_err(|_| Rejected::NotOurs)?,
             may,

@@ -31,6 +31,8 @@ impl Hub {
             }
             Some(_) => {}
             None => {
+                let (now, place) = (self.clock.now(), (who.room, who.id));
+                state.bars.check(now, place, who.origin)?;
                 state.check_home(who.origin, self.limits.participants_per_address)?;
                 state.check_token(who.origin, self.limits.of_a_token())?;
                 state.check_coming(who.origin, self.clock.now())?;
@@ -56,7 +58,7 @@ impl Hub {
                 let (nothing, upload) = (Publishing::default(), Upload::NotAllowed);
                 state.registry.set_upload(who.room, id, nothing, upload)?;
             }
-            let guest = Guest::from(who.origin.clone());
+            let guest = Guest::from(who.origin.clone(), self.clock.now());
             state
                 .guests
                 .insert((who.room.to_owned(), id.clone()), guest);
@@ -101,6 +103,8 @@ impl Hub {
             .check(limits, (who.room, claim), who.origin)?;
         let id = self.hold(state, who)?;
         let checked = state.resources.check_participant(limits, who.room, &id);
+        let (place, now) = ((who.room, &*id), self.clock.now());
+        let checked = checked.and_then(|()| state.check_opening(place, who.origin, now));
         if let Err(problem) = checked {
             state.registry.finish(self.clock.now(), who.room, &id);
             return Err(problem);

@@ -1,45 +1,66 @@
 use weft_units::{Duration, Instant};
 
-/// What a participant may tell a room at once, by whatever connection, and then
-/// five times a second: everybody there hears it, and who reads slowly is cut
-/// off. Chosen by us: a sender tells of its links once a second, and people
-/// press buttons.
-pub(super) const TOLD: u64 = 10;
-/// How many may come of one address at once, and then five a second: everybody
-/// in their rooms hears of each. Chosen by us: an office that goes to a meeting.
-pub(super) const COMING: u64 = 100;
-const EVERY: Duration = Duration::from_millis(200);
+/// So many at once, and then one after each span.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Allowance {
+    at_once: u64,
+    every: Duration,
+}
 
-/// How much somebody has told lately (the generic cell rate algorithm, ITU-T
+const fn allow(at_once: u64, per_second: u64) -> Allowance {
+    let every = Duration::from_micros(1_000_000 / per_second);
+    Allowance { at_once, every }
+}
+
+/// Changes that a participant tells a room, by any connection: everybody there
+/// hears them, and a slow reader is cut off. Chosen by us: a sender tells of its
+/// links once a second, and people press buttons.
+pub(super) const TOLD: Allowance = allow(10, 5);
+/// Newcomers of one address: everybody in their rooms hears of each. Chosen by
+/// us: an office that goes to a meeting.
+pub(super) const COMING: Allowance = allow(100, 5);
+/// Media connections that a participant asks for: each takes time of the media
+/// thread, also when it ends at once. Chosen by us: a full room, each asked for
+/// twice.
+pub(super) const OPENED: Allowance = allow(200, 5);
+/// Media connections that one address asks for. Chosen by us: an office of
+/// thirty in a room of thirty.
+pub(super) const OPENED_FROM: Allowance = allow(1000, 50);
+/// Candidates and answers for one media connection. Chosen by us: a browser with
+/// many interfaces sends two dozen.
+pub(super) const PATCHED: Allowance = allow(64, 5);
+
+/// Recent use of an allowance (the generic cell rate algorithm, ITU-T
 /// I.371).
 #[derive(Debug, Clone, Default)]
 pub(super) struct Pace {
-    /// When what was told would have been, at the rate.
+    /// Time at which everything counted so far fits the rate.
     due: Instant,
 }
 
 impl Pace {
-    /// Whether one more is passed on, of so many at once.
-    pub(super) fn admits(&mut self, now: Instant, at_once: u64) -> bool {
-        let fits = self.fits(now, at_once, 1);
+    /// Whether one more is allowed, which is then counted.
+    pub(super) fn admits(&mut self, now: Instant, allowed: Allowance) -> bool {
+        let fits = self.fits(now, allowed, 1);
         if fits {
-            self.tell(now, 1);
+            self.count(now, allowed, 1);
         }
         fits
     }
 
-    /// Whether there is room for one more of somebody who may tell so many times
-    /// as much as others.
-    pub(super) fn fits(&self, now: Instant, at_once: u64, times: u64) -> bool {
-        self.due.max(now) <= now + EVERY / times * (at_once * times - 1)
+    /// Whether one more is allowed for a network with so many times the usual
+    /// allowance.
+    pub(super) fn fits(&self, now: Instant, allowed: Allowance, times: u64) -> bool {
+        let Allowance { at_once, every } = allowed;
+        self.due.max(now) <= now + every / times * (at_once * times - 1)
     }
 
-    /// One more was told.
-    pub(super) fn tell(&mut self, now: Instant, times: u64) {
-        self.due = self.due.max(now) + EVERY / times;
+    /// One more was done.
+    pub(super) fn count(&mut self, now: Instant, allowed: Allowance, times: u64) {
+        self.due = self.due.max(now) + allowed.every / times;
     }
 
-    /// Whether it is as if nothing had been told.
+    /// Whether it is as if nothing had been done.
     pub(super) fn is_over(&self, now: Instant) -> bool {
         self.due <= now
     }

@@ -1,4 +1,5 @@
-use crate::auth::Grant;
+use super::pace::{PATCHED, Pace};
+use crate::auth::{Grant, TokenId};
 use crate::config::MediaLimits;
 use crate::crowd::Holder;
 use crate::media_plane::ResourceId;
@@ -7,6 +8,7 @@ use crate::problem::Problem;
 use serde::Deserialize;
 use std::collections::BTreeMap;
 use weft_rooms::Publishing;
+use weft_units::Instant;
 
 #[cfg(test)]
 mod tests;
@@ -30,6 +32,7 @@ pub(super) struct Resource {
     origin: Origin,
     /// How many were opened before it.
     number: u64,
+    patched: Pace,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -141,6 +144,7 @@ impl Resources {
             connected: false,
             origin,
             number: self.opened,
+            patched: Pace::default(),
         };
         self.opened += 1;
         self.all.insert(id, resource);
@@ -148,6 +152,13 @@ impl Resources {
 
     pub(super) fn find(&self, id: &ResourceId) -> Option<&Resource> {
         self.all.get(id)
+    }
+
+    /// Whether one more change of a connection is passed on. One that is not there
+    /// is nobody's.
+    pub(super) fn admits_patch(&mut self, id: &ResourceId, now: Instant) -> bool {
+        let found = self.all.get_mut(id);
+        found.is_none_or(|resource| resource.patched.admits(now, PATCHED))
     }
 
     pub(super) fn take(&mut self, id: &ResourceId) -> Option<Resource> {
@@ -220,6 +231,11 @@ impl Resources {
         participant: &str,
     ) -> Vec<(ResourceId, Resource)> {
         self.take_all(|r| r.room == room && (r.participant == participant || r.plays(participant)))
+    }
+
+    /// Takes away what was opened with a token, or with one that descends from it.
+    pub(super) fn take_all_by(&mut self, token: &TokenId) -> Vec<(ResourceId, Resource)> {
+        self.take_all(|r| r.origin.grant.iter().any(|g| g.descends_from(token)))
     }
 
     fn take_all(&mut self, which: impl Fn(&Resource) -> bool) -> Vec<(ResourceId, Resource)> {

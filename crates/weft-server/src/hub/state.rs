@@ -1,6 +1,7 @@
 //! What the lock is around.
 
-use super::pace::{COMING, Pace, TOLD};
+use super::bars::{Bar, Bars};
+use super::pace::{Allowance, COMING, OPENED, OPENED_FROM, Pace, TOLD};
 use super::resources::{Resource, Resources};
 use crate::auth::Grant;
 use crate::crowd::Holder;
@@ -26,16 +27,45 @@ pub struct State {
     /// The participants, by room and id.
     pub guests: BTreeMap<(String, String), Guest>,
     /// How many came lately, by whose their address may be.
-    pub coming: BTreeMap<Holder, Pace>,
+    pub coming: Paces,
+    /// Requests for media connections lately, by the same.
+    pub opening: Paces,
     pub door: Door,
+    pub bars: Bars,
 }
 
 /// What is known of a participant beside what the room is told.
 pub struct Guest {
     /// Where they came from, and with which token.
     pub origin: Origin,
+    /// Time of their arrival.
+    pub since: Instant,
     /// How much they told the room lately.
     told: Pace,
+    /// Requests for media connections lately.
+    opened: Pace,
+}
+
+/// Recent use of an allowance by each address.
+#[derive(Default)]
+pub struct Paces(BTreeMap<Holder, Pace>);
+
+impl Paces {
+    /// Whether one more is allowed from there, which is then counted.
+    fn admit(&mut self, origin: &Origin, now: Instant, allowed: Allowance) -> bool {
+        self.0.retain(|_, pace| !pace.is_over(now));
+        let holders = || origin.network.into_iter().flat_map(Holder::of);
+        let fits = |(holder, times): (Holder, usize)| {
+            let pace = self.0.get(&holder);
+            pace.is_none_or(|pace| pace.fits(now, allowed, times as u64))
+        };
+        let fit = holders().all(fits);
+        for (holder, times) in holders().filter(|_| fit) {
+            let pace = self.0.entry(holder).or_default();
+            pace.count(now, allowed, times as u64);
+        }
+        fit
+    }
 }
 
 /// Who may come in.
@@ -52,6 +82,7 @@ pub enum Door {
 pub struct Feed {
     pub room: String,
     pub participant: String,
+    pub origin: Origin,
     pub sender: mpsc::Sender<Message>,
 }
 
@@ -63,11 +94,24 @@ pub(crate) struct Message {
 }
 
 impl Guest {
-    pub fn from(origin: Origin) -> Guest {
+    pub fn from(origin: Origin, since: Instant) -> Guest {
         Guest {
             origin,
+            since,
             told: Pace::default(),
+            opened: Pace::default(),
         }
+    }
+
+    /// Returns the rule that keeps the same person out as a newcomer; none on this
+    /// machine without a signed token.
+    pub fn bar(&self) -> Option<Bar> {
+        let token = self
+            .origin
+            .grant
+            .as_ref()
+            .map(|grant| Bar::Token(grant.id().clone()));
+        token.or_else(|| self.origin.network.map(Bar::Address))
     }
 }
 
@@ -92,22 +136,28 @@ impl State {
 
     /// Whether one more may come of this address now.
     pub fn check_coming(&mut self, origin: &Origin, now: Instant) -> Result<(), Problem> {
-        self.coming.retain(|_, pace| !pace.is_over(now));
-        let holders = || origin.network.into_iter().flat_map(Holder::of);
-        let fits = |(holder, times): (Holder, usize)| {
-            let pace = self.coming.get(&holder);
-            pace.is_none_or(|pace| pace.fits(now, COMING, times as u64))
-        };
-        if !holders().all(fits) {
-            return Err(Problem::too_many("your address", "newcomers a second"));
+        match self.coming.admit(origin, now, COMING) {
+            true => Ok(()),
+            false => Err(Problem::too_many("your address", "newcomers a second")),
         }
-        for (holder, times) in holders() {
-            self.coming
-                .entry(holder)
-                .or_default()
-                .tell(now, times as u64);
+    }
+
+    /// Whether this participant may ask for one more media connection now.
+    pub fn check_opening(
+        &mut self,
+        (room, id): (&str, &str),
+        origin: &Origin,
+        now: Instant,
+    ) -> Result<(), Problem> {
+        const WHAT: &str = "new media connections a second";
+        let guest = self.guests.get_mut(&(room.to_owned(), id.to_owned()));
+        if guest.is_some_and(|guest| !guest.opened.admits(now, OPENED)) {
+            return Err(Problem::too_many("this participant", WHAT));
         }
-        Ok(())
+        match self.opening.admit(origin, now, OPENED_FROM) {
+            true => Ok(()),
+            false => Err(Problem::too_many("your address", WHAT)),
+        }
     }
 
     /// A stream of events for a participant. Of so many the oldest ends: each

@@ -56,6 +56,7 @@ impl Existing {
         headers: &HeaderMap,
         body: Body,
     ) -> Result<Response, Problem> {
+        self.hub.check_patch(&self.resource)?;
         let update = IceUpdate {
             fragment: text_body(headers, body, FRAGMENT)?,
             condition: condition(headers),

@@ -3,7 +3,6 @@
 use super::App;
 use super::cors::FromAllowedOrigin;
 use crate::auth::{Access, Wish};
-use crate::log::Happened;
 use crate::origin::{Origin, Peer};
 use crate::problem::{Problem, Refusal};
 use axum::Router;
@@ -25,8 +24,13 @@ pub(super) fn told_who_asks(app: &App, routes: Router) -> Router {
     routes.layer(middleware::from_fn_with_state(app.clone(), tell))
 }
 
-async fn tell(State(app): State<App>, mut request: Request, next: Next) -> Response {
-    let access = app.gate.check(request.headers(), Wish::Figures);
+async fn tell(
+    State(app): State<App>,
+    ConnectInfo(peer): ConnectInfo<Peer>,
+    mut request: Request,
+    next: Next,
+) -> Response {
+    let access = app.admit(&peer, request.headers(), Wish::Figures).await;
     request.extensions_mut().insert(Admitted(access.is_ok()));
     next.run(request).await
 }
@@ -92,18 +96,16 @@ pub(super) async fn write_down(
     request: Request,
     next: Next,
 ) -> Response {
-    let from = Origin::new(peer, request.headers(), &Access::Everywhere).network;
+    let from = Origin::new(&peer, request.headers(), &Access::Everywhere).network;
     let ends = request.method() == Method::DELETE;
     let response = next.run(request).await;
     if ends && response.status() == StatusCode::NOT_FOUND {
         return response;
     }
-    if let Some(Refusal(error)) = response.extensions().get() {
-        app.hub.log().tell(|| Happened::Refused {
-            status: response.status().as_u16(),
-            error: error.chars().take(MAX_WRITTEN).collect(),
-            from,
-        });
+    if let Some(Refusal { error, kind }) = response.extensions().get() {
+        let error = || error.chars().take(MAX_WRITTEN).collect();
+        let status = response.status().as_u16();
+        app.hub.refusals().request((status, kind), error, from);
     }
     response
 }

@@ -10,11 +10,11 @@ mod whip;
 pub use guard::Admitted;
 
 use crate::allowed_origin::AllowedOrigin;
-use crate::auth::{Gate, May, Wish};
+use crate::auth::{Access, Gate, May, Wish};
 use crate::hub::{Arrival, Hub};
 use crate::listener::MAX_BODY;
 use crate::media_plane::{Media, MediaError, Negotiated, ResourceId};
-use crate::origin::{Origin, Peer};
+use crate::origin::{Origin, Peer, address_of};
 use crate::page;
 use crate::problem::Problem;
 use crate::secret::secret_of;
@@ -104,6 +104,24 @@ pub(crate) struct App {
     pub(crate) figures: Arc<operator::Figures>,
 }
 
+impl App {
+    /// Checks the token of a request. The connection of a valid token is known
+    /// from then on.
+    async fn admit(
+        &self,
+        peer: &Peer,
+        headers: &HeaderMap,
+        wish: Wish<'_>,
+    ) -> Result<Access, Problem> {
+        let asker = (self.hub.now(), address_of(peer, headers));
+        let access = self.gate.check(asker, headers, wish).await?;
+        if !self.gate.is_open() {
+            peer.known.set();
+        }
+        Ok(access)
+    }
+}
+
 /// All routes; `extra` are added as they are.
 pub(crate) fn router(app: App, extra: Option<Router>) -> Router {
     let guarded = |may: May, routes: Router<App>| {
@@ -146,12 +164,21 @@ async fn check(
 ) -> Response {
     let room = names.iter().find(|(name, _)| *name == "room");
     let room = RoomName::from(room.map_or(String::new(), |(_, room)| room.to_owned()));
-    match app.gate.check(request.headers(), Wish::In(&room.0, may)) {
+    let wish = Wish::In(&room.0, may);
+    match app.admit(&peer, request.headers(), wish).await {
         Ok(access) => {
-            let origin = Origin::new(peer, request.headers(), &access);
+            let origin = Origin::new(&peer, request.headers(), &access);
             request.extensions_mut().insert(origin);
             request.extensions_mut().insert(access);
-            next.run(request).await
+            // Without a token a connection is known that joined a room.
+            let path = request.uri().path();
+            let joins = path.ends_with("/events")
+                || *request.method() == Method::POST && !path.ends_with("/invitation");
+            let response = next.run(request).await;
+            if app.gate.is_open() && joins && response.status().is_success() {
+                peer.known.set();
+            }
+            response
         }
         Err(problem) => refused(problem),
     }
@@ -168,6 +195,7 @@ fn refused(problem: Problem) -> Response {
 /// Everything that is no interface is the page or a file of it.
 async fn page_or_problem(
     State(app): State<App>,
+    ConnectInfo(peer): ConnectInfo<Peer>,
     method: Method,
     uri: Uri,
     headers: HeaderMap,
@@ -193,7 +221,7 @@ async fn page_or_problem(
     }
     let segments: Vec<&str> = wanted.trim_end_matches('/').split('/').collect();
     match segments[..] {
-        ["" | "index.html" | "demo"] | ["r", _] => with_cookie(&app, &uri, &headers),
+        ["" | "index.html" | "demo"] | ["r", _] => with_cookie(&app, &peer, &uri, &headers).await,
         _ if wanted.starts_with("assets/") => Problem::no_path(path).into_response(),
         _ => page::page(StatusCode::NOT_FOUND),
     }
@@ -201,7 +229,7 @@ async fn page_or_problem(
 
 /// The page; where its address has the right token, the token moves into a
 /// cookie and out of the address.
-fn with_cookie(app: &App, uri: &Uri, headers: &HeaderMap) -> Response {
+async fn with_cookie(app: &App, peer: &Peer, uri: &Uri, headers: &HeaderMap) -> Response {
     let pairs: Vec<&str> = uri
         .query()
         .unwrap_or("")
@@ -210,7 +238,11 @@ fn with_cookie(app: &App, uri: &Uri, headers: &HeaderMap) -> Response {
         .collect();
     let given = pairs.iter().find_map(|p| p.strip_prefix("token="));
     let secure = app.secure || guard::came_over_tls(headers);
-    let cookie = given.and_then(|given| app.gate.cookie_for(given, secure));
+    let asker = (app.hub.now(), address_of(peer, headers));
+    let cookie = match given {
+        Some(given) => app.gate.cookie_for(asker, given, secure).await,
+        None => None,
+    };
     let Some(cookie) = cookie.and_then(|c| HeaderValue::from_str(&c).ok()) else {
         return page::page(StatusCode::OK);
     };

@@ -3,8 +3,10 @@
 use super::{App, ask, refused};
 use crate::auth::Wish;
 use crate::media_plane::Stats;
+use crate::origin::Peer;
 use crate::problem::Problem;
-use axum::extract::{Request, State};
+use crate::refusals::Refusals;
+use axum::extract::{ConnectInfo, Request, State};
 use axum::http::header::CONTENT_TYPE;
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
@@ -28,8 +30,13 @@ pub(super) fn routes(app: App) -> Router<App> {
         .route("/healthz", get(health))
 }
 
-async fn check(State(app): State<App>, request: Request, next: Next) -> Response {
-    match app.gate.check(request.headers(), Wish::Figures) {
+async fn check(
+    State(app): State<App>,
+    ConnectInfo(peer): ConnectInfo<Peer>,
+    request: Request,
+    next: Next,
+) -> Response {
+    match app.admit(&peer, request.headers(), Wish::Figures).await {
         Ok(_) => next.run(request).await,
         Err(problem) => refused(problem),
     }
@@ -127,6 +134,34 @@ async fn metrics(State(app): State<App>) -> Result<Response, Problem> {
             );
         }
     }
+    write_refusals(&mut text, app.hub.refusals());
     let kind = [(CONTENT_TYPE, "text/plain; version=0.0.4")];
     Ok((kind, text).into_response())
+}
+
+/// Counters with labels; these are words of ours.
+fn write_refusals(text: &mut String, refusals: &Refusals) {
+    let requests = refusals.requests().into_iter();
+    let requests = requests
+        .map(|((status, kind), times)| (format!("status=\"{status}\",kind=\"{kind}\""), times));
+    let connections = refusals.connections().into_iter();
+    let connections =
+        connections.map(|(reason, times)| (format!("reason=\"{}\"", reason.word()), times));
+    for (name, help, rows) in [
+        (
+            "weft_requests_refused_total",
+            "HTTP requests that were refused.",
+            requests.collect::<Vec<_>>(),
+        ),
+        (
+            "weft_http_connections_refused_total",
+            "HTTP connections that were not accepted, or closed for others.",
+            connections.collect(),
+        ),
+    ] {
+        let _ = writeln!(text, "# HELP {name} {help}\n# TYPE {name} counter");
+        for (labels, times) in rows {
+            let _ = writeln!(text, "{name}{{{labels}}} {times}");
+        }
+    }
 }

@@ -74,6 +74,7 @@ async fn change(
     if is_type(&headers, FRAGMENT) {
         return playback.trickle(&headers, body).await;
     }
+    playback.hub.check_patch(&playback.resource)?;
     let sdp = text_body(&headers, body, SDP)?;
     let resource = playback.resource;
     ask(&playback.hub, |media| media.answer(resource, sdp)).await?;

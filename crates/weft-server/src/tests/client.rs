@@ -117,6 +117,10 @@ impl Events {
             if self.0.read_line(&mut line).unwrap() == 0 {
                 return None;
             }
+            // The last chunk, which is empty (RFC 9112 section 7.1).
+            if line == "0\r\n" {
+                return None;
+            }
             if let Some(name) = line.strip_prefix("event: ") {
                 event = Some(name.trim_end().to_owned());
             }

@@ -132,3 +132,29 @@ fn who_is_there_while_it_drains_may_come_back_and_publish() {
     let line = "POST /whip/r?participant=p1";
     assert_eq!(request(rig.address(), line, &headers, "v=0").status, 201);
 }
+
+#[test]
+fn a_flood_of_refusals_is_a_few_lines_and_a_number() {
+    let (rig, written) = logged(Some("s3cret"));
+    let mut stream = std::net::TcpStream::connect(rig.address()).unwrap();
+    for n in 0..2000 {
+        let line = format!("POST /whip/room{n}?name=eve");
+        let answer = super::client::exchange(&mut stream, &line, &[], "");
+        assert_eq!(answer.status, 401);
+    }
+    assert_eq!(lines(&written).len(), 10);
+    let hub = rig.handle.hub();
+    hub.refusals().end_interval();
+    let last = lines(&written).pop().unwrap();
+    assert_eq!(
+        last,
+        "refused with 401 (token_missing) 1990 more times in 10 s"
+    );
+    let figures = [("authorization", "Bearer s3cret")];
+    let metrics = request(rig.address(), "GET /metrics", &figures, "").body;
+    let row = "\nweft_requests_refused_total{status=\"401\",kind=\"token_missing\"} 2000\n";
+    assert!(metrics.contains(row), "{metrics}");
+    // The next one is told again.
+    request(rig.address(), "GET /metrics", &[], "");
+    assert_eq!(lines(&written).len(), 12);
+}

@@ -262,3 +262,38 @@ fn a_subscriber_of_ipv6_has_not_as_many_shares_as_networks() {
     assert_eq!(made, [201, 201, 429]);
     assert_eq!(publish(&rig, "s", "2001:db8:1::1").status, 201);
 }
+
+#[test]
+fn a_member_who_opens_and_ends_connections_all_the_time_is_slowed_down() {
+    let rig = Rig::start();
+    let mut ada = Events::open(rig.address(), "/api/rooms/r/events?name=Ada");
+    let secret = ada.expect("welcome")["secret"].as_str().unwrap().to_owned();
+    let own = ("weft-secret", &*secret);
+    let turn = || {
+        let line = "POST /whip/r?participant=p1";
+        let made = request(rig.address(), line, &[SDP, own], "v=0");
+        let end = format!("DELETE {}", made.header("location"));
+        if made.status == 201 {
+            assert_eq!(request(rig.address(), &end, &[], "").status, 200);
+        }
+        made.status
+    };
+    let made: Vec<u16> = (0..202).map(|_| turn()).collect();
+    assert_eq!(made, [vec![201; 200], vec![429; 2]].concat());
+    assert_eq!(publish(&rig, "r", "192.0.2.1").status, 201, "others may");
+    rig.advance(weft_units::Duration::from_secs(1));
+    let made: Vec<u16> = (0..6).map(|_| turn()).collect();
+    assert_eq!(made, [vec![201; 5], vec![429]].concat());
+}
+
+#[test]
+fn candidates_for_one_connection_have_a_pace() {
+    let rig = Rig::start();
+    let made = publish(&rig, "r", "192.0.2.1");
+    let patch = format!("PATCH {}", made.header("location"));
+    let kind = [("content-type", "application/trickle-ice-sdpfrag")];
+    let told: Vec<u16> = (0..66)
+        .map(|_| request(rig.address(), &patch, &kind, "a=ice").status)
+        .collect();
+    assert_eq!(told, [vec![204; 64], vec![429; 2]].concat());
+}

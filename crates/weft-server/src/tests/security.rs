@@ -17,7 +17,7 @@ use tokio_rustls::rustls::{
 /// What a person does who accepts the browser's warning: takes any
 /// certificate, and remembers which.
 #[derive(Debug, Default)]
-struct Trusting(std::sync::Mutex<Vec<u8>>);
+pub(super) struct Trusting(std::sync::Mutex<Vec<u8>>);
 
 impl ServerCertVerifier for Trusting {
     fn verify_server_cert(
@@ -58,7 +58,17 @@ impl ServerCertVerifier for Trusting {
 }
 
 /// Status of the start page over TLS, and the certificate.
-fn page_over_tls(port: u16) -> (u16, Vec<u8>) {
+pub(super) fn page_over_tls(port: u16) -> (u16, Vec<u8>) {
+    let (mut stream, seen) = connect_over_tls(port);
+    let status = exchange(&mut stream, "GET /", &[], "").status;
+    let certificate = seen.0.lock().unwrap().clone();
+    (status, certificate)
+}
+
+/// A connection, and what it has seen of the certificate.
+pub(super) fn connect_over_tls(
+    port: u16,
+) -> (StreamOwned<ClientConnection, TcpStream>, Arc<Trusting>) {
     let seen = Arc::new(Trusting::default());
     let config = ClientConfig::builder_with_provider(Arc::new(default_provider()))
         .with_safe_default_protocol_versions()
@@ -69,10 +79,7 @@ fn page_over_tls(port: u16) -> (u16, Vec<u8>) {
     let name = ServerName::try_from("localhost").unwrap();
     let tls = ClientConnection::new(Arc::new(config), name).unwrap();
     let tcp = TcpStream::connect((Ipv4Addr::LOCALHOST, port)).unwrap();
-    let mut stream = StreamOwned::new(tls, tcp);
-    let status = exchange(&mut stream, "GET /", &[], "").status;
-    let certificate = seen.0.lock().unwrap().clone();
-    (status, certificate)
+    (StreamOwned::new(tls, tcp), seen)
 }
 
 fn start(config: ServerConfig) -> Result<crate::ServerHandle, ServerError> {

@@ -155,3 +155,51 @@ fn a_key_alone_keeps_strangers_out() {
     );
     assert_eq!(none.body, r#"{"token":null}"#);
 }
+
+#[test]
+fn guesses_are_slowed_and_those_with_a_token_at_the_same_address_are_not() {
+    use std::io::{Read, Write};
+    let (rig, token) = guarded();
+    let ask = |from: &str, token: &str| {
+        let bearer = format!("Bearer {token}");
+        let headers = [("x-forwarded-for", from), ("authorization", &*bearer)];
+        request(rig.address(), "GET /api/rooms/r/access", &headers, "").status
+    };
+    let mut guesses: Vec<_> = (0..200)
+        .map(|n| {
+            let mut stream = std::net::TcpStream::connect(rig.address()).unwrap();
+            let half_a_second = Some(Duration::from_millis(500));
+            stream.set_read_timeout(half_a_second).unwrap();
+            write!(
+                stream,
+                "GET /api/rooms/r/access HTTP/1.1\r\nhost: localhost\r\n\
+                 x-forwarded-for: 192.0.2.1\r\nauthorization: Bearer guess{n}\r\n\r\n"
+            )
+            .unwrap();
+            stream
+        })
+        .collect();
+    let mut answered = [0; 12];
+    let answers = guesses
+        .iter_mut()
+        .map(|stream| stream.read_exact(&mut answered).map(|()| answered));
+    let answers: Vec<_> = answers.collect();
+    let count = |words: &[u8]| {
+        answers
+            .iter()
+            .flatten()
+            .filter(|a| a.ends_with(words))
+            .count()
+    };
+    // Eight wait for a turn, of which the first have had it meanwhile.
+    assert!((20..=28).contains(&count(b"401")));
+    assert_eq!(count(b"429"), 172);
+    // A signed token cannot be guessed.
+    assert_eq!(ask("192.0.2.1", &token("r", May::Watch, 60)), 200);
+    assert_eq!(ask("192.0.2.2", "s3cret"), 200);
+    rig.advance(weft_units::Duration::from_secs(10));
+    assert_eq!(ask("192.0.2.1", "s3cret"), 200);
+    let more: Vec<u16> = (0..100).map(|_| ask("192.0.2.1", "wrong")).collect();
+    assert_eq!(more, [401; 100], "an office that has shown the right one");
+    assert_eq!(ask("192.0.2.1", "s3cret"), 200);
+}

@@ -1,0 +1,126 @@
+//! The operator's way into a running server: a Unix socket that only its user
+//! can open, with a line of JSON for a question and one for the answer.
+
+mod socket;
+
+pub(crate) use socket::{Admin, Listening};
+
+use crate::auth::TokenId;
+use crate::report::RoomReport;
+use serde::{Deserialize, Serialize};
+use std::io::{self, BufRead, BufReader, Read, Write};
+use std::os::unix::net::UnixStream;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// Folder of the sockets in the server's own.
+const FOLDER: &str = "admin";
+/// Longest question. Chosen by us: names and a token.
+const LONGEST_QUESTION: u64 = 16 * 1024;
+/// Longest answer: a thousand full rooms of long names. Chosen by us.
+const LONGEST_ANSWER: u64 = 256 << 20;
+/// Longest wait for each other. Chosen by us.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// Question to a running server.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "do", rename_all = "snake_case", deny_unknown_fields)]
+pub enum Order {
+    /// Lists rooms and participants.
+    List,
+    /// Removes a participant from a room.
+    Remove {
+        /// The room's name.
+        room: String,
+        /// Id or name.
+        participant: String,
+        /// For so long they do not come back, in seconds.
+        seconds: u64,
+    },
+    /// Removes everybody from a room.
+    Close {
+        /// The room's name.
+        room: String,
+        /// For so long nobody comes in, in seconds; zero opens a closed room.
+        seconds: u64,
+    },
+    /// Takes a signed token back.
+    Revoke {
+        /// The token, or its id.
+        token: String,
+    },
+}
+
+/// Answer of a running server.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Answer {
+    /// Rooms with somebody in them, and those that are closed.
+    Rooms(Vec<RoomReport>),
+    /// The participant was removed.
+    Removed {
+        /// Theirs in the room.
+        id: String,
+        /// The name that the others saw.
+        name: String,
+    },
+    /// The room was closed.
+    Closed {
+        /// Participants who were removed.
+        removed: usize,
+    },
+    /// The token was revoked.
+    Revoked {
+        /// Its id.
+        id: TokenId,
+        /// Participants who were removed.
+        removed: usize,
+    },
+    /// Nothing was done.
+    Refused {
+        /// The problem, a sentence.
+        error: String,
+        /// The remedy, a sentence.
+        remedy: String,
+    },
+}
+
+/// Sockets of the servers that keep their state in this folder, running or not,
+/// with the address at which each listens.
+///
+/// # Errors
+/// If the folder cannot be read. One that is not there has none.
+pub fn admin_sockets(state: &Path) -> io::Result<Vec<(String, PathBuf)>> {
+    let entries = match std::fs::read_dir(state.join(FOLDER)) {
+        Ok(entries) => entries,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+        Err(error) => return Err(error),
+    };
+    let mut found = Vec::new();
+    for entry in entries {
+        let path = entry?.path();
+        let name = path.file_name().and_then(|name| name.to_str());
+        if let Some(address) = name.and_then(|name| name.strip_suffix(".sock")) {
+            found.push((address.to_owned(), path));
+        }
+    }
+    found.sort();
+    Ok(found)
+}
+
+/// Asks the server behind a socket.
+///
+/// # Errors
+/// [`io::ErrorKind::ConnectionRefused`] if no server runs behind it; others if
+/// this user may not, or the answer is none.
+pub fn admin_ask(socket: &Path, order: &Order) -> io::Result<Answer> {
+    let mut stream = UnixStream::connect(socket)?;
+    stream.set_read_timeout(Some(PATIENCE))?;
+    stream.set_write_timeout(Some(PATIENCE))?;
+    let mut line = serde_json::to_string(order)?;
+    line.push('\n');
+    stream.write_all(line.as_bytes())?;
+    let mut answer = String::new();
+    BufReader::new(stream.take(LONGEST_ANSWER)).read_line(&mut answer)?;
+    Ok(serde_json::from_str(&answer)?)
+}

@@ -1,0 +1,140 @@
+use super::{Answer, FOLDER, LONGEST_QUESTION, Order, PATIENCE};
+use crate::auth::Gate;
+use crate::hub::Hub;
+use crate::log::Happened;
+use crate::private_file;
+use crate::problem::Problem;
+use std::fs::Permissions;
+use std::io;
+use std::net::SocketAddr;
+use std::os::unix::fs::PermissionsExt;
+use std::os::unix::net::{UnixListener as Listener, UnixStream as Stream};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::{Duration, SystemTime};
+use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
+use tokio::net::{UnixListener, UnixStream};
+
+/// Longest time for which somebody is kept out: a day. For longer, revoke their
+/// token. Chosen by us.
+const LONGEST_BAR: u64 = 24 * 3600;
+
+/// A socket that is bound, and goes when this does.
+pub(crate) struct Listening {
+    listener: Listener,
+    path: PathBuf,
+}
+
+/// Server that the orders are for.
+pub(crate) struct Admin {
+    pub(crate) hub: Arc<Hub>,
+    pub(crate) gate: Gate,
+}
+
+impl Listening {
+    /// Binds the socket of the server that listens at `address`: the name is its
+    /// own, since no two servers have one address. A socket that an earlier
+    /// server has left there is replaced.
+    pub(crate) fn start(state: &Path, address: SocketAddr) -> io::Result<Listening> {
+        let folder = state.join(FOLDER);
+        private_file::folder(&folder)?;
+        // Nobody else gets into the folder, and so to a socket that is only
+        // about to get its mode.
+        std::fs::set_permissions(&folder, Permissions::from_mode(0o700))?;
+        let path = folder.join(format!("{address}.sock"));
+        if Stream::connect(&path).is_ok() {
+            return Err(io::ErrorKind::AddrInUse.into());
+        }
+        let _ = std::fs::remove_file(&path);
+        let listener = Listener::bind(&path)?;
+        std::fs::set_permissions(&path, Permissions::from_mode(0o600))?;
+        listener.set_nonblocking(true)?;
+        Ok(Listening { listener, path })
+    }
+
+    /// Answers, one question of each connection after the other. Needs a tokio
+    /// runtime.
+    pub(crate) async fn serve(self, admin: Admin) {
+        let Ok(listener) = self.listener.try_clone().and_then(UnixListener::from_std) else {
+            return;
+        };
+        loop {
+            match listener.accept().await {
+                Ok((stream, _)) => {
+                    let answered = answer(stream, &admin);
+                    let _ = tokio::time::timeout(PATIENCE, answered).await;
+                }
+                // No file descriptor is left: later there may be one.
+                Err(_) => tokio::time::sleep(Duration::from_millis(100)).await,
+            }
+        }
+    }
+}
+
+impl Drop for Listening {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_file(&self.path);
+    }
+}
+
+async fn answer(stream: UnixStream, admin: &Admin) -> io::Result<()> {
+    let mut stream = BufReader::new(stream);
+    let mut question = String::new();
+    (&mut stream)
+        .take(LONGEST_QUESTION)
+        .read_line(&mut question)
+        .await?;
+    let answer = match serde_json::from_str(&question) {
+        Ok(order) => admin.carry_out(order).unwrap_or_else(refused),
+        Err(error) => Answer::Refused {
+            error: format!("The server does not know this order: {error}."),
+            remedy: "Use the `weft` that runs as the server.".to_owned(),
+        },
+    };
+    let mut line = serde_json::to_string(&answer)?;
+    line.push('\n');
+    stream.write_all(line.as_bytes()).await
+}
+
+impl Admin {
+    pub(crate) fn carry_out(&self, order: Order) -> Result<Answer, Problem> {
+        let length = |seconds: u64| weft_units::Duration::from_secs(seconds.min(LONGEST_BAR));
+        Ok(match order {
+            Order::List => Answer::Rooms(self.hub.report()),
+            Order::Remove {
+                room,
+                participant,
+                seconds,
+            } => {
+                let room = weft_rooms::room_name(&room)?;
+                let removed = self.hub.remove(&room, &participant, length(seconds));
+                let (id, name) = removed?;
+                self.hub.log().tell(|| Happened::Removed {
+                    room,
+                    id: id.clone(),
+                });
+                Answer::Removed { id, name }
+            }
+            Order::Close { room, seconds } => {
+                let room = weft_rooms::room_name(&room)?;
+                let removed = self.hub.close_room(&room, length(seconds));
+                self.hub.log().tell(|| Happened::Closed { room });
+                Answer::Closed { removed }
+            }
+            Order::Revoke { token } => {
+                let id = self.gate.revoke(&token, SystemTime::now())?;
+                let removed = self.hub.end_token(&id);
+                let token = id.to_string();
+                self.hub.log().tell(|| Happened::Revoked { token });
+                Answer::Revoked { id, removed }
+            }
+        })
+    }
+}
+
+fn refused(problem: Problem) -> Answer {
+    Answer::Refused {
+        error: problem.error,
+        remedy: problem.remedy,
+    }
+}

@@ -1,0 +1,175 @@
+//! Revoked tokens. The list is a file, so that they stay revoked after a
+//! restart.
+
+use super::grant::{Grant, TokenId};
+use crate::error::ServerError;
+use crate::private_file;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use thiserror::Error;
+
+/// File in the server's folder.
+const FILE: &str = "revoked.json";
+/// Most tokens on the list, one megabyte. Chosen by us: to revoke more,
+/// change the key.
+const MOST: usize = 10_000;
+/// Time for which a token stays on the list whose end is not known: longer than
+/// we sign any (`weft token --hours`).
+pub(crate) const LONGEST: Duration = Duration::from_secs(366 * 24 * 3600);
+
+/// The list. Clones share it.
+#[derive(Clone, Default)]
+pub(crate) struct Revoked {
+    /// File of the list; none if it is kept in memory only.
+    file: Option<PathBuf>,
+    /// Ids, each with the end of the token in seconds since 1970.
+    tokens: Arc<Mutex<BTreeMap<TokenId, u64>>>,
+}
+
+/// Reason for which a token was not revoked.
+#[derive(Debug, Error)]
+pub(crate) enum RevokeError {
+    #[error("{MOST} tokens are on the list already")]
+    Full,
+    #[error("the list cannot be written: {0}")]
+    Unwritten(#[from] io::Error),
+}
+
+#[derive(Default, Serialize, Deserialize)]
+struct Content {
+    tokens: BTreeMap<TokenId, u64>,
+}
+
+impl Revoked {
+    /// Reads the list from the server's folder, if it has one.
+    ///
+    /// # Errors
+    /// If the list is there and cannot be read: without it, revoked tokens would
+    /// open rooms again.
+    pub(crate) fn open(folder: Option<&Path>) -> Result<Revoked, ServerError> {
+        let Some(file) = folder.map(|folder| folder.join(FILE)) else {
+            return Ok(Revoked::default());
+        };
+        let unreadable = |error: io::Error| ServerError::ListUnreadable {
+            path: file.clone(),
+            reason: error.to_string(),
+        };
+        let tokens = read(&file).map_err(unreadable)?.tokens;
+        Ok(Revoked {
+            tokens: Arc::new(Mutex::new(tokens)),
+            file: Some(file),
+        })
+    }
+
+    /// Whether the token, or one that it descends from, is revoked.
+    pub(crate) fn has(&self, grant: &Grant) -> bool {
+        let tokens = self.lock();
+        grant.line().any(|id| tokens.contains_key(id))
+    }
+
+    /// Revokes a token that ends by itself at `until`. Tokens that have ended leave
+    /// the list.
+    pub(crate) fn add(
+        &self,
+        id: TokenId,
+        until: SystemTime,
+        now: SystemTime,
+    ) -> Result<(), RevokeError> {
+        let mut tokens = self.lock();
+        // Another server that shares the folder may have added some.
+        let folder = self.file.as_deref().and_then(Path::parent);
+        let _alone = folder.map(private_file::lock).transpose()?;
+        let kept = self.file.as_deref().map(read).transpose()?;
+        let mut all = kept.map_or_else(|| tokens.clone(), |kept| kept.tokens);
+        all.retain(|_, until| *until > seconds(now));
+        if all.len() >= MOST && !all.contains_key(&id) {
+            return Err(RevokeError::Full);
+        }
+        all.insert(id, seconds(until));
+        let content = Content { tokens: all };
+        if let Some(file) = &self.file {
+            let json = serde_json::to_string_pretty(&content).map_err(io::Error::from)?;
+            private_file::replace(file, &(json + "\n"))?;
+        }
+        *tokens = content.tokens;
+        Ok(())
+    }
+
+    fn lock(&self) -> MutexGuard<'_, BTreeMap<TokenId, u64>> {
+        self.tokens.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// The list in a file; an empty one if there is none.
+fn read(file: &Path) -> io::Result<Content> {
+    match std::fs::read_to_string(file) {
+        Ok(json) => Ok(serde_json::from_str(&json)?),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Content::default()),
+        Err(error) => Err(error),
+    }
+}
+
+fn seconds(time: SystemTime) -> u64 {
+    let since = time.duration_since(UNIX_EPOCH);
+    since.unwrap_or_default().as_secs()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::auth::grant::May;
+    use std::os::unix::fs::PermissionsExt;
+
+    const HOUR: Duration = Duration::from_secs(3600);
+
+    fn grant(until: SystemTime) -> Grant {
+        Grant::new("r", May::Watch, until).unwrap()
+    }
+
+    #[test]
+    fn a_token_that_was_taken_back_stays_so_until_it_ends() {
+        let folder = tempfile::tempdir().unwrap();
+        let now = SystemTime::now();
+        let (first, other) = (grant(now + HOUR), grant(now + 3 * HOUR));
+        let revoked = Revoked::open(Some(folder.path())).unwrap();
+        revoked.add(first.id().clone(), first.until, now).unwrap();
+        let guest = first.invite(&grant(now + HOUR)).unwrap();
+        for list in [&revoked, &Revoked::open(Some(folder.path())).unwrap()] {
+            assert!(list.has(&first) && list.has(&guest));
+            assert!(!list.has(&other));
+        }
+        // Another server with the same folder.
+        let second = Revoked::open(Some(folder.path())).unwrap();
+        let third = grant(now + 3 * HOUR);
+        second.add(third.id().clone(), third.until, now).unwrap();
+        revoked
+            .add(other.id().clone(), other.until, now + 2 * HOUR)
+            .unwrap();
+        assert!(revoked.has(&third) && revoked.has(&other));
+        assert!(!revoked.has(&first), "it has ended");
+        let file = folder.path().join(FILE);
+        let mode = std::fs::metadata(&file).unwrap().permissions().mode();
+        assert_eq!(mode & 0o777, 0o600);
+        std::fs::write(&file, "{").unwrap();
+        assert!(Revoked::open(Some(folder.path())).is_err());
+    }
+
+    #[test]
+    fn the_list_has_an_end_and_drops_what_has_ended() {
+        let revoked = Revoked::default();
+        let now = SystemTime::now();
+        let end = seconds(now) + 3600;
+        let full = (0..MOST).map(|n| (TokenId::try_from(n.to_string()).unwrap(), end));
+        *revoked.lock() = full.collect();
+        let one = grant(now + 2 * HOUR);
+        let add = |now| revoked.add(one.id().clone(), one.until, now);
+        assert!(matches!(add(now), Err(RevokeError::Full)));
+        assert!(!revoked.has(&one));
+        add(now + HOUR).unwrap();
+        assert_eq!(revoked.lock().len(), 1);
+    }
+}

@@ -1,0 +1,209 @@
+//! Places for HTTP connections: when all are taken, silent ones of strangers give
+//! way to newcomers.
+
+use crate::crowd::{Crowd, Holder, Place as Share, network};
+use crate::log::NotAccepted;
+use crate::refusals::Refusals;
+use std::collections::BTreeMap;
+use std::net::IpAddr;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, oneshot};
+
+/// Connections of one address that give way at once. Chosen by us: to look for
+/// them takes time, so it is not done for each newcomer.
+const GIVE_WAY: usize = 64;
+
+/// Places of all connections.
+#[derive(Clone)]
+pub(crate) struct Places {
+    permits: Arc<Semaphore>,
+    crowd: Crowd,
+    taken: Arc<Mutex<Taken>>,
+    refusals: Arc<Refusals>,
+}
+
+#[derive(Default)]
+struct Taken {
+    /// In the order of their arrival.
+    all: BTreeMap<u64, Entry>,
+    next: u64,
+}
+
+struct Entry {
+    /// Its address; none on this machine, where a proxy may speak for everybody.
+    from: Option<Holder>,
+    known: Known,
+    end: oneshot::Sender<()>,
+}
+
+/// Whether somebody was let in over a connection: with a token, or as a
+/// participant where none is asked for.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Known(Arc<AtomicBool>);
+
+impl Known {
+    pub(crate) fn set(&self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+
+    fn is(&self) -> bool {
+        self.0.load(Ordering::Relaxed)
+    }
+}
+
+/// A connection's place, as long as it lasts.
+pub(crate) struct Place {
+    pub(crate) known: Known,
+    /// Told when the place is somebody else's.
+    pub(crate) ends: oneshot::Receiver<()>,
+    number: u64,
+    places: Places,
+    _share: Share,
+    _permit: OwnedSemaphorePermit,
+}
+
+impl Places {
+    pub(crate) fn new(all: usize, per_address: usize, refusals: Arc<Refusals>) -> Places {
+        Places {
+            permits: Arc::new(Semaphore::new(all)),
+            crowd: Crowd::new(per_address),
+            taken: Arc::default(),
+            refusals,
+        }
+    }
+
+    /// A place for a connection from there. None if its address has as many as
+    /// it may have: the connection is closed without an answer, which would cost
+    /// more. Waits while all places are taken by known connections.
+    pub(crate) async fn enter(&self, from: IpAddr) -> Option<Place> {
+        let Some(share) = self.crowd.enter(from) else {
+            self.refusals.connection(NotAccepted::Address);
+            return None;
+        };
+        let permit = match Arc::clone(&self.permits).try_acquire_owned() {
+            Ok(permit) => permit,
+            Err(_) => {
+                self.make_room(NotAccepted::Limit);
+                Arc::clone(&self.permits).acquire_owned().await.ok()?
+            }
+        };
+        let (end, ends) = oneshot::channel();
+        let known = Known::default();
+        let from = network(from.to_canonical());
+        let entry = Entry {
+            from: from
+                .and_then(|ip| Holder::of(ip).next())
+                .map(|(holder, _)| holder),
+            known: known.clone(),
+            end,
+        };
+        let mut taken = self.lock();
+        let number = taken.next;
+        taken.next += 1;
+        taken.all.insert(number, entry);
+        Some(Place {
+            known,
+            ends,
+            number,
+            places: self.clone(),
+            _share: share,
+            _permit: permit,
+        })
+    }
+
+    /// Ends connections of strangers, for want of what the reason says: the
+    /// oldest of the address that has most of them.
+    pub(crate) fn make_room(&self, reason: NotAccepted) {
+        let mut taken = self.lock();
+        let mut strangers: BTreeMap<Holder, Vec<u64>> = BTreeMap::new();
+        for (number, entry) in taken.all.iter().filter(|(_, entry)| !entry.known.is()) {
+            if let Some(from) = entry.from {
+                strangers.entry(from).or_default().push(*number);
+            }
+        }
+        let most = strangers.into_values().max_by_key(Vec::len);
+        match (&most, reason) {
+            (Some(_), NotAccepted::Limit) => self.refusals.connection(NotAccepted::Replaced),
+            _ => self.refusals.connection(reason),
+        }
+        for number in most.into_iter().flatten().take(GIVE_WAY) {
+            if let Some(entry) = taken.all.remove(&number) {
+                let _ = entry.end.send(());
+            }
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Taken> {
+        self.taken.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        self.places.lock().all.remove(&self.number);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::log::Log;
+    use std::time::Duration;
+
+    fn ip(text: &str) -> IpAddr {
+        text.parse().unwrap()
+    }
+
+    fn places(all: usize) -> Places {
+        let refusals = Arc::new(Refusals::new(Log::default()));
+        Places::new(all, 256, refusals)
+    }
+
+    /// Connections as a server keeps them: until they are told to end.
+    async fn hold(places: &Places, from: &str) -> tokio::task::JoinHandle<()> {
+        let mut place = places.enter(ip(from)).await.unwrap();
+        tokio::spawn(async move {
+            let _ = (&mut place.ends).await;
+        })
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn idle_connections_of_many_addresses_keep_nobody_out() {
+        let places = places(4096);
+        let mut known = places.enter(ip("198.51.100.1")).await.unwrap();
+        known.known.set();
+        let other = hold(&places, "198.51.100.2").await;
+        // Seventeen addresses, each with as many as it may have.
+        for n in 0..17 * 256 {
+            hold(&places, &format!("192.0.2.{}", n / 256)).await;
+        }
+        for n in 0..100 {
+            let from = format!("203.0.113.{n}");
+            let enter = places.enter(ip(&from));
+            let entered = tokio::time::timeout(Duration::from_secs(1), enter).await;
+            assert!(entered.is_ok_and(|place| place.is_some()), "{n}");
+        }
+        assert!(!other.is_finished(), "it is not of those who have many");
+        assert!(known.ends.try_recv().is_err(), "not told anything");
+        let figures = places.refusals.connections();
+        assert!(
+            figures
+                .iter()
+                .any(|(reason, _)| *reason == NotAccepted::Replaced)
+        );
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn those_who_are_known_and_this_machine_keep_their_places() {
+        let places = places(2);
+        let known = places.enter(ip("192.0.2.1")).await.unwrap();
+        known.known.set();
+        let proxy = places.enter(ip("127.0.0.1")).await.unwrap();
+        let third = || tokio::time::timeout(Duration::from_secs(60), places.enter(ip("192.0.2.2")));
+        assert!(third().await.is_err());
+        assert_eq!(places.refusals.connections(), [(NotAccepted::Limit, 1)]);
+        drop(proxy);
+        assert!(third().await.is_ok());
+    }
+}

@@ -1,0 +1,88 @@
+//! Counts of refused requests and connections, for the log and the figures.
+
+use crate::log::{Happened, Log, NotAccepted};
+use crate::repeated::{INTERVAL, Repeated};
+use std::net::IpAddr;
+
+/// Refused requests of one kind that are written down one by one in an interval.
+/// Chosen by us: enough to see what somebody does wrong.
+const REQUESTS: u64 = 10;
+/// Refused connections, likewise: they all look the same.
+const CONNECTIONS: u64 = 1;
+
+/// Counts of what is refused.
+pub(crate) struct Refusals {
+    /// By status and kind, of which there are a few dozen.
+    requests: Repeated<(u16, &'static str)>,
+    connections: Repeated<NotAccepted>,
+    log: Log,
+}
+
+impl Refusals {
+    pub(crate) fn new(log: Log) -> Refusals {
+        Refusals {
+            requests: Repeated::new(REQUESTS),
+            connections: Repeated::new(CONNECTIONS),
+            log,
+        }
+    }
+
+    /// A request was refused, with this error.
+    pub(crate) fn request(
+        &self,
+        (status, kind): (u16, &'static str),
+        error: impl FnOnce() -> String,
+        from: Option<IpAddr>,
+    ) {
+        if self.requests.count((status, kind)) {
+            self.log.tell(|| Happened::Refused {
+                status,
+                error: error(),
+                from,
+            });
+        }
+    }
+
+    /// A connection was not accepted.
+    pub(crate) fn connection(&self, reason: NotAccepted) {
+        if self.connections.count(reason) {
+            let (times, seconds) = (1, 0);
+            self.log.tell(|| Happened::NotAccepted {
+                reason,
+                times,
+                seconds,
+            });
+        }
+    }
+
+    /// Writes down how many there were beside those that are written already.
+    /// To be called every [`INTERVAL`].
+    pub(crate) fn end_interval(&self) {
+        let seconds = INTERVAL.as_secs();
+        for ((status, kind), times) in self.requests.end_interval() {
+            self.log.tell(|| Happened::RefusedMore {
+                status,
+                kind,
+                times,
+                seconds,
+            });
+        }
+        for (reason, times) in self.connections.end_interval() {
+            self.log.tell(|| Happened::NotAccepted {
+                reason,
+                times,
+                seconds,
+            });
+        }
+    }
+
+    /// Refused requests by status and kind.
+    pub(crate) fn requests(&self) -> Vec<((u16, &'static str), u64)> {
+        self.requests.totals()
+    }
+
+    /// Connections that were not accepted, by reason.
+    pub(crate) fn connections(&self) -> Vec<(NotAccepted, u64)> {
+        self.connections.totals()
+    }
+}

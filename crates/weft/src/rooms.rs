@@ -1,0 +1,228 @@
+//! `weft rooms`: rooms of a server that runs on this machine.
+
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+
+use clap::{Args, Subcommand};
+use weft_server::{Answer, Order, ParticipantReport, RoomReport, admin_ask, admin_sockets};
+
+use crate::exit::{Failure, say, say_json};
+use crate::state::state_folder;
+
+#[derive(Debug, Args)]
+pub struct RoomsArgs {
+    #[command(subcommand)]
+    pub action: Action,
+    /// Folder with the server's state (default: $XDG_STATE_HOME/weft, ~/.local/state/weft); that of
+    /// the service is /var/lib/weft
+    #[arg(long, global = true, value_name = "FOLDER")]
+    pub state: Option<PathBuf>,
+    /// The server, by the address that it listens on, where several run
+    #[arg(long, global = true, value_name = "ADDRESS:PORT")]
+    pub server: Option<String>,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum Action {
+    /// List rooms and participants, each with the id of their token
+    List {
+        /// As JSON
+        #[arg(long)]
+        json: bool,
+    },
+    /// Remove a participant: their connections end, and for some minutes nobody new comes into the
+    /// room with the same signed token, or from the same address if they had none
+    Remove {
+        /// The room
+        room: String,
+        /// Id, or name
+        participant: String,
+        #[command(flatten)]
+        bar: Bar,
+    },
+    /// Remove everybody from a room, and let nobody in for some minutes; 0 opens it again
+    Close {
+        /// The room
+        room: String,
+        #[command(flatten)]
+        bar: Bar,
+    },
+    /// Revoke a signed token for good, with those that its bearers made for their guests: their
+    /// connections end, and they no longer open the room
+    Revoke {
+        /// The token, or its id
+        token: String,
+    },
+}
+
+#[derive(Debug, Args)]
+pub struct Bar {
+    /// For how long nobody comes back, up to a day
+    #[arg(long, value_name = "N", default_value = "10", value_parser = clap::value_parser!(u64).range(0..=1440))]
+    minutes: u64,
+}
+
+pub fn run(args: RoomsArgs) -> Result<(), Failure> {
+    let seconds = |bar: &Bar| bar.minutes * 60;
+    let order = match &args.action {
+        Action::List { .. } => Order::List,
+        Action::Remove {
+            room,
+            participant,
+            bar,
+        } => Order::Remove {
+            room: room.clone(),
+            participant: participant.clone(),
+            seconds: seconds(bar),
+        },
+        Action::Close { room, bar } => Order::Close {
+            room: room.clone(),
+            seconds: seconds(bar),
+        },
+        Action::Revoke { token } => Order::Revoke {
+            token: token.clone(),
+        },
+    };
+    let answers = ask_all(&args, &order)?;
+    if let Action::List { json: true } = args.action {
+        let rooms = answers.iter().flat_map(|(_, answer)| match answer {
+            Answer::Rooms(rooms) => &rooms[..],
+            _ => &[],
+        });
+        let rooms: Vec<&RoomReport> = rooms.collect();
+        return say_json(serde_json::to_string_pretty(&rooms).map_err(Failure::run)?);
+    }
+    let several = answers.len() > 1;
+    for (address, answer) in answers {
+        if several {
+            say(format_args!("{address}:"))?;
+        }
+        tell(&args.action, answer)?;
+    }
+    Ok(())
+}
+
+fn tell(action: &Action, answer: Answer) -> Result<(), Failure> {
+    match answer {
+        Answer::Rooms(rooms) if rooms.is_empty() => say("nobody is in a room"),
+        Answer::Rooms(rooms) => rooms.iter().try_for_each(list),
+        Answer::Removed { id, name } => say(format_args!("removed {name} ({id})")),
+        Answer::Closed { removed } => match action {
+            Action::Close { bar, .. } if bar.minutes == 0 => say("open"),
+            _ => say(format_args!("closed; participants removed: {removed}")),
+        },
+        Answer::Revoked { id, removed } => say(format_args!(
+            "token {id} opens nothing any more; participants removed: {removed}"
+        )),
+        Answer::Refused { error, remedy } => Err(Failure::usage(format!("{error} {remedy}"))),
+    }
+}
+
+fn list(room: &RoomReport) -> Result<(), Failure> {
+    let closed = room.closed_for.map_or(String::new(), |seconds| {
+        format!(", closed for {} min", seconds.div_ceil(60))
+    });
+    let count = room.participants.len();
+    say(format_args!("{}: {count}{closed}", room.room))?;
+    let rows: Vec<[String; 6]> = room.participants.iter().map(row).collect();
+    let mut widths = [0; 6];
+    for row in &rows {
+        for (width, cell) in widths.iter_mut().zip(row) {
+            *width = cell.chars().count().max(*width);
+        }
+    }
+    for row in &rows {
+        let cells = row.iter().zip(widths);
+        let cells = cells.map(|(cell, width)| format!("  {cell:width$}"));
+        say(cells.collect::<String>().trim_end())?;
+    }
+    Ok(())
+}
+
+/// Id, name, what they send, token, from where, and since when.
+fn row(who: &ParticipantReport) -> [String; 6] {
+    let publishing = &who.publishing;
+    let sends = match (publishing.cameras.len(), publishing.audio) {
+        (0, false) => "sends nothing".to_owned(),
+        (0, true) => "sends sound".to_owned(),
+        (cameras, sound) => {
+            let cameras = if cameras == 1 {
+                String::new()
+            } else {
+                format!(" of {cameras} cameras")
+            };
+            format!("sends video{cameras}{}", if sound { ", sound" } else { "" })
+        }
+    };
+    let token = who.token.as_ref();
+    let from = who
+        .from
+        .map_or("this machine".to_owned(), |ip| ip.to_string());
+    [
+        who.id.clone(),
+        who.name.clone(),
+        sends,
+        token.map_or("no signed token".to_owned(), |id| format!("token {id}")),
+        format!("from {from}"),
+        format!("for {} s", who.seconds),
+    ]
+}
+
+/// Asks the server that is meant. A list is of all; and servers with the same
+/// state have the same key, so a token is revoked on all of them.
+fn ask_all(args: &RoomsArgs, order: &Order) -> Result<Vec<(String, Answer)>, Failure> {
+    let folder = args.state.clone().or_else(state_folder).ok_or_else(|| {
+        Failure::usage("there is no folder for the server's state: name it with --state")
+    })?;
+    let unreadable = |error: std::io::Error| unreadable(&folder, &error);
+    let mut sockets = admin_sockets(&folder).map_err(unreadable)?;
+    if let Some(wanted) = &args.server {
+        sockets.retain(|(address, _)| address == wanted);
+    }
+    // One that nobody listens at was left by a server that ended badly.
+    let probe = |socket: &Path| match std::os::unix::net::UnixStream::connect(socket) {
+        Ok(_) => Ok(true),
+        Err(error) if error.kind() == ErrorKind::ConnectionRefused => Ok(false),
+        Err(error) => Err(error),
+    };
+    let mut running = Vec::new();
+    for (address, socket) in sockets {
+        if probe(&socket).map_err(unreadable)? {
+            running.push((address, socket));
+        }
+    }
+    let names: Vec<&str> = running.iter().map(|(address, _)| &**address).collect();
+    match (&names[..], order) {
+        ([], _) => return Err(nobody(&folder, args.server.as_deref())),
+        ([_, _, ..], Order::Remove { .. } | Order::Close { .. }) => {
+            return Err(Failure::usage(format!(
+                "several servers run: choose one with --server ({})",
+                names.join(", ")
+            )));
+        }
+        _ => {}
+    }
+    let mut answers = Vec::new();
+    for (address, socket) in running {
+        let answer = admin_ask(&socket, order).map_err(unreadable)?;
+        answers.push((address, answer));
+    }
+    Ok(answers)
+}
+
+fn nobody(folder: &Path, server: Option<&str>) -> Failure {
+    let which = server.map_or(String::new(), |address| format!(" at {address}"));
+    Failure::usage(format!(
+        "no `weft serve` runs{which} with its state in {}: name its folder with --state \
+         (/var/lib/weft of the service), or its user with sudo",
+        folder.display()
+    ))
+}
+
+fn unreadable(folder: &Path, error: &std::io::Error) -> Failure {
+    let remedy = match error.kind() {
+        ErrorKind::PermissionDenied => ": run it as the server's user, or with sudo",
+        _ => "",
+    };
+    Failure::machine(format!("{}: {error}{remedy}", folder.display()))
+}
