@@ -30,7 +30,8 @@ fn everybody_hears_who_comes_and_who_is_there() {
     let mut ada = join(&rig, "name=Ada");
     let participant = |id: &str, name: &str| {
         json!({"id": id, "name": name, "kind": "browser",
-            "publishing": {"video": false, "audio": false, "cameras": []}, "links": []})
+            "publishing": {"video": false, "audio": false, "cameras": []}, "upload": "none",
+            "links": []})
     };
     let mut welcome = ada.expect("welcome");
     let secret = welcome.as_object_mut().unwrap().remove("secret");
@@ -321,6 +322,7 @@ fn a_dead_sender_may_come_back_and_else_leaves() {
     wait_for("the end is noticed", || {
         rig.handle.hub().poll_timeout().is_some()
     });
+    assert_eq!(ada.expect("changed")["upload"], "lost");
     rig.advance(Duration::from_secs(10));
     assert_eq!(ada.expect("left"), json!({"id": "p2"}));
 }
