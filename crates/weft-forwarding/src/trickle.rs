@@ -9,7 +9,7 @@ use weft_ice::IceRole;
 use weft_peer::{Entropy, Fragment};
 use weft_units::Instant;
 
-/// What a peer sends about its side of ICE.
+/// Update of a peer's side of ICE.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct IceUpdate {
     /// A fragment of a description (RFC 8840 section 9), as text.

@@ -62,9 +62,9 @@ pub enum TraceProblem {
     /// A title of a column.
     #[error("'{value}': {remedy}")]
     NotATitle {
-        /// What was written.
+        /// Text in the file.
         value: String,
-        /// What the titles must say.
+        /// Titles that would do.
         remedy: &'static str,
     },
     /// The text of another format.
@@ -78,7 +78,7 @@ pub enum TraceProblem {
     /// Not a number.
     #[error("'{value}' is no number: {remedy}")]
     NotANumber {
-        /// What was written.
+        /// Text in the file.
         value: String,
         /// What the format wants.
         remedy: &'static str,
@@ -86,7 +86,7 @@ pub enum TraceProblem {
     /// Less than zero.
     #[error("'{value}' is negative: {remedy}")]
     Negative {
-        /// What was written.
+        /// Text in the file.
         value: String,
         /// What the format wants.
         remedy: &'static str,
@@ -94,7 +94,7 @@ pub enum TraceProblem {
     /// A time before that of the line before.
     #[error("time goes back from {before} to {value}: sort the lines by time")]
     Backwards {
-        /// What was written.
+        /// Text in the file.
         value: String,
         /// The time on the line before.
         before: String,
@@ -102,13 +102,13 @@ pub enum TraceProblem {
     /// A time that is that of the line before.
     #[error("the line before has the time {value}, too: keep one of the two")]
     Repeated {
-        /// What was written.
+        /// Text in the file.
         value: String,
     },
     /// A value beyond what is taken for meant.
     #[error("'{value}' is too much: {remedy}")]
     TooLarge {
-        /// What was written.
+        /// Text in the file.
         value: String,
         /// The most that can be written.
         remedy: &'static str,
@@ -279,7 +279,7 @@ impl Place<'_> {
 }
 
 impl TraceError {
-    /// The same of the value as it was written.
+    /// Adds the value as the file has it.
     fn with_value(mut self, written: &str) -> TraceError {
         match &mut self.problem {
             TraceProblem::NotANumber { value, .. }

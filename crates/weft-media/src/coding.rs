@@ -74,7 +74,7 @@ pub enum VideoError {
         codec = .codec.encoding()
     )]
     TooLarge {
-        /// What they are encoded with.
+        /// Codec of the pictures.
         codec: Codec,
         /// Pixels across, before they are cut.
         width: u32,

@@ -1,4 +1,4 @@
-//! What the system's routes and filters do to the packets of a link.
+//! Routes and reverse-path filters of the system that stop a link's packets.
 
 use std::fs;
 use std::io;

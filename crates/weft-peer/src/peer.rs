@@ -304,8 +304,8 @@ impl Peer {
     }
 
     /// Restarts ICE with the credentials of the peer's fragment and these of ours.
-    /// Of a peer in a set by [`PeerSet::restart`](crate::PeerSet::restart), which
-    /// finds it by its user name.
+    /// For a peer in a set, call [`PeerSet::restart`](crate::PeerSet::restart), which
+    /// finds the peer by its user name.
     pub fn restart(&mut self, now: Instant, ours: Credentials, fragment: &Fragment) {
         if let Some(theirs) = &fragment.credentials {
             let candidates = &fragment.candidates;

@@ -100,8 +100,8 @@ impl Registry {
         Ok(joined)
     }
 
-    /// The same, but the room hears of somebody new with [`Registry::show`] only.
-    /// Whoever goes before that was never there for the others.
+    /// Like the method above, but the room learns of a newcomer only with
+    /// [`Registry::show`]. A newcomer who leaves before that was never visible.
     ///
     /// # Errors
     /// See [`JoinError`].
@@ -263,8 +263,8 @@ impl Registry {
         );
     }
 
-    /// What the participant sends now, over a connection that is up unless there
-    /// is nothing.
+    /// Sets the media that the participant sends, over a connection that is up unless
+    /// there is no media.
     ///
     /// # Errors
     /// If there is no such participant.
@@ -281,7 +281,7 @@ impl Registry {
         self.set_upload(room, id, publishing, upload)
     }
 
-    /// What the participant sends now, and the state of the connection.
+    /// Sets the media that the participant sends, and the state of the connection.
     ///
     /// # Errors
     /// If there is no such participant.

@@ -1,4 +1,4 @@
-//! What can be read of DTLS records from outside: those that are not encrypted.
+//! Unencrypted DTLS records, as far as an observer can read them.
 
 /// ContentType values (RFC 5246 section 6.2.1).
 const ALERT: u8 = 21;

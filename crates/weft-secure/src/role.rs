@@ -1,4 +1,4 @@
-/// Which side opens the DTLS handshake.
+/// Our role in the DTLS handshake.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum DtlsRole {
     /// We open it: `a=setup:active`.

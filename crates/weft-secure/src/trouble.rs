@@ -9,7 +9,7 @@ use weft_units::{Duration, Instant};
 /// Chosen by us: a few retransmissions.
 const GRACE: Duration = Duration::from_secs(2);
 
-/// What is known against the handshake.
+/// Evidence of a failing handshake.
 #[derive(Default)]
 pub(crate) struct Trouble {
     /// Whether any record of the peer has arrived.

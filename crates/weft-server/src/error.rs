@@ -43,7 +43,7 @@ pub enum ServerError {
     CertificateUnreadable {
         /// As it was configured.
         path: PathBuf,
-        /// What is wrong with it.
+        /// Reason in words.
         reason: String,
     },
     /// Certificate and key are readable and of no use.
@@ -51,7 +51,7 @@ pub enum ServerError {
     CertificateUnusable {
         /// The certificate's file.
         path: PathBuf,
-        /// What is wrong with it.
+        /// Reason in words.
         reason: String,
     },
     /// The file with the key of tokens cannot be used.
@@ -59,7 +59,7 @@ pub enum ServerError {
     KeyUnreadable {
         /// As it was configured.
         path: PathBuf,
-        /// What is wrong with it.
+        /// Reason in words.
         reason: String,
     },
     /// The list of revoked tokens cannot be used.
@@ -67,7 +67,7 @@ pub enum ServerError {
     ListUnreadable {
         /// The list's file.
         path: PathBuf,
-        /// What is wrong with it.
+        /// Reason in words.
         reason: String,
     },
     /// What the server has made for itself cannot be written down.

@@ -111,7 +111,7 @@ pub enum Happened {
     },
     /// `weft rooms` does not reach this server.
     NoAdmin {
-        /// What the system says.
+        /// Message of the system.
         error: String,
     },
     /// The certificate was read again.
@@ -121,7 +121,7 @@ pub enum Happened {
     },
     /// The certificate could not be read again; the one before stays.
     CertificateNotRead {
-        /// What is wrong with it.
+        /// Reason in words.
         error: String,
     },
     /// Nobody new is let in any more: the server is about to stop.

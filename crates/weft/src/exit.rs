@@ -68,7 +68,7 @@ fn lines_of(text: &str) -> String {
     lines.join("\n")
 }
 
-/// The same JSON, with escapes for what a terminal would not print.
+/// Returns the JSON with escapes for characters that a terminal would not print.
 pub fn json_for_terminals(json: &str) -> String {
     let mut text = String::with_capacity(json.len());
     for character in json.chars() {

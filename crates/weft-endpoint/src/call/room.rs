@@ -77,7 +77,7 @@ impl Conduct {
         Ok(())
     }
 
-    /// What the stream of events that counts says.
+    /// Takes an event of the current stream.
     pub(super) fn on_room(&mut self, event: RoomEvent) -> Result<(), ConnectError> {
         let now = Instant::now();
         self.listening.heard = now;

@@ -30,7 +30,7 @@ pub enum SignallingError {
     OnlyMedia {
         /// The root that was asked.
         url: String,
-        /// What the system says.
+        /// Message of the system.
         error: String,
     },
     /// No such host is known here, or there is no network to ask.
@@ -98,7 +98,7 @@ pub enum SignallingError {
     Events {
         /// The root that was asked.
         url: String,
-        /// What is wrong with them.
+        /// Reason in words.
         error: String,
     },
     /// The resource would be on another server, which the token and the

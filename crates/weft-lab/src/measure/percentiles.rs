@@ -42,7 +42,7 @@ pub fn of(run: &Run<'_>, series: &Series) -> OfRun {
     })
 }
 
-/// Of all packets, whatever ways they took.
+/// Percentiles over all packets, on all ways.
 fn delays(run: &Run<'_>, of: fn(&LegRecord) -> &Distribution) -> Option<Percentiles> {
     let mut all = Distribution::default();
     let legs = run.focus.iter().flat_map(|&flow| run.legs(flow));

@@ -233,7 +233,7 @@ pub(crate) fn sentences(sides: &Sides<'_>, contrasts: &[Contrast]) -> Vec<String
         .collect()
 }
 
-/// Who was better.
+/// Sentence that names the better system.
 fn result(sides: &Sides<'_>, contrasts: &[Contrast]) -> Option<String> {
     let Sides { subject, other, .. } = sides;
     let runs = contrasts

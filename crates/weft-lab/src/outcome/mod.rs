@@ -45,8 +45,8 @@ const SHOWN_RUNS: usize = 24;
 const SERIES_ROWS: usize = 600;
 /// Fewest, where there are many systems: one each second of two minutes.
 const FEWEST_ROWS: usize = 120;
-/// Of all systems together, so that a page of hundreds still opens at once: that
-/// of 40 has as many as can be shown. Chosen by us.
+/// Most rows of all systems together, so that a page of hundreds still opens at
+/// once: a page of 40 has as many as can be shown. Chosen by us.
 const ALL_ROWS: usize = 24_000;
 
 /// Points of the time series of each of so many systems.

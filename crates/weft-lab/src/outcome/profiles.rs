@@ -46,7 +46,7 @@ pub struct Profile {
 type Seconds = Vec<(&'static str, String, Vec<Second>)>;
 
 /// Second 1 ends one second after the start; those before it have numbers below.
-/// The same of longer steps.
+/// Longer steps are numbered likewise.
 type Second = (i64, f64);
 
 const NAMES: [&str; 2] = ["rate_mbps", "capacity_mbps"];

@@ -35,7 +35,7 @@ pub struct Row {
 /// The interval of a mean says little below this share of it; chosen by us.
 const WIDE: f64 = 0.5;
 
-/// Of fewer seeds a median has no interval of 95 %.
+/// Least number of seeds for which a median has an interval of 95 %.
 const SIX: usize = 6;
 
 /// Median of all seeds.

@@ -251,8 +251,8 @@ fn seeds(of: &Map<String, Value>, metric: &str) -> Vec<Option<f64>> {
 /// Metrics that decide, in the order of the sentences.
 const ASKED: [&str; 3] = ["goodput_mbps", "freeze_s", "e2e_ms_p95"];
 
-/// What the second side changes of the call over all links: of `weft`, or else
-/// of the first system that both have and that is no call over one link.
+/// Effect of the second side on the call over all links: that of `weft`, or else
+/// of the first system in both that is not a call over one link.
 fn answer(both: &[Renamed; 2]) -> Option<Answer> {
     let [one, other] = both;
     let there = |old: &str| one.names.iter().find(|(name, _)| name == old);

@@ -22,7 +22,7 @@ struct Summary<'a> {
     traces: Vec<&'a str>,
     /// Runs are missing: it was interrupted, or some failed.
     partial: bool,
-    /// Which system was better, and by how much, in words.
+    /// Sentences that name the better system and the difference.
     answers: Vec<Answer>,
     results: Vec<Row>,
     differences: Vec<Difference>,

@@ -148,7 +148,7 @@ fn quoted(text: &str) -> String {
 const METRICS_ACROSS: usize = 5;
 const SYSTEMS_ACROSS: usize = 3;
 
-/// Which of a metric's two lines.
+/// Line of a metric.
 #[derive(Clone, Copy)]
 enum Line {
     /// The scenario's centre.

@@ -13,9 +13,9 @@ const MAX_UNNAMED_MBPS: f64 = 1e10;
 /// Highest time in seconds: a clock that counts from 1970 in nanoseconds.
 const MAX_TIME: f64 = 1e19;
 
-/// What the columns are without a line of titles: of commas and semicolons those
-/// of the scenario's own format, of spaces and tabs those of most public sets of
-/// traces (Mao et al. 2017, Pensieve; Akhtar et al. 2018, Oboe).
+/// Meaning of the columns without a line of titles: with commas and semicolons the
+/// scenario's own format, with spaces and tabs that of most public sets of traces
+/// (Mao et al. 2017, Pensieve; Akhtar et al. 2018, Oboe).
 const UNNAMED: &str = "without a line of titles, each line is second,bytes per second or, with \
                        spaces, second and Mbit/s; for other units write a line of titles, such as \
                        time_ms,rate_kbps";

@@ -210,7 +210,7 @@ impl Columns {
         }))
     }
 
-    /// The same of a comment above the numbers, if it names units.
+    /// Reads a comment above the numbers, if it names units.
     pub fn of_comment(comment: &str, separator: Separator) -> Option<Columns> {
         let place = Place {
             trace: "",

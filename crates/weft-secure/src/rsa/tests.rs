@@ -23,7 +23,7 @@ fn record(epoch: u8, body: &[u8]) -> Vec<u8> {
 
 /// The body of a request for ECDSA (64) with SHA-256 and SHA-384, without authorities.
 const NARROW: &[u8] = &[1, 64, 0, 4, 4, 3, 5, 3, 0, 0];
-/// The same with RSA (1).
+/// Lists of a widened request, with RSA (1).
 const WIDE: &[u8] = &[2, 64, 1, 0, 8, 4, 3, 5, 3, 4, 1, 5, 1, 0, 0];
 
 #[test]

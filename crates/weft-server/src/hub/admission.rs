@@ -1,4 +1,4 @@
-//! Who may come into a room or open a media connection.
+//! Admission to rooms and media connections.
 
 use super::resources::{Claim, Role};
 use super::state::{Door, Guest, State};

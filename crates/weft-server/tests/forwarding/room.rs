@@ -41,7 +41,7 @@ impl Room {
         self.0.shutdown();
     }
 
-    /// Of HTTP.
+    /// Port of HTTP.
     pub(crate) fn port(&self) -> u16 {
         self.0.local_addr.port()
     }

@@ -100,7 +100,7 @@ fn end_of(child: &mut Child) -> Duration {
     begun.elapsed()
 }
 
-/// What it says on the terminal, all of it.
+/// Everything that the program prints.
 fn words(child: &mut Child) -> String {
     let mut said = Vec::new();
     let errors = child.stderr.as_mut().expect("its errors");

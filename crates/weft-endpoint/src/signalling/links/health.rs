@@ -1,4 +1,4 @@
-//! Which links requests go over first: those without trouble lately.
+//! Order in which requests try the links: those without recent trouble first.
 
 use std::fmt;
 use std::time::{Duration, Instant};

@@ -21,7 +21,7 @@ pub struct Frozen {
 }
 
 impl Frozen {
-    /// Of each flow that shows pictures.
+    /// Frozen time of each flow that shows pictures.
     pub(super) fn of(run: &Run<'_>) -> Vec<Frozen> {
         let flows = run.setup.flows.iter().enumerate();
         let known = flows.filter_map(|(flow, setup)| {

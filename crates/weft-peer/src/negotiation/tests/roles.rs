@@ -1,4 +1,4 @@
-//! Who opens the DTLS handshake.
+//! DTLS roles in offers and answers.
 
 use super::*;
 
