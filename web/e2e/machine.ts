@@ -4,6 +4,7 @@
 import { cpus } from 'node:os';
 import { readFileSync } from 'node:fs';
 import type { TestContext } from 'vitest';
+import { skipped } from './skipped';
 
 /** Share of the processors that the host may take in a test of times. Chosen by us. */
 const MOST_TAKEN = 0.03;
@@ -24,7 +25,9 @@ export function whereTheMachineKeepsUp(test: () => Promise<void>): (context: Tes
       const share = (taken() - before) / ((performance.now() - began) / 1_000) / cpus().length;
       const { result, retry } = context.task;
       if (share < MOST_TAKEN || result?.retryCount !== retry) throw error;
-      context.skip(`the host took ${Math.round(share * 100)} % of the processors`);
+      const reason = `the host took ${Math.round(share * 100)} % of the processors`;
+      skipped(reason);
+      context.skip(reason);
     }
   };
 }

@@ -9,6 +9,7 @@ import { execFileSync } from 'node:child_process';
 import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { skipped } from './skipped';
 
 export const TWO = { a: '10.77.1.2', b: '10.77.2.2' } as const;
 export const ONE = '10.77.3.2';
@@ -29,7 +30,7 @@ export function mayMakeNamespaces(): boolean {
     run('ip', 'netns', 'del', name);
     return true;
   } catch {
-    console.log('skipped: no right to make network namespaces (run as root, with iproute2)');
+    skipped('no right to make network namespaces (run as root, with iproute2)');
     return false;
   }
 }
