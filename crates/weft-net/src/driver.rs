@@ -1,3 +1,6 @@
+#[cfg(test)]
+mod tests;
+
 use std::collections::BTreeSet;
 use std::io;
 use std::net::{SocketAddr, UdpSocket as StdUdpSocket};
@@ -9,7 +12,7 @@ use mio::{Events, Poll, Token, Waker};
 use weft_units::{Deadline, Ecn, Instant};
 
 use crate::Clock;
-use crate::load::{Load, Meter};
+use crate::load::{Load, Meter, processor_time};
 use crate::sockets::{Buffers, Sockets};
 
 /// What a driver runs: it takes what comes and says what to send. It is called
@@ -229,14 +232,13 @@ impl<N: Node> EventLoop<N> {
         while !self.stop {
             self.flush();
             let timeout = self.timeout();
-            let before = self.clock.now();
             if let Err(error) = self.poll.poll(&mut events, timeout) {
                 assert!(
                     error.kind() == io::ErrorKind::Interrupted,
                     "readiness queue: {error}"
                 );
             }
-            self.meter.on_wait(before, self.clock.now());
+            self.meter.on_turn(self.clock.now(), processor_time);
             let ready = events.iter().map(mio::event::Event::token);
             self.unread.extend(ready);
             for token in std::mem::take(&mut self.unread) {

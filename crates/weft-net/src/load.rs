@@ -1,5 +1,6 @@
 //! How much of what it can a driver does.
 
+use nix::time::{ClockId, clock_gettime};
 use weft_units::{Bytes, Duration, Instant, Rate};
 
 /// How long is looked at: shorter than it takes people to notice, longer than a
@@ -9,8 +10,9 @@ const WINDOW: Duration = Duration::from_secs(1);
 /// What a driver did in the last second that is over.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Load {
-    /// The share of the time in which it was not waiting, 0 to 1. Beyond nine
-    /// tenths packets wait for it.
+    /// The share of the time in which its thread had a processor, 0 to 1.
+    /// Beyond nine tenths packets wait for it. Time in which the thread waits
+    /// for a processor does not count: other programs of the machine make that.
     pub busy: f64,
     /// What it sent, with the headers of UDP payloads left out.
     pub sent: Rate,
@@ -20,32 +22,36 @@ pub struct Load {
 #[derive(Debug)]
 pub(crate) struct Meter {
     since: Instant,
-    waited: Duration,
+    /// Processor time of the thread at that time.
+    used: Duration,
     sent: Bytes,
     last: Load,
 }
 
 impl Meter {
+    /// For a thread that begins now.
     pub fn new(now: Instant) -> Meter {
         Meter {
             since: now,
-            waited: Duration::ZERO,
+            used: Duration::ZERO,
             sent: Bytes(0),
             last: Load::default(),
         }
     }
 
-    /// It has waited, from then until now.
-    pub fn on_wait(&mut self, from: Instant, now: Instant) {
-        self.waited += now.saturating_since(from);
+    /// A turn of the thread is over; `used` says what processor time the thread
+    /// has used so far, and is asked once in a window.
+    pub fn on_turn(&mut self, now: Instant, used: impl FnOnce() -> Duration) {
         let elapsed = now.saturating_since(self.since);
         if elapsed >= WINDOW {
-            let waited = self.waited.as_secs_f64() / elapsed.as_secs_f64();
+            let used = used();
+            let busy = used.saturating_sub(self.used);
             self.last = Load {
-                busy: 1.0 - waited,
+                busy: busy.as_secs_f64() / elapsed.as_secs_f64(),
                 sent: self.sent / elapsed,
             };
             *self = Meter {
+                used,
                 last: self.last,
                 ..Meter::new(now)
             };
@@ -61,6 +67,14 @@ impl Meter {
     }
 }
 
+/// Processor time that the calling thread has used so far.
+pub(crate) fn processor_time() -> Duration {
+    // Linux has had this clock since 2.6.12.
+    clock_gettime(ClockId::CLOCK_THREAD_CPUTIME_ID).map_or(Duration::ZERO, |time| {
+        std::time::Duration::from(time).into()
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -72,15 +86,15 @@ mod tests {
     #[test]
     fn a_driver_that_works_three_milliseconds_of_four_is_three_quarters_busy() {
         let mut meter = Meter::new(at(0));
-        for turn in 0..250 {
+        for turn in 1..=250 {
             meter.on_sent(500);
-            meter.on_wait(at(4 * turn + 3), at(4 * turn + 4));
+            meter.on_turn(at(4 * turn), || Duration::from_millis(3 * turn));
         }
         let load = meter.load();
         assert!((load.busy - 0.75).abs() < 1e-9, "{load:?}");
         assert_eq!(load.sent, Rate::from_mbps(1));
         // Then it waits, and a second later that is known.
-        meter.on_wait(at(1_000), at(2_000));
+        meter.on_turn(at(2_000), || Duration::from_millis(750));
         assert_eq!(meter.load(), Load::default());
     }
 }

@@ -1,0 +1,88 @@
+use super::*;
+use std::time::Duration as StdDuration;
+
+enum Order {
+    /// Keeps the thread off its processor until nobody holds the other end, or
+    /// for this long.
+    Block(Receiver<()>, StdDuration),
+    /// Keeps it at work for this long.
+    Work(StdDuration),
+    /// Asks for the turns so far, and the load.
+    Tell(Sender<(u64, Load)>),
+    Stop,
+}
+
+#[derive(Default)]
+struct Worker {
+    turns: u64,
+}
+
+impl Node for Worker {
+    type Command = Order;
+
+    fn handle_datagram(&mut self, _: Instant, _: SocketAddr, _: SocketAddr, _: Ecn, _: &[u8]) {}
+
+    fn handle_command(&mut self, network: &mut Network<'_>, order: Order) {
+        match order {
+            Order::Block(gate, most) => drop(gate.recv_timeout(most)),
+            Order::Work(span) => {
+                let start = std::time::Instant::now();
+                while start.elapsed() < span {
+                    std::hint::spin_loop();
+                }
+            }
+            Order::Tell(asker) => asker
+                .send((self.turns, network.load()))
+                .expect("the test waits"),
+            Order::Stop => network.stop(),
+        }
+    }
+
+    fn poll_timeout(&self) -> Option<Deadline> {
+        None
+    }
+
+    fn handle_timeout(&mut self, _: &mut Network<'_>) {
+        self.turns += 1;
+    }
+
+    fn send(&mut self, _: &mut Network<'_>) {}
+}
+
+/// The driver's load after an order of a bit more than a second.
+fn load_after(order: Order) -> Load {
+    let driver = Driver::run("test", Clock::start(), Vec::new(), Worker::default()).unwrap();
+    driver.remote.send(order);
+    let (asker, answer) = channel();
+    let ask = || {
+        driver.remote.send(Order::Tell(asker.clone()));
+        answer.recv().unwrap()
+    };
+    // The load is measured when the turn with the order is over.
+    let (turn, _) = ask();
+    let load = loop {
+        let (turns, load) = ask();
+        if turns > turn {
+            break load;
+        }
+    };
+    driver.remote.send(Order::Stop);
+    driver.join().unwrap();
+    load
+}
+
+const BIT_MORE: StdDuration = StdDuration::from_millis(1_050);
+
+#[test]
+fn a_driver_that_is_kept_from_its_processor_is_not_busy() {
+    let (_gate, closed) = channel();
+    let load = load_after(Order::Block(closed, BIT_MORE));
+    assert!(load.busy < 0.2, "{load:?}");
+}
+
+#[test]
+fn a_driver_that_works_is_busy() {
+    let load = load_after(Order::Work(BIT_MORE));
+    // Others may have the processor for a part of it.
+    assert!(load.busy > 0.1 && load.busy <= 1.01, "{load:?}");
+}
