@@ -129,7 +129,7 @@ fn call(
                 budget_left_mb: None,
                 trouble: None,
             };
-            drop(registry.set_links(room, id, vec![link; which % 32]));
+            drop(registry.set_links(now, room, id, vec![link; which % 32]));
         }
         _ => drop(registry.find(room, &text).map(|who| who.id.clone())),
     }

@@ -8,6 +8,7 @@
 #![forbid(unsafe_code)]
 
 mod event;
+mod figures;
 pub mod fuzz;
 mod join;
 mod name;

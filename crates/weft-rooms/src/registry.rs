@@ -2,6 +2,7 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use weft_units::{Deadline, Duration, Instant};
 
+use crate::figures::Figures;
 use crate::name::{self, is_room_name, participant_name};
 use crate::{
     Change, HoldError, Join, JoinError, Joined, LinkReport, MAX_LINKS, Participant,
@@ -51,6 +52,8 @@ pub struct Registry {
     limits: RegistryLimits,
     rooms: BTreeMap<String, BTreeMap<String, Member>>,
     events: VecDeque<RoomEvent>,
+    /// Links' figures that are still to be told.
+    figures: Figures,
     arrivals: u64,
 }
 
@@ -303,12 +306,14 @@ impl Registry {
     }
 
     /// The participant's own figures of its links; only a weft endpoint has
-    /// them.
+    /// them. The room is told the latest ones of each participant, at a pace
+    /// that all its participants share.
     ///
     /// # Errors
     /// If there is no such participant.
     pub fn set_links(
         &mut self,
+        now: Instant,
         room: &str,
         id: &str,
         mut links: Vec<LinkReport>,
@@ -316,15 +321,26 @@ impl Registry {
         links.truncate(MAX_LINKS);
         links.iter_mut().for_each(LinkReport::shorten);
         let participant = &mut self.known(room, id)?.participant;
-        participant.links.clone_from(&links);
+        participant.links = links;
         if participant.kind == ParticipantKind::Whip {
             participant.kind = ParticipantKind::Native;
             let changed = participant.clone();
             self.tell(room, Change::Changed(changed));
         }
-        let id = id.to_owned();
-        self.tell(room, Change::Links { id, links });
+        self.figures.add(room, id);
+        self.tell_figures(now);
         Ok(())
+    }
+
+    /// Tells what the pace of each room allows.
+    fn tell_figures(&mut self, now: Instant) {
+        while let Some((room, id)) = self.figures.poll(now) {
+            // Somebody who has left has no figures.
+            if let Some(member) = self.member_mut(&room, &id) {
+                let links = member.participant.links.clone();
+                self.tell(&room, Change::Links { id, links });
+            }
+        }
     }
 
     /// All that a room knows of, in the order of their arrival; none if there is no
@@ -367,8 +383,10 @@ impl Registry {
         (self.rooms.len(), participants)
     }
 
-    /// Lets those leave whose grace time is over.
+    /// Lets those leave whose grace time is over, and tells figures that had to
+    /// wait.
     pub fn handle_timeout(&mut self, now: Instant) {
+        self.tell_figures(now);
         let mut gone = Vec::new();
         for (room, members) in &self.rooms {
             for (id, member) in members {
@@ -386,11 +404,12 @@ impl Registry {
     #[must_use]
     pub fn poll_timeout(&self) -> Option<Deadline> {
         let members = self.rooms.values().flat_map(BTreeMap::values);
-        let at = members.filter_map(|m| m.leaves_at).min()?;
-        Some(Deadline {
+        let grace = members.filter_map(|m| m.leaves_at).min();
+        let grace = grace.map(|at| Deadline {
             at,
             reason: "presence grace",
-        })
+        });
+        Deadline::earlier(grace, self.figures.poll_timeout())
     }
 
     /// The next change to tell.

@@ -246,14 +246,15 @@ impl Hub {
     /// A sender's figures of its links.
     pub(crate) fn set_links(&self, id: &ResourceId, links: Vec<LinkReport>) -> Result<(), Problem> {
         let mut state = self.lock();
-        state.check_pace_of(id, self.clock.now())?;
+        let now = self.clock.now();
+        state.check_pace_of(id, now)?;
         let Some(Resource {
             room, participant, ..
         }) = state.resources.find(id).cloned()
         else {
             return Err(Problem::no_resource());
         };
-        state.registry.set_links(&room, &participant, links)?;
+        state.registry.set_links(now, &room, &participant, links)?;
         self.tell(&mut state);
         Ok(())
     }

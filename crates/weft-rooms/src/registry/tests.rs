@@ -229,7 +229,9 @@ fn one_who_reports_links_is_a_native_sender() {
     let id = join(&mut registry, van);
     let links: Vec<LinkReport> =
         serde_json::from_str(r#"[{"name":"wifi","state":"up","rtt_ms":12.5}]"#).unwrap();
-    registry.set_links("r", &id, links.clone()).unwrap();
+    registry
+        .set_links(Instant::ZERO, "r", &id, links.clone())
+        .unwrap();
     let seen = registry.find("r", &id).unwrap();
     assert_eq!(seen.kind, ParticipantKind::Native);
     assert_eq!(seen.links, links);
@@ -298,7 +300,7 @@ fn a_full_room_of_people_who_say_as_much_as_they_can_fits_into_a_welcome() {
         let name = "\u{1f4f6}".repeat(64);
         let id = join(&mut registry, browser("r", &name, None));
         let links = vec![link.clone(); 1000];
-        registry.set_links("r", &id, links).unwrap();
+        registry.set_links(Instant::ZERO, "r", &id, links).unwrap();
         let camera = Camera {
             name: Some("\u{1f4f6}".repeat(64)),
         };
