@@ -59,8 +59,9 @@ pub struct SendConfig {
     pub protection: ProtectionKind,
     /// Of every path. Default: GCC.
     pub controller: ControllerKind,
-    /// Most that is sent over all links together, media, repair and
-    /// retransmissions. Default: [`SendConfig::MAX_RATE`].
+    /// Bound on everything that is sent over all links together, with copies,
+    /// repair, retransmissions and the headers of IP and UDP
+    /// ([`weft_session::Config::send_limit`]). Default: [`SendConfig::MAX_RATE`].
     pub max_rate: Rate,
 }
 

@@ -7,7 +7,7 @@ use weft_session::{
     Frame, Input, Output as SessionOutput, Protocol, Repeat, RepeatStore, Retention, Session,
     Transmit,
 };
-use weft_units::{Deadline, Duration, Ecn, Instant, PathId, StreamId};
+use weft_units::{Bytes, Deadline, Duration, Ecn, Instant, PathId, StreamId};
 use weft_wire::rtp::{self, ForwardedPacket};
 
 use crate::negotiation::Fragment;
@@ -49,6 +49,14 @@ const UNKNOWN_RTT: Duration = Duration::from_millis(100);
 /// by its length for as long as it may be asked for again. Chosen by us: more
 /// than Ethernet's 1,500 (IEEE 802.3), less than two.
 pub const MAX_DATAGRAM: usize = 2_048;
+
+/// UDP header and that of IPv4 or IPv6 (RFC 8200), in bytes.
+fn headers(local: SocketAddr) -> u64 {
+    match local {
+        SocketAddr::V4(_) => 28,
+        SocketAddr::V6(_) => 48,
+    }
+}
 
 /// One association with one session on top.
 ///
@@ -334,6 +342,8 @@ impl Peer {
                         remote,
                         datagram,
                     } => {
+                        let size = datagram.len() as u64 + headers(local);
+                        self.session.charge(now, Bytes(size));
                         self.outputs.push_back(Output::Transmit {
                             local,
                             remote,

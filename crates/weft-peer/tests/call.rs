@@ -3,6 +3,7 @@
 
 mod common;
 mod interop;
+mod limit;
 mod outage;
 mod repeats;
 mod wires;

@@ -44,6 +44,11 @@ pub struct Config {
     /// What the application sends at most over all paths, media and audio
     /// together.
     pub max_rate: Rate,
+    /// Bounds everything that is sent over all paths together, in any second by a
+    /// twentieth or 4 kB: media, copies, repair, retransmissions, probes and
+    /// reports, with the headers of IP and UDP. What the media may have is less
+    /// then. Default: nothing bounds it but `max_rate` and the paths.
+    pub send_limit: Option<Rate>,
     /// RTP packets (header, extensions, payload; without SRTP tag, UDP and IP)
     /// are at most this long. Default: 1200 bytes, libwebrtc's packet size,
     /// which passes IPv6's minimum MTU of 1280.
@@ -77,6 +82,7 @@ impl Config {
                 max: Rate::from_mbps(20),
             },
             max_rate: Rate::from_mbps(4),
+            send_limit: None,
             max_packet: Bytes(1200),
             cname: String::from("weft"),
             feedback_ssrc,

@@ -76,7 +76,8 @@ pub struct MediaArgs {
     /// maintain-resolution (fewer), balanced or off
     #[arg(help_heading = MEDIA, long, value_name = "WHAT", default_value_t)]
     pub degradation: Degradation,
-    /// Most that is sent over all links together, such as 4mbit or 800kbit
+    /// Bound on everything sent over all links together, such as 4mbit or 800kbit:
+    /// copies, repair and the headers of IP and UDP included
     #[arg(help_heading = MEDIA, long, value_name = "RATE", default_value = "4mbit", value_parser = rate)]
     pub max_rate: Rate,
     #[command(flatten)]

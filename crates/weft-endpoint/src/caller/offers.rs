@@ -40,6 +40,7 @@ impl Caller {
         session.protection = self.sending.protection;
         session.controller = self.sending.controller;
         session.max_rate = self.sending.max_rate;
+        session.send_limit = sends.then_some(self.sending.max_rate);
         session.cname.clone_from(&self.sending.cname);
         if sends {
             config.limit_video_to(Some(self.sending.codec));

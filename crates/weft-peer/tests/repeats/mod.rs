@@ -8,6 +8,7 @@ use weft_session::{Level, SchedulerKind};
 use weft_units::{Duration, Instant, Rate};
 
 use crate::common::TestCall;
+use crate::wires::is_rtcp;
 use crate::world::{Setup, World};
 use crate::{seconds, without_line};
 
@@ -107,10 +108,8 @@ fn a_number_has_one_ciphertext() {
         world.run(seconds(5));
         let mut by_number: BTreeMap<(u32, u16), Vec<u8>> = BTreeMap::new();
         let mut again = 0;
-        for datagram in world.wires.sent.take().expect("it was set") {
-            // RFC 7983 section 7, and RFC 5761 section 4 for what is RTCP.
-            let is_rtcp = (64..96).contains(&(datagram[1] & 0x7f));
-            if !(128..192).contains(&datagram[0]) || is_rtcp {
+        for (_, datagram) in world.wires.sent.take().expect("it was set") {
+            if is_rtcp(&datagram) || !(128..192).contains(&datagram[0]) {
                 continue;
             }
             let header = weft_wire::rtp::peek(&datagram).expect("RTP");

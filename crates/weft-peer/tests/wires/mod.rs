@@ -9,8 +9,8 @@ use weft_units::{Bytes, Duration, Instant, Rng};
 
 use crate::common::local;
 
-/// UDP and IP header.
-const OVERHEAD: u64 = 28;
+/// UDP and IPv4 header.
+pub const OVERHEAD: u64 = 28;
 
 /// Of all addresses of a call.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -58,7 +58,7 @@ pub struct Wires {
     rng: Rng,
     wires: Vec<Wire>,
     /// Datagrams that the spokes sent, where a test looks at them.
-    pub sent: Option<Vec<Vec<u8>>>,
+    pub sent: Option<Vec<(Instant, Vec<u8>)>>,
 }
 
 impl Wires {
@@ -125,7 +125,7 @@ impl Wires {
         let upwards = to == self.family.hub();
         let spoke = if upwards { from } else { to };
         if let (true, Some(sent)) = (upwards, &mut self.sent) {
-            sent.push(bytes.clone());
+            sent.push((now, bytes.clone()));
         }
         let Some(wire) = self.wires.iter_mut().find(|w| w.spoke == spoke) else {
             return;
@@ -156,6 +156,11 @@ impl Wires {
         let links = self.wires.iter().flat_map(|w| [&w.up, &w.down]);
         links.filter_map(Link::poll_timeout).map(|d| d.at).min()
     }
+}
+
+/// RFC 7983 section 7, and RFC 5761 section 4.
+pub fn is_rtcp(datagram: &[u8]) -> bool {
+    (128..192).contains(&datagram[0]) && (64..96).contains(&(datagram[1] & 0x7f))
 }
 
 /// Any value will do where time is virtual.

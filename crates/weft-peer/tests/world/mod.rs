@@ -7,7 +7,7 @@ use weft_peer::{
     AnswerPolicy, Event, Offer, Output, Peer, PeerConfig, Section, StreamDirection, answer,
 };
 use weft_session::{Delivery, SchedulerKind};
-use weft_units::{Duration, Ecn, Instant, MediaKind, Rng, StreamId};
+use weft_units::{Duration, Ecn, Instant, MediaKind, Rate, Rng, StreamId};
 
 use crate::common::{
     FRAME_INTERVAL, Record, Side, Source, TestCall, config, frame, heed, local, source,
@@ -21,6 +21,8 @@ pub struct Setup {
     pub family: Family,
     pub offerer: Side,
     pub scheduler: SchedulerKind,
+    /// Of everything that the sender sends.
+    pub limit: Option<Rate>,
     /// Changes the offer on its way, so that the answerer knows less than we.
     pub edit_offer: fn(String) -> String,
 }
@@ -33,6 +35,7 @@ impl Setup {
             family: Family::V4,
             offerer: Side::Sender,
             scheduler: SchedulerKind::default(),
+            limit: None,
             edit_offer: |sdp| sdp,
         }
     }
@@ -60,6 +63,10 @@ impl World {
         let wires = Wires::new(setup.family, &setup.links, &rng);
         let (mut sender, mut receiver) = configs(setup, &rng);
         sender.session.scheduler = setup.scheduler;
+        sender.session.send_limit = setup.limit;
+        if let Some(rate) = setup.limit {
+            sender.session.max_rate = rate;
+        }
         sender.locals = wires.locals();
         receiver.locals = vec![local(setup.family.hub(), 0)];
         let (sender, receiver) = negotiate(setup, sender, receiver);

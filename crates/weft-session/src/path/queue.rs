@@ -52,6 +52,11 @@ impl PathQueue {
         Some(waiting)
     }
 
+    /// The packet that is next.
+    pub fn front(&self) -> Option<&Waiting> {
+        self.lanes.iter().find_map(VecDeque::front)
+    }
+
     pub fn iter(&self) -> impl Iterator<Item = &Waiting> {
         self.lanes.iter().flatten()
     }

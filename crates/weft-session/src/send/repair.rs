@@ -23,6 +23,7 @@ enum Fate {
 /// One repair packet.
 #[derive(Debug)]
 pub(crate) struct StoredRepair {
+    pub made_at: Instant,
     pub timestamp: u32,
     pub payload: Arc<[u8]>,
     fate: Fate,
@@ -155,9 +156,16 @@ impl RepairStream {
     }
 
     /// Stores a repair packet that holds these packets; its number.
-    pub fn store(&mut self, timestamp: u32, payload: Arc<[u8]>, members: &[u64]) -> u64 {
+    pub fn store(
+        &mut self,
+        now: Instant,
+        timestamp: u32,
+        payload: Arc<[u8]>,
+        members: &[u64],
+    ) -> u64 {
         let number = self.first + self.repairs.len() as u64;
         self.repairs.push_back(StoredRepair {
+            made_at: now,
             timestamp,
             payload,
             fate: Fate::OnItsWay,
@@ -257,7 +265,7 @@ mod tests {
 
     fn stream() -> (RepairStream, u64) {
         let mut stream = RepairStream::new((Ssrc(1), 98), 7);
-        let number = stream.store(0, Arc::from([0; 20]), &[10, 11, 12]);
+        let number = stream.store(Instant::ZERO, 0, Arc::from([0; 20]), &[10, 11, 12]);
         (stream, number)
     }
 
@@ -286,7 +294,7 @@ mod tests {
         let now = Instant::ZERO;
         for sequence in 0..10_000 {
             stream.on_scheduled(now, sequence, PathId(0), true);
-            stream.store(0, Arc::from([0; 20]), &[sequence + 10_000]);
+            stream.store(now, 0, Arc::from([0; 20]), &[sequence + 10_000]);
         }
         assert_eq!(stream.unprotected(now).0.len(), MAX_UNPROTECTED);
         assert_eq!(stream.repairs.len(), MAX_REPAIRS);

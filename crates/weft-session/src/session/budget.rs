@@ -71,6 +71,9 @@ impl Session {
             false => path.room(now, in_time),
         };
         let all = self.live_paths().into_iter().map(room).sum::<Bytes>();
+        let all = self
+            .limit_budget(now, in_time)
+            .map_or(all, |most| all.min(most));
         if !only && !self.paths.values().any(Path::is_trusted) {
             // Nobody knows whether any of it arrives, and what does not stands in
             // the way of what comes next.

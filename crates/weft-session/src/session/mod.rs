@@ -4,6 +4,7 @@ mod budget;
 mod feedback;
 mod figures;
 mod health;
+mod limit;
 mod liveness;
 mod padding;
 mod protecting;
@@ -53,6 +54,8 @@ pub struct Session {
     protecting: Protecting,
     feedback: Feedback,
     rate: AnnouncedRate,
+    /// Of everything that is sent, if there is one.
+    limit: Option<limit::SendLimit>,
     outputs: VecDeque<Output>,
     /// For packets that go out.
     buffers: Buffers,
@@ -146,6 +149,9 @@ impl Session {
                 announced: Rate::ZERO,
                 moved: true,
             },
+            limit: config
+                .send_limit
+                .map(|rate| limit::SendLimit::new(now, rate)),
             outputs: VecDeque::new(),
             buffers: Buffers::default(),
             now,
@@ -344,7 +350,7 @@ impl Session {
             }
             consider(path.controller.poll_timeout().map(|d| d.at), "controller");
             if !path.queue.is_empty() || self.can_pad(path) {
-                let at = path.next_send(Instant::ZERO);
+                let at = path.next_send(Instant::ZERO).max(self.turn_at(path));
                 next.pacer = Some(next.pacer.map_or(at, |earliest| earliest.min(at)));
             }
             consider(self.keep_alive_due(path), "keep-alive");

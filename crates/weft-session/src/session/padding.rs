@@ -29,6 +29,7 @@ impl Session {
     pub(super) fn can_pad(&self, path: &Path) -> bool {
         self.level != Level::Single
             && path.wants_padding()
+            && self.may_probe(self.now)
             && self.scheduling.policies.may_pad(path.id)
             && self.filler(path).is_some()
     }

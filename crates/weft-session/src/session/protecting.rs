@@ -69,7 +69,7 @@ impl Session {
         let (mut held, mut repair_size) = (Vec::new(), Bytes::ZERO);
         for (members, made_for) in groups {
             for part in within_span(&members) {
-                let made = self.make_repair(id, part);
+                let made = self.make_repair(now, id, part);
                 repair_size += made.map_or(Bytes::ZERO, |(_, size)| size);
                 if let Some((number, size)) = made {
                     self.schedule_repair(now, id, number, size, made_for);
@@ -93,13 +93,13 @@ impl Session {
         self.rate.moved |= before != self.protecting.repair_share.left_for_media();
     }
     /// Makes a repair packet; its number and size.
-    fn make_repair(&mut self, id: StreamId, members: &[u64]) -> Option<(u64, Bytes)> {
+    fn make_repair(&mut self, now: Instant, id: StreamId, members: &[u64]) -> Option<(u64, Bytes)> {
         let stream = self.streams.senders.get_mut(&id)?;
         let (payload, members) = parity(stream, members, self.level, &self.config.extensions)?;
         let newest = members.last().and_then(|s| stream.get(*s));
         let timestamp = newest.map_or(0, |p| p.timestamp);
         let repair = stream.repair.as_mut()?;
-        let number = repair.store(timestamp, payload, &members);
+        let number = repair.store(now, timestamp, payload, &members);
         Some((number, repair.size(number)))
     }
 
@@ -184,6 +184,7 @@ impl Session {
             None => path.on_unreported_sent(now, size),
         };
         repair.sent += 1;
+        self.spend(now, size, 1, 0);
         self.outputs.push_back(Output::Transmit(Transmit {
             path: id,
             ecn,

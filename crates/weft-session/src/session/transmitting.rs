@@ -5,6 +5,7 @@ use weft_wire::rtp::{ExtensionMap, Extensions, Header};
 use weft_wire::rtx;
 
 use super::Session;
+use super::limit::Turn;
 use crate::config::{Feedback, Level};
 use crate::event::{Output, Protocol, Transmit};
 use crate::path::{Carried, Content, Purpose, Spacing, Waiting};
@@ -92,8 +93,10 @@ impl Session {
             if !path.may_carry(now) || path.next_send(now) > now {
                 return;
             }
-            if let Some(waiting) = path.queue.pop() {
+            if let Some(waiting) = self.take_turn(now, id) {
                 self.transmit(now, id, waiting);
+            } else if self.paths.get(&id).is_some_and(|p| !p.queue.is_empty()) {
+                return;
             } else if self.paths.get(&id).is_some_and(|p| self.can_pad(p)) {
                 if !self.send_padding(now, id) {
                     return;
@@ -104,11 +107,35 @@ impl Session {
         }
     }
 
-    pub(super) fn transmit(&mut self, now: Instant, id: PathId, waiting: Waiting) {
-        if waiting.purpose == Purpose::Repair {
-            self.transmit_repair(now, id, &waiting);
-            return;
+    /// The next packet of a path, as far as the bound on all paths lets it go.
+    fn take_turn(&mut self, now: Instant, id: PathId) -> Option<Waiting> {
+        loop {
+            let turn = self.turn(now, self.paths.get(&id)?);
+            let waiting = match turn {
+                Turn::At(_) => return None,
+                Turn::Now | Turn::Never => self.paths.get_mut(&id)?.queue.pop()?,
+            };
+            if turn == Turn::Now {
+                return Some(waiting);
+            }
+            self.leave_out(now, &waiting);
         }
+    }
+
+    pub(super) fn transmit(&mut self, now: Instant, id: PathId, waiting: Waiting) {
+        let Some(stream) = self.streams.senders.get(&waiting.stream) else {
+            return;
+        };
+        let has_rtx = stream.config.retransmission.rtx().is_some();
+        match waiting.purpose {
+            Purpose::Repair => self.transmit_repair(now, id, &waiting),
+            Purpose::Retransmission | Purpose::Copy if !has_rtx => self.repeat(now, id, waiting),
+            _ => self.transmit_media(now, id, waiting, has_rtx),
+        }
+    }
+
+    /// Sends a packet for the first time, as RTX, or as padding.
+    fn transmit_media(&mut self, now: Instant, id: PathId, waiting: Waiting, has_rtx: bool) {
         let Some(path) = self.paths.get_mut(&id) else {
             return;
         };
@@ -116,11 +143,6 @@ impl Session {
             return;
         };
         let again = matches!(waiting.purpose, Purpose::Retransmission | Purpose::Copy);
-        let rtx = stream.config.retransmission.rtx();
-        if again && rtx.is_none() {
-            self.repeat(now, id, waiting);
-            return;
-        }
         let is_copy = waiting.purpose == Purpose::Copy;
         let is_padding = waiting.purpose == Purpose::Padding;
         let Some(packet) = stream.get_mut(waiting.sequence) else {
@@ -136,7 +158,7 @@ impl Session {
         }
         let audio_level = packet.audio_level;
         let (ssrc, payload_type, sequence) = stream.wire_numbers(again, waiting.sequence);
-        let copying = Copying::of(self.level, &waiting.copies, rtx.is_some());
+        let copying = Copying::of(self.level, &waiting.copies, has_rtx);
         let numbered = stream.config.feedback == Feedback::EachPacket && copying.has_number();
         let numbers = numbered.then(|| {
             let by = (self.level, self.config.naming);
@@ -203,12 +225,15 @@ impl Session {
     /// Hands a packet out, and its copies.
     fn emit(&mut self, now: Instant, transmit: Transmit, waiting: Waiting, copying: Copying) {
         let size = Bytes(transmit.packet.len() as u64);
+        let media = self.media_in(&waiting);
         let copies = match copying {
             Copying::SameBytes | Copying::SameBytesUnnumbered => {
                 self.live_copies(now, &waiting.copies, size)
             }
             Copying::None | Copying::Again => Vec::new(),
         };
+        let times = 1 + copies.len();
+        self.spend(now, size, times, media);
         let transmit = Transmit { copies, ..transmit };
         self.outputs.push_back(Output::Transmit(transmit));
         if copying == Copying::Again {
@@ -218,6 +243,14 @@ impl Session {
                 }
             }
         }
+    }
+
+    /// Bytes of the encoder's that this packet brings for the first time.
+    fn media_in(&self, waiting: &Waiting) -> usize {
+        let is_first = matches!(waiting.purpose, Purpose::Audio | Purpose::Video);
+        let stream = self.streams.senders.get(&waiting.stream);
+        let packet = stream.and_then(|s| s.get(waiting.sequence));
+        packet.filter(|_| is_first).map_or(0, |p| p.payload.len())
     }
 
     /// Sends a packet as RTX on this path, without waiting.

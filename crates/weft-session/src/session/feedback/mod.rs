@@ -12,7 +12,7 @@ mod state;
 mod streams;
 mod transport;
 
-use weft_units::{Duration, Ecn, Instant, Ssrc, StreamId};
+use weft_units::{Bytes, Duration, Ecn, Instant, PathId, Ssrc, StreamId};
 use weft_wire::ParseError;
 use weft_wire::rtcp::{self, Allowance, Packet};
 use weft_wire::rtp::Header;
@@ -189,12 +189,14 @@ impl Session {
         };
         let second = paths.get(1).map(|p| p.id);
         let second = second.filter(|_| self.config.reporting == Reporting::Quick);
-        let copies = second.into_iter().collect();
+        let copies: Vec<PathId> = second.into_iter().collect();
         let mut packet = self.buffers.take(256);
         for part in packets {
             part.write(&mut packet);
         }
         let protocol = Protocol::Rtcp;
+        let size = Bytes(packet.len() as u64);
+        self.spend(self.now, size, 1 + copies.len(), 0);
         self.outputs.push_back(Output::Transmit(Transmit {
             path: best,
             ecn: Ecn::NotEct,

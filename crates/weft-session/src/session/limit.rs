@@ -1,0 +1,291 @@
+//! The bound on everything that is sent, over all paths together: media, copies,
+//! repair, retransmissions, probes and reports, with the headers of IP and UDP.
+//!
+//! One token bucket. Sound and reports always go, and are paid for afterwards;
+//! pictures and retransmissions wait for their turn; copies and repair packets
+//! want some of the bucket left, probes want half of it. So each gets what the
+//! more important ones leave. The target rate is lowered by what is sent besides
+//! the media, so that there is something left.
+
+use weft_units::{Bytes, Duration, Instant, Rate};
+
+use super::Session;
+use crate::path::{Path, Purpose, Waiting};
+
+/// Of a full bucket: no second brings more than this above the rate. With what
+/// goes unasked it is below a twentieth. Chosen by us.
+const BURST: Duration = Duration::from_millis(30);
+/// At low rates the bucket holds at least a packet and what copies leave.
+const LEAST_BURST: Bytes = Bytes(2600);
+/// Copies and repair packets that waited for so long come too late to be of
+/// use. Chosen by us: a frame time and a half.
+const WORTH_WAITING: Duration = Duration::from_millis(50);
+/// SRTP tag (RFC 7714), UDP and IPv6 around a packet; with IPv4 it is 20 less.
+const AROUND: u64 = 16 + 8 + 40;
+/// The part of media in what is sent is taken over about this time.
+const MEMORY: Duration = Duration::from_secs(1);
+/// The target rate is looked at anew so often. Chosen by us: two frames.
+const NEWS: Duration = Duration::from_millis(60);
+/// Assumed before anything is sent, and the least: copies on two more paths,
+/// with headers.
+const FIRST_SHARE: f64 = 0.85;
+const LEAST_SHARE: f64 = 0.25;
+/// The part of the bound that encoders aim at: what they make above their target
+/// now and then must drain. Chosen by us: `no_second_brings_more_than_the_bound`.
+const FILLED: f64 = 0.95;
+/// Bits times nanoseconds in a byte times a second.
+const UNIT: i128 = 8 * 1_000_000_000;
+
+/// What may be sent now.
+#[derive(Debug)]
+pub(super) struct SendLimit {
+    rate: Rate,
+    /// Bytes times [`UNIT`]; below zero after what goes unasked.
+    left: i128,
+    at: Instant,
+    /// Bytes of media, and of everything that was sent or wanted to be.
+    media: f64,
+    all: f64,
+    told_at: Instant,
+}
+
+/// Why something is sent: what it has to leave in the bucket.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Rank {
+    Unasked,
+    Media,
+    Copy,
+    Probe,
+}
+
+impl Rank {
+    fn of(purpose: Purpose) -> Rank {
+        match purpose {
+            Purpose::Audio => Rank::Unasked,
+            Purpose::Retransmission | Purpose::Video => Rank::Media,
+            Purpose::Copy | Purpose::Repair => Rank::Copy,
+            Purpose::Padding => Rank::Probe,
+        }
+    }
+}
+
+/// What becomes of the packet that is next on a path.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Turn {
+    Now,
+    At(Instant),
+    /// It has waited in vain.
+    Never,
+}
+
+impl SendLimit {
+    pub fn new(now: Instant, rate: Rate) -> SendLimit {
+        let mut limit = SendLimit {
+            rate,
+            left: 0,
+            at: now,
+            media: 0.0,
+            all: 0.0,
+            told_at: now,
+        };
+        limit.left = limit.burst();
+        limit
+    }
+
+    fn burst(&self) -> i128 {
+        let burst = (self.rate * BURST).max(LEAST_BURST);
+        i128::from(burst.0) * UNIT
+    }
+
+    fn left_at(&self, now: Instant) -> i128 {
+        let since = now.saturating_since(self.at).as_nanos();
+        let earned = i128::from(self.rate.as_bps()) * i128::from(since);
+        (self.left + earned).min(self.burst())
+    }
+
+    /// When there is room for so many bytes.
+    fn room_at(&self, rank: Rank, size: Bytes) -> Instant {
+        let part = match rank {
+            Rank::Unasked => return self.at,
+            Rank::Media => 0,
+            Rank::Copy => 4,
+            Rank::Probe => 2,
+        };
+        let burst = self.burst();
+        let kept = if part == 0 { 0 } else { burst / part };
+        let needed = (i128::from(size.0) * UNIT + kept).min(burst);
+        let missing = (needed - self.left).max(0);
+        let rate = i128::from(self.rate.as_bps().max(1));
+        let wait = (missing + rate - 1) / rate;
+        self.at + Duration::from_nanos(u64::try_from(wait).unwrap_or(u64::MAX / 2))
+    }
+
+    fn spend(&mut self, now: Instant, size: Bytes) {
+        self.left = self.left_at(now) - i128::from(size.0) * UNIT;
+        self.age(now);
+        self.at = now;
+        self.all += size.0 as f64;
+    }
+
+    fn age(&mut self, now: Instant) {
+        let since = now.saturating_since(self.at).as_secs_f64();
+        let kept = (-since / MEMORY.as_secs_f64()).exp();
+        (self.media, self.all) = (self.media * kept, self.all * kept);
+    }
+
+    /// Whether the part of media may have changed since this was asked.
+    fn is_news(&mut self, now: Instant) -> bool {
+        let is_news = now.saturating_since(self.told_at) >= NEWS;
+        if is_news {
+            self.told_at = now;
+        }
+        is_news
+    }
+
+    /// What encoders may make.
+    fn for_media(&self) -> Rate {
+        /// Of less than so many packets nothing can be told.
+        const ENOUGH: f64 = 10_000.0;
+        let share = match self.all >= ENOUGH {
+            true => (self.media / self.all).max(LEAST_SHARE),
+            false => FIRST_SHARE,
+        };
+        self.rate.mul_f64(share * FILLED)
+    }
+}
+
+/// A packet of this length on the link.
+fn on_link(size: Bytes) -> Bytes {
+    Bytes(size.0 + AROUND)
+}
+
+impl Session {
+    /// Counts what leaves so many times, with so much media in it.
+    pub(super) fn spend(&mut self, now: Instant, size: Bytes, times: usize, media: usize) {
+        if let Some(limit) = &mut self.limit {
+            limit.spend(now, Bytes(on_link(size).0 * times as u64));
+            limit.media += media as f64;
+            self.rate.moved |= limit.is_news(now);
+        }
+    }
+
+    /// Counts what the association sends besides, as it is on the link: checks,
+    /// handshakes. Call before the next [`Session::poll_timeout`].
+    pub fn charge(&mut self, now: Instant, size: Bytes) {
+        if let Some(limit) = &mut self.limit {
+            limit.spend(now, size);
+            self.refresh_paths_due();
+        }
+    }
+
+    /// When the next packet of a path may leave, as far as the bound goes.
+    pub(super) fn turn(&self, now: Instant, path: &Path) -> Turn {
+        let Some(limit) = &self.limit else {
+            return Turn::Now;
+        };
+        let Some(waiting) = path.queue.front() else {
+            return Turn::Now;
+        };
+        let rank = Rank::of(waiting.purpose);
+        let times = 1 + waiting.copies.len() as u64;
+        let size = Bytes(on_link(waiting.size).0 * times);
+        let room_at = limit.room_at(rank, size);
+        if room_at <= now {
+            return Turn::Now;
+        }
+        if rank != Rank::Copy {
+            return Turn::At(room_at);
+        }
+        match self.made_at(waiting).map(|at| at + WORTH_WAITING) {
+            Some(end) if now < end => Turn::At(room_at.min(end)),
+            _ => Turn::Never,
+        }
+    }
+
+    /// The earliest time that the bound lets the next packet of a path go.
+    pub(super) fn turn_at(&self, path: &Path) -> Instant {
+        match self.turn(Instant::ZERO, path) {
+            Turn::At(at) => at,
+            Turn::Now | Turn::Never => Instant::ZERO,
+        }
+    }
+
+    fn made_at(&self, waiting: &Waiting) -> Option<Instant> {
+        let stream = self.streams.senders.get(&waiting.stream)?;
+        match (waiting.purpose, &stream.repair) {
+            (Purpose::Repair, Some(repair)) => Some(repair.get(waiting.sequence)?.made_at),
+            _ => Some(stream.get(waiting.sequence)?.created_at),
+        }
+    }
+
+    /// Takes out a packet that has waited in vain. It counts as wanted.
+    pub(super) fn leave_out(&mut self, now: Instant, waiting: &Waiting) {
+        if let Some(limit) = &mut self.limit {
+            limit.age(now);
+            limit.left = limit.left_at(now);
+            limit.at = now;
+            limit.all += on_link(waiting.size).0 as f64;
+        }
+        if waiting.purpose == Purpose::Repair {
+            self.give_up_repair(now, waiting.stream, waiting.sequence);
+        }
+    }
+
+    /// Whether the bound leaves room for a probe.
+    pub(super) fn may_probe(&self, now: Instant) -> bool {
+        let room = |limit: &SendLimit| limit.room_at(Rank::Probe, on_link(self.config.max_packet));
+        self.limit.as_ref().is_none_or(|limit| room(limit) <= now)
+    }
+
+    /// What encoders may make within the bound.
+    pub(super) fn limit_for_media(&self) -> Option<Rate> {
+        self.limit.as_ref().map(SendLimit::for_media)
+    }
+
+    /// What the next picture may have within the bound to leave within this
+    /// time.
+    pub(super) fn limit_budget(&self, now: Instant, within: Duration) -> Option<Bytes> {
+        let limit = self.limit.as_ref()?;
+        let left = limit.left_at(now).max(0) / UNIT;
+        let queued: Bytes = self.paths.values().map(|p| p.queue.bytes()).sum();
+        let room = Bytes(left as u64) + limit.for_media() * within;
+        Some(room.saturating_sub(queued))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ms(n: u64) -> Instant {
+        Instant::ZERO + Duration::from_millis(n)
+    }
+
+    #[test]
+    fn each_rank_leaves_something_for_those_before_it() {
+        let mut limit = SendLimit::new(ms(0), Rate::from_mbps(8));
+        // 30 ms at a byte each microsecond.
+        assert_eq!(limit.left, 30_000 * UNIT);
+        limit.spend(ms(0), Bytes(29_000));
+        let at = |rank| limit.room_at(rank, Bytes(1000));
+        assert_eq!(at(Rank::Unasked), ms(0));
+        assert_eq!(at(Rank::Media), ms(0));
+        assert_eq!(at(Rank::Copy), Instant::ZERO + Duration::from_micros(7500));
+        assert_eq!(at(Rank::Probe), ms(15));
+        limit.spend(ms(0), Bytes(2000));
+        assert_eq!(limit.room_at(Rank::Media, Bytes(1000)), ms(2), "in debt");
+        assert_eq!(limit.left_at(ms(10_000)), 30_000 * UNIT, "a full bucket");
+    }
+
+    #[test]
+    fn copies_of_everything_halve_the_media() {
+        let mut limit = SendLimit::new(ms(0), Rate::from_mbps(2));
+        assert_eq!(limit.for_media(), Rate::from_kbps(1615));
+        for n in 0..1000 {
+            limit.spend(ms(n * 10), Bytes(2000));
+            limit.media += 1000.0;
+        }
+        let media = limit.for_media().as_kbps();
+        assert!((940.0..=960.0).contains(&media), "{media} kbit/s");
+    }
+}
