@@ -4,8 +4,8 @@ use std::net::SocketAddr;
 use weft_ice::{Credentials, Event as IceEvent, LocalAddress};
 use weft_secure::{Association, DropReason, Received};
 use weft_session::{
-    Frame, Input, Output as SessionOutput, Protocol, Repeat, RepeatStore, Retention, Session,
-    Transmit,
+    Frame, Input, Level, Output as SessionOutput, Protocol, Repeat, RepeatStore, Retention,
+    Session, Transmit,
 };
 use weft_units::{Bytes, Deadline, Duration, Ecn, Instant, PathId, StreamId};
 use weft_wire::rtp::{self, ForwardedPacket};
@@ -422,11 +422,15 @@ impl Peer {
         let Transmit {
             path,
             ecn,
-            copies,
+            mut copies,
             mut packet,
             protocol,
             retention,
         } = transmit;
+        if protocol == Protocol::Rtcp && self.session.level() != Level::Full {
+            self.copy_report(&copies, &packet);
+            copies.clear();
+        }
         let protected = match protocol {
             Protocol::Rtp => self.association.protect_rtp(&mut packet),
             Protocol::Rtcp => self.association.protect_rtcp(&mut packet),
@@ -450,6 +454,17 @@ impl Peer {
             self.push_on(*copy, Ecn::NotEct, packet.clone());
         }
         self.push_on(*last, Ecn::NotEct, packet);
+    }
+
+    /// Sends a report on more paths, each time under an index of its own: others
+    /// than weft take the same bytes for a replay, and Janus logs each as an error.
+    fn copy_report(&mut self, paths: &[PathId], report: &[u8]) {
+        for path in paths {
+            let mut packet = report.to_vec();
+            if self.association.protect_rtcp(&mut packet).is_ok() {
+                self.push_on(*path, Ecn::NotEct, packet);
+            }
+        }
     }
 
     /// Sends protected bytes once more; what is too old is not there any more.

@@ -159,3 +159,53 @@ fn every_scheduler_keeps_its_rate_and_its_picture() {
         }
     }
 }
+
+/// Janus logs a replayed report as an error.
+#[test]
+fn a_report_goes_twice_under_two_indices_to_peers_that_know_no_paths() {
+    let copies = |edit_offer: Edit| {
+        let mut world = World::new(&Setup {
+            edit_offer,
+            ..Setup::new(9, &["rate=6mbit,delay=15ms", "rate=6mbit,delay=20ms"])
+        });
+        world.wires.sent = Some(Vec::new());
+        world.run(seconds(10));
+        let sent = world.wires.sent.take().expect("it was set").into_iter();
+        let mut reports: Vec<Vec<u8>> = sent.map(|(_, d)| d).filter(|d| is_rtcp(d)).collect();
+        let all = reports.len();
+        assert!(all >= 10, "{all} reports in 10 s");
+        reports.sort();
+        reports.dedup();
+        all - reports.len()
+    };
+    assert!(copies(|s| s) > 3, "weft gets the same bytes twice");
+    assert_eq!(copies(|s| without_paths(&s)), 0);
+}
+
+/// As libnice does: checks are answered on every pair, reports leave on the
+/// nominated one alone, even when it has died.
+#[test]
+fn a_peer_whose_feedback_is_gone_keeps_a_picture_and_recovers() {
+    let mut world = World::new(&Setup {
+        edit_offer: |s| without_paths(&s),
+        ..Setup::new(12, &["rate=6mbit,delay=15ms", "rate=6mbit,delay=20ms"])
+    });
+    world.wires.reports_by = Some(0);
+    world.run(seconds(10));
+    let before = world.sender().session().target_rate();
+    assert!(before >= Rate::from_mbps(2), "{before:?}");
+    world.cut(0);
+    for _ in 0..6 {
+        let from = world.now();
+        world.run(seconds(5));
+        let rate = world.sender().session().target_rate();
+        let shown = world.record().shown_between(from, world.now());
+        println!("without feedback: {rate:?}, {shown} frames in 5 s");
+        assert!(rate >= Rate::from_kbps(250), "{rate:?}");
+        assert!(shown >= 100, "{shown} frames in 5 s");
+    }
+    world.restore(0);
+    world.run(seconds(5));
+    let rate = world.sender().session().target_rate();
+    assert!(rate >= Rate::from_mbps(2), "{rate:?} after the return");
+}

@@ -59,6 +59,9 @@ pub struct Wires {
     wires: Vec<Wire>,
     /// Datagrams that the spokes sent, where a test looks at them.
     pub sent: Option<Vec<(Instant, Vec<u8>)>>,
+    /// The hub's reports leave on this link only, as those of libnice do on the
+    /// nominated pair.
+    pub reports_by: Option<usize>,
 }
 
 impl Wires {
@@ -68,6 +71,7 @@ impl Wires {
             rng: rng.clone(),
             wires: Vec::new(),
             sent: None,
+            reports_by: None,
         };
         for spec in specs {
             wires.add(spec);
@@ -123,7 +127,10 @@ impl Wires {
     /// From the hub or from a spoke; what no link carries is lost.
     pub fn send(&mut self, now: Instant, from: SocketAddr, to: SocketAddr, bytes: Vec<u8>) {
         let upwards = to == self.family.hub();
-        let spoke = if upwards { from } else { to };
+        let mut spoke = if upwards { from } else { to };
+        if let (false, true, Some(link)) = (upwards, is_rtcp(&bytes), self.reports_by) {
+            spoke = self.wires[link].spoke;
+        }
         if let (true, Some(sent)) = (upwards, &mut self.sent) {
             sent.push((now, bytes.clone()));
         }
@@ -136,6 +143,7 @@ impl Wires {
             &mut wire.down
         };
         let size = Bytes(bytes.len() as u64 + OVERHEAD);
+        let to = if upwards { to } else { spoke };
         link.enqueue(now, size, Datagram { from, to, bytes });
     }
 

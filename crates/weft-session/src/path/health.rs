@@ -56,6 +56,11 @@ impl Health {
         }
     }
 
+    /// What was learnt does not hold any more.
+    pub fn forget(&mut self) {
+        *self = Health::new();
+    }
+
     pub fn is_sick(&self) -> bool {
         self.sick
     }

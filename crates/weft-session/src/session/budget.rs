@@ -61,6 +61,9 @@ impl Session {
         if let Some(budget) = self.unanswered_budget() {
             return Some(budget);
         }
+        if let Some(budget) = self.unheard_budget(now) {
+            return Some(budget);
+        }
         let (only, packet) = (self.has_only_path(), self.config.max_packet);
         let in_time = match self.is_endangered(now) {
             true => IN_TIME_ENDANGERED,

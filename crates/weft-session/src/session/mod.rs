@@ -17,6 +17,7 @@ mod rescue;
 mod sending;
 mod transmitting;
 mod unanswered;
+mod unheard;
 mod views;
 
 use std::collections::VecDeque;

@@ -20,6 +20,8 @@ impl Session {
         };
         let paths = self.safe_rate().map_or(paths, |safe| paths.min(safe));
         let paths = self.unanswered_rate().map_or(paths, |most| paths.min(most));
+        let least = self.unheard_rate(self.now).unwrap_or(Rate::ZERO);
+        let paths = paths.max(least);
         let media = paths.as_bps() as f64 * self.protecting.repair_share.left_for_media();
         let media = Rate::from_bps(media as u64).min(self.wanted_rate());
         self.limit_for_media().map_or(media, |most| media.min(most))

@@ -42,6 +42,7 @@ impl Session {
         id: PathId,
         reports: Vec<(u64, Option<Arrival>)>,
     ) {
+        let was_unheard = self.is_unheard(now);
         let Some(path) = self.paths.get_mut(&id) else {
             return;
         };
@@ -52,6 +53,9 @@ impl Session {
             self.event(Event::PathStateChanged { path: id, state });
         }
         let arrived = outcome.acknowledged.len();
+        if was_unheard && outcome.newest.is_some() {
+            self.end_unheard(now);
+        }
         // What an outage took no repair packet would have outlasted, and to
         // protect against it would halve the rate of the call that returns.
         let missing = match before {
