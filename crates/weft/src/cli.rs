@@ -109,9 +109,10 @@ pub struct JoinArgs {
     /// Trust whoever answers, whatever the certificate: others on the way can listen in
     #[arg(help_heading = SERVER, long)]
     pub insecure: bool,
-    /// Decode the pictures received, as a screen would show them: the statistics file then has
-    /// their size, how long they took from the camera and, with Debian's `opencv-data` installed,
-    /// how bad they look by themselves (BRISQUE, 0 to 100; one picture every two seconds)
+    /// Decode the pictures received (up to 1920x1080), as a screen would show them: the statistics
+    /// file then has their size, how long they took from the camera and, with Debian's
+    /// `opencv-data` installed, how bad they look by themselves (BRISQUE, 0 to 100; one picture
+    /// every two seconds)
     #[arg(
         help_heading = RECEIVING,
         long,
