@@ -12,6 +12,8 @@ use crate::receive::Delivery;
 use crate::schedule::SchedulerKind;
 
 /// How a session sends and what was negotiated for it.
+///
+/// More than fifteen fields: each is a setting of its own.
 #[derive(Clone, Debug)]
 pub struct Config {
     /// Negotiated header extension ids; they decide the [`Level`].
@@ -218,7 +220,7 @@ pub enum Retransmission {
     /// The peer never asks (no `nack`): they are not sent again.
     None,
     /// The peer asks (`nack`), but knows no RTX: the bytes that were lost go
-    /// out once more, as [`Output::Repeat`](crate::Output::Repeat).
+    /// out once more (`Output::Repeat`).
     SamePacket,
     /// Under an SSRC and with a payload type of their own (RTX, RFC 4588).
     Rtx(Ssrc, u8),

@@ -92,7 +92,7 @@ pub struct Transmit {
 pub enum Retention {
     /// Not at all.
     None,
-    /// The protected bytes go into a [`RepeatStore`](crate::RepeatStore).
+    /// The protected bytes go into a `RepeatStore`.
     Repeatable,
 }
 
