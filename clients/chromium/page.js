@@ -29,7 +29,9 @@ async function begin(options) {
   peer.onconnectionstatechange = () => tell(JSON.stringify({ state: peer.connectionState }));
   if (plan.sends) await film();
   if (plan.role !== 'caller') return;
-  if (!plan.sends) peer.addTransceiver('video', { direction: 'recvonly' });
+  for (const kind of plan.sends ? [] : plan.sound ? ['video', 'audio'] : ['video']) {
+    peer.addTransceiver(kind, { direction: 'recvonly' });
+  }
   await peer.setLocalDescription(await peer.createOffer());
   await describe();
 }
@@ -194,6 +196,8 @@ async function sample() {
   if (pair?.currentRoundTripTime !== undefined) now.rtt_ms = pair.currentRoundTripTime * 1e3;
   if (out !== undefined) now.sent = sent(out, codec(out), pair);
   if (into !== undefined) now.received = received(into, codec(into));
+  const heard = find('inbound-rtp', ({ kind }) => kind === 'audio');
+  if (now.received !== undefined && heard !== undefined) now.received.sound_packets = heard.packetsReceived;
   if (now.sent !== undefined) now.sent.filmed = filmed();
   if (now.received !== undefined) Object.assign(now.received, { shown: shown(), picture: judged() });
   addRates(now, before);

@@ -1,0 +1,103 @@
+//! A client of `clients/`, whose README says what it reads and writes.
+
+use std::io::{BufRead, BufReader, Write};
+use std::process::{Child, Stdio};
+use std::sync::mpsc::{Receiver, channel};
+use std::thread;
+use std::time::Instant;
+
+use serde_json::{Value, json};
+use weft_testing::skipped;
+
+use super::fixture::PATIENCE;
+use super::room::{FRAMES, FRAMES_TAKE, Room, SOUNDS};
+
+/// Exit status of a client whose machine lacks something.
+const LACKING: i32 = 3;
+
+pub(crate) struct Client {
+    child: Child,
+    lines: Receiver<Value>,
+}
+
+impl Client {
+    /// Starts it as the caller. None, with the reason, where the machine lacks its program.
+    pub(crate) fn start(room: &Room, command: &[&str]) -> Option<Client> {
+        let mut program = room.command(command[0]);
+        program.args(&command[1..]).args(["--role", "caller"]);
+        program.current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/../../clients"));
+        let piped = program.stdin(Stdio::piped()).stdout(Stdio::piped());
+        let mut child = piped.spawn().expect("it starts");
+        let output = BufReader::new(child.stdout.take().expect("it is piped"));
+        let (sender, lines) = channel();
+        thread::spawn(move || {
+            for line in output.lines().map_while(Result::ok) {
+                let line = serde_json::from_str(&line).unwrap_or_else(|e| panic!("{e}: {line}"));
+                if sender.send(line).is_err() {
+                    return;
+                }
+            }
+        });
+        let mut client = Client { child, lines };
+        let first = client.next("what it is", |line| {
+            Some(line).filter(|l| l["about"].is_object() || l["error"].is_string())
+        });
+        println!("{first}");
+        if first["error"].is_string() {
+            let status = client.child.wait().expect("it is our child");
+            assert_eq!(status.code(), Some(LACKING), "{first}");
+            skipped(format!("{}: {}", first["error"], first["remedy"]));
+            return None;
+        }
+        Some(client)
+    }
+
+    /// Waits for a line of which something can be made.
+    fn next<T>(&self, what: &str, of: impl Fn(Value) -> Option<T>) -> T {
+        let began = Instant::now();
+        let mut before = Vec::new();
+        while began.elapsed() < PATIENCE {
+            let Ok(line) = self.lines.recv_timeout(PATIENCE) else {
+                break;
+            };
+            before.push(line.clone());
+            if let Some(found) = of(line) {
+                return found;
+            }
+        }
+        panic!("the client never tells {what}, but: {before:#?}");
+    }
+
+    /// Posts its offer to this path of the server, and hands it the answer.
+    pub(crate) fn exchange(&mut self, room: &Room, path: &str) {
+        let offer = self.next("its offer", |line| {
+            line["signal"]["sdp"].as_str().map(str::to_owned)
+        });
+        let answer = room.post(path, &offer);
+        assert_eq!(answer.status, 201, "{}\nto {offer}", answer.body);
+        let signal = json!({ "signal": { "type": "answer", "sdp": answer.body } });
+        let input = self.child.stdin.as_mut().expect("it is piped");
+        writeln!(input, "{signal}").expect("it reads");
+    }
+
+    /// Waits until it has decoded enough.
+    pub(crate) fn sees(&self, sound: bool) {
+        let count = |line: &Value, name: &str| line["sample"]["received"][name].as_u64();
+        self.next("a frame", |line| count(&line, "frames").filter(|n| *n > 0));
+        let first = Instant::now();
+        self.next("frames and sound", |line| {
+            let frames = count(&line, "frames")? >= FRAMES;
+            let sounds = !sound || count(&line, "sound_packets")? >= SOUNDS;
+            (frames && sounds).then_some(())
+        });
+        assert!(first.elapsed() < FRAMES_TAKE, "{:?}", first.elapsed());
+    }
+}
+
+impl Drop for Client {
+    fn drop(&mut self) {
+        // Its input ends, and so does it.
+        drop(self.child.stdin.take());
+        let _ = self.child.wait();
+    }
+}

@@ -1,0 +1,67 @@
+//! The WHIP muxer of ffmpeg 9. It has no player for WebRTC.
+
+use std::process::{Command, Stdio};
+
+use super::client::Client;
+use super::fixture::Program;
+use super::has;
+use super::room::Room;
+
+/// Python with a build of ffmpeg from PyPI, by `scripts/setup --tests`: Debian's
+/// ffmpeg is too old for WHIP.
+const PYTHON: &str = concat!(
+    env!("CARGO_MANIFEST_DIR"),
+    "/../../.tools/ffmpeg/bin/python"
+);
+
+fn program() -> Option<String> {
+    let ask = "import imageio_ffmpeg; print(imageio_ffmpeg.get_ffmpeg_exe())";
+    if !has("ffmpeg with WHIP", &[PYTHON, "-c", ask]) {
+        return None;
+    }
+    let output = Command::new(PYTHON).args(["-c", ask]).output();
+    let path = String::from_utf8(output.expect("it ran before").stdout);
+    Some(path.expect("text").trim_end().to_owned())
+}
+
+fn publishes(video: &[&str]) {
+    let Some((program, room)) = program().and_then(|p| Some((p, Room::open()?))) else {
+        return;
+    };
+    let mut ffmpeg = room.command(&program);
+    ffmpeg.args(["-hide_banner", "-loglevel", "warning", "-re"]);
+    ffmpeg.args(["-f", "lavfi", "-i", "testsrc2=size=320x240:rate=30"]);
+    ffmpeg.args(["-f", "lavfi", "-i", "sine=sample_rate=48000"]);
+    ffmpeg.args(video).args(["-c:a", "libopus", "-ac", "2"]);
+    ffmpeg
+        .args(["-f", "whip"])
+        .arg(room.url("/whip/matrix?name=ffmpeg"));
+    ffmpeg.stdout(Stdio::null());
+    let _publisher = Program::start(&mut ffmpeg);
+    // ffmpeg calls its profile baseline, and `weft join` lists constrained baseline
+    // alone, so the server refuses it; Chromium lists both.
+    let player = Client::start(&room, &["node", "chromium/main.mjs", "--sound"]);
+    let Some(mut player) = player else {
+        return;
+    };
+    player.exchange(&room, "/whep/matrix/ffmpeg?name=Foreign");
+    player.sees(true);
+}
+
+#[test]
+fn ffmpeg_publishes_h264_baseline() {
+    publishes(&[
+        "-c:v",
+        "libx264",
+        "-profile:v",
+        "baseline",
+        "-pix_fmt",
+        "yuv420p",
+        "-preset",
+        "ultrafast",
+        "-tune",
+        "zerolatency",
+        "-g",
+        "60",
+    ]);
+}

@@ -1,0 +1,70 @@
+//! The matrix: programs that nobody here wrote publish into `weft serve` and play
+//! out of it. Each is run as its users run it, and pictures and sound are
+//! counted where they arrive: published ones by `weft join` in the same room, played ones
+//! by the program. Server and program are in network namespaces of their own with
+//! a cable between, because Firefox gathers no candidates on loopback.
+//!
+//! One file for each program; `clients/` has the programs' ends of a call, which
+//! the lab uses, too. `docs/protocol/interop.md` has the table.
+
+mod aiortc;
+mod chromium;
+mod client;
+mod ffmpeg;
+mod firefox;
+#[path = "../join/fixture.rs"]
+#[allow(dead_code, reason = "the tests of links use more of it")]
+mod fixture;
+mod gstreamer;
+mod pion;
+mod room;
+
+use client::Client;
+use room::Room;
+use std::process::Command;
+use weft_testing::skipped;
+
+/// A picture that costs two cores little; thirty a second.
+const SIZE: [&str; 4] = ["--size", "320x240", "--fps", "30"];
+
+/// The codecs that the sender in the room may have.
+const VP8: &str = "vp8";
+const H264: &str = "h264";
+
+/// Publishes with a client of `clients/`, and counts in the room.
+fn publishes(client: &[&str], sound: bool) {
+    let Some(room) = Room::open() else {
+        return;
+    };
+    let watcher = room.watch();
+    let publisher = Client::start(&room, &[client, &["--send"], &SIZE].concat());
+    let Some(mut publisher) = publisher else {
+        return;
+    };
+    publisher.exchange(&room, "/whip/matrix?name=Foreign");
+    room::sees(&watcher, sound);
+}
+
+/// Plays what `weft join` publishes in this codec, and counts in the client.
+fn plays(client: &[&str], codec: &str, sound: bool) {
+    let Some(room) = Room::open() else {
+        return;
+    };
+    let _publisher = room.publish(codec);
+    let Some(mut player) = Client::start(&room, client) else {
+        return;
+    };
+    player.exchange(&room, "/whep/matrix/Rover?name=Foreign");
+    player.sees(sound);
+}
+
+/// Whether the command ends well; says that the test was skipped otherwise.
+fn has(what: &str, command: &[&str]) -> bool {
+    let mut test = Command::new(command[0]);
+    let output = test.args(&command[1..]).output();
+    let has = output.is_ok_and(|output| output.status.success());
+    if !has {
+        skipped(format!("{what}: `scripts/setup --tests` installs it"));
+    }
+    has
+}

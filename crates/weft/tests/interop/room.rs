@@ -1,0 +1,121 @@
+use std::io::Write;
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+use serde_json::Value;
+
+use super::fixture::{self, Namespace, Program, cable};
+
+const SERVER: &str = "10.77.0.1";
+const GUEST: &str = "10.77.0.2";
+/// Not "veth": libnice leaves interfaces of such names out.
+const LINK: &str = "lan";
+const URL: &str = "http://10.77.0.1:8080";
+
+/// Frames and packets of sound that are counted, and the longest that the frames
+/// may take after the first: three seconds' worth of 30 a second, on a busy machine.
+pub(crate) const FRAMES: u64 = 90;
+pub(crate) const SOUNDS: u64 = 100;
+pub(crate) const FRAMES_TAKE: Duration = Duration::from_secs(6);
+
+/// A server with the room "matrix", and a place for its guests across a cable.
+pub(crate) struct Room {
+    // Programs end before the namespaces.
+    _server: Program,
+    _serving: Namespace,
+    guests: Namespace,
+}
+
+/// An HTTP response.
+pub(crate) struct Response {
+    pub status: u16,
+    pub body: String,
+}
+
+impl Room {
+    /// None, with the reason, without the right to make namespaces.
+    pub(crate) fn open() -> Option<Room> {
+        let (serving, guests) = fixture::pair()?;
+        cable(&serving, &guests, LINK, [SERVER, GUEST]);
+        // Firefox asks by which address the Internet would be reached.
+        guests.ip(&format!("route add default via {SERVER}"));
+        Some(Room {
+            _server: fixture::serve(&serving),
+            _serving: serving,
+            guests,
+        })
+    }
+
+    /// A program beside the guests.
+    pub(crate) fn command(&self, program: &str) -> Command {
+        self.guests.command(program)
+    }
+
+    /// A path of the server as an address.
+    pub(crate) fn url(&self, path: &str) -> String {
+        format!("{URL}{path}")
+    }
+
+    fn join(&self, arguments: &[&str]) -> Program {
+        let mut join = self.command(env!("CARGO_BIN_EXE_weft"));
+        join.args(["join", URL, "--room", "matrix", "--link", LINK]);
+        join.args(["--stats", "/dev/stdout"]).args(arguments);
+        Program::start(&mut join)
+    }
+
+    /// Somebody who watches and publishes nothing.
+    pub(crate) fn watch(&self) -> Program {
+        let watcher = self.join(&["--name", "Watcher"]);
+        watcher.says("connected as `Watcher`");
+        watcher
+    }
+
+    /// "Rover", who publishes pictures and sound.
+    pub(crate) fn publish(&self, codec: &str) -> Program {
+        let media = ["--camera", "clip:320x180", "--mic", "tone", "--send-only"];
+        let publisher = self.join(&[&media[..], &["--codec", codec, "--name", "Rover"]].concat());
+        publisher.says("connected");
+        publisher
+    }
+
+    /// Posts a description from beside the guests, with Bash alone.
+    pub(crate) fn post(&self, path: &str, sdp: &str) -> Response {
+        let mut bash = self.command("bash");
+        bash.args([
+            "-c",
+            &format!("exec 3<>/dev/tcp/{SERVER}/8080; cat >&3; cat <&3"),
+        ]);
+        let piped = bash.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn();
+        let mut bash = piped.expect("bash runs");
+        let request = format!(
+            "POST {path} HTTP/1.1\r\nhost: {SERVER}\r\nconnection: close\r\n\
+             content-type: application/sdp\r\ncontent-length: {}\r\n\r\n{sdp}",
+            sdp.len()
+        );
+        let mut input = bash.stdin.take().expect("it is piped");
+        input.write_all(request.as_bytes()).expect("it reads");
+        drop(input);
+        let output = bash.wait_with_output().expect("bash ends");
+        let text = String::from_utf8(output.stdout).expect("text");
+        let (head, body) = text.split_once("\r\n\r\n").expect("a response");
+        let status = head.split(' ').nth(1).and_then(|s| s.parse().ok());
+        Response {
+            status: status.expect("a status"),
+            body: body.to_owned(),
+        }
+    }
+}
+
+/// Waits until the watcher has received enough of somebody.
+pub(crate) fn sees(watcher: &Program, sound: bool) {
+    let count = |figures: &Value, name: &str| -> u64 {
+        let all = figures["received"].as_object().expect("participants");
+        all.values().filter_map(|r| r[name].as_u64()).sum()
+    };
+    watcher.shows("a frame", |figures| count(figures, "frames") > 0);
+    let first = Instant::now();
+    watcher.shows("frames and sound", |figures| {
+        count(figures, "frames") >= FRAMES && (!sound || count(figures, "audio_packets") >= SOUNDS)
+    });
+    assert!(first.elapsed() < FRAMES_TAKE, "{:?}", first.elapsed());
+}
