@@ -14,7 +14,7 @@ fn aiortc_plays_who_has_sound_alone_or_a_picture_alone() {
         return;
     }
     let room = Room::open();
-    let script = here.join("tests/forwarding/aiortc.py");
+    let script = here.join("tests/forwarding/play_one_kind.py");
     let mut command = Command::new(python);
     let output = command.arg(script).arg(room.port().to_string()).output();
     let output = output.expect("Python runs");
