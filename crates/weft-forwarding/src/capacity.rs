@@ -6,6 +6,10 @@ use weft_units::Rate;
 /// begin to wait for each other beyond it, and publishers send more than at
 /// first.
 const MOST_BUSY: f64 = 0.9;
+/// The share of what may be sent beyond which it takes no more connections. A
+/// newcomer would lower what those get who are there. Chosen by us: less than
+/// what media may take of it.
+const MOST_SENT: f64 = 0.85;
 
 /// What a plane's machine can do.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
@@ -17,13 +21,15 @@ pub struct Capacity {
 
 impl Capacity {
     /// Whether there is room for another connection: before it costs the others
-    /// anything. `busy` is the share of the last second in which the plane was
-    /// at work, `sent` what it sent in it.
+    /// anything. `busy` is the share of a processor that the plane used in the
+    /// last second, `sent` what it sent in it.
     ///
     /// # Errors
     /// [`MediaError::Busy`] if there is none.
     pub fn admit(&self, busy: f64, sent: Rate) -> Result<(), MediaError> {
-        let full = self.egress.is_some_and(|most| sent >= most);
+        let full = self
+            .egress
+            .is_some_and(|most| sent >= most.mul_f64(MOST_SENT));
         match busy >= MOST_BUSY || full {
             true => Err(MediaError::Busy),
             false => Ok(()),
@@ -43,7 +49,7 @@ mod tests {
         assert_eq!(any.admit(0.95, mbps(1)), Err(MediaError::Busy));
         let egress = Some(mbps(100));
         let bounded = Capacity { egress };
-        assert_eq!(bounded.admit(0.5, mbps(99)), Ok(()));
-        assert_eq!(bounded.admit(0.5, mbps(100)), Err(MediaError::Busy));
+        assert_eq!(bounded.admit(0.5, mbps(84)), Ok(()));
+        assert_eq!(bounded.admit(0.5, mbps(85)), Err(MediaError::Busy));
     }
 }

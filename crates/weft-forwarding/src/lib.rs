@@ -10,6 +10,7 @@
 #![forbid(unsafe_code)]
 
 mod capacity;
+mod ceiling;
 mod census;
 mod connection;
 mod ended;

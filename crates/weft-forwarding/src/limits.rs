@@ -16,13 +16,14 @@ const TAKEN: f64 = 4.0;
 const LEAST_TAKEN: Rate = Rate::from_mbps(16);
 
 impl Plane {
-    /// A publisher's pictures are for the player who can take most; nobody yet
-    /// is as good as one of whom nothing is known.
+    /// A publisher's pictures are for the player who can take most, and at half
+    /// of their rate for one who could not see them move otherwise; nobody yet is
+    /// as good as one of whom nothing is known.
     pub(crate) fn limit_publishers(&mut self, now: Instant) {
         let Some(most) = self.settings.most_of_a_publisher() else {
             return;
         };
-        for publication in self.publications.values() {
+        for publication in self.publications.values_mut() {
             let Some(source) = publication.source() else {
                 continue;
             };
@@ -34,6 +35,13 @@ impl Plane {
                 .filter_map(|key| self.traffic.usable(now, key, publication))
                 .max();
             let told = usable.unwrap_or(LEAST_MAX_RATE).max(LEAST_TOLD).min(most);
+            let fitting = publication
+                .players()
+                .filter(there)
+                .filter_map(|key| self.traffic.fitting(now, key, publication))
+                .min();
+            let published = self.traffic.published(now, publication);
+            let told = publication.fit(told, fitting, published).max(LEAST_TOLD);
             let taken = told.mul_f64(TAKEN).max(LEAST_TAKEN).min(most);
             self.peers
                 .drive(source, |peer| peer.set_peer_limit(now, told));

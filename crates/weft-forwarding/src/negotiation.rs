@@ -42,9 +42,10 @@ impl Plane {
         entropy: &Entropy,
     ) -> Result<Negotiated, MediaError> {
         self.now = now;
+        let publications = self.published_in(&publisher.room);
         let config = self
             .settings
-            .peer(IceRole::Controlled, LEAST_MAX_RATE, entropy);
+            .peer(IceRole::Controlled, LEAST_MAX_RATE, publications, entropy);
         let ice_session = Some(name_of(&config));
         let policy = AnswerPolicy {
             receive: Some(Delivery::Packets),
@@ -90,15 +91,16 @@ impl Plane {
         entropy: &Entropy,
     ) -> Result<Negotiated, MediaError> {
         self.now = now;
+        let publications = self.published_in(&publisher.room);
         let publication = self.publications.get(&publisher);
         let forms: Vec<Form> = publication.into_iter().flat_map(|p| p.forms()).collect();
         let published = publication.and_then(|p| p.streams()).cloned();
         let published = published.ok_or(MediaError::NothingPublished)?;
         let sections = sections(&published, &forms);
         if let Some(offer) = offer {
-            let config = self
-                .settings
-                .peer(IceRole::Controlled, LEAST_MAX_RATE, entropy);
+            let config =
+                self.settings
+                    .peer(IceRole::Controlled, LEAST_MAX_RATE, publications, entropy);
             let ice_session = Some(name_of(&config));
             let outgoing = |section: &Section| Outgoing {
                 kind: section.kind,
@@ -118,9 +120,9 @@ impl Plane {
                 ice_session,
             });
         }
-        let config = self
-            .settings
-            .peer(IceRole::Controlling, LEAST_MAX_RATE, entropy);
+        let config =
+            self.settings
+                .peer(IceRole::Controlling, LEAST_MAX_RATE, publications, entropy);
         let ice_session = Some(name_of(&config));
         let offer = Offer::new(now, config, &sections, Delivery::Packets);
         let negotiated = Negotiated {
@@ -169,6 +171,12 @@ impl Plane {
                 Err(refusal(error, &forms))
             }
         }
+    }
+
+    /// How many publish in a room.
+    fn published_in(&self, room: &str) -> usize {
+        let rooms = self.publications.keys().map(|publisher| &publisher.room);
+        rooms.filter(|name| *name == room).count()
     }
 
     fn add_peer(

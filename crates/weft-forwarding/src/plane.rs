@@ -14,7 +14,7 @@ use weft_units::{Deadline, Duration, Ecn, Instant, StreamId};
 
 /// How often connections are looked at whether they are over, and rates
 /// whether they fit what is published.
-const HOUSEKEEPING: Duration = Duration::from_millis(500);
+const HOUSEKEEPING: Duration = Duration::from_millis(250);
 
 /// Why a connection is over that nothing comes from any more.
 const NO_PATH: &str = "no path is left";
@@ -276,7 +276,8 @@ impl Plane {
         self.peers.handle_timeout(now);
         if self.next_housekeeping.is_some_and(|at| at <= now) {
             self.end_those_over(now);
-            self.traffic.adapt_rates(now, &mut self.peers);
+            let egress = self.settings.egress();
+            self.traffic.adapt_rates(now, &mut self.peers, egress);
             self.limit_publishers(now);
             self.next_housekeeping = (!self.connections.is_empty()).then_some(now + HOUSEKEEPING);
         }

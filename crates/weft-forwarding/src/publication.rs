@@ -2,8 +2,16 @@ use std::collections::{BTreeMap, BTreeSet};
 use weft_peer::{Peer, PeerKey, StreamDirection};
 use weft_rooms::{Camera, Publishing};
 use weft_sfu::{Router, TrackId};
-use weft_units::{Instant, MediaKind, StreamId};
+use weft_units::{Instant, MediaKind, Rate, StreamId};
 use weft_wire::payload::Form;
+
+/// Least part of what a source would send that it is told for the sake of a
+/// player with a poor link: the others see half of the rate as slightly softer
+/// pictures. Chosen by us.
+const LEAST_PART: f64 = 0.5;
+/// A source is held to what it was told where that is less than this times what
+/// came before: encoders are beside their target by as much. Chosen by us.
+const HELD: f64 = 1.2;
 
 /// Who publishes, in which room.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -63,6 +71,10 @@ pub(crate) struct Publication {
     tracks: BTreeMap<Slot, Track>,
     source: Option<Source>,
     players: BTreeSet<PeerKey>,
+    /// What the source was told that it may send.
+    told: Option<Rate>,
+    /// What comes when the source is not held to what it was told.
+    unlimited: Rate,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -159,6 +171,23 @@ impl Publication {
             }
             stays
         });
+    }
+
+    /// What the source may send: `most`, or less for a player of whom `fitting`
+    /// says what it can use, but at least [`LEAST_PART`] of what would come. What
+    /// comes now is `published`.
+    pub(crate) fn fit(&mut self, most: Rate, fitting: Option<Rate>, published: Rate) -> Rate {
+        let held = self
+            .told
+            .is_some_and(|told| told < self.unlimited.mul_f64(HELD));
+        self.unlimited = match held {
+            true => self.unlimited.max(published),
+            false => published,
+        };
+        let least = self.unlimited.mul_f64(LEAST_PART);
+        let told = fitting.map_or(most, |fitting| most.min(fitting.max(least)));
+        self.told = Some(told);
+        told
     }
 
     pub(crate) fn players(&self) -> impl Iterator<Item = PeerKey> {

@@ -2,13 +2,17 @@ use std::net::{IpAddr, SocketAddr};
 use weft_ice::{Checks, IceRole, LinkId, LocalAddress, RemoteFilter};
 use weft_peer::{Entropy, PeerConfig, TimeOrigin};
 use weft_secure::Certificate;
-use weft_session::Ablation;
+use weft_session::{Ablation, Backlog};
 use weft_units::Rate;
 
-/// What a path to a player may carry when nothing is known of it: a sharp
+/// What the link of a player may carry when nothing is known of it: a sharp
 /// picture whole, since thinning it out on a guess shows, and a link that is
-/// slower says so within a few round trips. Chosen by us.
+/// slower says so within a few round trips. Whoever comes into a room plays all
+/// that is published there at the same time, over one link, so their connections
+/// share it. Chosen by us.
 const START_RATE: Rate = Rate::from_kbps(2_500);
+/// Least of it for one connection. Chosen by us: sound and a small picture.
+const LEAST_START_RATE: Rate = Rate::from_kbps(300);
 /// Most that one path carries. Chosen by us: four cameras at the 10 Mbps that
 /// are the most of one, and a quarter for repair.
 const MAX_PATH_RATE: Rate = Rate::from_mbps(50);
@@ -29,6 +33,7 @@ pub struct Settings {
     locals: Vec<LocalAddress>,
     public: Vec<IpAddr>,
     most_of_a_publisher: Rate,
+    egress: Option<Rate>,
     /// Whether what a peer can cost is bounded.
     bounded: bool,
 }
@@ -51,6 +56,7 @@ impl Settings {
             locals: locals.collect(),
             public: Vec::new(),
             most_of_a_publisher: MOST_OF_A_PUBLISHER,
+            egress: None,
             bounded: true,
         }
     }
@@ -65,6 +71,14 @@ impl Settings {
             most_of_a_publisher,
             ..self
         }
+    }
+
+    /// The same, but all players together are sent at most this. Players share
+    /// it: each gets the same, but for those that need less. Default none: what
+    /// the server's link carries is not known.
+    #[must_use]
+    pub fn sending(self, egress: Option<Rate>) -> Settings {
+        Settings { egress, ..self }
     }
 
     /// The same, but peers are told these addresses in place of our own of the
@@ -85,6 +99,11 @@ impl Settings {
         }
     }
 
+    /// Most that is sent to all players together, if that is bounded.
+    pub(crate) fn egress(&self) -> Option<Rate> {
+        self.egress
+    }
+
     /// Most that is taken of a publisher, if that is bounded.
     pub(crate) fn most_of_a_publisher(&self) -> Option<Rate> {
         self.bounded.then_some(self.most_of_a_publisher)
@@ -96,7 +115,14 @@ impl Settings {
     }
 
     /// The makings of a new peer, with secrets of its own.
-    pub(crate) fn peer(&self, role: IceRole, max_rate: Rate, entropy: &Entropy) -> PeerConfig {
+    /// `publications` are those of its room.
+    pub(crate) fn peer(
+        &self,
+        role: IceRole,
+        max_rate: Rate,
+        publications: usize,
+        entropy: &Entropy,
+    ) -> PeerConfig {
         let (certificate, locals) = (self.certificate.clone(), self.locals.clone());
         let mut config = PeerConfig::new(role, self.origin, certificate, locals, entropy);
         // Who asks for a connection may be a stranger, and its candidates
@@ -106,8 +132,10 @@ impl Settings {
         } else {
             config.session.ablation = Ablation::Budgets;
         }
-        config.session.path_limits.start = START_RATE;
+        let start = Rate::from_bps(START_RATE.as_bps() / publications.max(1) as u64);
+        config.session.path_limits.start = start.max(LEAST_START_RATE);
         config.session.path_limits.max = MAX_PATH_RATE;
+        config.session.backlog = Backlog::Waits;
         config.session.max_rate = max_rate;
         config.public.clone_from(&self.public);
         config

@@ -1,5 +1,6 @@
 //! The packets: from publishers through the router to players.
 
+use crate::ceiling::Ceiling;
 use crate::publication::{Publication, Slot, streams_of};
 use std::collections::{BTreeMap, BTreeSet};
 use weft_peer::{PeerKey, PeerSet, StreamDirection};
@@ -14,6 +15,12 @@ pub(crate) const LEAST_MAX_RATE: Rate = Rate::from_kbps(2_500);
 /// probes. libwebrtc probes up to twice what its application allocates
 /// (probe_controller.cc, `second_probe_allocation_scale`).
 const HEADROOM: f64 = 2.0;
+/// Part of the server's bound that players' media may take: the rest is for
+/// what is lost and sent again, and feedback. Chosen by us.
+const EGRESS_FOR_MEDIA: f64 = 0.9;
+/// Part of a weak player's target that half of the pictures may take: the rest is
+/// for keyframes and what is sent again. Chosen by us.
+const FITTING: f64 = 0.9;
 /// For so long after a player is connected its target rate is a guess, and a
 /// layer that is dropped for it comes back after a second only. Chosen by us:
 /// the first probes are over then, also on a slow mobile link.
@@ -23,6 +30,10 @@ const GUESSING: Duration = Duration::from_millis(2000);
 /// controller that is still feeling its way is off by more; a link that
 /// really is too slow lowers the target further. Chosen by us.
 const TOLERANCE: f64 = 1.3;
+/// A queue that takes longer to leave is dropped, and the picture begins anew: the
+/// way carries less than was thought when it was filled. Chosen by us: a keyframe
+/// on a poor link takes a second or two, and must not be dropped for that.
+const QUEUE_USELESS: Duration = Duration::from_secs(4);
 /// How often a player with a queue is looked at again: a fraction of the
 /// queue at which the router resumes.
 const WATCH: Duration = Duration::from_millis(20);
@@ -45,6 +56,7 @@ struct Player {
     queued: Duration,
     /// The bound that its session has.
     max_rate: Rate,
+    ceiling: Ceiling,
 }
 
 impl Player {
@@ -136,6 +148,7 @@ impl Traffic {
                 target: None,
                 queued: Duration::ZERO,
                 max_rate: LEAST_MAX_RATE,
+                ceiling: Ceiling::default(),
             },
         );
         self.subscribe(now, peers, publication, peer);
@@ -242,23 +255,45 @@ impl Traffic {
     }
 
     /// Fits each player's rates to what is published for it.
-    pub(crate) fn adapt_rates(&mut self, now: Instant, peers: &mut PeerSet) {
-        self.adapt_bounds(now, peers);
+    pub(crate) fn adapt_rates(&mut self, now: Instant, peers: &mut PeerSet, egress: Option<Rate>) {
+        self.adapt_bounds(now, peers, egress);
         for peer in self.players.keys().copied().collect::<Vec<_>>() {
             self.tell_downlink(now, peer);
         }
         self.deliver(now, peers);
     }
 
-    fn adapt_bounds(&mut self, now: Instant, peers: &mut PeerSet) {
-        for (peer, player) in &mut self.players {
+    /// `egress` bounds what all players are sent together.
+    fn adapt_bounds(&mut self, now: Instant, peers: &mut PeerSet, egress: Option<Rate>) {
+        let demand = |player: &Player| -> Rate {
             let streams = player.subscriptions.values();
-            let demand: Rate = streams.filter_map(|id| self.router.demand(now, *id)).sum();
-            let wanted = demand.mul_f64(HEADROOM).max(LEAST_MAX_RATE);
+            streams.filter_map(|id| self.router.demand(now, *id)).sum()
+        };
+        let level = egress.map(|most| {
+            let demands = self.players.values().map(|player| Some(demand(player)));
+            most.mul_f64(EGRESS_FOR_MEDIA).fair_level(demands)
+        });
+        let wants = self.players.iter().map(|(peer, player)| {
+            let wanted = demand(player).mul_f64(HEADROOM).max(LEAST_MAX_RATE);
+            (*peer, wanted)
+        });
+        for (peer, wanted) in wants.collect::<Vec<_>>() {
+            let Some(player) = self.players.get_mut(&peer) else {
+                continue;
+            };
+            let wanted = level.map_or(wanted, |level| level.min(wanted));
+            if let Some(peer) = peers.get(peer) {
+                let stats = peer.session().stats();
+                player.ceiling.update(now, &stats.paths, wanted);
+            }
+            let wanted = player
+                .ceiling
+                .rate()
+                .map_or(wanted, |most| most.min(wanted));
             let moved = wanted.as_bps().abs_diff(player.max_rate.as_bps());
             if moved * 10 > player.max_rate.as_bps() {
                 player.max_rate = wanted;
-                peers.drive(*peer, |peer| peer.set_max_rate(now, wanted));
+                peers.drive(peer, |peer| peer.set_max_rate(now, wanted));
             }
         }
     }
@@ -280,6 +315,40 @@ impl Traffic {
         let played = player.subscriptions.values();
         let played: Rate = played.filter_map(|id| self.router.demand(now, *id)).sum();
         Some(player.target? + published.saturating_sub(played))
+    }
+
+    /// What comes of a publication.
+    pub(crate) fn published(&self, now: Instant, publication: &Publication) -> Rate {
+        let published = publication.track_ids();
+        published.filter_map(|t| self.router.rate(now, t)).sum()
+    }
+
+    /// What a publication may take at most to be played at half the frequency
+    /// of its pictures over what a player's paths carry.
+    pub(crate) fn fitting(
+        &self,
+        now: Instant,
+        peer: PeerKey,
+        publication: &Publication,
+    ) -> Option<Rate> {
+        let player = self.players.get(&peer)?;
+        if now.saturating_since(player.since) < GUESSING * 2 {
+            return None;
+        }
+        let published = publication.track_ids();
+        let published: Rate = published.filter_map(|t| self.router.rate(now, t)).sum();
+        let ids = player.subscriptions.values();
+        let played: Rate = ids
+            .clone()
+            .filter_map(|id| self.router.demand(now, *id))
+            .sum();
+        let least: Rate = ids.filter_map(|id| self.router.half(now, *id)).sum();
+        if least == Rate::ZERO {
+            return None;
+        }
+        let part = played.as_bps() as f64 / least.as_bps() as f64;
+        let fits = player.target?.mul_f64(FITTING * part);
+        Some(fits + published.saturating_sub(played))
     }
 
     pub(crate) fn players(&self) -> usize {
@@ -370,12 +439,22 @@ impl Traffic {
     }
 
     /// Tells the router of a player's queue, if it is news.
-    fn watch(&mut self, now: Instant, peers: &PeerSet, key: PeerKey) {
+    fn watch(&mut self, now: Instant, peers: &mut PeerSet, key: PeerKey) {
         let Some(player) = self.players.get_mut(&key) else {
             return;
         };
-        let peer = peers.get(key);
-        let queued = peer.map_or(Duration::ZERO, |p| p.session().queue_time());
+        let queue = |peers: &PeerSet| {
+            let peer = peers.get(key);
+            peer.map_or(Duration::ZERO, |p| p.session().queue_time())
+        };
+        let mut queued = queue(peers);
+        if queued > QUEUE_USELESS {
+            peers.drive(key, |peer| peer.drop_waiting_pictures(now));
+            for camera in player.cameras() {
+                self.router.interrupt(camera);
+            }
+            queued = queue(peers);
+        }
         let step = queued.as_nanos().abs_diff(player.queued.as_nanos());
         let emptied = queued == Duration::ZERO && player.queued != queued;
         if step < QUEUE_STEP.as_nanos() && !emptied {
@@ -399,7 +478,8 @@ impl Traffic {
         let demand = |id: &SubscriptionId| self.router.demand(now, *id);
         let sound = player.subscriptions.get(&Slot::Sound).and_then(demand);
         let cameras: Vec<SubscriptionId> = player.cameras().collect();
-        let measured = now.saturating_since(player.since) >= GUESSING;
+        let measured =
+            now.saturating_since(player.since) >= GUESSING || player.ceiling.rate().is_some();
         let target = player.target.filter(|_| measured).map(|rate| {
             rate.mul_f64(TOLERANCE)
                 .saturating_sub(sound.unwrap_or(Rate::ZERO))

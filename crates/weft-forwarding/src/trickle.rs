@@ -78,10 +78,10 @@ impl Plane {
         if update.condition == IceCondition::Unsaid {
             return Err(MediaError::RestartUnsaid);
         }
-        // The role stays as it is.
+        // The role stays as it is, and so do the rates.
         let config = self
             .settings
-            .peer(IceRole::Controlled, LEAST_MAX_RATE, entropy);
+            .peer(IceRole::Controlled, LEAST_MAX_RATE, 1, entropy);
         let ours = config.association.ice.credentials.clone();
         self.peers.restart(now, key, ours, &fragment);
         Ok(Some(Restarted {

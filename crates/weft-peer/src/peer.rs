@@ -283,6 +283,13 @@ impl Peer {
         self.pump(now);
     }
 
+    /// Forgets the pictures that wait to be sent
+    /// ([`Session::drop_waiting_pictures`]).
+    pub fn drop_waiting_pictures(&mut self, now: Instant) {
+        self.session.drop_waiting_pictures();
+        self.pump(now);
+    }
+
     /// Tells the peer what it may send on all streams together
     /// ([`Session::set_peer_limit`]).
     pub fn set_peer_limit(&mut self, now: Instant, rate: weft_units::Rate) {

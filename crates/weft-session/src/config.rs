@@ -43,6 +43,9 @@ pub struct Config {
     /// picture by a probe or two. The highest rate gives way to a quarter more
     /// than `max_rate`: a path may have to carry everything alone.
     pub path_limits: Limits,
+    /// What becomes of packets that wait for a path's pacer. Default: they leave
+    /// soon.
+    pub backlog: Backlog,
     /// What the application sends at most over all paths, media and audio
     /// together.
     pub max_rate: Rate,
@@ -83,6 +86,7 @@ impl Config {
                 start: Rate::from_kbps(600),
                 max: Rate::from_mbps(20),
             },
+            backlog: Backlog::LeavesSoon,
             max_rate: Rate::from_mbps(4),
             send_limit: None,
             max_packet: Bytes(1200),
@@ -102,6 +106,18 @@ impl Config {
             (None, Naming::Transport, None) => Level::Single,
         }
     }
+}
+
+/// What becomes of packets that wait for a path's pacer.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Backlog {
+    /// They leave within a quarter of a second, faster than the controller has
+    /// it if need be: an encoder that hears of the rate makes less at once.
+    LeavesSoon,
+    /// They leave at the controller's pace, and the application sends less while
+    /// they wait ([`Session::queue_time`](crate::Session::queue_time)): a
+    /// forwarder, which cannot make pictures smaller.
+    Waits,
 }
 
 /// How much of multipath the two sides negotiated.

@@ -25,7 +25,7 @@ mod stats;
 
 pub use ablation::{Ablation, UnknownAblation};
 pub use config::{
-    Config, Feedback, Level, Naming, ReceiveStreamConfig, Reporting, Retransmission,
+    Backlog, Config, Feedback, Level, Naming, ReceiveStreamConfig, Reporting, Retransmission,
     SendStreamConfig, UnknownLevel, UnknownReporting,
 };
 pub use event::{Event, Frame, Input, Output, Protocol, Repeat, Retention, Transmit};

@@ -162,6 +162,9 @@ impl Router {
         let Some(subscription) = self.subscriptions.get_mut(&id) else {
             return;
         };
+        if subscription.forwarder.has_keyframe_under_way(now) {
+            return;
+        }
         // One more for what is on its way costs nobody anything.
         if self.keyframes.is_wanted(subscription.track) || subscription.requests.admits(now) {
             self.keyframes.request(now, subscription.track);
@@ -172,8 +175,15 @@ impl Router {
     /// Tells what the way to the subscriber carries.
     pub fn set_downlink(&mut self, now: Instant, id: SubscriptionId, downlink: Downlink) {
         if let Some(subscription) = self.subscriptions.get_mut(&id) {
-            subscription.forwarder.set_downlink(downlink);
+            subscription.forwarder.set_downlink(now, downlink);
             self.collect(now, id);
+        }
+    }
+
+    /// What waited for the subscriber is dropped.
+    pub fn interrupt(&mut self, id: SubscriptionId) {
+        if let Some(subscription) = self.subscriptions.get_mut(&id) {
+            subscription.forwarder.interrupt();
         }
     }
 
@@ -240,6 +250,14 @@ impl Router {
     #[must_use]
     pub fn rate(&self, now: Instant, track: TrackId) -> Option<Rate> {
         self.tracks.get(&track)?.rates.total(now)
+    }
+
+    /// The rate of a subscription's track up to its second temporal layer: of
+    /// three, half of the pictures. All of it where it has no layers.
+    #[must_use]
+    pub fn half(&self, now: Instant, id: SubscriptionId) -> Option<Rate> {
+        let track = self.subscriptions.get(&id)?.track;
+        Some(self.tracks.get(&track)?.rates.cumulative(now)?[1])
     }
 
     /// Packets so far that were kept from subscribers who cannot take them.

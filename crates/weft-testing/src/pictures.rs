@@ -6,6 +6,14 @@ use weft_units::{Duration, Instant, Rate, Rng};
 /// 30 pictures a second.
 pub const FRAME_INTERVAL: Duration = Duration::from_nanos(33_333_333);
 
+/// Temporal layer of each place in the pattern that libvpx and browsers make of
+/// three (libwebrtc, default_temporal_layers.cc, the short one), and how large
+/// its pictures are, in parts of the mean: 40, 20 and 40 % of the rate
+/// (simulcast_rate_allocator.cc) for a quarter, a quarter and a half of them.
+const LAYERS: [(u8, f64); 4] = [(0, 1.6), (2, 0.8), (1, 0.8), (2, 0.8)];
+/// Which of them refer to the base layer only.
+const LAYER_SYNC: [bool; 4] = [false, true, true, false];
+
 /// Number and time follow what a VP8 keyframe begins with.
 const STAMP: usize = 10;
 
@@ -16,8 +24,21 @@ pub struct Source {
     pub rate: Rate,
     /// The next picture is to be one.
     pub keyframe_wanted: bool,
+    interval: Duration,
+    layers: Layers,
     number: u64,
+    /// Of the last keyframe: the pattern of layers begins with it.
+    keyframe: u64,
     rng: Rng,
+}
+
+/// How a source's pictures refer to each other.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Layers {
+    /// Each to the one before it.
+    One,
+    /// In three temporal layers, as browsers and weft make them.
+    Three,
 }
 
 /// A picture to be sent, in bytes that VP8's packets can carry.
@@ -29,6 +50,10 @@ pub struct Picture {
     pub timestamp: u32,
     /// Can be decoded without any other.
     pub keyframe: bool,
+    /// If the source makes some.
+    pub temporal_layer: Option<u8>,
+    /// Refers to the base layer only.
+    pub layer_sync: bool,
     /// As the stamp has it.
     pub captured_at: Instant,
 }
@@ -51,31 +76,61 @@ impl Source {
         Source {
             rate,
             keyframe_wanted: true,
+            interval: FRAME_INTERVAL,
+            layers: Layers::One,
             number: 0,
+            keyframe: 0,
             rng,
         }
+    }
+
+    /// The same, but with pictures at this interval and in these layers.
+    #[must_use]
+    pub fn with(self, interval: Duration, layers: Layers) -> Source {
+        Source {
+            interval,
+            layers,
+            ..self
+        }
+    }
+
+    /// Time from one picture to the next.
+    #[must_use]
+    pub fn interval(&self) -> Duration {
+        self.interval
     }
 
     /// Takes the next picture. Sizes vary by a fifth, and a keyframe has three
     /// times the mean: chosen by us.
     pub fn capture(&mut self, now: Instant) -> Picture {
         let keyframe = std::mem::take(&mut self.keyframe_wanted);
-        let mean = (self.rate * FRAME_INTERVAL).0 as f64;
+        if keyframe {
+            self.keyframe = self.number;
+        }
+        let place = ((self.number - self.keyframe) % LAYERS.len() as u64) as usize;
+        let (layer, size) = match self.layers {
+            Layers::One => (None, 1.0),
+            Layers::Three => (Some(LAYERS[place].0), LAYERS[place].1),
+        };
+        let mean = (self.rate * self.interval).0 as f64;
         let factor = match keyframe {
             true => 3.0,
-            false => (self.rng.normal() * 0.2).exp(),
+            false => size * (self.rng.normal() * 0.2).exp(),
         };
         let mut data = vec![0; (mean * factor).max(50.0) as usize];
         // RFC 6386 section 9.1: the lowest bit is 0 in a keyframe.
         data[0] = u8::from(!keyframe);
         data[STAMP..][..8].copy_from_slice(&self.number.to_be_bytes());
         data[STAMP + 8..][..8].copy_from_slice(&now.as_nanos().to_be_bytes());
-        let timestamp = (self.number * 3000) as u32;
+        let ticks = (self.interval.as_secs_f64() * 90_000.0).round() as u64;
+        let timestamp = (self.number * ticks) as u32;
         self.number += 1;
         Picture {
             data,
             timestamp,
             keyframe,
+            temporal_layer: layer,
+            layer_sync: layer.is_some() && LAYER_SYNC[place],
             captured_at: now,
         }
     }

@@ -6,6 +6,7 @@
 mod common;
 mod limits;
 mod restart;
+mod weak;
 #[allow(dead_code)]
 #[path = "../../../weft-peer/tests/wires/mod.rs"]
 mod wires;

@@ -13,7 +13,8 @@ use weft_peer::{
 };
 use weft_secure::{Certificate, testing};
 use weft_session::{Delivery, Event as SessionEvent, Frame};
-use weft_units::{Codec, Duration, Ecn, Instant, MediaKind, Rate, Rng};
+use weft_testing::pictures::Layers;
+use weft_units::{Bytes, Codec, Duration, Ecn, Instant, MediaKind, Rate, Rng};
 use weft_wire::payload::Form;
 
 use crate::common::{FRAME_INTERVAL, Record, Side, Source, frame, heed, source};
@@ -37,9 +38,17 @@ fn sections(direction: StreamDirection, cameras: &[Option<Form>]) -> Vec<Section
     cameras.iter().map(of).collect()
 }
 
+/// The offer as a browser makes it: with transport-wide feedback.
+fn browsers(offer: &str) -> String {
+    let known = |line: &&str| !line.contains("urn:weft:") && !line.contains("ack ccfb");
+    let lines: Vec<&str> = offer.lines().filter(known).collect();
+    lines.join("\r\n") + "\r\n"
+}
+
 /// Somebody in the room.
 pub struct Client {
     pub peer: Peer,
+    address: SocketAddr,
     pub record: Record,
     /// How many pictures of H.264 came.
     pub stills: usize,
@@ -67,8 +76,18 @@ pub struct Room {
     /// Of every datagram with its time and its addresses.
     digest: DefaultHasher,
     pub datagrams: u64,
+    /// UDP payload that the server sent.
+    pub sent: Bytes,
     /// Most that whoever comes next publishes.
     pub published: Rate,
+    /// Pictures of whoever comes next: time between them, and layers.
+    pub pictures: (Duration, Layers),
+    /// The link of whoever comes next, if it is not one of their own: the
+    /// connections of one viewer have one in common.
+    pub link: Option<usize>,
+    /// Whether whoever comes next offers what browsers do, and not what weft's
+    /// endpoints do.
+    pub browser: bool,
     /// Strangers of whom each sends something before each datagram that comes.
     pub strangers: u16,
     /// No datagram of a handshake comes to the server (RFC 7983).
@@ -78,6 +97,11 @@ pub struct Room {
 impl Room {
     /// Nobody is in it; the first link leads to who comes first.
     pub fn new(seed: u64, links: &[&str]) -> Room {
+        Room::sending(seed, links, None)
+    }
+
+    /// The same, but the server sends at most `egress`.
+    pub fn sending(seed: u64, links: &[&str], egress: Option<Rate>) -> Room {
         let rng = Rng::new(seed);
         let family = Family::V4;
         testing::repeat();
@@ -86,7 +110,7 @@ impl Room {
             std: any_epoch(),
             ntp: 0,
         };
-        let settings = Settings::new(origin, certificate.clone(), &[family.hub()]);
+        let settings = Settings::new(origin, certificate.clone(), &[family.hub()]).sending(egress);
         Room {
             now: Instant::ZERO,
             plane: Plane::new(settings),
@@ -99,7 +123,11 @@ impl Room {
             rng,
             digest: DefaultHasher::new(),
             datagrams: 0,
+            sent: Bytes::ZERO,
             published: PUBLISHED,
+            pictures: (FRAME_INTERVAL, Layers::One),
+            link: None,
+            browser: false,
             strangers: 0,
             without_handshakes: false,
         }
@@ -132,8 +160,9 @@ impl Room {
         );
         let answered = answered.expect("the offer is good");
         let peer = offer.accept(self.now, &answered.sdp);
+        let (interval, layers) = self.pictures;
         let camera = Camera {
-            source: source(self.rng.stream("frames")),
+            source: source(self.rng.stream("frames")).with(interval, layers),
             next_frame: None,
             keyframes_asked: 0,
         };
@@ -178,13 +207,14 @@ impl Room {
         let sections = sections(StreamDirection::Receive, cameras);
         let offer = Offer::new(self.now, config, &sections, Delivery::Frames);
         let entropy = self.entropy("server");
-        let answered = self.plane.play(
-            self.now,
-            resource,
-            publisher.clone(),
-            Some(&offer.sdp()),
-            &entropy,
-        )?;
+        let text = match self.browser {
+            false => offer.sdp(),
+            true => browsers(&offer.sdp()),
+        };
+        let publisher = publisher.clone();
+        let answered = self
+            .plane
+            .play(self.now, resource, publisher, Some(&text), &entropy)?;
         let peer = offer.accept(self.now, &answered.sdp);
         self.enter(peer.expect("the answer is good"), None);
         Ok(())
@@ -233,8 +263,10 @@ impl Room {
     }
 
     fn enter(&mut self, peer: Peer, camera: Option<Camera>) {
+        let address = self.next_local().addr;
         self.clients.push(Client {
             peer,
+            address,
             record: Record::default(),
             stills: 0,
             camera,
@@ -243,10 +275,20 @@ impl Room {
     }
 
     fn config(&self, role: IceRole) -> PeerConfig {
-        let local: LocalAddress = self.wires.locals()[self.clients.len()].clone();
+        let local = self.next_local();
         let entropy = self.entropy("client");
         let certificate = self.certificate.clone();
         PeerConfig::new(role, self.origin, certificate, vec![local], &entropy)
+    }
+
+    /// The address of whoever comes next.
+    fn next_local(&self) -> LocalAddress {
+        let place = self.clients.len();
+        let mut local = self.wires.locals()[self.link.unwrap_or(place)].clone();
+        if self.link.is_some() {
+            local.addr.set_port(6000 + place as u16);
+        }
+        local
     }
 
     fn entropy(&self, end: &str) -> Entropy {
@@ -299,9 +341,7 @@ impl Room {
     }
 
     fn client_at(&mut self, address: SocketAddr) -> Option<&mut Client> {
-        let count = self.clients.len();
-        let place = (0..count).find(|link| self.wires.spoke(*link) == address)?;
-        self.clients.get_mut(place)
+        self.clients.iter_mut().find(|c| c.address == address)
     }
 
     fn drain(&mut self) {
@@ -315,6 +355,7 @@ impl Room {
                     datagram,
                     ..
                 } => {
+                    self.sent += Bytes(datagram.len() as u64);
                     self.send(local, remote, &datagram);
                     self.plane.recycle(peer, datagram);
                 }
@@ -355,7 +396,7 @@ impl Client {
             return;
         };
         if camera.next_frame.is_some_and(|at| at <= now) {
-            camera.next_frame = Some(now + FRAME_INTERVAL);
+            camera.next_frame = Some(now + camera.source.interval());
             let picture = camera.source.capture(now);
             for agreed in self.peer.streams().to_vec() {
                 let frame = match agreed.codec() {

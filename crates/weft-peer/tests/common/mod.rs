@@ -135,6 +135,8 @@ pub fn heed(source: &mut Source, event: &Event) {
 pub fn frame(picture: &Picture) -> Frame<'_> {
     Frame {
         keyframe: picture.keyframe,
+        temporal_layer: picture.temporal_layer,
+        layer_sync: picture.layer_sync,
         ..Frame::new(&picture.data, picture.timestamp, picture.captured_at)
     }
 }

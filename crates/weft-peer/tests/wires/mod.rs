@@ -134,7 +134,8 @@ impl Wires {
         if let (true, Some(sent)) = (upwards, &mut self.sent) {
             sent.push((now, bytes.clone()));
         }
-        let Some(wire) = self.wires.iter_mut().find(|w| w.spoke == spoke) else {
+        // Several connections of one place have a port each.
+        let Some(wire) = self.wires.iter_mut().find(|w| w.spoke.ip() == spoke.ip()) else {
             return;
         };
         let link = if upwards {

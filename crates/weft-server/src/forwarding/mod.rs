@@ -36,7 +36,8 @@ impl Forwarding {
         let certificate = Certificate::generate().map_err(|e| system(&e))?;
         let settings = Settings::new(clock.origin(), certificate, &addresses)
             .announcing(&config.media.public)
-            .taking(config.limits.media.publisher);
+            .taking(config.limits.media.publisher)
+            .sending(config.limits.media.egress);
         let plane = Plane::new(settings);
         let sockets = sockets.into_iter().map(|(_, socket)| socket).collect();
         let capacity = Capacity {

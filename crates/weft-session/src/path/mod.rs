@@ -23,6 +23,7 @@ pub use quality::PathQualityStats;
 pub(crate) use queue::{PathQueue, Purpose, Waiting};
 
 use crate::arrival::Arrival;
+use crate::config::Backlog;
 use crate::schedule::{LATEST_REPAIR, PathView};
 
 /// Whether a path carries packets; the better, the earlier.
@@ -234,7 +235,7 @@ impl Path {
 
     /// Sets the pacer for what waits: the controller's rate, and never so slow
     /// that the queue stands for long. Takes new probes.
-    pub fn refresh_pacing(&mut self, now: Instant, spacing: Spacing) {
+    pub fn refresh_pacing(&mut self, now: Instant, spacing: Spacing, backlog: Backlog) {
         /// An encoder overshoots its target for a few frames; what it made
         /// leaves within this time. Chosen by us: the start rate's queue on a
         /// dying path must not outlive the skew cap by much.
@@ -244,6 +245,10 @@ impl Path {
         /// active queue management drops of it, and short queues overflow. Chosen
         /// by trial (`docs/protocol/calm.md`): at 2 more is lost.
         const SPREAD: f64 = 1.5;
+        /// A backlog of a forwarder that is longer leaves at the target rate: at
+        /// the faster pace it would fill the bottleneck's queue for as long as it
+        /// lasts. Chosen by trial: 600 kbit/s for two players.
+        const SHORT: Duration = Duration::from_millis(150);
         self.controller.set_backlog(self.queue.bytes());
         while let Some(cluster) = self.controller.poll_probe(now) {
             self.sending.pacer.add_probe(now, &cluster);
@@ -254,7 +259,14 @@ impl Path {
             Spacing::Controller => self.controller.pacing_rate(),
             Spacing::Spread => self.controller.pacing_rate().min(spread),
         };
-        self.sending.pacer.set_rate(now, pacing.max(needed));
+        let pacing = match backlog {
+            Backlog::LeavesSoon => pacing.max(needed),
+            Backlog::Waits if self.queue.bytes() > self.controller.target_rate() * SHORT => {
+                self.controller.target_rate()
+            }
+            Backlog::Waits => pacing,
+        };
+        self.sending.pacer.set_rate(now, pacing);
     }
 
     /// Whether a probe wants packets, padding if there is nothing else.

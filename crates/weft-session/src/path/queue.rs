@@ -77,6 +77,14 @@ impl PathQueue {
         self.bytes
     }
 
+    /// Takes everything but sound.
+    pub fn take_pictures(&mut self) -> Vec<Waiting> {
+        let pictures = self.lanes[1..].iter_mut();
+        let taken: Vec<Waiting> = pictures.flat_map(std::mem::take).collect();
+        self.bytes -= taken.iter().map(|waiting| waiting.size).sum();
+        taken
+    }
+
     /// Takes everything, in sending order (the path died).
     pub fn drain(&mut self) -> Vec<Waiting> {
         self.bytes = Bytes::ZERO;

@@ -7,6 +7,7 @@ use weft_wire::payload::format_of;
 use weft_wire::rtp::ForwardedPacket;
 
 use super::{Error, Session};
+use crate::config::Backlog;
 use crate::config::{RETRANSMISSION_AGE, Retransmission};
 use crate::event::Frame;
 use crate::path::{Carried, Content, Path, PathState, Purpose, Waiting};
@@ -316,11 +317,31 @@ impl Session {
         }
     }
 
+    /// Forgets the pictures that wait for the pacers, because they are too late.
+    /// The receiver does not get them when it asks for them either: it needs a
+    /// keyframe.
+    pub fn drop_waiting_pictures(&mut self) {
+        for path in self.paths.values_mut() {
+            for waiting in path.queue.take_pictures() {
+                let sender = self.streams.senders.get_mut(&waiting.stream);
+                if let Some(packet) = sender.and_then(|s| s.get_mut(waiting.sequence)) {
+                    packet.payload = Payload::NONE;
+                    packet.queued_again = false;
+                }
+            }
+        }
+        self.refresh_paths_due();
+    }
+
     /// How long what waits takes to leave the pacers, the longest over all
     /// paths: what a forwarder should stop for.
     #[must_use]
     pub fn queue_time(&self) -> Duration {
-        let drain = |p: &Path| p.controller.pacing_rate().time_for(p.queue.bytes());
+        let rate = |p: &Path| match self.config.backlog {
+            Backlog::LeavesSoon => p.controller.pacing_rate(),
+            Backlog::Waits => p.controller.target_rate(),
+        };
+        let drain = |p: &Path| rate(p).time_for(p.queue.bytes());
         self.paths
             .values()
             .filter_map(drain)

@@ -82,10 +82,11 @@ impl Session {
             true => Spacing::Spread,
             false => Spacing::Controller,
         };
+        let backlog = self.config.backlog;
         let Some(path) = self.paths.get_mut(&id) else {
             return;
         };
-        path.refresh_pacing(now, spacing);
+        path.refresh_pacing(now, spacing, backlog);
         loop {
             let Some(path) = self.paths.get_mut(&id) else {
                 return;

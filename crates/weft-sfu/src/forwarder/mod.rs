@@ -22,12 +22,21 @@ const MAX_HELD: usize = 256;
 /// How long they are held: a retransmission over a slow mobile link. Chosen
 /// by us.
 const MAX_HELD_FOR: Duration = Duration::from_millis(500);
-/// Sending stops when a subscriber's queue is longer than this: later than
-/// that, a picture is of no use in a conversation (ITU-T G.114 calls more
-/// than 400 ms unacceptable). Stopping is by whole pictures.
-const QUEUE_STOP: Duration = Duration::from_millis(400);
+/// Pictures above the base layer are left out when a subscriber's queue is longer
+/// than this: later than that, a picture is of no use in a conversation (ITU-T
+/// G.114 calls more than 400 ms unacceptable).
+const QUEUE_LONG: Duration = Duration::from_millis(400);
+/// Sending stops before the next picture of the base layer when the queue is
+/// longer than this. A keyframe alone makes a long queue on a poor link, and
+/// stopping calls for another keyframe. Chosen by us: `tests/room/weak.rs` of
+/// `weft-forwarding`.
+const QUEUE_STOP: Duration = Duration::from_millis(1_000);
 /// Sending may begin again, with a keyframe, below this. Chosen by us.
 const QUEUE_RESUME: Duration = Duration::from_millis(100);
+/// Least time between two such beginnings: everybody who plays the track pays for
+/// the keyframe. Chosen by us: a poor link needs as long for a keyframe and a few
+/// pictures after it.
+const BEGINNINGS_APART: Duration = Duration::from_millis(1500);
 
 /// What comes out of a [`Forwarder`].
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -88,6 +97,8 @@ pub struct Forwarder {
     timestamps: Timestamps,
     seen: Seen,
     next_out: u64,
+    /// When it began with a keyframe last.
+    started: Option<Instant>,
     outputs: VecDeque<Forwarding>,
     stats: Stats,
 }
@@ -156,6 +167,7 @@ impl Forwarder {
             timestamps: Timestamps::default(),
             seen: Seen::new(),
             next_out: 1,
+            started: None,
             outputs: VecDeque::new(),
             stats: Stats::default(),
         }
@@ -172,12 +184,41 @@ impl Forwarder {
     }
 
     /// Tells what the way to the subscriber carries.
-    pub fn set_downlink(&mut self, downlink: Downlink) {
+    pub fn set_downlink(&mut self, now: Instant, downlink: Downlink) {
         self.downlink = downlink;
-        if matches!(self.state, State::Congested) && downlink.queued <= QUEUE_RESUME {
+        self.resume(now);
+    }
+
+    /// What was sent and has not left is dropped: the subscriber sees nothing
+    /// before the next keyframe.
+    pub fn interrupt(&mut self) {
+        if matches!(self.state, State::Running(_)) {
+            self.stop_running();
+            self.state = State::Congested;
+        }
+    }
+
+    /// Begins again after a queue, when it is short and the last beginning is
+    /// long enough ago.
+    fn resume(&mut self, now: Instant) {
+        let queued = self.downlink.queued;
+        let congested = matches!(self.state, State::Congested);
+        if congested && queued <= QUEUE_RESUME && !self.began_lately(now) {
             self.state = State::Waiting(VecDeque::new());
             self.outputs.push_back(Forwarding::KeyframeNeeded);
         }
+    }
+
+    fn began_lately(&self, now: Instant) -> bool {
+        let since = self.started.map(|at| now.saturating_since(at));
+        since.is_some_and(|since| since < BEGINNINGS_APART)
+    }
+
+    /// Whether a keyframe is still on its way to the subscriber, so that another
+    /// one would come later than the rest of this one.
+    #[must_use]
+    pub fn has_keyframe_under_way(&self, now: Instant) -> bool {
+        self.downlink.queued > Duration::ZERO && self.began_lately(now)
     }
 
     /// Takes a packet of the track; `rates` are those of all its layers.
@@ -201,6 +242,7 @@ impl Forwarder {
 
     pub(crate) fn handle_parsed(&mut self, now: Instant, parsed: &Parsed, rates: &LayerRates) {
         self.choice.update(now, self.downlink.target, rates);
+        self.resume(now);
         match &mut self.state {
             State::Congested => self.stats.congested += 1,
             State::Running(running) => {
@@ -265,6 +307,7 @@ impl Forwarder {
     }
 
     fn start(&mut self, now: Instant, parsed: &Parsed) {
+        self.started = Some(now);
         let packet = &parsed.packet;
         self.timestamps
             .start(now, packet.timestamp, self.codec.clock_rate());
@@ -307,8 +350,10 @@ impl Forwarder {
             MediaKind::Video => packet.timestamp != running.newest.timestamp,
             MediaKind::Audio => false,
         };
-        let congested = self.downlink.queued > QUEUE_STOP;
-        if congested && newest && begins_picture() {
+        let queued = self.downlink.queued;
+        let base = parsed.info.numbers.temporal_layer.unwrap_or(0) == 0;
+        let congested = queued > QUEUE_STOP;
+        if congested && base && newest && begins_picture() {
             self.stop_running();
             self.state = State::Congested;
             self.stats.congested += 1;
@@ -316,7 +361,10 @@ impl Forwarder {
         }
         let verdict = match marks_first {
             true => {
-                let wanted = self.choice.wanted();
+                let wanted = match queued > QUEUE_LONG {
+                    true => 0,
+                    false => self.choice.wanted(),
+                };
                 self.pictures.decide(&parsed.info, newest, wanted)
             }
             false => Verdict {

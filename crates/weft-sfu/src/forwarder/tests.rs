@@ -129,10 +129,13 @@ fn source_picture(packet: &ForwardedPacket) -> Option<u64> {
 }
 
 fn limit(forwarder: &mut Forwarder, kbps: u64) {
-    forwarder.set_downlink(Downlink {
-        target: Some(Rate::from_kbps(kbps)),
-        queued: Duration::ZERO,
-    });
+    forwarder.set_downlink(
+        at(0),
+        Downlink {
+            target: Some(Rate::from_kbps(kbps)),
+            queued: Duration::ZERO,
+        },
+    );
 }
 
 #[test]
@@ -307,20 +310,28 @@ fn a_subscriber_with_a_long_queue_gets_whole_pictures_or_none() {
         target: None,
         queued: Duration::from_millis(ms),
     };
-    let pictures: Vec<_> = (0..4).map(|n| encoder.picture(n % 3 == 0).1).collect();
+    let pictures: Vec<_> = (0..7).map(|n| encoder.picture(n % 6 == 0).1).collect();
     forwarder.handle_packet(at(0), &pictures[0][0], &rates);
-    forwarder.set_downlink(queued(401));
-    for packet in pictures[0][1..].iter().chain(&pictures[1]) {
+    forwarder.set_downlink(at(1), queued(1_001));
+    // Three pictures above the base layer, and one of it.
+    for packet in pictures[0][1..]
+        .iter()
+        .chain(pictures[1..5].iter().flatten())
+    {
         forwarder.handle_packet(at(1), packet, &rates);
     }
     assert_eq!(packets(&mut forwarder).len(), 3);
+    assert_eq!(forwarder.stats().layer, 9);
     assert_eq!(forwarder.stats().congested, 3);
-    forwarder.set_downlink(queued(101));
+    // Not so soon after the keyframe before.
+    forwarder.set_downlink(at(1_499), queued(100));
     assert_eq!(forwarder.poll_output(), None);
-    forwarder.set_downlink(queued(100));
+    forwarder.set_downlink(at(2_000), queued(101));
+    assert_eq!(forwarder.poll_output(), None);
+    forwarder.set_downlink(at(2_000), queued(100));
     assert_eq!(forwarder.poll_output(), Some(Forwarding::KeyframeNeeded));
-    for packet in pictures[2].iter().chain(&pictures[3]) {
-        forwarder.handle_packet(at(2), packet, &rates);
+    for packet in pictures[5].iter().chain(&pictures[6]) {
+        forwarder.handle_packet(at(2_002), packet, &rates);
     }
     let sequences: Vec<u64> = packets(&mut forwarder).iter().map(|p| p.sequence).collect();
     assert_eq!(sequences, [4, 5, 6]);

@@ -126,8 +126,8 @@ pub struct LimitArgs {
     /// 8mbit; what is more is lost, as on a link of that rate
     #[arg(long, value_name = "RATE", default_value = "100mbit", value_parser = rate)]
     pub max_publisher_rate: Rate,
-    /// Most that is sent to all together, such as 800mbit: beyond it nobody else may publish or
-    /// play (default: none; in any case nobody may when the media side is nine tenths busy)
+    /// Most that is sent to all together, such as 800mbit: they share it, and beyond 85 % of it
+    /// nobody else may publish or play (default: none; in any case nobody may when the media side is nine tenths busy)
     #[arg(long, value_name = "RATE", value_parser = rate)]
     pub max_egress: Option<Rate>,
 }

@@ -46,10 +46,10 @@ fn h264_starts_at_parameters_and_pauses_by_whole_pictures() {
         target: None,
         queued: Duration::from_millis(millis),
     };
-    forwarder.set_downlink(downlink(500));
+    forwarder.set_downlink(at(0), downlink(1_001));
     assert_eq!(send(&mut forwarder, &[1, 1]), []);
     assert_eq!(send(&mut forwarder, &KEYFRAME), []);
-    forwarder.set_downlink(downlink(0));
+    forwarder.set_downlink(at(2_000), downlink(0));
     assert_eq!(send(&mut forwarder, &[1]), [Forwarding::KeyframeNeeded]);
     let again = send(&mut forwarder, &KEYFRAME);
     assert_eq!(numbers(&again), [(6, true), (7, true), (8, true)]);

@@ -34,12 +34,13 @@ proptest! {
                 Step::Target { kbps } => limit(&mut forwarder, kbps),
                 Step::Congest => {
                     let queued = |ms| Downlink { target: None, queued: Duration::from_millis(ms) };
-                    forwarder.set_downlink(queued(500));
+                    forwarder.set_downlink(at(now), queued(1_001));
                     for packet in encoder.picture(false).1 {
                         forwarder.handle_packet(at(now), &packet, &rates);
                     }
                     prop_assert_eq!(packets(&mut forwarder), []);
-                    forwarder.set_downlink(queued(0));
+                    now += 2_000;
+                    forwarder.set_downlink(at(now), queued(0));
                     // The encoder answers the wish for a keyframe.
                     encoder.newest = [None; 3];
                 }
