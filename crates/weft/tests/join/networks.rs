@@ -252,13 +252,10 @@ fn two_links_of_one_address_have_sockets_on_different_ports() {
         let two = "echo 40000 40001 > /proc/sys/net/ipv4/ip_local_port_range";
         let set = sender_side.command("sh").args(["-c", two]).status();
         assert!(set.expect("sh runs").success());
-        for _ in 0..4 {
-            let mut join = join(&sender_side, "http://10.1.0.1:8080", &["a", "b"]);
-            let sender = Program::start(&mut join);
-            sender.says("is up");
-            let ports = udp_ports(&sender_side);
-            let both = ["9C40", "9C41"].map(str::to_owned);
-            assert_eq!(ports, BTreeSet::from(both));
-        }
+        let mut join = join(&sender_side, "http://10.1.0.1:8080", &["a", "b"]);
+        let sender = Program::start(&mut join);
+        sender.says("is up");
+        let both = ["9C40", "9C41"].map(str::to_owned);
+        assert_eq!(udp_ports(&sender_side), BTreeSet::from(both));
     });
 }
