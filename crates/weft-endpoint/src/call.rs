@@ -19,6 +19,7 @@ mod run;
 mod statistics;
 #[cfg(test)]
 mod tests;
+mod troubles;
 
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};

@@ -7,11 +7,7 @@ use weft_net::Remote;
 use weft_peer::{PeerKey, Section};
 
 use super::caller::{CallError, Command, Listener, OfferId, ask};
-use crate::signalling::{Created, SignallingError};
-
-/// Addresses of a server that are tried beside those that it tells: one for
-/// each family over a few links. Chosen by us.
-pub const MAX_REACHED: usize = 4;
+use crate::signalling::{Created, MAX_REACHED, SignallingError};
 
 /// Ports of a server's answer that are tried at other addresses. Chosen by us: a
 /// weft server has one.

@@ -24,6 +24,10 @@ pub use trust::Trust;
 /// little more mean that nothing comes through.
 pub const SILENCE: Duration = Duration::from_secs(35);
 
+/// Addresses of a server that are tried beside those that it tells: one for
+/// each family over a few links. Chosen by us.
+pub const MAX_REACHED: usize = 4;
+
 /// Who we are in a room.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Identity {
@@ -83,7 +87,7 @@ pub struct Created {
     /// The resource's address, on the server that was asked.
     pub location: String,
     /// Addresses at which HTTP has reached the server, at most
-    /// [`MAX_REACHED`](crate::connect::MAX_REACHED).
+    /// [`MAX_REACHED`].
     pub reached: Vec<IpAddr>,
 }
 

@@ -10,21 +10,6 @@ use crate::event::Event;
 use crate::links::LinkTrouble;
 use crate::signalling::LinkFault;
 
-/// Links without a path, and the reasons that were found.
-#[derive(Default)]
-pub(super) struct Diagnosis {
-    /// Links whose trouble is being found out, or known.
-    asked: BTreeSet<String>,
-    found: BTreeMap<String, LinkTrouble>,
-}
-
-impl Diagnosis {
-    /// Why links carry nothing, by their names.
-    pub fn troubles(&self) -> &BTreeMap<String, LinkTrouble> {
-        &self.found
-    }
-}
-
 impl Conduct {
     /// Finds out why links carry nothing, once for each time that one does not.
     pub(super) fn look_at_links(&mut self, reports: &[PeerReport]) {
@@ -42,7 +27,7 @@ impl Conduct {
         let lasts = |link: &String| silent.contains(link) || portals.contains_key(link);
         self.diagnosis.asked.retain(lasts);
         self.diagnosis.found.retain(|link, _| lasts(link));
-        self.media_flows = reports.iter().any(PeerReport::has_path);
+        self.diagnosis.media_flows = reports.iter().any(PeerReport::has_path);
         for (link, trouble) in portals {
             if self.diagnosis.asked.insert(link.clone()) {
                 self.on_trouble(link, trouble);

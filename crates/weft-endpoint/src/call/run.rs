@@ -9,7 +9,6 @@ use weft_net::Remote;
 use weft_peer::Section;
 
 use super::desk::Desk;
-use super::diagnosis::Diagnosis;
 use super::fault::Fault;
 use super::inbox::{Inbox, Mailbox, Ticket, Wish};
 use super::listening::Listening;
@@ -18,6 +17,7 @@ use super::player::Player;
 use super::playing::Attempts;
 use super::publication::Publication;
 use super::statistics::Statistics;
+use super::troubles::Diagnosis;
 use crate::caller::{Command, PeerReport, ask};
 use crate::config::Receiving;
 use crate::connect::{ConnectError, Connection};
@@ -63,7 +63,8 @@ pub(super) struct Desks {
     figures: Desk,
 }
 
-/// A call, as the thread that decides has it.
+/// A call, as the thread that decides has it. More than fifteen fields: it is the
+/// whole state of a call, and each field is kept by a file of its own here.
 pub struct Conduct {
     pub(super) desks: Desks,
     pub(super) remote: Remote<Command>,
@@ -83,8 +84,6 @@ pub struct Conduct {
     pub(super) fault: Fault,
     pub(super) answer: Answer,
     pub(super) diagnosis: Diagnosis,
-    /// Whether a path carries packets, as of the last figures.
-    pub(super) media_flows: bool,
     next_ticket: u64,
     started: Instant,
 }
@@ -117,7 +116,6 @@ impl Conduct {
             fault: Fault::default(),
             answer: Answer::default(),
             diagnosis: Diagnosis::default(),
-            media_flows: false,
             next_ticket: 0,
             started: Instant::now(),
         }
@@ -238,7 +236,7 @@ impl Conduct {
 
     /// The server cannot be reached, or not yet.
     pub(super) fn on_fault(&mut self, error: SignallingError) {
-        let error = match self.media_flows {
+        let error = match self.diagnosis.media_flows {
             true => error.while_media_flows(),
             false => error,
         };

@@ -11,7 +11,6 @@ use weft_units::{Instant, MediaKind, Rate, StreamId};
 
 use super::following::Held;
 use super::{CallError, Caller, Counterpart, Listener, OfferId, Offered, Patience, Track};
-use crate::connect::MAX_REACHED;
 use crate::sources::sound;
 
 impl Caller {
@@ -102,7 +101,7 @@ impl Caller {
         }
         for (index, addr) in more.iter().enumerate() {
             // Less than any that the server has told (RFC 8445 section 5.1.2).
-            let priority = MAX_REACHED as u32 * 256 - index as u32;
+            let priority = u32::from(u16::MAX).saturating_sub(index as u32);
             let candidate = RemoteCandidate {
                 addr: *addr,
                 priority,

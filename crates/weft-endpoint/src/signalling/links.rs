@@ -21,12 +21,12 @@ use rustls::ClientConfig;
 use socket2::{SockRef, Socket};
 use weft_net::{Link, LinkChoice};
 
-use crate::connect::MAX_REACHED;
+use super::MAX_REACHED;
 use health::Health;
 pub use health::LinkFault;
 use names::Names;
 pub(super) use race::OpenError;
-use race::{Connection, Failures, Race, Target, Way};
+use race::{Connection, Failures, Race, Target};
 pub(super) use transport::{Unresolved, Used, take_used};
 
 /// A connection that takes longer than this does not come about. Chosen by us.
@@ -251,6 +251,35 @@ impl LinkConnector {
 
     fn state(&self) -> MutexGuard<'_, State> {
         self.0.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// One link, or the system's routes.
+struct Way {
+    /// None: wherever the routes lead.
+    link: Option<usize>,
+    /// Addresses that its sockets are bound to; none for the routes.
+    sources: Vec<Source>,
+    /// Tried after the others, since it has had trouble.
+    avoided: bool,
+}
+
+impl Way {
+    fn by_routes() -> Way {
+        Way {
+            link: None,
+            sources: Vec::new(),
+            avoided: false,
+        }
+    }
+
+    fn reaches(&self, server: &IpAddr) -> bool {
+        self.link.is_none() || self.source(server).is_some()
+    }
+
+    fn source(&self, server: &IpAddr) -> Option<&Source> {
+        let same = |source: &&Source| source.address.is_ipv4() == server.is_ipv4();
+        self.sources.iter().find(same)
     }
 }
 

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::Instant;
 
-use super::race::Way;
+use super::Way;
 use super::resolver::{self, Resolv};
 
 /// Addresses found for a name, and for which link: none: for every link.

@@ -11,8 +11,8 @@ use rustls::pki_types::ServerName;
 use rustls::{ClientConfig, ClientConnection};
 use socket2::{Domain, Protocol, Socket, TcpKeepalive, Type};
 
-use super::Source;
 use super::names::{Answer, Names};
+use super::{Source, Way};
 
 /// Before the next link is tried beside the one that does not answer
 /// (RFC 8305 section 5, Connection Attempt Delay).
@@ -38,16 +38,6 @@ pub(super) struct Target {
     pub port: u16,
     /// None: without TLS.
     pub tls: Option<Arc<ClientConfig>>,
-}
-
-/// One link, or the system's routes.
-pub(super) struct Way {
-    /// None: wherever the routes lead.
-    pub link: Option<usize>,
-    /// Addresses that its sockets are bound to; none for the routes.
-    pub sources: Vec<Source>,
-    /// Tried after the others, since it has had trouble.
-    pub avoided: bool,
 }
 
 /// Connection that won, TLS included.
@@ -266,25 +256,6 @@ impl<'a> Race<'a> {
             };
         }
         self.failures.remove(told.unwrap_or(0)).1
-    }
-}
-
-impl Way {
-    pub fn by_routes() -> Way {
-        Way {
-            link: None,
-            sources: Vec::new(),
-            avoided: false,
-        }
-    }
-
-    fn reaches(&self, server: &IpAddr) -> bool {
-        self.link.is_none() || self.source(server).is_some()
-    }
-
-    fn source(&self, server: &IpAddr) -> Option<&Source> {
-        let same = |source: &&Source| source.address.is_ipv4() == server.is_ipv4();
-        self.sources.iter().find(same)
     }
 }
 
