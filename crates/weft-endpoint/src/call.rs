@@ -4,6 +4,7 @@
 //! at desks ([`desk`]), the room's events are read on a thread of their own,
 //! and all of them tell it through one mailbox ([`inbox`]).
 
+mod attempts;
 mod desk;
 mod diagnosis;
 mod fault;

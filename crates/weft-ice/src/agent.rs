@@ -46,9 +46,7 @@ const MAX_UFRAG: usize = 256;
 /// [`Agent::handle_timeout`] before the deadline does nothing.
 pub struct Agent {
     role: IceRole,
-    local: Identity,
-    /// Before the last restart, until the peer uses the new one.
-    previous: Option<Identity>,
+    local: Identities,
     remote: Option<Peer>,
     locals: Vec<LocalAddress>,
     remotes: Vec<RemoteCandidate>,
@@ -95,6 +93,13 @@ struct Selection {
     wanted: Option<((SocketAddr, SocketAddr), u32)>,
 }
 
+/// Our identities in the ICE session.
+struct Identities {
+    current: Identity,
+    /// Before the last restart, until the peer uses the new one.
+    previous: Option<Identity>,
+}
+
 struct Identity {
     /// Who keeps the role when both sides claim the same (RFC 8445 section 7.3.1.1).
     tie_breaker: u64,
@@ -115,12 +120,14 @@ impl Agent {
     pub fn new(config: Config) -> Agent {
         Agent {
             role: config.role,
-            local: Identity {
-                tie_breaker: config.tie_breaker,
-                key: stun::key(&config.credentials.pwd),
-                credentials: config.credentials,
+            local: Identities {
+                current: Identity {
+                    tie_breaker: config.tie_breaker,
+                    key: stun::key(&config.credentials.pwd),
+                    credentials: config.credentials,
+                },
+                previous: None,
             },
-            previous: None,
             remote: None,
             locals: Vec::new(),
             remotes: Vec::new(),
@@ -144,7 +151,7 @@ impl Agent {
     /// Our credentials, for our session description.
     #[must_use]
     pub fn credentials(&self) -> &Credentials {
-        &self.local.credentials
+        &self.local.current.credentials
     }
 
     /// Says what the paths are used for from now on. It holds from each path's
@@ -164,7 +171,7 @@ impl Agent {
         if self.remote.is_some() {
             return;
         }
-        let ours = &self.local.credentials.ufrag;
+        let ours = &self.local.current.credentials.ufrag;
         let theirs: String = credentials.ufrag.chars().take(MAX_UFRAG).collect();
         self.remote = Some(Peer {
             credentials: credentials.clone(),
@@ -177,7 +184,7 @@ impl Agent {
             self.add_remote(now, candidate);
         }
         for (local, remote, request) in std::mem::take(&mut self.early) {
-            let key = self.local.key.clone();
+            let key = self.local.current.key.clone();
             if let Err(reason) = self.on_request(now, (local, remote), &request, &key) {
                 self.out.counters.count_drop(reason);
             }

@@ -1,7 +1,7 @@
 use std::collections::{BTreeMap, VecDeque};
 use std::net::SocketAddr;
 
-use weft_ice::{Credentials, Event as IceEvent, LocalAddress};
+use weft_ice::{Credentials, Event as IceEvent, LocalAddress, RemoteCandidate};
 use weft_secure::{Association, DropReason, Received};
 use weft_session::{
     Frame, Input, Level, Output as SessionOutput, Protocol, Repeat, RepeatStore, Retention,
@@ -10,7 +10,6 @@ use weft_session::{
 use weft_units::{Bytes, Deadline, Duration, Ecn, Instant, PathId, StreamId};
 use weft_wire::rtp::{self, ForwardedPacket};
 
-use crate::negotiation::Fragment;
 use crate::stream::NegotiatedStream;
 
 /// What a peer wants done.
@@ -313,20 +312,23 @@ impl Peer {
     }
 
     /// A candidate of the peer's that came after its description.
-    pub fn add_remote_candidate(&mut self, now: Instant, candidate: weft_ice::RemoteCandidate) {
+    pub fn add_remote_candidate(&mut self, now: Instant, candidate: RemoteCandidate) {
         self.association.add_remote_candidate(now, candidate);
         self.pump(now);
     }
 
-    /// Restarts ICE with the credentials of the peer's fragment and these of ours.
+    /// Restarts ICE with these credentials of both sides and candidates of the peer.
     /// For a peer in a set, call [`PeerSet::restart`](crate::PeerSet::restart), which
     /// finds the peer by its user name.
-    pub fn restart(&mut self, now: Instant, ours: Credentials, fragment: &Fragment) {
-        if let Some(theirs) = &fragment.credentials {
-            let candidates = &fragment.candidates;
-            self.association.restart(now, ours, theirs, candidates);
-            self.pump(now);
-        }
+    pub fn restart(
+        &mut self,
+        now: Instant,
+        ours: Credentials,
+        theirs: &Credentials,
+        candidates: &[RemoteCandidate],
+    ) {
+        self.association.restart(now, ours, theirs, candidates);
+        self.pump(now);
     }
 
     /// Says goodbye on all sending streams, as well as it can.

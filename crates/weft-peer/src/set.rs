@@ -178,7 +178,10 @@ impl PeerSet {
             self.names.remove(&before);
         }
         self.names.insert(ours.ufrag.clone(), key);
-        self.drive(key, |peer| peer.restart(now, ours, fragment));
+        if let Some(theirs) = &fragment.credentials {
+            let candidates = &fragment.candidates;
+            self.drive(key, |peer| peer.restart(now, ours, theirs, candidates));
+        }
         self.follow_routes(key);
     }
 

@@ -1,7 +1,7 @@
 //! Everybody else: one connection plays one participant.
 
 use std::collections::BTreeMap;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use weft_peer::{Section, StreamDirection};
 use weft_rooms::MAX_CAMERAS;
@@ -20,12 +20,6 @@ use crate::signalling::Participant;
 /// Participants who are played at once: more than a room has by default
 /// (`--max-participants`). Chosen by us.
 const MAX_PLAYED: usize = 128;
-
-/// Attempts to play somebody that may follow each other at once, and then each
-/// [`ATTEMPT`]: a full room at the beginning, and later those who come. Chosen by us.
-const ATTEMPTS: u32 = 256;
-/// See [`ATTEMPTS`].
-const ATTEMPT: Duration = Duration::from_millis(100);
 
 impl Conduct {
     /// Plays everybody who publishes and is not played yet.
@@ -48,7 +42,7 @@ impl Conduct {
 
     /// Somebody publishes whom there is no room for. Told once.
     fn on_crowd(&mut self) {
-        if !std::mem::replace(&mut self.is_crowded, true) {
+        if self.attempts.first_refused() {
             self.tell(Event::Crowded { played: MAX_PLAYED });
         }
     }
@@ -175,33 +169,5 @@ impl Conduct {
             let id = id.to_owned();
             self.tell(Event::PlayingEnded { id });
         }
-    }
-}
-
-/// Attempts that may be made now.
-pub(super) struct Attempts {
-    at: Instant,
-    left: u32,
-}
-
-impl Attempts {
-    pub fn new(now: Instant) -> Attempts {
-        Attempts {
-            at: now,
-            left: ATTEMPTS,
-        }
-    }
-
-    /// Makes one, if it may be.
-    pub fn take(&mut self, now: Instant) -> bool {
-        let passed = now.saturating_duration_since(self.at);
-        let earned = u32::try_from(passed.as_millis() / ATTEMPT.as_millis()).unwrap_or(ATTEMPTS);
-        if earned > 0 {
-            self.at = now;
-            self.left = self.left.saturating_add(earned).min(ATTEMPTS);
-        }
-        let taken = self.left > 0;
-        self.left -= u32::from(taken);
-        taken
     }
 }

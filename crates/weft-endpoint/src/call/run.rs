@@ -8,13 +8,13 @@ use std::time::{Duration, Instant};
 use weft_net::Remote;
 use weft_peer::Section;
 
+use super::attempts::Attempts;
 use super::desk::Desk;
 use super::fault::Fault;
 use super::inbox::{Inbox, Mailbox, Ticket, Wish};
 use super::listening::Listening;
 use super::outlet::Outlet;
 use super::player::Player;
-use super::playing::Attempts;
 use super::publication::Publication;
 use super::statistics::Statistics;
 use super::troubles::Diagnosis;
@@ -76,8 +76,6 @@ pub struct Conduct {
     pub(super) players: BTreeMap<String, Player>,
     pub(super) others: BTreeMap<String, Participant>,
     pub(super) attempts: Attempts,
-    /// That not everybody is played was told.
-    pub(super) is_crowded: bool,
     /// Of everybody who was ever played, up to a bound.
     pub(super) received: BTreeMap<String, Received>,
     /// With the server.
@@ -110,7 +108,6 @@ impl Conduct {
             publication: Publication::default(),
             players: BTreeMap::new(),
             attempts: Attempts::new(Instant::now()),
-            is_crowded: false,
             others: BTreeMap::new(),
             received: BTreeMap::new(),
             fault: Fault::default(),

@@ -4,11 +4,11 @@ use std::time::{Duration, Instant};
 use weft_session::PathState;
 use weft_units::PathId;
 
+use super::attempts::Attempts;
 use super::desk::Desk;
 use super::fault::Fault;
 use super::inbox::{Frames, WAITING_FRAMES};
 use super::outlet::{WAITING_EVENTS, outlet};
-use super::playing::Attempts;
 use crate::event::Event;
 use crate::links::{Board, LinkChange};
 

@@ -32,7 +32,7 @@ impl Agent {
             username: &peer.username,
             priority: priority(pair.link_cost),
             role: self.role,
-            tie_breaker: self.local.tie_breaker,
+            tie_breaker: self.local.current.tie_breaker,
             network: (u16::from(pair.path.link.0) + 1, cost),
             nomination,
         };
@@ -98,7 +98,7 @@ impl Agent {
     /// Who claims the same role decides by the tie breaker (RFC 8445
     /// section 7.3.1.1).
     fn keeps_role(&self, role: IceRole, theirs: u64) -> bool {
-        let higher = self.local.tie_breaker >= theirs;
+        let higher = self.local.current.tie_breaker >= theirs;
         match role {
             IceRole::Controlling => higher,
             IceRole::Controlled => !higher,

@@ -20,11 +20,11 @@ impl Agent {
             return;
         }
         let identity = Identity {
-            tie_breaker: self.local.tie_breaker,
+            tie_breaker: self.local.current.tie_breaker,
             key: stun::key(&ours.pwd),
             credentials: ours,
         };
-        self.previous = Some(std::mem::replace(&mut self.local, identity));
+        self.local.previous = Some(std::mem::replace(&mut self.local.current, identity));
         // A new session counts its nominations anew.
         self.selection.wanted = None;
         self.selection.confirmed = false;
@@ -49,10 +49,10 @@ impl Agent {
             let request = stun::Request::read(message, &identity.credentials.ufrag, &identity.key)?;
             Ok((request, identity.key.clone()))
         };
-        let current = read(&self.local);
-        match (&current, &self.previous) {
+        let current = read(&self.local.current);
+        match (&current, &self.local.previous) {
             (Ok(_), _) => {
-                self.previous = None;
+                self.local.previous = None;
                 current
             }
             (Err(crate::DropReason::Username), Some(previous)) => read(previous),

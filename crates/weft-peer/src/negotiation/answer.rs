@@ -1,5 +1,5 @@
 use weft_secure::{Association, DtlsRole};
-use weft_session::{Delivery, Level, Naming, Session};
+use weft_session::{Level, Naming, Session};
 use weft_units::{Instant, MediaKind};
 use weft_wire::payload::{Form, format_of};
 use weft_wire::rtp;
@@ -7,37 +7,11 @@ use weft_wire::sdp::{self, Media, SessionDescription, Setup};
 
 use super::describe::{Sources, Transported, announce, bundle, payloads};
 use super::offer::{add_receiver, add_sender};
-use super::plan::{Plan, Use, plan};
+use super::plan::{AnswerPolicy, Plan, Use, plan};
 use super::{NegotiationError, agree, dtls_role_for_answer, extensions, remote_transport};
 use crate::config::PeerConfig;
 use crate::peer::Peer;
 use crate::stream::NegotiatedStream;
-
-/// What an answer takes of an offer.
-#[derive(Clone, Debug)]
-pub struct AnswerPolicy {
-    /// Take in what the offerer sends, in this form.
-    pub receive: Option<Delivery>,
-    /// Send what the offerer would receive: each of these goes into the first
-    /// section that takes it.
-    pub send: Vec<Outgoing>,
-}
-
-/// A stream that an answer sends.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Outgoing {
-    /// Sound or pictures.
-    pub kind: MediaKind,
-    /// The one form that it may have, in place of our own of all codecs of its
-    /// kind that the [`PeerConfig`] allows.
-    pub form: Option<Form>,
-}
-
-impl From<MediaKind> for Outgoing {
-    fn from(kind: MediaKind) -> Outgoing {
-        Outgoing { kind, form: None }
-    }
-}
 
 /// The peer of an offer, and the answer to send.
 ///

@@ -10,10 +10,11 @@ mod plan;
 #[cfg(test)]
 pub(crate) mod tests;
 
-pub use answer::{AnswerPolicy, Outgoing, answer};
+pub use answer::answer;
 pub use error::NegotiationError;
 pub use fragment::Fragment;
 pub use offer::Offer;
+pub use plan::{AnswerPolicy, Outgoing};
 
 use weft_ice::RemoteCandidate;
 use weft_secure::{DtlsRole, Fingerprint, Remote};

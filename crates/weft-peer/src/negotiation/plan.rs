@@ -1,12 +1,38 @@
 //! Decides what an answer does with each section of an offer.
 
+use weft_session::Delivery;
 use weft_units::{Codec, MediaKind};
-use weft_wire::payload;
+use weft_wire::payload::{self, Form};
 use weft_wire::sdp::{Media, SectionKind, SessionDescription};
 
-use super::answer::{AnswerPolicy, Outgoing};
 use super::{NegotiationError, PayloadTypes, forms};
 use crate::stream::StreamDirection;
+
+/// Parts of an offer that an answer takes.
+#[derive(Clone, Debug)]
+pub struct AnswerPolicy {
+    /// Take in what the offerer sends, in this form.
+    pub receive: Option<Delivery>,
+    /// Send what the offerer would receive: each of these goes into the first
+    /// section that takes it.
+    pub send: Vec<Outgoing>,
+}
+
+/// A stream that an answer sends.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Outgoing {
+    /// Sound or pictures.
+    pub kind: MediaKind,
+    /// The one form that it may have, in place of our own of all codecs of its
+    /// kind that the [`PeerConfig`](crate::PeerConfig) allows.
+    pub form: Option<Form>,
+}
+
+impl From<MediaKind> for Outgoing {
+    fn from(kind: MediaKind) -> Outgoing {
+        Outgoing { kind, form: None }
+    }
+}
 
 /// How an answer treats one section.
 #[derive(Clone, Copy, Debug)]

@@ -45,5 +45,5 @@ fn checks_of_the_session_before_are_answered_until_the_new_one_is_used() {
     );
     assert!(net.side(Side::A).paths().all(|p| p.state.is_valid()));
     net.run_for(5_000);
-    assert!(net.side(Side::B).previous.is_none());
+    assert!(net.side(Side::B).local.previous.is_none());
 }
