@@ -317,9 +317,7 @@ impl Peer {
         self.pump(now);
     }
 
-    /// Restarts ICE with these credentials of both sides and candidates of the peer.
-    /// For a peer in a set, call [`PeerSet::restart`](crate::PeerSet::restart), which
-    /// finds the peer by its user name.
+    /// Restarts ICE; for a peer in a set, see [`PeerSet::restart`](crate::PeerSet::restart).
     pub fn restart(
         &mut self,
         now: Instant,

@@ -5,7 +5,6 @@ use weft_units::{Bytes, Codec, Duration, Rate, Ssrc};
 use weft_wire::rtp::{ExtensionMap, Mid};
 
 use crate::ablation::Ablation;
-use crate::event::Retention;
 use crate::preference::Preference;
 use crate::protection::ProtectionKind;
 use crate::receive::Delivery;
@@ -247,13 +246,6 @@ impl Retransmission {
         match self {
             Retransmission::Rtx(ssrc, payload_type) => Some((ssrc, payload_type)),
             Retransmission::None | Retransmission::SamePacket => None,
-        }
-    }
-
-    pub(crate) fn retention(self) -> Retention {
-        match self {
-            Retransmission::SamePacket => Retention::Repeatable,
-            Retransmission::None | Retransmission::Rtx(..) => Retention::None,
         }
     }
 }

@@ -1,6 +1,7 @@
 use weft_units::{AudioLevel, Ecn, Instant, PathId, Rate, Ssrc, StreamId};
 use weft_wire::rtp::MediaPacket;
 
+use crate::config::Retransmission;
 use crate::path::PathState;
 use crate::receive::ReceivedFrame;
 
@@ -94,6 +95,15 @@ pub enum Retention {
     None,
     /// The protected bytes go into a `RepeatStore`.
     Repeatable,
+}
+
+impl From<Retransmission> for Retention {
+    fn from(retransmission: Retransmission) -> Retention {
+        match retransmission {
+            Retransmission::SamePacket => Retention::Repeatable,
+            Retransmission::None | Retransmission::Rtx(..) => Retention::None,
+        }
+    }
 }
 
 /// Bytes to send again as they were protected the first time: a second

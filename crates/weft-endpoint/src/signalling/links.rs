@@ -6,6 +6,7 @@ mod health;
 mod names;
 mod race;
 mod resolver;
+mod source;
 #[cfg(test)]
 mod tests;
 mod transport;
@@ -13,13 +14,12 @@ mod transport;
 use std::collections::BTreeMap;
 use std::fmt;
 use std::io;
-use std::net::{IpAddr, Shutdown, SocketAddr, TcpStream};
+use std::net::{IpAddr, Shutdown, TcpStream};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::{Duration, Instant};
 
 use rustls::ClientConfig;
-use socket2::{SockRef, Socket};
-use weft_net::{Link, LinkChoice};
+use weft_net::LinkChoice;
 
 use super::MAX_REACHED;
 use health::Health;
@@ -27,6 +27,7 @@ pub use health::LinkFault;
 use names::Names;
 pub(super) use race::OpenError;
 use race::{Connection, Failures, Race, Target};
+use source::{Source, Way};
 pub(super) use transport::{Unresolved, Used, take_used};
 
 /// A connection that takes longer than this does not come about. Chosen by us.
@@ -251,65 +252,6 @@ impl LinkConnector {
 
     fn state(&self) -> MutexGuard<'_, State> {
         self.0.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-/// One link, or the system's routes.
-struct Way {
-    /// None: wherever the routes lead.
-    link: Option<usize>,
-    /// Addresses that its sockets are bound to; none for the routes.
-    sources: Vec<Source>,
-    /// Tried after the others, since it has had trouble.
-    avoided: bool,
-}
-
-impl Way {
-    fn by_routes() -> Way {
-        Way {
-            link: None,
-            sources: Vec::new(),
-            avoided: false,
-        }
-    }
-
-    fn reaches(&self, server: &IpAddr) -> bool {
-        self.link.is_none() || self.source(server).is_some()
-    }
-
-    fn source(&self, server: &IpAddr) -> Option<&Source> {
-        let same = |source: &&Source| source.address.is_ipv4() == server.is_ipv4();
-        self.sources.iter().find(same)
-    }
-}
-
-/// Where a socket is tied to: as the link's sockets for media are.
-#[derive(Clone)]
-struct Source {
-    interface: Option<Vec<u8>>,
-    address: IpAddr,
-}
-
-impl Source {
-    /// The link's addresses; none if it is away.
-    fn all_of(spec: &LinkChoice) -> Vec<Source> {
-        let Ok(link) = Link::open(spec, 0) else {
-            return Vec::new();
-        };
-        let sources = link.sockets.iter().filter_map(|socket| {
-            let address = socket.local_addr().ok()?.ip();
-            let interface = SockRef::from(socket).device().ok().flatten();
-            Some(Source { interface, address })
-        });
-        sources.collect()
-    }
-
-    /// Ties a socket to it, on any port.
-    fn bind(&self, socket: &Socket) -> io::Result<()> {
-        if let Some(interface) = &self.interface {
-            socket.bind_device(Some(interface))?;
-        }
-        socket.bind(&SocketAddr::new(self.address, 0).into())
     }
 }
 

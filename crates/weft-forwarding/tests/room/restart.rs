@@ -43,7 +43,9 @@ fn restart(room: &mut Room, client: usize, seed: u64) -> Restarted {
     let restarted = answered.expect("it is allowed").expect("it restarts");
     let theirs = Fragment::parse(&restarted.fragment).expect("it can be read");
     let now = room.now;
-    room.clients[client].peer.restart(now, ours, &theirs);
+    let credentials = theirs.credentials.expect("the server's credentials");
+    let peer = &mut room.clients[client].peer;
+    peer.restart(now, ours, &credentials, &theirs.candidates);
     restarted
 }
 

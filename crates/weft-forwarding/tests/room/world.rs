@@ -62,6 +62,8 @@ pub struct Camera {
     pub keyframes_asked: u64,
 }
 
+/// A plane, its clients and the wires between them. More than fifteen fields: a
+/// test sets how the next client is made.
 pub struct Room {
     pub now: Instant,
     pub plane: Plane,

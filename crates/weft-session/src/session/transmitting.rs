@@ -218,7 +218,7 @@ impl Session {
             copies: Vec::new(),
             packet: bytes,
             protocol: Protocol::Rtp,
-            retention: stream.config.retransmission.retention(),
+            retention: stream.config.retransmission.into(),
         };
         self.emit(now, transmit, waiting, copying);
     }

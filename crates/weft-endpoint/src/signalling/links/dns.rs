@@ -9,7 +9,7 @@ use domain::base::{Message, MessageBuilder, Name, Rtype};
 use domain::rdata::{A, Aaaa};
 use socket2::{Domain, Protocol, Socket, Type};
 
-use super::Source;
+use super::source::Source;
 
 /// Before a question is sent again. Chosen by us: a second round trip of the
 /// slowest networks.

@@ -5,8 +5,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::Instant;
 
-use super::Way;
 use super::resolver::{self, Resolv};
+use super::source::Way;
 
 /// Addresses found for a name, and for which link: none: for every link.
 pub(super) struct Answer {

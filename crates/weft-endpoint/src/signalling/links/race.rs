@@ -12,7 +12,7 @@ use rustls::{ClientConfig, ClientConnection};
 use socket2::{Domain, Protocol, Socket, TcpKeepalive, Type};
 
 use super::names::{Answer, Names};
-use super::{Source, Way};
+use super::source::{Source, Way};
 
 /// Before the next link is tried beside the one that does not answer
 /// (RFC 8305 section 5, Connection Attempt Delay).

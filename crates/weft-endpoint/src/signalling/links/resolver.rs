@@ -8,8 +8,8 @@ use std::time::Instant;
 
 use domain::base::{Name, Rtype};
 
-use super::Source;
 use super::dns::{self, DnsError};
+use super::source::Source;
 
 /// There while systemd-resolved runs; it knows the servers of each link.
 const RESOLVED: &str = "/run/systemd/resolve";

@@ -1,10 +1,10 @@
 use super::*;
 use std::io::Read as _;
-use std::net::TcpListener;
+use std::net::{SocketAddr, TcpListener};
 use std::thread;
 
 use race::STAGGER;
-use socket2::{Domain, Type};
+use socket2::{Domain, Socket, Type};
 
 use super::super::Trust;
 

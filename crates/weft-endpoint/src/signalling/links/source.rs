@@ -1,0 +1,66 @@
+//! Ways to the server: one for each link, and the system's routes.
+
+use std::io;
+use std::net::{IpAddr, SocketAddr};
+
+use socket2::{SockRef, Socket};
+use weft_net::{Link, LinkChoice};
+
+/// One link, or the system's routes.
+pub(super) struct Way {
+    /// None: wherever the routes lead.
+    pub link: Option<usize>,
+    /// Addresses that its sockets are bound to; none for the routes.
+    pub sources: Vec<Source>,
+    /// Tried after the others, since it has had trouble.
+    pub avoided: bool,
+}
+
+impl Way {
+    pub fn by_routes() -> Way {
+        Way {
+            link: None,
+            sources: Vec::new(),
+            avoided: false,
+        }
+    }
+
+    pub fn reaches(&self, server: &IpAddr) -> bool {
+        self.link.is_none() || self.source(server).is_some()
+    }
+
+    pub fn source(&self, server: &IpAddr) -> Option<&Source> {
+        let same = |source: &&Source| source.address.is_ipv4() == server.is_ipv4();
+        self.sources.iter().find(same)
+    }
+}
+
+/// Interface and address that a socket is bound to, as the link's media sockets are.
+#[derive(Clone)]
+pub(super) struct Source {
+    pub interface: Option<Vec<u8>>,
+    pub address: IpAddr,
+}
+
+impl Source {
+    /// The link's addresses; none if it is away.
+    pub fn all_of(spec: &LinkChoice) -> Vec<Source> {
+        let Ok(link) = Link::open(spec, 0) else {
+            return Vec::new();
+        };
+        let sources = link.sockets.iter().filter_map(|socket| {
+            let address = socket.local_addr().ok()?.ip();
+            let interface = SockRef::from(socket).device().ok().flatten();
+            Some(Source { interface, address })
+        });
+        sources.collect()
+    }
+
+    /// Ties a socket to it, on any port.
+    pub fn bind(&self, socket: &Socket) -> io::Result<()> {
+        if let Some(interface) = &self.interface {
+            socket.bind_device(Some(interface))?;
+        }
+        socket.bind(&SocketAddr::new(self.address, 0).into())
+    }
+}
