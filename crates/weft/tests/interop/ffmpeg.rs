@@ -38,8 +38,8 @@ fn publishes(video: &[&str]) {
         .arg(room.url("/whip/matrix?name=ffmpeg"));
     ffmpeg.stdout(Stdio::null());
     let _publisher = Program::start(&mut ffmpeg);
-    // ffmpeg calls its profile baseline, and `weft join` lists constrained baseline
-    // alone, so the server refuses it; Chromium lists both.
+    // x264's default profile is high, which `weft join` does not decode; Chromium
+    // decodes every profile that is tried here.
     let player = Client::start(&room, &["node", "chromium/main.mjs", "--sound"]);
     let Some(mut player) = player else {
         return;
