@@ -85,7 +85,7 @@ pub fn json_for_terminals(json: &str) -> String {
 
 /// Writes a text to standard error, as `eprintln!` does, which panics where
 /// nobody takes it any more: a call outlives the terminal it was started in. What
-/// others said cannot tell the terminal anything ([`printable`](weft_units::printable)).
+/// others said cannot tell the terminal anything ([`printable`]).
 macro_rules! complain {
     ($($words:tt)*) => {
         $crate::exit::write_complaint(format_args!($($words)*))

@@ -22,7 +22,7 @@ pub struct ServeArgs {
     #[command(flatten)]
     pub media: MediaArgs,
     /// An origin whose pages may use WHIP, WHEP and the rooms' interface from their visitors'
-    /// browsers, with a bearer token and without cookies, such as https://dashboard.example; repeat
+    /// browsers, with a bearer token and without cookies, such as `https://dashboard.example`; repeat
     /// for each, or * for every origin, which needs a token (default: none)
     #[arg(long, value_name = "ORIGIN")]
     pub allow_origin: Vec<AllowedOrigin>,
