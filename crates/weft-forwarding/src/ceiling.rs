@@ -1,4 +1,4 @@
-//! What a player's paths have shown that they do not carry.
+//! Rates that a player's paths have shown that they do not carry.
 
 use weft_session::PathStats;
 use weft_units::{Bytes, Instant, Rate};

@@ -71,9 +71,9 @@ pub(crate) struct Publication {
     tracks: BTreeMap<Slot, Track>,
     source: Option<Source>,
     players: BTreeSet<PeerKey>,
-    /// What the source was told that it may send.
+    /// Latest limit that the source was told.
     told: Option<Rate>,
-    /// What comes when the source is not held to what it was told.
+    /// Rate of the source without a limit.
     unlimited: Rate,
 }
 
@@ -173,7 +173,7 @@ impl Publication {
         });
     }
 
-    /// What the source may send: `most`, or less for a player of whom `fitting`
+    /// Returns the rate that the source may send: `most`, or less for a player of whom `fitting`
     /// says what it can use, but at least [`LEAST_PART`] of what would come. What
     /// comes now is `published`.
     pub(crate) fn fit(&mut self, most: Rate, fitting: Option<Rate>, published: Rate) -> Rate {

@@ -5,7 +5,7 @@ use weft_secure::Certificate;
 use weft_session::{Ablation, Backlog};
 use weft_units::Rate;
 
-/// What the link of a player may carry when nothing is known of it: a sharp
+/// Assumed rate of a player's link when nothing is known of it: a sharp
 /// picture whole, since thinning it out on a guess shows, and a link that is
 /// slower says so within a few round trips. Whoever comes into a room plays all
 /// that is published there at the same time, over one link, so their connections
@@ -73,7 +73,7 @@ impl Settings {
         }
     }
 
-    /// The same, but all players together are sent at most this. Players share
+    /// Most that all players together are sent. Players share
     /// it: each gets the same, but for those that need less. Default none: what
     /// the server's link carries is not known.
     #[must_use]

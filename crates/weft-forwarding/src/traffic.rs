@@ -310,20 +310,19 @@ impl Traffic {
         if now.saturating_since(player.since) < GUESSING {
             return Some(player.max_rate);
         }
-        let published = publication.track_ids();
-        let published: Rate = published.filter_map(|t| self.router.rate(now, t)).sum();
+        let published = self.published(now, publication);
         let played = player.subscriptions.values();
         let played: Rate = played.filter_map(|id| self.router.demand(now, *id)).sum();
         Some(player.target? + published.saturating_sub(played))
     }
 
-    /// What comes of a publication.
+    /// Rate at which a publication arrives.
     pub(crate) fn published(&self, now: Instant, publication: &Publication) -> Rate {
         let published = publication.track_ids();
         published.filter_map(|t| self.router.rate(now, t)).sum()
     }
 
-    /// What a publication may take at most to be played at half the frequency
+    /// Most that a publication may take to be played at half the frequency
     /// of its pictures over what a player's paths carry.
     pub(crate) fn fitting(
         &self,

@@ -42,7 +42,7 @@ pub struct Config {
     /// picture by a probe or two. The highest rate gives way to a quarter more
     /// than `max_rate`: a path may have to carry everything alone.
     pub path_limits: Limits,
-    /// What becomes of packets that wait for a path's pacer. Default: they leave
+    /// Treatment of packets that wait for a path's pacer. Default: they leave
     /// soon.
     pub backlog: Backlog,
     /// What the application sends at most over all paths, media and audio
@@ -107,7 +107,7 @@ impl Config {
     }
 }
 
-/// What becomes of packets that wait for a path's pacer.
+/// Treatment of packets that wait for a path's pacer.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Backlog {
     /// They leave within a quarter of a second, faster than the controller has

@@ -180,7 +180,7 @@ impl Router {
         }
     }
 
-    /// What waited for the subscriber is dropped.
+    /// Notes that packets which waited for the subscriber are dropped.
     pub fn interrupt(&mut self, id: SubscriptionId) {
         if let Some(subscription) = self.subscriptions.get_mut(&id) {
             subscription.forwarder.interrupt();

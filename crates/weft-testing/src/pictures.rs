@@ -11,7 +11,7 @@ pub const FRAME_INTERVAL: Duration = Duration::from_nanos(33_333_333);
 /// its pictures are, in parts of the mean: 40, 20 and 40 % of the rate
 /// (simulcast_rate_allocator.cc) for a quarter, a quarter and a half of them.
 const LAYERS: [(u8, f64); 4] = [(0, 1.6), (2, 0.8), (1, 0.8), (2, 0.8)];
-/// Which of them refer to the base layer only.
+/// Pictures of the pattern that refer to the base layer only.
 const LAYER_SYNC: [bool; 4] = [false, true, true, false];
 
 /// Number and time follow what a VP8 keyframe begins with.
@@ -27,7 +27,7 @@ pub struct Source {
     interval: Duration,
     layers: Layers,
     number: u64,
-    /// Of the last keyframe: the pattern of layers begins with it.
+    /// Number of the last keyframe: the pattern of layers begins with it.
     keyframe: u64,
     rng: Rng,
 }
@@ -84,7 +84,7 @@ impl Source {
         }
     }
 
-    /// The same, but with pictures at this interval and in these layers.
+    /// Returns the source with pictures at this interval and in these layers.
     #[must_use]
     pub fn with(self, interval: Duration, layers: Layers) -> Source {
         Source {

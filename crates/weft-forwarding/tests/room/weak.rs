@@ -61,7 +61,7 @@ fn seen(room: &Room, client: usize, from: Instant) -> Seen {
     }
 }
 
-/// What the two viewers saw of both cameras from ten seconds after the weak one
+/// Pictures that the two viewers saw of both cameras from ten seconds after the weak one
 /// came: first the strong viewer, then the weak one.
 fn both(downlink: &str, browser: bool) -> [[Seen; 2]; 2] {
     let room = room(1, downlink, browser);

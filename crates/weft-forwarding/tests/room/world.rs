@@ -102,7 +102,7 @@ impl Room {
         Room::sending(seed, links, None)
     }
 
-    /// The same, but the server sends at most `egress`.
+    /// Makes a room whose server sends at most `egress`.
     pub fn sending(seed: u64, links: &[&str], egress: Option<Rate>) -> Room {
         let rng = Rng::new(seed);
         let family = Family::V4;

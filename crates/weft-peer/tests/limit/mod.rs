@@ -1,4 +1,4 @@
-//! What a call sends stays within its bound, whatever it is sent for.
+//! Everything that a call sends stays within its bound.
 
 use weft_session::SchedulerKind;
 use weft_units::{Duration, Instant, Rate};

@@ -21,7 +21,7 @@ pub struct Setup {
     pub family: Family,
     pub offerer: Side,
     pub scheduler: SchedulerKind,
-    /// Of everything that the sender sends.
+    /// Bound on everything that the sender sends.
     pub limit: Option<Rate>,
     /// Changes the offer on its way, so that the answerer knows less than we.
     pub edit_offer: fn(String) -> String,

@@ -56,7 +56,7 @@ impl Health {
         }
     }
 
-    /// What was learnt does not hold any more.
+    /// Discards everything learnt.
     pub fn forget(&mut self) {
         *self = Health::new();
     }

@@ -12,7 +12,7 @@ use weft_units::{Bytes, Duration, Instant, Rate};
 use super::Session;
 use crate::path::{Path, Purpose, Waiting};
 
-/// Of a full bucket: no second brings more than this above the rate. With what
+/// Time that a full bucket lasts: no second brings more than this above the rate. With what
 /// goes unasked it is below a twentieth. Chosen by us.
 const BURST: Duration = Duration::from_millis(30);
 /// At low rates the bucket holds at least a packet and what copies leave.
@@ -36,7 +36,7 @@ const FILLED: f64 = 0.95;
 /// Bits times nanoseconds in a byte times a second.
 const UNIT: i128 = 8 * 1_000_000_000;
 
-/// What may be sent now.
+/// Token bucket of everything that is sent.
 #[derive(Debug)]
 pub(super) struct SendLimit {
     rate: Rate,
@@ -69,7 +69,7 @@ impl Rank {
     }
 }
 
-/// What becomes of the packet that is next on a path.
+/// Decision on the packet that is next on a path.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Turn {
     Now,
@@ -142,9 +142,9 @@ impl SendLimit {
         is_news
     }
 
-    /// What encoders may make.
+    /// Rate that encoders may make.
     fn for_media(&self) -> Rate {
-        /// Of less than so many packets nothing can be told.
+        /// Least amount from which the share is meaningful.
         const ENOUGH: f64 = 10_000.0;
         let share = match self.all >= ENOUGH {
             true => (self.media / self.all).max(LEAST_SHARE),
@@ -237,12 +237,12 @@ impl Session {
         self.limit.as_ref().is_none_or(|limit| room(limit) <= now)
     }
 
-    /// What encoders may make within the bound.
+    /// Rate that encoders may make within the bound.
     pub(super) fn limit_for_media(&self) -> Option<Rate> {
         self.limit.as_ref().map(SendLimit::for_media)
     }
 
-    /// What the next picture may have within the bound to leave within this
+    /// Size that the next picture may have within the bound to leave within this
     /// time.
     pub(super) fn limit_budget(&self, now: Instant, within: Duration) -> Option<Bytes> {
         let limit = self.limit.as_ref()?;

@@ -55,7 +55,7 @@ pub struct Session {
     protecting: Protecting,
     feedback: Feedback,
     rate: AnnouncedRate,
-    /// Of everything that is sent, if there is one.
+    /// Bound on everything that is sent, if there is one.
     limit: Option<limit::SendLimit>,
     outputs: VecDeque<Output>,
     /// For packets that go out.

@@ -189,7 +189,7 @@ impl Forwarder {
         self.resume(now);
     }
 
-    /// What was sent and has not left is dropped: the subscriber sees nothing
+    /// Notes that packets which have not left are dropped: the subscriber sees nothing
     /// before the next keyframe.
     pub fn interrupt(&mut self) {
         if matches!(self.state, State::Running(_)) {
