@@ -4,6 +4,7 @@ default, its RSA certificate included."""
 
 import argparse
 import json
+import os
 import sys
 import threading
 import time
@@ -16,6 +17,10 @@ gi.require_version("GstWebRTC", "1.0")
 from gi.repository import GLib, Gst, GstSdp, GstWebRTC
 
 PERIOD_MS = 500
+# Periods without a gathered offer after which another is made, and after which
+# the program starts again.
+OFFER_AGAIN = 4
+START_AGAIN = 30
 ENCODERS = {
     "vp8": "vp8enc deadline=1 keyframe-max-dist=60 ! rtpvp8pay pt=96",
     "h264": "openh264enc gop-size=60 ! video/x-h264,profile=constrained-baseline ! h264parse ! rtph264pay config-interval=-1 pt=96",
@@ -151,9 +156,12 @@ class End:
     def sample(self):
         self.on_gathering()
         self.waited += 1
-        # On a busy machine webrtcbin has asked for negotiation before it was ready for it.
-        if self.waited % 4 == 0 and self.peer.get_property("local-description") is None:
+        # On a busy machine webrtcbin may ask for negotiation before its pads have their
+        # formats. It then makes an offer without media, gathers nothing and asks no more.
+        if self.waited % OFFER_AGAIN == 0 and not self.told:
             self.offer()
+        if self.waited == START_AGAIN and not self.told:
+            self.start_again()
         now = {"unix_ms": time.time() * 1e3}
         for name in "sent", "received":
             if name in self.counters:
@@ -162,6 +170,15 @@ class End:
             now["received"] = {**now.get("received", {}), "sound_packets": self.counters["sound"].frames}
         tell(sample=now)
         return True
+
+    def start_again(self):
+        """Replaces the process: a webrtcbin that hangs cannot be taken down."""
+        states = ["signaling-state", "ice-gathering-state", "connection-state"]
+        names = [self.peer.get_property(state).value_nick for state in states]
+        description = self.peer.get_property("local-description")
+        sections = description.sdp.medias_len() if description else None
+        print(f"webrtcbin gathers no offer: {names}, {sections} sections; starting again", file=sys.stderr, flush=True)
+        os.execv(sys.executable, [sys.executable, *sys.argv])
 
 
 def arguments():
